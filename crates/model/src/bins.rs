@@ -1,13 +1,13 @@
-//! How response times were spread, coarsely: small enough to be kept for every window.
+//! A coarse distribution of response times, small enough to keep for every window.
 use serde::{Deserialize, Serialize};
 
 use crate::histogram::Histogram;
 
-/// Bins to each factor of ten; a bin is 26 % wide.
+/// Bins for each factor of ten. A bin is 26 % wide.
 const PER_DECADE: f64 = 10.0;
 
-/// How many response times lie in each bin: pairs of bin and count, ascending, without empty bins.
-/// Bin `i` reaches from 10^(i/10) ns up to 10^((i+1)/10) ns, its upper end left out.
+/// How many response times are in each bin: pairs of bin and count, ascending, without empty bins.
+/// Bin `i` reaches from 10^(i/10) ns up to, but not including, 10^((i+1)/10) ns.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct ResponseBins(Vec<(u16, u64)>);
@@ -45,7 +45,7 @@ impl ResponseBins {
         self.0.is_empty()
     }
 
-    /// Adds what was counted elsewhere.
+    /// Adds the counts of another set.
     pub fn merge(&mut self, other: &Self) {
         for (bin, count) in other.iter() {
             match self.0.binary_search_by_key(&bin, |(own, _)| *own) {
@@ -68,7 +68,7 @@ mod tests {
         }
         let bins = ResponseBins::of(&histogram);
         let told: Vec<(u16, u64)> = bins.iter().collect();
-        // 10^3.0 to 10^3.1 = 1,259 ns holds the first two.
+        // The bin from 10^3.0 to 10^3.1 = 1,259 ns has the first two.
         assert_eq!(told, [(30, 2), (50, 2), (68, 1)]);
         let (from, to) = ResponseBins::ends_ns(68);
         assert!(from <= 7e6 && 7e6 < to, "{from} {to}");

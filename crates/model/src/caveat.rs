@@ -1,25 +1,25 @@
-//! Doubts about a figure, and what follows from them.
+//! Doubts about a figure, and the verdict that follows from them.
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// How much a caveat weighs.
+/// How serious a caveat is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Severity {
     /// Worth knowing; no doubt about the figure.
     Note,
-    /// The figure may mislead.
+    /// The figure may be misleading.
     Suspect,
     /// The figure is not what it claims to be.
     Invalid,
 }
 
-/// One named doubt, with its evidence in figures and an advice.
+/// One named doubt, with its evidence in figures and advice.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Caveat {
     /// A stable name: `generator_busy`.
     pub id: String,
-    /// How much it weighs.
+    /// How serious it is.
     pub severity: Severity,
     /// What was seen, in figures: "generator core 97 % busy over 30 s (limit 95 %)".
     pub evidence: String,
@@ -27,7 +27,7 @@ pub struct Caveat {
     pub advice: String,
 }
 
-/// Whether a figure can be believed.
+/// Whether a figure can be trusted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "UPPERCASE")]
 pub enum Verdict {

@@ -1,19 +1,19 @@
-//! What must be equal for two runs to be compared: the resolved load, and the host.
+//! What must be equal so that two runs can be compared: the resolved load and the host.
 use crate::run::RunHeader;
 use crate::workload::Workload;
 
-/// One thing by which runs can differ.
+/// A property in which runs can differ.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fact {
-    /// What it is: `"profile"`.
+    /// Its name: `"profile"`.
     pub what: &'static str,
     /// Its value, in words.
     pub value: String,
-    /// Whether runs in which it differs are not compared.
+    /// Whether runs with different values must not be compared.
     pub refuses: bool,
 }
 
-/// The facts of a run, the same ones in the same order for every run.
+/// The facts of a run. Every run has the same ones in the same order.
 #[must_use]
 pub fn facts(header: &RunHeader) -> Vec<Fact> {
     let (plan, host) = (&header.plan, &header.host);
@@ -43,7 +43,7 @@ pub fn facts(header: &RunHeader) -> Vec<Fact> {
     ]
 }
 
-/// What a workload asks and expects.
+/// What a workload sends and expects.
 fn contract(workload: &Workload) -> String {
     let Workload { request, answer, message, steps, data, cookies, .. } = workload;
     let message = message.map_or(String::new(), |message| format!(" {message:?}"));
@@ -51,7 +51,7 @@ fn contract(workload: &Workload) -> String {
     if steps.is_empty() { whole } else { format!("{whole} {steps:?} {data:?} {cookies}") }
 }
 
-/// A short name for all that must be equal: runs with the same one can be compared. It is the
+/// A short key of everything that must be equal. Runs with the same key can be compared. It is the
 /// FNV-1a hash (Fowler, Noll, Vo) of these facts, in 16 hexadecimal digits.
 #[must_use]
 pub fn key(header: &RunHeader) -> String {
@@ -66,7 +66,7 @@ pub fn key(header: &RunHeader) -> String {
     format!("{hash:016x}")
 }
 
-/// Rounded, because the kernel reserves a little memory, and how much varies from boot to boot.
+/// Rounded, because the kernel reserves a little memory, which varies from boot to boot.
 const fn gibibytes(bytes: u64) -> u64 {
     (bytes + (1 << 29)) >> 30
 }

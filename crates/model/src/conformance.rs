@@ -2,22 +2,22 @@
 //! not change the verdict.
 use serde::{Deserialize, Serialize};
 
-/// One question to a server, and how it answered.
+/// One question to a server, and its answer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Conformance {
-    /// What was asked, in words: `"no Host field"`.
+    /// The question in words: `"no Host field"`.
     pub probe: String,
     /// Where the right answer is defined: `"RFC 9112 3.2"`.
     pub section: String,
-    /// How strongly it is asked for.
+    /// How strongly the specification requires it.
     pub level: Level,
-    /// What came: `"400"`, `"closed without an answer"`.
+    /// The answer: `"400"`, `"closed without an answer"`.
     pub found: String,
-    /// Whether that is right.
+    /// Whether the answer is right.
     pub is_right: bool,
 }
 
-/// How strongly a specification asks for something (RFC 2119).
+/// How strongly a specification requires something (RFC 2119).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Level {
@@ -41,7 +41,7 @@ impl Level {
     }
 }
 
-/// How many of the probes were answered rightly: `"30 of 32; 1 MUST, 1 SHOULD broken"`.
+/// How many probes were answered rightly: `"30 of 32; 1 MUST, 1 SHOULD broken"`.
 #[must_use]
 pub fn in_words(all: &[Conformance]) -> String {
     let right = all.iter().filter(|one| one.is_right).count();

@@ -1,4 +1,4 @@
-//! Sets of processors, as in `"0"`, `"0-3,6"`, and which role runs on which.
+//! Sets of processors, as in `"0"`, `"0-3,6"`, and the processors of each role.
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::fmt;
@@ -35,13 +35,13 @@ impl CpuSet {
         Ok(Self(set))
     }
 
-    /// How many processors.
+    /// The number of processors.
     #[must_use]
     pub fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// Whether none is named.
+    /// Whether it has no processor.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
@@ -71,12 +71,12 @@ impl fmt::Display for CpuSet {
     }
 }
 
-/// Which role runs where; resolved for one host.
+/// The processors of each role, resolved for one host.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CpuSplit {
     /// The target's processors.
     pub target: CpuSet,
-    /// The generator's; one thread each.
+    /// The generator's, with a thread on each.
     pub generator: CpuSet,
     /// The services' (database, upstream).
     pub services: CpuSet,
@@ -89,9 +89,9 @@ impl CpuSplit {
         self.target.overlaps(&self.generator) || self.target.overlaps(&self.services)
     }
 
-    /// The default split of the processors that are there: one processor is shared by all; of two,
-    /// the target has the first and generator and services the second; of more, the target has the
-    /// first half, the services the last one (from four on), the generator what lies between.
+    /// The default split of the available processors. A single one is shared by all. Of two, the
+    /// target gets the first, and generator and services the second. Of more, the target gets the
+    /// first half, the services the last one (from four on), the generator those between.
     #[must_use]
     pub fn default_for(available: &CpuSet) -> Self {
         let all: Vec<u32> = available.0.iter().copied().collect();

@@ -1,22 +1,22 @@
-//! What lists show of a run, so that they need not read its trials.
+//! A short form of a run for lists, so that they need not read its trials.
 use serde::{Deserialize, Serialize};
 
 use crate::caveat::Verdict;
 use crate::target::TargetId;
 
-/// A run in short. It is made from the run's report and kept beside the run; it can be made again
+/// A run in short. It is made from the run's report and stored beside the run. It can be made again
 /// at any time.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RunDigest {
-    /// How many trials it was made from. A run that has more by now needs a new one.
+    /// The number of trials it was made from. If the run has more by now, it needs a new digest.
     pub trials: u64,
-    /// The figure that ranks: `goodput` or `response_p99`.
+    /// The ranking figure: `goodput` or `response_p99`.
     pub ranked_by: String,
     /// The targets in the order of the report's table.
     pub targets: Vec<TargetDigest>,
     /// The worst verdict of a target; `None` if no target was judged.
     pub worst: Option<Verdict>,
-    /// Slices that were made, and those of them that the host did not disturb; `None` if the run
+    /// How many slices were made, and how many of them the host did not disturb; `None` if the run
     /// was not measured in slices.
     pub slices: Option<CalmSlices>,
     /// Right answers per second of the first target over time, at most [`RunDigest::SPARKS`]
@@ -24,12 +24,12 @@ pub struct RunDigest {
     pub spark: Vec<f64>,
 }
 
-/// Slices and how many of them were calm.
+/// The number of slices and of calm ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CalmSlices {
-    /// Those that were made.
+    /// All slices.
     pub made: u64,
-    /// Those during which the host disturbed nobody.
+    /// Slices that the host did not disturb.
     pub calm: u64,
 }
 
@@ -40,14 +40,14 @@ pub struct TargetDigest {
     pub target: TargetId,
     /// Its verdict; `None` without a trial.
     pub verdict: Option<Verdict>,
-    /// The ranks that it may have, the best and the worst; `None` if it is not ranked.
+    /// Its possible ranks, the best and the worst; `None` if it is not ranked.
     pub ranks: Option<(u32, u32)>,
-    /// The median of the figure that ranks: requests per second, or nanoseconds.
+    /// The median of the ranking figure: requests per second, or nanoseconds.
     pub figure: Option<f64>,
 }
 
 impl RunDigest {
-    /// Values of [`RunDigest::spark`] at the most.
+    /// The maximum number of values in [`RunDigest::spark`].
     pub const SPARKS: usize = 40;
 
     /// The targets that may be the best.

@@ -1,4 +1,4 @@
-//! Values that are drawn from a seed: the same on every platform, and too many for a table.
+//! Random values from a seed: the same on every platform, and too many for a table.
 use crate::request::DRAWN;
 
 /// Random numbers by SplitMix64 (Steele, Lea and Flood 2014, "Fast splittable pseudorandom number
@@ -21,15 +21,15 @@ impl Draw {
         mixed ^ (mixed >> 31)
     }
 
-    /// A number below `bound`, which is not 0. (The bias of the remainder is below 2^-32 for bounds of
-    /// 32 bits.)
+    /// A number below `bound`, which must not be 0. (The bias of the remainder is below 2^-32 for
+    /// bounds of 32 bits.)
     pub const fn below(&mut self, bound: u64) -> u64 {
         self.bits() % bound
     }
 
-    /// A name of 3 to `most` characters: Latin and other letters, and inside of it spaces and signs that
-    /// a path must encode. If there is room, it ends with [`DRAWN`] small letters, in whose place others
-    /// can be drawn for each request.
+    /// A name of 3 to `most` characters: Latin and other letters and, inside, spaces and signs that
+    /// a path must encode. If there is room, it ends with [`DRAWN`] small letters, which each
+    /// request can replace by others.
     pub fn name(&mut self, most: u32) -> String {
         const TAIL: u32 = DRAWN as u32;
         if most < 3 + TAIL {
@@ -46,12 +46,12 @@ impl Draw {
             'r', 's', 't', 'u', 'v', 'w', 'x', 'y', 'z', 'é', 'ü', 'ø', 'ñ', 'ł', 'Ç', 'Ж', 'я',
             'λ', 'Ω', '美', '咲', 'か', '한',
         ];
-        // No full stop: routers may take what follows for a format. No percent sign: behind a PSGI
-        // server Mojolicious decodes a path that the server has decoded already.
+        // No full stop, because routers may read the rest as a format. No percent sign, because
+        // Mojolicious behind a PSGI server decodes the path a second time.
         const INSIDE: [char; 4] = [' ', '+', '\'', '-'];
         let length = 3 + self.below(u64::from(most.max(3)) - 2);
         let character = |draw: &mut Self, nth| {
-            // No sign at either end, where a server may trim, and none beside another.
+            // No sign at either end, where a server may trim, and no two in a row.
             if nth % 3 == 1 && nth + 1 < length && draw.below(4) == 0 {
                 INSIDE[draw.below(INSIDE.len() as u64) as usize]
             } else {
@@ -69,7 +69,7 @@ mod tests {
 
     #[test]
     fn bits_are_those_of_the_published_generator() {
-        // The first outputs for the seed 1234567 of the authors' program.
+        // The first outputs of the authors' program for the seed 1234567.
         let mut draw = Draw::new(1_234_567);
         assert_eq!(draw.bits(), 6_457_827_717_110_365_317);
         assert_eq!(draw.bits(), 3_203_168_211_198_807_973);

@@ -1,5 +1,5 @@
-//! What a profiler saw of a target in a repetition of its own: where its processor time went, and how
-//! often it asked the kernel. Nothing of it is in any figure of the run.
+//! What a profiler saw of a target in an extra repetition: where its CPU time went, and its system
+//! calls. It does not affect any figure of the run.
 use serde::{Deserialize, Serialize};
 
 use crate::target::TargetId;
@@ -9,29 +9,28 @@ use crate::target::TargetId;
 pub struct Explained {
     /// The target.
     pub target: TargetId,
-    /// Stacks of functions with the number of samples behind a blank, a line each, outermost first:
-    /// `main;serve;write 12`. Empty if there were none.
+    /// Stacks of functions, one on each line, outermost first, with the number of samples after a
+    /// blank: `main;serve;write 12`. Empty if there were none.
     pub stacks: String,
-    /// All samples.
+    /// The number of samples.
     pub samples: u64,
-    /// System calls a request; `None` where the kernel does not count them for us.
+    /// System calls per request; `None` if the kernel does not let us count them.
     pub syscalls_per_request: Option<f64>,
-    /// Context switches a request.
+    /// Context switches per request.
     pub switches_per_request: Option<f64>,
-    /// Processor time of a request while it was sampled, nanoseconds: what sampling cost shows beside
-    /// the figure of the run.
+    /// CPU time per request while it was sampled, in nanoseconds. Compared with the figure of the
+    /// run, it shows the cost of sampling.
     pub cpu_per_request_ns: Option<f64>,
     /// The same while system calls were counted.
     pub cpu_per_request_counted_ns: Option<f64>,
-    /// Whether this machine has hardware counters. Samples are taken by the processor's clock in any
-    /// case.
+    /// Whether this machine has hardware counters. Samples always use the processor's clock.
     pub has_hardware_counters: bool,
-    /// Why there is nothing, or not all; `None` if all went well.
+    /// Why some or all of this is missing; `None` if nothing is.
     pub failure: Option<String>,
 }
 
 impl Explained {
-    /// Nothing yet.
+    /// An explanation without any figures.
     #[must_use]
     pub const fn new(target: TargetId) -> Self {
         Self {
@@ -47,7 +46,7 @@ impl Explained {
         }
     }
 
-    /// The functions in which most samples were taken, with their shares, the greatest first.
+    /// The functions with the most samples, with their shares, the greatest first.
     #[must_use]
     pub fn hottest(&self, most: usize) -> Vec<(String, f64)> {
         let mut by_function = std::collections::BTreeMap::<&str, u64>::new();

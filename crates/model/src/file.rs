@@ -1,9 +1,9 @@
-//! Reading hand-written TOML: every error names the file, the line, what is wrong and the nearest
-//! right thing.
+//! Reads hand-written TOML. Every error names the file, the line, the problem and the nearest valid
+//! spelling.
 use serde::de::DeserializeOwned;
 use std::path::{Path, PathBuf};
 
-/// A hand-written file that cannot be used.
+/// An error in a hand-written file.
 #[derive(Debug, thiserror::Error)]
 pub enum FileError {
     /// The file cannot be read at all.
@@ -19,9 +19,9 @@ pub enum FileError {
     Content {
         /// The file.
         path: PathBuf,
-        /// The line, counted from 1, where it is known.
+        /// The line, counted from 1, if it is known.
         line: Option<usize>,
-        /// What is wrong, and the fix.
+        /// The problem and the fix.
         message: String,
     },
 }
@@ -33,18 +33,18 @@ impl FileError {
     }
 }
 
-/// Something wrong with the meaning of a well-formed file.
+/// A problem with the meaning of a well-formed file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Wrong {
-    /// The keys that lead to it, as `start.ready.timeout` or `variant[1].command`, lists counted from
-    /// 0; empty for the whole file.
+    /// The keys that lead to it, such as `start.ready.timeout` or `variant[1].command`, with lists
+    /// counted from 0. Empty for the whole file.
     pub at: String,
-    /// What is wrong, and the fix.
+    /// The problem and the fix.
     pub message: String,
 }
 
 impl Wrong {
-    /// At these keys.
+    /// A problem at these keys.
     pub fn at(at: impl Into<String>, message: impl Into<String>) -> Self {
         Self { at: at.into(), message: message.into() }
     }
@@ -55,7 +55,7 @@ impl Wrong {
         Self { at: format!("{keys}.{}", self.at), ..self }
     }
 
-    /// As an error of the file with this text.
+    /// The same as an error of the file with this text.
     #[must_use]
     pub fn of(self, path: &Path, text: &str) -> FileError {
         FileError::Content {
@@ -66,8 +66,7 @@ impl Wrong {
     }
 }
 
-/// The line, counted from 1, of what stands at these keys or of the nearest thing around it that is
-/// there.
+/// The line, counted from 1, of these keys, or of the nearest existing key around them.
 fn line_of(text: &str, at: &str) -> Option<usize> {
     let table = toml::de::DeTable::parse(text).ok()?;
     let mut found = None;
@@ -90,18 +89,18 @@ fn line_of(text: &str, at: &str) -> Option<usize> {
 /// Reads and parses one TOML file. Returns its text too, for [`Wrong::of`].
 ///
 /// # Errors
-/// If the file cannot be read, is not TOML, has an unknown key, lacks one, or has a value of another
-/// type.
+/// If the file cannot be read, is not TOML, has an unknown key, lacks one, or has a value of
+/// another type.
 pub fn read_with_text<T: DeserializeOwned>(path: &Path) -> Result<(T, String), FileError> {
     let text = std::fs::read_to_string(path)
         .map_err(|source| FileError::Read { path: path.into(), source })?;
     Ok((parse_toml(path, &text)?, text))
 }
 
-/// Parses the text of a TOML file; `path` is for messages only.
+/// Parses the text of a TOML file. `path` is only used in messages.
 ///
 /// # Errors
-/// As [`read_with_text`], but for reading the file.
+/// As [`read_with_text`], except for reading the file.
 pub fn parse_toml<T: DeserializeOwned>(path: &Path, text: &str) -> Result<T, FileError> {
     toml::from_str(text).map_err(|error| FileError::Content {
         path: path.into(),
@@ -110,8 +109,8 @@ pub fn parse_toml<T: DeserializeOwned>(path: &Path, text: &str) -> Result<T, Fil
     })
 }
 
-/// Adds "did you mean" to serde's "unknown field `a`, expected one of `b`, `c`", and to the same about
-/// a variant.
+/// Adds "did you mean" to serde's "unknown field `a`, expected one of `b`, `c`", and to the same
+/// for variants.
 pub(crate) fn with_suggestion(message: &str) -> String {
     let first_line = message.lines().next().unwrap_or(message);
     let kinds = [("unknown field ", "key"), ("unknown variant ", "value")];
@@ -126,8 +125,8 @@ pub(crate) fn with_suggestion(message: &str) -> String {
     format!("unknown {what} `{unknown}`{hint} (known here: {})", known.join(", "))
 }
 
-/// The candidate that a slip most likely meant, if one is near enough (Jaro-Winkler similarity
-/// above 0.75).
+/// The candidate that a typing mistake most likely meant, if one is near enough (Jaro-Winkler
+/// similarity above 0.75).
 pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     candidates
         .into_iter()

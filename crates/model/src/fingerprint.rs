@@ -2,8 +2,8 @@
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// What must be the same for two runs to be compared, and what a reader wants to know of the
-/// machine. Unknown is `None`.
+/// The properties of a machine that runs must share to be compared, and others that interest
+/// readers. Unknown is `None`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Fingerprint {
     /// The host's name.
@@ -22,14 +22,14 @@ pub struct Fingerprint {
     pub turbo: Option<bool>,
     /// MemTotal in bytes.
     pub memory_bytes: Option<u64>,
-    /// Where the kernel's clocks come from: `tsc`, `kvm-clock`, `hpet`, ...
+    /// The source of the kernel's clocks: `tsc`, `kvm-clock`, `hpet`, ...
     #[serde(default)]
     pub clock_source: Option<String>,
     /// Kernel release, as `uname -r`.
     pub kernel: Option<String>,
     /// Distribution, PRETTY_NAME of /etc/os-release.
     pub distribution: Option<String>,
-    /// Kind of virtual machine or container, where visible.
+    /// Kind of virtual machine or container, if it can be detected.
     pub virtualisation: Option<String>,
     /// CPU limit of the control group in cores (cgroup v1 cpu.cfs_quota_us, v2 cpu.max).
     pub cgroup_cpus: Option<f64>,
@@ -41,6 +41,6 @@ pub struct Fingerprint {
     pub sysctls: BTreeMap<String, String>,
     /// Load averages over 1, 5 and 15 minutes before the run.
     pub load_average: Option<[f64; 3]>,
-    /// Share of all processors that was busy in the instant before the run (0 to 1).
+    /// Busy share of all processors just before the run (0 to 1).
     pub busy_before: Option<f64>,
 }

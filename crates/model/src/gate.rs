@@ -19,28 +19,28 @@ use std::str::FromStr;
 
 use crate::units::{format_bytes, format_count, format_ns, parse_bytes, parse_duration_ns};
 
-/// A condition and what it means.
+/// A condition, and whether it must hold.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Gate {
     /// The condition.
     pub condition: Condition,
-    /// Whether it must hold; otherwise it must not.
+    /// Whether the condition must hold; otherwise it must not.
     pub must_hold: bool,
 }
 
 impl Gate {
-    /// A gate that fails where the condition holds: `--fail-if`.
+    /// A gate that fails if the condition holds: `--fail-if`.
     ///
     /// # Errors
-    /// If the text is no condition.
+    /// If the text is not a condition.
     pub fn fail_if(text: &str) -> Result<Self, GateError> {
         Ok(Self { condition: text.parse()?, must_hold: false })
     }
 
-    /// A gate that fails where the condition does not hold: `gate` in a project file.
+    /// A gate that fails if the condition does not hold: `gate` in a project file.
     ///
     /// # Errors
-    /// If the text is no condition.
+    /// If the text is not a condition.
     pub fn must_hold(text: &str) -> Result<Self, GateError> {
         Ok(Self { condition: text.parse()?, must_hold: true })
     }
@@ -52,20 +52,20 @@ impl fmt::Display for Gate {
     }
 }
 
-/// A figure, compared with a limit. It is written as its text.
+/// A comparison of a figure with a limit. It is stored as its text.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Condition {
-    /// As it was given.
+    /// The original text.
     pub text: String,
-    /// What is looked at.
+    /// The figure.
     pub figure: Figure,
-    /// How it is compared.
+    /// The operator.
     pub operator: Operator,
-    /// With what.
+    /// The limit.
     pub limit: Limit,
-    /// What a change is measured from; `None` where the limit is no change, or the command has a
-    /// base of its own (`pippin compare`).
+    /// The base of a change; `None` if the limit is not a change, or if the command has its own
+    /// base (`pippin compare`).
     pub base: Option<String>,
 }
 
@@ -82,7 +82,7 @@ pub enum Operator {
     AtLeast,
 }
 
-/// Longer spellings first, as `<` begins `<=`.
+/// Longer spellings first, because `<=` begins with `<`.
 const OPERATORS: [(&str, Operator); 4] = [
     ("<=", Operator::AtMost),
     (">=", Operator::AtLeast),
@@ -103,7 +103,7 @@ impl Operator {
     }
 }
 
-/// What a figure is compared with.
+/// The limit of a figure.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Limit {
     /// A value in the figure's own unit: nanoseconds, bytes, per second, or a count.
@@ -114,13 +114,13 @@ pub enum Limit {
     Change(f64),
 }
 
-/// A text that is no condition.
+/// A text that is not a condition.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{text}` is not a condition: {problem}")]
 pub struct GateError {
-    /// What was read.
+    /// The text.
     pub text: String,
-    /// What is wrong with it, and what would be right.
+    /// The problem, and a right spelling.
     pub problem: String,
 }
 
@@ -161,7 +161,7 @@ fn read(text: &str) -> Result<Condition, String> {
     Ok(Condition { text: text.trim().into(), figure, operator: *operator, limit, base })
 }
 
-/// A percentage with a sign, as a fraction. `parse_percent` knows no signs.
+/// A percentage with a sign, as a fraction. `parse_percent` does not accept signs.
 fn percent(text: &str) -> Result<f64, String> {
     let number: Option<f64> = text.trim().parse().ok();
     let number = number.filter(|number| number.is_finite() && number.abs() < 1e6);
@@ -204,7 +204,7 @@ impl TryFrom<String> for Condition {
 }
 
 impl Unit {
-    /// A value of this unit, for people.
+    /// A value in this unit, for people.
     #[must_use]
     pub fn format(self, value: f64) -> String {
         match self {

@@ -13,12 +13,12 @@ pub struct Histogram {
     inner: hdrhistogram::Histogram<u64>,
 }
 
-/// The longest span that is told apart: one hour, in nanoseconds.
+/// The longest span that is distinguished: one hour, in nanoseconds.
 pub const HIGHEST_NS: u64 = 3_600_000_000_000;
 const LOWEST_NS: u64 = 100;
 const SIGNIFICANT_DIGITS: u8 = 3;
 
-/// A text that is no encoded histogram.
+/// A text that is not an encoded histogram.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("not an HdrHistogram in V2 encoding: {0}")]
 pub struct HistogramError(String);
@@ -30,7 +30,7 @@ impl Default for Histogram {
 }
 
 impl Histogram {
-    /// An empty histogram; allocates all it will ever need (about 220 kB).
+    /// An empty histogram. It allocates all the memory it will ever need (about 220 kB).
     #[must_use]
     #[allow(clippy::expect_used)] // the three constants satisfy the constructor's conditions
     pub fn new() -> Self {
@@ -43,7 +43,7 @@ impl Histogram {
     /// Counts one span.
     #[inline]
     pub fn record(&mut self, ns: u64) {
-        // What lies beyond in the last bucket would be told apart by it alone.
+        // The last bucket reaches beyond one hour, but no span may count as longer than that.
         self.inner.saturating_record(ns.min(HIGHEST_NS));
     }
 
@@ -54,16 +54,16 @@ impl Histogram {
 
     /// Adds all counts of another histogram.
     pub fn merge(&mut self, other: &Self) {
-        // Both have the same bounds, so that nothing can be out of range.
+        // Both have the same bounds, so no value can be out of range.
         let _ = self.inner.add(&other.inner);
     }
 
-    /// Forgets all counts and keeps the memory.
+    /// Clears all counts but keeps the memory.
     pub fn clear(&mut self) {
         self.inner.reset();
     }
 
-    /// How many spans were counted.
+    /// The number of counted spans.
     #[must_use]
     pub fn count(&self) -> u64 {
         self.inner.len()
@@ -75,8 +75,8 @@ impl Histogram {
         self.count() == 0
     }
 
-    /// The value at or below which the fraction `q` (0 to 1) of all spans lies, to the histogram's
-    /// precision and never outside of [`Self::min_ns`] and [`Self::max_ns`]; `None` if nothing was
+    /// The value at or below which the fraction `q` (0 to 1) of all spans lies, as exact as the
+    /// histogram, and always within [`Self::min_ns`] and [`Self::max_ns`]; `None` if nothing was
     /// counted.
     #[must_use]
     pub fn quantile_ns(&self, q: f64) -> Option<u64> {
@@ -84,19 +84,19 @@ impl Histogram {
         Some(self.inner.value_at_quantile(q).clamp(least, most))
     }
 
-    /// The shortest span, to the histogram's precision; `None` if nothing was counted.
+    /// The shortest span, as exact as the histogram; `None` if nothing was counted.
     #[must_use]
     pub fn min_ns(&self) -> Option<u64> {
         (self.count() > 0).then(|| self.inner.min().min(HIGHEST_NS))
     }
 
-    /// The longest span, to the histogram's precision; one hour where it was longer; `None` if
-    /// nothing was counted.
+    /// The longest span, as exact as the histogram, at most one hour; `None` if nothing was
+    /// counted.
     #[must_use]
     pub fn max_ns(&self) -> Option<u64> {
-        // The upper end of its bucket, which for the last bucket lies beyond what is told apart.
-        // HdrHistogram says 0 where nothing but 0 was counted, although the mean of that bucket is
-        // half of its width.
+        // The upper end of its bucket, which for the last bucket may be above one hour. If only 0
+        // was counted, HdrHistogram returns 0, although the mean of that bucket is half of its
+        // width.
         let least = self.inner.highest_equivalent(0);
         (self.count() > 0).then(|| self.inner.max().max(least).min(HIGHEST_NS))
     }
@@ -149,7 +149,7 @@ impl Histogram {
     #[must_use]
     pub fn to_v2_bytes(&self) -> Vec<u8> {
         let mut bytes = Vec::new();
-        // Writing into memory fails only beyond 2^64 bytes or counts.
+        // Writing to memory only fails beyond 2^64 bytes or counts.
         let _ = V2Serializer::new().serialize(&self.inner, &mut bytes);
         bytes
     }
@@ -157,7 +157,7 @@ impl Histogram {
     /// Reads HdrHistogram's V2 encoding.
     ///
     /// # Errors
-    /// If the bytes are no such encoding.
+    /// If the bytes are not such an encoding.
     pub fn from_v2_bytes(mut bytes: &[u8]) -> Result<Self, HistogramError> {
         let read: hdrhistogram::Histogram<u64> = Deserializer::new()
             .deserialize(&mut bytes)
@@ -174,10 +174,10 @@ impl Histogram {
 pub struct EncodedHistogram(String);
 
 impl EncodedHistogram {
-    /// The histogram; an empty text is an empty one.
+    /// The histogram; an empty text is an empty histogram.
     ///
     /// # Errors
-    /// If the text is no such encoding.
+    /// If the text is not such an encoding.
     pub fn decode(&self) -> Result<Histogram, HistogramError> {
         if self.0.is_empty() {
             return Ok(Histogram::new());
@@ -211,9 +211,9 @@ impl<'de> Deserialize<'de> for Histogram {
 
 /// The figures of a histogram that tables and JSON show; all `None` if nothing was counted.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[allow(missing_docs)] // the names say it: quantiles in nanoseconds
+#[allow(missing_docs)] // the fields are quantiles in nanoseconds
 pub struct Summary {
-    /// How many spans were counted.
+    /// The number of counted spans.
     pub count: u64,
     pub min_ns: Option<u64>,
     pub mean_ns: Option<f64>,
@@ -255,7 +255,7 @@ mod tests {
 
     #[test]
     fn what_is_longer_than_an_hour_is_one_hour_in_every_figure() {
-        // A little longer fits into the last bucket, and would not be cut there.
+        // Slightly longer spans would fit into the last bucket without being cut.
         for ns in [HIGHEST_NS, HIGHEST_NS + HIGHEST_NS / 50, u64::MAX] {
             let mut h = Histogram::new();
             h.record(ns);
@@ -282,7 +282,7 @@ mod tests {
                 let (least, at, most) = (h.min_ns().unwrap(), h.quantile_ns(q).unwrap(), h.max_ns().unwrap());
                 proptest::prop_assert!(least <= at && at <= most && most <= HIGHEST_NS, "{least} {at} {most}");
                 let (true_least, true_most) = (*spans.iter().min().unwrap(), (*spans.iter().max().unwrap()).min(HIGHEST_NS));
-                // 64 ns is the unit of the shortest spans.
+                // 64 ns is the resolution of the shortest spans.
                 proptest::prop_assert!(most as f64 <= true_most as f64 * 1.001 + 64.0 && most >= true_most);
                 proptest::prop_assert!(least as f64 >= true_least.min(HIGHEST_NS) as f64 * 0.999 - 64.0 && least <= true_least);
             }

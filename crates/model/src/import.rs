@@ -1,5 +1,5 @@
-//! Requests from what other programs wrote (docs/requests.md). They are for a server that is named
-//! when they are sent: what was the server's name is left out.
+//! Requests from files of other programs (docs/requests.md). The server is named when they are
+//! sent, so its name is removed here.
 //!
 //! | module | source |
 //! |---|---|
@@ -14,12 +14,12 @@ use std::collections::BTreeMap;
 
 use crate::request_file::{Asked, WrongLine};
 
-/// What was found.
+/// The imported requests.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Imported {
-    /// The requests, in order; those of one server only where [`Imported::only`] was called.
+    /// The requests, in order; after [`Imported::only`], only those of one server.
     pub requests: Vec<Asked>,
-    /// What was left out: why, and how many.
+    /// What was left out: the reasons, with the number of requests.
     pub left_out: BTreeMap<String, u64>,
 }
 
@@ -40,11 +40,12 @@ impl Imported {
         *self.left_out.entry(why.into()).or_default() += 1;
     }
 
-    /// Keeps the requests of one server, and takes its name out of them. `None` stands for the only
-    /// one.
+    /// Keeps only the requests of one server, and removes its name from them. `None` means the only
+    /// server.
     ///
     /// # Errors
-    /// If there are several and none is named, or none of this name: the message lists them.
+    /// If there are several servers and none is named, or none has this name. The message lists
+    /// them.
     pub fn only(mut self, host: Option<&str>) -> Result<Self, String> {
         let mut hosts: BTreeMap<String, u64> = BTreeMap::new();
         for server in self.requests.iter().filter_map(|request| request.server.as_ref()) {
@@ -83,7 +84,7 @@ impl Imported {
     }
 }
 
-/// The headers that a request keeps.
+/// The headers to keep.
 fn kept(headers: impl Iterator<Item = (String, String)>) -> Vec<(String, String)> {
     let is_kept = |name: &str| {
         !name.starts_with(':') && !NOT_KEPT.iter().any(|other| name.eq_ignore_ascii_case(other))

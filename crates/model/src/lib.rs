@@ -1,37 +1,37 @@
-//! Plain data of Pippin and how it is parsed; nothing here starts, measures or prints anything.
+//! Pippin's plain data types and their parsers. Nothing here starts, measures or prints anything.
 //!
 //! | module | what it holds |
 //! |---|---|
 //! | [`units`] | durations, sizes, rates, percentages with jitter, as hand-written files spell them |
 //! | [`printable`] | text from elsewhere without control characters |
 //! | [`file`] | reading TOML with errors that name the place and the nearest known key |
-//! | [`target`], [`manifest`], [`spoken`] | names of targets and their `target.toml`; what is spoken with them |
-//! | [`register`] | kinds of targets, and how long what they run is supported |
+//! | [`target`], [`manifest`], [`spoken`] | names of targets and their `target.toml`; their protocols |
+//! | [`register`] | kinds of targets, and how long their parts are supported |
 //! | [`workload`] | what a target must serve and how that is proved |
 //! | [`objective`], [`profile`], [`cpus`], [`plan`], [`plan_options`] | one experiment |
-//! | [`project`] | `pippin.toml`: targets, workloads and plans of a user's own |
-//! | [`published`] | figures published elsewhere, shown beside one's own |
+//! | [`project`] | `pippin.toml`: a user's own targets, workloads and plans |
+//! | [`published`] | figures published elsewhere, shown beside your own |
 //! | [`gate`] | conditions on measured figures |
 //! | [`histogram`], [`bins`] | the one histogram type; its coarse form for every window |
 //! | [`schedule`] | when requests are due |
-//! | [`request`], [`requests`] | one request, and what its answer must be; all of a load, with the order of sending |
-//! | [`scenario`] | what one user does: steps with checks and captured values, and where values come from |
+//! | [`request`], [`requests`] | one request and its right answer; all requests of a load, with the order of sending |
+//! | [`scenario`] | what one user does: steps with checks and captured values, and the sources of values |
 //! | [`request_file`] | files of requests: vegeta's HTTP format, JSON lines, lists of URLs |
 //! | [`import`] | HAR, access logs and curl commands as requests |
-//! | [`load_spec`], [`load_result`], [`tls`], [`websocket`] | what the engine is asked and what it answers |
+//! | [`load_spec`], [`load_result`], [`tls`], [`websocket`] | the input and the output of the engine |
 //! | [`overload`] | the rates that go beyond what a target can do |
 //! | [`stages`] | a rate that changes over time |
-//! | [`usage`], [`fingerprint`] | what the kernel told about processes and about the host |
+//! | [`usage`], [`fingerprint`] | the kernel's figures about processes; the host |
 //! | [`caveat`], [`trial`] | judgement, and the record of one measured window |
 //! | [`conformance`] | answers at the edges of HTTP/1.1 |
 //! | [`outside`] | help that a target had beyond its own processes and processors |
 //! | [`explained`] | what a profiler saw of a target |
-//! | [`agent`] | what one agent of a fleet did in a trial |
-//! | [`run`], [`comparable`] | one execution of a plan; what must be equal for two to be compared |
+//! | [`agent`] | one agent of a fleet in a trial |
+//! | [`run`], [`comparable`] | one execution of a plan; what must be equal to compare two |
 //! | [`digest`] | a run in short, for lists |
-//! | [`slice`], [`sequence`] | a short stretch of a trial, one of many; such stretches as one |
-//! | [`live`] | what a run tells of itself while it is under way |
-//! | [`time_series`] | a load second by second, for programs that look on |
+//! | [`slice`], [`sequence`] | a short stretch of a trial, one of many; joining such stretches |
+//! | [`live`] | the state of a run under way |
+//! | [`time_series`] | a load second by second, for other programs |
 //! | `example` | made-up records for tests (feature `example`) |
 pub mod agent;
 pub mod bins;

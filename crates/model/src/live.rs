@@ -1,5 +1,5 @@
-//! What a run tells of itself while it is under way, so that another process can show it. Nothing
-//! of it is a result: results are records.
+//! The state of a run under way, so that another process can show it. It is not a result: results
+//! are records.
 use serde::{Deserialize, Serialize};
 
 use crate::caveat::{Caveat, Verdict};
@@ -14,7 +14,7 @@ pub struct LiveRun {
     pub run: String,
     /// The plan's title.
     pub title: String,
-    /// Who makes it.
+    /// The process that makes it.
     pub process: ProcessName,
     /// When this was written, nanoseconds since 1970.
     pub updated_unix_ns: u64,
@@ -24,21 +24,20 @@ pub struct LiveRun {
     pub repetitions: u32,
     /// The trial under way; `None` before the first.
     pub trial: Option<LiveTrial>,
-    /// How far all trials together are.
+    /// The progress of all trials together.
     pub overall: Option<LiveOverall>,
-    /// Trials that are over, oldest first.
+    /// Trials that have ended, oldest first.
     pub finished: Vec<LiveFinished>,
-    /// What is to come after the trial under way, in order; a plan with a `precision` may end
-    /// earlier.
+    /// The trials after the current one, in order. A plan with a `precision` may end earlier.
     pub queued: Vec<LiveQueued>,
 }
 
-/// A process for good: a pid alone is given to another one day.
+/// A unique name of a process, because a pid may later be used again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProcessName {
     /// Its pid.
     pub pid: i32,
-    /// When it started, clock ticks after boot (proc_pid_stat(5), field 22).
+    /// When it started, in clock ticks after boot (proc_pid_stat(5), field 22).
     pub start_ticks: u64,
 }
 
@@ -51,23 +50,23 @@ pub struct LiveTrial {
     pub repetition: u32,
     /// The load in words: `64 connections`.
     pub load: String,
-    /// What is being done: `starting`, `proving`, `warm-up`, `measuring`.
+    /// Its stage: `starting`, `proving`, `warm-up`, `measuring`.
     pub stage: String,
-    /// When that began, nanoseconds since 1970.
+    /// When the stage began, nanoseconds since 1970.
     pub stage_began_unix_ns: u64,
-    /// How far the load is, from 0 to 1; `None` outside of one.
+    /// The progress of the load, from 0 to 1; `None` outside of a load.
     pub fraction: Option<f64>,
-    /// Time left of the load, nanoseconds.
+    /// The remaining time of the load, nanoseconds.
     pub left_ns: Option<u64>,
     /// The newest seconds of load.
     pub seconds: Vec<LiveSecond>,
-    /// Errors so far, the warm-up's included.
+    /// Errors so far, including those of the warm-up.
     pub errors: u64,
-    /// Connections, or devices, that are open.
+    /// Open connections or devices.
     pub live_connections: Option<u64>,
-    /// Connections, or devices, that the load asks for.
+    /// The connections or devices that the load asks for.
     pub asked: u32,
-    /// What is used right now, by role.
+    /// The present usage, by role.
     pub uses: Vec<LiveUse>,
     /// Resident memory of the target.
     pub target_rss_bytes: Option<u64>,
@@ -76,11 +75,11 @@ pub struct LiveTrial {
 /// One second of load.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct LiveSecond {
-    /// Its beginning, nanoseconds after that of the measured part; below 0 is the warm-up.
+    /// Its beginning, in nanoseconds after that of the measured part; negative in the warm-up.
     pub from_ns: i64,
     /// Complete answers per second.
     pub requests_per_s: Option<f64>,
-    /// Requests per second that the schedule asks for; `None` where answers set the pace.
+    /// Requests per second that the schedule asks for; `None` if answers set the pace.
     #[serde(default)]
     pub offered_per_s: Option<f64>,
     /// Median response time, nanoseconds.
@@ -97,31 +96,31 @@ pub struct LiveSecond {
     pub generator_cores: Option<f64>,
 }
 
-/// What a role uses.
+/// The usage of a role.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct LiveUse {
-    /// Whose.
+    /// The role.
     pub role: Role,
     /// Cores kept busy.
     pub cores: Option<f64>,
-    /// Cores it was given; 0 if nothing binds it.
+    /// The number of cores that it was given; 0 if it is not bound to any.
     pub given: u32,
 }
 
-/// How far all trials together are.
+/// The progress of all trials together.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct LiveOverall {
-    /// The trial under way, counted from 1.
+    /// The number of the current trial, counted from 1.
     pub number: u64,
-    /// How many there will be at the most; `None` for a search.
+    /// The maximum number of trials; `None` for a search.
     pub at_most: Option<u64>,
     /// From 0 to 1.
     pub fraction: Option<f64>,
-    /// Time left, nanoseconds.
+    /// The remaining time, nanoseconds.
     pub left_ns: Option<u64>,
 }
 
-/// A trial that is over.
+/// A trial that has ended.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct LiveFinished {
     /// The target.
@@ -139,20 +138,20 @@ pub struct LiveFinished {
     pub p99_ns: Option<u64>,
     /// Errors; `None` if nothing was measured.
     pub errors: Option<u64>,
-    /// Whether it can be believed.
+    /// Whether it can be trusted.
     pub verdict: Verdict,
     /// The stage at which it failed; `None` if it did not.
     #[serde(default)]
     pub failed_at: Option<String>,
-    /// The first line of the failure, or its weightiest caveat with its evidence.
+    /// The first line of the failure, or its most serious caveat with its evidence.
     pub remark: Option<String>,
-    /// How many more caveats it has.
+    /// The number of further caveats.
     #[serde(default)]
     pub more_caveats: u64,
 }
 
 impl LiveFinished {
-    /// Of a record.
+    /// The short form of a record.
     #[must_use]
     pub fn of(record: &TrialRecord) -> Self {
         let measured = record.load.as_ref().map(|load| &load.measured);

@@ -1,4 +1,4 @@
-//! What the engine measured: counters, histograms of time spans, windows.
+//! The measurement of the engine: counters, histograms of time spans, windows.
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -10,36 +10,36 @@ use crate::websocket::WebSocketUse;
 /// The outcome of one load.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct LoadResult {
-    /// The event loop that ran: `"epoll"` or `"io_uring"`.
+    /// The event loop: `"epoll"` or `"io_uring"`.
     pub io: String,
-    /// Number of threads that ran.
+    /// The number of threads.
     pub threads: u32,
     /// CLOCK_REALTIME at the start of the load, nanoseconds since 1970.
     pub started_unix_ns: u64,
     /// CLOCK_MONOTONIC when the first connection was opened.
     pub started_ns: u64,
-    /// CLOCK_MONOTONIC at the start and the end of the measured part; the probe's samples are cut
+    /// CLOCK_MONOTONIC at the start and the end of the measured part. The probe's samples are cut
     /// at these instants.
     pub measured_from_ns: u64,
     /// See `measured_from_ns`.
     pub measured_to_ns: u64,
     /// How the warm-up ended.
     pub warm_up: WarmUpResult,
-    /// The headline: the measured part of the load; for devices the phase `sustain`.
+    /// The headline: the measured part of the load; for devices, the phase `sustain`.
     pub measured: Measured,
-    /// Devices only: all phases, each by itself, in order.
+    /// Devices only: all phases, each separately, in order.
     pub phases: Vec<Phase>,
-    /// One for each second, warm-up included (negative offsets from `measured_from_ns`).
+    /// One for each second, including the warm-up (negative offsets from `measured_from_ns`).
     pub windows: Vec<Window>,
-    /// What the load cost the generator.
+    /// The generator's cost of the load.
     pub generator: GeneratorUse,
-    /// What was negotiated over TLS; `None` if the load was plain HTTP.
+    /// The TLS parameters; `None` for plain HTTP.
     #[serde(default)]
     pub tls: Option<TlsUse>,
-    /// What was seen of WebSockets; `None` over other protocols.
+    /// What happened on WebSockets; `None` over other protocols.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub websocket: Option<WebSocketUse>,
-    /// Whether the load was stopped before its rule said so.
+    /// Whether the load was stopped early.
     pub interrupted: bool,
 }
 
@@ -48,11 +48,11 @@ pub struct LoadResult {
 pub struct WarmUpResult {
     /// Its length in nanoseconds; 0 if there was none.
     pub duration_ns: u64,
-    /// Whether the throughput had stopped trending; `None` if that was not asked.
+    /// Whether the throughput had stopped trending; `None` if that was not checked.
     pub steady: Option<bool>,
-    /// Requests completed in it, which no other figure counts.
+    /// Requests completed in it; no other figure counts them.
     pub completed: u64,
-    /// Errors in it by kind, wrong answers included; no other figure counts them.
+    /// Errors in it by kind, including wrong answers; no other figure counts them.
     #[serde(default)]
     pub errors: BTreeMap<ErrorKind, u64>,
 }
@@ -64,7 +64,7 @@ pub struct Phase {
     pub name: String,
     /// Start, as an offset from `started_ns`.
     pub from_ns: u64,
-    /// What was measured in it; a request belongs to the phase in which it was intended.
+    /// The measurement of this phase. A request belongs to the phase in which it was due.
     pub measured: Measured,
 }
 
@@ -75,9 +75,9 @@ pub struct Measured {
     pub duration_ns: u64,
     /// Requests by fate.
     pub requests: RequestCounts,
-    /// Answers that ended within the stretch, whenever their requests were due: what throughput and
-    /// goodput are made of. `requests` follows the requests that were due within it; the two differ
-    /// by what was under way at either end.
+    /// Answers that ended within the stretch, whenever their requests were due. Throughput and
+    /// goodput use these. `requests` follows the requests that were due within the stretch. The two
+    /// differ by the requests that were under way at either end.
     pub answered: Answered,
     /// Complete answers by status class.
     pub status: StatusCounts,
@@ -85,14 +85,14 @@ pub struct Measured {
     pub errors: BTreeMap<ErrorKind, u64>,
     /// Connections.
     pub connections: ConnectionCounts,
-    /// Bytes on the wire.
+    /// Bytes sent and received.
     pub bytes: ByteCounts,
     /// Which clock ended the spans of its answers.
     #[serde(default)]
     pub stamps: StampCounts,
     /// Time spans.
     pub spans: Spans,
-    /// Scenarios only: each step by itself, in order.
+    /// Scenarios only: each step separately, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub steps: Vec<StepMeasured>,
 }
@@ -110,14 +110,13 @@ impl Measured {
         self.per_second(self.answered.good)
     }
 
-    /// Everything that went wrong: failed requests, wrong answers, connections that could not be
-    /// opened.
+    /// All errors: failed requests, wrong answers, connections that could not be opened.
     #[must_use]
     pub fn errors_total(&self) -> u64 {
         self.errors.values().sum()
     }
 
-    /// Errors as a fraction of what was tried; `None` if nothing was.
+    /// Errors as a fraction of the attempts; `None` without any.
     #[must_use]
     pub fn error_fraction(&self) -> Option<f64> {
         let tried = self.requests.completed
@@ -131,8 +130,8 @@ impl Measured {
         (tried > 0).then(|| self.errors_total() as f64 / tried as f64)
     }
 
-    /// Adds another repetition of the same load: counters and time spans add up, connections count
-    /// at their most.
+    /// Adds another repetition of the same load. Counters and time spans add up; for connections,
+    /// the maximum counts.
     pub fn add_repetition(&mut self, other: &Self) {
         self.duration_ns += other.duration_ns;
         self.add_counts(other);
@@ -141,8 +140,8 @@ impl Measured {
         own.peak = own.peak.max(others.peak);
     }
 
-    /// Adds what a peer measured at the same time: another slice of the same load. Everything adds
-    /// up but the time. The sum of the peaks is an upper bound of the common peak.
+    /// Adds the measurement of a peer at the same time: another slice of the same load. Everything
+    /// except the time adds up. The sum of the peaks is an upper bound of the common peak.
     pub fn merge(&mut self, peer: &Self) {
         self.duration_ns = self.duration_ns.max(peer.duration_ns);
         self.add_counts(peer);
@@ -169,8 +168,8 @@ impl Measured {
     }
 }
 
-/// What was measured of one step of a scenario. Requests that were under way at the end of the
-/// stretch are in no count.
+/// The measurement of one step of a scenario. Requests that were under way at the end of the
+/// stretch are not counted.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct StepMeasured {
     /// Its name.
@@ -187,7 +186,7 @@ pub struct StepMeasured {
     pub service_time: Histogram,
     /// From the instant at which the request was due to the arrival of the answer.
     pub response_time: Histogram,
-    /// What was wrong the first time, for people.
+    /// The first error, for people.
     #[serde(default)]
     pub example: Option<String>,
 }
@@ -235,8 +234,8 @@ impl Answered {
     }
 }
 
-/// Requests by fate. Always: `scheduled = sent + unsent` and `sent = completed + failed +
-/// censored`; `good <= completed`.
+/// Requests by fate. These always hold: `scheduled = sent + unsent`, `sent = completed + failed +
+/// censored`, and `good <= completed`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RequestCounts {
     /// Due within the stretch.
@@ -253,7 +252,8 @@ pub struct RequestCounts {
     pub failed: u64,
     /// Still under way when the stretch ended.
     pub censored: u64,
-    /// How often one was sent again because the server had not looked at it; `sent` counts it once.
+    /// How often a request was sent again because the server had not processed it; `sent` counts it
+    /// once.
     #[serde(default)]
     pub sent_again: u64,
 }
@@ -284,7 +284,7 @@ impl RequestCounts {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[allow(missing_docs)]
 pub struct StatusCounts {
-    /// Interim answers (100 Continue and the like), which are not answers of their own.
+    /// Interim answers (100 Continue and the like). They do not count as answers.
     pub interim: u64,
     pub s2xx: u64,
     pub s3xx: u64,
@@ -310,12 +310,12 @@ impl StatusCounts {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ErrorKind {
-    /// Nobody listens (ECONNREFUSED).
+    /// The server does not listen (ECONNREFUSED).
     ConnectRefused,
-    /// The connection was reset while it was opened, or before a byte of a request had reached the
-    /// server.
+    /// The connection was reset while it was opened, or before any byte of a request had reached
+    /// the server.
     ConnectReset,
-    /// The connection was not open in time.
+    /// The connection was not opened in time.
     ConnectTimeout,
     /// The connection could not be opened for a local reason: ports, descriptors, memory.
     ConnectLocal,
@@ -334,8 +334,7 @@ pub enum ErrorKind {
     WrongStatus,
     /// A complete answer with a body that the check does not accept.
     WrongBody,
-    /// A complete and right answer that came sooner than one can be made: before the wait that the
-    /// workload asks for.
+    /// A complete and right answer that came before the wait of the workload could be over.
     TooEarly,
     /// No complete answer in time.
     Timeout,
@@ -344,11 +343,11 @@ pub enum ErrorKind {
     /// HTTP/2: the server ended the stream without a whole answer (RST_STREAM).
     StreamReset,
     /// HTTP/2: the server allowed no stream for as long as an answer may take
-    /// (SETTINGS_MAX_CONCURRENT_STREAMS 0), so that what was due could not be sent.
+    /// (SETTINGS_MAX_CONCURRENT_STREAMS 0), so due requests could not be sent.
     NoStream,
-    /// Scenarios: a complete answer without a header that the step asks for.
+    /// Scenarios: a complete answer without a header that the step requires.
     WrongHeader,
-    /// Scenarios: a complete and right answer that lacks a value which later steps need.
+    /// Scenarios: a complete and right answer without a value that later steps need.
     NothingCaptured,
 }
 
@@ -421,33 +420,35 @@ impl ErrorKind {
 pub struct ConnectionCounts {
     /// How many the load asked for.
     pub asked: u64,
-    /// The most that were open at one time.
+    /// The highest number open at one time.
     pub peak: u64,
-    /// How many were opened, the first ones included.
+    /// How many were opened, including the first ones.
     pub opened: u64,
-    /// How many replaced one that the server closed, that failed or that was used up.
+    /// How many replaced a connection that the server closed, that failed or that was used up.
     pub reconnects: u64,
-    /// How many the server closed after a complete answer: not an error.
+    /// How many the server closed after a complete answer. This is not an error.
     pub closed_by_server: u64,
-    /// The least and the most requests that a connection had served when the server closed it after
-    /// a complete answer: equal where the server has a keep-alive limit. `None` if it closed none.
+    /// The lowest and highest number of requests that a connection had served when the server
+    /// closed it after a complete answer. They are equal if the server has a keep-alive limit.
+    /// `None` if it closed none.
     pub requests_before_close: Option<(u64, u64)>,
-    /// The least and the most time, nanoseconds, for which such a connection had been without a
-    /// request when the server closed it: long and alike where the server has an idle timeout.
+    /// The shortest and longest time, in nanoseconds, for which such a connection had been without
+    /// a request when the server closed it. They are long and alike if the server has an idle
+    /// timeout.
     #[serde(default)]
     pub idle_before_close_ns: Option<(u64, u64)>,
-    /// Of how many the kernel told the round trip of the handshake, which then is the span
-    /// `connect`; of the others it is the time from `connect()` until the socket was writable.
+    /// For how many the kernel reported the round trip of the handshake, which is then the span
+    /// `connect`. For the others it is the time from `connect()` until the socket was writable.
     #[serde(default)]
     pub timed_by_kernel: u64,
-    /// SYNs that were sent again.
+    /// The number of repeated SYNs.
     #[serde(default)]
     pub repeated_syns: u64,
 }
 
 impl ConnectionCounts {
-    /// Adds what was opened and closed in another set. How `asked` and `peak` come together depends
-    /// on whether the two ran at the same time, so that they are left alone.
+    /// Adds the opened and closed connections of another set. `asked` and `peak` stay, because
+    /// their sum depends on whether the two ran at the same time.
     pub fn merge_closes(&mut self, other: &Self) {
         self.opened += other.opened;
         self.reconnects += other.reconnects;
@@ -485,13 +486,13 @@ impl ByteCounts {
     }
 }
 
-/// Which clock said when answers arrived.
+/// Which clock timed the arrivals of answers.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StampCounts {
     /// Answers whose arrival the kernel stamped.
     pub kernel: u64,
-    /// Answers without a stamp: the instant at which the generator read them stands in, and their
-    /// pick-up lag is recorded as 0.
+    /// Answers without a stamp. Their arrival is the instant at which the generator read them, and
+    /// their pick-up lag is 0.
     pub user_space: u64,
 }
 
@@ -515,33 +516,34 @@ impl StampCounts {
     }
 }
 
-/// The time spans of requests and connections (docs/methodology.md). An answer is done when the
+/// The time spans of requests and connections (docs/methodology.md). An answer has arrived when the
 /// kernel has received its last segment; see [`StampCounts`].
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Spans {
-    /// From SYN to SYN-ACK, as the kernel measured it; without that, `connect()` issued to socket
-    /// writable. See [`ConnectionCounts::timed_by_kernel`].
+    /// From SYN to SYN-ACK, as the kernel measured it. Otherwise from the call of `connect()` until
+    /// the socket was writable. See [`ConnectionCounts::timed_by_kernel`].
     pub connect: Histogram,
-    /// To the end of the TLS handshake.
+    /// The TLS handshake.
     pub tls: Histogram,
-    /// WebSocket: from the opening handshake's first byte to the arrival of the server's consent.
+    /// WebSocket: from the first byte of the opening handshake to the arrival of the server's
+    /// answer.
     #[serde(default, skip_serializing_if = "Histogram::is_empty")]
     pub upgrade: Histogram,
-    /// First byte of the request handed to the kernel to the arrival of the end of the head.
+    /// From handing the first byte of the request to the kernel to the arrival of the end of the
+    /// head.
     pub headers: Histogram,
-    /// From there to the arrival of the end of the body; 0 where both arrived together.
+    /// From there to the arrival of the end of the body; 0 if both arrived together.
     pub body: Histogram,
     /// `done_at - sent_at`. A request that times out is recorded at its timeout.
     pub service_time: Histogram,
-    /// `done_at - intended_at`; of users who wait for their answers (closed loops, devices) without
-    /// the own lag.
+    /// `done_at - intended_at`. For users who wait for their answers (closed loops, devices),
+    /// without the own lag.
     pub response_time: Histogram,
-    /// `sent_at - intended_at`: the generator's own lateness, together with the wait for a free
-    /// connection.
+    /// `sent_at - intended_at`: the generator's own lateness plus the wait for a free connection.
     pub send_lag: Histogram,
-    /// The part of the send lag that is the generator's alone: from the instant at which the
-    /// request was due *and* a connection was free to the instant at which it was sent. A connection
-    /// is free as soon as its last answer has arrived, read or not.
+    /// The part of the send lag that only the generator causes. It begins when the request is due
+    /// *and* a connection is free, and ends when the request is sent. A connection is free as soon
+    /// as its last answer has arrived, even if it was not read yet.
     pub own_lag: Histogram,
     /// From the arrival of an answer to the instant at which the generator read it.
     #[serde(default)]
@@ -607,13 +609,13 @@ pub struct Window {
     pub response_max_ns: Option<u64>,
     /// Mean response time.
     pub response_mean_ns: Option<f64>,
-    /// How these response times were spread; empty in records of older versions.
+    /// The distribution of these response times; empty in records of older versions.
     #[serde(default, skip_serializing_if = "ResponseBins::is_empty")]
     pub response_bins: ResponseBins,
     /// Send lag of the requests that were sent in it.
     pub send_lag_p99_ns: Option<u64>,
-    /// The histograms behind these figures, where the caller of the engine asked for them: windows
-    /// of peers can then be merged.
+    /// The histograms behind these figures, if the caller asked for them. With them, windows of
+    /// peers can be merged.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub histograms: Option<WindowHistograms>,
 }
@@ -628,7 +630,7 @@ pub struct WindowHistograms {
 }
 
 impl Window {
-    /// Sets the figures that are read from histograms.
+    /// Sets the figures that come from histograms.
     pub fn read(&mut self, response: &Histogram, send_lag: &Histogram) {
         self.response_p50_ns = response.quantile_ns(0.5);
         self.response_p90_ns = response.quantile_ns(0.9);
@@ -639,8 +641,8 @@ impl Window {
         self.send_lag_p99_ns = send_lag.quantile_ns(0.99);
     }
 
-    /// Adds what a peer measured in the same window. Counters add up. Figures of time are those of
-    /// both together; they become `None` if one of the two has no histograms.
+    /// Adds the same window of a peer. Counters add up. Time figures are those of both together;
+    /// they become `None` if one of the two has no histograms.
     ///
     /// # Errors
     /// If a histogram cannot be read.
@@ -669,28 +671,28 @@ impl Window {
     }
 }
 
-/// What the load cost the generator, over the measured part.
+/// The generator's cost of the load, over the measured part.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct GeneratorUse {
     /// CPU time of the worker threads, user and system (CLOCK_THREAD_CPUTIME_ID), nanoseconds.
     pub cpu_ns: u64,
     /// The same for each thread.
     pub cpu_ns_by_thread: Vec<u64>,
-    /// CPU time spent polling for a deadline in the open loop, which is waiting and not work; part
-    /// of `cpu_ns`.
+    /// CPU time spent polling for a deadline in the open loop. It is part of `cpu_ns`, but it is
+    /// waiting and not work.
     pub spin_ns: u64,
     /// Peak resident memory of the whole process in bytes (getrusage(2), ru_maxrss).
     pub max_rss_bytes: Option<u64>,
-    /// System calls that the event loops made.
+    /// The number of system calls of the event loops.
     pub syscalls: Option<u64>,
-    /// How often the time of day was set meanwhile: the arrivals of answers that lay unread then
-    /// are not known ([`StampCounts::user_space`]).
+    /// How often the time of day was set during the load. For answers that were unread at that
+    /// moment, the arrival is not known ([`StampCounts::user_space`]).
     #[serde(default)]
     pub clock_steps: u64,
 }
 
 impl GeneratorUse {
-    /// The busiest thread's share of one core over `duration_ns`, its spinning left out; `None`
+    /// The busiest thread's share of one core over `duration_ns`, without its polling; `None`
     /// without threads.
     #[must_use]
     pub fn busiest_share(&self, duration_ns: u64) -> Option<f64> {

@@ -1,4 +1,4 @@
-//! What the engine is asked to do: plain data that a file, the command line or the wire can carry.
+//! The input of the engine: plain data for files, the command line or the network.
 use serde::{Deserialize, Serialize};
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
@@ -14,63 +14,63 @@ pub use crate::websocket::Messages;
 /// One load: addresses x requests x schedule x stop rule, on given cores.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct LoadSpec {
-    /// Where to connect; connections are dealt out over them in turn. None with a unix socket.
+    /// Where to connect. Connections use them in turn. Empty with a unix socket.
     pub addresses: Vec<SocketAddr>,
     /// The unix socket to connect to instead (unix(7)).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unix_socket: Option<PathBuf>,
-    /// What says at the start of each connection where it comes from; `None` says nothing.
+    /// The PROXY header at the start of each connection; `None` for none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub proxy_header: Option<ProxyHeader>,
-    /// How connections are secured; `None` speaks plain TCP.
+    /// How connections are secured; `None` is plain TCP.
     pub tls: Option<TlsSpec>,
-    /// What is spoken over them.
+    /// The protocol.
     #[serde(default)]
     pub protocol: Protocol,
-    /// What messages over WebSocket are like; `None` over other protocols.
+    /// The messages over WebSocket; `None` over other protocols.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub messages: Option<Messages>,
-    /// Local addresses to connect from, in turn; empty leaves the choice to the kernel. One address
-    /// has about 28,000 ports towards one destination (`ip_local_port_range`), so many connections
-    /// need many.
+    /// Local addresses to connect from, in turn; if empty, the kernel chooses. One address has
+    /// about 28,000 ports towards one destination (`ip_local_port_range`), so many connections need
+    /// many addresses.
     pub source_addresses: Vec<IpAddr>,
     /// The requests, sent in turn over the whole load.
     pub requests: Requests,
-    /// Makes each request the step of a user, which goes through them in order, with values of its
-    /// own. `None` sends the requests as they are.
+    /// Makes each request a step of a user, who goes through them in order with its own values.
+    /// `None` sends the requests as they are.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scenario: Option<Scenario>,
     /// When requests are due.
     pub schedule: Schedule,
-    /// How many connections, and how they are used. For devices the number of devices rules.
+    /// The number of connections and their use. For devices, the number of devices counts instead.
     pub connections: Connections,
     /// When the measured part ends. Devices end with their ramp instead.
     pub stop: StopRule,
-    /// What is left out at the start.
+    /// What to leave out at the start.
     pub warm_up: WarmUp,
     /// Limits in time.
     pub timeouts: Timeouts,
     /// Limits in size.
     pub limits: Limits,
-    /// Number of threads; each owns its connections and its event loop.
+    /// The number of threads. Each has its own connections and event loop.
     pub threads: u32,
-    /// Processors the threads are bound to, in turn; empty leaves them to the scheduler.
+    /// Processors for the threads, in turn; if empty, the scheduler chooses.
     pub cores: Vec<u32>,
     /// The event loop.
     pub io: IoChoice,
     /// Open loop: how long before a deadline a thread stops sleeping and polls, in nanoseconds;
     /// `None` is the engine's default.
     pub spin_ns: Option<u64>,
-    /// Seeds arrivals, think times and staggering.
+    /// The seed of arrivals, think times and staggering.
     pub seed: u64,
-    /// Which part of the load this is. Everything else describes the whole load, but `threads` and
-    /// `cores` are this part's.
+    /// Which part of the load this is. Everything else describes the whole load, except `threads`
+    /// and `cores`, which are those of this part.
     #[serde(default)]
     pub slice: Part,
 }
 
-/// One user on one connection, on one thread, who has nothing to send and nowhere to send it: what
-/// loads are made from by replacing parts.
+/// One user on one connection and one thread, without requests or addresses. Loads are made from
+/// this by replacing fields.
 impl Default for LoadSpec {
     fn default() -> Self {
         Self {
@@ -100,19 +100,19 @@ impl Default for LoadSpec {
 }
 
 impl LoadSpec {
-    /// Whether one connection sends and every connection is to have each message.
+    /// Whether one connection sends and every connection must get each message.
     #[must_use]
     pub fn is_broadcast(&self) -> bool {
         self.messages.is_some_and(|messages| messages.broadcast)
     }
 
-    /// Whether a part of any request is drawn anew each time.
+    /// Whether any request has a part that is drawn for each sending.
     #[must_use]
     pub fn draws(&self) -> bool {
         self.requests.iter().any(|request| request.drawn.is_some())
     }
 
-    /// What a record keeps: of long lists samples, and nothing that says who somebody is.
+    /// The form for records: long lists become samples, and credentials are left out.
     #[must_use]
     pub fn for_record(&self) -> Self {
         let requests = self.requests.for_record();
@@ -120,7 +120,7 @@ impl LoadSpec {
         Self { requests, scenario, ..self.clone() }
     }
 
-    /// How many requests there are, and the digest of them and of what makes them steps.
+    /// The number of requests and the digest of them and of the scenario.
     #[must_use]
     pub fn known_requests(&self) -> Whole {
         let known = self.requests.known();
@@ -131,21 +131,21 @@ impl LoadSpec {
     }
 }
 
-/// A part of a load: several generators, each with another part, apply the whole of it together.
+/// A part of a load. Several generators, each with another part, apply the whole load together.
 ///
-/// The arrivals, devices, connections and counted requests of a load are dealt out in turn to `of`
-/// units, in a fixed order in which neighbours lie far apart. This part has `width` units, from the
-/// `nth` on. Parts that cover the units `0..of` once are the whole load, whatever the number of
-/// threads of each. With Poisson arrivals each thread draws a process of its own; together they have
-/// the whole rate.
+/// The arrivals, devices, connections and counted requests of a load are distributed in turn to
+/// `of` units, in a fixed order that puts neighbours far apart. This part has `width` units, from
+/// the `nth` on. Parts that cover the units `0..of` exactly once are the whole load, whatever the
+/// number of threads of each. With Poisson arrivals each thread draws its own process; together
+/// they have the whole rate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Part {
     /// Its first unit, from 0.
     pub nth: u32,
-    /// How many units it has.
+    /// The number of its units.
     #[serde(default = "one")]
     pub width: u32,
-    /// Units of the whole load.
+    /// The number of units of the whole load.
     pub of: u32,
 }
 
@@ -157,9 +157,10 @@ impl Part {
     /// The only part of a load.
     pub const WHOLE: Self = Self { nth: 0, width: 1, of: 1 };
 
-    /// The places of this part's items among each `of` items of the whole load, ascending: item `n`
-    /// belongs to the unit `n s mod of`, with `s` coprime to `of` and near the golden section of it.
-    /// So the items of each part lie evenly among the others (three-distance theorem).
+    /// The positions of this part's items among each `of` items of the whole load, ascending. Item
+    /// `n` belongs to the unit `n s mod of`, where `s` is coprime to `of` and near its golden
+    /// section. So the items of each part are spread evenly among the others (three-distance
+    /// theorem).
     #[must_use]
     pub fn places(&self) -> Vec<u32> {
         let of = u64::from(self.of.max(1));
@@ -168,14 +169,14 @@ impl Part {
         (0..of).filter(|n| own.contains(&(n * step % of))).map(|n| n as u32).collect()
     }
 
-    /// How many of `total` items are this part's.
+    /// How many of `total` items belong to this part.
     #[must_use]
     pub fn share(&self, total: u64) -> u64 {
         share_of(&self.places(), self.of, total)
     }
 }
 
-/// How many of `total` items lie at these places of each `of`.
+/// How many of `total` items are at these positions of each `of`.
 #[must_use]
 pub fn share_of(places: &[u32], of: u32, total: u64) -> u64 {
     let (rows, rest) = (total / u64::from(of), total % u64::from(of));
@@ -198,8 +199,8 @@ impl Default for Part {
     }
 }
 
-/// The header of HAProxy's PROXY protocol, with which a load balancer tells a server whose connection
-/// it passes on (haproxy.org, proxy-protocol.txt). It has the addresses of the connection itself.
+/// The header of HAProxy's PROXY protocol. With it, a load balancer tells a server whose connection
+/// it forwards (haproxy.org, proxy-protocol.txt). It has the addresses of the connection itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ProxyHeader {
@@ -209,7 +210,7 @@ pub enum ProxyHeader {
     V2,
 }
 
-/// What is spoken over the connections of a load.
+/// The protocol of a load's connections.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Protocol {
     /// HTTP/1.1 (RFC 9112).
@@ -219,8 +220,8 @@ pub enum Protocol {
     /// HTTP/2 (RFC 9113): over TLS by ALPN (`h2`), otherwise with prior knowledge (`h2c`).
     #[serde(rename = "h2")]
     Http2,
-    /// WebSocket over HTTP/1.1 (RFC 6455): a message is a request, and the next one is its answer; of a
-    /// broadcast, its copies on all connections are.
+    /// WebSocket over HTTP/1.1 (RFC 6455). A message is a request, and the next message is its
+    /// answer. For a broadcast, the answer is its copies on all connections.
     #[serde(rename = "websocket")]
     WebSocket,
 }
@@ -240,29 +241,28 @@ impl Protocol {
 /// How connections are used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Connections {
-    /// How many.
+    /// The number of connections.
     pub count: u32,
     /// Requests before a connection is closed and replaced; `None` keeps it, `Some(1)` is one
-    /// connection per request. HTTP/1.1 then sends `Connection: close` with it, as ab does.
+    /// connection for each request. HTTP/1.1 then sends `Connection: close`, as ab does.
     pub requests_per_connection: Option<u32>,
-    /// How many requests may be under way on one connection (HTTP pipelining); 1 is the normal
-    /// case.
+    /// How many requests may be under way on one connection (HTTP pipelining); usually 1.
     pub pipeline: u32,
-    /// How many users share a connection, each with a stream of its own for each request; 1 unless
-    /// the protocol is HTTP/2.
+    /// How many users share a connection, each with its own stream for each request; 1 unless the
+    /// protocol is HTTP/2.
     #[serde(default = "one")]
     pub streams: u32,
 }
 
 impl Connections {
-    /// Connections that live as long as the server lets them, with one request under way on each.
+    /// Connections that live as long as the server allows, with one request under way on each.
     #[must_use]
     pub const fn kept(count: u32) -> Self {
         Self { count, requests_per_connection: None, pipeline: 1, streams: 1 }
     }
 
-    /// The same users over a protocol, and by how many times the connections were multiplied for it:
-    /// over other protocols than HTTP/2 each user of a shared connection has one of its own.
+    /// The same users over another protocol, and the factor by which the connections were
+    /// multiplied for it. Without HTTP/2, each user of a shared connection gets its own connection.
     #[must_use]
     pub const fn over(&self, protocol: Protocol) -> (Self, u32) {
         match protocol {
@@ -274,7 +274,7 @@ impl Connections {
         }
     }
 
-    /// Requests that may be under way at the same time, over all connections.
+    /// How many requests may be under way at the same time, over all connections.
     #[must_use]
     pub fn most_under_way(&self) -> u64 {
         u64::from(self.count) * u64::from(self.pipeline.max(1)) * u64::from(self.streams.max(1))
@@ -287,12 +287,12 @@ impl Connections {
     }
 }
 
-/// When the measured part of a load ends: at the earliest of what is given.
+/// When the measured part of a load ends: at the first of these limits.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StopRule {
-    /// Nanoseconds after the start of measuring.
+    /// A time in nanoseconds after the start of measuring.
     pub duration_ns: Option<u64>,
-    /// Number of scheduled requests.
+    /// A number of scheduled requests.
     pub requests: Option<u64>,
 }
 
@@ -310,11 +310,11 @@ impl StopRule {
     }
 }
 
-/// What is left out at the start of a load.
+/// What to leave out at the start of a load.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum WarmUp {
-    /// Nothing is left out: ab's way, and the only one where requests are counted.
+    /// Nothing. ab does the same. Required if requests are counted.
     None,
     /// This many nanoseconds.
     Fixed {
@@ -323,13 +323,13 @@ pub enum WarmUp {
     },
     /// Until the throughput no longer trends, at most this long.
     Auto {
-        /// The bound in nanoseconds.
+        /// The longest time in nanoseconds.
         at_most_ns: u64,
     },
 }
 
 impl WarmUp {
-    /// Until the throughput is steady, within the usual bound of 5 s.
+    /// Until the throughput is steady, at most the usual 5 s.
     pub const AUTO: Self = Self::Auto { at_most_ns: 5_000_000_000 };
 
     /// Reads `auto`, `none` or a time.
@@ -355,15 +355,15 @@ impl WarmUp {
     }
 }
 
-/// Limits in time, in nanoseconds.
+/// Time limits, in nanoseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Timeouts {
     /// For `connect()` and the TLS handshake together.
     pub connect_ns: u64,
     /// From the first byte sent to the last byte of the answer.
     pub request_ns: u64,
-    /// Open loop: for how long a request that is due waits for a free connection before it is given
-    /// up, unsent. `None` waits as long as the load lasts.
+    /// Open loop: how long a due request waits for a free connection before it is given up, unsent.
+    /// `None` waits as long as the load lasts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub patience_ns: Option<u64>,
 }
@@ -374,7 +374,7 @@ impl Default for Timeouts {
     }
 }
 
-/// Limits in size, in bytes; an answer beyond them is an error of the kind "too large".
+/// Size limits, in bytes. A larger answer is an error of the kind "too large".
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Limits {
     /// Of status line and headers.
@@ -393,7 +393,7 @@ impl Default for Limits {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum IoChoice {
-    /// io_uring where the kernel allows it, else epoll.
+    /// io_uring if the kernel allows it, otherwise epoll.
     #[default]
     Auto,
     /// epoll(7), edge-triggered.

@@ -7,7 +7,7 @@ use crate::file::{FileError, Wrong, nearest, read_with_text};
 use crate::spoken::Spoken;
 use crate::units::parse_duration_ns;
 
-/// A command as an argument array; no shell reads it.
+/// A command as a list of arguments. No shell is involved.
 pub type Command = Vec<String>;
 
 /// The manifest of a target.
@@ -20,15 +20,15 @@ pub struct Manifest {
     pub name: String,
     /// The language; equals the folder above.
     pub language: String,
-    /// The framework, as its community writes it.
+    /// The framework, spelled as its community does.
     pub framework: String,
-    /// What runs it: `node`, `beam`, `native`.
+    /// The runtime: `node`, `beam`, `native`.
     pub runtime: String,
     /// Where the framework is documented.
     pub website: Option<String>,
     /// The workloads it serves.
     pub workloads: Vec<String>,
-    /// What must be there for the only way to install.
+    /// What the only way to install needs.
     pub needs: Option<Needs>,
     /// The only way to install.
     pub install: Option<Install>,
@@ -37,25 +37,25 @@ pub struct Manifest {
     pub routes: Vec<Route>,
     /// How it is started.
     pub start: Start,
-    /// Label to command; recorded with each run.
+    /// Labels and the commands that print versions; recorded with each run.
     #[serde(default)]
     pub versions: BTreeMap<String, Command>,
     /// The same target started differently.
     #[serde(default, rename = "variant")]
     pub variants: Vec<Variant>,
-    /// Where it differs from what its community's guide says.
+    /// Where it differs from its community's guide.
     #[serde(default, rename = "deviation")]
     pub deviations: Vec<Deviation>,
 }
 
-/// What must be there before an installation.
+/// What an installation needs.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Needs {
     /// Programs on PATH, with an optional least version: `"node >= 18"`.
     #[serde(default)]
     pub tools: Vec<String>,
-    /// Debian packages that give them.
+    /// Debian packages that provide them.
     #[serde(default)]
     pub apt: Vec<String>,
 }
@@ -96,20 +96,19 @@ pub struct Route {
 pub struct Start {
     /// The command.
     pub command: Command,
-    /// Environment beside HOST, PORT and the like.
+    /// Environment variables besides HOST, PORT and so on.
     #[serde(default)]
     pub env: BTreeMap<String, String>,
-    /// How readiness is found out.
+    /// How to find out that it is ready.
     pub ready: Ready,
     /// The signal that stops it cleanly.
     #[serde(default = "sigterm")]
     pub stop: String,
-    /// Whether WORKERS is a number of processes that share the port, each with descriptors of its
-    /// own.
+    /// Whether WORKERS is a number of processes that share the port, each with its own descriptors.
     #[serde(default)]
     pub process_per_worker: bool,
-    /// What is spoken with it; `None` leaves that to the plan, which is HTTP/1.1 unless it says
-    /// otherwise. Over TLS it finds its certificate at `{TLS_CERTIFICATE}` and `{TLS_KEY}`.
+    /// The protocol; `None` leaves it to the plan, which uses HTTP/1.1 by default. For TLS, its
+    /// certificate is at `{TLS_CERTIFICATE}` and `{TLS_KEY}`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub protocol: Option<Spoken>,
     /// Whether it listens on the unix socket `{SOCKET}` instead of a port.
@@ -117,13 +116,13 @@ pub struct Start {
     pub unix_socket: bool,
 }
 
-/// How readiness is found out.
+/// How to find out that it is ready.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Ready {
-    /// Asked until it answers with a status below 500.
+    /// The path to request until it answers with a status below 500.
     pub path: String,
-    /// How long at most: `"20s"`.
+    /// The longest time: `"20s"`.
     pub timeout: String,
 }
 
@@ -131,7 +130,7 @@ pub struct Ready {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Variant {
-    /// The name behind the colon.
+    /// The name after the colon.
     pub name: String,
     /// What is different, for people.
     pub about: Option<String>,
@@ -152,7 +151,7 @@ pub struct Variant {
     pub unix_socket: Option<bool>,
 }
 
-/// Where a target differs from what its community's guide says.
+/// A difference from the guide of a target's community.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Deviation {
@@ -160,7 +159,7 @@ pub struct Deviation {
     pub what: String,
     /// Why.
     pub why: String,
-    /// The caveat that follows from it (`server_closes`): where it would be SUSPECT, it is a note.
+    /// The caveat that follows from it (`server_closes`). It becomes a note instead of SUSPECT.
     #[serde(default)]
     pub caveat: Option<String>,
 }
@@ -172,7 +171,7 @@ fn sigterm() -> String {
 /// The signals that a manifest may name.
 pub const STOP_SIGNALS: [&str; 4] = ["SIGTERM", "SIGINT", "SIGQUIT", "SIGHUP"];
 
-/// What may stand in braces in commands and environments.
+/// The names that may be in braces in commands and environments.
 pub const PLACEHOLDERS: [&str; 11] = [
     "HOST",
     "PORT",
@@ -188,10 +187,10 @@ pub const PLACEHOLDERS: [&str; 11] = [
 ];
 
 impl Manifest {
-    /// Reads and checks the manifest in a target's folder, which must lie at `<language>/<name>`.
+    /// Reads and checks the manifest in a target's folder, which must be `<language>/<name>`.
     ///
     /// # Errors
-    /// If the file cannot be used; the message names the place and the fix.
+    /// If the file cannot be used. The message names the place and the fix.
     pub fn read(folder: &Path) -> Result<Self, FileError> {
         let path = folder.join("target.toml");
         let (manifest, text): (Self, String) = read_with_text(&path)?;
@@ -237,7 +236,7 @@ impl Manifest {
         self.check_parts()
     }
 
-    /// Commands, start and texts: what a target of a project file has too.
+    /// Checks commands, start and texts. Targets of a project file have these too.
     pub(crate) fn check_parts(&self) -> Result<(), Wrong> {
         self.check_commands()?;
         self.check_start()?;
@@ -296,7 +295,7 @@ impl Manifest {
         Ok(())
     }
 
-    /// The ways to install with the keys of their needs and with their names for people.
+    /// The ways to install, each with the keys of its needs and its name for people.
     fn placed_ways(&self) -> Vec<(String, String, Route)> {
         let place = |(index, route): (usize, Route)| {
             if self.routes.is_empty() {
@@ -308,8 +307,8 @@ impl Manifest {
         self.ways().into_iter().enumerate().map(place).collect()
     }
 
-    /// Tools and packages are named so that nothing else can be meant: the names go to other
-    /// programs.
+    /// Checks the names of tools and packages. They are passed to other programs, so they must not
+    /// have another meaning there.
     fn check_needs(&self) -> Result<(), Wrong> {
         for (at, place, route) in self.placed_ways() {
             for (index, tool) in route.tools.iter().enumerate() {
@@ -372,7 +371,7 @@ impl Manifest {
         Ok(())
     }
 
-    /// Placeholders are known, and no word holds what no program can be given.
+    /// Checks that placeholders are known and that no text contains what programs cannot take.
     fn check_texts(&self) -> Result<(), Wrong> {
         for (at, text) in self.texts() {
             check_placeholders(text).map_err(|message| Wrong::at(at.clone(), message))?;
@@ -391,7 +390,7 @@ impl Manifest {
         Ok(())
     }
 
-    /// The names of all variables, each with its keys.
+    /// The names of all variables, with their keys.
     fn variables(&self) -> Vec<(String, &String)> {
         let start = self.start.env.keys().map(|name| ("start.env".to_string(), name));
         let variants = self.variants.iter().enumerate().flat_map(|(index, variant)| {
@@ -403,7 +402,7 @@ impl Manifest {
         start.chain(variants).chain(routes).collect()
     }
 
-    /// All texts that go to programs, each with its keys.
+    /// All texts that are passed to programs, with their keys.
     fn texts(&self) -> Vec<(String, &String)> {
         fn words<'a>(
             at: String,
@@ -471,7 +470,7 @@ impl Manifest {
             .unwrap_or(self.start.process_per_worker)
     }
 
-    /// What a variant (or the target itself) says is spoken with it.
+    /// The protocol of a variant (or of the target itself), if it names one.
     #[must_use]
     pub fn spoken(&self, variant: Option<&str>) -> Option<Spoken> {
         self.variant(variant).and_then(|v| v.protocol).or(self.start.protocol)
@@ -506,8 +505,8 @@ fn is_tool(need: &str) -> bool {
         && least.is_none_or(is_version)
 }
 
-/// A name as Debian's policy has it (section 5.6.7): at least two characters, the first a letter or
-/// a digit. Nothing that apt-get reads as an option, a version or a file is one.
+/// A name that follows Debian's policy (section 5.6.7): at least two characters, the first a letter
+/// or a digit. So apt-get cannot read it as an option, a version or a file.
 fn is_package(name: &str) -> bool {
     let may_stand =
         |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"+-.".contains(&byte);

@@ -1,10 +1,10 @@
-//! What a capacity search must hold: `"p99 < 50ms, errors < 0.1%"`.
+//! The condition of a capacity search: `"p99 < 50ms, errors < 0.1%"`.
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
 use crate::units::{UnitError, format_ns, parse_duration_ns, parse_percent};
 
-/// One bound on the response time or on the errors.
+/// One limit on the response time or on the errors.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "of", rename_all = "snake_case")]
 pub enum Bound {
@@ -22,17 +22,17 @@ pub enum Bound {
     },
 }
 
-/// All bounds, which must hold together.
+/// All limits. They must hold together.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Objective(pub Vec<Bound>);
 
 impl Objective {
-    /// Reads bounds separated by commas: `p50`, `p99.9`, `max` with a duration, `errors` with a
+    /// Reads limits separated by commas: `p50`, `p99.9`, `max` with a duration, `errors` with a
     /// percentage.
     ///
     /// # Errors
-    /// If a part is not such a bound, there is none, or one can never hold.
+    /// If a part is not such a limit, there is none, or one can never hold.
     pub fn parse(text: &str) -> Result<Self, ObjectiveError> {
         let error = || UnitError {
             text: text.into(),
@@ -61,7 +61,7 @@ impl Objective {
                 }
             });
         }
-        // Bounds are below, not at or below, so that nothing is below 0.
+        // The operator is "below", so a limit of 0 can never hold.
         let never_holds = |bound: &Bound| match bound {
             Bound::ResponseTime { below_ns, .. } => *below_ns == 0,
             Bound::Errors { below } => *below <= 0.0,
@@ -73,14 +73,14 @@ impl Objective {
     }
 }
 
-/// Steps of this length show by their windows whether a queue grows, whatever the bounds are.
+/// In steps of this length, the windows show whether a queue grows, whatever the limits are.
 const LONG_ENOUGH_NS: u64 = 4_000_000_000;
-/// Shorter steps must be so many times as long as the shortest bound on the response time.
+/// Shorter steps must be this many times as long as the shortest limit on the response time.
 const TIMES_BOUND: u64 = 20;
 
 impl Objective {
-    /// The shortest step that can tell a rate which is 5 % too high, nanoseconds. At such a rate
-    /// each second adds 50 ms to the queue, so that a short step ends before a bound is reached.
+    /// The shortest step that can detect a rate that is 5 % too high, in nanoseconds. At such a
+    /// rate each second adds 50 ms to the queue, so a short step may end before a limit is reached.
     #[must_use]
     pub fn shortest_step_ns(&self) -> u64 {
         let bounds = self.0.iter().filter_map(|bound| match bound {
@@ -105,13 +105,13 @@ impl Objective {
     }
 }
 
-/// A text that is no objective.
+/// A text that is not an objective.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ObjectiveError {
     /// It cannot be read.
     #[error(transparent)]
     Unit(#[from] UnitError),
-    /// A bound is 0.
+    /// A limit is 0.
     #[error("`{0}` can never hold, as nothing is below 0; name a limit above it")]
     NeverHolds(String),
 }

@@ -2,33 +2,33 @@
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// A process that is no part of a target and had a part in its work.
+/// A process outside of a target that took part in its work.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "what", rename_all = "snake_case")]
 pub enum Outside {
     /// It listens on the target's port.
     Socket {
-        /// Its number.
+        /// Its pid.
         pid: i32,
         /// Its name (`/proc/PID/comm`).
         name: String,
     },
-    /// It worked while the target was loaded, and rested while it was not.
+    /// It worked while the target was loaded, and rested otherwise.
     Helper {
-        /// Its number.
+        /// Its pid.
         pid: i32,
         /// Its name (`/proc/PID/comm`).
         name: String,
         /// Processors that it kept busy while the target was loaded.
         loaded_cores: f64,
-        /// The same while nobody asked the target.
+        /// The same while the target got no requests.
         idle_cores: f64,
-        /// In how many parts of the loads it was looked for; it worked in each of them.
+        /// The number of parts of the loads that were checked. It worked in each of them.
         loads: u32,
     },
 }
 
-/// Threads of a target's process that may run on processors that the target was not given.
+/// Threads of a target that may run on processors that the target was not given.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Stray {
     /// The process.
@@ -37,12 +37,12 @@ pub struct Stray {
     pub name: String,
     /// How many of its threads.
     pub threads: u32,
-    /// The processors that they may use and the target was not given, as the kernel lists them:
-    /// `"1-3"`.
+    /// The processors that they may use although the target was not given them, in the kernel's
+    /// format: `"1-3"`.
     pub cpus: String,
 }
 
-/// The strays of several looks: of each process those that were most.
+/// Merges the strays of several checks: for each process, the one with the most threads.
 #[must_use]
 pub fn of_each_once<'a>(looks: impl IntoIterator<Item = &'a Stray>) -> Vec<Stray> {
     let mut most: BTreeMap<i32, &Stray> = BTreeMap::new();

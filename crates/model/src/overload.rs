@@ -4,21 +4,21 @@ use serde::{Deserialize, Serialize};
 use crate::objective::Objective;
 use crate::schedule::Stage;
 
-/// The rates on the way up, as multiples of the capacity; ascending.
+/// The rates of the rising part, as multiples of the capacity, ascending.
 pub const MULTIPLES: [f64; 7] = [0.5, 0.75, 1.0, 1.25, 1.5, 2.0, 3.0];
 /// The last of them.
 pub const MOST: f64 = 3.0;
 /// The rate afterwards.
 pub const AFTER: f64 = 0.5;
-/// The steps of the search for the capacity last so long at least, nanoseconds.
+/// The shortest step of the search for the capacity, in nanoseconds.
 pub const SEARCH_STEP_NS: u64 = 2_000_000_000;
-/// How near the search comes, as a fraction of the rate.
+/// The precision of the search, as a fraction of the rate.
 pub const SEARCH_PRECISION: f64 = 0.1;
 
-/// How the capacity of each target is found.
+/// How to find the capacity of each target.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Search {
-    /// What a target keeps at its capacity.
+    /// The objective that a target keeps at its capacity.
     pub objective: Objective,
 }
 

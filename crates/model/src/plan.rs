@@ -25,8 +25,8 @@ pub struct Plan {
     pub workload: String,
     /// The targets.
     pub targets: Vec<TargetId>,
-    /// Whether the targets are all that serve the workload: then `targets` is empty until a catalog
-    /// fills it.
+    /// Whether the plan means all targets that serve the workload. `targets` is then empty until a
+    /// catalog fills it.
     #[serde(skip)]
     pub every_target: bool,
     /// How often each target is measured, restarted each time.
@@ -34,11 +34,11 @@ pub struct Plan {
     /// Measuring ends early when the 95 % interval is narrower than this fraction; `None` makes all
     /// repetitions.
     pub precision: Option<f64>,
-    /// How long a slice lasts in nanoseconds; `None` leaves it to the run.
+    /// The length of a slice in nanoseconds; `None` lets the run choose.
     #[serde(default)]
     pub slice_ns: Option<u64>,
-    /// How much longer measuring may take to replace slices that the host disturbed, as a fraction
-    /// of the planned time.
+    /// How much longer measuring may take to replace disturbed slices, as a fraction of the planned
+    /// time.
     #[serde(default = "extra_time")]
     pub extra_time: f64,
     /// How load is applied.
@@ -47,15 +47,15 @@ pub struct Plan {
     pub workers: Option<u32>,
     /// `DATABASE_POOL` of every target.
     pub database_pool: u32,
-    /// What the slow upstream takes, in nanoseconds.
+    /// The delay of the slow upstream, in nanoseconds.
     pub upstream_delay_ns: u64,
     /// The fraction of errors up to which a result is valid.
     pub errors_allowed: f64,
-    /// Which processors each role has; a `None` field takes the host's default.
+    /// The processors of each role; a `None` field uses the host's default.
     pub cpus: PlanCpus,
     /// Price of the target's machine, for money per million requests.
     pub price: Option<Price>,
-    /// Published figures to show beside one's own.
+    /// Published figures to show beside your own.
     pub published: Option<Published>,
     /// Conditions that every target must keep.
     #[serde(default)]
@@ -67,7 +67,7 @@ pub struct Plan {
     pub changed: Vec<String>,
 }
 
-/// The plan's wish for processors.
+/// The processors that a plan asks for.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlanCpus {
     /// The target's.
@@ -76,15 +76,16 @@ pub struct PlanCpus {
     pub generator: Option<CpuSet>,
     /// The services'.
     pub services: Option<CpuSet>,
-    /// All roles use all processors, as on the laptops of the published figures; it earns a caveat.
+    /// All roles use all processors, as on the laptops of the published figures. This causes a
+    /// caveat.
     pub share: bool,
 }
 
-/// What the target's machine costs.
+/// The price of the target's machine.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Price {
-    /// Money an hour for the whole machine.
+    /// The price of the whole machine per hour.
     pub per_hour: f64,
     /// How many cores it has.
     pub cores: u32,
@@ -92,7 +93,7 @@ pub struct Price {
     pub currency: String,
 }
 
-/// A plan as it is written, in a file of its own or in a project file.
+/// A plan as it is written, in its own file or in a project file.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct RawPlan {
@@ -113,7 +114,7 @@ pub(crate) struct RawPlan {
     #[serde(default)]
     gate: Vec<String>,
     profile: Option<RawProfile>,
-    /// In the place of a profile: an open loop of this rate, or else a closed loop.
+    /// A short form of a profile: with a rate an open loop, otherwise a closed loop.
     rate: Option<Rate>,
     connections: Option<u32>,
     duration: Option<String>,
@@ -123,7 +124,7 @@ pub(crate) struct RawPlan {
     published: Option<RawPublished>,
 }
 
-/// What stands in the place of a list for all targets that serve the workload.
+/// The word that means all targets that serve the workload.
 const EVERY: &str = "all";
 
 /// A list of names, or `"all"`.
@@ -175,13 +176,13 @@ struct RawCpus {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct RawPublished {
-    /// The table, beside the plan.
+    /// The file of the table, beside the plan.
     file: String,
     /// The row to which ratios are taken.
     reference: Option<String>,
     #[serde(default)]
     differs: Vec<String>,
-    /// Name in the published table to target.
+    /// Names in the published table, with their targets.
     #[serde(default)]
     targets: BTreeMap<String, String>,
 }
@@ -190,7 +191,7 @@ const fn three() -> u32 {
     3
 }
 
-/// At most as long again as planned.
+/// At most the planned time again.
 pub const EXTRA_TIME: f64 = 1.0;
 
 const fn extra_time() -> f64 {
@@ -198,13 +199,13 @@ const fn extra_time() -> f64 {
 }
 
 impl Plan {
-    /// The key of the plan that says something about slices, other than what goes without saying.
+    /// A key of the plan about slices that does not have its default value.
     #[must_use]
     pub fn key_about_slices(&self) -> Option<&'static str> {
         if self.slice_ns.is_some() {
             Some("slice")
         } else {
-            // The default is a number that a float holds exactly.
+            // A float holds the default exactly.
             (self.extra_time != EXTRA_TIME).then_some("extra_time")
         }
     }
@@ -212,8 +213,8 @@ impl Plan {
     /// Reads, checks and resolves a plan file.
     ///
     /// # Errors
-    /// If the file cannot be used or an option does not go with it; the message names the place and
-    /// the fix.
+    /// If the file cannot be used or an option does not fit it. The message names the place and the
+    /// fix.
     pub fn read(path: &Path, options: &PlanOptions) -> Result<Self, FileError> {
         let (raw, text): (RawPlan, String) = read_with_text(path)?;
         let published =
@@ -223,7 +224,7 @@ impl Plan {
             .map_err(|message| at_its_key("", message).of(path, &text))
     }
 
-    /// Checks and resolves a plan that is a part of another file. Messages begin with the key that
+    /// Checks and resolves a plan that is part of another file. Messages begin with the key that
     /// they are about.
     pub(crate) fn resolve(
         id: String,
@@ -312,7 +313,7 @@ impl Plan {
     }
 }
 
-/// What is wrong, at the key with which the message begins; below these keys.
+/// Moves a message to the key with which it begins, below these keys.
 pub(crate) fn at_its_key(below: &str, message: String) -> Wrong {
     let first = message.split([' ', ':']).next().unwrap_or_default();
     let is_key = !first.is_empty()
@@ -323,7 +324,7 @@ pub(crate) fn at_its_key(below: &str, message: String) -> Wrong {
 }
 
 impl RawPlan {
-    /// The profile, or the one that `rate`, `connections` and `duration` stand for.
+    /// The profile, or the one that `rate`, `connections` and `duration` describe.
     fn profile(&self) -> Result<RawProfile, String> {
         let short = [
             ("rate", self.rate.is_some()),
@@ -417,7 +418,7 @@ fn at_least_one(key: &str, count: u32, fix: &str) -> Result<u32, String> {
     if count == 0 { Err(format!("{key} must be at least 1; {fix}")) } else { Ok(count) }
 }
 
-/// The length of a slice, in a plan whose loads are measured in slices.
+/// The length of a slice, if the loads of the plan are measured in slices.
 fn slice(profile: &Profile, text: Option<&str>) -> Result<Option<u64>, String> {
     let Some(text) = text else { return Ok(None) };
     must_be_sliced("slice", profile)?;
@@ -433,7 +434,7 @@ fn slice(profile: &Profile, text: Option<&str>) -> Result<Option<u64>, String> {
     Ok(Some(ns))
 }
 
-/// Below this the kernel's counters, which tick in hundredths of a second, say nothing of a slice.
+/// The kernel's counters tick in hundredths of a second, so they say nothing about shorter slices.
 const SHORTEST_SLICE_NS: u64 = 100_000_000;
 
 fn extra(profile: &Profile, text: Option<&str>) -> Result<f64, String> {
@@ -451,7 +452,7 @@ fn must_be_sliced(key: &str, profile: &Profile) -> Result<(), String> {
     ))
 }
 
-/// No interval is ever narrower than nothing, and every one narrower than the figure itself.
+/// Every interval is wider than 0, and a limit above the figure itself would be useless.
 fn precision(fraction: f64) -> Result<f64, String> {
     if fraction > 0.0 && fraction < 1.0 {
         Ok(fraction)

@@ -1,15 +1,15 @@
-//! What the command line changes in a plan, and the words in which the report says so.
+//! Changes to a plan from the command line, and their words in the report.
 use crate::profile::Profile;
 use crate::schedule::Schedule;
 use crate::target::TargetId;
 use crate::units::{Spread, format_ns};
 
-/// What the command line changes in a plan.
+/// Changes to a plan from the command line.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct PlanOptions {
-    /// The quick form.
+    /// Use the quick form.
     pub quick: bool,
-    /// Only these targets, or others.
+    /// Use only these targets, or others.
     pub targets: Option<Vec<TargetId>>,
     /// Another number of repetitions.
     pub repetitions: Option<u32>,
@@ -24,11 +24,11 @@ pub struct PlanOptions {
 }
 
 impl PlanOptions {
-    /// The profile with `--scale`, `--ramp` and `--think` applied; each change is told in
-    /// `changed`, in the words of the report.
+    /// Applies `--scale`, `--ramp` and `--think` to the profile. Each change is added to `changed`,
+    /// in the words of the report.
     ///
     /// # Errors
-    /// If one of them is given and the profile is not one of devices; the message names the option.
+    /// If one of them is given and the profile is not one of devices. The message names the option.
     pub(crate) fn apply(
         &self,
         profile: Profile,

@@ -1,29 +1,30 @@
-//! Text from elsewhere, such as a log, a title in a file or a program's version, as people may see
-//! it: a control character could move the cursor of a terminal, change its title, turn the order of
-//! letters around, or end an SVG (XML 1.0 section 2.2 forbids most of them).
+//! Makes text from elsewhere safe to show: a log, a title in a file, a program's version. A control
+//! character could move the cursor of a terminal, change its title, reverse the order of letters,
+//! or end an SVG (XML 1.0 section 2.2 forbids most of them).
 use serde_json::Value;
 
-/// What stands in place of a character that is not shown.
+/// The replacement for a character that must not be shown.
 const REPLACEMENT: char = '\u{fffd}';
 
-/// Whether a character is text. Lines and tabs are.
+/// Whether a character is text. Line ends and tabs are.
 #[must_use]
 pub fn is_printable(c: char) -> bool {
     match c {
         '\n' | '\t' => true,
-        // Embeddings, overrides and isolates (Unicode standard annex 9); no characters (XML 1.0).
+        // Embeddings, overrides and isolates (Unicode standard annex 9), and two that are not
+        // characters (XML 1.0).
         '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{fffe}' | '\u{ffff}' => false,
         c => !c.is_control(),
     }
 }
 
-/// The text with U+FFFD for each character that is not printable.
+/// Replaces each character that is not printable by U+FFFD.
 #[must_use]
 pub fn printable(text: &str) -> String {
     text.chars().map(|c| if is_printable(c) { c } else { REPLACEMENT }).collect()
 }
 
-/// Makes every string of a value printable, keys included; whether any was not.
+/// Makes every string of a value printable, including keys. Returns whether any was not.
 pub fn make_printable(value: &mut Value) -> bool {
     match value {
         Value::String(text) if !text.chars().all(is_printable) => {

@@ -2,7 +2,7 @@
 //!
 //! | module | what it holds |
 //! |---|---|
-//! | [`kinds`] | `[profile]` as it is written: the kinds, their keys and what they must be |
+//! | [`kinds`] | `[profile]` in files: the kinds, their keys and the checks |
 //! | `old` | profiles as they were stored before version 0.2 |
 mod kinds;
 mod old;
@@ -21,33 +21,33 @@ use crate::units::Spread;
 
 pub use kinds::{BoolOrNumber, OneOrMany, RawProfile};
 
-/// How load is applied. A sweep is a closed loop with several numbers of connections, a capacity
-/// search an open loop whose rate is searched for.
+/// How load is applied. A sweep is a closed loop with several numbers of connections. A capacity
+/// search is an open loop that searches for its rate.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(from = "old::Stored")]
 pub struct Profile {
     /// When requests are due. In a capacity search it has the rate at which the search begins.
     pub schedule: Schedule,
-    /// How many connections, and how they are used. In a sweep `count` is the first of its numbers;
-    /// with devices it is their number.
+    /// The number of connections and their use. In a sweep, `count` is the first number; with
+    /// devices, it is their number.
     pub connections: Connections,
     /// When the measured part of each step ends. Devices end with their ramp instead.
     pub stop: StopRule,
-    /// What is left out at the start of each step.
+    /// What to leave out at the start of each step.
     pub warm_up: WarmUp,
-    /// At which points.
+    /// The points at which the load is applied.
     pub steps: Steps,
-    /// What is spoken with targets that do not say it themselves; `None` is HTTP/1.1, over TLS where
-    /// a URL is `https`.
+    /// The protocol for targets that do not name one; `None` is HTTP/1.1, over TLS if a URL is
+    /// `https`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub protocol: Option<Spoken>,
-    /// In an open loop whose arrivals are walks through steps: how many steps. `None` where an arrival
-    /// is a request.
+    /// In an open loop whose arrivals are walks through steps: the number of steps. `None` if an
+    /// arrival is a request.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub walk_steps: Option<u32>,
 }
 
-/// At which points a profile is applied.
+/// The points at which a profile is applied.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Steps {
@@ -55,18 +55,18 @@ pub enum Steps {
     One,
     /// At each of these numbers of connections, ascending.
     Connections(Vec<u32>),
-    /// At rates that a search for the highest one chooses.
+    /// At rates chosen by a search for the highest one.
     Search {
-        /// What must hold.
+        /// The condition that must hold.
         objective: Objective,
-        /// How near the search must come, as a fraction of the rate.
+        /// The precision of the search, as a fraction of the rate.
         precision: f64,
     },
     /// Once, at multiples of the target's capacity.
     Overload {
-        /// How the capacity is found; `None` where the schedule has the rates already.
+        /// How to find the capacity; `None` if the schedule has the rates already.
         search: Option<overload::Search>,
-        /// How long a user waits, for a free connection and for an answer, nanoseconds.
+        /// How long a user waits for a free connection and for an answer, in nanoseconds.
         patience_ns: u64,
     },
 }
@@ -86,7 +86,7 @@ impl Profile {
         }
     }
 
-    /// An open loop over kept connections. Its ramp is its warm-up: it is never averaged into the
+    /// An open loop over kept connections. Its ramp is its warm-up and never counts in the
     /// headline.
     #[must_use]
     pub fn open(
@@ -109,8 +109,8 @@ impl Profile {
         }
     }
 
-    /// An open loop whose rate changes over time, over kept connections. All of it is measured: there
-    /// is no warm-up, because each part of the course is asked about.
+    /// An open loop whose rate changes over time, over kept connections. There is no warm-up: all
+    /// of it is measured, because each part of it matters.
     #[must_use]
     pub fn staged(stages: Vec<Stage>, arrivals: Arrivals, connections: u32) -> Self {
         let length_ns = stages::length_ns(&stages);
@@ -125,7 +125,7 @@ impl Profile {
         }
     }
 
-    /// Simulated devices; the phases are ramp up, full number, ramp down, in nanoseconds.
+    /// Simulated devices. The phases are ramp up, full number, ramp down, in nanoseconds.
     #[must_use]
     pub const fn devices(
         devices: u32,
@@ -171,7 +171,7 @@ impl Profile {
         precision: f64,
     ) -> Self {
         // A tenth of each step comes before it is counted, so that caches and just-in-time
-        // compilers meet the new rate.
+        // compilers can adapt to the new rate.
         let lead_ns = duration_ns / 10;
         let whole_ns = duration_ns + lead_ns;
         let open = Self::open(start_rate_per_s, Arrivals::Constant, connections, 0, whole_ns);
@@ -183,9 +183,9 @@ impl Profile {
         }
     }
 
-    /// Multiples of a capacity, each for the first of the times, and at last half of it for the
-    /// second, in nanoseconds. Where the capacity is searched for, `capacity_per_s` is the rate with
-    /// which the search begins.
+    /// Multiples of a capacity, each for the first of these times, and then half of the capacity
+    /// for the second, in nanoseconds. If the capacity is searched for, `capacity_per_s` is the
+    /// rate at which the search begins.
     #[must_use]
     pub fn overload(
         search: Option<overload::Search>,
@@ -201,7 +201,7 @@ impl Profile {
         }
     }
 
-    /// The search that finds the capacity for an overload; `None` for other profiles, and where the
+    /// The search that finds the capacity for an overload; `None` for other profiles, and if the
     /// capacity is given.
     #[must_use]
     pub fn capacity_search(&self) -> Option<Self> {
@@ -226,8 +226,8 @@ impl Profile {
         Self { schedule: self.schedule.at_rate(per_s * overload::MOST), ..self.clone() }
     }
 
-    /// How long a user of an overload waits, nanoseconds; `None` for other profiles, whose users wait
-    /// for a free connection without end.
+    /// How long a user of an overload waits, in nanoseconds; `None` for other profiles, whose users
+    /// wait for a free connection without limit.
     #[must_use]
     pub const fn patience_ns(&self) -> Option<u64> {
         match &self.steps {
@@ -236,13 +236,13 @@ impl Profile {
         }
     }
 
-    /// Whether more is offered than the target can do, on purpose.
+    /// Whether it deliberately offers more than the target can do.
     #[must_use]
     pub const fn is_overload(&self) -> bool {
         matches!(self.steps, Steps::Overload { .. })
     }
 
-    /// The profile as it is applied at one of its steps: of one step itself.
+    /// The profile at one of its steps. It has only that step.
     #[must_use]
     pub fn at(&self, step: Option<Step>) -> Self {
         let steps = if self.is_overload() { self.steps.clone() } else { Steps::One };
@@ -255,7 +255,7 @@ impl Profile {
         one
     }
 
-    /// The connections that are open at the same time at the most.
+    /// The maximum number of connections that are open at the same time.
     #[must_use]
     pub fn most_connections(&self) -> u64 {
         let of_steps = match &self.steps {
@@ -265,21 +265,21 @@ impl Profile {
         u64::from(of_steps.unwrap_or(self.connections.count))
     }
 
-    /// The same where each user of a connection has one of its own, because the protocol knows no
+    /// The same, if each user of a connection needs its own connection because the protocol has no
     /// streams.
     #[must_use]
     pub fn most_connections_over(&self, protocol: Protocol) -> u64 {
         self.most_connections() * u64::from(self.connections.over(protocol).1)
     }
 
-    /// Requests after which a connection is closed by the generator; `None` keeps it.
+    /// The number of requests after which the generator closes a connection; `None` keeps it.
     #[must_use]
     pub fn requests_per_connection(&self) -> Option<u32> {
         self.schedule.requests_per_user().or(self.connections.requests_per_connection)
     }
 
-    /// The stages of a load whose rate changes within the measured part; `None` for others, and for a
-    /// ramp that is left out of it.
+    /// The stages of a load whose rate changes within the measured part; `None` for others, and for
+    /// a ramp that is left out.
     #[must_use]
     pub fn shape(&self) -> Option<&[Stage]> {
         let stages = self.schedule.stages()?;
@@ -288,27 +288,28 @@ impl Profile {
         changes.then_some(stages)
     }
 
-    /// The same with arrivals that are walks through so many steps, where it is an open loop.
+    /// The same for an open loop whose arrivals are walks through this many steps.
     #[must_use]
     pub fn with_walks(self, steps: usize) -> Self {
         let is_open = matches!(self.schedule, Schedule::Open { .. });
         Self { walk_steps: (is_open && steps > 0).then_some(steps as u32), ..self }
     }
 
-    /// What arrives in an open loop: `requests` or `walks`.
+    /// The unit of arrivals in an open loop: `requests` or `walks`.
     #[must_use]
     pub const fn arrivals(&self) -> &'static str {
         if self.walk_steps.is_some() { "walks" } else { "requests" }
     }
 
-    /// The offered rate within a stretch of the measured part, requests per second: the mean where it
-    /// changes. A walk is as many requests as it has steps, if nothing goes wrong. `from_ns` counts from the start of the measured part, as that of a window does.
-    /// `None` where answers set the pace, and in a warm-up.
+    /// The offered rate within a stretch of the measured part, in requests per second; if it
+    /// changes, the mean. A walk counts as many requests as it has steps. `from_ns` counts from the
+    /// start of the measured part, as in a window. `None` if answers set the pace, and in a
+    /// warm-up.
     #[must_use]
     pub fn offered_per_s(&self, from_ns: i64, length_ns: u64) -> Option<f64> {
         let from_ns = u64::try_from(from_ns).ok()?;
         if self.capacity_search().is_some() {
-            // Its rates are multiples of what the search will find.
+            // Its rates are multiples of the capacity that the search will find.
             return None;
         }
         let each = f64::from(self.walk_steps.unwrap_or(1));
@@ -322,7 +323,7 @@ impl Profile {
         }
     }
 
-    /// How much is asked, in few words: `64 connections`, `5,000 requests/s`, `up to 5,000
+    /// The amount of load in few words: `64 connections`, `5,000 requests/s`, `up to 5,000
     /// requests/s`, `20 walks/s`.
     #[must_use]
     pub fn amount(&self) -> String {
@@ -344,17 +345,17 @@ impl Profile {
         }
     }
 
-    /// Length of the part from which the headline comes, nanoseconds; `None` where requests are
-    /// counted.
+    /// Length of the part that makes the headline, in nanoseconds; `None` if requests are counted.
     #[must_use]
     pub fn headline_ns(&self) -> Option<u64> {
         let sustain = self.schedule.phases().map(|[_, (_, sustain_ns), _]| sustain_ns);
         sustain.or(self.stop.duration_ns)
     }
 
-    /// Whether its loads are measured in slices: those that go on without an end, after a warm-up
-    /// that is left out. Counted requests, devices and rates that change have a course of their own,
-    /// a search has one of its rates, and without a warm-up the first requests are what is measured.
+    /// Whether its loads are measured in slices. They are if the load goes on without an end after
+    /// a warm-up that is left out. Counted requests, devices and changing rates have a fixed
+    /// course, and so do the rates of a search. Without a warm-up, the first requests are part of
+    /// the measurement.
     #[must_use]
     pub fn is_sliced(&self) -> bool {
         let has_a_course = self.schedule.phases().is_some()
@@ -364,7 +365,7 @@ impl Profile {
         self.stop.duration_ns.is_some() && !has_a_course && !begins_cold && !self.is_search()
     }
 
-    /// Whether the targets' rates are searched for.
+    /// Whether it searches for the targets' rates.
     #[must_use]
     pub const fn is_search(&self) -> bool {
         matches!(self.steps, Steps::Search { .. })

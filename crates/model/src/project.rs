@@ -1,4 +1,4 @@
-//! `pippin.toml`: a user's own targets, workloads and plans, in a repository of their own
+//! `pippin.toml`: a user's own targets, workloads and plans, in the user's own repository
 //! (docs/project-file.md).
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -21,9 +21,9 @@ pub const LANGUAGE: &str = "own";
 pub struct Project {
     path: PathBuf,
     text: String,
-    /// By name, without [`LANGUAGE`].
+    /// Targets by name, without [`LANGUAGE`].
     pub targets: BTreeMap<String, ProjectTarget>,
-    /// By name.
+    /// Workloads by name.
     pub workloads: BTreeMap<String, Workload>,
     plans: BTreeMap<String, RawPlan>,
 }
@@ -31,18 +31,18 @@ pub struct Project {
 /// A target of a project file.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ProjectTarget {
-    /// How it comes to run.
+    /// How it is started.
     pub how: How,
-    /// Where its commands run, absolute or relative to the file.
+    /// The folder of its commands, absolute or relative to the file.
     pub folder: PathBuf,
-    /// The manifest that says the rest.
+    /// The manifest with everything else.
     pub manifest: Manifest,
 }
 
-/// How a target of a project file comes to run.
+/// How a target of a project file is started.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum How {
-    /// The command of its manifest.
+    /// By the command of its manifest.
     Command,
     /// It runs already, at this URL.
     Url(String),
@@ -93,10 +93,10 @@ enum Words {
     List(Command),
 }
 
-/// The words of a command, as a shell splits them; no shell reads it.
+/// The words of a command, split as by a shell. No shell is involved.
 ///
 /// # Errors
-/// If it has none, or a quote is not closed.
+/// If there is none, or a quote is not closed.
 pub fn words(text: &str) -> Result<Command, String> {
     match shlex::split(text) {
         Some(words) if words.first().is_some_and(|program| !program.is_empty()) => Ok(words),
@@ -118,7 +118,7 @@ impl Project {
     /// Reads and checks the project file in a folder.
     ///
     /// # Errors
-    /// If it cannot be used; the message names the line and the fix.
+    /// If it cannot be used. The message names the line and the fix.
     pub fn read(folder: &Path) -> Result<Self, FileError> {
         let path = folder.join(FILE);
         let (raw, text): (RawProject, String) = read_with_text(&path)?;
@@ -147,13 +147,13 @@ impl Project {
         let project = Self { path, text, targets, workloads, plans: raw.plan };
         for name in project.plans.keys() {
             check_name(&format!("plan.{name}"), name)?;
-            // A slip in any plan is told at once, and not on the day on which it is run.
+            // A mistake in any plan is reported at once, not only when it is run.
             project.resolved(name, &PlanOptions::default())?;
         }
         Ok(project)
     }
 
-    /// An error of the file, at these keys.
+    /// An error of this file, at these keys.
     #[must_use]
     pub fn wrong(&self, at: &str, message: &str) -> FileError {
         Wrong::at(at, message).of(&self.path, &self.text)
@@ -164,10 +164,10 @@ impl Project {
         self.plans.keys()
     }
 
-    /// The plan of this name; `None` if it has none.
+    /// The plan of this name; `None` if there is none.
     ///
     /// # Errors
-    /// If an option does not go with it.
+    /// If an option does not fit it.
     pub fn plan(&self, name: &str, options: &PlanOptions) -> Option<Result<Plan, FileError>> {
         self.plans
             .contains_key(name)
@@ -189,11 +189,11 @@ impl Project {
             .map_err(|message| at_its_key(&below, message))
     }
 
-    /// The whole name of a target of this file: `own/shop` for `shop`; `None` if it is one of a
+    /// The full name of a target of this file: `own/shop` for `shop`; `None` if it belongs to a
     /// catalog.
     ///
     /// # Errors
-    /// If it can only be one of this file, and is none.
+    /// If it can only be a target of this file, but there is none.
     pub fn own(&self, name: &str) -> Result<Option<String>, String> {
         if name.contains('/') {
             return Ok(None);
@@ -208,7 +208,7 @@ impl Project {
     }
 }
 
-/// A workload with the name that the file gives it, and what it leaves out.
+/// Fills in the name and everything else that the workload leaves out.
 fn completed(name: &str, workload: Workload) -> Workload {
     let or = |text: String, other: &str| if text.is_empty() { other.to_string() } else { text };
     let proofs = if workload.proofs.is_empty() {
@@ -225,7 +225,7 @@ fn completed(name: &str, workload: Workload) -> Workload {
     Workload { schema: 1, id: name.into(), title: or(workload.title, name), proofs, ..workload }
 }
 
-/// Names stand in names of targets, in file names and on the command line.
+/// Names are used in names of targets, in file names and on the command line.
 fn check_name(at: &str, name: &str) -> Result<(), Wrong> {
     let may_stand = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
     if !name.is_empty() && name.chars().all(may_stand) {
@@ -262,7 +262,7 @@ impl RawTarget {
             Ok((label.clone(), words.split(&at(&format!("versions.{label}")))?))
         });
         let versions = versions.collect::<Result<_, Wrong>>()?;
-        // Its own workloads are written for its own targets.
+        // All its own targets serve its own workloads.
         let mut served: Vec<String> = workloads.cloned().collect();
         served.extend(self.serves);
         let manifest = Manifest {
@@ -293,7 +293,7 @@ impl RawTarget {
             deviations: Vec::new(),
         };
         if how == How::Command {
-            // The keys of a manifest are called otherwise there.
+            // The keys of a manifest have other names in a project file.
             manifest.check_parts().map_err(|wrong| {
                 let key = wrong.at.replace("start.ready.timeout", "ready_within");
                 let key = key.replace("start.", "").replace("install.steps", "build");
@@ -309,7 +309,7 @@ impl RawTarget {
         Ok(ProjectTarget { how, folder: self.folder.unwrap_or_else(|| ".".into()), manifest })
     }
 
-    /// What has no effect on a target of this kind is refused.
+    /// Refuses keys that have no effect on this kind of target.
     fn check_effect(&self, how: &How, below: &str) -> Result<(), Wrong> {
         let of_commands = [
             ("folder", self.folder.is_some()),

@@ -1,4 +1,4 @@
-//! Published figures, shown beside one's own as ratios to the same reference target.
+//! Published figures, shown beside your own as ratios to the same reference target.
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ pub struct Published {
     pub notes: Vec<String>,
     /// What differs between the published experiment and the plan.
     pub differs: Vec<String>,
-    /// The target to which ratios are taken, as the table names it.
+    /// The target to which ratios are taken, with its name in the table.
     pub reference: Option<String>,
     /// The rows in the order of the table.
     pub rows: Vec<PublishedRow>,
@@ -24,20 +24,20 @@ pub struct PublishedRow {
     // Stored runs have it as `printed`.
     #[serde(rename = "printed")]
     pub name: String,
-    /// The target of this repo that stands for it.
+    /// The target in this repository that corresponds to it.
     pub target: Option<TargetId>,
-    /// Figures by column name; a cell that was empty is absent.
+    /// Figures by column name; empty cells are absent.
     pub figures: BTreeMap<String, f64>,
     /// Cells that are words ("failed", "38-56"), by column name.
     pub words: BTreeMap<String, String>,
 }
 
 impl Published {
-    /// Reads a table with comment lines (`# ...`), a header line and comma-separated rows, the
-    /// first column of which names the row.
+    /// Reads a table with comment lines (`# ...`), a header line and comma-separated rows. The
+    /// first column names the row.
     ///
     /// # Errors
-    /// If a row has not as many cells as the header.
+    /// If a row does not have as many cells as the header.
     pub fn parse_csv(text: &str) -> Result<Self, String> {
         let notes = text
             .lines()
@@ -68,8 +68,8 @@ impl Published {
 }
 
 fn row_of(columns: &[&str], cells: &[&str]) -> PublishedRow {
-    // A row of a table of targets is named by its target, one of a sweep by its point: `connections
-    // 8`.
+    // A row of a table of targets has the name of its target. A row of a sweep has the name of its
+    // point: `connections 8`.
     let name = if columns[0] == "target" {
         cells[0].to_string()
     } else {
@@ -77,7 +77,7 @@ fn row_of(columns: &[&str], cells: &[&str]) -> PublishedRow {
     };
     let mut row =
         PublishedRow { name, target: None, figures: BTreeMap::new(), words: BTreeMap::new() };
-    // The first column is the row's name, and a figure too where rows are points of a sweep.
+    // The first column is the row's name. If rows are points of a sweep, it is a figure too.
     for (column, cell) in columns.iter().zip(cells) {
         match cell.parse::<f64>() {
             Ok(figure) => drop(row.figures.insert((*column).to_string(), figure)),

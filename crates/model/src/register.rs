@@ -1,6 +1,6 @@
-//! `targets/register.toml`: what kind of server each target is, until when what it runs is
-//! supported, and since when its pins are out. It stands beside the targets and not in their
-//! manifests, because it changes with the calendar and not with the servers.
+//! `targets/register.toml`: the kind of each target, until when its parts are supported, and when
+//! its pinned versions were released. It is separate from the manifests, because it changes with
+//! the calendar and not with the servers.
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -9,17 +9,17 @@ use std::path::Path;
 use crate::file::{FileError, Wrong, read_with_text};
 use crate::target::TargetId;
 
-/// What kind of server a target is.
+/// The kind of a server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ServerKind {
-    /// A server without a framework: the language's own, or a library for HTTP.
+    /// A server without a framework: the language's own, or an HTTP library.
     Raw,
-    /// A framework with a router, and little else of its own.
+    /// A framework with a router and little else.
     Micro,
-    /// A framework with a router, templates, configuration and access to data of its own.
+    /// A framework with its own router, templates, configuration and data access.
     Full,
-    /// A server of files or a proxy, without an application behind it.
+    /// A file server or proxy, without an application.
     Static,
 }
 
@@ -34,50 +34,50 @@ impl fmt::Display for ServerKind {
     }
 }
 
-/// Until when something that a target runs is supported by those who make it.
+/// Until when the makers of a part of a target support it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Support {
-    /// What: `Ruby 3.1`.
+    /// The part: `Ruby 3.1`.
     pub what: String,
     /// The last day, as `2025-03-26`.
     pub until: String,
-    /// The page that says so.
+    /// The page that states it.
     pub source: String,
 }
 
-/// Since when something that a target pins is out.
+/// The release date of a version that a target pins.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Pin {
-    /// What: `Iris 12.2.11`.
+    /// The version: `Iris 12.2.11`.
     pub what: String,
     /// The day of its release, as `2024-04-24`.
     pub released: String,
-    /// The page that says so.
+    /// The page that states it.
     pub source: String,
 }
 
-/// What the register says of one target; what it does not say is unknown.
+/// The register's entries for one target. Missing ones are unknown.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Registered {
-    /// What kind of server it is.
+    /// The kind of server.
     pub kind: Option<ServerKind>,
     /// Until when parts of it are supported.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub support: Vec<Support>,
-    /// Since when its pins are out.
+    /// The release dates of its pinned versions.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub pins: Vec<Pin>,
 }
 
 impl Registered {
-    /// Whether nothing is known.
+    /// Whether there are no entries.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
 
-    /// What somebody who reads a figure of this day should know, in sentences: what is out of its
-    /// support, and what was pinned more than a year before. `day` is written as `2026-11-22`.
+    /// What readers of a figure from this day should know, in sentences: parts out of support, and
+    /// versions released more than a year before. `day` has the form `2026-11-22`.
     #[must_use]
     pub fn notes(&self, day: &str) -> Vec<String> {
         let ended =
@@ -92,7 +92,7 @@ impl Registered {
     }
 }
 
-/// The same day a year before. Days are compared as text, so that the 29th of February needs no
+/// The same day a year before. Days are compared as text, so the 29th of February needs no special
 /// care.
 fn year_before(day: &str) -> String {
     let (year, rest) = day.split_at_checked(4).unwrap_or((day, ""));
@@ -105,10 +105,10 @@ pub struct Register {
     targets: BTreeMap<TargetId, Vec<Line>>,
 }
 
-/// One thing that is known of a target, where it is installed in this way.
+/// One fact about a target that is installed in this way.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Line {
-    /// `None` is every way.
+    /// `None` means every way.
     route: Option<String>,
     fact: Fact,
 }
@@ -155,7 +155,7 @@ impl Register {
     /// Reads a register.
     ///
     /// # Errors
-    /// If the file cannot be used; the message names the place and the fix.
+    /// If the file cannot be used. The message names the place and the fix.
     pub fn read(path: &Path) -> Result<Self, FileError> {
         let (raw, text): (Raw, String) = read_with_text(path)?;
         Self::checked(raw).map_err(|wrong| wrong.of(path, &text))
@@ -216,8 +216,8 @@ impl Register {
         Ok(())
     }
 
-    /// What is known of a target, or of the target of a variant. Lines of one route count where it
-    /// was installed by it; without a route, those of all routes.
+    /// The entries for a target, or for the target of a variant. Lines with a route count if the
+    /// target was installed by it. If `route` is `None`, those of all routes count.
     #[must_use]
     pub fn of(&self, target: &TargetId, route: Option<&str>) -> Registered {
         let mut found = Registered::default();
@@ -234,13 +234,13 @@ impl Register {
         found
     }
 
-    /// The targets that it names.
+    /// The targets in the register.
     pub fn targets(&self) -> impl Iterator<Item = &TargetId> {
         self.targets.keys()
     }
 }
 
-/// A day is written as `2026-11-22`, so that days compare as texts.
+/// A day has the form `2026-11-22`, so days can be compared as text.
 fn day(at: &str, text: &str) -> Result<(), Wrong> {
     let parts: Vec<&str> = text.split('-').collect();
     let is_number = |part: &&str, length: usize, most: u32| {

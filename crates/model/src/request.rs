@@ -1,36 +1,34 @@
-//! A request, and what its answer must be, in the terms of RFC 9110. The protocol turns it into
-//! bytes.
+//! A request and its right answer, in the terms of RFC 9110. The protocol turns it into bytes.
 use serde::{Deserialize, Serialize};
 
 /// How many characters of a request are drawn.
 pub const DRAWN: usize = 8;
 
-/// A request, and what its answer must be.
+/// A request and its right answer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Request {
     /// The method: `GET`.
     pub method: String,
     /// Path and query, percent-encoded: `/hola/Ana?x=1`.
     pub target: String,
-    /// Host and, unless it is the scheme's own, port. A header `Host` replaces it.
+    /// The host, and the port unless it is the scheme's default. A header `Host` replaces it.
     pub host: String,
     /// Further headers, in order: name and value.
     pub headers: Vec<(String, String)>,
     /// The body; empty if there is none.
     #[serde(with = "body_bytes")]
     pub body: Vec<u8>,
-    /// What is checked of the answer.
+    /// How the answer is checked.
     pub check: Check,
-    /// [`DRAWN`] characters that stand once in the target: digits, of which the first is not 0, or
-    /// lower-case letters. Each time the request is sent, others of their kind are drawn in their
-    /// place, and the body check means those wherever it has these. `None` sends the same bytes each
-    /// time. HTTP/1.1 only.
+    /// [`DRAWN`] characters that occur once in the target: digits that do not begin with 0, or
+    /// lower-case letters. Each time the request is sent, they are replaced by random ones of the
+    /// same kind, and in the body check too. `None` sends the same bytes each time. HTTP/1.1 only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub drawn: Option<String>,
 }
 
 impl Request {
-    /// A GET without headers or body, of which any answer from 200 to 399 is right.
+    /// A GET without headers or body. Any status from 200 to 399 is right.
     #[must_use]
     pub fn get(target: &str, host: &str) -> Self {
         Self {
@@ -45,7 +43,7 @@ impl Request {
     }
 }
 
-/// Whether a byte may stand in a token, which methods and names of header fields are (RFC 9110
+/// Whether a token may contain this byte. Methods and names of header fields are tokens (RFC 9110
 /// section 5.6.2).
 #[must_use]
 pub const fn is_token(byte: u8) -> bool {
@@ -69,32 +67,30 @@ pub const fn is_token(byte: u8) -> bool {
         )
 }
 
-/// What a right answer is.
+/// The definition of a right answer.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Check {
-    /// The statuses that are right; empty accepts 200 to 399.
+    /// The right statuses; if empty, 200 to 399.
     pub status: Vec<u16>,
-    /// The body that is right.
+    /// The right body.
     pub body: BodyCheck,
-    /// The shortest time from the first byte sent to the arrival of the answer in which a right answer
-    /// can be made, in nanoseconds; 0 if there is none. What comes sooner is an error of the kind
-    /// "too early".
+    /// The shortest possible time of a right answer, from the first byte sent to its arrival, in
+    /// nanoseconds; 0 if there is none. A faster answer is an error of the kind "too early".
     #[serde(default)]
     pub least_ns: u64,
-    /// The media type that is right, without parameters: `text/html`; `None` accepts any. HTTP/1.1
-    /// only.
+    /// The right media type, without parameters: `text/html`; `None` accepts any. HTTP/1.1 only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub content_type: Option<String>,
 }
 
-/// What a right body is.
+/// The definition of a right body.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum BodyCheck {
     /// Any body.
     #[default]
     Any,
-    /// These bytes and no others.
+    /// Exactly these bytes.
     Exact(#[serde(with = "base64_bytes")] Vec<u8>),
     /// A length from `min` to `max`, both included.
     Length {
@@ -109,15 +105,14 @@ pub enum BodyCheck {
         min: u64,
         /// The greatest number of bytes.
         max: u64,
-        /// What must be in the body.
+        /// The byte strings.
         all: Vec<String>,
     },
-    /// What is right changes while the load runs: the load's referee says for each answer whether it
-    /// is.
+    /// The right body changes during the load. The load's referee decides for each answer.
     Refereed,
 }
 
-/// Bytes of a body as `{"text": ...}` where they are UTF-8, else as `{"base64": ...}`.
+/// Bytes of a body: `{"text": ...}` if they are UTF-8, otherwise `{"base64": ...}`.
 mod body_bytes {
     use base64::Engine as _;
     use base64::engine::general_purpose::STANDARD;

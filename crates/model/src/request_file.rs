@@ -1,11 +1,11 @@
-//! Files of requests (docs/requests.md). A file with one wrong line is refused whole: a load of what
-//! is left of it would be another load.
+//! Files of requests (docs/requests.md). If one line is wrong, the whole file is refused, because
+//! the rest would be a different load.
 //!
 //! | module | format |
 //! |---|---|
 //! | [`vegeta`] | vegeta's HTTP format |
-//! | [`json_lines`] | a JSON object a line |
-//! | [`urls`] | a URL or path a line |
+//! | [`json_lines`] | one JSON object on each line |
+//! | [`urls`] | one URL or path on each line |
 pub mod json_lines;
 pub mod urls;
 pub mod vegeta;
@@ -17,17 +17,17 @@ use std::path::{Path, PathBuf};
 use crate::file::FileError;
 use crate::load_spec::{Check, Request};
 
-/// What a file asks for.
+/// The content of a file of requests.
 #[derive(Debug, Default, PartialEq)]
 pub struct RequestFile {
     /// The requests in the file's order. Their host is empty: see [`RequestFile::server`].
     pub requests: Vec<Request>,
-    /// How often each is sent, in proportion.
+    /// The relative frequency of each.
     pub weights: Vec<u32>,
     /// The line in which each begins.
     pub lines: Vec<u32>,
-    /// The server that all absolute URLs of the file name, and the line of the first of them;
-    /// `None` if there are paths only.
+    /// The server of all absolute URLs in the file, and the line of the first of them; `None` if
+    /// there are only paths.
     pub server: Option<(Server, usize)>,
 }
 
@@ -36,7 +36,7 @@ pub struct RequestFile {
 pub struct Server {
     /// Whether the scheme is https.
     pub is_https: bool,
-    /// Host and, if it was written, port.
+    /// The host and, if it was written, the port.
     pub authority: String,
 }
 
@@ -60,9 +60,9 @@ pub struct Asked {
     pub headers: Vec<(String, String)>,
     /// The body.
     pub body: Vec<u8>,
-    /// How often it is sent, in proportion; at least 1.
+    /// The relative frequency; at least 1.
     pub weight: u32,
-    /// The statuses that are right; empty accepts 200 to 399.
+    /// The right statuses; if empty, 200 to 399.
     pub status: Vec<u16>,
 }
 
@@ -71,15 +71,15 @@ pub struct Asked {
 pub enum Format {
     /// vegeta's HTTP format.
     Vegeta,
-    /// A JSON object a line.
+    /// One JSON object on each line.
     JsonLines,
-    /// A URL or path a line.
+    /// One URL or path on each line.
     Urls,
 }
 
 impl Format {
-    /// The format of a file of requests: JSON lines if its name ends so or it begins with `{`, else
-    /// vegeta's.
+    /// The format of a file of requests: JSON lines if its name has that ending or it begins with
+    /// `{`, otherwise vegeta's.
     #[must_use]
     pub fn of(path: &Path, text: &str) -> Self {
         let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
@@ -91,13 +91,13 @@ impl Format {
     }
 }
 
-/// Something wrong in a line: its number from 1, what is wrong, and the fix.
+/// A problem in a line: its number from 1, and the problem with its fix.
 pub type WrongLine = (usize, String);
 
-/// Reads a file of requests; the format is told from its name and content if it is not given.
+/// Reads a file of requests. If no format is given, its name and content decide.
 ///
 /// # Errors
-/// If the file cannot be read or holds no request, or at the first line that is wrong.
+/// If the file cannot be read or has no request, or at the first wrong line.
 pub fn read(path: &Path, format: Option<Format>) -> Result<RequestFile, FileError> {
     let text =
         fs::read_to_string(path).map_err(|source| FileError::Read { path: path.into(), source })?;
@@ -112,7 +112,7 @@ pub fn read(path: &Path, format: Option<Format>) -> Result<RequestFile, FileErro
 /// Parses the text of a file of requests.
 ///
 /// # Errors
-/// At the first line that is wrong; line 0 stands for the whole text.
+/// At the first wrong line; line 0 means the whole text.
 pub fn parse(text: &str, format: Format, bodies: &mut Bodies) -> Result<RequestFile, WrongLine> {
     let mut file = RequestFile::default();
     let mut add = |line: usize, asked: Asked| file.add(line, asked).map_err(|why| (line, why));
@@ -148,14 +148,14 @@ impl RequestFile {
     }
 }
 
-/// Bodies that are files of their own, each read once.
+/// Bodies in separate files. Each file is read once.
 pub struct Bodies {
     folder: PathBuf,
     read: HashMap<PathBuf, Vec<u8>>,
 }
 
 impl Bodies {
-    /// Relative paths begin at the folder of this file.
+    /// Relative paths start at the folder of this file.
     #[must_use]
     pub fn beside(file: &Path) -> Self {
         Self {
@@ -177,7 +177,7 @@ impl Bodies {
     }
 }
 
-/// Takes a URL or a path apart. A fragment is never sent.
+/// Splits a URL or a path. A fragment is never sent.
 ///
 /// # Errors
 /// If it is neither.
@@ -238,7 +238,7 @@ mod tests {
         }
     }
 
-    /// A request as any of the formats can say it.
+    /// A random request that every format can express.
     fn asked() -> impl Strategy<Value = (String, String, Vec<(String, String)>)> {
         let header = ("[A-Za-z][A-Za-z0-9-]{0,8}", "[!-~]([ -~]{0,12}[!-~])?");
         ("[A-Z]{3,7}", "/[!-\"$-~]{0,20}", proptest::collection::vec(header, 0..4))

@@ -9,45 +9,45 @@ use std::sync::Arc;
 
 use crate::request::{Check, Request};
 
-/// Places in the order of sending at the most; weights make several places of one request.
+/// The maximum number of turns. A weight gives a request several turns.
 pub const MOST_TURNS: u64 = 2_000_000;
-/// Requests that a record keeps of a longer list.
+/// How many requests of a longer list a record keeps.
 const SAMPLE: usize = 10;
 
-/// The requests of a load. It is the list of the different ones; [`Requests::turns`] says in which
-/// order they are sent.
+/// The requests of a load. The list has each different request once; [`Requests::turns`] has the
+/// order of sending.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Requests {
     all: Arc<Vec<Request>>,
-    /// Which request is sent in which turn; empty where each is sent once, in order.
+    /// The request of each turn; empty if each is sent once, in order.
     turns: Arc<Vec<u32>>,
-    /// Of which list these are a sample; `None` where they are all.
+    /// The whole list, if this is a sample of it; `None` if this is the whole.
     sample_of: Option<Whole>,
 }
 
-/// What is known of a list of which only a sample is kept.
+/// Facts about a list of which only a sample is kept.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Whole {
-    /// How many different requests it had.
+    /// The number of different requests.
     pub count: u64,
-    /// SHA-256 over all of them, their weights and checks, in hexadecimal. The host has no part in
-    /// it, so that two servers can be compared. Values of headers that
-    /// were left out of the record are left out here too.
+    /// SHA-256 over all of them, their weights and checks, in hexadecimal. The host is left out, so
+    /// that two servers can be compared. Header values that the record leaves out are left out here
+    /// too.
     pub digest: String,
 }
 
-/// Headers whose values no record holds.
+/// Headers whose values are never recorded.
 const SECRETS: [&str; 3] = ["authorization", "proxy-authorization", "cookie"];
-/// What stands in their place.
+/// The text that replaces them.
 const NOT_KEPT: &str = "(not kept)";
 
-/// Whether a header says who somebody is.
+/// Whether a header contains credentials.
 #[must_use]
 pub fn is_secret(header: &str) -> bool {
     SECRETS.iter().any(|secret| header.eq_ignore_ascii_case(secret))
 }
 
-/// Weights that make too many turns.
+/// The weights give too many turns.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "the weights make {turns} turns, of which there may be {MOST_TURNS}: use smaller weights, such as 9 and 1 in place of 901 and 99"
@@ -60,13 +60,14 @@ impl Requests {
     /// Requests that are sent as often as their weights say, each spread evenly over all turns.
     ///
     /// # Errors
-    /// If the weights, divided by what they have in common, add up to more than [`MOST_TURNS`].
+    /// If the weights, divided by their greatest common divisor, add up to more than
+    /// [`MOST_TURNS`].
     pub fn weighted(all: Vec<Request>, weights: &[u32]) -> Result<Self, TooManyTurns> {
         Ok(Self { turns: Arc::new(turns(weights)?), ..all.into() })
     }
 
-    /// The places in `self` of the requests of one cycle, in the order of sending. After the last
-    /// turn the first one follows.
+    /// The positions in `self` of the requests of one cycle, in the order of sending. After the
+    /// last turn, the first one follows.
     pub fn turns(&self) -> impl ExactSizeIterator<Item = usize> + Clone + '_ {
         let in_order = self.turns.is_empty();
         (0..self.turn_count()).map(
@@ -76,14 +77,14 @@ impl Requests {
         )
     }
 
-    /// How many requests one cycle has.
+    /// The number of turns in one cycle.
     #[must_use]
     pub fn turn_count(&self) -> usize {
         if self.turns.is_empty() { self.all.len() } else { self.turns.len() }
     }
 
-    /// What a record keeps: all of a short list, a sample of a long one, and of neither the values
-    /// of headers that say who somebody is.
+    /// The form for records: all of a short list, or a sample of a long one, without the values of
+    /// headers that contain credentials.
     #[must_use]
     pub fn for_record(&self) -> Self {
         let is_short = self.all.len() <= SAMPLE;
@@ -99,7 +100,7 @@ impl Requests {
         }
     }
 
-    /// How many there are, and their digest.
+    /// The number of requests and their digest.
     #[must_use]
     pub fn known(&self) -> Whole {
         self.sample_of
@@ -107,7 +108,7 @@ impl Requests {
             .unwrap_or_else(|| Whole { count: self.all.len() as u64, digest: self.digest() })
     }
 
-    /// Of which list these are a sample; `None` where they are all of them.
+    /// The whole list, if this is a sample of it; `None` if this is the whole.
     #[must_use]
     pub const fn sample_of(&self) -> Option<&Whole> {
         self.sample_of.as_ref()
@@ -129,7 +130,8 @@ impl Requests {
             }
             part(body);
             let Check { status, body, least_ns, content_type } = check;
-            // As a check was written when it had no more than this: digests of old records hold.
+            // The form of a check when it had only these fields, so that digests of old records
+            // stay valid.
             let check =
                 format!("Check {{ status: {status:?}, body: {body:?}, least_ns: {least_ns} }}");
             part(check.as_bytes());
@@ -141,7 +143,7 @@ impl Requests {
 }
 
 /// The order of sending. Request `i` of weight `w` is sent at the middles of `w` equal parts of the
-/// cycle, so that its turns lie as far from each other as they can.
+/// cycle, so its turns are as far apart as possible.
 fn turns(weights: &[u32]) -> Result<Vec<u32>, TooManyTurns> {
     let common = weights.iter().fold(0, |a, b| gcd(a, *b)).max(1);
     if weights.iter().all(|weight| *weight == common) {
@@ -191,8 +193,7 @@ impl DerefMut for Requests {
     }
 }
 
-/// A plain list, as records had it before there were others; what a plain list cannot say makes it
-/// an object.
+/// A plain list, as in older records. If a plain list cannot express it, an object is written.
 #[derive(Serialize, Deserialize)]
 #[serde(untagged)]
 enum Written<L, T> {

@@ -11,7 +11,7 @@ use crate::target::TargetId;
 use crate::trial::{Failure, TrialRecord};
 use crate::workload::Workload;
 
-/// What is stored of a run before its first trial.
+/// The part of a run that is stored before its first trial.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RunHeader {
     /// A name that sorts by time: `20261121-203539-hello`.
@@ -24,25 +24,25 @@ pub struct RunHeader {
     pub plan: Plan,
     /// The workload.
     pub workload: Workload,
-    /// The URL that was loaded; `None` where targets of a catalogue were measured.
+    /// The URL that was loaded; `None` if targets of a catalogue were measured.
     #[serde(default)]
     pub url: Option<String>,
-    /// What a load of a URL sends; `None` for plans, and for records that are older.
+    /// The requests of a load of a URL; `None` for plans, and in older records.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub requests: Option<Whole>,
-    /// The server behind the URL; `None` where targets of a catalogue were measured, or it was
-    /// stored before this was kept.
+    /// The server behind the URL; `None` if targets of a catalogue were measured, and in older
+    /// records.
     #[serde(default)]
     pub server: Option<UrlServer>,
-    /// Seeds the order of trials and every load.
+    /// The seed of the order of trials and of every load.
     pub seed: u64,
-    /// The host; with a probe that of the targets.
+    /// The host; with a probe, that of the targets.
     pub host: Fingerprint,
-    /// The probe beside the targets that made the run for a coordinator elsewhere: generators and
-    /// targets had machines of their own. `None` without one, and in records that are older.
+    /// The probe on the targets' machine that made the run for a coordinator elsewhere, so that
+    /// generators and targets had their own machines. `None` without one, and in older records.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub probe: Option<String>,
-    /// What is known of each target.
+    /// The facts about each target.
     pub targets: BTreeMap<TargetId, TargetInfo>,
     /// The generator's ceiling on this machine, if it was calibrated.
     pub calibration: Option<Calibration>,
@@ -52,43 +52,43 @@ pub struct RunHeader {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "measured", rename_all = "snake_case")]
 pub enum UrlServer {
-    /// The CPU time and memory of these processes, and of all below them, are measured.
+    /// The CPU time and memory of these processes, and of all processes below them, are measured.
     Processes {
         /// The first process of each tree.
         processes: Vec<ServerProcess>,
     },
     /// They are not measured.
     Not {
-        /// Why not, in words that follow "not measured: ".
+        /// The reason, in words that fit after "not measured: ".
         reason: String,
     },
 }
 
-/// A process that serves.
+/// A server process.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ServerProcess {
-    /// Its number.
+    /// Its pid.
     pub pid: i32,
-    /// Its name, as the kernel has it.
+    /// Its name in the kernel.
     pub name: String,
 }
 
-/// What is known of a target in a run; by default nothing.
+/// Facts about a target in a run; empty by default.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct TargetInfo {
     /// The resolved manifest; `None` if it could not be read.
     pub manifest: Option<Manifest>,
     /// The way it was installed.
     pub route: Option<String>,
-    /// Label to what the version command printed.
+    /// Labels and the output of the version commands.
     pub versions: BTreeMap<String, String>,
-    /// SHA-256-like digest of the folder's tracked files (FNV-1a 64 in hexadecimal), so that a
-    /// change of the target is seen.
+    /// Digest of the folder's tracked files (FNV-1a 64 in hexadecimal), to detect changes of the
+    /// target.
     pub digest: Option<String>,
-    /// What the register says of it: its kind, and how long it is supported.
+    /// Its entries in the register: its kind, and how long it is supported.
     #[serde(default, skip_serializing_if = "Registered::is_empty")]
     pub registered: Registered,
-    /// Why it takes no part.
+    /// Why it does not take part.
     pub unavailable: Option<Failure>,
 }
 
@@ -103,7 +103,7 @@ pub struct HistoryPoint {
     pub plan: String,
     /// Whether it was the plan's quick form.
     pub quick: bool,
-    /// The load and the host, see [`crate::comparable::key`].
+    /// The key of load and host, see [`crate::comparable::key`].
     pub comparable: String,
     /// The verdict.
     pub verdict: String,
@@ -117,7 +117,7 @@ pub struct HistoryPoint {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RunState {
-    /// Under way, as far as this machine knows.
+    /// Still running, as far as this machine knows.
     Running,
     /// All trials were made.
     Finished,
@@ -125,8 +125,8 @@ pub enum RunState {
     Interrupted,
     /// The lab itself failed.
     Failed,
-    /// Pippin or the machine was ended in the middle. It is never written: a store says it of a run
-    /// under way whose process is gone.
+    /// Pippin or the machine stopped in the middle. This is never written: a store reports it for a
+    /// running run whose process is gone.
     Killed,
 }
 
@@ -147,7 +147,7 @@ impl RunState {
 /// A whole run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RunRecord {
-    /// What was known before the first trial.
+    /// The part that was known before the first trial.
     pub header: RunHeader,
     /// How it ended.
     pub state: RunState,
@@ -157,7 +157,7 @@ pub struct RunRecord {
     pub trials: Vec<TrialRecord>,
 }
 
-/// What the generator can do at best on this machine, from `pippin calibrate`.
+/// The generator's best performance on this machine, from `pippin calibrate`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Calibration {
     /// Nanoseconds since 1970.

@@ -1,5 +1,5 @@
-//! When requests are due: shared by what a plan asks for and by what the engine runs. A new kind of
-//! schedule is a variant here with its facts; every other crate asks for the facts.
+//! When requests are due. Plans and the engine share this type. A new kind of schedule is a new
+//! variant here; all other crates only call its methods.
 use serde::{Deserialize, Serialize};
 
 use crate::units::{Spread, format_count, format_length};
@@ -8,24 +8,24 @@ use crate::units::{Spread, format_count, format_length};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Schedule {
-    /// Each connection is a user: the next request follows the last answer, after the think time if
+    /// Each connection is a user. The next request follows the last answer, after the think time if
     /// there is one.
     Closed {
         /// Time between an answer and the next request.
         think: Option<Spread>,
     },
-    /// Arrivals that wait for nothing.
+    /// Arrivals that do not wait for answers.
     Open {
-        /// How arrivals are spread.
+        /// How arrivals are spaced.
         arrivals: Arrivals,
         /// The rate over time, one stage after the other. A constant rate is one stage.
         stages: Vec<Stage>,
     },
-    /// Simulated devices: each opens a connection, sends its requests with think time between
-    /// answer and next request, closes, and is replaced by a new device as long as the ramp asks
-    /// for as many.
+    /// Simulated devices. Each opens a connection, sends its requests with think time between
+    /// answer and next request, and closes. A new device replaces it as long as the ramp asks for
+    /// that many.
     Devices {
-        /// How many live at the same time while the load is sustained.
+        /// How many live at the same time at full number.
         devices: u32,
         /// Requests before a device is replaced.
         requests_per_device: u32,
@@ -40,7 +40,7 @@ pub enum Schedule {
     },
 }
 
-/// How open-loop arrivals are spread.
+/// How arrivals of an open loop are spaced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Arrivals {
@@ -50,7 +50,7 @@ pub enum Arrivals {
     Poisson,
 }
 
-/// A part of an open-loop load: the rate goes linearly from one value to the other.
+/// A part of an open-loop load. The rate goes linearly from one value to the other.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Stage {
     /// Length in nanoseconds.
@@ -62,7 +62,7 @@ pub struct Stage {
 }
 
 impl Schedule {
-    /// A constant rate after a ramp from 0, both in nanoseconds; without a ramp if that is 0.
+    /// A constant rate after a ramp from 0, both in nanoseconds. 0 means no ramp.
     #[must_use]
     pub fn open(rate_per_s: f64, arrivals: Arrivals, ramp_ns: u64, duration_ns: u64) -> Self {
         let ramp = Stage { duration_ns: ramp_ns, from_per_s: 0.0, to_per_s: rate_per_s };
@@ -81,15 +81,15 @@ impl Schedule {
         }
     }
 
-    /// The highest offered rate, requests per second: the rate itself where it does not change.
-    /// `None` where answers set the pace.
+    /// The highest offered rate in requests per second, or the rate if it is constant. `None` if
+    /// answers set the pace.
     #[must_use]
     pub fn rate_per_s(&self) -> Option<f64> {
         let rates = self.stages()?.iter().flat_map(|stage| [stage.from_per_s, stage.to_per_s]);
         rates.reduce(f64::max)
     }
 
-    /// The rate over time; `None` where answers set the pace.
+    /// The rate over time; `None` if answers set the pace.
     #[must_use]
     pub fn stages(&self) -> Option<&[Stage]> {
         match self {
@@ -98,7 +98,7 @@ impl Schedule {
         }
     }
 
-    /// Nanoseconds before the rate stays as it is; 0 without a ramp.
+    /// Nanoseconds until the rate stays constant; 0 without a ramp.
     #[must_use]
     pub fn ramp_ns(&self) -> u64 {
         match self {
@@ -109,8 +109,8 @@ impl Schedule {
         }
     }
 
-    /// The same schedule with all rates in proportion, so that the highest is this one. Only open
-    /// schedules have a rate; the others stay as they are.
+    /// The same schedule with all rates scaled so that this is the highest. Schedules without a
+    /// rate stay unchanged.
     #[must_use]
     pub fn at_rate(&self, per_s: f64) -> Self {
         let (Self::Open { arrivals, stages }, Some(own)) = (self, self.rate_per_s()) else {
@@ -135,7 +135,7 @@ impl Schedule {
         }
     }
 
-    /// How long the schedule lasts, in nanoseconds; `None` if it has no end of its own.
+    /// The length of the schedule in nanoseconds; `None` if it has no end.
     #[must_use]
     pub fn length_ns(&self) -> Option<u64> {
         let sum = |lengths: &mut dyn Iterator<Item = u64>| lengths.fold(0, u64::saturating_add);
@@ -148,7 +148,8 @@ impl Schedule {
         }
     }
 
-    /// Requests after which a user closes its connection; `None` where the profile says so.
+    /// The number of requests after which a user closes its connection; `None` if the profile
+    /// decides.
     #[must_use]
     pub const fn requests_per_user(&self) -> Option<u32> {
         match self {
@@ -157,8 +158,8 @@ impl Schedule {
         }
     }
 
-    /// Whether the schedule decides how much is asked, whatever the target does. Response times are
-    /// then what tells targets apart.
+    /// Whether the schedule decides the number of requests, whatever the target does. Targets then
+    /// differ in their response times.
     #[must_use]
     pub const fn sets_the_pace(&self) -> bool {
         match self {
@@ -167,8 +168,7 @@ impl Schedule {
         }
     }
 
-    /// Whether every connection that was asked for is in use all the time. Open loops take them as
-    /// they need them.
+    /// Whether every connection is always in use. Open loops use them as needed.
     #[must_use]
     pub const fn uses_all_connections(&self) -> bool {
         match self {
@@ -177,8 +177,8 @@ impl Schedule {
         }
     }
 
-    /// The phases and their lengths in nanoseconds, where the schedule has any; it then ends with
-    /// the last of them, and the headline is taken in `sustain`.
+    /// The phases with their lengths in nanoseconds, if the schedule has any. It then ends with the
+    /// last of them, and `sustain` makes the headline.
     #[must_use]
     pub const fn phases(&self) -> Option<[(&'static str, u64); 3]> {
         match self {
@@ -191,8 +191,8 @@ impl Schedule {
         }
     }
 
-    /// How much is asked, in few words: `64 connections`, `5,000 requests/s`, `1 device`. `arrivals`
-    /// names what arrives in an open loop: `requests` or `walks`.
+    /// The amount of load in few words: `64 connections`, `5,000 requests/s`, `1 device`.
+    /// `arrivals` is the unit in an open loop: `requests` or `walks`.
     #[must_use]
     pub fn amount(&self, connections: u32, arrivals: &str) -> String {
         let many = |count: u32, one: &str| {
@@ -209,8 +209,8 @@ impl Schedule {
         }
     }
 
-    /// In words, of so many connections: `closed loop, 10 connections, think time 900 ms`. `unit` names
-    /// what arrives in an open loop: `requests` or `walks`.
+    /// The schedule in words: `closed loop, 10 connections, think time 900 ms`. `unit` is the unit
+    /// in an open loop: `requests` or `walks`.
     #[must_use]
     pub fn in_words(&self, connections: &str, unit: &str) -> String {
         match self {

@@ -1,5 +1,5 @@
-//! Stretches of the same load that followed each other, as one: a trial is the sequence of its
-//! slices. Peers that ran at the same time are merged elsewhere ([`Measured::merge`]).
+//! Joins consecutive stretches of the same load: a trial is the sequence of its slices. Peers that
+//! ran at the same time are merged elsewhere ([`Measured::merge`]).
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::load_result::{LoadResult, Measured, WarmUpResult, Window};
@@ -8,11 +8,11 @@ use crate::usage::{HostSample, Role, RoleSample, RoleUse, Usage, UsageSample};
 
 /// One load from its slices, in their order; `None` without any.
 ///
-/// Counters, histograms and durations add up, and connections count at their most
-/// ([`Measured::add_repetition`]). The windows of the slices follow each other as if nothing lay
-/// between them: the first begins at 0, each slice's at the end of the slice before. What came
-/// before the measured part of each slice is the warm-up, together with the loads in `warm_ups`:
-/// their windows lie before 0. The measured part begins where that of the first slice did.
+/// Counters, histograms and durations add up; for connections, the maximum counts
+/// ([`Measured::add_repetition`]). The windows follow each other without gaps: the first begins at
+/// 0, each slice's at the end of the slice before. Everything before the measured part of a slice
+/// is warm-up, and so are the loads in `warm_ups`: their windows are before 0. The measured part
+/// begins when that of the first slice did.
 #[must_use]
 pub fn load_of(warm_ups: &[LoadResult], slices: &[LoadResult]) -> Option<LoadResult> {
     let first = slices.first()?;
@@ -57,7 +57,7 @@ fn add_generator(whole: &mut LoadResult, slice: &LoadResult) {
     }
 }
 
-/// All that was not measured. It is steady if the last of the warm-ups was.
+/// All parts that were not measured. The warm-up is steady if the last of the warm-ups was.
 fn warm_up_of(warm_ups: &[LoadResult], slices: &[LoadResult]) -> WarmUpResult {
     let mut all = WarmUpResult {
         duration_ns: 0,
@@ -83,7 +83,7 @@ fn warm_up_of(warm_ups: &[LoadResult], slices: &[LoadResult]) -> WarmUpResult {
     all
 }
 
-/// The windows in one row: those of the warm-ups, one of all that came before the measured parts of
+/// All windows in one row: those of the warm-ups, one for everything before the measured parts of
 /// the slices, and the measured ones.
 fn windows_of(warm_ups: &[LoadResult], slices: &[LoadResult]) -> Vec<Window> {
     let mut lead = Window::default();
@@ -106,7 +106,7 @@ fn windows_of(warm_ups: &[LoadResult], slices: &[LoadResult]) -> Vec<Window> {
     row
 }
 
-/// The windows of these loads, the last of which ends at `end_ns`.
+/// The windows of these loads. The last one ends at `end_ns`.
 fn before(loads: &[LoadResult], mut end_ns: i64) -> Vec<Window> {
     let mut row: Vec<Window> = Vec::new();
     for window in loads.iter().rev().flat_map(|load| load.windows.iter().rev()) {
@@ -117,7 +117,7 @@ fn before(loads: &[LoadResult], mut end_ns: i64) -> Vec<Window> {
     row
 }
 
-/// Adds what happened; figures of time stay unknown.
+/// Adds the counts. Time figures stay unknown.
 fn add_counts(all: &mut Window, window: &Window) {
     all.duration_ns += window.duration_ns;
     all.sent += window.sent;
@@ -129,9 +129,9 @@ fn add_counts(all: &mut Window, window: &Window) {
     all.live_connections = all.live_connections.max(window.live_connections);
 }
 
-/// What was used over stretches that followed each other; `None` without any. Counters add up,
-/// shares and cores are means weighted by length, highest values are the highest. A figure that is
-/// unknown in one of the stretches is unknown.
+/// The usage over consecutive stretches; `None` without any. Counters add up, shares and cores are
+/// means weighted by length, and highest values stay the highest. A figure that is unknown in one
+/// stretch is unknown.
 #[must_use]
 pub fn usage_of(stretches: &[Usage]) -> Option<Usage> {
     if stretches.is_empty() {
@@ -201,8 +201,8 @@ fn role_of(stretches: &[Usage], role: Role) -> RoleUse {
     }
 }
 
-/// What a sampler would have seen at the beginning of these stretches and at the end of each, had
-/// they followed each other from `from_ns` on. Counters begin at 0.
+/// The samples that a sampler would have taken at the beginning of these stretches and at the end
+/// of each, if they had followed each other from `from_ns` on. Counters begin at 0.
 #[must_use]
 pub fn samples_of(from_ns: u64, stretches: &[Usage]) -> Vec<UsageSample> {
     let Some(first) = stretches.first() else { return Vec::new() };
@@ -257,7 +257,7 @@ mod tests {
     use crate::example::ExampleTrial;
     use crate::load_result::ErrorKind;
 
-    /// A slice of 400 ms after 50 ms: so many answers of so many nanoseconds each.
+    /// A slice of 400 ms after 50 ms, with this many answers of this many nanoseconds each.
     fn slice(answers: u64, ns: u64) -> LoadResult {
         let mut load = ExampleTrial::hello().build().load.unwrap();
         load.measured = Measured { duration_ns: 400, ..Measured::default() };
@@ -302,7 +302,7 @@ mod tests {
         let spans = &whole.measured.spans.service_time;
         assert_eq!(spans.count(), 400);
         assert!(spans.quantile_ns(0.2).unwrap() < 1_100 && spans.quantile_ns(0.3).unwrap() > 8_000);
-        // The warm-up: 450 of its own, and 50 before each slice.
+        // The warm-up: its own 450, and 50 before each slice.
         assert_eq!((whole.warm_up.duration_ns, whole.warm_up.completed), (550, 29));
         assert_eq!(whole.warm_up.errors[&ErrorKind::Timeout], 7);
         assert_eq!(whole.warm_up.steady, Some(true));

@@ -6,20 +6,20 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Slice {
     /// The round within the repetition, from 0. Slices of several targets with the same repetition
-    /// and round form a pair.
+    /// and round are compared.
     pub round: u32,
     /// When it began, nanoseconds since 1970.
     pub started_unix_ns: u64,
     /// Its measured length in nanoseconds.
     pub measured_ns: u64,
-    /// What was measured in it.
+    /// The measured figures.
     pub figures: SliceFigures,
-    /// What the host did meanwhile; where a slice is short, in it and those before it that make up
-    /// 0.4 s together.
+    /// The disturbances by the host. If a slice is short, they cover it and those before it, 0.4 s
+    /// together.
     pub host: SliceHost,
-    /// Whether the host disturbed nobody, judged by `host` alone and never by the figures.
+    /// Whether the host disturbed nothing, judged only by `host` and never by the figures.
     pub calm: bool,
-    /// Whether the figures of the trial rest on it.
+    /// Whether the figures of the trial use it.
     pub used: bool,
 }
 
@@ -46,7 +46,7 @@ pub struct SliceFigures {
     pub generator_cpu_ns: Option<u64>,
 }
 
-/// Quantiles of a time span within a slice, nanoseconds; `None` where nothing was counted.
+/// Quantiles of a time span within a slice, in nanoseconds; `None` if nothing was counted.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SliceQuantiles {
     /// The median.
@@ -59,15 +59,15 @@ pub struct SliceQuantiles {
     pub max_ns: Option<u64>,
 }
 
-/// What the host did to the processors of a slice's roles, each as a share of these processors'
+/// The disturbances of the roles' processors by the host, each as a share of these processors'
 /// time; `None` if it is unknown.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct SliceHost {
     /// Time that the hypervisor gave to other machines (`steal` of `/proc/stat`).
     pub steal: Option<f64>,
-    /// Time used by processes that have no part in the measurement.
+    /// Time used by processes outside of the measurement.
     pub foreign: Option<f64>,
-    /// Time that threads of the roles were ready and waited for a processor which others held (the
+    /// Time in which threads of the roles were ready but other programs held the processor (the
     /// second field of `/proc/PID/schedstat`, without waits for siblings of the same role).
     pub waiting: Option<f64>,
 }

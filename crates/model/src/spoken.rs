@@ -1,10 +1,10 @@
-//! What is spoken with a target, as plans, manifests and project files name it.
+//! The protocol of a target, as plans, manifests and project files name it.
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
 use crate::load_spec::Protocol;
 
-/// A protocol, over TLS or not.
+/// A protocol, with or without TLS.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Spoken {
@@ -13,15 +13,15 @@ pub enum Spoken {
     Http1,
     /// HTTP/1.1 over TLS.
     Https,
-    /// HTTP/2 over plain TCP, of which the server must know (prior knowledge, RFC 9113 section 3.3).
+    /// HTTP/2 over plain TCP. The server must expect it (prior knowledge, RFC 9113 section 3.3).
     H2c,
-    /// HTTP/2 over TLS, agreed on by ALPN (RFC 9113 section 3.2).
+    /// HTTP/2 over TLS, negotiated by ALPN (RFC 9113 section 3.2).
     #[serde(alias = "http2")]
     H2,
 }
 
 impl Spoken {
-    /// The protocol alone.
+    /// The protocol without TLS.
     #[must_use]
     pub const fn protocol(self) -> Protocol {
         match self {
@@ -30,13 +30,13 @@ impl Spoken {
         }
     }
 
-    /// Whether it goes over TLS.
+    /// Whether it uses TLS.
     #[must_use]
     pub const fn is_secured(self) -> bool {
         matches!(self, Self::Https | Self::H2)
     }
 
-    /// As it is written in files.
+    /// Its name in files.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {

@@ -1,19 +1,19 @@
 //! A rate that changes over time, as people write it: `30s:1000,2m:5000,30s:0`.
 //!
-//! Each part is a stage, `TIME:RATE`: within that time the rate goes linearly from where it was to
-//! this rate. It is 0 before the first stage. A stage of no time is a jump. k6's ramping-arrival-rate
-//! means the same by its `stages` with `startRate` 0.
+//! Each part is a stage, `TIME:RATE`. Within that time the rate goes linearly from the previous
+//! rate to this one. It is 0 before the first stage. A stage without time is a jump. k6's
+//! ramping-arrival-rate with `startRate` 0 has the same stages.
 use crate::schedule::Stage;
 use crate::units::{format_count, format_length, format_whole, parse_duration_ns, parse_scaled};
 
 const EXAMPLE: &str = "write stages like 30s:1000,2m:5000,30s:0, or 0s:1000 for a jump";
-/// Requests per second at the most.
+/// The highest rate, in requests per second.
 const MOST_PER_S: f64 = 1e8;
 
 /// Reads stages.
 ///
 /// # Errors
-/// If a part is no stage or has no effect; the message names it and what would be right.
+/// If a part is not a stage or has no effect. The message names it and the fix.
 pub fn parse(text: &str) -> Result<Vec<Stage>, String> {
     let mut stages = Vec::new();
     let (mut rate, mut is_jump) = (0.0, false);
@@ -68,8 +68,8 @@ fn due_until(stages: &[Stage], until_ns: u64) -> f64 {
     due
 }
 
-/// The rate at an instant, in nanoseconds after the start of the schedule; where the rate jumps, the
-/// one before. After the last stage it is 0.
+/// The rate at an instant, in nanoseconds after the start of the schedule. At a jump, the rate
+/// before it. After the last stage it is 0.
 #[must_use]
 pub fn rate_at(stages: &[Stage], at_ns: u64) -> f64 {
     let mut begin_ns = 0;
@@ -88,7 +88,8 @@ pub fn length_ns(stages: &[Stage]) -> u64 {
     stages.iter().map(|stage| stage.duration_ns).fold(0, u64::saturating_add)
 }
 
-/// In words, where `arrivals` are `requests`: `from 0 to 1,000 requests/s within 30 s, then to 5,000 within 2 min, then 5,000 for 10 s`.
+/// The stages in words, if `arrivals` is `requests`: `from 0 to 1,000 requests/s within 30 s, then
+/// to 5,000 within 2 min, then 5,000 for 10 s`.
 #[must_use]
 pub fn in_words(stages: &[Stage], arrivals: &str) -> String {
     let mut rate = None;
@@ -113,7 +114,7 @@ fn rate_in_words(per_s: f64) -> String {
 }
 
 impl Stage {
-    /// The rate so many nanoseconds after its start.
+    /// The rate this many nanoseconds after its start.
     fn rate_after(&self, spent_ns: u64) -> f64 {
         let share = spent_ns as f64 / self.duration_ns.max(1) as f64;
         self.from_per_s + (self.to_per_s - self.from_per_s) * share
@@ -137,7 +138,7 @@ mod tests {
             parse("30s:1000, 2m:5k/s,30s:0"),
             Ok(vec![stage(30, 0.0, 1e3), stage(120, 1e3, 5e3), stage(30, 5e3, 0.0)])
         );
-        // A burst: a jump up, a while, a jump down.
+        // A burst: a jump up, some time, a jump down.
         assert_eq!(
             parse("0s:100,10s:100,0s:900,2s:900,0s:100,10s:100"),
             Ok(vec![stage(10, 100.0, 100.0), stage(2, 900.0, 900.0), stage(10, 100.0, 100.0)])

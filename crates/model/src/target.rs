@@ -9,14 +9,14 @@ use std::str::FromStr;
 pub struct TargetId {
     /// The folder below `targets/`: `javascript`.
     pub language: String,
-    /// The folder below that: `express`; with the revision of git that it was taken from where two
-    /// are compared: `express@main`.
+    /// The folder below that: `express`. If revisions are compared, with the git revision:
+    /// `express@main`.
     pub name: String,
     /// The variant, if it is not the default one: `cluster`.
     pub variant: Option<String>,
 }
 
-/// A text that is no name of a target.
+/// A text that is not the name of a target.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "`{0}` is not the name of a target; write it like go/net-http or javascript/express:cluster"

@@ -1,11 +1,12 @@
-//! A load second by second, for programs that look on: what `--timeseries` writes. Unknown is null.
+//! A load second by second, for other programs: the lines that `--timeseries` writes. Unknown is
+//! null.
 use serde::{Deserialize, Serialize};
 
 use crate::load_result::Window;
 use crate::target::TargetId;
 use crate::trial::{Step, TrialSpec};
 
-/// The version of a line; it rises when a key changes its meaning or goes away.
+/// The version of a line. It rises when a key is removed or changes its meaning.
 pub const SCHEMA: u32 = 1;
 
 /// One window of a load: a second, or a slice.
@@ -15,7 +16,7 @@ pub struct Moment {
     pub schema: u32,
     /// The run's name.
     pub run: String,
-    /// When the window was told of, nanoseconds since 1970: soon after its end.
+    /// When the window was reported, nanoseconds since 1970: soon after its end.
     pub unix_ns: u64,
     /// The target.
     pub target: TargetId,
@@ -23,14 +24,14 @@ pub struct Moment {
     pub repetition: u32,
     /// The point of a sweep or of a capacity search; `None` for others.
     pub step: Option<Step>,
-    /// The round of this slice, counted from 1; `None` where the load is not measured in slices.
+    /// The round of this slice, counted from 1; `None` if the load is not measured in slices.
     pub round: Option<u32>,
-    /// Its beginning, nanoseconds after that of the measured part (of the slice, where there are
-    /// rounds); below 0 is the warm-up.
+    /// Its beginning, in nanoseconds after that of the measured part (with rounds, that of the
+    /// slice); negative in the warm-up.
     pub from_ns: i64,
     /// Its length, nanoseconds.
     pub duration_ns: u64,
-    /// Requests per second that the schedule asked for; `None` where answers set the pace.
+    /// Requests per second that the schedule asked for; `None` if answers set the pace.
     pub offered_per_s: Option<f64>,
     /// Requests sent per second.
     pub sent_per_s: Option<f64>,
@@ -56,16 +57,16 @@ pub struct Moment {
     pub bytes_in: u64,
     /// Sent bytes.
     pub bytes_out: u64,
-    /// Cores that the target kept busy, between the newest two samples.
+    /// Cores that the target kept busy between the two newest samples.
     pub target_cores: Option<f64>,
-    /// Cores that the generator kept busy, between the newest two samples.
+    /// Cores that the generator kept busy between the two newest samples.
     pub generator_cores: Option<f64>,
     /// Resident memory of the target, bytes.
     pub target_rss_bytes: Option<u64>,
 }
 
 impl Moment {
-    /// A window of a trial. What the kernel told of processes is not in it yet.
+    /// A window of a trial, without the kernel's figures about processes.
     #[must_use]
     pub fn of(run: &str, spec: &TrialSpec, window: &Window, unix_ns: u64) -> Self {
         let per_s = |count: u64| {

@@ -1,22 +1,21 @@
-//! TLS: what a load asks for, and what came of it.
+//! TLS: the settings of a load, and the result of its handshakes.
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// How the connections of a load are secured.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TlsSpec {
-    /// The name (or IP address) that the server's certificate must be for; a name is also sent to
-    /// the server (SNI, RFC 6066 section 3).
+    /// The name (or IP address) that the server's certificate must have. A name is also sent to the
+    /// server (SNI, RFC 6066 section 3).
     pub server_name: String,
     /// Roots to trust besides the system's: certificates in PEM form, one after the other.
     pub extra_roots_pem: Option<String>,
     /// Whether the certificate is verified: signed by a trusted root, valid today, for this name.
     pub verify: bool,
-    /// Whether a connection may resume the session of an earlier one (RFC 8446 section 2.2);
-    /// otherwise each does a full handshake, as clients that come for the first time do.
+    /// Whether a connection may resume the session of an earlier one (RFC 8446 section 2.2).
+    /// Otherwise each does a full handshake, as new clients do.
     pub resume: bool,
-    /// The certificate by which the client proves who it is (RFC 8446 section 4.4.2); `None` has
-    /// none to show.
+    /// The client's certificate (RFC 8446 section 4.4.2); `None` if it has none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub client: Option<ClientCertificate>,
 }
@@ -24,9 +23,9 @@ pub struct TlsSpec {
 /// A client's certificate with its key.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ClientCertificate {
-    /// The certificate, and those that lead to its root, in PEM form.
+    /// The certificate and its chain to the root, in PEM form.
     pub chain_pem: String,
-    /// Its private key in PEM form. No record and no message keeps it.
+    /// Its private key in PEM form. It is never in a record or a message.
     #[serde(skip_serializing, default)]
     pub key_pem: String,
 }
@@ -39,7 +38,7 @@ impl std::fmt::Debug for ClientCertificate {
     }
 }
 
-/// What was negotiated over TLS, over the whole load: warm-up and first connections included.
+/// The result of TLS handshakes over the whole load, including warm-up and first connections.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TlsUse {
     /// See [`TlsSpec::server_name`].
@@ -48,32 +47,32 @@ pub struct TlsUse {
     pub verified: bool,
     /// See [`TlsSpec::resume`].
     pub resumption: bool,
-    /// Handshakes by what they agreed on; one entry unless the servers differ.
+    /// Handshakes by their result; one entry unless the servers differ.
     pub negotiated: Vec<Negotiated>,
-    /// Why handshakes failed and secured connections broke, and how often.
+    /// The reasons why handshakes failed and secured connections broke, with their numbers.
     pub failures: BTreeMap<String, u64>,
 }
 
-/// What handshakes agreed on, and how many of them.
+/// A result of handshakes, with their number.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Negotiated {
     /// The protocol's version: `TLSv1.3`.
     pub version: String,
     /// The cipher suite by its IANA name: `TLS13_AES_256_GCM_SHA384`.
     pub cipher_suite: String,
-    /// The group of the key exchange: `X25519`; `None` where there was none (a resumed TLS 1.2
+    /// The group of the key exchange: `X25519`; `None` if there was none (a resumed TLS 1.2
     /// session).
     pub key_exchange: Option<String>,
     /// The application protocol that the server chose (ALPN, RFC 7301); `None` if it chose none.
     pub alpn: Option<String>,
-    /// Handshakes that agreed on this.
+    /// The number of handshakes with this result.
     pub handshakes: u64,
     /// How many of them resumed an earlier session.
     pub resumed: u64,
 }
 
 impl TlsUse {
-    /// Adds what another thread has seen of the same load.
+    /// Adds the handshakes of another thread of the same load.
     pub fn merge(&mut self, other: &Self) {
         for theirs in &other.negotiated {
             self.add(theirs);
@@ -83,7 +82,7 @@ impl TlsUse {
         }
     }
 
-    /// Counts handshakes that agreed on the same.
+    /// Adds handshakes with the same result.
     pub fn add(&mut self, more: &Negotiated) {
         match self.negotiated.iter_mut().find(|own| own.is_like(more)) {
             Some(own) => {

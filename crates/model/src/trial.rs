@@ -1,4 +1,5 @@
-//! One measured window of one target in a run: what was to be done, and all that is known of it.
+//! One trial: a measured window of one target in a run, with its specification and everything known
+//! about it.
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -15,7 +16,7 @@ use crate::target::TargetId;
 use crate::units::{counted, format_count};
 use crate::usage::{Usage, UsageSample};
 
-/// What is to be done; resolved from the plan.
+/// The specification of a trial, resolved from the plan.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TrialSpec {
     /// The target.
@@ -28,11 +29,11 @@ pub struct TrialSpec {
     pub repetition: u32,
     /// The point of a sweep or of a capacity search; `None` for the other kinds.
     pub step: Option<Step>,
-    /// Who runs where.
+    /// The processors of each role.
     pub cpus: CpuSplit,
     /// `WORKERS` of the target.
     pub workers: u32,
-    /// Seeds the load.
+    /// The seed of the load.
     pub seed: u64,
 }
 
@@ -63,34 +64,34 @@ impl Step {
     }
 }
 
-/// Everything known of one trial.
+/// Everything known about one trial.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TrialRecord {
-    /// What was to be done.
+    /// The specification.
     pub spec: TrialSpec,
     /// Nanoseconds since 1970 when the target was started.
     pub started_unix_ns: u64,
-    /// What the generator was asked, with everything resolved: requests, timeouts, threads. `None`
-    /// if the trial failed before, or was stored before this was kept.
+    /// The generator's task, with everything resolved: requests, timeouts, threads. `None` if the
+    /// trial failed before, and in older records.
     #[serde(default)]
     pub load_spec: Option<LoadSpec>,
-    /// What the generator measured; `None` if the trial failed before.
+    /// The generator's measurement; `None` if the trial failed before.
     pub load: Option<LoadResult>,
-    /// The slices of which the trial is made, in the order of their rounds; empty if it was measured
-    /// in one stretch. `load` and `usage` sum up those that are used.
+    /// The slices of the trial, in the order of their rounds; empty if it was measured in one
+    /// stretch. `load` and `usage` sum up the used ones.
     #[serde(default)]
     pub slices: Vec<Slice>,
-    /// What requests one at a time took before the load; `None` where none were made: loads of a
-    /// URL, whose server gets no request that nobody asked for, and records from before this.
+    /// The time of single requests before the load. `None` if none were made: in loads of a URL,
+    /// whose server must get no unrequested requests, and in older records.
     #[serde(default)]
     pub single: Option<Single>,
-    /// Beside whom it was measured; `None` if it was measured in one stretch.
+    /// The targets beside it; `None` if it was measured in one stretch.
     #[serde(default)]
     pub company: Option<Company>,
     /// The agents that applied the load together; empty if this process did.
     #[serde(default)]
     pub agents: Vec<AgentPart>,
-    /// What the kernel told over the measured part.
+    /// The kernel's figures over the measured part.
     pub usage: Option<Usage>,
     /// The samples behind `usage`, about one a second.
     pub samples: Vec<UsageSample>,
@@ -98,27 +99,27 @@ pub struct TrialRecord {
     pub start_up_ns: Option<u64>,
     /// The proofs, before, during and after the load.
     pub proofs: Vec<ProofOutcome>,
-    /// How the target answered at the edges of HTTP/1.1; asked once in a run, after the load, and
-    /// empty where it was not asked.
+    /// The answers at the edges of HTTP/1.1. Each target is asked once in a run, after the load;
+    /// otherwise this is empty.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub conformance: Vec<Conformance>,
-    /// Processes that are no part of the target and had a part in its work.
+    /// Processes outside of the target that took part in its work.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub outside: Vec<Outside>,
     /// Why there is no result.
     pub failure: Option<Failure>,
-    /// What the services said of the whole load, warm-up and ramps included: `"upstream_calls"`,
-    /// `"upstream_peak_waiting"`. A name is absent where the workload has no such service, or where
-    /// it did not tell.
+    /// Figures of the services over the whole load, including warm-up and ramps:
+    /// `"upstream_calls"`, `"upstream_peak_waiting"`. A name is absent if the workload has no such
+    /// service, or if the service did not report it.
     pub services: BTreeMap<String, f64>,
-    /// Judged when the trial ended.
+    /// The caveats found at the end of the trial.
     pub caveats: Vec<Caveat>,
-    /// What follows from the caveats.
+    /// The verdict that follows from the caveats.
     pub verdict: Verdict,
 }
 
 impl TrialRecord {
-    /// A trial of which nothing is known yet: it has no result.
+    /// A trial about which nothing is known yet. It has no result.
     #[must_use]
     pub const fn begun(spec: TrialSpec, started_unix_ns: u64) -> Self {
         Self {
@@ -144,31 +145,31 @@ impl TrialRecord {
     }
 }
 
-/// Requests that were sent one at a time to a target that had nothing else to do: what a request
-/// takes when it does not queue.
+/// Single requests to a target that had nothing else to do: how long a request takes without a
+/// queue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Single {
-    /// How many there were.
+    /// The number of requests.
     pub requests: u64,
     /// The median of their service times, nanoseconds.
     pub median_ns: u64,
 }
 
-/// Which other targets were up while a target was measured in slices.
+/// The other targets that were up while a target was measured in slices.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Company {
-    /// The targets that were up at the same time, itself included.
+    /// The number of targets that were up at the same time, including itself.
     pub targets: u32,
-    /// Rounds that were planned.
+    /// The number of planned rounds.
     pub rounds: u32,
-    /// Processors that it kept busy while others were measured: 0.005 is half a percent of one.
-    /// `None` if nobody else was, or it is unknown.
+    /// The processors that it kept busy while others were measured: 0.005 is half a percent of one.
+    /// `None` if no other was measured, or if it is unknown.
     pub idle_cores: Option<f64>,
-    /// Why it was not measured in turn with the others, in words; `None` if it was.
+    /// Why it was not measured in turn with the others; `None` if it was.
     pub apart: Option<String>,
 }
 
-/// How one proof came out.
+/// The outcome of one proof.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProofOutcome {
     /// The workload.
@@ -177,9 +178,9 @@ pub struct ProofOutcome {
     pub proof: String,
     /// Before, during or after the load.
     pub when: ProofTime,
-    /// `None` if it holds, else what was expected and what came.
+    /// `None` if it holds, otherwise the expected and the actual answer.
     pub failure: Option<String>,
-    /// What was seen that is allowed and worth knowing.
+    /// A remark about something that is allowed but worth knowing.
     #[serde(default)]
     pub remark: Option<String>,
 }
@@ -190,14 +191,14 @@ pub struct ProofOutcome {
 pub enum ProofTime {
     /// Before the load.
     Before,
-    /// While it ran: judged by its own answers.
+    /// During the load, judged by its own answers.
     During,
     /// After it.
     After,
 }
 
 impl ProofTime {
-    /// In words, behind the name of a proof.
+    /// In words, for use after the name of a proof.
     #[must_use]
     pub const fn words(self) -> &'static str {
         match self {
@@ -213,9 +214,9 @@ impl ProofTime {
 pub struct Failure {
     /// The stage at which it failed.
     pub stage: Stage,
-    /// What happened, and the fix where one is known.
+    /// What happened, and the fix if it is known.
     pub message: String,
-    /// The last lines of the target's log or of the step that failed.
+    /// The last lines of the log of the target or of the failed step.
     pub log_tail: Vec<String>,
 }
 
@@ -225,7 +226,7 @@ pub struct Failure {
 pub enum Stage {
     /// It cannot be installed here: it is unavailable.
     Install,
-    /// A limit of this machine stops it before it is started.
+    /// A limit of this machine stops it before its start.
     Limits,
     /// A service it needs did not start.
     Services,

@@ -3,11 +3,11 @@
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// A value that could not be read as the unit it should be.
+/// A text that is not a value of the expected unit.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{text}` is not {expected}; write it like {example}")]
 pub struct UnitError {
-    /// What was written.
+    /// The text.
     pub text: String,
     /// What was expected, with its article: "a duration".
     pub expected: &'static str,
@@ -27,7 +27,7 @@ const BYTES_PER: [(&str, f64); 7] = [
     ("GB", 1e9),
 ];
 
-/// The longest duration that is accepted: 30 days. Larger ones are slips, and sums of them must not
+/// The longest accepted duration: 30 days. Longer ones are mistakes, and sums of durations must not
 /// overflow.
 const MAX_NS: f64 = 30.0 * 24.0 * 3_600e9;
 
@@ -67,8 +67,8 @@ pub fn parse_duration_ns(text: &str) -> Result<u64, UnitError> {
     Ok(total.round() as u64)
 }
 
-/// Reads a number with `k` for thousands or `M` for millions behind it, if it has one: `5000`, `5k`,
-/// `0.5M`; `None` if the text is none.
+/// Reads a number, optionally with `k` for thousands or `M` for millions: `5000`, `5k`, `0.5M`;
+/// `None` if the text is not one.
 #[must_use]
 pub fn parse_scaled(text: &str) -> Option<f64> {
     let text = text.trim();
@@ -107,7 +107,7 @@ pub fn parse_percent(text: &str) -> Result<f64, UnitError> {
     }
 }
 
-/// A time with a uniform jitter around it: `"900ms +-5%"` is drawn from 855 to 945 ms.
+/// A time with a uniform jitter around it: `"900ms +-5%"` means 855 to 945 ms.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Spread {
     /// The mean, in nanoseconds.
@@ -126,7 +126,7 @@ impl Spread {
     /// Reads `"900ms"` or `"900ms +-5%"` (also with `±`).
     ///
     /// # Errors
-    /// If either half is not of its unit, or the jitter is above 100 %.
+    /// If either part is not valid, or the jitter is above 100 %.
     pub fn parse(text: &str) -> Result<Self, UnitError> {
         let error = || UnitError {
             text: text.into(),
@@ -152,13 +152,13 @@ impl Spread {
         (mean * (1.0 + self.jitter * (2.0 * unit - 1.0))).round() as u64
     }
 
-    /// The least value that can be drawn, in nanoseconds.
+    /// The lowest possible value, in nanoseconds.
     #[must_use]
     pub fn min_ns(self) -> u64 {
         self.at(0.0)
     }
 
-    /// The bound that no drawn value exceeds, in nanoseconds.
+    /// The highest possible value, in nanoseconds.
     #[must_use]
     pub fn max_ns(self) -> u64 {
         self.at(1.0)
@@ -189,8 +189,8 @@ pub fn format_ns(ns: u64) -> String {
     format!("{} {unit}", three_digits(scaled))
 }
 
-/// Writes a length that somebody chose: round numbers of seconds or minutes without decimals, all
-/// others as measured times are written.
+/// Writes a length that a person chose: round numbers of seconds or minutes without decimals,
+/// others like measured times.
 #[must_use]
 pub fn format_length(ns: u64) -> String {
     match ns {
@@ -218,8 +218,7 @@ pub fn format_bytes(bytes: u64) -> String {
     format!("{} TiB", three_digits(scaled))
 }
 
-/// A count with its noun, which is the plural with an `s` unless there is 1: `1 request`, `2,000
-/// requests`.
+/// A count with its noun. The plural has an `s`: `1 request`, `2,000 requests`.
 #[must_use]
 pub fn counted(count: u64, noun: &str) -> String {
     format!("{} {noun}{}", format_whole(count), if count == 1 { "" } else { "s" })
@@ -231,8 +230,7 @@ pub fn format_whole(count: u64) -> String {
     if count < 1_000 { count.to_string() } else { format_count(count as f64) }
 }
 
-/// Writes a rate with thousands separated by commas and no more digits than it carries: `37,258`,
-/// `9.79`.
+/// Writes a rate with thousands separated by commas, and only significant digits: `37,258`, `9.79`.
 #[must_use]
 pub fn format_count(value: f64) -> String {
     // 999.5 is written as 1,000.

@@ -1,10 +1,10 @@
-//! What the kernel told about the processes of a trial. Unknown is `None`.
+//! The kernel's figures about the processes of a trial. Unknown is `None`.
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 use crate::outside::Stray;
 
-/// Who a process belongs to.
+/// The role of a process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Role {
@@ -16,8 +16,8 @@ pub enum Role {
     Generator,
 }
 
-/// Everything the kernel counts at one instant; counters are cumulative, so that two samples give a
-/// stretch.
+/// The kernel's counters at one instant. They are cumulative, so two samples show the usage between
+/// them.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct UsageSample {
     /// CLOCK_MONOTONIC in nanoseconds.
@@ -28,15 +28,15 @@ pub struct UsageSample {
     pub host: HostSample,
     /// Bytes in the target's log file.
     pub log_bytes: Option<u64>,
-    /// Connections in the listen queue of the target's port: open for the client, not accepted by
-    /// the target.
+    /// Connections in the listen queue of the target's port: open for the client, but not accepted
+    /// by the target.
     #[serde(default)]
     pub listen_queue: Option<u64>,
     /// Threads of the target on processors that it was not given.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub strays: Vec<Stray>,
     /// Whether the target's CPU time may be too low: one of its processes ignores the death of its
-    /// children, and only processes could be asked, not a control group.
+    /// children, and there is no control group that counts them.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub unbilled: bool,
 }
@@ -44,13 +44,13 @@ pub struct UsageSample {
 /// One role's processes at one instant.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct RoleSample {
-    /// CPU time since the role began, user and system, of living, dead and waited-for processes,
-    /// nanoseconds.
+    /// CPU time since the role began, user and system, in nanoseconds. It includes living, dead and
+    /// waited-for processes.
     pub cpu_ns: u64,
     /// Resident set, summed over the processes (shared pages counted more than once), bytes.
     pub rss_bytes: Option<u64>,
-    /// Proportional set (shared pages divided among their users), bytes; read less often because it
-    /// is costly.
+    /// Proportional set in bytes (shared pages are divided among their users). It is read less
+    /// often because that is costly.
     pub pss_bytes: Option<u64>,
     /// Living processes.
     pub processes: u32,
@@ -73,14 +73,14 @@ pub struct HostSample {
     /// The same of every processor, by its number.
     #[serde(default)]
     pub steal_ns_by_cpu: BTreeMap<u32, u64>,
-    /// Time in hard and soft interrupts since boot over all processors, nanoseconds, part of
-    /// `busy_ns`; `None` where the kernel bills it to the processes that were interrupted (without
+    /// Time in hard and soft interrupts since boot over all processors, in nanoseconds, part of
+    /// `busy_ns`. `None` if the kernel bills it to the interrupted processes (without
     /// CONFIG_IRQ_TIME_ACCOUNTING), so that it is already in the roles' CPU time.
     #[serde(default)]
     pub interrupt_ns: Option<u64>,
     /// CPU time since boot of all processes that belong to no role, with the children they waited
-    /// for, nanoseconds; `None` where not all processes of the host can be seen, and in most
-    /// samples, because it costs much.
+    /// for, in nanoseconds. `None` if not all processes of the host are visible, and in most
+    /// samples, because it is costly.
     #[serde(default)]
     pub outsiders_ns: Option<u64>,
     /// Connections dropped because a listen queue was full (TcpExt ListenOverflows).
@@ -89,30 +89,30 @@ pub struct HostSample {
     pub retransmits: Option<u64>,
     /// Bytes received on the loopback interface.
     pub loopback_bytes: Option<u64>,
-    /// Current frequency of every processor in kHz, where visible.
+    /// Current frequency of every processor in kHz, if it is visible.
     pub frequency_khz: BTreeMap<u32, u64>,
     /// Bytes of memory that are available without swapping (MemAvailable).
     pub memory_available_bytes: Option<u64>,
 }
 
-/// What a role used over the measured part of a trial.
+/// The usage of a role over the measured part of a trial.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct RoleUse {
     /// CPU time in nanoseconds.
     pub cpu_ns: Option<u64>,
     /// Cores kept busy on average: 1.5 is "150 %".
     pub cores: Option<f64>,
-    /// Resident set at its highest, bytes.
+    /// Highest resident set, bytes.
     pub rss_max_bytes: Option<u64>,
     /// Resident set at the start and at the end, bytes.
     pub rss_first_bytes: Option<u64>,
     /// See `rss_first_bytes`.
     pub rss_last_bytes: Option<u64>,
-    /// Proportional set at its highest, bytes.
+    /// Highest proportional set, bytes.
     pub pss_max_bytes: Option<u64>,
-    /// Processes at the most.
+    /// Highest number of processes.
     pub processes: Option<u32>,
-    /// Threads at the most.
+    /// Highest number of threads.
     pub threads: Option<u32>,
     /// Voluntary context switches.
     pub voluntary_switches: Option<u64>,
@@ -120,22 +120,22 @@ pub struct RoleUse {
     pub involuntary_switches: Option<u64>,
 }
 
-/// What all roles and the host used over the measured part of a trial.
+/// The usage of all roles and the host over the measured part of a trial.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Usage {
     /// Length of the stretch in nanoseconds.
     pub duration_ns: u64,
     /// By role; a role that did not take part is absent.
     pub roles: BTreeMap<Role, RoleUse>,
-    /// Cores kept busy by everything that is none of the roles, without interrupts.
+    /// Cores kept busy by everything outside of the roles, without interrupts.
     pub foreign_cores: Option<f64>,
-    /// Cores kept busy by interrupts, where the kernel does not bill them to processes.
+    /// Cores kept busy by interrupts, if the kernel does not bill them to processes.
     #[serde(default)]
     pub interrupt_cores: Option<f64>,
     /// Cores' worth of time stolen by the hypervisor.
     pub steal_cores: Option<f64>,
-    /// Stolen share (0 to 1) of every processor. A hypervisor can only take from a processor that
-    /// has something to do.
+    /// Stolen share (0 to 1) of every processor. A hypervisor can only take time from a processor
+    /// that has something to do.
     #[serde(default)]
     pub stolen_by_cpu: BTreeMap<u32, f64>,
     /// Busy share (0 to 1) of every processor.
@@ -148,7 +148,7 @@ pub struct Usage {
     pub loopback_bytes: Option<u64>,
     /// Bytes that the target wrote to its log.
     pub log_bytes: Option<u64>,
-    /// Connections that waited to be accepted by the target: mean and highest of the samples.
+    /// Connections that waited for the target to accept them: mean and highest of the samples.
     #[serde(default)]
     pub listen_queue: Option<(f64, u64)>,
     /// Lowest and highest frequency seen on processors that were at least half busy, kHz.

@@ -1,31 +1,31 @@
-//! WebSocket (RFC 6455): what the messages of a load are like, and what was seen of its connections.
+//! WebSocket (RFC 6455): the messages of a load, and what happened on its connections.
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// What the messages of a load are like. Their payload is the body of the load's requests.
+/// The kind of a load's messages. Their payload is the body of the load's requests.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Messages {
     /// Binary messages; otherwise text.
     #[serde(default)]
     pub binary: bool,
-    /// The first [`NUMBER_BYTES`] bytes of each message are its number in hexadecimal, which no other
-    /// message of the load has. So the echo of another message is told from the right one. In a
+    /// The first [`NUMBER_BYTES`] bytes of each message are its number in hexadecimal, which is
+    /// unique in the load. So the echo of another message can be told from the right one. In a
     /// shorter message the number is cut.
     #[serde(default)]
     pub numbered: bool,
-    /// One connection sends, and each message must come to every connection of the load, its own
-    /// included. The answer is complete when the last one has it.
+    /// One connection sends, and each message must reach every connection of the load, including
+    /// its own. The answer is complete when the last one has it.
     #[serde(default)]
     pub broadcast: bool,
 }
 
-/// Bytes of the number of a message.
+/// The length of the number of a message in bytes.
 pub const NUMBER_BYTES: usize = 16;
-/// What stands in the place of the number in the payload of a numbered message.
+/// The byte that marks the place of the number in the payload of a numbered message.
 pub const NUMBER_PLACE: u8 = b'#';
 
 impl Messages {
-    /// The payload of a numbered message of so many bytes: the place of its number, then letters.
+    /// The payload of a numbered message of this many bytes: the place of its number, then letters.
     #[must_use]
     pub fn payload(bytes: usize) -> Vec<u8> {
         (0..bytes)
@@ -34,29 +34,30 @@ impl Messages {
     }
 }
 
-/// What was seen of the WebSockets of a load, over the whole of it: warm-up and first connections
-/// included.
+/// What happened on the WebSockets of a load, over the whole load including warm-up and first
+/// connections.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WebSocketUse {
-    /// Pings of the server, each of which was answered by a pong (section 5.5.2).
+    /// Pings of the server. Each was answered by a pong (section 5.5.2).
     pub pings: u64,
-    /// Messages that came while none was due: they answered nothing and are in no other count.
+    /// Messages that came when none was due. They answer nothing and are counted nowhere else.
     pub unasked: u64,
-    /// Broadcasts: connections that each message was to come to; absent in other loads.
+    /// Broadcasts: the number of connections that each message had to reach; absent in other loads.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub receivers: Option<u32>,
-    /// Broadcasts: how often a connection had not got a message when it was given up. Each such message
-    /// is one error, however many connections it did not come to.
+    /// Broadcasts: how many copies had not arrived when their message was given up. Each such
+    /// message is one error, however many copies are missing.
     #[serde(default)]
     pub lost: u64,
-    /// Close frames of the server by their code (section 7.4); 1005 stands for none.
+    /// Close frames of the server by their code (section 7.4); 1005 means no code.
     pub close_codes: BTreeMap<u16, u64>,
-    /// Why handshakes failed and connections ended that broke the rules, and how often.
+    /// The reasons why handshakes failed and why connections ended that broke the rules, with their
+    /// numbers.
     pub failures: BTreeMap<String, u64>,
 }
 
 impl WebSocketUse {
-    /// Adds what another thread has seen of the same load.
+    /// Adds the counts of another thread of the same load.
     pub fn merge(&mut self, other: &Self) {
         self.pings += other.pings;
         self.unasked += other.unasked;

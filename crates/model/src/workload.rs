@@ -27,7 +27,7 @@ pub enum Service {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Workload {
-    /// Version of the file format: 1. This and the next three keys are left out in a project file.
+    /// Version of the file format: 1. A project file leaves out this and the next three keys.
     #[serde(default)]
     pub schema: u32,
     /// The name; equals the file's.
@@ -39,14 +39,14 @@ pub struct Workload {
     /// What it measures, in a sentence.
     #[serde(default)]
     pub summary: String,
-    /// What it needs besides the target.
+    /// The services that it needs.
     #[serde(default)]
     pub services: Vec<Service>,
-    /// What is asked.
+    /// The request.
     #[serde(default)]
     pub request: Request,
-    /// WebSocket: what is sent once it is open. The answer is then the echo, or of a broadcast its copy on
-    /// every connection.
+    /// WebSocket: the message that is sent once the socket is open. The answer is the echo or, for
+    /// a broadcast, its copy on every connection.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message: Option<Message>,
     /// What a user does, step by step, in place of `request` (docs/scenarios.md).
@@ -58,10 +58,10 @@ pub struct Workload {
     /// Whether each user keeps cookies.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub cookies: bool,
-    /// The steps as they are loaded; `None` where there are none, and in records.
+    /// The steps in the form of a load; `None` if there are none, and in records.
     #[serde(skip)]
     pub walk: Option<Arc<Steps>>,
-    /// What must come back.
+    /// The right answer.
     #[serde(default)]
     pub answer: Answer,
     /// How it is proved, before and after each load.
@@ -73,49 +73,49 @@ pub struct Workload {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Message {
-    /// Bytes of each.
+    /// The size of each in bytes.
     pub bytes: u32,
     /// Binary messages; otherwise text.
     #[serde(default)]
     pub binary: bool,
-    /// One connection sends, and each message must come to all of them.
+    /// Whether one connection sends and each message must reach all of them.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub broadcast: bool,
 }
 
 impl Message {
-    /// Bytes of a message at the most.
+    /// The maximum size of a message in bytes.
     pub const MOST_BYTES: u32 = 16 << 20;
 
-    /// As a load has them: each with a number of its own.
+    /// The form of a load. Each message has its own number.
     #[must_use]
     pub const fn messages(self) -> Messages {
         Messages { binary: self.binary, numbered: true, broadcast: self.broadcast }
     }
 }
 
-/// The steps of a workload as they are loaded.
+/// The steps of a workload in the form of a load.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Steps {
     /// The request of each step, without a host.
     pub requests: Vec<LoadRequest>,
-    /// What makes them steps.
+    /// The scenario of these steps.
     pub scenario: Scenario,
 }
 
-/// What is asked.
+/// A request of a workload.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Request {
     /// The method.
     #[serde(default = "get")]
     pub method: String,
-    /// The path; `{name}` stands for a value that varies.
+    /// The path; `{name}` is replaced by a value that varies.
     pub path: String,
-    /// Further headers. `{name}` stands for a value that varies.
+    /// Further headers. `{name}` is replaced by a value that varies.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub headers: BTreeMap<String, String>,
-    /// The body. `{name}` stands for a value that varies.
+    /// The body. `{name}` is replaced by a value that varies.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub body: Option<String>,
     /// The values that vary from request to request.
@@ -131,21 +131,21 @@ pub struct Request {
     expecting = "expected `values = [\"a\", \"b\"]`, whole numbers as `from` and `to`, or `names = 40`"
 )]
 pub enum Vary {
-    /// Names that are drawn from the trial's seed; percent-encoded where they stand in a path.
+    /// Random names from the trial's seed; percent-encoded in a path.
     Names {
-        /// The most characters of a name.
+        /// The maximum number of characters of a name.
         names: u32,
-        /// Texts that are asked for before them.
+        /// Texts that are used before them.
         #[serde(default)]
         values: Vec<String>,
     },
-    /// These texts in turn; percent-encoded where they stand in a path.
+    /// These texts in turn; percent-encoded in a path.
     Values {
         /// The texts.
         values: Vec<String>,
     },
-    /// These numbers in turn, both ends included; drawn from the trial's seed if they are more than
-    /// [`MOST_SAMPLES`].
+    /// These numbers in turn, both ends included. If they are more than [`MOST_SAMPLES`], they are
+    /// random, from the trial's seed.
     Range {
         /// The first.
         from: u32,
@@ -155,7 +155,7 @@ pub enum Vary {
 }
 
 impl Vary {
-    /// How many different values there are; `None` if they are drawn.
+    /// The number of different values; `None` if they are random.
     fn count(&self) -> Option<u64> {
         match self {
             Self::Names { .. } => None,
@@ -167,7 +167,7 @@ impl Vary {
         }
     }
 
-    /// The value of the n-th request.
+    /// The value of the nth request.
     fn drawn(&self, nth: usize, draw: &mut Draw) -> String {
         match self {
             Self::Names { names, values } => {
@@ -181,7 +181,7 @@ impl Vary {
     }
 }
 
-/// What must come back. `{name}` stands for the value in the request.
+/// The right answer. `{name}` is replaced by the value in the request.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Answer {
@@ -190,33 +190,33 @@ pub struct Answer {
     pub status: u16,
     /// The media type, without parameters.
     pub content_type: Option<String>,
-    /// The body, byte by byte.
+    /// The body, exactly.
     pub body: Option<String>,
-    /// Bounds of the body's length.
+    /// Limits of the body's length.
     pub body_bytes: Option<ByteRange>,
     /// Texts that must be in the body.
     #[serde(default)]
     pub contains: Vec<String>,
-    /// Under load, the body that was proved beforehand is expected again.
+    /// Under load, the same body is expected as in the proof before.
     #[serde(default)]
     pub as_proved: bool,
-    /// Where the body comes from, if it is another one each time.
+    /// The source of the body, if it is different each time.
     #[serde(default)]
     pub from: Option<Source>,
 }
 
-/// Where the body of an answer comes from.
+/// The source of an answer's body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Source {
-    /// The number that the slow upstream issued for this request and no other.
+    /// The number that the slow upstream issued for this request only.
     Upstream,
     /// The table `users` as JSON, as it was at some instant between the request and its answer.
     Table,
 }
 
 impl Source {
-    /// The service that it is.
+    /// The service that provides it.
     #[must_use]
     pub const fn service(self) -> Service {
         match self {
@@ -225,7 +225,7 @@ impl Source {
         }
     }
 
-    /// The name in the file.
+    /// Its name in the file.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -258,7 +258,7 @@ impl Default for Answer {
     }
 }
 
-/// Bounds of a length in bytes, both included.
+/// Limits of a length in bytes, both included.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ByteRange {
@@ -276,7 +276,7 @@ pub enum Proof {
     Answer,
     /// 404 for a path that does not exist.
     NotFound {
-        /// That path.
+        /// The path.
         path: String,
     },
     /// HEAD has no body (RFC 9110 section 9.3.2).
@@ -284,33 +284,33 @@ pub enum Proof {
     /// A second request on the same connection is answered, unless the server announced that it
     /// closes (RFC 9112 section 9.3).
     KeepAlive,
-    /// The whole text of a page, without its tags, entities decoded, without white space. Under load, 1
-    /// answer in 100 is compared.
+    /// The whole text of a page, without tags and white space, and with entities decoded. Under
+    /// load, 1 answer in 100 is compared.
     Text {
-        /// The text; `{rows}` stands for all rows.
+        /// The text; `{rows}` is replaced by all rows.
         text: String,
-        /// The text of a row; `{i}` stands for its number from 1, `{i*n}` for that times n.
+        /// The text of a row; `{i}` is its number from 1, `{i*n}` is that number times n.
         row: String,
-        /// How many rows.
+        /// The number of rows.
         rows: u32,
     },
-    /// As many times a marker as there are rows.
+    /// A marker occurs as many times as there are rows.
     Rows {
         /// The marker.
         marker: String,
         /// How many times.
         count: u32,
     },
-    /// A text of the data is in the page with its markup escaped, and not raw.
+    /// A text of the data is escaped in the page, and does not occur unescaped.
     Escapes {
         /// The text as it is in the data.
         text: String,
     },
     /// The JSON equals the table `users`.
     Table,
-    /// A row changed in the table is in the very next answer.
+    /// A change of a row in the table is in the very next answer.
     Fresh,
-    /// The upstream counts one call a request.
+    /// The upstream counts one call for each request.
     Counted {
         /// Number of requests.
         requests: u32,
@@ -322,34 +322,34 @@ pub enum Proof {
         /// Number of requests.
         samples: u32,
     },
-    /// WebSocket: messages of all lengths, of either kind, whole and in fragments come back as they
-    /// were sent.
+    /// WebSocket: messages of all lengths and both kinds, whole and in fragments, come back
+    /// unchanged.
     Echo,
-    /// WebSocket: a message of one connection comes to all of them once, in the order in which messages
-    /// were sent, and not to those that have left.
+    /// WebSocket: a message of one connection reaches all of them once, in the order of sending,
+    /// but not those that have left.
     Broadcast {
-        /// How many connections.
+        /// The number of connections.
         receivers: u32,
     },
     /// WebSocket: a ping is answered by a pong with its payload (RFC 6455 section 5.5.2).
     Ping,
     /// WebSocket: a Close is answered by a Close with its code (RFC 6455 section 5.5.1).
     Close,
-    /// Many at once are answered in little more than one wait.
+    /// Many requests at once are answered in little more than one wait.
     Simultaneous {
-        /// How many at once.
+        /// The number of requests at once.
         connections: u32,
         /// The wait, with its jitter.
         wait: String,
-        /// The smallest pool of threads or processes that is allowed to hold one for each request that
-        /// waits; it is told. 0 allows none.
+        /// The smallest allowed pool of threads or processes that hold one for each waiting
+        /// request. It is reported. 0 allows none.
         #[serde(default)]
         pool: u32,
     },
 }
 
 impl Proof {
-    /// The name in the file: `not-found`.
+    /// Its name in the file: `not-found`.
     #[must_use]
     pub const fn name(&self) -> &'static str {
         match self {
@@ -377,7 +377,7 @@ impl Workload {
     /// Reads and checks one workload file.
     ///
     /// # Errors
-    /// If the file cannot be used; the message names the place and the fix.
+    /// If the file cannot be used. The message names the place and the fix.
     pub fn read(path: &Path) -> Result<Self, FileError> {
         let (workload, text): (Self, String) = read_with_text(path)?;
         let folder = path.parent().unwrap_or(Path::new(""));
@@ -391,8 +391,8 @@ impl Workload {
         Ok(workload)
     }
 
-    /// With its steps as they are loaded, if it has any; their files are looked for in `folder`. What
-    /// is asked is then the first step.
+    /// Adds the steps in the form of a load, if there are any. Their files are relative to
+    /// `folder`. The request is then the first step.
     pub(crate) fn with_steps(self, folder: &Path) -> Result<Self, Wrong> {
         let Self { steps, data, cookies, .. } = &self;
         if steps.is_empty() {
@@ -467,7 +467,7 @@ impl Workload {
         })
     }
 
-    /// A message is sent over a WebSocket that GET opens, and its answer is the echo.
+    /// A message needs a WebSocket that a GET opens, and its answer is the echo.
     fn check_message(&self) -> Result<(), Wrong> {
         let needs = |proof: &Proof| {
             matches!(proof, Proof::Echo | Proof::Broadcast { .. } | Proof::Ping | Proof::Close)
@@ -506,7 +506,7 @@ impl Workload {
                 "the answer to a message is its echo, or its copies: leave [answer] out",
             ));
         }
-        // What comes to all is no echo to one.
+        // A message to all is not an echo to one.
         let other = |proof: &Proof| match proof {
             Proof::Echo => message.broadcast,
             Proof::Broadcast { .. } => !message.broadcast,
@@ -531,7 +531,7 @@ impl Workload {
         }
     }
 
-    /// What is another body each time can be compared with nothing else.
+    /// A body that is different each time cannot be compared with a fixed one.
     fn check_source(&self) -> Result<(), Wrong> {
         let Answer { from, body, contains, as_proved, .. } = &self.answer;
         let Some(from) = from else { return Ok(()) };
@@ -611,8 +611,8 @@ impl Workload {
         Ok(())
     }
 
-    /// The requests of this workload, each with the answer that is right for it: one for each value
-    /// that varies, or `drawn` of them where values are drawn from the seed.
+    /// The requests of this workload, each with its right answer: one for each value that varies,
+    /// or `drawn` of them if values are random.
     #[must_use]
     pub fn samples(&self, seed: u64, drawn: usize) -> Vec<Sample> {
         let vary = &self.request.vary;
@@ -667,8 +667,9 @@ impl Workload {
 }
 
 impl Workload {
-    /// The last characters of a name that was drawn, or a number with so many digits where all of them
-    /// are allowed. Only the path may have it: nothing else of a request is written anew.
+    /// The last characters of a random name, or a number with this many digits if all such numbers
+    /// are allowed. Only the path may contain it, because nothing else of a request is written
+    /// again.
     fn drawn_part(&self, binding: &BTreeMap<String, String>) -> Option<String> {
         let Request { path, headers, body, vary, .. } = &self.request;
         let (Some((name, vary)), 1) = (vary.iter().next(), vary.len()) else { return None };
@@ -692,11 +693,12 @@ impl Workload {
     }
 }
 
-/// Different requests of a workload at the most. All of them are made before the load begins, each
-/// with its answer, and all of them are proved.
+/// The maximum number of different requests of a workload. All are made before the load begins,
+/// each with its answer, and all are proved.
 pub const MOST_SAMPLES: u64 = 10_000;
 
-/// What a value could add, such as a line break, is refused where the request is written.
+/// Checks the headers as written. Characters in values, such as line breaks, are refused when the
+/// request is written.
 pub(crate) fn check_headers(keys: &str, headers: &BTreeMap<String, String>) -> Result<(), Wrong> {
     for (name, value) in headers {
         let at = || format!("{keys}.{name}");
@@ -713,7 +715,7 @@ pub(crate) fn check_headers(keys: &str, headers: &BTreeMap<String, String>) -> R
     Ok(())
 }
 
-/// A proof of nothing would always hold.
+/// A proof with zero checks would always hold.
 fn check_proof(proof: &Proof) -> Result<(), String> {
     let counted = match proof {
         Proof::Rows { count, .. } => Some(("count", *count)),
@@ -733,7 +735,7 @@ fn check_proof(proof: &Proof) -> Result<(), String> {
     Ok(())
 }
 
-/// One concrete request of a workload and its right answer.
+/// One concrete request of a workload, with its right answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sample {
     /// The path, percent-encoded.
@@ -742,32 +744,32 @@ pub struct Sample {
     pub headers: Vec<(String, String)>,
     /// The body of the request; empty if it has none.
     pub request_body: String,
-    /// The whole body of the answer, where the workload fixes it.
+    /// The whole body of the answer, if the workload fixes it.
     pub body: Option<String>,
     /// Texts that must be in the body.
     pub contains: Vec<String>,
     /// The values of the placeholders.
     pub binding: BTreeMap<String, String>,
-    /// The part of its only value in whose place another can be drawn for each request
+    /// The part of its only value that each request can replace by another
     /// ([`crate::request::Request::drawn`]); `None` if there is none.
     pub drawn: Option<String>,
 }
 
 impl Sample {
-    /// Replaces the placeholders in a text of the workload file by this sample's values.
+    /// Replaces the placeholders in a text of the workload file with this sample's values.
     #[must_use]
     pub fn fill(&self, text: &str) -> String {
         self.fill_with(text, str::to_string)
     }
 
-    /// The same, each value as `write` gives it.
+    /// The same, with each value converted by `write`.
     #[must_use]
     pub fn fill_with(&self, text: &str, write: fn(&str) -> String) -> String {
         fill(text, &self.binding, write)
     }
 
-    /// The same request with another value in the place of the one that can be drawn, as far as its
-    /// answer hangs on it.
+    /// The same request with another value in place of the drawn one, as far as its answer depends
+    /// on it.
     #[must_use]
     pub fn redrawn(&self, value: &str) -> Self {
         let Some(drawn) = &self.drawn else { return self.clone() };
@@ -784,7 +786,7 @@ impl Sample {
 }
 
 impl Request {
-    /// Whether a text that is percent-encoded varies in the path.
+    /// Whether a percent-encoded text varies in the path.
     #[must_use]
     pub fn varies_by_name(&self) -> bool {
         self.vary.values().any(|vary| !matches!(vary, Vary::Range { .. }))
@@ -807,7 +809,7 @@ fn fill(text: &str, binding: &BTreeMap<String, String>, write: impl Fn(&str) -> 
     })
 }
 
-/// Percent-encodes everything but the unreserved characters of RFC 3986 section 2.3.
+/// Percent-encodes everything except the unreserved characters of RFC 3986 section 2.3.
 #[must_use]
 pub fn percent_encode(text: &str) -> String {
     let mut out = String::new();

@@ -1,9 +1,9 @@
-//! Records of made-up trials and runs, for the tests of every crate (feature `example`). The right
-//! answers are known because they were put in.
+//! Made-up trials and runs for the tests of every crate (feature `example`). The right answers are
+//! known, because they were put in.
 //!
 //! | module | what it makes |
 //! |---|---|
-//! | [`trial`] | one trial whose figures agree with each other, changed in one respect at a time |
+//! | [`trial`] | one trial with consistent figures, changed in one respect at a time |
 //! | [`run`] | whole runs of several targets, one for each kind of profile |
 //! | [`overload`] | trials that go beyond the capacity of a server |
 //! | [`scenario`] | trials whose users went through steps |
@@ -31,7 +31,7 @@ pub fn caveat(id: &str, severity: Severity, evidence: &str, advice: &str) -> Cav
     Caveat { id, severity, evidence, advice }
 }
 
-/// A trial that failed at this stage, so that it has no result.
+/// A trial that failed at this stage, without a result.
 pub fn failed(record: TrialRecord, stage: Stage, message: &str) -> TrialRecord {
     let failure =
         Failure { stage, message: message.into(), log_tail: vec!["its last words".into()] };

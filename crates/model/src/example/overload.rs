@@ -1,5 +1,5 @@
-//! Trials that go beyond the capacity of a server that answers 1,000 requests/s, by what it does with
-//! the others.
+//! Trials that go beyond the capacity of a server that answers 1,000 requests/s. The server can
+//! treat the rest in several ways.
 use super::{ExampleTrial, SECOND};
 use crate::load_result::Window;
 use crate::load_spec::{LoadSpec, Timeouts};
@@ -9,7 +9,7 @@ use crate::trial::TrialRecord;
 /// The server's capacity, requests per second.
 pub const CAPACITY_PER_S: f64 = 1_000.0;
 
-/// What a server does in one second at an offered rate.
+/// The answers of a server in one second at an offered rate.
 #[derive(Debug, Clone, Copy)]
 pub struct Served {
     /// Right answers.
@@ -20,21 +20,21 @@ pub struct Served {
     pub p50_ms: f64,
 }
 
-/// Refuses what is beyond its capacity.
+/// Refuses requests beyond its capacity.
 #[must_use]
 pub fn sheds(offered: f64) -> Served {
     let good = offered.min(CAPACITY_PER_S);
     Served { good, other: offered - good, p50_ms: 2.0 }
 }
 
-/// Lets wait what is beyond its capacity.
+/// Lets requests beyond its capacity wait.
 #[must_use]
 pub fn queues(offered: f64) -> Served {
     let p50_ms = if offered > CAPACITY_PER_S { 900.0 } else { 2.0 };
     Served { good: offered.min(CAPACITY_PER_S), other: 0.0, p50_ms }
 }
 
-/// Answers the fewer, the more it is asked.
+/// Answers fewer requests the more it gets.
 #[must_use]
 pub fn collapses(offered: f64) -> Served {
     let good = if offered > CAPACITY_PER_S {
@@ -51,7 +51,7 @@ pub fn profile() -> Profile {
     Profile::overload(None, CAPACITY_PER_S, 64, [5 * SECOND, 10 * SECOND], SECOND)
 }
 
-/// The trial of such a server, which afterwards gives no right answer for so many seconds.
+/// The trial of such a server, which gives no right answer for this many seconds afterwards.
 #[must_use]
 pub fn trial(target: &str, server: fn(f64) -> Served, recovers_after_s: u64) -> TrialRecord {
     let profile = profile();

@@ -1,4 +1,4 @@
-//! Whole runs. What each of them holds is told at its function; reports of them are kept as files.
+//! Whole runs. Each function describes its run; reports of them are kept as files.
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -18,7 +18,7 @@ use crate::trial::{Failure, Stage, Step, TrialRecord};
 use crate::units::Spread;
 use crate::workload::Workload;
 
-/// A target and how fast it is.
+/// A target and its speed.
 #[derive(Debug, Clone, Copy)]
 pub struct Server {
     pub target: &'static str,
@@ -52,8 +52,8 @@ pub const SERVERS: [Server; 6] = [
 ];
 
 impl Server {
-    /// A trial of it; repetitions and steps differ by some tenths of a percent from what they
-    /// should be.
+    /// A trial of it. Repetitions and steps differ by some tenths of a percent from the exact
+    /// values.
     pub fn trial(&self, profile: &Profile, repetition: u32, step: Option<Step>) -> ExampleTrial {
         let place = match step {
             Some(Step::Connections { count }) => count.ilog2(),
@@ -174,14 +174,14 @@ pub fn header(plan: &str, title: &str, profile: Profile, targets: &[&str]) -> Ru
     }
 }
 
-/// A run that went to its end.
+/// A run that was finished.
 pub fn finished(header: RunHeader, trials: Vec<TrialRecord>) -> RunRecord {
     let ended_unix_ns = Some(STARTED_UNIX_NS + 742 * SECOND);
     RunRecord { header, state: RunState::Finished, ended_unix_ns, trials }
 }
 
-/// Six targets measured three times, of which nginx is INVALID and express SUSPECT. Phoenix cannot
-/// be installed, Plug exits.
+/// Six targets measured three times; nginx is INVALID and express SUSPECT. Phoenix cannot be
+/// installed, Plug exits.
 pub fn hello() -> RunRecord {
     let profile = closed();
     let mut header = header("hello", "Hello World", profile.clone(), &SERVERS.map(|of| of.target));
@@ -336,7 +336,7 @@ pub fn overload() -> RunRecord {
     finished(header("overload", "Beyond the capacity", overload::profile(), &targets), trials)
 }
 
-/// Four targets measured in rounds. Two are equal; Go needs 1.4 times their CPU time of a request;
+/// Four targets measured in rounds. Two are equal; Go needs 1.4 times their CPU time per request;
 /// Express is SUSPECT and far behind. One slice in four was disturbed.
 pub fn rounds() -> RunRecord {
     let rounds = Rounds { start: 0.004, slice: 0.015, disturbed_one_in: 4, ..Rounds::default() };
@@ -360,7 +360,7 @@ pub fn rounds() -> RunRecord {
     finished(header("hello", "Hello World", profile, &servers.map(|(target, _, _)| target)), trials)
 }
 
-/// As many targets as asked for, each measured three times.
+/// This many targets, each measured three times.
 pub fn many(count: usize) -> RunRecord {
     let names: Vec<String> = (0..count).map(|i| format!("lang{}/server-{i}", i % 7)).collect();
     let names: Vec<&str> = names.iter().map(String::as_str).collect();

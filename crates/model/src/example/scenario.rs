@@ -8,7 +8,7 @@ use crate::trial::TrialRecord;
 use crate::units::Spread;
 
 /// The same trial, with a step for each of these think times. The steps have equal shares of its
-/// answers; one answer to the last of them was wrong.
+/// answers, and one answer to the last step was wrong.
 #[must_use]
 pub fn walked(mut trial: TrialRecord, thinks_ns: &[Option<u64>]) -> TrialRecord {
     let step = |(nth, think_ns): (usize, &Option<u64>)| Step {

@@ -7,19 +7,19 @@ const SLICE_NS: u64 = 400_000_000;
 /// An odd constant that spreads the bits of a counter (Steele, Lea and Flood 2014).
 const SPREAD: u64 = 0x9E37_79B9_7F4A_7C15;
 
-/// How a made-up run of slices scatters; standard deviations of logarithms.
+/// How a made-up run of slices scatters: standard deviations of logarithms.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Rounds {
     pub repetitions: u32,
-    /// In each repetition.
+    /// The number in each repetition.
     pub rounds: u32,
-    /// What the host does to a whole round.
+    /// From round to round, because of the host.
     pub host: f64,
     /// From one start of a target to the next.
     pub start: f64,
     /// From slice to slice of a target.
     pub slice: f64,
-    /// One of so many slices is disturbed and not used; 0 for none.
+    /// One slice in this many is disturbed and not used; 0 for none.
     pub disturbed_one_in: u32,
     pub seed: u64,
 }
@@ -39,7 +39,7 @@ impl Default for Rounds {
 }
 
 impl Rounds {
-    /// All repetitions of a target of this goodput and CPU time of a request.
+    /// All repetitions of a target with this goodput and CPU time per request.
     pub fn trials(&self, target: &str, per_s: f64, cpu_us: f64) -> Vec<TrialRecord> {
         let trial = |repetition| {
             let cores = per_s * cpu_us / 1e6;
@@ -77,7 +77,7 @@ impl Rounds {
             .collect();
     }
 
-    /// A standard normal value that these keys fix (Box and Muller).
+    /// A standard normal value that depends only on these keys (Box and Muller).
     fn normal(&self, keys: &[u64]) -> f64 {
         let seed = keys.iter().fold(self.seed, |seed, key| mix(seed ^ mix(*key)));
         let uniform = |bits: u64| ((bits >> 11) as f64 + 0.5) / (1u64 << 53) as f64;

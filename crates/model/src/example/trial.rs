@@ -28,7 +28,7 @@ pub struct ExampleTrial {
     connections: u64,
     /// `None`: the value that Little's law requires.
     response_ms: Option<f64>,
-    /// How far response times spread; `None`: evenly between 80 and 120 %.
+    /// The scatter of response times; `None`: evenly between 80 and 120 %.
     spread: Option<f64>,
     repetition: u32,
     caveats: Vec<Caveat>,
@@ -107,7 +107,7 @@ impl ExampleTrial {
     /// A trial under any profile, for 10 s.
     pub fn of(profile: &Profile, step: Option<Step>) -> Self {
         let connections = match step {
-            // Few of the most that the profile allows.
+            // Only a few of the connections that the profile allows.
             _ if profile.schedule.rate_per_s().is_some() => 10,
             Some(Step::Connections { count }) => count,
             _ => profile.connections.count,
@@ -224,7 +224,7 @@ impl ExampleTrial {
         self.unstamped(0)
     }
 
-    /// The kernel stamped all arrivals but so many.
+    /// The kernel stamped all arrivals but this many.
     pub fn unstamped(mut self, answers: u64) -> Self {
         self.unstamped = Some(answers);
         self
@@ -240,7 +240,7 @@ impl ExampleTrial {
         self
     }
 
-    /// Cores that the target keeps busy, of how many it was given.
+    /// How many cores the target keeps busy, and how many it was given.
     pub fn target_cores(mut self, cores: f64, given: u32) -> Self {
         (self.target_cores, self.target_given) = (cores, given);
         self
@@ -287,7 +287,7 @@ impl ExampleTrial {
         }
     }
 
-    /// What such a trial is to do.
+    /// The specification of such a trial.
     pub fn spec(&self) -> TrialSpec {
         TrialSpec {
             target: self.target.parse().unwrap(),
@@ -410,7 +410,7 @@ impl ExampleTrial {
         }
     }
 
-    /// The ramps of a device load, with half of what the measured part has.
+    /// The ramps of a device load, with half of the measured part's counts.
     fn phases(&self, measured: &Measured) -> Vec<Phase> {
         let Some([(_, ramp_up_ns), (_, sustain_ns), _]) = self.profile.schedule.phases() else {
             return Vec::new();
@@ -533,7 +533,7 @@ fn even(ms: f64, count: u64) -> Histogram {
     let mut histogram = Histogram::new();
     for step in 0..100u64 {
         let share = count / 100 + u64::from(step < count % 100);
-        // A value that was never seen is no maximum.
+        // The maximum must be a value that occurs.
         if share > 0 {
             let part = 0.8 + 0.4 * (step as f64 + 0.5) / 100.0;
             histogram.record_n((ms * 1e6 * part) as u64, share);
@@ -542,8 +542,8 @@ fn even(ms: f64, count: u64) -> Histogram {
     histogram
 }
 
-/// The logarithm follows the logistic distribution: its quantile is `ln(u / (1 - u))`, and divided
-/// by 1.702 it is close to a normal one.
+/// The logarithm follows the logistic distribution. Its quantile is `ln(u / (1 - u))`; divided by
+/// 1.702 it is close to a normal one.
 fn long_tailed(median_ms: f64, spread: f64, count: u64) -> Histogram {
     let mut histogram = Histogram::new();
     let draws = 1_000.min(count);

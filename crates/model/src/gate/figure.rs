@@ -1,4 +1,4 @@
-//! The figures that gates can look at, by name.
+//! The figures that gates can use, by name.
 use crate::histogram::Histogram;
 use crate::load_result::{ErrorKind, Measured, Spans};
 
@@ -11,23 +11,23 @@ pub enum Figure {
     Throughput,
     /// A point of a time span.
     Span(Span, Point),
-    /// Everything that went wrong.
+    /// All errors.
     Errors,
     /// Errors of one kind.
     ErrorsOf(ErrorKind),
     /// Answers of a status class: 5 for `status.5xx`.
     Status(u8),
-    /// A counter, by its place in [`COUNTERS`].
+    /// A counter, by its index in [`COUNTERS`].
     Counter(usize),
-    /// The target's CPU time a request.
+    /// The target's CPU time per request.
     Cpu,
     /// The target's highest resident set.
     Memory,
-    /// The generator's CPU time a request.
+    /// The generator's CPU time per request.
     GeneratorCpu,
 }
 
-/// In what a figure is measured.
+/// The unit of a figure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unit {
     /// Nanoseconds.
@@ -157,7 +157,7 @@ impl Figure {
     /// The figure of this name.
     ///
     /// # Errors
-    /// What is wrong with the name, and which are right.
+    /// The problem with the name, and the valid names.
     pub fn named(name: &str) -> Result<Self, String> {
         if let Some(point) = Point::named(name)? {
             return Ok(Self::Span(Span::ResponseTime, point));
@@ -182,7 +182,7 @@ impl Figure {
         })
     }
 
-    /// In what it is measured.
+    /// Its unit.
     #[must_use]
     pub const fn unit(self) -> Unit {
         match self {
@@ -193,7 +193,7 @@ impl Figure {
         }
     }
 
-    /// Whether a percentage of it is a share of the requests.
+    /// Whether it may be given as a share of the requests.
     #[must_use]
     pub const fn can_be_share(self) -> bool {
         matches!(self.unit(), Unit::Count)

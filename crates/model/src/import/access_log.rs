@@ -3,7 +3,7 @@
 use super::{Imported, WrongLine};
 use crate::request_file::Asked;
 
-/// All requests without a body. A log has no bodies, so that a POST cannot be sent again.
+/// All requests without a body. A log has no bodies, so a POST cannot be sent again.
 ///
 /// # Errors
 /// If no line has a request.

@@ -1,5 +1,5 @@
-//! curl commands, as browsers and API documents give them. An option that changes the request and is
-//! not known here is refused: the request would be another one.
+//! curl commands, as browsers and API documents show them. An unknown option that changes the
+//! request is refused, because the request would be a different one.
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
@@ -7,7 +7,7 @@ use super::{Imported, WrongLine, kept};
 use crate::request_file::{Asked, split_url};
 use crate::workload::percent_encode;
 
-/// Options without a value that change nothing in the request, or nothing that can be taken over.
+/// Options without a value that do not change the request, or that Pippin does not need.
 const IGNORED: [&str; 16] = [
     "-s",
     "--silent",
@@ -26,15 +26,15 @@ const IGNORED: [&str; 16] = [
     "--http1.1",
     "-N",
 ];
-/// The same with a value.
+/// The same for options with a value.
 const IGNORED_WITH_VALUE: [&str; 8] =
     ["-o", "--output", "-w", "--write-out", "-m", "--max-time", "--connect-timeout", "--retry"];
 
-/// All commands of a text: one a line, or over several lines with `\` at their ends. What does not
-/// begin with `curl` is refused.
+/// All commands of a text: one on each line, or over several lines that end with `\`. Anything that
+/// does not begin with `curl` is refused.
 ///
 /// # Errors
-/// At the first command that cannot be taken over, with the line in which it begins.
+/// At the first command that cannot be imported, with the line in which it begins.
 pub fn parse(text: &str) -> Result<Imported, WrongLine> {
     let mut imported = Imported::default();
     for (line, words) in words(text)? {
@@ -81,7 +81,7 @@ fn command(words: &[String]) -> Result<Asked, String> {
     read.finish()
 }
 
-/// The name of an option and, where it is written with it, its value: `-XPOST`, `--request=POST`.
+/// The name of an option and, if they are written together, its value: `-XPOST`, `--request=POST`.
 fn option(word: &str) -> Option<(&str, Option<&str>)> {
     if !word.starts_with('-') || word.len() < 2 {
         return None;
@@ -95,7 +95,7 @@ fn option(word: &str) -> Option<(&str, Option<&str>)> {
     Some((&word[..end], (end < word.len()).then(|| &word[end..])))
 }
 
-/// What was read of a command so far.
+/// A command as far as it was read.
 #[derive(Default)]
 struct Read<'a> {
     url: Option<&'a str>,
@@ -213,8 +213,8 @@ impl<'a> Read<'a> {
     }
 }
 
-/// The words of each command of a text, and the line in which it begins: quoting as in POSIX shells,
-/// and `$'...'` as in bash, which browsers write. Lines that begin with `#` are comments.
+/// The words of each command of a text, and the line in which it begins. Quoting works as in POSIX
+/// shells, plus `$'...'` as in bash, which browsers use. Lines that begin with `#` are comments.
 ///
 /// # Errors
 /// If a quote is not closed.
@@ -296,7 +296,7 @@ fn quoted(
     }
 }
 
-/// What an escape in `$'...'` stands for; ASCII only where it names a byte.
+/// The character of an escape in `$'...'`. Escapes of bytes can only be ASCII.
 fn escape(chars: &mut Chars<'_>) -> Option<char> {
     let digits = |chars: &mut Chars<'_>, most: usize| {
         let mut value = 0;

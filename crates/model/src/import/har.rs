@@ -47,7 +47,7 @@ struct PostData {
 /// All requests over http and https.
 ///
 /// # Errors
-/// If the text is no HAR.
+/// If the text is not a HAR file.
 pub fn parse(text: &str) -> Result<Imported, WrongLine> {
     // Some browsers begin the file with a byte order mark.
     let har: Har = serde_json::from_str(text.trim_start_matches('\u{feff}'))
@@ -76,7 +76,7 @@ pub fn parse(text: &str) -> Result<Imported, WrongLine> {
     Ok(imported)
 }
 
-/// The body; `None` if there was one that the file does not hold.
+/// The body; `None` if there was one but the file does not contain it.
 fn body(data: Option<PostData>) -> Option<Vec<u8>> {
     let Some(PostData { text, encoding }) = data else { return Some(Vec::new()) };
     match encoding.as_deref() {

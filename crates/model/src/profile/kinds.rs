@@ -1,6 +1,6 @@
-//! `[profile]` as it is written, one file a kind. It is read as one flat table and then checked, so
-//! that an error can say which key does not go with which kind. All keys are in one list, from which
-//! the table, its overlay and the check of what goes with which kind are made.
+//! `[profile]` in files, one Rust file for each kind. It is read as one flat table and then
+//! checked, so that an error can say which key does not fit which kind. All keys are in one list.
+//! The table, its overlay and the check of keys are made from it.
 mod capacity;
 mod closed;
 mod devices;
@@ -24,19 +24,19 @@ pub enum OneOrMany {
     Many(Vec<u32>),
 }
 
-/// `true`, `false`, or a number of requests a connection.
+/// `true`, `false`, or a number of requests per connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged, expecting = "expected true, false, or a number of requests a connection")]
 pub enum BoolOrNumber {
     /// On or off.
     Bool(bool),
-    /// Requests a connection.
+    /// Requests per connection.
     Number(u32),
 }
 
 macro_rules! raw_profile {
     ($($key:ident: $type:ty,)*) => {
-        /// `[profile]` as written: every key of every kind, unread.
+        /// `[profile]` in a file: every key of every kind, not yet checked.
         #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
         #[serde(deny_unknown_fields)]
         #[allow(missing_docs)] // each key is documented where it is checked
@@ -50,7 +50,7 @@ macro_rules! raw_profile {
                 Self { kind: other.kind.clone().or(self.kind), $($key: other.$key.clone().or(self.$key),)* }
             }
 
-            /// The keys that are there, besides `kind`.
+            /// The keys that are present, except `kind`.
             fn named_keys(&self) -> Vec<&'static str> {
                 let mut names = Vec::new();
                 $(if self.$key.is_some() { names.push(stringify!($key)); })*
@@ -88,7 +88,7 @@ raw_profile! {
 
 type Reader = fn(&RawProfile) -> Result<Profile, String>;
 
-/// Every kind: its name, its keys, and what reads them.
+/// Every kind: its name, its keys, and its reader.
 const KINDS: [(&str, &[&str], Reader); 6] = [
     ("closed", closed::KEYS, closed::read),
     ("open", open::KEYS, open::read),
@@ -99,8 +99,8 @@ const KINDS: [(&str, &[&str], Reader); 6] = [
 ];
 
 impl RawProfile {
-    /// The same profile with every key that `other` names replaced. A time and a count exclude each
-    /// other, as do stages and a rate, so that naming one there takes the place of the other here.
+    /// The same profile with every key of `other` replaced. A time and a count exclude each other,
+    /// and so do stages and a rate: one in `other` replaces the other here.
     #[must_use]
     pub fn overlaid(mut self, other: &Self) -> Self {
         if other.stages.is_some() {
@@ -117,8 +117,8 @@ impl RawProfile {
     /// Checks the keys against the kind.
     ///
     /// # Errors
-    /// If the kind is unknown, a key is missing, does not go with the kind, or has a senseless
-    /// value; the message names key and fix.
+    /// If the kind is unknown, or a key is missing, does not fit the kind, or has an invalid value.
+    /// The message names key and fix.
     pub fn checked(&self) -> Result<Profile, String> {
         let names = KINDS.map(|(name, _, _)| name);
         let kind = self
@@ -288,7 +288,7 @@ mod tests {
         assert_eq!((both.protocol, both.connections.streams), (Some(Spoken::H2), 32));
         assert_eq!(both.most_connections_over(Protocol::Http1), 320);
         assert_eq!(both.most_connections_over(Protocol::Http2), 10);
-        // The targets may say what they speak.
+        // The targets may name their protocol.
         assert_eq!(closed("streams=4").unwrap().protocol, None);
         for (more, message) in [
             ("protocol='http1'\nstreams=2", "profile.streams has no effect over http1"),
@@ -324,7 +324,7 @@ mod tests {
             all.lines().count() - 1,
             "a key of the list has no value here"
         );
-        // A time and a count exclude each other: the time gives way.
+        // A time and a count exclude each other: the time is removed.
         assert_eq!(RawProfile::default().overlaid(&raw), raw);
         let kinds = KINDS.map(|(_, keys, _)| keys);
         for key in raw.named_keys() {

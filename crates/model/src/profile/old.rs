@@ -1,5 +1,5 @@
-//! Profiles as stores and exported records hold them: flat today; before, one variant a kind. Only
-//! what reads them is here, nothing writes the old form any more.
+//! Profiles in stores and exported records: flat today, formerly one variant for each kind. This
+//! file only reads the old form; nothing writes it any more.
 use serde::Deserialize;
 
 use super::{Arrivals, Connections, Profile, Schedule, Steps, StopRule, WarmUp};

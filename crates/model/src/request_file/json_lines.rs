@@ -1,4 +1,4 @@
-//! A JSON object a line. `pippin import` writes this format.
+//! One JSON object on each line. `pippin import` writes this format.
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde::{Deserialize, Serialize};
@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use super::{Asked, Bodies, WrongLine, split_url};
 use crate::file::with_suggestion;
 
-/// One line. Exactly one of `url` and `path`, and at most one kind of body.
+/// One line. It has exactly one of `url` and `path`, and at most one kind of body.
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Line {
@@ -50,10 +50,10 @@ impl<T> OneOrMany<T> {
     }
 }
 
-/// Hands each request to `add`, with its line. Blank lines are passed over.
+/// Passes each request to `add`, with its line. Blank lines are skipped.
 ///
 /// # Errors
-/// At the first line that is wrong.
+/// At the first wrong line.
 pub fn parse(
     text: &str,
     bodies: &mut Bodies,
@@ -121,7 +121,7 @@ fn body(
     }
 }
 
-/// serde's message without its place in the line's text, which is always line 1.
+/// serde's message without its position, because the line is always 1.
 fn in_words(error: &serde_json::Error) -> String {
     let message = error.to_string();
     let message = message.split(" at line ").next().unwrap_or(&message);
@@ -132,7 +132,7 @@ fn in_words(error: &serde_json::Error) -> String {
     }
 }
 
-/// A request as a line, without its end.
+/// A request as a line, without the line end.
 #[must_use]
 pub fn write(asked: &Asked) -> String {
     let mut headers: BTreeMap<String, OneOrMany<String>> = BTreeMap::new();
@@ -159,7 +159,7 @@ pub fn write(asked: &Asked) -> String {
         expect_status: (!asked.status.is_empty()).then(|| OneOrMany::Many(asked.status.clone())),
         ..Line::default()
     };
-    // A map of texts and numbers always has a JSON form.
+    // A map of texts and numbers can always be written as JSON.
     serde_json::to_string(&line).unwrap_or_default()
 }
 

@@ -1,7 +1,7 @@
-//! A URL or a path a line; blank lines and lines that begin with `#` are passed over.
+//! One URL or path on each line. Blank lines and lines that begin with `#` are skipped.
 use super::{Asked, WrongLine, split_url};
 
-/// Hands each GET to `add`, with its line.
+/// Passes each GET to `add`, with its line.
 ///
 /// # Errors
 /// At the first line that is neither a URL nor a path.

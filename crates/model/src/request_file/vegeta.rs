@@ -1,11 +1,11 @@
-//! vegeta's HTTP format: `METHOD URL`, then header lines, then `@FILE` for a body; a blank line, or
+//! vegeta's HTTP format: `METHOD URL`, then header lines, then `@FILE` for a body. A blank line, or
 //! the next `METHOD URL`, ends a request. Lines that begin with `#` are comments.
 use super::{Asked, Bodies, WrongLine, split_url};
 
-/// Hands each request to `add`, with the line in which it begins.
+/// Passes each request to `add`, with the line in which it begins.
 ///
 /// # Errors
-/// At the first line that is wrong.
+/// At the first wrong line.
 pub fn parse(
     text: &str,
     bodies: &mut Bodies,
@@ -34,7 +34,7 @@ pub fn parse(
     open.map_or(Ok(()), |(at, asked)| add(at, asked))
 }
 
-/// A word in capitals and a space: no header line looks like that.
+/// Whether a line begins with a word in capitals and a space, which no header line does.
 fn begins_a_request(line: &str) -> bool {
     line.split_once(char::is_whitespace).is_some_and(|(method, _)| {
         !method.is_empty() && method.bytes().all(|byte| byte.is_ascii_uppercase())

@@ -1,4 +1,4 @@
-//! Where the values of a user come from before its first step.
+//! The sources of a user's values before its first step.
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::path::Path;
@@ -6,17 +6,17 @@ use std::sync::Arc;
 
 use crate::draw::Draw;
 
-/// A value that every walk begins with, or several of one row.
+/// A value that every walk begins with, or several from one row.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Variable {
     /// Its name. The columns of a file are named `name.column`.
     pub name: String,
-    /// Where it comes from.
+    /// Its source.
     pub values: Values,
 }
 
-/// Where a value comes from. What is drawn, is drawn from the seed of the load, the number of the
-/// user and that of its walk.
+/// The source of a value. Random values depend on the seed of the load, the number of the user and
+/// the number of its walk.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Values {
@@ -29,7 +29,7 @@ pub enum Values {
     },
     /// One of these.
     OneOf(Vec<String>),
-    /// So many lower-case letters and digits.
+    /// This many lower-case letters and digits.
     Letters(u32),
     /// A row of a file.
     Rows(Rows),
@@ -42,13 +42,13 @@ pub struct Rows {
     pub file: String,
     /// The names of its columns.
     pub columns: Vec<String>,
-    /// Rows are drawn; else users take them in turn.
+    /// Whether rows are random; otherwise users take them in turn.
     pub random: bool,
-    /// How many there are.
+    /// The number of rows.
     pub count: u64,
     /// SHA-256 over all cells, in hexadecimal.
     pub digest: String,
-    /// The cells, row by row; none in a record.
+    /// The cells, row by row; empty in a record.
     #[serde(default, with = "shared", skip_serializing_if = "is_empty")]
     pub cells: Arc<Vec<String>>,
 }
@@ -76,19 +76,19 @@ mod shared {
     }
 }
 
-/// Which walk it is: the users of a load, and how often each has begun.
+/// Identifies a walk: the user, and how often it has begun before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Walk {
     /// The number of the user in the whole load.
     pub user: u64,
-    /// Users of the whole load.
+    /// The number of users of the whole load.
     pub users: u64,
-    /// How often the user began before.
+    /// How often the user has begun before.
     pub nth: u64,
 }
 
 impl Walk {
-    /// The random numbers of this walk: the same whatever threads and generators there are.
+    /// The random numbers of this walk. They do not depend on the number of threads and generators.
     #[must_use]
     pub const fn draw(&self, seed: u64) -> Draw {
         let mut users = Draw::new(seed ^ self.user.wrapping_mul(0xD1B5_4A32_D192_ED03));
@@ -108,7 +108,7 @@ impl Variable {
         }
     }
 
-    /// How many values it has.
+    /// The number of its values.
     #[must_use]
     pub const fn width(&self) -> usize {
         match &self.values {
@@ -117,7 +117,7 @@ impl Variable {
         }
     }
 
-    /// Writes the values of a walk into `places`, one for each name; what was there is overwritten.
+    /// Writes the values of a walk into `places`, one for each name, and overwrites what was there.
     pub fn fill(&self, walk: Walk, draw: &mut Draw, places: &mut [String]) {
         places.iter_mut().for_each(String::clear);
         match &self.values {
@@ -137,7 +137,7 @@ impl Variable {
                 let nth = if rows.random {
                     draw.below(rows.count)
                 } else {
-                    // Together the users take one row after the other.
+                    // Together, the users take one row after the other.
                     walk.user.wrapping_add(walk.nth.wrapping_mul(walk.users)) % rows.count
                 };
                 let from = nth as usize * rows.columns.len();
@@ -147,7 +147,7 @@ impl Variable {
         }
     }
 
-    /// All texts that can be the value of this name, where they are known.
+    /// All texts that can be the value of this name, if they are known.
     pub fn known_texts(&self, name: &str) -> impl Iterator<Item = &str> {
         let (texts, nth, step): (&[String], _, _) = match &self.values {
             Values::OneOf(texts) if name == self.name => (texts, 0, 1),
@@ -161,7 +161,7 @@ impl Variable {
         texts.iter().skip(nth).step_by(step.max(1)).map(String::as_str)
     }
 
-    /// What a record keeps.
+    /// The form for records.
     #[must_use]
     pub fn for_record(&self) -> Self {
         let values = match &self.values {
@@ -173,11 +173,11 @@ impl Variable {
 }
 
 impl Rows {
-    /// Reads a file: CSV with its names in the first line (RFC 4180), or an object of JSON a line if
-    /// its name ends so.
+    /// Reads a file: CSV with names in the first line (RFC 4180), or one JSON object on each line
+    /// if the ending of its name says so.
     ///
     /// # Errors
-    /// If it cannot be read, has no row, or a line is wrong; the message names file and line.
+    /// If it cannot be read, has no row, or a line is wrong. The message names file and line.
     pub fn read(path: &Path, random: bool) -> Result<Self, String> {
         let text = std::fs::read_to_string(path)
             .map_err(|error| format!("{}: {error}", path.display()))?;
@@ -212,7 +212,7 @@ impl Rows {
     }
 }
 
-/// Names and cells, or the line that is wrong.
+/// Names and cells, or the wrong line.
 type Table = Result<(Vec<String>, Vec<String>), (u64, String)>;
 
 fn csv(text: &str) -> Table {

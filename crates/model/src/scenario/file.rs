@@ -1,5 +1,4 @@
-//! Scenarios as they are written: a file of their own, or keys of a workload in `pippin.toml`
-//! (docs/scenarios.md).
+//! Scenarios in files: separate files, or keys of a workload in `pippin.toml` (docs/scenarios.md).
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -14,7 +13,7 @@ use crate::request::Check;
 use crate::units::{Spread, parse_bytes};
 use crate::workload::{check_headers, percent_encode};
 
-/// A scenario as it is written.
+/// A scenario in a file.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Written {
@@ -24,12 +23,12 @@ pub struct Written {
     /// The values that a user has before its first step.
     #[serde(default)]
     pub data: BTreeMap<String, WrittenData>,
-    /// What it does.
+    /// The steps.
     #[serde(default)]
     pub steps: Vec<WrittenStep>,
 }
 
-/// Where a value comes from.
+/// The source of a value.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(
     untagged,
@@ -56,31 +55,31 @@ pub enum WrittenData {
     },
     /// The rows of a file.
     File {
-        /// Its path, from the folder of the scenario's file on.
+        /// Its path, relative to the folder of the scenario's file.
         file: String,
-        /// In which order rows are taken.
+        /// The order of rows.
         #[serde(default)]
         order: Order,
     },
 }
 
-/// In which order rows are taken.
+/// The order of rows.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Order {
     /// Users take one after the other.
     #[default]
     Turns,
-    /// Each is drawn.
+    /// Random rows.
     Random,
 }
 
-/// A step as it is written.
+/// A step in a file.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[allow(missing_docs, reason = "the first six keys are methods with their path")]
 pub struct WrittenStep {
-    /// Its name in tables; method and path if it has none.
+    /// Its name in tables; by default method and path.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -110,7 +109,7 @@ pub struct WrittenStep {
     /// What must hold for the answer.
     #[serde(default)]
     pub expect: Expect,
-    /// What later steps need of the answer: names, and where the values are found.
+    /// The values that later steps need from the answer: names, and where to find the values.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub capture: BTreeMap<String, String>,
     /// How long the user thinks after it.
@@ -118,14 +117,14 @@ pub struct WrittenStep {
     pub think: Option<String>,
 }
 
-/// What must hold for an answer.
+/// The conditions on an answer.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Expect {
-    /// The statuses that are right.
+    /// The right statuses.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status: Option<OneOrMany<Status>>,
-    /// Texts in the body.
+    /// Texts that must be in the body.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub contains: Option<OneOrMany<String>>,
     /// Paths, and the values there.
@@ -134,10 +133,10 @@ pub struct Expect {
     /// Headers, and texts in them.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub header: BTreeMap<String, String>,
-    /// Regular expressions that match in the body.
+    /// Regular expressions that must match in the body.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub regex: Option<OneOrMany<String>>,
-    /// The most bytes of the body.
+    /// The maximum number of bytes of the body.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_bytes: Option<Size>,
 }
@@ -186,11 +185,11 @@ pub enum Size {
     Text(String),
 }
 
-/// Reads a file with a scenario: as it is written, its requests, whose host is empty, and what makes
-/// them steps.
+/// Reads a file with a scenario. Returns its written form, its requests (with an empty host), and
+/// the scenario.
 ///
 /// # Errors
-/// If it cannot be used; the message names the line and the fix.
+/// If it cannot be used. The message names the line and the fix.
 pub fn read(path: &Path) -> Result<(Written, Vec<Request>, Scenario), FileError> {
     let (written, text): (Written, String) = read_with_text(path)?;
     let folder = path.parent().unwrap_or(Path::new(""));
@@ -199,7 +198,7 @@ pub fn read(path: &Path) -> Result<(Written, Vec<Request>, Scenario), FileError>
 }
 
 impl Written {
-    /// The requests, whose host is empty, and the rest. Files of data are looked for in `folder`.
+    /// The requests (with an empty host) and the scenario. Files of data are relative to `folder`.
     ///
     /// # Errors
     /// At the first thing that cannot be used.
@@ -272,7 +271,7 @@ impl Known<'_> {
         of_data.chain(self.captured.iter().cloned()).collect()
     }
 
-    /// Whether all names of a text are known.
+    /// Checks that all names of a text are known.
     fn check(&self, at: &str, text: &str, is_path: bool) -> Result<Text, Wrong> {
         let text = Text::parse(text);
         let names = self.names();
@@ -297,7 +296,7 @@ impl Known<'_> {
         Ok(text)
     }
 
-    /// Whether no value of a header can break the line.
+    /// Checks that no value can break the line of a header.
     fn check_line(&self, at: &str, text: &Text) -> Result<(), Wrong> {
         for name in text.names() {
             let mut texts = self.variables.iter().flat_map(|variable| variable.known_texts(name));
@@ -374,7 +373,7 @@ impl WrittenStep {
         }
     }
 
-    /// The body, how values are written in it, and its type.
+    /// The body, the encoding of values in it, and its type.
     fn body(
         &self,
         known: &Known<'_>,
@@ -513,7 +512,7 @@ impl WrittenStep {
     }
 }
 
-/// A value of a form: percent-encoded but for its placeholders.
+/// A value of a form: percent-encoded except for its placeholders.
 fn encoded(value: &str) -> String {
     let text = Text::parse(value);
     let piece = |piece: &Piece| match piece {

@@ -1,4 +1,4 @@
-//! Where values are found in an answer: `json:$.id`, `json:/items/0/id`, `header:Location`,
+//! Where to find values in an answer: `json:$.id`, `json:/items/0/id`, `header:Location`,
 //! `cookie:session`, `regex:value="([^"]+)"`.
 use regex::bytes::Regex;
 use serde::{Deserialize, Serialize};
@@ -22,10 +22,10 @@ pub enum Source {
 }
 
 impl Source {
-    /// Reads `json:$.id` and the like.
+    /// Reads `json:$.id` and so on.
     ///
     /// # Errors
-    /// If it is of no known kind, or its path or expression is wrong.
+    /// If the kind is unknown, or its path or expression is wrong.
     pub fn parse(text: &str) -> Result<Self, String> {
         let forms = "json:$.id, json:/id, header:NAME, cookie:NAME and regex:EXPRESSION";
         let source = match text.split_once(':') {
@@ -39,7 +39,7 @@ impl Source {
         Ok(source)
     }
 
-    /// What finds it.
+    /// The finder for it.
     ///
     /// # Errors
     /// If the path, the name or the expression is wrong.
@@ -66,7 +66,7 @@ impl Source {
 /// A regular expression over bytes.
 ///
 /// # Errors
-/// If it is none.
+/// If the text is not a regular expression.
 pub fn regex(expression: &str) -> Result<Regex, String> {
     Regex::new(expression).map_err(|error| {
         let why = error.to_string();
@@ -86,11 +86,11 @@ impl fmt::Display for Source {
     }
 }
 
-/// An answer in which values are looked for.
+/// An answer in which values are searched.
 #[derive(Debug)]
 pub struct Answer<'a> {
     head: &'a [u8],
-    /// The body, framing removed.
+    /// The body without framing.
     pub body: &'a [u8],
     json: OnceCell<Option<Value>>,
 }
@@ -109,13 +109,13 @@ impl<'a> Answer<'a> {
             .filter_map(|(_, value)| str::from_utf8(value).ok())
     }
 
-    /// The body as JSON, read once; `None` if it is none.
+    /// The body as JSON, read once; `None` if it is not JSON.
     fn json(&self) -> Option<&Value> {
         self.json.get_or_init(|| serde_json::from_slice(self.body).ok()).as_ref()
     }
 }
 
-/// The header fields of a head that was found to be one.
+/// The header fields of a valid head.
 fn fields(head: &[u8]) -> impl Iterator<Item = (&[u8], &[u8])> {
     head.split(|byte| *byte == b'\n').skip(1).filter_map(|line| {
         let colon = line.iter().position(|byte| *byte == b':')?;
@@ -139,7 +139,8 @@ pub enum Finder {
 }
 
 impl Finder {
-    /// The value; `None` if there is none. A null of JSON is none, and neither is what is not UTF-8.
+    /// The value; `None` if there is none. A JSON null, and a value that is not UTF-8, count as
+    /// none.
     #[must_use]
     pub fn find(&self, answer: &Answer<'_>) -> Option<String> {
         match self {
@@ -159,7 +160,7 @@ impl Finder {
     }
 }
 
-/// A value of JSON as text: a string without its quotes, everything else as it is written.
+/// A JSON value as text: a string without its quotes, everything else as written.
 fn text_of(value: &Value) -> Option<String> {
     match value {
         Value::Null => None,

@@ -1,9 +1,9 @@
-//! Texts in which names in braces stand for values: `/items/{id}`.
+//! Texts with placeholders: names in braces, as in `/items/{id}`.
 //!
-//! The syntax is that of RFC 6570, of which there are two forms: `{id}` percent-encodes everything
-//! that is not unreserved (section 3.2.2), and `{+next}` leaves reserved characters as they are
-//! (section 3.2.3), for values that are paths. Braces around anything but a name stand for
-//! themselves, as in JSON; `{{id}}` stands for the text `{id}`.
+//! The syntax has two forms of RFC 6570. `{id}` percent-encodes everything that is not unreserved
+//! (section 3.2.2). `{+next}` leaves reserved characters as they are (section 3.2.3), for values
+//! that are paths. Braces around anything but a name stay as they are, as in JSON. `{{id}}` means
+//! the text `{id}`.
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde::{Deserialize, Serialize};
 
@@ -14,13 +14,13 @@ pub struct Text(Vec<Piece>);
 /// A part of a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Piece {
-    /// It stands for itself.
+    /// Plain text.
     Literal(String),
-    /// It stands for a value.
+    /// A placeholder.
     Value {
         /// The name of the value.
         name: String,
-        /// Reserved characters are not encoded where others are.
+        /// Whether reserved characters stay unencoded.
         is_path: bool,
     },
 }
@@ -29,12 +29,12 @@ pub enum Piece {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Encoding {
-    /// As they are.
+    /// Unchanged.
     #[default]
     Plain,
     /// Percent-encoded: in paths, queries and forms.
     Percent,
-    /// As the inside of a JSON string (RFC 8259 section 7).
+    /// As the content of a JSON string (RFC 8259 section 7).
     Json,
 }
 
@@ -82,7 +82,7 @@ impl Encoding {
 }
 
 impl Text {
-    /// Reads a text; every text is one.
+    /// Reads a text. Every text is valid.
     #[must_use]
     pub fn parse(text: &str) -> Self {
         let mut pieces = Vec::new();
@@ -127,7 +127,7 @@ impl Text {
         &self.0
     }
 
-    /// The names that it holds.
+    /// The names of its placeholders.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.0.iter().filter_map(|piece| match piece {
             Piece::Literal(_) => None,
@@ -135,8 +135,8 @@ impl Text {
         })
     }
 
-    /// The text with `x` in place of each value; with a path, where a path is to stand first. What
-    /// is wrong with it is wrong whatever the values are.
+    /// The text with `x` in place of each value; with a path, if a path must come first. An error
+    /// in this example is an error for all values.
     #[must_use]
     pub fn example(&self) -> String {
         let part = |(nth, piece): (usize, &Piece)| match piece {
@@ -148,8 +148,8 @@ impl Text {
     }
 }
 
-/// The name at the start of a text: letters, digits, `_` and `-`, the first a letter or `_`; with a
-/// full stop between that of a file and that of its column.
+/// The name at the start of a text: letters, digits, `_` and `-`, beginning with a letter or `_`. A
+/// full stop separates the name of a file from that of its column.
 #[must_use]
 pub fn name(text: &str) -> Option<&str> {
     let is_inside = |c: char| c.is_ascii_alphanumeric() || "_-.".contains(c);

@@ -25,7 +25,7 @@ pub fn read(raw: &RawProfile) -> Result<Profile, String> {
     ))
 }
 
-/// A search to within 0 % would never end.
+/// A precision of 0 % would never be reached.
 fn precision(text: &str) -> Result<f64, String> {
     let precision = parse_percent(text).map_err(|error| format!("profile.precision: {error}"))?;
     if precision > 0.0 && precision < 1.0 {

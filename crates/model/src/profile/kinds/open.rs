@@ -39,7 +39,7 @@ pub fn read(raw: &RawProfile) -> Result<Profile, String> {
     Ok(Profile { connections, ..open })
 }
 
-/// Stages say how long the load lasts and how it climbs.
+/// An open loop with stages, which set its length and its ramps.
 fn staged(
     raw: &RawProfile,
     text: &str,

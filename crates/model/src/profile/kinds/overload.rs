@@ -17,11 +17,12 @@ pub const KEYS: &[&str] = &[
     "streams",
 ];
 
-/// What a target keeps at its capacity, where nothing says so.
+/// The default objective that defines the capacity.
 const OBJECTIVE: &str = "p99 < 100ms, errors < 1%";
-/// Where the search begins, where nothing says so, requests per second.
+/// The default rate at which the search begins, in requests per second.
 const START_RATE_PER_S: f64 = 100.0;
-/// Each rate lasts so many seconds at least: the first is left out, and recovery is three in a row.
+/// Each rate lasts at least this many seconds: the first one is left out, and recovery needs three
+/// in a row.
 const FEWEST_SECONDS: u64 = 3;
 const SECOND_NS: u64 = 1_000_000_000;
 
@@ -59,7 +60,7 @@ fn given_and_searched(key: &str) -> String {
     )
 }
 
-/// Windows are seconds, and each belongs to one rate.
+/// Windows are whole seconds, and each must belong to one rate.
 fn seconds(key: &str, ns: u64) -> Result<u64, String> {
     if ns.is_multiple_of(SECOND_NS) && ns >= FEWEST_SECONDS * SECOND_NS {
         Ok(ns)

@@ -1,4 +1,4 @@
-//! Values that several kinds of profile read alike; every error names the key.
+//! Values that several kinds of profile share. Every error names the key.
 use super::{BoolOrNumber, OneOrMany, Profile, RawProfile};
 use crate::load_spec::{Connections, Protocol, WarmUp};
 use crate::units::{Spread, parse_duration_ns};
@@ -66,10 +66,10 @@ pub fn requests_per_connection(raw: &RawProfile) -> Result<Option<u32>, String> 
     }
 }
 
-/// The most users that a connection may have.
+/// The maximum number of users on a connection.
 const MOST_STREAMS: u32 = 1_024;
 
-/// The profile with `protocol` and `streams`.
+/// Adds `protocol` and `streams` to the profile.
 pub fn spoken(raw: &RawProfile, profile: Profile) -> Result<Profile, String> {
     let streams = raw.streams.map_or(Ok(1), |count| at_least_one("streams", count))?;
     if streams > MOST_STREAMS {
@@ -90,7 +90,7 @@ pub fn spoken(raw: &RawProfile, profile: Profile) -> Result<Profile, String> {
     Ok(Profile { protocol: raw.protocol, connections, ..profile })
 }
 
-/// `warm_up`; `None` if it is not there.
+/// `warm_up`; `None` if it is absent.
 pub fn warm_up(raw: &RawProfile) -> Result<Option<WarmUp>, String> {
     raw.warm_up
         .as_deref()

@@ -86,7 +86,7 @@ fn it_survives_json_and_a_record_has_no_rows() {
     assert_eq!(serde_json::from_str::<Written>(&text).unwrap(), written);
 }
 
-/// Each slip in a file of its own: the error names the file, the line and the fix.
+/// Each mistake in its own file: the error names the file, the line and the fix.
 #[test]
 fn a_slip_is_told_with_its_line_and_the_fix() {
     let step = |text: &str| format!("[data]\nid = {{ from = 1, to = 2 }}\n[[steps]]\n{text}\n");
