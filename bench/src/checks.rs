@@ -1,5 +1,6 @@
-//! What it costs the generator to look at answers, and to draw values for requests: the same load with
-//! and without, in turn, on the same server. The engine's own account of its threads is the judge.
+//! The generator's cost of checking answers, and of drawing values for requests. The same load runs
+//! with and without, in turn, on the same server. The figures are the engine's own CPU times of its
+//! threads.
 use clap::Args;
 use pippin_model::load_spec::{BodyCheck, Check, LoadSpec, Request, WarmUp};
 use pippin_reference::echo;
@@ -14,7 +15,7 @@ use crate::results::{self, Machine};
 /// `pippin-bench checks`
 #[derive(Debug, Args)]
 pub struct ChecksArguments {
-    /// Rounds; each makes every load once.
+    /// Rounds; each runs every load once.
     #[arg(long, default_value_t = 15, value_parser = clap::value_parser!(u32).range(1..=1000))]
     rounds: u32,
     /// Milliseconds of a load.
@@ -31,7 +32,7 @@ pub struct ChecksArguments {
     results: PathBuf,
 }
 
-/// How the answers to a pool of requests are looked at.
+/// How the answers to a pool of requests are checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Looked {
     NotAtAll,
@@ -39,13 +40,13 @@ enum Looked {
     AtWithDrawnValues,
 }
 
-/// What is compared with what.
+/// One comparison.
 #[derive(Debug, Serialize)]
 struct Row {
     what: &'static str,
-    /// CPU time of the generator a request without it, median of the rounds.
+    /// CPU time of the generator per request without it, median of the rounds.
     without_ns: f64,
-    /// What it adds a request, by rounds, ascending.
+    /// The additional CPU time per request, by rounds, ascending.
     adds_ns: Vec<f64>,
 }
 
@@ -89,7 +90,8 @@ pub fn run(arguments: &ChecksArguments) -> Result<(), String> {
     Ok(())
 }
 
-/// Rounds of the three ways of looking: what looking adds, and what drawing adds to that.
+/// Compares the three ways of checking, in rounds: the cost of checking, and the additional cost of
+/// drawing.
 fn compare(
     arguments: &ChecksArguments,
     short: bool,
@@ -103,7 +105,7 @@ fn compare(
     let mut by_way = [const { Vec::new() }; 3];
     for round in 0..arguments.rounds {
         for nth in 0..ways.len() {
-            // Each is first, second and last in turn.
+            // Rotate the order from round to round.
             let nth = (nth + round as usize) % ways.len();
             let spec = load_spec(arguments, server.address(), requests(short, ways[nth]), round);
             by_way[nth].push(cpu_ns_per_answer(spec)?);
@@ -118,7 +120,7 @@ fn compare(
     Ok([row(names[0], 0), row(names[1], 1)])
 }
 
-/// A thousand requests that differ, as the lab draws them.
+/// A thousand different requests, drawn as the lab does.
 fn requests(short: bool, looked: Looked) -> Vec<Request> {
     let of = |nth: u32| {
         let letters: String = (0..8).map(|i| char::from(b'a' + (nth >> i & 7) as u8)).collect();

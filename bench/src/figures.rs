@@ -1,4 +1,4 @@
-//! What a tool says about its own run.
+//! A tool's figures about its own run.
 use serde::{Deserialize, Serialize};
 
 /// Quantiles of a span in nanoseconds.
@@ -10,13 +10,13 @@ pub struct Quantiles {
 }
 
 impl Quantiles {
-    /// All three by this function, if it has them.
+    /// All three from this function, if it has them.
     pub fn of(mut quantile: impl FnMut(f64) -> Option<u64>) -> Option<Self> {
         Some(Self { p50: quantile(0.5)?, p90: quantile(0.9)?, p99: quantile(0.99)? })
     }
 }
 
-/// A tool's own figures; what it does not say is `None`.
+/// A tool's own figures; `None` if it does not print them.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Figures {
     pub completed: Option<u64>,
@@ -26,16 +26,16 @@ pub struct Figures {
     pub p95_ns: Option<u64>,
     pub p99_ns: Option<u64>,
     pub max_ns: Option<u64>,
-    /// From a request to its answer, where the tool tells it from the times above.
+    /// From a request to its answer, if the tool reports this separately from the times above.
     pub service: Option<Quantiles>,
     /// The tool's own lateness in sending.
     pub send_lag_p99_ns: Option<u64>,
     /// CPU time that it spent waiting for deadlines by polling.
     pub spin_ns: Option<u64>,
     pub syscalls: Option<u64>,
-    /// What kind of event loop, where the tool has a choice and says so.
+    /// The kind of event loop, if the tool has a choice and reports it.
     pub io: Option<String>,
-    /// Answers a second in the part that it measured, where that is not all of its run.
+    /// Answers per second in the measured part, if that is not the whole run.
     pub measured_per_s: Option<f64>,
 }
 
@@ -55,7 +55,7 @@ pub fn nanoseconds(text: &str) -> Option<u64> {
     Some((number * factor).round() as u64)
 }
 
-/// The text after `label` on the first line that has it.
+/// The text after `label`, on the first line that has it.
 pub fn after<'a>(text: &'a str, label: &str) -> Option<&'a str> {
     text.lines().find_map(|line| line.split_once(label).map(|(_, rest)| rest.trim()))
 }

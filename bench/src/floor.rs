@@ -1,4 +1,4 @@
-//! A bare epoll client: what a closed loop costs at least. It counts bytes and understands nothing.
+//! A bare epoll client: the minimum cost of a closed loop. It counts bytes and parses nothing.
 use clap::Args;
 use pippin_model::histogram::Histogram;
 use socket2::{Domain, Socket, Type};
@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use crate::figures::Figures;
 
-/// How the child is told what to do.
+/// The arguments of the child process.
 #[derive(Debug, Args)]
 pub struct FloorArguments {
     #[arg(long)]
@@ -20,7 +20,7 @@ pub struct FloorArguments {
     seconds: u64,
     #[arg(long, default_value_t = 1)]
     pipeline: usize,
-    /// One connection a request.
+    /// One connection for each request.
     #[arg(long)]
     close: bool,
     /// Take the time of every request (with pipelining: of every batch).
@@ -39,9 +39,9 @@ pub fn run(arguments: &FloorArguments) -> Result<(), String> {
 
 struct Connection {
     stream: TcpStream,
-    /// Bytes still to come of what was asked.
+    /// Remaining bytes of the answers to the current batch.
     missing: usize,
-    /// Only of interest while a connection is being opened.
+    /// Only used while a connection is being opened.
     sent: bool,
     sent_at: Instant,
 }
@@ -50,9 +50,9 @@ struct Floor<'a> {
     arguments: &'a FloorArguments,
     epoll: OwnedFd,
     connections: Vec<Connection>,
-    /// What is sent at once.
+    /// The requests that are sent at once.
     batch: Vec<u8>,
-    /// Bytes that answer it.
+    /// The number of bytes that answer them.
     batch_answer_bytes: usize,
     completed: u64,
     syscalls: u64,
@@ -118,7 +118,8 @@ impl<'a> Floor<'a> {
         })
     }
 
-    /// With keep-alive the connection is open and its first batch sent; else it is being opened.
+    /// With keep-alive, the connection is open and its first batch sent; otherwise it is being
+    /// opened.
     fn connect(&mut self, index: usize) -> std::io::Result<Connection> {
         let interest =
             if self.arguments.close { libc::EPOLLIN | libc::EPOLLOUT } else { libc::EPOLLIN };
@@ -218,7 +219,7 @@ impl<'a> Floor<'a> {
     }
 }
 
-/// How long the server's answer is, asked once on a connection of its own.
+/// The length of the server's answer, requested once on a separate connection.
 fn answer_bytes(address: SocketAddr, request: &str) -> std::io::Result<usize> {
     let mut stream = TcpStream::connect(address)?;
     stream.write_all(request.as_bytes())?;

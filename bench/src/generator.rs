@@ -1,4 +1,4 @@
-//! Pippin's engine as a process of its own.
+//! Pippin's engine as a separate process.
 use clap::{Args, ValueEnum};
 use pippin_lab::trial::{Trial, Watch};
 use pippin_model::load_result::LoadResult;
@@ -10,7 +10,7 @@ use std::net::{IpAddr, SocketAddr};
 
 use crate::figures::{Figures, Quantiles};
 
-/// How the child is told what to do.
+/// The arguments of the child process.
 #[derive(Debug, Args)]
 pub struct EngineArguments {
     #[arg(long)]
@@ -26,12 +26,12 @@ pub struct EngineArguments {
     /// Open loop at this rate.
     #[arg(long)]
     rate: Option<f64>,
-    /// One connection a request.
+    /// One connection for each request.
     #[arg(long)]
     close: bool,
     #[arg(long)]
     path: String,
-    /// Devices with this think time in place of users.
+    /// Devices with this think time instead of users.
     #[arg(long)]
     think_ms: Option<u64>,
     /// Source addresses from 127.0.0.1 on, and threads.
@@ -58,7 +58,7 @@ pub fn run(arguments: &EngineArguments) -> Result<(), String> {
     Ok(())
 }
 
-/// The CPU time of an answer in a load of this process, nanoseconds.
+/// The CPU time per answer in a load of this process, in nanoseconds.
 ///
 /// # Errors
 /// If the load cannot be made, had an error, or no answer.
@@ -72,7 +72,7 @@ pub fn cpu_ns_per_answer(spec: LoadSpec) -> Result<f64, String> {
     Ok(result.generator.cpu_ns as f64 / requests.completed as f64)
 }
 
-/// A closed loop of one thread; what it asks for is still open.
+/// A closed loop of one thread, still without requests.
 pub fn closed(address: SocketAddr, connections: u32, duration_ns: u64) -> LoadSpec {
     LoadSpec {
         addresses: vec![address],

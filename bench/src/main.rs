@@ -1,10 +1,10 @@
 //! `make bench`: Pippin and its peers against the same server, side by side in one run.
 //!
 //! Each scenario runs all installed tools in turn, A B A B, with a fresh server on one core and the
-//! tool on another. So other work on the machine disturbs all tools alike. No tool's own figures are
-//! trusted: the server counts the requests, and the kernel accounts for the CPU time of the tool's
-//! process (wait4), user and system. The kernel's work for loopback traffic is part of it.
-#![allow(clippy::print_stdout, clippy::print_stderr)] // not a part of the program
+//! tool on another. So other work on the machine disturbs all tools alike. No tool's own figures
+//! are trusted: the server counts the requests, and the kernel accounts for the CPU time of the
+//! tool's process (wait4), user and system. The kernel's work for loopback traffic is part of it.
+#![allow(clippy::print_stdout, clippy::print_stderr)] // a tool for developers
 mod checks;
 mod figures;
 mod floor;
@@ -37,7 +37,7 @@ use scenario::Scenario;
 struct Arguments {
     #[command(subcommand)]
     command: Option<Command>,
-    /// Short runs, two rounds: to see that everything works, not to quote.
+    /// Short runs, two rounds: to check that everything works, not to quote.
     #[arg(long)]
     quick: bool,
     /// Only these scenarios (comma-separated; a part of a name means all that have it).
@@ -63,21 +63,21 @@ struct Arguments {
     list: bool,
 }
 
-/// What else this program does. The hidden ones it runs as processes of their own, so that the kernel
-/// accounts for them separately.
+/// The other functions of this program. It runs the hidden ones as separate processes, so that the
+/// kernel accounts for them separately.
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Whether Pippin tells targets apart that differ in a known way, and only these.
+    /// Whether Pippin tells apart targets that differ in a known way, and only these.
     Sense(sense::SenseArguments),
-    /// Whether the capacity search finds servers of a known capacity, from below and from above.
+    /// Whether the capacity search finds servers of known capacity, from below and from above.
     Search(search::SearchArguments),
-    /// What looking at answers and drawing values costs the generator.
+    /// The generator's cost of checking answers and drawing values.
     Checks(checks::ChecksArguments),
-    /// Whether Pippin's memory and descriptors stay as they are when it runs for long.
+    /// Whether Pippin's memory and descriptors stay constant in a long run.
     Soak(soak::SoakArguments),
-    /// What the tools say of their answers' times beside a packet capture of the same packets.
+    /// The tools' own times compared with a packet capture of the same packets.
     Wire(wire::WireArguments),
-    /// What a request costs where all are different, beside a load that repeats one.
+    /// The cost per request if all are different, compared with a load that repeats one.
     Many(many::ManyArguments),
     /// A server for one measurement.
     #[command(hide = true)]
@@ -91,7 +91,7 @@ enum Command {
 }
 
 fn main() -> ExitCode {
-    // The lab starts this program as the supervisor of others.
+    // The lab starts this program as the supervisor of other processes.
     let given: Vec<String> = std::env::args().collect();
     if given.get(1).is_some_and(|command| command == supervisor::COMMAND) {
         return ExitCode::from(supervisor::run(&given[2..]) as u8);
@@ -162,7 +162,7 @@ fn run_scenario(
     measurements
 }
 
-/// Replaces the line on a terminal; elsewhere the tables are progress enough.
+/// Replaces the line on a terminal; elsewhere the tables show enough progress.
 fn show_progress(text: &str) {
     if std::io::stderr().is_terminal() {
         eprint!("\r\x1b[K{text}");

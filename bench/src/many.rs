@@ -1,5 +1,5 @@
-//! `pippin-bench many`: CPU time a request where every request is another one, beside a load that
-//! repeats one request, in pairs.
+//! `pippin-bench many`: CPU time per request if all requests are different, compared in pairs with
+//! a load that repeats one request.
 use clap::Args;
 use pippin_model::load_spec::{IoChoice, LoadSpec, Request, Requests};
 use serde::Serialize;
@@ -39,7 +39,7 @@ pub struct ManyArguments {
 
 const LOOPS: [(&str, IoChoice); 2] = [("epoll", IoChoice::Epoll), ("io_uring", IoChoice::IoUring)];
 
-/// Two loads that followed each other: CPU time of the generator a request, nanoseconds.
+/// Two consecutive loads: CPU time of the generator per request, in nanoseconds.
 #[derive(Debug, Serialize)]
 struct Pair {
     io: &'static str,
@@ -85,7 +85,7 @@ pub fn run(arguments: &ManyArguments) -> Result<(), String> {
                 };
                 cpu_ns_per_answer(spec)
             };
-            // Each goes first as often as the other.
+            // Alternate which one goes first.
             let (one_ns, many_ns) = if round % 2 == 0 {
                 let many_ns = load(&many)?;
                 (load(&one)?, many_ns)
@@ -112,7 +112,7 @@ pub fn run(arguments: &ManyArguments) -> Result<(), String> {
     Ok(())
 }
 
-/// So many requests of the same length, whose paths differ.
+/// This many requests of the same length, with different paths.
 fn requests(count: u32, address: SocketAddr) -> Requests {
     let host = address.to_string();
     let request = |nth: u32| Request::get(&format!("/{nth:07}"), &host);

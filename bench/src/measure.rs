@@ -1,4 +1,4 @@
-//! One measurement: a fresh server, one tool, and what kernel and server say about it.
+//! One measurement: a fresh server, one tool, and the figures of kernel and server.
 use serde::Serialize;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -12,7 +12,7 @@ use crate::process;
 use crate::scenario::Scenario;
 use crate::server::{Account, Server};
 
-/// What one run of one tool came to.
+/// The result of one run of one tool.
 #[derive(Debug, Clone, Serialize)]
 pub struct Measurement {
     pub tool: &'static str,
@@ -28,21 +28,22 @@ pub struct Outcome {
     pub cpu_ns: u64,
     pub max_rss_bytes: u64,
     pub server_cpu_ns: u64,
-    /// Share of the time of all processors that the hypervisor gave to other machines meanwhile.
+    /// Share of the time of all processors that the hypervisor gave to other machines during the
+    /// run.
     pub stolen: Option<f64>,
     pub server: Account,
-    /// What the tool itself says.
+    /// The tool's own figures.
     pub said: Figures,
 }
 
 impl Outcome {
-    /// CPU time a request that the server answered; `None` if there was none.
+    /// CPU time per answer of the server; `None` if there was none.
     pub fn cpu_per_request_ns(&self) -> Option<f64> {
         (self.server.answers > 0).then(|| self.cpu_ns as f64 / self.server.answers as f64)
     }
 }
 
-/// What all measurements share.
+/// The settings that all measurements share.
 pub struct Bench {
     server_core: u32,
     core: u32,
@@ -67,7 +68,7 @@ impl Bench {
         Ok(Self { server_core, core, scratch })
     }
 
-    /// Runs the tool once; `None` if it can't make this load.
+    /// Runs the tool once; `None` if it cannot make this load.
     pub fn measure(
         &self,
         scenario: &Scenario,
@@ -90,7 +91,7 @@ impl Bench {
             scratch: &scratch,
             from_due: true,
         };
-        // Of the tools here only Pippin knows devices.
+        // Only Pippin can simulate devices.
         let command = if scenario.devices.is_some() && !tool.peer.knows_devices() {
             None
         } else {
@@ -103,7 +104,7 @@ impl Bench {
         let files = KernelFiles::default();
         let watch = Watch::begin(&files);
         let ended = command.and_then(|command| {
-            // Half a minute more than asked for: to connect, to end and to print.
+            // Half a minute extra to connect, to end and to print.
             process::run(&command, self.core, Duration::from_secs(u64::from(seconds) + 30))
         });
         let stolen = watch.and_then(|watch| watch.end(&files)).map(|load| load.steal);

@@ -1,4 +1,4 @@
-//! Tools that make load.
+//! Tools that generate load.
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -10,14 +10,14 @@ use crate::peers;
 use crate::process::Ended;
 use crate::scenario::Scenario;
 
-/// What a tool is asked to do.
+/// The load that a tool is asked to make.
 pub struct Request<'a> {
     pub scenario: &'a Scenario,
     pub seconds: u32,
     pub address: SocketAddr,
     /// A folder for scripts and outputs.
     pub scratch: &'a Path,
-    /// Whether a tool that can do so counts from the instant at which a request was due.
+    /// Whether the tool should measure from the instant at which a request was due, if it can.
     pub from_due: bool,
 }
 
@@ -26,31 +26,31 @@ impl Request<'_> {
         format!("http://{}{}", self.address, self.scenario.server.path())
     }
 
-    /// How many source addresses (each has some 28,000 ports) and threads (each has a descriptor
-    /// table, often of 20,000) so many connections need.
+    /// The number of source addresses (each has about 28,000 ports) and of threads (each has a
+    /// descriptor table, often of 20,000) for this many connections.
     pub fn sources(&self) -> u32 {
         self.scenario.connections.div_ceil(18_000)
     }
 }
 
-/// A tool that makes load.
+/// A tool that generates load.
 pub trait Peer {
     fn name(&self) -> &'static str;
 
-    /// Where its program is; `None` if it is not installed.
+    /// The path of its program; `None` if it is not installed.
     fn find(&self) -> Option<PathBuf> {
         on_path(self.name())
     }
 
-    /// The command for a load; `None` if the tool can't make it.
+    /// The command for a load; `None` if the tool cannot make it.
     fn command(&self, program: &Path, request: &Request<'_>) -> Option<Result<Command, String>>;
 
-    /// Whether it can make the load of simulated devices.
+    /// Whether it can simulate devices.
     fn knows_devices(&self) -> bool {
         false
     }
 
-    /// Its own figures, out of what it printed or wrote.
+    /// Its own figures, from its output.
     fn read(&self, ended: &Ended, request: &Request<'_>) -> Result<Figures, String>;
 }
 
@@ -60,7 +60,7 @@ pub struct Tool {
     pub program: PathBuf,
 }
 
-/// The tools asked for (all if `only` is empty) that are installed, and the names of those that are
+/// The requested tools (all if `only` is empty) that are installed, and the names of those that are
 /// not.
 pub fn installed(only: &[String]) -> Result<(Vec<Tool>, Vec<&'static str>), String> {
     let names: Vec<&str> = peers::ALL.iter().map(|peer| peer.name()).collect();
@@ -85,7 +85,7 @@ pub fn on_path(name: &str) -> Option<PathBuf> {
         .find(|path| path.is_file())
 }
 
-/// The figures or, if the tool failed, what it said.
+/// The tool's output or, if it failed, its error.
 pub fn successful(ended: &Ended) -> Result<&str, String> {
     if ended.exit == Exit::Code(0) {
         return Ok(&ended.stdout);

@@ -1,4 +1,5 @@
-//! The tools that this bench knows, one in each file. A new one is its file and a line in [`ALL`].
+//! The tools that this bench knows, one in each file. To add one, write its file and a line in
+//! [`ALL`].
 mod ab;
 mod floor;
 mod fortio;

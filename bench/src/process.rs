@@ -1,5 +1,5 @@
-//! Child processes on one core, under the lab's supervisor, with the kernel's account of what they
-//! used.
+//! Child processes on one core, under the lab's supervisor, with the kernel's figures about their
+//! usage.
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
@@ -7,7 +7,7 @@ use std::time::Duration;
 use pippin_lab::lifecycle::supervised::{Exit, Launch, Supervised, Used};
 use pippin_model::cpus::CpuSet;
 
-/// How a child ended and what it used.
+/// How a child ended, and its usage.
 #[derive(Debug)]
 pub struct Ended {
     pub exit: Exit,
@@ -19,7 +19,7 @@ pub struct Ended {
 /// A child on one core. Dropping it ends it.
 pub struct Process {
     supervised: Supervised,
-    /// Has its output.
+    /// The folder of its output.
     folder: tempfile::TempDir,
 }
 
@@ -33,7 +33,7 @@ impl Process {
         Ok(Self { supervised, folder })
     }
 
-    /// What it has written to its standard output so far.
+    /// Its standard output so far.
     pub fn stdout(&self) -> String {
         read(&self.folder.path().join(STDOUT))
     }
@@ -43,14 +43,14 @@ impl Process {
         self.supervised.ended().is_none()
     }
 
-    /// Waits until it ends; an error if it has not done so after `limit`. It is then killed.
+    /// Waits for its end. If it still runs after `limit`, it is killed and this is an error.
     pub fn wait(mut self, limit: Duration) -> Result<Ended, String> {
         let exit = self.supervised.wait(limit, &|| false).map_err(|error| error.to_string())?;
         let exit = exit.ok_or_else(|| format!("did not end within {} s", limit.as_secs()))?;
         self.ended(exit)
     }
 
-    /// Asks it to end (SIGTERM), and waits until it has.
+    /// Asks it to end (SIGTERM) and waits for that.
     pub fn stop(mut self) -> Result<Ended, String> {
         self.supervised.stop();
         let exit = self.supervised.ended().ok_or("its supervisor did not say how it ended")?;
@@ -64,7 +64,7 @@ impl Process {
     }
 }
 
-/// Runs a command to its end on one core; kills it after `limit`.
+/// Runs a command to its end on one core. Kills it after `limit`.
 pub fn run(command: &Command, core: u32, limit: Duration) -> Result<Ended, String> {
     Process::start(command, core)?.wait(limit)
 }
@@ -91,6 +91,6 @@ fn launch(command: &Command, core: u32, folder: &Path) -> Result<Launch, String>
 }
 
 fn read(path: &Path) -> String {
-    // What a child has not written is empty.
+    // A child that wrote nothing has empty output.
     String::from_utf8_lossy(&std::fs::read(path).unwrap_or_default()).into_owned()
 }

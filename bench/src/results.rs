@@ -8,7 +8,7 @@ use crate::peer::Tool;
 use crate::scenario::Scenario;
 use crate::summary::Summary;
 
-/// A scenario with all that was measured in it.
+/// A scenario with all its measurements.
 #[derive(Debug, Serialize)]
 pub struct ScenarioResult {
     pub scenario: Scenario,
@@ -18,7 +18,7 @@ pub struct ScenarioResult {
 
 #[derive(Debug, Serialize)]
 struct Results<'a> {
-    /// 2 since ratios to wrk are those of rounds, and what was stolen is kept.
+    /// 2 since ratios to wrk are taken by round and stolen time is kept.
     schema: u32,
     unix_seconds: u64,
     quick: bool,
@@ -29,17 +29,17 @@ struct Results<'a> {
     scenarios: &'a [ScenarioResult],
 }
 
-/// What the figures depend on most.
+/// The properties that affect the figures most.
 #[derive(Debug, Serialize)]
 pub struct Machine {
     cpu_model: Option<String>,
     cores: Option<usize>,
     kernel: Option<String>,
-    /// /proc/loadavg at the end: what else was going on.
+    /// /proc/loadavg at the end, to show other activity.
     load_average: Option<String>,
 }
 
-/// Writes all results to a file named for the time; returns its path.
+/// Writes all results to a file named after the time. Returns its path.
 pub fn keep(
     folder: &Path,
     quick: bool,
@@ -62,8 +62,7 @@ pub fn keep(
     write(folder, &unix_seconds.to_string(), &results)
 }
 
-/// Writes a result as JSON to a file of this name in a folder, which is made if need be; returns its
-/// path.
+/// Writes a result as JSON to a file of this name. Creates the folder if needed. Returns the path.
 pub fn write(folder: &Path, name: &str, result: &impl Serialize) -> Result<PathBuf, String> {
     let path = folder.join(format!("{name}.json"));
     let text = serde_json::to_string(result).map_err(|error| error.to_string())?;

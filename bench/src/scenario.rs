@@ -1,4 +1,4 @@
-//! What is compared.
+//! The scenarios.
 use serde::Serialize;
 
 /// One load that every tool is asked to make.
@@ -7,30 +7,30 @@ pub struct Scenario {
     pub name: &'static str,
     pub about: &'static str,
     pub connections: u32,
-    /// Otherwise one connection a request, with `Connection: close`.
+    /// Otherwise one connection for each request, with `Connection: close`.
     pub keep_alive: bool,
-    /// Requests under way on one connection.
+    /// Requests under way on each connection.
     pub pipeline: u32,
-    /// Open loop at this rate; else as fast as answers come.
+    /// The rate of an open loop; `None` is a closed loop.
     pub rate_per_s: Option<u32>,
     pub server: Serving,
     pub seconds: u32,
     pub quick_seconds: u32,
-    /// Simulated devices in place of users; `connections` is their number.
+    /// Simulated devices instead of users; `connections` is their number.
     pub devices: Option<Devices>,
 }
 
-/// What the server does.
+/// The behaviour of the server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Serving {
-    /// `Hello World!` at once.
+    /// Answers `Hello World!` at once.
     Null,
-    /// The same, but the server stands still for so long in the middle.
+    /// The same, but the server stalls once in the middle for this long.
     Stall { stall_ms: u32 },
-    /// 20 bytes after 500 ms.
+    /// Answers 20 bytes after 500 ms.
     Upstream,
-    /// 1,024 bytes after 100 ms +-5 %.
+    /// Answers 1,024 bytes after 100 ms +-5 %.
     Device,
 }
 
@@ -57,10 +57,10 @@ impl Scenario {
         if quick { self.quick_seconds } else { self.seconds }
     }
 
-    /// The right quantiles of the response time of a stall, worked out: with `n` requests at a
-    /// constant rate, of which those due in a stall of length `s` wait for its end, `s * rate`
-    /// response times lie evenly between 0 and `s` and all others are near 0. So the quantile `q`
-    /// is `s - (1 - q) * n / rate`, as long as that is positive.
+    /// The exact quantiles of the response time with a stall. At a constant rate, requests that are
+    /// due during a stall of length `s` wait for its end. So of `n` requests, `s * rate` response
+    /// times are evenly distributed between 0 and `s`, and all others are near 0. The quantile `q`
+    /// is therefore `s - (1 - q) * n / rate`, as long as that is positive.
     pub fn stall_quantile_ms(&self, q: f64, seconds: u32) -> Option<f64> {
         let Serving::Stall { stall_ms } = self.server else { return None };
         let stall_ms = f64::from(stall_ms);
@@ -166,8 +166,8 @@ pub const ALL: &[Scenario] = &[
     },
 ];
 
-/// Those of `all` that `only` names: a whole name means that one, a part of names all that have it.
-/// All if it is empty.
+/// The scenarios of `all` that `only` names. A whole name selects that one, a part of a name all
+/// that contain it. An empty list selects all.
 pub fn chosen(all: &[Scenario], only: &[String]) -> Result<Vec<Scenario>, String> {
     let is_whole = |part: &str| all.iter().any(|scenario| scenario.name == part);
     let matches = |scenario: &Scenario, part: &str| {
@@ -194,8 +194,8 @@ mod tests {
 
     #[test]
     fn the_stall_ramp_has_the_published_quantiles() {
-        // 9 s at 1,000/s: 9,000 requests, 1,000 of them in the stall. p90: 900 are slower, the 900
-        // latest of the ramp: 1,000 - 900 = 100 ms.
+        // 9 s at 1,000/s: 9,000 requests, 1,000 of them in the stall. p90: 900 are slower, so 1,000
+        // - 900 = 100 ms.
         let stall = ALL.iter().find(|scenario| scenario.name == "stall").unwrap();
         let quantile = |q| stall.stall_quantile_ms(q, 9).unwrap().round();
         assert_eq!(

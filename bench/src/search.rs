@@ -1,8 +1,8 @@
-//! `make search`: whether the capacity search finds what servers of a known capacity can do, whether
-//! it starts below or above it.
+//! `make search`: whether the capacity search finds the known capacity of servers, starting below
+//! or above it.
 //!
-//! The server answers so many requests a second and no more ([`Script::at_most`]), so that the truth
-//! needs no measurement.
+//! The server answers a fixed number of requests a second and no more ([`Script::at_most`]), so the
+//! truth needs no measurement.
 use clap::Args;
 use pippin_reference::scripted::{Answer, Script, spawn};
 use pippin_stats::capacity::found::searches;
@@ -17,24 +17,24 @@ use crate::sense;
 
 /// Answers per second.
 const TRUTHS: [f64; 3] = [100.0, 1_000.0, 20_000.0];
-/// Where a search starts, as a part of the truth.
+/// Where a search starts, as a fraction of the truth.
 const STARTS: [(&str, f64); 2] = [("low", 0.1), ("high", 3.0)];
-/// A search is right if it is as near to the truth.
+/// A search is right if it is this close to the truth.
 const NEAR: f64 = 0.05;
-/// A rate above the truth by this part is missed by the end of a step: the queue has then grown to
-/// the objective's bound.
+/// At a rate this fraction above the truth, the queue reaches the objective's limit by the end of a
+/// step.
 const OVERLOAD: f64 = 0.015;
 
 /// `pippin-bench search`
 #[derive(Debug, Args)]
 pub struct SearchArguments {
-    /// How many searches in all: of each truth from each start in turn.
+    /// The number of searches: each truth from each start in turn.
     #[arg(long, default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..=1000))]
     searches: u32,
     /// Seconds of a step.
     #[arg(long, default_value_t = 2, value_parser = clap::value_parser!(u32).range(1..=60))]
     seconds: u32,
-    /// The program to search with; `pippin` beside this one by default.
+    /// The program that searches; by default `pippin` beside this one.
     #[arg(long, value_name = "FILE")]
     pippin: Option<PathBuf>,
     /// Folder for the result as JSON.
@@ -47,7 +47,7 @@ pub struct SearchArguments {
 struct Row {
     truth_per_s: f64,
     start: &'static str,
-    /// What was found and confirmed; `None` if nothing was.
+    /// The confirmed result; `None` if there is none.
     found_per_s: Option<f64>,
     outcome: String,
     steps: u32,
@@ -71,7 +71,7 @@ struct Results<'a> {
     searches: &'a [Row],
 }
 
-/// Searches, prints the table and keeps it.
+/// Runs the searches, prints the table and keeps it.
 pub fn run(arguments: &SearchArguments) -> Result<(), String> {
     let pippin = sense::program(arguments.pippin.as_deref())?;
     let kinds: Vec<(f64, (&'static str, f64))> =

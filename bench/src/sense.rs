@@ -1,13 +1,13 @@
-//! `make sense`: whether Pippin tells targets apart that differ in a known way, and only these.
+//! `make sense`: whether Pippin tells apart targets that differ in a known way, and only these.
 //!
-//! One real server is measured beside itself and beside copies that are slower by a known amount,
-//! many times. The table says in how many runs each was told apart.
+//! One real server is measured many times, together with copies of itself that are slower by a
+//! known amount. The table shows in how many runs each was told apart.
 //!
 //! | module | what it holds |
 //! |---|---|
-//! | `variations` | what differs, and what must be seen of it |
+//! | `variations` | the differences, and how often they must be found |
 //! | `catalog` | the targets and the plan, in a folder of their own |
-//! | `tally` | who was told apart, run by run |
+//! | `tally` | which targets were told apart, run by run |
 //! | `summary` | how often, as a table and as JSON |
 mod catalog;
 mod summary;
@@ -27,20 +27,19 @@ use tally::Tally;
 /// `pippin-bench sense`
 #[derive(Debug, Args)]
 pub struct SenseArguments {
-    /// How many runs.
+    /// The number of runs.
     #[arg(long, default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..=1000))]
     runs: u32,
-    /// The full form of the plan `hello`, and not the quick one that `make run` has.
+    /// Use the full form of the plan `hello`, and not the quick one of `make run`.
     #[arg(long)]
     full: bool,
-    /// The program to measure with; `pippin` beside this one by default.
+    /// The program that measures; by default `pippin` beside this one.
     #[arg(long, value_name = "FILE")]
     pippin: Option<PathBuf>,
-    /// A checkout of Pippin, for its plan and its workload.
+    /// A checkout of Pippin with its plan and its workload.
     #[arg(long, value_name = "DIR", default_value = ".")]
     checkout: PathBuf,
-    /// A folder that keeps the runs. Called again with it, those that are finished are not made
-    /// again.
+    /// A folder that keeps the runs. If it already has finished runs, they are not made again.
     #[arg(long, value_name = "DIR")]
     folder: Option<PathBuf>,
     /// Folder for the result as JSON.
@@ -48,7 +47,7 @@ pub struct SenseArguments {
     results: PathBuf,
 }
 
-/// Finds out what burning costs, measures, and prints and keeps the tally.
+/// Measures the cost of burning CPU time, runs everything, prints the tally and keeps it.
 pub fn run(arguments: &SenseArguments) -> Result<(), String> {
     let pippin = program(arguments.pippin.as_deref())?;
     let passing = tempfile::tempdir().map_err(|error| format!("no temporary folder: {error}"))?;
@@ -80,7 +79,7 @@ pub fn run(arguments: &SenseArguments) -> Result<(), String> {
     Ok(())
 }
 
-/// The program to measure with: the named one, or `pippin` beside this one.
+/// The program that measures: the given one, or `pippin` beside this one.
 pub fn program(named: Option<&Path>) -> Result<PathBuf, String> {
     let beside = || {
         let own = std::env::current_exe().map_err(|error| error.to_string())?;
@@ -106,7 +105,7 @@ struct Lab<'a> {
 }
 
 impl Lab<'_> {
-    /// The run with this number as its seed: the one that is kept, or else a new one.
+    /// The run with this number as its seed: the kept one, or else a new one.
     fn run(&self, seed: u32) -> Result<RunRecord, String> {
         self.kept(seed)?.map_or_else(|| self.measure(seed), Ok)
     }
@@ -155,7 +154,7 @@ impl Lab<'_> {
             .stdin(Stdio::null());
         let output =
             command.output().map_err(|error| format!("{}: {error}", self.pippin.display()))?;
-        // 3 is an INVALID result, which the tally leaves out.
+        // 3 is an INVALID result. The tally leaves it out.
         if !matches!(output.status.code(), Some(0 | 3)) {
             let told = String::from_utf8_lossy(&output.stderr);
             return Err(format!("pippin run ended with {}:\n{told}", output.status));

@@ -1,4 +1,4 @@
-//! The server of one measurement: a process of its own with its own account.
+//! The server of one measurement: a separate process with its own counters.
 use clap::{Args, ValueEnum};
 use pippin_reference::scripted::{Answer, Script};
 use pippin_reference::{device, null, scripted, socket, upstream};
@@ -11,16 +11,16 @@ use std::time::{Duration, Instant};
 use crate::process::Process;
 use crate::scenario::{Scenario, Serving};
 
-/// How a child of this program is told what to serve.
+/// The arguments of the child process.
 #[derive(Debug, Args)]
 pub struct ServeArguments {
     kind: Kind,
-    /// The stalling server stands still when this request comes.
+    /// The stalling server stalls when this request comes.
     #[arg(long, default_value_t = 0)]
     stall_at: u64,
     #[arg(long, default_value_t = 0)]
     stall_ms: u64,
-    /// The device server holds so many connections.
+    /// The number of connections of the device server.
     #[arg(long, default_value_t = 0)]
     connections: usize,
 }
@@ -33,14 +33,14 @@ enum Kind {
     Device,
 }
 
-/// What the server counted.
+/// The server's counters.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Account {
     pub connections: u64,
     pub peak_connections: u64,
     pub requests: u64,
     pub answers: u64,
-    /// How late the server itself was with answers that had to wait.
+    /// How late the server itself was with delayed answers.
     pub late_p99_ns: Option<u64>,
     pub descriptors_exhausted: u64,
 }
@@ -58,7 +58,7 @@ impl From<&pippin_reference::Account> for Account {
     }
 }
 
-/// Serves until SIGTERM; prints its address first and its account last.
+/// Serves until SIGTERM. Prints its address first and its counters last.
 pub fn serve(arguments: &ServeArguments) -> Result<(), String> {
     let text = |error: pippin_reference::Error| error.to_string();
     let threads = device::threads_for(arguments.connections).map_err(text)?;
@@ -104,11 +104,11 @@ pub fn serve(arguments: &ServeArguments) -> Result<(), String> {
     Ok(())
 }
 
-/// SIGTERM, which a thread waits for.
+/// Waits for SIGTERM.
 struct Term(libc::sigset_t);
 
 impl Term {
-    /// Blocks it in this thread and in those that this one starts from now on.
+    /// Blocks it in this thread and in those that it starts later.
     fn block() -> Self {
         // SAFETY: the set is plain data that sigemptyset(3) fills.
         unsafe {
@@ -133,11 +133,11 @@ pub struct Server {
     pub address: SocketAddr,
 }
 
-/// How long a server may take to say its address.
+/// How long a server may take to print its address.
 const START_LIMIT: Duration = Duration::from_secs(20);
 
 impl Server {
-    /// Starts what the scenario needs on a core.
+    /// Starts the server of a scenario on a core.
     pub fn start(scenario: &Scenario, seconds: u32, core: u32) -> Result<Self, String> {
         let this =
             std::env::current_exe().map_err(|error| format!("finding this program: {error}"))?;
@@ -178,7 +178,7 @@ impl Server {
         }
     }
 
-    /// Stops it; its account and the CPU time it used.
+    /// Stops it. Returns its counters and its CPU time.
     pub fn stop(self) -> Result<(Account, u64), String> {
         let ended = self.process.stop()?;
         let text = ended.stdout.lines().last().unwrap_or_default();

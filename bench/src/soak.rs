@@ -1,4 +1,4 @@
-//! `make soak`: whether Pippin's memory and descriptors stay as they are when it runs for long.
+//! `make soak`: whether Pippin's memory and descriptors stay constant in a long run.
 //!
 //! | part | what runs |
 //! |---|---|
@@ -54,12 +54,12 @@ fn length(text: &str) -> Result<Duration, String> {
     Ok(length)
 }
 
-/// What came of a part.
+/// The result of a part.
 #[derive(Serialize)]
 struct Row {
     part: &'static str,
     about: String,
-    /// `None` if it was looked at too seldom.
+    /// `None` if there were too few looks.
     flatness: Option<Flatness>,
     exit_code: Option<i32>,
 }
@@ -76,7 +76,7 @@ struct Results<'a> {
 type Part = fn(&Path, Duration) -> Result<Row, String>;
 const PARTS: [(&str, Part); 3] = [("rate", rate), ("devices", devices), ("store", store)];
 
-/// Runs the parts one after the other, prints what was seen and keeps it.
+/// Runs the parts one after the other, prints the results and keeps them.
 pub fn run(arguments: &SoakArguments) -> Result<(), String> {
     let pippin = sense::program(arguments.pippin.as_deref())?;
     if let Some(wrong) =
@@ -106,8 +106,8 @@ pub fn run(arguments: &SoakArguments) -> Result<(), String> {
     if bad.is_empty() { Ok(()) } else { Err(format!("not as it should be: {}", bad.join(", "))) }
 }
 
-/// Memory and descriptors stayed, and the program ended as it does: with a result, which a busy
-/// machine may make INVALID (3). The server of a store is ended by us.
+/// Whether memory and descriptors stayed constant, and the program ended with a result, which a
+/// busy machine may make INVALID (3). For the store's server, we end it ourselves.
 fn is_right(row: &Row) -> bool {
     row.flatness.is_some_and(|flatness| flatness.is_flat)
         && matches!(row.exit_code, Some(0 | 3) | None)
@@ -136,7 +136,7 @@ fn told(row: &Row) -> String {
     )
 }
 
-/// 300 looks.
+/// The interval for 300 looks.
 fn every(length: Duration) -> Duration {
     length / 300
 }
@@ -156,14 +156,14 @@ fn devices(pippin: &Path, length: Duration) -> Result<Row, String> {
         let config = device::Config { threads, ..device::Config::default() };
         device::serve(listener, &config, stop).map(drop)
     };
-    // A tenth for coming, a tenth for leaving: the beginning is not looked at anyway.
+    // A tenth for the ramp up and a tenth for the ramp down. The beginning is not judged anyway.
     let (ramp, hold) = (length.as_secs() / 10, length.as_secs() * 8 / 10);
     let (count, ramps) = (DEVICES.to_string(), format!("{ramp}s,{hold}s,1s"));
     let words = ["--devices", &count, "--think", "900ms +-5%", "--ramp", &ramps];
     load(pippin, "devices", format!("{DEVICES} devices"), length, threads, serve, &words)
 }
 
-/// A load of a server in this process.
+/// Loads a server in this process.
 fn load(
     pippin: &Path,
     part: &'static str,
@@ -191,7 +191,7 @@ fn load(
     })
 }
 
-/// Run after run, each of which is looked at by the server of the store as soon as it is there.
+/// Makes run after run. The store's server shows each as soon as it exists.
 fn store(pippin: &Path, length: Duration) -> Result<Row, String> {
     let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
     let file = folder.path().join("pippin.db");
@@ -229,7 +229,7 @@ fn free_port() -> Result<u16, String> {
     Ok(free.map_err(|error| error.to_string())?.port())
 }
 
-/// The first page, as a browser asks for it; the server may need a moment to begin.
+/// Whether the first page loads. The server may need a moment to start.
 fn shows_runs(port: u16) -> bool {
     let ask = || {
         let mut stream = TcpStream::connect(("127.0.0.1", port))?;

@@ -1,8 +1,8 @@
 //! Medians over the rounds, and ratios to wrk.
 //!
-//! A ratio is the median of the rounds' own ratios. A shared machine has two and more speeds that
-//! each last for seconds; of the medians of two tools one may come from the fast rounds and the
-//! other from the slow ones, while both tools of a round mostly saw the same machine.
+//! A ratio is the median of the rounds' own ratios. A shared machine has several speeds, each of
+//! which lasts for seconds. The median of one tool may come from fast rounds and that of another
+//! from slow rounds, while both tools of one round mostly saw the same machine.
 use std::collections::BTreeMap;
 
 use pippin_stats::quantile::median;
@@ -12,26 +12,27 @@ use crate::figures::Figures;
 use crate::measure::{Measurement, Outcome};
 use crate::scenario::{Scenario, Serving};
 
-/// The tool that others are compared with.
+/// The tool with which the others are compared.
 const REFERENCE: &str = "wrk";
 
-/// One row of the table: medians over the rounds that ended well.
+/// One row of the table: medians over the successful rounds.
 #[derive(Debug, Clone, Serialize)]
 pub struct Summary {
     pub tool: &'static str,
     pub rounds: usize,
-    /// What the rounds that did not end well said.
+    /// The errors of the failed rounds.
     pub failures: Vec<String>,
     pub cpu_per_request_us: Option<f64>,
-    /// Median over the rounds of this tool's CPU time a request divided by wrk's in the same round.
+    /// Median over the rounds of this tool's CPU time per request, divided by wrk's in the same
+    /// round.
     pub cpu_to_wrk: Option<f64>,
-    /// Least and greatest of those ratios.
+    /// Lowest and highest of those ratios.
     pub cpu_to_wrk_range: Option<(f64, f64)>,
-    /// Least and greatest over the rounds.
+    /// Lowest and highest over the rounds.
     pub cpu_range_us: Option<(f64, f64)>,
-    /// CPU time a request without what was spent polling for deadlines.
+    /// CPU time per request without polling for deadlines.
     pub cpu_without_spin_us: Option<f64>,
-    /// Answers that the server counted, by the tool's run time.
+    /// Answers counted by the server, divided by the tool's run time.
     pub throughput_per_s: Option<f64>,
     /// Median over the rounds, like `cpu_to_wrk`.
     pub throughput_to_wrk: Option<f64>,
@@ -49,15 +50,15 @@ pub struct Summary {
     /// How busy the server's core was.
     pub server_share: Option<f64>,
     pub peak_connections: Option<u64>,
-    /// Peak resident memory divided by the connections that the server saw at once.
+    /// Peak resident memory divided by the highest number of connections at the server.
     pub rss_bytes_per_connection: Option<f64>,
     /// Share of the time of all processors that the hypervisor gave to other machines.
     pub stolen: Option<f64>,
-    /// How late the server itself was with answers that had to wait.
+    /// How late the server itself was with delayed answers.
     pub server_late_p99_us: Option<f64>,
 }
 
-/// One summary a tool, in the order in which the tools ran first.
+/// One summary for each tool, in the order in which the tools ran first.
 pub fn summarise(scenario: &Scenario, measurements: &[Measurement]) -> Vec<Summary> {
     let mut tools: Vec<&'static str> = Vec::new();
     for measurement in measurements {
@@ -68,7 +69,7 @@ pub fn summarise(scenario: &Scenario, measurements: &[Measurement]) -> Vec<Summa
     tools.into_iter().map(|tool| summarise_tool(tool, scenario, measurements)).collect()
 }
 
-/// What each round of a tool that ended well came to.
+/// The figure of each successful round of a tool.
 fn by_round(
     measurements: &[Measurement],
     tool: &str,
@@ -142,7 +143,7 @@ fn summarise_tool(
                     / outcome.said.completed.filter(|count| *count > 0)? as f64,
             )
         }),
-        // Of devices the tool counts those at full number, and the server all.
+        // For devices, the tool counts answers at full number, but the server counts all.
         counted_ratio: over(&|outcome| {
             if scenario.devices.is_some() {
                 None
@@ -166,7 +167,7 @@ fn summarise_tool(
 
 fn throughput_per_s(scenario: &Scenario, outcome: &Outcome) -> Option<f64> {
     if scenario.devices.is_some() {
-        // Most of the run is ramp; the tool knows what was measured at full number.
+        // Most of the run is ramps. Only the tool knows the part at full number.
         return outcome.said.measured_per_s;
     }
     matches!(scenario.server, Serving::Null | Serving::Upstream)
@@ -202,7 +203,7 @@ mod tests {
 
     #[test]
     fn ratios_are_of_rounds() {
-        // wrk: 8, 10 and 30 us a request; Pippin: 5 and 7.
+        // wrk: 8, 10 and 30 us per request; Pippin: 5 and 7.
         let mut all = vec![
             measurement("wrk", 1, 800, 100_000),
             measurement("pippin", 1, 500, 100_000),
@@ -224,7 +225,7 @@ mod tests {
             (Some(1.0), Some((1.0, 1.0)))
         );
         assert_eq!((summaries[1].cpu_per_request_us, summaries[1].rounds), (Some(6.0), 2));
-        // 5 : 8 and 7 : 10; the round that broke has none.
+        // 5 : 8 and 7 : 10; the failed round has no ratio.
         assert_eq!(
             (summaries[1].cpu_to_wrk, summaries[1].cpu_to_wrk_range),
             (Some(0.6625), Some((0.625, 0.7)))
@@ -237,8 +238,8 @@ mod tests {
 
     #[test]
     fn a_machine_of_two_speeds_does_not_change_the_ratio() {
-        // Some rounds are half as fast, and in the last one, a slow one, one tool broke: the
-        // medians alone would say 10.5 : 20.
+        // Some rounds are half as fast, and in the last one, a slow one, one tool failed. The
+        // medians alone would give 10.5 : 20.
         let speeds = [1, 2, 1, 2, 2];
         let mut all: Vec<Measurement> = Vec::new();
         for (round, speed) in (1..).zip(speeds) {

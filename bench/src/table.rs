@@ -3,7 +3,7 @@ use crate::peer::Tool;
 use crate::scenario::{Scenario, Serving};
 use crate::summary::Summary;
 
-/// What `--list` shows.
+/// The output of `--list`.
 pub fn print_lists(scenarios: &[Scenario], tools: &[Tool], missing: &[&str]) {
     println!("scenarios");
     for scenario in scenarios {
@@ -18,7 +18,7 @@ pub fn print_lists(scenarios: &[Scenario], tools: &[Tool], missing: &[&str]) {
     }
 }
 
-/// One scenario: a row a tool.
+/// One scenario, with a row for each tool.
 pub fn print_scenario(scenario: &Scenario, summaries: &[Summary]) {
     println!("\n{}: {}", scenario.name, scenario.about);
     println!(

@@ -1,9 +1,8 @@
-//! `pippin-bench wire`: what tools say of their answers' times beside a packet capture of the same
-//! packets.
+//! `pippin-bench wire`: the tools' own times compared with a packet capture of the same packets.
 //!
-//! The capture is an observer that is neither the tool nor Pippin: it has the kernel's stamps of the
-//! packets. A tool's quantiles of the time from a request to its answer are compared with those of
-//! the packets of the very same run.
+//! The capture is an independent observer with the kernel's time stamps of the packets. A tool's
+//! quantiles of the time from a request to its answer are compared with those of the packets of the
+//! same run.
 use clap::Args;
 use pippin_reference::wire::capture::Capture;
 use pippin_reference::wire::exchanges::{self, Wire};
@@ -76,9 +75,9 @@ struct Pair {
     load: &'static str,
     tool: &'static str,
     round: u32,
-    /// The packets' quantiles.
+    /// The quantiles of the packets.
     wire: Quantiles,
-    /// The tool's.
+    /// The quantiles of the tool.
     said: Quantiles,
 }
 
@@ -92,7 +91,7 @@ struct Results<'a> {
     pairs: &'a [Pair],
 }
 
-/// Runs all, prints a table and keeps the result.
+/// Runs everything, prints a table and keeps the result.
 pub fn run(arguments: &WireArguments) -> Result<(), String> {
     let (tools, missing) = peer::installed(&arguments.tools)?;
     if !missing.is_empty() {
@@ -123,7 +122,8 @@ pub fn run(arguments: &WireArguments) -> Result<(), String> {
     Ok(())
 }
 
-/// The wire's quantiles and the tool's; `None` if the tool cannot make this load or says no times.
+/// The quantiles of the packets and of the tool; `None` if the tool cannot make this load or prints
+/// no times.
 fn measure(
     arguments: &WireArguments,
     load: &Scenario,
@@ -158,7 +158,7 @@ fn beside_a_capture(
     Ok(said(&tool.peer.read(&ended, request)?).map(|said| (wire, said)))
 }
 
-/// The time from a request to its answer, as the tool tells it.
+/// The time from a request to its answer, according to the tool.
 fn said(figures: &Figures) -> Option<Quantiles> {
     figures.service.or(Some(Quantiles {
         p50: figures.p50_ns?,
@@ -167,7 +167,7 @@ fn said(figures: &Figures) -> Option<Quantiles> {
     }))
 }
 
-/// A row a tool: medians over the rounds, wire / tool.
+/// A row for each tool: medians over the rounds, wire / tool.
 fn print(load: &Scenario, tools: &[Tool], pairs: &[Pair]) {
     println!("\n{}: {} (wire / tool, us)", load.name, load.about);
     println!("| tool | p50 | p90 | p99 |\n|---|---|---|---|");

@@ -1,5 +1,5 @@
-//! One whole measurement by the program: its children run under the lab's supervisor, and are
-//! accounted for.
+//! One whole measurement by the program. Its children run under the lab's supervisor, which
+//! accounts for them.
 use std::process::Command;
 
 #[test]
@@ -20,7 +20,7 @@ fn a_tool_and_its_server_are_accounted_for() {
     assert!(answers > Some(0), "{results}");
     assert!(number("/said/completed") <= answers, "{outcome}");
     assert!(number("/said/completed") > Some(0), "{outcome}");
-    // A request costs some microseconds on either side; the run lasts a second.
+    // A request takes some microseconds on either side, and the run lasts a second.
     for used in ["/cpu_ns", "/server_cpu_ns"] {
         assert!(number(used) > Some(1_000_000), "{used}: {outcome}");
     }

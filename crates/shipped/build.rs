@@ -1,5 +1,5 @@
-//! Packs the tracked files of `targets/`, `workloads/` and `plans/` into one archive, which
-//! `src/lib.rs` holds. A package from crates.io has no such folders, but the archive itself.
+//! Packs the tracked files of `targets/`, `workloads/` and `plans/` into one archive for
+//! `src/lib.rs`. A package from crates.io does not have these folders, but the archive.
 use flate2::Compression;
 use flate2::read::GzDecoder;
 use flate2::write::GzEncoder;
@@ -17,7 +17,7 @@ const PACKED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/catalog.tar.gz");
 fn main() -> Result<(), Box<dyn Error>> {
     let (bytes, packed) = match fs::read(PACKED) {
         Ok(packed) => {
-            // Only where it is: what is missing would count as changed each time.
+            // Only if it exists: a missing file would count as changed each time.
             println!("cargo::rerun-if-changed={PACKED}");
             let mut bytes = Vec::new();
             GzDecoder::new(packed.as_slice()).read_to_end(&mut bytes)?;
@@ -46,21 +46,21 @@ fn archive() -> Result<Vec<u8>, Box<dyn Error>> {
         return Err(format!("{} has no targets/, workloads/ and plans/", root.display()).into());
     }
     let mut archive = tar::Builder::new(Vec::new());
-    // The same files give the same bytes: neither owners nor times are kept.
+    // The same files give the same bytes, because owners and times are left out.
     archive.mode(tar::HeaderMode::Deterministic);
     for file in &files {
         println!("cargo::rerun-if-changed={}", root.join(file).display());
         archive.append_path_with_name(root.join(file), file)?;
     }
-    // A new target, workload or plan has a line in one of these, as a test demands. Watching the
-    // folders themselves would build anew whenever something is installed in one.
+    // A test demands that each new target, workload or plan has a line in one of these pages.
+    // Watching the folders themselves would rebuild whenever something is installed in them.
     for page in ["README.md", "docs/targets.md"] {
         println!("cargo::rerun-if-changed={}", root.join(page).display());
     }
     Ok(archive.into_inner()?)
 }
 
-/// What git tracks; `None` where git or its records are not there.
+/// The files that git tracks; `None` without git or its records.
 fn tracked(root: &Path) -> Option<Vec<PathBuf>> {
     let mut git = Command::new("git");
     git.arg("-C").arg(root).args(["ls-files", "-z", "--"]).args(FOLDERS);
@@ -71,7 +71,7 @@ fn tracked(root: &Path) -> Option<Vec<PathBuf>> {
     (!files.is_empty()).then_some(files)
 }
 
-/// In an archive of the source: every file that no `.gitignore` names.
+/// For an archive of the source: every file that no `.gitignore` matches.
 fn not_ignored(root: &Path) -> Vec<PathBuf> {
     let walk = |folder: &str| {
         ignore::WalkBuilder::new(root.join(folder)).hidden(false).require_git(false).build()

@@ -19,7 +19,7 @@ impl Peer for Ab {
             return None;
         }
         let mut command = Command::new(program);
-        // A time limit alone stops ab at 50,000 requests; the number after it lifts that.
+        // With only a time limit, ab stops at 50,000 requests; the number after it lifts that.
         command.args([
             "-q",
             "-s",

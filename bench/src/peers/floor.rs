@@ -1,4 +1,4 @@
-//! The bare epoll client of this program, as a process of its own.
+//! The bare epoll client of this program, as a separate process.
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -7,7 +7,7 @@ use crate::peer::{Peer, Request, successful};
 use crate::process::Ended;
 use crate::scenario::Serving;
 
-/// What a closed loop costs at least with epoll; `timed` takes the time of every request too.
+/// The minimum cost of a closed loop with epoll. `timed` also takes the time of every request.
 pub struct Floor {
     pub timed: bool,
 }

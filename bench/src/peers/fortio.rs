@@ -1,4 +1,4 @@
-//! fortio: closed loop, and a rate with its catching up switched on.
+//! fortio: closed loop, and a constant rate with catch-up switched on.
 use std::path::Path;
 use std::process::Command;
 

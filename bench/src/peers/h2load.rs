@@ -1,4 +1,4 @@
-//! h2load (nghttp2) speaking HTTP/1.1: closed loop, pipelining, and a rate a connection.
+//! h2load (nghttp2) over HTTP/1.1: closed loop, pipelining, and a rate for each connection.
 use std::path::Path;
 use std::process::Command;
 

@@ -50,7 +50,7 @@ fn read(text: &str) -> Result<Figures, String> {
             .split_once(']')
             .and_then(|(_, count)| leading_number(count))
     });
-    // It keeps the times of a million requests at most, and cuts percentiles to 0.1 ms.
+    // It keeps the times of at most a million requests, and cuts percentiles to 0.1 ms.
     let percentile = |label: &str| {
         text.lines().find_map(|line| {
             nanoseconds(

@@ -15,7 +15,7 @@ impl Peer for K6 {
 
     fn command(&self, program: &Path, request: &Request<'_>) -> Option<Result<Command, String>> {
         let scenario = request.scenario;
-        // 10,000 virtual users take it gigabytes and half a minute to begin.
+        // With 10,000 virtual users, it needs gigabytes and half a minute to start.
         if scenario.pipeline > 1 || scenario.connections > 1_000 {
             return None;
         }
@@ -47,8 +47,8 @@ fn script(request: &Request<'_>) -> String {
     let scenario = request.scenario;
     let executor = match scenario.rate_per_s {
         Some(rate) => {
-            // So many that a stall of a second finds enough of them; more take it longer to begin
-            // than the load lasts.
+            // Enough users for a stall of a second. More would take longer to start than the load
+            // lasts.
             let users = scenario.connections.max(rate.min(2_000));
             format!(
                 "executor: 'constant-arrival-rate', rate: {rate}, timeUnit: '1s', preAllocatedVUs: {users}, maxVUs: {users}"

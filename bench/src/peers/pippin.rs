@@ -77,7 +77,7 @@ impl Peer for Pippin {
         "pippin"
     }
 
-    /// Beside this program, where one build puts both.
+    /// It is beside this program, because one build makes both.
     fn find(&self) -> Option<PathBuf> {
         std::env::current_exe()
             .ok()
@@ -134,8 +134,8 @@ impl Peer for Pippin {
     }
 
     fn read(&self, ended: &Ended, request: &Request<'_>) -> Result<Figures, String> {
-        // 3: the verdict is INVALID, because a closed loop uses all of its own core. The figures are
-        // there all the same.
+        // 3 means that the verdict is INVALID, because a closed loop uses all of its own core. The
+        // figures are still printed.
         if ended.exit != Exit::Code(3) {
             successful(ended)?;
         }

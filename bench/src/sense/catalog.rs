@@ -1,4 +1,4 @@
-//! The targets and the plan, in a folder of their own.
+//! The targets and the plan, in their own folder.
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -30,7 +30,7 @@ impl SenseCatalog {
         Ok(catalog)
     }
 
-    /// Writes the variants, now that it is known what a step of burning costs.
+    /// Writes the variants, once the cost of a step of burning is known.
     pub fn targets(&self, step: f64) -> Result<(), String> {
         self.manifest(Some(step))
     }

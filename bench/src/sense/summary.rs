@@ -18,7 +18,7 @@ pub struct Summary {
     /// Whether it is the full form of the plan.
     full: bool,
     runs: usize,
-    /// How long all runs took.
+    /// The time of all runs together.
     seconds: u64,
     machine: Machine,
     slices: u64,
@@ -36,17 +36,17 @@ struct OfVariation {
     bounds: Vec<OfBound>,
 }
 
-/// What was seen of a variation by one metric.
+/// The results of a variation for one metric.
 #[derive(Debug, Serialize)]
 struct OfMetric {
     metric: Metric,
     /// Runs in which both targets have a valid result.
     runs: usize,
-    /// Those in which the pair was told apart.
+    /// Runs in which the pair was told apart.
     apart: usize,
     /// The median of the ratios.
     ratio: Option<f64>,
-    /// The median of how far their intervals reach.
+    /// The median reach of their intervals.
     reach: Option<f64>,
     observed: Vec<Option<Observed>>,
 }
@@ -55,7 +55,7 @@ struct OfMetric {
 struct OfBound {
     #[serde(flatten)]
     wanted: Wanted,
-    /// `None` where it is a bound of the other form, or nothing was seen.
+    /// `None` if the bound is for the other form, or there is no result.
     met: Option<bool>,
 }
 
@@ -104,7 +104,7 @@ impl Summary {
         }
     }
 
-    /// The table: for each metric in how many runs a variation was told apart, and its ratio.
+    /// The table: for each metric, in how many runs a variation was told apart, and its ratio.
     pub fn table(&self) -> String {
         let mut out = format!(
             "{} in {} min; {} of {} slices were calm, {} used. Told apart (ratio):\n\n{:<28}",
@@ -132,7 +132,7 @@ impl Summary {
         out
     }
 
-    /// Writes it to a file named for the time; returns its path.
+    /// Writes it to a file named after the time. Returns the path.
     pub fn keep(&self, folder: &Path) -> Result<PathBuf, String> {
         results::write(folder, &format!("sense-{}", self.unix_seconds), self)
     }
@@ -190,7 +190,7 @@ mod tests {
         assert!(line("5 % more CPU time").ends_with("of the full form"), "{text}");
         let twin = line("the same");
         assert!(twin.ends_with("goodput at most 5 %: met; cpu at most 5 %: met"), "{text}");
-        // What does not differ here misses its bound.
+        // A target without a difference misses this bound.
         let full = Summary::of(&[tally], true, 200).table();
         assert!(full.contains("cpu at least 90 %: MISSED"), "{full}");
         assert!(serde_json::to_string(&quick).unwrap().contains("\"slices_calm\":336"));

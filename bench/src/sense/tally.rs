@@ -1,4 +1,4 @@
-//! Who was told apart in one run.
+//! Which targets were told apart in one run.
 use pippin_model::caveat::Verdict;
 use pippin_model::run::RunRecord;
 use pippin_model::trial::TrialRecord;
@@ -10,22 +10,22 @@ use serde::Serialize;
 
 use super::variations::VARIATIONS;
 
-/// By what targets are told apart.
+/// The metrics that tell targets apart.
 pub const METRICS: [Metric; 4] = [Metric::Goodput, Metric::Cpu, Metric::P50, Metric::P99];
 
-/// What a run says of a pair.
+/// The result of a run for a pair.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Observed {
     /// Whether it is told apart, with all pairs of the run taken together.
     pub apart: bool,
     /// Its ratio.
     pub ratio: f64,
-    /// How far the 95 % interval of the ratio reaches, as a factor less 1.
+    /// How far the 95 % interval of the ratio reaches, as a factor minus 1.
     pub reach: f64,
 }
 
-/// What a run says of every variation, in their order, by every metric, in theirs; `None` if one of
-/// the two was not measured or is INVALID.
+/// The result of a run for every variation and every metric, in their orders; `None` if one of the
+/// two was not measured or is INVALID.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Tally {
     pub variations: Vec<[Option<Observed>; 4]>,
@@ -33,7 +33,7 @@ pub struct Tally {
 }
 
 impl Tally {
-    /// An error if the run was not measured in rounds.
+    /// Reads a run. An error if it was not measured in rounds.
     pub fn of(record: &RunRecord) -> Result<Self, String> {
         let slices = SliceCounts::of(&record.trials).ok_or_else(|| {
             format!("run {} was not measured in slices; there is nothing to pair", record.header.id)
@@ -50,7 +50,7 @@ impl Tally {
     }
 }
 
-/// The first target over the second among all of a run that are not INVALID.
+/// The first target over the second, among all targets of a run that are not INVALID.
 pub fn observed(
     record: &RunRecord,
     metric: Metric,

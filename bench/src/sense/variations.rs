@@ -1,4 +1,4 @@
-//! What differs between the targets, and what must be seen of it.
+//! The differences between the targets, and how often they must be found.
 use pippin_model::run::RunRecord;
 use pippin_stats::compare::Metric;
 use serde::Serialize;
@@ -7,9 +7,9 @@ use super::tally::{Observed, observed};
 
 /// The target from which the others differ.
 pub const BASE: &str = "go/sense";
-/// The copy that burns much, which tells what a step costs.
+/// The copy that burns much CPU time, to measure the cost of a step.
 const BURNT: &str = "go/sense:burnt";
-/// Steps that it burns: some tens of microseconds.
+/// Its number of steps: some tens of microseconds.
 const BURNT_STEPS: u32 = 20_000;
 
 /// A copy of the base that differs in a known way.
@@ -17,24 +17,24 @@ const BURNT_STEPS: u32 = 20_000;
 pub struct Variation {
     /// The name of the variant.
     pub name: &'static str,
-    /// What differs.
+    /// The difference.
     pub about: &'static str,
-    /// From what it differs: the base, or another variant.
+    /// The base or the variant that it differs from.
     pub from: &'static str,
-    /// What it does to a request.
+    /// Its additional work for each request.
     pub does: Does,
-    /// How often it must be told apart, and by what.
+    /// How often, and by which metric, it must be told apart.
     pub wanted: &'static [Wanted],
 }
 
-/// What a copy does to a request beside answering.
+/// The additional work of a copy for each request.
 #[derive(Debug, Clone, Copy)]
 pub enum Does {
-    /// Nothing.
+    /// None.
     Nothing,
-    /// Burns this part of the base's CPU time of a request.
+    /// Burns this fraction of the base's CPU time per request.
     Burns(f64),
-    /// Waits for so many microseconds, at most so many requests at a time.
+    /// Waits this many microseconds, with at most this many requests at a time.
     Waits { us: u32, pool: u32 },
 }
 
@@ -42,10 +42,10 @@ pub enum Does {
 #[derive(Debug, Clone, Copy, Serialize)]
 pub struct Wanted {
     pub metric: Metric,
-    /// Whether this is the least or the most.
+    /// Whether `share` is the lowest allowed value; otherwise it is the highest.
     pub at_least: bool,
     pub share: f64,
-    /// Whether it holds for the full form of the plan only.
+    /// Whether it only applies to the full form of the plan.
     pub full_only: bool,
 }
 
@@ -104,12 +104,12 @@ pub const VARIATIONS: [Variation; 6] = [
 ];
 
 impl Variation {
-    /// Its target.
+    /// The name of its target.
     pub fn target(&self) -> String {
         format!("{BASE}:{}", self.name)
     }
 
-    /// Its variables, if a step of burning costs this part of the base's CPU time of a request.
+    /// Its variables, if a step of burning costs this fraction of the base's CPU time per request.
     fn variables(&self, step: f64) -> Vec<(&'static str, u32)> {
         match self.does {
             Does::Nothing => Vec::new(),
@@ -124,12 +124,12 @@ pub fn names() -> Vec<String> {
     std::iter::once(BASE.into()).chain(VARIATIONS.iter().map(Variation::target)).collect()
 }
 
-/// The targets that tell what burning costs.
+/// The targets that measure the cost of burning.
 pub fn for_scale() -> Vec<String> {
     vec![BASE.into(), BURNT.into()]
 }
 
-/// The variants as they stand in a manifest.
+/// The variants in the form of a manifest.
 pub fn manifest(step: Option<f64>) -> String {
     let variant = |name: &str, about: &str, variables: &[(&str, u32)]| {
         let variables: Vec<String> =
@@ -144,7 +144,7 @@ pub fn manifest(step: Option<f64>) -> String {
     all.chain([burnt]).collect()
 }
 
-/// What one step of burning costs, as a part of the base's CPU time of a request.
+/// The cost of one step of burning, as a fraction of the base's CPU time per request.
 pub fn cpu_of_a_step(record: &RunRecord) -> Result<f64, String> {
     let found: Option<Observed> = observed(record, Metric::Cpu, BURNT, BASE)?;
     let more = found.map(|observed| observed.ratio - 1.0).filter(|more| *more > 0.0);

@@ -1,16 +1,17 @@
-//! Whether memory and descriptors of a process stay as they are.
+//! Whether memory and descriptors of a process stay constant.
 use pippin_stats::quantile::median;
 use pippin_stats::trend::trend;
 use serde::Serialize;
 
-/// The first part of a series is the beginning: threads, connections and buffers come to be.
+/// The first part of a series is left out: threads, connections and buffers are still being
+/// created.
 const BEGINNING: f64 = 0.2;
 /// Standard deviations beyond which a trend is significant at 1 %.
 const SIGNIFICANT: f64 = 2.576;
-/// A load keeps a window of each second and samples of processes: so much memory more a second is no
-/// leak.
+/// A load keeps a window for each second and samples of processes, so this growth per second is not
+/// a leak.
 const MOST_BYTES_A_SECOND: f64 = 16.0 * 1024.0;
-/// So many descriptors come and go.
+/// Up to this many descriptors may come and go.
 const FEW_DESCRIPTORS: u64 = 8;
 
 /// One look at a process.
@@ -24,24 +25,24 @@ pub struct Look {
     pub descriptors: u64,
 }
 
-/// What a series of looks shows, its beginning left out.
+/// The result of a series of looks, without its beginning.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Flatness {
     pub looks: usize,
     pub rss_first_bytes: u64,
     pub rss_last_bytes: u64,
     pub rss_most_bytes: u64,
-    /// Along the fitted line (Theil and Sen).
+    /// The slope of the fitted line (Theil and Sen).
     pub bytes_a_second: f64,
     /// The trend in standard deviations (Mann and Kendall).
     pub z: f64,
-    /// The most that were open in the first third, and in the last.
+    /// The highest number of open descriptors in the first third and in the last.
     pub descriptors: (u64, u64),
-    /// Neither grows.
+    /// Whether neither grows.
     pub is_flat: bool,
 }
 
-/// `None` of fewer than ten looks.
+/// `None` for fewer than ten looks.
 pub fn of(looks: &[Look]) -> Option<Flatness> {
     let looks = &looks[(looks.len() as f64 * BEGINNING) as usize..];
     let (first, last) = (looks.first()?, looks.last()?);
@@ -85,7 +86,7 @@ mod tests {
         let fills = series(|at| 50 * MIB + at.min(30) * MIB + at % 7 * 4096, |at| 20 + at % 5);
         let found = of(&fills).unwrap();
         assert!(found.is_flat, "{found:?}");
-        // A window of each second.
+        // The growth from one window each second.
         assert!(of(&series(|at| 50 * MIB + at * 4096, |_| 20)).unwrap().is_flat);
     }
 

@@ -1,10 +1,10 @@
-//! A process whose memory and descriptors are looked at until it ends.
+//! A process whose memory and descriptors are sampled until it ends.
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use super::flat::Look;
 
-/// Killed when dropped.
+/// The process. Dropping this kills it.
 pub struct Watched {
     child: Child,
     begun: Instant,
@@ -25,7 +25,7 @@ impl Watched {
     pub fn look(&self) -> Option<Look> {
         let folder = format!("/proc/{}", self.child.id());
         let status = std::fs::read_to_string(format!("{folder}/status")).ok()?;
-        // A process that has ended and was not waited for has no memory (proc_pid_status(5)).
+        // An ended process that was not waited for has no memory (proc_pid_status(5)).
         let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
         let kib: u64 = line.trim().trim_end_matches("kB").trim().parse().ok()?;
         let descriptors = std::fs::read_dir(format!("{folder}/fd")).ok()?.count() as u64;
@@ -33,7 +33,7 @@ impl Watched {
         Some(Look { at_ms, rss_bytes: kib * 1024, descriptors })
     }
 
-    /// Looks again and again until it ends; its exit code.
+    /// Samples it until it ends. Returns its exit code too.
     pub fn until_its_end(mut self, every: Duration) -> Result<(Vec<Look>, Option<i32>), String> {
         let mut looks = Vec::new();
         loop {

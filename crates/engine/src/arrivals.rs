@@ -17,9 +17,9 @@ use rand_xoshiro::rand_core::Rng;
 use crate::random;
 use crate::users::Lane;
 
-/// So many arrivals are passed over one by one, and what is beyond them at once. The number of Poisson
-/// arrivals that are left is then its mean, which it misses by 0.1 % (one standard deviation of a
-/// million).
+/// So many arrivals are passed over one by one, and what is beyond them at once. The number of
+/// Poisson arrivals that are left is then its mean, which it misses by 0.1 % (one standard
+/// deviation of a million).
 const ONE_BY_ONE: u64 = 1_000_000;
 /// The same of constant arrivals, whose number is exact either way.
 const CONSTANT_ONE_BY_ONE: u64 = 64;
@@ -101,8 +101,8 @@ impl Arrivals {
         self.next_ns = self.due();
     }
 
-    /// Passes over the arrivals before an instant, `most` of them at the most; how many. This takes no
-    /// longer for a rate that nobody can send.
+    /// Passes over the arrivals before an instant, `most` of them at the most; how many. This takes
+    /// no longer for a rate that nobody can send.
     pub fn skip_to(&mut self, instant_ns: u64, most: u64) -> u64 {
         let singly = if self.gaps.is_some() { ONE_BY_ONE } else { CONSTANT_ONE_BY_ONE };
         let mut skipped = 0;

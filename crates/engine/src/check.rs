@@ -47,8 +47,8 @@ impl Timing {
     }
 }
 
-/// Whether a head says that the body is of this media type, whatever its parameters (RFC 9110 section
-/// 8.3).
+/// Whether a head says that the body is of this media type, whatever its parameters (RFC 9110
+/// section 8.3).
 fn is_of_type(raw: &[u8], wanted: &str) -> bool {
     let line = raw.split(|byte| *byte == b'\n').find_map(|line| {
         let (name, value) = line.split_at_checked("content-type:".len())?;

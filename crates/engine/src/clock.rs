@@ -28,8 +28,8 @@ pub(crate) fn thread_cpu_ns() -> u64 {
 
 /// Turns the kernel's arrival stamps, which are CLOCK_REALTIME, into CLOCK_MONOTONIC.
 ///
-/// The offset between the two is measured again after each millisecond: NTP slews by at most
-/// 500 ppm, which makes half a microsecond in that time. A step of the time of day is noticed; stamps
+/// The offset between the two is measured again after each millisecond: NTP slews by at most 500
+/// ppm, which makes half a microsecond in that time. A step of the time of day is noticed; stamps
 /// from before it are dropped, for their offset is not known.
 #[derive(Debug)]
 pub(crate) struct StampClock {

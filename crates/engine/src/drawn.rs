@@ -1,7 +1,7 @@
 //! Values that are drawn anew for each request: no server can have its answers in a table.
 //!
-//! A request names eight characters of its target ([`Request::drawn`]). They are replaced each time it
-//! is sent, and wherever the check has them, the answer must have what was sent. A value costs a
+//! A request names eight characters of its target ([`Request::drawn`]). They are replaced each time
+//! it is sent, and wherever the check has them, the answer must have what was sent. A value costs a
 //! random number and eight multiplications, and the request a copy of its bytes.
 use pippin_model::draw::Draw;
 use pippin_model::request::{BodyCheck, DRAWN, Request};
@@ -22,8 +22,8 @@ impl Drawer {
         Self(Draw::new(seed ^ thread))
     }
 
-    /// Digits, of which the first is not 0, or lower-case letters. Each is the whole part of a product
-    /// with a random fraction, whose rest makes the next one.
+    /// Digits, of which the first is not 0, or lower-case letters. Each is the whole part of a
+    /// product with a random fraction, whose rest makes the next one.
     #[inline]
     pub fn draw(&mut self, kind: Kind) -> Value {
         let (first, others, zero) = match kind {
@@ -165,8 +165,8 @@ pub(crate) struct Desk {
 }
 
 impl Desk {
-    /// Puts a request there, whose rendered form is `template`. `longest` is the size of the longest
-    /// request of the load: the memory stays in its place.
+    /// Puts a request there, whose rendered form is `template`. `longest` is the size of the
+    /// longest request of the load: the memory stays in its place.
     #[inline]
     pub fn put(&mut self, template: &[u8], filled: Option<Filled<'_>>, longest: usize) {
         if self.bytes.capacity() == 0 {

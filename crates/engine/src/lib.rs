@@ -4,11 +4,12 @@
 //! or files.
 //!
 //! The way of a load: `validate` -> `run` starts one `worker` a thread, each built of an `io` event
-//! loop, a `transport` (TCP, or TLS over it) and a `protocol` (`http1`, `http2`, `websocket`), all chosen at
-//! compile time.
-//! `users` say when a request is due, a `check` says whether its answer is right, and a `recorder`
-//! counts. Where no answer may come from a table, a part of each request is `drawn` anew. In a scenario each user has values and cookies of its own (`scenario`). The `coordinator` tells all workers when measuring starts and ends (`timeline`) and
-//! merges what they have counted.
+//! loop, a `transport` (TCP, or TLS over it) and a `protocol` (`http1`, `http2`, `websocket`), all
+//! chosen at compile time. `users` say when a request is due, a `check` says whether its answer is
+//! right, and a `recorder` counts. Where no answer may come from a table, a part of each request is
+//! `drawn` anew. In a scenario each user has values and cookies of its own (`scenario`). The
+//! `coordinator` tells all workers when measuring starts and ends (`timeline`) and merges what they
+//! have counted.
 mod arrivals;
 pub mod blocking;
 mod check;
@@ -76,8 +77,8 @@ pub struct Control<'a> {
     /// Whether throughput has stopped trending, given the completed requests per second of each
     /// short window (200 ms) so far.
     pub steady: fn(&[f64]) -> bool,
-    /// Holds the schedule back until the caller has said when it starts. `None` starts it as soon as
-    /// the connections are open.
+    /// Holds the schedule back until the caller has said when it starts. `None` starts it as soon
+    /// as the connections are open.
     pub gate: Option<&'a Gate>,
     /// Whether windows carry their histograms, so that those of peers can be merged.
     pub histograms: bool,

@@ -25,11 +25,12 @@ pub(crate) trait Protocol: Sized {
     /// of a connection is a user of its own, whose number is the tag of its requests, and the
     /// protocol may send bytes of its own.
     const IN_ORDER: bool;
-    /// Whether a connection begins with a handshake of the protocol's own: [`Protocol::begin`] writes
-    /// its request, and no other request is sent before it is done. Not if answers come in order.
+    /// Whether a connection begins with a handshake of the protocol's own: [`Protocol::begin`]
+    /// writes its request, and no other request is sent before it is done. Not if answers come in
+    /// order.
     const GREETS: bool = false;
-    /// Whether the first connection of a worker sends all requests, and the answer to each is complete
-    /// when it has come on every connection. Not if answers come in order.
+    /// Whether the first connection of a worker sends all requests, and the answer to each is
+    /// complete when it has come on every connection. Not if answers come in order.
     const GATHERS: bool = false;
     /// Whether each request is made from the values of its user, who goes through the requests in
     /// order ([`crate::scenario`]). Answers are then kept until they are checked.
@@ -86,8 +87,8 @@ pub(crate) trait Protocol: Sized {
     fn cancel(&mut self, _session: &mut Self::Session, _tag: u32, _out: &mut Self::Out) {}
 
     /// Appends a request to what a connection is to send. `tag` tells requests under way on the
-    /// same connection apart; it is below the number that may be under way. `value` is what was drawn
-    /// for it, where values are drawn.
+    /// same connection apart; it is below the number that may be under way. `value` is what was
+    /// drawn for it, where values are drawn.
     fn render(
         &mut self,
         session: &mut Self::Session,
@@ -174,17 +175,18 @@ pub(crate) trait Answers {
     fn field(&mut self, _tag: u32, _name: &[u8], _value: &[u8]) {}
     /// The head is complete. `is_last`: the server takes no further requests on this connection.
     fn head(&mut self, tag: u32, status: u16, is_last: bool);
-    /// The bytes of the head that is complete, of an answer to this template; only where answers come
-    /// in order.
+    /// The bytes of the head that is complete, of an answer to this template; only where answers
+    /// come in order.
     #[inline]
     fn head_bytes(&mut self, _template: u32, _raw: &[u8]) {}
     /// A piece of the body of the answer to this request.
     fn body(&mut self, tag: u32, template: u32, piece: &[u8]);
-    /// The present connection has the whole answer to this request; only where every connection is to
-    /// have it.
+    /// The present connection has the whole answer to this request; only where every connection is
+    /// to have it.
     #[inline]
     fn heard(&mut self, _tag: u32) {}
-    /// The answer to this request is wrong, whatever its body; only where answers come in any order.
+    /// The answer to this request is wrong, whatever its body; only where answers come in any
+    /// order.
     fn wrong(&mut self, _tag: u32) {}
     /// The server takes no further requests on this connection.
     fn closing(&mut self) {}
@@ -192,7 +194,8 @@ pub(crate) trait Answers {
 
 /// The bytes of requests, waiting for the kernel.
 pub(crate) trait Outgoing: Default {
-    /// They stay as they are until their answer has come, so that the event loop may send them later.
+    /// They stay as they are until their answer has come, so that the event loop may send them
+    /// later.
     const STAYS: bool;
     fn is_empty(&self) -> bool;
     fn bytes(&self) -> Bytes<'_>;

@@ -1,7 +1,7 @@
 //! The seam to a referee: it knows which answers are right at each instant.
 
-/// Judges the bodies of [`pippin_model::load_spec::BodyCheck::Refereed`]. All threads of a load share
-/// it, on their hot path: it must be quick, and it must not block.
+/// Judges the bodies of [`pippin_model::load_spec::BodyCheck::Refereed`]. All threads of a load
+/// share it, on their hot path: it must be quick, and it must not block.
 pub trait Referee: Send + Sync {
     /// Whether this is a right answer.
     fn is_right(&self, exchange: &Exchange<'_>) -> bool;

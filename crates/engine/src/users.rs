@@ -1,9 +1,9 @@
 //! The users of one lane of a load: who sends the next request, when, and which. They know no
 //! sockets and no bytes.
 //!
-//! A load is dealt out to its slices, and the items of a slice to its threads in turn: a thread of a
-//! slice is a lane. All lanes together are the whole load, whatever the number of
-//! threads of each slice.
+//! A load is dealt out to its slices, and the items of a slice to its threads in turn: a thread of
+//! a slice is a lane. All lanes together are the whole load, whatever the number of threads of each
+//! slice.
 use pippin_model::load_spec::{LoadSpec, Part, Schedule, share_of};
 use std::sync::Arc;
 
@@ -186,8 +186,8 @@ impl Users {
     }
 
     /// The template that the user of a connection begins with. In a scenario that is the first.
-    /// Elsewhere users begin at different ones, so that at any time each template has been sent about
-    /// as often as the others. `nth` is the connection's number in the whole load.
+    /// Elsewhere users begin at different ones, so that at any time each template has been sent
+    /// about as often as the others. `nth` is the connection's number in the whole load.
     pub fn first_template(spec: &LoadSpec, nth: u64) -> u32 {
         if spec.scenario.is_some() {
             return 0;

@@ -58,8 +58,8 @@ impl Wire {
     /// `at_once`: how many requests one write holds at the most.
     ///
     /// # Errors
-    /// The first of the requests that cannot be rendered; or that they are too long for places of 32
-    /// bits.
+    /// The first of the requests that cannot be rendered; or that they are too long for places of
+    /// 32 bits.
     pub fn new(
         requests: impl Iterator<Item = Result<(Vec<u8>, Template), EngineError>>,
         turns: impl Iterator<Item = usize> + Clone,

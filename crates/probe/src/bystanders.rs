@@ -1,36 +1,35 @@
-//! CPU time of every process that has no part in the measurement, one by one.
+//! CPU time of every process outside of the measurement, one by one.
 //!
-//! Left out are the kernel's own threads, this process with everything below it and above it (the
-//! shell, the terminal that draws its output), and whoever the caller names.
+//! It leaves out the kernel's own threads, this process with everything below and above it (the
+//! shell, the terminal that draws its output), and the processes that the caller names.
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use crate::clock::{ProcUnits, monotonic_ns};
 use crate::kernel_files::KernelFiles;
 use crate::process_table::{Process, list_processes, read_process};
 
-/// The kernel's own threads are this process and its children (it is `kthreadd`).
+/// The kernel's own threads are this process (`kthreadd`) and its children.
 const KERNEL: i32 = 2;
 
-/// A process, also told from a later one with the same number: its number, and when it started in
-/// clock ticks after boot.
+/// A unique process: its pid, and its start in clock ticks after boot.
 pub type Bystander = (i32, u64);
 
-/// What each process had used at an instant.
+/// The CPU time of each process at an instant.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Look {
     /// CLOCK_MONOTONIC, nanoseconds.
     pub at_ns: u64,
-    /// CPU time of its own threads, living and dead, nanoseconds. Time of children is not in it:
-    /// the kernel bills it all at once when a child ends.
+    /// CPU time of its own threads, living and dead, in nanoseconds. It excludes children, because
+    /// the kernel bills their time all at once when a child ends.
     pub own_ns: BTreeMap<Bystander, u64>,
 }
 
-/// Looks at processes again and again.
+/// Looks at processes repeatedly.
 #[derive(Debug)]
 pub struct Bystanders {
     files: KernelFiles,
     units: ProcUnits,
-    /// Threads of the kernel, which are not read again.
+    /// Threads of the kernel. They are not read again.
     kernel: HashSet<i32>,
 }
 
@@ -45,7 +44,7 @@ impl Default for Bystanders {
 }
 
 impl Bystanders {
-    /// Looks at everybody who is not below this process, above it, or below one of `ours`.
+    /// Looks at all processes that are not below this process, above it, or below one of `ours`.
     pub fn look(&mut self, ours: &[i32]) -> Look {
         let at_ns = monotonic_ns();
         let listed = list_processes(&self.files);
@@ -86,7 +85,7 @@ impl Bystanders {
 /// A process, its parent, and so on.
 fn chain(pid: i32, all: &HashMap<i32, Process>) -> Vec<i32> {
     let parent = |pid: &i32| all.get(pid).map(|process| process.parent).filter(|pid| *pid > 0);
-    // No longer than there are processes, should it have been read while it changed.
+    // At most as many steps as there are processes, in case it changed while it was read.
     std::iter::successors(Some(pid), parent).take(all.len() + 1).collect()
 }
 

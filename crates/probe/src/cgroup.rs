@@ -1,6 +1,6 @@
-//! Control groups: what a container or a service manager lets this process use (cgroups(7); kernel
-//! `Documentation/admin-guide/cgroup-v2.rst`, `Documentation/scheduler/sched-bwc.rst` and
-//! `admin-guide/cgroup-v1/memory.rst` for version 1).
+//! Control groups: the limits that a container or a service manager sets for this process
+//! (cgroups(7); kernel `Documentation/admin-guide/cgroup-v2.rst`,
+//! `Documentation/scheduler/sched-bwc.rst` and `admin-guide/cgroup-v1/memory.rst` for version 1).
 use std::path::{Path, PathBuf};
 
 use crate::kernel_files::KernelFiles;
@@ -19,15 +19,15 @@ pub struct Membership {
 pub struct Mount {
     /// Whether it is version 2 (`cgroup2`).
     pub unified: bool,
-    /// The group that is mounted there: not `/` in a container without a namespace of its own.
+    /// The group that is mounted there. It is not `/` in a container without its own namespace.
     pub root: String,
-    /// Where.
+    /// The mount point.
     pub point: String,
-    /// Options of the file system; for version 1 the controllers are among them.
+    /// Options of the file system; for version 1 they include the controllers.
     pub options: Vec<String>,
 }
 
-/// The limits that its groups set for a process. `None` means "no visible limit".
+/// The limits of a process by its groups. `None` means "no visible limit".
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct CgroupLimits {
     /// Cores: quota per period, the lowest of the group and all groups above it.
@@ -53,7 +53,7 @@ pub fn parse_memberships(text: &str) -> Vec<Membership> {
 #[must_use]
 pub fn parse_mounts(text: &str) -> Vec<Mount> {
     let line = |line: &str| {
-        // Between the fixed fields and " - " is any number of optional ones.
+        // There are any number of optional fields between the fixed ones and " - ".
         let (fixed, file_system) = line.split_once(" - ")?;
         let mut file_system = file_system.split(' ');
         let kind = file_system.next()?;
@@ -70,7 +70,7 @@ pub fn parse_mounts(text: &str) -> Vec<Mount> {
     text.lines().filter_map(line).collect()
 }
 
-/// Cores out of version 2's `cpu.max`: `"150000 100000"` is 1.5, `"max 100000"` is no limit.
+/// Cores from version 2's `cpu.max`: `"150000 100000"` is 1.5, `"max 100000"` is no limit.
 #[must_use]
 pub fn parse_cpu_max(text: &str) -> Option<f64> {
     let mut words = text.split_ascii_whitespace();
@@ -79,22 +79,22 @@ pub fn parse_cpu_max(text: &str) -> Option<f64> {
     (quota > 0.0 && period > 0.0).then(|| quota / period)
 }
 
-/// Cores out of version 1's `cpu.cfs_quota_us` (-1 is no limit) and `cpu.cfs_period_us`.
+/// Cores from version 1's `cpu.cfs_quota_us` (-1 is no limit) and `cpu.cfs_period_us`.
 #[must_use]
 pub fn parse_cfs(quota: &str, period: &str) -> Option<f64> {
     parse_cpu_max(&format!("{} {}", quota.trim(), period.trim()))
 }
 
-/// Bytes out of version 2's `memory.max` (`max` is no limit) or version 1's `memory.limit_in_bytes`
-/// (where no limit is the highest number of whole pages, near 2^63).
+/// Bytes from version 2's `memory.max` (`max` is no limit) or version 1's `memory.limit_in_bytes`
+/// (no limit is the highest number of whole pages, near 2^63).
 #[must_use]
 pub fn parse_memory_limit(text: &str) -> Option<u64> {
     text.trim().parse().ok().filter(|bytes| *bytes < 1 << 62)
 }
 
-/// CPU time out of version 2's `cpu.stat`, nanoseconds: `usage_usec`, which the kernel keeps for
-/// every group, also where the controller `cpu` is not enabled. All tasks that ever were in the
-/// group are in it, whoever waited for them or did not.
+/// CPU time from version 2's `cpu.stat`, in nanoseconds: `usage_usec`, which the kernel keeps for
+/// every group, even without the controller `cpu`. It includes all tasks that ever were in the
+/// group, even those that were never waited for.
 #[must_use]
 pub fn parse_cpu_stat(text: &str) -> Option<u64> {
     let value = text.lines().find_map(|line| line.strip_prefix("usage_usec "))?;
@@ -107,7 +107,7 @@ pub fn cpu_ns(folder: &Path) -> Option<u64> {
     parse_cpu_stat(&std::fs::read_to_string(folder.join("cpu.stat")).ok()?)
 }
 
-/// The folder of this process's own group in the hierarchy of version 2; `None` where there is none.
+/// The folder of this process's own group in the hierarchy of version 2; `None` if there is none.
 #[must_use]
 pub fn own_unified(files: &KernelFiles) -> Option<PathBuf> {
     let memberships = parse_memberships(&files.text("proc/self/cgroup")?);
@@ -118,10 +118,10 @@ pub fn own_unified(files: &KernelFiles) -> Option<PathBuf> {
     Some(files.path(folder.trim_start_matches('/')))
 }
 
-/// Makes a group below this process's own and removes it.
+/// Creates a group below this process's own and removes it.
 ///
 /// # Errors
-/// Why there can be none, in words.
+/// The reason, in words, if that is not possible.
 pub fn try_to_make(files: &KernelFiles) -> Result<(), String> {
     let own = own_unified(files).ok_or("this host has no hierarchy of version 2")?;
     let group = own.join(format!("pippin-{}-doctor", std::process::id()));
@@ -166,7 +166,7 @@ pub fn limits(files: &KernelFiles) -> CgroupLimits {
     limits
 }
 
-/// The memberships that a mounted hierarchy shows, with the controller they are looked at for.
+/// The memberships that a mounted hierarchy shows, each with the controller to read.
 fn joined<'a>(mount: &'a Mount, memberships: &'a [Membership]) -> Vec<(&'a str, &'a Membership)> {
     if mount.unified {
         return memberships
@@ -187,7 +187,7 @@ fn joined<'a>(mount: &'a Mount, memberships: &'a [Membership]) -> Vec<(&'a str, 
 
 /// The folder of a group and of all groups above it, as far as they are mounted.
 fn folders(mount: &Mount, path: &str) -> Vec<String> {
-    // A path outside the mounted part cannot be followed; the mount point itself then is the
+    // A path outside of the mounted part cannot be followed. The mount point is then the
     // container's own group.
     let root = mount.root.trim_end_matches('/');
     let below = path

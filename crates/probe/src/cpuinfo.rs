@@ -11,8 +11,8 @@ pub fn parse_model(text: &str) -> Option<String> {
         .map(String::from)
 }
 
-/// Whether the processor says that it is a virtual machine's: the flag `hypervisor`, which real
-/// hardware never sets (x86 only; `None` elsewhere).
+/// Whether the processor reports that it belongs to a virtual machine: the flag `hypervisor`, which
+/// real hardware never sets (x86 only; `None` elsewhere).
 #[must_use]
 pub fn parse_hypervisor(text: &str) -> Option<bool> {
     value(text, "flags")

@@ -1,18 +1,18 @@
-//! What the host did to the processors of a measurement.
+//! How the host disturbed the processors of a measurement.
 use pippin_model::slice::SliceHost;
 use pippin_model::usage::Usage;
 use std::collections::BTreeSet;
 
-/// What the host did to these processors (all, if there are none), as shares of their time.
+/// How the host disturbed these processors (all, if the set is empty), as shares of their time.
 ///
-/// *Steal* is the mean of their own lines of `/proc/stat`. *Foreign* is what kept them busy beyond
-/// all roles and interrupts, but no more than what processes outside of the roles used anywhere on
-/// the host: the ways into and out of idleness belong to nobody. Idle time is counted in ticks of
-/// 10 ms a processor, and so is steal.
+/// *Steal* is the mean of their lines of `/proc/stat`. *Foreign* is their busy time beyond all
+/// roles and interrupts, but at most the CPU time that processes outside of the roles used anywhere
+/// on the host, because entering and leaving idleness belongs to no process. Idle time and steal
+/// are counted in ticks of 10 ms for each processor.
 ///
-/// *Waiting* stays unknown: the kernel adds up how long each thread was ready and had no processor
-/// (`/proc/PID/schedstat`), and does not say who had it. A thread waits for its siblings on the same
-/// processor as for anybody else. It can wait for others only while those run there, which is
+/// *Waiting* stays unknown. The kernel adds up how long each thread was ready without a processor
+/// (`/proc/PID/schedstat`), but does not tell who had the processor. A thread also waits for its
+/// siblings on the same processor. It can wait for others only while those run there, which is
 /// foreign time, or while the hypervisor has the processor, which is steal
 /// (docs/decisions/slices.md).
 #[must_use]

@@ -16,7 +16,7 @@ pub enum ProbeError {
     Pin {
         /// The requested processor.
         cpu: u32,
-        /// What sched_setaffinity(2) said.
+        /// The error of sched_setaffinity(2).
         #[source]
         source: io::Error,
     },

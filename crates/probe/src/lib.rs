@@ -13,19 +13,19 @@
 //! | [`server`] | which processes of this machine serve an address |
 //! | [`process`] | one process: `/proc/PID/stat`, `status`, `smaps_rollup` |
 //! | [`process_table`] | which processes live below which root, found at little cost |
-//! | [`outsiders`], [`bystanders`] | CPU time of everybody who belongs to no role, in all and one by one |
+//! | [`outsiders`], [`bystanders`] | CPU time of all processes outside of the roles, as a sum and one by one |
 //! | [`strays`] | threads on processors that they were not given |
 //! | [`tree`] | CPU time of a whole tree, each process counted exactly once, also after its death |
-//! | [`tree_clocks`] | CPU time of several trees and nothing else, at little cost |
+//! | [`tree_clocks`] | only CPU time of several trees, at little cost |
 //! | [`switches`] | context switches of a whole tree |
 //! | [`mod@sample`] | one instant: [`sample()`] |
 //! | [`sampler`] | many instants: a thread |
-//! | [`usage`] | what lies between two instants: [`usage_between`] |
-//! | [`disturbance`] | what the host did to some processors meanwhile |
+//! | [`usage`] | the usage between two instants: [`usage_between`] |
+//! | [`disturbance`] | how the host disturbed some processors |
 //! | [`cgroup`], [`cpuinfo`], [`topology`], [`limits`], [`sysctl`], [`virtualisation`] | parts of the fingerprint |
-//! | [`host_load`] | how busy the host is while nobody measures |
+//! | [`host_load`] | how busy the host is outside of measurements |
 //! | [`mod@fingerprint`] | the host a run is made on: [`fingerprint()`] |
-//! | [`doctor`] | what on this host would spoil which plan, and how to mend it |
+//! | [`doctor`] | what on this host would spoil which plan, and how to fix it |
 pub mod bystanders;
 pub mod cgroup;
 pub mod clock;

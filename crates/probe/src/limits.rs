@@ -1,7 +1,7 @@
 //! Resource limits (getrlimit(2)) of this process, and of others by `/proc/PID/limits`.
 use std::collections::BTreeMap;
 
-/// One limit: the current value, and the value to which a process without privileges may raise it.
+/// One limit: the current value, and the highest value that a process without privileges may set.
 /// `None` is unlimited.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limit {
@@ -11,8 +11,8 @@ pub struct Limit {
     pub hard: Option<u64>,
 }
 
-/// This process's limits that matter to servers and load generators, by the name `ulimit` and
-/// limits.conf(5) use: open files, processes and threads of the user, locked memory, stack, address
+/// This process's limits that matter to servers and load generators, by their names in `ulimit` and
+/// limits.conf(5): open files, processes and threads of the user, locked memory, stack, address
 /// space.
 #[must_use]
 pub fn own_limits() -> BTreeMap<&'static str, Limit> {
@@ -26,7 +26,7 @@ pub fn own_limits() -> BTreeMap<&'static str, Limit> {
     kinds.into_iter().filter_map(|(name, kind)| Some((name, own_limit(kind)?))).collect()
 }
 
-/// The C libraries have different types for the kind of a limit.
+/// The C libraries use different types for the kind of a limit.
 #[cfg(target_env = "gnu")]
 type Kind = libc::__rlimit_resource_t;
 #[cfg(not(target_env = "gnu"))]

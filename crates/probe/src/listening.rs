@@ -54,8 +54,8 @@ struct Request {
     id: SocketId,
 }
 
-/// `struct inet_diag_msg`. Of a listening socket `receive_queue` is the length of its listen queue,
-/// `send_queue` the longest that is allowed.
+/// `struct inet_diag_msg`. For a listening socket, `receive_queue` is the length of its listen
+/// queue and `send_queue` the maximum length.
 #[repr(C)]
 #[derive(Clone, Copy, Default)]
 struct Message {
@@ -82,7 +82,7 @@ pub struct Listener {
     pub waiting: u32,
 }
 
-/// A way to ask the kernel for listening sockets.
+/// A connection to the kernel for queries about listening sockets.
 #[derive(Debug)]
 pub struct Listeners {
     socket: OwnedFd,
@@ -91,7 +91,7 @@ pub struct Listeners {
 
 impl Listeners {
     /// # Errors
-    /// The kernel has no sock_diag, or this process may not use it.
+    /// If the kernel has no sock_diag, or this process may not use it.
     pub fn open() -> io::Result<Self> {
         // SAFETY: no pointers.
         let fd = unsafe {
@@ -104,18 +104,19 @@ impl Listeners {
         if fd < 0 {
             return Err(io::Error::last_os_error());
         }
-        // SAFETY: the descriptor is new and nobody else's.
+        // SAFETY: the descriptor is new and has no other owner.
         Ok(Self { socket: unsafe { OwnedFd::from_raw_fd(fd) }, answer: vec![0; ANSWER_BYTES] })
     }
 
     /// Connections that wait to be accepted on this port of this network namespace, over all
-    /// addresses and listening sockets. `None` if nothing listens there or the kernel does not say.
+    /// addresses and listening sockets. `None` if nothing listens there or the kernel does not
+    /// tell.
     pub fn waiting(&mut self, port: u16) -> Option<u64> {
         self.of_port(port).iter().map(|listener| u64::from(listener.waiting)).reduce(|a, b| a + b)
     }
 
-    /// The sockets that listen on this port of this network namespace; none if the kernel does not
-    /// say.
+    /// The sockets that listen on this port of this network namespace; empty if the kernel does not
+    /// tell.
     pub fn of_port(&mut self, port: u16) -> Vec<Listener> {
         let families = [libc::AF_INET, libc::AF_INET6];
         families
@@ -175,7 +176,7 @@ impl Listeners {
     }
 }
 
-/// Adds the listening sockets of `port` in a part of a dump; whether it is the last part.
+/// Adds the listening sockets of `port` from a part of a dump. Returns whether it is the last part.
 fn read_answer(mut bytes: &[u8], port: u16, all: &mut Vec<Listener>) -> io::Result<bool> {
     while let Some(header) = bytes.get(..size_of::<Header>()) {
         let length = number(header, offset_of!(Header, length)) as usize;
@@ -207,7 +208,7 @@ fn read_answer(mut bytes: &[u8], port: u16, all: &mut Vec<Listener>) -> io::Resu
     Ok(false)
 }
 
-/// The address that a socket is bound to, in network byte order; IPv4 has the first word.
+/// The address that a socket is bound to, in network byte order. IPv4 uses the first word.
 fn address(message: &[u8]) -> IpAddr {
     let at = offset_of!(Message, id) + offset_of!(SocketId, source);
     let mut bytes = [0; 16];
@@ -219,7 +220,7 @@ fn address(message: &[u8]) -> IpAddr {
     }
 }
 
-/// A number of the kernel's byte order; 0 where the message ends before it.
+/// A number in the kernel's byte order; 0 if the message is too short.
 fn number(bytes: &[u8], at: usize) -> u32 {
     bytes.get(at..at + 4).and_then(|four| four.try_into().ok()).map_or(0, u32::from_ne_bytes)
 }

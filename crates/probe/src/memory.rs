@@ -1,11 +1,11 @@
 //! `/proc/meminfo`: the host's memory.
 
-/// What matters of `/proc/meminfo` (proc_meminfo(5)), in bytes.
+/// The relevant lines of `/proc/meminfo` (proc_meminfo(5)), in bytes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Memory {
     /// MemTotal: usable memory.
     pub total_bytes: Option<u64>,
-    /// MemAvailable: what programs can get without swapping (Linux 3.14 and later).
+    /// MemAvailable: memory that programs can get without swapping (Linux 3.14 and later).
     pub available_bytes: Option<u64>,
     /// SwapTotal.
     pub swap_total_bytes: Option<u64>,
@@ -13,7 +13,7 @@ pub struct Memory {
     pub swap_free_bytes: Option<u64>,
 }
 
-/// Reads `/proc/meminfo`; a line that is missing is `None`.
+/// Reads `/proc/meminfo`; a missing line is `None`.
 #[must_use]
 pub fn parse_meminfo(text: &str) -> Memory {
     Memory {
@@ -30,7 +30,7 @@ pub(crate) fn kilobytes(text: &str, key: &str) -> Option<u64> {
     value.trim().parse::<u64>().ok()?.checked_mul(1024)
 }
 
-/// What follows `Key:` on the line that begins with it.
+/// The text after `Key:` on the line that begins with it.
 pub(crate) fn field<'a>(text: &'a str, key: &str) -> Option<&'a str> {
     text.lines().find_map(|line| Some(line.strip_prefix(key)?.strip_prefix(':')?.trim()))
 }

@@ -3,10 +3,10 @@ use crate::clock::ProcUnits;
 use crate::kernel_files::KernelFiles;
 use crate::process_table::{list_processes, read_process};
 
-/// CPU time of all processes that are not `ours`, and of the children that they have waited for,
-/// nanoseconds since boot; `None` if not all processes of the host can be seen. A process that dies
-/// is still in the sum, as a child of whoever waited for it (proc_pid_stat(5), `cutime` and
-/// `cstime`); if nobody waits for it, its time is lost.
+/// CPU time of all processes that are not `ours`, including children that they waited for, in
+/// nanoseconds since boot; `None` if not all processes of the host are visible. A dead process is
+/// still in the sum, as a child of the process that waited for it (proc_pid_stat(5), `cutime` and
+/// `cstime`). If none waits for it, its time is lost.
 #[must_use]
 pub fn cpu_ns(files: &KernelFiles, units: ProcUnits, ours: &[i32]) -> Option<u64> {
     if !sees_the_host(files) {
@@ -34,7 +34,7 @@ mod tests {
 
     const UNITS: ProcUnits = ProcUnits { ticks_per_second: 100, page_bytes: 4096 };
 
-    /// A process whose number no live one has, so that its time is that of its file.
+    /// Writes a process whose pid no live process has, so that its time comes from its file.
     fn write(root: &std::path::Path, pid: i32, name: &str, times: &str) {
         let folder = root.join(format!("proc/{pid}"));
         std::fs::create_dir_all(&folder).unwrap();

@@ -31,8 +31,8 @@ pub struct ProcessStat {
 }
 
 impl ProcessStat {
-    /// Whether it is dead and only waits to be waited for. (A process whose first thread ended
-    /// shows `Z` too, but has others.)
+    /// Whether it is dead and only waits to be waited for. (A process whose first thread ended also
+    /// shows `Z`, but has other threads.)
     #[must_use]
     pub const fn is_zombie(&self) -> bool {
         matches!(self.state, 'Z' | 'X' | 'x') && self.threads <= 1
@@ -83,7 +83,7 @@ pub fn parse_switches(status: &str) -> Option<Switches> {
     })
 }
 
-/// Whether the process ignores this signal, from `/proc/PID/status`: `SigIgn` is a mask of signals
+/// Whether the process ignores this signal. In `/proc/PID/status`, `SigIgn` is a mask of signals
 /// from 1 on (proc_pid_status(5)).
 #[must_use]
 pub fn ignores(status: &str, signal: i32) -> bool {
@@ -92,7 +92,7 @@ pub fn ignores(status: &str, signal: i32) -> bool {
 }
 
 /// Reads the proportional set from `/proc/PID/smaps_rollup` in bytes (proc_pid_smaps(5); Linux 4.14
-/// and later): private pages, and of each shared page the part that falls to this process.
+/// and later): private pages, and this process's part of each shared page.
 #[must_use]
 pub fn parse_pss_bytes(smaps_rollup: &str) -> Option<u64> {
     kilobytes(smaps_rollup, "Pss")

@@ -134,7 +134,8 @@ impl ProcessTable {
     /// Walks up from a process to the first root, or to a process that is known to be outside.
     fn place(&self, pid: i32, processes: &HashMap<i32, Process>) -> Place {
         let mut at = pid;
-        // A chain cannot be longer than there are processes, unless it was read while it changed.
+        // A chain cannot be longer than the number of processes, unless it changed while it was
+        // read.
         for _ in 0..=processes.len() {
             if let Some(index) = self.roots.iter().position(|&root| root == at) {
                 return Place::Tree(index);
@@ -232,8 +233,8 @@ pub(crate) mod tests {
     fn a_member_that_dies_under_the_eyes_is_told_and_a_stranger_is_asked_again() {
         let mut table = ProcessTable::default();
         look(&mut table, &[10], &host(&[(1, 0), (10, 1), (11, 10)]), &mut Vec::new());
-        // 11 and 12 are listed; 11 is gone when it is read, so that nobody knows where its child 12
-        // belongs.
+        // 11 and 12 are listed, but 11 is gone when it is read. So the place of its child 12 is
+        // unknown.
         let now = host(&[(1, 0), (10, 1), (12, 11)]);
         let reading = table.look(&[10], &[1, 10, 11, 12], |pid| now.get(&pid).cloned());
         assert_eq!(reading.unread, HashSet::from([11]));

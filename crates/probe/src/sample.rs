@@ -28,9 +28,9 @@ pub struct Roots {
     pub log: Option<PathBuf>,
     /// The port that the target listens on, on this host.
     pub port: Option<u16>,
-    /// The folder of the target's own control group, which knows its CPU time to the microsecond.
+    /// The folder of the target's own control group, which counts its CPU time in microseconds.
     pub group: Option<PathBuf>,
-    /// The processors that the target was given; none if it may use all.
+    /// The processors that the target was given; empty if it may use all.
     pub given: CpuSet,
 }
 
@@ -61,7 +61,7 @@ pub struct TreeMemory {
     trees: HashMap<(Role, i32), TreeLedger>,
     alone: HashMap<(Role, i32), (u64, u64)>,
     switches: BTreeMap<Role, SwitchLedger>,
-    /// `None` where the kernel does not tell.
+    /// `None` if the kernel does not tell.
     queues: Option<Listeners>,
     detail_due_ns: u64,
 }
@@ -94,7 +94,7 @@ struct Tally {
     began: bool,
     cpu_ns: u64,
     living: Vec<Process>,
-    /// All members, also those that have ended and were not waited for yet, and the roots.
+    /// All members, including those that have ended but were not waited for yet, and the roots.
     pids: Vec<i32>,
 }
 
@@ -108,7 +108,7 @@ pub fn sample(roots: &Roots, memory: &mut TreeMemory) -> UsageSample {
         target.cpu_ns = cpu_ns;
     }
     let host_times = memory.files.text("proc/stat").and_then(|text| parse_stat(&text));
-    // The counters are read one after the other; their common instant lies in the middle.
+    // The counters are read one after the other, so their common instant is the middle.
     let now_ns = monotonic_ns();
     let at_ns = before_ns.midpoint(now_ns);
 
@@ -198,7 +198,7 @@ fn tally(roots: &Roots, memory: &mut TreeMemory) -> BTreeMap<Role, Tally> {
     tallies
 }
 
-/// Looks at the host, and looks again if a process died meanwhile.
+/// Looks at the host, and looks again if a process died during the look.
 fn look(memory: &mut TreeMemory, tree_pids: &[i32]) -> Reading {
     let TreeMemory { files, units, table, .. } = memory;
     let mut once =
@@ -252,18 +252,18 @@ fn add_details(sample: &mut RoleSample, living: &[Process], memory: &mut TreeMem
             .and_then(|text| parse_pss_bytes(&text))
         {
             Some(bytes) => pss_bytes = Some(pss_bytes.unwrap_or(0) + bytes),
-            // It died since.
+            // It has died since.
             None if read_process(files, memory.units, process.pid)
                 .is_none_or(|process| process.zombie) => {}
-            // This process may not be read, and a sum without it would be wrong.
+            // This process is not readable, and a sum without it would be wrong.
             None => return,
         }
     }
     sample.pss_bytes = pss_bytes;
 }
 
-/// Whether a process ignores SIGCHLD: then the kernel bills its dead children to nobody (wait(2),
-/// "Notes").
+/// Whether a process ignores SIGCHLD. The kernel then does not bill its dead children to any
+/// process (wait(2), "Notes").
 fn ignores_its_children(files: &KernelFiles, pid: i32) -> bool {
     let status = files.text(&format!("proc/{pid}/status"));
     status.is_some_and(|status| ignores(&status, libc::SIGCHLD))

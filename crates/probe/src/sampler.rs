@@ -21,7 +21,7 @@ struct Shared {
 #[derive(Debug)]
 pub struct Sampler {
     shared: Arc<Shared>,
-    /// Takes the instants at which it is to sample too. Dropping it is the signal to stop.
+    /// Receives additional instants to sample at. Dropping it is the signal to stop.
     running: Option<Sender<u64>>,
     thread: Option<JoinHandle<(Vec<UsageSample>, TreeMemory)>>,
 }
@@ -37,8 +37,8 @@ impl Sampler {
         Self::resume(roots, TreeMemory::default(), every, cpu)
     }
 
-    /// The same with the memory of an earlier sampler of these roots, so that its counters go on
-    /// and nothing is learned twice.
+    /// The same with the memory of an earlier sampler of these roots, so that its counters continue
+    /// and nothing is read twice.
     ///
     /// # Errors
     /// As [`Self::start`].
@@ -86,7 +86,7 @@ impl Sampler {
     /// Samples at this instant too (CLOCK_MONOTONIC, nanoseconds), or at once if it has passed.
     pub fn also_at(&self, instant_ns: u64) {
         if let Some(running) = &self.running {
-            // A thread that has ended samples no more.
+            // A thread that has ended takes no more samples.
             let _ = running.send(instant_ns);
         }
     }
@@ -97,7 +97,7 @@ impl Sampler {
         self.pause().0
     }
 
-    /// The same, with the memory from which [`Self::resume`] goes on.
+    /// The same, but also returns the memory for [`Self::resume`].
     #[must_use]
     pub fn pause(mut self) -> (Vec<UsageSample>, TreeMemory) {
         self.finish()
@@ -130,7 +130,7 @@ fn run(
     loop {
         take(roots, &mut memory, shared, &mut samples);
         if samples.len() == 1 {
-            // As above: if the owner were gone, the channel `stopped` would tell.
+            // As above: if the owner is gone, the answer does not matter.
             let _ = ready.send(Ok(()));
         }
         // After a delay, the missed samples are skipped, not made up for.
@@ -146,8 +146,7 @@ fn run(
     (samples, memory)
 }
 
-/// Waits until a sample is due, by the pace or because somebody asked for one; `false` if it is
-/// time to stop.
+/// Waits until a sample is due, by the pace or by request; `false` if it is time to stop.
 fn wait(due: Instant, instants: &mut Vec<u64>, asked: &Receiver<u64>) -> bool {
     loop {
         let now_ns = monotonic_ns();

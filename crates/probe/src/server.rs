@@ -11,12 +11,12 @@ use crate::listening::{Listener, Listeners};
 use crate::process_table::{list_processes, read_process};
 use crate::sample::RoleRoot;
 
-/// A process that serves, the first of its tree.
+/// A server process, the first of its tree.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Server {
-    /// Where its processes begin.
+    /// The root of its processes.
     pub root: RoleRoot,
-    /// Its number.
+    /// Its pid.
     pub pid: i32,
     /// Its name (`/proc/PID/comm`, proc_pid_comm(5)).
     pub name: String,
@@ -27,13 +27,13 @@ pub struct Server {
 /// Why no process was found that serves an address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum NoServer {
-    /// The address is none of this machine's.
+    /// The address does not belong to this machine.
     #[error("it runs on another machine")]
     Elsewhere,
     /// No socket of this network namespace listens there.
     #[error("nothing on this machine listens on port {0} where it could be seen")]
     NobodyListens(u16),
-    /// Sockets of other users are in folders that this process may not read.
+    /// The sockets may belong to other users, whose folders this process may not read.
     #[error("its process belongs to another user or is hidden")]
     Hidden,
     /// This process itself listens there.
@@ -47,7 +47,7 @@ pub enum NoServer {
 /// The first process of each tree that listens on one of these addresses.
 ///
 /// # Errors
-/// If there is none, or none that this process may see.
+/// If there is none, or none that this process can see.
 pub fn behind(addresses: &[SocketAddr]) -> Result<Vec<Server>, NoServer> {
     let is_here = |address: &&SocketAddr| is_own(address.ip());
     let here: Vec<&SocketAddr> = addresses.iter().filter(is_here).collect();
@@ -73,7 +73,7 @@ pub fn behind(addresses: &[SocketAddr]) -> Result<Vec<Server>, NoServer> {
 }
 
 /// The processes that hold a listening socket of this address and are not below `root`, with their
-/// names; none where the kernel does not say, or where their descriptors may not be read.
+/// names; empty if the kernel does not tell, or if their descriptors are not readable.
 #[must_use]
 pub fn strangers(address: SocketAddr, root: i32) -> Vec<(i32, String)> {
     let Ok(mut listeners) = Listeners::open() else { return Vec::new() };
@@ -96,7 +96,7 @@ fn inodes(listeners: &mut Listeners, address: &SocketAddr) -> BTreeSet<u32> {
 /// The process that listens on a unix socket: the one that called listen(2) (SO_PEERCRED, unix(7)).
 ///
 /// # Errors
-/// If nobody listens there, or the kernel does not say who.
+/// If none listens there, or the kernel does not tell which one.
 pub fn behind_unix_socket(path: &Path) -> Result<Vec<Server>, NoServer> {
     let stream = UnixStream::connect(path).map_err(|_| NoServer::Hidden)?;
     let mut peer = libc::ucred { pid: 0, uid: 0, gid: 0 };
@@ -112,7 +112,7 @@ pub fn behind_unix_socket(path: &Path) -> Result<Vec<Server>, NoServer> {
             &raw mut length,
         )
     };
-    // 0 is a process of another namespace, and 1 has passed the socket on to a service of its own.
+    // 0 is a process of another namespace. 1 has passed the socket on to a service.
     if result < 0 || peer.pid <= 1 {
         return Err(NoServer::Hidden);
     }
@@ -122,7 +122,7 @@ pub fn behind_unix_socket(path: &Path) -> Result<Vec<Server>, NoServer> {
     of_process(peer.pid).map(|server| vec![server])
 }
 
-/// The server of which this process is the first.
+/// The server that begins with this process.
 ///
 /// # Errors
 /// If there is no such process, or it is this one.
@@ -133,8 +133,8 @@ pub fn of_process(pid: i32) -> Result<Server, NoServer> {
     server(&KernelFiles::default(), pid).ok_or(NoServer::NoProcess(pid))
 }
 
-/// Whether packets to this address stay on this machine: only its own addresses can be bound to
-/// (ip(7)).
+/// Whether packets to this address stay on this machine: a socket can only be bound to the
+/// machine's own addresses (ip(7)).
 fn is_own(address: IpAddr) -> bool {
     UdpSocket::bind((address, 0)).is_ok()
 }
@@ -163,7 +163,7 @@ fn owners(files: &KernelFiles, inodes: &BTreeSet<u32>) -> BTreeSet<i32> {
     list_processes(files).into_iter().filter(holds).collect()
 }
 
-/// Those of the processes that have no ancestor among them.
+/// The processes that have no ancestor among them.
 fn firsts(files: &KernelFiles, owners: &BTreeSet<i32>) -> Vec<i32> {
     let is_first = |pid: &i32| !ancestors(files, *pid).iter().any(|above| owners.contains(above));
     owners.iter().copied().filter(is_first).collect()
@@ -180,7 +180,7 @@ fn ancestors(files: &KernelFiles, pid: i32) -> Vec<i32> {
 
 fn server(files: &KernelFiles, pid: i32) -> Option<Server> {
     let name = files.line(&format!("proc/{pid}/comm"))?;
-    // A server that started this generator has it among its descendants.
+    // If a server started this generator, the generator is among its descendants.
     let is_above = ancestors(files, std::process::id() as i32).contains(&pid);
     let root = if is_above { RoleRoot::Process(pid) } else { RoleRoot::Tree(pid) };
     Some(Server { root, pid, name, log: log(files, pid) })
@@ -222,7 +222,7 @@ mod tests {
 
     #[test]
     fn other_machines_are_not_searched() {
-        // TEST-NET-1 (RFC 5737) is nobody's address.
+        // No machine has an address of TEST-NET-1 (RFC 5737).
         assert_eq!(behind(&["192.0.2.1:80".parse().unwrap()]), Err(NoServer::Elsewhere));
     }
 

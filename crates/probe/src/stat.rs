@@ -64,13 +64,13 @@ pub fn parse_stat(text: &str) -> Option<BTreeMap<u32, CpuTimes>> {
     (!processors.is_empty()).then_some(processors)
 }
 
-/// Time in interrupts over all processors since boot in nanoseconds, if the kernel counts it
+/// Time in interrupts over all processors since boot, in nanoseconds, if the kernel counts it
 /// separately from processes.
 ///
-/// Without CONFIG_IRQ_TIME_ACCOUNTING the work of interrupts is billed to whichever process they
-/// hit, so it is already in the processes' CPU time (`None` here); the column `irq` then stays 0,
-/// because the timer's tick never finds another hardware interrupt under way. With it, the column
-/// grows on every machine and no process is billed.
+/// Without CONFIG_IRQ_TIME_ACCOUNTING, the kernel bills interrupts to the process that they
+/// interrupt, so they are already in the processes' CPU time (`None` here). The column `irq` then
+/// stays 0, because the timer's tick never finds another hardware interrupt under way. With it, the
+/// column grows on every machine and no process is billed.
 #[must_use]
 pub fn interrupt_ns(processors: &BTreeMap<u32, CpuTimes>, units: ProcUnits) -> Option<u64> {
     let hard: u64 = processors.values().map(|times| times.irq).sum();
@@ -124,7 +124,7 @@ mod tests {
             steal: 70,
         };
         assert_eq!(times.busy_ns(10_000_000_000, UNITS), 4_000_000_000);
-        // A shifted clock that shows less than the idle time alone.
+        // A shifted clock that shows less than the idle time.
         assert_eq!(times.busy_ns(1_000_000_000, UNITS), 1_260_000_000);
     }
 

@@ -1,13 +1,13 @@
-//! Threads on processors that they were not given (sched_getaffinity(2)). Every process that is
-//! bound hands its processors down to its threads and children; one that may use others has asked
-//! the kernel for them itself.
+//! Threads on processors that they were not given (sched_getaffinity(2)). A bound process passes
+//! its processors on to its threads and children. One that may use others has asked the kernel for
+//! them itself.
 use pippin_model::cpus::CpuSet;
 use pippin_model::outside::Stray;
 
 use crate::kernel_files::KernelFiles;
 
-/// Those threads of these processes that may use processors outside of `given`, by process; none if
-/// nothing was given, which means all processors.
+/// The threads of these processes that may use processors outside of `given`, by process; empty if
+/// `given` is empty, which means all processors.
 #[must_use]
 pub fn of(files: &KernelFiles, pids: impl IntoIterator<Item = i32>, given: &CpuSet) -> Vec<Stray> {
     if given.is_empty() {
@@ -55,7 +55,8 @@ mod tests {
         let all = allowed(0).unwrap();
         assert_eq!(of(&files, [own], &all), []);
         assert_eq!(of(&files, [own], &CpuSet::default()), [], "nothing given is everything");
-        // A processor that no machine of ours has: what this process may use is beyond it.
+        // No machine of ours has this processor, so everything that this process may use is
+        // outside.
         let strays = of(&files, [own], &CpuSet([1023].into()));
         assert_eq!((strays[0].pid, strays[0].cpus.clone()), (own, all.to_string()));
         assert!(strays[0].threads >= 1);

@@ -13,8 +13,8 @@ pub struct SwitchLedger {
 }
 
 impl SwitchLedger {
-    /// Takes in one look: (process, thread) and what it counted. Returns the sum since the first
-    /// look's beginning; `None` if no thread was ever seen.
+    /// Takes one look: (process, thread) and its counters. Returns the sum since the first look;
+    /// `None` if no thread was ever seen.
     pub fn update(&mut self, seen: HashMap<(i32, u32), Switches>) -> Option<Switches> {
         for (thread, last) in &self.living {
             // A thread number used again starts from nothing.

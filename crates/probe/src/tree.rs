@@ -1,12 +1,12 @@
 //! CPU time of a whole process tree, each process counted exactly once, also after its death.
 //!
-//! The kernel adds a dead process's time, and that of all it had itself waited for, to the account
-//! "children waited for" (cutime, cstime) of the one that waits for it (wait(2), kernel
-//! `wait_task_zombie`). So the living processes' own time, plus their accounts, plus the account of
-//! the supervisor (to which orphans fall) is the whole, however short-lived the children. One gap
-//! is left: children of a parent that ignores SIGCHLD are billed to nobody (getrusage(2)). Their
-//! time as last seen is kept here; what such a child used after the last sample stays unknown, so
-//! that the figure is a lower bound for those servers.
+//! When a process is waited for, the kernel adds its time, and that of all children it had waited
+//! for, to the account "children waited for" (cutime, cstime) of its parent (wait(2), kernel
+//! `wait_task_zombie`). So the total is the living processes' own time, plus their accounts, plus
+//! the account of the supervisor, which inherits orphans. This includes even short-lived children.
+//! There is one gap: children of a parent that ignores SIGCHLD are billed to no process
+//! (getrusage(2)). Their last seen time is kept here, but their usage after the last sample stays
+//! unknown. So for those servers the figure is a lower bound.
 use std::collections::{HashMap, HashSet};
 
 use crate::process_table::Process;
@@ -24,8 +24,7 @@ struct Entry {
     waited_ns: u64,
     /// Its account when it was first seen.
     waited_first_ns: u64,
-    /// What vanished children had used when last seen: the account must have grown by at least
-    /// that.
+    /// The last seen time of vanished children. The account must have grown by at least that.
     expected_ns: u64,
 }
 
@@ -62,12 +61,12 @@ pub struct TreeLedger {
 }
 
 impl TreeLedger {
-    /// Takes in one look at the tree below `root` and returns its CPU time since it began, in
-    /// nanoseconds; it never falls.
+    /// Takes one look at the tree below `root`. Returns its CPU time since it began, in
+    /// nanoseconds, which never falls.
     ///
-    /// `seen` is the root and all below it, `unread` those that could not be read this time
-    /// although they were listed: they are settled next time. With `root_counts` the root's own
-    /// time belongs to the tree.
+    /// `seen` is the root and all processes below it. `unread` are those that were listed but could
+    /// not be read; they are settled at the next look. With `root_counts`, the root's own time
+    /// belongs to the tree.
     pub fn update(
         &mut self,
         root: i32,
@@ -118,9 +117,9 @@ impl TreeLedger {
         self.entries.extract_if(|pid, entry| !same(pid, entry)).collect()
     }
 
-    /// Charges the vanished to those who must have waited for them.
+    /// Charges vanished processes to those that must have waited for them.
     fn settle(&mut self, root: i32, vanished: &HashMap<i32, Entry>) {
-        // Time that a vanished process had not been billed for is billed to nobody.
+        // Time that a vanished process was not billed for stays unbilled.
         self.unbilled_ns += vanished.values().map(Entry::unbilled_ns).sum::<u64>();
         let (certain, uncertain): (Vec<&Entry>, Vec<&Entry>) =
             vanished.values().partition(|entry| self.entries.contains_key(&entry.parent));
@@ -188,9 +187,9 @@ mod tests {
     fn a_child_that_was_waited_for_counts_once() {
         let mut ledger = TreeLedger::default();
         assert_eq!(look(&mut ledger, &[(10, 1, 0, 0), (11, 10, 100, 0), (12, 11, 300, 0)]), 400);
-        // 12 used 40 more before it died, and a 13 came and went unseen, which used 60.
+        // 12 used 40 more before it died, and 13 used 60 between two looks.
         assert_eq!(look(&mut ledger, &[(10, 1, 0, 0), (11, 10, 110, 400)]), 510);
-        // Now 11 dies and falls to the supervisor with all it had waited for.
+        // Now 11 dies and is charged to the supervisor, with everything it had waited for.
         assert_eq!(look(&mut ledger, &[(10, 1, 0, 510)]), 510);
     }
 

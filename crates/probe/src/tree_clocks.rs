@@ -1,4 +1,4 @@
-//! CPU time of several process trees and nothing else: what targets burn that nobody asks.
+//! Only the CPU time of several process trees: what targets use without any requests.
 use std::collections::HashMap;
 
 use crate::clock::ProcUnits;
@@ -28,8 +28,8 @@ impl Default for TreeClocks {
 }
 
 impl TreeClocks {
-    /// CPU time in nanoseconds of these trees, several trees to each owner, since the first look at
-    /// them; `None` where an owner has no tree, or one of them was never seen.
+    /// CPU time in nanoseconds of these trees, several for each owner, since the first look at
+    /// them; `None` if an owner has no tree, or one of them was never seen.
     pub fn look(&mut self, owners: &[Vec<RoleRoot>]) -> Vec<Option<u64>> {
         let Self { files, units, table, ledgers } = self;
         let pid_of = |root: &RoleRoot| match *root {

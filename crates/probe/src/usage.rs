@@ -163,12 +163,12 @@ fn shares(
     cpus.into_iter().filter_map(|cpu| Some((cpu, share(cpu)?))).collect()
 }
 
-/// Cores that others kept busy. Busy cores less all roles are the most that it can be; where the
-/// kernel keeps the time of interrupts apart, less that too: on loopback it is the roles' own
-/// traffic. In what is left are also the ways into and out of idleness, which belong to no process
-/// and take some percent of a core that sleeps ten thousand times a second: so where all processes
-/// of the host can be seen, it is no more than what those outside of the roles have used. A little
-/// below 0 by rounding is 0.
+/// Cores that others kept busy. The upper limit is the busy cores minus all roles and, if the
+/// kernel counts interrupts separately, minus interrupts: on loopback those are the roles' own
+/// traffic. The rest includes the time of entering and leaving idleness, which belongs to no
+/// process and takes some percent of a core that sleeps ten thousand times a second. So if all
+/// processes of the host are visible, the result is at most the CPU time of those outside of the
+/// roles. Slightly negative values from rounding become 0.
 fn foreign_cores(
     stretch: &Stretch,
     roles: &BTreeMap<Role, RoleUse>,
@@ -189,8 +189,8 @@ fn listen_queue(stretch: &Stretch) -> Option<(f64, u64)> {
     Some((lengths.iter().sum::<u64>() as f64 / lengths.len() as f64, *lengths.iter().max()?))
 }
 
-/// Lowest and highest frequency of the processors that were at least half busy; idle ones clock
-/// down and say nothing.
+/// Lowest and highest frequency of the processors that were at least half busy. Idle ones lower
+/// their clock, so they show nothing.
 fn frequency_khz(stretch: &Stretch, busy_by_cpu: &BTreeMap<u32, f64>) -> Option<(u64, u64)> {
     let working = |cpu: &u32| busy_by_cpu.get(cpu).is_some_and(|busy| *busy >= 0.5);
     let known = stretch.within(|sample| {

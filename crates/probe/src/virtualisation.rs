@@ -1,4 +1,4 @@
-//! Whether this is a virtual machine, a container or both; the rules are those
+//! Whether this is a virtual machine, a container or both. The rules are those that
 //! systemd-detect-virt(1) documents, as far as files show it.
 use crate::cpuinfo::parse_hypervisor;
 use crate::kernel_files::KernelFiles;
@@ -50,8 +50,8 @@ fn container(files: &KernelFiles) -> Option<String> {
     by_group.or_else(|| files.exists(".dockerenv").then(|| "docker".to_string()))
 }
 
-/// The virtual machine, by what the hypervisor calls itself, else by what the firmware says (DMI),
-/// else by the processor's flag alone.
+/// The virtual machine, from the hypervisor's own name, otherwise from the firmware (DMI),
+/// otherwise from the processor's flag alone.
 fn machine(files: &KernelFiles, hypervisor: Option<&str>) -> Option<String> {
     let flag = files.text("proc/cpuinfo").and_then(|text| parse_hypervisor(&text));
     let by_dmi = ["sys_vendor", "product_name", "board_vendor", "bios_vendor"]
@@ -88,9 +88,9 @@ fn machine_of_dmi(text: &str) -> Option<&'static str> {
     names.into_iter().find(|(prefix, _)| text.starts_with(prefix)).map(|(_, name)| name)
 }
 
-/// What the hypervisor calls itself: CPUID leaf 0x4000_0000, which is defined only where leaf 1 has
-/// the hypervisor bit (31 of ECX). `None` on real hardware, on other architectures and for names
-/// not known here.
+/// The hypervisor's own name: CPUID leaf 0x4000_0000, which is only defined if leaf 1 has the
+/// hypervisor bit (31 of ECX). `None` on real hardware, on other architectures and for unknown
+/// names.
 #[must_use]
 pub fn hypervisor_of_this_host() -> Option<&'static str> {
     #[cfg(target_arch = "x86_64")]

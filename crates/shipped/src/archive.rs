@@ -1,16 +1,16 @@
-//! The archive that the build script packs, and the folder into which it is unpacked.
+//! The archive that the build script packs, and the folder where it is unpacked.
 use flate2::read::GzDecoder;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// The files, as a tar archive that is compressed with gzip.
+/// The files, as a tar archive compressed with gzip.
 const ARCHIVE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/catalog.tar.gz"));
 
-/// The digest of all files, in hexadecimal: another catalog has another one.
+/// The digest of all files, in hexadecimal. Every catalog has a different one.
 pub const DIGEST: &str = env!("PIPPIN_CATALOG_DIGEST");
 
-/// The folder `catalog/<digest>` in this folder for caches, with `targets/`, `workloads/` and
-/// `plans/`; it is made unless it is there. Targets are installed in it.
+/// The folder `catalog/<digest>` in this cache folder, with `targets/`, `workloads/` and `plans/`.
+/// Creates it if needed. Targets are installed in it.
 ///
 /// # Errors
 /// If it cannot be written.
@@ -19,7 +19,7 @@ pub fn folder(cache: &Path) -> io::Result<PathBuf> {
     if folder.is_dir() {
         return Ok(folder);
     }
-    // Whole or not at all, also where two begin at the same time.
+    // Create it completely or not at all, even if two processes start at the same time.
     let new = folder.with_extension(format!("new-{}", std::process::id()));
     std::fs::create_dir_all(&new)?;
     let unpacked = unpack(&new).and_then(|()| match std::fs::rename(&new, &folder) {

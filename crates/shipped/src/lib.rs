@@ -1,5 +1,5 @@
-//! The catalog inside the binary: every tracked file of `targets/`, `workloads/` and `plans/`,
-//! packed by the build script, and unpacked into a folder of the user's cache
+//! The catalog inside the binary: every tracked file of `targets/`, `workloads/` and `plans/`. The
+//! build script packs them, and they are unpacked into the user's cache folder
 //! (docs/decisions/one-binary.md).
 mod archive;
 

@@ -29,8 +29,8 @@ pub enum RequestError {
     HeaderReserved(String),
 }
 
-/// The bytes to send. `Content-Length` is added if there is a body, or if the method usually has one,
-/// and `Connection: close` if the request is the only one of its connection.
+/// The bytes to send. `Content-Length` is added if there is a body, or if the method usually has
+/// one, and `Connection: close` if the request is the only one of its connection.
 ///
 /// # Errors
 /// As [`check`].

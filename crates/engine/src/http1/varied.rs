@@ -134,8 +134,8 @@ impl Protocol for Varied {
 }
 
 impl Rendering {
-    /// Writes the target of the request to the user's path. A captured one may be a whole URL, whose
-    /// server is the one that sent it.
+    /// Writes the target of the request to the user's path. A captured one may be a whole URL,
+    /// whose server is the one that sent it.
     fn put_path(&self, user: &mut Walker) {
         let mut bytes = std::mem::take(&mut user.path).into_bytes();
         bytes.clear();

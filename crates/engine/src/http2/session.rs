@@ -29,7 +29,8 @@ pub(super) struct Session {
     partial: Vec<u8>,
     /// DATA is handed on as it comes.
     data: Option<Data>,
-    /// A header block that goes on in CONTINUATION frames: its stream and whether that ends with it.
+    /// A header block that goes on in CONTINUATION frames: its stream and whether that ends with
+    /// it.
     continuing: Option<(u32, bool)>,
     block: Vec<u8>,
     /// CONTINUATION frames of this block.

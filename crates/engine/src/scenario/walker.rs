@@ -82,8 +82,8 @@ impl Walkers {
         &mut self.all[slot as usize]
     }
 
-    /// A user arrives in a slot that was free: it is the one with this number in the whole load, and
-    /// walks once. So the n-th arrival has the n-th row, whatever slot it gets.
+    /// A user arrives in a slot that was free: it is the one with this number in the whole load,
+    /// and walks once. So the n-th arrival has the n-th row, whatever slot it gets.
     pub fn begin(&mut self, slot: u32, arrival: u64) {
         self.all[slot as usize].walk = Walk { user: arrival, users: 1, nth: 0 };
         self.fill(slot);

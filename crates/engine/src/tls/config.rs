@@ -19,7 +19,8 @@ use crate::error::EngineError;
 pub(crate) struct Client {
     pub config: Arc<ClientConfig>,
     pub server_name: ServerName<'static>,
-    /// The name of the protocol that the server must choose (ALPN, RFC 7301); `None` if any will do.
+    /// The name of the protocol that the server must choose (ALPN, RFC 7301); `None` if any will
+    /// do.
     pub must_speak: Option<&'static str>,
 }
 

@@ -163,7 +163,8 @@ impl Incoming {
     }
 }
 
-/// Appends the header of a frame, which a client masks; `first` is its kind, and whether it is final.
+/// Appends the header of a frame, which a client masks; `first` is its kind, and whether it is
+/// final.
 #[inline]
 pub(super) fn begin(out: &mut Vec<u8>, first: u8, length: usize, mask: [u8; 4]) {
     out.push(first);

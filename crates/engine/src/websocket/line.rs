@@ -1,5 +1,5 @@
-//! What every connection over WebSocket does, whatever its messages mean: it is opened, answers pings,
-//! and ends.
+//! What every connection over WebSocket does, whatever its messages mean: it is opened, answers
+//! pings, and ends.
 use std::sync::Arc;
 
 use pippin_model::load_result::ErrorKind;

@@ -1,5 +1,5 @@
-//! WebSocket on the client's side (RFC 6455): a message is a request. The server's next message is its
-//! answer, or its copies on all connections are.
+//! WebSocket on the client's side (RFC 6455): a message is a request. The server's next message is
+//! its answer, or its copies on all connections are.
 //!
 //! Like the decoder of HTTP/1.1, this owns no socket and reads no clock. It is used by the engine's
 //! event loops and by [`client`], the blocking form for proofs and for one look before a load.

@@ -4,14 +4,14 @@ use std::cell::RefCell;
 use pippin_model::draw::Draw;
 use ring::rand::{SecureRandom, SystemRandom};
 
-/// Numbers that nobody can foresee who does not know the first one, which the kernel gives. A number
-/// comes again after 2^64 of them only.
+/// Numbers that nobody can foresee who does not know the first one, which the kernel gives. A
+/// number comes again after 2^64 of them only.
 #[derive(Debug)]
 pub(super) struct Random(RefCell<Draw>);
 
 impl Random {
-    /// Where the kernel gives no random numbers, the clock has to do: numbers must differ, and nothing
-    /// that is secret hangs on them.
+    /// Where the kernel gives no random numbers, the clock has to do: numbers must differ, and
+    /// nothing that is secret hangs on them.
     pub fn new() -> Self {
         let mut seed = [0; 8];
         if SystemRandom::new().fill(&mut seed).is_err() {

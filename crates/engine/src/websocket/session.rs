@@ -1,5 +1,5 @@
-//! What the frames of a connection mean: messages in fragments, and control frames between them (RFC
-//! 6455 sections 5.4 to 5.6).
+//! What the frames of a connection mean: messages in fragments, and control frames between them
+//! (RFC 6455 sections 5.4 to 5.6).
 use super::frame::{Breach, Header, Incoming, code, opcode};
 use super::utf8::Utf8;
 

@@ -1,9 +1,9 @@
 //! When requests leave.
 //!
-//! A call that sends first makes the kernel build a packet; then the kernel delivers it and wakes the
-//! receiver. Beside a packet capture on the loopback the packet left after a fifth of the call where
-//! requests follow each other, and after a third where the connection had rested (4 of 20 us, 12 of
-//! 36 us).
+//! A call that sends first makes the kernel build a packet; then the kernel delivers it and wakes
+//! the receiver. Beside a packet capture on the loopback the packet left after a fifth of the call
+//! where requests follow each other, and after a third where the connection had rested (4 of 20 us,
+//! 12 of 36 us).
 //!
 //! io_uring hands over queued sends in one call, which performs them one after the other. The last
 //! of 16 leaves some 30 us after the first, so one instant for all of them would be too early for
@@ -53,7 +53,8 @@ impl Departure {
     }
 
     /// The same of a request whose answer arrived at this instant. An answer that came before the
-    /// estimate shows that the estimate is too late; then the begin of the call is all that is known.
+    /// estimate shows that the estimate is too late; then the begin of the call is all that is
+    /// known.
     #[inline]
     pub const fn before(self, arrived: u64) -> Self {
         if arrived < self.left_at { Self::at(self.begun_at()) } else { self }
@@ -77,8 +78,8 @@ const MEMORY: u64 = 8;
 const MEASURE_EVERY: u32 = 64;
 
 impl SendPace {
-    /// When the packet of the send number `index` (from 0) of a batch that begins at `begin` leaves:
-    /// after the sends before it, and a quarter of its own.
+    /// When the packet of the send number `index` (from 0) of a batch that begins at `begin`
+    /// leaves: after the sends before it, and a quarter of its own.
     #[inline]
     pub const fn at(&self, begin: u64, index: usize) -> Departure {
         Departure::after(begin, self.each_ns * index as u64 + self.each_ns / 4)

@@ -1,6 +1,6 @@
 //! Loads in which the first connection sends and every connection is to have the answer (broadcasts
-//! over WebSocket): the other connections have no users, they listen. In any other load nothing of this
-//! runs.
+//! over WebSocket): the other connections have no users, they listen. In any other load nothing of
+//! this runs.
 use pippin_model::load_result::ErrorKind;
 
 use super::connection::Link;
@@ -41,8 +41,8 @@ impl<S: Stack> Core<'_, S> {
 }
 
 impl<S: Stack> Worker<'_, S> {
-    /// A server may consent a moment before it takes a connection in. What is sent until then would be
-    /// lost, and nobody's error.
+    /// A server may consent a moment before it takes a connection in. What is sent until then would
+    /// be lost, and nobody's error.
     pub(super) fn let_listeners_in(&mut self) -> std::io::Result<()> {
         let until = clock::now_ns() + TAKEN_IN_NS;
         while self.core.now < until && self.core.timeline.instants().end == UNKNOWN {
@@ -70,8 +70,8 @@ impl<S: Stack> Worker<'_, S> {
         }
     }
 
-    /// A connection that listens has ended, for this reason: what is under way cannot come to all any
-    /// more. It is opened again after a while, and nothing is sent until then.
+    /// A connection that listens has ended, for this reason: what is under way cannot come to all
+    /// any more. It is opened again after a while, and nothing is sent until then.
     pub(super) fn listener_ended(&mut self, slot: u32, kind: ErrorKind) {
         self.drop_connection(slot);
         if self.core.fail_all(SENDER, kind) > 0 {
@@ -81,8 +81,8 @@ impl<S: Stack> Worker<'_, S> {
         self.after_failure(slot);
     }
 
-    /// A connection is open: if it was the last one, what is due is sent. Nobody but the server kept
-    /// it waiting until now.
+    /// A connection is open: if it was the last one, what is due is sent. Nobody but the server
+    /// kept it waiting until now.
     pub(super) fn listener_opened(&mut self) {
         if !S::Protocol::GATHERS || self.core.misses_some() {
             return;

@@ -49,8 +49,8 @@ pub(super) struct Answering {
     judge: Judge,
     /// When the head was complete; 0 before.
     head_at: u64,
-    /// Where every connection is to have the answer: when the last one so far had it, and whether any
-    /// of these instants is not the kernel's.
+    /// Where every connection is to have the answer: when the last one so far had it, and whether
+    /// any of these instants is not the kernel's.
     last_at: u64,
     is_unstamped: bool,
     refusals: u8,
@@ -325,8 +325,8 @@ impl<S: Stack> Core<'_, S> {
         step
     }
 
-    /// What was judged of an answer that is complete now: its status, the bytes of its body, what is
-    /// wrong with it, and when its head came.
+    /// What was judged of an answer that is complete now: its status, the bytes of its body, what
+    /// is wrong with it, and when its head came.
     #[inline]
     pub(super) fn judged(
         &mut self,
@@ -347,7 +347,8 @@ impl<S: Stack> Core<'_, S> {
         (status, body_bytes, judge.finish(&right, timing, self.referee), head_at)
     }
 
-    /// Every connection has the answer: it arrived when the last one had it, whichever was read last.
+    /// Every connection has the answer: it arrived when the last one had it, whichever was read
+    /// last.
     pub(super) fn take_last(&mut self, slot: u32, tag: u32) {
         let answering = self.streams.answering(slot, tag);
         (self.arrived, self.is_stamped) = (answering.last_at, !answering.is_unstamped);
@@ -406,7 +407,8 @@ impl<S: Stack> Core<'_, S> {
 
     /// Until when the server may go on to take none of the requests that wait for a connection
     /// which has none under way; `None` if it takes them, or none waits. A server may allow no
-    /// stream at all (RFC 9113 section 6.5.2). Not asked of broadcasts, which wait for their listeners.
+    /// stream at all (RFC 9113 section 6.5.2). Not asked of broadcasts, which wait for their
+    /// listeners.
     pub(super) fn barred_until(&mut self, slot: u32) -> Option<u64> {
         let connection = &self.connections[slot as usize];
         let waits = connection.pending > 0 || !self.streams.parked[slot as usize].is_empty();
@@ -551,8 +553,8 @@ impl<S: Stack> Worker<'_, S> {
         }
     }
 
-    /// The server has taken no request for too long: what waits is given up, and the users try again
-    /// later on another connection.
+    /// The server has taken no request for too long: what waits is given up, and the users try
+    /// again later on another connection.
     pub(super) fn give_up_barred(&mut self, slot: u32) {
         self.core.streams.barred[slot as usize] = None;
         for tag in std::mem::take(&mut self.core.streams.parked[slot as usize]) {

@@ -91,8 +91,9 @@ impl<S: Stack> Worker<'_, S> {
             }
             Users::Open(open) => {
                 open.start = at;
-                // What could not be opened before is tried again. Users whose connection has been open
-                // and has ended since wait already: who waits twice would send two requests at a time.
+                // What could not be opened before is tried again. Users whose connection has been
+                // open and has ended since wait already: who waits twice would send two requests at
+                // a time.
                 let waiting: HashSet<u32> = self.core.free.iter().copied().collect();
                 for slot in slots {
                     let connection = &self.core.connections[slot as usize];

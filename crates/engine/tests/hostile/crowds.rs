@@ -54,8 +54,9 @@ fn a_rate(spec: LoadSpec) -> LoadSpec {
     LoadSpec { schedule, ..many_users(spec) }
 }
 
-/// `run` has checked that all requests are accounted for. Within a row, surplus bytes behind an answer
-/// leave that one right and are read as the next: each row that came to its end has a wrong answer.
+/// `run` has checked that all requests are accounted for. Within a row, surplus bytes behind an
+/// answer leave that one right and are read as the next: each row that came to its end has a wrong
+/// answer.
 fn check(counted: Counted, in_rows: bool, result: &LoadResult) {
     let Measured { requests, errors, .. } = &result.measured;
     let wrong = errors.get(&ErrorKind::Malformed).copied().unwrap_or(0);

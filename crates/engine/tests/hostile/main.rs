@@ -1,5 +1,5 @@
-//! The engine against every server of `pippin_reference::hostile`, on both event loops, over TCP and
-//! over TLS: each row of that table says what must be counted.
+//! The engine against every server of `pippin_reference::hostile`, on both event loops, over TCP
+//! and over TLS: each row of that table says what must be counted.
 //!
 //! Rows run beside each other, so that nothing here is asserted about times: a request times out
 //! only where no answer ever comes. With `PIPPIN_HOSTILE=all` (`make test-hostile`) each row also

@@ -1,5 +1,6 @@
-//! Ways to a server beside plain TCP over IPv4: unix sockets, IPv6, PROXY headers, client certificates.
-//! The servers are of this file, so that they see each connection from its first byte on.
+//! Ways to a server beside plain TCP over IPv4: unix sockets, IPv6, PROXY headers, client
+//! certificates. The servers are of this file, so that they see each connection from its first byte
+//! on.
 use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::os::unix::net::UnixListener;
@@ -38,8 +39,8 @@ fn answer(mut stream: impl Read + Write) -> io::Result<()> {
     }
 }
 
-/// All requests are answered rightly, over at least so many connections. Users share the requests, so
-/// that the last connection of each may carry fewer than it could.
+/// All requests are answered rightly, over at least so many connections. Users share the requests,
+/// so that the last connection of each may carry fewer than it could.
 fn assert_all_good(result: &LoadResult, requests: u64, least: u64, users: u64) {
     let measured = &result.measured;
     assert_eq!((measured.requests.good, measured.errors.len()), (requests, 0));

@@ -202,7 +202,8 @@ fn a_user_who_finds_nothing_starts_anew(io: IoChoice) {
 }
 
 /// Every second answer to the last of 2 steps is a closed connection: the user begins at step 1
-/// again, on a new connection and without the cookies of the walk that failed. In 4 requests 1 fails.
+/// again, on a new connection and without the cookies of the walk that failed. In 4 requests 1
+/// fails.
 fn a_user_whose_request_fails_starts_anew(io: IoChoice) {
     let mut lasts = 0;
     let server = spawn(Script::each(move |request, _| {

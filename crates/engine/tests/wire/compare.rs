@@ -9,8 +9,8 @@ use pippin_reference::wire::exchanges::{self, Cut, Wire};
 use crate::patience::in_time;
 use crate::support::run;
 
-/// By how much a quantile may miss the wire's, beside a tenth of it. A release build on a quiet machine
-/// keeps to half of it.
+/// By how much a quantile may miss the wire's, beside a tenth of it. A release build on a quiet
+/// machine keeps to half of it.
 const CLOSE_NS: u64 = 10_000;
 /// The same where a connection rests between two requests: then the send call takes longer than its
 /// estimate allows for.

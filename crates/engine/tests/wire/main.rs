@@ -2,8 +2,8 @@
 //! those of the wire.
 //!
 //! They hold bounds in time of some microseconds, which a busy machine breaks, so `make test-wire`
-//! runs them and `make test` does not. They need AF_PACKET (root, or CAP_NET_RAW). Where they are not
-//! asked for or not allowed, each is listed as ignored with the reason, and counted so in the
+//! runs them and `make test` does not. They need AF_PACKET (root, or CAP_NET_RAW). Where they are
+//! not asked for or not allowed, each is listed as ignored with the reason, and counted so in the
 //! summary. The tests of Rust's own harness cannot be ignored once they run, so these have another
 //! one.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]

@@ -1,9 +1,9 @@
 //! Finds what on this host would spoil which plan, and how to fix it.
 //!
-//! [`observe`] looks at the host, a [`Demand`] says what a plan needs, and [`examine`] compares the
-//! two: pure functions over plain data, one file for each subject. A new check is one function and
-//! one line in [`CHECKS`]. [`fix::apply`] makes the changes that are safe for this boot and can be
-//! undone.
+//! [`observe`] reads the state of the host, a [`Demand`] holds what a plan needs, and [`examine`]
+//! compares the two with pure functions over plain data, one file for each subject. To add a check,
+//! write one function and one line in [`CHECKS`]. [`fix::apply`] makes the changes that are safe
+//! until the next boot and can be undone.
 pub mod congestion;
 pub mod conntrack;
 pub mod control_group;
@@ -58,7 +58,7 @@ pub const CHECKS: &[Check] = &[
     time_source::cheap,
 ];
 
-/// Everything that was found, the worst first; among equals in the order of [`CHECKS`].
+/// All findings, the worst first; equal ones in the order of [`CHECKS`].
 #[must_use]
 pub fn examine(host: &Host, demands: &[Demand]) -> Vec<Finding> {
     let mut findings: Vec<Finding> =

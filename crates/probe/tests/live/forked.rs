@@ -1,5 +1,5 @@
-//! Process trees made with fork(2). The children call nothing but the kernel, so that it does not
-//! matter that the test that forked them has threads.
+//! Process trees made with fork(2). The children only make system calls, so it does not matter that
+//! the forking test has threads.
 use std::time::{Duration, Instant};
 
 /// Burns this much CPU time in the calling process.
@@ -14,9 +14,9 @@ pub fn burn(milliseconds: u64) {
     while used() < until {}
 }
 
-/// Forks; the child runs `work` and ends, after a minute in any case.
+/// Forks. The child runs `work` and then ends, at the latest after a minute.
 pub fn fork(work: impl FnOnce()) -> i32 {
-    // SAFETY: the child calls nothing but the kernel (see above), until it ends here.
+    // SAFETY: the child only makes system calls (see above), until it ends here.
     match unsafe { libc::fork() } {
         0 => {
             // SAFETY: no pointers.
@@ -34,7 +34,7 @@ pub fn fork(work: impl FnOnce()) -> i32 {
 
 /// Waits for one child, or for any with -1; false if there is none.
 pub fn wait(pid: i32) -> bool {
-    // SAFETY: nothing is written to where the null points.
+    // SAFETY: the null pointer means that nothing is written.
     unsafe { libc::waitpid(pid, std::ptr::null_mut(), 0) >= 0 }
 }
 
@@ -46,8 +46,8 @@ pub fn sleep_for_good() -> ! {
     }
 }
 
-/// A subreaper that runs `target` below itself and waits for whatever falls to it, as the lab's
-/// supervisor does; killed with all below it when dropped.
+/// A subreaper that runs `target` below itself and waits for all orphans, as the lab's supervisor
+/// does. Dropping it kills it and everything below.
 pub struct Supervisor {
     pub pid: i32,
 }
@@ -65,7 +65,7 @@ impl Supervisor {
             while wait(-1) {}
             sleep_for_good()
         });
-        // SAFETY: no pointers; the child is ours.
+        // SAFETY: no pointers; the child is our own.
         unsafe { libc::setpgid(pid, pid) };
         Self { pid }
     }
@@ -79,7 +79,7 @@ impl Drop for Supervisor {
     }
 }
 
-/// Asks again and again until it holds.
+/// Repeats the check until it holds.
 pub fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
     let begun = Instant::now();
     while !holds() {

@@ -1,4 +1,4 @@
-//! CPU time of real process trees against the time that their processes are known to have burnt.
+//! CPU time of real process trees, compared with the time that their processes burnt.
 use crate::forked::{Supervisor, burn, eventually, fork, sleep_for_good, wait};
 use crate::patience::in_time;
 use pippin_model::usage::{Role, RoleSample};
@@ -11,9 +11,9 @@ crate::patience::patient_tests!(
     short_busy_children_count_exactly_once_when_their_parent_is_dead_too,
 );
 
-/// What forking, dying and rounding to clock ticks may add or hide.
+/// The time that forking, dying and rounding to clock ticks may add or hide.
 const SLACK_MS: u64 = 60;
-/// What the kernel's rounding alone may hide.
+/// The time that the kernel's rounding alone may hide.
 const ROUNDING_MS: u64 = 20;
 
 struct Watch {
@@ -38,7 +38,7 @@ impl Watch {
         target
     }
 
-    /// Samples until so much was burnt and so many processes live, then a little longer.
+    /// Samples until this much was burnt and this many processes live, then a little longer.
     fn until(&mut self, expected_ms: u64, living: u32) -> u64 {
         eventually(&format!("{expected_ms} ms of CPU, {living} alive"), || {
             let target = self.look();
@@ -101,20 +101,20 @@ fn double_forked_daemons_count_alive_and_dead() {
     });
     let mut watch = Watch::of(&supervisor);
     assert_about(watch.until(500, 1), 500);
-    // Three are dead, one went to sleep; it lives in a session of its own and is found all the
-    // same.
+    // Three are dead, and one sleeps. It has its own session and is still found.
     let target = watch.look();
     assert_eq!((target.processes, target.threads), (1, 1));
     kill_descendants(&supervisor);
     assert_about(watch.until(500, 0), 500);
 }
 
-/// A daemon in its own session is out of reach for a signal to the supervisor's group.
+/// Kills the descendants. A daemon in its own session does not get the signals of the supervisor's
+/// group.
 fn kill_descendants(supervisor: &Supervisor) {
     let children =
         std::fs::read_to_string(format!("/proc/{0}/task/{0}/children", supervisor.pid)).unwrap();
     for child in children.split_ascii_whitespace() {
-        // SAFETY: the kernel has just named it as a child of our own supervisor.
+        // SAFETY: the kernel has just listed it as a child of our own supervisor.
         unsafe { libc::kill(child.parse().unwrap(), libc::SIGKILL) };
     }
 }
@@ -122,17 +122,17 @@ fn kill_descendants(supervisor: &Supervisor) {
 #[test]
 fn children_that_nobody_waits_for_keep_what_was_seen_of_them() {
     let supervisor = Supervisor::start(|| {
-        // SAFETY: no function of ours is called by it.
+        // SAFETY: the handler is not a function of ours.
         unsafe { libc::signal(libc::SIGCHLD, libc::SIG_IGN) };
         for _ in 0..3 {
-            // With SIGCHLD ignored this waits until the child is gone, but is billed nothing.
+            // With SIGCHLD ignored, this waits until the child is gone, but no time is billed.
             let child = fork(|| burn(200));
             wait(child);
         }
         sleep_for_good()
     });
     let mut watch = Watch::of(&supervisor);
-    // At least what was seen some milliseconds before each death; never more than was burnt.
+    // At least the time seen some milliseconds before each death; never more than was burnt.
     let begun = std::time::Instant::now();
     while begun.elapsed() < Duration::from_secs(10) && watch.look().cpu_ns < 540_000_000 {
         std::thread::sleep(Duration::from_millis(5));
@@ -168,8 +168,8 @@ fn a_shell_that_starts_many_programs_agrees_with_what_the_kernel_billed_it() {
     assert_about(watch.series[watch.series.len() - 1], told_ms.unwrap());
 }
 
-/// The sum of what the shell's `times` prints: two lines of `0m0.010000s 0m0.020000s`, its own and
-/// its children's.
+/// The sum of the output of the shell's `times`: two lines of `0m0.010000s 0m0.020000s`, its own
+/// and its children's.
 fn times_ms(text: &str) -> Option<u64> {
     let times: Vec<&str> = text.split_whitespace().collect();
     let milliseconds = |time: &str| {

@@ -27,7 +27,7 @@ fn a_busy_target_and_its_log_are_measured_between_two_instants() {
     let mut roots = generator();
     roots.roles.insert(Role::Target, vec![RoleRoot::Below(supervisor.pid)]);
     roots.log = Some(log.path().to_path_buf());
-    // Before the first sample, which is to carry the child's details.
+    // Wait for the child, so that the first sample has its details.
     let child = only_child(supervisor.pid);
     let sampler = Sampler::start(roots, Duration::from_millis(50), None).unwrap();
     let (from_ns, cpu_from_ns) = (monotonic_ns(), process_cpu_ns(child).unwrap());
@@ -44,8 +44,8 @@ fn a_busy_target_and_its_log_are_measured_between_two_instants() {
     );
     let usage = usage_between(&samples, from_ns, to_ns).unwrap();
     let target = &usage.roles[&Role::Target];
-    // Between two samples the target may have worked now more, now less; how much it got in all
-    // depends on who else is at work.
+    // Between two samples the target may have worked more or less; its total depends on other
+    // processes.
     let (measured_ns, used_ns) = (target.cpu_ns.unwrap(), cpu_to_ns - cpu_from_ns);
     assert!(
         measured_ns.abs_diff(used_ns) < 60_000_000,
@@ -65,7 +65,7 @@ fn a_busy_target_and_its_log_are_measured_between_two_instants() {
     );
 }
 
-/// The process below a supervisor, once it is there.
+/// The process below a supervisor. Waits until it exists.
 fn only_child(supervisor: i32) -> i32 {
     let mut child = None;
     eventually("the supervisor has a child", || {

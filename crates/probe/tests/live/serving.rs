@@ -1,4 +1,4 @@
-//! Which process serves an address, on real processes.
+//! Which process serves an address, with real processes.
 use crate::forked::{fork, sleep_for_good, wait};
 use pippin_probe::RoleRoot;
 use pippin_probe::server::{NoServer, behind};
@@ -17,7 +17,7 @@ fn the_process_that_holds_the_listening_socket_is_found() {
     unsafe { libc::kill(pid, libc::SIGKILL) };
     assert!(wait(pid));
     let found = found.unwrap();
-    // Other tests may fork at this very time, and their children hold the socket too.
+    // Other tests may fork right now, and their children then hold the socket too.
     assert!(found.iter().any(|server| server.root == RoleRoot::Tree(pid)), "{found:?} of {pid}");
     assert_eq!(on_another_address, Err(NoServer::NobodyListens(address.port())));
 }

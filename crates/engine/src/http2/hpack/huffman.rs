@@ -173,8 +173,8 @@ mod tests {
         }
     }
 
-    /// RFC 7541 section 5.2: padding of 8 bits or more, padding that is not ones, and the end of the
-    /// string are errors.
+    /// RFC 7541 section 5.2: padding of 8 bits or more, padding that is not ones, and the end of
+    /// the string are errors.
     #[test]
     fn bad_ends_are_refused() {
         assert_eq!(decoded(&[0xFF]), None);

@@ -118,8 +118,8 @@ impl<'a> Input<'a> {
         Ok(*first)
     }
 
-    /// A number that begins in the lowest `prefix` bits of the next byte (section 5.1). Numbers from
-    /// 2^28 on are refused: no block is so long.
+    /// A number that begins in the lowest `prefix` bits of the next byte (section 5.1). Numbers
+    /// from 2^28 on are refused: no block is so long.
     #[inline]
     fn number(&mut self, prefix: u32) -> Result<usize, BadBlock> {
         let most = (1_usize << prefix) - 1;

@@ -39,8 +39,8 @@ fn over_tls_it_is_agreed_on(io: IoChoice) {
     }
 }
 
-/// Most of what arrives ends no record, so that it holds nothing that could be read: 4 users of each
-/// of 2 connections have one request under way each, and no more.
+/// Most of what arrives ends no record, so that it holds nothing that could be read: 4 users of
+/// each of 2 connections have one request under way each, and no more.
 fn over_tls_answers_come_in_parts(io: IoChoice) {
     let (server, authority) = (Server::new(Connection::serve).unwrap(), Authority::new());
     let certified = Certified { alpn: vec!["h2"], record_bytes: Some(64), ..Certified::default() };

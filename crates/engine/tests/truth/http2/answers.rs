@@ -116,8 +116,8 @@ fn heads_of_any_size(io: IoChoice) {
     assert_eq!((result.measured.requests.good, errors(&result)), (40, vec![]));
 }
 
-/// RFC 9113 section 5.1.2: the server takes 3 at a time. Users wait for their turn, which is part of
-/// their response time and not of the generator's lag.
+/// RFC 9113 section 5.1.2: the server takes 3 at a time. Users wait for their turn, which is part
+/// of their response time and not of the generator's lag.
 fn the_server_may_allow_fewer_streams(io: IoChoice) {
     let mut builder = Builder::new();
     builder.max_concurrent_streams(3);

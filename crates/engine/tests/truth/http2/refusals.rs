@@ -24,8 +24,8 @@ on_each_loop!(
 const REFUSED: [u8; 4] = [0, 0, 0, 7];
 const INTERNAL: [u8; 4] = [0, 0, 0, 2];
 
-/// Each connection but the last answers 5 requests of 8 and leaves the others: they go over the next one, and
-/// count once.
+/// Each connection but the last answers 5 requests of 8 and leaves the others: they go over the
+/// next one, and count once.
 fn what_goaway_left_out_is_sent_again(io: IoChoice) {
     let server = Server::new(|connection| {
         if connection.nth == 9 {
@@ -66,8 +66,8 @@ fn a_server_that_always_leaves_is_given_up(io: IoChoice) {
     assert_eq!(requests.sent_again, 60);
 }
 
-/// Every seventh request of a connection is refused. With four streams, at most three other requests
-/// come before one is sent again, so none is refused twice.
+/// Every seventh request of a connection is refused. With four streams, at most three other
+/// requests come before one is sent again, so none is refused twice.
 fn refused_streams_are_sent_again(io: IoChoice) {
     let server = Server::new(|connection| {
         for nth in 1.. {

@@ -55,8 +55,8 @@ fn messages_of_a_cycle_go_out_in_turn(io: IoChoice) {
     assert_eq!(got[..4], ["one", "two", "three", "one"].map(|text| text.as_bytes().to_vec()));
 }
 
-/// Answers in three fragments with a ping between, in one write and byte by byte. Pings are answered
-/// with their payload.
+/// Answers in three fragments with a ping between, in one write and byte by byte. Pings are
+/// answered with their payload.
 fn fragments_and_pings_between_them(io: IoChoice) {
     let answer = |payload: &[u8]| {
         [

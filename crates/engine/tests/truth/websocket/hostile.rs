@@ -117,8 +117,8 @@ fn pings_without_end(io: IoChoice) {
     assert!(seen(&result).failures.keys().all(|why| why.contains("pings without end")));
 }
 
-/// A masked frame behind each answer, while the user thinks: the WebSocket is replaced, and no message
-/// fails by it.
+/// A masked frame behind each answer, while the user thinks: the WebSocket is replaced, and no
+/// message fails by it.
 fn a_breach_while_no_message_is_under_way(io: IoChoice) {
     let server = serving(|connection| {
         let payload = connection.message()?;
