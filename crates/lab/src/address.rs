@@ -11,8 +11,8 @@ pub const CONSENT_VARIABLE: &str = "PIPPIN_ALLOW_HOST";
 /// How long the attempt to connect before a load may take.
 const PATIENCE: Duration = Duration::from_secs(3);
 
-/// The parts of an http or https URL (RFC 9110 section 4.2), or of one of a WebSocket (RFC 6455 section
-/// 3).
+/// The parts of an http or https URL (RFC 9110 section 4.2), or of one of a WebSocket (RFC 6455
+/// section 3).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Url {
     /// Whether its scheme is https or wss.

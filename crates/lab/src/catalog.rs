@@ -258,8 +258,8 @@ impl Catalog {
         Ok(selected)
     }
 
-    /// What is known of the kinds and the support of targets: `targets/register.toml`, the user's own
-    /// before the one that ships; empty if there is none.
+    /// What is known of the kinds and the support of targets: `targets/register.toml`, the user's
+    /// own before the one that ships; empty if there is none.
     ///
     /// # Errors
     /// If the file cannot be used.

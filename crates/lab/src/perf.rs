@@ -186,7 +186,8 @@ fn fold(script: &[u8]) -> Result<String, String> {
     Ok(String::from_utf8_lossy(&folded).lines().filter_map(in_samples).collect())
 }
 
-/// A folded line with the number of its samples instead of the time that they stand for, nanoseconds.
+/// A folded line with the number of its samples instead of the time that they stand for,
+/// nanoseconds.
 fn in_samples(line: &str) -> Option<String> {
     let (stack, time_ns) = line.rsplit_once(' ')?;
     let count = time_ns.parse::<u64>().ok()?.div_ceil(SAMPLE_NS);

@@ -1,5 +1,5 @@
-//! `pippin targets new go/chi`: the skeleton of a target. In ten languages it is a server that serves
-//! `hello`; in others a manifest to fill in.
+//! `pippin targets new go/chi`: the skeleton of a target. In ten languages it is a server that
+//! serves `hello`; in others a manifest to fill in.
 mod skeleton;
 
 use pippin_model::target::TargetId;

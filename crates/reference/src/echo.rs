@@ -1,5 +1,5 @@
-//! The echo: what follows the last slash of the path, between two fixed texts. So answers hang on their
-//! requests, and a client must check each.
+//! The echo: what follows the last slash of the path, between two fixed texts. So answers hang on
+//! their requests, and a client must check each.
 use std::os::fd::AsFd;
 use std::sync::atomic::Ordering;
 

@@ -1,9 +1,9 @@
 //! Servers that break the rules or follow them in odd ways: one table, with what a client must
 //! count for each.
 //!
-//! A client sends [`REQUESTS`] requests `GET /` on one connection after the other, one at a time. The
-//! right answer to each is a 200 whose body is [`BODY`]. Heads may have [`HEAD_BYTES`] and bodies
-//! [`BODY_BYTES`].
+//! A client sends [`REQUESTS`] requests `GET /` on one connection after the other, one at a time.
+//! The right answer to each is a 200 whose body is [`BODY`]. Heads may have [`HEAD_BYTES`] and
+//! bodies [`BODY_BYTES`].
 //!
 //! | module | what it has |
 //! |---|---|
@@ -108,7 +108,8 @@ pub enum Act {
     Send(&'static [u8]),
     /// Sends these bytes so many times, in one piece.
     Many(usize, &'static [u8]),
-    /// Sends these bytes again and again until the client leaves, with so many milliseconds between.
+    /// Sends these bytes again and again until the client leaves, with so many milliseconds
+    /// between.
     Endless(u64, &'static [u8]),
     /// Sends these bytes one by one, each in a packet (or record) of its own.
     Drip(&'static [u8]),

@@ -111,7 +111,8 @@ impl Connection {
         self.stream.write_all(bytes).ok()
     }
 
-    /// Another handle of the connection, to write to; `None` if the process has no more descriptors.
+    /// Another handle of the connection, to write to; `None` if the process has no more
+    /// descriptors.
     #[must_use]
     pub fn writer(&self) -> Option<TcpStream> {
         self.stream.try_clone().ok()

@@ -1,5 +1,5 @@
-//! A room: what one WebSocket says comes to all of them, as a script tells (right or wrong, at once or
-//! after known waits).
+//! A room: what one WebSocket says comes to all of them, as a script tells (right or wrong, at once
+//! or after known waits).
 use std::io::{self, Write};
 use std::net::TcpStream;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};

@@ -2,12 +2,11 @@
 //! server.
 //!
 //! ```
-//! use pippin_reference::scripted::{Answer, Script, spawn};
-//! use pippin_reference::tls::{Authority, Certified, Front, Manner};
-//! let server = spawn(Script::always(Answer::ok(b"hello")))?;
-//! let authority = Authority::new();
-//! let front = Front::spawn(server.address(), authority.server(&Certified::default()), Manner::default())?;
-//! // A client that trusts `authority.pem()` now finds the scripted server behind https://{front.address()}/.
+//! use pippin_reference::scripted::{Answer, Script, spawn}; use pippin_reference::tls::{Authority,
+//! Certified, Front, Manner}; let server = spawn(Script::always(Answer::ok(b"hello")))?; let
+//! authority = Authority::new(); let front = Front::spawn(server.address(),
+//! authority.server(&Certified::default()), Manner::default())?; // A client that trusts
+//! `authority.pem()` now finds the scripted server behind https://{front.address()}/.
 //! assert_eq!(front.account().handshakes, 0);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```

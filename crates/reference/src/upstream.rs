@@ -1,5 +1,5 @@
-//! The slow upstream of the workload `proxy`: answers each call after 500 ms with another number of 20
-//! digits, holds up to 10,000 waiting calls, and counts its calls.
+//! The slow upstream of the workload `proxy`: answers each call after 500 ms with another number of
+//! 20 digits, holds up to 10,000 waiting calls, and counts its calls.
 //!
 //! | request | answer |
 //! |---|---|

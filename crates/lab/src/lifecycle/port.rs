@@ -14,8 +14,8 @@ pub fn free() -> io::Result<u16> {
     free_at(Ipv4Addr::LOCALHOST.into())
 }
 
-/// A port of this address on which nobody listens now, below the range from which the kernel takes local
-/// ports for outgoing connections (ip(7), ip_local_port_range), so that the generator's own
+/// A port of this address on which nobody listens now, below the range from which the kernel takes
+/// local ports for outgoing connections (ip(7), ip_local_port_range), so that the generator's own
 /// connections cannot take it.
 ///
 /// # Errors

@@ -40,8 +40,9 @@ fn patiently(mut look: impl FnMut() -> Result<Verdict, String>) -> Verdict {
     look()?
 }
 
-/// The shortest time that an answer after this wait can take, from the first byte sent. HDR's precision
-/// and timers that round down to milliseconds are allowed for, but no more than half of the wait.
+/// The shortest time that an answer after this wait can take, from the first byte sent. HDR's
+/// precision and timers that round down to milliseconds are allowed for, but no more than half of
+/// the wait.
 #[must_use]
 pub fn least_ns(wait: Spread) -> u64 {
     let least = wait.min_ns();
@@ -67,9 +68,9 @@ fn none_too_early(spans: &Histogram, wait: Spread) -> Verdict {
 /// How many standard deviations more short waits than there should be are no chance.
 const CHANCE: f64 = 5.0;
 
-/// Waits that are drawn under load are as long as they should be: no more of them are short than the
-/// distribution has. What makes answers late hides nothing that helps the target. Requests of another
-/// kind need not wait; they are few.
+/// Waits that are drawn under load are as long as they should be: no more of them are short than
+/// the distribution has. What makes answers late hides nothing that helps the target. Requests of
+/// another kind need not wait; they are few.
 ///
 /// # Errors
 /// How many were short.

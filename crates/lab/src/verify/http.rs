@@ -1,5 +1,5 @@
-//! A blocking client for proofs, over HTTP/1.1 or HTTP/2: one request at a time over the engine's own
-//! decoders, everything of the answer kept.
+//! A blocking client for proofs, over HTTP/1.1 or HTTP/2: one request at a time over the engine's
+//! own decoders, everything of the answer kept.
 use pippin_engine::Exchange;
 use pippin_engine::blocking::Stream;
 use pippin_engine::http1::Rules;

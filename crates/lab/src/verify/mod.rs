@@ -94,7 +94,8 @@ fn parse_wait(wait: &str) -> Result<Spread, String> {
 }
 
 impl Subject<'_> {
-    /// Asks for another path than the load does, with its method and headers, on a connection of its own.
+    /// Asks for another path than the load does, with its method and headers, on a connection of
+    /// its own.
     ///
     /// # Errors
     /// A message that names the request.
@@ -137,8 +138,8 @@ impl Subject<'_> {
         answer::differs(&self.workload.answer, sample, answer).or_else(|| self.live.differs(answer))
     }
 
-    /// The shortest time in which a right answer can be made, in nanoseconds: what the upstream or the
-    /// workload's own wait asks for; 0 without either.
+    /// The shortest time in which a right answer can be made, in nanoseconds: what the upstream or
+    /// the workload's own wait asks for; 0 without either.
     #[must_use]
     pub fn least_ns(&mut self) -> u64 {
         let upstream =

@@ -50,8 +50,8 @@ pub fn echo(subject: &mut Subject<'_>) -> Verdict {
     Ok(())
 }
 
-/// Messages of every connection come to all of them, in their order and once; those that have left are
-/// no obstacle.
+/// Messages of every connection come to all of them, in their order and once; those that have left
+/// are no obstacle.
 ///
 /// # Errors
 /// The first that did not come, or came otherwise.

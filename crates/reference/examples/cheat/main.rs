@@ -1,6 +1,6 @@
-//! A server that serves every workload rightly, or cheats, misbehaves or is odd in the one way that its
-//! first argument names (`pippin_reference::corpus`): what the tests of proofs and lifecycle start as a
-//! target.
+//! A server that serves every workload rightly, or cheats, misbehaves or is odd in the one way that
+//! its first argument names (`pippin_reference::corpus`): what the tests of proofs and lifecycle
+//! start as a target.
 //!
 //! `cheat MODE[:NUMBER] MARKER...` reads `HOST`, `PORT`, `DATABASE_URL` and `UPSTREAM_URL` as every
 //! target does. The marker serves the tests only: they look for processes that have it in their

@@ -30,8 +30,8 @@ pub fn is_late() -> bool {
     COUNT.fetch_add(1, Ordering::Relaxed).is_multiple_of(20)
 }
 
-/// Whether a path that ends with eight small letters, as drawn ones do, came for the third time or more
-/// often.
+/// Whether a path that ends with eight small letters, as drawn ones do, came for the third time or
+/// more often.
 pub fn came_too_often(path: &str) -> bool {
     static PATHS: Mutex<BTreeMap<String, u32>> = Mutex::new(BTreeMap::new());
     let mut paths = PATHS.lock().unwrap_or_else(PoisonError::into_inner);

@@ -215,7 +215,8 @@ fn hand_over(listener: &TcpListener) {
     }
 }
 
-/// A byte with or without a descriptor (unix(7), SCM_RIGHTS): a buffer, and room for one descriptor.
+/// A byte with or without a descriptor (unix(7), SCM_RIGHTS): a buffer, and room for one
+/// descriptor.
 fn message(byte: &mut [u8; 1], control: &mut [u64; 4], work: impl FnOnce(&mut libc::msghdr)) {
     let mut part = libc::iovec { iov_base: byte.as_mut_ptr().cast(), iov_len: 1 };
     // SAFETY: msghdr is plain data for which all zeroes is an empty message.

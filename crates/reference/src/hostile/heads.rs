@@ -1,5 +1,5 @@
-//! Answers of HTTP/2: interim answers, trailers, fields, lengths (RFC 9113 section 8), and HPACK (RFC
-//! 7541).
+//! Answers of HTTP/2: interim answers, trailers, fields, lengths (RFC 9113 section 8), and HPACK
+//! (RFC 7541).
 use super::Act::{Endless, Silence};
 use super::frames::{asked, frame, head, last};
 use super::{Counted, MALFORMED, On, Over, Scripts, Speaks, TIMEOUT, TOO_LARGE, WRONG_STATUS};

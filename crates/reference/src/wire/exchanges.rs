@@ -182,8 +182,8 @@ pub fn record(bytes: &[u8]) -> Option<Message> {
     }
 }
 
-/// The next message over a WebSocket, in however many frames; the opening handshake and control frames
-/// are no messages (RFC 6455, section 5.2).
+/// The next message over a WebSocket, in however many frames; the opening handshake and control
+/// frames are no messages (RFC 6455, section 5.2).
 pub fn message(bytes: &[u8]) -> Option<Message> {
     const CONTROL: u8 = 0x08;
     let is_handshake = bytes.starts_with(b"GET ") || bytes.starts_with(b"HTTP/");

@@ -43,7 +43,8 @@ impl Stream {
         usize::try_from(next.wrapping_sub(segment.sequence).cast_signed()).ok()
     }
 
-    /// Takes the first message, and when its first byte, the end of its head and its last byte arrived.
+    /// Takes the first message, and when its first byte, the end of its head and its last byte
+    /// arrived.
     pub fn take(&mut self, cut: Cut) -> Option<(Message, [u64; 3])> {
         let message @ Message { first, head, whole, .. } = cut(&self.bytes)?;
         if self.bytes.len() < whole {

@@ -19,7 +19,8 @@ async fn main() -> Result<(), Box<dyn Error>> {
     };
     let upstream = env::var("UPSTREAM_URL").ok();
 
-    // Called once in each worker. The routes that need a service are there only when the service is.
+    // Called once in each worker. The routes that need a service are there only when the service
+    // is.
     let app = move || {
         let (pool, upstream) = (pool.clone(), upstream.clone());
         App::new()

@@ -12,7 +12,8 @@ pub struct Upstream {
 }
 
 impl Upstream {
-    /// A client without a limit on its connections; awc would make 100 at once and let the others wait.
+    /// A client without a limit on its connections; awc would make 100 at once and let the others
+    /// wait.
     pub fn new(base: &str) -> Self {
         let connector = awc::Connector::new().limit(0);
         Self {
