@@ -1,0 +1,4 @@
+[
+  import_deps: [:plug],
+  inputs: ["mix.exs", "{config,lib}/**/*.{ex,exs}"]
+]

@@ -1,0 +1,53 @@
+defmodule PippinBandit.Handler do
+  @moduledoc "What Bandit calls for each request: a plug without a router, which matches the path itself."
+
+  @behaviour Plug
+
+  import Plug.Conn
+
+  alias PippinBandit.{Upstream, Users}
+
+  @device_body String.duplicate("x", 1024)
+
+  @impl true
+  def init(options), do: options
+
+  # Bandit sends no body to HEAD.
+  @impl true
+  def call(%Plug.Conn{method: method} = conn, _options) when method in ["GET", "HEAD"] do
+    answer(conn, conn.path_info)
+  end
+
+  def call(conn, _options), do: text(conn, 405, "Method Not Allowed")
+
+  defp answer(conn, []), do: text(conn, 200, "Hello World!")
+  defp answer(conn, ["hola", name]), do: text(conn, 200, "Hola #{URI.decode(name)}")
+
+  defp answer(conn, ["api", "users"]) do
+    conn
+    |> put_resp_content_type("application/json")
+    |> send_resp(200, Jason.encode_to_iodata!(Users.list()))
+  end
+
+  defp answer(conn, ["api", "proxy"]) do
+    case Upstream.slow() do
+      {:ok, body} -> text(conn, 200, body)
+      {:error, reason} -> text(conn, 502, reason)
+    end
+  end
+
+  # Only the process of this connection sleeps.
+  defp answer(conn, ["device"]) do
+    Process.sleep(wait_ms())
+    text(conn, 200, @device_body)
+  end
+
+  defp answer(conn, _path), do: text(conn, 404, "Not Found")
+
+  defp text(conn, status, body) do
+    conn |> put_resp_content_type("text/plain") |> send_resp(status, body)
+  end
+
+  # 95 to 104: a sleep of n ms ends somewhere between n and n + 1.
+  defp wait_ms, do: 94 + :rand.uniform(10)
+end

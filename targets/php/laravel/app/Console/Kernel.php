@@ -1,0 +1,9 @@
+<?php
+
+namespace App\Console;
+
+use Illuminate\Foundation\Console\Kernel as ConsoleKernel;
+
+final class Kernel extends ConsoleKernel
+{
+}

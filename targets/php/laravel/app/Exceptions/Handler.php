@@ -1,0 +1,9 @@
+<?php
+
+namespace App\Exceptions;
+
+use Illuminate\Foundation\Exceptions\Handler as ExceptionHandler;
+
+final class Handler extends ExceptionHandler
+{
+}

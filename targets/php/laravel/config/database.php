@@ -1,0 +1,16 @@
+<?php
+
+return [
+    'default' => 'pgsql',
+    'connections' => [
+        'pgsql' => [
+            'driver' => 'pgsql',
+            'url' => env('DATABASE_URL'),
+            'charset' => 'utf8',
+            'prefix' => '',
+            'schema' => 'public',
+            // Each process keeps its connection between requests.
+            'options' => [PDO::ATTR_PERSISTENT => true],
+        ],
+    ],
+];

@@ -1,0 +1,6 @@
+<?php
+
+use App\Http\Controllers\UserController;
+use Illuminate\Support\Facades\Route;
+
+Route::get('/users', [UserController::class, 'index']);

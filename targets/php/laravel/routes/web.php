@@ -1,0 +1,8 @@
+<?php
+
+use App\Http\Controllers\CatalogueController;
+use Illuminate\Support\Facades\Route;
+
+Route::get('/', [CatalogueController::class, 'hello']);
+Route::get('/hola/{name}', [CatalogueController::class, 'hola']);
+Route::get('/page/{number}', [CatalogueController::class, 'page'])->where('number', '\d+');
