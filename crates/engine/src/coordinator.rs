@@ -315,6 +315,7 @@ impl<'a> Coordinator<'a> {
                 return;
             }
             let (_, _, tally) = entry.remove();
+            take_back(&mut self.windows, tally.taken_back);
             let window = tally.to_window(
                 from as i64 - self.zero() as i64,
                 to - from,
@@ -375,5 +376,53 @@ impl<'a> Coordinator<'a> {
             windows,
             interrupted: self.interrupted,
         }
+    }
+}
+
+/// So many requests of these windows count as not sent after all: those that were sent last.
+fn take_back(windows: &mut [(u64, Window)], mut count: u64) {
+    for (_, window) in windows.iter_mut().rev() {
+        let of_this_window = count.min(window.sent);
+        window.sent -= of_this_window;
+        count -= of_this_window;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::take_back;
+    use crate::recorder::{Message, Recorder, WINDOW_NS};
+    use crate::timeline::{Instants, UNKNOWN};
+    use pippin_model::load_result::Window;
+
+    /// A server that refuses requests on and on makes a load of several windows, and requests are
+    /// taken back in another window than the one in which they were sent.
+    #[test]
+    fn what_is_taken_back_in_a_later_window_is_missing_in_its_own() {
+        let (outbox, inbox) = std::sync::mpsc::channel();
+        let mut recorder = Recorder::new(1, false, outbox);
+        recorder.start(0);
+        recorder.learn(Instants { start: 0, measure_from: 0, end: UNKNOWN });
+        let mut send = |recorder: &mut Recorder, count| {
+            recorder.tally(0).requests.sent += count;
+            recorder.window().sent += count;
+        };
+        send(&mut recorder, 5);
+        recorder.cross();
+        send(&mut recorder, 1);
+        recorder.take_back(0, 3);
+        send(&mut recorder, 4);
+        recorder.finish(2 * WINDOW_NS);
+
+        let mut windows = Vec::new();
+        while let Ok(Message::Window { from, to, tally }) = inbox.try_recv() {
+            take_back(&mut windows, tally.taken_back);
+            windows.push((from, tally.to_window(from as i64, to - from, false)));
+        }
+        let sent: Vec<u64> =
+            windows.iter().map(|(_, window): &(u64, Window)| window.sent).collect();
+        assert_eq!(sent, [3, 4]);
+        let all: u64 = recorder.into_stretches().iter().map(|tally| tally.requests.sent).sum();
+        assert_eq!(all, sent.iter().sum());
     }
 }

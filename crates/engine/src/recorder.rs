@@ -197,6 +197,15 @@ impl Recorder {
         &mut self.window
     }
 
+    /// So many requests of a stretch count as not sent, because they never reached the server. The
+    /// window in which they were sent may be over.
+    pub fn take_back(&mut self, stretch: usize, count: u64) {
+        self.stretches[stretch].requests.sent -= count;
+        let of_this_window = count.min(self.window.sent);
+        self.window.sent -= of_this_window;
+        self.window.taken_back += count - of_this_window;
+    }
+
     /// An answer is complete.
     #[inline]
     pub fn answered(&mut self, spans: AnswerSpans) {

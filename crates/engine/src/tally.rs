@@ -166,6 +166,8 @@ impl Tally {
 #[derive(Debug, Default)]
 pub(crate) struct WindowTally {
     pub sent: u64,
+    /// Requests of earlier windows that count as not sent after all.
+    pub taken_back: u64,
     pub completed: u64,
     pub good: u64,
     pub errors: u64,
@@ -179,6 +181,7 @@ pub(crate) struct WindowTally {
 impl WindowTally {
     pub fn merge(&mut self, other: &Self) {
         self.sent += other.sent;
+        self.taken_back += other.taken_back;
         self.completed += other.completed;
         self.good += other.good;
         self.errors += other.errors;

@@ -12,6 +12,9 @@ use crate::timeline::UNKNOWN;
 use crate::tls::reason;
 use crate::transport::Transport;
 
+/// Events that one wait takes of an event loop, at the least.
+const READ_AT_ONCE: usize = 256;
+
 /// The kind of a failed connect().
 pub(super) const fn connect_error(errno: i32) -> ErrorKind {
     match errno {
@@ -207,14 +210,34 @@ impl<S: Stack> Worker<'_, S> {
         self.open(slot);
     }
 
-    /// Looks through all connections for requests and connects that have taken too long. Costs
-    /// nothing while nothing is late: it runs when the oldest of those that were open at the last
-    /// look would be too old.
-    pub(super) fn look_for_timeouts(&mut self) {
+    /// Ends requests and connects that have taken too long. Costs nothing while nothing is late: it
+    /// looks when the oldest of those that were open at the last look would be too old.
+    ///
+    /// What has come by now is read first. This thread may have been late itself, and must not
+    /// blame the server for that.
+    pub(super) fn end_what_is_late(&mut self) -> std::io::Result<()> {
         let now = self.core.now;
         if now < self.core.next_timeout_scan {
-            return;
+            return Ok(());
         }
+        for _ in 0..=self.core.connections.len() / READ_AT_ONCE {
+            if self.core.recorder.finished_at.is_some() {
+                return Ok(());
+            }
+            self.stamp_queued();
+            self.io.wait(0)?;
+            if !self.events()? {
+                break;
+            }
+        }
+        if self.core.recorder.finished_at.is_none() {
+            self.look_for_timeouts(now);
+        }
+        Ok(())
+    }
+
+    /// Looks through all connections for what was too late at this instant.
+    fn look_for_timeouts(&mut self, now: u64) {
         let timeouts = self.core.spec.timeouts;
         let mut next = now + timeouts.connect_ns.min(timeouts.request_ns);
         for slot in 0..self.core.connections.len() as u32 {
@@ -251,7 +274,7 @@ impl<S: Stack> Worker<'_, S> {
                 self.broken(slot, ErrorKind::Timeout, 0);
             } else if connection.in_flight == 0 {
                 self.give_up_barred(slot);
-            } else if let Some(deadline) = self.time_out_streams(slot) {
+            } else if let Some(deadline) = self.time_out_streams(slot, now) {
                 next = next.min(deadline);
             }
         }
@@ -284,10 +307,7 @@ impl<S: Stack> Core<'_, S> {
         connection.pending_since = first.intended_at;
         connection.template = first.template;
         let count = u64::from(connection.pending);
-        self.recorder.tally(first.stretch as usize).requests.sent -= count;
-        // The window in which they were sent may be over.
-        let window = self.recorder.window();
-        window.sent = window.sent.saturating_sub(count);
+        self.recorder.take_back(first.stretch as usize, count);
     }
 
     /// All requests under way on a connection fail: the oldest for this reason, those behind it

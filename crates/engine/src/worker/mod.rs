@@ -292,7 +292,7 @@ impl<'a, S: Stack> Worker<'a, S> {
         self.core.recorder.learn(self.core.timeline.instants());
         self.cross_boundaries();
         self.fire();
-        self.look_for_timeouts();
+        self.end_what_is_late()?;
         if self.core.is_done() && self.core.recorder.finished_at.is_none() {
             self.core.recorder.finish(self.core.now);
             self.mark();

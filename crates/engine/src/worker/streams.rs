@@ -400,9 +400,7 @@ impl<S: Stack> Core<'_, S> {
         let connection = &mut self.connections[slot as usize];
         connection.in_flight -= 1;
         connection.pending += 1;
-        self.recorder.tally(stretch as usize).requests.sent -= 1;
-        let window = self.recorder.window();
-        window.sent = window.sent.saturating_sub(1);
+        self.recorder.take_back(stretch as usize, 1);
     }
 
     /// Until when the server may go on to take none of the requests that wait for a connection
@@ -566,8 +564,8 @@ impl<S: Stack> Worker<'_, S> {
 
     /// The requests of a connection that took too long fail; the others go on. When the next one
     /// would be too old.
-    pub(super) fn time_out_streams(&mut self, slot: u32) -> Option<u64> {
-        let (now, limit) = (self.core.now, self.core.spec.timeouts.request_ns);
+    pub(super) fn time_out_streams(&mut self, slot: u32, now: u64) -> Option<u64> {
+        let limit = self.core.spec.timeouts.request_ns;
         self.core.streams.settled.clear();
         let tags: Vec<u32> = self.core.flights.tags(slot, (0, 0)).collect();
         let mut next = None;

@@ -41,7 +41,7 @@ impl<S: Stack> Worker<'_, S> {
             {
                 self.open(slot);
             }
-            self.look_for_timeouts();
+            self.end_what_is_late()?;
             self.io.wait(super::MAX_WAIT_NS)?;
             self.events()?;
             if self.core.recorder.live > live {

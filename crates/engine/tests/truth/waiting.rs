@@ -1,15 +1,21 @@
 //! Answers that do not come.
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use pippin_engine::{Control, Exchange, Referee};
 use pippin_model::load_result::ErrorKind;
-use pippin_model::load_spec::{IoChoice, LoadSpec, Timeouts};
+use pippin_model::load_spec::{BodyCheck, IoChoice, LoadSpec, Timeouts};
 use pippin_reference::scripted::{Answer, Script, spawn};
 
+use crate::patience::in_time;
 use crate::support::{
-    MS, assert_takes, closed, closed_for, errors, ms, on_each_loop, quantile_ms, run,
+    MS, assert_takes, closed, closed_for, errors, get, ms, on_each_loop, quantile_ms, run,
 };
 
 on_each_loop!(
     a_timeout_is_recorded_at_its_timeout,
     only_the_slow_one_times_out,
+    a_thread_that_was_late_itself_blames_no_server,
     what_is_under_way_at_the_end_is_censored
 );
 
@@ -87,4 +93,39 @@ fn what_is_under_way_at_the_end_is_censored(io: IoChoice) {
         300.0,
         400.0,
     );
+}
+
+/// A referee that keeps its thread from its work for 600 ms, once.
+#[derive(Default)]
+struct Slow(AtomicBool);
+
+impl Referee for Slow {
+    fn is_right(&self, _: &Exchange<'_>) -> bool {
+        if !self.0.swap(true, Ordering::Relaxed) {
+            std::thread::sleep(ms(600));
+        }
+        true
+    }
+}
+
+/// A request may take 150 ms. The first answer comes after 10 ms, and its judge holds the thread
+/// until 610 ms. The second one came meanwhile, after 60 ms: it is no timeout, and its time is the
+/// kernel's.
+fn a_thread_that_was_late_itself_blames_no_server(io: IoChoice) {
+    let server = spawn(Script::each(|received, _| {
+        Answer::ok(b"hello").delay(ms(if received.number == 0 { 10 } else { 60 }))
+    }))
+    .unwrap();
+    let spec = LoadSpec {
+        requests: vec![get(BodyCheck::Refereed)].into(),
+        timeouts: Timeouts { request_ns: 150 * MS, ..Timeouts::default() },
+        ..closed(server.address(), io, 2, 2)
+    };
+    let stop = AtomicBool::new(false);
+    let control =
+        Control { referee: Some(Arc::new(Slow::default())), ..Control::new(&stop, |_| true) };
+    let result = pippin_engine::run(&spec, &control).unwrap();
+    in_time(result.measured.requests.good == 2, || format!("{:?}", errors(&result)));
+    let slowest_ms = quantile_ms(&result.measured.spans.service_time, 1.0);
+    assert_takes("the greatest service time in ms", slowest_ms, 59.5, 150.0);
 }

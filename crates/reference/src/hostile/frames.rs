@@ -240,7 +240,7 @@ pub(super) const SCRIPTS: &[Scripts] = &[Scripts {
         ),
         (
             "h2: a head without end, now and then",
-            asked![frame(HEADERS, 0, Asked, OK), Endless(20, b"\0\0\x01\x09\0\0\0\0\x01\x88"),],
+            asked![frame(HEADERS, 0, Asked, OK), Endless(80, b"\0\0\x01\x09\0\0\0\0\x01\x88"),],
             Fails(TIMEOUT),
         ),
         ("h2: a second head", asked![head(OK), head(OK)], Fails(MALFORMED)),
