@@ -351,9 +351,10 @@ fn loaded(
     count: u64,
     wrong: &mut Vec<String>,
 ) -> Option<LoadResult> {
+    let numbers = subject.live.numbers();
     match apply(subject, connections, count) {
         Ok(load) => {
-            wrong.extend(miscounted(subject, &load, count));
+            wrong.extend(miscounted(subject, &load, count, numbers));
             Some(load)
         }
         Err(message) => {
@@ -375,8 +376,14 @@ fn apply(subject: &mut Subject<'_>, connections: u32, count: u64) -> Result<Load
     result.map_err(|error| format!("short load: {error}"))
 }
 
-/// Finds wrong answers, and a wrong number of calls at the upstream.
-fn miscounted(subject: &mut Subject<'_>, result: &LoadResult, count: u64) -> Option<String> {
+/// Finds wrong answers, and a wrong number of calls at the upstream. `before`: how many answers had
+/// one of its numbers before this load.
+fn miscounted(
+    subject: &mut Subject<'_>,
+    result: &LoadResult,
+    count: u64,
+    before: Option<u64>,
+) -> Option<String> {
     let right = result.measured.requests.good;
     if right != count {
         let kinds: Vec<String> =
@@ -387,8 +394,9 @@ fn miscounted(subject: &mut Subject<'_>, result: &LoadResult, count: u64) -> Opt
             kinds.join(", ")
         ));
     }
+    let numbers = subject.live.numbers()? - before.unwrap_or(0);
     let upstream = subject.services.upstream().ok()?;
     // All requests have been answered, so that none is under way.
-    let calls = upstream.calls().ok().filter(|calls| *calls != count)?;
-    Some(format!("under a short load of {count} requests the upstream was asked {calls} times"))
+    let calls = upstream.calls().ok().filter(|calls| *calls != numbers)?;
+    Some(format!("under a short load the upstream was asked {calls} times for {numbers} requests"))
 }

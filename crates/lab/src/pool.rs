@@ -1,7 +1,7 @@
 //! The requests of a load: drawn from its seed, with some of another kind among them.
 use pippin_model::draw::Draw;
 use pippin_model::load_spec::{BodyCheck, Check, Protocol, Request, Requests};
-use pippin_model::workload::{Answer, Proof, Sample, Source, Workload, percent_encode_all};
+use pippin_model::workload::{Answer, Proof, Sample, Workload, percent_encode_all};
 use std::net::SocketAddr;
 
 use crate::load;
@@ -119,11 +119,10 @@ enum Kind {
     Encoded,
 }
 
-/// What a target of this workload must be able to answer, because a proof asks for it. None where each
-/// right answer must have made a call of the upstream: it is held against those calls.
+/// What a target of this workload must be able to answer, because a proof asks for it.
 fn kinds(workload: &Workload) -> Vec<Kind> {
     let has = |of: fn(&Proof) -> bool| workload.proofs.iter().any(of);
-    if workload.answer.from == Some(Source::Upstream) || workload.message.is_some() {
+    if workload.message.is_some() {
         return Vec::new();
     }
     let mut kinds = Vec::new();
@@ -183,7 +182,7 @@ mod tests {
     #[test]
     fn one_request_in_a_thousand_is_of_another_kind() {
         for (id, others) in
-            [("hello", 2), ("hola", 8), ("page", 8), ("device", 1), ("users", 1), ("proxy", 0)]
+            [("hello", 2), ("hola", 8), ("page", 8), ("device", 1), ("users", 1), ("proxy", 1)]
         {
             let pool = pool(id, 7);
             let count = pool.samples.iter().filter(|sample| sample.is_none()).count();

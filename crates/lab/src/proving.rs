@@ -216,6 +216,7 @@ impl Proving for ProvedTarget<'_> {
     fn after(&mut self, record: &mut TrialRecord) {
         if self.counts_anew {
             record.services = self.services.account();
+            self.live.count_numbers(None, &mut record.services);
         }
         if record.load.as_ref().is_some_and(|load| !load.interrupted) {
             self.rest();

@@ -109,8 +109,9 @@ pub struct TrialRecord {
     /// Why there is no result.
     pub failure: Option<Failure>,
     /// Figures of the services over the whole load, including warm-up and ramps:
-    /// `"upstream_calls"`, `"upstream_peak_waiting"`. A name is absent if the workload has no such
-    /// service, or if the service did not report it.
+    /// `"upstream_calls"`, `"upstream_peak_waiting"`; and `"upstream_numbers"`: how many answers
+    /// had one of the upstream's numbers. A name is absent if the workload has no such service, or
+    /// if the service did not report it.
     pub services: BTreeMap<String, f64>,
     /// The caveats found at the end of the trial.
     pub caveats: Vec<Caveat>,

@@ -310,6 +310,13 @@ pub const SERVERS: &[Server] = &[
         &["20 requests made 40 calls at the upstream"],
     ),
     cheat(
+        "upstream-reads-nothing",
+        "proxy",
+        "from the second request of a connection on, calls the upstream without reading what is asked",
+        "short load",
+        &["under a short load of 32 requests", "wrong_status"],
+    ),
+    cheat(
         "device-blocks",
         "device",
         "holds one of 16 threads while it waits",

@@ -5,8 +5,9 @@ use std::path::Path;
 fn row(server: &Server) -> String {
     let Server { mode, workload, does, said } = server;
     match said {
-        Said::Fails(by, _) | Said::Invalid(by, _) => {
-            format!("| `{mode}` | `{workload}` | {does} | `{by}` |")
+        Said::Fails(by, words) | Said::Invalid(by, words) => {
+            let words = words.join(" … ");
+            format!("| `{mode}` | `{workload}` | {does} | `{by}` | `{words}` |")
         }
         Said::Passes | Said::Pool(_) | Said::Costs(_) => {
             format!("| `{mode}` | `{workload}` | {does} |")

@@ -23,8 +23,8 @@ fn rows(is_wanted: fn(&Server) -> bool) -> Vec<&'static Server> {
     SERVERS.iter().filter(wanted).collect()
 }
 
-/// Whether only times show what a server does: the waves of a pool, or waits that are 6 ms too
-/// short. A busy machine blurs them.
+/// Whether only times show what a server does: the size of a pool, or waits that are 6 ms too
+/// short. A very busy machine hides them.
 fn is_told_by_times(server: &Server) -> bool {
     matches!(server.said, Said::Pool(_) | Said::Fails("mean-wait", _))
 }
@@ -331,14 +331,18 @@ fn an_upstream_called_once_a_request_under_the_same_load_is_not_doubted() {
         windows.iter().map(|window| window.good).sum::<u64>(),
         windows.iter().map(|window| window.sent).sum::<u64>(),
     );
-    let calls = trial.services["upstream_answered"] as u64;
+    let count = |name: &str| trial.services[name] as u64;
+    let (calls, numbers) = (count("upstream_answered"), count("upstream_numbers"));
     // The warm-up and each slice may end with one unfinished request on each connection.
     let loads = 1 + trial.slices.iter().filter(|slice| slice.used).count() as u64;
-    // About 25 a second on each connection for 3.4 s, on a machine that is not busy.
+    // About 25 a second on each connection for 3.4 s, on a machine that is not busy. A few
+    // requests ask for a page that does not exist.
+    let others = good - numbers;
     assert!(
-        good > 200 && (good..=sent).contains(&calls) && sent - good <= 16 * loads,
-        "{good} right, {sent} sent, {calls} calls"
+        good > 200 && (numbers..=sent).contains(&calls) && sent - good <= 16 * loads,
+        "{good} right, {numbers} with a number, {sent} sent, {calls} calls"
     );
+    assert!(others <= good / 100 + 2, "{others} of {good} without a number");
 }
 
 #[test]

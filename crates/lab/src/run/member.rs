@@ -169,11 +169,15 @@ impl Member {
         shared.services.rest(Duration::from_secs(5));
         let counts_anew = shared.services.reset_account();
         let roots = self.proving(shared, |target| target.roots());
-        let referee = self.referee.clone();
+        let (referee, numbers) = (self.referee.clone(), self.live.numbers());
         self.live.is_loaded(true);
         let outcome = making::load(load, &roots, referee, &mut self.memory, &shared.watch);
         self.live.is_loaded(false);
-        let counts = if counts_anew { shared.services.account() } else { Counts::new() };
+        let mut counts = Counts::new();
+        if counts_anew {
+            counts = shared.services.account();
+            self.live.count_numbers(numbers, &mut counts);
+        }
         if let Ok(measured) = &outcome {
             self.answers += load::answers(&measured.load);
         }

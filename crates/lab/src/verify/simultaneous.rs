@@ -1,23 +1,32 @@
 //! Proves that waiting requests do not hold threads that others need.
+//!
+//! A pool of threads that each hold one waiting request answers in waves, each as large as the pool.
+//! However busy the machine is, no thread answers twice before two of the shortest waits are over. So
+//! what is answered before that instant is never more than the pool has threads, and all of it comes
+//! within one wait as soon as the machine has a moment to spare. A server whose processor is what
+//! limits it answers more and more instead, and is done with all of them sooner than such a pool.
 use pippin_model::units::{Spread, format_ns};
 use std::time::{Duration, Instant};
 
 use super::Subject;
-use super::delay::LOOKS;
+use super::delay::{self, LOOKS};
 use super::http::Client;
 
 /// How many waits all answers may take. A slow framework needs up to 2 ms of processor time for each of
 /// a thousand; a server that holds one of its tens of threads or processes for each needs more.
 const WAITS_ALLOWED: u64 = 20;
 
-/// Sizes of two pools that agree differ by less than this fraction.
-const AGREEMENT: f64 = 0.1;
+/// How far the size that is told may be from that of the pool.
+const TOLERANCE: f64 = 0.1;
+/// The part of a wave that must have come while there is time for it to be late.
+const IN_TIME: f64 = 0.95;
+
+/// What asks so many at once, and says when the answers came: in order, in nanoseconds since the first
+/// request was sent.
+type Asking<'a> = dyn FnMut(u32) -> Result<Vec<u64>, String> + 'a;
 
 /// Many requests at once are answered within a few waits, and not by a pool smaller than `pool`.
 /// Returns a remark with the size of a pool that is allowed.
-///
-/// A pool of threads shows in waves of answers: as many as it has threads after one wait, as many
-/// again after two. A quarter of the connections and all of them must show the same size.
 ///
 /// # Errors
 /// How many the server answers at a time.
@@ -27,65 +36,86 @@ pub fn simultaneous(
     wait: Spread,
     pool: u32,
 ) -> Result<Option<String>, String> {
-    let mut outcome = Ok(None);
+    judge(&mut |count| at_once(subject, count, wait), connections, wait, pool)
+}
+
+/// A busy machine makes answers late, so one good look is enough.
+fn judge(
+    ask: &mut Asking<'_>,
+    connections: u32,
+    wait: Spread,
+    pool: u32,
+) -> Result<Option<String>, String> {
+    let mut took_ns = u64::MAX;
     for look in 0..LOOKS {
-        let many = at_once(subject, connections, wait)?;
-        let few = at_once(subject, (connections / 4).max(1), wait)?;
-        let seen = judge(&few, &many, wait, pool);
-        if matches!(seen, Ok(Some(_))) || is_one_wave(&many, wait) {
-            return seen;
+        let answered_ns = ask(connections)?;
+        let last_ns = answered_ns.last().copied().unwrap_or(0);
+        took_ns = took_ns.min(last_ns);
+        if last_ns < two_waits_ns(wait) {
+            return Ok(None);
         }
-        // A busy machine makes answers late and blurs waves, so one good try is enough.
-        if look == 0 || outcome.is_err() {
-            outcome = seen;
-        }
-    }
-    outcome
-}
-
-/// Whether all answers came after one wait, so that there is nothing else to be seen.
-fn is_one_wave(answered_ns: &[u64], wait: Spread) -> bool {
-    answered_ns.last().is_none_or(|last| *last < wait.mean_ns * 3 / 2)
-}
-
-fn judge(few: &[u64], many: &[u64], wait: Spread, pool: u32) -> Result<Option<String>, String> {
-    let (connections, took_ns) = (many.len(), many.last().copied().unwrap_or(0));
-    if let Some(size) = pool_size(many, wait) {
-        // A pool that is larger than the few answers them in one wave.
-        let agrees = pool_size(few, wait)
-            .is_none_or(|other| (f64::from(other) / f64::from(size) - 1.0).abs() <= AGREEMENT);
-        if agrees {
+        if let Some(size) = pool_size(ask, &answered_ns, wait)? {
             let seen = format!(
                 "of {connections} at once it answers about {size} at a time: each that waits holds a thread or process of a pool"
             );
             return if size < pool || pool == 0 { Err(seen) } else { Ok(Some(seen)) };
         }
-    }
-    if took_ns <= wait.max_ns() * WAITS_ALLOWED {
-        return Ok(None);
+        if look > 0 && took_ns <= wait.max_ns() * WAITS_ALLOWED {
+            return Ok(None);
+        }
     }
     let waits = took_ns as f64 / wait.mean_ns as f64;
     Err(format!(
         "{connections} at once were answered within {} ({waits:.0} waits): it serves about {:.0} at a time, so that waiting blocks others",
         format_ns(took_ns),
-        connections as f64 / waits
+        f64::from(connections) / waits
     ))
 }
 
-/// How many are answered at a time, if answers come in waves; `answered_ns` is when each came, in order.
-fn pool_size(answered_ns: &[u64], wait: Spread) -> Option<u32> {
-    let within = |from: f64, to: f64| {
-        let (from, to) = (wait.mean_ns as f64 * from, wait.mean_ns as f64 * to);
-        answered_ns.iter().filter(|at| (from..to).contains(&(**at as f64))).count()
-    };
-    let (first, rest) = (within(0.0, 1.5), within(1.5, f64::MAX));
-    let between = within(1.3, 1.7);
-    if first == 0 || rest == 0 || between * 20 > first {
-        return None;
+/// Before this instant no thread has answered its second request.
+fn two_waits_ns(wait: Spread) -> u64 {
+    2 * delay::least_ns(wait)
+}
+
+/// How many are answered before an instant.
+fn before(answered_ns: &[u64], instant_ns: u64) -> usize {
+    answered_ns.partition_point(|at| *at < instant_ns)
+}
+
+/// The size of the pool that gave these answers, if it was one. It is asked again for a few more than
+/// that: it answers as many of them as before, and then pauses.
+fn pool_size(
+    ask: &mut Asking<'_>,
+    answered_ns: &[u64],
+    wait: Spread,
+) -> Result<Option<u32>, String> {
+    let connections = answered_ns.len();
+    let count = (most_within_a_wait(answered_ns, wait) * 5 / 4 + 2).min(connections);
+    let mut waves = Vec::new();
+    for _ in 0..LOOKS {
+        let again_ns = ask(count as u32)?;
+        let wave = before(&again_ns, two_waits_ns(wait));
+        if wave == count {
+            return Ok(None);
+        }
+        let early = before(&again_ns, wait.mean_ns * 3 / 2);
+        if early as f64 >= wave as f64 * IN_TIME {
+            waves.push(wave);
+        }
     }
-    let second = within(1.5, 2.5);
-    let is_full = (second as f64 / first as f64 - 1.0).abs() <= AGREEMENT;
-    (is_full || (second == rest && second < first)).then_some(first as u32)
+    let Some(size) = waves.iter().copied().max() else { return Ok(None) };
+    let alike = waves.iter().filter(|wave| **wave as f64 >= size as f64 * (1.0 - TOLERANCE));
+    let fewest_waits = (connections as f64 / (size as f64 * (1.0 + TOLERANCE))).ceil() as u64;
+    let took_ns = answered_ns.last().copied().unwrap_or(0);
+    let is_pool = alike.count() > 1 && took_ns >= fewest_waits * delay::least_ns(wait);
+    Ok(is_pool.then_some(size as u32))
+}
+
+/// The most answers in a stretch that is shorter than a wait.
+fn most_within_a_wait(answered_ns: &[u64], wait: Spread) -> usize {
+    let stretch_ns = delay::least_ns(wait) * 3 / 4;
+    let in_stretch = |(nth, from)| before(answered_ns, from + stretch_ns) - nth;
+    answered_ns.iter().copied().enumerate().map(in_stretch).max().unwrap_or(0)
 }
 
 /// When the answers to so many requests came, in order, in nanoseconds since the first was sent. All
@@ -147,46 +177,101 @@ fn readable(clients: &[Client], limit: Duration) -> Vec<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use pippin_model::draw::Draw;
+
+    const MS: u64 = 1_000_000;
 
     fn wait() -> Spread {
         Spread::parse("100ms +-5%").unwrap()
     }
 
-    /// When a pool of this size answers so many, with the jitter of the wait.
-    fn by_pool(size: u64, count: u64) -> Vec<u64> {
-        let mut all: Vec<u64> = (0..count)
-            .map(|nth| (nth / size + 1) * 100_000_000 + nth * 7_919 % 9_000_000 - 4_500_000)
-            .collect();
-        all.sort_unstable();
-        all
+    /// A machine of this test: what it adds to an instant, in nanoseconds.
+    type Lateness = fn(&mut Draw) -> u64;
+
+    const IDLE: Lateness = |_| 0;
+    /// Threads wait up to 40 ms for a processor, and now and then 300 ms.
+    const BUSY: Lateness = |draw| draw.below(if draw.below(100) == 0 { 300 * MS } else { 40 * MS });
+
+    /// A server with a pool of this size: when each thread is free again, with the jitter of the wait.
+    fn pool_of(size: usize, late: Lateness) -> impl FnMut(u32) -> Result<Vec<u64>, String> {
+        let mut draw = Draw::new(size as u64);
+        move |count| {
+            let mut free = vec![0; size.min(count as usize)];
+            let answer = |nth: u32| {
+                let thread = nth as usize % free.len();
+                free[thread] += 95 * MS + draw.below(10 * MS) + late(&mut draw);
+                free[thread]
+            };
+            let mut all: Vec<u64> = (0..count).map(answer).collect();
+            all.sort_unstable();
+            Ok(all)
+        }
     }
 
-    /// When a server answers that needs so many nanoseconds of a processor for each.
-    fn by_processor(each_ns: u64, count: u64) -> Vec<u64> {
-        (0..count).map(|nth| 95_000_000 + (nth * 10_000).max(nth * each_ns)).collect()
+    /// A server in which all wait at once, and each takes so many nanoseconds of a processor.
+    fn by_processor(each_ns: u64, late: Lateness) -> impl FnMut(u32) -> Result<Vec<u64>, String> {
+        let mut draw = Draw::new(each_ns);
+        move |count| {
+            let mut now = 0;
+            // A processor that stands still holds up all that come later.
+            let mut answer = |nth: u32| {
+                now += each_ns + if nth.is_multiple_of(100) { late(&mut draw) } else { 0 };
+                95 * MS + draw.below(10 * MS) + now
+            };
+            let mut all: Vec<u64> = (0..count).map(&mut answer).collect();
+            all.sort_unstable();
+            Ok(all)
+        }
+    }
+
+    fn size_in(remark: &str) -> f64 {
+        let rest = remark.split_once("it answers about ").unwrap().1;
+        rest.split(' ').next().unwrap().parse().unwrap()
     }
 
     #[test]
-    fn a_pool_is_told_by_its_waves() {
-        for size in [16, 64, 200, 600] {
-            assert_eq!(pool_size(&by_pool(size, 1_000), wait()), Some(size as u32), "{size}");
+    fn a_pool_is_told_by_its_size_on_a_busy_machine_too() {
+        for (late, name) in [(IDLE, "idle"), (BUSY, "busy")] {
+            for size in [50, 64, 200, 400, 600] {
+                let told = judge(&mut pool_of(size, late), 1_000, wait(), 40).unwrap();
+                let told = size_in(&told.unwrap_or_else(|| panic!("{name}: {size} is not told")));
+                assert!(
+                    (told / size as f64 - 1.0).abs() <= TOLERANCE,
+                    "{name}: {told}, not {size}"
+                );
+            }
         }
-        for each_ns in [10_000, 200_000, 500_000, 2_000_000] {
-            assert_eq!(pool_size(&by_processor(each_ns, 1_000), wait()), None, "{each_ns}");
+    }
+
+    #[test]
+    fn a_server_that_only_needs_its_processor_is_no_pool() {
+        for late in [IDLE, BUSY] {
+            for each_ns in [10_000, 200_000, 500_000, 1_000_000] {
+                let seen = judge(&mut by_processor(each_ns, late), 1_000, wait(), 0);
+                assert_eq!(seen, Ok(None), "{each_ns}");
+            }
         }
     }
 
     #[test]
     fn a_pool_is_allowed_from_the_size_that_the_workload_names() {
-        let judged = |size, pool| judge(&by_pool(size, 250), &by_pool(size, 1_000), wait(), pool);
-        let told = judged(64, 50).unwrap().unwrap();
-        assert!(told.contains("about 64 at a time"), "{told}");
-        assert!(judged(200, 50).unwrap().unwrap().contains("about 200 at a time"));
+        let judged = |size, pool| judge(&mut pool_of(size, IDLE), 1_000, wait(), pool);
+        assert!(judged(64, 50).unwrap().unwrap().contains("about 64 at a time"));
         assert!(judged(16, 50).unwrap_err().contains("about 16 at a time"));
         assert!(judged(200, 0).is_err(), "0 allows none");
-        let free = judge(&by_processor(200_000, 250), &by_processor(200_000, 1_000), wait(), 0);
-        assert_eq!(free, Ok(None));
-        let slow = judge(&by_processor(3_000_000, 250), &by_processor(3_000_000, 1_000), wait(), 0);
+        assert_eq!(judged(1_000, 0), Ok(None), "as many as are asked");
+        let slow = judge(&mut by_processor(3_000_000, IDLE), 1_000, wait(), 0);
         assert!(slow.unwrap_err().contains("31 waits"));
+    }
+
+    #[test]
+    fn a_server_that_cannot_be_asked_is_told_at_once() {
+        let mut asked = 0;
+        let mut refuses = |_| {
+            asked += 1;
+            Err("refused".to_string())
+        };
+        assert_eq!(judge(&mut refuses, 1_000, wait(), 50), Err("refused".into()));
+        assert_eq!(asked, 1);
     }
 }

@@ -53,11 +53,12 @@ fn connection(stream: &TcpStream, mode: Mode, server: &Server) {
     while let Some(mut request) = read(&mut reader) {
         count += 1;
         let unread = match mode {
-            mode if mode.is("reads-nothing") => Some("/"),
-            mode if mode.is("users-reads-nothing") => Some("/api/users/"),
+            mode if mode.is("reads-nothing") => Some((3, "/")),
+            mode if mode.is("users-reads-nothing") => Some((3, "/api/users/")),
+            mode if mode.is("upstream-reads-nothing") => Some((1, "/api/proxy/")),
             _ => None,
         };
-        if let Some(path) = unread.filter(|_| count > 3) {
+        if let Some((_, path)) = unread.filter(|(read, _)| count > *read) {
             request = Request { method: "GET".into(), path: path.into(), close: request.close };
         }
         request.close |=

@@ -8,6 +8,8 @@ use crate::judge::evidence::{Evidence, caveat, percent, whole};
 /// all calls that came.
 const ANSWERED_CALLS: &str = "upstream_answered";
 const UPSTREAM_CALLS: &str = "upstream_calls";
+/// How many right answers had one of its numbers: requests of another kind need no call.
+const NUMBERS: &str = "upstream_numbers";
 
 /// Whether the upstream's own count of calls fits the requests of the whole load, including warm-up
 /// and ramps.
@@ -22,13 +24,15 @@ pub fn judge(evidence: &Evidence) -> Option<Caveat> {
     let calls = *services.get(ANSWERED_CALLS).or_else(|| services.get(UPSTREAM_CALLS))?;
     let load = evidence.load().filter(|load| !load.windows.is_empty())?;
     let good: u64 = load.windows.iter().map(|window| window.good).sum();
+    // Older records have no such count, and no requests of another kind.
+    let answered = services.get(NUMBERS).copied().unwrap_or(good as f64);
     let sent: u64 = load.windows.iter().map(|window| window.sent).sum();
-    if calls < good as f64 {
+    if calls < answered {
         let seen = format!(
             "the upstream was called {} times for {} right answers over the whole load ({})",
             whole(calls),
-            whole(good as f64),
-            percent(calls / good as f64)
+            whole(answered),
+            percent(calls / answered)
         );
         return Some(caveat(
             "upstream_not_called",
@@ -90,6 +94,17 @@ mod tests {
             shared.evidence,
             "the upstream was called 5,000 times for 20,000 right answers over the whole load (25.0 %)"
         );
+    }
+
+    #[test]
+    fn requests_of_another_kind_make_no_call() {
+        let judged = |numbers: f64, calls| {
+            let mut record = counted(ExampleTrial::hello().build(), 1_000, 1_000, calls);
+            record.services.insert(NUMBERS.into(), numbers);
+            judged(judge, &record)
+        };
+        assert_eq!(judged(999.0, 999), None);
+        assert_eq!(judged(999.0, 998).unwrap().id, "upstream_not_called");
     }
 
     #[test]

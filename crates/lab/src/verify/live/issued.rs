@@ -13,6 +13,7 @@ pub struct Issued {
     /// What the upstream waits before it answers.
     delay_ns: u64,
     used: Used,
+    right: AtomicU64,
     untimely: AtomicU64,
     repeated: AtomicU64,
 }
@@ -49,8 +50,9 @@ impl Issued {
     /// For an upstream with these numbers and this wait.
     #[must_use]
     pub fn new(numbers: Numbers, delay_ns: u64) -> Self {
-        let used = Used::default();
-        Self { numbers, delay_ns, used, untimely: AtomicU64::new(0), repeated: AtomicU64::new(0) }
+        let none = || AtomicU64::new(0);
+        let (right, untimely, repeated) = (none(), none(), none());
+        Self { numbers, delay_ns, used: Used::default(), right, untimely, repeated }
     }
 
     /// What is wrong with an answer. Its number is used afterwards.
@@ -61,6 +63,12 @@ impl Issued {
             return Some(Fault::Untimely);
         }
         self.used.is_again(issue.nth).then_some(Fault::Repeated)
+    }
+
+    /// How many answers of the loads so far had a number of their own.
+    #[must_use]
+    pub fn right(&self) -> u64 {
+        self.right.load(Ordering::Relaxed)
     }
 
     /// Whether each answer of the loads so far had its own number.
@@ -81,14 +89,15 @@ impl Issued {
 
 impl Referee for Issued {
     fn is_right(&self, exchange: &Exchange<'_>) -> bool {
-        let count = match self.fault(exchange) {
-            None => return true,
+        let fault = self.fault(exchange);
+        let count = match fault {
+            None => &self.right,
             Some(Fault::NoNumber) => return false,
             Some(Fault::Untimely) => &self.untimely,
             Some(Fault::Repeated) => &self.repeated,
         };
         count.fetch_add(1, Ordering::Relaxed);
-        false
+        fault.is_none()
     }
 }
 
@@ -180,6 +189,7 @@ mod tests {
         assert!(right(0, ISSUED_NS) && right(MOST - 1, ISSUED_NS));
         assert_eq!(issued.verdict(), Ok(()));
         assert!(!right(0, ISSUED_NS) && !right(1, ISSUED_NS + 9_000));
+        assert_eq!(issued.right(), 2);
         let said = issued.verdict().unwrap_err();
         assert!(said.contains("1 answers had a number that it had issued before"), "{said}");
     }

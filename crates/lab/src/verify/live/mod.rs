@@ -15,6 +15,7 @@ use pippin_model::load_result::{ErrorKind, LoadResult};
 use pippin_model::trial::{ProofOutcome, ProofTime};
 use pippin_model::units::format_ns;
 use pippin_model::workload::{Sample, Source, Workload};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::delay;
@@ -25,6 +26,9 @@ use crate::services::Services;
 use issued::Issued;
 use scans::Scans;
 use table::{Changer, History};
+
+/// The name of that count in the record.
+const NUMBERS: &str = "upstream_numbers";
 
 /// What watches the answers of one target, over any number of loads.
 #[derive(Default)]
@@ -117,6 +121,24 @@ impl Live {
             if let Ok(postgres) = services.postgres() {
                 table.scans.load_ends(postgres, table.history.right());
             }
+        }
+    }
+
+    /// How many answers of the loads so far had a number that the upstream had issued for them;
+    /// `None` where answers have none.
+    #[must_use]
+    pub fn numbers(&self) -> Option<u64> {
+        match &self.0 {
+            Kind::Upstream(issued) => Some(issued.right()),
+            Kind::Nothing | Kind::Pages(_) | Kind::Table(_) => None,
+        }
+    }
+
+    /// Adds to what the services counted how many answers had a number of the upstream, since it
+    /// was this.
+    pub fn count_numbers(&self, since: Option<u64>, counts: &mut BTreeMap<String, f64>) {
+        if let Some(numbers) = self.numbers() {
+            counts.insert(NUMBERS.into(), (numbers - since.unwrap_or(0)) as f64);
         }
     }
 
