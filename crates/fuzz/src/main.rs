@@ -16,12 +16,12 @@ struct Arguments {
     /// Which targets; by default all of them, side by side
     #[arg(value_parser = named)]
     targets: Vec<&'static Target>,
-    /// How many seconds
-    #[arg(long, default_value_t = 30)]
-    seconds: u64,
+    /// The maximum number of seconds [default: 30, or no limit with --inputs]
+    #[arg(long)]
+    seconds: Option<u64>,
     /// The maximum number of inputs for each target
-    #[arg(long, default_value_t = u64::MAX, hide_default_value = true)]
-    inputs: u64,
+    #[arg(long)]
+    inputs: Option<u64>,
     /// The seed of the inputs
     #[arg(long, default_value_t = 1)]
     seed: u64,
@@ -42,7 +42,8 @@ fn main() -> ExitCode {
     }
     // An input that breaks something is reported below.
     std::panic::set_hook(Box::new(|_| {}));
-    let bounds = Bounds { time: Duration::from_secs(seconds), inputs };
+    let seconds = seconds.unwrap_or(if inputs.is_some() { u64::MAX } else { 30 });
+    let bounds = Bounds { time: Duration::from_secs(seconds), inputs: inputs.unwrap_or(u64::MAX) };
     let currents: Vec<Current> = targets.iter().map(|_| Mutex::default()).collect();
     let all_right = thread::scope(|scope| {
         let running: Vec<_> = targets
