@@ -403,7 +403,7 @@ mod tests {
         let mut recorder = Recorder::new(1, false, outbox);
         recorder.start(0);
         recorder.learn(Instants { start: 0, measure_from: 0, end: UNKNOWN });
-        let mut send = |recorder: &mut Recorder, count| {
+        let send = |recorder: &mut Recorder, count| {
             recorder.tally(0).requests.sent += count;
             recorder.window().sent += count;
         };
@@ -423,6 +423,6 @@ mod tests {
             windows.iter().map(|(_, window): &(u64, Window)| window.sent).collect();
         assert_eq!(sent, [3, 4]);
         let all: u64 = recorder.into_stretches().iter().map(|tally| tally.requests.sent).sum();
-        assert_eq!(all, sent.iter().sum());
+        assert_eq!(all, sent.iter().sum::<u64>());
     }
 }

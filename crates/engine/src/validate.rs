@@ -174,7 +174,6 @@ fn plain_http1(spec: &LoadSpec) -> Result<(), EngineError> {
     let draws = spec.draws();
     let reads = spec.requests.iter().any(|request| request.check.content_type.is_some());
     match spec.protocol {
-        Protocol::Http2 if draws => Err(contradicts(DRAWN, "HTTP/2", of_http1)),
         Protocol::WebSocket if draws => Err(contradicts(DRAWN, WEBSOCKET, of_http1)),
         Protocol::Http2 if reads => Err(contradicts(MEDIA_TYPE, "HTTP/2", of_http1)),
         Protocol::WebSocket if reads => Err(contradicts(MEDIA_TYPE, WEBSOCKET, of_http1)),

@@ -5,8 +5,9 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use crate::check::Right;
-use crate::drawn::{Filled, Places, Value};
+use crate::drawn::{Drawer, Filled, Places, Value};
 use crate::error::EngineError;
+use crate::protocol::Protocol;
 
 /// All templates, one after the other, with the first ones repeated at the end: the requests of one
 /// write are contiguous, whichever template is the first.
@@ -103,6 +104,13 @@ impl Wire {
     #[inline]
     pub fn template(&self, index: u32) -> &Template {
         &self.templates[self.kinds[index as usize] as usize]
+    }
+
+    /// What is drawn for the next request of this template; zeroes where nothing is.
+    #[inline]
+    pub fn draw<P: Protocol>(&self, template: u32, drawer: &mut Drawer) -> Value {
+        let places = if P::DRAWS { self.template(template).places.as_ref() } else { None };
+        places.map_or_else(Value::default, |places| drawer.draw(places.kind))
     }
 
     /// How many requests one cycle has.

@@ -87,8 +87,8 @@ pub fn of(
         draw(subject.workload, &as_proved, subject.way.address(), seed, every);
     let is_http1 = subject.way.protocol == Protocol::Http1;
     for request in &mut requests {
-        // The engine can neither draw for other protocols and pipelines, nor read their heads.
-        request.drawn = request.drawn.take().filter(|_| is_http1 && !pipelines);
+        // The engine cannot draw for pipelines, nor read the heads of other protocols.
+        request.drawn = request.drawn.take().filter(|_| !pipelines);
         request.check.content_type = request.check.content_type.take().filter(|_| is_http1);
     }
     subject.live.expect(subject.workload, samples);

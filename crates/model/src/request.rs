@@ -22,7 +22,8 @@ pub struct Request {
     pub check: Check,
     /// [`DRAWN`] characters that occur once in the target: digits that do not begin with 0, or
     /// lower-case letters. Each time the request is sent, they are replaced by random ones of the
-    /// same kind, and in the body check too. `None` sends the same bytes each time. HTTP/1.1 only.
+    /// same kind, and in the body check too. `None` sends the same bytes each time. Not for
+    /// WebSocket.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub drawn: Option<String>,
 }

@@ -10,6 +10,7 @@ use super::protocol::{check, fields};
 use super::sending::put_preface;
 use super::session::{self, Session};
 use super::stream::Stream;
+use crate::drawn::Value;
 use crate::http1::client::Response;
 use crate::outgoing::Frames;
 use crate::protocol::{Answers, Outgoing, Step};
@@ -175,7 +176,7 @@ impl<S: Read + Write> Client<S> {
     /// If it cannot be written, or the stream fails.
     pub fn send(&mut self, request: &Request, scheme: &str) -> Result<(), ClientError> {
         check(request).map_err(ClientError::Unsendable)?;
-        let Some(block) = blocks(&[fields(request, scheme)]).pop() else {
+        let Some(block) = blocks(&[(fields(request, scheme), None)]).pop() else {
             return Err(ClientError::Unsendable("there is no request".into()));
         };
         let mut stream = Stream {
@@ -183,7 +184,7 @@ impl<S: Read + Write> Client<S> {
             has_no_body: request.method == "HEAD",
             ..Stream::default()
         };
-        self.session.sending.open(&block, &mut stream, &mut self.out);
+        self.session.sending.open(&block, Value::default(), &mut stream, &mut self.out);
         self.session.sending.enqueue(0, &mut stream);
         self.session.streams = vec![stream];
         self.session.opened(0);

@@ -9,6 +9,7 @@ use super::hpack::encode::{Field, blocks};
 
 use super::session::{Limits, Session};
 use super::stream::Stream;
+use crate::drawn::Value;
 use crate::fuzz::{number, roughly};
 use crate::outgoing::Frames;
 use crate::protocol::{Answers, Bytes, Outgoing as _, Step};
@@ -61,10 +62,10 @@ fn under_way() -> (Session, Frames) {
     let greeted = session.decode(&greeting, &mut Seen::default(), &mut out);
     assert_eq!(greeted, Ok(Step::More));
     let fields: Vec<Field> = vec![(":method".into(), "GET".into())];
-    let block = blocks(&[fields]).remove(0);
+    let block = blocks(&[(fields, None)]).remove(0);
     for tag in 0..REQUESTS {
         let mut stream = Stream::default();
-        session.sending.open(&block, &mut stream, &mut out);
+        session.sending.open(&block, Value::default(), &mut stream, &mut out);
         session.streams.push(stream);
         session.opened(tag);
     }

@@ -4,11 +4,11 @@ use std::sync::Arc;
 use pippin_model::load_result::ErrorKind;
 use pippin_model::load_spec::{LoadSpec, Request};
 
-use super::hpack::encode::{Block, Field, blocks};
+use super::hpack::encode::{Asked, Block, Field, blocks};
 use super::sending::{put_goodbye, put_preface};
 use super::session::{Limits, Session};
 use super::stream::Stream;
-use crate::drawn::Value;
+use crate::drawn::{Places, Value};
 use crate::error::{EngineError, place};
 use crate::http1::request;
 use crate::outgoing::Frames;
@@ -37,16 +37,18 @@ impl Protocol for Http2 {
     type Session = Connection;
     type Out = Frames;
     const IN_ORDER: bool = false;
+    const DRAWS: bool = true;
 
     fn wire(spec: &LoadSpec) -> Result<Wire, EngineError> {
         let rendered = spec.requests.iter().enumerate().map(|(nth, request)| {
-            check(request)
+            let places = check(request)
+                .and_then(|()| places(request))
                 .map_err(|why| EngineError::UnsendableRequest { request: place(spec, nth), why })?;
             let template = Template {
                 check: request.check.clone(),
                 may_repeat: request::is_idempotent(&request.method),
                 head_only: request.method == "HEAD",
-                places: None,
+                places,
             };
             Ok((request.body.clone(), template))
         });
@@ -55,8 +57,8 @@ impl Protocol for Http2 {
 
     fn new(spec: &LoadSpec, wire: &Arc<Wire>) -> Self {
         let scheme = if spec.tls.is_some() { "https" } else { "http" };
-        let requests: Vec<Vec<Field>> =
-            spec.requests.iter().map(|request| fields(request, scheme)).collect();
+        let asked = |request| -> Asked<'_> { (fields(request, scheme), request.drawn.as_deref()) };
+        let requests: Vec<Asked<'_>> = spec.requests.iter().map(asked).collect();
         Self {
             wire: Arc::clone(wire),
             blocks: blocks(&requests),
@@ -94,7 +96,7 @@ impl Protocol for Http2 {
         connection: &mut Connection,
         template: u32,
         tag: u32,
-        _: Value,
+        value: Value,
         out: &mut Frames,
     ) {
         let Some(session) = &mut connection.0 else { return };
@@ -112,7 +114,7 @@ impl Protocol for Http2 {
             is_queued: stream.is_queued,
             ..Stream::default()
         };
-        session.sending.open(block, stream, out);
+        session.sending.open(block, value, stream, out);
         session.sending.enqueue(tag, stream);
         session.opened(tag);
     }
@@ -171,6 +173,23 @@ pub(crate) fn check(request: &Request) -> Result<(), String> {
         }
     }
     Ok(())
+}
+
+/// Heads with values that are drawn must fit into one frame: they are written into it.
+const DRAWN_BYTES: usize = 8 * 1024;
+
+/// Where the value of a request stands in its answer, if it has one that is drawn.
+fn places(request: &Request) -> Result<Option<Places>, String> {
+    let values = fields(request, "http").into_iter().map(|(_, value)| value);
+    let rendered = values.collect::<Vec<_>>().join("\n");
+    let places = Places::of(request, rendered.as_bytes())?;
+    if places.is_some() && rendered.len() > DRAWN_BYTES {
+        return Err(format!(
+            "its head has {} bytes, and with a value that is drawn it may have {DRAWN_BYTES}",
+            rendered.len()
+        ));
+    }
+    Ok(places)
 }
 
 /// The fields of a request (RFC 9113 section 8.3.1). Field names are in lower case, and a header

@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use super::frame::{self, MOST_BYTES, PREFACE, begin, flag, kind, put_block, put_number, setting};
 use super::hpack::encode::{Block, NO_TABLE};
 use super::stream::Stream;
+use crate::drawn::Value;
 use crate::outgoing::Frames;
 
 /// The window of each answer. Answers of usual size fit into it; larger ones get more when half of
@@ -67,23 +68,28 @@ impl Sending {
         self.next_id > LAST_ID
     }
 
-    /// Opens a stream: the head of a request, and as much of its body as may go.
+    /// Opens a stream: the head of a request, with what was drawn for it, and as much of its body as
+    /// may go.
     #[inline]
-    pub fn open(&mut self, block: &Block, stream: &mut Stream, out: &mut Frames) {
+    pub fn open(&mut self, block: &Block, value: Value, stream: &mut Stream, out: &mut Frames) {
         stream.id = self.next_id;
         self.next_id += 2;
         stream.window = self.first_window;
-        let (start, block): (&[u8], &[u8]) = match self.form {
-            Form::First => (&[], &block.first),
-            Form::Later => (&[], &block.later),
-            Form::PlainFrom => (&[NO_TABLE], &block.plain),
-            Form::Plain => (&[], &block.plain),
+        let (start, bytes, nth): (&[u8], &[u8], usize) = match self.form {
+            Form::First => (&[], &block.first, 0),
+            Form::Later => (&[], &block.later, 1),
+            Form::PlainFrom => (&[NO_TABLE], &block.plain, 2),
+            Form::Plain => (&[], &block.plain, 2),
         };
         self.form = match self.form {
             Form::First | Form::Later => Form::Later,
             Form::PlainFrom | Form::Plain => Form::Plain,
         };
-        put_block(&mut out.bytes, stream.id, [start, block], stream.to_send == 0);
+        put_block(&mut out.bytes, stream.id, [start, bytes], stream.to_send == 0);
+        if let Some(before_the_end) = block.drawn {
+            let at = out.bytes.len() - before_the_end[nth];
+            out.bytes[at..at + value.len()].copy_from_slice(&value);
+        }
     }
 
     /// Queues a body that may still be sent.

@@ -8,6 +8,7 @@ use super::hpack::encode::{Field, blocks};
 use super::sending::STREAM_WINDOW;
 use super::session::{Limits, Session};
 use super::stream::Stream;
+use crate::drawn::Value;
 use crate::outgoing::Frames;
 use crate::protocol::{Answers, Bytes, Outgoing, Step};
 
@@ -63,10 +64,10 @@ impl Client {
         let mut client = Self { session, out: Frames::default(), seen: Seen::default() };
         client.read(&frame(kind::SETTINGS, 0, 0, &[]));
         let fields: Vec<Field> = vec![(":method".into(), "GET".into())];
-        let block = blocks(&[fields]).remove(0);
+        let block = blocks(&[(fields, None)]).remove(0);
         for tag in 0..requests {
             let mut stream = Stream { to_send: body.len() as u32, ..Stream::default() };
-            client.session.sending.open(&block, &mut stream, &mut client.out);
+            client.session.sending.open(&block, Value::default(), &mut stream, &mut client.out);
             client.session.sending.enqueue(tag, &mut stream);
             client.session.streams.push(stream);
             client.session.opened(tag);
@@ -467,10 +468,10 @@ fn a_server_without_a_table_gets_requests_written_out() {
     let mut client = Client::new(1);
     client.read(&frame(kind::SETTINGS, 0, 0, &[0, setting::HEADER_TABLE_SIZE as u8, 0, 0, 0, 0]));
     client.sent();
-    let block = blocks(&[vec![(":path".into(), "/x".into())]]).remove(0);
+    let block = blocks(&[(vec![(":path".into(), "/x".into())], None)]).remove(0);
     for first in [0x20, block.plain[0]] {
         let mut stream = Stream::default();
-        client.session.sending.open(&block, &mut stream, &mut client.out);
+        client.session.sending.open(&block, Value::default(), &mut stream, &mut client.out);
         assert_eq!(client.sent()[0].1[0], first);
     }
 }

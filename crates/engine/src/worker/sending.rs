@@ -6,7 +6,6 @@ use super::departure::Departure;
 use super::flights::InFlight;
 use super::{Core, Stack, Worker, losses};
 use crate::clock;
-use crate::drawn::Value;
 use crate::io::{Io, Opening, Sending};
 use crate::protocol::{Outgoing, Protocol};
 use crate::proxy_header;
@@ -177,12 +176,7 @@ impl<S: Stack> Core<'_, S> {
         for _ in 0..count {
             let template = connection.template;
             let sent = Departure::at(now);
-            let places = if S::Protocol::DRAWS {
-                self.wire.template(template).places.as_ref()
-            } else {
-                None
-            };
-            let value = places.map_or_else(Value::default, |it| self.drawer.draw(it.kind));
+            let value = self.wire.draw::<S::Protocol>(template, &mut self.drawer);
             let request = InFlight { intended_at, sendable_at, sent, template, stretch, value };
             let ring = (connection.head, connection.in_flight);
             let tag = self.flights.enter(slot, ring, request);

@@ -119,7 +119,8 @@ impl Answers for StreamAnswers<'_> {
 
     #[inline]
     fn body(&mut self, tag: u32, template: u32, piece: &[u8]) {
-        let right = self.wire.template(template).right(Value::default());
+        let value = self.places.get(tag as usize).map_or(Value::default(), |place| place.value);
+        let right = self.wire.template(template).right(value);
         self.answering[tag as usize].judge.piece(&right, piece);
     }
 
@@ -249,10 +250,12 @@ impl<S: Stack> Core<'_, S> {
             place.sendable_at = intended_at.max(connection.free_at);
             (place.sent, place.stretch) = (Departure::at(now), stretch);
             let template = place.template;
+            place.value = self.wire.draw::<S::Protocol>(template, &mut self.drawer);
+            let value = place.value;
             let answering = self.streams.answering(slot, tag);
             answering.judge = Judge::new();
             (answering.head_at, answering.last_at, answering.is_unstamped) = (0, 0, false);
-            let (session, value) = (&mut connection.protocol, Value::default());
+            let session = &mut connection.protocol;
             self.protocol.render(session, template, tag, value, &mut connection.out);
             connection.pending -= 1;
             connection.in_flight += 1;

@@ -190,7 +190,10 @@ mod tests {
 
     const IDLE: Lateness = |_| 0;
     /// Threads wait up to 40 ms for a processor, and now and then 300 ms.
-    const BUSY: Lateness = |draw| draw.below(if draw.below(100) == 0 { 300 * MS } else { 40 * MS });
+    const BUSY: Lateness = |draw| {
+        let most_ms = if draw.below(100) == 0 { 300 } else { 40 };
+        draw.below(most_ms * MS)
+    };
 
     /// A server with a pool of this size: when each thread is free again, with the jitter of the wait.
     fn pool_of(size: usize, late: Lateness) -> impl FnMut(u32) -> Result<Vec<u64>, String> {

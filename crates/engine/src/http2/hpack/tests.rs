@@ -103,7 +103,8 @@ fn all_forms_of_a_request_are_the_same_request() {
         all.sort();
         all
     };
-    let blocks = blocks(&requests);
+    let asked = requests.clone().map(|fields| (fields, None));
+    let blocks = blocks(&asked);
     for first in 0..requests.len() {
         let mut decoder = Decoder::new();
         let decoded = decode(&mut decoder, &blocks[first].first).unwrap();
@@ -117,8 +118,34 @@ fn all_forms_of_a_request_are_the_same_request() {
         }
     }
     // One request alone is kept whole: a byte for each field.
-    let alone = super::encode::blocks(&[fields(&[(":method", "GET"), (":path", "/users")])]);
+    let users = || fields(&[(":method", "GET"), (":path", "/users")]);
+    let alone = super::encode::blocks(&[(users(), None)]);
     assert_eq!(alone[0].later, [62 | 0x80, 0x82]);
+}
+
+/// What is drawn for each request can be put in its place in all forms: it is written out, as it is,
+/// and kept in no table.
+#[test]
+fn a_part_that_is_drawn_stands_in_each_form_as_it_is() {
+    let name = "abcdefgh";
+    let request =
+        fields(&[(":method", "GET"), (":path", "/hola/Jo%20abcdefgh"), ("accept", "*/*")]);
+    let asked = [(request.clone(), Some(name)), (request.clone(), Some(name))];
+    let block = blocks(&asked).remove(0);
+    let from_the_end = block.drawn.unwrap();
+    let mut decoder = Decoder::new();
+    for (form, from_the_end) in [&block.first, &block.later].into_iter().zip(from_the_end) {
+        let mut other = form.clone();
+        let at = other.len() - from_the_end;
+        other[at..at + name.len()].copy_from_slice(b"zyxwvuts");
+        let mut decoded = decode(&mut decoder, &other).unwrap();
+        decoded.sort();
+        let mut expected = fields(&[(":path", "/hola/Jo%20zyxwvuts"), ("accept", "*/*")]);
+        expected.insert(0, (":method".into(), "GET".into()));
+        assert_eq!(decoded, expected);
+    }
+    assert_eq!(decode(&mut Decoder::new(), &block.plain).unwrap(), request);
+    assert_eq!(&block.plain[block.plain.len() - from_the_end[2]..][..8], name.as_bytes());
 }
 
 proptest! {

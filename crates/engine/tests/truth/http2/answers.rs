@@ -14,6 +14,7 @@ use crate::support::{
 
 on_each_loop!(
     answers_find_their_requests,
+    values_are_drawn_for_each_stream,
     each_stream_is_a_user,
     streams_wait_beside_each_other,
     bodies_of_any_size_in_both_directions,
@@ -44,6 +45,27 @@ fn answers_find_their_requests(io: IoChoice) {
     assert_eq!(server.account.connections.load(Relaxed), 3);
     assert_eq!(server.account.requests.load(Relaxed), 3_000);
     assert_eq!(result.measured.stamps.kernel, 3_000);
+}
+
+/// A part of the path is drawn for each request, and each answer must have what its own request had,
+/// in whatever order they come.
+fn values_are_drawn_for_each_stream(io: IoChoice) {
+    let server = Library::new(Builder::new());
+    let drawn = |path: &str, part: &str, body: &str| Request {
+        drawn: Some(part.into()),
+        ..asking(path, body)
+    };
+    let requests = vec![
+        drawn("/wait/3/abcdefgh", "abcdefgh", "abcdefgh"),
+        asking("/wait/1/text", "text"),
+        drawn("/page/12345678", "12345678", "/page/12345678"),
+    ];
+    let spec = LoadSpec { requests: requests.into(), ..closed(server.address, io, 2, 600) };
+    let result = run(&streams(spec, 6));
+    assert_eq!((result.measured.requests.good, errors(&result)), (600, vec![]));
+    // Each of 12 users asks in turn, so that at least 384 requests have a value.
+    let different = server.account.paths.lock().unwrap().len();
+    assert!(different > 380, "{different} different paths");
 }
 
 /// 4 connections with 8 streams are 32 users: so many requests are under way, and no more.

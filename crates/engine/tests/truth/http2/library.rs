@@ -1,9 +1,10 @@
 //! A server by other hands than ours: the crate `h2` on tokio. It knows nothing of what Pippin
 //! thinks HTTP/2 is.
+use std::collections::HashSet;
 use std::future::Future;
 use std::net::SocketAddr;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use h2::RecvStream;
@@ -17,6 +18,8 @@ pub struct Account {
     pub connections: AtomicU64,
     pub requests: AtomicU64,
     pub body_bytes: AtomicU64,
+    /// What was asked for.
+    pub paths: Mutex<HashSet<String>>,
     under_way: AtomicU64,
     /// The most requests that were under way at the same time.
     pub peak: AtomicU64,
@@ -74,6 +77,7 @@ async fn answer(
     let under_way = account.under_way.fetch_add(1, Relaxed) + 1;
     account.peak.fetch_max(under_way, Relaxed);
     let path = request.uri().path().to_owned();
+    account.paths.lock().unwrap().insert(path.clone());
     assert_eq!(request.uri().authority().map(|authority| authority.as_str()), Some("truth"));
     let body = read(request.into_body(), &account).await?;
     let (body, has_trailers) = match path.split('/').collect::<Vec<_>>()[1..] {
