@@ -7,15 +7,15 @@ use std::net::SocketAddr;
 use crate::load;
 use crate::verify::Subject;
 
-/// How many requests are drawn for a load. They are sent in turn, and most of them have a value that is
-/// drawn anew each time.
+/// How many requests are drawn for a load. They are sent in turn, and most of them have a value
+/// that is drawn anew each time.
 const DRAWN: usize = 8_000;
 
 /// One request in so many may be of another kind.
 pub const RARELY: usize = 1_000;
 
-/// Answers of which one is compared in full where the others are looked through for marks, and of which
-/// the media type of one is looked at; more of a short load.
+/// Answers of which one is compared in full where the others are looked through for marks, and of
+/// which the media type of one is looked at; more of a short load.
 const IN_FULL: usize = 100;
 
 /// The requests of a load, and what each is made of; `None` where it is of another kind.
@@ -66,8 +66,8 @@ fn draw(
     Pool { requests, samples }
 }
 
-/// The requests of a load of this target, which has passed its proofs; what judges its answers is told
-/// of them. `pipelines`: a connection has several requests under way.
+/// The requests of a load of this target, which has passed its proofs; what judges its answers is
+/// told of them. `pipelines`: a connection has several requests under way.
 ///
 /// # Errors
 /// If the body that was proved cannot be had.

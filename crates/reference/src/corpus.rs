@@ -1,8 +1,8 @@
 //! What proofs must catch in servers, and what they must accept: one row for each, with the
 //! expected verdict.
 //!
-//! The example `cheat` of this crate serves as each of them. One test of `pippin` walks the table, and
-//! another holds the table of docs/proofs.md against it.
+//! The example `cheat` of this crate serves as each of them. One test of `pippin` walks the table,
+//! and another holds the table of docs/proofs.md against it.
 
 /// A way to serve a workload.
 #[derive(Debug, Clone, Copy)]

@@ -68,8 +68,8 @@ impl Sending {
         self.next_id > LAST_ID
     }
 
-    /// Opens a stream: the head of a request, with what was drawn for it, and as much of its body as
-    /// may go.
+    /// Opens a stream: the head of a request, with what was drawn for it, and as much of its body
+    /// as may go.
     #[inline]
     pub fn open(&mut self, block: &Block, value: Value, stream: &mut Stream, out: &mut Frames) {
         stream.id = self.next_id;

@@ -1,10 +1,11 @@
 //! Proves that waiting requests do not hold threads that others need.
 //!
-//! A pool of threads that each hold one waiting request answers in waves, each as large as the pool.
-//! However busy the machine is, no thread answers twice before two of the shortest waits are over. So
-//! what is answered before that instant is never more than the pool has threads, and all of it comes
-//! within one wait as soon as the machine has a moment to spare. A server whose processor is what
-//! limits it answers more and more instead, and is done with all of them sooner than such a pool.
+//! A pool of threads that each hold one waiting request answers in waves, each as large as the
+//! pool. However busy the machine is, no thread answers twice before two of the shortest waits are
+//! over. So what is answered before that instant is never more than the pool has threads, and all
+//! of it comes within one wait as soon as the machine has a moment to spare. A server whose
+//! processor is what limits it answers more and more instead, and is done with all of them sooner
+//! than such a pool.
 use pippin_model::units::{Spread, format_ns};
 use std::time::{Duration, Instant};
 
@@ -12,8 +13,9 @@ use super::Subject;
 use super::delay::{self, LOOKS};
 use super::http::Client;
 
-/// How many waits all answers may take. A slow framework needs up to 2 ms of processor time for each of
-/// a thousand; a server that holds one of its tens of threads or processes for each needs more.
+/// How many waits all answers may take. A slow framework needs up to 2 ms of processor time for
+/// each of a thousand; a server that holds one of its tens of threads or processes for each needs
+/// more.
 const WAITS_ALLOWED: u64 = 20;
 
 /// How far the size that is told may be from that of the pool.
@@ -21,8 +23,8 @@ const TOLERANCE: f64 = 0.1;
 /// The part of a wave that must have come while there is time for it to be late.
 const IN_TIME: f64 = 0.95;
 
-/// What asks so many at once, and says when the answers came: in order, in nanoseconds since the first
-/// request was sent.
+/// What asks so many at once, and says when the answers came: in order, in nanoseconds since the
+/// first request was sent.
 type Asking<'a> = dyn FnMut(u32) -> Result<Vec<u64>, String> + 'a;
 
 /// Many requests at once are answered within a few waits, and not by a pool smaller than `pool`.
@@ -82,8 +84,8 @@ fn before(answered_ns: &[u64], instant_ns: u64) -> usize {
     answered_ns.partition_point(|at| *at < instant_ns)
 }
 
-/// The size of the pool that gave these answers, if it was one. It is asked again for a few more than
-/// that: it answers as many of them as before, and then pauses.
+/// The size of the pool that gave these answers, if it was one. It is asked again for a few more
+/// than that: it answers as many of them as before, and then pauses.
 fn pool_size(
     ask: &mut Asking<'_>,
     answered_ns: &[u64],
@@ -118,8 +120,8 @@ fn most_within_a_wait(answered_ns: &[u64], wait: Spread) -> usize {
     answered_ns.iter().copied().enumerate().map(in_stretch).max().unwrap_or(0)
 }
 
-/// When the answers to so many requests came, in order, in nanoseconds since the first was sent. All
-/// connections are open before that.
+/// When the answers to so many requests came, in order, in nanoseconds since the first was sent.
+/// All connections are open before that.
 fn at_once(subject: &Subject<'_>, connections: u32, wait: Spread) -> Result<Vec<u64>, String> {
     let sample = subject.first()?;
     let request = subject.of_sample(&subject.workload.request.method, sample);
@@ -195,7 +197,8 @@ mod tests {
         draw.below(most_ms * MS)
     };
 
-    /// A server with a pool of this size: when each thread is free again, with the jitter of the wait.
+    /// A server with a pool of this size: when each thread is free again, with the jitter of the
+    /// wait.
     fn pool_of(size: usize, late: Lateness) -> impl FnMut(u32) -> Result<Vec<u64>, String> {
         let mut draw = Draw::new(size as u64);
         move |count| {

@@ -1,6 +1,6 @@
-//! Requests as header blocks (RFC 7541). Nothing in them varies but perhaps eight characters, so each
-//! is rendered once in each of three forms, and a connection chooses one. Text with characters that
-//! vary is never shortened, so that others can be put in their place.
+//! Requests as header blocks (RFC 7541). Nothing in them varies but perhaps eight characters, so
+//! each is rendered once in each of three forms, and a connection chooses one. Text with characters
+//! that vary is never shortened, so that others can be put in their place.
 //!
 //! Fields that all requests of the load have in common are kept in the server's dynamic table, as
 //! every browser does: the first request of a connection writes them out, and later ones name them

@@ -123,8 +123,8 @@ fn all_forms_of_a_request_are_the_same_request() {
     assert_eq!(alone[0].later, [62 | 0x80, 0x82]);
 }
 
-/// What is drawn for each request can be put in its place in all forms: it is written out, as it is,
-/// and kept in no table.
+/// What is drawn for each request can be put in its place in all forms: it is written out, as it
+/// is, and kept in no table.
 #[test]
 fn a_part_that_is_drawn_stands_in_each_form_as_it_is() {
     let name = "abcdefgh";

@@ -47,8 +47,8 @@ fn answers_find_their_requests(io: IoChoice) {
     assert_eq!(result.measured.stamps.kernel, 3_000);
 }
 
-/// A part of the path is drawn for each request, and each answer must have what its own request had,
-/// in whatever order they come.
+/// A part of the path is drawn for each request, and each answer must have what its own request
+/// had, in whatever order they come.
 fn values_are_drawn_for_each_stream(io: IoChoice) {
     let server = Library::new(Builder::new());
     let drawn = |path: &str, part: &str, body: &str| Request {

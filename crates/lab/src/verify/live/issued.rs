@@ -105,8 +105,8 @@ const WORD_BITS: u32 = u64::BITS;
 const PAGE_WORDS: u32 = 2_048;
 const PAGE_BITS: u32 = PAGE_WORDS * WORD_BITS;
 
-/// Which numbers were used: a bit for each, in pages of 16 KiB that are made when they are needed; 32
-/// MiB at the most.
+/// Which numbers were used: a bit for each, in pages of 16 KiB that are made when they are needed;
+/// 32 MiB at the most.
 struct Used(Vec<OnceLock<Box<[AtomicU64]>>>);
 
 impl Default for Used {
