@@ -1,5 +1,5 @@
 # Verbs for people; the logic lives in the program and in tests/all.
-.PHONY: run test test-targets test-wire test-hostile test-explained fuzz check bench sense search soak dist
+.PHONY: run test test-slow test-targets test-wire test-hostile test-explained fuzz check bench sense search soak dist
 
 # Away from a terminal nobody can be asked, and `make run` itself says that targets are to be installed.
 YES := $(shell test -t 0 || echo --yes)
@@ -9,6 +9,10 @@ run:
 
 test:
 	tests/all
+
+# The slow tests of the program, of which each commit runs a third.
+test-slow:
+	cargo test -p pippin-cli --test integration -- $$(grep -v '^#' tests/slow)
 
 # All targets. Call it again to go on where it ended: what passed is not checked again.
 test-targets:

@@ -230,7 +230,7 @@ fn add(measured: &mut Measured, second: &Second, devices: u64) {
     measured.answered.completed += count;
     measured.answered.good += count;
     measured.status.s2xx += count;
-    measured.stamps.merge(&StampCounts { kernel: count, user_space: 0 });
+    measured.stamps.merge(&StampCounts { kernel: count, ..StampCounts::default() });
     (measured.connections.asked, measured.connections.peak) = (devices, devices);
     let spans = &mut measured.spans;
     for span in [&mut spans.response_time, &mut spans.service_time, &mut spans.headers] {

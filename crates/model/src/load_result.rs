@@ -494,6 +494,10 @@ pub struct StampCounts {
     /// Answers without a stamp. Their arrival is the instant at which the generator read them, and
     /// their pick-up lag is 0.
     pub user_space: u64,
+    /// Answers with a stamp that were read together with a later answer on the same connection, and
+    /// got its stamp: their times may be too long.
+    #[serde(default)]
+    pub shared: u64,
 }
 
 impl StampCounts {
@@ -501,6 +505,7 @@ impl StampCounts {
     pub fn merge(&mut self, other: &Self) {
         self.kernel += other.kernel;
         self.user_space += other.user_space;
+        self.shared += other.shared;
     }
 
     /// `"kernel"`, `"user space"` or `"kernel and user space"`; `None` if nothing was answered, or

@@ -21,7 +21,8 @@ const FULL: f64 = 0.95;
 const FAIR: f64 = 0.40;
 /// The busy share from which processors may limit a target, although they are not known to be full.
 const MAY_BE_FULL: f64 = 0.50;
-/// The part of a request's time from which the target's CPU time counts as large.
+/// The part of a request's time, and of the given processors, from which the target's CPU time
+/// counts as large.
 const MUCH_CPU: f64 = 0.25;
 
 /// How processors limit a target.
@@ -118,8 +119,8 @@ pub(crate) fn services_bound(evidence: &Evidence) -> bool {
 }
 
 /// Whether requests mostly wait for something other than a processor. Either the processors are at
-/// most half busy, whoever uses them. Or CPU time is a small part of `single_s`, the seconds of a
-/// request that does not queue. `None` if CPU use is unknown.
+/// most half busy, whoever uses them. Or the target uses little of them, and CPU time is a small part
+/// of `single_s`, the seconds of a request that does not queue. `None` if CPU use is unknown.
 pub(crate) fn is_waiting(
     evidence: &Evidence,
     throughput_per_s: f64,
@@ -127,9 +128,11 @@ pub(crate) fn is_waiting(
 ) -> Option<bool> {
     let cores = evidence.cores(Role::Target)?;
     let stolen = stolen_cores(evidence, &evidence.record.spec.cpus.target);
+    let given = given_cores(evidence)?;
     let used = cores + stolen + others_cores(evidence);
     let cpu_s = cores / throughput_per_s;
-    Some(used < MAY_BE_FULL * given_cores(evidence)? || cpu_s < MUCH_CPU * single_s)
+    let needs_little = cores < MUCH_CPU * given && cpu_s < MUCH_CPU * single_s;
+    Some(used < MAY_BE_FULL * given || needs_little)
 }
 
 /// The end of a sentence about busy cores, if others took time from them.

@@ -8,3 +8,4 @@ mod map;
 mod pages;
 mod proofs;
 mod readme;
+mod slow;

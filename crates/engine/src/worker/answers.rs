@@ -131,10 +131,21 @@ impl<S: Stack> Core<'_, S> {
 
     /// Decodes what arrived.
     #[inline]
-    pub(super) fn read(&mut self, slot: u32, mut input: &[u8]) -> Reading {
-        if !S::Protocol::IN_ORDER {
-            return self.read_streams(slot, input);
+    pub(super) fn read(&mut self, slot: u32, input: &[u8]) -> Reading {
+        let reading = if S::Protocol::IN_ORDER {
+            self.read_in_order(slot, input)
+        } else {
+            self.read_streams(slot, input)
+        };
+        // A message to all has the stamps of its receivers.
+        if reading.settled > 1 && self.is_stamped && !S::Protocol::GATHERS {
+            self.recorder.now_tally().stamps.shared += u64::from(reading.settled - 1);
         }
+        reading
+    }
+
+    #[inline]
+    fn read_in_order(&mut self, slot: u32, mut input: &[u8]) -> Reading {
         let mut settled = 0;
         while self.connections[slot as usize].in_flight > 0 {
             let (tag, used) = match self.decode(slot, input) {

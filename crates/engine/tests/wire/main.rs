@@ -186,7 +186,7 @@ fn with_streams(spec: LoadSpec, streams: u32) -> LoadSpec {
 fn http2(io: IoChoice) {
     let server = frames::Server::new(frames::Connection::serve).unwrap();
     let spec = with_streams(closed(server.address, io, 10, 20_000), 8);
-    Case::new("HTTP/2, 10 x 8 streams").http2().compare(&spec);
+    Case::new("HTTP/2, 10 x 8 streams").http2().shared().compare(&spec);
 }
 
 fn http2_at_a_rate(io: IoChoice) {

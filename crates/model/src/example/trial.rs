@@ -40,6 +40,7 @@ pub struct ExampleTrial {
     send_lag_ms: f64,
     /// Answers without an arrival stamp; `None`: a record from before the stamps.
     unstamped: Option<u64>,
+    shared_stamps: u64,
     generator_busy: f64,
     target_cores: f64,
     target_given: u32,
@@ -69,6 +70,7 @@ impl ExampleTrial {
             own_lag_ms: 0.01,
             send_lag_ms: 0.01,
             unstamped: None,
+            shared_stamps: 0,
             generator_busy: 0.4,
             target_cores: 0.5,
             target_given: 1,
@@ -228,6 +230,12 @@ impl ExampleTrial {
     pub fn unstamped(mut self, answers: u64) -> Self {
         self.unstamped = Some(answers);
         self
+    }
+
+    /// So many answers got the stamp of a later one.
+    pub fn shared_stamps(mut self, answers: u64) -> Self {
+        self.shared_stamps = answers;
+        self.stamped()
     }
 
     pub fn send_lag_ms(mut self, ms: f64) -> Self {
@@ -404,6 +412,7 @@ impl ExampleTrial {
             stamps: self.unstamped.map_or(StampCounts::default(), |user_space| StampCounts {
                 kernel: requests.completed - user_space,
                 user_space,
+                shared: self.shared_stamps,
             }),
             spans,
             steps: Vec::new(),

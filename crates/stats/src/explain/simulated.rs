@@ -1,5 +1,6 @@
 //! Explanations of loads on model servers with known limits, in virtual time: closed, sweep and
 //! counted loads.
+use pippin_model::cpus::CpuSet;
 use pippin_model::example::ExampleTrial;
 use pippin_model::load_result::{Answered, Measured, RequestCounts, Window};
 use pippin_model::trial::{Single, TrialRecord};
@@ -245,6 +246,21 @@ fn a_processor_shared_with_others_is_the_processor_and_no_limit_of_threads() {
     hidden.usage.as_mut().unwrap().busy_by_cpu.insert(0, 0.72);
     let found = explained(&hidden, &Context::default());
     assert_eq!(found.limit, Limit::Unknown, "{}", found.text);
+}
+
+#[test]
+fn many_requests_that_each_need_little_of_a_busy_processor_are_no_limit_of_threads() {
+    // 20 users, 218 us of CPU of 1.66 ms: a request that is alone waits, and the processors that the
+    // target shares with the generator are 80 % busy.
+    let server = Server { at_a_time: 1_000, service_ns: 3_340_000, stalls: None, cpu_ns: 218_000 };
+    let mut record = server.closed(20);
+    record.single = Some(Single { requests: 20, median_ns: 1_660_000 });
+    let cores = CpuSet([0, 1].into());
+    record.spec.cpus.target = cores.clone();
+    record.spec.cpus.generator = cores;
+    record.usage.as_mut().unwrap().busy_by_cpu = [(0, 0.8), (1, 0.8)].into();
+    let found = explained(&record, &Context::default());
+    assert!(!matches!(found.limit, Limit::AtATime { .. }), "{found:?}");
 }
 
 #[test]

@@ -35,6 +35,7 @@ mod run;
 pub mod search;
 pub mod send_lag;
 pub mod server_closes;
+pub mod shared_stamps;
 pub mod spread;
 pub mod stalls;
 pub mod stamps;
@@ -79,6 +80,7 @@ pub const TRIAL_JUDGES: &[(&[&str], TrialJudge)] = &[
     (&["generator_busy"], generator_busy::judge),
     (&["held"], held::judge),
     (&["stamps"], stamps::judge),
+    (&["shared_stamps"], shared_stamps::judge),
     (&["near_ceiling"], near_ceiling::judge),
     (&["connections_missing"], connections_missing::judge),
     (&["not_conserved"], not_conserved::judge),

@@ -4,7 +4,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use h2::server::Builder;
 use pippin_model::load_spec::{BodyCheck, Connections, IoChoice, LoadSpec, Request, Schedule};
 use pippin_model::units::Spread;
-use pippin_reference::frames::{Connection, Server};
+use pippin_reference::frames::{Connection, Server, answer};
 
 use super::library::Library;
 use super::streams;
@@ -19,6 +19,7 @@ on_each_loop!(
     streams_wait_beside_each_other,
     bodies_of_any_size_in_both_directions,
     heads_of_any_size,
+    answers_of_one_read_share_its_stamp,
     the_server_may_allow_fewer_streams,
     an_open_loop_over_streams,
     users_of_a_connection_think,
@@ -79,6 +80,22 @@ fn each_stream_is_a_user(io: IoChoice) {
     assert_eq!(result.measured.requests.good, 320);
     assert_eq!(server.account.peak.load(Relaxed), 32);
     assert_eq!(result.measured.connections.peak, 4);
+}
+
+/// Four answers come in one segment, a hundred times: three of each have the stamp of the last.
+fn answers_of_one_read_share_its_stamp(io: IoChoice) {
+    let server = Server::new(|connection: &mut Connection| {
+        loop {
+            let asked = connection.requests(4)?;
+            let answers: Vec<u8> = asked.iter().flat_map(|id| answer(*id, b"hello")).collect();
+            connection.send(&answers)?;
+        }
+    });
+    let server = server.unwrap();
+    let result = run(&streams(closed(server.address, io, 1, 400), 4));
+    assert_eq!((result.measured.requests.good, errors(&result)), (400, vec![]));
+    let stamps = result.measured.stamps;
+    assert_eq!((stamps.kernel, stamps.shared), (400, 300));
 }
 
 /// Each answer comes 40 ms after its request, whatever else is under way on the connection.
