@@ -1,0 +1,3 @@
+#!/bin/sh
+# Java as the route has it.
+exec "${JAVA:-java}" "$@"
