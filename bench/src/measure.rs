@@ -60,7 +60,7 @@ impl Bench {
         }
         if server_core == core {
             eprintln!(
-                "server and tools share core {core}: rates mean little, CPU time a request still does"
+                "server and tools share core {core}: rates mean little, but CPU time per request is still useful"
             );
         }
         let scratch =

@@ -137,7 +137,7 @@ pub const ALL: &[Scenario] = &[
     },
     Scenario {
         name: "waiting-10000",
-        about: "closed loop, 10,000 connections, each waiting for an answer that takes 500 ms: 20,000 requests/s is what that comes to",
+        about: "closed loop, 10,000 connections, each waiting for an answer that takes 500 ms: at most 20,000 requests/s",
         connections: 10_000,
         server: Serving::Upstream,
         seconds: 6,

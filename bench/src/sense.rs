@@ -56,7 +56,7 @@ pub fn run(arguments: &SenseArguments) -> Result<(), String> {
     let catalog = SenseCatalog::write(&folder, &arguments.checkout)?;
     let lab = Lab { pippin, folder: &folder, full: arguments.full };
 
-    say("finding out what CPU time costs here");
+    say("measuring the cost of CPU time");
     catalog.plan(&variations::for_scale())?;
     let burnt = lab.run(0)?;
     let step = variations::cpu_of_a_step(&burnt)?;

@@ -166,13 +166,13 @@ impl Server {
         loop {
             let said = process.stdout();
             if let Some((address, _)) = said.split_once('\n') {
-                let address = address
-                    .parse()
-                    .map_err(|_| format!("the server said `{address}` in place of its address"))?;
+                let address = address.parse().map_err(|_| {
+                    format!("the server printed `{address}` instead of its address")
+                })?;
                 return Ok(Self { process, address });
             }
             if !process.is_running() || Instant::now() > deadline {
-                return Err("the server did not say its address".into());
+                return Err("the server did not print its address".into());
             }
             std::thread::sleep(Duration::from_millis(5));
         }

@@ -103,7 +103,7 @@ pub fn run(arguments: &SoakArguments) -> Result<(), String> {
     let path = results::write(&arguments.results, &format!("soak-{unix_seconds}"), &kept)?;
     eprintln!("kept in {}", path.display());
     let bad: Vec<&str> = rows.iter().filter(|row| !is_right(row)).map(|row| row.part).collect();
-    if bad.is_empty() { Ok(()) } else { Err(format!("not as it should be: {}", bad.join(", "))) }
+    if bad.is_empty() { Ok(()) } else { Err(format!("failed: {}", bad.join(", "))) }
 }
 
 /// Whether memory and descriptors stayed constant, and the program ended with a result, which a

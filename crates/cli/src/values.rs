@@ -246,7 +246,7 @@ pub struct ConnectTo {
 impl ConnectTo {
     pub fn parse(text: &str) -> Result<Self, String> {
         let shape = || {
-            "write it like example.org:443:127.0.0.1:8443; an IPv6 address stands in brackets"
+            "write it like example.org:443:127.0.0.1:8443; put an IPv6 address in brackets"
                 .to_string()
         };
         let (host, rest) = host_of(text).ok_or_else(shape)?;
@@ -261,7 +261,7 @@ impl ConnectTo {
         };
         let (port, to_port) = (port_of(port)?, port_of(to_port)?);
         if to_host.is_none() && to_port.is_none() {
-            return Err(format!("it names no other place; {}", shape()));
+            return Err(format!("it does not name another place; {}", shape()));
         }
         Ok(Self { host, port, to_host, to_port })
     }

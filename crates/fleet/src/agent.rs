@@ -239,7 +239,7 @@ impl<'a, W: Worker> Agent<'a, W> {
             return Vec::new();
         }
         let refusal = match &self.job {
-            Some(_) => Err("it still ends earlier work".to_string()),
+            Some(_) => Err("it is still ending earlier work".to_string()),
             None => self.worker.allows(&work),
         };
         if let Err(why) = refusal {
@@ -287,7 +287,7 @@ impl<'a, W: Worker> Agent<'a, W> {
         let seconds = PATIENCE_NS / 1_000_000_000;
         let silent = self.claim.silent(now_ns);
         let why = silent
-            .map(|name| format!("nothing was heard of {name} for {seconds} s: its work ends"));
+            .map(|name| format!("no message came from {name} for {seconds} s: its work ends"));
         if let Some(why) = why {
             self.release(&why);
         }

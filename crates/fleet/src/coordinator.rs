@@ -196,7 +196,7 @@ impl Coordinator {
         let agent = &mut self.agents[nth];
         if agent.peer.instance != from.instance {
             agent.give_up(
-                "another agent answers under its name: it was started anew, or two have one name"
+                "another agent answers with its name: it was restarted, or two have the same name"
                     .into(),
             );
             return Vec::new();

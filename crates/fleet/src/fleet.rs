@@ -123,7 +123,7 @@ impl Fleet {
         let (agents, connections) = (self.agents.len() as u64, u64::from(load.connections.count));
         if connections < agents {
             return Err(LabError::User(format!(
-                "{} cannot be dealt out to {}: each needs one at least",
+                "{} cannot be split among {}: each needs at least one",
                 counted(connections, "connection"),
                 counted(agents, "agent")
             )));

@@ -47,7 +47,7 @@ impl Nats {
         let place = format!("--nats {}: this server is not on this machine", shown(&server));
         if !self.is_tls(&server) {
             return Err(FleetError::User(format!(
-                "{place}, so that it must be reached over TLS: write tls://{}:{}, and name its authority with --tls-ca FILE if that is not one of the system's",
+                "{place}, so it must be reached over TLS: write tls://{}:{}, and name its authority with --tls-ca FILE if that is not one of the system's",
                 server.host(),
                 server.port()
             )));
@@ -55,7 +55,7 @@ impl Nats {
         let is_known = self.creds.is_some() || self.token.is_some() || server.username().is_some();
         if !is_known {
             return Err(FleetError::User(format!(
-                "{place}, so that it must know who speaks: give --creds FILE, or a token in PIPPIN_NATS_TOKEN"
+                "{place}, so it needs credentials: give --creds FILE, or a token in PIPPIN_NATS_TOKEN"
             )));
         }
         Ok(())
@@ -116,7 +116,7 @@ impl Nats {
         };
         let server = ServerAddr::from_str(&self.url).map_err(|error| wrong(&error.to_string()))?;
         if server.host().is_empty() || !matches!(server.scheme(), "nats" | "tls") {
-            return Err(wrong("it is no address of a NATS server"));
+            return Err(wrong("it is not the address of a NATS server"));
         }
         Ok(server)
     }
@@ -160,7 +160,7 @@ mod tests {
             why(&Nats { token: token.clone(), ..at("nats://localhost.evil.example") })
                 .contains("over TLS")
         );
-        assert!(why(&at("tls://nats.example:4222")).contains("must know who speaks"));
+        assert!(why(&at("tls://nats.example:4222")).contains("needs credentials"));
         assert_eq!(why(&Nats { token, ..at("tls://nats.example:4222") }), "");
         assert_eq!(why(&at("tls://ana:secret@nats.example:4222")), "");
         assert!(!at("tls://ana:secret@nats.example:4222").name().contains("secret"));

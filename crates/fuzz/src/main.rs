@@ -95,7 +95,7 @@ fn wait(
             false
         }
         Err(_) => {
-            eprintln!("{}: mutation itself has broken", target.name);
+            eprintln!("{}: the mutation itself panicked", target.name);
             false
         }
     }
@@ -105,7 +105,7 @@ fn tell(target: &Target, input: &[u8], why: &str) {
     eprintln!("{} is broken: {why}", target.name);
     match keep(target, input) {
         Ok(path) => eprintln!(
-            "the input is {}; mend it, and keep the input in crates/fuzz/corpus/{}",
+            "the input is {}; fix the error, and keep the input in crates/fuzz/corpus/{}",
             path.display(),
             target.name
         ),

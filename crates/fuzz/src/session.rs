@@ -73,7 +73,7 @@ impl Ends {
         self.collect();
         for piece in std::mem::take(&mut self.on_the_way).chunks(self.size) {
             let taken = self.client.receive(piece, &mut self.read);
-            assert!(self.is_changed || taken.is_ok(), "what is right is refused: {taken:?}");
+            assert!(self.is_changed || taken.is_ok(), "valid input is refused: {taken:?}");
             self.has_failed |= taken.is_err();
         }
     }
@@ -98,7 +98,7 @@ impl Ends {
             5 => self.hand_to_client(),
             6 if !self.is_changed && !self.is_closed => {
                 let request = vec![b'x'; how_much];
-                assert!(self.client.seal(&request), "a sound session cannot send");
+                assert!(self.client.seal(&request), "an intact session cannot send");
                 assert_eq!(self.hand_to_server(), request);
             }
             7 if !self.on_the_way.is_empty() => {
@@ -121,7 +121,7 @@ pub fn session(input: &[u8]) -> u64 {
         ends.act(act[0], act[1]);
     }
     ends.hand_to_client();
-    assert!(ends.written.starts_with(&ends.read), "other bytes than those that were written");
+    assert!(ends.written.starts_with(&ends.read), "not the bytes that were written");
     assert!(ends.is_changed || ends.written.len() == ends.read.len(), "bytes are missing");
     ends.client.say_goodbye();
     let mut hasher = DefaultHasher::new();

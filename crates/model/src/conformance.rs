@@ -41,7 +41,7 @@ impl Level {
     }
 }
 
-/// How many probes were answered rightly: `"30 of 32; 1 MUST, 1 SHOULD broken"`.
+/// How many probes were answered rightly: `"30 of 32 answers right; wrong: 1 MUST, 1 note"`.
 #[must_use]
 pub fn in_words(all: &[Conformance]) -> String {
     let right = all.iter().filter(|one| one.is_right).count();
@@ -52,8 +52,8 @@ pub fn in_words(all: &[Conformance]) -> String {
         .map(|level| format!("{} {}", broken(level), level.name()))
         .collect();
     let rest =
-        if parts.is_empty() { String::new() } else { format!("; not: {}", parts.join(", ")) };
-    format!("{right} of {} as HTTP has it{rest}", all.len())
+        if parts.is_empty() { String::new() } else { format!("; wrong: {}", parts.join(", ")) };
+    format!("{right} of {} answers right{rest}", all.len())
 }
 
 #[cfg(test)]
@@ -69,8 +69,8 @@ mod tests {
             found: "400".into(),
             is_right,
         };
-        assert_eq!(in_words(&[one(Level::Must, true)]), "1 of 1 as HTTP has it");
+        assert_eq!(in_words(&[one(Level::Must, true)]), "1 of 1 answers right");
         let all = [one(Level::Must, false), one(Level::Note, false), one(Level::Should, true)];
-        assert_eq!(in_words(&all), "1 of 3 as HTTP has it; not: 1 MUST, 1 note");
+        assert_eq!(in_words(&all), "1 of 3 answers right; wrong: 1 MUST, 1 note");
     }
 }

@@ -154,7 +154,9 @@ fn read(text: &str) -> Result<Condition, String> {
         (Some(share), None) if figure.can_be_share() => Limit::Share(percent(share)?),
         (Some(change), _) => Limit::Change(percent(change)?),
         (None, Some(_)) => {
-            return Err(format!("a limit with `vs` is a change in percent, and `{limit}` is none"));
+            return Err(format!(
+                "a limit with `vs` is a change in percent, and `{limit}` is not one"
+            ));
         }
         (None, None) => Limit::Value(value(limit, figure.unit())?),
     };

@@ -316,7 +316,7 @@ impl Manifest {
                     return Err(Wrong::at(
                         format!("{at}.tools[{index}]"),
                         format!(
-                            "{place}: tools: {tool:?} is no need; write `NAME` or `NAME >= 1.2`"
+                            "{place}: tools: {tool:?} is not a need; write `NAME` or `NAME >= 1.2`"
                         ),
                     ));
                 }
@@ -326,7 +326,7 @@ impl Manifest {
                     return Err(Wrong::at(
                         format!("{at}.apt[{index}]"),
                         format!(
-                            "{place}: apt: {package:?} is no name of a Debian package (lower-case letters, digits, `+`, `-`, `.`)"
+                            "{place}: apt: {package:?} is not the name of a Debian package (lower-case letters, digits, `+`, `-`, `.`)"
                         ),
                     ));
                 }
@@ -378,13 +378,15 @@ impl Manifest {
             if text.contains('\0') {
                 return Err(Wrong::at(
                     at,
-                    format!("{text:?} holds a NUL character, which no program can be given"),
+                    format!(
+                        "{text:?} contains a NUL character, which cannot be passed to a program"
+                    ),
                 ));
             }
         }
         for (at, name) in self.variables() {
             if name.is_empty() || name.contains(['\0', '=']) {
-                return Err(Wrong::at(at, format!("{name:?} is no name of a variable")));
+                return Err(Wrong::at(at, format!("{name:?} is not the name of a variable")));
             }
         }
         Ok(())

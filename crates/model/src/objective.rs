@@ -98,7 +98,7 @@ impl Objective {
             return Ok(());
         }
         Err(format!(
-            "steps of {} are too short for `{self}`: a rate that is more than 5 % too high would hold for so long; make them {} or longer",
+            "steps of {} are too short for `{self}`: a rate that is more than 5 % too high could pass; make them {} or longer",
             format_ns(step_ns),
             format_ns(shortest)
         ))
@@ -112,7 +112,7 @@ pub enum ObjectiveError {
     #[error(transparent)]
     Unit(#[from] UnitError),
     /// A limit is 0.
-    #[error("`{0}` can never hold, as nothing is below 0; name a limit above it")]
+    #[error("`{0}` can never hold, because nothing is below 0; name a limit above it")]
     NeverHolds(String),
 }
 

@@ -287,12 +287,12 @@ impl Plan {
             profile,
             workers: options.workers.or(raw
                 .workers
-                .map(|count| at_least_one("workers", count, "take it out for one a processor"))
+                .map(|count| at_least_one("workers", count, "remove it for one per processor"))
                 .transpose()?),
             database_pool: at_least_one(
                 "database_pool",
                 raw.database_pool.unwrap_or(20),
-                "take it out for 20",
+                "remove it for 20",
             )?,
             upstream_delay_ns: raw.upstream_delay.as_deref().map_or(Ok(500_000_000), |text| {
                 parse_duration_ns(text).map_err(|error| format!("upstream_delay: {error}"))
@@ -392,7 +392,7 @@ impl RawCpus {
         if let (Some(target), Some(generator)) = (&cpus.target, &cpus.generator)
             && target.overlaps(generator)
         {
-            return Err("cpus.target and cpus.generator overlap; keep them apart, or set `share = true` (which earns a caveat)".into());
+            return Err("cpus.target and cpus.generator overlap; keep them apart, or set `share = true` (which causes a caveat)".into());
         }
         Ok(cpus)
     }
@@ -466,7 +466,7 @@ fn errors_allowed(fraction: f64) -> Result<f64, String> {
     if fraction < 1.0 {
         Ok(fraction)
     } else {
-        Err("errors_allowed must be below 100 %, or nothing would be wrong ever".into())
+        Err("errors_allowed must be below 100 %, otherwise nothing would ever be wrong".into())
     }
 }
 
@@ -488,7 +488,7 @@ fn read_published(plan: &Path, raw: &RawPublished) -> Result<Published, FileErro
         row.ok_or_else(|| {
             FileError::content(
                 plan,
-                format!("published.targets names `{name}`, which is no row of {}", raw.file),
+                format!("published.targets names `{name}`, which is not a row of {}", raw.file),
             )
         })?
         .target = Some(target);
@@ -498,7 +498,7 @@ fn read_published(plan: &Path, raw: &RawPublished) -> Result<Published, FileErro
     {
         return Err(FileError::content(
             plan,
-            format!("published.reference `{reference}` is no row of {}", raw.file),
+            format!("published.reference `{reference}` is not a row of {}", raw.file),
         ));
     }
     Ok(Published { differs: raw.differs.clone(), reference: raw.reference.clone(), ..published })

@@ -231,7 +231,7 @@ fn check_name(at: &str, name: &str) -> Result<(), Wrong> {
     if !name.is_empty() && name.chars().all(may_stand) {
         return Ok(());
     }
-    Err(Wrong::at(at, format!("`{name}` is no name; use letters, digits, `-` and `_`")))
+    Err(Wrong::at(at, format!("`{name}` is not a valid name; use letters, digits, `-` and `_`")))
 }
 
 impl RawTarget {
@@ -421,7 +421,7 @@ gate = ["p99 < 50ms", "errors < 0.1%"]
             ("p99 < 50ms", "p99 ~ 50ms", 16, "gate: "),
             ("gate", "repetitions = 0\ngate", 16, "repetitions must be at least 1"),
             ("gate", "profile = { kind = 'closed' }\ngate", 15, "rate and [profile] exclude"),
-            ("[plan.ci]", "[plan.\"a b\"]", 12, "`a b` is no name"),
+            ("[plan.ci]", "[plan.\"a b\"]", 12, "`a b` is not a valid name"),
             ("workload = \"item\"\n", "", 12, "missing field `workload`"),
         ] {
             let error = read(&GOOD.replacen(from, to, 1)).unwrap_err();

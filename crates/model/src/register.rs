@@ -86,7 +86,9 @@ impl Registered {
             );
         let before = year_before(day);
         let old = self.pins.iter().filter(|pin| pin.released < before).map(
-            |Pin { what, released, .. }| format!("{what} is of {released}, older than a year"),
+            |Pin { what, released, .. }| {
+                format!("{what} is more than a year old (released on {released})")
+            },
         );
         ended.chain(old).collect()
     }
@@ -254,7 +256,7 @@ fn day(at: &str, text: &str) -> Result<(), Wrong> {
         }
         _ => Err(Wrong::at(
             at.to_string(),
-            format!("`{text}` is no day; write it like \"2026-11-22\""),
+            format!("`{text}` is not a day; write it like \"2026-11-22\""),
         )),
     }
 }
@@ -306,7 +308,7 @@ targets = ["ruby/sinatra"]
     fn notes_begin_the_day_after_support_and_a_year_after_a_release() {
         let sinatra = register(GOOD).unwrap().of(&id("ruby/sinatra"), None);
         assert_eq!(sinatra.notes("2023-12-16"), Vec::<String>::new());
-        let old = "Sinatra 3.0.5 is of 2022-12-16, older than a year";
+        let old = "Sinatra 3.0.5 is more than a year old (released on 2022-12-16)";
         assert_eq!(sinatra.notes("2023-12-17"), [old]);
         assert_eq!(sinatra.notes("2025-03-26"), [old]);
         let ended = "Ruby 3.1 is out of support since 2025-03-26";
@@ -323,8 +325,8 @@ targets = ["ruby/sinatra"]
     #[test]
     fn slips_are_named() {
         let cases = [
-            (GOOD.replace("2025-03-26", "26.3.2025"), "`26.3.2025` is no day"),
-            (GOOD.replace("2022-12-16\"\n", "2022-13-16\"\n"), "`2022-13-16` is no day"),
+            (GOOD.replace("2025-03-26", "26.3.2025"), "`26.3.2025` is not a day"),
+            (GOOD.replace("2022-12-16\"\n", "2022-13-16\"\n"), "`2022-13-16` is not a day"),
             (GOOD.replace("[\"go/net-http\"]", "[\"ruby/sinatra\"]"), "has two kinds"),
             (GOOD.replace("[\"go/net-http\"]", "[\"ruby/sinatra:x\"]"), "names a variant"),
             (GOOD.replace("micro =", "mirco ="), "mirco"),

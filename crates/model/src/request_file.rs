@@ -134,7 +134,7 @@ impl RequestFile {
             (None, Some(server)) => self.server = Some((server, line)),
             (Some((first, at)), Some(server)) if *first != server => {
                 return Err(format!(
-                    "this goes to {server}, and line {at} to {first}: a load has one server, so load each by itself"
+                    "this goes to {server}, and line {at} to {first}: a load has one server, so load each separately"
                 ));
             }
             _ => {}

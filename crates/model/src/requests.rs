@@ -50,7 +50,7 @@ pub fn is_secret(header: &str) -> bool {
 /// The weights give too many turns.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "the weights make {turns} turns, of which there may be {MOST_TURNS}: use smaller weights, such as 9 and 1 in place of 901 and 99"
+    "the weights make {turns} turns, but at most {MOST_TURNS} are allowed: use smaller weights, such as 9 and 1 instead of 901 and 99"
 )]
 pub struct TooManyTurns {
     turns: u64,

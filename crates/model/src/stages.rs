@@ -29,7 +29,10 @@ pub fn parse(text: &str) -> Result<Vec<Stage>, String> {
         (rate, is_jump) = (to_per_s, duration_ns == 0);
     }
     if is_jump {
-        return Err("the last stage is a jump, behind which there is no time: give it some, or leave it out".into());
+        return Err(
+            "the last stage is a jump without any time after it: add a stage, or leave it out"
+                .into(),
+        );
     }
     if stages.iter().all(|stage| stage.from_per_s == 0.0 && stage.to_per_s == 0.0) {
         return Err("no stage has a rate above 0".into());
@@ -39,7 +42,7 @@ pub fn parse(text: &str) -> Result<Vec<Stage>, String> {
 
 fn stage(part: &str) -> Result<(u64, f64), String> {
     let (time, rate) =
-        part.split_once(':').ok_or_else(|| format!("`{part}` is no stage; {EXAMPLE}"))?;
+        part.split_once(':').ok_or_else(|| format!("`{part}` is not a stage; {EXAMPLE}"))?;
     let duration_ns = parse_duration_ns(time).map_err(|error| error.to_string())?;
     let plain = rate.trim();
     let rate = parse_scaled(plain.strip_suffix("/s").unwrap_or(plain))
@@ -148,8 +151,8 @@ mod tests {
     #[test]
     fn what_is_no_stage_or_has_no_effect_is_told() {
         for (text, says) in [
-            ("", "`` is no stage"),
-            ("30s", "`30s` is no stage; write stages like"),
+            ("", "`` is not a stage"),
+            ("30s", "`30s` is not a stage; write stages like"),
             ("30:1000", "duration"),
             ("30s:fast", "`fast` is not a rate"),
             ("30s:-1", "`-1` is not a rate"),
@@ -158,7 +161,7 @@ mod tests {
             ("0s:5,0s:6,1s:6", "`0s:6` follows another jump"),
             ("1s:5,0s:6", "the last stage is a jump"),
             ("1s:0,1s:0", "no stage has a rate above 0"),
-            ("1s:5,", "`` is no stage"),
+            ("1s:5,", "`` is not a stage"),
         ] {
             let error = parse(text).unwrap_err();
             assert!(error.contains(says), "{text}: {error}");

@@ -402,7 +402,7 @@ impl Workload {
                 }
                 (None, true) => Err(Wrong::at("cookies", "only steps have cookies; give steps")),
                 (None, false) if self.request == Request::default() => {
-                    Err(Wrong::at("", "a workload needs what is asked: [request], or steps"))
+                    Err(Wrong::at("", "a workload needs [request] or steps"))
                 }
                 (None, false) => Ok(self),
             };
@@ -447,7 +447,7 @@ impl Workload {
         if !(100..=599).contains(&self.answer.status) {
             return Err(Wrong::at(
                 "answer.status",
-                format!("{} is no status of HTTP (100 to 599)", self.answer.status),
+                format!("{} is not an HTTP status (100 to 599)", self.answer.status),
             ));
         }
         if self.proofs.is_empty() {
@@ -485,12 +485,12 @@ impl Workload {
             };
         };
         if message.bytes > Message::MOST_BYTES {
-            return Err(Wrong::at("message.bytes", "a message has 16 MiB at the most"));
+            return Err(Wrong::at("message.bytes", "a message has at most 16 MiB"));
         }
         if message.broadcast && (message.bytes as usize) < NUMBER_BYTES {
             return Err(Wrong::at(
                 "message.bytes",
-                "copies of a broadcast are known by a number of 16 bytes: write 16 or more",
+                "copies of a broadcast are recognised by a number of 16 bytes: write 16 or more",
             ));
         }
         let Request { method, body, vary, .. } = &self.request;
@@ -515,7 +515,7 @@ impl Workload {
         if let Some(index) = self.proofs.iter().position(other) {
             return Err(Wrong::at(
                 format!("proof[{index}]"),
-                "`echo` proves a message that comes back, and `broadcast` one with `broadcast = true`: change one of them",
+                "`echo` is for messages that come back, and `broadcast` is for `broadcast = true`: change one of them",
             ));
         }
         let others = |proof: &Proof| !needs(proof) && !matches!(proof, Proof::NotFound { .. });
@@ -557,14 +557,14 @@ impl Workload {
         if method.is_empty() || !method.bytes().all(is_token) {
             return Err(Wrong::at(
                 "request.method",
-                format!("{method:?} is no method; write one such as \"GET\""),
+                format!("{method:?} is not a method; write one such as \"GET\""),
             ));
         }
         if !path.starts_with('/') || path.bytes().any(|byte| !byte.is_ascii_graphic()) {
             return Err(Wrong::at(
                 "request.path",
                 format!(
-                    "{path:?} is no path; begin with `/`, and write everything but visible ASCII as %XX"
+                    "{path:?} is not a path; begin with `/`, and write everything but visible ASCII as %XX"
                 ),
             ));
         }
@@ -591,7 +591,7 @@ impl Workload {
             {
                 return Err(Wrong::at(
                     at,
-                    format!("[request.vary] `{name}`: names have 3 to 1000 characters at the most"),
+                    format!("[request.vary] `{name}`: names have 3 to 1000 characters"),
                 ));
             }
             let Some(values) = vary.count() else { continue };
@@ -603,7 +603,7 @@ impl Workload {
                 return Err(Wrong::at(
                     at,
                     format!(
-                        "[request.vary] makes {samples} different requests, which are all made beforehand; name {MOST_SAMPLES} at the most"
+                        "[request.vary] makes {samples} different requests, and all are made before the load; use at most {MOST_SAMPLES}"
                     ),
                 ));
             }
@@ -703,7 +703,7 @@ pub(crate) fn check_headers(keys: &str, headers: &BTreeMap<String, String>) -> R
     for (name, value) in headers {
         let at = || format!("{keys}.{name}");
         if name.is_empty() || !name.bytes().all(is_token) {
-            return Err(Wrong::at(at(), format!("{name:?} is no name of a header")));
+            return Err(Wrong::at(at(), format!("{name:?} is not the name of a header")));
         }
         if ["content-length", "transfer-encoding", "host"].contains(&name.to_lowercase().as_str()) {
             return Err(Wrong::at(at(), format!("Pippin sets the header {name}: leave it out")));

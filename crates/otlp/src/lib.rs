@@ -137,7 +137,7 @@ fn endpoint(url: &str) -> Result<String, Error> {
     let (scheme, rest) = url.split_once("://").unwrap_or_default();
     if !["http", "https"].contains(&scheme) || rest.is_empty() {
         return Err(Error::Start(format!(
-            "`{url}` is no URL of a collector; write it like http://localhost:4318"
+            "`{url}` is not the URL of a collector; write it like http://localhost:4318"
         )));
     }
     Ok(match rest.trim_end_matches('/').split_once('/') {

@@ -138,7 +138,7 @@ pub fn run(view: &View) -> Markup {
             (conformance::section(view))
             (facts::section(view))
         }
-        footer { p { "Made by Pippin " (view.run.pippin_version) ". This page holds everything it shows and asks for nothing." } }
+        footer { p { "Made by Pippin " (view.run.pippin_version) ". This page is complete and loads nothing from elsewhere." } }
     }
 }
 
@@ -190,10 +190,10 @@ fn contents(view: &View, charts: &[Chart]) -> Markup {
 fn state(view: &View) -> Markup {
     let text = match view.run.state {
         RunState::Finished => return html! {},
-        RunState::Running => "This run is still under way: the page shows what was finished.",
-        RunState::Killed => "Pippin was killed in this run: the page shows what was finished.",
-        RunState::Interrupted => "This run was interrupted: the page shows what was finished.",
-        RunState::Failed => "The lab itself failed in this run: the page shows what was finished.",
+        RunState::Running => "This run is still under way: only finished results are shown.",
+        RunState::Killed => "Pippin was killed in this run: only finished results are shown.",
+        RunState::Interrupted => "This run was interrupted: only finished results are shown.",
+        RunState::Failed => "The lab itself failed in this run: only finished results are shown.",
     };
     html! { p.notice role="status" { (text) } }
 }

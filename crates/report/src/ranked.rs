@@ -74,7 +74,7 @@ pub fn reach_of(figure: Figure) -> Option<(f64, f64)> {
 /// What the ranked column holds, for legends.
 pub fn legend(view: &View) -> &'static str {
     if by_time(view) {
-        "Ranked by p99, as requests/s are what the schedule asks for: the response time that 99 % of all requests that were due kept (what was not answered is late), median of the repetitions; less is better. requests/s: complete and right answers."
+        "Ranked by p99, because the schedule sets requests/s: the response time within which 99 % of all due requests were answered (unanswered ones are late), median of the repetitions; less is better. requests/s: complete and right answers."
     } else {
         "requests/s: complete and right answers, median of the repetitions."
     }

@@ -79,7 +79,7 @@ fn together(comparisons: &[Comparison]) -> Markup {
     };
     html! {
         h2 { "All together" }
-        p.hint { "Right answers per second, and the change from A. Bold: the interval excludes that nothing changed." }
+        p.hint { "Right answers per second, and the change from A. Bold: a significant change." }
         div.scroll tabindex="0" role="region" aria-label="All runs, scrolls sideways" {
             table.sortable {
                 thead { tr { th scope="col" { "Target" } th.number scope="col" { "A" } @for place in 0..comparisons.len() { th.number scope="col" { (name(place + 1)) } } } }
@@ -112,7 +112,7 @@ fn names(targets: &[pippin_model::target::TargetId]) -> String {
 fn differing(differs: &[Difference], name: char) -> Markup {
     html! {
         @if differs.iter().any(|difference| difference.refuses) {
-            p.notice role="status" { "Apples and peaches: these two were not measured alike, so that their figures say little about each other." }
+            p.notice role="status" { "These two were not measured in the same way, so the comparison says little." }
         }
         @if !differs.is_empty() {
             h3 { "What differs" }
@@ -131,7 +131,7 @@ fn changes(comparison: &Comparison, name: char) -> Markup {
         h3 { "What changed" }
         @if comparison.targets.is_empty() { p { "The two have no target in common." } }
         @else {
-            p.hint { "Change: " (name) " over A less 1, with its 95 % interval. Bold: the interval excludes that nothing changed." }
+            p.hint { "Change: " (name) " over A minus 1, with its 95 % interval. Bold: a significant change." }
             div.scroll tabindex="0" role="region" aria-label="Changes, scrolls sideways" {
                 table.sortable {
                     thead { tr { th scope="col" { "Target" } th scope="col" { "Metric" } th.number scope="col" { "A" } th.number scope="col" { (name) } th.number scope="col" { "Change" } th scope="col" { "Judgement" } } }

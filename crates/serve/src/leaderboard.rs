@@ -44,7 +44,7 @@ pub fn body(plans: &[PlanLeader], hosts: &[String], host: &str) -> Markup {
             }
             @if entries.is_empty() { p { "No finished run is known yet. " code { "pippin run hello" } " makes one." } }
             @else {
-                p.hint id="leaderboard-note" { "The ranks that a target may have in the newest finished run of each plan: 1-3 says that nobody is surely better and two cannot be told apart from it. Plans are never summed up: each asks another question. Sorted by the number of plans in which a target may be the best." }
+                p.hint id="leaderboard-note" { "The possible ranks of a target in the newest finished run of each plan: 1-3 means that no target is certainly better, and two cannot be told apart from it. Plans are not added up, because each measures something else. Sorted by the number of plans in which a target may be the best." }
                 div.scroll tabindex="0" role="region" aria-label="Leaderboard, scrolls sideways" {
                     table.sortable aria-describedby="leaderboard-note" {
                         thead { tr {

@@ -67,13 +67,15 @@ impl Filter {
             name => {
                 Some(STATES.into_iter().find(|state| state.name() == name).ok_or_else(|| {
                     let names = STATES.map(RunState::name).join(", ");
-                    format!("state: `{name}` is none; there are {names}")
+                    format!("state: `{name}` is not one; there are {names}")
                 })?)
             }
         };
         let verdict = self.verdict.trim().to_uppercase();
         if !verdict.is_empty() && VERDICTS.iter().all(|one| one.to_string() != verdict) {
-            return Err(format!("verdict: `{verdict}` is none; there are VALID, SUSPECT, INVALID"));
+            return Err(format!(
+                "verdict: `{verdict}` is not one; there are VALID, SUSPECT, INVALID"
+            ));
         }
         Ok(RunFilter {
             words: self.q.split_whitespace().map(Into::into).collect(),
@@ -98,7 +100,7 @@ impl Filter {
                 .parse()
                 .ok()
                 .filter(|page| (1..=1_000_000).contains(page))
-                .ok_or_else(|| format!("page: `{text}` is no number of a page; the first is 1")),
+                .ok_or_else(|| format!("page: `{text}` is not a page number; the first is 1")),
         }
     }
 }
@@ -110,7 +112,7 @@ fn day(name: &str, text: &str) -> Result<Option<u64>, String> {
     }
     words::day(text.trim())
         .map(Some)
-        .ok_or_else(|| format!("{name}: `{text}` is no day; write it as 2026-11-22"))
+        .ok_or_else(|| format!("{name}: `{text}` is not a day; write it as 2026-11-22"))
 }
 
 /// The list of runs, with the runs under way above it.

@@ -103,7 +103,10 @@ fn chart(trial: &LiveTrial, shown: &Shown) -> Option<Chart> {
     Some(Chart {
         name: shown.name.into(),
         title: shown.title.into(),
-        alternative: format!("{} of {} until now, a point a second.", shown.title, trial.target),
+        alternative: format!(
+            "{} of {} so far, one point for each second.",
+            shown.title, trial.target
+        ),
         caption: String::new(),
         lines_by_target: false,
         drawings: Drawings::by(|form| lines(form, &x(form), &y, &drawn)),

@@ -9,15 +9,15 @@ struct OfRun(&'static str, &'static str, fn(&LiveRun) -> Option<f64>);
 const OF_RUNS: [OfRun; 3] = [
     OfRun(
         "pippin_live_progress_ratio",
-        "How far all trials of the run are, from 0 to 1.",
+        "Progress of all trials of the run, from 0 to 1.",
         |live| live.overall.as_ref().and_then(|LiveOverall { fraction, .. }| *fraction),
     ),
-    OfRun("pippin_live_finished_trials", "Trials that are over.", |live| {
+    OfRun("pippin_live_finished_trials", "Finished trials.", |live| {
         Some(live.finished.len() as f64)
     }),
     OfRun(
         "pippin_live_updated_timestamp_seconds",
-        "When the run told this, in seconds since 1970.",
+        "When the run wrote this, in seconds since 1970.",
         |live| Some(live.updated_unix_ns as f64 / 1e9),
     ),
 ];
@@ -68,7 +68,9 @@ const OF_TRIALS: [OfTrial; 4] = [
         "Resident memory of the target's process tree.",
         |trial| trial.target_rss_bytes.map(|bytes| bytes as f64),
     ),
-    OfTrial("pippin_live_left_seconds", "Time left of the load.", |trial| seconds(trial.left_ns)),
+    OfTrial("pippin_live_left_seconds", "Remaining time of the load.", |trial| {
+        seconds(trial.left_ns)
+    }),
 ];
 
 fn seconds(ns: Option<u64>) -> Option<f64> {
@@ -91,7 +93,13 @@ pub fn of(runs: &[LiveRun]) -> String {
     let trials: Vec<(&LiveRun, &LiveTrial)> =
         runs.iter().filter_map(|live| Some((live, live.trial.as_ref()?))).collect();
     let stages: Vec<Sample> = trials.iter().map(|(live, trial)| stage(live, trial)).collect();
-    write(&mut out, "pippin_live_stage_info", GAUGE, "What the trial under way does: 1.", &stages);
+    write(
+        &mut out,
+        "pippin_live_stage_info",
+        GAUGE,
+        "The stage of the current trial; always 1.",
+        &stages,
+    );
     for OfSecond(name, help, value) in OF_SECONDS {
         let newest = |trial: &LiveTrial| trial.seconds.last().and_then(value);
         write(&mut out, name, GAUGE, help, &of_trials(&trials, newest));

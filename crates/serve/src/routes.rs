@@ -52,10 +52,7 @@ pub fn router(store: Arc<Store>, guard: Guard) -> Router {
         .route("/leaderboard", get(over_plans))
         .fallback(|| async { Failure::not_found("There is no such page.") })
         .method_not_allowed_fallback(|| async {
-            Failure::refused(
-                StatusCode::METHOD_NOT_ALLOWED,
-                "This server only shows; it changes nothing.",
-            )
+            Failure::refused(StatusCode::METHOD_NOT_ALLOWED, "This server is read-only.")
         })
         .layer(middleware::from_fn_with_state(Door::new(guard), admit))
         .with_state(store)

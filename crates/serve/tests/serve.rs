@@ -144,7 +144,7 @@ fn two_runs_stand_side_by_side_and_a_target_has_its_history() {
     );
     assert!(
         compared.contains(
-            "B (run 20261122-080000-hello) is still under way: its figures rest on 1 trial."
+            "B (run 20261122-080000-hello) is still under way: its figures come from 1 trial."
         ),
         "{compared}"
     );

@@ -116,7 +116,7 @@ impl Course {
     fn too_late(&self, gate: &Gate, point: Point, limit_ns: f64) -> Option<String> {
         match point {
             Point::Max => is_past(gate, self.longest_ns as f64, limit_ns)
-                .then(|| "one answer was later already".into()),
+                .then(|| "one answer was already later".into()),
             Point::Quantile(q) => {
                 let late: u64 = self
                     .response

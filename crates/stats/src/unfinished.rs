@@ -39,8 +39,8 @@ impl Unfinished {
         };
         let trials = match self.trials_with_result {
             0 => "it has no result".into(),
-            1 => "its figures rest on 1 trial".into(),
-            count => format!("its figures rest on {count} trials"),
+            1 => "its figures come from 1 trial".into(),
+            count => format!("its figures come from {count} trials"),
         };
         format!("{} (run {}) {state}: {trials}", self.side, self.run)
     }
@@ -62,10 +62,10 @@ mod tests {
         record.trials[1].load = None;
         assert_eq!(
             with_result(&record).words(),
-            "B (run 20261121-203539-hello) was interrupted: its figures rest on 2 trials"
+            "B (run 20261121-203539-hello) was interrupted: its figures come from 2 trials"
         );
         record.trials.truncate(1);
-        assert!(with_result(&record).words().ends_with("rest on 1 trial"));
+        assert!(with_result(&record).words().ends_with("come from 1 trial"));
         record.trials.clear();
         record.state = RunState::Failed;
         assert!(with_result(&record).words().ends_with("a failure of Pippin: it has no result"));

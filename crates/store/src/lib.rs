@@ -28,7 +28,7 @@ const LOOKED_THROUGH_BYTES: u64 = 32 << 20;
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
     /// The file exists but is not a database of Pippin. It was not changed.
-    #[error("{} is not a database of Pippin's ({reason}); it was not touched: move it away, or name another one with --store", path.display())]
+    #[error("{} is not a database of Pippin's ({reason}); it was not changed: move it away, or name another one with --store", path.display())]
     Foreign {
         /// The file.
         path: PathBuf,
@@ -36,7 +36,7 @@ pub enum StoreError {
         reason: String,
     },
     /// The database was written by a newer Pippin.
-    #[error("{} has schema {found}, but this Pippin knows {known} at the most; update Pippin, or name another one with --store", path.display())]
+    #[error("{} has schema {found}, but this Pippin knows at most {known}; update Pippin, or name another one with --store", path.display())]
     Newer {
         /// The file.
         path: PathBuf,
@@ -46,7 +46,7 @@ pub enum StoreError {
         known: i64,
     },
     /// The file is read-only, and its older schema cannot be updated.
-    #[error("{} was written by an older Pippin and cannot be brought up to date where it is, because you may not write there; copy it elsewhere, with its -wal file if there is one, and name the copy with --store", path.display())]
+    #[error("{} was written by an older Pippin and cannot be updated, because you may not write there; copy it elsewhere, with its -wal file if there is one, and name the copy with --store", path.display())]
     OlderReadOnly {
         /// The file.
         path: PathBuf,

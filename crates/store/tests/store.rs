@@ -112,14 +112,14 @@ fn a_damaged_database_is_named_and_left_alone() {
     let whole = std::fs::read(&path).unwrap();
     // Cut off in the middle, as after a full disk.
     std::fs::write(&path, &whole[..whole.len() / 2]).unwrap();
-    refused(&path, "it was not touched");
+    refused(&path, "it was not changed");
     // A page of the trials overwritten.
     let mut torn = whole;
     for byte in &mut torn[4096..8192] {
         *byte = 0x5a;
     }
     std::fs::write(&path, &torn).unwrap();
-    refused(&path, "it was not touched");
+    refused(&path, "it was not changed");
 }
 
 /// A small database is checked completely when it is opened. For a large one that would take

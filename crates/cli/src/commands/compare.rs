@@ -61,7 +61,7 @@ pub fn run(shared: &Shared, arguments: &CompareArguments) -> Result<u8, CliError
         let list: Vec<String> =
             refusing.iter().map(|d| format!("  {}: {} against {}", d.what, d.a, d.b)).collect();
         return Err(CliError::User(format!(
-            "these two cannot be compared like with like; --force compares them all the same:\n{}",
+            "these two cannot be compared fairly; --force compares them anyway:\n{}",
             list.join("\n")
         )));
     }
@@ -133,7 +133,7 @@ fn side(shared: &Shared, name: &str) -> Result<RunRecord, CliError> {
         let text = std::fs::read_to_string(name).map_err(CliError::io(format!("read {name}")))?;
         serde_json::from_str(&text).map_err(|error| {
             CliError::User(format!(
-                "{name} is no run: {error}; `pippin export RUN --format record` writes one"
+                "{name} is not a run: {error}; `pippin export RUN --format record` writes one"
             ))
         })?
     } else {

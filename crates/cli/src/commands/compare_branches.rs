@@ -45,7 +45,7 @@ pub fn run(
     let branches = branches(&repository, arguments, names, &target)?;
     if !arguments.install {
         return Err(CliError::User(format!(
-            "{target} of both branches has to be installed, in the run's folder: add --install (and --yes where nobody can be asked)"
+            "{target} must be installed from both branches, in the run's folder: add --install (and --yes without a terminal)"
         )));
     }
     let ids = branches.iter().map(|branch| branch.id.clone()).collect();
@@ -88,7 +88,7 @@ fn branches(
     let (a, b) = (repository.revision(a, target)?, repository.revision(b, target)?);
     if a.tree == b.tree && !arguments.force {
         return Err(CliError::User(format!(
-            "{} is the same in `{}` ({}) and `{}` ({}), to the last file: there is nothing to compare; --force measures both all the same, which shows the noise",
+            "{} has the same files in `{}` ({}) and `{}` ({}): there is nothing to compare; --force measures both anyway, which shows the noise",
             target.base(),
             a.name,
             a.short_commit(),
@@ -128,7 +128,7 @@ impl Copies {
     ) -> Result<Catalog, CliError> {
         if self.0.exists() {
             return Err(CliError::User(format!(
-                "{} is there already; remove it, or name another --out",
+                "{} exists already; remove it, or choose another --out",
                 self.0.display()
             )));
         }

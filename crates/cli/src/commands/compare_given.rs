@@ -151,13 +151,13 @@ impl Given<'_> {
     fn listening(&self, text: &str) -> Result<Target, CliError> {
         if !is_url(text) {
             return Err(CliError::User(format!(
-                "`{text}` is no URL, and cannot be compared with one; write it like http://127.0.0.1:8080/path"
+                "`{text}` is not a URL, and cannot be compared with one; write it like http://127.0.0.1:8080/path"
             )));
         }
         let url = Url::parse(text)?;
         if self.arguments.path.is_some() && url.target != "/" {
             return Err(CliError::User(format!(
-                "`{text}` has a path of its own, so that --path has no effect on it; leave one of them out"
+                "`{text}` already has a path, so --path has no effect on it; leave one of them out"
             )));
         }
         if let Some(file) = self.arguments.scenario.as_ref().filter(|_| url.target != "/") {

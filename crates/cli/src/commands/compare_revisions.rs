@@ -117,7 +117,7 @@ pub fn targets_of<'a>(
         .collect();
     if targets.is_empty() {
         return Err(CliError::User(format!(
-            "plan {} has no target that a command of {FILE} starts, and only those have revisions",
+            "plan {} has no target with a command in {FILE}, and only those have revisions",
             plan.id
         )));
     }
@@ -133,7 +133,7 @@ fn revisions(
     let (a, b) = (repository.whole(a)?, repository.whole(b)?);
     if a.tree == b.tree && !force {
         return Err(CliError::User(format!(
-            "`{}` ({}) and `{}` ({}) have the same files: there is nothing to compare; --force measures both all the same, which shows the noise",
+            "`{}` ({}) and `{}` ({}) have the same files: there is nothing to compare; --force measures both anyway, which shows the noise",
             a.name,
             a.short_commit(),
             b.name,

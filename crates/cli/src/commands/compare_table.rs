@@ -80,7 +80,7 @@ fn tell_invalid(comparison: &Comparison) -> bool {
             if verdict == Verdict::Invalid {
                 invalid = true;
                 output::say(format_args!(
-                    "{name}: INVALID, so that its figures are not what they claim to be; `pippin report RUN` says why, --force compares all the same"
+                    "{name}: INVALID, so its figures cannot be trusted; `pippin report RUN` says why, --force compares anyway"
                 ));
             }
         }
@@ -263,7 +263,7 @@ mod tests {
         });
         assert_eq!(
             text(&sides).lines().nth(2),
-            Some("B (run r) was interrupted: its figures rest on 2 trials")
+            Some("B (run r) was interrupted: its figures come from 2 trials")
         );
         let json: serde_json::Value = serde_json::from_str(&json(&sides, &[]).unwrap()).unwrap();
         assert_eq!(json["unfinished"][0]["state"], "interrupted");

@@ -63,7 +63,7 @@ pub fn for_installation(
     std::io::stdin().lock().read_line(&mut answer).map_err(CliError::io("read the answer"))?;
     match answer.trim().to_ascii_lowercase().as_str() {
         "y" | "yes" => Ok(true),
-        _ => Err(CliError::User("nothing was installed; without --install the targets that are there already are measured".into())),
+        _ => Err(CliError::User("nothing was installed; without --install, the targets that are already installed are measured".into())),
     }
 }
 
@@ -104,7 +104,7 @@ impl Intent {
         if !self.packages.is_empty() {
             let packages: Vec<String> = self.packages.iter().cloned().collect();
             lines.push(
-                "System packages that may be needed (each only where no other way to install works):"
+                "System packages that may be needed (each only if no other way to install works):"
                     .into(),
             );
             lines.push(format!("  {}", apt::command(&packages).join(" ")));

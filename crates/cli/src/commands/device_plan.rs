@@ -16,7 +16,7 @@ pub fn run(shared: &Shared, arguments: &DevicePlanArguments) -> Result<u8, CliEr
         let record = store.load(run)?;
         if record.header.plan.profile.kind() != "devices" {
             return Err(CliError::User(format!(
-                "run {} is no device run but `{}`; `pippin run devices-10k` makes one",
+                "run {} is not a device run but `{}`; `pippin run devices-10k` makes one",
                 record.header.id,
                 record.header.plan.profile.kind()
             )));

@@ -32,9 +32,9 @@ pub fn gather(
 ) -> Result<Option<Fleet>, CliError> {
     let Some(agents) = arguments.agents.map(usize::from) else {
         return match &arguments.nats.nats {
-            Some(_) => Err(CliError::User(
-                "--nats: how many agents shall apply the load? add --agents N".into(),
-            )),
+            Some(_) => {
+                Err(CliError::User("--nats needs the number of agents: add --agents N".into()))
+            }
             None => Ok(None),
         };
     };

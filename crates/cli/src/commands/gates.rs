@@ -107,7 +107,7 @@ impl<'a> Gates<'a> {
             .collect();
         if !refusing.is_empty() {
             say(format_args!(
-                "gates: run {} cannot be compared like with like: {} differ",
+                "gates: run {} cannot be compared fairly: {} differ",
                 base.header.id,
                 refusing.join(", ")
             ));

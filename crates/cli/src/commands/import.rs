@@ -66,7 +66,7 @@ fn tell(arguments: &ImportArguments, imported: &Imported) {
     let mut headers = imported.requests.iter().flat_map(|request| &request.headers);
     if headers.any(|(name, _)| is_secret(name)) {
         say(
-            "the requests hold cookies or credentials of whoever recorded them: keep the file to yourself",
+            "the requests contain cookies or credentials of the person who recorded them: keep the file private",
         );
     }
     if let Some(path) = &arguments.out {

@@ -23,7 +23,7 @@ pub fn run(arguments: &InitArguments) -> Result<u8, CliError> {
     let here = std::env::current_dir().map_err(CliError::io("find the current folder"))?;
     let path = here.join(FILE);
     if path.exists() {
-        return Err(CliError::User(format!("{} is there already; edit it", path.display())));
+        return Err(CliError::User(format!("{} exists already; edit it", path.display())));
     }
     let answers = Answers::of(arguments, &here)?;
     let text = answers.file();
@@ -135,7 +135,7 @@ fn is_asking() -> bool {
 /// An answer from the terminal. An empty one means the default in brackets.
 fn asked(what: &str, usual: Option<&str>, flag: &str) -> Result<String, CliError> {
     if !is_asking() {
-        return Err(CliError::User(format!("nobody can be asked here; add {flag}")));
+        return Err(CliError::User(format!("there is no terminal to ask on; add {flag}")));
     }
     let usual = usual.unwrap_or_default();
     let hint = if usual.is_empty() { String::new() } else { format!(" [{usual}]") };
@@ -144,7 +144,7 @@ fn asked(what: &str, usual: Option<&str>, flag: &str) -> Result<String, CliError
     std::io::stdin().lock().read_line(&mut answer).map_err(CliError::io("read the answer"))?;
     let answer = if answer.trim().is_empty() { usual } else { answer.trim() };
     match answer {
-        "" => Err(CliError::User(format!("nothing was answered; add {flag}"))),
+        "" => Err(CliError::User(format!("no answer was given; add {flag}"))),
         answer => Ok(answer.into()),
     }
 }

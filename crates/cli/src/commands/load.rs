@@ -151,7 +151,7 @@ fn fleet_of(
     let has_agents = arguments.fleet.agents.is_some() || arguments.fleet.nats.nats.is_some();
     if has_agents && arguments.tls.cert.is_some() {
         return Err(CliError::User(
-            "--cert: its key stays with this process, so that agents cannot show it; leave --agents and --nats out".into(),
+            "--cert: its key stays in this process, so agents cannot use it; leave out --agents and --nats".into(),
         ));
     }
     if arguments.fleet.nats.nats.is_some() && arguments.cpus.is_some() {
@@ -177,7 +177,7 @@ fn store(shared: &Shared, arguments: &LoadArguments) -> Option<Store> {
         Ok(store) => Some(store),
         Err(error) => {
             if !arguments.no_store {
-                say(format_args!("this is not stored: {error}"));
+                say(format_args!("this load is not stored: {error}"));
             }
             None
         }

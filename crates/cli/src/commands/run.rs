@@ -235,7 +235,7 @@ fn elsewhere(
 ) -> Result<RunRecord, CliError> {
     if how.install {
         return Err(CliError::User(
-            "--install: what a probe may install its own operator says: pippin agent --probe --install"
+            "--install: only the probe's operator can allow installing: pippin agent --probe --install"
                 .into(),
         ));
     }

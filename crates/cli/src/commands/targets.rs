@@ -301,7 +301,7 @@ fn conformance(all: &[Conformance], whole: bool) -> String {
     if all.is_empty() {
         return String::new();
     }
-    let mut out = format!("    conformance (no part of the check): {}\n", in_words(all));
+    let mut out = format!("    conformance (not part of the check): {}\n", in_words(all));
     for one in all.iter().filter(|one| whole || !one.is_right) {
         out.push_str(&format!(
             "      {:<3} {:<6} {:<17} {}: {}\n",

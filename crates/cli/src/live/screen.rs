@@ -104,7 +104,8 @@ fn on_key(key: Key, state: &mut State) {
         Key::Help => state.help = !state.help,
         Key::Close => state.help = false,
         Key::Suspend => {
-            state.notice = Some("not suspended: a measurement cannot sleep; q stops it".into())
+            state.notice =
+                Some("not suspended, because that would spoil the measurement; q stops it".into())
         }
         Key::Skip => {
             state.notice = Some(match state.skip() {

@@ -63,7 +63,7 @@ pub fn size() -> Option<(u16, u16)> {
 /// If there is no terminal to read keys from, or its mode cannot be changed.
 pub fn enter() -> io::Result<Entered> {
     if ENTERED.load(Ordering::Acquire) {
-        return Err(io::Error::other("the terminal is taken already"));
+        return Err(io::Error::other("the terminal is already in use"));
     }
     let keyboard = keyboard()?;
     restore_on_death();

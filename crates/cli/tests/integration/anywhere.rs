@@ -43,7 +43,7 @@ fn plans_and_targets_are_there_without_a_checkout() {
     anywhere(folder.path(), &["targets", "list"], &[])
         .exits(0)
         .says(&["go/net-http ", "javascript/express:cluster", "micro framework"])
-        .says(&["httprouter 1.3.0 is of 2019-09-29, older than a year"]);
+        .says(&["httprouter 1.3.0 is more than a year old (released on 2019-09-29)"]);
     let catalogs = folder.path().join("cache/pippin/catalog");
     assert_eq!(std::fs::read_dir(catalogs).unwrap().count(), 1);
     let doctor = anywhere(folder.path(), &["doctor", "hello", "--quick"], &[]);

@@ -151,9 +151,9 @@ fn equal_files_are_refused_unless_the_noise_is_wanted() {
     let checkout = repository();
     git(&checkout, &["branch", "twin"]);
     compare(&checkout, "main", "twin", &[]).is_a_user_error(&[
-        "test/it is the same in `main`",
+        "test/it has the same files in `main`",
         "and `twin`",
-        "--force measures both all the same",
+        "--force measures both anyway",
     ]);
     compare(&checkout, "main", "main", &["--force", "--fail-if", "goodput < -10%"])
         .exits(0)
@@ -179,7 +179,7 @@ fn what_is_invalid_is_no_basis_for_a_comparison() {
     checkout
         .pippin(&["compare", "latest", "latest"])
         .exits(3)
-        .says(&["test/it: INVALID, so that its figures are not what they claim to be", "--force"]);
+        .says(&["test/it: INVALID, so its figures cannot be trusted", "--force"]);
     checkout.pippin(&["compare", "latest", "latest", "--force"]).exits(0).says(&["INVALID"]);
 }
 

@@ -259,7 +259,7 @@ fn flags_that_exclude_each_other() {
         (&["--sweep", "1,2", "-c", "3"], &["cannot be used with"]),
         (&["--sweep", "1,2", "--ramp", "1s"], &["--ramp has no effect with --sweep"]),
         (&["-R", "10", "--warm-up", "1s"], &["--warm-up has no effect with -R"]),
-        (&["-n", "20", "--warm-up", "1s"], &["--warm-up has no effect where requests are counted"]),
+        (&["-n", "20", "--warm-up", "1s"], &["--warm-up has no effect with a number of requests"]),
         (&["--pipeline", "4", "--no-keep-alive"], &["cannot be used with"]),
         (&["--no-keep-alive", "--requests-per-connection", "5"], &["cannot be used with"]),
         (&["--spin", "50us", "-d", "1s"], &["a spin time does not go with this schedule"]),
@@ -274,7 +274,7 @@ fn flags_that_exclude_each_other() {
         ),
         (&["--tls-resume", "-d", "1s"], &["--tls-resume has no effect with http://"]),
         (&["--ca", "root.pem", "--insecure"], &["cannot be used with"]),
-        (&["--http2"], &["--http2 is agreed on within TLS", "--h2c"]),
+        (&["--http2"], &["--http2 is negotiated in TLS", "--h2c"]),
         (&["--streams", "4"], &["--streams has no effect over HTTP/1.1", "--h2c"]),
         (&["--h2c", "--pipeline", "4"], &["cannot be used with"]),
         (&["--h2c", "--streams", "4", "--no-keep-alive"], &["cannot be used with"]),
@@ -339,7 +339,7 @@ fn a_damaged_store_is_named_and_left_as_it_is() {
     std::fs::write(&path, &bytes).unwrap();
     checkout
         .pippin(&["history"])
-        .is_a_user_error(&["pippin.db is not a database of Pippin's", "it was not touched"]);
+        .is_a_user_error(&["pippin.db is not a database of Pippin's", "it was not changed"]);
     assert_eq!(std::fs::read(&path).unwrap(), bytes);
 }
 

@@ -90,12 +90,12 @@ fn plans() {
         (
             "repetitions = 1",
             "repetitions = 1\nworkers = 0",
-            &["plans/hello.toml:5: workers must be at least 1; take it out for one a processor"],
+            &["plans/hello.toml:5: workers must be at least 1; remove it for one per processor"],
         ),
         (
             "repetitions = 1",
             "repetitions = 1\ndatabase_pool = 0",
-            &["plans/hello.toml:5: database_pool must be at least 1; take it out for 20"],
+            &["plans/hello.toml:5: database_pool must be at least 1; remove it for 20"],
         ),
         (
             "repetitions = 1",
@@ -253,10 +253,13 @@ fn errors_of_meaning_name_the_line_in_manifests_and_workloads() {
     );
     check(
         &good.replace("[start]", "[needs]\ntools = [\"python3 >> 3.9\"]\n[start]"),
-        &["target.toml:8: install: tools: \"python3 >> 3.9\" is no need"],
+        &["target.toml:8: install: tools: \"python3 >> 3.9\" is not a need"],
     );
     check(&good.replace("\"2s\"", "\"0s\""), &["target.toml:9: start.ready.timeout must be"]);
-    check(&format!("{good}env = {{ A = \"x\\u0000y\" }}\n"), &["target.toml:10: ", "holds a NUL"]);
+    check(
+        &format!("{good}env = {{ A = \"x\\u0000y\" }}\n"),
+        &["target.toml:10: ", "contains a NUL"],
+    );
 
     checkout.write("targets/test/it/target.toml", &good);
     let hello = std::fs::read_to_string(checkout.path().join("workloads/hello.toml")).unwrap();
@@ -266,7 +269,7 @@ fn errors_of_meaning_name_the_line_in_manifests_and_workloads() {
     let line = 1 + hello.split("method = ").next().unwrap().matches('\n').count();
     checkout
         .pippin(&["targets", "check", "test/it"])
-        .is_a_user_error(&[&format!("hello.toml:{line}: "), "is no method"]);
+        .is_a_user_error(&[&format!("hello.toml:{line}: "), "is not a method"]);
     checkout.write("workloads/hello.toml", &hello);
 
     checkout.write(

@@ -129,7 +129,7 @@ fn slips_with_a_fleet_are_told() {
     let load = |words: &[&str]| pippin(folder.path(), &[&["load", &url], words].concat());
     load(&["--nats", "nats://127.0.0.1:4222"]).is_a_user_error(&["add --agents N"]);
     load(&["--agents", "3", "-c", "2", "-n", "10"])
-        .is_a_user_error(&["2 connections cannot be dealt out to 3 agents"]);
+        .is_a_user_error(&["2 connections cannot be split among 3 agents"]);
     load(&["--agents", "2", "--nats", "nats://10.1.2.3:4222"])
         .is_a_user_error(&["must be reached over TLS: write tls://10.1.2.3:4222"]);
     load(&["--agents", "2", "--source-ips", "127.0.0.2"])

@@ -100,14 +100,14 @@ fn what_does_not_go_together_is_refused() {
     refused(&["--command", "'a", "--command", "b"], &["a quote is not closed"]);
     refused(
         &["latest", "--command", "b"],
-        &["`latest` is no URL, and cannot be compared with one"],
+        &["`latest` is not a URL, and cannot be compared with one"],
     );
     refused(&["a", "b", "-c", "3"], &["--connections goes with URLs, --command and --image only"]);
     refused(&["a", "b", "--repeat", "3"], &["--repeat goes with --target, URLs"]);
     refused(&["--command", "a", "--command", "b", "--path", "x"], &["a path begins with `/`"]);
     refused(
         &["http://127.0.0.1:1/x", "http://127.0.0.1:1/", "--path", "/y"],
-        &["has a path of its own"],
+        &["already has a path"],
     );
     refused(&["http://192.0.2.1/", "http://127.0.0.1:1/"], &["--allow-host 192.0.2.1"]);
 }

@@ -291,5 +291,5 @@ fn a_word_that_apt_would_take_for_an_option_is_refused_in_the_file() {
         with_tables("[needs]\napt = [\"nginx\", \"-oDPkg::Pre-Invoke::=touch /tmp/x\"]\n");
     checkout
         .pippin(&["targets", "install", "test/it", "--yes"])
-        .is_a_user_error(&["target.toml:8", "is no name of a Debian package"]);
+        .is_a_user_error(&["target.toml:8", "is not the name of a Debian package"]);
 }

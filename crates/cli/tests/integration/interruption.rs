@@ -39,7 +39,7 @@ fn ctrl_c_keeps_finished_trials_and_marks_the_run() {
     let outcome = run.finish();
     outcome
         .exits(130)
-        .says(&["Interrupted: what follows is what was finished", "test/it: not measured"]);
+        .says(&["Interrupted: only finished results are shown", "test/it: not measured"]);
     checkout.left_nothing();
     let record = checkout.store().load("latest").unwrap();
     assert_eq!(record.state, RunState::Interrupted);

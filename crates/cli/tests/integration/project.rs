@@ -184,7 +184,7 @@ fn init_writes_a_file_that_works_and_spares_what_is_there() {
     let repository = Repository::new();
     repository
         .pippin(&["init"])
-        .is_a_user_error(&["nobody can be asked here; add --command, --url or --image"]);
+        .is_a_user_error(&["there is no terminal to ask on; add --command, --url or --image"]);
     repository.pippin(&["init", "--command", "'x"]).is_a_user_error(&["a quote is not closed"]);
     repository
         .pippin(&["init", "--command", "x", "--name", "a b"])
@@ -199,7 +199,7 @@ fn init_writes_a_file_that_works_and_spares_what_is_there() {
     outcome.says(&["own/app", "gate passed  require errors < 0.1%"]);
     repository
         .pippin(&["init", "--command", &server])
-        .is_a_user_error(&["is there already; edit it"]);
+        .is_a_user_error(&["exists already; edit it"]);
     for how in [["--url", "127.0.0.1:9"], ["--image", "example/x"]] {
         let repository = Repository::new();
         repository.pippin(&[&["init"], &how[..]].concat()).exits(0);

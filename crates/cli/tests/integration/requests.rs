@@ -193,9 +193,14 @@ fn one_wrong_line_refuses_the_file_with_its_place_and_the_fix() {
         &url,
         &["a.jsonl:2: unknown key `pth`", "did you mean `path`"],
     );
-    refused("b.txt", "GET /\n\nGET\n", &url, &["b.txt:3: `GET` is no request: write METHOD URL"]);
+    refused(
+        "b.txt",
+        "GET /\n\nGET\n",
+        &url,
+        &["b.txt:3: `GET` is not a request: write METHOD URL"],
+    );
     refused("c.jsonl", "{\"path\": \"/a b\"}\n", &url, &["c.jsonl:1: path `/a b` must start"]);
-    refused("d.txt", "GET /\n", &[], &["d.txt has paths only: name the server too"]);
+    refused("d.txt", "GET /\n", &[], &["d.txt only has paths: name the server too"]);
     refused("e.txt", "GET http://other/\n", &url, &["e.txt:1: this goes to http://other"]);
     refused("f.txt", "", &url, &["f.txt: it holds no request"]);
     refused(
@@ -226,8 +231,7 @@ fn imports_are_files_that_a_load_takes() {
         .says(&["left out: 1 POST requests", "--requests log.jsonl"]);
     assert_eq!(import(&["har", "r.har"]).code, Some(2));
     import(&["har", "r.har"]).says(&["choose one with --host: a (1), b (1)"]);
-    import(&["har", "r.har", "--host", "a", "--out", "har.jsonl"])
-        .says(&["keep the file to yourself"]);
+    import(&["har", "r.har", "--host", "a", "--out", "har.jsonl"]).says(&["keep the file private"]);
     let curl = import(&["curl", "c.sh"]);
     assert_eq!(
         curl.stdout,

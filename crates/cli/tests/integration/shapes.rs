@@ -86,7 +86,7 @@ fn what_stages_decide_is_refused_beside_them() {
         outcome.is_a_user_error(&["cannot be used with"]);
     }
     load(folder.path(), &server, &["--stages", "1s"])
-        .is_a_user_error(&["`1s` is no stage; write stages like 30s:1000"]);
+        .is_a_user_error(&["`1s` is not a stage; write stages like 30s:1000"]);
     load(folder.path(), &server, &["--fail-fast", "--repeat", "2"])
         .is_a_user_error(&["cannot be used with"]);
     load(folder.path(), &server, &["--timeseries", "-"])

@@ -41,11 +41,12 @@ impl Worker for Means {
     fn allows(&self, work: &Work) -> Result<(), String> {
         match work {
             Work::Slice(slice) if slice.load.unix_socket.is_some() => {
-                Err("a unix socket of this machine is no coordinator's business".into())
+                Err("a coordinator may not use a unix socket of this machine".into())
             }
             Work::Slice(slice) => self.policy.allows(&slice.load.addresses),
             Work::Run(_) => {
-                Err("it is no probe; start one beside the target: pippin agent --probe".into())
+                Err("it is not a probe; start one on the target's machine: pippin agent --probe"
+                    .into())
             }
         }
     }

@@ -99,7 +99,7 @@ impl Agent {
         let silent_ns = now_ns.saturating_sub(self.heard_ns.max(began_ns));
         if silent_ns > PATIENCE_NS {
             let seconds = now_ns.saturating_sub(self.heard_ns) as f64 / 1e9;
-            self.fail(format!("nothing was heard of it for {seconds:.1} s: it is dead, cut off, or its NATS connection is"));
+            self.fail(format!("nothing was heard of it for {seconds:.1} s: it has stopped, or its connection to NATS is lost"));
         }
     }
 

@@ -63,7 +63,7 @@ impl Gathering {
     pub fn welcome(&mut self, from: Peer, hello: Hello) {
         let name = from.name.clone();
         if self.seen.get(&name).is_some_and(|(peer, _)| peer.instance != from.instance) {
-            let why = format!("two agents are called {name}: give each another --name");
+            let why = format!("two agents have the name {name}: give each its own --name");
             self.refused.insert(name, why);
         } else if let Some(other) = &hello.claimed_by {
             self.refused.insert(name.clone(), format!("agent {name} is used by {other}"));

@@ -32,7 +32,7 @@ impl Worker for Idle {
     fn allows(&self, work: &Work) -> Result<(), String> {
         match work {
             Work::Slice(slice) => Policy::default().allows(&slice.load.addresses),
-            Work::Run(_) => Err("it is no probe".into()),
+            Work::Run(_) => Err("it is not a probe".into()),
         }
     }
 
@@ -361,7 +361,7 @@ fn an_agent_started_anew_is_not_the_same_one() {
     world.agents[0].finish(whole());
     world.pass(SECOND);
     let named = failures(&world.outcome().unwrap());
-    assert!(named[1].1.as_ref().unwrap().contains("started anew"), "{named:?}");
+    assert!(named[1].1.as_ref().unwrap().contains("restarted"), "{named:?}");
 }
 
 #[test]

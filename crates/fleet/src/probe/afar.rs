@@ -107,7 +107,9 @@ impl Afar {
 
     fn welcome(&mut self, from: Peer, hello: Hello, at_ns: u64) {
         if !hello.is_probe {
-            self.lose("it is an agent and no probe: start it with `pippin agent --probe`".into());
+            self.lose(
+                "it is an agent and not a probe: start it with `pippin agent --probe`".into(),
+            );
         } else if let Some(other) = hello.claimed_by {
             self.busy = Some(format!("{other} uses it"));
         } else {
@@ -123,7 +125,7 @@ impl Afar {
         let Some(probe) = self.probe.as_mut() else { return Vec::new() };
         if probe.peer != *from {
             self.lose(
-                "another one answers under its name: it was started anew, or two have one name"
+                "another one answers with its name: it was restarted, or two have the same name"
                     .into(),
             );
             return Vec::new();
@@ -150,7 +152,7 @@ impl Afar {
     fn entry(&mut self, text: &str) {
         match serde_json::from_str(text) {
             Ok(entry) => self.tell(Event::Entry(Box::new(entry))),
-            Err(error) => self.lose(format!("what it tells cannot be read: {error}")),
+            Err(error) => self.lose(format!("its reports cannot be read: {error}")),
         }
     }
 
@@ -159,7 +161,7 @@ impl Afar {
             let seconds = self.within_ns / 1_000_000_000;
             let why = self.busy.clone().unwrap_or_else(|| {
                 format!(
-                    "it did not answer within {seconds} s; start it beside the targets: pippin agent --probe --name {} --nats URL --address ADDRESS",
+                    "it did not answer within {seconds} s; start it on the targets' machine: pippin agent --probe --name {} --nats URL --address ADDRESS",
                     self.name
                 )
             });
@@ -220,7 +222,7 @@ impl Actor for Afar {
         let silent_ns = at_ns.saturating_sub(probe.heard_ns);
         if silent_ns > PATIENCE_NS {
             let seconds = silent_ns as f64 / 1e9;
-            self.lose(format!("nothing was heard of it for {seconds:.1} s: it is dead, cut off, or its NATS connection is"));
+            self.lose(format!("nothing was heard of it for {seconds:.1} s: it has stopped, or its connection to NATS is lost"));
             return Vec::new();
         }
         // The first beat claims it.

@@ -112,7 +112,7 @@ impl<'a> Following<'a> {
                 Ok(Event::Lost(why)) => return Err(FleetError::User(why)),
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => {
-                    return Err(FleetError::User("the thread that spoke to it ended".into()));
+                    return Err(FleetError::User("the thread of its connection ended".into()));
                 }
             }
             if !has_stopped && stop.load(Ordering::Relaxed) {

@@ -114,7 +114,7 @@ impl Point {
                     return Ok(None);
                 };
                 if !(0.0..=100.0).contains(&percent) {
-                    return Err(format!("`{name}` is no quantile: give one between 0 and 100"));
+                    return Err(format!("`{name}` is not a quantile: give one between 0 and 100"));
                 }
                 Self::Quantile(percent / 100.0)
             }
@@ -215,7 +215,7 @@ fn span_point(span: &str, point: &str) -> Result<Figure, String> {
         .find(|(name, _)| *name == span)
         .ok_or_else(|| format!("there is no time span `{span}`; there are {}", names()))?;
     let point = Point::named(point)?.ok_or_else(|| {
-        format!("`{point}` is no point of a time span; there are min, mean, max and p0 to p100")
+        format!("`{point}` is not a point of a time span; there are min, mean, max and p0 to p100")
     })?;
     Ok(Figure::Span(*found, point))
 }
@@ -237,8 +237,7 @@ fn error_kind(name: &str) -> Result<ErrorKind, String> {
 
 fn status(class: &str) -> Result<Figure, String> {
     let digit = class.strip_suffix("xx").and_then(|digit| digit.parse().ok());
-    digit
-        .filter(|class| (2..=5).contains(class))
-        .map(Figure::Status)
-        .ok_or_else(|| format!("`status.{class}` is no class; there are status.2xx to status.5xx"))
+    digit.filter(|class| (2..=5).contains(class)).map(Figure::Status).ok_or_else(|| {
+        format!("`status.{class}` is not a class; there are status.2xx to status.5xx")
+    })
 }

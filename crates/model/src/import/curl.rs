@@ -60,7 +60,7 @@ fn command(words: &[String]) -> Result<Asked, String> {
         let Some((option, value)) = option(word) else {
             if read.url.replace(word).is_some() {
                 return Err(format!(
-                    "it has two URLs, the second is `{word}`: write one a command"
+                    "it has two URLs, the second is `{word}`: write one for each command"
                 ));
             }
             continue;

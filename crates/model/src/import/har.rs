@@ -51,7 +51,7 @@ struct PostData {
 pub fn parse(text: &str) -> Result<Imported, WrongLine> {
     // Some browsers begin the file with a byte order mark.
     let har: Har = serde_json::from_str(text.trim_start_matches('\u{feff}'))
-        .map_err(|error| (error.line(), format!("this is no HAR file: {error}")))?;
+        .map_err(|error| (error.line(), format!("this is not a HAR file: {error}")))?;
     let mut imported = Imported::default();
     for Entry { request } in har.log.entries {
         let Ok((Some(server), target)) = split_url(&request.url) else {
@@ -109,6 +109,6 @@ mod tests {
     #[test]
     fn what_is_no_har_is_refused_with_its_line() {
         let (line, message) = parse("{\n\"log\": 1}").unwrap_err();
-        assert!(line == 2 && message.contains("no HAR file"), "{line} {message}");
+        assert!(line == 2 && message.contains("not a HAR file"), "{line} {message}");
     }
 }

@@ -49,7 +49,7 @@ fn only_names_of_packages_reach_apt() {
     for name in ["-oDebug::x=y", "--", "a", "./x.deb", "nginx-", "nginx=1", "Nginx", "a b", ""] {
         let text = GOOD.replace("[install]", &format!("apt = [\"php-cli\", {name:?}]\n[install]"));
         let error = check(&text).unwrap_err();
-        assert!(error.contains("is no name of a Debian package"), "{name}: {error}");
+        assert!(error.contains("is not the name of a Debian package"), "{name}: {error}");
     }
     for name in ["nginx", "g++", "libstdc++-12-dev", "python3.11", "7zip"] {
         assert!(is_package(name), "{name}");
@@ -102,16 +102,16 @@ fn slips_are_named() {
             "install: step 2 is empty",
         ),
         (format!("{GOOD}\n[versions]\nnode = []\n"), "versions.node is empty"),
-        (GOOD.replace("node >= 18", "node >> 18"), "is no need; write `NAME` or `NAME >= 1.2`"),
-        (GOOD.replace("node >= 18", "node >= eighteen"), "is no need"),
-        (GOOD.replace("\"server.js\"", "\"a\\u0000b\""), "holds a NUL character"),
+        (GOOD.replace("node >= 18", "node >> 18"), "is not a need; write `NAME` or `NAME >= 1.2`"),
+        (GOOD.replace("node >= 18", "node >= eighteen"), "is not a need"),
+        (GOOD.replace("\"server.js\"", "\"a\\u0000b\""), "contains a NUL character"),
         (
             GOOD.replace("[[variant]]", "env = { A = \"x\\u0000\" }\n[[variant]]"),
-            "holds a NUL character",
+            "contains a NUL character",
         ),
         (
             GOOD.replace("[[variant]]", "env = { \"A=B\" = \"x\" }\n[[variant]]"),
-            "is no name of a variable",
+            "is not the name of a variable",
         ),
     ];
     for (text, message) in cases {

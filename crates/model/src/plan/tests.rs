@@ -53,11 +53,11 @@ fn slips_are_named() {
         (PLAN.replace("workload=", "worklaod="), "did you mean `workload`?"),
         (
             PLAN.replace("workload=", "workers=0\nworkload="),
-            "workers must be at least 1; take it out for one a processor",
+            "workers must be at least 1; remove it for one per processor",
         ),
         (
             PLAN.replace("workload=", "database_pool=0\nworkload="),
-            "database_pool must be at least 1; take it out for 20",
+            "database_pool must be at least 1; remove it for 20",
         ),
         (PLAN.replace("workload=", "repetitions=0\nworkload="), "repetitions must be at least 1"),
         (PLAN.replace("workload=", "slice='10ms'\nworkload="), "at least 100 ms"),

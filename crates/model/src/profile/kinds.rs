@@ -26,7 +26,7 @@ pub enum OneOrMany {
 
 /// `true`, `false`, or a number of requests per connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(untagged, expecting = "expected true, false, or a number of requests a connection")]
+#[serde(untagged, expecting = "expected true, false, or a number of requests per connection")]
 pub enum BoolOrNumber {
     /// On or off.
     Bool(bool),
@@ -239,7 +239,7 @@ mod tests {
                 "kind='open'\nstages='1s:5'\nduration='1s'\nconnections=1",
                 "profile.stages and profile.duration exclude each other",
             ),
-            ("kind='open'\nstages='1s'\nconnections=1", "profile.stages: `1s` is no stage"),
+            ("kind='open'\nstages='1s'\nconnections=1", "profile.stages: `1s` is not a stage"),
             ("kind='closed'\nconnections=1\nrequests=0", "profile.requests must be at least 1"),
             (
                 "kind='closed'\nconnections=1\nrequests=1\nkeep_alive=0",

@@ -128,7 +128,7 @@ fn in_words(error: &serde_json::Error) -> String {
     if error.is_data() {
         with_suggestion(message)
     } else {
-        format!("no JSON object: {message} (column {})", error.column())
+        format!("not a JSON object: {message} (column {})", error.column())
     }
 }
 
@@ -195,7 +195,7 @@ mod tests {
     #[test]
     fn a_wrong_line_is_named_with_the_fix() {
         for (line, part) in [
-            ("{", "no JSON object"),
+            ("{", "not a JSON object"),
             ("[]", "invalid"),
             (r#"{"header": {}}"#, "did you mean `headers`"),
             (r#"{"weight": 1}"#, "has no `url` or `path`"),

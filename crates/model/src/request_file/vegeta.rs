@@ -44,7 +44,9 @@ fn begins_a_request(line: &str) -> bool {
 fn first(line: &str) -> Result<Asked, String> {
     let words: Vec<&str> = line.split_whitespace().collect();
     let [method, url] = words[..] else {
-        return Err(format!("`{line}` is no request: write METHOD URL, as GET http://localhost/"));
+        return Err(format!(
+            "`{line}` is not a request: write METHOD URL, as GET http://localhost/"
+        ));
     };
     let (server, target) = split_url(url)?;
     Ok(Asked { method: method.into(), server, target, weight: 1, ..Asked::default() })

@@ -190,7 +190,9 @@ impl Rows {
         {
             return Err(at((
                 1,
-                format!("`{wrong}` is no name for a value; use letters, digits, `_` and `-`"),
+                format!(
+                    "`{wrong}` is not a valid name for a value; use letters, digits, `_` and `-`"
+                ),
             )));
         }
         if cells.is_empty() {
@@ -241,7 +243,7 @@ fn json_lines(text: &str) -> Table {
     let mut cells = Vec::new();
     for (number, line) in (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty()) {
         let row: serde_json::Map<String, serde_json::Value> = serde_json::from_str(line)
-            .map_err(|error| (number, format!("this is no object of JSON: {error}")))?;
+            .map_err(|error| (number, format!("this is not a JSON object: {error}")))?;
         if columns.is_empty() {
             columns = row.keys().cloned().collect();
         }
@@ -260,7 +262,7 @@ fn json_lines(text: &str) -> Table {
                 Some(_) => {
                     return Err((
                         number,
-                        format!("`{column}` is no value; write a text, a number, true or false"),
+                        format!("`{column}` is not a value; write a text, a number, true or false"),
                     ));
                 }
                 None => {
@@ -321,12 +323,12 @@ mod tests {
     fn a_wrong_line_is_named() {
         let cases = [
             ("a.csv", "a,b\n1,2\n3\n", "a.csv:3: 1 values, but there are 2 names"),
-            ("a.csv", "a b\n1\n", "a.csv:1: `a b` is no name"),
+            ("a.csv", "a b\n1\n", "a.csv:1: `a b` is not a valid name"),
             ("a.csv", "a\n", "a.csv:1: there is no row"),
             ("a.jsonl", "{\"a\":1}\n{\"b\":1}\n", "a.jsonl:2: the rows before have no `b`"),
             ("a.jsonl", "{\"a\":1,\"b\":2}\n{\"b\":1}\n", "a.jsonl:2: `a` is missing"),
-            ("a.jsonl", "{\"a\":[1]}\n", "a.jsonl:1: `a` is no value"),
-            ("a.jsonl", "[1]\n", "a.jsonl:1: this is no object"),
+            ("a.jsonl", "{\"a\":[1]}\n", "a.jsonl:1: `a` is not a value"),
+            ("a.jsonl", "[1]\n", "a.jsonl:1: this is not a JSON object"),
         ];
         for (name, text, message) in cases {
             let error = rows(name, text).unwrap_err();

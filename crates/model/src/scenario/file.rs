@@ -234,7 +234,9 @@ impl WrittenData {
         let at = format!("data.{name}");
         let wrong = |message: String| Err(Wrong::at(&at, message));
         if text::name(name) != Some(name) || name.contains('.') {
-            return wrong(format!("`{name}` is no name; use letters, digits, `_` and `-`"));
+            return wrong(format!(
+                "`{name}` is not a valid name; use letters, digits, `_` and `-`"
+            ));
         }
         let values = match self {
             Self::Range { from, to } if from > to => {
@@ -323,7 +325,7 @@ impl WrittenStep {
             return Err(Wrong::at(
                 key,
                 format!(
-                    "{path:?} is no path; begin with `/` (or a captured path, as {{+next}}), and write everything but visible ASCII as %XX"
+                    "{path:?} is not a path; begin with `/` (or a captured path, as {{+next}}), and write everything but visible ASCII as %XX"
                 ),
             ));
         }
@@ -496,7 +498,7 @@ impl WrittenStep {
             if text::name(name) != Some(name) || name.contains('.') {
                 return Err(Wrong::at(
                     at,
-                    format!("`{name}` is no name; use letters, digits, `_` and `-`"),
+                    format!("`{name}` is not a valid name; use letters, digits, `_` and `-`"),
                 ));
             }
             if known.variables.iter().any(|variable| variable.names().contains(name)) {

@@ -33,7 +33,7 @@ impl Source {
             Some(("header", name)) => Self::Header(name.trim().into()),
             Some(("cookie", name)) => Self::Cookie(name.trim().into()),
             Some(("regex", expression)) => Self::Regex(expression.into()),
-            _ => return Err(format!("`{text}` is no place in an answer; there are {forms}")),
+            _ => return Err(format!("`{text}` is not a place in an answer; there are {forms}")),
         };
         source.finder()?;
         Ok(source)
@@ -49,7 +49,7 @@ impl Source {
                 Finder::Pointer(pointer.clone())
             }
             Self::Json(path) => Finder::Path(JsonPath::parse(path).map_err(|error| {
-                format!("`{path}` is no JSON path: {error}; write $.items[0].id or /items/0/id")
+                format!("`{path}` is not a JSON path: {error}; write $.items[0].id or /items/0/id")
             })?),
             Self::Header(name) | Self::Cookie(name)
                 if name.is_empty() || name.contains(|c: char| !c.is_ascii_graphic()) =>
@@ -71,7 +71,7 @@ pub fn regex(expression: &str) -> Result<Regex, String> {
     Regex::new(expression).map_err(|error| {
         let why = error.to_string();
         let why = why.lines().last().unwrap_or_default().trim_start_matches("error: ").to_string();
-        format!("`{expression}` is no regular expression: {why}")
+        format!("`{expression}` is not a regular expression: {why}")
     })
 }
 
@@ -217,9 +217,9 @@ mod tests {
         let cases = [
             ("$.id", "json:$.id"),
             ("xpath://a", "there are json:"),
-            ("json:$.a[", "is no JSON path"),
-            ("json:id", "is no JSON path"),
-            ("regex:(", "is no regular expression: unclosed group"),
+            ("json:$.a[", "is not a JSON path"),
+            ("json:id", "is not a JSON path"),
+            ("regex:(", "is not a regular expression: unclosed group"),
             ("header:", "names no header"),
         ];
         for (source, message) in cases {

@@ -101,13 +101,13 @@ fn head(out: &mut String, view: &View) {
     line(out, &format!("{}. {}.", text(&run.load), counted(run.trials, "trial")));
     match run.state {
         RunState::Finished => {}
-        RunState::Running => line(out, "\n**Still running: what follows is what was finished.**"),
+        RunState::Running => line(out, "\n**Still running: only finished results are shown.**"),
         RunState::Killed => {
-            line(out, "\n**Pippin was killed in this run: what follows is what was finished.**")
+            line(out, "\n**Pippin was killed in this run: only finished results are shown.**")
         }
-        RunState::Interrupted => line(out, "\n**Interrupted: what follows is what was finished.**"),
+        RunState::Interrupted => line(out, "\n**Interrupted: only finished results are shown.**"),
         RunState::Failed => {
-            line(out, "\n**The lab itself failed: what follows is what was finished.**")
+            line(out, "\n**The lab itself failed: only finished results are shown.**")
         }
     }
     line(out, "");

@@ -11,7 +11,7 @@ use crate::words;
 pub fn page(target: &str, points: &[HistoryPoint]) -> String {
     let body = html! {
         main id="main" { h1 { "History of " (target) } (plans(points, |run| html! { (run) })) }
-        footer { p { "Made by Pippin. This page holds everything it shows and asks for nothing." } }
+        footer { p { "Made by Pippin. This page is complete and loads nothing from elsewhere." } }
     };
     document(&format!("History of {target} · Pippin"), &rules(2), &body).into_string()
 }

@@ -218,6 +218,8 @@ mod tests {
             released: "2021-02-27".into(),
             source: "https://example.org".into(),
         });
-        assert!(page(&record).contains("chi 5.0.0 is of 2021-02-27, older than a year"));
+        assert!(
+            page(&record).contains("chi 5.0.0 is more than a year old (released on 2021-02-27)")
+        );
     }
 }

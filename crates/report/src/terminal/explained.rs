@@ -21,5 +21,5 @@ pub fn write(page: &mut Page, view: &View) {
         ]);
     }
     grid.write(page, 2);
-    page.paragraph("  ", "System calls and context switches a request.");
+    page.paragraph("  ", "System calls and context switches per request.");
 }

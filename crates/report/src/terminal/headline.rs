@@ -40,12 +40,12 @@ pub fn title(page: &mut Page, view: &View) {
     );
     match run.state {
         RunState::Finished => {}
-        RunState::Running => page.line("Still running: what follows is what was finished."),
+        RunState::Running => page.line("Still running: only finished results are shown."),
         RunState::Killed => {
-            page.line("Pippin was killed in this run: what follows is what was finished.")
+            page.line("Pippin was killed in this run: only finished results are shown.")
         }
-        RunState::Interrupted => page.line("Interrupted: what follows is what was finished."),
-        RunState::Failed => page.line("The lab itself failed: what follows is what was finished."),
+        RunState::Interrupted => page.line("Interrupted: only finished results are shown."),
+        RunState::Failed => page.line("The lab itself failed: only finished results are shown."),
     }
 }
 
@@ -248,7 +248,7 @@ fn legend(page: &mut Page, view: &View) {
     );
     if view.measured().any(|row| row.step.is_some_and(|at| matches!(at, Step::Connections { .. })))
     {
-        text.push_str(" \"at\": the number of connections with the highest throughput, which the figures are of.");
+        text.push_str(" \"at\": the number of connections with the highest throughput; the figures are for that number.");
     }
     text.push_str(&unranked(view));
     if let Some(ratios) = ranked::ratio_legend(view) {
@@ -258,7 +258,7 @@ fn legend(page: &mut Page, view: &View) {
         .measured()
         .any(|row| row.standing.rank_interval.is_some_and(|rank| rank.best < rank.worst))
     {
-        text.push_str(" A rank like 2-3: the place is one of these, and nothing tells which.");
+        text.push_str(" A rank like 2-3: the true place is one of these.");
     } else if shares_ranks(view) {
         text.push_str(" Targets that share a rank cannot be told apart.");
     }
@@ -281,7 +281,7 @@ fn unranked(view: &View) -> String {
     if unranked.iter().any(|row| row.at_search().is_some_and(|_| row.ranked.is_none())) {
         text.push_str(" Without a capacity: see how the search ended.");
     } else if unranked.iter().any(|row| row.ranked.is_none()) {
-        text.push_str(" Without a p99: more than 1 % of what was due was never answered.");
+        text.push_str(" Without a p99: more than 1 % of the due requests were never answered.");
     }
     if unranked.iter().any(|row| !is_invalid(row) && row.ranked.is_some()) {
         text.push_str(

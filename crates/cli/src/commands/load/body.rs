@@ -67,7 +67,7 @@ fn standard_input() -> std::io::Result<Vec<u8>> {
 fn json(bytes: Vec<u8>) -> Result<Vec<u8>, CliError> {
     let parsed: Result<serde_json::Value, _> = serde_json::from_slice(&bytes);
     parsed.map(|_| bytes).map_err(|error| {
-        CliError::User(format!("--json-body is not JSON: {error}; a body of any kind goes with -b"))
+        CliError::User(format!("--json-body is not JSON: {error}; use -b for other bodies"))
     })
 }
 
@@ -239,7 +239,7 @@ mod tests {
     #[test]
     fn what_cannot_be_a_body_is_refused_with_the_fix() {
         let refused = |result: Result<Vec<u8>, CliError>| result.unwrap_err().to_string();
-        assert!(refused(json(b"{".to_vec())).contains("goes with -b"));
+        assert!(refused(json(b"{".to_vec())).contains("use -b"));
         assert!(refused(text_or_file("-b", "@/no/file")).contains("-b: /no/file: No such file"));
         for wrong in ["x", "=x", "a=@/no/file"] {
             assert!(part(wrong).is_err(), "{wrong}");

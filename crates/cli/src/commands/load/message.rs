@@ -25,7 +25,7 @@ pub fn of(arguments: &LoadArguments, url: Url) -> Result<Asked, CliError> {
     };
     if !binary && str::from_utf8(&payload).is_err() {
         return Err(CliError::User(
-            "--message is not UTF-8, which a text must be; add --binary".into(),
+            "--message is not UTF-8, but a text message must be; add --binary".into(),
         ));
     }
     let body = match &arguments.request.expect_body {
@@ -55,7 +55,7 @@ fn refuse_with_broadcast(arguments: &LoadArguments) -> Result<(), CliError> {
     if !arguments.message.broadcast {
         return Ok(());
     }
-    const ONE_SEES: &str = "one thread of one generator has to see when the last connection has a message; leave it out";
+    const ONE_SEES: &str = "one thread of one generator must see when the last connection gets a message; leave it out";
     let given = [
         (
             "--devices",
@@ -67,12 +67,12 @@ fn refuse_with_broadcast(arguments: &LoadArguments) -> Result<(), CliError> {
         (
             "--requests-per-connection",
             arguments.shape.requests_per_connection.is_some(),
-            "who listens stays; leave it out",
+            "listening connections stay open; leave it out",
         ),
         (
             "--message-size",
             arguments.message.message_size.is_some_and(|bytes| bytes < NUMBER_BYTES),
-            "copies are known by a number of 16 bytes; write 16 or more",
+            "copies are recognised by a number of 16 bytes; write 16 or more",
         ),
     ];
     match given.into_iter().find(|(_, is_given, _)| *is_given) {
@@ -85,7 +85,7 @@ fn refuse_with_broadcast(arguments: &LoadArguments) -> Result<(), CliError> {
 
 /// Refuses flags that only HTTP has. Each message says what to do.
 fn refuse_http(arguments: &LoadArguments) -> Result<(), CliError> {
-    const MESSAGE: &str = "what is sent is a message; write --message, or --message-size";
+    const MESSAGE: &str = "a WebSocket sends messages; write --message, or --message-size";
     let (request, files, shape) = (&arguments.request, &arguments.files, &arguments.shape);
     let given = [
         ("-m", request.method.is_some(), "a WebSocket is always opened by GET; leave it out"),
@@ -101,7 +101,7 @@ fn refuse_http(arguments: &LoadArguments) -> Result<(), CliError> {
         ),
         ("--requests", files.requests.is_some(), MESSAGE),
         ("--urls-from-file", files.urls_from_file.is_some(), MESSAGE),
-        ("--scenario", files.scenario.is_some(), "its steps are requests of HTTP; leave it out"),
+        ("--scenario", files.scenario.is_some(), "its steps are HTTP requests; leave it out"),
         (
             "--no-keep-alive",
             shape.no_keep_alive,

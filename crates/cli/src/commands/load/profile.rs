@@ -26,7 +26,7 @@ const DEVICE_REQUESTS: u32 = 100;
 pub fn of(arguments: &LoadArguments, steps: Option<u32>) -> Result<Profile, CliError> {
     if steps.is_some() && arguments.objective.is_some() {
         return Err(CliError::User(
-            "--objective searches with single requests, and --scenario has walks: give a rate of walks (-R) and --fail-if".into(),
+            "--objective searches with single requests, but --scenario has walks: use a rate of walks (-R) and --fail-if".into(),
         ));
     }
     let mut profile = without_streams(arguments, steps)?;
@@ -98,7 +98,7 @@ fn closed(shape: &ShapeArguments, usual: Time) -> Result<Profile, CliError> {
         (Some(count), None | Some(WarmUp::None)) => (StopRule::requests(count), WarmUp::None),
         (Some(_), Some(_)) => {
             return Err(CliError::User(
-                "--warm-up has no effect where requests are counted (-n); leave it out".into(),
+                "--warm-up has no effect with a number of requests (-n); leave it out".into(),
             ));
         }
     };
@@ -132,7 +132,7 @@ fn ramp_ns(shape: &ShapeArguments) -> Result<u64, CliError> {
         [] => Ok(0),
         [time] => Ok(time.ns()),
         _ => Err(CliError::User(
-            "--ramp: an open loop (-R) has one time, over which its rate climbs; three go with --devices".into(),
+            "--ramp: an open loop (-R) takes one time, over which its rate rises; three times are for --devices".into(),
         )),
     }
 }
@@ -147,7 +147,7 @@ fn refuse_ramp(shape: &ShapeArguments, with: &str) -> Result<(), CliError> {
 fn refuse_warm_up(shape: &ShapeArguments, with: &str) -> Result<(), CliError> {
     match &shape.warm_up {
         Some(_) => Err(CliError::User(format!(
-            "--warm-up has no effect with {with}; its ramp (--ramp) is what is left out"
+            "--warm-up has no effect with {with}; its ramp (--ramp) is left out instead"
         ))),
         None => Ok(()),
     }

@@ -29,7 +29,7 @@ pub fn of(arguments: &ProtocolArguments, url: &Url) -> Result<Protocol, CliError
     }
     if arguments.http2 && !url.is_https {
         return refuse(
-            "--http2 is agreed on within TLS, and http:// has none; write https://, or --h2c for a server that speaks HTTP/2 without TLS",
+            "--http2 is negotiated in TLS, which http:// does not have; write https://, or --h2c for a server that speaks HTTP/2 without TLS",
         );
     }
     if arguments.h2c && url.is_https {

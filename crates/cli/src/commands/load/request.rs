@@ -204,7 +204,7 @@ fn server(arguments: &LoadArguments, path: &Path, file: &RequestFile) -> Result<
     let Some(text) = &arguments.url else {
         let (server, _) = in_file.ok_or_else(|| {
             CliError::User(format!(
-                "{path} has paths only: name the server too, as pippin load http://127.0.0.1:8080"
+                "{path} only has paths: name the server too, for example pippin load http://127.0.0.1:8080"
             ))
         })?;
         return Ok(Url::parse(&server.to_string())?);

@@ -193,7 +193,7 @@ fn the_users_stop_reaches_the_run_and_silence_ends_it_on_both_sides() {
 fn an_agent_is_no_probe_and_nobody_is_none() {
     let mut world = World::new(false);
     world.pass(SECOND);
-    assert!(world.lost().unwrap().contains("it is an agent and no probe"));
+    assert!(world.lost().unwrap().contains("it is an agent and not a probe"));
     let mut world = World::new(true);
     world.is_connected = false;
     world.pass(6 * SECOND);

@@ -29,7 +29,7 @@ pub fn read(raw: &RawProfile) -> Result<Profile, String> {
     };
     let warm_up = match (warm_up(raw)?, stop.requests) {
         (Some(WarmUp::None), _) | (None, Some(_)) => WarmUp::None,
-        (Some(_), Some(_)) => return Err("profile.warm_up has no effect where requests are counted; take it out or set it to \"none\"".into()),
+        (Some(_), Some(_)) => return Err("profile.warm_up has no effect with a number of requests; take it out or set it to \"none\"".into()),
         (warm_up, None) => warm_up.unwrap_or(WarmUp::AUTO),
     };
     let think = raw.think.as_deref().map(think).transpose()?;

@@ -60,7 +60,7 @@ pub fn requests_per_connection(raw: &RawProfile) -> Result<Option<u32>, String> 
         None | Some(BoolOrNumber::Bool(true)) => Ok(None),
         Some(BoolOrNumber::Bool(false)) => Ok(Some(1)),
         Some(BoolOrNumber::Number(0)) => {
-            Err("profile.keep_alive = 0 has no meaning; false is one request a connection".into())
+            Err("profile.keep_alive = 0 has no meaning; false is one request per connection".into())
         }
         Some(BoolOrNumber::Number(requests)) => Ok(Some(requests)),
     }
