@@ -47,7 +47,7 @@ const OFFSET_HOLDS_NS: u64 = 1_000_000;
 const LONG_AGO_NS: u64 = 10_000_000;
 /// A change of the offset that is larger than this, and larger than slewing explains, is a step.
 const STEP_NS: u64 = 20_000;
-/// One part in so many: how fast NTP slews at the most (adjtimex(2), with room to spare).
+/// NTP slews a clock by one part in this many at the most (adjtimex(2), with room to spare).
 const SLEW: u64 = 1_000;
 /// The two clocks are read again until both lie so close together, but not for ever.
 const BRACKET_NS: u64 = 500;

@@ -8,7 +8,7 @@ pub(crate) struct Frames {
     sent: usize,
 }
 
-/// If so many bytes wait, the server floods us with questions and does not read the answers.
+/// If this many bytes wait, the server floods us with questions and does not read the answers.
 const MOST_WAITING: usize = 2 << 20;
 /// Buffers for requests of usual size are kept for the next ones.
 const KEPT_BYTES: usize = 16 * 1024;

@@ -67,7 +67,8 @@ pub(crate) trait Protocol: Sized {
         None
     }
 
-    /// How many more requests the server accepts on a connection that has so many under way.
+    /// How many more requests the server accepts on a connection, on which `under_way` have no
+    /// answer yet.
     #[inline]
     fn room(_session: &Self::Session, _under_way: u32) -> u32 {
         u32::MAX
@@ -128,7 +129,7 @@ pub(crate) trait Protocol: Sized {
 pub(crate) enum Step {
     /// All of the input is read, and no answer is complete.
     More,
-    /// The answer to the request with this tag is complete; it took so many bytes of the input.
+    /// The answer to the request with this tag is complete; it took `used` bytes of the input.
     Complete { tag: u32, used: usize },
     /// The request with this tag fails, and the connection goes on. Not if answers come in order.
     Failed { tag: u32, used: usize, kind: ErrorKind },
@@ -142,7 +143,7 @@ pub(crate) enum Step {
 pub(crate) enum Greeting {
     /// All of the input is read.
     UnderWay,
-    /// It took so many bytes of the input.
+    /// It took `used` bytes of the input.
     Done { used: usize },
     /// Why there is none.
     Failed(String),
@@ -199,7 +200,7 @@ pub(crate) trait Outgoing: Default {
     const STAYS: bool;
     fn is_empty(&self) -> bool;
     fn bytes(&self) -> Bytes<'_>;
-    /// The kernel has taken so many of them.
+    /// The kernel has taken `count` of them.
     fn took(&mut self, count: u32);
     /// The connection is closed: nothing of it is to be sent any more.
     #[inline]

@@ -20,7 +20,8 @@ pub struct Helping {
 }
 
 impl Helping {
-    /// Adds what lies between two looks: a load with so many answers, or, without a number, rest.
+    /// Adds the time between two looks: a load with this number of answers, or, without a number,
+    /// rest.
     pub fn add(&mut self, answers: Option<u64>, from: &Look, to: &Look) {
         let length_ns = to.at_ns.saturating_sub(from.at_ns);
         if length_ns < SHORTEST_NS {

@@ -249,23 +249,9 @@ impl Plan {
         let targets = match &options.targets {
             Some(targets) => targets.clone(),
             None if every_target => Vec::new(),
-            None => raw
-                .targets
-                .iter()
-                .map(|name| {
-                    name.parse()
-                        .map_err(|error: crate::target::TargetIdError| format!("targets: {error}"))
-                })
-                .collect::<Result<_, _>>()?,
+            None => targets_of(&raw.targets)?,
         };
-        if targets.is_empty() && !every_target {
-            return Err("targets is empty; name at least one, as `go/net-http`".into());
-        }
-        if let Some(twice) =
-            targets.iter().enumerate().find(|(i, target)| targets[..*i].contains(target))
-        {
-            return Err(format!("targets names `{}` twice", twice.1));
-        }
+        check_targets(&targets, every_target)?;
         let mut changed = Vec::new();
         let profile = options.apply(profile.checked()?, &mut changed)?;
         if let Some(workers) = options.workers {
@@ -310,6 +296,21 @@ impl Plan {
             quick: options.quick,
             changed,
         })
+    }
+}
+
+fn targets_of(names: &[String]) -> Result<Vec<TargetId>, String> {
+    let parse = |name: &String| name.parse().map_err(|error| format!("targets: {error}"));
+    names.iter().map(parse).collect()
+}
+
+fn check_targets(targets: &[TargetId], every_target: bool) -> Result<(), String> {
+    if targets.is_empty() && !every_target {
+        return Err("targets is empty; name at least one, as `go/net-http`".into());
+    }
+    match targets.iter().enumerate().find(|(i, target)| targets[..*i].contains(target)) {
+        Some((_, twice)) => Err(format!("targets names `{twice}` twice")),
+        None => Ok(()),
     }
 }
 

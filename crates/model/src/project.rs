@@ -234,6 +234,14 @@ fn check_name(at: &str, name: &str) -> Result<(), Wrong> {
     Err(Wrong::at(at, format!("`{name}` is not a valid name; use letters, digits, `-` and `_`")))
 }
 
+/// An error of a manifest in the words of a project file, where keys have other names.
+fn renamed(wrong: &Wrong, below: &str) -> Wrong {
+    let rename =
+        |text: &str| text.replace("start.ready.timeout", "ready_within").replace("start.", "");
+    let key = rename(&wrong.at).replace("install.steps", "build");
+    Wrong::at(format!("{below}.{key}"), rename(&wrong.message))
+}
+
 impl RawTarget {
     fn checked<'a>(
         self,
@@ -241,25 +249,14 @@ impl RawTarget {
         below: &str,
         workloads: impl Iterator<Item = &'a String>,
     ) -> Result<ProjectTarget, Wrong> {
-        let at = |key: &str| format!("{below}.{key}");
-        let (how, command) = match (&self.command, &self.url, &self.image) {
-            (Some(command), None, None) => (How::Command, command.split(&at("command"))?),
-            (None, Some(url), None) => (How::Url(url.clone()), Vec::new()),
-            (None, None, Some(image)) => (How::Image(image.clone()), Vec::new()),
-            _ => {
-                return Err(Wrong::at(
-                    below,
-                    format!("[{below}] needs one of `command`, `url` and `image`"),
-                ));
-            }
-        };
+        let (how, command) = self.how(below)?;
         self.check_effect(&how, below)?;
         let steps = self.build.iter().enumerate();
         let steps = steps
             .map(|(index, step)| step.split(&format!("{below}.build[{index}]")))
             .collect::<Result<Vec<_>, _>>()?;
         let versions = self.versions.iter().map(|(label, words)| {
-            Ok((label.clone(), words.split(&at(&format!("versions.{label}")))?))
+            Ok((label.clone(), words.split(&format!("{below}.versions.{label}"))?))
         });
         let versions = versions.collect::<Result<_, Wrong>>()?;
         // All its own targets serve its own workloads.
@@ -293,20 +290,24 @@ impl RawTarget {
             deviations: Vec::new(),
         };
         if how == How::Command {
-            // The keys of a manifest have other names in a project file.
-            manifest.check_parts().map_err(|wrong| {
-                let key = wrong.at.replace("start.ready.timeout", "ready_within");
-                let key = key.replace("start.", "").replace("install.steps", "build");
-                Wrong {
-                    at: at(&key),
-                    message: wrong
-                        .message
-                        .replace("start.ready.timeout", "ready_within")
-                        .replace("start.", ""),
-                }
-            })?;
+            manifest.check_parts().map_err(|wrong| renamed(&wrong, below))?;
         }
         Ok(ProjectTarget { how, folder: self.folder.unwrap_or_else(|| ".".into()), manifest })
+    }
+
+    /// How it is started, and the command if there is one.
+    fn how(&self, below: &str) -> Result<(How, Command), Wrong> {
+        match (&self.command, &self.url, &self.image) {
+            (Some(command), None, None) => {
+                Ok((How::Command, command.split(&format!("{below}.command"))?))
+            }
+            (None, Some(url), None) => Ok((How::Url(url.clone()), Vec::new())),
+            (None, None, Some(image)) => Ok((How::Image(image.clone()), Vec::new())),
+            _ => {
+                let message = format!("[{below}] needs one of `command`, `url` and `image`");
+                Err(Wrong::at(below, message))
+            }
+        }
     }
 
     /// Refuses keys that have no effect on this kind of target.

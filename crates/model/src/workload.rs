@@ -473,16 +473,11 @@ impl Workload {
             matches!(proof, Proof::Echo | Proof::Broadcast { .. } | Proof::Ping | Proof::Close)
         };
         let Some(message) = self.message else {
-            return match self.proofs.iter().position(needs) {
-                Some(index) => Err(Wrong::at(
-                    format!("proof[{index}]"),
-                    format!(
-                        "proof `{}` is about WebSocket: write [message] with `bytes`, or leave the proof out",
-                        self.proofs[index].name()
-                    ),
-                )),
-                None => Ok(()),
-            };
+            return self.refuse_proofs(needs, |name| {
+                format!(
+                    "proof `{name}` is about WebSocket: write [message] with `bytes`, or leave the proof out"
+                )
+            });
         };
         if message.bytes > Message::MOST_BYTES {
             return Err(Wrong::at("message.bytes", "a message has at most 16 MiB"));
@@ -512,23 +507,27 @@ impl Workload {
             Proof::Broadcast { .. } => !message.broadcast,
             _ => false,
         };
-        if let Some(index) = self.proofs.iter().position(other) {
-            return Err(Wrong::at(
-                format!("proof[{index}]"),
-                "`echo` is for messages that come back, and `broadcast` is for `broadcast = true`: change one of them",
-            ));
-        }
+        self.refuse_proofs(other, |_| {
+            "`echo` is for messages that come back, and `broadcast` is for `broadcast = true`: change one of them".into()
+        })?;
         let others = |proof: &Proof| !needs(proof) && !matches!(proof, Proof::NotFound { .. });
-        match self.proofs.iter().position(others) {
-            Some(index) => Err(Wrong::at(
-                format!("proof[{index}]"),
-                format!(
-                    "proof `{}` is about answers over HTTP: a workload with [message] takes echo or broadcast, ping, close and not-found",
-                    self.proofs[index].name()
-                ),
-            )),
-            None => Ok(()),
-        }
+        self.refuse_proofs(others, |name| {
+            format!(
+                "proof `{name}` is about answers over HTTP: a workload with [message] takes echo or broadcast, ping, close and not-found"
+            )
+        })
+    }
+
+    /// Refuses the first proof of this kind. `why` gets its name.
+    fn refuse_proofs(
+        &self,
+        is_wrong: impl Fn(&Proof) -> bool,
+        why: impl Fn(&str) -> String,
+    ) -> Result<(), Wrong> {
+        let wrong = self.proofs.iter().enumerate().find(|(_, proof)| is_wrong(proof));
+        wrong.map_or(Ok(()), |(index, proof)| {
+            Err(Wrong::at(format!("proof[{index}]"), why(proof.name())))
+        })
     }
 
     /// A body that is different each time cannot be compared with a fixed one.

@@ -1,4 +1,4 @@
-//! Resource limits (getrlimit(2)) of this process, and of others by `/proc/PID/limits`.
+//! Resource limits (getrlimit(2)) of this process.
 use std::collections::BTreeMap;
 
 /// One limit: the current value, and the highest value that a process without privileges may set.
@@ -40,43 +40,21 @@ fn own_limit(kind: Kind) -> Option<Limit> {
     (failed == 0).then(|| Limit { soft: finite(limit.rlim_cur), hard: finite(limit.rlim_max) })
 }
 
-/// Reads one line of `/proc/PID/limits` (proc_pid_limits(5)), by its title: `"Max open files"`.
-#[must_use]
-pub fn parse_limit(text: &str, title: &str) -> Option<Limit> {
-    let values = text.lines().find_map(|line| line.strip_prefix(title))?;
-    let mut words = values.split_ascii_whitespace();
-    let mut value = || match words.next()? {
-        "unlimited" => Some(None),
-        number => number.parse().ok().map(Some),
-    };
-    Some(Limit { soft: value()?, hard: value()? })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn limits_of_other_processes_are_read() {
-        let text = "Limit                     Soft Limit           Hard Limit           Units     \nMax cpu time              unlimited            unlimited            seconds   \nMax stack size            8388608              unlimited            bytes     \nMax open files            1024                 20000                files     \n";
-        assert_eq!(
-            parse_limit(text, "Max open files"),
-            Some(Limit { soft: Some(1024), hard: Some(20_000) })
-        );
-        assert_eq!(
-            parse_limit(text, "Max stack size"),
-            Some(Limit { soft: Some(8 << 20), hard: None })
-        );
-        assert_eq!(parse_limit(text, "Max processes"), None);
-    }
-
-    #[test]
-    fn both_ways_to_learn_of_a_limit_agree() {
+    fn the_limit_of_open_files_agrees_with_proc() {
         let text = std::fs::read_to_string("/proc/self/limits").unwrap();
-        let open_files = own_limits().get("nofile").copied();
-        assert!(
-            open_files.is_some() && open_files == parse_limit(&text, "Max open files"),
-            "{open_files:?}"
-        );
+        let mut values = text
+            .lines()
+            .find_map(|line| line.strip_prefix("Max open files"))
+            .unwrap()
+            .split_ascii_whitespace()
+            // "unlimited" is no number.
+            .map(|value| value.parse::<u64>().ok());
+        let (soft, hard) = (values.next().unwrap(), values.next().unwrap());
+        assert_eq!(own_limits().get("nofile").copied(), Some(Limit { soft, hard }));
     }
 }

@@ -121,7 +121,7 @@ impl Connection {
         }
     }
 
-    /// The streams of the next so many requests.
+    /// The streams of the next `count` requests.
     pub fn requests(&mut self, count: usize) -> Option<Vec<u32>> {
         (0..count).map(|_| self.request()).collect()
     }

@@ -106,9 +106,9 @@ pub enum Act {
     Something,
     /// Sends these bytes.
     Send(&'static [u8]),
-    /// Sends these bytes so many times, in one piece.
+    /// Sends these bytes this many times, in one piece.
     Many(usize, &'static [u8]),
-    /// Sends these bytes again and again until the client leaves, with so many milliseconds
+    /// Sends these bytes again and again until the client leaves, with this many milliseconds
     /// between.
     Endless(u64, &'static [u8]),
     /// Sends these bytes one by one, each in a packet (or record) of its own.
@@ -119,7 +119,7 @@ pub enum Act {
     Frame(Frame),
     /// Sends these bytes beside TLS.
     Bare(&'static [u8]),
-    /// Does nothing for so many milliseconds.
+    /// Does nothing for this many milliseconds.
     Pause(u64),
     /// Closes in order, over TLS with close_notify, and waits for the client to leave.
     Close,

@@ -75,8 +75,8 @@ impl Account {
         all(&self.pongs)
     }
 
-    /// The codes of its Close frames, 0 for none. Returns as soon as there are so many, or after 5
-    /// s.
+    /// The codes of its Close frames, 0 for none. Returns as soon as there are `connections` of
+    /// them, or after 5 s.
     #[must_use]
     pub fn closed(&self, connections: usize) -> Vec<u16> {
         for _ in 0..500 {

@@ -48,7 +48,7 @@ pub fn serve(listener: TcpListener, script: Script, stop: &AtomicBool) -> Result
 /// Follows the script on a free loopback port and a thread of its own.
 ///
 /// # Errors
-/// If no port or no thread is to be had.
+/// If there is no free port, or no thread can be started.
 pub fn spawn(script: Script) -> Result<Running<Account>, Error> {
     Running::spawn(1, move |listener, accounts, stop| {
         server::run(&listener, script, &accounts[0], stop)

@@ -48,7 +48,7 @@ pub(crate) enum Reply {
     Now,
     /// Later.
     After {
-        /// Answer so many nanoseconds after the request was noticed.
+        /// Answer this many nanoseconds after the request was noticed.
         wait_ns: u64,
         /// What the service calls it.
         nth: u32,

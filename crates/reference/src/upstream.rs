@@ -62,7 +62,7 @@ pub fn serve(listener: TcpListener, config: &Config, stop: &AtomicBool) -> Resul
 /// Serves on a free loopback port and a thread of its own.
 ///
 /// # Errors
-/// If no port or no thread is to be had.
+/// If there is no free port, or no thread can be started.
 pub fn spawn(config: Config) -> Result<Running<Account>, Error> {
     Running::spawn(1, move |listener, accounts, stop| run(&listener, &config, &accounts[0], stop))
 }

@@ -5,20 +5,16 @@ use pippin_model::run::RunRecord;
 use pippin_stats::compare::{Difference, Origin, compare, differences};
 use pippin_stats::unfinished::Unfinished;
 use pippin_store::StoreError;
-use rand::SeedableRng;
-use rand_xoshiro::Xoshiro256PlusPlus;
 use std::path::Path;
 
 use super::compare_given::{self, is_url};
 use super::compare_table::{Sides, conclude};
+use super::gates::seeded;
 use super::{Shared, compare_branches, compare_revisions, place};
 use crate::arguments::load::{HostArguments, ShapeArguments, TlsArguments};
 use crate::arguments::request::RequestArguments;
 use crate::arguments::{CompareArguments, GateArguments};
 use crate::exit::CliError;
-
-/// A fixed seed, so that comparing the same two always gives the same intervals.
-pub const SEED: u64 = 1;
 
 pub fn run(shared: &Shared, arguments: &CompareArguments) -> Result<u8, CliError> {
     must_have_one_base(&arguments.gates)?;
@@ -42,18 +38,21 @@ pub fn run(shared: &Shared, arguments: &CompareArguments) -> Result<u8, CliError
         return compare_revisions::run(shared, arguments, [a, b], &place);
     }
     match (&arguments.target, &arguments.plan) {
-        (Some(_), None) => {
-            return Err(CliError::User("--target needs a plan: add --plan PLAN".into()));
+        (Some(target), Some(plan)) => {
+            compare_branches::run(shared, arguments, [a, b], target, plan)
         }
-        (None, Some(_)) => return Err(CliError::User("--plan goes with --target TARGET".into())),
-        (None, None) => refuse(shared, &FOR_BRANCHES, "--target TARGET")?,
-        (Some(_), Some(_)) => {}
+        (Some(_), None) => Err(CliError::User("--target needs a plan: add --plan PLAN".into())),
+        (None, Some(_)) => Err(CliError::User("--plan goes with --target TARGET".into())),
+        (None, None) => {
+            refuse(shared, &FOR_BRANCHES, "--target TARGET")?;
+            refuse(shared, &FOR_MEASURING, "--target, URLs, --command and --image")?;
+            of_runs(arguments, side(shared, a)?, side(shared, b)?)
+        }
     }
-    if let (Some(target), Some(plan)) = (&arguments.target, &arguments.plan) {
-        return compare_branches::run(shared, arguments, [a, b], target, plan);
-    }
-    refuse(shared, &FOR_MEASURING, "--target, URLs, --command and --image")?;
-    let (a, b) = (side(shared, a)?, side(shared, b)?);
+}
+
+/// Compares two runs.
+fn of_runs(arguments: &CompareArguments, a: RunRecord, b: RunRecord) -> Result<u8, CliError> {
     let differing = differences(&a.header, &b.header);
     let refusing: Vec<&Difference> =
         differing.iter().filter(|difference| difference.refuses).collect();
@@ -67,9 +66,8 @@ pub fn run(shared: &Shared, arguments: &CompareArguments) -> Result<u8, CliError
     }
     let unfinished: Vec<Unfinished> =
         [("A", &a), ("B", &b)].iter().filter_map(|(side, run)| Unfinished::of(side, run)).collect();
-    let mut rng = Xoshiro256PlusPlus::seed_from_u64(SEED);
     let origin = Origin::of(&a.header, &b.header);
-    let comparison = compare(&a.trials, &b.trials, origin, &mut rng);
+    let comparison = compare(&a.trials, &b.trials, origin, &mut seeded());
     if comparison.targets.is_empty() {
         let why: String = unfinished.iter().map(|run| format!("; {}", run.words())).collect();
         return Err(CliError::User(format!("the two have no target in common{why}")));

@@ -5,16 +5,14 @@ use pippin_lab::revision::{Repository, Revision};
 use pippin_model::plan::PlanOptions;
 use pippin_model::run::{RunRecord, RunState};
 use pippin_model::target::TargetId;
-use pippin_model::trial::TrialRecord;
 use pippin_report::view::View;
 use pippin_stats::compare::{Difference, Origin, compare};
-use rand::SeedableRng;
-use rand_xoshiro::Xoshiro256PlusPlus;
 use std::path::{Path, PathBuf};
-use std::process;
+use std::{process, slice};
 
-use super::compare::SEED;
+use super::compare_measured::{endings, must_differ, tell_missing, trials_of, words};
 use super::compare_table::{Sides, conclude};
+use super::gates::seeded;
 use super::run::{How, folder, measure, write_page};
 use super::{Shared, catalog, place};
 use crate::arguments::CompareArguments;
@@ -69,7 +67,8 @@ pub fn run(
         return Ok(exit::INTERRUPTED);
     }
     let [a, b] = branches;
-    if [&a, &b].into_iter().filter(|branch| tell_missing(&record, branch)).count() > 0 {
+    let is_missing = |branch: &&Branch| tell_missing(&record, &branch.id, &branch.revision.name);
+    if [&a, &b].into_iter().filter(is_missing).count() > 0 {
         output::say(format_args!("the copies of both branches are left in {}", copies.0.display()));
         return Ok(exit::LAB_FAILURE);
     }
@@ -86,18 +85,10 @@ fn branches(
 ) -> Result<[Branch; 2], CliError> {
     let [a, b] = names;
     let (a, b) = (repository.revision(a, target)?, repository.revision(b, target)?);
-    if a.tree == b.tree && !arguments.force {
-        return Err(CliError::User(format!(
-            "{} has the same files in `{}` ({}) and `{}` ({}): there is nothing to compare; --force measures both anyway, which shows the noise",
-            target.base(),
-            a.name,
-            a.short_commit(),
-            b.name,
-            b.short_commit()
-        )));
+    if !arguments.force {
+        must_differ(target.base(), &a, &b)?;
     }
-    // `a/b` and `a-b` have the same label. So does a branch that is compared with itself.
-    let ends = if a.label() == b.label() { ["-a", "-b"] } else { ["", ""] };
+    let ends = endings(&a, &b);
     let branch = |revision: Revision, end: &str| Branch {
         id: TargetId {
             name: format!("{}@{}{end}", target.name, revision.label()),
@@ -147,42 +138,13 @@ impl Copies {
     }
 }
 
-/// Whether a branch has no result. Prints the reason on standard error.
-fn tell_missing(record: &RunRecord, branch: &Branch) -> bool {
-    let mut trials = of(record, branch);
-    if trials.iter().any(|trial| trial.load.is_some() && trial.failure.is_none()) {
-        return false;
-    }
-    let unavailable =
-        record.header.targets.get(&branch.id).and_then(|info| info.unavailable.clone());
-    let why = unavailable.or_else(|| trials.drain(..).find_map(|trial| trial.failure));
-    match why {
-        Some(failure) => output::say(format_args!(
-            "{}: no result: {}: {}",
-            branch.revision.name,
-            failure.stage.name(),
-            failure.message
-        )),
-        None => output::say(format_args!("{}: no result", branch.revision.name)),
-    }
-    true
-}
-
-fn of(record: &RunRecord, branch: &Branch) -> Vec<TrialRecord> {
-    record.trials.iter().filter(|trial| trial.spec.target == branch.id).cloned().collect()
-}
-
 fn sides(record: &RunRecord, a: &Branch, b: &Branch) -> Sides {
-    let (a_trials, b_trials) = (of(record, a), of(record, b));
-    let comparison =
-        compare(&a_trials, &b_trials, Origin::OneRun, &mut Xoshiro256PlusPlus::seed_from_u64(SEED));
-    let words = |branch: &Branch| {
-        format!("{} (commit {})", branch.revision.name, branch.revision.short_commit())
-    };
+    let [a_trials, b_trials] = [a, b].map(|branch| trials_of(record, slice::from_ref(&branch.id)));
+    let comparison = compare(&a_trials, &b_trials, Origin::OneRun, &mut seeded());
     let json = |branch: &Branch| serde_json::json!({"revision": branch.revision.name, "commit": branch.revision.commit, "target": branch.id});
     Sides {
-        a: words(a),
-        b: words(b),
+        a: words(&a.revision),
+        b: words(&b.revision),
         a_trials,
         b_trials,
         // An interrupted run does not get here.

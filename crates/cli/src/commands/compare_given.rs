@@ -8,18 +8,17 @@ use pippin_lab::target::{Listening, Target};
 use pippin_model::load_spec::{Protocol, Request};
 use pippin_model::run::{RunRecord, RunState};
 use pippin_model::target::TargetId;
-use pippin_model::trial::TrialRecord;
 use pippin_model::workload::Workload;
 use pippin_report::terminal;
 use pippin_report::view::View;
 use pippin_stats::compare::{Comparison, Origin, compare};
-use rand::SeedableRng;
-use rand_xoshiro::Xoshiro256PlusPlus;
 use std::path::Path;
+use std::slice;
 use std::time::Duration;
 
-use super::compare::SEED;
+use super::compare_measured::{has_result, trials_of};
 use super::compare_table::{Sides, conclude};
+use super::gates::seeded;
 use super::load::{profile, protocol, request, tls};
 use super::run::{How, folder, measure, write_page};
 use super::{Shared, catalog, place, print};
@@ -176,27 +175,21 @@ impl Given<'_> {
     }
 }
 
-fn of(record: &RunRecord, id: &TargetId) -> Vec<TrialRecord> {
-    record.trials.iter().filter(|trial| trial.spec.target == *id).cloned().collect()
-}
-
-fn has_result(record: &RunRecord, id: &TargetId) -> bool {
-    of(record, id).iter().any(|trial| trial.load.is_some() && trial.failure.is_none())
-}
-
 /// The first target against each of the others.
 fn sides(record: &RunRecord, ids: &[TargetId]) -> Sides {
-    let first = of(record, &ids[0]);
-    let mut rng = Xoshiro256PlusPlus::seed_from_u64(SEED);
-    let others = ids[1..].iter();
+    let (first, others) = (&ids[0], &ids[1..]);
+    let of = |id: &TargetId| trials_of(record, slice::from_ref(id));
+    let a_trials = of(first);
+    let mut rng = seeded();
     let targets = others
-        .flat_map(|id| compare(&first, &of(record, id), Origin::OneRun, &mut rng).targets)
+        .iter()
+        .flat_map(|id| compare(&a_trials, &of(id), Origin::OneRun, &mut rng).targets)
         .collect();
     Sides {
-        a_trials: first.clone(),
-        b_trials: ids[1..].iter().flat_map(|id| of(record, id)).collect(),
-        a: ids[0].to_string(),
-        b: ids[1..].iter().map(ToString::to_string).collect::<Vec<_>>().join(", "),
+        a_trials,
+        b_trials: others.iter().flat_map(of).collect(),
+        a: first.to_string(),
+        b: others.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "),
         unfinished: Vec::new(),
         comparison: Comparison { targets, only_a: Vec::new(), only_b: Vec::new() },
         differences: Vec::new(),

@@ -8,17 +8,17 @@ use pippin_model::plan::{Plan, PlanOptions};
 use pippin_model::project::{FILE, How, Project, ProjectTarget};
 use pippin_model::run::{RunRecord, RunState};
 use pippin_model::target::TargetId;
-use pippin_model::trial::TrialRecord;
 use pippin_report::view::View;
 use pippin_stats::compare::{Comparison, Origin, compare};
+use std::slice;
 
+use super::compare_measured::{endings, must_differ, tell_missing, trials_of, words};
 use super::compare_table::{Sides, conclude};
 use super::gates::seeded;
 use super::run::{How as Manner, folder, measure, write_page};
 use super::{Shared, catalog};
 use crate::arguments::CompareArguments;
 use crate::exit::{self, CliError};
-use crate::output;
 
 /// The project's targets in one revision.
 struct Side {
@@ -76,7 +76,7 @@ pub fn run(
     if record.state == RunState::Interrupted {
         return Ok(exit::INTERRUPTED);
     }
-    let missing = ids.iter().filter(|id| tell_missing(&record, id)).count();
+    let missing = ids.iter().filter(|id| tell_missing(&record, id, id)).count();
     if missing > 0 {
         return Ok(exit::LAB_FAILURE);
     }
@@ -131,16 +131,10 @@ fn revisions(
     force: bool,
 ) -> Result<[(Revision, &'static str); 2], CliError> {
     let (a, b) = (repository.whole(a)?, repository.whole(b)?);
-    if a.tree == b.tree && !force {
-        return Err(CliError::User(format!(
-            "`{}` ({}) and `{}` ({}) have the same files: there is nothing to compare; --force measures both anyway, which shows the noise",
-            a.name,
-            a.short_commit(),
-            b.name,
-            b.short_commit()
-        )));
+    if !force {
+        must_differ("the repository", &a, &b)?;
     }
-    let ends = if a.label() == b.label() { ["-a", "-b"] } else { ["", ""] };
+    let ends = endings(&a, &b);
     Ok([(a, ends[0]), (b, ends[1])])
 }
 
@@ -164,41 +158,21 @@ pub fn copy(now: &ProjectTarget, worktree: &Worktree, end: &str) -> Result<Targe
     Ok(target)
 }
 
-fn of(record: &RunRecord, ids: &[TargetId]) -> Vec<TrialRecord> {
-    let is_one = |trial: &&TrialRecord| ids.contains(&trial.spec.target);
-    record.trials.iter().filter(is_one).cloned().collect()
-}
-
-/// Whether a target has no result. Prints the reason on standard error.
-fn tell_missing(record: &RunRecord, id: &TargetId) -> bool {
-    let mut trials = of(record, std::slice::from_ref(id));
-    if trials.iter().any(|trial| trial.load.is_some() && trial.failure.is_none()) {
-        return false;
-    }
-    let unavailable = record.header.targets.get(id).and_then(|info| info.unavailable.clone());
-    let why = unavailable.or_else(|| trials.drain(..).find_map(|trial| trial.failure));
-    let why = why.map_or(String::new(), |why| format!(": {}: {}", why.stage.name(), why.message));
-    output::say(format_args!("{id}: no result{why}"));
-    true
-}
-
 fn compared(record: &RunRecord, sides: &[Side]) -> Sides {
     let mut rng = seeded();
     let pairs = sides[0].ids.iter().zip(&sides[1].ids);
     let targets = pairs
         .flat_map(|(a, b)| {
-            let (a, b) = (of(record, std::slice::from_ref(a)), of(record, std::slice::from_ref(b)));
+            let [a, b] = [a, b].map(|id| trials_of(record, slice::from_ref(id)));
             compare(&a, &b, Origin::OneRun, &mut rng).targets
         })
         .collect();
-    let words =
-        |side: &Side| format!("{} (commit {})", side.revision.name, side.revision.short_commit());
     let json = |side: &Side| serde_json::json!({"revision": side.revision.name, "commit": side.revision.commit, "targets": side.ids});
     Sides {
-        a: words(&sides[0]),
-        b: words(&sides[1]),
-        a_trials: of(record, &sides[0].ids),
-        b_trials: of(record, &sides[1].ids),
+        a: words(&sides[0].revision),
+        b: words(&sides[1].revision),
+        a_trials: trials_of(record, &sides[0].ids),
+        b_trials: trials_of(record, &sides[1].ids),
         unfinished: Vec::new(),
         comparison: Comparison { targets, only_a: Vec::new(), only_b: Vec::new() },
         differences: Vec::new(),

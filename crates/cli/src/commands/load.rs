@@ -34,6 +34,7 @@ use pippin_store::Store;
 use std::path::Path;
 use std::time::Duration;
 
+use self::request::Asked;
 use super::gates::Gates;
 use super::revision_bases::RevisionBases;
 use super::run::keep_digest;
@@ -51,38 +52,10 @@ use crate::values;
 pub fn run(shared: &Shared, arguments: &LoadArguments) -> Result<u8, CliError> {
     let asked = request::all(arguments)?;
     let profile = profile::of(arguments, asked.steps())?;
-    let url = &asked.url;
-    let protocol = protocol::of(&arguments.protocol, url)?;
-    protocol::check(protocol, &asked.requests)?;
-    let tls = tls::of(&arguments.tls, url)?;
-    let timeouts = timeouts(arguments.timeout.ns());
-    let connect = Duration::from_nanos(timeouts.connect_ns);
-    let reach = reach::of(arguments, url, connect)?;
     must_have_folder("--json", arguments.json.as_deref())?;
     must_have_folder("--html", arguments.html.as_deref())?;
     must_have_folder("--timeseries", arguments.outlets.timeseries.as_deref())?;
-    let base = LoadSpec {
-        tls,
-        protocol,
-        messages: asked.messages,
-        source_addresses: arguments.source_ips.clone(),
-        requests: asked.requests.clone(),
-        scenario: asked.scenario.clone(),
-        timeouts,
-        // If the user asks for a number of threads that is not possible, it is refused. 0 lets the
-        // engine choose.
-        threads: arguments.threads.unwrap_or(0),
-        io: arguments.io.into(),
-        spin_ns: arguments.spin.map(|time| time.ns()),
-        addresses: reach.addresses,
-        unix_socket: reach.unix_socket,
-        proxy_header: arguments.reach.proxy_protocol.map(Into::into),
-        ..load::base(([127, 0, 0, 1], 0).into(), cores(arguments)?, arguments.seed)
-    };
-    match asked.requests.first().filter(|_| protocol == Protocol::WebSocket) {
-        Some(first) => protocol::try_websocket(&base, first, connect)?,
-        None => protocol::try_it(Place::all_of(&base), base.tls.as_ref(), protocol, connect)?,
-    }
+    let base = base_of(arguments, &asked)?;
     let target = target_of(&asked.title());
     let revisions = RevisionBases::default();
     let own = std::slice::from_ref(&target);
@@ -90,7 +63,7 @@ pub fn run(shared: &Shared, arguments: &LoadArguments) -> Result<u8, CliError> {
     let store = store(shared, arguments);
     let fleet = fleet_of(shared, arguments, &base)?;
     let load = UrlLoad {
-        url: url.whole(),
+        url: asked.url.whole(),
         title: asked.title(),
         request: asked.in_workload(),
         status: values::statuses_of(&arguments.request.expect_status)
@@ -101,7 +74,7 @@ pub fn run(shared: &Shared, arguments: &LoadArguments) -> Result<u8, CliError> {
         // else) and with one generator, so it only applies to such loads.
         calibration: store
             .as_ref()
-            .filter(|_| base.tls.is_none() && protocol == Protocol::Http1 && fleet.is_none())
+            .filter(|_| base.tls.is_none() && base.protocol == Protocol::Http1 && fleet.is_none())
             .and_then(calibration),
         profile,
         repetitions: arguments.repeat,
@@ -134,6 +107,41 @@ pub fn run(shared: &Shared, arguments: &LoadArguments) -> Result<u8, CliError> {
         return Ok(exit::FAILED);
     }
     Ok(if code == exit::OK && !is_passed { exit::FAILED } else { code })
+}
+
+/// What the engine is asked to do, without the profile. One connection to the server has shown that
+/// it answers.
+fn base_of(arguments: &LoadArguments, asked: &Asked) -> Result<LoadSpec, CliError> {
+    let url = &asked.url;
+    let protocol = protocol::of(&arguments.protocol, url)?;
+    protocol::check(protocol, &asked.requests)?;
+    let tls = tls::of(&arguments.tls, url)?;
+    let timeouts = timeouts(arguments.timeout.ns());
+    let connect = Duration::from_nanos(timeouts.connect_ns);
+    let reach = reach::of(arguments, url, connect)?;
+    let base = LoadSpec {
+        tls,
+        protocol,
+        messages: asked.messages.clone(),
+        source_addresses: arguments.source_ips.clone(),
+        requests: asked.requests.clone(),
+        scenario: asked.scenario.clone(),
+        timeouts,
+        // If the user asks for a number of threads that is not possible, it is refused. 0 lets the
+        // engine choose.
+        threads: arguments.threads.unwrap_or(0),
+        io: arguments.io.into(),
+        spin_ns: arguments.spin.map(|time| time.ns()),
+        addresses: reach.addresses,
+        unix_socket: reach.unix_socket,
+        proxy_header: arguments.reach.proxy_protocol.map(Into::into),
+        ..load::base(([127, 0, 0, 1], 0).into(), cores(arguments)?, arguments.seed)
+    };
+    match asked.requests.first().filter(|_| protocol == Protocol::WebSocket) {
+        Some(first) => protocol::try_websocket(&base, first, connect)?,
+        None => protocol::try_it(Place::all_of(&base), base.tls.as_ref(), protocol, connect)?,
+    }
+    Ok(base)
 }
 
 /// The agents that the flags ask for. Flags that only make sense on this machine are refused.

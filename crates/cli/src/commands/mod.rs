@@ -4,6 +4,7 @@ mod calibrate;
 mod compare;
 mod compare_branches;
 mod compare_given;
+mod compare_measured;
 mod compare_revisions;
 mod compare_table;
 mod consent;

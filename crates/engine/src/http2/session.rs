@@ -582,7 +582,7 @@ impl Session {
     }
 }
 
-/// A header block may have so many more frames than its size needs.
+/// A header block may have this many frames more than its size needs.
 const MOST_CONTINUATIONS: usize = 64;
 
 /// A payload that is a number.

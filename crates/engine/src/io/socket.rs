@@ -304,7 +304,7 @@ pub(super) fn receive(fd: i32, buffer: &mut [u8]) -> Result<(usize, Option<u64>)
         return Err(errno());
     }
     let filled = message.control_length.min(CONTROL_BYTES);
-    // SAFETY: the kernel has written so many bytes of it.
+    // SAFETY: the kernel has written this many bytes of it.
     let control = unsafe { std::slice::from_raw_parts(control.as_ptr().cast::<u8>(), filled) };
     Ok((received as usize, stamps::read(control)))
 }

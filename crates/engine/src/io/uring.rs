@@ -24,7 +24,7 @@ const AHEAD_BYTES: usize = OUT_BYTES + CONTROL_BYTES;
 /// Room for 16 KiB behind it, in whole cache lines.
 const BUFFER_BYTES: usize = 16 * 1024 + AHEAD_BYTES.next_multiple_of(64);
 const SUBMISSIONS: u32 = 256;
-/// A send of at most so many bytes always fits into the kernel's buffer (the minimum of
+/// A send of at most this many bytes always fits into the kernel's buffer (the minimum of
 /// net.ipv4.tcp_wmem).
 const LEAST_ROOM: u32 = 4096;
 /// IORING_ENTER_GETEVENTS.

@@ -103,13 +103,13 @@ enum Manners {
     Stray,
 }
 
-/// Requests under way on each connection: the server answers when it has so many.
+/// Requests under way on each connection: the server answers once it has this many.
 const ROW: usize = 8;
 const CONNECTIONS: u32 = 3;
 const ROWS_EACH: usize = 10;
 const REQUESTS: usize = CONNECTIONS as usize * ROWS_EACH * ROW;
 
-/// Serves so many connections; how many frames it has read.
+/// Serves this many connections. Returns how many frames it has read.
 fn serve(listener: TcpListener, connections: usize, manners: Manners) -> JoinHandle<usize> {
     std::thread::spawn(move || {
         let accepted: Vec<_> = (0..connections)

@@ -62,7 +62,7 @@ impl Script {
         self.tests.iter().any(of_test) || self.captures.iter().any(of_capture)
     }
 
-    /// Checks an answer whose body has so many bytes, and captures what later steps need.
+    /// Checks an answer with this number of bytes in its body, and captures what later steps need.
     ///
     /// # Errors
     /// The first error: a check that fails, or a value that is missing.

@@ -96,7 +96,7 @@ impl<S: Read + Write> Client<S> {
         self.send_in_fragments(message, 1)
     }
 
-    /// Sends a message in so many fragments, cut anywhere.
+    /// Sends a message in this number of fragments, cut anywhere.
     ///
     /// # Errors
     /// If the stream fails.

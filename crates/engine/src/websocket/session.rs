@@ -43,7 +43,7 @@ pub(super) trait Sink {
 pub(super) enum Seen {
     /// All of the input is read.
     More,
-    /// A message is complete; it took so many bytes of the input.
+    /// A message is complete; it took `used` bytes of the input.
     Message { used: usize },
     /// The server ends the connection, with this code. What follows means nothing.
     Close { code: u16 },

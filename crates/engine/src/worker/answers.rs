@@ -210,7 +210,7 @@ impl<S: Stack> Core<'_, S> {
         if S::Protocol::GATHERS {
             self.take_last(slot, tag);
         }
-        let (now, arrived, is_stamped) = (self.now, self.arrived, self.is_stamped);
+        let (now, arrived) = (self.now, self.arrived);
         let has_plan = self.users.have_a_plan();
         let was_full = self.was_full(slot);
         let (mut request, head) = if S::Protocol::IN_ORDER {
@@ -261,15 +261,22 @@ impl<S: Stack> Core<'_, S> {
         };
 
         self.recorder.answered(spans);
+        self.count(request.stretch as usize, status, body_bytes, error);
+    }
+
+    /// Counts a complete answer: for the stretch in which its request was due, for the present
+    /// stretch, and for the window.
+    #[inline]
+    fn count(&mut self, stretch: usize, status: u16, body_bytes: u64, error: Option<ErrorKind>) {
         self.recorder.completed += 1;
-        let tally = self.recorder.tally(request.stretch as usize);
+        let tally = self.recorder.tally(stretch);
         tally.requests.completed += 1;
-        tally.stamps.kernel += u64::from(is_stamped);
-        tally.stamps.user_space += u64::from(!is_stamped);
+        tally.stamps.kernel += u64::from(self.is_stamped);
+        tally.stamps.user_space += u64::from(!self.is_stamped);
         tally.status(status);
         tally.requests.good += u64::from(error.is_none());
         if let Some(kind) = error {
-            self.recorder.error(request.stretch as usize, kind);
+            self.recorder.error(stretch, kind);
         }
         let now_tally = self.recorder.now_tally();
         now_tally.bytes.body += body_bytes;

@@ -72,9 +72,9 @@ pub(super) struct SendPace {
 /// A thread that lost its processor in the middle of a batch says nothing about sends: no batch may
 /// raise the pace beyond twice of what it was and this.
 const STEP_NS: u64 = 1_000;
-/// The share of a new batch is one in so many.
+/// A new batch has a weight of one in this many.
 const MEMORY: u64 = 8;
-/// One batch in so many is measured.
+/// One batch in this many is measured.
 const MEASURE_EVERY: u32 = 64;
 
 impl SendPace {

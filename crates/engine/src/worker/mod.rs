@@ -194,20 +194,7 @@ impl<'a, S: Stack> Worker<'a, S> {
         let now = clock::now_ns();
         let connections = (0..u64::from(slots))
             .map(|slot| Connection::new(Users::first_template(spec, first + slot)));
-        // Users who share connections have timers of their own, besides those of connections.
-        let (depth, streams, timers) = if S::Protocol::IN_ORDER {
-            (spec.connections.pipeline, Streams::default(), slots)
-        } else {
-            let depth = spec.connections.streams;
-            (depth, Streams::new(slots, depth), slots * (depth + 1))
-        };
-        let mut flights = Flights::new(slots, depth, S::Protocol::IN_ORDER);
-        if !S::Protocol::IN_ORDER {
-            for (slot, tag) in (0..slots).flat_map(|slot| (0..depth).map(move |tag| (slot, tag))) {
-                let user = (first + u64::from(slot)) * u64::from(depth) + u64::from(tag);
-                flights.place(slot, tag).template = Users::first_template(spec, user);
-            }
-        }
+        let (flights, streams, timers) = Self::flights(spec, first, slots);
         let walkers = if S::Protocol::VARIES {
             let all = crate::users::all_users(spec);
             Walkers::new(spec, first, slots, all).map_err(std::io::Error::other)?
@@ -255,6 +242,23 @@ impl<'a, S: Stack> Worker<'a, S> {
             transport: S::Transport::new(shared),
             core,
         })
+    }
+
+    /// Places for requests under way, streams, and the number of timers. `first` is the number of
+    /// the first user.
+    fn flights(spec: &LoadSpec, first: u64, slots: u32) -> (Flights, Streams, u32) {
+        if S::Protocol::IN_ORDER {
+            let flights = Flights::new(slots, spec.connections.pipeline, true);
+            return (flights, Streams::default(), slots);
+        }
+        let depth = spec.connections.streams;
+        let mut flights = Flights::new(slots, depth, false);
+        for (slot, tag) in (0..slots).flat_map(|slot| (0..depth).map(move |tag| (slot, tag))) {
+            let user = (first + u64::from(slot)) * u64::from(depth) + u64::from(tag);
+            flights.place(slot, tag).template = Users::first_template(spec, user);
+        }
+        // Users who share connections have their own timers, besides those of connections.
+        (flights, Streams::new(slots, depth), slots * (depth + 1))
     }
 
     /// The whole life of the thread. What was measured survives a failure.

@@ -15,7 +15,7 @@ mod refusals;
 
 use pippin_model::load_spec::{Connections, LoadSpec, Protocol};
 
-/// The same load over HTTP/2, with so many streams a connection.
+/// The same load over HTTP/2, with this number of streams on each connection.
 fn streams(spec: LoadSpec, streams: u32) -> LoadSpec {
     LoadSpec {
         protocol: Protocol::Http2,

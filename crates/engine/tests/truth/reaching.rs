@@ -39,7 +39,7 @@ fn answer(mut stream: impl Read + Write) -> io::Result<()> {
     }
 }
 
-/// All requests are answered rightly, over at least so many connections. Users share the requests,
+/// All requests are answered rightly, over `least` connections or more. Users share the requests,
 /// so that the last connection of each may carry fewer than it could.
 fn assert_all_good(result: &LoadResult, requests: u64, least: u64, users: u64) {
     let measured = &result.measured;
@@ -75,7 +75,7 @@ fn a_unix_socket(io: IoChoice) {
 /// What each connection said before its first request, and where it came from.
 type Heads = Arc<Mutex<Vec<(Vec<u8>, SocketAddr)>>>;
 
-/// Accepts connections whose first bytes are a header: a line, or so many bytes.
+/// Accepts connections whose first bytes are a header: a line, or a number of bytes.
 fn with_header(
     address: &str,
     version: ProxyHeader,

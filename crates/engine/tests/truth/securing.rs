@@ -58,7 +58,7 @@ impl Secured {
         Some(trusting(&self.authority))
     }
 
-    /// A closed loop of so many requests.
+    /// A closed loop with this number of requests.
     fn closed(&self, io: IoChoice, connections: u32, requests: u64) -> LoadSpec {
         LoadSpec { tls: self.tls(), ..closed(self.front.address(), io, connections, requests) }
     }

@@ -52,7 +52,7 @@ pub fn get(body: BodyCheck) -> Request {
     }
 }
 
-/// A closed loop of so many requests over so many connections.
+/// A closed loop with this number of requests and connections.
 pub fn closed(address: SocketAddr, io: IoChoice, connections: u32, requests: u64) -> LoadSpec {
     LoadSpec {
         addresses: vec![address],
@@ -69,7 +69,7 @@ pub fn closed(address: SocketAddr, io: IoChoice, connections: u32, requests: u64
     }
 }
 
-/// A closed loop of so many milliseconds.
+/// A closed loop for this number of milliseconds.
 pub fn closed_for(
     address: SocketAddr,
     io: IoChoice,
@@ -79,7 +79,7 @@ pub fn closed_for(
     LoadSpec { stop: StopRule::after(milliseconds * MS), ..closed(address, io, connections, 1) }
 }
 
-/// A constant rate for so many milliseconds.
+/// A constant rate for this number of milliseconds.
 pub fn open(
     address: SocketAddr,
     io: IoChoice,

@@ -25,7 +25,7 @@ use pippin_reference::messages::{Connection, Server};
 
 use crate::support::get;
 
-/// A message of so many bytes whose answer must be its echo.
+/// A message with this payload. Its answer must be its echo.
 fn message(payload: Vec<u8>) -> Request {
     let mut request = Request { body: payload.clone(), ..get(BodyCheck::Exact(payload)) };
     request.check.status.clear();

@@ -177,7 +177,7 @@ fn tls(io: IoChoice) {
     server.stop().unwrap();
 }
 
-/// The same load over HTTP/2, with so many streams a connection.
+/// The same load over HTTP/2, with this number of streams on each connection.
 fn with_streams(spec: LoadSpec, streams: u32) -> LoadSpec {
     let connections = Connections { streams, ..spec.connections };
     LoadSpec { protocol: Protocol::Http2, connections, ..spec }

@@ -22,7 +22,7 @@ use crate::slices::length::Lengths;
 use crate::slices::stretch::Stretch;
 use crate::steps::Steps;
 
-/// If a repetition is cut short, its rounds are kept if every target has at least so many.
+/// If a repetition is cut short, its rounds are kept if every target has at least this many.
 const FEWEST_ROUNDS: u32 = 3;
 
 /// How the rounds of a group ended.

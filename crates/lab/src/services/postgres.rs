@@ -74,7 +74,7 @@ impl Postgres {
         Ok(Self { cluster: Some(cluster), tables, chosen: 0 })
     }
 
-    /// How many tables there are: so many targets may be up together. A database that the user gave
+    /// How many tables there are: as many targets may be up together. A database that the user gave
     /// has one.
     #[must_use]
     pub fn tables(&self) -> usize {

@@ -10,13 +10,13 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 /// within a second: the shorter a round, the more of it is the same for all targets
 /// (docs/decisions/slices.md).
 pub const SHORT_NS: u64 = 100_000_000;
-/// A slice has at least so many answers of the slowest target, for its 99th percentile, unless that
-/// takes longer than [`LONG_NS`].
+/// A slice has at least this many answers of the slowest target, for its 99th percentile, unless
+/// that takes longer than [`LONG_NS`].
 const ANSWERS_WITHIN: f64 = 1_000.0;
 /// The greatest length for the sake of few answers, and the length where nothing is known.
 pub const LONG_NS: u64 = 400_000_000;
-/// A slice lasts at least so many times as long as answers take: those that are under way at its
-/// end are in no histogram, and long ones are under way more often.
+/// A slice lasts at least this many times as long as an answer takes. Answers that are under way at
+/// its end are in no histogram, and long ones are under way more often.
 pub const ANSWERS: u64 = 10;
 /// Left out before each slice: connections open and queues settle.
 pub const LEAD_NS: u64 = 50_000_000;

@@ -13,8 +13,8 @@ pub struct Stretch {
 }
 
 impl Stretch {
-    /// Adds a slice of so many nanoseconds. Returns what the host did in it and in the slices
-    /// before it, over 0.4 s together. Values that are unknown for the slice itself stay unknown.
+    /// Adds a slice of `length_ns`. Returns what the host did in it and in the slices before it,
+    /// over 0.4 s together. Values that are unknown for the slice itself stay unknown.
     pub fn with(&mut self, own: SliceHost, length_ns: u64) -> SliceHost {
         self.slices.push_back((own, length_ns));
         let all_ns =

@@ -88,7 +88,7 @@ pub struct Pages {
 }
 
 impl Pages {
-    /// Of requests that were made of these samples; in earlier loads so many pages were wrong.
+    /// Of requests that were made of these samples; in earlier loads `wrong` pages were wrong.
     #[must_use]
     pub fn of(workload: &Workload, text: Text, samples: Vec<Option<Sample>>, wrong: u64) -> Self {
         let proofs = || workload.proofs.iter();

@@ -3,10 +3,12 @@ use super::demand::Demand;
 use super::figures::grouped;
 use super::finding::{Finding, Severity, concerned};
 use super::host::Host;
+use crate::limits::Limit;
 
 /// Descriptors that a process needs besides its connections: libraries, logs, listeners, epoll and
 /// io_uring instances, a database pool.
 const RESERVE: u64 = 256;
+const UNLIMITED: &str = "unlimited";
 
 /// Compares the generator's limit with the connections of one of its descriptor tables.
 #[must_use]
@@ -39,12 +41,11 @@ fn limit(
         ));
     };
     let (soft, hard) = (limit.soft.unwrap_or(u64::MAX), limit.hard.unwrap_or(u64::MAX));
-    let told =
-        |value: u64| if value == u64::MAX { "unlimited".to_string() } else { grouped(value) };
+    let told = |value: Option<u64>| value.map_or_else(|| UNLIMITED.into(), grouped);
     let what = format!(
         "open files per process of {whose}: {} (hard limit {}), at most {} needed",
-        told(soft),
-        told(hard),
+        told(limit.soft),
+        told(limit.hard),
         grouped(need)
     );
     if need <= soft {
@@ -73,16 +74,19 @@ fn limit(
             finding.with_command(format!("ulimit -n {need}"), Some(format!("ulimit -S -n {soft}"))),
         );
     }
-    let mut finding = Finding::new(id, Severity::Problem, what, effect);
+    Some(with_raised_limit(Finding::new(id, Severity::Problem, what, effect), host, limit, need))
+}
+
+/// Adds the commands that raise the hard limit to `need`.
+fn with_raised_limit(mut finding: Finding, host: &Host, limit: Limit, need: u64) -> Finding {
     if let Some(highest) = host.sysctl_number("fs.nr_open").filter(|highest| *highest < need) {
         finding = finding.with_command(
             format!("sudo sysctl -w fs.nr_open={need}"),
             Some(format!("sudo sysctl -w fs.nr_open={highest}")),
         );
     }
-    let old =
-        |value: u64| if value == u64::MAX { "unlimited".to_string() } else { value.to_string() };
-    let undo = format!("sudo prlimit --pid $$ --nofile={}:{}", old(soft), old(hard));
+    let old = |value: Option<u64>| value.map_or_else(|| UNLIMITED.into(), |it| it.to_string());
+    let undo = format!("sudo prlimit --pid $$ --nofile={}:{}", old(limit.soft), old(limit.hard));
     let finding = finding.with_command(
         format!(
             "sudo prlimit --pid $$ --nofile={need}:{need}   # for this shell and what it starts"
@@ -92,9 +96,7 @@ fn limit(
     let lasting = format!(
         "echo '* - nofile {need}' | sudo tee /etc/security/limits.d/90-pippin.conf   # permanent, from the next login on"
     );
-    Some(
-        finding.with_command(lasting, Some("sudo rm /etc/security/limits.d/90-pippin.conf".into())),
-    )
+    finding.with_command(lasting, Some("sudo rm /etc/security/limits.d/90-pippin.conf".into()))
 }
 
 /// Compares the limit of the whole system (`fs.file-max`) with both ends of all connections.

@@ -21,7 +21,7 @@ pub struct Fix {
     pub settings: Vec<Setting>,
 }
 
-/// The earlier values; [`Undo::revert`] restores them.
+/// The earlier values; [`Undo::revert_below`] restores them.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[must_use = "says how to undo the changes"]
 pub struct Undo {
@@ -109,15 +109,7 @@ impl Fix {
 }
 
 impl Undo {
-    /// Restores all settings.
-    ///
-    /// # Errors
-    /// If a setting cannot be written.
-    pub fn revert(&self) -> Result<(), FixError> {
-        self.revert_below(&KernelFiles::default())
-    }
-
-    /// The same below a root.
+    /// Restores all settings below a root.
     ///
     /// # Errors
     /// If a setting cannot be written.

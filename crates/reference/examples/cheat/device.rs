@@ -7,7 +7,7 @@ use std::time::Duration;
 use crate::Mode;
 use crate::http::Answer;
 
-/// The threads of a server that blocks: so many may wait at a time.
+/// The threads of a server that blocks: this many requests may wait at a time.
 pub struct Permits {
     free: Mutex<u32>,
     returned: Condvar,

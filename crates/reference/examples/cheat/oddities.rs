@@ -44,8 +44,8 @@ pub fn came_too_often(path: &str) -> bool {
     *count > 2
 }
 
-/// What a server of a known limit does with each request: so many at a time for so long, or nothing
-/// for a while once a second.
+/// What a server with a known limit does with each request: it waits for one of a few places and
+/// keeps it for a fixed time, or it stands still for a while once a second.
 pub fn serve_within_limits(mode: Mode) {
     static LOCK: Permits = Permits::new(1);
     static THREADS: Permits = Permits::new(10);

@@ -57,7 +57,7 @@ impl Drop for Server {
 /// Serves over TCP; behaviours with [`super::Over::Handshake`] too.
 ///
 /// # Errors
-/// If no port or no thread is to be had.
+/// If there is no free port, or no thread can be started.
 pub fn spawn(behaviour: &Behaviour) -> Result<Server, Error> {
     start(behaviour, |stream| Ok(Box::new(stream)))
 }
@@ -65,7 +65,7 @@ pub fn spawn(behaviour: &Behaviour) -> Result<Server, Error> {
 /// Serves over TLS, after a handshake as this configuration has it.
 ///
 /// # Errors
-/// If no port or no thread is to be had.
+/// If there is no free port, or no thread can be started.
 #[cfg(feature = "tls")]
 pub fn spawn_secured(
     behaviour: &Behaviour,

@@ -75,8 +75,8 @@ impl Script {
         }
     }
 
-    /// Serves at most so many requests per second. Each takes the next free place of a schedule and
-    /// is answered when that is due, at once if fewer come. So the server's capacity is known
+    /// Serves at most this many requests per second. Each takes the next free place of a schedule
+    /// and is answered when that is due, at once if fewer come. So the server's capacity is known
     /// without measuring it.
     #[must_use]
     pub fn at_most(per_s: f64, answer: Answer) -> Self {
@@ -104,7 +104,7 @@ impl Script {
         self
     }
 
-    /// Closes each connection after so many answers; with `as_said` the last one has `Connection:
+    /// Closes each connection after this many answers; with `as_said` the last one has `Connection:
     /// close`.
     #[must_use]
     pub fn close_after(mut self, answers: u64, as_said: bool) -> Self {

@@ -19,7 +19,7 @@ impl Refusing {
     /// Takes a free loopback port.
     ///
     /// # Errors
-    /// If none is to be had.
+    /// If there is no free port.
     pub fn new() -> Result<Self, Error> {
         // SAFETY: no pointers are passed.
         let fd = unsafe { libc::socket(libc::AF_INET, libc::SOCK_STREAM | libc::SOCK_CLOEXEC, 0) };
@@ -58,7 +58,7 @@ impl Unaccepting {
     /// Listens on a free loopback port with the shortest queue and fills it.
     ///
     /// # Errors
-    /// If no port is to be had.
+    /// If there is no free port.
     pub fn new() -> Result<Self, Error> {
         let listener = socket::listen(SocketAddr::from(([127, 0, 0, 1], 0)), false)?;
         // SAFETY: no pointers are passed. Listening again changes the length of the queue.

@@ -26,7 +26,7 @@ pub struct Manner {
     pub is_silent: bool,
     /// Closes the connection instead of answering the first message.
     pub hangs_up: bool,
-    /// Writes at most so many bytes of ciphertext at a time.
+    /// Writes at most this many bytes of ciphertext at a time.
     pub bytes_per_write: Option<usize>,
     /// Ends connections without close_notify.
     pub ends_rudely: bool,
@@ -74,7 +74,7 @@ impl Front {
     /// A front on a free loopback port before `backend`.
     ///
     /// # Errors
-    /// If no port or no thread is to be had.
+    /// If there is no free port, or no thread can be started.
     pub fn spawn(
         backend: SocketAddr,
         config: Arc<ServerConfig>,

@@ -56,7 +56,7 @@ impl Message {
         Self::after(0, head, whole)
     }
 
-    /// A message behind so many bytes of something else.
+    /// A message that comes after `others` bytes of something else.
     const fn after(others: usize, head: usize, whole: usize) -> Self {
         Self { first: others + 1, head, whole, tag: 0, part: Part::Whole }
     }

@@ -118,7 +118,18 @@ impl Form {
 /// An entry of the legend.
 type Entry = (String, RGBColor, Stroke);
 type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
-type Drawn = Result<(), Box<dyn std::error::Error>>;
+type Failed = Box<dyn std::error::Error>;
+type Drawn = Result<(), Failed>;
+
+/// Writes the title of the horizontal axis at the lower right corner.
+fn x_title(body: &Area<'_>, x: &Axis) -> Drawn {
+    let (width, height) = body.dim_in_pixel();
+    let style = (FONT, px(FONT_SIZE - 1)).into_font().color(&FAINT);
+    let style = style.pos(Pos::new(HPos::Right, VPos::Bottom));
+    let corner = (width as i32 - ipx(18), height as i32 - ipx(2));
+    body.draw(&Text::new(x.title.clone(), corner, style))?;
+    Ok(())
+}
 
 /// The places of the legend's entries in pixels, and the height they take.
 fn legend_places(form: Form, legend: &[Entry]) -> (Vec<(u32, u32)>, u32) {

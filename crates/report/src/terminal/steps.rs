@@ -59,6 +59,11 @@ fn by_connections(page: &mut Page, row: &Row, sweep: &Sweep) {
         grid.row(cells);
     }
     grid.write(page, 2);
+    law_and_knee(page, sweep);
+}
+
+/// The doubts, the law, the knee and the inferred concurrency, in sentences.
+fn law_and_knee(page: &mut Page, sweep: &Sweep) {
     for doubt in sweep.doubts() {
         page.paragraph("  ", &doubt);
     }

@@ -69,7 +69,7 @@ fn values_are_drawn_for_each_stream(io: IoChoice) {
     assert!(different > 380, "{different} different paths");
 }
 
-/// 4 connections with 8 streams are 32 users: so many requests are under way, and no more.
+/// 4 connections with 8 streams are 32 users: never are more than 32 requests under way.
 fn each_stream_is_a_user(io: IoChoice) {
     let server = Library::new(Builder::new());
     let spec = LoadSpec {

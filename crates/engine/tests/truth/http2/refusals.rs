@@ -50,7 +50,7 @@ fn what_goaway_left_out_is_sent_again(io: IoChoice) {
     assert_eq!(result.measured.connections.requests_before_close, Some((5, 5)));
 }
 
-/// GOAWAY before any answer, on each connection: no circle without end.
+/// GOAWAY before any answer, on each connection: the client does not try for ever.
 fn a_server_that_always_leaves_is_given_up(io: IoChoice) {
     let server = Server::new(|connection| {
         connection.request()?;

@@ -40,7 +40,7 @@ fn a_room(script: impl Fn(Said<'_>) -> Vec<Delivery> + Send + Sync + 'static) ->
     room(script).unwrap()
 }
 
-/// Requests that wait so many milliseconds for their answers.
+/// Requests that wait this many milliseconds for their answers.
 fn patient(spec: LoadSpec, milliseconds: u64) -> LoadSpec {
     let request_ns = milliseconds * MS;
     LoadSpec { timeouts: Timeouts { request_ns, ..spec.timeouts }, ..spec }

@@ -103,7 +103,7 @@ fn a_message_beyond_the_limit(io: IoChoice) {
     assert_broken(io, &parts, ErrorKind::TooLarge, 1009);
 }
 
-/// A server that asks without end and does not read: the pongs that wait have a limit.
+/// A server that asks for ever and does not read: the pongs that wait have a limit.
 fn pings_without_end(io: IoChoice) {
     let server = serving(|connection| {
         connection.message()?;

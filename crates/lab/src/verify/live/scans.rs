@@ -46,7 +46,7 @@ impl Scans {
         Ok(())
     }
 
-    /// The loads so far had so many right answers.
+    /// The loads so far had `right` right answers.
     pub fn load_ends(&mut self, postgres: &mut Postgres, right: u64) {
         self.right = right;
         self.ended = postgres.table_use().ok().flatten();

@@ -3,8 +3,8 @@ use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
 use super::{
-    Area, Axis, Drawn, Entry, FAINT, FINE, FONT, FONT_SIZE, Form, GRID, INK, Stroke, Ticks,
-    draw_legend, ipx, legend_height, px, svg, text_width,
+    Area, Axis, Drawn, Entry, FAINT, FINE, FONT, FONT_SIZE, Failed, Form, GRID, INK, Stroke, Ticks,
+    draw_legend, ipx, legend_height, px, svg, text_width, x_title,
 };
 use crate::chart::palette::AXIS;
 
@@ -72,16 +72,7 @@ pub fn bars_about(
             .x_label_style((FONT, px(FONT_SIZE)).into_font().color(&INK))
             .x_label_formatter(&|place| x.label_at(*place))
             .draw()?;
-        let (width, height) = body.dim_in_pixel();
-        let right = (FONT, px(FONT_SIZE - 1))
-            .into_font()
-            .color(&FAINT)
-            .pos(Pos::new(HPos::Right, VPos::Bottom));
-        body.draw(&Text::new(
-            x.title.clone(),
-            (width as i32 - ipx(18), height as i32 - ipx(2)),
-            right,
-        ))?;
+        x_title(&body, x)?;
         if let Some(at) = reference.map(|value| x.place(value)) {
             chart.draw_series([PathElement::new(
                 [(at, 0.0), (at, count)],
@@ -92,28 +83,39 @@ pub fn bars_about(
             let slot = index as f64;
             let (above, below) =
                 if form.is_wide() { (slot + 0.18, slot + 0.82) } else { (slot + 0.46, slot + 0.9) };
-            let mut at = 0.0;
-            for (length, colour) in &bar.parts {
-                let (from, to) = (x.place(at), x.place(at + length));
-                chart
-                    .draw_series([Rectangle::new([(from, above), (to, below)], colour.filled())])?;
-                at += length;
-            }
-            whisker(&mut chart, x, bar, f64::midpoint(above, below), (below - above) * 0.22)?;
-            if let Some((value, colour)) = bar.dot {
-                let at = (x.place(value).clamp(x.from, x.to), f64::midpoint(above, below));
-                chart.draw_series([Circle::new(at, px(5), colour.filled())])?;
-            }
-            let end = [Some(at), bar.interval.map(|(_, high)| high), bar.dot.map(|(at, _)| at)]
-                .into_iter()
-                .flatten()
-                .fold(at, f64::max);
-            let pixel = chart
-                .backend_coord(&(x.place(end).clamp(x.from, x.to), f64::midpoint(above, below)));
-            names(root, form, bar, pixel, left)?;
+            let end = draw_bar(&mut chart, x, bar, (above, below))?;
+            names(root, form, bar, end, left)?;
         }
         Ok(())
     })
+}
+
+/// Draws one bar between two heights. Returns the pixel of its end.
+fn draw_bar<X, Y>(
+    chart: &mut ChartContext<'_, SVGBackend<'_>, Cartesian2d<X, Y>>,
+    x: &Axis,
+    bar: &Bar,
+    (above, below): (f64, f64),
+) -> Result<(i32, i32), Failed>
+where
+    X: Ranged<ValueType = f64>,
+    Y: Ranged<ValueType = f64>,
+{
+    let middle = f64::midpoint(above, below);
+    let mut at = 0.0;
+    for (length, colour) in &bar.parts {
+        let (from, to) = (x.place(at), x.place(at + length));
+        chart.draw_series([Rectangle::new([(from, above), (to, below)], colour.filled())])?;
+        at += length;
+    }
+    whisker(chart, x, bar, middle, (below - above) * 0.22)?;
+    if let Some((value, colour)) = bar.dot {
+        let at = (x.place(value).clamp(x.from, x.to), middle);
+        chart.draw_series([Circle::new(at, px(5), colour.filled())])?;
+    }
+    let ends = [bar.interval.map(|(_, high)| high), bar.dot.map(|(at, _)| at)];
+    let end = ends.into_iter().flatten().fold(at, f64::max);
+    Ok(chart.backend_coord(&(x.place(end).clamp(x.from, x.to), middle)))
 }
 
 /// Draws the interval as a whisker, single figures as dots, and a line through a struck bar.

@@ -4,7 +4,7 @@ use plotters::style::text_anchor::{HPos, Pos, VPos};
 
 use super::{
     Area, Axis, BAND, Drawn, Entry, FAINT, FINE, FONT, FONT_SIZE, Form, GRID, INK, Stroke, Ticks,
-    draw_legend, ipx, legend_height, px, svg, text_width, width_code,
+    draw_legend, ipx, legend_height, px, svg, text_width, width_code, x_title,
 };
 use crate::chart::palette::AXIS;
 
@@ -73,8 +73,7 @@ pub fn marked_lines(form: Form, x: &Axis, y: &Axis, lines: &[Line], marks: &[Mar
             .x_label_formatter(&|place| x.label_at(*place))
             .y_label_formatter(&|place| y.label_at(*place))
             .draw()?;
-        let (width, height) = body.dim_in_pixel();
-        titles(&body, x, y, width as i32, height as i32)?;
+        titles(&body, x, y)?;
         for mark in marks {
             let at = x.place(mark.at);
             chart.draw_series(LineSeries::new(
@@ -89,44 +88,41 @@ pub fn marked_lines(form: Form, x: &Axis, y: &Axis, lines: &[Line], marks: &[Mar
                 (FONT, px(FONT_SIZE - 1)).into_font().color(&INK).pos(Pos::new(side, VPos::Top));
             root.draw(&Text::new(mark.words.clone(), (left + ipx(gap), top + ipx(2)), style))?;
         }
-        for line in lines {
-            let points: Vec<(f64, f64)> = line
-                .points
-                .iter()
-                .map(|(a, b)| (x.place(*a), y.place(*b).clamp(y.from, y.to)))
-                .collect();
-            if line.band.len() > 1 {
-                let place = |at: f64, value: f64| (x.place(at), y.place(value).clamp(y.from, y.to));
-                let low = line.band.iter().map(|(at, low, _)| place(*at, *low));
-                let high = line.band.iter().rev().map(|(at, _, high)| place(*at, *high));
-                let around: Vec<(f64, f64)> = low.chain(high).collect();
-                chart.draw_series([Polygon::new(around, line.colour.mix(BAND).filled())])?;
-            }
-            if line.joined {
-                chart.draw_series(LineSeries::new(
-                    points.clone(),
-                    line.colour.stroke_width(width_code(line.stroke)),
-                ))?;
-            }
-            if line.marks {
-                chart.draw_series(
-                    points.iter().map(|point| Circle::new(*point, px(3), line.colour.filled())),
-                )?;
-            }
-        }
-        Ok(())
+        lines.iter().try_for_each(|line| draw_line(&mut chart, x, y, line))
     })
 }
 
+/// Draws a line with its band and its marks.
+fn draw_line<X: Ranged<ValueType = f64>, Y: Ranged<ValueType = f64>>(
+    chart: &mut ChartContext<'_, SVGBackend<'_>, Cartesian2d<X, Y>>,
+    x: &Axis,
+    y: &Axis,
+    line: &Line,
+) -> Drawn {
+    let place = |at: f64, value: f64| (x.place(at), y.place(value).clamp(y.from, y.to));
+    let points: Vec<(f64, f64)> = line.points.iter().map(|(a, b)| place(*a, *b)).collect();
+    if line.band.len() > 1 {
+        let low = line.band.iter().map(|(at, low, _)| place(*at, *low));
+        let high = line.band.iter().rev().map(|(at, _, high)| place(*at, *high));
+        let around: Vec<(f64, f64)> = low.chain(high).collect();
+        chart.draw_series([Polygon::new(around, line.colour.mix(BAND).filled())])?;
+    }
+    if line.joined {
+        let stroke = line.colour.stroke_width(width_code(line.stroke));
+        chart.draw_series(LineSeries::new(points.clone(), stroke))?;
+    }
+    if line.marks {
+        let mark = |point: &(f64, f64)| Circle::new(*point, px(3), line.colour.filled());
+        chart.draw_series(points.iter().map(mark))?;
+    }
+    Ok(())
+}
+
 /// The titles of both axes. That of y is above the axis and horizontal, so that it is easy to read.
-fn titles(body: &Area<'_>, x: &Axis, y: &Axis, width: i32, height: i32) -> Drawn {
-    let font = || (FONT, px(FONT_SIZE - 1)).into_font().color(&FAINT);
-    let right = font().pos(Pos::new(HPos::Right, VPos::Bottom));
-    body.draw(&Text::new(x.title.clone(), (width - ipx(18), height - ipx(2)), right))?;
-    body.draw(&Text::new(
-        y.title.clone(),
-        (ipx(4), ipx(-1)),
-        font().pos(Pos::new(HPos::Left, VPos::Top)),
-    ))?;
+fn titles(body: &Area<'_>, x: &Axis, y: &Axis) -> Drawn {
+    x_title(body, x)?;
+    let left = (FONT, px(FONT_SIZE - 1)).into_font().color(&FAINT);
+    let left = left.pos(Pos::new(HPos::Left, VPos::Top));
+    body.draw(&Text::new(y.title.clone(), (ipx(4), ipx(-1)), left))?;
     Ok(())
 }
