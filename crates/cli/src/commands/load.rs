@@ -122,7 +122,7 @@ fn base_of(arguments: &LoadArguments, asked: &Asked) -> Result<LoadSpec, CliErro
     let base = LoadSpec {
         tls,
         protocol,
-        messages: asked.messages.clone(),
+        messages: asked.messages,
         source_addresses: arguments.source_ips.clone(),
         requests: asked.requests.clone(),
         scenario: asked.scenario.clone(),

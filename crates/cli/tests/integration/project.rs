@@ -108,7 +108,9 @@ fn two_revisions_are_built_measured_and_compared() {
     repository.git(&["init", "-q", "-b", "main"]);
     repository.git(&["add", "."]);
     repository.git(&["commit", "-q", "-m", "Fast"]);
-    repository.pippin(&["compare", "main", "HEAD"]).is_a_user_error(&["have the same files"]);
+    repository
+        .pippin(&["compare", "main", "HEAD"])
+        .is_a_user_error(&["the repository has the same files"]);
     repository.git(&["checkout", "-q", "-b", "next"]);
     repository.write("delay", "slow:60");
     repository.git(&["commit", "-q", "-a", "-m", "Slow"]);
