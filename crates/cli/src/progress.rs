@@ -6,7 +6,7 @@ use pippin_model::target::TargetId;
 use pippin_model::trial::{Failure, Step, TrialRecord, TrialSpec};
 use pippin_model::units::{counted, format_count, format_ns};
 use pippin_store::Store;
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
 use crate::live::{Follower, Outlet, Subject, choice};
@@ -25,22 +25,26 @@ pub fn observer<'a>(quiet: bool, subject: Subject, store: Option<&'a Store>) -> 
 pub struct Lines {
     /// Whether to write a line for each second (a load) or for each trial (a run).
     each_second: bool,
-    /// Logs of unavailable targets that were shown: the same log is shown only once.
-    shown: Mutex<BTreeSet<Vec<String>>>,
+    /// Why targets are unavailable, and the first that each cause was told of.
+    causes: Mutex<BTreeMap<String, TargetId>>,
 }
 
 impl Lines {
     /// The lines for this subject.
     pub fn of(subject: &Subject) -> Self {
         let each_second = matches!(subject, Subject::Url(_));
-        Self { each_second, shown: Mutex::new(BTreeSet::new()) }
+        Self { each_second, causes: Mutex::new(BTreeMap::new()) }
     }
 
     /// The lines for an event.
     pub fn lines(&self, event: &Event<'_>) -> Vec<String> {
         match event {
             Event::Note(text) => vec![(*text).to_string()],
-            Event::Unavailable(target, failure) => self.unavailable(target, failure),
+            Event::Unavailable(target, failure) if target.is_own() => {
+                // Why one's own server cannot be built is worth more than a line.
+                with_tail(self.unavailable(target, failure), "    ", &failure.log_tail)
+            }
+            Event::Unavailable(target, failure) => vec![self.unavailable(target, failure)],
             Event::RunStarted(_) if self.each_second => Vec::new(),
             Event::RunStarted(header) => {
                 vec![format!(
@@ -65,16 +69,16 @@ impl Lines {
 }
 
 impl Lines {
-    /// A line, and the log with the reason unless another target has shown it.
-    fn unavailable(&self, target: &TargetId, failure: &Failure) -> Vec<String> {
-        let message = failure.message.lines().next().unwrap_or_default();
-        let first = format!("{target} is unavailable: {message}");
-        let mut shown = self.shown.lock().unwrap_or_else(PoisonError::into_inner);
-        if failure.log_tail.is_empty() || shown.insert(failure.log_tail.clone()) {
-            with_tail(first, "    ", &failure.log_tail)
-        } else {
-            vec![format!("{first} (the same log as above)")]
+    /// One line; the cause stands in that of the first target that it keeps away. The page has the
+    /// log.
+    fn unavailable(&self, target: &TargetId, failure: &Failure) -> String {
+        let cause = failure.message.lines().next().unwrap_or_default();
+        let mut causes = self.causes.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(first) = causes.get(cause) {
+            return format!("{target} is unavailable, as {first} is");
         }
+        causes.insert(cause.into(), target.clone());
+        format!("{target} is unavailable: {cause}")
     }
 }
 
@@ -131,4 +135,39 @@ fn second(window: &Window) -> String {
         counted(window.errors, "error"),
         counted(window.live_connections, "connection")
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use pippin_model::trial::Stage;
+
+    #[test]
+    fn unavailable_targets_have_a_line_each_and_a_cause_is_said_once() {
+        let lines = Lines::of(&Subject::Plan);
+        let told = |target: &str, message: &str| {
+            let failure = Failure {
+                stage: Stage::Install,
+                message: message.into(),
+                log_tail: vec!["fetching".into(), "no such host".into()],
+            };
+            lines.lines(&Event::Unavailable(&target.parse().unwrap(), &failure))
+        };
+        let cause = "hex.pm cannot be reached";
+        assert_eq!(
+            told("elixir/plug", cause),
+            ["elixir/plug is unavailable: hex.pm cannot be reached"]
+        );
+        assert_eq!(
+            told("elixir/phoenix", cause),
+            ["elixir/phoenix is unavailable, as elixir/plug is"]
+        );
+        let log = ["    fetching", "    no such host"];
+        let own = ["own/shop is unavailable: npm is missing", log[0], log[1]];
+        assert_eq!(told("own/shop", "npm is missing"), own);
+        assert_eq!(
+            told("ruby/rails", "ruby is missing\nhelp"),
+            ["ruby/rails is unavailable: ruby is missing"]
+        );
+    }
 }

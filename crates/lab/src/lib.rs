@@ -18,7 +18,7 @@
 //! | [`steps`], [`recording`] | the steps of a profile; the record of a run while it is made |
 //! | [`run`], [`url`], [`address`] | all trials of a plan; a load of a URL; a URL and its addresses |
 //! | [`check`], [`calibrate`] | `pippin targets check`; what the generator itself can do |
-//! | [`revision`] | a target as it is in a revision of git |
+//! | [`revision`], [`commits`] | a target as it is in a revision of git; the commit that its files are of |
 //! | [`conformance`] | how a target answers at the edges of HTTP/1.1 |
 //! | [`demand`], [`descriptors`] | what a plan asks of this host; open files against connections |
 //! | [`explaining`], [`perf`] | targets under a profiler |
@@ -29,6 +29,7 @@ pub mod calibrate;
 pub mod catalog;
 pub mod certificate;
 pub mod check;
+pub mod commits;
 pub mod conformance;
 pub mod container;
 pub mod demand;

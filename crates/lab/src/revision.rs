@@ -232,7 +232,7 @@ fn failed(revision: &str, said: &str) -> LabError {
 ///
 /// # Errors
 /// If git cannot be started.
-fn git(
+pub(crate) fn git(
     folder: &Path,
     arguments: &[&str],
     index: Option<&Path>,

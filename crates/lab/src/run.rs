@@ -301,6 +301,7 @@ fn header(
             .map(|installed| versions::of(target, installed))
             .unwrap_or_default(),
         digest: target.digest(),
+        commit: target.commit(),
         registered: register
             .of(&target.id, outcome.as_ref().ok().map(|installed| installed.route.as_str())),
         unavailable: outcome.as_ref().err().cloned(),

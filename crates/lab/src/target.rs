@@ -1,4 +1,5 @@
 //! A target as the lab uses it: its manifest, and how it comes to run.
+use pippin_model::commit::Commit;
 use pippin_model::load_spec::Request;
 use pippin_model::manifest::Manifest;
 use pippin_model::spoken::Spoken;
@@ -9,6 +10,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::address::{CONSENT_VARIABLE, Url};
+use crate::commits;
 use crate::container::Image;
 use crate::error::LabError;
 use crate::install::digest;
@@ -100,6 +102,15 @@ impl Target {
         match self.kind {
             Kind::Catalog => digest::of_source(&self.folder).ok(),
             Kind::Command | Kind::Image(_) | Kind::Listening(_) => None,
+        }
+    }
+
+    /// The commit that its files are of; what is not made of files here has none.
+    #[must_use]
+    pub fn commit(&self) -> Option<Commit> {
+        match self.kind {
+            Kind::Catalog | Kind::Command => commits::of(&self.folder),
+            Kind::Image(_) | Kind::Listening(_) => None,
         }
     }
 

@@ -39,6 +39,21 @@ pub enum Verdict {
     Invalid,
 }
 
+impl Caveat {
+    /// Its name in words, the same wherever a caveat is told: `generator busy`.
+    #[must_use]
+    pub fn name(&self) -> String {
+        in_words(&self.id)
+    }
+}
+
+/// The name of a caveat in words: `generator busy`, where files for programs have its `id`,
+/// `generator_busy`.
+#[must_use]
+pub fn in_words(id: &str) -> String {
+    id.replace('_', " ")
+}
+
 impl Verdict {
     /// The verdict that follows from these caveats.
     #[must_use]

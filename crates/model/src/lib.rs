@@ -28,6 +28,7 @@
 //! | [`explained`] | what a profiler saw of a target |
 //! | [`agent`] | one agent of a fleet in a trial |
 //! | [`run`], [`comparable`] | one execution of a plan; what must be equal to compare two |
+//! | [`commit`] | the commit of git in which a target was measured |
 //! | [`digest`] | a run in short, for lists |
 //! | [`slice`], [`sequence`] | a short stretch of a trial, one of many; joining such stretches |
 //! | [`live`] | the state of a run under way |
@@ -36,6 +37,7 @@
 pub mod agent;
 pub mod bins;
 pub mod caveat;
+pub mod commit;
 pub mod comparable;
 pub mod conformance;
 pub mod cpus;

@@ -161,8 +161,7 @@ impl LiveFinished {
         caveats.sort_by_key(|caveat| std::cmp::Reverse(caveat.severity));
         let first_line = |text: &str| text.lines().next().unwrap_or_default().to_string();
         let failure = record.failure.as_ref();
-        let name = |one: &Caveat| one.id.replace('_', " ");
-        let caveat = || caveats.first().map(|one| format!("{}: {}", name(one), one.evidence));
+        let caveat = || caveats.first().map(|one| format!("{}: {}", one.name(), one.evidence));
         Self {
             target: record.spec.target.clone(),
             repetition: record.spec.repetition,

@@ -2,6 +2,7 @@
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
+use crate::commit::Commit;
 use crate::fingerprint::Fingerprint;
 use crate::manifest::Manifest;
 use crate::plan::Plan;
@@ -85,6 +86,9 @@ pub struct TargetInfo {
     /// Digest of the folder's tracked files (FNV-1a 64 in hexadecimal), to detect changes of the
     /// target.
     pub digest: Option<String>,
+    /// The commit that its files are of; `None` where they are in none, and of older runs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub commit: Option<Commit>,
     /// Its entries in the register: its kind, and how long it is supported.
     #[serde(default, skip_serializing_if = "Registered::is_empty")]
     pub registered: Registered,
@@ -111,6 +115,8 @@ pub struct HistoryPoint {
     pub goodput_per_s: Option<f64>,
     /// 99th percentile of the response time, nanoseconds.
     pub p99_ns: Option<u64>,
+    /// The commit that the target's files were of.
+    pub commit: Option<Commit>,
 }
 
 /// How a run ended.

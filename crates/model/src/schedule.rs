@@ -2,7 +2,7 @@
 //! variant here; all other crates only call its methods.
 use serde::{Deserialize, Serialize};
 
-use crate::units::{Spread, format_count, format_length};
+use crate::units::{Spread, counted, format_count, format_length};
 
 /// When requests are due.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -195,28 +195,24 @@ impl Schedule {
     /// `arrivals` is the unit in an open loop: `requests` or `walks`.
     #[must_use]
     pub fn amount(&self, connections: u32, arrivals: &str) -> String {
-        let many = |count: u32, one: &str| {
-            let count_in_words =
-                if count < 1_000 { count.to_string() } else { format_count(f64::from(count)) };
-            format!("{count_in_words} {one}{}", if count == 1 { "" } else { "s" })
-        };
         match self {
-            Self::Closed { .. } => many(connections, "connection"),
+            Self::Closed { .. } => counted(connections.into(), "connection"),
             Self::Open { .. } => {
                 format!("{} {arrivals}/s", self.rate_per_s().map_or("-".into(), format_count))
             }
-            Self::Devices { devices, .. } => many(*devices, "device"),
+            Self::Devices { devices, .. } => counted((*devices).into(), "device"),
         }
     }
 
     /// The schedule in words: `closed loop, 10 connections, think time 900 ms`. `unit` is the unit
     /// in an open loop: `requests` or `walks`.
     #[must_use]
-    pub fn in_words(&self, connections: &str, unit: &str) -> String {
+    pub fn in_words(&self, connections: u32, unit: &str) -> String {
+        let connections = counted(connections.into(), "connection");
         match self {
             Self::Closed { think } => {
                 let think = think.map(|time| format!(", think time {time}")).unwrap_or_default();
-                format!("closed loop, {connections} connections{think}")
+                format!("closed loop, {connections}{think}")
             }
             Self::Open { arrivals, .. } => {
                 let arrivals = match arrivals {
@@ -224,9 +220,7 @@ impl Schedule {
                     Arrivals::Poisson => "Poisson",
                 };
                 let rate = self.rate_per_s().map_or("-".into(), format_count);
-                format!(
-                    "open loop, {rate} {unit}/s ({arrivals}) over at most {connections} connections"
-                )
+                format!("open loop, {rate} {unit}/s ({arrivals}) over at most {connections}")
             }
             Self::Devices {
                 devices,
@@ -236,10 +230,11 @@ impl Schedule {
                 sustain_ns,
                 ramp_down_ns,
             } => {
-                let devices = format_count(f64::from(*devices));
+                let devices = counted((*devices).into(), "device");
+                let each = counted((*requests_per_device).into(), "request");
                 let [up, full, down] = [*ramp_up_ns, *sustain_ns, *ramp_down_ns].map(format_length);
                 format!(
-                    "{devices} devices, {requests_per_device} requests each, think time {think}; {up} ramp up, {full} sustained, {down} ramp down"
+                    "{devices}, {each} each, think time {think}; {up} ramp up, {full} sustained, {down} ramp down"
                 )
             }
         }

@@ -3,6 +3,8 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
 
+use crate::project;
+
 /// Language, name and variant of a target; the folder is `targets/<language>/<name>`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
@@ -28,6 +30,13 @@ impl TargetId {
     #[must_use]
     pub fn base(&self) -> Self {
         Self { variant: None, ..self.clone() }
+    }
+
+    /// Whether no catalog has it: the user's project file or command line does, and in the place of
+    /// a language stands how it was given.
+    #[must_use]
+    pub fn is_own(&self) -> bool {
+        [project::LANGUAGE, "url", "command", "image"].contains(&self.language.as_str())
     }
 }
 

@@ -31,6 +31,7 @@ mod sweep;
 mod throughput;
 
 use canvas::Form;
+use pippin_model::units::counted;
 use plot::Plot;
 use serde::Serialize;
 
@@ -115,6 +116,11 @@ pub fn all(view: &View) -> Vec<Chart> {
 /// The measured rows in the order of the table, each with the place that decides its colour.
 fn coloured(view: &View) -> impl Iterator<Item = (usize, &Row)> {
     view.measured().enumerate()
+}
+
+/// A number of targets, for alternative texts: `1 target`, `20 targets`.
+fn targets(count: usize) -> String {
+    counted(count as u64, "target")
 }
 
 /// The name of a target, with a remark if it is INVALID.

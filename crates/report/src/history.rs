@@ -7,8 +7,10 @@
 mod chart;
 mod page;
 
+pub(crate) use page::commit;
 pub use page::{page, plans};
 
+use pippin_model::commit::Commit;
 use pippin_model::run::HistoryPoint;
 use pippin_stats::changepoint::{ChangePoint, FEWEST_PER_SIDE, change_points};
 use pippin_stats::quantile::median;
@@ -48,6 +50,8 @@ pub struct Run {
     pub trials: usize,
     /// Whether any trial is INVALID. Such a run is shown, but not used in the search for changes.
     pub invalid: bool,
+    /// The commit that the target's files were of.
+    pub commit: Option<Commit>,
 }
 
 /// A figure that is followed over time.
@@ -68,6 +72,8 @@ pub struct Change {
     pub run: String,
     /// When the last run before it and the first run after it began, nanoseconds since 1970.
     pub between_unix_ns: (u64, u64),
+    /// The commits of these two runs, where both are known and differ.
+    pub commits: Option<(Commit, Commit)>,
     /// Medians before and after, and how likely chance alone makes such a change.
     pub point: ChangePoint,
 }
@@ -130,6 +136,7 @@ fn runs_of(points: &[HistoryPoint], plan: &str, quick: bool, key: &str) -> Vec<R
                 p99_ns: None,
                 trials: 0,
                 invalid: false,
+                commit: point.commit.clone(),
             };
             runs.push((run, Vec::new(), Vec::new()));
         }
@@ -189,11 +196,18 @@ impl History {
                 figure,
                 run: after.id.clone(),
                 between_unix_ns: (before.started_unix_ns, after.started_unix_ns),
+                commits: between(before, after),
                 point,
             })
         };
         points.into_iter().filter_map(change).collect()
     }
+}
+
+/// The commits of two runs; `None` if one is not known, or both are of the same files.
+fn between(before: &Run, after: &Run) -> Option<(Commit, Commit)> {
+    let found = (before.commit.clone()?, after.commit.clone()?);
+    (found.0.short() != found.1.short()).then_some(found)
 }
 
 impl Change {
@@ -212,8 +226,11 @@ impl Change {
         };
         let (before, after) =
             (self.figure.words(self.point.before), self.figure.words(self.point.after));
+        let commits = self.commits.as_ref().map_or(String::new(), |(from, to)| {
+            format!(" Between them: commits {}...{}.", from.short(), to.short())
+        });
         format!(
-            "From run {} on: {name}{before} → {after} ({}, p = {:.3}).",
+            "From run {} on: {name}{before} → {after} ({}, p = {:.3}).{commits}",
             self.run,
             self.relative(),
             self.point.p_value
@@ -237,6 +254,7 @@ mod tests {
             verdict: verdict.into(),
             goodput_per_s: goodput,
             p99_ns: Some(5),
+            commit: None,
         }
     }
 
@@ -338,5 +356,26 @@ mod tests {
         ] {
             assert!(page.contains(part), "{part}");
         }
+    }
+
+    #[test]
+    fn a_change_names_the_commits_between_which_it_happened() {
+        let mut points = slowed_down();
+        for (place, point) in points.iter_mut().enumerate() {
+            let id = if place < 8 { "a" } else { "b" }.repeat(40);
+            let repository = Some("https://example.org/shop".into());
+            point.commit = Some(Commit { id, changed: false, repository });
+        }
+        let changes = of(&points)[0].changes(Figure::Goodput);
+        let told = changes[0].words();
+        assert!(told.ends_with("Between them: commits aaaaaaaaaa...bbbbbbbbbb."), "{told}");
+        let page = plans(&points, |run| maud::html! { (run) }).into_string();
+        assert!(page.contains("href=\"https://example.org/shop/compare/aaa"), "{page}");
+        assert!(
+            page.contains(&format!("href=\"https://example.org/shop/commit/{}\"", "b".repeat(40)))
+        );
+        // Where nothing of it is known there is no empty column.
+        let without = plans(&slowed_down(), |run| maud::html! { (run) }).into_string();
+        assert!(!without.contains("Commit") && !without.contains("commits"), "{without}");
     }
 }

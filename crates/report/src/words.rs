@@ -142,25 +142,28 @@ pub fn cpu_a_request(seconds_per_million: Option<f64>) -> String {
 }
 
 /// The name of a part and its version, from what its program prints: `axum 0.8.9` from
-/// `registry+https://github.com/rust-lang/crates.io-index#axum@0.8.9` (`cargo pkgid`), `nginx
-/// 1.22.1` from `nginx version: nginx/1.22.1`.
+/// `registry+https://github.com/rust-lang/crates.io-index#axum@0.8.9` (`cargo pkgid`), `go 1.22.1`
+/// from `bin/server: go1.22.1`. Where no version is found in it, all of it stands behind the name.
 #[must_use]
 pub fn version(label: &str, printed: &str) -> String {
     let printed = printed.trim();
-    let after = |text: &str, sign: char| text.rsplit_once(sign).map(|(_, rest)| rest.to_string());
-    let bare = if printed.contains("://") {
-        let fragment = after(printed, '#').unwrap_or_else(|| printed.into());
-        after(&fragment, '@').unwrap_or(fragment)
-    } else {
-        printed.split_once(" version: ").map_or(printed, |(_, rest)| rest).into()
+    format!("{label} {}", version_in(printed).unwrap_or(printed))
+}
+
+/// The first word that reads as a version: numbers with points between them, letters before them
+/// left out, as in `v20.1.0`. In an address it is the last one.
+fn version_in(printed: &str) -> Option<&str> {
+    let ends = |c: char| c.is_whitespace() || "/@#=:,;()[]\"'".contains(c);
+    let mut words =
+        printed.split(ends).map(|word| word.trim_start_matches(|c: char| c.is_ascii_alphabetic()));
+    let is_version = |word: &&str| {
+        word.split_once('.').is_some_and(|(first, rest)| {
+            !first.is_empty()
+                && first.bytes().all(|byte| byte.is_ascii_digit())
+                && rest.starts_with(|c: char| c.is_ascii_digit())
+        })
     };
-    // Do not repeat the label.
-    let rest = bare
-        .get(..label.len())
-        .filter(|start| start.eq_ignore_ascii_case(label))
-        .map(|_| bare[label.len()..].trim_start_matches([' ', '/', '@', '=', ':']))
-        .filter(|rest| !rest.is_empty());
-    format!("{label} {}", rest.unwrap_or(&bare))
+    if printed.contains("://") { words.rfind(is_version) } else { words.find(is_version) }
 }
 
 /// UTC to the minute: `2026-11-21 20:35 UTC`.
@@ -210,29 +213,30 @@ mod tests {
             ("4 min 12 s".into(), "2 h 1 min".into())
         );
         assert_eq!(ns(Some(86_249)), "86.2 µs");
-        let cargo = "registry+https://github.com/rust-lang/crates.io-index#axum@0.8.9";
-        let printed = [
-            ("axum", cargo),
-            ("nginx", "nginx version: nginx/1.22.1"),
-            ("python", "Python 3.11.2"),
-            ("node", "v20.1.0"),
-            ("go", "go version go1.22 linux/amd64"),
-            ("perl", ""),
-        ];
-        assert_eq!(
-            printed.map(|(label, text)| version(label, text)),
-            [
-                "axum 0.8.9",
-                "nginx 1.22.1",
-                "python 3.11.2",
-                "node v20.1.0",
-                "go version go1.22 linux/amd64",
-                "perl "
-            ]
-        );
         assert_eq!(
             (reach((-0.017, 0.016)), reach((-0.69, 0.25))),
             ("1.7 %".into(), "-69 to +25 %".into())
         );
+    }
+
+    #[test]
+    fn versions_are_read_out_of_what_programs_print() {
+        let cargo = "registry+https://github.com/rust-lang/crates.io-index#axum@0.8.9";
+        for (label, printed, told) in [
+            ("axum", cargo, "axum 0.8.9"),
+            ("nginx", "nginx version: nginx/1.22.1", "nginx 1.22.1"),
+            ("python", "Python 3.11.2", "python 3.11.2"),
+            ("node", "v20.1.0", "node 20.1.0"),
+            ("go", "bin/server: go1.22.1", "go 1.22.1"),
+            ("go", "go version go1.22 linux/amd64", "go 1.22"),
+            ("java", "openjdk 17.0.9 2023-10-17", "java 17.0.9"),
+            ("ruby", "ruby 3.1.2p20 (2022-04-12 revision 4491bb740a) [x86_64]", "ruby 3.1.2p20"),
+            ("clojure", "\"1.11.1\"", "clojure 1.11.1"),
+            ("caddy", "v2.6.2 h1:wKoFIxpmOJLGl3QXoo6PNbYvGW4xLEgo32GPBEjWL8o=", "caddy 2.6.2"),
+            ("erlang", "25", "erlang 25"),
+            ("perl", "", "perl "),
+        ] {
+            assert_eq!(version(label, printed), told);
+        }
     }
 }

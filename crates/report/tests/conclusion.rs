@@ -25,6 +25,13 @@ fn run(trials: Vec<TrialRecord>) -> RunRecord {
     example::finished(example::header("hello", "Hello World", profile, &names), trials)
 }
 
+/// The numbers of a text, without their separators.
+fn numbers(text: &str) -> Vec<f64> {
+    let is_part = |c: char| c.is_ascii_digit() || c == '.' || c == ',';
+    let words = text.split(|c| !is_part(c)).map(|word| word.replace(',', ""));
+    words.filter_map(|word| word.trim_end_matches('.').parse().ok()).collect()
+}
+
 /// Targets of this goodput and CPU time of a request, measured in rounds.
 fn rounds(rounds: Rounds, targets: &[(&str, f64, f64)]) -> RunRecord {
     let of = |(name, per_s, cpu_us): &(&str, f64, f64)| rounds.trials(name, *per_s, *cpu_us);
@@ -185,4 +192,53 @@ fn the_main_doubt_stands_beside_the_verdict() {
         assert!(text.contains("SUSPECT no steady state"), "{text}");
     }
     assert!(page.contains("<span class=\"sub\">no steady state</span>"));
+}
+
+/// Each of these runs is another: equal ones are told apart in one of twenty at the most, and what
+/// is said of unequal ones holds their true ratio.
+#[test]
+fn over_many_runs_what_is_said_is_true() {
+    const RUNS: u64 = 10;
+    let (mut equal, mut covered, mut cpu) = (0, 0, 0);
+    for seed in 1..=RUNS {
+        let host = Rounds { seed, start: 0.004, slice: 0.02, ..Rounds::default() };
+        let found = conclusion(&rounds(host, &[("a/a", 10_000.0, 20.0), ("a/b", 10_000.0, 20.0)]));
+        let is_undecided = found.contains(" cannot be told apart; their CPU a request cannot be");
+        equal += u64::from(!is_undecided);
+        let found =
+            conclusion(&rounds(host, &[("a/fast", 10_000.0, 20.0), ("a/slow", 9_000.0, 28.0)]));
+        let Some((gap, rest)) = found.split_once("; ") else { continue };
+        let Some(gap) = gap.strip_prefix("a/fast leads, and a/slow, the next, has ") else {
+            continue;
+        };
+        let holds = |numbers: &[f64], truth| numbers[1] <= truth && truth <= numbers[2];
+        covered += u64::from(holds(&numbers(gap), 0.9));
+        let Some(dearer) = rest.strip_prefix("a/slow needs ") else { continue };
+        // The slower one is dearer by its own CPU time, and its slices scatter as its goodput does.
+        cpu += u64::from(holds(&numbers(dearer), 1.4));
+    }
+    assert!(equal <= 1, "{equal} of {RUNS} equal pairs are told apart");
+    assert!(covered >= 8, "{covered} of {RUNS} gaps hold the truth");
+    assert!(cpu >= 8, "{cpu} of {RUNS} costs hold the truth");
+}
+
+/// a/a beats a/c, and a/b may be either's equal: two lead, and the sentence does not say more.
+#[test]
+fn between_two_that_differ_one_may_be_undecided() {
+    let wide = Rounds { slice: 0.05, start: 0.02, ..Rounds::default() };
+    let found = conclusion(&rounds(
+        wide,
+        &[("a/a", 10_000.0, 20.0), ("a/b", 9_900.0, 20.0), ("a/c", 5_000.0, 20.0)],
+    ));
+    let ahead = found.split(" lead and cannot be told apart").next().unwrap();
+    assert!(ahead.contains("a/a") && ahead.contains("a/b") && !ahead.contains("a/c"), "{found}");
+}
+
+#[test]
+fn what_beyond_the_capacity_does_is_said_of_each() {
+    let found = conclusion(&example::overload());
+    for target in ["rust/axum", "go/net-http", "javascript/express"] {
+        assert!(found.contains(target), "{target}: {found}");
+    }
+    assert!(!found.contains("lead") && !found.contains("told apart"), "{found}");
 }

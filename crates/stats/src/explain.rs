@@ -4,7 +4,7 @@ mod simulated;
 
 use pippin_model::plan::Price;
 use pippin_model::trial::TrialRecord;
-use pippin_model::units::{format_count, format_ns};
+use pippin_model::units::{counted, format_count, format_ns};
 use pippin_model::usage::Role;
 use pippin_model::workload::Service;
 use serde::{Deserialize, Serialize};
@@ -13,7 +13,7 @@ use crate::bound::{Bound, cpu_bound, given_cores, services_bound, taken};
 use crate::cost::{cpu_seconds_per_million, money_per_million};
 use crate::judge::inferred_concurrency::{at_a_time, limit as concurrency_limit};
 use crate::judge::{
-    Context, Evidence, generator_busy, near_ceiling, rate_not_achieved, stalls, time_goes, whole,
+    Context, Evidence, generator_busy, near_ceiling, rate_not_achieved, stalls, time_goes,
 };
 use crate::quantile::median;
 
@@ -213,9 +213,9 @@ fn by_service(evidence: &Evidence) -> Option<(Limit, String)> {
 fn by_concurrency(evidence: &Evidence) -> Option<(Limit, String)> {
     let (load, requests) = concurrency_limit(evidence)?;
     let text = format!(
-        "Serves about {} at a time for {} connections: a request takes {} in service and {} in all, and the processors are not what it waits for.",
+        "Serves about {} at a time for {}: a request takes {} in service and {} in all, and the processors are not what it waits for.",
         at_a_time(requests),
-        whole(load.connections),
+        counted(load.connections.round() as u64, "connection"),
         format_ns((load.unqueued_s * 1e9) as u64),
         format_ns((load.mean_service_s * 1e9) as u64)
     );
@@ -256,7 +256,8 @@ fn by_connections(evidence: &Evidence) -> (Limit, String) {
             "CPU use is unknown for this trial, so its limit is unknown too.".into(),
         );
     };
-    let connections = whole(evidence.connections().unwrap_or(0.0));
+    let connections = evidence.connections().unwrap_or(0.0).round() as u64;
+    let connections = counted(connections, "connection");
     let mean = evidence
         .measured()
         .and_then(|measured| measured.spans.service_time.mean_ns())
@@ -276,7 +277,7 @@ fn by_connections(evidence: &Evidence) -> (Limit, String) {
         evidence.single_ns().is_some_and(|single_ns| (mean as f64) < QUEUED * single_ns);
     if is_without_queue {
         let text = format!(
-            "Limited by the {connections} connections: each waits {} for its answer{wait}. The target keeps {cores:.2}{given} busy.",
+            "Limited by the {connections}: each waits {} for its answer{wait}. The target keeps {cores:.2}{given} busy.",
             format_ns(mean)
         );
         return (Limit::Connections, text);

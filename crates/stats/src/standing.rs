@@ -3,6 +3,7 @@ use pippin_model::caveat::Verdict;
 use pippin_model::target::TargetId;
 use pippin_model::trial::TrialRecord;
 use rand::Rng;
+use std::collections::BTreeSet;
 
 use crate::bootstrap::Sample;
 use crate::compare::Metric;
@@ -10,7 +11,7 @@ use crate::criterion::RankedBy;
 use crate::judge::repetitions;
 use crate::paired::Pairs;
 use crate::quantile::median;
-use crate::rank::{Better, Contender, RankInterval, rank_intervals, ranks};
+use crate::rank::{Better, Contender, RankInterval, rank_intervals, ranks, told_apart};
 use crate::ratio::{Ratio, ratio};
 use crate::rounds::has_slices;
 use crate::summary::{TargetSummary, ToReference, ranked_samples};
@@ -25,6 +26,9 @@ pub struct Field {
     /// the median reach of the 95 % intervals of the ratios over all pairs. `None` for fewer than
     /// two targets.
     pub noise: Option<f64>,
+    /// Those whose CPU time of a request surely differs from the reference's. In rounds all pairs
+    /// are taken together, as for ranks: the farthest of many that are equal looks far.
+    pub cpu_apart: BTreeSet<TargetId>,
 }
 
 /// Ranks these summaries, each with the trials behind it, and compares them with the reference: the
@@ -54,6 +58,8 @@ pub fn stand<R: Rng + ?Sized>(
         by_trials(&own, by, place_of_reference, rng)
     };
     let noise = noise(&compared, by.metric());
+    let apart = members.iter().zip(&compared.cpu_apart).filter(|(_, is_apart)| **is_apart);
+    let cpu_apart = apart.map(|(place, _)| summaries[*place].target.clone()).collect();
     for ((index, rank), (cpu_rank, to_reference)) in members
         .iter()
         .zip(compared.ranks)
@@ -65,7 +71,7 @@ pub fn stand<R: Rng + ?Sized>(
         standing.to_reference = to_reference;
     }
     let reference = place_of_reference.map(|place| summaries[members[place]].target.clone());
-    Field { reference, noise }
+    Field { reference, noise, cpu_apart }
 }
 
 /// As [`stand`], for each step separately.
@@ -124,6 +130,8 @@ struct Compared {
     ranks: Vec<Rank>,
     cpu_ranks: Vec<Rank>,
     to_reference: Vec<Option<ToReference>>,
+    /// See [`Field::cpu_apart`].
+    cpu_apart: Vec<bool>,
 }
 
 fn in_rounds(own: &[&[&TrialRecord]], by: RankedBy, reference: Option<usize>) -> Compared {
@@ -144,7 +152,11 @@ fn in_rounds(own: &[&[&TrialRecord]], by: RankedBy, reference: Option<usize>) ->
         p50: p50.ratio(place, reference),
         p99: p99.ratio(place, reference),
     };
+    let apart = told_apart(&cpu);
+    let is_apart =
+        |place: usize| reference.is_some_and(|of| apart.contains(&(place.min(of), place.max(of))));
     Compared {
+        cpu_apart: (0..own.len()).map(is_apart).collect(),
         ranks: ranks(ranked, by.better()),
         cpu_ranks: ranks(&cpu, Better::Less),
         to_reference: others(own.len(), reference, to),
@@ -183,7 +195,16 @@ fn by_trials<R: Rng + ?Sized>(
             p99: if by == RankedBy::ResponseP99 { of(&ranked) } else { of(&p99) },
         }
     };
-    Compared { ranks, cpu_ranks, to_reference: others(own.len(), reference, to) }
+    let to_reference = others(own.len(), reference, to);
+    let is_apart = |to: &Option<ToReference>| {
+        to.and_then(|to| to.cpu).is_some_and(|ratio| ratio.is_significant())
+    };
+    Compared {
+        cpu_apart: to_reference.iter().map(is_apart).collect(),
+        ranks,
+        cpu_ranks,
+        to_reference,
+    }
 }
 
 /// The values for each member except the reference.
@@ -256,6 +277,37 @@ mod tests {
         assert!(to.cpu.unwrap().interval.covers(1.0) && to.p50.is_some() && to.p99.is_some());
         assert_eq!(found[2].standing.to_reference, None);
         assert!((0.001..0.1).contains(&field.noise.unwrap()), "{:?}", field.noise);
+    }
+
+    /// The farthest of nine equal ones looks far: without the other pairs it would be called dearer
+    /// or cheaper in every third run.
+    #[test]
+    fn of_ten_equal_ones_none_is_called_dearer() {
+        let (mut wrong, mut alone) = (0, 0);
+        for seed in 0..40 {
+            let rounds = Rounds { seed, ..Rounds::default() };
+            let names: Vec<String> = (0..10).map(|place| format!("a/s{place}")).collect();
+            let trials: Vec<Vec<TrialRecord>> =
+                names.iter().map(|name| rounds.trials(name, 1_000.0, 100.0)).collect();
+            let records: Vec<Vec<&TrialRecord>> =
+                trials.iter().map(|trials| trials.iter().collect()).collect();
+            let own: Vec<&[&TrialRecord]> = records.iter().map(Vec::as_slice).collect();
+            let found = in_rounds(&own, RankedBy::Goodput, Some(0));
+            wrong += u32::from(found.cpu_apart.contains(&true));
+            let cpu = found.to_reference.iter().flatten().filter_map(|to| to.cpu);
+            alone += u32::from(cpu.into_iter().any(|ratio| ratio.is_significant()));
+        }
+        assert!(wrong <= 4 && alone >= 8, "{wrong} and {alone} of 40");
+    }
+
+    #[test]
+    fn who_is_dearer_is_told_apart() {
+        let (_, field) = stood(
+            &sliced(&[("a/a", 900.0, 100.0), ("b/b", 990.0, 100.0), ("c/c", 1_000.0, 140.0)]),
+            Some("a/a"),
+        );
+        let apart: Vec<String> = field.cpu_apart.iter().map(ToString::to_string).collect();
+        assert_eq!(apart, ["c/c"]);
     }
 
     #[test]

@@ -1,18 +1,25 @@
-//! Makes a store of 10,000 runs with whole records, and measures how long opening and reading take:
-//! `cargo run --release -p pippin-store --example list_runs -- [FILE] [RUNS]`. If FILE is given, it
-//! is kept, so that you can try `pippin --store FILE` on it.
+//! Makes a store of 10,000 runs with whole records (1.6 GB), and measures how long opening and reading
+//! take: `cargo run --release -p pippin-store --example list_runs -- [FILE] [RUNS]`. If FILE is given,
+//! it is kept, so that you can try `pippin --store FILE` on it, and time the list in the browser
+//! (docs/decisions/digests.md).
 #![allow(clippy::print_stdout, clippy::print_stderr)] // an example, not a part of the program
+use pippin_model::caveat::Verdict;
+use pippin_model::digest::{CalmSlices, RunDigest, TargetDigest};
 use pippin_model::example::run::hello;
-use pippin_model::run::RunRecord;
+use pippin_model::manifest::Manifest;
+use pippin_model::run::{RunHeader, RunRecord, RunState};
 use pippin_store::Store;
 use pippin_store::listing::RunFilter;
-use rusqlite::{Connection, params};
+use rusqlite::{Connection, Transaction, params};
 use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 const RUNS: u64 = 10_000;
 const PLANS: u64 = 8;
+const HOSTS: u64 = 3;
+/// Runs of a transaction.
+const AT_ONCE: usize = 100;
 const HOUR_NS: u64 = 3_600_000_000_000;
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -51,31 +58,87 @@ fn timed<T>(
     Ok(done)
 }
 
-/// One run each hour of several plans, all with the trials of the same example.
+/// One run each hour, of several plans and hosts. Each has the trials and the header of the same
+/// example, and a digest of its own. Few runs go into a transaction: one for all would need as much
+/// room again beside the file before any of it could be written there.
 fn make(path: &Path, runs: u64) -> Result<(), Box<dyn Error>> {
-    let RunRecord { header, trials, .. } = hello();
+    let RunRecord { header, trials, .. } = example()?;
     // The first run creates the tables. The others are copies of its rows.
     let store = Store::open(path)?;
     store.begin(&header)?;
     for (number, trial) in (0..).zip(&trials) {
         store.add_trial(&header.id, number, trial)?;
     }
-    store.end(&header.id, pippin_model::run::RunState::Finished, header.started_unix_ns + 1)?;
+    store.end(&header.id, RunState::Finished, header.started_unix_ns + 1)?;
+    store.keep_digest(&header.id, &digest(0, &header))?;
     drop(store);
-    let connection = Connection::open(path)?;
-    connection.execute_batch("PRAGMA synchronous = OFF; BEGIN")?;
-    for run in 1..runs {
-        let id = format!("{}-{run:05}", header.id);
-        let started = header.started_unix_ns + run * HOUR_NS;
-        connection.execute(
-            "INSERT INTO runs SELECT ?2, ?3, ?3 + 1, state, plan || ?4, title, workload, profile, quick, hostname, replace(header, ?1, ?2), maker FROM runs WHERE id = ?1",
-            params![header.id, id, started as i64, (run % PLANS) as i64],
-        )?;
-        connection.execute(
-            "INSERT INTO trials SELECT ?2, number, target, repetition, verdict, goodput_per_s, p99_ns, record FROM trials WHERE run = ?1",
-            params![header.id, id],
-        )?;
+    let mut connection = Connection::open(path)?;
+    connection.execute_batch("PRAGMA synchronous = OFF")?;
+    for first in (1..runs).step_by(AT_ONCE) {
+        let transaction = connection.transaction()?;
+        for run in first..runs.min(first + AT_ONCE as u64) {
+            copy(&transaction, &header, run)?;
+        }
+        transaction.commit()?;
     }
-    connection.execute_batch("COMMIT; PRAGMA wal_checkpoint(TRUNCATE)")?;
+    connection.execute_batch("PRAGMA wal_checkpoint(TRUNCATE)")?;
     Ok(())
+}
+
+/// What a short run leaves: one repetition, and the manifests of its targets in the header.
+fn example() -> Result<RunRecord, Box<dyn Error>> {
+    let mut record = hello();
+    record.trials.retain(|trial| trial.spec.repetition == 0);
+    let catalog = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../targets");
+    for (id, info) in &mut record.header.targets {
+        let folder = catalog.join(&id.language).join(&id.name);
+        info.manifest = Some(Manifest::read(&folder)?);
+    }
+    Ok(record)
+}
+
+fn copy(transaction: &Transaction<'_>, header: &RunHeader, run: u64) -> Result<(), Box<dyn Error>> {
+    let id = format!("{}-{run:05}", header.id);
+    let started = header.started_unix_ns + run * HOUR_NS;
+    let host = format!("bench-{}", run % HOSTS);
+    transaction.execute(
+        "INSERT INTO runs SELECT ?2, ?3, ?3 + 1, state, plan || ?4, title || ' ' || ?4, workload, profile, quick, ?5, replace(header, ?1, ?2), maker FROM runs WHERE id = ?1",
+        params![header.id, id, started as i64, (run % PLANS) as i64, host],
+    )?;
+    transaction.execute(
+        "INSERT INTO trials SELECT ?2, number, target, repetition, verdict, goodput_per_s, p99_ns, record FROM trials WHERE run = ?1",
+        params![header.id, id],
+    )?;
+    let digest = digest(run, header);
+    transaction.execute(
+        "INSERT INTO digests (run, trials, worst, digest) VALUES (?1, ?2, ?3, ?4)",
+        params![
+            id,
+            digest.trials as i64,
+            digest.worst.map(|verdict| verdict.to_string()),
+            serde_json::to_string(&digest)?
+        ],
+    )?;
+    Ok(())
+}
+
+/// Leaders, verdicts and lines that differ from run to run.
+fn digest(run: u64, header: &RunHeader) -> RunDigest {
+    let verdicts = [Verdict::Valid, Verdict::Suspect, Verdict::Invalid];
+    let targets = &header.plan.targets;
+    let of = |place: usize| TargetDigest {
+        target: targets[(place + run as usize) % targets.len()].clone(),
+        verdict: Some(Verdict::Valid),
+        ranks: Some((place as u32 + 1, place as u32 + 1 + (run % 2) as u32)),
+        figure: Some(60_000.0 / (place as f64 + 1.0)),
+    };
+    let wave = |place: usize| 60_000.0 + 5_000.0 * ((place as u64 + run) as f64 / 5.0).sin();
+    RunDigest {
+        trials: targets.len() as u64,
+        ranked_by: "goodput".into(),
+        targets: (0..targets.len()).map(of).collect(),
+        worst: Some(verdicts[run as usize % verdicts.len()]),
+        slices: Some(CalmSlices { made: 96, calm: 40 + run % 57 }),
+        spark: (0..RunDigest::SPARKS).map(wave).collect(),
+    }
 }

@@ -230,16 +230,22 @@ impl Store {
                  WHERE target = ?1 ORDER BY runs.started_unix_ns, number",
             )?;
             // The trials of a run follow each other and share its header.
-            let mut last = (String::new(), String::new());
+            let mut last = (String::new(), String::new(), None);
             let mut point = |row: &Row<'_>| {
                 let header: String = row.get(7)?;
                 if header != last.0 {
                     // Unreadable headers are only comparable with each other.
                     let read = serde_json::from_str::<RunHeader>(&header);
-                    last = (header, read.as_ref().map(comparable::key).unwrap_or_default());
+                    let key = read.as_ref().map(comparable::key).unwrap_or_default();
+                    let info = |read: RunHeader| {
+                        read.targets.into_iter().find(|(id, _)| id.to_string() == target)
+                    };
+                    let commit = read.ok().and_then(info).and_then(|(_, info)| info.commit);
+                    last = (header, key, commit);
                 }
                 Ok(HistoryPoint {
                     comparable: last.1.clone(),
+                    commit: last.2.clone(),
                     run: row.get(0)?,
                     started_unix_ns: row.get::<_, i64>(1)? as u64,
                     plan: row.get(2)?,

@@ -431,9 +431,10 @@ fn cpu_line(current: &Current, look: Look) -> Line<'static> {
         (Role::Services, "services", &cpus.services),
     ];
     let takes_part = |role: Role| match role {
-        Role::Target => !current.spec.cpus.target.is_empty(),
         Role::Generator => true,
-        Role::Services => current.usage.cores.contains_key(&Role::Services),
+        // The server behind a URL is given no processors; it is known where it runs here.
+        Role::Target if !cpus.target.is_empty() => true,
+        Role::Target | Role::Services => current.usage.cores.contains_key(&role),
     };
     for (role, name, given) in roles.into_iter().filter(|(role, ..)| takes_part(*role)) {
         let cores = current.usage.cores.get(&role).copied();

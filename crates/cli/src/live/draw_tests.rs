@@ -109,6 +109,11 @@ fn running() -> State {
 }
 
 fn load() -> State {
+    load_of(true)
+}
+
+/// The second of three steps; `server`: whether it runs on this machine.
+fn load_of(server: bool) -> State {
     let profile = plan(1, "sweep").profile;
     let mut state = State::new(Subject::Url("http://127.0.0.1:8080/".into()));
     let mut spec = trial("url/load", 0, &profile, Some(Step::Connections { count: 1 }));
@@ -118,11 +123,14 @@ fn load() -> State {
     spec.step = Some(Step::Connections { count: 8 });
     state.trial_started(&spec, 2, 3, at(5.0));
     state.stage("measuring", at(5.0));
-    let mut usage = sample(1, 0, 60);
-    usage.roles.remove(&Role::Target);
+    let mut usage = sample(1, 40, 60);
+    if !server {
+        usage.roles.remove(&Role::Target);
+    }
     state.window(&window(0, 52_000, 0), Some(&usage), at(6.0));
     usage.at_ns += 1_000_000_000;
     usage.roles.entry(Role::Generator).and_modify(|role| role.cpu_ns += 910_000_000);
+    usage.roles.entry(Role::Target).and_modify(|role| role.cpu_ns += 1_420_000_000);
     state.window(&window(1, 58_000, 0), Some(&usage), at(7.0));
     state
 }
@@ -140,6 +148,14 @@ fn a_run_on_terminals_of_three_sizes() {
 fn a_sweep_of_a_url() {
     assert_golden("load-80x24", &load(), PLAIN, (80, 24), 7.2);
     assert_golden("load-40x10", &load(), PLAIN, (40, 10), 7.2);
+}
+
+#[test]
+fn the_processors_of_a_server_elsewhere_are_not_known() {
+    let drawn = |server| text(&frame(&load_of(server), PLAIN, (80, 24), 7.2));
+    assert!(drawn(true).contains("CPU target 1.42 cores · generator 0.91 cores"));
+    assert!(!drawn(false).contains("CPU target"), "{}", drawn(false));
+    assert!(drawn(false).contains("\nCPU generator 0.91 cores"));
 }
 
 #[test]

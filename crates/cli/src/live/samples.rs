@@ -1,7 +1,9 @@
 //! Plans, trials, windows and records for the tests of the view.
+use pippin_model::bins::ResponseBins;
 use pippin_model::caveat::{Caveat, Severity};
 use pippin_model::cpus::{CpuSet, CpuSplit};
 use pippin_model::example::{self, ExampleTrial};
+use pippin_model::histogram::Histogram;
 use pippin_model::load_result::{Answered, ErrorKind, Measured, RequestCounts, Window};
 use pippin_model::plan::{Plan, PlanOptions};
 use pippin_model::profile::Profile;
@@ -55,6 +57,11 @@ pub fn trial(target: &str, repetition: u32, profile: &Profile, step: Option<Step
 /// A second with `completed` requests, and response times that follow from that number.
 pub fn window(from_s: i64, completed: u64, errors: u64) -> Window {
     let ms = |ms: u64| Some(ms * 1_000_000 * 30_000 / completed.max(1));
+    let mut times = Histogram::new();
+    // From 0.4 to 4 ms, most of them around 1 ms.
+    for (place, count) in (4..=40).zip((1..=6).chain((0..31).rev())) {
+        times.record_n(place * 100_000, count * 10);
+    }
     Window {
         from_ns: from_s * 1_000_000_000,
         duration_ns: 1_000_000_000,
@@ -65,6 +72,7 @@ pub fn window(from_s: i64, completed: u64, errors: u64) -> Window {
         live_connections: 10,
         response_p50_ns: ms(1),
         response_p99_ns: ms(4),
+        response_bins: ResponseBins::of(&times),
         ..Window::default()
     }
 }

@@ -5,7 +5,7 @@ use std::sync::{Mutex, PoisonError};
 
 use pippin_model::trial::{Failure, Stage};
 
-use super::Installer;
+use super::{Installer, steps};
 use crate::environment::find_program;
 use crate::error::LabError;
 
@@ -81,7 +81,8 @@ pub fn install(packages: &[String], installer: &Installer<'_>) -> Result<(), Lab
     let words = command(packages);
     (installer.say)(&words.join(" "));
     run(&words).map_err(|log_tail| {
-        let message = format!("apt-get could not install {}", packages.join(" "));
+        let reason = steps::reason(&log_tail);
+        let message = format!("apt-get could not install {}{reason}", packages.join(" "));
         LabError::Target(Failure { stage: Stage::Install, message, log_tail })
     })
 }

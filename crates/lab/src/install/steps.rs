@@ -73,14 +73,18 @@ fn run_one(launch: &Launch, installer: &Installer<'_>) -> Result<(), LabError> {
         Some(Exit::Code(0)) => Ok(()),
         Some(exit) => {
             let tail = process.log_tail(12);
-            let reason = telling_line(&tail).map(|line| format!(": {line}")).unwrap_or_default();
-            Err(fail(format!("`{words}` {exit}{reason}"), tail))
+            Err(fail(format!("`{words}` {exit}{}", reason(&tail)), tail))
         }
         None => Err(fail(
             format!("`{words}` did not end within {} minutes", STEP_LIMIT.as_secs() / 60),
             process.log_tail(12),
         )),
     }
+}
+
+/// The line of a log that gives the reason, behind a colon; nothing of an empty log.
+pub fn reason(tail: &[String]) -> String {
+    telling_line(tail).map(|line| format!(": {line}")).unwrap_or_default()
 }
 
 /// The line of a log that gives the reason: the first that mentions a failure, else the last.

@@ -5,14 +5,18 @@ use std::path::Path;
 use super::overload;
 use super::slices::Rounds;
 use super::{ExampleTrial, SECOND, STARTED_UNIX_NS, caveat, failed};
-use crate::caveat::{Severity, Verdict};
+use crate::caveat::{Caveat, Severity, Verdict};
+use crate::cpus::CpuSet;
 use crate::fingerprint::Fingerprint;
+use crate::manifest::Manifest;
 use crate::objective::Objective;
 use crate::plan::{EXTRA_TIME, Plan, PlanCpus, Price};
 use crate::profile::{Profile, StopRule, WarmUp};
 use crate::published::Published;
 use crate::register::ServerKind;
-use crate::run::{Calibration, RunHeader, RunRecord, RunState, TargetInfo};
+use crate::run::{
+    Calibration, RunHeader, RunRecord, RunState, ServerProcess, TargetInfo, UrlServer,
+};
 use crate::target::TargetId;
 use crate::trial::{Failure, Stage, Step, TrialRecord};
 use crate::units::Spread;
@@ -224,7 +228,7 @@ fn published() -> Published {
     published
 }
 
-fn caveat_of(target: &str, repetition: u32) -> crate::caveat::Caveat {
+fn caveat_of(target: &str, repetition: u32) -> Caveat {
     match (target, repetition) {
         ("c/nginx", _) => caveat(
             "generator_busy",
@@ -262,6 +266,29 @@ fn plug(profile: &Profile, repetition: u32) -> TrialRecord {
     )];
     record.verdict = Verdict::Invalid;
     record
+}
+
+/// One load of a URL on this machine, with a doubt and a note.
+pub fn load() -> RunRecord {
+    let profile = closed();
+    let mut header = header("load", "http://127.0.0.1:8080/", profile.clone(), &["url/shop"]);
+    header.url = Some("http://127.0.0.1:8080/".into());
+    header.server = Some(UrlServer::Processes {
+        processes: vec![ServerProcess { pid: 4_242, name: "shop".into() }],
+    });
+    let doubts = vec![
+        caveat("not_cpu_bound", Severity::Note, "not CPU-bound: 0.50 of 1 processor busy", ""),
+        caveat(
+            "no_steady_state",
+            Severity::Suspect,
+            "throughput changed by -9.1 % over 10 windows, from 46,200 to 42,000 requests/s (limit 5 %)",
+            "measure longer (-d 60s), or warm up longer (--warm-up 30s)",
+        ),
+    ];
+    let server = Server { target: "url/shop", ..SERVERS[1] };
+    let mut trial = server.trial(&profile, 0, None).caveats(doubts).build();
+    trial.spec.cpus.target = CpuSet::default();
+    finished(header, vec![trial])
 }
 
 /// Two targets at seven numbers of connections that follow the Universal Scalability Law.
@@ -380,3 +407,61 @@ pub fn many(count: usize) -> RunRecord {
     }
     finished(header, trials)
 }
+
+/// Twenty targets as a real run leaves them: measured in rounds, with manifests and versions, notes
+/// on all, doubts on some, one INVALID, and three that cannot be had for two causes.
+pub fn twenty() -> RunRecord {
+    let mut record = many(20);
+    let rounds = Rounds { start: 0.004, slice: 0.015, disturbed_one_in: 4, ..Rounds::default() };
+    for trial in &mut record.trials {
+        rounds.slice_up(trial);
+        let place = record.header.plan.targets.iter().position(|id| *id == trial.spec.target);
+        trial.caveats = doubts_of(place.unwrap());
+        trial.verdict = Verdict::of(&trial.caveats);
+    }
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../targets/go/net-http");
+    let manifest = Manifest::read(&folder).unwrap();
+    for info in record.header.targets.values_mut() {
+        info.manifest = Some(manifest.clone());
+        info.versions = [("go".into(), "bin/server: go1.22.1".into())].into();
+    }
+    let missing = [
+        ("lang7/server-20", "`mix deps.get` ended with status 1: httpc request failed: nxdomain"),
+        ("lang7/server-21", "`mix deps.get` ended with status 1: httpc request failed: nxdomain"),
+        ("lang8/server-22", "missing: ruby >= 3 (not on PATH); apt-get install ruby"),
+    ];
+    for (target, cause) in missing {
+        let failure =
+            Failure { stage: Stage::Install, message: cause.into(), log_tail: Vec::new() };
+        let info = TargetInfo { unavailable: Some(failure), ..TargetInfo::default() };
+        record.header.targets.insert(id(target), info);
+        record.header.plan.targets.push(id(target));
+    }
+    record
+}
+
+/// What is doubted of the target at this place of the plan.
+fn doubts_of(place: usize) -> Vec<Caveat> {
+    let busy = format!("CPU-bound: 0.9{} of 1 processor busy", place % 10);
+    let goes =
+        format!("headers (first byte sent to head complete) {}.4 %, body 9.1 %", 80 + place % 9);
+    let mut found = vec![
+        caveat("cpu_bound", Severity::Note, &busy, "nothing to do"),
+        caveat("time_goes", Severity::Note, &goes, "nothing to do"),
+    ];
+    let (grave, seen, advice) = match place {
+        3 => {
+            (Severity::Invalid, "generator core 97.4 % busy over 10.0 s (limit 95 %)", BUSY_ADVICE)
+        }
+        place if place % 4 == 1 => {
+            (Severity::Suspect, "throughput changed by -7.1 % over 10 windows", STEADY_ADVICE)
+        }
+        _ => return found,
+    };
+    let name = if grave == Severity::Invalid { "generator_busy" } else { "no_steady_state" };
+    found.push(caveat(name, grave, seen, advice));
+    found
+}
+
+const BUSY_ADVICE: &str = "give the generator more processors (cpus.generator in the plan): these figures depend on the generator as well as on the target";
+const STEADY_ADVICE: &str = "measure longer, or warm up longer (warm_up = \"30s\"): a figure that still changes depends on when it is taken";

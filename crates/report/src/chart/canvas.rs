@@ -214,11 +214,36 @@ fn svg(width: u32, height: u32, draw: impl FnOnce(&Area<'_>) -> Drawn) -> String
         let _ = draw(&root);
         let _ = root.present();
     }
-    dashed(&text).replacen(
+    dashed(&slim(&text)).replacen(
         &format!("width=\"{}\" height=\"{}\"", width * FINE, height * FINE),
-        &format!("width=\"{width}\" height=\"{height}\""),
+        &format!("width=\"{width}\" height=\"{height}\" font-family=\"{FONT}\""),
         1,
     )
+}
+
+/// `plotters` says of each element what holds without being said, and the font of each text. A page
+/// has three drawings of a chart, of which that would be the half.
+fn slim(svg: &str) -> String {
+    let said = [
+        (" opacity=\"1\"", ""),
+        (" stroke=\"none\" stroke-width=\"1\"", ""),
+        (" stroke=\"none\"", ""),
+        (" text-anchor=\"start\"", ""),
+        (&format!(" font-family=\"{FONT}\""), ""),
+        (" \"/>", "\"/>"),
+        (">\n", ">"),
+        ("\n<", "<"),
+    ];
+    let slim = said.iter().fold(svg.to_string(), |text, (from, to)| text.replace(from, to));
+    // Sizes to more digits than a pixel has parts.
+    let mut parts = slim.split("font-size=\"");
+    let mut out = parts.next().unwrap_or_default().to_string();
+    for part in parts {
+        let (size, rest) = part.split_once('"').unwrap_or((part, ""));
+        let size = size.get(..size.len().min(4)).unwrap_or(size);
+        out.extend(["font-size=\"", size, "\"", rest]);
+    }
+    out
 }
 
 /// Room for the heading of a chart that stands alone.
@@ -234,20 +259,15 @@ pub fn standalone(svg: &str, heading: &str, title: &str, alternative: &str) -> S
     let (width, height) = (Form::Wide.width(), height + HEADING);
     let (top, fine_width, fine_height) = (HEADING * FINE, width * FINE, height * FINE);
     let head = format!(
-        "<svg width=\"{width}\" height=\"{height}\" viewBox=\"0 -{top} {fine_width} {fine_height}\" xmlns=\"http://www.w3.org/2000/svg\" role=\"img\">"
+        "<svg width=\"{width}\" height=\"{height}\" viewBox=\"0 -{top} {fine_width} {fine_height}\" xmlns=\"http://www.w3.org/2000/svg\" font-family=\"{FONT}\" role=\"img\">"
     );
     let words = format!("<title>{}</title><desc>{}</desc>", escape(title), escape(alternative));
     let paper = format!(
         "<rect x=\"0\" y=\"-{top}\" width=\"{fine_width}\" height=\"{fine_height}\" fill=\"{}\"/>",
         hex(PAPER)
     );
-    let place = format!(
-        "x=\"{}\" y=\"-{}\" font-family=\"{FONT}\" font-size=\"{}\" fill=\"{}\"",
-        px(8),
-        px(14),
-        px(17),
-        hex(INK)
-    );
+    let place =
+        format!("x=\"{}\" y=\"-{}\" font-size=\"{}\" fill=\"{}\"", px(8), px(14), px(17), hex(INK));
     format!("{head}{words}{paper}<text {place}>{}</text>{rest}", escape(heading))
 }
 

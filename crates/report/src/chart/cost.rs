@@ -2,7 +2,7 @@
 use super::axis::{Axis, short};
 use super::canvas::{Bar, Form, bars};
 use super::palette::{AXIS, series};
-use super::{Chart, DataTable, Drawings, coloured, label};
+use super::{Chart, DataTable, Drawings, coloured, label, targets};
 use crate::view::View;
 use crate::words;
 
@@ -67,7 +67,7 @@ pub fn charts(view: &View) -> Vec<Chart> {
     vec![Chart {
         name: "cost".into(),
         title: "Cost of a million requests".into(),
-        alternative: format!("Stacked bars of CPU-seconds per million requests of target, services and generator for {} targets.", rows.len()),
+        alternative: format!("Stacked bars of CPU-seconds per million requests of target, services and generator for {}.", targets(rows.len())),
         caption: "The figure behind a bar is the target's own. Money: target and services at the plan's price of a core, as if the rest of the machine were put to use."
             .into(),
         lines_by_target: false,

@@ -3,7 +3,7 @@ use super::axis::{Axis, share, time};
 use super::canvas::{Form, Line, lines};
 use super::palette::{series, stroke};
 use super::plot::{Plot, Unit};
-use super::{Chart, DataTable, Drawings, coloured, label};
+use super::{Chart, DataTable, Drawings, coloured, label, targets};
 use crate::view::View;
 use crate::words;
 
@@ -56,8 +56,8 @@ pub fn charts(view: &View) -> Vec<Chart> {
         name: "distribution".into(),
         title: "Distribution of response times".into(),
         alternative: format!(
-            "Share of requests by response time for {} targets, in bins of equal width on a logarithmic axis.",
-            rows.len()
+            "Share of requests by response time for {}, in bins of equal width on a logarithmic axis.",
+            targets(rows.len())
         ),
         caption: format!(
             "Each step is a bin {} wide. Two peaks are two kinds of answers: look for a cache, a garbage collector, or a delayed acknowledgement at 40 ms.",

@@ -4,7 +4,7 @@ use pippin_model::bins::ResponseBins;
 use super::axis::{Axis, short, time};
 use super::canvas::{Cell, Form, Panel, heat};
 use super::palette::series;
-use super::{Chart, DataTable, Drawings, coloured, label};
+use super::{Chart, DataTable, Drawings, coloured, label, targets};
 use crate::view::View;
 use crate::view::row::Row;
 use crate::words;
@@ -110,8 +110,8 @@ pub fn charts(view: &View) -> Vec<Chart> {
         name: "response-map".into(),
         title: "Response times over time".into(),
         alternative: format!(
-            "Maps of the response times of {} targets over {last:.0} s, all repetitions one on the other, from {} to {}.",
-            shown.len(),
+            "Maps of the response times of {} over {last:.0} s, all repetitions one on the other, from {} to {}.",
+            targets(shown.len()),
             time(ResponseBins::ends_ns(least).0.round()),
             time(ResponseBins::ends_ns(most).1.round())
         ),

@@ -2,7 +2,7 @@
 use super::axis::{Axis, short};
 use super::canvas::{Bar, Form, bars};
 use super::palette::{AXIS, series};
-use super::{Chart, DataTable, Drawings, coloured, label};
+use super::{Chart, DataTable, Drawings, coloured, label, targets};
 use crate::view::View;
 use crate::view::row::{Held, Row};
 use crate::words;
@@ -49,8 +49,8 @@ pub fn charts(view: &View) -> Vec<Chart> {
         name: "held".into(),
         title: "Where the connections were".into(),
         alternative: format!(
-            "Stacked bars of the connections that were with the target and with the generator on average, for {} targets.",
-            rows.len()
+            "Stacked bars of the connections that were with the target and with the generator on average, for {}.",
+            targets(rows.len())
         ),
         caption: "In a closed loop each connection carries one user at a time. What the generator holds the target does not see: its service times are those of the connections that were with it."
             .into(),

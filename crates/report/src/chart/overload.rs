@@ -5,7 +5,7 @@ use super::canvas::{Form, Line, lines};
 use super::palette::{FAINT, Stroke, series, stroke};
 use super::plot::{Plot, TIME, Unit};
 use super::series::merged;
-use super::{Chart, DataTable, Drawings, coloured, label};
+use super::{Chart, DataTable, Drawings, coloured, label, targets};
 use crate::view::View;
 use crate::view::overload::OverloadView;
 use crate::view::row::Row;
@@ -96,7 +96,7 @@ fn by_rate(rows: &[Shown<'_>]) -> Chart {
 fn alternative(rows: &[Shown<'_>]) -> String {
     let said: Vec<String> =
         rows.iter().map(|(_, row, overload)| overload.sentences(&row.target.to_string())).collect();
-    format!("Right answers of {} targets by the offered rate. {}", rows.len(), said.join(" "))
+    format!("Right answers of {} by the offered rate. {}", targets(rows.len()), said.join(" "))
 }
 
 fn cells<'a>(row: &'a Row, overload: &'a OverloadView) -> impl Iterator<Item = Vec<String>> + 'a {
@@ -158,8 +158,8 @@ fn over_time(rows: &[Shown<'_>]) -> Chart {
         name: "overload-over-time".into(),
         title: "Right answers through the overload and after it".into(),
         alternative: format!(
-            "Right answers of {} targets over {}, as multiples of their capacity, beside what was offered.",
-            rows.len(),
+            "Right answers of {} over {}, as multiples of their capacity, beside what was offered.",
+            targets(rows.len()),
             time(last * 1e9)
         ),
         caption: "Dotted: what was offered. At the end it is half of the capacity again: above the dotted line are answers to what had waited."

@@ -3,7 +3,7 @@ use super::axis::{Axis, time};
 use super::canvas::{Form, Line, lines};
 use super::palette::{series, stroke};
 use super::plot::{Plot, Unit};
-use super::{Chart, DataTable, Drawings, coloured, label};
+use super::{Chart, DataTable, Drawings, coloured, label, targets};
 use crate::view::View;
 use crate::words;
 
@@ -52,8 +52,8 @@ pub fn charts(view: &View) -> Vec<Chart> {
         name: "percentiles".into(),
         title: "Response time by percentile".into(),
         alternative: format!(
-            "Response time against the fraction of requests that were at least as fast, for {} targets, from {} to {}.",
-            rows.len(),
+            "Response time against the fraction of requests that were at least as fast, for {}, from {} to {}.",
+            targets(rows.len()),
             time(least.round()),
             time(most.round())
         ),

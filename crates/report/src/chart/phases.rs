@@ -3,7 +3,7 @@ use super::axis::{Axis, short};
 use super::canvas::{Form, Line, lines};
 use super::palette::{AXIS, Stroke, series, stroke};
 use super::plot::{Plot, TIME, Unit};
-use super::{Chart, DataTable, Drawings, coloured, label};
+use super::{Chart, DataTable, Drawings, coloured, label, targets};
 use crate::view::View;
 use crate::words;
 
@@ -79,7 +79,7 @@ pub fn charts(view: &View) -> Vec<Chart> {
     vec![Chart {
         name: "devices".into(),
         title: "Devices over the ramps".into(),
-        alternative: format!("Live connections over time for {} targets: ramp up, sustained part, ramp down; up to {}.", rows.len(), short(most)),
+        alternative: format!("Live connections over time for {}: ramp up, sustained part, ramp down; up to {}.", targets(rows.len()), short(most)),
         caption: "Dashed verticals part ramp up, sustained part and ramp down; the headline counts the sustained part alone.".into(),
         lines_by_target: true,
         drawings: Drawings::by(draw),

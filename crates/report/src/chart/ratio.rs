@@ -5,7 +5,7 @@ use pippin_stats::ratio::Ratio;
 use super::axis::Axis;
 use super::canvas::{Bar, Form, bars_about};
 use super::palette::{FAINT, series};
-use super::{Chart, DataTable, Drawings, coloured};
+use super::{Chart, DataTable, Drawings, coloured, targets};
 use crate::view::View;
 use crate::view::row::Row;
 use crate::words;
@@ -69,8 +69,8 @@ fn chart(view: &View, name: &str, title: &str, metric: Metric) -> Option<Chart> 
         name: name.into(),
         title: format!("{title} beside {reference}"),
         alternative: format!(
-            "Ratios of {} targets to {reference} with their 95 % intervals, from {} to {}; {apart} of them surely differ.",
-            ratios().count(),
+            "Ratios of {} to {reference} with their 95 % intervals, from {} to {}; those that surely differ: {apart}.",
+            targets(ratios().count()),
             words::ratio(Some(least)),
             words::ratio(Some(most)),
         ),

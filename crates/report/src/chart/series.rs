@@ -7,7 +7,7 @@ use super::axis::{self, Axis};
 use super::canvas::{Form, Line, lines};
 use super::palette::{FAINT, Stroke, series, stroke};
 use super::plot::{Plot, TIME, Unit};
-use super::{Chart, DataTable, Drawings, coloured, label};
+use super::{Chart, DataTable, Drawings, coloured, label, targets};
 use crate::view::View;
 use crate::view::row::Row;
 use crate::view::series::Series;
@@ -173,9 +173,9 @@ fn chart(view: &View, quantity: &Quantity) -> Option<Chart> {
         name: quantity.name.into(),
         title: quantity.title.into(),
         alternative: format!(
-            "{} of {} targets, from {first:.0} s to {last:.0} s.",
+            "{} of {}, from {first:.0} s to {last:.0} s.",
             quantity.title,
-            view.measured().count()
+            targets(view.measured().count())
         ),
         caption: format!(
             "A line is the median of the repetitions, the band around it reaches from the lowest to the highest. Left of 0 is {before}, which the headline does not count.{}",

@@ -2,7 +2,7 @@
 use super::axis::{Axis, time};
 use super::canvas::{Bar, Form, bars};
 use super::palette::series;
-use super::{Chart, DataTable, Drawings, coloured, label};
+use super::{Chart, DataTable, Drawings, coloured, label, targets};
 use crate::view::View;
 use crate::view::row::Row;
 use crate::words;
@@ -62,7 +62,7 @@ pub fn charts(view: &View) -> Vec<Chart> {
     vec![Chart {
         name: "split".into(),
         title: "Where the time goes".into(),
-        alternative: format!("Stacked bars of the mean time to connect, to the last header and to the last byte of the body for {} targets.", rows.len()),
+        alternative: format!("Stacked bars of the mean time to connect, to the last header and to the last byte of the body for {}.", targets(rows.len())),
         caption: "Means, so that the parts add up. Headers: from handing the request to the kernel to the last byte of the header block; body: from there to its last byte."
             .into(),
         lines_by_target: false,

@@ -6,7 +6,7 @@ use super::axis::{Axis, short, time};
 use super::canvas::{Form, Line, lines};
 use super::palette::{AXIS, Stroke, series, stroke};
 use super::plot::{Plot, Unit};
-use super::{Chart, DataTable, Drawings, coloured};
+use super::{Chart, DataTable, Drawings, coloured, targets};
 use crate::terminal::{parameter, signed};
 use crate::view::View;
 use crate::view::row::Row;
@@ -112,8 +112,8 @@ fn throughput(rows: &[(usize, &Row, &Sweep)]) -> Chart {
         name: "sweep".into(),
         title: "Throughput by connections".into(),
         alternative: format!(
-            "Requests per second by number of connections for {} targets, with fitted curves. {}",
-            rows.len(),
+            "Requests per second by number of connections for {}, with fitted curves. {}",
+            targets(rows.len()),
             laws.join(" ")
         ),
         caption: format!(
@@ -213,8 +213,8 @@ fn response(rows: &[(usize, &Row, &Sweep)]) -> Option<Chart> {
         name: "sweep-response".into(),
         title: "Response time by connections".into(),
         alternative: format!(
-            "Median and 99th percentile of the response time by number of connections for {} targets.",
-            rows.len()
+            "Median and 99th percentile of the response time by number of connections for {}.",
+            targets(rows.len())
         ),
         caption: "Solid: the median. Dashed: the 99th percentile.".into(),
         lines_by_target: true,

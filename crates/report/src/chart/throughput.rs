@@ -4,7 +4,7 @@ use pippin_model::caveat::Verdict;
 use super::axis::{Axis, short};
 use super::canvas::{Bar, Form, bars};
 use super::palette::{INVALID, series};
-use super::{Chart, DataTable, Drawings, coloured, label};
+use super::{Chart, DataTable, Drawings, coloured, label, targets};
 use crate::view::View;
 use crate::words;
 
@@ -61,8 +61,8 @@ pub fn charts(view: &View) -> Vec<Chart> {
             .collect(),
     };
     let alternative = format!(
-        "Horizontal bars of requests per second for {} targets; the first is {} with {}.",
-        rows.len(),
+        "Horizontal bars of requests per second for {}; the first is {} with {}.",
+        targets(rows.len()),
         best.target,
         words::count(Some(most.median))
     );

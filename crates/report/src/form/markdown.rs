@@ -235,7 +235,7 @@ fn doubts(out: &mut String, view: &View) {
             Severity::Suspect => "SUSPECT",
             Severity::Note => "note",
         };
-        line(out, &format!("- **{severity}** {}", text(&doubt.id.replace('_', " "))));
+        line(out, &format!("- **{severity}** {}", text(&doubt.name())));
         for seen in &doubt.seen {
             line(out, &format!("  - {}: {}", text(&seen.target), text(&seen.evidence.join("; "))));
         }

@@ -51,7 +51,7 @@ fn verdict(trial: &TrialRecord) -> TestCaseStatus {
         None if trial.verdict == Verdict::Invalid => {
             let grave = trial.caveats.iter().filter(|one| one.severity == Severity::Invalid);
             let all: Vec<String> =
-                grave.map(|caveat| format!("{}: {}", caveat.id, caveat.evidence)).collect();
+                grave.map(|caveat| format!("{}: {}", caveat.name(), caveat.evidence)).collect();
             (NonSuccessKind::Failure, format!("INVALID: {}", all.join("; ")))
         }
         None => return TestCaseStatus::success(),

@@ -1,8 +1,9 @@
 //! Charts, changes in words, and the table of runs.
 use maud::{Markup, html};
+use pippin_model::commit::Commit;
 use pippin_model::run::HistoryPoint;
 
-use super::{Figure, History, chart};
+use super::{Change, Figure, History, chart};
 use crate::html::{document, figures, rules};
 use crate::words;
 
@@ -31,7 +32,7 @@ fn section(history: &History, link: &impl Fn(&str) -> Markup) -> Markup {
             @if history.is_long_enough() {
                 h3 { "Changes" }
                 @if changes.is_empty() { p { "None that chance does not explain." } }
-                @else { ul { @for change in &changes { li { (change.words()) } } } }
+                @else { ul { @for change in &changes { li { (change.words()) (commits(change)) } } } }
             } @else { p.hint { "Changes are looked for from six runs on that are not INVALID." } }
             h3 { "Runs" }
             (table(history, link))
@@ -39,11 +40,28 @@ fn section(history: &History, link: &impl Fn(&str) -> Markup) -> Markup {
     }
 }
 
+/// Where the commits between the two sides of a change can be read.
+fn commits(change: &Change) -> Markup {
+    let page = change.commits.as_ref().and_then(|(from, to)| from.page_to(to));
+    html! { @if let Some(page) = page { " " a href=(page) rel="noreferrer" { "What changed" } } }
+}
+
+/// A commit, with a link to its page where there is one.
+pub(crate) fn commit(commit: &Commit) -> Markup {
+    html! {
+        @match commit.page() {
+            Some(page) => a href=(page) rel="noreferrer" { code { (commit.short()) } },
+            None => code { (commit.short()) },
+        }
+    }
+}
+
 fn table(history: &History, link: &impl Fn(&str) -> Markup) -> Markup {
+    let has_commits = history.runs.iter().any(|run| run.commit.is_some());
     html! {
         div.scroll tabindex="0" role="region" aria-label="Runs, scrolls sideways" {
             table.sortable {
-                thead { tr { th scope="col" { "Run" } th scope="col" { "Started" } th.number scope="col" { "Requests/s" } th.number scope="col" { "p99" } th.number scope="col" { "Trials" } th scope="col" { "Verdict" } } }
+                thead { tr { th scope="col" { "Run" } th scope="col" { "Started" } th.number scope="col" { "Requests/s" } th.number scope="col" { "p99" } th.number scope="col" { "Trials" } @if has_commits { th scope="col" { "Commit" } } th scope="col" { "Verdict" } } }
                 tbody {
                     @for run in history.runs.iter().rev() {
                         tr .invalid[run.invalid] {
@@ -52,6 +70,7 @@ fn table(history: &History, link: &impl Fn(&str) -> Markup) -> Markup {
                             td.number data-value=(run.goodput_per_s) { (words::count(Some(run.goodput_per_s))) }
                             td.number data-value=[run.p99_ns] { (words::ns_f(run.p99_ns)) }
                             td.number { (run.trials) }
+                            @if has_commits { td { @match &run.commit { Some(of) => (commit(of)), None => (words::UNKNOWN) } } }
                             td { @if run.invalid { span.badge.invalid { "INVALID" } } }
                         }
                     }

@@ -76,9 +76,6 @@ fn difference(from: &Explained, to: &Explained) -> Markup {
     }
 }
 
-/// Values of the language field that are no language.
-const NO_LANGUAGES: [&str; 4] = [pippin_model::project::LANGUAGE, "url", "command", "image"];
-
 /// Pairs of targets of one language, because their functions have the same names: each target with
 /// the first.
 fn pairs(view: &View) -> Vec<(&Explained, &Explained)> {
@@ -86,9 +83,8 @@ fn pairs(view: &View) -> Vec<(&Explained, &Explained)> {
     all.iter()
         .enumerate()
         .filter_map(|(place, to)| {
-            let language = to.target.language.as_str();
             let is_alike = |from: &&Explained| {
-                from.target.language == language && !NO_LANGUAGES.contains(&language)
+                from.target.language == to.target.language && !to.target.is_own()
             };
             Some((all[..place].iter().find(is_alike)?, to))
         })

@@ -2,6 +2,7 @@
 use maud::{Markup, html};
 use serde::Serialize;
 
+use crate::history::commit;
 use crate::view::View;
 use crate::view::agents::COLUMNS;
 use crate::view::calm;
@@ -83,13 +84,14 @@ fn agents(view: &View) -> Markup {
 }
 
 fn plan(view: &View) -> Markup {
+    let has_commits = view.targets.values().any(|info| info.commit.is_some());
     html! {
         section id="plan" {
             h2 { "Plan and targets" }
             p { "Repetitions were interleaved in a random order drawn from the seed " code { (view.run.seed) } ", and every target was started anew for each." }
             div.scroll tabindex="0" role="region" aria-label="Versions, scrolls sideways" {
                 table {
-                    thead { tr { th scope="col" { "Target" } th scope="col" { "Installed by" } th scope="col" { "Versions" } th scope="col" { "Digest" } } }
+                    thead { tr { th scope="col" { "Target" } th scope="col" { "Installed by" } th scope="col" { "Versions" } th scope="col" { "Digest" } @if has_commits { th scope="col" { "Commit" } } } }
                     tbody {
                         @for (target, info) in &view.targets {
                             tr {
@@ -97,6 +99,7 @@ fn plan(view: &View) -> Markup {
                                 td { (info.route.as_deref().unwrap_or(words::UNKNOWN)) }
                                 td { @for (index, (label, version)) in info.versions.iter().enumerate() { @if index > 0 { br; } (words::version(label, version)) } @if info.versions.is_empty() { (words::UNKNOWN) } }
                                 td { code { (info.digest.as_deref().unwrap_or(words::UNKNOWN)) } }
+                                @if has_commits { td { @match &info.commit { Some(of) => (commit(of)), None => (words::UNKNOWN) } } }
                             }
                         }
                     }

@@ -1,5 +1,6 @@
 //! Charts with alternative text and data tables.
 use maud::{Markup, PreEscaped, html};
+use std::collections::BTreeSet;
 
 use crate::chart::palette::{Stroke, stroke};
 use crate::chart::plot::Plot;
@@ -19,11 +20,11 @@ const PRINTED: [&str; 12] = [
     "response-over-time",
     "cpu-over-time",
     "sweep",
+    "sweep-response",
     "capacity",
     "overload",
+    "overload-over-time",
     "devices",
-    "history-requests",
-    "history-p99",
 ];
 
 /// All charts that have no section of their own, with boxes to show and hide targets.
@@ -52,8 +53,18 @@ fn is_elsewhere(name: &str) -> bool {
     HEADLINE.contains(&name) || ELSEWHERE.contains(&name)
 }
 
-fn is_printed(name: &str) -> bool {
-    PRINTED.iter().any(|printed| name == *printed || name.starts_with(&format!("{printed}-")))
+/// Of these, what the table and the ratios say too, or nobody can follow where there are many
+/// targets: their page fits on few sheets without.
+const NOT_OF_MANY: [&str; 2] = ["throughput", "cpu-over-time"];
+/// Targets up to which all that is worth paper is printed.
+const FEW: usize = 8;
+
+fn is_printed(chart: &Chart) -> bool {
+    let name = chart.name.as_str();
+    let targets: BTreeSet<&String> =
+        chart.table.rows.iter().filter_map(|row| row.first()).collect();
+    let is_too_much = targets.len() > FEW && NOT_OF_MANY.contains(&name);
+    (PRINTED.contains(&name) || name.starts_with("history-")) && !is_too_much
 }
 
 /// The colour of a target's lines, with gaps if they have gaps: beyond the palette, two targets
@@ -113,7 +124,7 @@ pub fn cost(charts: &[Chart]) -> Markup {
 #[must_use]
 pub fn figure(chart: &Chart) -> Markup {
     html! {
-        figure .by-target[chart.lines_by_target] .screen-only[!is_printed(&chart.name)] id=(format!("chart-{}", chart.name)) data-name=(chart.name) {
+        figure .by-target[chart.lines_by_target] .screen-only[!is_printed(chart)] id=(format!("chart-{}", chart.name)) data-name=(chart.name) {
             div.heading {
                 h3 { (chart.title) }
                 div.save hidden { button type="button" data-save="svg" { "SVG" } button type="button" data-save="png" { "PNG" } }

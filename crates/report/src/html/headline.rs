@@ -98,7 +98,8 @@ fn ratio(view: &View, row: &Row, metric: Metric) -> Markup {
     html! { td.number data-value=[found.map(|ratio| ratio.value)] { (value) @if !within.is_empty() { span.sub { (within.trim_matches(['(', ')'])) } } } }
 }
 
-/// CPU time of a request with its interval, its rank and its ratio to the reference below.
+/// CPU time of a request with its interval, its rank and its ratio to the reference below; on paper
+/// the chart of the ratios stands for the last two.
 fn cpu_a_request(view: &View, row: &Row) -> Markup {
     let cpu = row.cpu_s_per_million;
     let reach = cpu.and_then(ranked::reach_of).map(words::reach);
@@ -106,7 +107,7 @@ fn cpu_a_request(view: &View, row: &Row) -> Markup {
         td.number data-value=[cpu.map(|figure| figure.median)] {
             (words::cpu_a_request(cpu.map(|figure| figure.median)))
             @if let Some(reach) = reach { span.sub { @if !reach.starts_with('-') { "± " } (reach) } }
-            @if ranked::has_cpu_ranks(view) && row.standing.cpu_rank.is_some() { span.sub { "rank " (row.cpu_rank_in_words()) } span.sub { "ratio " (row.to_reference_in_words(view.run.reference.as_ref(), Metric::Cpu)) } }
+            @if ranked::has_cpu_ranks(view) && row.standing.cpu_rank.is_some() { span.sub.on-screen { "rank " (row.cpu_rank_in_words()) } span.sub.on-screen { "ratio " (row.to_reference_in_words(view.run.reference.as_ref(), Metric::Cpu)) } }
         }
     }
 }

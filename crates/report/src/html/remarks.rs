@@ -26,7 +26,7 @@ fn one(doubt: &Doubt) -> Markup {
     };
     html! {
         details class=(format!("doubt {class}")) open[doubt.severity > Severity::Note] {
-            summary { span class=(format!("badge {class}")) { (word) } " " (doubt.id.replace('_', " ")) " " span.count { (doubt.seen.len()) @if doubt.seen.len() == 1 { " target" } @else { " targets" } } }
+            summary { span class=(format!("badge {class}")) { (word) } " " (doubt.name()) " " span.count { (doubt.seen.len()) @if doubt.seen.len() == 1 { " target" } @else { " targets" } } }
             dl { @for seen in &doubt.seen { dt { (seen.target) } @for evidence in &seen.evidence { dd { (evidence) } } } }
             @if !doubt.advice.is_empty() { p.advice { "What to do: " (doubt.advice) "." } }
         }

@@ -1,10 +1,11 @@
 //! Loads of a URL: response times first, because users ask for them first, then all other counts.
-use pippin_model::caveat::Severity;
+use pippin_model::caveat::{Caveat, Severity};
 use pippin_model::histogram::Summary;
 use pippin_model::tls::Negotiated;
 use pippin_model::units::{counted, format_bytes, format_count, format_ns};
 use pippin_model::websocket::WebSocketUse;
 use pippin_stats::judge::held;
+use std::cmp::Reverse;
 use std::fmt::Write as _;
 
 use super::grid::Grid;
@@ -31,9 +32,9 @@ fn write_one(page: &mut Page, load: &LoadView, row: Option<&Row>) {
     write_rate(page, load);
     write_response_times(page, &load.response_time, row);
     walks::write(page, &load.scenario);
+    write_errors(load, &mut page.out);
+    write_verdict(page, load);
     let out = &mut page.out;
-    write_errors(load, out);
-    write_verdict(load, out);
     write_measured(load, out);
     write_counts(load, out);
     write_tls(load, out);
@@ -142,7 +143,7 @@ fn write_measured(load: &LoadView, out: &mut String) {
     line(
         out,
         &format!(
-            "Measured     {}, {}, {} of {} connections, {}",
+            "Measured     {}, {}, {} of {}, {}",
             if load.duration_ns < 1_000_000_000 {
                 format_ns(load.duration_ns)
             } else {
@@ -150,7 +151,7 @@ fn write_measured(load: &LoadView, out: &mut String) {
             },
             counted(load.threads.into(), "thread"),
             c.peak,
-            c.asked,
+            counted(c.asked, "connection"),
             load.io
         ),
     );
@@ -324,7 +325,8 @@ fn write_tls(load: &LoadView, out: &mut String) {
         line(
             out,
             &format!(
-                "TLS          {version}, {cipher_suite}, {group}, {alpn}: {handshakes} handshakes, {resumed} of them resumed"
+                "TLS          {version}, {cipher_suite}, {group}, {alpn}: {}, {resumed} of them resumed",
+                counted(*handshakes, "handshake")
             ),
         );
     }
@@ -413,24 +415,18 @@ fn write_errors(load: &LoadView, out: &mut String) {
     }
 }
 
-fn write_verdict(load: &LoadView, out: &mut String) {
-    line(
-        out,
-        &format!(
-            "Verdict      {}{}",
-            load.verdict,
-            if load.interrupted { " (interrupted)" } else { "" }
-        ),
-    );
-    for caveat in &load.caveats {
-        let mark = match caveat.severity {
-            Severity::Invalid => "INVALID",
-            Severity::Suspect => "SUSPECT",
-            Severity::Note => "note",
-        };
-        line(out, &format!("  {mark:<8}{}: {}", caveat.id, caveat.evidence));
+fn write_verdict(page: &mut Page, load: &LoadView) {
+    let verdict = page.paint.verdict(load.verdict, &load.verdict.to_string());
+    let interrupted = if load.interrupted { " (interrupted)" } else { "" };
+    page.line(&format!("Verdict      {verdict}{interrupted}"));
+    let mut caveats: Vec<&Caveat> = load.caveats.iter().collect();
+    caveats.sort_by_key(|caveat| Reverse(caveat.severity));
+    for caveat in caveats {
+        let mark = format!("  {:<8}", remarks::called(caveat.severity));
+        let mark = page.paint.severity(caveat.severity, &mark);
+        page.paragraph(&mark, &format!("{}: {}", caveat.name(), caveat.evidence));
         if caveat.severity > Severity::Note && !caveat.advice.is_empty() {
-            line(out, &format!("          {}", caveat.advice));
+            page.paragraph("          → ", &caveat.advice);
         }
     }
 }

@@ -50,7 +50,7 @@ const NOTES_SHOWN: usize = 2;
 
 fn one_doubt(page: &mut Page, doubt: &Doubt) {
     let label = page.paint.severity(doubt.severity, called(doubt.severity));
-    page.line(&format!("  {label} {}", doubt.id.replace('_', " ")));
+    page.line(&format!("  {label} {}", doubt.name()));
     // Evidence that several targets share is shown once.
     let mut told: Vec<(Vec<&str>, &Vec<String>)> = Vec::new();
     for seen in &doubt.seen {

@@ -122,7 +122,7 @@ fn cpu(ranked: &[&Row], field: &Field) -> Option<String> {
     let far = |ratio: &Ratio| ratio.value.ln().abs();
     let farthest = found
         .iter()
-        .filter(|(_, ratio)| ratio.is_significant())
+        .filter(|(target, _)| field.cpu_apart.contains(target))
         .max_by(|(_, a), (_, b)| far(a).total_cmp(&far(b)));
     match (farthest, found.is_empty()) {
         (Some((target, ratio)), _) => {

@@ -1,6 +1,6 @@
 //! Caveats by name over all targets, so that each advice is shown once, above the evidence of each
 //! target.
-use pippin_model::caveat::Severity;
+use pippin_model::caveat::{self, Severity};
 use pippin_stats::summary::CountedCaveat;
 use serde::{Deserialize, Serialize};
 
@@ -27,6 +27,14 @@ pub struct Seen {
     pub target: String,
     /// In figures, once for each trial that differs.
     pub evidence: Vec<String>,
+}
+
+impl Doubt {
+    /// Its name in words: `generator busy`.
+    #[must_use]
+    pub fn name(&self) -> String {
+        caveat::in_words(&self.id)
+    }
 }
 
 /// The advice of notes that ask for nothing.

@@ -1,5 +1,5 @@
 //! One target of a run.
-use pippin_model::caveat::Severity;
+use pippin_model::caveat::{Caveat, Severity};
 use pippin_model::register::ServerKind;
 use pippin_model::run::RunRecord;
 use pippin_model::target::TargetId;
@@ -280,7 +280,7 @@ impl Row {
             .iter()
             .map(|counted| &counted.caveat)
             .find(|caveat| caveat.severity > Severity::Note)
-            .map(|caveat| caveat.id.replace('_', " "))
+            .map(Caveat::name)
     }
 
     /// Its verdict with its main doubt: `INVALID (1 of 3) generator busy`. Empty without a trial.

@@ -153,7 +153,7 @@ pub fn in_words(profile: &Profile) -> String {
             format!("{}, {}", staged(profile), keep(connections))
         }
         Steps::One => {
-            let words = schedule.in_words(&connections.count.to_string(), profile.arrivals());
+            let words = schedule.in_words(connections.count, profile.arrivals());
             format!("{words}{}{}", end(), warm(*warm_up, schedule))
         }
         Steps::Connections(list) => {
@@ -169,9 +169,9 @@ pub fn in_words(profile: &Profile) -> String {
             format!("{}, {}", overload(profile, search.as_ref(), *patience_ns), keep(connections))
         }
         Steps::Search { objective, precision } => format!(
-            "search for the highest rate with {objective}, from {} requests/s over at most {} connections, steps of {}, to {}",
+            "search for the highest rate with {objective}, from {} requests/s over at most {}, steps of {}, to {}",
             schedule.rate_per_s().map_or("-".into(), format_count),
-            connections.count,
+            at_most(connections),
             length.as_deref().unwrap_or("-"),
             crate::words::percent(*precision)
         ),
@@ -185,9 +185,9 @@ fn staged(profile: &Profile) -> String {
         _ => "constant",
     };
     format!(
-        "open loop, {} ({arrivals}) over at most {} connections",
+        "open loop, {} ({arrivals}) over at most {}",
         stages::in_words(profile.shape().unwrap_or_default(), profile.arrivals()),
-        profile.connections.count
+        at_most(&profile.connections)
     )
 }
 
@@ -204,13 +204,17 @@ fn overload(profile: &Profile, search: Option<&Search>, patience_ns: u64) -> Str
         }
     };
     format!(
-        "open loop at {} times the capacity, {} each, then half of it for {}; capacity: {capacity}; at most {} connections, users give up after {}",
+        "open loop at {} times the capacity, {} each, then half of it for {}; capacity: {capacity}; at most {}, users give up after {}",
         multiples.join(", "),
         format_length(length(stages.first())),
         format_length(length(stages.last())),
-        profile.connections.count,
+        at_most(&profile.connections),
         format_length(patience_ns)
     )
+}
+
+fn at_most(connections: &Connections) -> String {
+    counted(connections.count.into(), "connection")
 }
 
 fn keep(connections: &Connections) -> String {

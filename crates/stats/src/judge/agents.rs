@@ -70,7 +70,7 @@ pub fn judge_clock(evidence: &Evidence) -> Option<Caveat> {
 /// Whether an agent's own judges doubt its figures, because all figures rest on them.
 pub fn judge_doubts(evidence: &Evidence) -> Option<Caveat> {
     let doubts = |agent: &AgentPart| {
-        let ids = agent.caveats.iter().map(|own| format!("{}: {}", own.id, own.evidence));
+        let ids = agent.caveats.iter().map(|own| format!("{}: {}", own.name(), own.evidence));
         Some(ids.collect::<Vec<_>>().join("; ")).filter(|text| !text.is_empty())
     };
     let all = evidence.record.agents.iter().flat_map(|agent| &agent.caveats);
@@ -180,6 +180,6 @@ mod tests {
         );
         let found = found.unwrap();
         assert_eq!(found.severity, Severity::Invalid);
-        assert!(found.evidence.contains("a-1: generator_busy: 99 %"), "{}", found.evidence);
+        assert!(found.evidence.contains("a-1: generator busy: 99 %"), "{}", found.evidence);
     }
 }

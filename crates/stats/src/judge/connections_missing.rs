@@ -1,5 +1,6 @@
 //! INVALID: fewer connections were open than requested.
 use pippin_model::caveat::{Caveat, Severity};
+use pippin_model::units::counted;
 
 use crate::judge::evidence::{Evidence, caveat, whole};
 use crate::quantile::median;
@@ -24,8 +25,8 @@ pub fn judge(evidence: &Evidence) -> Option<Caveat> {
     }
     let seen = if counts.peak < asked {
         format!(
-            "{} connections requested, at most {} open",
-            whole(asked as f64),
+            "{} requested, at most {} open",
+            counted(asked, "connection"),
             whole(counts.peak as f64)
         )
     } else {
@@ -39,8 +40,8 @@ pub fn judge(evidence: &Evidence) -> Option<Caveat> {
             return None;
         }
         format!(
-            "{} connections requested, {} open in the typical second",
-            whole(asked as f64),
+            "{} requested, {} open in the typical second",
+            counted(asked, "connection"),
             whole(live)
         )
     };

@@ -1,5 +1,6 @@
 //! SUSPECT: the target is CPU-bound on fewer processors than it was given.
 use pippin_model::caveat::{Caveat, Severity};
+use pippin_model::units::counted;
 
 use crate::bound::{Bound, cpu_bound};
 use crate::judge::evidence::{Evidence, caveat};
@@ -9,7 +10,8 @@ use crate::judge::evidence::{Evidence, caveat};
 /// connections than processors cannot use them all.
 pub fn judge(evidence: &Evidence) -> Option<Caveat> {
     let Some(Bound::SomeOfItsCores { cores, given }) = cpu_bound(evidence) else { return None };
-    let seen = format!("{cores:.2} of {given:.0} processors busy under a load that would use more");
+    let given = counted(given.round() as u64, "processor");
+    let seen = format!("{cores:.2} of {given} busy under a load that would use more");
     let advice = "start as many workers as the target has processors (WORKERS; a variant such as `:cluster`), or give every target only as many processors as this one uses";
     Some(caveat("cores_unused", Severity::Suspect, seen, advice))
 }

@@ -1,5 +1,6 @@
 //! NOTE: whether the processor limits the target.
 use pippin_model::caveat::{Caveat, Severity};
+use pippin_model::units::counted;
 use pippin_model::usage::Role;
 
 use crate::bound::{Bound, cpu_bound, given_cores, taken};
@@ -8,25 +9,22 @@ use crate::judge::evidence::{Evidence, caveat};
 /// Whether the target keeps its processors busy or has some to spare.
 pub fn judge(evidence: &Evidence) -> Option<Caveat> {
     let cores = evidence.cores(Role::Target)?;
-    let given = given_cores(evidence)?;
+    let given = counted(given_cores(evidence)?.round() as u64, "processor");
     let (id, seen) = match cpu_bound(evidence) {
         Some(Bound::SharedCores { busy, .. }) => (
             "cpu_bound",
             format!(
-                "CPU-bound: {cores:.2} of {given:.0} processors, which it shares and which are {:.0} % busy",
+                "CPU-bound: {cores:.2} of {given}, which it shares and which are {:.0} % busy",
                 busy * 100.0
             ),
         ),
-        Some(Bound::AllItsCores { stolen, others, .. }) => (
-            "cpu_bound",
-            format!("CPU-bound: {cores:.2} of {given:.0} processors busy{}", taken(stolen, others)),
-        ),
+        Some(Bound::AllItsCores { stolen, others, .. }) => {
+            ("cpu_bound", format!("CPU-bound: {cores:.2} of {given} busy{}", taken(stolen, others)))
+        }
         Some(Bound::SomeOfItsCores { .. }) => {
-            ("cpu_bound", format!("CPU-bound: {cores:.2} of {given:.0} processors busy"))
+            ("cpu_bound", format!("CPU-bound: {cores:.2} of {given} busy"))
         }
-        None => {
-            ("not_cpu_bound", format!("not CPU-bound: {cores:.2} of {given:.0} processors busy"))
-        }
+        None => ("not_cpu_bound", format!("not CPU-bound: {cores:.2} of {given} busy")),
     };
     Some(caveat(id, Severity::Note, seen, "nothing to do"))
 }
@@ -52,7 +50,7 @@ mod tests {
         let found = judged(judge, &stolen).unwrap();
         assert_eq!(
             (found.id.as_str(), found.evidence.as_str()),
-            ("cpu_bound", "CPU-bound: 0.80 of 1 processors busy, and the hypervisor took 0.12")
+            ("cpu_bound", "CPU-bound: 0.80 of 1 processor busy, and the hypervisor took 0.12")
         );
         let mut unknown = ExampleTrial::hello().build();
         unknown.usage = None;

@@ -23,12 +23,11 @@ pub fn judge(evidence: &Evidence) -> Option<Caveat> {
         kinds.join(", ")
     );
     let severity = if evidence.goes_beyond() { Severity::Note } else { Severity::Invalid };
-    Some(caveat(
-        "errors",
-        severity,
-        seen,
+    let advice = evidence.asked_by().words(
+        "lower the load or fix what fails",
         "lower the load or fix what fails; `errors_allowed` in the plan sets how many are acceptable",
-    ))
+    );
+    Some(caveat("errors", severity, seen, advice))
 }
 
 #[cfg(test)]

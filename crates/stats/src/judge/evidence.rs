@@ -6,7 +6,6 @@ use pippin_model::profile::{Connections, Profile, Schedule, Stage};
 use pippin_model::run::{Calibration, RunHeader};
 use pippin_model::scenario::Scenario;
 use pippin_model::stages;
-use pippin_model::target::TargetId;
 use pippin_model::trial::{Step, TrialRecord, TrialSpec};
 use pippin_model::units::{Spread, format_whole};
 use pippin_model::usage::{Role, Usage};
@@ -14,6 +13,7 @@ use pippin_model::workload::{Proof, Service, Workload};
 
 use crate::cost::cores_of;
 use crate::judge::answer_size::{AnswerSize, sizes_by_target};
+use crate::judge::asked::Asked;
 
 /// What is known besides the trial's own record.
 #[derive(Debug, Clone, PartialEq)]
@@ -290,6 +290,12 @@ impl<'a> Evidence<'a> {
         self.profile().requests_per_connection()
     }
 
+    /// Where the user says what is measured.
+    #[must_use]
+    pub fn asked_by(&self) -> Asked {
+        Asked::of(&self.record.spec)
+    }
+
     /// The number of requests at which the load ends, if the profile sets one.
     #[must_use]
     pub fn counted_requests(&self) -> Option<u64> {
@@ -322,8 +328,4 @@ pub(crate) fn percent(fraction: f64) -> String {
         0
     };
     format!("{value:.digits$} %")
-}
-/// How the user gives the generator more processors: flags for a load of a URL, keys for a plan.
-pub(crate) fn more_processors(target: &TargetId) -> &'static str {
-    if target.language == "url" { "--cpus, --threads" } else { "cpus.generator in the plan" }
 }

@@ -1,7 +1,7 @@
 //! INVALID: the generator was the bottleneck of a closed loop. SUSPECT: it was close to that.
 use pippin_model::caveat::{Caveat, Severity};
 
-use crate::judge::evidence::{Evidence, caveat, more_processors, percent};
+use crate::judge::evidence::{Evidence, caveat, percent};
 
 /// Above this, a closed loop measures the generator.
 const BOTTLENECK: f64 = 0.95;
@@ -34,7 +34,7 @@ pub fn judge(evidence: &Evidence) -> Option<Caveat> {
         seen,
         format!(
             "give the generator more processors ({}): these figures depend on the generator as well as on the target",
-            more_processors(&evidence.record.spec.target)
+            evidence.asked_by().more_processors()
         ),
     ))
 }

@@ -4,7 +4,7 @@ use pippin_model::caveat::{Caveat, Severity};
 use pippin_model::usage::Role;
 
 use crate::bound::{cpu_bound, services_bound};
-use crate::judge::evidence::{Evidence, caveat, more_processors, percent, whole};
+use crate::judge::evidence::{Evidence, caveat, percent, whole};
 
 /// Above this, a target with twice the response time would show less than 10 % less throughput.
 const BLIND: f64 = 0.90;
@@ -43,7 +43,7 @@ pub fn judge(evidence: &Evidence) -> Option<Caveat> {
         Severity::Note => "read the service time as that of so many connections".to_string(),
         _ => format!(
             "the service time holds, for so many connections; the throughput is the generator's too: give it more processors ({}) or offer a rate",
-            more_processors(&evidence.record.spec.target)
+            evidence.asked_by().more_processors()
         ),
     };
     Some(caveat("held", severity, seen, advice))

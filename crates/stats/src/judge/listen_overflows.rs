@@ -1,15 +1,16 @@
 //! SUSPECT: connections were dropped because a listen queue was full.
 use pippin_model::caveat::{Caveat, Severity};
+use pippin_model::units::counted;
 
-use crate::judge::evidence::{Evidence, caveat, whole};
+use crate::judge::evidence::{Evidence, caveat};
 
 /// Whether the kernel counted listen-queue overflows during the trial. The counter is the host's,
 /// so on a machine with other servers the overflows may be theirs.
 pub fn judge(evidence: &Evidence) -> Option<Caveat> {
     let dropped = evidence.record.usage.as_ref()?.listen_overflows.filter(|n| *n > 0)?;
     let seen = format!(
-        "{} connections dropped by full listen queues on this host (TcpExt ListenOverflows)",
-        whole(dropped as f64)
+        "{} dropped by full listen queues on this host (TcpExt ListenOverflows)",
+        counted(dropped, "connection")
     );
     let advice = "raise the server's backlog and net.core.somaxconn (`pippin doctor`): a dropped connection costs its client a second or more";
     Some(caveat("listen_overflows", Severity::Suspect, seen, advice))

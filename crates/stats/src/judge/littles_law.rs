@@ -1,9 +1,9 @@
 //! INVALID: Little's law does not hold, so users, throughput and times do not fit together.
 use pippin_model::caveat::{Caveat, Severity};
 use pippin_model::load_result::{ErrorKind, Measured};
-use pippin_model::units::{format_count, format_ns};
+use pippin_model::units::{counted, format_count, format_ns};
 
-use crate::judge::evidence::{Evidence, caveat, percent, whole};
+use crate::judge::evidence::{Evidence, caveat, percent};
 use crate::littles_law::LittlesLaw;
 
 /// Whether `N = X * (R + Z + held)` is missed by more than 5 % plus what the start and end of the
@@ -18,8 +18,8 @@ pub fn judge(evidence: &Evidence) -> Option<Caveat> {
     let law = law(evidence, measured)?;
     let deviation = law.violation()?;
     let seen = format!(
-        "{} users, but {} answers/s x {} account for {} ({}; limit 5 %)",
-        whole(law.users),
+        "{}, but {} answers/s x {} account for {} ({}; limit 5 %)",
+        counted(law.users.round() as u64, "user"),
         format_count(law.recorded / law.duration_s),
         format_ns(((law.response_time_s + law.think_s + law.held_s) * 1e9) as u64),
         format_count(law.accounted_for()),

@@ -1,10 +1,13 @@
 //! The caveats about the figures of a trial and of a run. Each file has one caveat, or a small
 //! family of related ones: functions from evidence to a caveat.
 //!
+//! [`asked`] says whether their advice speaks of flags or of keys.
+//!
 //! To add one, write a file with `judge` and its tests (one that provokes it, one near miss), and
 //! add a line to [`TRIAL_JUDGES`] or [`RUN_JUDGES`].
 pub mod agents;
 pub mod answer_size;
+pub mod asked;
 pub mod bimodal;
 pub mod clocks;
 pub mod connections_missing;
@@ -50,7 +53,6 @@ use pippin_model::caveat::{Caveat, Severity};
 use pippin_model::trial::TrialRecord;
 
 pub use answer_size::AnswerSize;
-pub(crate) use evidence::whole;
 pub use evidence::{Context, Evidence, expected_delay};
 pub use run::RunCaveats;
 pub(crate) use run::repetitions;

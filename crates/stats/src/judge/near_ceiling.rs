@@ -18,7 +18,10 @@ pub fn judge(evidence: &Evidence) -> Option<Caveat> {
             "near_ceiling",
             Severity::Invalid,
             format!("{seen} (limit 90 %)"),
-            "give the generator more processors and calibrate again: the target may be faster than this generator can show",
+            format!(
+                "give the generator more processors ({}) and calibrate again: the target may be faster than this generator can show",
+                evidence.asked_by().more_processors()
+            ),
         )
     })
 }

@@ -6,8 +6,6 @@ use pippin_model::units::format_count;
 use crate::judge::evidence::{Evidence, caveat, percent};
 use crate::steady::{can_tell, measured_rates, unsteady};
 
-const ADVICE: &str = "measure longer, or warm up longer (warm_up = \"30s\"): a figure that still changes depends on when it is taken";
-
 /// Whether the windows' throughput changed by more than 5 % from start to end, significant at 1 %.
 /// In trials too short for this test, whether the warm-up had not settled. A rate that changes by
 /// plan has no steady state to reach.
@@ -35,7 +33,12 @@ pub fn judge(evidence: &Evidence) -> Option<Caveat> {
     } else {
         return None;
     };
-    Some(caveat("no_steady_state", Severity::Suspect, seen, ADVICE))
+    let how = evidence.asked_by().words(
+        "measure longer (-d 60s), or warm up longer (--warm-up 30s)",
+        "measure longer, or warm up longer (warm_up = \"30s\")",
+    );
+    let advice = format!("{how}: a figure that still changes depends on when it is taken");
+    Some(caveat("no_steady_state", Severity::Suspect, seen, advice))
 }
 
 #[cfg(test)]

@@ -2,8 +2,9 @@
 use pippin_model::caveat::{Caveat, Severity};
 use pippin_model::profile::{Arrivals, Schedule};
 use pippin_model::stages;
-use pippin_model::units::format_count;
+use pippin_model::units::{counted, format_count};
 
+use crate::judge::asked::Asked;
 use crate::judge::evidence::{Evidence, caveat, percent, whole};
 use crate::steady::measured_windows;
 
@@ -22,12 +23,20 @@ pub fn judge(evidence: &Evidence) -> Option<Caveat> {
         .or_else(|| backlog(evidence, offered))?;
     let seen = format!("{seen}{}", since(evidence).unwrap_or_default());
     let severity = if evidence.goes_beyond() { Severity::Note } else { Severity::Invalid };
-    Some(caveat(
-        "rate_not_achieved",
-        severity,
-        seen,
-        "lower the rate, or allow more connections: at this rate the times describe a growing queue; kind = \"capacity\" finds the highest rate that holds",
-    ))
+    Some(caveat("rate_not_achieved", severity, seen, advice(evidence.asked_by())))
+}
+
+fn advice(asked: Asked) -> String {
+    let how = asked.words(
+        "lower the rate (-R), or allow more connections (-c)",
+        "lower the rate, or allow more connections",
+    );
+    let search = match asked {
+        Asked::Load => "; --objective finds the highest rate that holds",
+        Asked::Plan => "; kind = \"capacity\" finds the highest rate that holds",
+        Asked::Compare => "",
+    };
+    format!("{how}: at this rate the times describe a growing queue{search}")
 }
 
 /// If the rate changes: when answers began to fall behind, and at which rate.
@@ -111,10 +120,10 @@ fn backlog(evidence: &Evidence, offered: f64) -> Option<String> {
     let piled_up = requests.censored as f64;
     (piled_up > BACKLOG_LIMIT * requests.scheduled as f64 + under_way_anyway).then(|| {
         format!(
-            "answered {} of {} requests/s offered; {} requests were still unanswered at the end",
+            "answered {} of {} requests/s offered; still unanswered at the end: {}",
             format_count(measured.throughput_per_s().unwrap_or(0.0)),
             format_count(offered * each),
-            whole(piled_up)
+            counted(requests.censored, "request")
         )
     })
 }
@@ -140,7 +149,7 @@ mod tests {
             judged(judge, &backlog)
                 .unwrap()
                 .evidence
-                .contains("20,000 requests were still unanswered")
+                .ends_with("still unanswered at the end: 20,000 requests")
         );
         let missed = ExampleTrial::open(10_000.0).completed(290_000).build();
         assert!(

@@ -5,7 +5,8 @@ use pippin_model::trial::TrialRecord;
 
 use crate::capacity::Outcome;
 use crate::capacity::found::searches;
-use crate::judge::evidence::{caveat, more_processors};
+use crate::judge::asked::Asked;
+use crate::judge::evidence::caveat;
 use crate::judge::run::{RunCaveats, note};
 
 /// The names of its caveats.
@@ -32,7 +33,7 @@ pub fn judge_run(records: &[TrialRecord], found: &mut RunCaveats) {
                     seen,
                     format!(
                         "see why its steps are INVALID: mostly the generator needs more processors ({})",
-                        more_processors(target)
+                        Asked::of(&own[0].spec).more_processors()
                     ),
                 ),
                 Outcome::Unsettled { .. } => caveat(

@@ -2,7 +2,7 @@
 use pippin_model::caveat::{Caveat, Severity};
 use pippin_model::units::format_ns;
 
-use crate::judge::evidence::{Evidence, caveat, more_processors};
+use crate::judge::evidence::{Evidence, caveat};
 
 /// Lateness up to this never matters.
 const FLOOR_NS: u64 = 1_000_000;
@@ -39,7 +39,7 @@ pub fn judge(evidence: &Evidence) -> Option<Caveat> {
         )
     };
     (p99 > limit).then(|| {
-        let how = more_processors(&evidence.record.spec.target);
+        let how = evidence.asked_by().more_processors();
         let advice = format!(
             "give the generator more processors ({how}), keep other programs off them, or lower the rate"
         );

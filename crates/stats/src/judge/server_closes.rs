@@ -43,8 +43,8 @@ pub fn judge(evidence: &Evidence) -> Option<Caveat> {
         None => "after an unknown number of requests".into(),
     };
     let seen = format!(
-        "the server closed {} connections after complete answers; {limit}",
-        whole(closed as f64)
+        "the server closed {} after complete answers; {limit}",
+        counted(closed, "connection")
     );
     let advice = if idle.is_some() {
         "raise the server's keep-alive timeout above the time between two requests of a connection"

@@ -3,6 +3,7 @@ use pippin_model::caveat::Severity;
 use pippin_model::trial::{Step, TrialRecord};
 use pippin_model::units::format_count;
 
+use crate::judge::asked::Asked;
 use crate::judge::evidence::{caveat, percent};
 use crate::judge::run::{RunCaveats, note, repetitions};
 use crate::quantile::median;
@@ -39,16 +40,11 @@ pub fn judge_run(records: &[TrialRecord], found: &mut RunCaveats) {
             format_count(best),
             percent(spread)
         );
-        note(
-            found,
-            target,
-            caveat(
-                "spread",
-                Severity::Suspect,
-                seen,
-                "make more or longer repetitions on a quieter machine, and trust the interval, not the median",
-            ),
+        let how = Asked::of(&group[0].spec).words("--repeat, -d", "repetitions, duration");
+        let advice = format!(
+            "make more or longer repetitions ({how}) on a quieter machine, and trust the interval, not the median"
         );
+        note(found, target, caveat("spread", Severity::Suspect, seen, advice));
     }
 }
 

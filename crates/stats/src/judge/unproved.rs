@@ -12,7 +12,10 @@ pub fn judge(evidence: &Evidence) -> Option<Caveat> {
             "unproved",
             Severity::Note,
             "no proof says what it does: the verdict judges the measurement, not the target".into(),
-            "say which answers are right (--expect-status, --expect-body), or give it a workload with proofs",
+            evidence.asked_by().words(
+                "say which answers are right (--expect-status, --expect-body)",
+                "give it a workload with proofs",
+            ),
         )
     })
 }

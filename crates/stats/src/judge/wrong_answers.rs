@@ -1,8 +1,9 @@
 //! INVALID: wrong answers: a wrong body under load, or a failed proof.
 use pippin_model::caveat::{Caveat, Severity};
 use pippin_model::load_result::ErrorKind;
+use pippin_model::units::counted;
 
-use crate::judge::evidence::{Evidence, caveat, whole};
+use crate::judge::evidence::{Evidence, caveat};
 
 /// Whether any body was wrong under load or any proof failed. Wrong statuses are judged by
 /// `errors`.
@@ -19,13 +20,10 @@ pub fn judge(evidence: &Evidence) -> Option<Caveat> {
         .unwrap_or(0);
     let mut seen = Vec::new();
     if bodies > 0 {
-        seen.push(format!("{} answers under load had a wrong body", whole(bodies as f64)));
+        seen.push(format!("{} under load had a wrong body", counted(bodies, "answer")));
     }
     if early > 0 {
-        seen.push(format!(
-            "{} answers came before the workload's wait was over",
-            whole(early as f64)
-        ));
+        seen.push(format!("{} came before the workload's wait was over", counted(early, "answer")));
     }
     seen.extend(evidence.record.proofs.iter().filter_map(|proof| {
         proof.failure.as_ref().map(|failure| {
