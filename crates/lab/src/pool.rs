@@ -11,11 +11,11 @@ use crate::verify::Subject;
 /// that is drawn anew each time.
 const DRAWN: usize = 8_000;
 
-/// One request in so many may be of another kind.
+/// One request in this many may be of another kind.
 pub const RARELY: usize = 1_000;
 
-/// Answers of which one is compared in full where the others are looked through for marks, and of
-/// which the media type of one is looked at; more of a short load.
+/// One answer in this many has its media type checked. Where the other answers are only searched
+/// for marks, it is also compared in full. In a short load there are more such answers.
 const IN_FULL: usize = 100;
 
 /// The requests of a load, and what each is made of; `None` where it is of another kind.

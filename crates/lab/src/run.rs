@@ -448,8 +448,8 @@ impl<'a> Execution<'a> {
         Services::start(&self.header().workload.services, &settings, &|| self.interrupted())
     }
 
-    /// Connections to the database that a target may open: twice its pool, because some open as many
-    /// again before they close the old ones.
+    /// Connections to the database that a target may open: twice its pool, because some open as
+    /// many again before they close the old ones.
     fn pool(&self) -> u32 {
         self.header().plan.database_pool.max(self.workers() * 2) * 2
     }
@@ -688,8 +688,8 @@ fn without_generator(split: CpuSplit, plan: &Plan, workload: &Workload) -> CpuSp
 /// up beside the load.
 const LOOK_FOR_SKIP: Duration = Duration::from_millis(200);
 
-/// Works under a watch that also ends when the user skips the target. A load knows one flag only, so
-/// that a thread must set it.
+/// Works under a watch that also ends when the user skips the target. A load knows one flag only,
+/// so that a thread must set it.
 fn until_skipped<T>(watch: &Watch<'_>, target: &TargetId, work: impl FnOnce(&Watch<'_>) -> T) -> T {
     let stop = &AtomicBool::new(false);
     let (working, worked) = channel::<()>();

@@ -119,8 +119,8 @@ pub(crate) fn services_bound(evidence: &Evidence) -> bool {
 }
 
 /// Whether requests mostly wait for something other than a processor. Either the processors are at
-/// most half busy, whoever uses them. Or the target uses little of them, and CPU time is a small part
-/// of `single_s`, the seconds of a request that does not queue. `None` if CPU use is unknown.
+/// most half busy, whoever uses them. Or the target uses little of them, and CPU time is a small
+/// part of `single_s`, the seconds of a request that does not queue. `None` if CPU use is unknown.
 pub(crate) fn is_waiting(
     evidence: &Evidence,
     throughput_per_s: f64,

@@ -20,7 +20,7 @@ pub(super) const LARGEST_WINDOW: i64 = (1 << 31) - 1;
 /// How many streams to use until the server names a limit: the least that RFC 9113 section 6.5.2
 /// recommends to servers.
 const STREAMS_AT_FIRST: u32 = 100;
-/// Bodies are rendered until so many bytes wait for the kernel.
+/// Bodies are rendered until this many bytes wait for the kernel.
 const PORTION_BYTES: usize = 256 * 1024;
 
 /// In which form the next header block goes out.
@@ -149,7 +149,7 @@ impl Sending {
         is_right
     }
 
-    /// The server wants its dynamic table to have at most so many bytes.
+    /// The server allows its dynamic table at most this many bytes.
     pub const fn limit_table(&mut self, bytes: u32) {
         if (bytes as usize) < super::hpack::TABLE_BYTES && !matches!(self.form, Form::Plain) {
             self.form = Form::PlainFrom;

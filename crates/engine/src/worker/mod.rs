@@ -140,7 +140,8 @@ struct Core<'a, S: Stack> {
     timers: Wheel,
     /// Open loop: users that wait for an arrival, in turn.
     free: VecDeque<u32>,
-    /// Slots whose last send (of so many requests) is queued in the event loop and not stamped yet.
+    /// Slots whose last send is queued in the event loop and not stamped yet, each with its number
+    /// of requests.
     queued: Vec<(u32, u32)>,
     pace: SendPace,
     /// Requests due or sent, and not settled.

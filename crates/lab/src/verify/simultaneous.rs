@@ -23,8 +23,8 @@ const TOLERANCE: f64 = 0.1;
 /// The part of a wave that must have come while there is time for it to be late.
 const IN_TIME: f64 = 0.95;
 
-/// What asks so many at once, and says when the answers came: in order, in nanoseconds since the
-/// first request was sent.
+/// Asks this many requests at once. Returns when the answers came, in order, in nanoseconds since
+/// the first request was sent.
 type Asking<'a> = dyn FnMut(u32) -> Result<Vec<u64>, String> + 'a;
 
 /// Many requests at once are answered within a few waits, and not by a pool smaller than `pool`.
@@ -120,8 +120,8 @@ fn most_within_a_wait(answered_ns: &[u64], wait: Spread) -> usize {
     answered_ns.iter().copied().enumerate().map(in_stretch).max().unwrap_or(0)
 }
 
-/// When the answers to so many requests came, in order, in nanoseconds since the first was sent.
-/// All connections are open before that.
+/// When the answers to requests on this many connections came, in order, in nanoseconds since the
+/// first was sent. All connections are open before that.
 fn at_once(subject: &Subject<'_>, connections: u32, wait: Spread) -> Result<Vec<u64>, String> {
     let sample = subject.first()?;
     let request = subject.of_sample(&subject.workload.request.method, sample);
@@ -214,7 +214,7 @@ mod tests {
         }
     }
 
-    /// A server in which all wait at once, and each takes so many nanoseconds of a processor.
+    /// A server in which all wait at once. Each takes this many nanoseconds of a processor.
     fn by_processor(each_ns: u64, late: Lateness) -> impl FnMut(u32) -> Result<Vec<u64>, String> {
         let mut draw = Draw::new(each_ns);
         move |count| {

@@ -250,8 +250,8 @@ fn a_processor_shared_with_others_is_the_processor_and_no_limit_of_threads() {
 
 #[test]
 fn many_requests_that_each_need_little_of_a_busy_processor_are_no_limit_of_threads() {
-    // 20 users, 218 us of CPU of 1.66 ms: a request that is alone waits, and the processors that the
-    // target shares with the generator are 80 % busy.
+    // 20 users, 218 us of CPU of 1.66 ms: a request that is alone waits, and the processors that
+    // the target shares with the generator are 80 % busy.
     let server = Server { at_a_time: 1_000, service_ns: 3_340_000, stalls: None, cpu_ns: 218_000 };
     let mut record = server.closed(20);
     record.single = Some(Single { requests: 20, median_ns: 1_660_000 });

@@ -1,8 +1,9 @@
 //! SUSPECT: short spans of answers that were read together, which have one arrival.
 //!
 //! Where a connection has several requests under way, answers that follow each other closely lie in
-//! one read. The kernel gives the stamp of the last segment alone: it may even have merged the segments
-//! (`tcp_try_coalesce`, net/ipv4/tcp_input.c). So the earlier ones seem to arrive with the last one.
+//! one read. The kernel gives the stamp of the last segment alone: it may even have merged the
+//! segments (`tcp_try_coalesce`, net/ipv4/tcp_input.c). So the earlier ones seem to arrive with the
+//! last one.
 use pippin_model::caveat::{Caveat, Severity};
 use pippin_model::units::format_ns;
 
