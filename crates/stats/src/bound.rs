@@ -24,6 +24,8 @@ const MAY_BE_FULL: f64 = 0.50;
 /// The part of a request's time, and of the given processors, from which the target's CPU time
 /// counts as large.
 const MUCH_CPU: f64 = 0.25;
+/// The busy share from which processors that the target uses with others are nearly full.
+const NEARLY_FULL: f64 = 0.75;
 
 /// How processors limit a target.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -119,8 +121,9 @@ pub(crate) fn services_bound(evidence: &Evidence) -> bool {
 }
 
 /// Whether requests mostly wait for something other than a processor. Either the processors are at
-/// most half busy, whoever uses them. Or the target uses little of them, and CPU time is a small
-/// part of `single_s`, the seconds of a request that does not queue. `None` if CPU use is unknown.
+/// most half busy, whoever uses them. Or CPU time is a small part of `single_s`, the seconds of a
+/// request that does not queue, and it is not the target that helps to fill its processors. `None` if
+/// CPU use is unknown.
 pub(crate) fn is_waiting(
     evidence: &Evidence,
     throughput_per_s: f64,
@@ -131,7 +134,9 @@ pub(crate) fn is_waiting(
     let given = given_cores(evidence)?;
     let used = cores + stolen + others_cores(evidence);
     let cpu_s = cores / throughput_per_s;
-    let needs_little = cores < MUCH_CPU * given && cpu_s < MUCH_CPU * single_s;
+    let is_nearly_full = shared_busy(evidence).is_some_and(|share| share >= NEARLY_FULL);
+    let helps_to_fill = is_nearly_full && cores >= MUCH_CPU * given;
+    let needs_little = cpu_s < MUCH_CPU * single_s && !helps_to_fill;
     Some(used < MAY_BE_FULL * given || needs_little)
 }
 

@@ -47,7 +47,7 @@ mod tests {
         let all = ExampleTrial::hello().build().load.unwrap().measured.requests.completed;
         let found = shared(0.5, all / 2).unwrap();
         assert_eq!(found.severity, Severity::Suspect);
-        assert!(found.evidence.starts_with("50 % of the answers"), "{}", found.evidence);
+        assert!(found.evidence.starts_with("50.0 % of the answers"), "{}", found.evidence);
         assert_eq!(shared(0.5, all / 20), None, "a few answers");
         assert_eq!(shared(1.3, all / 2), None, "long spans");
     }
