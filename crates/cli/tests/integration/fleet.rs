@@ -333,7 +333,7 @@ fn an_agent_at_its_ceiling_is_named() {
     let doubt = evidence(&json, "agent_doubt");
     assert!(doubt.contains("local-1: ") && doubt.contains("local-2: "), "{doubt}");
     // Each sends half, and each is calibrated to 160.
-    assert_eq!(doubt.matches("near_ceiling: ").count(), 2, "{doubt}");
+    assert_eq!(doubt.matches("near ceiling: ").count(), 2, "{doubt}");
     let caveats = json["caveats"].as_array().unwrap();
     let doubt = caveats.iter().find(|one| one["id"] == "agent_doubt").unwrap();
     assert_eq!(doubt["severity"], "invalid", "{json:#}");

@@ -88,7 +88,7 @@ fn what_is_not_installed_is_named_with_the_command_that_does_it() {
 }
 
 #[test]
-fn a_step_that_fails_is_shown_with_the_end_of_its_output() {
+fn a_step_that_fails_is_named_with_its_last_line_and_its_output_is_kept() {
     let checkout = with_tables(FAILING_STEP);
     checkout
         .pippin(&["targets", "install", "test/it", "--yes"])
@@ -98,7 +98,7 @@ fn a_step_that_fails_is_shown_with_the_end_of_its_output() {
     checkout
         .pippin(&["run", "plan", "--install", "--yes"])
         .exits(4)
-        .says(&["exited with code 2: error: no rule", "    compiling\n"]);
+        .says(&["test/it is unavailable: `sh -c", "exited with code 2: error: no rule"]);
     let record = checkout.store().load("latest").unwrap();
     let failure = record.header.targets[&"test/it".parse().unwrap()].unavailable.clone().unwrap();
     assert_eq!(failure.log_tail, ["compiling", "error: no rule"]);
