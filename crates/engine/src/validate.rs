@@ -166,8 +166,8 @@ const fn body_bounds(check: &BodyCheck) -> Option<(u64, u64)> {
 
 const SCENARIO: &str = "a scenario";
 
-/// What is drawn is written into requests of HTTP/1.1 that go one at a time, and heads are looked
-/// at as HTTP/1.1 writes them.
+/// What is drawn is written into requests of HTTP: of HTTP/1.1 where they go one at a time. Heads are
+/// looked at as HTTP/1.1 writes them.
 fn plain_http1(spec: &LoadSpec) -> Result<(), EngineError> {
     const DRAWN: &str = "a value that is drawn for each request";
     let of_http1 = "leave it out, or use HTTP/1.1";

@@ -122,8 +122,8 @@ pub(crate) fn services_bound(evidence: &Evidence) -> bool {
 
 /// Whether requests mostly wait for something other than a processor. Either the processors are at
 /// most half busy, whoever uses them. Or CPU time is a small part of `single_s`, the seconds of a
-/// request that does not queue, and it is not the target that helps to fill its processors. `None` if
-/// CPU use is unknown.
+/// request that does not queue, and the target does not help to fill its processors. `None` if CPU use
+/// is unknown.
 pub(crate) fn is_waiting(
     evidence: &Evidence,
     throughput_per_s: f64,

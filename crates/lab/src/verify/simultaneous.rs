@@ -101,7 +101,8 @@ fn pool_size(
             return Ok(None);
         }
         let early = before(&again_ns, wait.mean_ns * 3 / 2);
-        if early as f64 >= wave as f64 * IN_TIME {
+        // Where nothing came in time, this look shows nothing.
+        if wave > 0 && early as f64 >= wave as f64 * IN_TIME {
             waves.push(wave);
         }
     }
@@ -251,12 +252,25 @@ mod tests {
 
     #[test]
     fn a_server_that_only_needs_its_processor_is_no_pool() {
-        for late in [IDLE, BUSY] {
-            for each_ns in [10_000, 200_000, 500_000, 1_000_000] {
-                let seen = judge(&mut by_processor(each_ns, late), 1_000, wait(), 0);
-                assert_eq!(seen, Ok(None), "{each_ns}");
-            }
+        let never = |each_ns, late| {
+            let seen = judge(&mut by_processor(each_ns, late), 1_000, wait(), 0);
+            assert_eq!(seen, Ok(None), "{each_ns}");
+        };
+        for each_ns in [10_000, 200_000, 500_000, 1_000_000] {
+            never(each_ns, IDLE);
+            never(each_ns, BUSY);
         }
+        // Nearly as many waits as are allowed.
+        never(1_900_000, IDLE);
+    }
+
+    #[test]
+    fn a_machine_on_which_no_answer_comes_in_time_shows_no_pool() {
+        let mut server = by_processor(10_000, IDLE);
+        let mut late = |count| {
+            server(count).map(|all| all.into_iter().map(|at| at + 300 * MS).collect::<Vec<u64>>())
+        };
+        assert_eq!(judge(&mut late, 1_000, wait(), 50), Ok(None));
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Verdicts with evidence, failures, explanations.
 use maud::{Markup, html};
 use pippin_model::caveat::Severity;
+use pippin_model::units::counted;
 
 use crate::view::View;
 use crate::view::doubts::Doubt;
@@ -26,7 +27,7 @@ fn one(doubt: &Doubt) -> Markup {
     };
     html! {
         details class=(format!("doubt {class}")) open[doubt.severity > Severity::Note] {
-            summary { span class=(format!("badge {class}")) { (word) } " " (doubt.name()) " " span.count { (doubt.seen.len()) @if doubt.seen.len() == 1 { " target" } @else { " targets" } } }
+            summary { span class=(format!("badge {class}")) { (word) } " " (doubt.name()) " " span.count { (counted(doubt.seen.len() as u64, "target")) } }
             dl { @for seen in &doubt.seen { dt { (seen.target) } @for evidence in &seen.evidence { dd { (evidence) } } } }
             @if !doubt.advice.is_empty() { p.advice { "What to do: " (doubt.advice) "." } }
         }

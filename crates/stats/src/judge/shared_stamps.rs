@@ -8,9 +8,8 @@ use pippin_model::caveat::{Caveat, Severity};
 use pippin_model::units::format_ns;
 
 use crate::judge::evidence::{Evidence, caveat, percent};
+use crate::judge::stamps::LONG_NS;
 
-/// Above this median of the service time, the time between answers of one read does not matter.
-const LONG_NS: u64 = 1_000_000;
 /// Above this share, the shown median may be one of theirs.
 const MANY: f64 = 0.1;
 

@@ -4,8 +4,9 @@ use pippin_model::units::format_ns;
 
 use crate::judge::evidence::{Evidence, caveat, percent};
 
-/// Above this median of the service time, the generator's own wake-ups do not matter.
-const LONG_NS: u64 = 1_000_000;
+/// Above this median of the service time, neither the generator's own wake-ups matter, nor the time
+/// between answers of one read.
+pub(super) const LONG_NS: u64 = 1_000_000;
 /// Up to this share of answers without a stamp, the shown quantiles do not change.
 const FEW: f64 = 0.001;
 
