@@ -23,10 +23,13 @@ fn rows(is_wanted: fn(&Server) -> bool) -> Vec<&'static Server> {
     SERVERS.iter().filter(wanted).collect()
 }
 
-/// Whether only times show what a server does: the size of a pool, or waits that are 6 ms too
-/// short. A very busy machine hides them.
+/// Whether only times show what a server does: the size of a pool, waits that are 6 ms too short,
+/// or help that others give while enough of the load is calm. A very busy machine hides them.
 fn is_told_by_times(server: &Server) -> bool {
-    matches!(server.said, Said::Pool(_) | Said::Fails("mean-wait", _))
+    matches!(
+        server.said,
+        Said::Pool(_) | Said::Fails("mean-wait", _) | Said::Invalid(..) | Said::Costs(_)
+    )
 }
 
 fn what_only_times_tell_is_told_too() {
@@ -141,7 +144,7 @@ fn what_works_all_the_time_beside_an_honest_server_does_not_help_it() {
     for mode in ["right", "binds-itself", "pre-forks"] {
         let (trial, outcome) = on_the_first_processor(mode, "burns");
         assert_eq!(trial.failure, None, "{mode}: {outcome}");
-        assert!(trial.slices.len() >= 4, "{mode}: {outcome}");
+        in_time(trial.slices.len() >= 4, || format!("{mode}: {outcome}"));
         let about: Vec<_> = trial
             .caveats
             .iter()

@@ -26,6 +26,7 @@ pub fn before_listening(mode: Mode) {
             burn(WORK);
         },
         mode if mode.is("burns-on-the-first") => {
+            die_with_the_parent();
             bind(&[0]);
             loop {
                 burn(WORK);
@@ -65,6 +66,12 @@ pub fn before_answering(mode: Mode) {
         mode if mode.is("workers-unwaited") => work_in_a_child(),
         _ => {}
     }
+}
+
+/// A test that is killed leaves no busy processor behind (prctl(2)).
+fn die_with_the_parent() {
+    // SAFETY: the call takes a signal and no pointer.
+    unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) };
 }
 
 /// Keeps the processor busy until this thread has used so much more of it.
