@@ -33,7 +33,18 @@ pub struct History {
     pub part: Option<usize>,
     /// Oldest first.
     pub runs: Vec<Run>,
+    /// How many runs of the whole history are older than these, which may be a
+    /// [page](Self::page) of it.
+    pub older: usize,
+    /// How many runs the whole history has.
+    pub all: usize,
 }
+
+/// The most runs on a page of a history. Charts have as many dots, and changes are looked for among
+/// these runs, so that a page takes no longer when a history has grown for years.
+pub const PER_PAGE: usize = 100;
+/// How much older the next page is. Pages overlap, so that each change is far from the edge of one.
+const PAGE_STEP: usize = PER_PAGE / 2;
 
 /// The figures of one run: the median of its trials.
 #[derive(Debug, Clone, PartialEq)]
@@ -101,61 +112,61 @@ impl Figure {
 #[must_use]
 pub fn of(points: &[HistoryPoint]) -> Vec<History> {
     // By plan. Within a plan, in the order in which each load and host first occurs.
-    let mut plans: BTreeMap<(&str, bool), Vec<&str>> = BTreeMap::new();
+    let mut plans: BTreeMap<(&str, bool), Vec<(&str, Vec<Trials>)>> = BTreeMap::new();
     for point in points {
-        let keys = plans.entry((point.plan.as_str(), point.quick)).or_default();
-        if !keys.contains(&point.comparable.as_str()) {
-            keys.push(&point.comparable);
+        let parts = plans.entry((point.plan.as_str(), point.quick)).or_default();
+        let known = parts.iter().rposition(|(key, _)| *key == point.comparable);
+        let place = known.unwrap_or(parts.len());
+        if known.is_none() {
+            parts.push((&point.comparable, Vec::new()));
         }
+        add(&mut parts[place].1, point);
     }
-    let parts = plans.into_iter().flat_map(|((plan, quick), keys)| {
-        let is_split = keys.len() > 1;
-        keys.into_iter().enumerate().map(move |(place, key)| History {
-            plan: plan.into(),
-            quick,
-            part: is_split.then_some(place + 1),
-            runs: runs_of(points, plan, quick, key),
+    let histories = plans.into_iter().flat_map(|((plan, quick), parts)| {
+        let is_split = parts.len() > 1;
+        parts.into_iter().enumerate().map(move |(place, (_, runs))| {
+            let runs: Vec<Run> = runs.iter().filter_map(Trials::summed_up).collect();
+            let part = is_split.then_some(place + 1);
+            History { plan: plan.into(), quick, part, older: 0, all: runs.len(), runs }
         })
     });
-    parts.collect()
+    histories.collect()
 }
 
-/// The runs of one history, each with the median of its trials.
-fn runs_of(points: &[HistoryPoint], plan: &str, quick: bool, key: &str) -> Vec<Run> {
-    let mut runs: Vec<(Run, Vec<f64>, Vec<f64>)> = Vec::new();
-    let is_of = |point: &&HistoryPoint| {
-        point.plan == plan && point.quick == quick && point.comparable == key
-    };
-    for point in points.iter().filter(is_of) {
-        let Some(goodput) = point.goodput_per_s else { continue };
-        if runs.last().is_none_or(|(run, _, _)| run.id != point.run) {
-            let run = Run {
-                id: point.run.clone(),
-                started_unix_ns: point.started_unix_ns,
-                goodput_per_s: 0.0,
-                p99_ns: None,
-                trials: 0,
-                invalid: false,
-                commit: point.commit.clone(),
-            };
-            runs.push((run, Vec::new(), Vec::new()));
-        }
-        if let Some((run, goodputs, p99s)) = runs.last_mut() {
-            run.invalid |= point.verdict == "INVALID";
-            goodputs.push(goodput);
-            p99s.extend(point.p99_ns.map(|ns| ns as f64));
-        }
+/// The trials of one run that have a result.
+struct Trials<'a> {
+    first: &'a HistoryPoint,
+    goodputs: Vec<f64>,
+    p99s: Vec<f64>,
+    invalid: bool,
+}
+
+/// Adds a trial to the runs of its history.
+fn add<'a>(runs: &mut Vec<Trials<'a>>, point: &'a HistoryPoint) {
+    let Some(goodput) = point.goodput_per_s else { return };
+    if runs.last().is_none_or(|run| run.first.run != point.run) {
+        let (goodputs, p99s) = (Vec::new(), Vec::new());
+        runs.push(Trials { first: point, goodputs, p99s, invalid: false });
     }
-    runs.into_iter()
-        .filter_map(|(run, goodputs, p99s)| {
-            Some(Run {
-                goodput_per_s: median(&goodputs)?,
-                p99_ns: median(&p99s),
-                trials: goodputs.len(),
-                ..run
-            })
+    if let Some(run) = runs.last_mut() {
+        run.invalid |= point.verdict == "INVALID";
+        run.goodputs.push(goodput);
+        run.p99s.extend(point.p99_ns.map(|ns| ns as f64));
+    }
+}
+
+impl Trials<'_> {
+    fn summed_up(&self) -> Option<Run> {
+        Some(Run {
+            id: self.first.run.clone(),
+            started_unix_ns: self.first.started_unix_ns,
+            goodput_per_s: median(&self.goodputs)?,
+            p99_ns: median(&self.p99s),
+            trials: self.goodputs.len(),
+            invalid: self.invalid,
+            commit: self.first.commit.clone(),
         })
-        .collect()
+    }
 }
 
 impl History {
@@ -165,6 +176,24 @@ impl History {
         let quick = if self.quick { ", quick form" } else { "" };
         let part = self.part.map_or(String::new(), |part| format!(", load or host {part}"));
         format!("{}{quick}{part}", self.plan)
+    }
+
+    /// The number of pages that show all its runs.
+    #[must_use]
+    pub const fn pages(&self) -> usize {
+        1 + self.runs.len().saturating_sub(PER_PAGE).div_ceil(PAGE_STEP)
+    }
+
+    /// One of its pages: the newest runs are on page 1. `None` if it has no such page.
+    #[must_use]
+    pub fn page(&self, number: usize) -> Option<Self> {
+        if !(1..=self.pages()).contains(&number) {
+            return None;
+        }
+        let end = self.runs.len() - (number - 1) * PAGE_STEP;
+        let older = end.saturating_sub(PER_PAGE);
+        let runs = self.runs[older..end].to_vec();
+        Some(Self { plan: self.plan.clone(), runs, older, ..*self })
     }
 
     /// The runs that are not INVALID and have this figure.
@@ -332,7 +361,7 @@ mod tests {
         );
         assert_eq!(changes[0].between_unix_ns.1 - changes[0].between_unix_ns.0, DAY_NS);
         assert_eq!(history.changes(Figure::P99), [], "the response times stayed as they were");
-        let drawn = chart::of(&history, Figure::Goodput).unwrap();
+        let drawn = chart::of(&history, Figure::Goodput, &changes).unwrap();
         for part in ["-10.0 %", "27 Nov", "date (UTC)", "stroke-dasharray"] {
             assert!(drawn.drawings.wide.contains(part), "{part}: {}", drawn.drawings.wide);
         }
@@ -340,6 +369,32 @@ mod tests {
             drawn.alternative.contains("over 16 runs from 2026-11-21 to 2026-12-06, with 1 change"),
             "{}",
             drawn.alternative
+        );
+    }
+
+    #[test]
+    fn pages_of_a_long_history_overlap_and_the_oldest_begins_with_the_first_run() {
+        let points: Vec<HistoryPoint> = (0..230)
+            .map(|i| point(&format!("run-{i}"), "hello", "VALID", Some(f64::from(i))))
+            .collect();
+        let history = of(&points).remove(0);
+        let edges = |number| {
+            let page = history.page(number)?;
+            assert_eq!((page.all, page.plan.as_str()), (230, "hello"));
+            Some((page.runs.first()?.id.clone(), page.runs.last()?.id.clone()))
+        };
+        let between = |first: &str, last: &str| Some((first.to_string(), last.to_string()));
+        assert_eq!(history.pages(), 4);
+        assert_eq!(edges(1), between("run-130", "run-229"));
+        assert_eq!(edges(2), between("run-80", "run-179"));
+        assert_eq!(edges(4), between("run-0", "run-79"));
+        assert_eq!((edges(0), edges(5), edges(usize::MAX)), (None, None, None));
+        let short = of(&slowed_down()).remove(0);
+        assert_eq!((short.pages(), short.page(1)), (1, Some(short.clone())));
+        let page = page("go/net-http", &points);
+        assert!(
+            page.contains("The newest 100 of 230 runs") && !page.contains("run-129<"),
+            "{page}"
         );
     }
 
@@ -369,13 +424,13 @@ mod tests {
         let changes = of(&points)[0].changes(Figure::Goodput);
         let told = changes[0].words();
         assert!(told.ends_with("Between them: commits aaaaaaaaaa...bbbbbbbbbb."), "{told}");
-        let page = plans(&points, |run| maud::html! { (run) }).into_string();
+        let page = plans(&of(&points), |run| maud::html! { (run) }).into_string();
         assert!(page.contains("href=\"https://example.org/shop/compare/aaa"), "{page}");
         assert!(
             page.contains(&format!("href=\"https://example.org/shop/commit/{}\"", "b".repeat(40)))
         );
         // Where nothing of it is known there is no empty column.
-        let without = plans(&slowed_down(), |run| maud::html! { (run) }).into_string();
+        let without = plans(&of(&slowed_down()), |run| maud::html! { (run) }).into_string();
         assert!(!without.contains("Commit") && !without.contains("commits"), "{without}");
     }
 }

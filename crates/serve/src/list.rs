@@ -9,6 +9,8 @@ use pippin_report::words;
 use pippin_store::listing::{Choices, ListedRun, RunFilter, RunPage};
 use serde::Deserialize;
 
+use crate::page::pages;
+
 /// The number of runs on a page.
 pub const PER_PAGE: u64 = 50;
 /// The number of targets that are named. If there are more, only their number is shown.
@@ -88,21 +90,6 @@ impl Filter {
             before_unix_ns: day("to", &self.to)?.map(|start| start + DAY_NS),
         })
     }
-
-    /// The page number, from 1.
-    ///
-    /// # Errors
-    /// If it is not a number from 1 on.
-    pub fn page(&self) -> Result<u64, String> {
-        match self.page.as_str() {
-            "" => Ok(1),
-            text => text
-                .parse()
-                .ok()
-                .filter(|page| (1..=1_000_000).contains(page))
-                .ok_or_else(|| format!("page: `{text}` is not a page number; the first is 1")),
-        }
-    }
 }
 
 /// The beginning of a day, nanoseconds since 1970.
@@ -133,7 +120,7 @@ pub fn body(
             p.hint role="status" { (shown.kept) " of " (counted(shown.all)) @if shown.kept > PER_PAGE { ", page " (page) " of " (shown.kept.div_ceil(PER_PAGE)) } }
             @if shown.all == 0 { p { "There is no run yet. " code { "pippin run hello --quick" } " makes one." } }
             @else if shown.runs.is_empty() { p { "No run matches." } }
-            @else { (table(&shown.runs, live)) (pages(shown.kept, page)) }
+            @else { (table(&shown.runs, live)) (pages(page, shown.kept.div_ceil(PER_PAGE))) }
         }
     }
 }
@@ -163,19 +150,6 @@ fn form(filter: &Filter, choices: &Choices) -> Markup {
 
 fn choice(name: &str, values: &[String], chosen: &str) -> Markup {
     html! { select name=(name) { option value="" { "any" } @for value in values { option value=(value) selected[*value == chosen] { (value) } } } }
-}
-
-/// The page buttons. They belong to the form above, so that the filter stays in the address.
-fn pages(kept: u64, page: u64) -> Markup {
-    let last = kept.div_ceil(PER_PAGE).max(1);
-    html! {
-        @if last > 1 {
-            p.pages {
-                @if page > 1 { button form="filter" name="page" value=(page - 1) { "Newer" } " " }
-                @if page < last { button form="filter" name="page" value=(page + 1) { "Older" } }
-            }
-        }
-    }
 }
 
 fn table(runs: &[ListedRun], live: &[LiveRun]) -> Markup {
@@ -289,8 +263,6 @@ mod tests {
             let error = filter.for_store().unwrap_err();
             assert!(error.contains(part), "{error}");
         }
-        assert_eq!(Filter::default().page(), Ok(1));
-        assert!(Filter { page: "0".into(), ..Filter::default() }.page().is_err());
     }
 
     #[test]

@@ -23,7 +23,7 @@ use crate::connections::Peer;
 use crate::failure::Failure;
 use crate::guard::{Decision, Guard};
 use crate::guesses::{Guesses, WINDOW};
-use crate::page::page;
+use crate::page::{number, page};
 use crate::{compare, history, leaderboard, list, live, metrics};
 
 type Shared = State<Arc<Store>>;
@@ -156,7 +156,7 @@ async fn runs(State(store): Shared, Query(filter): Query<list::Filter>) -> Answe
     apart(move || {
         let refused = |message| Failure::refused(StatusCode::BAD_REQUEST, message);
         let asked = filter.for_store().map_err(refused)?;
-        let page_number = filter.page().map_err(refused)?;
+        let page_number = number(&filter.page).map_err(refused)?;
         let live = store.live_runs();
         let under_way = if live.is_empty() {
             html! {}
@@ -341,18 +341,23 @@ async fn over_plans(State(store): Shared, Query(Where { host }): Query<Where>) -
     .await
 }
 
-/// The target to show.
+/// The target to show, and which page of its histories.
 #[derive(Debug, Default, Deserialize)]
 struct Whose {
     #[serde(default)]
     target: String,
+    #[serde(default)]
+    page: String,
 }
 
-async fn over_time(State(store): Shared, Query(Whose { target }): Query<Whose>) -> Answer {
+async fn over_time(State(store): Shared, Query(asked): Query<Whose>) -> Answer {
     apart(move || {
-        let target = target.trim();
+        let target = asked.target.trim();
+        let page_number = number(&asked.page)
+            .map_err(|message| Failure::refused(StatusCode::BAD_REQUEST, message))?;
         let points = if target.is_empty() { Vec::new() } else { store.history(target)? };
-        Ok(page("History", &report::rules(2), &history::body(target, &points)).into_response())
+        let body = history::body(target, &points, page_number);
+        Ok(page("History", &report::rules(2), &body).into_response())
     })
     .await
 }

@@ -157,6 +157,8 @@ fn two_runs_stand_side_by_side_and_a_target_has_its_history() {
             && history.contains("20261122-080000-hello")
     );
     assert!(server.get("/history?target=go/none").contains("No trial of this target"));
+    assert!(server.get("/history?target=rust/axum&page=2").contains("Page 1 has the oldest"));
+    assert!(server.get("/history?target=rust/axum&page=0").starts_with("HTTP/1.1 400"));
 }
 
 #[test]

@@ -4,6 +4,7 @@
 //! (docs/decisions/digests.md).
 #![allow(clippy::print_stdout, clippy::print_stderr)] // an example, not a part of the program
 use pippin_model::caveat::Verdict;
+use pippin_model::commit::Commit;
 use pippin_model::digest::{CalmSlices, RunDigest, TargetDigest};
 use pippin_model::example::run::hello;
 use pippin_model::manifest::Manifest;
@@ -44,6 +45,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         }
         timed("what filters can be set to", || store.choices())?;
         timed("the newest run of each plan", || store.newest_by_plan(None))?;
+        timed("the history of a target", || store.history("go/net-http"))?;
     }
     Ok(())
 }
@@ -59,7 +61,7 @@ fn timed<T>(
 }
 
 /// One run each hour, of several plans and hosts. Each has the trials and the header of the same
-/// example, and a digest of its own. Few runs go into a transaction: one for all would need as much
+/// example, and figures, commits and a digest of its own. Few runs go into a transaction: one for all would need as much
 /// room again beside the file before any of it could be written there.
 fn make(path: &Path, runs: u64) -> Result<(), Box<dyn Error>> {
     let RunRecord { header, trials, .. } = example()?;
@@ -106,8 +108,12 @@ fn copy(transaction: &Transaction<'_>, header: &RunHeader, run: u64) -> Result<(
         params![header.id, id, started as i64, (run % PLANS) as i64, host],
     )?;
     transaction.execute(
-        "INSERT INTO trials SELECT ?2, number, target, repetition, verdict, goodput_per_s, p99_ns, record FROM trials WHERE run = ?1",
-        params![header.id, id],
+        "INSERT INTO run_targets SELECT ?2, target, ?3, plan || ?4, quick, comparable, ?5 FROM run_targets WHERE run = ?1",
+        params![header.id, id, started as i64, (run % PLANS) as i64, commit(run)?],
+    )?;
+    transaction.execute(
+        "INSERT INTO trials SELECT ?2, number, target, repetition, verdict, goodput_per_s * ?3, CAST(p99_ns / ?3 AS INTEGER), record FROM trials WHERE run = ?1",
+        params![header.id, id, speed(run)],
     )?;
     let digest = digest(run, header);
     transaction.execute(
@@ -120,6 +126,20 @@ fn copy(transaction: &Transaction<'_>, header: &RunHeader, run: u64) -> Result<(
         ],
     )?;
     Ok(())
+}
+
+/// Every run is of another commit.
+fn commit(run: u64) -> serde_json::Result<String> {
+    let repository = Some("https://example.org/shop/server".to_string());
+    serde_json::to_string(&Commit { id: format!("{run:040x}"), changed: false, repository })
+}
+
+/// How fast a run is beside the example: 3 % of noise, and 8 % less in every second of the stretches
+/// of 700 runs, so that histories have changes to find.
+fn speed(run: u64) -> f64 {
+    // Steps of the golden ratio scatter evenly (Knuth, multiplicative hashing).
+    let noise = (run as f64 * 0.618_033_988_749_895).fract() - 0.5;
+    (1.0 + 0.06 * noise) * if (run / 700) % 2 == 1 { 0.92 } else { 1.0 }
 }
 
 /// Leaders, verdicts and lines that differ from run to run.

@@ -5,10 +5,12 @@
 //! | [`schema`] | the tables, and how older databases are brought up to date |
 //! | [`runs`] | writing and reading runs |
 //! | [`listing`] | runs in lists: filters, pages, digests |
+//! | [`history`] | the trials of a target over all runs |
 //! | `maker` | which process makes a run |
 //! | `reading` | read-only databases |
 //! | `reserve` | space for the end of a run on a full disk |
 //! | [`live`] | the state of runs under way, in files beside the database |
+pub mod history;
 pub mod listing;
 pub mod live;
 mod maker;
@@ -122,8 +124,11 @@ impl Store {
                 && reading::may_write(folder.unwrap_or_else(|| Path::new(".")));
             let (connection, version) = examine(path, is_writable)?;
             if !is_writable {
-                if version < schema::VERSION {
+                if version < schema::READABLE {
                     return Err(StoreError::OlderReadOnly { path: path.into() });
+                }
+                if version < schema::VERSION {
+                    schema::stand_in(&connection).map_err(|source| in_words(path, source))?;
                 }
                 return Ok(Self::of(path, connection));
             }

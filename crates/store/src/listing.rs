@@ -101,12 +101,12 @@ impl Store {
         let (condition, values) = condition(filter);
         let (limit, offset) = if is_undecided { (-1, 0) } else { (count as i64, first as i64) };
         let (rows, kept, all) = self.with(|connection| {
-            let kept: i64 = connection.query_row(
-                &format!("SELECT count(*) FROM runs WHERE {condition}"),
-                params_from_iter(&values),
-                |row| row.get(0),
-            )?;
-            let all: i64 = connection.query_row("SELECT count(*) FROM runs", [], |row| row.get(0))?;
+            let count = |condition: &str, values: &[Value]| -> rusqlite::Result<i64> {
+                let sql = format!("SELECT count(*) FROM runs WHERE {condition}");
+                connection.query_row(&sql, params_from_iter(values), |row| row.get(0))
+            };
+            let all = count("1", &[])?;
+            let kept = if values.is_empty() { all } else { count(&condition, &values)? };
             let mut statement = connection.prepare(&format!(
                 "SELECT {SUMMARY}, maker, hostname, {WORST},
                         (SELECT group_concat(target, char(10)) FROM (SELECT DISTINCT target FROM trials WHERE run = id)),
@@ -139,20 +139,14 @@ impl Store {
     /// If the database cannot be read.
     pub fn choices(&self) -> Result<Choices, StoreError> {
         self.with(|connection| {
-            let column = |sql: &str| -> rusqlite::Result<Vec<String>> {
-                connection.prepare(sql)?.query_map([], |row| row.get(0))?.collect()
+            let column = |table: &str, column: &str| -> rusqlite::Result<Vec<String>> {
+                let mut statement = connection.prepare(&distinct(table, column))?;
+                statement.query_map([], |row| row.get(0))?.collect()
             };
             Ok(Choices {
-                plans: column("SELECT DISTINCT plan FROM runs ORDER BY plan")?,
-                hosts: column("SELECT DISTINCT hostname FROM runs WHERE hostname IS NOT NULL ORDER BY hostname")?,
-                // One index step for each target (sqlite.org/lang_with.html, recursive queries).
-                // DISTINCT would read every trial.
-                targets: column(
-                    "WITH RECURSIVE each(target) AS (
-                        SELECT min(target) FROM trials
-                        UNION ALL SELECT (SELECT min(target) FROM trials WHERE target > each.target) FROM each WHERE target IS NOT NULL
-                     ) SELECT target FROM each WHERE target IS NOT NULL",
-                )?,
+                plans: column("runs", "plan")?,
+                hosts: column("runs", "hostname")?,
+                targets: column("trials", "target")?,
             })
         })
     }
@@ -204,16 +198,33 @@ impl Store {
     /// If the database cannot be read.
     pub fn newest_by_plan(&self, host: Option<&str>) -> Result<Vec<PlanLeader>, StoreError> {
         let rows: Vec<Option<PlanLeader>> = self.with(|connection| {
-            let mut statement = connection.prepare(
-                "SELECT plan, title, quick, id, max(started_unix_ns), hostname, digest
-                 FROM runs JOIN digests ON digests.run = id
-                 WHERE state = 'finished' AND (?1 IS NULL OR hostname = ?1)
-                 GROUP BY plan, quick ORDER BY plan, quick",
-            )?;
+            // From the newest run of each plan back to the first that has all that is asked for.
+            let mut statement = connection.prepare(&format!(
+                "SELECT plan, title, runs.quick, id, started_unix_ns, hostname, digest
+                 FROM ({plans}) AS plans JOIN (SELECT 0 AS quick UNION ALL SELECT 1) AS forms
+                 JOIN runs ON id = (
+                    SELECT id FROM runs WHERE plan = plans.value AND quick = forms.quick AND state = 'finished'
+                    AND (?1 IS NULL OR hostname = ?1) AND EXISTS (SELECT 1 FROM digests WHERE run = id)
+                    ORDER BY started_unix_ns DESC LIMIT 1)
+                 JOIN digests ON run = id ORDER BY plan, runs.quick",
+                plans = distinct("runs", "plan")
+            ))?;
             statement.query_map([host], plan_leader)?.collect()
         })?;
         Ok(rows.into_iter().flatten().collect())
     }
+}
+
+/// A query for the different values of a column, in their order. An index of the column is stepped
+/// through value by value (sqlite.org/lang_with.html, recursive queries); DISTINCT would read all of
+/// it.
+fn distinct(table: &str, column: &str) -> String {
+    format!(
+        "WITH RECURSIVE each(value) AS (
+            SELECT min({column}) FROM {table}
+            UNION ALL SELECT (SELECT min({column}) FROM {table} WHERE {column} > value) FROM each WHERE value IS NOT NULL
+         ) SELECT value FROM each WHERE value IS NOT NULL"
+    )
 }
 
 /// The SQL condition of a filter, and the values of its parameters.
@@ -225,15 +236,21 @@ fn condition(filter: &RunFilter) -> (String, Vec<Value>) {
         parts.push(sql.replace('?', &format!("?{}", values.len())));
     };
     for word in &filter.words {
+        // The targets with this word are looked up once, and not for each run.
+        let targets = distinct("trials", "target");
         add(
-            "(instr(lower(id || ' ' || plan || ' ' || title || ' ' || workload || ' ' || profile || ' ' || state || ' ' || coalesce(hostname, '')), ?) > 0
-              OR EXISTS (SELECT 1 FROM trials WHERE run = id AND instr(lower(target), ?) > 0))",
+            &format!(
+                "(instr(lower(id || ' ' || plan || ' ' || title || ' ' || workload || ' ' || profile || ' ' || state || ' ' || coalesce(hostname, '')), ?) > 0
+                  OR EXISTS (SELECT 1 FROM trials WHERE run = id AND target IN ({targets} AND instr(lower(value), ?) > 0)))"
+            ),
             Value::Text(word.to_lowercase()),
         );
     }
     let mut equal = |column: &str, value: &str| {
         if !value.is_empty() {
-            add(&format!("{column} = ?"), Value::Text(value.into()));
+            // The plus keeps to the index of lists (sqlite.org/optoverview.html, "Disqualifying
+            // WHERE Clause Terms"): a smaller one leads to rows with headers.
+            add(&format!("+{column} = ?"), Value::Text(value.into()));
         }
     };
     equal("plan", &filter.plan);

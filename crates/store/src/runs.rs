@@ -1,12 +1,11 @@
 //! Writing and reading runs.
-use pippin_model::comparable;
-use pippin_model::run::{Calibration, HistoryPoint, RunHeader, RunRecord, RunState};
+use pippin_model::run::{Calibration, RunHeader, RunRecord, RunState};
 use pippin_model::trial::TrialRecord;
 use rusqlite::{OptionalExtension, Row, params};
 use serde::de::DeserializeOwned;
 
 use crate::maker::Maker;
-use crate::{Store, StoreError};
+use crate::{Store, StoreError, history};
 
 /// A run in a list.
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
@@ -47,7 +46,8 @@ impl Store {
         let maker =
             Maker::this().map(|maker| to_json(&header.id, "its process", &maker)).transpose()?;
         self.with(|connection| {
-            connection.execute(
+            let transaction = connection.transaction()?;
+            transaction.execute(
                 "INSERT INTO runs (id, started_unix_ns, state, plan, title, workload, profile, quick, hostname, header, maker) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
                 params![
                     header.id,
@@ -62,7 +62,9 @@ impl Store {
                     json,
                     maker
                 ],
-            )
+            )?;
+            history::keep_targets(&transaction, &header.id, header)?;
+            transaction.commit()
         })?;
         self.reserve.fill(&self.path);
         Ok(())
@@ -198,9 +200,11 @@ impl Store {
         let found: Vec<String> = self.with(|connection| {
             let (sql, argument) = if name == "latest" {
                 (
-                    "SELECT id FROM runs WHERE ?1 = 'latest'
-                     ORDER BY EXISTS (SELECT 1 FROM trials WHERE run = id AND goodput_per_s IS NOT NULL) DESC,
-                              started_unix_ns DESC LIMIT 1",
+                    "SELECT coalesce(
+                        (SELECT id FROM runs WHERE EXISTS (SELECT 1 FROM trials WHERE run = id AND goodput_per_s IS NOT NULL)
+                         ORDER BY started_unix_ns DESC LIMIT 1),
+                        (SELECT id FROM runs ORDER BY started_unix_ns DESC LIMIT 1)
+                     ) AS newest WHERE ?1 = 'latest' AND newest IS NOT NULL",
                     name.to_string(),
                 )
             } else {
@@ -217,46 +221,6 @@ impl Store {
                 format!(": several begin so: {}", several.join(", ")),
             )),
         }
-    }
-
-    /// All trials of a target, oldest first.
-    ///
-    /// # Errors
-    /// If the database cannot be read.
-    pub fn history(&self, target: &str) -> Result<Vec<HistoryPoint>, StoreError> {
-        self.with(|connection| {
-            let mut statement = connection.prepare(
-                "SELECT run, runs.started_unix_ns, plan, verdict, goodput_per_s, p99_ns, quick, header FROM trials JOIN runs ON runs.id = run
-                 WHERE target = ?1 ORDER BY runs.started_unix_ns, number",
-            )?;
-            // The trials of a run follow each other and share its header.
-            let mut last = (String::new(), String::new(), None);
-            let mut point = |row: &Row<'_>| {
-                let header: String = row.get(7)?;
-                if header != last.0 {
-                    // Unreadable headers are only comparable with each other.
-                    let read = serde_json::from_str::<RunHeader>(&header);
-                    let key = read.as_ref().map(comparable::key).unwrap_or_default();
-                    let info = |read: RunHeader| {
-                        read.targets.into_iter().find(|(id, _)| id.to_string() == target)
-                    };
-                    let commit = read.ok().and_then(info).and_then(|(_, info)| info.commit);
-                    last = (header, key, commit);
-                }
-                Ok(HistoryPoint {
-                    comparable: last.1.clone(),
-                    commit: last.2.clone(),
-                    run: row.get(0)?,
-                    started_unix_ns: row.get::<_, i64>(1)? as u64,
-                    plan: row.get(2)?,
-                    verdict: row.get(3)?,
-                    goodput_per_s: row.get(4)?,
-                    p99_ns: row.get::<_, Option<i64>>(5)?.map(|ns| ns as u64),
-                    quick: row.get(6)?,
-                })
-            };
-            statement.query_map([target], &mut point)?.collect()
-        })
     }
 
     /// Keeps the calibration of this machine.

@@ -2,15 +2,19 @@
 use rusqlite::{Connection, Transaction};
 use serde_json::{Value, json};
 
+use crate::history;
+
 /// "Pipn" in ASCII. It marks a database as Pippin's (sqlite.org/pragma.html, `application_id`).
 pub const APPLICATION_ID: i64 = 0x5069_706e;
 
 type Migration = fn(&Transaction<'_>) -> rusqlite::Result<()>;
 
-const MIGRATIONS: &[Migration] = &[first, answered, flat_profiles, maker, digests];
+const MIGRATIONS: &[Migration] = &[first, answered, flat_profiles, maker, digests, histories];
 
 /// The newest schema.
 pub const VERSION: i64 = MIGRATIONS.len() as i64;
+/// The oldest schema that can be read without an update, in a file that may only be read.
+pub(crate) const READABLE: i64 = 5;
 
 /// Runs and trials as JSON documents beside the columns that lists and searches need.
 fn first(transaction: &Transaction<'_>) -> rusqlite::Result<()> {
@@ -106,6 +110,40 @@ fn digests(transaction: &Transaction<'_>) -> rusqlite::Result<()> {
     )
 }
 
+/// What histories need to know of each target in a run, copied from the run and its header.
+const RUN_TARGETS: &str = "TABLE IF NOT EXISTS run_targets (
+    run TEXT NOT NULL REFERENCES runs (id) ON DELETE CASCADE,
+    target TEXT NOT NULL,
+    started_unix_ns INTEGER NOT NULL,
+    plan TEXT NOT NULL,
+    quick INTEGER NOT NULL,
+    comparable TEXT NOT NULL,
+    of_commit TEXT,
+    PRIMARY KEY (run, target)
+) WITHOUT ROWID";
+
+/// Adds what histories read, and indexes that have all columns of a list. Before, both read the
+/// pages of headers and records.
+fn histories(transaction: &Transaction<'_>) -> rusqlite::Result<()> {
+    transaction.execute_batch(&format!(
+        "CREATE {RUN_TARGETS};
+        DROP INDEX trials_by_target;
+        CREATE INDEX trials_in_histories ON trials (target, run, number, verdict, goodput_per_s, p99_ns);
+        DROP INDEX runs_by_time;
+        CREATE INDEX runs_in_lists ON runs (started_unix_ns, id, ended_unix_ns, state, plan, title, workload, profile, quick, hostname, maker);
+        DROP INDEX runs_by_plan;
+        CREATE INDEX runs_by_plan ON runs (plan, quick, started_unix_ns, state, hostname, id);
+        CREATE INDEX runs_by_host ON runs (hostname);"
+    ))?;
+    history::keep_all_targets(transaction)
+}
+
+/// Puts an empty table before the one that histories read, or in place of it where an older schema
+/// lacks it. It belongs to the connection and not to the file. Histories then read all headers.
+pub(crate) fn stand_in(connection: &Connection) -> rusqlite::Result<()> {
+    connection.execute_batch(&format!("CREATE TEMP {RUN_TARGETS}"))
+}
+
 /// Updates a database in one transaction, so that another Pippin sees either the old schema or the
 /// new one.
 pub(crate) fn migrate(connection: &mut Connection) -> rusqlite::Result<()> {
@@ -118,4 +156,21 @@ pub(crate) fn migrate(connection: &mut Connection) -> rusqlite::Result<()> {
     transaction.pragma_update(None, "application_id", APPLICATION_ID)?;
     transaction.pragma_update(None, "user_version", VERSION.max(version))?;
     transaction.commit()
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+
+    /// Brings a database to an older schema than the newest.
+    pub(crate) fn migrate_to(version: usize, connection: &mut Connection) {
+        let transaction = connection.transaction().unwrap();
+        let before: i64 =
+            transaction.pragma_query_value(None, "user_version", |row| row.get(0)).unwrap();
+        for migration in &MIGRATIONS[before as usize..version] {
+            migration(&transaction).unwrap();
+        }
+        transaction.pragma_update(None, "user_version", version as i64).unwrap();
+        transaction.commit().unwrap();
+    }
 }

@@ -244,12 +244,15 @@ fn a_thousand_runs_are_listed_by_index() {
             .contains("run run-0001: a trial cannot be read"),
         "but a whole run does"
     );
+    let history = store.history("go/net-http").unwrap();
+    let ends = [&history[0], &history[999]].map(|point| (point.run.as_str(), point.goodput_per_s));
+    assert_eq!(ends, [("run-0000", Some(1.0)), ("run-0999", Some(1.0))]);
     for query in [
         "SELECT count(*) FROM trials WHERE run = 'x'",
         "SELECT count(DISTINCT target) FROM trials WHERE run = 'x'",
         "SELECT count(*) FROM trials WHERE run = 'x' AND verdict = 'INVALID'",
         "SELECT record FROM trials WHERE run = 'x' ORDER BY number",
-        "SELECT verdict FROM trials JOIN runs ON runs.id = run WHERE target = 'x'",
+        "SELECT run, verdict, goodput_per_s, p99_ns FROM trials WHERE target = 'x' ORDER BY run, number",
     ] {
         let plan: Vec<String> = connection
             .prepare(&format!("EXPLAIN QUERY PLAN {query}"))

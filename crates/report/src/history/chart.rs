@@ -11,21 +11,20 @@ const fn seconds(unix_ns: u64) -> f64 {
     unix_ns as f64 / 1e9
 }
 
-/// The chart of a figure; `None` for fewer than two runs.
-pub fn of(history: &History, figure: Figure) -> Option<Chart> {
+/// The chart of a figure and its changes; `None` for fewer than two runs.
+pub fn of(history: &History, figure: Figure, changes: &[Change]) -> Option<Chart> {
     let all: Vec<(&Run, f64)> =
         history.runs.iter().filter_map(|run| Some((run, figure.of(run)?))).collect();
     let ((first, _), (last, _)) = (all.first()?, all.last()?);
     if all.len() < 2 {
         return None;
     }
-    let changes = history.changes(figure);
     let most = all.iter().map(|(_, value)| *value).fold(0.0, f64::max);
     let (name, title, unit, label): (_, _, _, fn(f64) -> String) = match figure {
         Figure::Goodput => ("requests", "Requests per second", "right answers/s", short),
         Figure::P99 => ("p99", "Response time, 99th percentile", "p99", time),
     };
-    let drawn = series_of(history, figure, &changes);
+    let drawn = series_of(history, figure, changes);
     let marks: Vec<Mark> = changes.iter().map(mark).collect();
     let draw = |form: Form| {
         let dates = calendar::dates(

@@ -3,40 +3,53 @@ use maud::{Markup, html};
 use pippin_model::commit::Commit;
 use pippin_model::run::HistoryPoint;
 
-use super::{Change, Figure, History, chart};
+use super::{Change, Figure, History, chart, of};
 use crate::html::{document, figures, rules};
 use crate::words;
 
-/// The history of a target as a self-contained page.
+/// The newest runs of each history of a target as a self-contained page.
 #[must_use]
 pub fn page(target: &str, points: &[HistoryPoint]) -> String {
+    let newest: Vec<History> = of(points).iter().filter_map(|history| history.page(1)).collect();
     let body = html! {
-        main id="main" { h1 { "History of " (target) } (plans(points, |run| html! { (run) })) }
+        main id="main" { h1 { "History of " (target) } (plans(&newest, |run| html! { (run) })) }
         footer { p { "Made by Pippin. This page is complete and loads nothing from elsewhere." } }
     };
     document(&format!("History of {target} · Pippin"), &rules(2), &body).into_string()
 }
 
-/// A section for each plan. `link` turns a run's name into a link to its page, if there is one.
+/// A section for each history. `link` turns a run's name into a link to its page, if there is one.
 #[must_use]
-pub fn plans(points: &[HistoryPoint], link: impl Fn(&str) -> Markup) -> Markup {
-    html! { @for history in super::of(points) { (section(&history, &link)) } }
+pub fn plans(histories: &[History], link: impl Fn(&str) -> Markup) -> Markup {
+    html! { @for history in histories { (section(history, &link)) } }
 }
 
 fn section(history: &History, link: &impl Fn(&str) -> Markup) -> Markup {
-    let changes: Vec<_> = Figure::ALL.iter().flat_map(|figure| history.changes(*figure)).collect();
+    let changes = Figure::ALL.map(|figure| history.changes(figure));
     html! {
         section {
             h2 { "Plan " (history.plan) @if history.quick { " " span.tag { "quick form" } } @if let Some(part) = history.part { " " span.tag { "load or host " (part) } } }
-            @for figure in Figure::ALL { @if let Some(chart) = chart::of(history, figure) { (figures::figure(&chart)) } }
+            @if history.runs.len() < history.all { p.hint { (which(history)) " Changes are looked for among these." } }
+            @for (figure, changes) in Figure::ALL.into_iter().zip(&changes) { @if let Some(chart) = chart::of(history, figure, changes) { (figures::figure(&chart)) } }
             @if history.is_long_enough() {
                 h3 { "Changes" }
-                @if changes.is_empty() { p { "None that chance does not explain." } }
-                @else { ul { @for change in &changes { li { (change.words()) (commits(change)) } } } }
+                @if changes.iter().all(Vec::is_empty) { p { "None that chance does not explain." } }
+                @else { ul { @for change in changes.iter().flatten() { li { (change.words()) (commits(change)) } } } }
             } @else { p.hint { "Changes are looked for from six runs on that are not INVALID." } }
             h3 { "Runs" }
             (table(history, link))
         }
+    }
+}
+
+/// Which part of a history is on its page.
+fn which(history: &History) -> String {
+    let History { older, all, runs, .. } = history;
+    let last = older + runs.len();
+    if last == *all {
+        format!("The newest {} of {all} runs.", runs.len())
+    } else {
+        format!("Runs {} to {last} of {all}, counted from the oldest.", older + 1)
     }
 }
 

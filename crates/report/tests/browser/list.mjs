@@ -8,8 +8,10 @@ const [site, times = "9"] = process.argv.slice(2);
 if (!site) { console.error("usage: node list.mjs http://127.0.0.1:PORT [TIMES]"); process.exit(2); }
 const PAGES = [
   "/", "/?page=200", "/?q=axum", "/?q=nothing-has-this", "/?target=c/nginx", "/?plan=hello3", "/?host=bench-1", "/?verdict=SUSPECT",
-  "/?state=killed", "/?from=2026-12-01&to=2026-12-31", "/?q=hello&target=go/net-http&verdict=INVALID&host=bench-2", "/compare", "/leaderboard", "/history?target=go/net-http",
+  "/?state=killed", "/?from=2026-12-01&to=2026-12-31", "/?q=hello&target=go/net-http&verdict=INVALID&host=bench-2", "/compare", "/leaderboard", "/leaderboard?host=bench-1", "/history?target=go/net-http", "/history?target=go/net-http&page=9",
 ];
+// What a script or a collector asks for.
+const OTHERS = ["/live", "/metrics"];
 
 const browser = await chromium.launch({
   executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
@@ -38,3 +40,13 @@ for (const address of PAGES) {
   console.log(`| ${address} | ${rows} | ${(size / 1000).toFixed(0)} | ${median(server).toFixed(0)} | ${median(drawn).toFixed(0)} | ${Math.max(...drawn).toFixed(0)} |`);
 }
 await browser.close();
+for (const address of OTHERS) {
+  const server = [];
+  let size = 0;
+  for (let i = 0; i < Number(times); i += 1) {
+    const began = performance.now();
+    size = (await (await fetch(site + address)).text()).length;
+    server.push(performance.now() - began);
+  }
+  console.log(`| ${address} | | ${(size / 1000).toFixed(0)} | ${median(server).toFixed(0)} | | |`);
+}
