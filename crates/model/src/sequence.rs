@@ -168,6 +168,7 @@ pub fn usage_of(stretches: &[Usage]) -> Option<Usage> {
         retransmits: sum(&|usage| usage.retransmits),
         loopback_bytes: sum(&|usage| usage.loopback_bytes),
         log_bytes: sum(&|usage| usage.log_bytes),
+        energy_uj: sum(&|usage| usage.energy_uj),
         listen_queue: mean(&queue).zip(longest),
         frequency_khz: frequencies()
             .map(|(least, _)| least)

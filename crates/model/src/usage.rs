@@ -91,6 +91,10 @@ pub struct HostSample {
     pub loopback_bytes: Option<u64>,
     /// Current frequency of every processor in kHz, if it is visible.
     pub frequency_khz: BTreeMap<u32, u64>,
+    /// Energy that all packages of processors used since the first sample, in microjoules; `None` if
+    /// the kernel does not show it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub energy_uj: Option<u64>,
     /// Bytes of memory that are available without swapping (MemAvailable).
     pub memory_available_bytes: Option<u64>,
 }
@@ -151,6 +155,10 @@ pub struct Usage {
     /// Connections that waited for the target to accept them: mean and highest of the samples.
     #[serde(default)]
     pub listen_queue: Option<(f64, u64)>,
+    /// Energy that all packages of processors used, in microjoules: by everything that ran on them,
+    /// and by what was idle.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub energy_uj: Option<u64>,
     /// Lowest and highest frequency seen on processors that were at least half busy, kHz.
     pub frequency_khz: Option<(u64, u64)>,
     /// Threads of the target on processors that it was not given.

@@ -21,6 +21,7 @@
 //! | [`mod@sample`] | one instant: [`sample()`] |
 //! | [`sampler`] | many instants: a thread |
 //! | [`usage`] | the usage between two instants: [`usage_between`] |
+//! | [`energy`] | the energy that the packages of processors used |
 //! | [`disturbance`] | how the host disturbed some processors |
 //! | [`cgroup`], [`cpuinfo`], [`topology`], [`limits`], [`sysctl`], [`virtualisation`] | parts of the fingerprint |
 //! | [`host_load`] | how busy the host is outside of measurements |
@@ -32,6 +33,7 @@ pub mod clock;
 pub mod cpuinfo;
 pub mod disturbance;
 pub mod doctor;
+pub mod energy;
 pub mod error;
 pub mod fingerprint;
 pub mod frequency;

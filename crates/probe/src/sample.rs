@@ -6,6 +6,7 @@ use std::path::PathBuf;
 
 use crate::cgroup;
 use crate::clock::{ProcUnits, monotonic_ns, thread_cpu_ns};
+use crate::energy::Packages;
 use crate::frequency::current_khz;
 use crate::kernel_files::KernelFiles;
 use crate::listening::Listeners;
@@ -63,13 +64,16 @@ pub struct TreeMemory {
     switches: BTreeMap<Role, SwitchLedger>,
     /// `None` if the kernel does not tell.
     queues: Option<Listeners>,
+    packages: Packages,
     detail_due_ns: u64,
 }
 
 impl Default for TreeMemory {
     fn default() -> Self {
+        let files = KernelFiles::default();
         Self {
-            files: KernelFiles::default(),
+            packages: Packages::of(&files),
+            files,
             units: ProcUnits::of_this_host(),
             table: ProcessTable::default(),
             trees: HashMap::new(),
@@ -108,6 +112,7 @@ pub fn sample(roots: &Roots, memory: &mut TreeMemory) -> UsageSample {
         target.cpu_ns = cpu_ns;
     }
     let host_times = memory.files.text("proc/stat").and_then(|text| parse_stat(&text));
+    let energy_uj = memory.packages.used_uj(&memory.files);
     // The counters are read one after the other, so their common instant is the middle.
     let now_ns = monotonic_ns();
     let at_ns = before_ns.midpoint(now_ns);
@@ -135,7 +140,7 @@ pub fn sample(roots: &Roots, memory: &mut TreeMemory) -> UsageSample {
         }
         result.roles.insert(role, sample);
     }
-    result.host = host(&memory.files, detailed);
+    result.host = HostSample { energy_uj, ..host(&memory.files, detailed) };
     if detailed {
         result.host.outsiders_ns = outsiders::cpu_ns(&memory.files, memory.units, &ours);
     }

@@ -34,6 +34,7 @@ pub fn usage_between(samples: &[UsageSample], from_ns: u64, to_ns: u64) -> Optio
         retransmits: stretch.host_growth(|host| host.retransmits).map(whole),
         loopback_bytes: stretch.host_growth(|host| host.loopback_bytes).map(whole),
         log_bytes: stretch.growth(|sample| sample.log_bytes).map(whole),
+        energy_uj: stretch.host_growth(|host| host.energy_uj).map(whole),
         listen_queue: listen_queue(&stretch),
         frequency_khz: frequency_khz(&stretch, &busy_by_cpu),
         strays: outside::of_each_once(stretch.inside().flat_map(|sample| &sample.strays)),
@@ -345,6 +346,17 @@ mod tests {
         }
         assert_eq!(usage_between(&samples, 0, 2 * S).unwrap().log_bytes, None);
         assert_eq!(usage_between(&samples, 2 * S, 4 * S).unwrap().log_bytes, Some(200));
+    }
+
+    #[test]
+    fn energy_is_that_of_the_stretch_and_unknown_stays_unknown() {
+        let mut samples: Vec<UsageSample> =
+            (0..=3).map(|second| at(second, 0, 0, [0, 0])).collect();
+        assert_eq!(usage_between(&samples, 0, 2 * S).unwrap().energy_uj, None);
+        for (sample, uj) in samples.iter_mut().zip([0, 5_000, 25_000, 26_000]) {
+            sample.host.energy_uj = Some(uj);
+        }
+        assert_eq!(usage_between(&samples, S / 2, 2 * S).unwrap().energy_uj, Some(22_500));
     }
 
     #[test]

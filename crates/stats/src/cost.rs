@@ -12,9 +12,20 @@ use crate::steady::arriving_per_s;
 /// differ by a sample. Answers count when they came, because that is when they used CPU time.
 #[must_use]
 pub fn cpu_seconds_per_million(load: &LoadResult, usage: &Usage, role: Role) -> Option<f64> {
-    let throughput =
-        arriving_per_s(load).or_else(|| load.measured.throughput_per_s()).filter(|x| *x > 0.0)?;
-    Some(cores_of(usage, role)? / throughput * 1e6)
+    Some(cores_of(usage, role)? / answers_per_s(load)? * 1e6)
+}
+
+/// Joules of all packages of processors per million complete answers, with all that ran on them;
+/// `None` if nothing was answered or the host does not show its energy.
+#[must_use]
+pub fn joules_per_million(load: &LoadResult, usage: &Usage) -> Option<f64> {
+    let watts = (usage.duration_ns > 0)
+        .then_some(usage.energy_uj? as f64 * 1e3 / usage.duration_ns as f64)?;
+    Some(watts / answers_per_s(load)? * 1e6)
+}
+
+fn answers_per_s(load: &LoadResult) -> Option<f64> {
+    arriving_per_s(load).or_else(|| load.measured.throughput_per_s()).filter(|x| *x > 0.0)
 }
 
 /// Cores that a role kept busy on average.
@@ -54,6 +65,10 @@ mod tests {
         let cpu = cpu_seconds_per_million(&load, &usage, Role::Target).unwrap();
         assert!((cpu - 50.0).abs() < 1e-9);
         assert_eq!(cpu_seconds_per_million(&load, &usage, Role::Services), None);
+        assert_eq!(joules_per_million(&load, &usage), None);
+        // 180 J in 9 s, 20 W, for 10,000 answers a second.
+        let told = Usage { energy_uj: Some(180_000_000), ..usage.clone() };
+        assert!((joules_per_million(&load, &told).unwrap() - 2_000.0).abs() < 1e-9);
         load.windows.clear();
         assert!(
             (cpu_seconds_per_million(&load, &usage, Role::Target).unwrap() - 50.0).abs() < 1e-9

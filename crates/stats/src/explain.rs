@@ -10,12 +10,12 @@ use pippin_model::workload::Service;
 use serde::{Deserialize, Serialize};
 
 use crate::bound::{Bound, cpu_bound, given_cores, services_bound, taken};
-use crate::cost::{cpu_seconds_per_million, money_per_million};
+use crate::cost::{cpu_seconds_per_million, joules_per_million, money_per_million};
 use crate::judge::inferred_concurrency::{at_a_time, limit as concurrency_limit};
 use crate::judge::{
     Context, Evidence, generator_busy, near_ceiling, rate_not_achieved, stalls, time_goes,
 };
-use crate::quantile::median;
+use crate::resources::median_of;
 
 /// What limits the throughput of a target.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -306,10 +306,9 @@ fn where_time_goes(evidence: &Evidence) -> Option<String> {
 
 fn costs(trials: &[&TrialRecord], price: Option<&Price>) -> Option<String> {
     let over = |role: Role| {
-        let one = |record: &&TrialRecord| {
+        median_of(trials, |record| {
             cpu_seconds_per_million(record.load.as_ref()?, record.usage.as_ref()?, role)
-        };
-        median(&trials.iter().filter_map(one).collect::<Vec<_>>())
+        })
     };
     let roles =
         [(Role::Target, "target"), (Role::Services, "services"), (Role::Generator, "generator")];
@@ -325,7 +324,16 @@ fn costs(trials: &[&TrialRecord], price: Option<&Price>) -> Option<String> {
     let money = money.map_or(String::new(), |(money, currency)| {
         format!(" That is {money:.4} {currency} per million for the target's machine.")
     });
-    Some(format!("CPU-seconds per million requests: {}.{money}", shown.join(", ")))
+    let joules = median_of(trials, |record| {
+        joules_per_million(record.load.as_ref()?, record.usage.as_ref()?)
+    });
+    let energy = joules.map_or(String::new(), |joules| {
+        format!(
+            " Energy per million requests: {} J, with generator and idling.",
+            format_count(joules)
+        )
+    });
+    Some(format!("CPU-seconds per million requests: {}.{money}{energy}", shown.join(", ")))
 }
 
 #[cfg(test)]
@@ -354,6 +362,23 @@ mod tests {
         );
         assert!(
             found.text.ends_with("CPU-seconds per million requests: target 98.0, generator 40.0."),
+            "{}",
+            found.text
+        );
+    }
+
+    #[test]
+    fn energy_is_told_where_it_is_known() {
+        let mut record = ExampleTrial::hello().build();
+        let usage = record.usage.as_mut().unwrap();
+        usage.energy_uj = Some(usage.duration_ns / 100);
+        let found = explained(&record, &Context::default());
+        let rate = record.load.as_ref().unwrap().measured.throughput_per_s().unwrap();
+        let joules = format_count(10.0 / rate * 1e6);
+        assert!(
+            found.text.ends_with(&format!(
+                " Energy per million requests: {joules} J, with generator and idling."
+            )),
             "{}",
             found.text
         );

@@ -4,7 +4,7 @@ use pippin_model::trial::TrialRecord;
 use pippin_model::usage::{Role, RoleUse, Usage};
 use serde::{Deserialize, Serialize};
 
-use crate::cost::{cores_of, cpu_seconds_per_million, money_per_million};
+use crate::cost::{cores_of, cpu_seconds_per_million, joules_per_million, money_per_million};
 use crate::quantile::median;
 
 /// What was used, as medians over the repetitions. Cores means cores kept busy on average.
@@ -47,6 +47,8 @@ pub struct CostFigures {
     pub services_cpu_s_per_million: Option<f64>,
     /// CPU-seconds of the generator.
     pub generator_cpu_s_per_million: Option<f64>,
+    /// Energy of all packages of processors, joules: with generator, services and idling.
+    pub energy_j_per_million: Option<f64>,
     /// Target and services together at a price; `None` without one.
     pub money_per_million: Option<f64>,
     /// The currency of that price.
@@ -104,6 +106,9 @@ impl CostFigures {
             target_cpu_s_per_million: cpu(Role::Target),
             services_cpu_s_per_million: cpu(Role::Services),
             generator_cpu_s_per_million: cpu(Role::Generator),
+            energy_j_per_million: median_of(trials, |trial| {
+                joules_per_million(trial.load.as_ref()?, trial.usage.as_ref()?)
+            }),
             money_per_million: None,
             currency: None,
         }
