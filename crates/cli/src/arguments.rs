@@ -303,7 +303,7 @@ pub struct HistoryArguments {
     #[arg(short = 'n', long, value_name = "N", default_value_t = 20)]
     pub number: usize,
     /// Instead of the table, write a page with charts over time that mark where figures changed.
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, requires = "target")]
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, requires = "target", conflicts_with = "number")]
     pub html: Option<PathBuf>,
 }
 

@@ -9,12 +9,13 @@ use pippin_model::plan::PlanOptions;
 use pippin_report::chart;
 use pippin_report::view::View;
 use pippin_store::Store;
+use pippin_store::listing::RunFilter;
 use std::ffi::OsStr;
 
 use crate::commands;
 
 /// The number of runs to complete, the newest first.
-const MOST_RUNS: usize = 50;
+const MOST_RUNS: u64 = 50;
 
 /// The script that a shell loads.
 pub fn script(shell: clap_complete::Shell) -> std::io::Result<Vec<u8>> {
@@ -57,11 +58,12 @@ pub fn list_of_targets(current: &OsStr) -> Vec<CompletionCandidate> {
 
 /// Runs, the newest first, and `latest`.
 pub fn runs() -> Vec<CompletionCandidate> {
-    let Some(runs) = store().and_then(|store| store.list().ok()) else { return Vec::new() };
-    let named = runs
+    let newest = store().and_then(|store| store.page(&RunFilter::default(), 0, MOST_RUNS).ok());
+    let Some(page) = newest else { return Vec::new() };
+    let named = page
+        .runs
         .into_iter()
-        .take(MOST_RUNS)
-        .map(|run| CompletionCandidate::new(run.id).help(Some(run.title.into())));
+        .map(|run| CompletionCandidate::new(run.summary.id).help(Some(run.summary.title.into())));
     std::iter::once(CompletionCandidate::new("latest")).chain(named).collect()
 }
 

@@ -3,6 +3,7 @@ use pippin_model::run::HistoryPoint;
 use pippin_model::units::{format_count, format_ns};
 use pippin_report::history::{self, Figure};
 use pippin_store::Store;
+use pippin_store::listing::RunFilter;
 use std::fmt::Write as _;
 use std::path::Path;
 
@@ -28,7 +29,8 @@ fn runs(store: &Store, number: usize) -> Result<String, CliError> {
         "{:<40} {:<12} {:>8} {:>8} {:>8}  {}\n",
         "run", "state", "targets", "trials", "invalid", "title"
     );
-    for run in store.list()?.iter().take(number) {
+    for run in store.page(&RunFilter::default(), 0, number as u64)?.runs {
+        let run = run.summary;
         let quick = if run.quick { " (quick)" } else { "" };
         let (id, state) = (&run.id, run.state.name());
         // Writing into a String cannot fail.
