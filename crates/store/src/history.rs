@@ -221,7 +221,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let store = runs(&folder.path().join("pippin.db"));
         let kept = store.history(TARGET).unwrap();
-        let told: Vec<_> = kept.iter().step_by(3).map(|point| {
+        let told = kept.iter().step_by(3).map(|point| {
             (point.run.as_str(), point.quick, point.comparable.len(), point.commit.is_some())
         });
         let told: Vec<_> = told.collect();
