@@ -111,8 +111,7 @@ impl Figure {
 /// The histories of a target, by plan; points come oldest first.
 #[must_use]
 pub fn of(points: &[HistoryPoint]) -> Vec<History> {
-    // By plan. Within a plan, in the order in which each load and host first occurs.
-    let mut plans: BTreeMap<(&str, bool), Vec<(&str, Vec<Trials>)>> = BTreeMap::new();
+    let mut plans: BTreeMap<(&str, bool), Parts<'_>> = BTreeMap::new();
     for point in points {
         let parts = plans.entry((point.plan.as_str(), point.quick)).or_default();
         let known = parts.iter().rposition(|(key, _)| *key == point.comparable);
@@ -132,6 +131,9 @@ pub fn of(points: &[HistoryPoint]) -> Vec<History> {
     });
     histories.collect()
 }
+
+/// The runs of a plan by the key of load and host, in the order in which each first occurs.
+type Parts<'a> = Vec<(&'a str, Vec<Trials<'a>>)>;
 
 /// The trials of one run that have a result.
 struct Trials<'a> {
