@@ -47,15 +47,20 @@ impl Timing {
     }
 }
 
-/// Whether a head says that the body is of this media type, whatever its parameters (RFC 9110
-/// section 8.3).
-fn is_of_type(raw: &[u8], wanted: &str) -> bool {
-    let line = raw.split(|byte| *byte == b'\n').find_map(|line| {
+/// Whether the value of a field `Content-Type` is this media type, whatever its parameters (RFC
+/// 9110 section 8.3).
+pub(crate) fn is_of_type(value: &[u8], wanted: &str) -> bool {
+    let given = value.split(|byte| *byte == b';').next().unwrap_or_default();
+    given.trim_ascii().eq_ignore_ascii_case(wanted.as_bytes())
+}
+
+/// The same of a head of HTTP/1.1.
+fn has_type(raw: &[u8], wanted: &str) -> bool {
+    let value = raw.split(|byte| *byte == b'\n').find_map(|line| {
         let (name, value) = line.split_at_checked("content-type:".len())?;
         name.eq_ignore_ascii_case(b"content-type:").then_some(value)
     });
-    let given = line.and_then(|value| value.split(|byte| *byte == b';').next());
-    given.is_some_and(|given| given.trim_ascii().eq_ignore_ascii_case(wanted.as_bytes()))
+    value.is_some_and(|value| is_of_type(value, wanted))
 }
 
 /// Judges an answer while it arrives.
@@ -87,7 +92,7 @@ impl Judge {
     #[inline]
     pub fn head_bytes(&mut self, check: &Check, raw: &[u8]) {
         if let Some(wanted) = &check.content_type {
-            self.wrong |= !is_of_type(raw, wanted);
+            self.wrong |= !has_type(raw, wanted);
         }
     }
 
@@ -283,10 +288,10 @@ mod tests {
     fn a_media_type_is_read_in_whatever_case_and_without_parameters() {
         let head = |line: &str| format!("HTTP/1.1 200 OK\r\nDate: x\r\n{line}\r\n\r\n");
         for line in ["Content-Type: text/html", "content-type:TEXT/HTML ; charset=utf-8"] {
-            assert!(is_of_type(head(line).as_bytes(), "text/html"), "{line}");
+            assert!(has_type(head(line).as_bytes(), "text/html"), "{line}");
         }
         for line in ["Content-Type: text/htm", "X-Content-Type: text/html", "Server: a"] {
-            assert!(!is_of_type(head(line).as_bytes(), "text/html"), "{line}");
+            assert!(!has_type(head(line).as_bytes(), "text/html"), "{line}");
         }
         let check = Check { content_type: Some("text/html".into()), ..Check::default() };
         let mut judge = Judge::default();

@@ -6,6 +6,7 @@
 use pippin_model::draw::Draw;
 use pippin_model::request::{BodyCheck, DRAWN, Request};
 
+use crate::outgoing::Frames;
 use crate::protocol::{Bytes, Outgoing};
 
 /// The characters of one request.
@@ -156,6 +157,21 @@ impl Filled<'_> {
     }
 }
 
+/// Where requests wait for the kernel with their values.
+pub(crate) trait Filling: Outgoing {
+    /// Adds a request, whose rendered form is `template`. `longest` is the size of the longest
+    /// request of the load.
+    fn put(&mut self, template: &[u8], filled: Option<Filled<'_>>, longest: usize);
+}
+
+/// The value of a request takes its place.
+#[inline]
+fn fill(request: &mut [u8], filled: Option<Filled<'_>>) {
+    if let Some(Filled { places, value }) = filled {
+        request[places.request..places.request + DRAWN].copy_from_slice(&value);
+    }
+}
+
 /// The request of a connection, in memory of its own that stays as it is until the next one: after
 /// the answer, or on another connection.
 #[derive(Debug, Default)]
@@ -164,20 +180,28 @@ pub(crate) struct Desk {
     sent: usize,
 }
 
-impl Desk {
-    /// Puts a request there, whose rendered form is `template`. `longest` is the size of the
-    /// longest request of the load: the memory stays in its place.
+impl Filling for Desk {
+    /// The one before has gone. The memory stays in its place.
     #[inline]
-    pub fn put(&mut self, template: &[u8], filled: Option<Filled<'_>>, longest: usize) {
+    fn put(&mut self, template: &[u8], filled: Option<Filled<'_>>, longest: usize) {
         if self.bytes.capacity() == 0 {
             self.bytes.reserve_exact(longest);
         }
         self.bytes.clear();
         self.sent = 0;
         self.bytes.extend_from_slice(template);
-        if let Some(Filled { places, value }) = filled {
-            self.bytes[places.request..places.request + DRAWN].copy_from_slice(&value);
-        }
+        fill(&mut self.bytes, filled);
+    }
+}
+
+/// Several requests of a connection may be under way: the next ones come while the kernel may still
+/// have to take earlier ones.
+impl Filling for Frames {
+    #[inline]
+    fn put(&mut self, template: &[u8], filled: Option<Filled<'_>>, _: usize) {
+        let start = self.bytes.len();
+        self.bytes.extend_from_slice(template);
+        fill(&mut self.bytes[start..], filled);
     }
 }
 
@@ -293,6 +317,17 @@ mod tests {
         assert_eq!(first.0, b"GET /page/87654321 HTTP/1.1\r\n\r\n");
         assert_eq!(second.0, b"GET /page/11111111 HTTP/1.1\r\n\r\n");
         assert_eq!(first.1, second.1);
+    }
+
+    #[test]
+    fn requests_of_a_pipeline_follow_each_other_with_a_value_each() {
+        let (asked, mut out) = (asked("/12345678", "12345678", BodyCheck::Any), Frames::default());
+        let places = Places::of(&asked, b"/12345678 ").unwrap().unwrap();
+        for value in [b"87654321", b"11111111"] {
+            out.put(b"/12345678 ", Some(Filled { places: &places, value: *value }), 10);
+        }
+        out.put(b"/plain ", None, 10);
+        assert_eq!(out.bytes, b"/87654321 /11111111 /plain ");
     }
 
     #[test]

@@ -9,6 +9,7 @@ use pippin_model::load_spec::{BodyCheck, IoChoice, LoadSpec, Protocol, Request, 
 
 use crate::coordinator::Coordinator;
 use crate::descriptors::Tables;
+use crate::drawn::Desk;
 use crate::error::place;
 use crate::http1::{Drawn, Http1, Varied};
 use crate::http2::Http2;
@@ -16,6 +17,7 @@ use crate::io::Io;
 use crate::io::epoll::Epoll;
 use crate::io::socket::Endpoints;
 use crate::io::uring::{self, Uring};
+use crate::outgoing::Frames;
 use crate::protocol::Protocol as _;
 use crate::recorder::{Message, Recorder};
 use crate::result::{assemble, stretches};
@@ -59,8 +61,16 @@ fn over<I: Io>(spec: &LoadSpec, control: &Control<'_>) -> Result<LoadResult, Eng
         (Protocol::Http1, true) if spec.scenario.is_some() => {
             run_on::<Over<I, Tls, Varied>>(spec, control)
         }
-        (Protocol::Http1, false) if spec.draws() => run_on::<Over<I, Tcp, Drawn>>(spec, control),
-        (Protocol::Http1, true) if spec.draws() => run_on::<Over<I, Tls, Drawn>>(spec, control),
+        (Protocol::Http1, false) if spec.draws() && spec.connections.pipeline > 1 => {
+            run_on::<Over<I, Tcp, Drawn<Frames>>>(spec, control)
+        }
+        (Protocol::Http1, false) if spec.draws() => {
+            run_on::<Over<I, Tcp, Drawn<Desk>>>(spec, control)
+        }
+        // TLS copies what it sends.
+        (Protocol::Http1, true) if spec.draws() => {
+            run_on::<Over<I, Tls, Drawn<Frames>>>(spec, control)
+        }
         (Protocol::Http1, false) => run_on::<Over<I, Tcp, Http1>>(spec, control),
         (Protocol::Http1, true) => run_on::<Over<I, Tls, Http1>>(spec, control),
         (Protocol::Http2, false) => run_on::<Over<I, Tcp, Http2>>(spec, control),

@@ -20,7 +20,7 @@ pub(crate) fn validate(spec: &LoadSpec) -> Result<(), EngineError> {
     protocol(spec)?;
     scenario(spec)?;
     broadcast(spec)?;
-    plain_http1(spec)?;
+    drawn_and_read(spec)?;
     match &spec.schedule {
         Schedule::Closed { think } => closed(spec, think.is_some()),
         Schedule::Open { stages, .. } => open(spec, stages),
@@ -166,20 +166,15 @@ const fn body_bounds(check: &BodyCheck) -> Option<(u64, u64)> {
 
 const SCENARIO: &str = "a scenario";
 
-/// What is drawn is written into requests of HTTP: of HTTP/1.1 where they go one at a time. Heads are
-/// looked at as HTTP/1.1 writes them.
-fn plain_http1(spec: &LoadSpec) -> Result<(), EngineError> {
+/// Messages of a WebSocket have no target and no head, and steps have values of their own.
+fn drawn_and_read(spec: &LoadSpec) -> Result<(), EngineError> {
     const DRAWN: &str = "a value that is drawn for each request";
-    let of_http1 = "leave it out, or use HTTP/1.1";
+    let fix = "leave it out, or use HTTP/1.1 or HTTP/2";
     let draws = spec.draws();
     let reads = spec.requests.iter().any(|request| request.check.content_type.is_some());
     match spec.protocol {
-        Protocol::WebSocket if draws => Err(contradicts(DRAWN, WEBSOCKET, of_http1)),
-        Protocol::Http2 if reads => Err(contradicts(MEDIA_TYPE, "HTTP/2", of_http1)),
-        Protocol::WebSocket if reads => Err(contradicts(MEDIA_TYPE, WEBSOCKET, of_http1)),
-        Protocol::Http1 if draws && spec.connections.pipeline > 1 => {
-            Err(contradicts(DRAWN, PIPELINING, "leave one of them out"))
-        }
+        Protocol::WebSocket if draws => Err(contradicts(DRAWN, WEBSOCKET, fix)),
+        Protocol::WebSocket if reads => Err(contradicts(MEDIA_TYPE, WEBSOCKET, fix)),
         Protocol::Http1 if draws && spec.scenario.is_some() => {
             Err(contradicts(DRAWN, SCENARIO, "give the user a column of data instead"))
         }

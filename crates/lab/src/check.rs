@@ -366,7 +366,7 @@ fn loaded(
 
 fn apply(subject: &mut Subject<'_>, connections: u32, count: u64) -> Result<LoadResult, String> {
     let base = LoadSpec { threads: 1, ..subject.way.base(Vec::new(), 7) };
-    let requests = pool::of(subject, seed(), OTHER_KIND_EVERY, false)?;
+    let requests = pool::of(subject, seed(), OTHER_KIND_EVERY)?;
     subject.services.reset_account();
     let referee = subject.live.begin(subject.services)?;
     let connections = subject.connections(connections);

@@ -1,6 +1,6 @@
 //! The requests of a load: drawn from its seed, with some of another kind among them.
 use pippin_model::draw::Draw;
-use pippin_model::load_spec::{BodyCheck, Check, Protocol, Request, Requests};
+use pippin_model::load_spec::{BodyCheck, Check, Request, Requests};
 use pippin_model::workload::{Answer, Proof, Sample, Workload, percent_encode_all};
 use std::net::SocketAddr;
 
@@ -67,16 +67,11 @@ fn draw(
 }
 
 /// The requests of a load of this target, which has passed its proofs; what judges its answers is
-/// told of them. `pipelines`: a connection has several requests under way.
+/// told of them.
 ///
 /// # Errors
 /// If the body that was proved cannot be had.
-pub fn of(
-    subject: &mut Subject<'_>,
-    seed: u64,
-    every: usize,
-    pipelines: bool,
-) -> Result<Requests, String> {
+pub fn of(subject: &mut Subject<'_>, seed: u64, every: usize) -> Result<Requests, String> {
     if subject.workload.walk.is_some() {
         // Scenarios keep the order of their steps and have checks of their own.
         let host = subject.way.address();
@@ -85,12 +80,6 @@ pub fn of(
     let as_proved = subject.proved_body()?;
     let Pool { mut requests, samples } =
         draw(subject.workload, &as_proved, subject.way.address(), seed, every);
-    let is_http1 = subject.way.protocol == Protocol::Http1;
-    for request in &mut requests {
-        // The engine cannot draw for pipelines, nor read the heads of other protocols.
-        request.drawn = request.drawn.take().filter(|_| !pipelines);
-        request.check.content_type = request.check.content_type.take().filter(|_| is_http1);
-    }
     subject.live.expect(subject.workload, samples);
     let least_ns = subject.least_ns();
     must_wait(&mut requests, &subject.workload.answer, least_ns);

@@ -143,8 +143,7 @@ impl ProvedTarget<'_> {
                 .map_err(|message| self.proof_failure(message))?;
             record.proofs = verify::prove(&mut self.subject(), ProofTime::Before);
             self.failed(&record.proofs).map_or(Ok(()), Err)?;
-            let pipelines = load.connections.pipeline > 1;
-            pool::of(&mut self.subject(), load.seed, pool::RARELY, pipelines)
+            pool::of(&mut self.subject(), load.seed, pool::RARELY)
                 .map_err(|message| self.proof_failure(message))?
         } else {
             let address = self.target.address();

@@ -1,4 +1,5 @@
 //! HTTP/1.1 whose requests hold a value that is drawn anew each time ([`crate::drawn`]).
+use std::marker::PhantomData;
 use std::sync::Arc;
 
 use pippin_model::load_result::ErrorKind;
@@ -6,21 +7,23 @@ use pippin_model::load_spec::LoadSpec;
 
 use super::protocol::Http1;
 use super::{Decoder, request};
-use crate::drawn::{Desk, Places, Value};
+use crate::drawn::{Filling, Places, Value};
 use crate::error::{EngineError, place};
 use crate::protocol::{Answers, End, Protocol, Step};
 use crate::wire::{Slice, Template, Wire};
 
-/// HTTP/1.1: answers come in order, and requests are copied from the wire and filled.
-pub(crate) struct Drawn {
+/// HTTP/1.1: answers come in order, and requests are copied from the wire and filled. `O` is where
+/// they wait for the kernel.
+pub(crate) struct Drawn<O> {
     plain: Http1,
     wire: Arc<Wire>,
     longest: usize,
+    out: PhantomData<O>,
 }
 
-impl Protocol for Drawn {
+impl<O: Filling> Protocol for Drawn<O> {
     type Session = Decoder;
-    type Out = Desk;
+    type Out = O;
     const IN_ORDER: bool = true;
     const DRAWS: bool = true;
 
@@ -39,11 +42,12 @@ impl Protocol for Drawn {
 
     fn new(spec: &LoadSpec, wire: &Arc<Wire>) -> Self {
         let longest = wire.longest();
-        Self { plain: Http1::new(spec, wire), wire: Arc::clone(wire), longest }
+        let (plain, wire) = (Http1::new(spec, wire), Arc::clone(wire));
+        Self { plain, wire, longest, out: PhantomData }
     }
 
     #[inline]
-    fn render(&mut self, _: &mut Decoder, template: u32, _: u32, value: Value, out: &mut Desk) {
+    fn render(&mut self, _: &mut Decoder, template: u32, _: u32, value: Value, out: &mut O) {
         let filled = self.wire.template(template).filled(value);
         out.put(self.wire.bytes(self.wire.slice(template)), filled, self.longest);
     }
@@ -54,7 +58,7 @@ impl Protocol for Drawn {
         decoder: &mut Decoder,
         input: &[u8],
         answers: &mut A,
-        _: &mut Desk,
+        _: &mut O,
     ) -> Result<Step, ErrorKind> {
         self.plain.decode(decoder, input, answers, &mut Slice::default())
     }

@@ -10,7 +10,7 @@ use super::connection::Link;
 use super::departure::Departure;
 use super::flights::{DUE, IDLE, InFlight, WAITING};
 use super::{Core, Stack, Worker};
-use crate::check::{Judge, Timing};
+use crate::check::{Judge, Timing, is_of_type};
 use crate::clock;
 use crate::drawn::Value;
 use crate::io::{Io, Sending};
@@ -54,6 +54,8 @@ pub(super) struct Answering {
     last_at: u64,
     is_unstamped: bool,
     refusals: u8,
+    /// Whether the head has the media type that the check asks for; `None` if it names none.
+    is_of_type: Option<bool>,
 }
 
 impl Streams {
@@ -97,6 +99,15 @@ struct StreamAnswers<'a> {
     interim: u64,
 }
 
+impl StreamAnswers<'_> {
+    /// The media type that the answer to this request must have.
+    #[inline]
+    fn wanted_type(&self, tag: u32) -> Option<&str> {
+        let place = self.places.get(tag as usize)?;
+        self.wire.template(place.template).check.content_type.as_deref()
+    }
+}
+
 impl Answers for StreamAnswers<'_> {
     fn oldest(&self) -> u32 {
         0
@@ -111,10 +122,28 @@ impl Answers for StreamAnswers<'_> {
     }
 
     #[inline]
+    fn field(&mut self, tag: u32, name: &[u8], value: &[u8]) {
+        match name {
+            // Each head begins with it, that of an interim answer too.
+            b":status" => self.answering[tag as usize].is_of_type = None,
+            b"content-type" => {
+                let is_right = self.wanted_type(tag).map(|wanted| is_of_type(value, wanted));
+                let known = &mut self.answering[tag as usize].is_of_type;
+                *known = known.or(is_right);
+            }
+            _ => {}
+        }
+    }
+
+    #[inline]
     fn head(&mut self, tag: u32, status: u16, _is_last: bool) {
+        let is_wanted = self.wanted_type(tag).is_some();
         let answering = &mut self.answering[tag as usize];
         answering.judge.head(status);
         answering.head_at = self.arrived;
+        if is_wanted && answering.is_of_type != Some(true) {
+            answering.judge.refuse();
+        }
     }
 
     #[inline]

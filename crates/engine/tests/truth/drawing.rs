@@ -16,6 +16,7 @@ on_each_loop!(
     each_request_has_a_value_of_its_own,
     a_server_that_remembers_its_answers_is_wrong_each_time,
     values_go_through_tls_and_over_a_connection_each,
+    each_request_of_a_pipeline_has_a_value_of_its_own,
     a_referee_is_told_the_value,
     the_media_type_is_looked_at_where_the_check_asks,
 );
@@ -92,10 +93,41 @@ fn a_server_that_remembers_its_answers_is_wrong_each_time(io: IoChoice) {
         Answer::ok(format!("Hola {name}! Hola again, {name}").as_bytes())
     }))
     .unwrap();
-    let spec = LoadSpec { requests: requests().into(), ..closed(server.address(), io, 3, 300) };
-    let result = run(&spec);
-    assert_eq!(result.measured.requests.good, 100);
-    assert_eq!(errors(&result), [(ErrorKind::WrongBody, 200)]);
+    for depth in [1, 4] {
+        let spec = LoadSpec { requests: requests().into(), ..closed(server.address(), io, 3, 300) };
+        let result = run(&pipelined(spec, depth));
+        assert_eq!(result.measured.requests.good, 100, "{depth}");
+        assert_eq!(errors(&result), [(ErrorKind::WrongBody, 200)], "{depth}");
+    }
+}
+
+fn pipelined(spec: LoadSpec, depth: u32) -> LoadSpec {
+    LoadSpec { connections: Connections { pipeline: depth, ..spec.connections }, ..spec }
+}
+
+/// 16 requests leave in one write, plain and over TLS, and each answer is judged by the value of
+/// its own request.
+fn each_request_of_a_pipeline_has_a_value_of_its_own(io: IoChoice) {
+    let seen = Seen::default();
+    let server = spawn(echo(&seen)).unwrap();
+    let authority = Authority::new();
+    let front =
+        Front::spawn(server.address(), authority.server(&Default::default()), Manner::default())
+            .unwrap();
+    let plain = LoadSpec { requests: requests().into(), ..closed(server.address(), io, 3, 480) };
+    let secured = LoadSpec {
+        addresses: vec![front.address()],
+        tls: Some(trusting(&authority)),
+        ..plain.clone()
+    };
+    for spec in [plain, secured] {
+        let result = run(&pipelined(spec, 16));
+        assert_eq!((result.measured.requests.good, errors(&result)), (480, Vec::new()));
+        assert_eq!(result.measured.connections.opened, 3);
+    }
+    // Of three requests, two have a value.
+    let different = seen.lock().unwrap().len();
+    assert!((630..=650).contains(&different), "{different}");
 }
 
 fn values_go_through_tls_and_over_a_connection_each(io: IoChoice) {

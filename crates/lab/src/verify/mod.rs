@@ -224,7 +224,7 @@ mod tests {
             let outcomes = prove(&mut subject, ProofTime::Before);
             assert!(outcomes.iter().all(|outcome| outcome.failure.is_none()), "{outcomes:?}");
             let proved = std::mem::take(&mut *heads.lock().unwrap());
-            let requests = pool::of(&mut subject, 1, 10, false).unwrap();
+            let requests = pool::of(&mut subject, 1, 10).unwrap();
             let (base, connections) = (way.base(Vec::new(), 1), subject.connections(2));
             run_closed(base, requests, connections, StopRule::requests(40), None).unwrap();
             let loaded = heads.lock().unwrap().clone();

@@ -1,6 +1,6 @@
 //! Streams that are refused, reset, wrong or late, and connections that the server ends.
 use pippin_model::load_result::ErrorKind;
-use pippin_model::load_spec::{BodyCheck, IoChoice, LoadSpec, Timeouts};
+use pippin_model::load_spec::{BodyCheck, Check, IoChoice, LoadSpec, Request, Timeouts};
 use pippin_reference::frames::kind::{DATA, GOAWAY, HEADERS, RST_STREAM, SETTINGS};
 use pippin_reference::frames::{END_HEADERS, END_STREAM, OK, Server, answer, frame};
 
@@ -16,6 +16,7 @@ on_each_loop!(
     a_server_that_allows_a_stream_late,
     resets_fail_one_request_each,
     a_wrong_answer_fails_alone,
+    the_media_type_is_looked_at_where_the_check_asks,
     a_late_answer_fails_alone,
     a_close_fails_what_is_under_way,
     what_nobody_has_read_is_sent_again,
@@ -23,6 +24,46 @@ on_each_loop!(
 
 const REFUSED: [u8; 4] = [0, 0, 0, 7];
 const INTERNAL: [u8; 4] = [0, 0, 0, 2];
+
+/// A field of a head: its name by the index (RFC 7541 appendix A), its value as it is.
+fn field(index: u8, value: &str) -> Vec<u8> {
+    let name = if index < 15 { vec![index] } else { vec![15, index - 15] };
+    [name, vec![value.len() as u8], value.into()].concat()
+}
+
+/// Half of the answers are of the right type, one in four is of another, and one in four names
+/// none. All follow an interim answer that has the right one, which counts for nothing.
+fn the_media_type_is_looked_at_where_the_check_asks(io: IoChoice) {
+    const STATUS: u8 = 8;
+    const CONTENT_TYPE: u8 = 31;
+    let server = Server::new(|connection| {
+        let types = [Some("text/html; charset=utf-8"), Some("TEXT/HTML"), Some("text/plain"), None];
+        for kind in types.into_iter().cycle() {
+            let stream = connection.request()?;
+            let of_type = |kind| field(CONTENT_TYPE, kind);
+            let interim = [field(STATUS, "103"), of_type("text/html")].concat();
+            let head = [OK.to_vec(), kind.map_or(Vec::new(), of_type)].concat();
+            let frames = [
+                frame(HEADERS, END_HEADERS, stream, &interim),
+                frame(HEADERS, END_HEADERS, stream, &head),
+                frame(DATA, END_STREAM, stream, b"hello"),
+            ];
+            connection.send(&frames.concat())?;
+        }
+        None
+    })
+    .unwrap();
+    let asks = |content_type: Option<&str>| {
+        let check = Check { content_type: content_type.map(Into::into), ..Check::default() };
+        let requests = vec![Request { check, ..get(BodyCheck::Any) }].into();
+        let result = run(&streams(LoadSpec { requests, ..closed(server.address, io, 1, 100) }, 4));
+        assert_eq!(result.measured.status.interim, 100);
+        (result.measured.requests.good, errors(&result))
+    };
+    assert_eq!(asks(Some("text/html")), (50, vec![(ErrorKind::WrongBody, 50)]));
+    assert_eq!(asks(Some("text/css")), (0, vec![(ErrorKind::WrongBody, 100)]));
+    assert_eq!(asks(None), (100, vec![]));
+}
 
 /// Each connection but the last answers 5 requests of 8 and leaves the others: they go over the
 /// next one, and count once.
