@@ -4,13 +4,13 @@
 //! descendants become children of Pippin. They differ from Pippin's other children by their
 //! session. A supervisor has a session of its own, so has what it starts, and programs that Pippin
 //! starts itself are in Pippin's session.
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::process::{Child, Command};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use super::descendants::{children, command_line, descendants};
+use super::descendants::{self, children, command_line, descendants};
 
 /// The supervisors that live.
 static SUPERVISORS: Mutex<BTreeSet<i32>> = Mutex::new(BTreeSet::new());
@@ -40,27 +40,36 @@ pub(super) fn ended(supervisor: &Child) {
     supervisors().remove(&(supervisor.id() as i32));
 }
 
-/// Kills what a dead supervisor has left. Returns the command lines.
-pub(super) fn kill(limit: Duration) -> Vec<String> {
-    let (begin, mut seen, mut named) = (Instant::now(), Instant::now(), Vec::new());
-    let mut known = BTreeSet::new();
-    while begin.elapsed() < limit && seen.elapsed() < QUIET {
-        for orphan in orphans() {
-            seen = Instant::now();
-            for pid in std::iter::once(orphan).chain(descendants(orphan)) {
-                if known.insert(pid) {
-                    named.extend(command_line(pid));
-                }
-                // SAFETY: kill(2) and waitpid(2) on processes below us; no status is wanted.
-                unsafe {
-                    libc::kill(pid, libc::SIGKILL);
-                    libc::waitpid(pid, std::ptr::null_mut(), libc::WNOHANG);
-                }
-            }
+/// What a dead supervisor has left.
+#[derive(Debug, Default)]
+pub(super) struct Left {
+    /// The command lines of those that were killed.
+    pub killed: Vec<String>,
+    /// Pid and command line of those that could not be killed.
+    pub stuck: Vec<String>,
+}
+
+/// Kills what a dead supervisor has left.
+pub(super) fn kill(limit: Duration) -> Left {
+    let (mut seen, mut known) = (Instant::now(), BTreeMap::new());
+    let alive = || {
+        let of = |orphan| std::iter::once(orphan).chain(descendants(orphan));
+        let found: Vec<i32> = orphans().into_iter().flat_map(of).collect();
+        for pid in &found {
+            known.entry(*pid).or_insert_with(|| command_line(*pid));
         }
-        std::thread::sleep(Duration::from_millis(2));
-    }
-    named
+        found
+    };
+    let is_over = |found: &[i32]| {
+        if !found.is_empty() {
+            seen = Instant::now();
+        }
+        found.iter().for_each(|pid| _ = descendants::take_in(*pid));
+        seen.elapsed() >= QUIET
+    };
+    let stuck = descendants::kill(limit, alive, is_over);
+    known.retain(|pid, _| !stuck.contains(pid));
+    Left { killed: known.into_values().flatten().collect(), stuck: descendants::named(&stuck) }
 }
 
 /// Children of this process that once were below a supervisor.

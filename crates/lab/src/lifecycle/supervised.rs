@@ -262,7 +262,9 @@ impl Supervised {
         gone.stuck.extend(stuck);
         gone.log_is_cut = self.log_is_cut;
         if is_killed {
-            gone.left_behind.extend(orphans::kill(KILL_LIMIT));
+            let left = orphans::kill(KILL_LIMIT);
+            gone.left_behind.extend(left.killed);
+            gone.stuck.extend(left.stuck);
         }
         gone.clone()
     }
@@ -364,6 +366,7 @@ fn percent_decode(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::super::supervisor::stuck_line;
     use super::*;
     use std::os::unix::fs::PermissionsExt;
 
@@ -403,8 +406,15 @@ mod tests {
         assert!(matches!(used, Some(Event::Used(used)) if used == expected));
     }
 
+    /// What the supervisor writes, Pippin reads: here of a process that nobody takes in.
     #[test]
     fn what_cannot_be_killed_is_named() {
+        let mut child = Command::new("true").spawn().unwrap();
+        let pid = child.id() as i32;
+        let event = stuck_line(&[pid]).as_deref().and_then(parse_event);
+        assert!(matches!(event, Some(Event::Stuck(who)) if who == [format!("{pid} true")]));
+        child.wait().unwrap();
+        assert_eq!(stuck_line(&[pid]), None);
         let event = parse_event("stuck 12%20a 13%20b%20c");
         assert!(matches!(event, Some(Event::Stuck(who)) if who == ["12 a", "13 b c"]));
     }

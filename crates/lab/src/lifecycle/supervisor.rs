@@ -27,7 +27,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use super::affinity;
-use super::descendants::{command_line, descendants};
+use super::descendants::{self, command_line, descendants};
 use super::group;
 use super::log;
 
@@ -202,12 +202,8 @@ impl<'a> Supervisor<'a> {
             .filter_map(command_line)
             .map(|line| percent_encode(&line))
             .collect();
-        let stuck: Vec<String> = kill_everything(KILL_LIMIT)
-            .into_iter()
-            .filter_map(|pid| Some(percent_encode(&format!("{pid} {}", command_line(pid)?))))
-            .collect();
-        if !stuck.is_empty() {
-            say(&format!("stuck {}", stuck.join(" ")));
+        if let Some(line) = stuck_line(&kill_everything(KILL_LIMIT)) {
+            say(&line);
         }
         say(&format!("gone {} {}", i32::from(forced), left.join(" ")));
     }
@@ -346,26 +342,23 @@ fn own_pid() -> i32 {
     std::process::id() as i32
 }
 
-/// Kills descendants until none is left or the time is over. Each round also catches what was
-/// forked during the one before. Returns those that are left.
+/// Kills descendants until none is left or the time is over. Returns those that are left.
 fn kill_everything(limit: Duration) -> Vec<i32> {
-    let begin = Instant::now();
-    loop {
-        if begin.elapsed() >= limit {
-            return descendants(own_pid());
-        }
-        for pid in descendants(own_pid()) {
-            // SAFETY: kill(2) on a process below us.
-            unsafe { libc::kill(pid, libc::SIGKILL) };
-        }
-        // SAFETY: waits for any child; no status wanted.
-        let waited = unsafe { libc::waitpid(-1, std::ptr::null_mut(), libc::WNOHANG) };
-        match waited {
-            -1 => return Vec::new(),
-            0 => std::thread::sleep(Duration::from_millis(2)),
+    let is_over = |_: &[i32]| loop {
+        match descendants::take_in(-1) {
+            -1 => return true,
+            0 => return false,
             _ => {}
         }
-    }
+    };
+    descendants::kill(limit, || descendants(own_pid()), is_over)
+}
+
+/// The line that names what could not be killed; `None` if there is nothing.
+pub(super) fn stuck_line(left: &[i32]) -> Option<String> {
+    let who: Vec<String> =
+        descendants::named(left).iter().map(|name| percent_encode(name)).collect();
+    (!who.is_empty()).then(|| format!("stuck {}", who.join(" ")))
 }
 
 fn signal_fd() -> io::Result<libc::c_int> {
