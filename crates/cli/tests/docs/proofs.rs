@@ -1,4 +1,5 @@
 //! docs/proofs.md says about each server of the corpus exactly what the tests find.
+use pippin_model::workload::Proof;
 use pippin_reference::corpus::{SERVERS, Said, Server};
 use std::path::Path;
 
@@ -25,4 +26,29 @@ fn the_page_of_the_proofs_lists_the_corpus() {
     let given: Vec<&str> =
         page.lines().filter(|line| modes.iter().any(|mode| line.starts_with(mode))).collect();
     assert_eq!(given, expected);
+}
+
+/// The names of all proofs that a workload can have, as the reader of workload files lists them.
+fn kinds() -> Vec<String> {
+    let none = serde_json::json!({ "kind": "none of them" });
+    let error = serde_json::from_value::<Proof>(none).unwrap_err().to_string();
+    let (_, names) = error.split_once("expected one of ").unwrap();
+    names.split(", ").map(Into::into).collect()
+}
+
+#[test]
+fn the_page_says_of_each_proof_what_the_load_checks() {
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/proofs.md");
+    let page = std::fs::read_to_string(page).unwrap();
+    let (_, table) = page.split_once("<!-- under load -->").unwrap();
+    let (table, _) = table.split_once("<!-- end -->").unwrap();
+    let first = |row: &str| row.split('|').nth(1).unwrap_or_default().trim().to_string();
+    let rows: Vec<String> = table.lines().map(first).collect();
+    let named: Vec<&str> = rows.iter().flat_map(|row| row.split(", ")).collect();
+    let kinds = kinds();
+    assert!(kinds.len() > 10, "{kinds:?}");
+    for kind in &kinds {
+        let count = named.iter().filter(|name| *name == kind).count();
+        assert_eq!(count, 1, "{kind} in {named:?}");
+    }
 }

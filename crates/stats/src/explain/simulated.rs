@@ -180,6 +180,17 @@ fn ten_threads_of_5_ms_serve_ten() {
     is_served(THREADS, 100, 10, &Context::default());
 }
 
+/// It waits 100 ms for each request, and holds one of 16 threads meanwhile: under load only, so that
+/// no proof before and after the load finds it (docs/decisions/proofs-under-load.md).
+#[test]
+fn a_device_that_holds_threads_under_load_serves_as_many_as_it_has() {
+    let device = |threads| Server { at_a_time: threads, service_ns: 100 * MS, ..LOCK };
+    is_served(device(16), 64, 16, &Context::default());
+    // A thread for each connection is as good as none: all of them wait at the same time.
+    let found = explained(&device(64).closed(64), &Context::default());
+    assert!(!matches!(found.limit, Limit::AtATime { .. }), "{found:?}");
+}
+
 #[test]
 fn four_database_slots_serve_four() {
     let context = Context { services: &[Service::Postgres], ..Context::default() };
