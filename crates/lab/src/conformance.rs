@@ -83,6 +83,13 @@ mod tests {
         assert!(all.iter().all(|probe| probe.section.starts_with("RFC 911")));
     }
 
+    #[test]
+    fn a_path_of_any_characters_is_split_in_the_middle() {
+        for path in ["/é", "/éé", "/ééé", "/€€€€€"] {
+            assert_eq!(probes::all(path, "a")[0].ask.pieces.len(), 2, "{path}");
+        }
+    }
+
     /// The probes that this server answers wrongly.
     fn broken(server: &Running<scripted::Account>) -> Vec<String> {
         let all = probe(server.address(), "/");

@@ -52,7 +52,7 @@ fn opened_at_once(profile: &Profile, connections: u64) -> u64 {
         Some([(_, ramp_up_ns), ..]) => (connections * 100_000_000)
             .checked_div(ramp_up_ns)
             .unwrap_or(connections)
-            .clamp(1, connections),
+            .clamp(1, connections.max(1)),
         None => connections,
     }
 }
@@ -106,5 +106,6 @@ mod tests {
         let profile = Profile::devices(10_000, 100, think, [10 * second, second, second]);
         assert_eq!(opened_at_once(&profile, profile.most_connections()), 100);
         assert_eq!(profile.requests_per_connection(), Some(100));
+        assert_eq!(opened_at_once(&profile, 0), 1, "a plan without targets");
     }
 }

@@ -76,6 +76,10 @@ const CHANCE: f64 = 5.0;
 /// How many were short.
 pub(super) fn long_enough(spans: &Histogram, wait: Spread) -> Verdict {
     let mean_ns = wait.mean_ns - wait.mean_ns / 1000;
+    if mean_ns <= wait.min_ns() {
+        // HDR's precision is coarser than the jitter. The least wait is all that can be judged.
+        return Ok(());
+    }
     let at_ns = mean_ns.saturating_sub(TIMER_NS.min(wait.mean_ns / 2));
     let range = (wait.max_ns() - wait.min_ns()) as f64;
     // A timer that rounds up to TIMER_NS down makes waits between here and the mean look as short.
@@ -208,6 +212,17 @@ mod tests {
         let said = judged(2_000, &|i| 95_000 + i % 2_000).unwrap_err();
         assert!(said.contains("shorter than those that are asked for"), "{said}");
         assert!(judged(2_000, &|i| if i % 4 > 0 { 95_200 } else { drawn(i) }).is_err());
+    }
+
+    #[test]
+    fn a_jitter_finer_than_the_histogram_is_not_judged() {
+        let mut spans = Histogram::new();
+        (0..2_000).for_each(|_| spans.record(100_000_000));
+        // One of another kind, which need not wait.
+        spans.record(200_000);
+        for wait in ["100ms +-0.05%", "100ms +-0.1%"] {
+            assert_eq!(long_enough(&spans, Spread::parse(wait).unwrap()), Ok(()), "{wait}");
+        }
     }
 
     #[test]

@@ -31,7 +31,7 @@ impl Text {
         let n: u64 = sample.binding.get("n").and_then(|n| n.parse().ok()).unwrap_or(0);
         let row = |i: u32| {
             self.row
-                .replace("{i*n}", &(u64::from(i) * n).to_string())
+                .replace("{i*n}", &(u128::from(i) * u128::from(n)).to_string())
                 .replace("{i}", &i.to_string())
         };
         let rows: String = (1..=self.rows).map(row).collect();
@@ -180,5 +180,15 @@ mod tests {
         let said = differs(&page.replace("14", "15")).unwrap();
         assert!(said.contains("15EUREnd") && said.contains("14EUREnd"), "{said}");
         assert!(differs("").is_some() && differs(&page.replace("Page 7", "")).is_some());
+    }
+
+    #[test]
+    fn a_number_may_be_as_large_as_64_bits_hold() {
+        let mut sample = sample();
+        sample.binding.insert("n".into(), u64::MAX.to_string());
+        let page = "Page 18446744073709551615 \
+                    Item 1 &lt;of> 18446744073709551615 &amp; more 18446744073709551615 EUR \
+                    Item 2 &lt;of> 18446744073709551615 &amp; more 36893488147419103230 EUR End";
+        assert_eq!(text().differs(&sample, page), None);
     }
 }

@@ -117,7 +117,8 @@ fn pool_size(
 /// The most answers in a stretch that is shorter than a wait.
 fn most_within_a_wait(answered_ns: &[u64], wait: Spread) -> usize {
     let stretch_ns = delay::least_ns(wait) * 3 / 4;
-    let in_stretch = |(nth, from)| before(answered_ns, from + stretch_ns) - nth;
+    // Of answers at the same instant, the earlier ones count the later ones too.
+    let in_stretch = |(nth, from)| before(answered_ns, from + stretch_ns).saturating_sub(nth);
     answered_ns.iter().copied().enumerate().map(in_stretch).max().unwrap_or(0)
 }
 
@@ -282,6 +283,15 @@ mod tests {
         assert_eq!(judged(1_000, 0), Ok(None), "as many as are asked");
         let slow = judge(&mut by_processor(3_000_000, IDLE), 1_000, wait(), 0);
         assert!(slow.unwrap_err().contains("31 waits"));
+    }
+
+    /// A wait of 100 ms +-100 % may be none: its stretch is empty, and no answer comes before it.
+    #[test]
+    fn waits_that_may_be_0_show_no_pool_and_are_judged_by_their_number() {
+        let wait = Spread::parse("100ms +-100%").unwrap();
+        let mut answers_at = |at: u64| judge(&mut |count| Ok(vec![at; count as usize]), 9, wait, 0);
+        assert_eq!(answers_at(150 * MS), Ok(None));
+        assert!(answers_at(9_000 * MS).unwrap_err().contains("90 waits"));
     }
 
     #[test]

@@ -33,12 +33,20 @@ pub fn counted(subject: &mut Subject<'_>, requests: u32) -> Verdict {
             .collect()
     });
     answers.into_iter().collect::<Result<(), String>>()?;
-    let calls = subject.services.upstream()?.calls()? - before;
+    compared(requests, before, subject.services.upstream()?.calls()?)
+}
+
+/// The upstream counted `before` calls before the requests, and `after` behind them.
+fn compared(requests: u32, before: u64, after: u64) -> Verdict {
+    let Some(calls) = after.checked_sub(before) else {
+        return Err(format!(
+            "the upstream counted {before} calls, and {after} a moment later: it was started anew or set back"
+        ));
+    };
     if calls == u64::from(requests) {
-        Ok(())
-    } else {
-        Err(format!("{requests} requests made {calls} calls at the upstream"))
+        return Ok(());
     }
+    Err(format!("{requests} requests made {calls} calls at the upstream"))
 }
 
 /// What several threads ask at the same time, each request on a connection of its own.
@@ -59,5 +67,17 @@ impl Asking<'_> {
         }
         let difference = self.live.differs(&answer);
         difference.map_or(Ok(()), |difference| Err(format!("GET {path}: {difference}")))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::compared;
+
+    #[test]
+    fn each_request_makes_one_call_and_a_count_that_falls_is_told() {
+        assert_eq!(compared(20, 7, 27), Ok(()));
+        assert!(compared(20, 7, 26).unwrap_err().contains("20 requests made 19 calls"));
+        assert!(compared(20, 7, 2).unwrap_err().contains("started anew"));
     }
 }

@@ -203,7 +203,10 @@ impl Changer {
 fn renamed(table: &Value) -> Result<(usize, String), String> {
     let random =
         rand::rngs::SysRng.try_next_u64().map_err(|error| format!("draw a name: {error}"))?;
-    let rows = table.as_array().map_or(1, |rows| rows.len().max(1));
+    let rows = table.as_array().map_or(0, Vec::len);
+    if rows == 0 {
+        return Err("the table `users` has no row that could change under load".into());
+    }
     Ok((random as usize % rows, format!("User {random:016x}")))
 }
 
@@ -292,6 +295,13 @@ mod tests {
             history.committed(10);
         }
         assert!(is_right(&history, &body("Ada"), 20) && !is_right(&history, &body("Bob"), 20));
+    }
+
+    #[test]
+    fn a_table_without_rows_is_told_and_no_panic() {
+        assert!(renamed(&json!([])).unwrap_err().contains("no row"));
+        let (nth, name) = renamed(&table("Ada")).unwrap();
+        assert!(nth == 0 && name.starts_with("User "), "{name}");
     }
 
     #[test]
