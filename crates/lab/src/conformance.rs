@@ -85,8 +85,9 @@ mod tests {
 
     #[test]
     fn a_path_of_any_characters_is_split_in_the_middle() {
-        for path in ["/é", "/éé", "/ééé", "/€€€€€"] {
-            assert_eq!(probes::all(path, "a")[0].ask.pieces.len(), 2, "{path}");
+        for count in 10..14 {
+            let path = format!("/{}", "é".repeat(count));
+            assert_eq!(probes::all(&path, "a")[0].ask.pieces.len(), 2, "{path}");
         }
     }
 
