@@ -71,6 +71,7 @@ pub fn probe(address: SocketAddr, path: &str) -> Vec<Conformance> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use pippin_model::conformance::Level;
     use pippin_reference::Running;
     use pippin_reference::scripted::{self, Answer, Script, spawn};
 
@@ -111,6 +112,19 @@ mod tests {
             "field names in lower case",
         ] {
             assert!(!broken.contains(&name.to_string()), "{name}: {broken:?}");
+        }
+    }
+
+    #[test]
+    fn a_lack_of_date_is_a_note() {
+        let all = probes::all("/", "a");
+        let date = all.iter().find(|one| one.name.contains("Date")).unwrap();
+        assert_eq!(date.level, Level::Note);
+        for (fields, is_right) in [("", false), ("Date: Sun, 06 Nov 1994 08:49:37 GMT\r\n", true)] {
+            let answer = format!("HTTP/1.1 200 OK\r\n{fields}Content-Length: 0\r\n\r\n");
+            let server = spawn(Script::always(Answer::raw(answer.as_bytes()))).unwrap();
+            let seen = exchange::with(server.address(), &date.ask);
+            assert_eq!((date.is_right)(&seen), is_right, "{fields:?}: {}", seen.in_words());
         }
     }
 

@@ -130,3 +130,52 @@ impl<'a> Recording<'a> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::observer::Silent;
+    use pippin_model::example::run::{hello, twenty};
+
+    /// A trial of the first target, judged with a doubt about its stop. Its manifest names
+    /// deviations with these caveats.
+    fn judged(named: &[&str], severity: Severity) -> TrialRecord {
+        let RunRecord { mut header, mut trials, .. } = hello();
+        let manifest = twenty().header.targets.into_values().find_map(|info| info.manifest);
+        let deviations = named.iter().map(|caveat| Deviation {
+            what: "it ends slowly".into(),
+            why: "its guide says so".into(),
+            caveat: Some((*caveat).into()),
+        });
+        let manifest = manifest.map(|manifest| {
+            let deviations = deviations.collect();
+            pippin_model::manifest::Manifest { deviations, ..manifest }
+        });
+        let mut record = trials.remove(0);
+        header.targets.entry(record.spec.target.clone()).or_default().manifest = manifest;
+        let recording = Recording::begin(header, Keeping::Not, &Silent).unwrap();
+        let (evidence, advice) = ("it was killed".into(), String::new());
+        let seen = Caveat { id: "unclean_stop".into(), severity, evidence, advice };
+        recording.judge(&mut record, vec![seen]);
+        record
+    }
+
+    #[test]
+    fn a_deviation_that_the_manifest_names_is_a_note_and_no_doubt() {
+        let of_stop = |record: &TrialRecord| {
+            let found = record.caveats.iter().find(|caveat| caveat.id == "unclean_stop");
+            found.map(|caveat| (caveat.severity, caveat.evidence.clone())).unwrap()
+        };
+        for named in [&[][..], &["server_closes"]] {
+            let record = judged(named, Severity::Suspect);
+            assert_eq!(of_stop(&record), (Severity::Suspect, "it was killed".into()), "{named:?}");
+            assert_eq!(record.verdict, Verdict::Suspect);
+        }
+        let record = judged(&["server_closes", "unclean_stop"], Severity::Suspect);
+        let evidence = "it was killed (the manifest says: it ends slowly)";
+        assert_eq!(of_stop(&record), (Severity::Note, evidence.into()));
+        assert_eq!(record.verdict, Verdict::Valid, "{:?}", record.caveats);
+        let record = judged(&["unclean_stop"], Severity::Invalid);
+        assert_eq!(record.verdict, Verdict::Invalid, "no manifest excuses what is INVALID");
+    }
+}

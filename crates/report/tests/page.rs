@@ -2,6 +2,7 @@
 //! markup.
 #![allow(clippy::unwrap_used, clippy::expect_used)] // unwrap is how a test fails
 use pippin_model::agent::{AgentClock, AgentPart};
+use pippin_model::conformance::{Conformance, Level};
 use pippin_model::example::run as example;
 use pippin_model::load_spec::Part;
 use pippin_model::run::RunRecord;
@@ -220,4 +221,31 @@ fn a_thousand_agents_fit_into_a_page_of_2_mb() {
     let page = page(&record);
     assert!(page.contains("simulated-00999"));
     assert!(page.len() < 2_000_000, "{} bytes", page.len());
+}
+
+#[test]
+fn answers_at_the_edges_of_http_have_a_table_and_no_part_in_the_verdict() {
+    let probe = |probe: &str, level, is_right| Conformance {
+        probe: probe.into(),
+        section: "RFC 9112 3.2".into(),
+        level,
+        found: "200".into(),
+        is_right,
+    };
+    let mut record = example::hello();
+    assert!(!page(&record).contains("id=\"conformance\""), "nobody was asked");
+    let verdicts = |record: &RunRecord| -> Vec<_> {
+        View::of(record).rows.iter().map(|row| row.verdict).collect()
+    };
+    let before = verdicts(&record);
+    record.trials[0].conformance =
+        vec![probe("no Host field", Level::Must, false), probe("HEAD", Level::Must, true)];
+    let page = page(&record);
+    let (_, table) = page.split_once("id=\"conformance\"").unwrap();
+    let (table, _) = table.split_once("</section>").unwrap();
+    assert!(table.contains("1 of 2 answers right; wrong: 1 MUST"), "{table}");
+    assert!(table.contains("All 2 questions and answers"), "{table}");
+    assert!(table.contains("no Host field") && table.contains("MUST, RFC 9112 3.2"), "{table}");
+    assert_eq!(table.matches("✗ 200").count(), 1, "{table}");
+    assert_eq!(verdicts(&record), before);
 }

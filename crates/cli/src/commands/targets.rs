@@ -314,3 +314,27 @@ fn conformance(all: &[Conformance], whole: bool) -> String {
     }
     out
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use pippin_model::conformance::Level;
+
+    #[test]
+    fn of_many_targets_only_wrong_answers_are_listed_and_of_one_the_whole_table() {
+        let one = |probe: &str, level, is_right| Conformance {
+            probe: probe.into(),
+            section: "RFC 9110 6.6.1".into(),
+            level,
+            found: "200".into(),
+            is_right,
+        };
+        let all = [one("HEAD", Level::Must, true), one("a Date field", Level::Note, false)];
+        let sum = "    conformance (not part of the check): 1 of 2 answers right; wrong: 1 note\n";
+        let wrong = "      not note   RFC 9110 6.6.1    a Date field: 200\n";
+        let right = "      ok  MUST   RFC 9110 6.6.1    HEAD: 200\n";
+        assert_eq!(conformance(&all, false), format!("{sum}{wrong}"));
+        assert_eq!(conformance(&all, true), format!("{sum}{right}{wrong}"));
+        assert_eq!(conformance(&[], true), "");
+    }
+}
