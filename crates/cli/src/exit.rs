@@ -47,8 +47,8 @@ impl CliError {
             Self::Lab(LabError::Interrupted) => INTERRUPTED,
             Self::Lab(LabError::Io { .. } | LabError::Target(_)) | Self::Io(..) => LAB_FAILURE,
             Self::Lab(LabError::Store(store)) | Self::Store(store) => store_code(store),
-            Self::Engine(EngineError::Died { .. }) => LAB_FAILURE,
-            Self::User(_) | Self::Lab(_) | Self::Engine(_) => USER_ERROR,
+            Self::Engine(engine) | Self::Lab(LabError::Engine(engine)) => engine_code(engine),
+            Self::User(_) | Self::Lab(_) => USER_ERROR,
         }
     }
 
@@ -65,6 +65,14 @@ impl From<FleetError> for CliError {
     }
 }
 
+/// A part of the engine that died is nothing that the user can change.
+const fn engine_code(error: &EngineError) -> u8 {
+    match error {
+        EngineError::Died { .. } => LAB_FAILURE,
+        _ => USER_ERROR,
+    }
+}
+
 const fn store_code(error: &StoreError) -> u8 {
     match error {
         StoreError::Foreign { .. }
@@ -76,5 +84,19 @@ const fn store_code(error: &StoreError) -> u8 {
         | StoreError::Sqlite { .. }
         | StoreError::Io { .. }
         | StoreError::Content { .. } => LAB_FAILURE,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_death_in_the_engine_is_a_failure_of_the_lab_whoever_tells_of_it() {
+        let died = || EngineError::Died { what: "a worker".into(), measured: None };
+        assert_eq!(CliError::from(died()).code(), LAB_FAILURE);
+        assert_eq!(CliError::from(LabError::from(died())).code(), LAB_FAILURE);
+        assert_eq!(CliError::from(EngineError::Endless).code(), USER_ERROR);
+        assert_eq!(CliError::from(LabError::from(EngineError::Endless)).code(), USER_ERROR);
     }
 }

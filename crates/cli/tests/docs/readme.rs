@@ -88,6 +88,34 @@ fn every_target_is_there_with_its_workloads_variants_and_routes() {
     }
 }
 
+/// What is fetched is what was chosen: wheels by their hashes, crates and packages of npm by their
+/// lock files. And no step keeps anything in the home folder.
+#[test]
+fn steps_fetch_what_was_chosen_and_keep_it_in_their_folder() {
+    let mut fetching = 0;
+    for (id, manifest) in manifests() {
+        let own = manifest.install.iter().flat_map(|install| &install.steps);
+        let own = own.map(|step| (step, None));
+        let routes = manifest.routes.iter();
+        let of_routes =
+            routes.flat_map(|route| route.steps.iter().map(move |step| (step, Some(&route.env))));
+        for (step, env) in own.chain(of_routes) {
+            let program = step[0].rsplit('/').next().unwrap();
+            let has = |word: &str| step.iter().any(|other| other == word);
+            let is_chosen = match program {
+                _ if (program == "pip" || has("pip")) && has("install") => has("--require-hashes"),
+                "cargo" => has("--locked"),
+                "npm" => has("ci"),
+                "cpanm" => env.is_some_and(|env| env.contains_key("PERL_CPANM_HOME")),
+                _ => continue,
+            };
+            assert!(is_chosen, "{id}: {step:?}");
+            fetching += 1;
+        }
+    }
+    assert!(fetching > 50, "{fetching}");
+}
+
 /// Every target has a kind, and every target in the register exists.
 #[test]
 fn the_register_knows_every_target() {
