@@ -80,9 +80,22 @@ pub(super) fn named(pids: &[i32]) -> Vec<String> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
-    use std::process::Command;
+    use std::process::{Child, Command};
+
+    /// A process that has ended and that nobody takes in. Like one that waits for a device, it is
+    /// there whatever signal it gets.
+    pub fn zombie() -> Child {
+        let child = Command::new("true").spawn().unwrap();
+        // SAFETY: siginfo_t is plain data, and lives during the call, which leaves the child as it
+        // is.
+        unsafe {
+            let mut info: libc::siginfo_t = std::mem::zeroed();
+            libc::waitid(libc::P_PID, child.id(), &raw mut info, libc::WEXITED | libc::WNOWAIT);
+        }
+        child
+    }
 
     const LIMIT: Duration = Duration::from_millis(30);
 
@@ -101,11 +114,9 @@ mod tests {
         assert!(child.wait().is_err());
     }
 
-    /// A process that has ended and that nobody takes in is there for good, as one that waits for a
-    /// device is.
     #[test]
     fn what_cannot_be_killed_is_given_up_at_the_limit_and_named() {
-        let mut child = Command::new("true").spawn().unwrap();
+        let mut child = zombie();
         let pid = child.id() as i32;
         let mut rounds = 0;
         let left = kill(

@@ -366,6 +366,7 @@ fn percent_decode(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::super::descendants::tests::zombie;
     use super::super::supervisor::stuck_line;
     use super::*;
     use std::os::unix::fs::PermissionsExt;
@@ -406,10 +407,10 @@ mod tests {
         assert!(matches!(used, Some(Event::Used(used)) if used == expected));
     }
 
-    /// What the supervisor writes, Pippin reads: here of a process that nobody takes in.
+    /// What the supervisor writes, Pippin reads.
     #[test]
     fn what_cannot_be_killed_is_named() {
-        let mut child = Command::new("true").spawn().unwrap();
+        let mut child = zombie();
         let pid = child.id() as i32;
         let event = stuck_line(&[pid]).as_deref().and_then(parse_event);
         assert!(matches!(event, Some(Event::Stuck(who)) if who == [format!("{pid} true")]));

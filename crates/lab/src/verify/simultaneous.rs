@@ -289,7 +289,7 @@ mod tests {
     #[test]
     fn waits_that_may_be_0_show_no_pool_and_are_judged_by_their_number() {
         let wait = Spread::parse("100ms +-100%").unwrap();
-        let mut answers_at = |at: u64| judge(&mut |count| Ok(vec![at; count as usize]), 9, wait, 0);
+        let answers_at = |at: u64| judge(&mut |count| Ok(vec![at; count as usize]), 9, wait, 0);
         assert_eq!(answers_at(150 * MS), Ok(None));
         assert!(answers_at(9_000 * MS).unwrap_err().contains("90 waits"));
     }
