@@ -22,6 +22,7 @@ defmodule PippinBandit.MixProject do
   defp deps do
     [
       {:bandit, "~> 1.5"},
+      {:websock_adapter, "~> 0.5.3"},
       {:finch, "~> 0.13"},
       {:postgrex, "~> 0.21.0"},
       {:jason, "~> 1.2"}

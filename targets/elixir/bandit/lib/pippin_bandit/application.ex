@@ -9,7 +9,10 @@ defmodule PippinBandit.Application do
   @impl true
   def start(_type, _args) do
     children =
-      [{Finch, name: PippinBandit.Finch, pools: %{default: @upstream_pool}}] ++
+      [
+        {Finch, name: PippinBandit.Finch, pools: %{default: @upstream_pool}},
+        PippinBandit.BroadcastSocket
+      ] ++
         database() ++ [Application.fetch_env!(:pippin_bandit, :server)]
 
     Supervisor.start_link(children, strategy: :one_for_one, name: PippinBandit.Supervisor)

@@ -5,7 +5,7 @@ defmodule PippinBandit.Handler do
 
   import Plug.Conn
 
-  alias PippinBandit.{Upstream, Users}
+  alias PippinBandit.{BroadcastSocket, EchoSocket, Upstream, Users}
 
   @device_body String.duplicate("x", 1024)
 
@@ -42,10 +42,21 @@ defmodule PippinBandit.Handler do
     text(conn, 200, @device_body)
   end
 
+  defp answer(conn, ["ws"]), do: upgrade(conn, EchoSocket, [])
+
+  # Whoever only listens sends nothing, and Bandit would let it go after a minute.
+  defp answer(conn, ["broadcast"]), do: upgrade(conn, BroadcastSocket, timeout: :infinity)
+
   defp answer(conn, _path), do: text(conn, 404, "Not Found")
 
   defp text(conn, status, body) do
     conn |> put_resp_content_type("text/plain") |> send_resp(status, body)
+  end
+
+  defp upgrade(conn, socket, options) do
+    WebSockAdapter.upgrade(conn, socket, nil, options)
+  rescue
+    error in WebSockAdapter.UpgradeError -> text(conn, 400, error.message)
   end
 
   # 95 to 104: a sleep of n ms ends somewhere between n and n + 1.

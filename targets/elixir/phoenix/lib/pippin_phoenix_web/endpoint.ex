@@ -13,6 +13,12 @@ defmodule PippinPhoenixWeb.Endpoint do
     websocket: [connect_info: [session: @session_options]],
     longpoll: [connect_info: [session: @session_options]]
 
+  socket "/ws", PippinPhoenixWeb.EchoSocket, websocket: [path: "/"]
+
+  # Whoever only listens sends nothing, and Phoenix would let it go after a minute.
+  socket "/broadcast", PippinPhoenixWeb.BroadcastSocket,
+    websocket: [path: "/", timeout: :infinity]
+
   plug Plug.Static,
     at: "/",
     from: :pippin_phoenix,
