@@ -10,6 +10,7 @@
 //! | [`corpus`] | what servers do that proofs must see, or not mind: a table | tests of proofs |
 //! | [`scripted`] | whatever a test asks for: pauses, stalls, resets, lies | tests of the engine |
 //! | [`hostile`] | what no client should meet, with what must be counted: a table | tests of the engine |
+//! | [`door`] | another server, on IPv6, on a unix socket or behind a PROXY header | tests of the engine and of `pippin load` |
 //! | [`frames`] | HTTP/2, frame by frame, right or wrong | tests of the engine and of `pippin load` |
 //! | [`wire`] | nothing: it captures packets on the loopback | `bench`; tests of the engine |
 //! | `messages` (the feature `websocket`) | WebSocket, frame by frame, right or wrong; and by other hands | tests of the engine, of proofs and of `pippin load` |
@@ -25,6 +26,7 @@ mod clock;
 pub mod corpus;
 
 pub mod device;
+pub mod door;
 pub mod echo;
 mod error;
 pub mod frames;

@@ -47,3 +47,25 @@ fn users_of_a_connection_have_one_each_over_http1() {
     let plain = format!("{one}{}", target("two", new.address, ""));
     refused(&plain, ", streams = 3", &["profile.streams has no effect", "h2c"]);
 }
+
+/// One clear error for a target that does not speak what its manifest says, and no load of failures.
+#[test]
+fn a_target_that_does_not_speak_its_protocol_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let old = spawn(Script::always(Answer::ok(b"hello"))).unwrap();
+    let new = Server::new(Connection::serve).unwrap();
+    let target = |name: &str, address: std::net::SocketAddr| {
+        format!("[target.{name}]\nurl = \"http://{address}/\"\nprotocol = \"h2c\"\n")
+    };
+    let both = format!("{}{}", target("one", old.address()), target("two", new.address));
+    write(folder.path(), &both, ", streams = 2");
+    let outcome = pippin(folder.path(), &["run", "both"]);
+    outcome.says(&["own/one", "does not speak HTTP/2"]);
+    let store = pippin_store::Store::open(&folder.path().join(".pippin/pippin.db")).unwrap();
+    let run = store.load("latest").unwrap();
+    assert!(old.account().requests < 10, "{}", old.account().requests);
+    let measured = |name: &str| {
+        run.trials.iter().any(|trial| trial.spec.target.name == name && trial.load.is_some())
+    };
+    assert!(measured("two") && !measured("one"), "{outcome}");
+}

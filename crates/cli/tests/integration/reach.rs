@@ -1,10 +1,14 @@
 //! `pippin load` to other places than the URL's host: unix sockets, `--connect-to`, client
-//! certificates, PROXY headers.
+//! certificates, PROXY headers, IPv6.
 use super::support::{Outcome, pippin};
+use pippin_reference::door::{Door, Header};
+use pippin_reference::frames;
+use pippin_reference::messages;
 use pippin_reference::scripted::{Answer, Script, spawn};
 use pippin_reference::tls::{Authority, Certified, Front, Manner};
 use serde_json::Value;
 use std::io::{Read, Write};
+use std::net::SocketAddr;
 use std::os::unix::net::UnixListener;
 use std::path::Path;
 
@@ -101,4 +105,70 @@ fn a_client_may_have_to_show_a_certificate() {
     let plain = format!("http://{}/", server.address());
     load(folder.path(), &[&plain, "--cert", "both.pem"])
         .is_a_user_error(&["--cert has no effect with http://"]);
+}
+
+/// What each protocol needs: the schemes of its URLs in the clear and over TLS, the flags for these,
+/// what is agreed on over TLS, and a server.
+fn speaking(
+    protocol: &str,
+) -> ([&'static str; 2], [&'static [&'static str]; 2], &'static str, SocketAddr) {
+    match protocol {
+        "http/1.1" => {
+            let server = spawn(Script::always(Answer::ok(b"hello"))).unwrap();
+            let address = server.address();
+            // It serves until the test is over.
+            std::mem::forget(server);
+            (["http", "https"], [&[], &[]], "http/1.1", address)
+        }
+        "h2" => {
+            let server = frames::Server::new(frames::Connection::serve).unwrap();
+            let flags: [&[&str]; 2] = [&["--h2c", "--streams", "3"], &["--http2"]];
+            (["http", "https"], flags, "h2", server.address)
+        }
+        _ => {
+            let server = messages::Server::echo().unwrap();
+            (["ws", "wss"], [&[], &[]], "http/1.1", server.address)
+        }
+    }
+}
+
+/// Each protocol, in the clear and over TLS, from `::1` to `::1`, introduced by a load balancer's
+/// header; and in the clear over a unix socket.
+#[test]
+fn every_protocol_goes_every_way() {
+    let (folder, authority) = (tempfile::tempdir().unwrap(), Authority::new());
+    for protocol in ["http/1.1", "h2", "websocket"] {
+        let (schemes, flags, alpn, address) = speaking(protocol);
+        let certified = Certified { alpn: vec![alpn], ..Certified::default() };
+        let config = authority.server(&certified);
+        let front = Front::spawn(address, config, Manner::default()).unwrap();
+        for (nth, behind) in [address, front.address()].into_iter().enumerate() {
+            let (version, header) = [("v1", Header::Line), ("v2", Header::Bytes)][nth];
+            let door = Door::open("[::1]:0", header, behind).unwrap();
+            let url = format!("{}://{}/", schemes[nth], door.address);
+            let to = [&url, "--bind", "::1", "--proxy-protocol", version];
+            let insecure: &[&str] = if nth == 1 { &["--insecure"] } else { &[] };
+            let outcome = load(folder.path(), &[&to[..], flags[nth], insecure, &JSON[..]].concat());
+            assert_eq!(all_good(&outcome)["protocol"], protocol, "{outcome}");
+            // One look before the load, and its two connections.
+            let visitors = door.visitors();
+            assert!(visitors.len() >= 3, "{visitors:?}");
+            assert!(visitors.iter().all(|visitor| visitor.from.is_some_and(|from| from.is_ipv6())));
+        }
+        let path = folder.path().join(protocol.replace('/', ""));
+        Door::unix(&path, address).unwrap();
+        let url = format!("{}://example.org/", schemes[0]);
+        let to = [url.as_str(), "--unix-socket", path.to_str().unwrap()];
+        all_good(&load(folder.path(), &[&to[..], flags[0], &JSON[..]].concat()));
+    }
+}
+
+#[test]
+fn addresses_of_two_families_do_not_go_together() {
+    let server = spawn(Script::always(Answer::ok(b"hello"))).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let url = format!("http://{}/", server.address());
+    load(folder.path(), &[&url, "--bind", "::1"])
+        .is_a_user_error(&["::1", "one is IPv4 and the other IPv6"]);
+    load(folder.path(), &[&url, "--proxy-protocol", "v3"]).is_a_user_error(&["v3", "v1"]);
 }

@@ -60,6 +60,8 @@ struct Collected {
 }
 
 impl Answers for Collected {
+    const WANTS_FIELDS: bool = true;
+
     fn oldest(&self) -> u32 {
         0
     }

@@ -2,7 +2,7 @@
 use memchr::memchr3;
 
 /// What is known of a head, or of trailers, so far.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Head {
     pub status: Option<u16>,
     /// What the field `content-length` says.

@@ -36,6 +36,8 @@ pub(super) struct Session {
     /// CONTINUATION frames of this block.
     continuations: usize,
     decoder: Decoder,
+    /// What the header block that was decoded last says.
+    last_head: Head,
     pub streams: Vec<Stream>,
     ids: Ids,
     ended: Ended,
@@ -70,6 +72,7 @@ impl Session {
             block: Vec::new(),
             continuations: 0,
             decoder: Decoder::new(),
+            last_head: Head::default(),
             streams: Vec::new(),
             ids: Ids::new(most_streams),
             ended: Ended::default(),
@@ -387,18 +390,10 @@ impl Session {
         out: &mut Frames,
     ) -> Result<Option<(u32, Fate)>, Fault> {
         let tag = self.whose_answer(id)?;
-        let limit = self.limits.head_bytes;
-        let mut head = Head::default();
-        let decoded = self.decoder.decode(block, |name, value| {
-            head.field(name, value, limit);
-            if let Some(tag) = tag {
-                answers.field(tag, name, value);
-            }
-        });
-        decoded.map_err(|_| Fault::Malformed)?;
-        if head.size > limit {
-            return Err(Fault::TooLarge);
+        if A::WANTS_FIELDS || !self.decoder.repeats(block) {
+            self.read_head(tag, block, answers)?;
         }
+        let head = self.last_head;
         let Some(tag) = tag else { return Ok(None) };
         let stream = &mut self.streams[tag as usize];
         stream.has_begun = true;
@@ -425,6 +420,29 @@ impl Session {
             None => {}
         }
         Ok(ends_stream.then(|| self.finish(tag, out)))
+    }
+
+    /// Decodes a header block, whosever it is: both sides have the same table only if all are.
+    fn read_head<A: Answers>(
+        &mut self,
+        tag: Option<u32>,
+        block: &[u8],
+        answers: &mut A,
+    ) -> Result<(), Fault> {
+        let limit = self.limits.head_bytes;
+        let mut head = Head::default();
+        let decoded = self.decoder.decode(block, |name, value| {
+            head.field(name, value, limit);
+            if let Some(tag) = tag {
+                answers.field(tag, name, value);
+            }
+        });
+        decoded.map_err(|_| Fault::Malformed)?;
+        if head.size > limit {
+            return Err(Fault::TooLarge);
+        }
+        self.last_head = head;
+        Ok(())
     }
 
     /// The answer is complete. Its length must be what its head said (section 8.1.1).

@@ -5,18 +5,20 @@
 //! | [`library`] | a server by other hands than ours (the crate `h2`) |
 //! | [`answers`] | loads against right answers: counts and times |
 //! | [`refusals`] | streams that are refused, reset, wrong or late |
+//! | [`fairness`] | whether each user of a connection has its turn |
 //! | [`agreeing`] | whether the server speaks HTTP/2 at all |
 //!
 //! Servers whose frames are written by hand are in `pippin_reference::frames`.
 mod agreeing;
 mod answers;
+mod fairness;
 mod library;
 mod refusals;
 
 use pippin_model::load_spec::{Connections, LoadSpec, Protocol};
 
 /// The same load over HTTP/2, with this number of streams on each connection.
-fn streams(spec: LoadSpec, streams: u32) -> LoadSpec {
+pub fn streams(spec: LoadSpec, streams: u32) -> LoadSpec {
     LoadSpec {
         protocol: Protocol::Http2,
         connections: Connections { streams, ..spec.connections },

@@ -33,7 +33,7 @@ fn message(payload: Vec<u8>) -> Request {
 }
 
 /// The same load over WebSocket: numbered texts of 64 bytes.
-fn messages(spec: LoadSpec) -> LoadSpec {
+pub fn messages(spec: LoadSpec) -> LoadSpec {
     LoadSpec {
         protocol: Protocol::WebSocket,
         messages: Some(Messages { binary: false, numbered: true, broadcast: false }),

@@ -275,6 +275,11 @@ pub(super) const SCRIPTS: &[Scripts] = &[Scripts {
             asked![frame(RST_STREAM, 0, Number(99), &[0, 0, 0, 2]), Silence],
             Fails(MALFORMED),
         ),
+        (
+            "h2: resets without end",
+            asked![frame(RST_STREAM, 0, Asked, &[0, 0, 0, 2]), Endless(1, &RESET_ROW)],
+            Either(&[STREAM_RESET, TIMEOUT]),
+        ),
         // Section 6.5: SETTINGS.
         (
             "h2: half a setting",
@@ -368,6 +373,7 @@ pub(super) const SCRIPTS: &[Scripts] = &[Scripts {
             asked![own(GOAWAY, b"\0\0\0\x01\0\0\0\0"), head(OK), last(b"hello"), Close,],
             Good,
         ),
+        ("h2: GOAWAYs without end", asked![Endless(1, &GOAWAY_ROW)], Fails(TIMEOUT)),
         ("h2: a GOAWAY of 7 bytes", asked![own(GOAWAY, &[0; 7]), Silence], Fails(MALFORMED)),
         (
             "h2: a GOAWAY of a stream",
@@ -421,6 +427,7 @@ pub(super) const SCRIPTS: &[Scripts] = &[Scripts {
             asked![own(PRIORITY, &[0, 0, 0, 0, 16]), Silence],
             Fails(MALFORMED),
         ),
+        ("h2: priorities without end", asked![Endless(1, &PRIORITY_ROW)], Fails(TIMEOUT)),
         // Endings.
         ("h2: closes without an answer", asked![Close], Fails(CLOSED)),
         ("h2: closes behind the head", asked![head(OK), Close], Fails(CLOSED_IN_BODY)),
@@ -443,6 +450,10 @@ pub(super) const SCRIPTS: &[Scripts] = &[Scripts {
 }];
 
 const SETTINGS_ROW: [u8; 9 * 500] = row(b"\0\0\0\x04\0\0\0\0\0");
+/// The last stream is the largest of all, so that the request stays.
+const GOAWAY_ROW: [u8; 17 * 500] = row(b"\0\0\x08\x07\0\0\0\0\0\x7f\xff\xff\xff\0\0\0\0");
+const RESET_ROW: [u8; 13 * 500] = row(b"\0\0\x04\x03\0\0\0\0\x01\0\0\0\x02");
+const PRIORITY_ROW: [u8; 14 * 500] = row(b"\0\0\x05\x02\0\0\0\0\x01\0\0\0\0\x10");
 const PING_ROW: [u8; 17 * 500] = row(b"\0\0\x08\x06\0\0\0\0\0\0\0\0\0\0\0\0\0");
 
 /// A frame again and again.

@@ -148,7 +148,92 @@ fn a_part_that_is_drawn_stands_in_each_form_as_it_is() {
     assert_eq!(&block.plain[block.plain.len() - from_the_end[2]..][..8], name.as_bytes());
 }
 
+/// The fields of a block, which need not be decoded if they are those of the last one.
+fn remembered(
+    decoder: &mut Decoder,
+    last: &mut Vec<Field>,
+    block: &[u8],
+) -> Result<(Vec<Field>, bool), BadBlock> {
+    let repeats = decoder.repeats(block);
+    if !repeats {
+        *last = decode(decoder, block)?;
+    }
+    Ok((last.clone(), repeats))
+}
+
+/// Which of these blocks are known again; all have the fields that a decoder without memory finds.
+fn known_again(blocks: &[Vec<u8>]) -> Vec<bool> {
+    let (mut plain, mut decoder, mut last) = (Decoder::new(), Decoder::new(), Vec::new());
+    let each = |block: &Vec<u8>| {
+        let (fields, repeats) = remembered(&mut decoder, &mut last, block).unwrap();
+        assert_eq!(Ok(fields), decode(&mut plain, block));
+        repeats
+    };
+    blocks.iter().map(each).collect()
+}
+
+/// A block is kept once a second one has its length, and known from the third on, whether it adds
+/// to the table each time (as nginx does) or only names what is there (as Go does).
+#[test]
+fn a_block_that_comes_again_is_known() {
+    let adds = bytes("88 48 03 3330 32 61 02 4d6f");
+    assert_eq!(known_again(&vec![adds.clone(); 200]).iter().filter(|is| **is).count(), 198);
+    let (first, later) = (bytes("88 40 01 61 01 62"), bytes("88 be"));
+    let blocks = [vec![first], vec![later.clone(); 4], vec![adds], vec![later; 3]].concat();
+    let expected = [false, false, false, true, true, false, false, false, true];
+    assert_eq!(known_again(&blocks), expected);
+}
+
+/// The same bytes after the table has changed, and bytes that change what they name.
+#[test]
+fn a_block_that_means_something_else_by_now_is_not_known() {
+    let (one, other, names) =
+        (bytes("40 01 61 01 62"), bytes("40 01 61 01 63"), bytes("88 88 88 88 be"));
+    let blocks = [&one, &names, &names, &other, &names].map(Clone::clone);
+    assert_eq!(known_again(&blocks), [false, false, true, false, false]);
+    for differs in ["40 01 61 01 62 be", "40 01 61 01 62 7e 01 63", "20 88"] {
+        assert_eq!(known_again(&vec![bytes(differs); 9]), [false; 9], "{differs}");
+    }
+}
+
+/// Blocks that all differ cost copies only for a while.
+#[test]
+fn a_connection_without_repetition_stops_keeping_blocks() {
+    let block = |nth: u8| [&bytes("88 00 01 61 01")[..], &[nth]].concat();
+    let mut blocks: Vec<Vec<u8>> = (0..40).map(block).collect();
+    blocks.extend(vec![block(0); 5]);
+    assert_eq!(known_again(&blocks), [false; 45]);
+}
+
+/// Blocks that refer to the table, add to it and resize it, some of them several times in a row.
+fn blocks_of_a_server() -> impl Strategy<Value = Vec<Vec<u8>>> {
+    let indexed = prop_oneof![Just(0x88_u8), 0xbe_u8..0xc2].prop_map(|index| vec![index]);
+    let literal = (prop_oneof![Just(0x40_u8), Just(0), Just(0x58), Just(0x7e)], b'a'..b'd')
+        .prop_map(|(first, value)| match first {
+            0x58 | 0x7e => vec![first, 1, value],
+            _ => vec![first, 1, b'n', 1, value],
+        });
+    let resize = Just(vec![0x3f, 0x20]);
+    let parts = prop_oneof![4 => indexed, 4 => literal, 1 => resize];
+    let block = proptest::collection::vec(parts, 0..4).prop_map(|parts| parts.concat());
+    let row = (block, 1_usize..5).prop_map(|(block, times)| vec![block; times]);
+    proptest::collection::vec(row, 0..12).prop_map(|rows| rows.concat())
+}
+
 proptest! {
+    #[test]
+    fn what_is_known_again_is_what_would_be_decoded(blocks in blocks_of_a_server()) {
+        let (mut plain, mut decoder, mut last) = (Decoder::new(), Decoder::new(), Vec::new());
+        for block in &blocks {
+            let fields = remembered(&mut decoder, &mut last, block).map(|(fields, _)| fields);
+            let expected = decode(&mut plain, block);
+            prop_assert_eq!(&fields, &expected);
+            if expected.is_err() {
+                break;
+            }
+        }
+    }
+
     #[test]
     fn any_bytes_are_decoded_or_refused(blocks: Vec<Vec<u8>>) {
         let mut decoder = Decoder::new();
