@@ -3,7 +3,8 @@ use clap::{Args, ValueEnum};
 use pippin_lab::trial::{Trial, Watch};
 use pippin_model::load_result::LoadResult;
 use pippin_model::load_spec::{
-    Arrivals, BodyCheck, Check, Connections, IoChoice, LoadSpec, Request, Schedule, StopRule,
+    Arrivals, BodyCheck, Check, Connections, IoChoice, LoadSpec, Protocol, Request, Schedule,
+    StopRule,
 };
 use pippin_model::units::Spread;
 use std::net::{IpAddr, SocketAddr};
@@ -23,6 +24,9 @@ pub struct EngineArguments {
     seconds: u64,
     #[arg(long, default_value_t = 1)]
     pipeline: u32,
+    /// HTTP/2 without TLS, with this number of streams on each connection.
+    #[arg(long)]
+    streams: Option<u32>,
     /// Open loop at this rate.
     #[arg(long)]
     rate: Option<f64>,
@@ -96,8 +100,10 @@ fn spec(arguments: &EngineArguments) -> LoadSpec {
         connections: Connections {
             requests_per_connection: arguments.close.then_some(1),
             pipeline: arguments.pipeline,
+            streams: arguments.streams.unwrap_or(1),
             ..Connections::kept(arguments.connections)
         },
+        protocol: arguments.streams.map_or(Protocol::Http1, |_| Protocol::Http2),
         stop: StopRule { duration_ns: (!is_devices).then_some(duration_ns), requests: None },
         threads: u32::from(arguments.sources),
         io: match arguments.io {

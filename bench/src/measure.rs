@@ -91,8 +91,10 @@ impl Bench {
             scratch: &scratch,
             from_due: true,
         };
-        // Only Pippin can simulate devices.
-        let command = if scenario.devices.is_some() && !tool.peer.knows_devices() {
+        // Only Pippin can simulate devices, and only some tools speak HTTP/2.
+        let lacks_devices = scenario.devices.is_some() && !tool.peer.knows_devices();
+        let lacks_streams = scenario.streams.is_some() && !tool.peer.knows_streams();
+        let command = if lacks_devices || lacks_streams {
             None
         } else {
             tool.peer.command(&tool.program, &request)

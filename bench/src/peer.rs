@@ -50,6 +50,11 @@ pub trait Peer {
         false
     }
 
+    /// Whether it speaks HTTP/2 without TLS.
+    fn knows_streams(&self) -> bool {
+        false
+    }
+
     /// Its own figures, from its output.
     fn read(&self, ended: &Ended, request: &Request<'_>) -> Result<Figures, String>;
 }

@@ -18,7 +18,8 @@ pub struct ScenarioResult {
 
 #[derive(Debug, Serialize)]
 struct Results<'a> {
-    /// 2 since ratios to wrk are taken by round and stolen time is kept.
+    /// 3 since ratios may be to another tool than wrk; 2 since ratios are taken by round and stolen
+    /// time is kept.
     schema: u32,
     unix_seconds: u64,
     quick: bool,
@@ -50,7 +51,7 @@ pub fn keep(
 ) -> Result<PathBuf, String> {
     let unix_seconds = unix_seconds();
     let results = Results {
-        schema: 2,
+        schema: 3,
         unix_seconds,
         quick,
         rounds,

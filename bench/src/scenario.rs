@@ -11,6 +11,8 @@ pub struct Scenario {
     pub keep_alive: bool,
     /// Requests under way on each connection.
     pub pipeline: u32,
+    /// HTTP/2 without TLS, with this number of streams on each connection; `None` is HTTP/1.1.
+    pub streams: Option<u32>,
     /// The rate of an open loop; `None` is a closed loop.
     pub rate_per_s: Option<u32>,
     pub server: Serving,
@@ -32,12 +34,14 @@ pub enum Serving {
     Upstream,
     /// Answers 1,024 bytes after 100 ms +-5 %.
     Device,
+    /// nginx, which answers `Hello World!` over HTTP/2 at once.
+    Nginx,
 }
 
 impl Serving {
     pub fn path(self) -> &'static str {
         match self {
-            Self::Null | Self::Stall { .. } => "/",
+            Self::Null | Self::Stall { .. } | Self::Nginx => "/",
             Self::Upstream => "/slow",
             Self::Device => "/device",
         }
@@ -53,6 +57,11 @@ pub struct Devices {
 }
 
 impl Scenario {
+    /// The tool with which the others are compared.
+    pub const fn reference(&self) -> &'static str {
+        if self.streams.is_some() { "h2load" } else { "wrk" }
+    }
+
     pub fn seconds(&self, quick: bool) -> u32 {
         if quick { self.quick_seconds } else { self.seconds }
     }
@@ -75,6 +84,7 @@ pub const CLOSED: Scenario = Scenario {
     connections: 64,
     keep_alive: true,
     pipeline: 1,
+    streams: None,
     rate_per_s: None,
     server: Serving::Null,
     seconds: 4,
@@ -118,6 +128,14 @@ pub const ALL: &[Scenario] = &[
         name: "pipeline-16",
         about: "closed loop, 64 connections, 16 requests under way on each",
         pipeline: 16,
+        ..CLOSED
+    },
+    Scenario {
+        name: "h2c-10x32",
+        about: "closed loop over HTTP/2 without TLS, 10 connections with 32 streams each, nginx",
+        connections: 10,
+        streams: Some(32),
+        server: Serving::Nginx,
         ..CLOSED
     },
     Scenario {

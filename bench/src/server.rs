@@ -1,4 +1,6 @@
 //! The server of one measurement: a separate process with its own counters.
+mod nginx;
+
 use clap::{Args, ValueEnum};
 use pippin_reference::scripted::{Answer, Script};
 use pippin_reference::{device, null, scripted, socket, upstream};
@@ -31,6 +33,7 @@ enum Kind {
     Stall,
     Upstream,
     Device,
+    Nginx,
 }
 
 /// The server's counters.
@@ -61,12 +64,15 @@ impl From<&pippin_reference::Account> for Account {
 /// Serves until SIGTERM. Prints its address first and its counters last.
 pub fn serve(arguments: &ServeArguments) -> Result<(), String> {
     let text = |error: pippin_reference::Error| error.to_string();
+    let term = Term::block();
+    if let Kind::Nginx = arguments.kind {
+        return nginx::serve(&term);
+    }
     let threads = device::threads_for(arguments.connections).map_err(text)?;
     let listener =
         socket::listen(SocketAddr::from(([127, 0, 0, 1], 0)), threads > 1).map_err(text)?;
     println!("{}", listener.local_addr().map_err(|error| error.to_string())?);
     let stop = AtomicBool::new(false);
-    let term = Term::block();
     let account = std::thread::scope(|scope| {
         scope.spawn(|| {
             term.wait();
@@ -97,6 +103,8 @@ pub fn serve(arguments: &ServeArguments) -> Result<(), String> {
                     descriptors_exhausted: 0,
                 })
             }
+            // It is a program of its own.
+            Kind::Nginx => Ok(Account::default()),
         }
     });
     let account = account.map_err(text)?;
@@ -146,6 +154,7 @@ impl Server {
         match scenario.server {
             Serving::Null => command.arg("null"),
             Serving::Upstream => command.arg("upstream"),
+            Serving::Nginx => command.arg("nginx"),
             Serving::Device => {
                 command.args(["device", "--connections", &scenario.connections.to_string()])
             }

@@ -1,4 +1,4 @@
-//! Medians over the rounds, and ratios to wrk.
+//! Medians over the rounds, and ratios to one of the tools.
 //!
 //! A ratio is the median of the rounds' own ratios. A shared machine has several speeds, each of
 //! which lasts for seconds. The median of one tool may come from fast rounds and that of another
@@ -12,9 +12,6 @@ use crate::figures::Figures;
 use crate::measure::{Measurement, Outcome};
 use crate::scenario::{Scenario, Serving};
 
-/// The tool with which the others are compared.
-const REFERENCE: &str = "wrk";
-
 /// One row of the table: medians over the successful rounds.
 #[derive(Debug, Clone, Serialize)]
 pub struct Summary {
@@ -23,19 +20,19 @@ pub struct Summary {
     /// The errors of the failed rounds.
     pub failures: Vec<String>,
     pub cpu_per_request_us: Option<f64>,
-    /// Median over the rounds of this tool's CPU time per request, divided by wrk's in the same
-    /// round.
-    pub cpu_to_wrk: Option<f64>,
+    /// Median over the rounds of this tool's CPU time per request, divided by that of the scenario's
+    /// reference in the same round.
+    pub cpu_to_reference: Option<f64>,
     /// Lowest and highest of those ratios.
-    pub cpu_to_wrk_range: Option<(f64, f64)>,
+    pub cpu_to_reference_range: Option<(f64, f64)>,
     /// Lowest and highest over the rounds.
     pub cpu_range_us: Option<(f64, f64)>,
     /// CPU time per request without polling for deadlines.
     pub cpu_without_spin_us: Option<f64>,
     /// Answers counted by the server, divided by the tool's run time.
     pub throughput_per_s: Option<f64>,
-    /// Median over the rounds, like `cpu_to_wrk`.
-    pub throughput_to_wrk: Option<f64>,
+    /// Median over the rounds, like `cpu_to_reference`.
+    pub throughput_to_reference: Option<f64>,
     pub max_rss_kib: Option<f64>,
     pub p50_us: Option<f64>,
     pub p90_us: Option<f64>,
@@ -109,10 +106,13 @@ fn summarise_tool(
         over(&|outcome| value(&outcome.said).map(|ns| ns as f64 / 1e3))
     };
     let cpu = |outcome: &Outcome| outcome.cpu_per_request_ns().map(|ns| ns / 1e3);
-    let to_wrk = |value: &dyn Fn(&Outcome) -> Option<f64>| {
-        ratios(&by_round(measurements, tool, value), &by_round(measurements, REFERENCE, value))
+    let to_reference = |value: &dyn Fn(&Outcome) -> Option<f64>| {
+        ratios(
+            &by_round(measurements, tool, value),
+            &by_round(measurements, scenario.reference(), value),
+        )
     };
-    let cpu_to_wrk = to_wrk(&cpu);
+    let cpu_to_reference = to_reference(&cpu);
     let all_cpu: Vec<f64> = outcomes.iter().filter_map(|outcome| cpu(outcome)).collect();
     Summary {
         tool,
@@ -121,15 +121,17 @@ fn summarise_tool(
             .filter_map(|measurement| measurement.outcome.as_ref().err().cloned())
             .collect(),
         cpu_per_request_us: over(&cpu),
-        cpu_to_wrk_range: range(&cpu_to_wrk),
-        cpu_to_wrk: median(&cpu_to_wrk),
+        cpu_to_reference_range: range(&cpu_to_reference),
+        cpu_to_reference: median(&cpu_to_reference),
         cpu_range_us: range(&all_cpu),
         cpu_without_spin_us: over(&|outcome| {
             let answers = Some(outcome.server.answers).filter(|answers| *answers > 0)?;
             Some(outcome.cpu_ns.saturating_sub(outcome.said.spin_ns?) as f64 / 1e3 / answers as f64)
         }),
         throughput_per_s: over(&|outcome| throughput_per_s(scenario, outcome)),
-        throughput_to_wrk: median(&to_wrk(&|outcome| throughput_per_s(scenario, outcome))),
+        throughput_to_reference: median(&to_reference(&|outcome| {
+            throughput_per_s(scenario, outcome)
+        })),
         max_rss_kib: over(&|outcome| Some(outcome.max_rss_bytes as f64 / 1_024.0)),
         p50_us: said(|said| said.p50_ns),
         p90_us: said(|said| said.p90_ns),
@@ -170,7 +172,7 @@ fn throughput_per_s(scenario: &Scenario, outcome: &Outcome) -> Option<f64> {
         // Most of the run is ramps. Only the tool knows the part at full number.
         return outcome.said.measured_per_s;
     }
-    matches!(scenario.server, Serving::Null | Serving::Upstream)
+    matches!(scenario.server, Serving::Null | Serving::Upstream | Serving::Nginx)
         .then(|| outcome.server.answers as f64 * 1e9 / outcome.wall_ns as f64)
 }
 
@@ -221,16 +223,16 @@ mod tests {
             (Some(10.0), Some((8.0, 30.0)))
         );
         assert_eq!(
-            (summaries[0].cpu_to_wrk, summaries[0].cpu_to_wrk_range),
+            (summaries[0].cpu_to_reference, summaries[0].cpu_to_reference_range),
             (Some(1.0), Some((1.0, 1.0)))
         );
         assert_eq!((summaries[1].cpu_per_request_us, summaries[1].rounds), (Some(6.0), 2));
         // 5 : 8 and 7 : 10; the failed round has no ratio.
         assert_eq!(
-            (summaries[1].cpu_to_wrk, summaries[1].cpu_to_wrk_range),
+            (summaries[1].cpu_to_reference, summaries[1].cpu_to_reference_range),
             (Some(0.6625), Some((0.625, 0.7)))
         );
-        assert_eq!(summaries[1].throughput_to_wrk, Some(1.0));
+        assert_eq!(summaries[1].throughput_to_reference, Some(1.0));
         assert_eq!(summaries[1].failures, ["broke"]);
         assert_eq!((summaries[1].p99_us, summaries[1].errors), (None, None));
         assert_eq!(summaries[1].counted_ratio, Some(99_999.0 / 100_000.0));
@@ -249,7 +251,7 @@ mod tests {
             }
         }
         let summaries = summarise(&ALL[0], &all);
-        assert_eq!(summaries[1].cpu_to_wrk, Some(0.7));
+        assert_eq!(summaries[1].cpu_to_reference, Some(0.7));
         assert_eq!(summaries[1].cpu_per_request_us, Some(10.5));
         assert_eq!(summaries[0].cpu_per_request_us, Some(20.0));
     }

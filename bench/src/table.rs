@@ -21,17 +21,18 @@ pub fn print_lists(scenarios: &[Scenario], tools: &[Tool], missing: &[&str]) {
 /// One scenario, with a row for each tool.
 pub fn print_scenario(scenario: &Scenario, summaries: &[Summary]) {
     println!("\n{}: {}", scenario.name, scenario.about);
+    let to_reference = format!("to {}", scenario.reference());
     println!(
-        "  {:<16} {:>9} {:>11} {:>7} {:>9} {:>9} {:>7} {:>9} {:>8} {:>8} {:>8} {:>8} {:>9} {:>8} {:>7} {:>7} {:>7} {:>6}",
+        "  {:<16} {:>9} {:>11} {:>9} {:>9} {:>9} {:>7} {:>9} {:>9} {:>8} {:>8} {:>8} {:>9} {:>8} {:>7} {:>7} {:>7} {:>6}",
         "tool",
         "CPU us/rq",
         "range",
-        "to wrk",
+        to_reference,
         "range",
         "no spin",
         "calls",
         "rq/s",
-        "to wrk",
+        to_reference,
         "RSS MiB",
         "p50 us",
         "p99 us",
@@ -79,16 +80,16 @@ pub fn print_scenario(scenario: &Scenario, summaries: &[Summary]) {
 
 fn print_row(summary: &Summary) {
     println!(
-        "  {:<16} {:>9} {:>11} {:>7} {:>9} {:>9} {:>7} {:>9} {:>8} {:>8} {:>8} {:>8} {:>9} {:>8} {:>7} {:>7} {:>7} {:>6}",
+        "  {:<16} {:>9} {:>11} {:>9} {:>9} {:>9} {:>7} {:>9} {:>9} {:>8} {:>8} {:>8} {:>9} {:>8} {:>7} {:>7} {:>7} {:>6}",
         summary.tool,
         number(summary.cpu_per_request_us, 2),
         range(summary.cpu_range_us),
-        number(summary.cpu_to_wrk, 2),
-        range(summary.cpu_to_wrk_range),
+        number(summary.cpu_to_reference, 2),
+        range(summary.cpu_to_reference_range),
         number(summary.cpu_without_spin_us, 2),
         number(summary.syscalls_per_request, 2),
         number(summary.throughput_per_s, 0),
-        number(summary.throughput_to_wrk, 2),
+        number(summary.throughput_to_reference, 2),
         number(summary.max_rss_kib.map(|kib| kib / 1_024.0), 1),
         number(summary.p50_us, 0),
         number(summary.p99_us, 0),

@@ -1,4 +1,5 @@
-//! h2load (nghttp2) over HTTP/1.1: closed loop, pipelining, and a rate for each connection.
+//! h2load (nghttp2): closed loop over HTTP/2; over HTTP/1.1 also pipelining, and a rate for each
+//! connection.
 use std::path::Path;
 use std::process::Command;
 
@@ -20,8 +21,10 @@ impl Peer for H2load {
             return None;
         }
         let mut command = Command::new(program);
+        if scenario.streams.is_none() {
+            command.arg("--h1");
+        }
         command.args([
-            "--h1",
             "-t",
             "1",
             "-D",
@@ -29,7 +32,7 @@ impl Peer for H2load {
             "-c",
             &scenario.connections.to_string(),
             "-m",
-            &scenario.pipeline.to_string(),
+            &scenario.streams.unwrap_or(scenario.pipeline).to_string(),
         ]);
         if let Some(rate) = scenario.rate_per_s {
             command
@@ -37,6 +40,10 @@ impl Peer for H2load {
         }
         command.arg(request.url());
         Some(Ok(command))
+    }
+
+    fn knows_streams(&self) -> bool {
+        true
     }
 
     fn read(&self, ended: &Ended, _: &Request<'_>) -> Result<Figures, String> {

@@ -42,6 +42,9 @@ impl Peer for Engine {
             "--pipeline",
             &scenario.pipeline.to_string(),
         ]);
+        if let Some(streams) = scenario.streams {
+            command.args(["--streams", &streams.to_string()]);
+        }
         if let Some(rate) = scenario.rate_per_s {
             command.args(["--rate", &rate.to_string()]);
         }
@@ -60,6 +63,10 @@ impl Peer for Engine {
     }
 
     fn knows_devices(&self) -> bool {
+        true
+    }
+
+    fn knows_streams(&self) -> bool {
         true
     }
 
@@ -116,6 +123,9 @@ impl Peer for Pippin {
                 command.args(["-t", &request.sources().to_string()]);
             }
         }
+        if let Some(streams) = scenario.streams {
+            command.args(["--h2c", "--streams", &streams.to_string()]);
+        }
         if let Some(rate) = scenario.rate_per_s {
             command.args(["-R", &rate.to_string()]);
         }
@@ -130,6 +140,10 @@ impl Peer for Pippin {
     }
 
     fn knows_devices(&self) -> bool {
+        true
+    }
+
+    fn knows_streams(&self) -> bool {
         true
     }
 
