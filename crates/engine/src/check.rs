@@ -81,6 +81,15 @@ impl Judge {
         Self { body_bytes: 0, kept: None, status: 0, wrong: false }
     }
 
+    /// Forgets what is known of an answer that may be incomplete. The memory stays.
+    #[inline]
+    pub fn forget(&mut self) {
+        (self.body_bytes, self.status, self.wrong) = (0, 0, false);
+        if let Some(kept) = &mut self.kept {
+            kept.clear();
+        }
+    }
+
     /// An answer begins.
     #[inline]
     pub fn head(&mut self, status: u16) {

@@ -14,6 +14,7 @@
 //! | [`overload`] | what a target does beyond its capacity |
 //! | [`phases`] | the phases of a device load |
 //! | [`walks`] | the steps of a scenario |
+//! | [`spoken`] | the protocols of a run, and that of each target |
 //! | [`agents`] | the agents that applied the loads |
 //! | [`doubts`] | caveats by name over all targets |
 //! | [`missing`] | targets without a result, by cause |
@@ -33,6 +34,7 @@ pub mod published;
 pub mod row;
 pub mod run;
 pub mod series;
+pub mod spoken;
 pub mod sweep;
 pub mod walks;
 

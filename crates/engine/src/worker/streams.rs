@@ -282,7 +282,7 @@ impl<S: Stack> Core<'_, S> {
             place.value = self.wire.draw::<S::Protocol>(template, &mut self.drawer);
             let value = place.value;
             let answering = self.streams.answering(slot, tag);
-            answering.judge = Judge::new();
+            answering.judge.forget();
             (answering.head_at, answering.last_at, answering.is_unstamped) = (0, 0, false);
             let session = &mut connection.protocol;
             self.protocol.render(session, template, tag, value, &mut connection.out);

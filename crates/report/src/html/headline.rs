@@ -66,6 +66,7 @@ fn line(view: &View, row: &Row, services: bool) -> Markup {
                 span.phone { (row.rank_in_words()) ". " } span.name { (row.target) }
                 @if let Some(Step::Connections { count }) = row.step { span.sub { "best at " (count) " connections" } }
                 @else if let Some(framework) = &row.framework { span.sub { (framework) } }
+                @if let Some(spoken) = &row.spoken { span.sub { (spoken) } }
             }
             td {
                 @if let Some(verdict) = row.verdict { (badge(verdict)) }

@@ -23,6 +23,7 @@ use super::curve::{Bin, QuantilePoint, bins, bins_per_decade, quantiles};
 use super::overload::OverloadView;
 use super::phases::{self, PhaseRow};
 use super::series::Series;
+use super::spoken;
 use super::sweep::{self, Sweep};
 use super::walks::{self, StepView};
 use crate::words;
@@ -39,6 +40,9 @@ pub struct Row {
     /// The kind of server, from the register.
     #[serde(default)]
     pub kind: Option<ServerKind>,
+    /// The protocol and the connections; `None` where they are the same for all targets.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub spoken: Option<String>,
     /// Quantiles of the response time for the chart.
     pub response_quantiles: Vec<QuantilePoint>,
     /// Distribution of the response time for the chart.
@@ -223,6 +227,7 @@ impl<'a> Entry<'a> {
                 .and_then(|info| info.manifest.as_ref())
                 .map(|manifest| manifest.framework.clone()),
             kind: info.and_then(|info| info.registered.kind),
+            spoken: spoken::unlike_others(record, &self.headline),
             response_quantiles: Vec::new(),
             response_bins: Vec::new(),
             unavailable: unavailable.is_some(),

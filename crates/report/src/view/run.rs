@@ -100,29 +100,11 @@ impl RunFacts {
                 )
             }),
             generator: load.map(|load| {
-                format!(
-                    "{}, {} thread{}{}",
-                    load.io,
-                    load.threads,
-                    if load.threads == 1 { "" } else { "s" },
-                    spoken(record)
-                )
+                let loops = format!("{}, {}", load.io, counted(u64::from(load.threads), "thread"));
+                [vec![loops], spoken::protocols(record)].concat().join(", ")
             }),
         }
     }
-}
-
-/// The protocols of all loads, each once, after a comma: `, HTTP/1.1, HTTP/2 over TLS`.
-fn spoken(record: &RunRecord) -> String {
-    let mut names: Vec<String> = Vec::new();
-    for spec in record.trials.iter().filter_map(|trial| trial.load_spec.as_ref()) {
-        let over = if spec.tls.is_some() { " over TLS" } else { "" };
-        let name = format!(", {}{over}", spec.protocol.name());
-        if !names.contains(&name) {
-            names.push(name);
-        }
-    }
-    names.concat()
 }
 
 /// Adds a note if the command line changed the plan, because then it is no longer the published
