@@ -2,7 +2,6 @@
 use pippin_model::load_spec::{LoadSpec, Schedule};
 use pippin_model::run::RunRecord;
 use pippin_model::trial::TrialRecord;
-
 use pippin_model::units::counted;
 
 /// The protocol: `HTTP/2 over TLS`.
