@@ -192,7 +192,9 @@ impl Users {
         if spec.scenario.is_some() {
             return 0;
         }
-        let (requests, users) = (spec.requests.turn_count() as u64, u64::from(all_users(spec)));
+        let requests = spec.requests.turn_count() as u64;
+        // Each stream of a connection is a user.
+        let users = u64::from(all_users(spec)) * u64::from(spec.connections.streams);
         // If there are more requests than users, users start far from each other, so that no
         // request is repeated before all were sent.
         (if requests > users { nth % users * requests / users } else { nth % requests }) as u32

@@ -150,9 +150,9 @@ fn every_protocol_goes_every_way() {
             let insecure: &[&str] = if nth == 1 { &["--insecure"] } else { &[] };
             let outcome = load(folder.path(), &[&to[..], flags[nth], insecure, &JSON[..]].concat());
             assert_eq!(all_good(&outcome)["protocol"], protocol, "{outcome}");
-            // One look before the load, and its two connections.
+            // The load's two connections; over some protocols there is one look before.
             let visitors = door.visitors();
-            assert!(visitors.len() >= 3, "{visitors:?}");
+            assert!(visitors.len() >= 2, "{visitors:?}");
             assert!(visitors.iter().all(|visitor| visitor.from.is_some_and(|from| from.is_ipv6())));
         }
         let path = folder.path().join(protocol.replace('/', ""));

@@ -12,7 +12,8 @@ use super::{Subject, Verdict};
 /// Lengths on both sides of every limit of the framing (RFC 6455 section 5.2); the workload's own
 /// length is tried too.
 const LENGTHS: [usize; 7] = [0, 1, 125, 126, 1_000, 65_535, 65_536];
-/// Fragments of a message.
+/// Fragments of a message. None is empty: servers may refuse empty ones, because a flood of them
+/// costs its sender nothing (Bandit does).
 const FRAGMENTS: [usize; 2] = [1, 3];
 /// A server may consent a moment before it takes a connection in, and a load waits as long.
 const TAKEN_IN: Duration = Duration::from_millis(100);
@@ -32,6 +33,7 @@ pub fn echo(subject: &mut Subject<'_>) -> Verdict {
         for (is_text, fragments) in [true, false]
             .into_iter()
             .flat_map(|is_text| FRAGMENTS.into_iter().map(move |fragments| (is_text, fragments)))
+            .filter(|(_, fragments)| *fragments <= length.max(1))
         {
             let sent = Message { is_text, payload: payload(length, is_text, &mut draw) };
             let what = || {

@@ -101,7 +101,7 @@ impl RunFacts {
             }),
             generator: load.map(|load| {
                 let loops = format!("{}, {}", load.io, counted(u64::from(load.threads), "thread"));
-                [vec![loops], spoken::protocols(record)].concat().join(", ")
+                [vec![loops], super::spoken::protocols(record)].concat().join(", ")
             }),
         }
     }
