@@ -146,7 +146,7 @@ fn rate(pippin: &Path, length: Duration) -> Result<Row, String> {
         null::serve(listener, null::Config::default(), stop).map(drop)
     };
     let (seconds, rate) = (format!("{}s", length.as_secs()), RATE_PER_S.to_string());
-    let words = ["-R", &rate, "-c", "64", "-d", &seconds, "--warm-up", "none"];
+    let words = ["-R", &rate, "-c", "64", "-d", &seconds];
     load(pippin, "rate", format!("{RATE_PER_S} requests a second"), length, 1, serve, &words)
 }
 

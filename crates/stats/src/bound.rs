@@ -26,6 +26,9 @@ const MAY_BE_FULL: f64 = 0.50;
 const MUCH_CPU: f64 = 0.25;
 /// The busy share from which processors that the target uses with others are nearly full.
 const NEARLY_FULL: f64 = 0.75;
+/// A request that takes less than this when it is alone, in seconds, waits for processors and the
+/// network only. So it waits for them longer where the processors are nearly full.
+const SHORT_S: f64 = 0.001;
 
 /// How processors limit a target.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -122,8 +125,8 @@ pub(crate) fn services_bound(evidence: &Evidence) -> bool {
 
 /// Whether requests mostly wait for something other than a processor. Either the processors are at
 /// most half busy, whoever uses them. Or CPU time is a small part of `single_s`, the seconds of a
-/// request that does not queue, and the target does not help to fill its processors. `None` if CPU use
-/// is unknown.
+/// request that does not queue. This does not count where the processors are nearly full and the
+/// target helps to fill them, or has nothing else to wait for. `None` if CPU use is unknown.
 pub(crate) fn is_waiting(
     evidence: &Evidence,
     throughput_per_s: f64,
@@ -135,8 +138,8 @@ pub(crate) fn is_waiting(
     let used = cores + stolen + others_cores(evidence);
     let cpu_s = cores / throughput_per_s;
     let is_nearly_full = shared_busy(evidence).is_some_and(|share| share >= NEARLY_FULL);
-    let helps_to_fill = is_nearly_full && cores >= MUCH_CPU * given;
-    let needs_little = cpu_s < MUCH_CPU * single_s && !helps_to_fill;
+    let may_queue_there = is_nearly_full && (cores >= MUCH_CPU * given || single_s < SHORT_S);
+    let needs_little = cpu_s < MUCH_CPU * single_s && !may_queue_there;
     Some(used < MAY_BE_FULL * given || needs_little)
 }
 

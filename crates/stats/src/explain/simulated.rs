@@ -260,6 +260,25 @@ fn a_processor_shared_with_others_is_the_processor_and_no_limit_of_threads() {
 }
 
 #[test]
+fn a_processor_that_others_fill_is_no_limit_of_threads() {
+    // Others leave a seventh of it. Alone, a request takes 75 us, 16.5 us of them on the processor.
+    let server = Server { at_a_time: 1, service_ns: 118_000, stalls: None, cpu_ns: 16_500 };
+    let mut record = server.closed(10);
+    record.single = Some(Single { requests: 20, median_ns: 75_000 });
+    let usage = record.usage.as_mut().unwrap();
+    usage.busy_by_cpu.insert(0, 1.0);
+    usage.foreign_cores = Some(0.86);
+    let found = explained(&record, &Context::default());
+    assert!(!matches!(found.limit, Limit::AtATime { .. }), "{found:?}");
+    // A lock of 5 ms is found there, too.
+    let mut record = LOCK.closed(100);
+    let usage = record.usage.as_mut().unwrap();
+    usage.busy_by_cpu.insert(0, 0.9);
+    usage.foreign_cores = Some(0.89);
+    assert_eq!(at_a_time(&record, &Context::default()), 1);
+}
+
+#[test]
 fn many_requests_that_each_need_little_of_a_busy_processor_are_no_limit_of_threads() {
     // 20 users, 218 us of CPU of 1.66 ms: a request that is alone waits, and the processors that
     // the target shares with the generator are 80 % busy.
