@@ -165,15 +165,18 @@ pub(crate) enum End {
 
 /// What a worker learns of answers while they are read.
 pub(crate) trait Answers {
-    /// Whether [`Answers::field`] does anything.
-    const WANTS_FIELDS: bool = false;
-
     /// The tag of the request that was sent first, of those under way.
     fn oldest(&self) -> u32;
     /// The template of a request under way; `None` if no such request is.
     fn template(&self, tag: u32) -> Option<u32>;
     /// An interim answer came (1xx).
     fn interim(&mut self);
+    /// Whether every field of the answer to this request is wanted. A head that repeats the one
+    /// before is not decoded otherwise.
+    #[inline]
+    fn wants_fields(&self, _tag: u32) -> bool {
+        false
+    }
     /// A field of a head that is being read; only where answers come in any order, and only if it
     /// is wanted.
     #[inline]

@@ -2,11 +2,13 @@
 //! server.
 //!
 //! ```
-//! use pippin_reference::scripted::{Answer, Script, spawn}; use pippin_reference::tls::{Authority,
-//! Certified, Front, Manner}; let server = spawn(Script::always(Answer::ok(b"hello")))?; let
-//! authority = Authority::new(); let front = Front::spawn(server.address(),
-//! authority.server(&Certified::default()), Manner::default())?; // A client that trusts
-//! `authority.pem()` now finds the scripted server behind https://{front.address()}/.
+//! use pippin_reference::scripted::{Answer, Script, spawn};
+//! use pippin_reference::tls::{Authority, Certified, Front, Manner};
+//! let server = spawn(Script::always(Answer::ok(b"hello")))?;
+//! let authority = Authority::new();
+//! let config = authority.server(&Certified::default());
+//! let front = Front::spawn(server.address(), config, Manner::default())?;
+//! // A client that trusts `authority.pem()` now finds the scripted server behind it.
 //! assert_eq!(front.account().handshakes, 0);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```

@@ -60,8 +60,9 @@ struct Collected {
 }
 
 impl Answers for Collected {
-    const WANTS_FIELDS: bool = true;
-
+    fn wants_fields(&self, _: u32) -> bool {
+        true
+    }
     fn oldest(&self) -> u32 {
         0
     }

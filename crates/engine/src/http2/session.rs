@@ -390,7 +390,8 @@ impl Session {
         out: &mut Frames,
     ) -> Result<Option<(u32, Fate)>, Fault> {
         let tag = self.whose_answer(id)?;
-        if A::WANTS_FIELDS || !self.decoder.repeats(block) {
+        let are_wanted = tag.is_some_and(|tag| answers.wants_fields(tag));
+        if are_wanted || !self.decoder.repeats(block) {
             self.read_head(tag, block, answers)?;
         }
         let head = self.last_head;

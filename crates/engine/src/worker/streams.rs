@@ -122,6 +122,11 @@ impl Answers for StreamAnswers<'_> {
     }
 
     #[inline]
+    fn wants_fields(&self, tag: u32) -> bool {
+        self.wanted_type(tag).is_some()
+    }
+
+    #[inline]
     fn field(&mut self, tag: u32, name: &[u8], value: &[u8]) {
         match name {
             // Each head begins with it, that of an interim answer too.

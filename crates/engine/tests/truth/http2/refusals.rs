@@ -17,6 +17,7 @@ on_each_loop!(
     resets_fail_one_request_each,
     a_wrong_answer_fails_alone,
     the_media_type_is_looked_at_where_the_check_asks,
+    a_head_that_comes_again_has_its_media_type,
     a_late_answer_fails_alone,
     a_close_fails_what_is_under_way,
     what_nobody_has_read_is_sent_again,
@@ -63,6 +64,30 @@ fn the_media_type_is_looked_at_where_the_check_asks(io: IoChoice) {
     assert_eq!(asks(Some("text/html")), (50, vec![(ErrorKind::WrongBody, 50)]));
     assert_eq!(asks(Some("text/css")), (0, vec![(ErrorKind::WrongBody, 100)]));
     assert_eq!(asks(None), (100, vec![]));
+}
+
+/// A head that repeats the one before is looked at like the first.
+fn a_head_that_comes_again_has_its_media_type(io: IoChoice) {
+    const CONTENT_TYPE: u8 = 31;
+    let server = Server::new(|connection| {
+        let head = [OK.to_vec(), field(CONTENT_TYPE, "text/html")].concat();
+        while let Some(stream) = connection.request() {
+            let frames = [
+                frame(HEADERS, END_HEADERS, stream, &head),
+                frame(DATA, END_STREAM, stream, b"hello"),
+            ];
+            connection.send(&frames.concat())?;
+        }
+        None
+    })
+    .unwrap();
+    let asks = |content_type: &str| {
+        let check = Check { content_type: Some(content_type.into()), ..Check::default() };
+        let requests = vec![Request { check, ..get(BodyCheck::Any) }].into();
+        let result = run(&streams(LoadSpec { requests, ..closed(server.address, io, 1, 100) }, 4));
+        result.measured.requests.good
+    };
+    assert_eq!((asks("text/html"), asks("text/css")), (100, 0));
 }
 
 /// Each connection but the last answers 5 requests of 8 and leaves the others: they go over the
