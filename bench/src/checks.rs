@@ -2,7 +2,7 @@
 //! with and without, in turn, on the same server. The figures are the engine's own CPU times of its
 //! threads.
 use clap::Args;
-use pippin_model::load_spec::{BodyCheck, Check, LoadSpec, Request, WarmUp};
+use pippin_model::load_spec::{BodyCheck, Check, Connections, LoadSpec, Request, WarmUp};
 use pippin_reference::echo;
 use pippin_stats::quantile::median;
 use serde::Serialize;
@@ -24,6 +24,10 @@ pub struct ChecksArguments {
     /// Connections.
     #[arg(long, default_value_t = 64, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     connections: u32,
+    /// Requests in flight on each connection. Many share a system call, so that less of the noise
+    /// of the kernel's time is in the difference.
+    #[arg(long, default_value_t = 16, value_parser = clap::value_parser!(u32).range(1..=1_000))]
+    pipeline: u32,
     /// The generator's core.
     #[arg(long, default_value_t = 1)]
     core: u32,
@@ -58,6 +62,7 @@ struct Kept<'a> {
     rounds: u32,
     ms: u32,
     connections: u32,
+    pipeline: u32,
     rows: &'a [Row],
 }
 
@@ -77,12 +82,13 @@ pub fn run(arguments: &ChecksArguments) -> Result<(), String> {
         println!("{:<24} {:>12.0} {middle:>8.0} ({low:.0} to {high:.0})", row.what, row.without_ns);
     }
     let kept = Kept {
-        schema: 1,
+        schema: 2,
         unix_seconds: results::unix_seconds(),
         machine: results::machine(),
         rounds: arguments.rounds,
         ms: arguments.ms,
         connections: arguments.connections,
+        pipeline: arguments.pipeline,
         rows: &rows,
     };
     let path = results::write(&arguments.results, &format!("checks-{}", kept.unix_seconds), &kept)?;
@@ -154,11 +160,13 @@ fn load_spec(
     requests: Vec<Request>,
     round: u32,
 ) -> LoadSpec {
+    let load = closed(address, arguments.connections, u64::from(arguments.ms) * 1_000_000);
     LoadSpec {
         requests: requests.into(),
         warm_up: WarmUp::Fixed { duration_ns: 50_000_000 },
         cores: vec![arguments.core],
         seed: u64::from(round),
-        ..closed(address, arguments.connections, u64::from(arguments.ms) * 1_000_000)
+        connections: Connections { pipeline: arguments.pipeline, ..load.connections },
+        ..load
     }
 }
