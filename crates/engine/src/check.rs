@@ -72,13 +72,16 @@ pub(crate) struct Judge {
     /// answer.
     #[allow(clippy::box_collection)] // a connection must stay small
     kept: Option<Box<Vec<u8>>>,
+    /// Where the body before this one had the first texts of its check. The next one mostly has
+    /// them there too, and to look there costs less than to make a searcher for a text.
+    found: [u32; 2],
     pub status: u16,
     wrong: bool,
 }
 
 impl Judge {
     pub const fn new() -> Self {
-        Self { body_bytes: 0, kept: None, status: 0, wrong: false }
+        Self { body_bytes: 0, kept: None, found: [0; 2], status: 0, wrong: false }
     }
 
     /// Forgets what is known of an answer that may be incomplete. The memory stays.
@@ -162,7 +165,7 @@ impl Judge {
 
     #[inline]
     fn error(
-        &self,
+        &mut self,
         Right { check, filled }: &Right<'_>,
         timing: Timing,
         referee: Option<&dyn Referee>,
@@ -171,25 +174,30 @@ impl Judge {
             return Some(ErrorKind::WrongStatus);
         }
         let length = self.body_bytes;
-        let body = || self.kept.as_ref().map_or(&[][..], |kept| kept);
+        let body = self.kept.as_ref().map_or(&[][..], |kept| kept);
         let is_right = !self.wrong
             && match &check.body {
                 BodyCheck::Any => true,
                 BodyCheck::Exact(expected) => length == expected.len() as u64,
                 BodyCheck::Length { min, max } => (*min..=*max).contains(&length),
                 BodyCheck::Contains { min, max, all } => {
-                    let is_there = |needle: &[u8]| memmem::find(body(), needle).is_some();
+                    let mut found = self.found.iter_mut();
                     (*min..=*max).contains(&length)
-                        && all.iter().enumerate().all(|(nth, needle)| match filled {
-                            None => is_there(needle.as_bytes()),
-                            Some(filled) => filled.with_text(nth, needle, is_there),
+                        && all.iter().enumerate().all(|(nth, text)| {
+                            let mut nowhere = 0;
+                            let place = found.next().unwrap_or(&mut nowhere);
+                            let mut is_there = |text: &[u8]| holds(body, text, place);
+                            match filled {
+                                None => is_there(text.as_bytes()),
+                                Some(filled) => filled.with_text(nth, text, is_there),
+                            }
                         })
                 }
                 BodyCheck::Refereed => referee.is_some_and(|referee| {
                     let Timing { template: request, sent_ns, read_ns, value, .. } = timing;
                     let drawn = filled.map_or(&[][..], |_| &value);
                     let drawn = str::from_utf8(drawn).unwrap_or_default();
-                    referee.is_right(&Exchange { request, body: body(), drawn, sent_ns, read_ns })
+                    referee.is_right(&Exchange { request, body, drawn, sent_ns, read_ns })
                 }),
             };
         if !is_right {
@@ -197,6 +205,18 @@ impl Judge {
         }
         (timing.service_ns() < check.least_ns).then_some(ErrorKind::TooEarly)
     }
+}
+
+/// Whether the body holds the text, which is looked for at `place` first. The place where it was
+/// found is kept there.
+#[inline]
+fn holds(body: &[u8], text: &[u8], place: &mut u32) -> bool {
+    if body.get(*place as usize..).is_some_and(|rest| rest.starts_with(text)) {
+        return true;
+    }
+    let found = memmem::find(body, text);
+    *place = found.and_then(|place| place.try_into().ok()).unwrap_or(0);
+    found.is_some()
 }
 
 #[cfg(test)]
@@ -238,6 +258,32 @@ mod tests {
         assert!(!judge(&check, &["ab"]));
         assert!(!judge(&check, &["abcd", "01234"]));
         assert!(!judge(&check, &["abcx"]));
+    }
+
+    #[test]
+    fn texts_are_found_wherever_they_were_in_the_body_before() {
+        let all = ["ab", "cd", "e"].map(String::from).to_vec();
+        let body = BodyCheck::Contains { min: 0, max: 20, all };
+        let check = Check { body, ..Check::default() };
+        let mut judge = Judge::default();
+        let mut judged = |body: &[u8]| {
+            judge.head(200);
+            judge.piece(&right(&check), body);
+            judge.finish(&right(&check), Timing::default(), None).is_none()
+        };
+        for (body, is_right) in [
+            ("xxxxxxxxxxabcde", true),
+            ("xxxxxxxxxxabcde", true),
+            ("ecdab", true),
+            ("ecdxab", true),
+            ("ecd", false),
+            ("", false),
+            ("xxxxxxxxxxabc", false),
+            ("edcba cd", false),
+            ("cdeab", true),
+        ] {
+            assert_eq!(judged(body.as_bytes()), is_right, "{body}");
+        }
     }
 
     #[test]
