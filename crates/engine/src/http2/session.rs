@@ -390,9 +390,9 @@ impl Session {
         out: &mut Frames,
     ) -> Result<Option<(u32, Fate)>, Fault> {
         let tag = self.whose_answer(id)?;
-        let are_wanted = tag.is_some_and(|tag| answers.wants_fields(tag));
-        if are_wanted || !self.decoder.repeats(block) {
-            self.read_head(tag, block, answers)?;
+        let wanting = tag.filter(|tag| answers.wants_fields(*tag));
+        if wanting.is_some() || !self.decoder.repeats(block) {
+            self.read_head(wanting, block, answers)?;
         }
         let head = self.last_head;
         let Some(tag) = tag else { return Ok(None) };
@@ -424,9 +424,10 @@ impl Session {
     }
 
     /// Decodes a header block, whosever it is: both sides have the same table only if all are.
+    /// `wanting` is the answer that wants the fields, if it does.
     fn read_head<A: Answers>(
         &mut self,
-        tag: Option<u32>,
+        wanting: Option<u32>,
         block: &[u8],
         answers: &mut A,
     ) -> Result<(), Fault> {
@@ -434,7 +435,7 @@ impl Session {
         let mut head = Head::default();
         let decoded = self.decoder.decode(block, |name, value| {
             head.field(name, value, limit);
-            if let Some(tag) = tag {
+            if let Some(tag) = wanting {
                 answers.field(tag, name, value);
             }
         });
