@@ -132,17 +132,34 @@ pub fn try_connection<'a>(
     Ok(negotiated)
 }
 
-/// Opens one WebSocket as a load would, and closes it: whether a load would get through.
+/// Opens a connection to each place of a load as the load will, and closes it. So a wrong
+/// certificate, or a server of another protocol, gives one message instead of a load of failures.
+/// HTTP/1.1 without TLS needs no such look.
 ///
 /// # Errors
-/// As [`try_connection`]'s; or if the server does not agree to WebSocket.
-pub fn try_websocket<'a>(
-    place: impl Into<Place<'a>>,
+/// As [`try_connection`]'s; or if the server does not agree to the WebSocket of the first request.
+pub fn try_places(spec: &LoadSpec, timeout: Duration) -> Result<(), EngineError> {
+    let tls = spec.tls.as_ref();
+    Place::all_of(spec).try_for_each(|place| match spec.protocol {
+        Protocol::Http1 if tls.is_none() => Ok(()),
+        Protocol::Http1 | Protocol::Http2 => {
+            try_connection(place, tls, spec.protocol, timeout).map(drop)
+        }
+        Protocol::WebSocket => spec
+            .requests
+            .iter()
+            .take(1)
+            .try_for_each(|request| try_websocket(place, tls, request, timeout)),
+    })
+}
+
+/// Opens one WebSocket as a load would, and closes it.
+fn try_websocket(
+    place: Place<'_>,
     tls: Option<&TlsSpec>,
     request: &Request,
     timeout: Duration,
 ) -> Result<(), EngineError> {
-    let place = place.into();
     let stream = blocking::Stream::connect(place, tls, Protocol::WebSocket, timeout)?;
     match websocket::client::Client::open(stream, request) {
         // That it does not close in order is no reason not to load it.

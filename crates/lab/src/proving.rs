@@ -1,7 +1,7 @@
 //! Proves a target on this machine before and after its load, and reads what its services counted.
-use pippin_engine::{Place, Referee, try_connection, try_websocket};
+use pippin_engine::{Referee, try_places};
 use pippin_model::load_result::LoadResult;
-use pippin_model::load_spec::{BodyCheck, LoadSpec, Protocol};
+use pippin_model::load_spec::{BodyCheck, LoadSpec};
 use pippin_model::trial::{Failure, ProofOutcome, ProofTime, Stage, TrialRecord};
 use pippin_model::usage::Role;
 use pippin_model::workload::{Sample, Workload};
@@ -157,8 +157,13 @@ impl ProvedTarget<'_> {
             requests
         };
         self.target.aim(load, requests);
+        // No proof has shown that the target speaks the load's protocol.
         if !self.target.is_proved() {
-            self.try_connections(load)?;
+            try_places(load, PATIENCE).map_err(|error| Failure {
+                stage: Stage::Load,
+                message: error.to_string(),
+                log_tail: self.target.log_tail(),
+            })?;
         }
         // Not in searches, which do not explain a target. Not in scenarios: their users think, and
         // one step says nothing about the others.
@@ -166,28 +171,6 @@ impl ProvedTarget<'_> {
             record.single = single::measure(load);
         }
         Ok(())
-    }
-
-    /// Opens a connection to each address as the load will, because no proof has done so: a server
-    /// of another protocol then gives one message, and not a load of failures.
-    fn try_connections(&self, load: &LoadSpec) -> Result<(), Failure> {
-        let tls = load.tls.as_ref();
-        let mut tried = Place::all_of(load).map(|place| match load.protocol {
-            Protocol::Http1 if tls.is_none() => Ok(()),
-            Protocol::Http1 | Protocol::Http2 => {
-                try_connection(place, tls, load.protocol, PATIENCE).map(drop)
-            }
-            Protocol::WebSocket => load
-                .requests
-                .iter()
-                .take(1)
-                .try_for_each(|request| try_websocket(place, tls, request, PATIENCE)),
-        });
-        tried.try_for_each(|tried| tried).map_err(|error| Failure {
-            stage: Stage::Load,
-            message: error.to_string(),
-            log_tail: self.target.log_tail(),
-        })
     }
 
     /// Proves the target after its load, also by the answers of the load. Does nothing if the

@@ -1,11 +1,10 @@
 //! `pippin compare URL URL`, `--command ... --command ...`, `--image ...`: servers from the command
 //! line, measured as targets of one interleaved run.
-use pippin_engine::Place;
 use pippin_lab::ad_hoc;
 use pippin_lab::address::Url;
 use pippin_lab::container::{self, Image};
 use pippin_lab::target::{Listening, Target};
-use pippin_model::load_spec::{Protocol, Request};
+use pippin_model::load_spec::{LoadSpec, Request};
 use pippin_model::run::{RunRecord, RunState};
 use pippin_model::target::TargetId;
 use pippin_model::workload::Workload;
@@ -168,8 +167,9 @@ impl Given<'_> {
         let path = self.arguments.path.as_ref().unwrap_or(&url.target);
         let tls = tls::of(&self.arguments.tls, &url)?;
         let addresses = url.resolve(&self.arguments.hosts.allow_host, PATIENCE)?;
-        let places = addresses.iter().copied().map(Place::from);
-        protocol::try_it(places, tls.as_ref(), Protocol::Http1, PATIENCE)?;
+        let load = LoadSpec { addresses, tls, ..LoadSpec::default() };
+        protocol::try_places(&load, PATIENCE)?;
+        let LoadSpec { addresses, tls, .. } = load;
         let request = self.only(path)?;
         Ok(ad_hoc::listening(Listening { addresses, tls, url }, request))
     }

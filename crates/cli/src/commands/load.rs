@@ -15,7 +15,6 @@ mod reach;
 pub mod request;
 pub mod tls;
 
-use pippin_engine::Place;
 use pippin_fleet::fleet::Fleet;
 use pippin_lab::generator::{Generator, Here};
 use pippin_lab::lifecycle::affinity;
@@ -137,10 +136,7 @@ fn base_of(arguments: &LoadArguments, asked: &Asked) -> Result<LoadSpec, CliErro
         proxy_header: arguments.reach.proxy_protocol.map(Into::into),
         ..load::base(([127, 0, 0, 1], 0).into(), cores(arguments)?, arguments.seed)
     };
-    match asked.requests.first().filter(|_| protocol == Protocol::WebSocket) {
-        Some(first) => protocol::try_websocket(&base, first, connect)?,
-        None => protocol::try_it(Place::all_of(&base), base.tls.as_ref(), protocol, connect)?,
-    }
+    protocol::try_places(&base, connect)?;
     Ok(base)
 }
 

@@ -1,10 +1,7 @@
 //! The protocol, and one connection before the load that shows mistakes in the flags.
-use pippin_engine::{
-    EngineError, Place, Remedy, check_request, try_connection, try_websocket as engine_tries,
-};
+use pippin_engine::{EngineError, Remedy, check_request, try_places as engine_tries};
 use pippin_lab::address::Url;
 use pippin_model::load_spec::{LoadSpec, Protocol, Request};
-use pippin_model::tls::TlsSpec;
 use std::time::Duration;
 
 use crate::arguments::load::ProtocolArguments;
@@ -56,47 +53,22 @@ pub fn check(protocol: Protocol, requests: &[Request]) -> Result<(), CliError> {
     requests.iter().try_for_each(|request| check_request(request, protocol)).map_err(CliError::User)
 }
 
-/// Opens one connection to each address. So a wrong certificate, or a server with another protocol,
-/// gives one message with the fix instead of a load of failures. HTTP/1.1 without TLS needs no such
-/// check.
-pub fn try_it<'a>(
-    places: impl Iterator<Item = Place<'a>>,
-    tls: Option<&TlsSpec>,
-    protocol: Protocol,
-    timeout: Duration,
-) -> Result<(), CliError> {
-    if tls.is_none() && protocol == Protocol::Http1 {
-        return Ok(());
-    }
-    for place in places {
-        try_connection(place, tls, protocol, timeout.min(PATIENCE))
-            .map_err(|error| CliError::User(format!("{error}{}", fix(&error))))?;
-    }
-    Ok(())
+/// Opens one connection to each address of a load. A mistake in the flags gives one message with
+/// the fix.
+pub fn try_places(load: &LoadSpec, timeout: Duration) -> Result<(), CliError> {
+    engine_tries(load, timeout.min(PATIENCE)).map_err(|error| {
+        let fix = fix(&error, load.protocol);
+        CliError::User(format!("{error}{fix}"))
+    })
 }
 
-/// Opens and closes one WebSocket at each address.
-pub fn try_websocket(
-    base: &LoadSpec,
-    request: &Request,
-    timeout: Duration,
-) -> Result<(), CliError> {
-    for place in Place::all_of(base) {
-        engine_tries(place, base.tls.as_ref(), request, timeout.min(PATIENCE))
-            .map_err(|error| CliError::User(format!("{error}{}", fix_of_websocket(&error))))?;
-    }
-    Ok(())
-}
-
-const fn fix_of_websocket(error: &EngineError) -> &'static str {
+const fn fix(error: &EngineError, protocol: Protocol) -> &'static str {
     match error {
-        EngineError::Handshake { remedy: Some(Remedy::PlainHttp), .. } => "; if so, write ws://",
-        other => fix(other),
-    }
-}
-
-const fn fix(error: &EngineError) -> &'static str {
-    match error {
+        EngineError::Handshake { remedy: Some(Remedy::PlainHttp), .. }
+            if matches!(protocol, Protocol::WebSocket) =>
+        {
+            "; if so, write ws://"
+        }
         EngineError::Handshake { remedy: Some(Remedy::TrustRoot), .. } => {
             "; trust its root with --ca FILE, or do not verify it with --insecure"
         }
