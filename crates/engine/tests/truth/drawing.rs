@@ -1,6 +1,7 @@
 //! Values that are drawn anew for each request: the server gets another one each time, and only an
 //! answer with that very one is right.
 use std::collections::BTreeMap;
+use std::net::SocketAddr;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
 
@@ -106,22 +107,38 @@ fn pipelined(spec: LoadSpec, depth: u32) -> LoadSpec {
     LoadSpec { connections: Connections { pipeline: depth, ..spec.connections }, ..spec }
 }
 
+/// TLS in front of a server.
+struct Secured {
+    authority: Authority,
+    front: Front,
+}
+
+impl Secured {
+    fn before(server: SocketAddr) -> Self {
+        let authority = Authority::new();
+        let tls = authority.server(&Default::default());
+        Self { front: Front::spawn(server, tls, Manner::default()).unwrap(), authority }
+    }
+
+    /// The load with the drawn requests, plain and over TLS.
+    fn with_and_without(&self, load: LoadSpec) -> [LoadSpec; 2] {
+        let plain = LoadSpec { requests: requests().into(), ..load };
+        let secured = LoadSpec {
+            addresses: vec![self.front.address()],
+            tls: Some(trusting(&self.authority)),
+            ..plain.clone()
+        };
+        [plain, secured]
+    }
+}
+
 /// 16 requests leave in one write, plain and over TLS, and each answer is judged by the value of
 /// its own request.
 fn each_request_of_a_pipeline_has_a_value_of_its_own(io: IoChoice) {
     let seen = Seen::default();
     let server = spawn(echo(&seen)).unwrap();
-    let authority = Authority::new();
-    let front =
-        Front::spawn(server.address(), authority.server(&Default::default()), Manner::default())
-            .unwrap();
-    let plain = LoadSpec { requests: requests().into(), ..closed(server.address(), io, 3, 480) };
-    let secured = LoadSpec {
-        addresses: vec![front.address()],
-        tls: Some(trusting(&authority)),
-        ..plain.clone()
-    };
-    for spec in [plain, secured] {
+    let front = Secured::before(server.address());
+    for spec in front.with_and_without(closed(server.address(), io, 3, 480)) {
         let result = run(&pipelined(spec, 16));
         assert_eq!((result.measured.requests.good, errors(&result)), (480, Vec::new()));
         assert_eq!(result.measured.connections.opened, 3);
@@ -134,17 +151,8 @@ fn each_request_of_a_pipeline_has_a_value_of_its_own(io: IoChoice) {
 fn values_go_through_tls_and_over_a_connection_each(io: IoChoice) {
     let seen = Seen::default();
     let server = spawn(echo(&seen)).unwrap();
-    let authority = Authority::new();
-    let front =
-        Front::spawn(server.address(), authority.server(&Default::default()), Manner::default())
-            .unwrap();
-    let plain = LoadSpec { requests: requests().into(), ..closed(server.address(), io, 4, 120) };
-    let secured = LoadSpec {
-        addresses: vec![front.address()],
-        tls: Some(trusting(&authority)),
-        ..plain.clone()
-    };
-    for spec in [plain, secured] {
+    let front = Secured::before(server.address());
+    for spec in front.with_and_without(closed(server.address(), io, 4, 120)) {
         let closing = Connections { requests_per_connection: Some(1), ..spec.connections };
         for connections in [spec.connections, closing] {
             let result = run(&LoadSpec { connections, ..spec.clone() });
