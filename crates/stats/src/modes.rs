@@ -106,11 +106,12 @@ fn cut(counts: &[f64], smooth: &[f64]) -> Vec<Hump> {
     for i in 1..smooth.len() {
         let rises_after_fall =
             smooth[i] > smooth[i - 1] && (from..i).any(|j| smooth[j] > smooth[i - 1]);
-        if rises_after_fall || i == smooth.len() - 1 {
+        if rises_after_fall {
             humps.push(hump(from, i, counts, smooth));
             from = i;
         }
     }
+    humps.push(hump(from, smooth.len(), counts, smooth));
     humps.retain(|hump| hump.count > 0.0);
     humps
 }
@@ -213,6 +214,17 @@ mod tests {
         lognormal(&mut tail, &mut noise, 1e6, 0.2, 9_500);
         lognormal(&mut tail, &mut noise, 1e7, 0.2, 500);
         assert_eq!(modes(&tail).len(), 1);
+    }
+
+    /// The last step holds every span of about an hour and more.
+    #[test]
+    fn the_longest_spans_are_counted() {
+        let mut h = Histogram::new();
+        (0..700).for_each(|_| h.record(1_000_000));
+        assert_eq!(modes(&h).len(), 1);
+        (0..300).for_each(|_| h.record(3_600_000_000_000));
+        let shares: Vec<f64> = modes(&h).iter().map(|mode| mode.share).collect();
+        assert_eq!(shares, [0.7, 0.3]);
     }
 
     #[test]
