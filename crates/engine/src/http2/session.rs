@@ -1,4 +1,6 @@
 //! What the frames of a connection mean (RFC 9113 sections 5 and 6).
+use std::cmp::Reverse;
+
 use pippin_model::load_result::ErrorKind;
 
 use super::frame::{
@@ -45,7 +47,7 @@ pub(super) struct Session {
     /// Bytes of DATA frames for which the server got no new window yet.
     unreturned: u32,
     pub has_settings: bool,
-    /// Requests that the server has not looked at: they may be sent again.
+    /// Requests that the server has not looked at: they may be sent again. The last one goes first.
     refused: Vec<u32>,
 }
 
@@ -568,13 +570,14 @@ impl Session {
         let last = payload.first_chunk::<4>().filter(|_| header.stream == 0 && payload.len() >= 8);
         let last = u32::from_be_bytes(*last.ok_or(Fault::Malformed)?) & 0x7FFF_FFFF;
         answers.closing();
-        for tag in 0..self.streams.len() as u32 {
-            let id = self.streams[tag as usize].id;
-            if id > last {
-                self.ended.add(id);
-                self.close(tag);
-                self.refused.push(tag);
-            }
+        let ids = (0..).zip(&self.streams).map(|(tag, stream)| (stream.id, tag));
+        let mut above: Vec<(u32, u32)> = ids.filter(|(id, _)| *id > last).collect();
+        // The stream that was opened first is taken first, from the end.
+        above.sort_unstable_by_key(|(id, _)| Reverse(*id));
+        for (id, tag) in above {
+            self.ended.add(id);
+            self.close(tag);
+            self.refused.push(tag);
         }
         Ok(())
     }

@@ -296,7 +296,7 @@ impl<S: Stack> Core<'_, S> {
     fn take_back(&mut self, slot: u32) {
         if !S::Protocol::IN_ORDER {
             let tags: Vec<u32> = self.flights.tags(slot, (0, 0)).collect();
-            return tags.into_iter().rev().for_each(|tag| self.take_back_stream(slot, tag));
+            return tags.into_iter().for_each(|tag| self.take_back_stream(slot, tag));
         }
         let connection = &mut self.connections[slot as usize];
         let ring = (connection.head, connection.in_flight);

@@ -5,10 +5,11 @@
 //!   [`answers`]: reading and judging; [`losses`]: everything that can go wrong; [`securing`]:
 //!   handshakes of the transport; [`greeting`]: those of a protocol; [`streams`]: connections that
 //!   several users share; [`gathering`]: answers that come on all connections; [`walking`]: users
-//!   whose requests vary; [`connection`], [`flights`]: the state.
+//!   whose requests vary; [`connection`], [`due`], [`flights`]: the state.
 mod answers;
 mod connection;
 mod departure;
+mod due;
 mod flights;
 mod gathering;
 mod greeting;

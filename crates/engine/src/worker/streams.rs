@@ -1,13 +1,12 @@
 //! Connections that several users share (HTTP/2). Each place of a connection is a user with one
 //! request under way at a time, and its number is the tag of that request. A load over HTTP/1.1
 //! uses nothing of this.
-use std::collections::VecDeque;
-
 use pippin_model::load_result::ErrorKind;
 
 use super::answers::Reading;
 use super::connection::Link;
 use super::departure::Departure;
+use super::due::Due;
 use super::flights::{DUE, IDLE, InFlight, WAITING};
 use super::{Core, Stack, Worker};
 use crate::check::{Judge, Timing, is_of_type};
@@ -28,7 +27,7 @@ pub(super) struct Streams {
     /// Users of a connection.
     depth: u32,
     /// For each connection: users whose requests are due, in turn.
-    due: Vec<VecDeque<u32>>,
+    due: Vec<Due>,
     /// For each connection: users of an open loop whose turn it was when the server took no more.
     parked: Vec<Vec<u32>>,
     /// For each connection: whether its users wait to try again.
@@ -62,7 +61,7 @@ impl Streams {
     pub fn new(slots: u32, depth: u32) -> Self {
         Self {
             depth,
-            due: (0..slots).map(|_| VecDeque::new()).collect(),
+            due: (0..slots).map(|_| Due::default()).collect(),
             parked: (0..slots).map(|_| Vec::new()).collect(),
             retries: vec![false; slots as usize],
             barred: vec![None; slots as usize],
@@ -208,7 +207,7 @@ impl<S: Stack> Core<'_, S> {
         place.intended_at = at;
         if has_quota {
             self.schedule(slot, at, 1);
-            self.streams.due[slot as usize].push_back(tag);
+            self.streams.due[slot as usize].push(tag);
         }
     }
 
@@ -276,7 +275,7 @@ impl<S: Stack> Core<'_, S> {
         let room = self.room(slot);
         let now = self.now;
         for _ in 0..room.min(self.connections[slot as usize].pending) {
-            let Some(tag) = self.streams.due[slot as usize].pop_front() else { break };
+            let Some(tag) = self.streams.due[slot as usize].pop() else { break };
             let intended_at = self.flights.place(slot, tag).intended_at;
             let stretch = self.stretch_of(intended_at) as u32;
             let connection = &mut self.connections[slot as usize];
@@ -433,7 +432,7 @@ impl<S: Stack> Core<'_, S> {
     pub(super) fn take_back_stream(&mut self, slot: u32, tag: u32) {
         let place = self.flights.place(slot, tag);
         let stretch = std::mem::replace(&mut place.stretch, DUE);
-        self.streams.due[slot as usize].push_front(tag);
+        self.streams.due[slot as usize].put_back(tag);
         let connection = &mut self.connections[slot as usize];
         connection.in_flight -= 1;
         connection.pending += 1;
@@ -461,7 +460,7 @@ impl<S: Stack> Core<'_, S> {
 
     /// The due requests of a connection are given up: how many of each instant.
     pub(super) fn take_due(&mut self, slot: u32) -> Vec<u64> {
-        let tags = std::mem::take(&mut self.streams.due[slot as usize]);
+        let tags = self.streams.due[slot as usize].take();
         let mut give_up = |tag| {
             let place = self.flights.place(slot, tag);
             place.stretch = IDLE;
