@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use pippin_model::load_result::LoadResult;
 use pippin_model::load_spec::LoadSpec;
+use pippin_model::schedule::Refusal;
 
 /// What may help against a handshake that fails.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,6 +20,22 @@ pub enum Remedy {
     PlainHttp,
     /// To speak another version of HTTP.
     OtherProtocol,
+}
+
+impl From<Refusal> for EngineError {
+    fn from(refusal: Refusal) -> Self {
+        match refusal {
+            Refusal::Contradiction { first, second, fix } => {
+                Self::Contradiction { first, second, fix }
+            }
+            Refusal::Zero { what } => Self::Zero { what },
+            Refusal::Rate { value } => Self::OutOfBounds {
+                what: "a rate",
+                value,
+                bounds: "from 0 to 100 million requests per second",
+            },
+        }
+    }
 }
 
 /// A load that cannot run as requested.

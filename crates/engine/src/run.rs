@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{Sender, channel};
 
 use pippin_model::load_result::LoadResult;
-use pippin_model::load_spec::{BodyCheck, IoChoice, LoadSpec, Protocol, Request, Schedule};
+use pippin_model::load_spec::{BodyCheck, IoChoice, LoadSpec, Protocol, Request};
 
 use crate::coordinator::Coordinator;
 use crate::descriptors::Tables;
@@ -89,7 +89,7 @@ fn over<I: Io>(spec: &LoadSpec, control: &Control<'_>) -> Result<LoadResult, Eng
 /// Whether requests are to be sent at instants: epoll meets them better
 /// (docs/decisions/engine-event-loops.md).
 const fn has_deadlines(spec: &LoadSpec) -> bool {
-    matches!(spec.schedule, Schedule::Open { .. })
+    spec.schedule.arrivals().is_some()
 }
 
 pub(crate) fn run_on<S: Stack>(

@@ -1,10 +1,11 @@
-//! The users of one lane of a load: who sends the next request, when, and which. They know no
-//! sockets and no bytes.
+//! The users of one lane of a load: which requests are whose, and when arrivals and devices are due.
+//! Nothing here knows of connections. What users do with these is in the worker.
 //!
 //! A load is dealt out to its slices, and the items of a slice to its threads in turn: a thread of
 //! a slice is a lane. All lanes together are the whole load, whatever the number of threads of each
 //! slice.
-use pippin_model::load_spec::{LoadSpec, Part, Schedule, share_of};
+use pippin_model::load_spec::{Arrivals as Spacing, LoadSpec, Part, Stage, share_of};
+use pippin_model::units::Spread;
 use std::sync::Arc;
 
 use crate::arrivals::Arrivals;
@@ -85,6 +86,11 @@ impl Lane {
         self.share(u64::from(all_users(spec))) as u32
     }
 
+    /// The think times of this lane's users.
+    pub fn think_times(&self, spec: &LoadSpec, spread: Spread) -> ThinkTimes {
+        ThinkTimes::new(spread, spec.seed, self.stream())
+    }
+
     /// The most requests that this lane schedules.
     pub fn quota(&self, spec: &LoadSpec) -> u64 {
         spec.stop.requests.map_or(u64::MAX, |requests| self.share(requests))
@@ -93,20 +99,22 @@ impl Lane {
 
 /// Connections (or devices at the same time) of the whole load, all slices together.
 pub(crate) const fn all_users(spec: &LoadSpec) -> u32 {
-    match spec.schedule {
-        Schedule::Devices { devices, .. } => devices,
-        _ => spec.connections.count,
-    }
+    spec.schedule.users(spec.connections.count)
 }
 
-/// The users of a lane.
-pub(crate) enum Users {
-    /// One for each connection; the next request follows the last answer, after the think time.
-    Closed { think: Option<ThinkTimes> },
-    /// Arrivals that wait for nothing.
-    Open(OpenLoop),
-    /// Each opens a connection, sends its requests with think time between, and is replaced.
-    Devices(Devices),
+/// The template that the user of a connection begins with. In a scenario that is the first.
+/// Elsewhere users begin at different ones, so that at any time each template has been sent about
+/// as often as the others. `nth` is the connection's number in the whole load.
+pub(crate) fn first_template(spec: &LoadSpec, nth: u64) -> u32 {
+    if spec.scenario.is_some() {
+        return 0;
+    }
+    let requests = spec.requests.turn_count() as u64;
+    // Each stream of a connection is a user.
+    let users = u64::from(all_users(spec)) * u64::from(spec.connections.streams);
+    // If there are more requests than users, users start far from each other, so that no request is
+    // repeated before all were sent.
+    (if requests > users { nth % users * requests / users } else { nth % requests }) as u32
 }
 
 /// The arrivals of a lane.
@@ -131,8 +139,8 @@ struct Turn {
 pub(crate) struct Devices {
     pub think: ThinkTimes,
     pub requests_each: u32,
-    all: u64,
-    lane: Lane,
+    pub all: u64,
+    pub lane: Lane,
     pub ramp_up_ns: u64,
     /// From then on devices that end are not replaced.
     pub until: u64,
@@ -143,84 +151,30 @@ pub(crate) struct Devices {
 /// How long before a deadline a thread polls instead of sleeping, unless the load says otherwise.
 const DEFAULT_SPIN_NS: u64 = 50_000;
 
-impl Users {
-    pub fn new(spec: &LoadSpec, lane: &Lane) -> Self {
-        let think_times = |spread| ThinkTimes::new(spread, spec.seed, lane.stream());
-        match &spec.schedule {
-            Schedule::Closed { think } => Self::Closed { think: think.map(think_times) },
-            Schedule::Open { arrivals, stages } => {
-                let spin_ns = spec.spin_ns.unwrap_or(DEFAULT_SPIN_NS);
-                Self::Open(OpenLoop {
-                    arrivals: Arrivals::new(*arrivals, stages, lane.clone(), spec.seed),
-                    start: UNKNOWN,
-                    spin_ns,
-                    turn: Turn {
-                        lane: lane.clone(),
-                        taken: 0,
-                        // In a scenario each arrival is a walk, and takes its number.
-                        count: match &spec.scenario {
-                            Some(_) => u64::from(u32::MAX),
-                            None => spec.requests.turn_count() as u64,
-                        },
-                    },
-                })
-            }
-            Schedule::Devices {
-                devices,
-                requests_per_device,
-                think,
-                ramp_up_ns,
-                sustain_ns,
-                ..
-            } => Self::Devices(Devices {
-                think: think_times(*think),
-                requests_each: *requests_per_device,
-                all: u64::from(*devices),
-                lane: lane.clone(),
-                ramp_up_ns: *ramp_up_ns,
-                until: ramp_up_ns + sustain_ns,
-                start: UNKNOWN,
-                born: 0,
-            }),
-        }
-    }
-
-    /// The template that the user of a connection begins with. In a scenario that is the first.
-    /// Elsewhere users begin at different ones, so that at any time each template has been sent
-    /// about as often as the others. `nth` is the connection's number in the whole load.
-    pub fn first_template(spec: &LoadSpec, nth: u64) -> u32 {
-        if spec.scenario.is_some() {
-            return 0;
-        }
-        let requests = spec.requests.turn_count() as u64;
-        // Each stream of a connection is a user.
-        let users = u64::from(all_users(spec)) * u64::from(spec.connections.streams);
-        // If there are more requests than users, users start far from each other, so that no
-        // request is repeated before all were sent.
-        (if requests > users { nth % users * requests / users } else { nth % requests }) as u32
-    }
-
-    /// Whether requests that are under way when measuring starts are measured. In a closed loop one
-    /// request follows another, and without those each user would have one request too few.
-    /// Elsewhere a request belongs to the stretch in which it was intended.
-    #[inline]
-    pub const fn carries_over(&self) -> bool {
-        matches!(self, Self::Closed { .. })
-    }
-
-    /// Whether requests are due at planned instants, whatever the answers before them did.
-    #[inline]
-    pub const fn have_a_plan(&self) -> bool {
-        matches!(self, Self::Open(_))
-    }
-
-    /// Whether the schedule holds no further requests.
-    pub const fn are_exhausted(&self) -> bool {
-        matches!(self, Self::Open(open) if open.arrivals.next_ns().is_none())
-    }
-}
-
 impl OpenLoop {
+    /// The arrivals of a lane, in these stages.
+    pub fn new(spec: &LoadSpec, lane: &Lane, spacing: Spacing, stages: &[Stage]) -> Self {
+        Self {
+            arrivals: Arrivals::new(spacing, stages, lane.clone(), spec.seed),
+            start: UNKNOWN,
+            spin_ns: spec.spin_ns.unwrap_or(DEFAULT_SPIN_NS),
+            turn: Turn {
+                lane: lane.clone(),
+                taken: 0,
+                // In a scenario each arrival is a walk, and takes its number.
+                count: match &spec.scenario {
+                    Some(_) => u64::from(u32::MAX),
+                    None => spec.requests.turn_count() as u64,
+                },
+            },
+        }
+    }
+
+    /// Whether no further arrival comes.
+    pub const fn is_over(&self) -> bool {
+        self.arrivals.next_ns().is_none()
+    }
+
     /// When the next request is due; `None` when there are no more.
     #[inline]
     pub fn next_due(&self) -> Option<u64> {

@@ -1,6 +1,6 @@
 //! Checks whether a load can run as requested, before anything is opened.
 use pippin_model::load_spec::{
-    BodyCheck, Check, Connections, LoadSpec, Part, Protocol, Request, Schedule, Stage, WarmUp,
+    BodyCheck, Check, Connections, LoadSpec, Part, Protocol, Request, WarmUp,
 };
 use pippin_model::scenario::data::Values;
 use pippin_model::units::Spread;
@@ -21,11 +21,7 @@ pub(crate) fn validate(spec: &LoadSpec) -> Result<(), EngineError> {
     scenario(spec)?;
     broadcast(spec)?;
     drawn_and_read(spec)?;
-    match &spec.schedule {
-        Schedule::Closed { think } => closed(spec, think.is_some()),
-        Schedule::Open { stages, .. } => open(spec, stages),
-        Schedule::Devices { .. } => devices(spec),
-    }
+    schedule(spec)
 }
 
 /// How many connections this part of the load can have open at the same time.
@@ -199,7 +195,7 @@ fn scenario(spec: &LoadSpec) -> Result<(), EngineError> {
             "leave it out: each step waits for the answer before it",
         ),
         (
-            matches!(spec.schedule, Schedule::Open { .. }) && spec.stop.requests.is_some(),
+            spec.schedule.arrivals().is_some() && spec.stop.requests.is_some(),
             "a number of requests in an open loop",
             "its arrivals are whole walks: give a duration instead of the number",
         ),
@@ -247,11 +243,10 @@ fn numbers(spec: &LoadSpec) -> Result<(), EngineError> {
         return Err(EngineError::Zero { what });
     }
     if spec.threads > users(spec) {
-        let are_devices = matches!(spec.schedule, Schedule::Devices { .. });
         return Err(EngineError::MoreThreadsThanConnections {
             threads: spec.threads,
             connections: users(spec),
-            users: if are_devices { "devices" } else { "connections" },
+            users: spec.schedule.users_are(),
         });
     }
     let think_ns = spec.schedule.think().map_or(0, Spread::max_ns);
@@ -291,8 +286,8 @@ fn numbers(spec: &LoadSpec) -> Result<(), EngineError> {
 /// Longer times are mistakes, and their sums could overflow.
 const LONGEST_NS: u64 = 30 * 24 * 3_600 * 1_000_000_000;
 
-const PIPELINING: &str = "HTTP pipelining";
-const STREAMS: &str = "more than one stream a connection";
+const PIPELINING: &str = Connections::PIPELINING;
+const STREAMS: &str = Connections::STREAMS;
 const WEBSOCKET: &str = "WebSocket";
 
 /// What only some protocols can do.
@@ -332,9 +327,6 @@ fn protocol(spec: &LoadSpec) -> Result<(), EngineError> {
             "a number of requests per connection",
             "leave one of them out",
         )),
-        _ if streams > 1 && matches!(spec.schedule, Schedule::Devices { .. }) => {
-            Err(contradicts(STREAMS, "devices", "leave it out: a device waits for each answer"))
-        }
         _ => Ok(()),
     }
 }
@@ -349,8 +341,8 @@ fn broadcast(spec: &LoadSpec) -> Result<(), EngineError> {
     let is_short = |request: &Request| request.body.len() < NUMBER_BYTES;
     let exclusive = [
         (
-            matches!(spec.schedule, Schedule::Devices { .. }),
-            "devices",
+            spec.schedule.requests_per_user().is_some(),
+            spec.schedule.users_are(),
             "one connection sends and the others only listen: give a number of connections",
         ),
         (
@@ -377,17 +369,23 @@ fn broadcast(spec: &LoadSpec) -> Result<(), EngineError> {
     none_of(BROADCAST, exclusive)
 }
 
-fn closed(spec: &LoadSpec, thinks: bool) -> Result<(), EngineError> {
-    if spec.stop.duration_ns.is_none() && spec.stop.requests.is_none() {
+fn schedule(spec: &LoadSpec) -> Result<(), EngineError> {
+    let length_ns = spec.schedule.length_ns();
+    if length_ns.is_none() && spec.stop.duration_ns.is_none() && spec.stop.requests.is_none() {
         return Err(EngineError::Endless);
     }
-    if thinks && spec.connections.pipeline > 1 {
-        return Err(contradicts(PIPELINING, "think time", "leave one of them out"));
+    spec.schedule.check(spec)?;
+    if spec.schedule.arrivals().is_none() {
+        no_spin(spec)?;
+        no_patience(spec)?;
     }
-    no_spin(spec)?;
-    no_patience(spec)?;
     counted(spec)?;
-    pipelining(spec)
+    pipelining(spec)?;
+    let needed_ns = spec.warm_up.at_most_ns() + spec.stop.duration_ns.unwrap_or(1);
+    match length_ns.filter(|length_ns| *length_ns < needed_ns) {
+        Some(stages_ns) => Err(EngineError::StagesTooShort { stages_ns, needed_ns }),
+        None => Ok(()),
+    }
 }
 
 fn counted(spec: &LoadSpec) -> Result<(), EngineError> {
@@ -455,73 +453,4 @@ fn none_of<const N: usize>(
 
 const fn contradicts(first: &'static str, second: &'static str, fix: &'static str) -> EngineError {
     EngineError::Contradiction { first, second, fix }
-}
-
-fn open(spec: &LoadSpec, stages: &[Stage]) -> Result<(), EngineError> {
-    let rates = || stages.iter().flat_map(|stage| [stage.from_per_s, stage.to_per_s]);
-    if stages.is_empty() {
-        return Err(EngineError::Zero { what: "the number of stages" });
-    }
-    if let Some(rate) = rates().find(|rate| !(rate.is_finite() && (0.0..=1e8).contains(rate))) {
-        return Err(EngineError::OutOfBounds {
-            what: "a rate",
-            value: rate.to_string(),
-            bounds: "from 0 to 100 million requests per second",
-        });
-    }
-    if rates().all(|rate| rate == 0.0) {
-        return Err(EngineError::Zero { what: "the rate of every stage" });
-    }
-    if stages.iter().any(|stage| stage.duration_ns == 0) {
-        return Err(EngineError::Zero { what: "the duration of a stage" });
-    }
-    if spec.connections.pipeline > 1 {
-        return Err(contradicts(
-            PIPELINING,
-            "an open loop",
-            "leave it out: each request needs a connection that is free",
-        ));
-    }
-    counted(spec)?;
-    let stages_ns = spec.schedule.length_ns().unwrap_or(0);
-    let needed_ns = spec.warm_up.at_most_ns() + spec.stop.duration_ns.unwrap_or(1);
-    if stages_ns < needed_ns {
-        return Err(EngineError::StagesTooShort { stages_ns, needed_ns });
-    }
-    Ok(())
-}
-
-fn devices(spec: &LoadSpec) -> Result<(), EngineError> {
-    if spec.stop.duration_ns.is_some() || spec.stop.requests.is_some() {
-        return Err(contradicts(
-            "a stop rule",
-            "devices",
-            "they end with their ramp: leave the rule out",
-        ));
-    }
-    if !matches!(spec.warm_up, WarmUp::None) {
-        return Err(contradicts(
-            "a warm-up",
-            "devices",
-            "their ramp-up is one: choose warm-up none",
-        ));
-    }
-    if spec.connections.pipeline > 1 {
-        return Err(contradicts(
-            PIPELINING,
-            "devices",
-            "leave it out: a device waits for each answer",
-        ));
-    }
-    no_spin(spec)?;
-    no_patience(spec)?;
-    match spec.schedule {
-        Schedule::Devices { requests_per_device: 0, .. } => {
-            Err(EngineError::Zero { what: "requests per device" })
-        }
-        Schedule::Devices { sustain_ns: 0, .. } => {
-            Err(EngineError::Zero { what: "the time for which the devices are sustained" })
-        }
-        _ => Ok(()),
-    }
 }

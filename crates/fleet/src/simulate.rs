@@ -6,7 +6,7 @@ use pippin_model::histogram::Histogram;
 use pippin_model::load_result::{
     GeneratorUse, LoadResult, Measured, Phase, StampCounts, WarmUpResult, Window, WindowHistograms,
 };
-use pippin_model::load_spec::{LoadSpec, Schedule};
+use pippin_model::load_spec::LoadSpec;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
@@ -151,13 +151,9 @@ async fn pretend(
     SliceResult { load: Some(load), start_ns: Some(start_ns), failure: None, caveats: Vec::new() }
 }
 
-const fn phases(load: &LoadSpec) -> [u64; 3] {
-    match load.schedule {
-        Schedule::Devices { ramp_up_ns, sustain_ns, ramp_down_ns, .. } => {
-            [ramp_up_ns, sustain_ns, ramp_down_ns]
-        }
-        _ => [0, 10 * SECOND_NS, 0],
-    }
+fn phases(load: &LoadSpec) -> [u64; 3] {
+    let phases = load.schedule.phases();
+    phases.map_or([0, 10 * SECOND_NS, 0], |phases| phases.map(|(_, length_ns)| length_ns))
 }
 
 fn nothing_yet(start_ns: u64, [up, sustain]: [u64; 2]) -> LoadResult {

@@ -47,19 +47,17 @@ impl Explaining {
 /// # Errors
 /// If the plan's load changes over time or in steps.
 pub fn short(profile: &Profile) -> Result<Profile, LabError> {
-    let is_one = profile.steps == Steps::One && profile.shape().is_none();
-    let schedule = match &profile.schedule {
-        Schedule::Closed { .. } if is_one => profile.schedule.clone(),
-        Schedule::Open { .. } if is_one => {
-            let rate = profile.schedule.rate_per_s().unwrap_or(1.0);
-            Schedule::open(rate, Arrivals::Constant, 0, WARM_UP_NS + LENGTH_NS)
-        }
-        _ => {
-            return Err(LabError::User(format!(
-                "--explain goes with a closed loop or one rate; the load of this plan is `{}`, which changes as it goes on",
-                profile.kind()
-            )));
-        }
+    let schedule = &profile.schedule;
+    let changes = profile.shape().is_some() || schedule.phases().is_some();
+    if profile.steps != Steps::One || changes {
+        return Err(LabError::User(format!(
+            "--explain goes with a closed loop or one rate; the load of this plan is `{}`, which changes as it goes on",
+            profile.kind()
+        )));
+    }
+    let schedule = match schedule.rate_per_s() {
+        Some(rate) => Schedule::open(rate, Arrivals::Constant, 0, WARM_UP_NS + LENGTH_NS),
+        None => schedule.clone(),
     };
     Ok(Profile {
         schedule,

@@ -255,6 +255,11 @@ pub struct Connections {
 }
 
 impl Connections {
+    /// What messages call several requests on a connection at a time.
+    pub const PIPELINING: &str = "HTTP pipelining";
+    /// What messages call several users of a connection.
+    pub const STREAMS: &str = "more than one stream a connection";
+
     /// Connections that live as long as the server allows, with one request under way on each.
     #[must_use]
     pub const fn kept(count: u32) -> Self {

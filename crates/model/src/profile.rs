@@ -291,7 +291,7 @@ impl Profile {
     /// The same for an open loop whose arrivals are walks through this many steps.
     #[must_use]
     pub fn with_walks(self, steps: usize) -> Self {
-        let is_open = matches!(self.schedule, Schedule::Open { .. });
+        let is_open = self.schedule.arrivals().is_some();
         Self { walk_steps: (is_open && steps > 0).then_some(steps as u32), ..self }
     }
 
@@ -338,10 +338,9 @@ impl Profile {
     #[must_use]
     pub fn loop_and_amount(&self) -> String {
         let amount = self.amount();
-        match self.schedule {
-            Schedule::Closed { .. } => format!("closed loop, {amount}"),
-            Schedule::Open { .. } => format!("open loop, {amount}"),
-            Schedule::Devices { .. } => amount,
+        match self.schedule.loop_name() {
+            Some(name) => format!("{name}, {amount}"),
+            None => amount,
         }
     }
 

@@ -1,7 +1,9 @@
 //! When requests are due. Plans and the engine share this type. A new kind of schedule is a new
-//! variant here; all other crates only call its methods.
+//! variant here; all other crates only call its methods, except the engine's worker, which makes
+//! its users.
 use serde::{Deserialize, Serialize};
 
+use crate::load_spec::{Connections, LoadSpec, WarmUp};
 use crate::units::{Spread, counted, format_count, format_length};
 
 /// When requests are due.
@@ -61,6 +63,41 @@ pub struct Stage {
     pub to_per_s: f64,
 }
 
+impl Arrivals {
+    /// The word for it.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Constant => "constant",
+            Self::Poisson => "Poisson",
+        }
+    }
+}
+
+/// Why a load cannot have its schedule.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Refusal {
+    /// Two settings exclude each other.
+    Contradiction {
+        /// One of them.
+        first: &'static str,
+        /// The other.
+        second: &'static str,
+        /// What to change.
+        fix: &'static str,
+    },
+    /// A number that must be at least 1.
+    Zero {
+        /// What is 0.
+        what: &'static str,
+    },
+    /// A rate that no load can have.
+    Rate {
+        /// The rate, in requests per second.
+        value: String,
+    },
+}
+
 impl Schedule {
     /// A constant rate after a ramp from 0, both in nanoseconds. 0 means no ramp.
     #[must_use]
@@ -98,6 +135,15 @@ impl Schedule {
         }
     }
 
+    /// How arrivals are spaced; `None` if answers set the pace.
+    #[must_use]
+    pub const fn arrivals(&self) -> Option<Arrivals> {
+        match self {
+            Self::Open { arrivals, .. } => Some(*arrivals),
+            Self::Closed { .. } | Self::Devices { .. } => None,
+        }
+    }
+
     /// Nanoseconds until the rate stays constant; 0 without a ramp.
     #[must_use]
     pub fn ramp_ns(&self) -> u64 {
@@ -123,6 +169,16 @@ impl Schedule {
             to_per_s: scale(stage.to_per_s),
         });
         Self::Open { arrivals: *arrivals, stages: stages.collect() }
+    }
+
+    /// The highest rate as a constant one, after a ramp from 0, both in nanoseconds. Schedules
+    /// without a rate stay unchanged.
+    #[must_use]
+    pub fn flat(&self, ramp_ns: u64, duration_ns: u64) -> Self {
+        match (self.arrivals(), self.rate_per_s()) {
+            (Some(arrivals), Some(rate)) => Self::open(rate, arrivals, ramp_ns, duration_ns),
+            _ => self.clone(),
+        }
     }
 
     /// Time between an answer and its user's next request.
@@ -155,6 +211,24 @@ impl Schedule {
         match self {
             Self::Closed { .. } | Self::Open { .. } => None,
             Self::Devices { requests_per_device, .. } => Some(*requests_per_device),
+        }
+    }
+
+    /// How many users there are at the same time, in a load of so many connections.
+    #[must_use]
+    pub const fn users(&self, connections: u32) -> u32 {
+        match self {
+            Self::Closed { .. } | Self::Open { .. } => connections,
+            Self::Devices { devices, .. } => *devices,
+        }
+    }
+
+    /// What is counted by [`Schedule::users`].
+    #[must_use]
+    pub const fn users_are(&self) -> &'static str {
+        match self {
+            Self::Closed { .. } | Self::Open { .. } => "connections",
+            Self::Devices { .. } => "devices",
         }
     }
 
@@ -191,6 +265,46 @@ impl Schedule {
         }
     }
 
+    /// Whether a load can have this schedule: the numbers of it, and what does not go with it.
+    ///
+    /// # Errors
+    /// The first part that is wrong.
+    pub fn check(&self, load: &LoadSpec) -> Result<(), Refusal> {
+        match self {
+            Self::Closed { think } => {
+                let is_pipelined = think.is_some() && load.connections.pipeline > 1;
+                let first = Connections::PIPELINING;
+                none_of([(is_pipelined, first, "think time", "leave one of them out")])
+            }
+            Self::Open { stages, .. } => {
+                check_stages(stages)?;
+                none_of([(
+                    load.connections.pipeline > 1,
+                    Connections::PIPELINING,
+                    "an open loop",
+                    "leave it out: each request needs a connection that is free",
+                )])
+            }
+            Self::Devices { requests_per_device, sustain_ns, .. } => {
+                check_devices(load)?;
+                at_least_1([
+                    (u64::from(*requests_per_device), "requests per device"),
+                    (*sustain_ns, "the time for which the devices are sustained"),
+                ])
+            }
+        }
+    }
+
+    /// The name of a loop; `None` for users that come and go.
+    #[must_use]
+    pub const fn loop_name(&self) -> Option<&'static str> {
+        match self {
+            Self::Closed { .. } => Some("closed loop"),
+            Self::Open { .. } => Some("open loop"),
+            Self::Devices { .. } => None,
+        }
+    }
+
     /// The amount of load in few words: `64 connections`, `5,000 requests/s`, `1 device`.
     /// `arrivals` is the unit in an open loop: `requests` or `walks`.
     #[must_use]
@@ -215,10 +329,7 @@ impl Schedule {
                 format!("closed loop, {connections}{think}")
             }
             Self::Open { arrivals, .. } => {
-                let arrivals = match arrivals {
-                    Arrivals::Constant => "constant",
-                    Arrivals::Poisson => "Poisson",
-                };
+                let arrivals = arrivals.name();
                 let rate = self.rate_per_s().map_or("-".into(), format_count);
                 format!("open loop, {rate} {unit}/s ({arrivals}) over at most {connections}")
             }
@@ -239,6 +350,52 @@ impl Schedule {
             }
         }
     }
+}
+
+/// Refuses the first pair of which both are asked for: whether they are, what they are, the fix.
+fn none_of<const N: usize>(
+    pairs: [(bool, &'static str, &'static str, &'static str); N],
+) -> Result<(), Refusal> {
+    match pairs.into_iter().find(|(are_asked, ..)| *are_asked) {
+        Some((_, first, second, fix)) => Err(Refusal::Contradiction { first, second, fix }),
+        None => Ok(()),
+    }
+}
+
+fn at_least_1<const N: usize>(numbers: [(u64, &'static str); N]) -> Result<(), Refusal> {
+    match numbers.into_iter().find(|(number, _)| *number == 0) {
+        Some((_, what)) => Err(Refusal::Zero { what }),
+        None => Ok(()),
+    }
+}
+
+fn check_stages(stages: &[Stage]) -> Result<(), Refusal> {
+    let rates = || stages.iter().flat_map(|stage| [stage.from_per_s, stage.to_per_s]);
+    at_least_1([(stages.len() as u64, "the number of stages")])?;
+    if let Some(rate) = rates().find(|rate| !(rate.is_finite() && (0.0..=1e8).contains(rate))) {
+        return Err(Refusal::Rate { value: rate.to_string() });
+    }
+    at_least_1([
+        (rates().any(|rate| rate > 0.0).into(), "the rate of every stage"),
+        (stages.iter().all(|stage| stage.duration_ns > 0).into(), "the duration of a stage"),
+    ])
+}
+
+fn check_devices(load: &LoadSpec) -> Result<(), Refusal> {
+    let devices = "devices";
+    let waits = "leave it out: a device waits for each answer";
+    let stops = load.stop.duration_ns.is_some() || load.stop.requests.is_some();
+    none_of([
+        (load.connections.streams > 1, Connections::STREAMS, devices, waits),
+        (stops, "a stop rule", devices, "they end with their ramp: leave the rule out"),
+        (
+            load.warm_up != WarmUp::None,
+            "a warm-up",
+            devices,
+            "their ramp-up is one: choose warm-up none",
+        ),
+        (load.connections.pipeline > 1, Connections::PIPELINING, devices, waits),
+    ])
 }
 
 #[cfg(test)]

@@ -12,7 +12,7 @@
 use pippin_model::bins::ResponseBins;
 use pippin_model::gate::{Figure, Gate, Limit, Operator, Point, Span};
 use pippin_model::load_result::Window;
-use pippin_model::profile::{Arrivals, Profile, Schedule};
+use pippin_model::profile::{Arrivals, Profile};
 use pippin_model::units::{counted, format_count, format_whole};
 
 /// This many windows in a row with more errors than right answers end a load even without a gate.
@@ -155,8 +155,8 @@ impl Course {
         }
         let length_ns = self.profile.headline_ns()?;
         let ended = (self.completed + self.errors) as f64;
-        match &self.profile.schedule {
-            Schedule::Open { arrivals, .. } => {
+        match self.profile.schedule.arrivals() {
+            Some(arrivals) => {
                 let due = self.profile.offered_per_s(0, length_ns)? * length_ns as f64 / 1e9;
                 // Each walk that arrives brings several requests.
                 let each = f64::from(self.profile.walk_steps.unwrap_or(1));
@@ -166,7 +166,7 @@ impl Course {
                 };
                 Some(due + chance * each)
             }
-            Schedule::Closed { .. } | Schedule::Devices { .. } => {
+            None => {
                 let left_ns = length_ns.saturating_sub(self.spent_ns) as f64;
                 Some(ended + left_ns * self.fastest_per_ns)
             }

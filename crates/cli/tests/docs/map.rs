@@ -1,6 +1,8 @@
 //! Compares docs/architecture.md with crates, modules and dependencies.
-use crate::pages::{assert_same, entries, named_in, rows, section, text, ticked};
+use crate::pages::{assert_same, entries, named_in, root, rows, section, text, ticked};
 use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
 
 const PAGE: &str = "docs/architecture.md";
 
@@ -90,4 +92,43 @@ fn every_folder_is_named() {
     let named = named_in(&section(&page, "## Folders"));
     let folders = crate::pages::tracked_folders();
     assert_same(PAGE, "table of folders", &named, &folders);
+}
+
+/// A new kind of schedule has an arm in every file that has one for each kind: these are to be no
+/// more than the page says.
+#[test]
+fn only_the_worker_has_an_arm_for_each_kind_of_schedule() {
+    let model = text("crates/model/src/schedule.rs");
+    let (_, rest) = model.split_once("pub enum Schedule {").unwrap();
+    let kinds: Vec<&str> = rest
+        .lines()
+        .take_while(|line| *line != "}")
+        .filter_map(|line| line.strip_prefix("    ")?.strip_suffix(" {"))
+        .collect();
+    assert!(kinds.contains(&"Closed") && kinds.len() >= 3, "{kinds:?}");
+    let has_all = |path: &PathBuf| {
+        let source = fs::read_to_string(path).unwrap();
+        let is_arm = |kind: &&str| {
+            let arm = format!("Schedule::{kind}");
+            source.lines().any(|line| line.trim_start().trim_start_matches("| ").starts_with(&arm))
+        };
+        kinds.iter().all(is_arm)
+    };
+    let mut sources = Vec::new();
+    for (_, folder) in crates() {
+        rust_files(&root().join(folder).join("src"), &mut sources);
+    }
+    let found: Vec<PathBuf> = sources.into_iter().filter(has_all).collect();
+    assert_eq!(found, [root().join("crates/engine/src/worker/users.rs")]);
+}
+
+fn rust_files(folder: &Path, found: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            rust_files(&path, found);
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            found.push(path);
+        }
+    }
 }

@@ -1,6 +1,6 @@
 //! One user: where its walk through the steps begins, and what it has with it.
 use pippin_model::draw::Draw;
-use pippin_model::load_spec::{LoadSpec, Schedule};
+use pippin_model::load_spec::LoadSpec;
 use pippin_model::scenario::data::{Variable, Walk};
 use pippin_model::units::Spread;
 
@@ -46,7 +46,7 @@ impl Walkers {
         let Some(scenario) = &spec.scenario else { return Ok(Self::default()) };
         let places = scenario.names().len();
         // Users of an open loop begin when they arrive.
-        let arrive = matches!(spec.schedule, Schedule::Open { .. });
+        let arrive = spec.schedule.arrivals().is_some();
         let walker = |user| {
             let walk = Walk { user, users: u64::from(all), nth: 0 };
             Walker {

@@ -17,7 +17,7 @@ mod losses;
 mod securing;
 mod sending;
 mod streams;
-mod users;
+pub(crate) mod users;
 mod walking;
 
 use std::collections::VecDeque;
@@ -44,12 +44,13 @@ use crate::timeline::{Progress, Timeline, UNKNOWN};
 use crate::timer::Wheel;
 use crate::tls::Client;
 use crate::transport::Transport;
-use crate::users::{Lane, Users};
+use crate::users::{Lane, all_users, first_template};
 use crate::wire::Wire;
 use connection::{Connection, ConnectionOf};
 use departure::SendPace;
 use flights::Flights;
 use streams::Streams;
+use users::Users;
 
 /// The longest sleep: how late a thread can notice that the load was stopped.
 const MAX_WAIT_NS: u64 = 10_000_000;
@@ -192,13 +193,13 @@ impl<'a, S: Stack> Worker<'a, S> {
         let Shared { spec, wire, timeline, .. } = shared.as_ref();
         let lane = Lane::new(spec, *thread);
         let slots = lane.users(spec);
-        let first = lane.before(u64::from(crate::users::all_users(spec)));
+        let first = lane.before(u64::from(all_users(spec)));
         let now = clock::now_ns();
-        let connections = (0..u64::from(slots))
-            .map(|slot| Connection::new(Users::first_template(spec, first + slot)));
+        let connections =
+            (0..u64::from(slots)).map(|slot| Connection::new(first_template(spec, first + slot)));
         let (flights, streams, timers) = Self::flights(spec, first, slots);
         let walkers = if S::Protocol::VARIES {
-            let all = crate::users::all_users(spec);
+            let all = all_users(spec);
             Walkers::new(spec, first, slots, all).map_err(std::io::Error::other)?
         } else {
             Walkers::default()
@@ -257,7 +258,7 @@ impl<'a, S: Stack> Worker<'a, S> {
         let mut flights = Flights::new(slots, depth, false);
         for (slot, tag) in (0..slots).flat_map(|slot| (0..depth).map(move |tag| (slot, tag))) {
             let user = (first + u64::from(slot)) * u64::from(depth) + u64::from(tag);
-            flights.place(slot, tag).template = Users::first_template(spec, user);
+            flights.place(slot, tag).template = first_template(spec, user);
         }
         // Users who share connections have their own timers, besides those of connections.
         (flights, Streams::new(slots, depth), slots * (depth + 1))

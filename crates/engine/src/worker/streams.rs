@@ -15,7 +15,6 @@ use crate::drawn::Value;
 use crate::io::{Io, Sending};
 use crate::protocol::{Answers, Outgoing, Protocol, Step};
 use crate::transport::Transport;
-use crate::users::Users;
 use crate::wire::Wire;
 
 /// A request that the server refuses more often fails, so that it is not sent again for ever.
@@ -500,23 +499,6 @@ impl<S: Stack> Worker<'_, S> {
         for nth in 0..self.core.streams.settled.len() {
             let tag = self.core.streams.settled[nth];
             self.after_stream(slot, tag, at);
-        }
-    }
-
-    /// A user's request was settled at `at`, successful or not: the user goes on.
-    fn after_stream(&mut self, slot: u32, tag: u32, at: u64) {
-        let core = &mut self.core;
-        let count = core.wire.count();
-        let place = core.flights.place(slot, tag);
-        place.template = if place.template + 1 == count { 0 } else { place.template + 1 };
-        match &mut core.users {
-            Users::Closed { think: None } => core.make_due(slot, tag, at),
-            Users::Closed { think: Some(think) } => {
-                let due = at + think.draw_ns();
-                core.think(slot, tag, due);
-            }
-            Users::Open(_) => core.wait_for_arrivals(slot, [tag]),
-            Users::Devices(_) => self.after_device_request(slot, at, None),
         }
     }
 

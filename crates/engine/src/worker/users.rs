@@ -1,5 +1,8 @@
-//! What users lead to: connections are opened for them, and their requests become due.
+//! The users of each kind of schedule, and what they lead to: connections are opened for them, and
+//! their requests become due. A new kind of schedule has its users here.
 use std::collections::HashSet;
+
+use pippin_model::load_spec::{LoadSpec, Schedule};
 
 use super::connection::Link;
 use super::{Core, Stack, Worker};
@@ -8,13 +11,71 @@ use crate::protocol::Protocol;
 use crate::random::ThinkTimes;
 use crate::recorder::{MEASURED, Message, WARM_UP};
 use crate::timeline::UNKNOWN;
-use crate::users::Users;
+use crate::users::{Devices, Lane, OpenLoop};
 
 /// How long each user waits after a failed connection before it tries again, per user of the
 /// thread: all of them together try at most 10,000 times a second.
 const RETRY_EACH_NS: u64 = 100_000;
 /// At least and at the most so long.
 const RETRY_BOUNDS_NS: (u64, u64) = (10_000_000, 1_000_000_000);
+
+/// The users of a lane.
+pub(crate) enum Users {
+    /// One for each connection; the next request follows the last answer, after the think time.
+    Closed { think: Option<ThinkTimes> },
+    /// Arrivals that wait for nothing.
+    Open(OpenLoop),
+    /// Each opens a connection, sends its requests with think time between, and is replaced.
+    Devices(Devices),
+}
+
+impl Users {
+    pub fn new(spec: &LoadSpec, lane: &Lane) -> Self {
+        let think_times = |spread| lane.think_times(spec, spread);
+        match &spec.schedule {
+            Schedule::Closed { think } => Self::Closed { think: think.map(think_times) },
+            Schedule::Open { arrivals, stages } => {
+                Self::Open(OpenLoop::new(spec, lane, *arrivals, stages))
+            }
+            Schedule::Devices {
+                devices,
+                requests_per_device,
+                think,
+                ramp_up_ns,
+                sustain_ns,
+                ..
+            } => Self::Devices(Devices {
+                think: think_times(*think),
+                requests_each: *requests_per_device,
+                all: u64::from(*devices),
+                lane: lane.clone(),
+                ramp_up_ns: *ramp_up_ns,
+                until: ramp_up_ns + sustain_ns,
+                start: UNKNOWN,
+                born: 0,
+            }),
+        }
+    }
+
+    /// Whether requests that are under way when measuring starts are measured. In a closed loop one
+    /// request follows another, and without those each user would have one request too few.
+    /// Elsewhere a request belongs to the stretch in which it was intended.
+    #[inline]
+    pub const fn carries_over(&self) -> bool {
+        matches!(self, Self::Closed { .. })
+    }
+
+    /// Whether requests are due at planned instants, whatever the answers before them did.
+    #[inline]
+    pub const fn have_a_plan(&self) -> bool {
+        matches!(self, Self::Open(_))
+    }
+
+    /// Whether the schedule holds no further requests.
+    pub const fn are_exhausted(&self) -> bool {
+        matches!(self, Self::Open(open) if open.is_over())
+    }
+}
 
 impl<S: Stack> Worker<'_, S> {
     /// Opens what must be open before the schedule starts: all connections, unless opening them is
@@ -274,8 +335,25 @@ impl<S: Stack> Worker<'_, S> {
         }
     }
 
+    /// The request of a user who shares a connection was settled at `at`: the user goes on.
+    pub(super) fn after_stream(&mut self, slot: u32, tag: u32, at: u64) {
+        let core = &mut self.core;
+        let count = core.wire.count();
+        let place = core.flights.place(slot, tag);
+        place.template = if place.template + 1 == count { 0 } else { place.template + 1 };
+        match &mut core.users {
+            Users::Closed { think: None } => core.make_due(slot, tag, at),
+            Users::Closed { think: Some(think) } => {
+                let due = at + think.draw_ns();
+                core.think(slot, tag, due);
+            }
+            Users::Open(_) => core.wait_for_arrivals(slot, [tag]),
+            Users::Devices(_) => self.after_device_request(slot, at, None),
+        }
+    }
+
     /// `step_thinks`: how long, where a step of a scenario says so.
-    pub(super) fn after_device_request(&mut self, slot: u32, at: u64, step_thinks: Option<u64>) {
+    fn after_device_request(&mut self, slot: u32, at: u64, step_thinks: Option<u64>) {
         let Users::Devices(devices) = &mut self.core.users else { return };
         if self.core.connections[slot as usize].device_left > 0 {
             let due = at + step_thinks.unwrap_or_else(|| devices.think.draw_ns());

@@ -1,6 +1,6 @@
 //! How long a slice is, how many rounds there are, and what is left out before each slice.
 use pippin_model::load_result::LoadResult;
-use pippin_model::load_spec::{LoadSpec, Schedule, StopRule, WarmUp};
+use pippin_model::load_spec::{LoadSpec, StopRule, WarmUp};
 use pippin_model::plan::Plan;
 use pippin_model::units::Spread;
 use rand::{Rng, SeedableRng};
@@ -66,7 +66,7 @@ impl Lengths {
         let unit = drawn as f64 / u64::MAX as f64;
         let lead_ns = LEAD_NS + (self.delay_ns as f64 * (1.0 + unit)) as u64;
         LoadSpec {
-            schedule: flat(&of.schedule, lead_ns + self.slice_ns),
+            schedule: of.schedule.flat(0, lead_ns + self.slice_ns),
             stop: StopRule::after(self.slice_ns),
             warm_up: WarmUp::Fixed { duration_ns: lead_ns },
             seed,
@@ -83,25 +83,10 @@ pub fn warm_up(of: &LoadSpec) -> LoadSpec {
         WarmUp::None => WarmUp::Fixed { duration_ns: LONG_NS },
         other => other,
     };
-    let schedule = match &of.schedule {
-        Schedule::Open { arrivals, .. } => {
-            let (rate, ramp_ns) = (of.schedule.rate_per_s().unwrap_or(1.0), of.schedule.ramp_ns());
-            let flat_ns = REST_NS + if ramp_ns > 0 { 0 } else { LONG_NS };
-            Schedule::open(rate, *arrivals, ramp_ns, flat_ns)
-        }
-        other => other.clone(),
-    };
+    let ramp_ns = of.schedule.ramp_ns();
+    let flat_ns = REST_NS + if ramp_ns > 0 { 0 } else { LONG_NS };
+    let schedule = of.schedule.flat(ramp_ns, flat_ns);
     LoadSpec { schedule, warm_up, stop: StopRule::after(REST_NS), ..of.clone() }
-}
-
-/// An open schedule without its ramp; any other unchanged.
-fn flat(schedule: &Schedule, duration_ns: u64) -> Schedule {
-    match schedule {
-        Schedule::Open { arrivals, .. } => {
-            Schedule::open(schedule.rate_per_s().unwrap_or(1.0), *arrivals, 0, duration_ns)
-        }
-        other => other.clone(),
-    }
 }
 
 /// How long a slice of a target must last by what the end of its warm-up was like, nanoseconds: it
@@ -121,7 +106,7 @@ mod tests {
     use super::*;
     use pippin_model::example;
     use pippin_model::load_result::Window;
-    use pippin_model::profile::{Arrivals, Profile};
+    use pippin_model::profile::{Arrivals, Profile, Schedule};
 
     const MS: u64 = 1_000_000;
 

@@ -162,10 +162,7 @@ pub fn in_words(profile: &Profile) -> String {
 
 /// `open loop, from 0 to 1,000 requests/s within 30 s (constant) over at most 64 connections`.
 fn staged(profile: &Profile) -> String {
-    let arrivals = match profile.schedule {
-        Schedule::Open { arrivals: Arrivals::Poisson, .. } => "Poisson",
-        _ => "constant",
-    };
+    let arrivals = profile.schedule.arrivals().map_or("constant", Arrivals::name);
     format!(
         "open loop, {} ({arrivals}) over at most {}",
         stages::in_words(profile.shape().unwrap_or_default(), profile.arrivals()),

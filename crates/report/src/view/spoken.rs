@@ -1,5 +1,5 @@
 //! What was spoken with the targets of a run.
-use pippin_model::load_spec::{LoadSpec, Schedule};
+use pippin_model::load_spec::LoadSpec;
 use pippin_model::run::RunRecord;
 use pippin_model::trial::TrialRecord;
 use pippin_model::units::counted;
@@ -32,7 +32,8 @@ pub fn unlike_others(record: &RunRecord, trials: &[&TrialRecord]) -> Option<Stri
     }
     let spec = trials.iter().find_map(|trial| trial.load_spec.as_ref())?;
     let protocol = protocol(spec);
-    if matches!(spec.schedule, Schedule::Devices { .. }) {
+    // Such users have a connection each.
+    if spec.schedule.requests_per_user().is_some() {
         return Some(protocol);
     }
     let connections = counted(u64::from(spec.connections.count), "connection");

@@ -2,7 +2,7 @@
 use pippin_model::caveat::{Caveat, Severity};
 use pippin_model::load_result::{LoadResult, Measured};
 use pippin_model::load_spec::LoadSpec;
-use pippin_model::profile::{Connections, Profile, Schedule, Stage};
+use pippin_model::profile::{Connections, Profile, Stage};
 use pippin_model::run::{Calibration, RunHeader};
 use pippin_model::scenario::Scenario;
 use pippin_model::stages;
@@ -173,7 +173,8 @@ impl<'a> Evidence<'a> {
     /// Whether the next request waits for the last answer, without think time.
     #[must_use]
     pub fn is_saturating(&self) -> bool {
-        matches!(self.profile().schedule, Schedule::Closed { think: None })
+        self.is_closed_loop()
+            && self.profile().schedule.think().is_none()
             && self
                 .scenario()
                 .is_none_or(|scenario| scenario.steps.iter().all(|step| step.think.is_none()))
@@ -186,7 +187,7 @@ impl<'a> Evidence<'a> {
     /// Whether a fixed number of users each wait for their answer.
     #[must_use]
     pub fn is_closed_loop(&self) -> bool {
-        matches!(self.profile().schedule, Schedule::Closed { .. })
+        !self.profile().schedule.sets_the_pace()
     }
 
     /// Whether this load is meant to go beyond what the target can do: a step of a capacity search,

@@ -1,6 +1,6 @@
 //! INVALID: the offered rate was not achieved. NOTE in a capacity search, which looks for this.
 use pippin_model::caveat::{Caveat, Severity};
-use pippin_model::profile::{Arrivals, Schedule};
+use pippin_model::profile::Arrivals;
 use pippin_model::stages;
 use pippin_model::units::{counted, format_count};
 
@@ -64,9 +64,9 @@ fn since(evidence: &Evidence) -> Option<String> {
 fn schedule_missed(evidence: &Evidence, offered: f64) -> Option<String> {
     let scheduled = scheduled(evidence)?;
     let due = offered * evidence.duration_s()?;
-    let chance = match evidence.profile().schedule {
+    let chance = match evidence.profile().schedule.arrivals() {
         // Five standard deviations of a Poisson count.
-        Schedule::Open { arrivals: Arrivals::Poisson, .. } => 5.0 * due.sqrt(),
+        Some(Arrivals::Poisson) => 5.0 * due.sqrt(),
         _ => 2.0 * evidence.stretches(),
     };
     let unit = evidence.profile().arrivals();
