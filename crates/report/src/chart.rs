@@ -6,6 +6,7 @@
 //! | [`palette`] | colours that colour-blind readers can tell apart, in light and dark |
 //! | [`axis`], [`calendar`] | linear, logarithmic and HDR axes with round ticks; dates |
 //! | [`canvas`] | sizes, legend, the drawing of lines, bars and maps |
+//! | `compose` | lines of targets, bars whose parts add up, tables |
 //! | [`plot`] | the data of a chart for the browser, which draws an interactive version |
 //! | the others | one chart each |
 //!
@@ -14,6 +15,7 @@
 pub mod axis;
 pub mod calendar;
 pub mod canvas;
+mod compose;
 mod cost;
 mod distribution;
 mod heat;
@@ -39,7 +41,7 @@ use crate::view::View;
 use crate::view::row::Row;
 
 /// A chart, drawn for screens of three widths.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Chart {
     /// Its name on the command line and in the page: `throughput`.
     pub name: String,

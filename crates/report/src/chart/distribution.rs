@@ -1,10 +1,11 @@
 //! The distribution of response times.
 use super::axis::{Axis, share, time};
-use super::canvas::{Form, Line, lines};
-use super::palette::{series, stroke};
+use super::canvas::Line;
+use super::compose::{line_of, span};
 use super::plot::{Plot, Unit};
-use super::{Chart, DataTable, Drawings, coloured, label, targets};
+use super::{Chart, DataTable, coloured, targets};
 use crate::view::View;
+use crate::view::row::Row;
 use crate::words;
 
 pub fn charts(view: &View) -> Vec<Chart> {
@@ -13,35 +14,15 @@ pub fn charts(view: &View) -> Vec<Chart> {
         return Vec::new();
     }
     let bins = || rows.iter().flat_map(|(_, row)| &row.response_bins);
-    let (least, most) =
-        bins().fold((f64::MAX, 0.0_f64), |(l, m), bin| (l.min(bin.from_ns), m.max(bin.to_ns)));
+    let ends = bins().flat_map(|bin| [bin.from_ns, bin.to_ns]);
+    let (least, most) = span(ends, (f64::MAX, 0.0));
     let highest = bins().map(|bin| bin.fraction).fold(0.0, f64::max);
-    let drawn: Vec<Line> = rows
-        .iter()
-        .map(|(place, row)| {
-            let steps = row
-                .response_bins
-                .iter()
-                .flat_map(|bin| [(bin.from_ns, bin.fraction), (bin.to_ns, bin.fraction)]);
-            let ends = |ns: Option<f64>| ns.map(|ns| (ns, 0.0));
-            let first = ends(row.response_bins.first().map(|bin| bin.from_ns));
-            let last = ends(row.response_bins.last().map(|bin| bin.to_ns));
-            let points = first.into_iter().chain(steps).chain(last).collect();
-            Line {
-                name: Some(label(row)),
-                colour: series(*place),
-                stroke: stroke(*place),
-                points,
-                marks: false,
-                joined: true,
-                band: Vec::new(),
-            }
-        })
-        .collect();
+    let drawn: Vec<Line> =
+        rows.iter().map(|(place, row)| line_of(*place, row, steps(row))).collect();
     let y = Axis::linear("share of requests", 0.0, highest, 5, share);
     let x = Axis::log("response time", least, most, time);
-    let draw = |form: Form| lines(form, &x, &y, &drawn);
-    let rows_of_table = rows.iter().map(|(_, row)| {
+    let chart = Chart::of_lines((|_| x.clone(), Unit::Ns), (&y, Unit::Share), &drawn);
+    let cells = rows.iter().map(|(_, row)| {
         let s = &row.spans.response_time;
         vec![
             row.target.to_string(),
@@ -66,12 +47,18 @@ pub fn charts(view: &View) -> Vec<Chart> {
                 |bin| words::percent(bin.to_ns / bin.from_ns - 1.0)
             )
         ),
-        lines_by_target: true,
-        drawings: Drawings::by(draw),
-        plot: Some(Plot::of((&x, Unit::Ns), (&y, Unit::Share), &drawn).in_steps()),
-        table: DataTable {
-            columns: ["target", "requests", "min", "mean", "± sd", "max"].map(Into::into).into(),
-            rows: rows_of_table.collect(),
-        },
+        table: DataTable::of(["target", "requests", "min", "mean", "± sd", "max"], cells),
+        plot: chart.plot.map(Plot::in_steps),
+        ..chart
     }]
+}
+
+/// The bins of a target as a line that begins and ends at the bottom.
+fn steps(row: &Row) -> Vec<(f64, f64)> {
+    let bins = &row.response_bins;
+    let steps =
+        bins.iter().flat_map(|bin| [(bin.from_ns, bin.fraction), (bin.to_ns, bin.fraction)]);
+    let first = bins.first().map(|bin| (bin.from_ns, 0.0));
+    let last = bins.last().map(|bin| (bin.to_ns, 0.0));
+    first.into_iter().chain(steps).chain(last).collect()
 }

@@ -1,14 +1,16 @@
 //! Load beyond the capacity: right answers over the offered rate, and over time. Both are multiples
 //! of each target's own capacity, so that fast and slow targets can be compared.
 use super::axis::{Axis, short, time};
-use super::canvas::{Form, Line, lines};
-use super::palette::{FAINT, Stroke, series, stroke};
-use super::plot::{Plot, TIME, Unit};
-use super::series::merged;
-use super::{Chart, DataTable, Drawings, coloured, label, targets};
+use super::canvas::{Form, Line};
+use super::compose::{line_of, points};
+use super::palette::{FAINT, Stroke};
+use super::plot::Unit;
+use super::series::{merged, repetitions};
+use super::{Chart, DataTable, coloured, targets};
 use crate::view::View;
 use crate::view::overload::OverloadView;
 use crate::view::row::Row;
+use crate::view::series::{LoadPoint, Series};
 use crate::words;
 
 type Shown<'a> = (usize, &'a Row, &'a OverloadView);
@@ -23,33 +25,13 @@ pub fn charts(view: &View) -> Vec<Chart> {
     vec![by_rate(&rows), over_time(&rows)]
 }
 
-fn line(place: usize, row: &Row, points: Vec<(f64, f64)>, marks: bool) -> Line {
-    Line {
-        name: Some(label(row)),
-        colour: series(place),
-        stroke: stroke(place),
-        points,
-        marks,
-        joined: true,
-        band: Vec::new(),
-    }
-}
-
 /// What a target without a limit would answer.
 fn asked(points: Vec<(f64, f64)>) -> Line {
-    Line {
-        name: Some("offered".into()),
-        colour: FAINT,
-        stroke: Stroke::Dotted,
-        points,
-        marks: false,
-        joined: true,
-        band: Vec::new(),
-    }
+    Line { name: Some("offered".into()), ..Line::joined(FAINT, Stroke::Dotted, points) }
 }
 
 fn highest(drawn: &[Line]) -> f64 {
-    drawn.iter().flat_map(|line| &line.points).map(|(_, y)| *y).fold(1.0, f64::max)
+    points(drawn).map(|(_, y)| y).fold(1.0, f64::max)
 }
 
 fn by_rate(rows: &[Shown<'_>]) -> Chart {
@@ -59,7 +41,7 @@ fn by_rate(rows: &[Shown<'_>]) -> Chart {
             let capacity = overload.seen.capacity_per_s;
             let levels = overload.seen.levels.iter();
             let points = levels.map(|level| (level.multiple, level.goodput_per_s / capacity));
-            line(*place, row, points.collect(), true)
+            Line { marks: true, ..line_of(*place, row, points.collect()) }
         })
         .collect();
     // The line of the offered rate ends a little above the best target.
@@ -74,22 +56,17 @@ fn by_rate(rows: &[Shown<'_>]) -> Chart {
         Axis::linear("offered, multiples of the capacity", 0.0, last, form.ticks() + 2, short)
     };
     let y = Axis::linear("right answers, multiples of the capacity", 0.0, most, 5, short);
-    let draw = |form: Form| lines(form, &x(form), &y, &drawn);
     Chart {
         name: "overload".into(),
         title: "Right answers beyond the capacity".into(),
         alternative: alternative(rows),
         caption: "Each point is one rate, without its first second. A target that keeps its level sheds or queues what it cannot answer; one that falls collapses."
             .into(),
-        lines_by_target: true,
-        drawings: Drawings::by(draw),
-        plot: Some(Plot::of((&x(Form::Wide), Unit::Count), (&y, Unit::Count), &drawn)),
-        table: DataTable {
-            columns: ["target", "offered/s", "times the capacity", "right answers/s", "errors/s", "p50", "p99", "memory"]
-                .map(Into::into)
-                .into(),
-            rows: rows.iter().flat_map(|(_, row, overload)| cells(row, overload)).collect(),
-        },
+        table: DataTable::of(
+            ["target", "offered/s", "times the capacity", "right answers/s", "errors/s", "p50", "p99", "memory"],
+            rows.iter().flat_map(|(_, row, overload)| cells(row, overload)),
+        ),
+        ..Chart::of_lines((x, Unit::Count), (&y, Unit::Count), &drawn)
     }
 }
 
@@ -114,40 +91,29 @@ fn cells<'a>(row: &'a Row, overload: &'a OverloadView) -> impl Iterator<Item = V
     })
 }
 
+/// Rates of a target over time, as multiples of its capacity.
+fn course(
+    (_, row, overload): &Shown<'_>,
+    figure: fn(&LoadPoint) -> Option<f64>,
+) -> Vec<(f64, f64)> {
+    let capacity = overload.seen.capacity_per_s;
+    let multiple = |point: &LoadPoint| Some((point.at_s, figure(point)? / capacity));
+    let of = |one: &Series| one.load.iter().filter_map(multiple).collect();
+    let moments = merged(&repetitions(&row.series, of));
+    moments.into_iter().map(|moment| (moment.at, moment.median)).collect()
+}
+
 fn over_time(rows: &[Shown<'_>]) -> Chart {
-    let over_capacity =
-        |row: &Row, capacity: f64, figure: fn(&crate::view::series::LoadPoint) -> Option<f64>| {
-            let repetitions: Vec<Vec<(f64, f64)>> = row
-                .series
-                .iter()
-                .map(|one| {
-                    let points = one.load.iter();
-                    points
-                        .filter_map(|point| Some((point.at_s, figure(point)? / capacity)))
-                        .collect()
-                })
-                .filter(|points: &Vec<_>| !points.is_empty())
-                .collect();
-            merged(&repetitions).into_iter().map(|moment| (moment.at, moment.median)).collect()
-        };
-    let mut drawn: Vec<Line> = rows
-        .iter()
-        .map(|(place, row, overload)| {
-            let capacity = overload.seen.capacity_per_s;
-            line(*place, row, over_capacity(row, capacity, |point| point.goodput_per_s), false)
-        })
-        .collect();
+    let target =
+        |shown: &Shown<'_>| line_of(shown.0, shown.1, course(shown, |point| point.goodput_per_s));
+    let mut drawn: Vec<Line> = rows.iter().map(target).collect();
     // All targets get the same multiples at the same time, so the first one shows them.
-    if let Some((_, row, overload)) = rows.first() {
-        let capacity = overload.seen.capacity_per_s;
-        drawn.push(asked(over_capacity(row, capacity, |point| point.offered_per_s)));
-    }
+    drawn.extend(rows.first().map(|shown| asked(course(shown, |point| point.offered_per_s))));
     let most = highest(&drawn);
-    let last = drawn.iter().flat_map(|line| &line.points).map(|(x, _)| *x).fold(1.0, f64::max);
+    let last = points(&drawn).map(|(x, _)| x).fold(1.0, f64::max);
     let x = |form: Form| Axis::linear("seconds", 0.0, last, form.ticks() + 2, short);
     let y = Axis::linear("multiples of the capacity", 0.0, most, 5, short);
-    let draw = |form: Form| lines(form, &x(form), &y, &drawn);
-    let rows_of_table = rows.iter().map(|(_, row, overload)| {
+    let cells = rows.iter().map(|(_, row, overload)| {
         vec![
             row.target.to_string(),
             words::count(Some(overload.seen.capacity_per_s)),
@@ -164,14 +130,7 @@ fn over_time(rows: &[Shown<'_>]) -> Chart {
         ),
         caption: "Dotted: what was offered. At the end it is half of the capacity again: above the dotted line are answers to what had waited."
             .into(),
-        lines_by_target: true,
-        drawings: Drawings::by(draw),
-        plot: Some(
-            Plot::of((&x(Form::Wide), Unit::Seconds), (&y, Unit::Count), &drawn).linked(TIME),
-        ),
-        table: DataTable {
-            columns: ["target", "capacity/s", "recovery"].map(Into::into).into(),
-            rows: rows_of_table.collect(),
-        },
+        table: DataTable::of(["target", "capacity/s", "recovery"], cells),
+        ..Chart::over_time(x, (&y, Unit::Count), &drawn)
     }
 }

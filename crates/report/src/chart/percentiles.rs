@@ -1,53 +1,34 @@
 //! Response time by percentile on an HDR axis.
 use super::axis::{Axis, time};
-use super::canvas::{Form, Line, lines};
-use super::palette::{series, stroke};
-use super::plot::{Plot, Unit};
-use super::{Chart, DataTable, Drawings, coloured, label, targets};
+use super::canvas::{Form, Line};
+use super::compose::{line_of, span};
+use super::plot::Unit;
+use super::{Chart, DataTable, coloured, targets};
 use crate::view::View;
 use crate::words;
 
 pub fn charts(view: &View) -> Vec<Chart> {
     let rows: Vec<_> = coloured(view).filter(|(_, row)| row.response_quantiles.len() > 1).collect();
     let points = || rows.iter().flat_map(|(_, row)| &row.response_quantiles);
-    let (least, most) =
-        points().fold((f64::MAX, 0.0_f64), |(l, m), p| (l.min(p.ns as f64), m.max(p.ns as f64)));
+    let (least, most) = span(points().map(|point| point.ns as f64), (f64::MAX, 0.0));
     let farthest = points().map(|point| point.q).fold(0.9, f64::max);
     if rows.is_empty() {
         return Vec::new();
     }
     let drawn: Vec<Line> = rows
         .iter()
-        .map(|(place, row)| Line {
-            name: Some(label(row)),
-            colour: series(*place),
-            stroke: stroke(*place),
-            points: row.response_quantiles.iter().map(|point| (point.q, point.ns as f64)).collect(),
-            marks: false,
-            joined: true,
-            band: Vec::new(),
+        .map(|(place, row)| {
+            let points = row.response_quantiles.iter().map(|point| (point.q, point.ns as f64));
+            line_of(*place, row, points.collect())
         })
         .collect();
     let x = |form: Form| Axis::hdr("fraction of requests", farthest, !form.is_wide());
     let y = Axis::log("response time", least, most, time);
-    let draw = |form: Form| lines(form, &x(form), &y, &drawn);
-    let table = DataTable {
-        columns: ["target", "p50", "p75", "p90", "p95", "p99", "p99.9", "max"]
-            .map(Into::into)
-            .into(),
-        rows: rows
-            .iter()
-            .map(|(_, row)| {
-                let s = &row.spans.response_time;
-                let mut cells = vec![row.target.to_string()];
-                cells.extend(
-                    [s.p50_ns, s.p75_ns, s.p90_ns, s.p95_ns, s.p99_ns, s.p999_ns, s.max_ns]
-                        .map(words::ns),
-                );
-                cells
-            })
-            .collect(),
-    };
+    let cells = rows.iter().map(|(_, row)| {
+        let s = &row.spans.response_time;
+        let figures = [s.p50_ns, s.p75_ns, s.p90_ns, s.p95_ns, s.p99_ns, s.p999_ns, s.max_ns];
+        [row.target.to_string()].into_iter().chain(figures.map(words::ns)).collect()
+    });
     vec![Chart {
         name: "percentiles".into(),
         title: "Response time by percentile".into(),
@@ -60,9 +41,10 @@ pub fn charts(view: &View) -> Vec<Chart> {
         caption: "The axis gives every further nine the same room, as HdrHistogram does: the right half is what one request in ten and fewer suffers. \
                   All repetitions together; the last point is the maximum."
             .into(),
-        lines_by_target: true,
-        drawings: Drawings::by(draw),
-        plot: Some(Plot::of((&x(Form::Wide), Unit::Quantile), (&y, Unit::Ns), &drawn)),
-        table,
+        table: DataTable::of(
+            ["target", "p50", "p75", "p90", "p95", "p99", "p99.9", "max"],
+            cells,
+        ),
+        ..Chart::of_lines((x, Unit::Quantile), (&y, Unit::Ns), &drawn)
     }]
 }

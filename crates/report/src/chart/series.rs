@@ -5,6 +5,7 @@ use pippin_stats::quantile::median;
 
 use super::axis::{self, Axis};
 use super::canvas::{Form, Line, lines};
+use super::compose::{points, span};
 use super::palette::{FAINT, Stroke, series, stroke};
 use super::plot::{Plot, TIME, Unit};
 use super::{Chart, DataTable, Drawings, coloured, label, targets};
@@ -102,73 +103,31 @@ pub fn charts(view: &View) -> Vec<Chart> {
 }
 
 fn chart(view: &View, quantity: &Quantity) -> Option<Chart> {
-    let mut drawn = Vec::new();
-    let mut rows = Vec::new();
-    for (place, row) in coloured(view) {
-        let of = |points: fn(&Series) -> Vec<(f64, f64)>| -> Vec<Vec<(f64, f64)>> {
-            row.series.iter().map(points).filter(|points| !points.is_empty()).collect()
-        };
-        let own = of(quantity.points);
-        rows.extend(row.series.iter().filter_map(|one| summary(row, one, quantity)));
-        let line = |name: String, stroke: Stroke, repetitions: &[Vec<(f64, f64)>]| {
-            let merged = merged(repetitions);
-            (!merged.is_empty()).then(|| Line {
-                name: Some(name),
-                colour: series(place),
-                stroke,
-                points: merged.iter().map(|moment| (moment.at, moment.median)).collect(),
-                marks: false,
-                joined: true,
-                band: if repetitions.len() > 1 {
-                    merged.iter().map(|moment| (moment.at, moment.low, moment.high)).collect()
-                } else {
-                    Vec::new()
-                },
-            })
-        };
-        drawn.extend(line(label(row), stroke(place), &own));
-        // The generator's line is only drawn beside a line of the target.
-        if let Some(points) = quantity.of_generator.filter(|_| !own.is_empty()) {
-            let generator = line(format!("{}, generator", row.target), Stroke::Dotted, &of(points));
-            drawn.extend(generator.map(|line| Line { band: Vec::new(), ..line }));
-        }
-    }
+    let mut drawn: Vec<Line> =
+        coloured(view).flat_map(|(place, row)| both_sides(place, row, quantity)).collect();
     if !drawn.is_empty() {
         drawn.extend(asked(view, quantity));
     }
-    let all = || drawn.iter().flat_map(|line| &line.points);
-    let reach = || {
-        let ends =
-            drawn.iter().flat_map(|line| &line.band).flat_map(|(_, low, high)| [*low, *high]);
-        all().map(|(_, y)| *y).chain(ends)
-    };
-    let (first, last) = all().fold((0.0_f64, 0.0_f64), |(f, l), (x, _)| (f.min(*x), l.max(*x)));
-    let (least, most) = reach().fold((f64::MAX, 0.0_f64), |(l, m), y| (l.min(y), m.max(y)));
-    if drawn.is_empty() || most <= 0.0 {
+    let ends = drawn.iter().flat_map(|line| &line.band).flat_map(|(_, low, high)| [*low, *high]);
+    let (first, last) = span(points(&drawn).map(|(x, _)| x), (0.0, 0.0));
+    let (least, most) = span(points(&drawn).map(|(_, y)| y).chain(ends), (f64::MAX, 0.0));
+    if most <= 0.0 {
         return None;
     }
-    let y = match quantity.scale {
-        Scale::Log if least > 0.0 => Axis::log(quantity.unit, least, most, quantity.label),
-        Scale::Bytes if least > 0.0 => Axis::log_bytes(quantity.unit, least, most),
-        _ => Axis::linear(quantity.unit, 0.0, most, 5, quantity.label),
-    };
+    let y = quantity.axis(least, most);
     let before = if view.run.profile == "devices" { "the ramp up" } else { "the warm-up" };
     let x = |form: Form| {
         Axis::linear(&format!("seconds after {before}"), first, last, form.ticks() + 2, axis::short)
     };
     // On paper and without a script, the legend names each target only once.
+    let is_second = |line: &Line| line.stroke == Stroke::Dotted && quantity.of_generator.is_some();
     let legend: Vec<Line> = drawn
         .iter()
         .cloned()
-        .map(|line| {
-            if line.stroke == Stroke::Dotted && quantity.of_generator.is_some() {
-                Line { name: None, ..line }
-            } else {
-                line
-            }
-        })
+        .map(|line| if is_second(&line) { Line { name: None, ..line } } else { line })
         .collect();
-    let draw = |form: Form| lines(form, &x(form), &y, &legend);
+    let cells = coloured(view)
+        .flat_map(|(_, row)| row.series.iter().filter_map(|one| summary(row, one, quantity)));
     Some(Chart {
         name: quantity.name.into(),
         title: quantity.title.into(),
@@ -181,35 +140,74 @@ fn chart(view: &View, quantity: &Quantity) -> Option<Chart> {
             "A line is the median of the repetitions, the band around it reaches from the lowest to the highest. Left of 0 is {before}, which the headline does not count.{}",
             quantity.reading
         ),
+        drawings: Drawings::by(|form| lines(form, &x(form), &y, &legend)),
+        table: DataTable::of(
+            ["target", "repetition", "moments", "lowest", "highest", "last"],
+            cells,
+        ),
         lines_by_target: true,
-        drawings: Drawings::by(draw),
         plot: Some(
             Plot::of((&x(Form::Wide), Unit::Seconds), (&y, quantity.counts), &drawn).linked(TIME),
         ),
-        table: DataTable {
-            columns: ["target", "repetition", "moments", "lowest", "highest", "last"]
-                .map(Into::into)
-                .into(),
-            rows,
-        },
     })
+}
+
+impl Quantity {
+    fn axis(&self, least: f64, most: f64) -> Axis {
+        match self.scale {
+            Scale::Log if least > 0.0 => Axis::log(self.unit, least, most, self.label),
+            Scale::Bytes if least > 0.0 => Axis::log_bytes(self.unit, least, most),
+            _ => Axis::linear(self.unit, 0.0, most, 5, self.label),
+        }
+    }
+}
+
+/// The lines of a target and, if the figure has one, of the generator beside it.
+fn both_sides(place: usize, row: &Row, quantity: &Quantity) -> impl Iterator<Item = Line> {
+    let own = middle(&repetitions(&row.series, quantity.points));
+    // The generator's line is only drawn beside a line of the target.
+    let generator = quantity.of_generator.filter(|_| own.is_some());
+    let generator = generator.and_then(|of| middle(&repetitions(&row.series, of)));
+    let own = own.map(|line| Line {
+        name: Some(label(row)),
+        colour: series(place),
+        stroke: stroke(place),
+        ..line
+    });
+    let generator = generator.map(|line| Line {
+        name: Some(format!("{}, generator", row.target)),
+        colour: series(place),
+        band: Vec::new(),
+        ..line
+    });
+    own.into_iter().chain(generator)
+}
+
+/// The median of the repetitions, with a band if there are several; `None` without points.
+fn middle(repetitions: &[Vec<(f64, f64)>]) -> Option<Line> {
+    let moments = merged(repetitions);
+    let points = moments.iter().map(|moment| (moment.at, moment.median)).collect();
+    let is_alone = repetitions.len() < 2;
+    let band = moments.iter().filter(|_| !is_alone);
+    let band = band.map(|moment| (moment.at, moment.low, moment.high)).collect();
+    let line = Line { band, ..Line::joined(FAINT, Stroke::Dotted, points) };
+    (!moments.is_empty()).then_some(line)
 }
 
 /// What the load asked of the targets. It is the same for all, so it is one line.
 fn asked(view: &View, quantity: &Quantity) -> Option<Line> {
     // In an overload, the offered rate differs by target, and it has its own chart.
     let (name, points) = quantity.asked.filter(|_| view.run.profile != "overload")?;
-    let all = view.measured().flat_map(|row| &row.series).map(points);
-    let merged = merged(&all.filter(|points| !points.is_empty()).collect::<Vec<_>>());
-    (!merged.is_empty()).then(|| Line {
-        name: Some(name.into()),
-        colour: FAINT,
-        stroke: Stroke::Dotted,
-        points: merged.iter().map(|moment| (moment.at, moment.median)).collect(),
-        marks: false,
-        joined: true,
-        band: Vec::new(),
-    })
+    let line = middle(&repetitions(view.measured().flat_map(|row| &row.series), points))?;
+    Some(Line { name: Some(name.into()), band: Vec::new(), ..line })
+}
+
+/// The points of each repetition that has any.
+pub(super) fn repetitions<'a>(
+    all: impl IntoIterator<Item = &'a Series>,
+    points: impl Fn(&Series) -> Vec<(f64, f64)>,
+) -> Vec<Vec<(f64, f64)>> {
+    all.into_iter().map(points).filter(|points| !points.is_empty()).collect()
 }
 
 /// The repetitions at one moment.

@@ -3,18 +3,21 @@
 use pippin_model::trial::Step;
 
 use super::axis::{Axis, short, time};
-use super::canvas::{Form, Line, lines};
+use super::canvas::{Form, Line};
+use super::compose::span;
 use super::palette::{AXIS, Stroke, series, stroke};
-use super::plot::{Plot, Unit};
-use super::{Chart, DataTable, Drawings, coloured, targets};
+use super::plot::Unit;
+use super::{Chart, DataTable, coloured, targets};
 use crate::terminal::{parameter, signed};
 use crate::view::View;
 use crate::view::row::Row;
 use crate::view::sweep::{Point, Sweep, size};
 use crate::words;
 
+type Shown<'a> = (usize, &'a Row, &'a Sweep);
+
 pub fn charts(view: &View) -> Vec<Chart> {
-    let rows: Vec<(usize, &Row, &Sweep)> =
+    let rows: Vec<Shown<'_>> =
         coloured(view).filter_map(|(place, row)| Some((place, row, row.sweep.as_ref()?))).collect();
     let Some((_, _, first)) = rows.first() else { return Vec::new() };
     if first.points.iter().any(|point| matches!(point.at, Step::Rate { .. })) {
@@ -25,12 +28,12 @@ pub fn charts(view: &View) -> Vec<Chart> {
     charts
 }
 
-fn range(rows: &[(usize, &Row, &Sweep)], figure: fn(&Point) -> Option<f64>) -> (f64, f64) {
+fn range(rows: &[Shown<'_>], figure: fn(&Point) -> Option<f64>) -> (f64, f64) {
     let figures = rows.iter().flat_map(|(_, _, sweep)| &sweep.points).filter_map(figure);
-    figures.fold((f64::MAX, 0.0), |(least, most), v| (least.min(v), most.max(v)))
+    span(figures, (f64::MAX, 0.0))
 }
 
-fn by_step(rows: &[(usize, &Row, &Sweep)], title: &str, form: Form) -> Axis {
+fn by_step(rows: &[Shown<'_>], title: &str, form: Form) -> Axis {
     let values: Vec<f64> =
         rows.iter().flat_map(|(_, _, sweep)| &sweep.points).map(|point| size(point.at)).collect();
     Axis::log_at(title, &values, 2 * form.ticks() + 2, short)
@@ -40,53 +43,29 @@ fn points(sweep: &Sweep, figure: fn(&Point) -> Option<f64>) -> Vec<(f64, f64)> {
     sweep.points.iter().filter_map(|point| Some((size(point.at), figure(point)?))).collect()
 }
 
-fn throughput(rows: &[(usize, &Row, &Sweep)]) -> Chart {
+/// What was measured of a target, the law through it, its knee, and what was predicted.
+fn curves((place, row, sweep): &Shown<'_>, most: f64) -> impl Iterator<Item = Line> {
+    let colour = series(*place);
+    let measured = Line {
+        name: Some(row.target.to_string()),
+        marks: true,
+        joined: sweep.fit.is_none(),
+        ..Line::joined(colour, stroke(*place), points(sweep, |point| point.goodput_per_s))
+    };
+    let law = sweep.fit.as_ref().map(|fit| Line::joined(colour, Stroke::Solid, fit.curve.clone()));
+    let knee = sweep.knee.map(|n| Line::joined(colour, Stroke::Dotted, vec![(n, 0.0), (n, most)]));
+    let foretold =
+        points(sweep, |point| point.prediction.map(|prediction| prediction.throughput_per_s));
+    let foretold =
+        Line { marks: true, joined: false, ..Line::joined(AXIS, Stroke::Solid, foretold) };
+    [Some(measured), law, knee, Some(foretold)].into_iter().flatten()
+}
+
+fn throughput(rows: &[Shown<'_>]) -> Chart {
     let (_, most) = range(rows, |point| point.goodput_per_s);
-    let mut drawn = Vec::new();
-    for (place, row, sweep) in rows {
-        let colour = series(*place);
-        let plain = Line {
-            name: None,
-            colour,
-            stroke: Stroke::Solid,
-            points: Vec::new(),
-            marks: false,
-            joined: true,
-            band: Vec::new(),
-        };
-        let measured = points(sweep, |point| point.goodput_per_s);
-        drawn.push(Line {
-            name: Some(row.target.to_string()),
-            points: measured,
-            marks: true,
-            joined: sweep.fit.is_none(),
-            stroke: stroke(*place),
-            ..plain.clone()
-        });
-        if let Some(fit) = &sweep.fit {
-            drawn.push(Line { points: fit.curve.clone(), ..plain.clone() });
-        }
-        if let Some(knee) = sweep.knee {
-            drawn.push(Line {
-                stroke: Stroke::Dotted,
-                points: vec![(knee, 0.0), (knee, most)],
-                ..plain.clone()
-            });
-        }
-        let foretold =
-            points(sweep, |point| point.prediction.map(|prediction| prediction.throughput_per_s));
-        drawn.push(Line {
-            name: None,
-            colour: AXIS,
-            points: foretold,
-            marks: true,
-            joined: false,
-            ..plain
-        });
-    }
+    let drawn: Vec<Line> = rows.iter().flat_map(|shown| curves(shown, most)).collect();
     let x = |form: Form| by_step(rows, "connections", form);
     let y = Axis::linear("requests/s", 0.0, most, 5, short);
-    let draw = |form: Form| lines(form, &x(form), &y, &drawn);
     let columns = [
         "target",
         "connections",
@@ -100,32 +79,33 @@ fn throughput(rows: &[(usize, &Row, &Sweep)]) -> Chart {
         "CPU",
         "verdict",
     ];
-    let mut cells = Vec::new();
-    for (_, row, sweep) in rows {
-        cells.extend(sweep.points.iter().map(|point| table_row(row, point)));
-    }
-    let laws: Vec<String> = rows
-        .iter()
-        .filter_map(|(_, row, sweep)| Some(format!("{}: {}", row.target, law(sweep)?)))
-        .collect();
+    let law = |(_, row, sweep): &Shown<'_>| Some(format!("{}: {}", row.target, law(sweep)?));
+    let laws = rows.iter().filter_map(law).collect::<Vec<_>>().join(" ");
     Chart {
         name: "sweep".into(),
         title: "Throughput by connections".into(),
         alternative: format!(
-            "Requests per second by number of connections for {}, with fitted curves. {}",
+            "Requests per second by number of connections for {}, with fitted curves. {laws}",
             targets(rows.len()),
-            laws.join(" ")
         ),
         caption: format!(
             "Coloured dots: measured. Curves: the Universal Scalability Law through them. Dashed verticals: the knee. Grey dots: what was predicted \
-             for a point from the points before it. {}",
-            laws.join(" ")
+             for a point from the points before it. {laws}"
         ),
-        lines_by_target: true,
-        drawings: Drawings::by(draw),
-        plot: Some(Plot::of((&x(Form::Wide), Unit::Count), (&y, Unit::Count), &drawn)),
-        table: DataTable { columns: columns.map(Into::into).into(), rows: cells },
+        table: table(columns, rows, table_row),
+        ..Chart::of_lines((x, Unit::Count), (&y, Unit::Count), &drawn)
     }
+}
+
+/// A row for each point of each target.
+fn table<const N: usize>(
+    columns: [&str; N],
+    rows: &[Shown<'_>],
+    cells: fn(&Row, &Point) -> Vec<String>,
+) -> DataTable {
+    let of_target =
+        |(_, row, sweep): &Shown<'_>| sweep.points.iter().map(|point| cells(row, point)).collect();
+    DataTable::of(columns, rows.iter().flat_map::<Vec<_>, _>(of_target))
 }
 
 fn law(sweep: &Sweep) -> Option<String> {
@@ -167,48 +147,39 @@ fn p50(point: &Point) -> Option<f64> {
     point.response_time.p50_ns.map(|ns| ns as f64)
 }
 
-fn times(rows: &[(usize, &Row, &Sweep)], title: &str) -> Option<(Drawings, Plot)> {
+/// Lines of the median and the 99th percentile; `None` without figures.
+fn times(rows: &[Shown<'_>], title: &str) -> Option<Chart> {
     let (least, _) = range(rows, p50);
     let (_, most) = range(rows, p99);
     if most <= 0.0 {
         return None;
     }
-    let mut drawn = Vec::new();
-    for (place, row, sweep) in rows {
-        let line = Line {
-            name: Some(row.target.to_string()),
-            colour: series(*place),
-            stroke: Stroke::Solid,
-            points: points(sweep, p50),
+    let both = |(place, row, sweep): &Shown<'_>| {
+        let of = |stroke, figure| Line {
             marks: true,
-            joined: true,
-            band: Vec::new(),
+            ..Line::joined(series(*place), stroke, points(sweep, figure))
         };
-        drawn.push(line.clone());
-        drawn.push(Line { name: None, stroke: Stroke::Dashed, points: points(sweep, p99), ..line });
-    }
+        let median = Line { name: Some(row.target.to_string()), ..of(Stroke::Solid, p50) };
+        [median, of(Stroke::Dashed, p99)]
+    };
+    let drawn: Vec<Line> = rows.iter().flat_map(both).collect();
     let y = Axis::log("response time", least, most, time);
     let x = |form: Form| by_step(rows, title, form);
-    let draw = |form: Form| lines(form, &x(form), &y, &drawn);
-    let plot = Plot::of((&x(Form::Wide), Unit::Count), (&y, Unit::Ns), &drawn);
-    Some((Drawings::by(draw), plot))
+    Some(Chart::of_lines((x, Unit::Count), (&y, Unit::Ns), &drawn))
 }
 
-fn response(rows: &[(usize, &Row, &Sweep)]) -> Option<Chart> {
-    let (drawings, plot) = times(rows, "connections")?;
-    let cells = rows.iter().flat_map(|(_, row, sweep)| {
-        sweep.points.iter().map(|point| {
-            let s = &point.response_time;
-            vec![
-                row.target.to_string(),
-                words::whole(size(point.at) as u64),
-                words::ns(s.p50_ns),
-                words::ns(s.p90_ns),
-                words::ns(s.p99_ns),
-                words::ns(s.max_ns),
-            ]
-        })
-    });
+fn response(rows: &[Shown<'_>]) -> Option<Chart> {
+    let cells = |row: &Row, point: &Point| {
+        let s = &point.response_time;
+        vec![
+            row.target.to_string(),
+            words::whole(size(point.at) as u64),
+            words::ns(s.p50_ns),
+            words::ns(s.p90_ns),
+            words::ns(s.p99_ns),
+            words::ns(s.max_ns),
+        ]
+    };
     Some(Chart {
         name: "sweep-response".into(),
         title: "Response time by connections".into(),
@@ -217,54 +188,37 @@ fn response(rows: &[(usize, &Row, &Sweep)]) -> Option<Chart> {
             targets(rows.len())
         ),
         caption: "Solid: the median. Dashed: the 99th percentile.".into(),
-        lines_by_target: true,
-        drawings,
-        plot: Some(plot),
-        table: DataTable {
-            columns: ["target", "connections", "p50", "p90", "p99", "max"].map(Into::into).into(),
-            rows: cells.collect(),
-        },
+        table: table(["target", "connections", "p50", "p90", "p99", "max"], rows, cells),
+        ..times(rows, "connections")?
     })
 }
 
-fn search(rows: &[(usize, &Row, &Sweep)]) -> Chart {
-    let (drawings, plot) = times(rows, "offered requests/s").unzip();
+fn search(rows: &[Shown<'_>]) -> Chart {
     let capacities: Vec<String> = rows
         .iter()
         .map(|(_, row, sweep)| format!("{}: {}", row.target, sweep.outcome().join(" ")))
         .collect();
-    let cells = rows.iter().flat_map(|(_, row, sweep)| {
-        sweep.points.iter().map(|point| {
-            let s = &point.response_time;
-            vec![
-                row.target.to_string(),
-                words::count(Some(size(point.at))),
-                words::count(point.goodput_per_s),
-                words::ns(s.p50_ns),
-                words::ns(s.p99_ns),
-                point.kept(),
-            ]
-        })
-    });
+    let capacities = capacities.join(" ");
+    let cells = |row: &Row, point: &Point| {
+        let s = &point.response_time;
+        vec![
+            row.target.to_string(),
+            words::count(Some(size(point.at))),
+            words::count(point.goodput_per_s),
+            words::ns(s.p50_ns),
+            words::ns(s.p99_ns),
+            point.kept(),
+        ]
+    };
     Chart {
         name: "capacity".into(),
         title: "Response time by offered rate".into(),
         alternative: format!(
-            "Median and 99th percentile of the response time by offered rate. {}",
-            capacities.join(" ")
+            "Median and 99th percentile of the response time by offered rate. {capacities}"
         ),
-        caption: format!(
-            "Solid: the median. Dashed: the 99th percentile. {}",
-            capacities.join(" ")
-        ),
+        caption: format!("Solid: the median. Dashed: the 99th percentile. {capacities}"),
         lines_by_target: true,
-        drawings: drawings.unwrap_or_default(),
-        plot,
-        table: DataTable {
-            columns: ["target", "offered/s", "answered/s", "p50", "p99", "objective"]
-                .map(Into::into)
-                .into(),
-            rows: cells.collect(),
-        },
+        table: table(["target", "offered/s", "answered/s", "p50", "p99", "objective"], rows, cells),
+        ..times(rows, "offered requests/s").unwrap_or_default()
     }
 }

@@ -27,6 +27,14 @@ pub struct Line {
     pub band: Vec<(f64, f64, f64)>,
 }
 
+impl Line {
+    /// Points that are joined, without name, marks and band.
+    #[must_use]
+    pub const fn joined(colour: RGBColor, stroke: Stroke, points: Vec<(f64, f64)>) -> Self {
+        Self { name: None, colour, stroke, points, marks: false, joined: true, band: Vec::new() }
+    }
+}
+
 /// An event, drawn as a dotted vertical line with words at its top.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Mark {
