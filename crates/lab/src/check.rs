@@ -208,19 +208,9 @@ impl Checker<'_> {
         said: &mut Vec<String>,
         conformance: &mut Vec<Conformance>,
     ) -> Result<Vec<String>, LabError> {
-        let cpus = affinity::available();
-        let settings = ServiceSettings {
-            folder: self.folder,
-            cpus: cpus.clone(),
-            database_connections: 2 * DATABASE_POOL + 20,
-            tables: 1,
-            upstream_delay_ns: 500_000_000,
-        };
-        Services::provide(&workload.services, self.installer)?;
-        let mut services =
-            Services::start(&workload.services, &settings, self.installer.interrupted)?;
+        let mut services = self.services(workload)?;
         let start = StartSettings {
-            cpus,
+            cpus: affinity::available(),
             workers: WORKERS,
             database_pool: DATABASE_POOL,
             services: services.environment(),
@@ -232,7 +222,6 @@ impl Checker<'_> {
         let mut running =
             RunningTarget::start(target, id, installed, &start, self.installer.interrupted)?;
         let samples = workload.samples(seed(), verify::PROVED);
-        let mut wrong = Vec::new();
         let mut live = Live::of(workload, &mut services).map_err(LabError::User)?;
         let way = running.way().clone();
         let mut subject = Subject {
@@ -244,20 +233,7 @@ impl Checker<'_> {
             limit: Duration::from_secs(10),
             closes: false,
         };
-        let before = verify::prove(&mut subject, ProofTime::Before);
-        let remarks = before
-            .iter()
-            .filter_map(|outcome| Some(format!("{}: {}", outcome.proof, outcome.remark.as_ref()?)));
-        remarks.for_each(|remark| said.push(format!("{}: {remark}", workload.id)));
-        wrong.extend(failures(before));
-        if wrong.is_empty() {
-            wrong.extend(short_load(&mut subject));
-            wrong.extend(strangers(&running));
-            // If the server is dead, the proofs would only say that nobody answers.
-            if running.crashed().is_none() {
-                wrong.extend(failures(verify::prove(&mut subject, ProofTime::After)));
-            }
-        }
+        let mut wrong = prove(&mut subject, &mut running, said);
         if conformance.is_empty() && wrong.is_empty() {
             *conformance = conformance::of(&running, workload);
         }
@@ -270,6 +246,43 @@ impl Checker<'_> {
         wrong.extend(doubts.map(|caveat| caveat.evidence));
         Ok(wrong)
     }
+
+    /// The services that a workload needs.
+    fn services(&self, workload: &Workload) -> Result<Services, LabError> {
+        let settings = ServiceSettings {
+            folder: self.folder,
+            cpus: affinity::available(),
+            database_connections: 2 * DATABASE_POOL + 20,
+            tables: 1,
+            upstream_delay_ns: 500_000_000,
+        };
+        Services::provide(&workload.services, self.installer)?;
+        Services::start(&workload.services, &settings, self.installer.interrupted)
+    }
+}
+
+/// What is wrong before, under and after a short load. Remarks of the proofs are added to `said`.
+fn prove(
+    subject: &mut Subject<'_>,
+    running: &mut RunningTarget,
+    said: &mut Vec<String>,
+) -> Vec<String> {
+    let before = verify::prove(subject, ProofTime::Before);
+    let id = &subject.workload.id;
+    let remarks = before.iter().filter_map(|outcome| {
+        Some(format!("{id}: {}: {}", outcome.proof, outcome.remark.as_ref()?))
+    });
+    said.extend(remarks);
+    let mut wrong = failures(before);
+    if wrong.is_empty() {
+        wrong.extend(short_load(subject));
+        wrong.extend(strangers(running));
+        // If the server is dead, the proofs would only say that nobody answers.
+        if running.crashed().is_none() {
+            wrong.extend(failures(verify::prove(subject, ProofTime::After)));
+        }
+    }
+    wrong
 }
 
 /// Processes that listen for the target and do not belong to it.

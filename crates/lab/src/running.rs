@@ -3,6 +3,7 @@
 use pippin_model::caveat::{Caveat, Severity};
 use pippin_model::cpus::CpuSet;
 use pippin_model::load_spec::{LoadSpec, Request, Requests};
+use pippin_model::manifest::Ready;
 use pippin_model::spoken::Spoken;
 use pippin_model::target::TargetId;
 use pippin_model::trial::{Failure, Stage};
@@ -25,6 +26,8 @@ use crate::lifecycle::{log, port, ready};
 use crate::target::{Kind, Listening, Target};
 use crate::way::Way;
 
+/// How long a target may take to be ready, if its manifest has no time that can be read.
+const PATIENCE: Duration = Duration::from_secs(20);
 /// How long a target may take to stop after its signal.
 pub const GRACE: Duration = Duration::from_secs(10);
 
@@ -120,10 +123,35 @@ struct Container {
     name: String,
 }
 
+impl Container {
+    /// The container of an image that will listen at this address; `None` for other targets.
+    fn of(target: &Target, address: SocketAddr) -> Result<Option<Self>, LabError> {
+        let Kind::Image(image) = &target.kind else { return Ok(None) };
+        if !address.ip().is_loopback() {
+            return Err(LabError::target(
+                Stage::Start,
+                format!(
+                    "its container is published on loopback only, and {address} is asked for: run its command instead of its image"
+                ),
+            ));
+        }
+        let name = format!("pippin-{}-{}", std::process::id(), address.port());
+        Ok(Some(Self { image: image.clone(), name }))
+    }
+}
+
 impl Drop for Container {
     fn drop(&mut self) {
         self.image.remove(&self.name);
     }
+}
+
+/// A process that cannot be started is a failure of its target.
+fn supervised(launch: &Launch, group: Option<&Group>) -> Result<Supervised, LabError> {
+    Supervised::start_in(launch, group).map_err(|error| match error {
+        LabError::User(message) => LabError::target(Stage::Start, message),
+        other => other,
+    })
 }
 
 impl RunningTarget {
@@ -150,66 +178,40 @@ impl RunningTarget {
         let address = SocketAddr::from((settings.address, port));
         let socket =
             target.manifest.has_unix_socket(id.variant.as_deref()).then(|| Socket::named(port));
-        let (launch, container) = match &target.kind {
-            Kind::Image(_) if !settings.address.is_loopback() => {
-                return Err(LabError::target(
-                    Stage::Start,
-                    format!(
-                        "its container is published on loopback only, and {address} is asked for: run its command instead of its image"
-                    ),
-                ));
-            }
-            Kind::Image(image) => {
-                let name = format!("pippin-{}-{port}", std::process::id());
-                let launch = of_image(image, &name, target, id, settings, port);
-                (launch, Some(Container { image: image.clone(), name }))
-            }
-            _ => {
-                let mut launch =
-                    launch(target, id, installed, settings, port, certificate.as_ref());
-                if let Some(socket) = &socket {
-                    socket.tell(&mut launch);
-                }
-                (launch, None)
-            }
+        let container = Container::of(target, address)?;
+        let mut launch = match &container {
+            Some(Container { image, name }) => of_image(image, name, target, id, settings, port),
+            None => launch(target, id, installed, settings, port, certificate.as_ref()),
         };
-        let limit = parse_duration_ns(&target.manifest.start.ready.timeout)
-            .map(Duration::from_nanos)
-            .unwrap_or(Duration::from_secs(20));
+        // A container has a network of its own instead.
+        if let (Some(socket), None) = (&socket, &container) {
+            socket.tell(&mut launch);
+        }
+        let Ready { path, timeout } = &target.manifest.start.ready;
+        let limit = parse_duration_ns(timeout).map_or(PATIENCE, Duration::from_nanos);
         let group = if container.is_none() { Group::make() } else { None };
-        let mut process =
-            Supervised::start_in(&launch, group.as_ref()).map_err(|error| match error {
-                LabError::User(message) => LabError::target(Stage::Start, message),
-                other => other,
-            })?;
+        let mut process = supervised(&launch, group.as_ref())?;
         let tls = certificate.as_ref().map(Certificate::trust);
         let way = Way::plain(address)
             .over(tls, spoken.protocol())
             .with(settings.messages)
             .behind(socket.as_ref().map(|socket| socket.path.clone()));
-        let start_up = ready::wait_until_ready(
-            &mut process,
-            &way,
-            &target.manifest.start.ready.path,
-            limit,
-            interrupted,
-        )?;
+        let start_up = ready::wait_until_ready(&mut process, &way, path, limit, interrupted)?;
         let group = group.filter(Group::is_in_use);
         let inside = container.as_ref().and_then(|it| it.image.process(&it.name));
         let root = inside.map_or(RoleRoot::Below(process.supervisor_pid()), RoleRoot::Tree);
-        let reached = Reached {
-            way,
-            host: address.to_string(),
-            requests: target.requests.clone(),
-            is_proved: target.is_proved(),
-        };
         Ok(Self {
             process: Some(process),
             start_up: Some(start_up),
             name: id.to_string(),
             roots: vec![root],
             given: settings.cpus.clone(),
-            reached,
+            reached: Reached {
+                way,
+                host: address.to_string(),
+                requests: target.requests.clone(),
+                is_proved: target.is_proved(),
+            },
             may_have_services: !matches!(target.kind, Kind::Catalog),
             group,
             container,

@@ -232,26 +232,18 @@ impl Plan {
         published: Option<Published>,
         options: &PlanOptions,
     ) -> Result<Self, String> {
-        let profile = raw.profile()?;
-        let quick = if options.quick { Some(raw.quick.unwrap_or_default()) } else { None };
-        let profile = match &quick {
-            Some(quick) => profile.overlaid(&quick.profile),
-            None => profile,
-        };
-        let repetitions = options
-            .repetitions
-            .or(quick.as_ref().and_then(|quick| quick.repetitions))
-            .unwrap_or(raw.repetitions);
+        let mut profile = raw.profile()?;
+        let mut repetitions = raw.repetitions;
+        if options.quick {
+            let quick = raw.quick.unwrap_or_default();
+            profile = profile.overlaid(&quick.profile);
+            repetitions = quick.repetitions.unwrap_or(repetitions);
+        }
+        let repetitions = options.repetitions.unwrap_or(repetitions);
         if repetitions == 0 {
             return Err("repetitions must be at least 1".into());
         }
-        let every_target = options.targets.is_none() && raw.targets == [EVERY];
-        let targets = match &options.targets {
-            Some(targets) => targets.clone(),
-            None if every_target => Vec::new(),
-            None => targets_of(&raw.targets)?,
-        };
-        check_targets(&targets, every_target)?;
+        let (targets, every_target) = targets_of(&raw.targets, options)?;
         let mut changed = Vec::new();
         let profile = options.apply(profile.checked()?, &mut changed)?;
         if let Some(workers) = options.workers {
@@ -288,20 +280,29 @@ impl Plan {
             cpus: raw.cpus.map_or_else(|| Ok(PlanCpus::default()), RawCpus::checked)?,
             price: raw.price.map(Price::checked).transpose()?,
             published,
-            gates: raw
-                .gate
-                .iter()
-                .map(|text| Gate::must_hold(text).map_err(|error| format!("gate: {error}")))
-                .collect::<Result<_, _>>()?,
+            gates: gates(&raw.gate)?,
             quick: options.quick,
             changed,
         })
     }
 }
 
-fn targets_of(names: &[String]) -> Result<Vec<TargetId>, String> {
+fn gates(texts: &[String]) -> Result<Vec<Gate>, String> {
+    let gate = |text: &String| Gate::must_hold(text).map_err(|error| format!("gate: {error}"));
+    texts.iter().map(gate).collect()
+}
+
+/// The targets, and whether they are all that there are.
+fn targets_of(names: &[String], options: &PlanOptions) -> Result<(Vec<TargetId>, bool), String> {
+    let every_target = options.targets.is_none() && names == [EVERY];
     let parse = |name: &String| name.parse().map_err(|error| format!("targets: {error}"));
-    names.iter().map(parse).collect()
+    let targets = match &options.targets {
+        Some(targets) => targets.clone(),
+        None if every_target => Vec::new(),
+        None => names.iter().map(parse).collect::<Result<_, _>>()?,
+    };
+    check_targets(&targets, every_target)?;
+    Ok((targets, every_target))
 }
 
 fn check_targets(targets: &[TargetId], every_target: bool) -> Result<(), String> {

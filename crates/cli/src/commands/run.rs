@@ -36,20 +36,7 @@ use crate::signals;
 pub fn run(shared: &Shared, arguments: &RunArguments) -> Result<u8, CliError> {
     let place = place()?;
     let catalog = catalog(&place)?;
-    let options = PlanOptions {
-        quick: arguments.quick,
-        targets: if arguments.targets.is_empty() {
-            None
-        } else {
-            Some(catalog.select(&arguments.targets)?)
-        },
-        repetitions: arguments.repeat,
-        workers: arguments.workers,
-        scale: arguments.scale,
-        phases_ns: arguments.ramp,
-        think: arguments.think,
-    };
-    let plan = catalog.plan(&arguments.plan, &options)?;
+    let plan = catalog.plan(&arguments.plan, &options(arguments, &catalog)?)?;
     let reference = reference::among(arguments.reference.as_deref(), &plan.targets)?;
     let folder = folder(&place, arguments.out.as_deref(), &plan.id)?;
     let asked: Vec<&Gate> = plan.gates.iter().chain(&arguments.gates.fail_if).collect();
@@ -94,6 +81,20 @@ pub fn run(shared: &Shared, arguments: &RunArguments) -> Result<u8, CliError> {
     Ok(match exit_code(&record, is_invalid, arguments.strict) {
         exit::OK if !is_passed => exit::FAILED,
         code => code,
+    })
+}
+
+/// What the flags change of the plan.
+fn options(arguments: &RunArguments, catalog: &Catalog) -> Result<PlanOptions, CliError> {
+    let named = Some(&arguments.targets).filter(|named| !named.is_empty());
+    Ok(PlanOptions {
+        quick: arguments.quick,
+        targets: named.map(|named| catalog.select(named)).transpose()?,
+        repetitions: arguments.repeat,
+        workers: arguments.workers,
+        scale: arguments.scale,
+        phases_ns: arguments.ramp,
+        think: arguments.think,
     })
 }
 

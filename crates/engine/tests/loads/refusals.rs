@@ -49,7 +49,6 @@ fn walking(spec: &mut LoadSpec, cells: &[&str]) {
 
 #[test]
 fn a_scenario_is_refused_where_its_users_could_not_wait() {
-    type Change = fn(&mut LoadSpec);
     let cases: [(Change, &str); 6] = [
         (|spec| spec.connections.pipeline = 2, "a scenario does not go with HTTP pipelining"),
         (
@@ -87,125 +86,125 @@ fn a_scenario_is_refused_where_its_users_could_not_wait() {
     }
 }
 
-#[test]
-fn each_refusal_says_what_to_change() {
-    type Change = fn(&mut LoadSpec);
-    let open = |stages: Vec<Stage>| Schedule::Open { arrivals: Arrivals::Constant, stages };
-    let stage = |rate, seconds: u64| Stage {
-        duration_ns: seconds * 1_000_000_000,
-        from_per_s: rate,
-        to_per_s: rate,
-    };
-    let cases: [(Change, &str); 23] = [
-        (
-            |spec| spec.unix_socket = Some("/tmp/x".into()),
-            "an address to connect to does not go with a unix socket",
-        ),
-        (
-            |spec| {
-                spec.addresses.clear();
-                spec.unix_socket = Some("/tmp/x".into());
-                spec.proxy_header = Some(ProxyHeader::V1);
-            },
-            "it has no addresses to tell",
-        ),
-        (
-            |spec| {
-                spec.addresses.clear();
-                spec.unix_socket = Some("/tmp/x".into());
-                spec.source_addresses = vec!["127.0.0.1".parse().unwrap()];
-            },
-            "leave the source address out",
-        ),
-        (
-            |spec| {
-                spec.addresses.clear();
-                spec.unix_socket = Some("x".repeat(200).into());
-            },
-            "its path must have 1 to 107 bytes",
-        ),
-        (
-            |spec| {
-                let client = ClientCertificate { chain_pem: "x".into(), key_pem: "y".into() };
-                spec.tls = Some(TlsSpec { client: Some(client), ..tls("x", None) });
-            },
-            "the client's certificate cannot be used: there is no `-----BEGIN CERTIFICATE-----`",
-        ),
-        (|spec| spec.addresses.clear(), "give at least one, for example 127.0.0.1:8080"),
-        (|spec| spec.requests.clear(), "no request to send: give at least one"),
-        (
-            |spec| spec.threads = 5,
-            "5 threads for 4 connections: a thread needs at least one, so use at most 4 threads",
-        ),
-        (|spec| spec.threads = 0, "the number of threads is 0"),
-        (|spec| spec.connections.count = 0, "the number of connections is 0"),
-        (|spec| spec.connections.pipeline = 0, "the pipeline depth is 0"),
-        (|spec| spec.stop = StopRule::default(), "give a duration or a number of requests"),
-        (|spec| spec.stop.requests = Some(3), "ask for at most 3 connections"),
-        (|spec| spec.warm_up = WarmUp::Fixed { duration_ns: 1 }, "choose warm-up none"),
-        (
-            |spec| spec.tls = Some(tls("no name", None)),
-            "`no name` is neither a host name nor an IP address",
-        ),
-        (|spec| spec.tls = Some(tls("x", Some("-----"))), "give certificates in PEM form"),
-        (|spec| spec.spin_ns = Some(1000), "only an open loop has deadlines"),
-        (|spec| spec.addresses[0].set_port(0), "from 1 to 65535"),
-        (
-            |spec| spec.source_addresses = vec!["::1".parse().unwrap()],
-            "one is IPv4 and the other IPv6",
-        ),
-        (
-            |spec| spec.source_addresses = vec!["192.0.2.1".parse().unwrap()],
-            "add it to an interface",
-        ),
-        (
-            |spec| {
-                (spec.connections.pipeline, spec.connections.requests_per_connection) = (2, Some(5))
-            },
-            "leave one of them out",
-        ),
-        (|spec| spec.requests[0].check.status = vec![100], "no final answer has the status 100"),
-        (
-            |spec| spec.requests[0].check.body = BodyCheck::Length { min: 2, max: 1 },
-            "least length 2 is above the greatest 1",
-        ),
-    ];
-    for (change, message) in cases {
-        let refused = refusal(change);
-        assert!(refused.contains(message), "{refused}");
-    }
-    let refused = refusal(|spec| *spec = timed(spec.clone(), u64::MAX / 1_000_000));
-    assert!(
-        refused.contains("the duration is") && refused.contains("at most 30 days"),
-        "{refused}"
-    );
-    let refused = refusal(|spec| {
-        (spec.connections.count, spec.stop) =
-            (u32::MAX, StopRule { duration_ns: Some(1), requests: None })
-    });
-    assert!(refused.contains("ports"), "{refused}");
-    let refused = refusal(|spec| {
-        spec.schedule = Schedule::Closed { think: Some(Spread::exactly(1)) };
-        spec.connections.pipeline = 2;
-    });
-    assert!(refused.contains("HTTP pipelining does not go with think time"), "{refused}");
-    let refused =
-        refusal(|spec| (spec.schedule, spec.connections.count) = (open(vec![stage(0.0, 1)]), 1));
-    assert!(refused.contains("the rate of every stage is 0"), "{refused}");
-    let refused = refusal(|spec| {
-        *spec = LoadSpec { schedule: open(vec![stage(5.0, 1)]), ..timed(spec.clone(), 1500) }
-    });
-    assert!(refused.contains("make the last stage 500000000 ns longer"), "{refused}");
-    let devices = Schedule::Devices {
+type Change = fn(&mut LoadSpec);
+
+/// A change to a load, and a part of the message.
+const REFUSED: [(Change, &str); 29] = [
+    (
+        |spec| spec.unix_socket = Some("/tmp/x".into()),
+        "an address to connect to does not go with a unix socket",
+    ),
+    (
+        |spec| {
+            spec.addresses.clear();
+            spec.unix_socket = Some("/tmp/x".into());
+            spec.proxy_header = Some(ProxyHeader::V1);
+        },
+        "it has no addresses to tell",
+    ),
+    (
+        |spec| {
+            spec.addresses.clear();
+            spec.unix_socket = Some("/tmp/x".into());
+            spec.source_addresses = vec!["127.0.0.1".parse().unwrap()];
+        },
+        "leave the source address out",
+    ),
+    (
+        |spec| {
+            spec.addresses.clear();
+            spec.unix_socket = Some("x".repeat(200).into());
+        },
+        "its path must have 1 to 107 bytes",
+    ),
+    (
+        |spec| {
+            let client = ClientCertificate { chain_pem: "x".into(), key_pem: "y".into() };
+            spec.tls = Some(TlsSpec { client: Some(client), ..tls("x", None) });
+        },
+        "the client's certificate cannot be used: there is no `-----BEGIN CERTIFICATE-----`",
+    ),
+    (|spec| spec.addresses.clear(), "give at least one, for example 127.0.0.1:8080"),
+    (|spec| spec.requests.clear(), "no request to send: give at least one"),
+    (
+        |spec| spec.threads = 5,
+        "5 threads for 4 connections: a thread needs at least one, so use at most 4 threads",
+    ),
+    (|spec| spec.threads = 0, "the number of threads is 0"),
+    (|spec| spec.connections.count = 0, "the number of connections is 0"),
+    (|spec| spec.connections.pipeline = 0, "the pipeline depth is 0"),
+    (|spec| spec.stop = StopRule::default(), "give a duration or a number of requests"),
+    (|spec| spec.stop.requests = Some(3), "ask for at most 3 connections"),
+    (|spec| spec.warm_up = WarmUp::Fixed { duration_ns: 1 }, "choose warm-up none"),
+    (
+        |spec| spec.tls = Some(tls("no name", None)),
+        "`no name` is neither a host name nor an IP address",
+    ),
+    (|spec| spec.tls = Some(tls("x", Some("-----"))), "give certificates in PEM form"),
+    (|spec| spec.spin_ns = Some(1000), "only an open loop has deadlines"),
+    (|spec| spec.addresses[0].set_port(0), "from 1 to 65535"),
+    (|spec| spec.source_addresses = vec!["::1".parse().unwrap()], "one is IPv4 and the other IPv6"),
+    (|spec| spec.source_addresses = vec!["192.0.2.1".parse().unwrap()], "add it to an interface"),
+    (
+        |spec| (spec.connections.pipeline, spec.connections.requests_per_connection) = (2, Some(5)),
+        "leave one of them out",
+    ),
+    (|spec| spec.requests[0].check.status = vec![100], "no final answer has the status 100"),
+    (
+        |spec| spec.requests[0].check.body = BodyCheck::Length { min: 2, max: 1 },
+        "least length 2 is above the greatest 1",
+    ),
+    (
+        |spec| *spec = timed(spec.clone(), u64::MAX / 1_000_000),
+        "the duration is 18446744073709000000: it must be at most 30 days",
+    ),
+    (
+        |spec| {
+            (spec.connections.count, spec.stop) =
+                (u32::MAX, StopRule { duration_ns: Some(1), requests: None })
+        },
+        "ports",
+    ),
+    (
+        |spec| {
+            spec.schedule = Schedule::Closed { think: Some(Spread::exactly(1)) };
+            spec.connections.pipeline = 2;
+        },
+        "HTTP pipelining does not go with think time",
+    ),
+    (
+        |spec| (spec.schedule, spec.connections.count) = (constant(0.0), 1),
+        "the rate of every stage is 0",
+    ),
+    (
+        |spec| *spec = LoadSpec { schedule: constant(5.0), ..timed(spec.clone(), 1500) },
+        "make the last stage 500000000 ns longer",
+    ),
+    (|spec| spec.schedule = devices(), "they end with their ramp"),
+];
+
+/// A second at this rate.
+fn constant(per_s: f64) -> Schedule {
+    Schedule::open(per_s, Arrivals::Constant, 0, 1_000_000_000)
+}
+
+fn devices() -> Schedule {
+    Schedule::Devices {
         devices: 4,
         requests_per_device: 1,
         think: Spread::exactly(1),
         ramp_up_ns: 1,
         sustain_ns: 1,
         ramp_down_ns: 1,
-    };
-    let refused = refusal(|spec| spec.schedule = devices);
-    assert!(refused.contains("they end with their ramp"), "{refused}");
+    }
+}
+
+#[test]
+fn each_refusal_says_what_to_change() {
+    for (change, message) in REFUSED {
+        let refused = refusal(change);
+        assert!(refused.contains(message), "{refused}");
+    }
 }
 
 /// The message names the request, its place in the list and the part that is wrong.

@@ -210,71 +210,73 @@ mod tests {
         }
     }
 
+    /// A profile, and a part of the message.
+    const REFUSED: &[(&str, &str)] = &[
+        ("connections=1", "profile.kind is missing"),
+        ("kind='close'\nconnections=1", "did you mean `closed`?"),
+        (
+            "kind='closed'\nconnections=1\nduration='1s'\nrate=5.0",
+            "profile.rate does not go with kind = \"closed\"",
+        ),
+        ("kind='closed'\nconnections=0\nduration='1s'", "at least 1"),
+        ("kind='closed'\nconnections=1", "needs `duration"),
+        ("kind='closed'\nconnections=1\nduration='1s'\nrequests=1", "exclude each other"),
+        ("kind='closed'\nconnections=1\nrequests=1\nwarm_up='2s'", "no effect"),
+        ("kind='closed'\nconnections=[1,2]\nduration='1s'", "only kind = \"sweep\""),
+        ("kind='open'\nrate=0.0\nconnections=1\nduration='1s'", "must be above 0"),
+        ("kind='sweep'\nconnections=[2,1]\nduration='1s'", "ascending"),
+        ("kind='sweep'\nconnections=[0,1]\nduration='1s'", "ascending numbers from 1 on"),
+        (
+            "kind='open'\nrate=5.0\nconnections=0\nduration='1s'",
+            "profile.connections must be at least 1",
+        ),
+        (
+            "kind='open'\nstages='1s:5'\nrate=5.0\nconnections=1",
+            "profile.stages and profile.rate exclude each other",
+        ),
+        (
+            "kind='open'\nstages='1s:5'\nduration='1s'\nconnections=1",
+            "profile.stages and profile.duration exclude each other",
+        ),
+        ("kind='open'\nstages='1s'\nconnections=1", "profile.stages: `1s` is not a stage"),
+        ("kind='closed'\nconnections=1\nrequests=0", "profile.requests must be at least 1"),
+        (
+            "kind='closed'\nconnections=1\nrequests=1\nkeep_alive=0",
+            "profile.keep_alive = 0 has no meaning",
+        ),
+        (
+            "kind='devices'\ndevices=0\nramp_up='1s'\nsustain='1s'\nramp_down='1s'",
+            "profile.devices must be at least 1",
+        ),
+        (
+            "kind='devices'\ndevices=1\nrequests_per_device=0\nramp_up='1s'\nsustain='1s'\nramp_down='1s'",
+            "profile.requests_per_device must be at least 1",
+        ),
+        (
+            "kind='devices'\ndevices=1\nramp_up='1s'\nsustain='0s'\nramp_down='1s'",
+            "profile.sustain must be longer than 0",
+        ),
+        (
+            "kind='capacity'\nobjective='p99<50ms'\nstart_rate=0.0\nconnections=8\nduration='5s'",
+            "profile.start_rate = 0 must be above 0",
+        ),
+        (
+            "kind='capacity'\nobjective='p99<50ms'\nstart_rate=9.0\nconnections=8\nduration='5s'\nprecision='0%'",
+            "profile.precision must be above 0 % and below 100 %",
+        ),
+        (
+            "kind='capacity'\nobjective='p99<0ms'\nstart_rate=9.0\nconnections=8\nduration='5s'",
+            "profile.objective: `p99<0ms` can never hold",
+        ),
+        (
+            "kind='capacity'\nobjective='errors<0%'\nstart_rate=9.0\nconnections=8\nduration='5s'",
+            "profile.objective: `errors<0%` can never hold",
+        ),
+    ];
+
     #[test]
     fn what_cannot_take_effect_is_refused() {
-        let cases = [
-            ("connections=1", "profile.kind is missing"),
-            ("kind='close'\nconnections=1", "did you mean `closed`?"),
-            (
-                "kind='closed'\nconnections=1\nduration='1s'\nrate=5.0",
-                "profile.rate does not go with kind = \"closed\"",
-            ),
-            ("kind='closed'\nconnections=0\nduration='1s'", "at least 1"),
-            ("kind='closed'\nconnections=1", "needs `duration"),
-            ("kind='closed'\nconnections=1\nduration='1s'\nrequests=1", "exclude each other"),
-            ("kind='closed'\nconnections=1\nrequests=1\nwarm_up='2s'", "no effect"),
-            ("kind='closed'\nconnections=[1,2]\nduration='1s'", "only kind = \"sweep\""),
-            ("kind='open'\nrate=0.0\nconnections=1\nduration='1s'", "must be above 0"),
-            ("kind='sweep'\nconnections=[2,1]\nduration='1s'", "ascending"),
-            ("kind='sweep'\nconnections=[0,1]\nduration='1s'", "ascending numbers from 1 on"),
-            (
-                "kind='open'\nrate=5.0\nconnections=0\nduration='1s'",
-                "profile.connections must be at least 1",
-            ),
-            (
-                "kind='open'\nstages='1s:5'\nrate=5.0\nconnections=1",
-                "profile.stages and profile.rate exclude each other",
-            ),
-            (
-                "kind='open'\nstages='1s:5'\nduration='1s'\nconnections=1",
-                "profile.stages and profile.duration exclude each other",
-            ),
-            ("kind='open'\nstages='1s'\nconnections=1", "profile.stages: `1s` is not a stage"),
-            ("kind='closed'\nconnections=1\nrequests=0", "profile.requests must be at least 1"),
-            (
-                "kind='closed'\nconnections=1\nrequests=1\nkeep_alive=0",
-                "profile.keep_alive = 0 has no meaning",
-            ),
-            (
-                "kind='devices'\ndevices=0\nramp_up='1s'\nsustain='1s'\nramp_down='1s'",
-                "profile.devices must be at least 1",
-            ),
-            (
-                "kind='devices'\ndevices=1\nrequests_per_device=0\nramp_up='1s'\nsustain='1s'\nramp_down='1s'",
-                "profile.requests_per_device must be at least 1",
-            ),
-            (
-                "kind='devices'\ndevices=1\nramp_up='1s'\nsustain='0s'\nramp_down='1s'",
-                "profile.sustain must be longer than 0",
-            ),
-            (
-                "kind='capacity'\nobjective='p99<50ms'\nstart_rate=0.0\nconnections=8\nduration='5s'",
-                "profile.start_rate = 0 must be above 0",
-            ),
-            (
-                "kind='capacity'\nobjective='p99<50ms'\nstart_rate=9.0\nconnections=8\nduration='5s'\nprecision='0%'",
-                "profile.precision must be above 0 % and below 100 %",
-            ),
-            (
-                "kind='capacity'\nobjective='p99<0ms'\nstart_rate=9.0\nconnections=8\nduration='5s'",
-                "profile.objective: `p99<0ms` can never hold",
-            ),
-            (
-                "kind='capacity'\nobjective='errors<0%'\nstart_rate=9.0\nconnections=8\nduration='5s'",
-                "profile.objective: `errors<0%` can never hold",
-            ),
-        ];
-        for (text, message) in cases {
+        for (text, message) in REFUSED {
             let error = read(text).unwrap_err();
             assert!(error.contains(message), "{text}: {error}");
         }

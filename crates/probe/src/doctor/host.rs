@@ -106,26 +106,28 @@ fn try_io_uring() -> Result<(), String> {
 }
 
 #[cfg(test)]
+const WELL_TUNED: [(&str, &str); 13] = [
+    ("fs.file-max", "9223372036854775807"),
+    ("fs.nr_open", "1073741816"),
+    ("net.core.netdev_max_backlog", "10000"),
+    ("net.core.somaxconn", "65535"),
+    ("net.ipv4.ip_local_port_range", "1024 65535"),
+    ("net.ipv4.tcp_congestion_control", "cubic"),
+    ("net.ipv4.tcp_max_syn_backlog", "65535"),
+    ("net.ipv4.tcp_mem", "1000000 2000000 3000000"),
+    ("net.ipv4.tcp_rmem", "4096 131072 6291456"),
+    ("net.ipv4.tcp_wmem", "4096 16384 4194304"),
+    ("net.ipv4.tcp_syncookies", "1"),
+    ("net.ipv4.tcp_tw_reuse", "2"),
+    ("vm.swappiness", "10"),
+];
+
+#[cfg(test)]
 impl Host {
     /// Real hardware with eight cores on which nothing needs fixing.
     pub(super) fn well_tuned() -> Self {
         use crate::topology::Place;
         let everything = CpuSet::parse("0-7").unwrap();
-        let sysctls = [
-            ("fs.file-max", "9223372036854775807"),
-            ("fs.nr_open", "1073741816"),
-            ("net.core.netdev_max_backlog", "10000"),
-            ("net.core.somaxconn", "65535"),
-            ("net.ipv4.ip_local_port_range", "1024 65535"),
-            ("net.ipv4.tcp_congestion_control", "cubic"),
-            ("net.ipv4.tcp_max_syn_backlog", "65535"),
-            ("net.ipv4.tcp_mem", "1000000 2000000 3000000"),
-            ("net.ipv4.tcp_rmem", "4096 131072 6291456"),
-            ("net.ipv4.tcp_wmem", "4096 16384 4194304"),
-            ("net.ipv4.tcp_syncookies", "1"),
-            ("net.ipv4.tcp_tw_reuse", "2"),
-            ("vm.swappiness", "10"),
-        ];
         Self {
             fingerprint: Fingerprint {
                 cpus: 8,
@@ -134,7 +136,7 @@ impl Host {
                 governor: Some("performance".into()),
                 turbo: Some(false),
                 clock_source: Some("tsc".into()),
-                sysctls: sysctls
+                sysctls: WELL_TUNED
                     .into_iter()
                     .map(|(name, value)| (name.into(), value.into()))
                     .collect(),

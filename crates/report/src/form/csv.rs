@@ -131,18 +131,11 @@ fn cell<T: ToString>(value: Option<T>) -> String {
 }
 
 fn headline(view: &View, row: &Row) -> Vec<String> {
-    let figure = row.goodput_per_s;
-    let interval = figure.and_then(|figure| figure.interval);
-    let (service, response): (&Summary, &Summary) =
-        (&row.spans.service_time, &row.spans.response_time);
-    let known = row.goodput_per_s.is_some();
-    let counted = |count: u64| cell(known.then_some(count));
-    let failure = row
-        .failure
-        .as_ref()
-        .map(|failure| format!("{}: {}", failure.stage.name(), failure.message));
-    let caveats: Vec<&str> = row.caveats.iter().map(|counted| counted.caveat.id.as_str()).collect();
-    let mut cells = vec![
+    [ranking(view, row), goodput(view, row), times(row), counts(row), costs(row)].concat()
+}
+
+fn ranking(view: &View, row: &Row) -> Vec<String> {
+    let cells = [
         view.run.id.clone(),
         view.plan.id.clone(),
         row.target.to_string(),
@@ -152,14 +145,19 @@ fn headline(view: &View, row: &Row) -> Vec<String> {
         view.run.ranked_by.name().to_string(),
         cell(row.ranked.map(|figure| figure.median)),
     ];
-    cells.extend(ends(row.ranked));
-    cells.extend([
+    cells.into_iter().chain(ends(row.ranked)).collect()
+}
+
+fn goodput(view: &View, row: &Row) -> Vec<String> {
+    let figure = row.goodput_per_s;
+    let mut cells = vec![
         cell(row.verdict),
         row.trials.to_string(),
         row.measured.to_string(),
         cell(figure.map(|f| f.median)),
-        cell(interval.map(|i| i.low)),
-        cell(interval.map(|i| i.high)),
+    ];
+    cells.extend(ends(figure));
+    cells.extend([
         cell(figure.map(|f| f.best)),
         cell(figure.map(|f| f.worst)),
         cell(view.run.reference.as_ref()),
@@ -167,13 +165,19 @@ fn headline(view: &View, row: &Row) -> Vec<String> {
     cells.extend(ratio(row, Metric::Goodput));
     cells.push(cell(row.throughput_per_s.map(|f| f.median)));
     cells.extend(ends(row.throughput_per_s));
-    cells.extend([
+    cells
+}
+
+fn times(row: &Row) -> Vec<String> {
+    let (service, response): (&Summary, &Summary) =
+        (&row.spans.service_time, &row.spans.response_time);
+    let mut cells = vec![
         cell(service.p50_ns),
         cell(service.p99_ns),
         cell(service.max_ns),
         cell(response.mean_ns),
         cell(response.p50_ns),
-    ]);
+    ];
     cells.extend(ends(row.response_p50_ns));
     cells.extend(ratio(row, Metric::P50));
     cells.extend([cell(response.p90_ns), cell(response.p99_ns)]);
@@ -186,17 +190,35 @@ fn headline(view: &View, row: &Row) -> Vec<String> {
         cell(row.spans.headers.p50_ns),
         cell(row.spans.body.p50_ns),
         cell(row.spans.send_lag.p99_ns),
+    ]);
+    cells
+}
+
+fn counts(row: &Row) -> Vec<String> {
+    let known = row.goodput_per_s.is_some();
+    let counted = |count: u64| cell(known.then_some(count));
+    vec![
         counted(row.requests.completed),
         counted(row.requests.failed),
         counted(row.requests.censored),
         counted(row.errors.values().sum()),
         cell(row.error_fraction),
+    ]
+}
+
+fn costs(row: &Row) -> Vec<String> {
+    let failure = row
+        .failure
+        .as_ref()
+        .map(|failure| format!("{}: {}", failure.stage.name(), failure.message));
+    let caveats: Vec<&str> = row.caveats.iter().map(|counted| counted.caveat.id.as_str()).collect();
+    let mut cells = vec![
         cell(row.usage.target_cores),
         cell(row.usage.services_cores),
         cell(row.usage.generator_cores),
         cell(row.usage.target_rss_bytes),
         cell(row.cost.target_cpu_s_per_million),
-    ]);
+    ];
     cells.extend(ends(row.cpu_s_per_million));
     cells.extend([
         cell(row.standing.cpu_rank),

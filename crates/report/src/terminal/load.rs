@@ -226,6 +226,10 @@ fn write_counts(load: &LoadView, out: &mut String) {
         ),
     );
     write_server(load, out);
+    write_connections(load, out);
+}
+
+fn write_connections(load: &LoadView, out: &mut String) {
     let c = &load.connections;
     if let Some(with_target) = load.connections_with_target {
         let streams = load.profile.connections.streams;

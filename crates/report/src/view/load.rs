@@ -4,7 +4,8 @@ use pippin_model::agent::AgentPart;
 use pippin_model::caveat::{Caveat, Verdict};
 use pippin_model::histogram::Summary;
 use pippin_model::load_result::{
-    ByteCounts, ConnectionCounts, ErrorKind, Measured, Phase, RequestCounts, StatusCounts, Window,
+    ByteCounts, ConnectionCounts, ErrorKind, LoadResult, Measured, Phase, RequestCounts,
+    StatusCounts, Window,
 };
 use pippin_model::load_spec::{LoadSpec, Protocol};
 use pippin_model::run::{RunRecord, ServerProcess, UrlServer};
@@ -200,17 +201,7 @@ impl LoadView {
             overhead_per_answer_bytes: (answers > 0 && !is_broadcast).then(|| {
                 measured.bytes.received.saturating_sub(measured.bytes.body) as f64 / answers as f64
             }),
-            generator: GeneratorView {
-                cpu_ns: load.generator.cpu_ns,
-                cpu_ns_by_thread: load.generator.cpu_ns_by_thread.clone(),
-                spin_ns: load.generator.spin_ns,
-                cpu_per_request_ns: (answers > 0).then(|| {
-                    load.generator.cpu_ns.saturating_sub(load.generator.spin_ns) as f64
-                        / answers as f64
-                }),
-                max_rss_bytes: load.generator.max_rss_bytes,
-                syscalls: load.generator.syscalls,
-            },
+            generator: GeneratorView::of(load),
             server: server.map(|server| ServerView::of(server, record)),
             scenario: walks::of_load(measured),
             phases: load.phases.iter().map(|one| phase(one, load.tls.is_some())).collect(),
@@ -219,6 +210,21 @@ impl LoadView {
             verdict: record.verdict,
             caveats: record.caveats.clone(),
         })
+    }
+}
+
+impl GeneratorView {
+    fn of(load: &LoadResult) -> Self {
+        let (used, answers) = (&load.generator, load.measured.requests.completed);
+        let cpu_ns = used.cpu_ns.saturating_sub(used.spin_ns) as f64;
+        Self {
+            cpu_ns: used.cpu_ns,
+            cpu_ns_by_thread: used.cpu_ns_by_thread.clone(),
+            spin_ns: used.spin_ns,
+            cpu_per_request_ns: (answers > 0).then(|| cpu_ns / answers as f64),
+            max_rss_bytes: used.max_rss_bytes,
+            syscalls: used.syscalls,
+        }
     }
 }
 
