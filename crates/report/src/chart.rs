@@ -11,7 +11,7 @@
 //! | the others | one chart each |
 //!
 //! Every chart also has a table with its figures, for readers who cannot see it and for those who
-//! want the numbers.
+//! want the numbers. Charts of a history share the table of its runs.
 pub mod axis;
 pub mod calendar;
 pub mod canvas;
@@ -58,7 +58,7 @@ pub struct Chart {
     pub drawings: Drawings,
     /// Its data, if a browser can redraw it; `None` for bars and maps.
     pub plot: Option<Plot>,
-    /// The figures behind it.
+    /// The figures behind it; without rows, if the page has them elsewhere.
     pub table: DataTable,
 }
 

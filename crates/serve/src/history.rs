@@ -35,3 +35,48 @@ pub fn body(target: &str, points: &[HistoryPoint], page: u64) -> Markup {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::page::page;
+    use pippin_model::commit::Commit;
+
+    const HOUR_NS: u64 = 3_600_000_000_000;
+
+    /// A trial of a run: 3 % of noise, 8 % less in every second stretch of 35 runs, and every ninth
+    /// run INVALID.
+    fn trial(plan: u64, run: u64) -> HistoryPoint {
+        let noise = (run as f64 * 0.618_033_988_749_895).fract() - 0.5;
+        let speed = (1.0 + 0.06 * noise) * if (run / 35) % 2 == 1 { 0.92 } else { 1.0 };
+        let repository = Some("https://example.org/shop/server".to_string());
+        HistoryPoint {
+            run: format!("2026-11-21T10-30-00-measured-by-night-{plan}-{run:05}"),
+            started_unix_ns: 1_795_293_300_000_000_000 + (8 * run + plan) * HOUR_NS,
+            plan: format!("hello-{plan}"),
+            quick: false,
+            comparable: "same".into(),
+            verdict: if run % 9 == 0 { "INVALID" } else { "VALID" }.into(),
+            goodput_per_s: Some(61_234.567_8 * speed),
+            p99_ns: Some((1_234_567.8 / speed) as u64),
+            commit: Some(Commit { id: format!("{run:040x}"), changed: false, repository }),
+        }
+    }
+
+    #[test]
+    fn a_page_of_eight_plans_with_many_runs_stays_below_a_megabyte_and_lacks_no_run() {
+        let points: Vec<HistoryPoint> =
+            (0..150).flat_map(|run| (0..8).map(move |plan| trial(plan, run))).collect();
+        let body = body("go/net-http", &points, 1);
+        let page = page("History", &pippin_report::html::rules(2), &body).0;
+        assert!(page.len() < 1_000_000, "{} bytes", page.len());
+        assert_eq!(
+            page.matches("<svg").count(),
+            8 * 2 * 3,
+            "two charts of each plan in three sizes"
+        );
+        for point in &points[8 * 50..] {
+            assert_eq!(page.matches(&format!(">{}</a>", point.run)).count(), 1, "{}", point.run);
+        }
+    }
+}

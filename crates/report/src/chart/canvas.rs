@@ -4,8 +4,10 @@
 //! |---|---|
 //! | `lines` | lines with bands and marks |
 //! | `bars` | bars, and dots with intervals |
+//! | `dots` | many dots as one path |
 //! | `heat` | maps of shares over time |
 mod bars;
+mod dots;
 mod heat;
 mod lines;
 
@@ -214,7 +216,7 @@ fn svg(width: u32, height: u32, draw: impl FnOnce(&Area<'_>) -> Drawn) -> String
         let _ = draw(&root);
         let _ = root.present();
     }
-    dashed(&slim(&text)).replacen(
+    dashed(&dots::joined(&slim(&text))).replacen(
         &format!("width=\"{}\" height=\"{}\"", width * FINE, height * FINE),
         &format!("width=\"{width}\" height=\"{height}\" font-family=\"{FONT}\""),
         1,

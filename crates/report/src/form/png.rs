@@ -65,6 +65,15 @@ mod tests {
     }
 
     #[test]
+    fn many_dots_that_are_one_path_are_drawn() {
+        let svg = "<svg width=\"40\" height=\"20\" viewBox=\"0 0 160 80\" xmlns=\"http://www.w3.org/2000/svg\"><path d=\"m20 40h0m60 0h0m60 0h0\" fill=\"none\" stroke=\"#000000\" stroke-width=\"24\" stroke-linecap=\"round\"/></svg>";
+        let picture = Pixmap::decode_png(&rendered(svg).unwrap()).unwrap();
+        let black = PremultipliedColorU8::from_rgba(0, 0, 0, 255);
+        assert_eq!([10, 40, 70].map(|x| picture.pixel(x, 20)), [black; 3]);
+        assert_eq!(picture.pixel(25, 20), PremultipliedColorU8::from_rgba(0, 0, 0, 0));
+    }
+
+    #[test]
     fn the_font_has_every_sign_of_a_chart() {
         let missing = drawn("\u{e000}").data().to_vec();
         for sign in "µ±–…·×%/().,:+>≥≤éü°²σκλ".chars().filter(|sign| !sign.is_whitespace())

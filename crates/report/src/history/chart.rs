@@ -50,17 +50,12 @@ pub fn of(history: &History, figure: Figure, changes: &[Change]) -> Option<Chart
         name: format!("history-{name}-{}", history.plan),
         title: title.into(),
         alternative: format!("{title} over {} runs from {} to {}, {count}.", all.len(), day(first), day(last)),
-        caption: "A dot for each run, the median of its trials; grey: INVALID. Dotted verticals: changes that chance does not explain (E-divisive, permutation test at 2 %), between the last run before and the first after; level lines: the medians around them.".into(),
+        caption: "A dot for each run, the median of its trials; grey: INVALID. Dotted verticals: changes that chance does not explain (E-divisive, permutation test at 2 %), between the last run before and the first after; level lines: the medians around them. The table of runs has the figures.".into(),
         lines_by_target: false,
         drawings: Drawings::by(draw),
         plot: None,
-        table: DataTable {
-            columns: ["run", "started", unit, "verdict"].map(Into::into).into(),
-            rows: all
-                .iter()
-                .map(|(run, value)| vec![run.id.clone(), words::time(run.started_unix_ns), figure.words(*value), if run.invalid { "INVALID" } else { "believed" }.into()])
-                .collect(),
-        },
+        // The page has a table of the runs with the figures of all their charts.
+        table: DataTable::default(),
     })
 }
 

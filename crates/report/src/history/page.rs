@@ -79,9 +79,9 @@ fn table(history: &History, link: &impl Fn(&str) -> Markup) -> Markup {
                     @for run in history.runs.iter().rev() {
                         tr .invalid[run.invalid] {
                             th scope="row" { (link(&run.id)) }
-                            td data-value=(run.started_unix_ns / 1_000_000) { (words::time(run.started_unix_ns)) }
-                            td.number data-value=(run.goodput_per_s) { (words::count(Some(run.goodput_per_s))) }
-                            td.number data-value=[run.p99_ns] { (words::ns_f(run.p99_ns)) }
+                            td { (words::time(run.started_unix_ns)) }
+                            td.number { (words::count(Some(run.goodput_per_s))) }
+                            td.number { (words::ns_f(run.p99_ns)) }
                             td.number { (run.trials) }
                             @if has_commits { td { @match &run.commit { Some(of) => (commit(of)), None => (words::UNKNOWN) } } }
                             td { @if run.invalid { span.badge.invalid { "INVALID" } } }

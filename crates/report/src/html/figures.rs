@@ -136,7 +136,7 @@ pub fn figure(chart: &Chart) -> Markup {
             }
             @if let Some(plot) = &chart.plot { (for_the_browser(plot)) }
             figcaption { (chart.caption) }
-            details { summary { "The figures as a table" } (data(&chart.table)) }
+            @if !chart.table.rows.is_empty() { details { summary { "The figures as a table" } (data(&chart.table)) } }
         }
     }
 }
