@@ -7,6 +7,7 @@ use pippin_model::run::{HistoryPoint, RunHeader};
 use pippin_model::target::TargetId;
 use rusqlite::{Connection, OptionalExtension, Row, Transaction, params};
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Mutex, PoisonError};
 
 use crate::{Store, StoreError, schema};
 
@@ -16,8 +17,8 @@ impl Store {
     /// # Errors
     /// If the database cannot be read.
     pub fn history(&self, target: &str) -> Result<Vec<HistoryPoint>, StoreError> {
-        let found = self.with(|connection| points(connection, target))?;
-        if self.with(|connection| are_as_now(connection, &found))? {
+        let found = self.read(|connection| points(connection, target))?;
+        if self.read(|connection| self.own_keys.include(connection, &found))? {
             return Ok(found);
         }
         let kept_anew = self.with(|connection| {
@@ -159,20 +160,33 @@ fn from_header(connection: &Connection, run: &str, target: &str) -> rusqlite::Re
     })
 }
 
-/// Whether this version of Pippin makes the same keys of what can be compared. It reads the header of
-/// one run for each key. A key of another version would begin a history of its own.
-fn are_as_now(connection: &Connection, points: &[HistoryPoint]) -> rusqlite::Result<bool> {
-    let one_of_each: BTreeMap<&str, &str> =
-        points.iter().map(|point| (point.comparable.as_str(), point.run.as_str())).collect();
-    let mut statement = connection.prepare_cached("SELECT header FROM runs WHERE id = ?1")?;
-    for (key, run) in one_of_each {
-        let header: Option<String> = statement.query_row([run], |row| row.get(0)).optional()?;
-        let read = header.and_then(|json| serde_json::from_str::<RunHeader>(&json).ok());
-        if read.is_some_and(|header| comparable::key(&header) != key) {
-            return Ok(false);
+/// Keys of what can be compared that this version of Pippin was seen to make too, so that headers
+/// are not read again for each page.
+#[derive(Debug, Default)]
+pub(crate) struct OwnKeys(Mutex<BTreeSet<String>>);
+
+impl OwnKeys {
+    /// Whether this version of Pippin makes the keys of all these points. It reads the header of one
+    /// run for each new key. A key of another version would begin a history of its own.
+    fn include(&self, connection: &Connection, points: &[HistoryPoint]) -> rusqlite::Result<bool> {
+        let seen = self.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let one_of_each: BTreeMap<&str, &str> = points
+            .iter()
+            .filter(|point| !seen.contains(&point.comparable))
+            .map(|point| (point.comparable.as_str(), point.run.as_str()))
+            .collect();
+        let mut statement = connection.prepare_cached("SELECT header FROM runs WHERE id = ?1")?;
+        for (key, run) in &one_of_each {
+            let header: Option<String> = statement.query_row([run], |row| row.get(0)).optional()?;
+            let read = header.and_then(|json| serde_json::from_str::<RunHeader>(&json).ok());
+            if read.is_some_and(|header| comparable::key(&header) != *key) {
+                return Ok(false);
+            }
         }
+        let new = one_of_each.into_keys().map(Into::into);
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).extend(new);
+        Ok(true)
     }
-    Ok(true)
 }
 
 #[cfg(test)]
@@ -283,5 +297,19 @@ mod tests {
         assert!(count(&store, &spoilt) > 0, "a reader changes nothing");
         assert_eq!(store.history(TARGET).unwrap(), right);
         assert_eq!(count(&store, &spoilt), 0);
+    }
+
+    #[test]
+    fn the_header_behind_a_key_is_read_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = runs(&folder.path().join("pippin.db"));
+        let first = store.history(TARGET).unwrap();
+        // Headers never change; this one shows whether it is read again.
+        let other = "UPDATE runs SET header = (SELECT header FROM runs WHERE id = 'run-7') WHERE id <> 'run-6'";
+        store.with(|connection| connection.execute(other, [])).unwrap();
+        assert_eq!(store.history(TARGET).unwrap(), first);
+        // Whoever opens the database later reads it.
+        let later = Store::open(store.path()).unwrap().history(TARGET).unwrap();
+        assert_ne!(later, first);
     }
 }

@@ -7,6 +7,7 @@
 //! | [`listing`] | runs in lists: filters, pages, digests |
 //! | [`history`] | the trials of a target over all runs |
 //! | `maker` | which process makes a run |
+//! | `readers` | connections that only read, beside the one that writes |
 //! | `reading` | read-only databases |
 //! | `reserve` | space for the end of a run on a full disk |
 //! | [`live`] | the state of runs under way, in files beside the database |
@@ -14,6 +15,7 @@ pub mod history;
 pub mod listing;
 pub mod live;
 mod maker;
+mod readers;
 mod reading;
 mod reserve;
 pub mod runs;
@@ -25,6 +27,8 @@ use std::time::{Duration, Instant};
 
 /// A database up to this size is checked completely each time it is opened.
 const LOOKED_THROUGH_BYTES: u64 = 32 << 20;
+/// How long a statement waits while another process writes.
+const PATIENCE: Duration = Duration::from_secs(20);
 
 /// What can go wrong with the store.
 #[derive(Debug, thiserror::Error)]
@@ -102,7 +106,11 @@ pub enum StoreError {
 #[derive(Debug)]
 pub struct Store {
     path: PathBuf,
+    /// `None` for a database that may only be read. They are closed before `connection`: only one
+    /// that may write can take the log into the database when it is the last.
+    readers: Option<readers::Readers>,
     connection: std::sync::Mutex<Connection>,
+    own_keys: history::OwnKeys,
     reserve: reserve::Reserve,
 }
 
@@ -135,20 +143,22 @@ impl Store {
         }
         let sqlite = |source| StoreError::Sqlite { path: path.into(), source };
         let mut connection = Connection::open(path).map_err(sqlite)?;
-        connection.busy_timeout(Duration::from_secs(20)).map_err(sqlite)?;
+        connection.busy_timeout(PATIENCE).map_err(sqlite)?;
         enter_wal(&connection).map_err(sqlite)?;
         // A finished trial must survive power loss, not only a crash (sqlite.org/pragma.html,
         // synchronous).
         connection.pragma_update(None, "synchronous", "FULL").map_err(sqlite)?;
         connection.pragma_update(None, "foreign_keys", true).map_err(sqlite)?;
         schema::migrate(&mut connection).map_err(sqlite)?;
-        Ok(Self::of(path, connection))
+        Ok(Self { readers: Some(readers::Readers::default()), ..Self::of(path, connection) })
     }
 
     fn of(path: &Path, connection: Connection) -> Self {
         Self {
             path: path.into(),
+            readers: None,
             connection: connection.into(),
+            own_keys: history::OwnKeys::default(),
             reserve: reserve::Reserve::default(),
         }
     }
@@ -168,6 +178,19 @@ impl Store {
         let mut connection =
             self.connection.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         work(&mut connection).map_err(|source| in_words(&self.path, source))
+    }
+
+    /// Reads beside whatever else reads or writes.
+    fn read<T>(
+        &self,
+        work: impl FnOnce(&Connection) -> rusqlite::Result<T>,
+    ) -> Result<T, StoreError> {
+        match &self.readers {
+            Some(readers) => {
+                readers.read(&self.path, work).map_err(|source| in_words(&self.path, source))
+            }
+            None => self.with(|connection| work(connection)),
+        }
     }
 }
 
@@ -193,7 +216,7 @@ fn in_words(path: &Path, source: rusqlite::Error) -> StoreError {
 /// Switches to WAL. This does not wait for other processes as statements do (sqlite.org/wal.html),
 /// so it is repeated while another Pippin creates the same database.
 fn enter_wal(connection: &Connection) -> rusqlite::Result<()> {
-    let deadline = Instant::now() + Duration::from_secs(20);
+    let deadline = Instant::now() + PATIENCE;
     loop {
         match connection.pragma_update(None, "journal_mode", "WAL") {
             Err(error)
@@ -217,9 +240,7 @@ fn examine(path: &Path, is_writable: bool) -> Result<(Connection, i64), StoreErr
     }
     .map_err(|error| foreign(error.to_string()))?;
     // Read everything in one snapshot: another Pippin may finish creating the database meanwhile.
-    let begun = connection
-        .busy_timeout(Duration::from_secs(20))
-        .and_then(|()| connection.execute_batch("BEGIN"));
+    let begun = connection.busy_timeout(PATIENCE).and_then(|()| connection.execute_batch("BEGIN"));
     begun.map_err(|error| foreign(error.to_string()))?;
     let end = |connection: Connection, version| {
         connection.execute_batch("COMMIT").map_err(|error| foreign(error.to_string()))?;

@@ -100,7 +100,7 @@ impl Store {
         let is_undecided = matches!(filter.state, Some(RunState::Running | RunState::Killed));
         let (condition, values) = condition(filter);
         let (limit, offset) = if is_undecided { (-1, 0) } else { (count as i64, first as i64) };
-        let (rows, kept, all) = self.with(|connection| {
+        let (rows, kept, all) = self.read(|connection| {
             let count = |condition: &str, values: &[Value]| -> rusqlite::Result<i64> {
                 let sql = format!("SELECT count(*) FROM runs WHERE {condition}");
                 connection.query_row(&sql, params_from_iter(values), |row| row.get(0))
@@ -138,7 +138,7 @@ impl Store {
     /// # Errors
     /// If the database cannot be read.
     pub fn choices(&self) -> Result<Choices, StoreError> {
-        self.with(|connection| {
+        self.read(|connection| {
             let column = |table: &str, column: &str| -> rusqlite::Result<Vec<String>> {
                 let mut statement = connection.prepare(&distinct(table, column))?;
                 statement.query_map([], |row| row.get(0))?.collect()
@@ -176,7 +176,7 @@ impl Store {
         &self,
         before_unix_ns: Option<u64>,
     ) -> Result<Option<(String, u64)>, StoreError> {
-        self.with(|connection| {
+        self.read(|connection| {
             connection
                 .query_row(
                     "SELECT id, started_unix_ns FROM runs WHERE ended_unix_ns IS NOT NULL
@@ -197,7 +197,7 @@ impl Store {
     /// # Errors
     /// If the database cannot be read.
     pub fn newest_by_plan(&self, host: Option<&str>) -> Result<Vec<PlanLeader>, StoreError> {
-        let rows: Vec<Option<PlanLeader>> = self.with(|connection| {
+        let rows: Vec<Option<PlanLeader>> = self.read(|connection| {
             // From the newest run of each plan back to the first that has all that is asked for.
             let mut statement = connection.prepare(&format!(
                 "SELECT plan, title, runs.quick, id, started_unix_ns, hostname, digest

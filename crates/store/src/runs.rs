@@ -136,7 +136,7 @@ impl Store {
     /// # Errors
     /// If the database cannot be read.
     pub fn list(&self) -> Result<Vec<RunSummary>, StoreError> {
-        let runs: Vec<(RunSummary, Option<String>)> = self.with(|connection| {
+        let runs: Vec<(RunSummary, Option<String>)> = self.read(|connection| {
             let mut statement = connection.prepare(&format!(
                 "SELECT {SUMMARY}, maker FROM runs ORDER BY started_unix_ns DESC"
             ))?;
@@ -169,14 +169,14 @@ impl Store {
     pub fn load(&self, name: &str) -> Result<RunRecord, StoreError> {
         let id = self.resolve(name)?;
         let (header, state, ended, maker): (String, String, Option<i64>, Option<String>) = self
-            .with(|connection| {
+            .read(|connection| {
                 connection.query_row(
                     "SELECT header, state, ended_unix_ns, maker FROM runs WHERE id = ?1",
                     [&id],
                     |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)),
                 )
             })?;
-        let records: Vec<String> = self.with(|connection| {
+        let records: Vec<String> = self.read(|connection| {
             let mut statement =
                 connection.prepare("SELECT record FROM trials WHERE run = ?1 ORDER BY number")?;
             statement.query_map([&id], |row| row.get(0))?.collect()
@@ -197,7 +197,7 @@ impl Store {
     /// # Errors
     /// If there is no such run, or several names begin this way.
     pub fn resolve(&self, name: &str) -> Result<String, StoreError> {
-        let found: Vec<String> = self.with(|connection| {
+        let found: Vec<String> = self.read(|connection| {
             let (sql, argument) = if name == "latest" {
                 (
                     "SELECT coalesce(
@@ -243,7 +243,7 @@ impl Store {
     /// # Errors
     /// If the database cannot be read.
     pub fn calibration(&self) -> Result<Option<Calibration>, StoreError> {
-        let json: Option<String> = self.with(|connection| {
+        let json: Option<String> = self.read(|connection| {
             connection
                 .query_row("SELECT value FROM settings WHERE name = 'calibration'", [], |row| {
                     row.get(0)
