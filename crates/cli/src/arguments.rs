@@ -414,8 +414,8 @@ pub struct OutletArguments {
     pub timeseries: Option<PathBuf>,
     /// Also send the figures of each second or slice to a collector of OpenTelemetry, as
     /// http://localhost:4318 (docs/formats.md).
-    #[cfg(feature = "otlp")]
-    #[arg(long, value_name = "URL", value_hint = ValueHint::Url)]
+    // Known without the feature too, so that the error can say how to build it in.
+    #[arg(long, value_name = "URL", value_hint = ValueHint::Url, hide = cfg!(not(feature = "otlp")))]
     pub otlp: Option<String>,
 }
 

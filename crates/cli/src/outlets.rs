@@ -20,6 +20,12 @@ impl Outlets {
     /// # Errors
     /// If one cannot be opened.
     pub fn of(arguments: &OutletArguments) -> Result<Self, CliError> {
+        #[cfg(not(feature = "otlp"))]
+        if arguments.otlp.is_some() {
+            return Err(CliError::User(
+                "--otlp: this Pippin was built without it; build it with `cargo install --path crates/cli --features otlp`".into(),
+            ));
+        }
         Ok(Self {
             series: arguments.timeseries.as_deref().map(TimeSeries::create).transpose()?,
             #[cfg(feature = "otlp")]

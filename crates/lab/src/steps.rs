@@ -102,3 +102,104 @@ impl Iterator for Steps {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::load;
+    use pippin_engine::Control;
+    use pippin_model::example::ExampleTrial;
+    use pippin_model::load_spec::{Check, Connections, LoadSpec, Protocol, Request};
+    use pippin_model::objective::Objective;
+    use pippin_reference::frames::kind::HEADERS;
+    use pippin_reference::frames::{END_HEADERS, END_STREAM, Server, frame};
+    use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+    use std::sync::{Arc, Mutex};
+
+    const STEP_NS: u64 = 100_000_000;
+    /// Right answers in a step; the server refuses all further requests. So the capacity is known
+    /// by counting, however late a busy machine sends and answers.
+    const MOST: u64 = 114;
+    /// A step sends requests for a tenth of its length before it counts them.
+    const CAPACITY_PER_S: f64 = MOST as f64 / 0.11;
+    /// `:status: 503`, as the name of entry 8 with a value (RFC 7541, section 6.2.2).
+    const BUSY: &[u8] = b"\x08\x03503";
+
+    /// The requests of the current step. Each connection belongs to the step that opened it.
+    type Asked = Arc<Mutex<Arc<AtomicU64>>>;
+
+    fn server(asked: &Asked) -> Server {
+        let asked = Arc::clone(asked);
+        let server = Server::new(move |connection| {
+            let asked = Arc::clone(&asked.lock().unwrap());
+            loop {
+                let stream = connection.request()?;
+                if asked.fetch_add(1, Relaxed) < MOST {
+                    connection.answer(stream, b"hello")?;
+                } else {
+                    connection.send(&frame(HEADERS, END_HEADERS | END_STREAM, stream, BUSY))?;
+                }
+            }
+        });
+        server.unwrap()
+    }
+
+    /// A step as the lab makes it, over HTTP/2; what a calm host would say of it is an example's.
+    fn made(profile: &Profile, step: Option<Step>, server: &Server) -> TrialRecord {
+        let check = Check { status: vec![200], ..Check::default() };
+        let request = Request { check, ..Request::get("/", "capacity") };
+        let base = LoadSpec {
+            requests: vec![request].into(),
+            protocol: Protocol::Http2,
+            ..load::base(server.address, Vec::new(), 1)
+        };
+        let never = AtomicBool::new(false);
+        let spec = load::of(profile, step, base);
+        let result = pippin_engine::run(&spec, &Control::new(&never, |_| true)).unwrap();
+        assert!(result.connections.peak <= 2, "{:?}", result.connections);
+        let mut record = ExampleTrial::search_step(1.0).build();
+        (record.spec.profile, record.spec.step) = (profile.clone(), step);
+        record.load = Some(result);
+        record
+    }
+
+    /// Searches, and holds each step against the server's count of its requests.
+    fn searched() -> Outcome {
+        let asked = Asked::default();
+        let server = server(&asked);
+        let objective = Objective::parse("errors < 0.1%").unwrap();
+        let profile = Profile {
+            connections: Connections { streams: 8, ..Connections::kept(2) },
+            ..Profile::capacity(objective, 800.0, 2, STEP_NS, 0.05)
+        };
+        let mut steps = Steps::of(&profile);
+        while let Some(step) = steps.next() {
+            *asked.lock().unwrap() = Arc::default();
+            let record = made(&profile, step, &server);
+            let count = asked.lock().unwrap().load(Relaxed);
+            let seen = Seen::of(&record);
+            let is_held = seen == Some(Seen::Held);
+            assert!(!is_held || count <= MOST, "{step:?}: {seen:?}, {count} requests");
+            steps.observe(&record, &Watch::nobody());
+        }
+        steps.outcome().unwrap()
+    }
+
+    /// A machine that stalls at the end of a step sends too few requests, and the search is then
+    /// right to find less. So the best of some searches counts; none may find more than there is.
+    #[test]
+    fn a_search_over_http2_finds_a_capacity_that_is_known() {
+        let mut outcomes = Vec::new();
+        for _ in 0..5 {
+            let outcome = searched();
+            outcomes.push(outcome);
+            let Some(found) = outcome.confirmed_per_s() else { continue };
+            // At the end of a step, up to 1 % of the requests may be left unsent.
+            assert!(found <= CAPACITY_PER_S * 1.02, "{outcomes:?}");
+            if found >= CAPACITY_PER_S * 0.95 {
+                return;
+            }
+        }
+        panic!("{outcomes:?}");
+    }
+}

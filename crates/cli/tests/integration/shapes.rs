@@ -129,3 +129,11 @@ fn a_load_whose_gates_hold_goes_on_to_its_end() {
     outcome.says(&["gate passed"]).keeps_quiet_about(&["--fail-fast ended"]);
     assert!(outcome.code.is_some_and(|code| [0, 3].contains(&code)), "{outcome}");
 }
+
+#[test]
+#[cfg(not(feature = "otlp"))]
+fn a_pippin_without_opentelemetry_says_how_to_build_it_in() {
+    let (folder, server) = (tempfile::tempdir().unwrap(), answering(|| Answer::ok(b"hello")));
+    load(folder.path(), &server, &["--otlp", "http://localhost:4318"])
+        .is_a_user_error(&["--otlp: this Pippin was built without it", "--features otlp"]);
+}
