@@ -35,15 +35,15 @@ const STYLES: Styles = Styles::styled()
 #[derive(Debug, Parser)]
 #[command(name = "pippin", version, styles = STYLES, max_term_width = 100, subcommand_required = true, arg_required_else_help = true)]
 #[command(
-    after_help = "Exit codes:\n  0    success\n  1    an objective, gate, comparison or check failed\n  2    wrong input; the message says how to fix it\n  3    a result is INVALID\n  4    Pippin itself failed, or no target has a result\n  130  interrupted; what was measured is kept\n  141  nobody reads the output; what was measured is kept"
+    after_help = "Examples:\n  pippin load localhost:8080                             load a server that runs\n  pippin compare localhost:3000/ localhost:3001/         compare two of them\n  pippin init                                            measure a server of your own\n  pippin run hello --quick --install                     compare servers that Pippin brings\n  pippin serve                                           look at all runs in the browser\n\nExit codes:\n  0    success\n  1    an objective, gate, comparison or check failed\n  2    wrong input; the message says how to fix it\n  3    a result is INVALID\n  4    Pippin itself failed, or no target has a result\n  130  interrupted; what was measured is kept\n  141  nobody reads the output; what was measured is kept"
 )]
 pub struct Arguments {
     /// The database of runs: .pippin/pippin.db in a checkout of Pippin, elsewhere pippin/pippin.db
     /// in $XDG_STATE_HOME (~/.local/state).
-    #[arg(long, global = true, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    #[arg(long, global = true, display_order = 900, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub store: Option<PathBuf>,
     /// Say less: only the result and errors.
-    #[arg(short, long, global = true)]
+    #[arg(short, long, global = true, display_order = 901)]
     pub quiet: bool,
     /// What to do.
     #[command(subcommand)]
@@ -299,7 +299,7 @@ pub struct HistoryArguments {
     /// Only runs of this target, with its results over time.
     #[arg(value_name = "TARGET", add = ArgValueCandidates::new(completions::targets))]
     pub target: Option<String>,
-    /// How many runs at the most.
+    /// Show at most this many runs.
     #[arg(short = 'n', long, value_name = "N", default_value_t = 20)]
     pub number: usize,
     /// Instead of the table, write a page with charts over time that mark where figures changed.

@@ -15,7 +15,7 @@ use crate::values::{self, ConnectTo, EventLoop, Points, ProxyProtocol, Stages, T
 /// `pippin load`
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  pippin load http://127.0.0.1:8080/ -c 64 -d 10s          closed loop, as wrk\n  pippin load http://127.0.0.1:8080/ -c 10 -n 1000 --no-keep-alive   as ab\n  pippin load http://127.0.0.1:8080/ -R 5000 -d 30s        constant rate; response time from the intended instant\n  pippin load http://127.0.0.1:8080/ --stages 30s:1000,2m:5000,30s:0   a rate that climbs and falls\n  pippin load http://127.0.0.1:8080/ --devices 1000 --ramp 10s,30s,10s\n  pippin load http://127.0.0.1:8080 --requests shop.jsonl -d 30s     many requests, in turn\n  pippin load http://127.0.0.1:8080 --scenario shop.toml -c 20       users who log in, look and buy\n  pippin load http://127.0.0.1:8080/ --sweep 1..512 -d 5s\n  pippin load http://127.0.0.1:8080/ --objective \"p99<50ms\" -c 64 -d 5s\n  pippin load https://127.0.0.1:8443/ --http2 -c 10 --streams 32    HTTP/2, as h2load -c 10 -m 32\n  pippin load ws://127.0.0.1:8080/echo -c 64 --message-size 64      WebSocket: echoes"
+    after_help = "Examples:\n  pippin load localhost:8080/ -c 64 -d 10s                        closed loop, as wrk\n  pippin load localhost:8080/ -c 10 -n 1000 --no-keep-alive       as ab\n  pippin load localhost:8080/ -R 5000 -d 30s                      constant rate (open loop)\n  pippin load localhost:8080/ --stages 30s:1000,2m:5000,30s:0     a rate that climbs and falls\n  pippin load localhost:8080/ --devices 1000 --ramp 10s,30s,10s   devices that send now and then\n  pippin load localhost:8080/ --requests shop.jsonl -d 30s        many requests, in turn\n  pippin load localhost:8080/ --scenario shop.toml -c 20          users who log in, look and buy\n  pippin load localhost:8080/ --sweep 1..512 -d 5s                1, 2, 4 ... 512 connections\n  pippin load localhost:8080/ --objective \"p99<50ms\" -c 64 -d 5s  the highest rate that holds this\n  pippin load https://localhost:8443/ --http2 -c 10 --streams 32  HTTP/2, as h2load -c 10 -m 32\n  pippin load ws://localhost:8080/echo -c 64 --message-size 64    WebSocket echoes"
 )]
 pub struct LoadArguments {
     /// http://HOST[:PORT]/PATH or https://...; without a scheme it is http. ws:// and wss:// load a
@@ -23,7 +23,7 @@ pub struct LoadArguments {
     #[arg(value_name = "URL", value_hint = ValueHint::Url, required_unless_present_any = ["requests", "urls_from_file"])]
     pub url: Option<String>,
     /// How load is applied.
-    #[command(flatten)]
+    #[command(flatten, next_help_heading = "Load")]
     pub shape: ShapeArguments,
     /// Simulated devices instead of connections; with --ramp UP,SUSTAIN,DOWN.
     #[arg(long, value_name = "N", conflicts_with_all = ["count", "rate", "stages", "sweep", "objective", "duration", "no_keep_alive", "requests_per_connection", "pipeline", "connections"], requires = "ramp", value_parser = values::connections)]
@@ -41,37 +41,22 @@ pub struct LoadArguments {
     #[arg(long, value_name = "N", default_value_t = 1, conflicts_with_all = ["devices", "sweep", "objective"], value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub repeat: u32,
     /// What is asked.
-    #[command(flatten)]
+    #[command(flatten, next_help_heading = "Requests")]
     pub request: RequestArguments,
     /// The requests of a file.
     #[command(flatten)]
     pub files: FileArguments,
     /// What is sent over a WebSocket.
-    #[command(flatten)]
+    #[command(flatten, next_help_heading = "WebSocket")]
     pub message: MessageArguments,
     /// What is spoken.
-    #[command(flatten)]
+    #[command(flatten, next_help_heading = "HTTP/2")]
     pub protocol: ProtocolArguments,
     /// How connections are secured.
-    #[command(flatten)]
+    #[command(flatten, next_help_heading = "TLS")]
     pub tls: TlsArguments,
-    /// Threads; by default one for each core, and no more than connections.
-    #[arg(short = 't', long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
-    pub threads: Option<u32>,
-    /// Also write the whole result as JSON; - writes it to standard output instead of the text.
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
-    pub json: Option<PathBuf>,
-    /// Also write a page with charts, as `pippin report --html` does later.
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
-    pub html: Option<PathBuf>,
-    /// Where figures go meanwhile.
-    #[command(flatten)]
-    pub outlets: OutletArguments,
-    /// Do not keep the result: no history or comparison will know it.
-    #[arg(long)]
-    pub no_store: bool,
     /// Where connections go and come from.
-    #[command(flatten)]
+    #[command(flatten, next_help_heading = "Connections")]
     pub reach: ReachArguments,
     /// Local addresses to connect from, separated by commas.
     #[arg(long, visible_alias = "bind", value_name = "LIST", value_delimiter = ',')]
@@ -79,16 +64,6 @@ pub struct LoadArguments {
     /// How long one answer may take, and opening a connection (which never takes more than 10 s).
     #[arg(long, value_name = "TIME", default_value = "30s", value_parser = values::length)]
     pub timeout: Time,
-    /// The event loop.
-    #[arg(long, value_name = "NAME", value_enum, default_value_t = EventLoop::Auto)]
-    pub io: EventLoop,
-    /// Open loop: how long before a request is due to stop sleeping and poll, for example 50us; 0us
-    /// never polls.
-    #[arg(long, value_name = "TIME", value_parser = values::time)]
-    pub spin: Option<Time>,
-    /// Processors of the generator: 1 or 2-3.
-    #[arg(long, value_name = "LIST", value_parser = CpuSet::parse)]
-    pub cpus: Option<CpuSet>,
     /// The server's first process on this machine, if Pippin cannot find it by the URL's port.
     /// Pippin measures its CPU time, memory and log.
     #[arg(long, value_name = "PID", value_parser = clap::value_parser!(i32).range(1..))]
@@ -96,24 +71,49 @@ pub struct LoadArguments {
     /// Which hosts may be loaded.
     #[command(flatten)]
     pub hosts: HostArguments,
-    /// The seed for arrivals and think times.
-    #[arg(long, value_name = "N", default_value_t = 1)]
-    pub seed: u64,
-    #[command(flatten)]
+    /// Where figures go meanwhile.
+    #[command(flatten, next_help_heading = "Output")]
+    pub outlets: OutletArguments,
+    /// Also write the whole result as JSON; - writes it to standard output instead of the text.
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub json: Option<PathBuf>,
+    /// Also write a page with charts, as `pippin report --html` does later.
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub html: Option<PathBuf>,
+    /// Do not keep the result: no history or comparison will know it.
+    #[arg(long)]
+    pub no_store: bool,
+    #[command(flatten, next_help_heading = "Gates")]
     pub gates: GateArguments,
     /// End the load with exit code 1 as soon as a gate can no longer be passed, or after three
     /// seconds in a row with more errors than right answers (docs/gates.md).
     #[arg(long, conflicts_with_all = ["repeat", "sweep", "objective"])]
     pub fail_fast: bool,
+    /// Threads; by default one for each core, and no more than connections.
+    #[arg(help_heading = "The generator itself", short = 't', long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
+    pub threads: Option<u32>,
+    /// The event loop.
+    #[arg(help_heading = "The generator itself", long, value_name = "NAME", value_enum, default_value_t = EventLoop::Auto)]
+    pub io: EventLoop,
+    /// Open loop: how long before a request is due to stop sleeping and poll, for example 50us; 0us
+    /// never polls.
+    #[arg(help_heading = "The generator itself", long, value_name = "TIME", value_parser = values::time)]
+    pub spin: Option<Time>,
+    /// Processors of the generator: 1 or 2-3.
+    #[arg(help_heading = "The generator itself", long, value_name = "LIST", value_parser = CpuSet::parse)]
+    pub cpus: Option<CpuSet>,
+    /// The seed for arrivals and think times.
+    #[arg(help_heading = "The generator itself", long, value_name = "N", default_value_t = 1)]
+    pub seed: u64,
     /// Who applies the load.
-    #[command(flatten)]
+    #[command(flatten, next_help_heading = "Agents")]
     pub fleet: FleetArguments,
 }
 
 /// How load is applied, in the shapes that one measurement has.
 #[derive(Debug, Args)]
 pub struct ShapeArguments {
-    /// Connections.
+    /// How many connections.
     #[arg(short = 'c', long, value_name = "N", default_value_t = 10, value_parser = values::connections)]
     pub connections: u32,
     /// How long to measure: 30s, 2m; a number alone is seconds. 10 s unless -n is given.
