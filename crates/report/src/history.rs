@@ -180,6 +180,13 @@ impl History {
         format!("{}{quick}{part}", self.plan)
     }
 
+    /// The same as a part of a name, different for each history of a page: `hello-quick-2`.
+    fn slug(&self) -> String {
+        let quick = if self.quick { "-quick" } else { "" };
+        let part = self.part.map_or(String::new(), |part| format!("-{part}"));
+        format!("{}{quick}{part}", self.plan)
+    }
+
     /// The number of pages that show all its runs.
     #[must_use]
     pub const fn pages(&self) -> usize {
@@ -347,6 +354,10 @@ mod tests {
             [("hello, load or host 1".to_string(), 8), ("hello, load or host 2".to_string(), 8)]
         );
         assert!(histories.iter().all(|history| history.changes(Figure::Goodput).is_empty()));
+        let page = page("go/net-http", &points);
+        for chart in ["chart-history-p99-hello-1", "chart-history-p99-hello-2"] {
+            assert_eq!(page.matches(&format!("id=\"{chart}\"")).count(), 1, "{chart}");
+        }
     }
 
     #[test]

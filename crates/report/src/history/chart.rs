@@ -47,7 +47,7 @@ pub fn of(history: &History, figure: Figure, changes: &[Change]) -> Option<Chart
         ),
     };
     Some(Chart {
-        name: format!("history-{name}-{}", history.plan),
+        name: format!("history-{name}-{}", history.slug()),
         title: title.into(),
         alternative: format!("{title} over {} runs from {} to {}, {count}.", all.len(), day(first), day(last)),
         caption: "A dot for each run, the median of its trials; grey: INVALID. Dotted verticals: changes that chance does not explain (E-divisive, permutation test at 2 %), between the last run before and the first after; level lines: the medians around them. The table of runs has the figures.".into(),
