@@ -113,9 +113,9 @@ pub struct LoadArguments {
 /// How load is applied, in the shapes that one measurement has.
 #[derive(Debug, Args)]
 pub struct ShapeArguments {
-    /// How many connections.
-    #[arg(short = 'c', long, value_name = "N", default_value_t = 10, value_parser = values::connections)]
-    pub connections: u32,
+    /// How many connections. By default 10, and no more than -n.
+    #[arg(short = 'c', long, value_name = "N", value_parser = values::connections)]
+    pub connections: Option<u32>,
     /// How long to measure: 30s, 2m; a number alone is seconds. 10 s unless -n is given.
     #[arg(short = 'd', long, value_name = "TIME", conflicts_with = "count", value_parser = values::length)]
     pub duration: Option<Time>,
@@ -151,6 +151,18 @@ pub struct ShapeArguments {
     /// Requests under way on one connection at a time.
     #[arg(long, value_name = "N", default_value_t = 1, conflicts_with_all = ["no_keep_alive", "requests_per_connection", "open_loop", "think"], value_parser = clap::value_parser!(u32).range(1..=1024))]
     pub pipeline: u32,
+}
+
+impl ShapeArguments {
+    /// The connections of a load without a number of its own.
+    const USUAL: u32 = 10;
+
+    /// How many connections there are. No flag should be needed for fewer requests than the usual
+    /// number of connections.
+    pub fn connections(&self) -> u32 {
+        let most = self.count.map_or(Self::USUAL, |count| count.min(Self::USUAL.into()) as u32);
+        self.connections.unwrap_or(most)
+    }
 }
 
 /// What is spoken: HTTP/1.1, unless a flag says otherwise.

@@ -106,6 +106,13 @@ fn gates_that_cannot_be_judged_are_refused_before_the_load() {
 }
 
 #[test]
+fn fewer_requests_than_the_usual_connections_need_no_flag() {
+    load(&steady(), &["-n", "3", "--no-store"]).says(&["closed loop, 3 connections", "2xx 3,"]);
+    load(&steady(), &["-n", "1", "--no-store"]).says(&["closed loop, 1 connection,"]);
+    load(&steady(), &["-n", "3", "-c", "4"]).is_a_user_error(&["ask for at most 3 connections"]);
+}
+
+#[test]
 fn the_text_has_what_users_of_wrk_and_ab_look_for() {
     let server = steady();
     let outcome = load(&server, &["-c", "2", "-n", "100"]);

@@ -13,7 +13,7 @@ use super::{Page, histogram, remarks, steps, walks};
 use crate::view::View;
 use crate::view::load::LoadView;
 use crate::view::row::Row;
-use crate::words;
+use crate::words::{self, whole};
 
 /// Writes one load in full, or several as one table. Returns whether there was any.
 pub fn write(page: &mut Page, view: &View) -> bool {
@@ -189,7 +189,12 @@ fn write_counts(load: &LoadView, out: &mut String) {
         out,
         &format!(
             "Requests     {} scheduled = {} sent + {} unsent; sent = {} completed + {} failed + {} censored",
-            r.scheduled, r.sent, r.unsent, r.completed, r.failed, r.censored
+            whole(r.scheduled),
+            whole(r.sent),
+            whole(r.unsent),
+            whole(r.completed),
+            whole(r.failed),
+            whole(r.censored)
         ),
     );
     if r.sent_again > 0 {
@@ -214,7 +219,9 @@ fn write_counts(load: &LoadView, out: &mut String) {
         out,
         &format!(
             "Bytes        {} in, {} out, {} of bodies, {per_answer} around each body",
-            load.bytes.received, load.bytes.sent, load.bytes.body
+            whole(load.bytes.received),
+            whole(load.bytes.sent),
+            whole(load.bytes.body)
         ),
     );
     let cpu = load.generator.cpu_per_request_ns.map_or("-".into(), |ns| format_ns(ns as u64));
@@ -231,19 +238,23 @@ fn write_counts(load: &LoadView, out: &mut String) {
 
 fn write_connections(load: &LoadView, out: &mut String) {
     let c = &load.connections;
+    let mut title = "Connections";
     if let Some(with_target) = load.connections_with_target {
         let streams = load.profile.connections.streams;
         let carrier = if streams > 1 { "stream" } else { "connection" };
         let users = c.asked as f64 * f64::from(streams);
         let seen = held::in_words(users, carrier, with_target);
-        line(out, &format!("Connections  {seen}"));
+        line(out, &format!("{title}  {seen}"));
+        title = "";
     }
     if c.reconnects + c.closed_by_server > 0 {
         line(
             out,
             &format!(
-                "Connections  {} opened, {} closed by the server after a complete answer, {} reconnects",
-                c.opened, c.closed_by_server, c.reconnects
+                "{title:<11}  {} opened, {} closed by the server after a complete answer, {} reconnects",
+                whole(c.opened),
+                whole(c.closed_by_server),
+                whole(c.reconnects)
             ),
         );
     }
@@ -259,7 +270,11 @@ fn write_status(load: &LoadView, out: &mut String) {
         out,
         &format!(
             "Status       2xx {}, 3xx {}, 4xx {}, 5xx {}, other {}",
-            s.s2xx, s.s3xx, s.s4xx, s.s5xx, s.other
+            whole(s.s2xx),
+            whole(s.s3xx),
+            whole(s.s4xx),
+            whole(s.s5xx),
+            whole(s.other)
         ),
     );
 }

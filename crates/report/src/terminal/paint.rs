@@ -65,10 +65,18 @@ pub fn visible(text: &str) -> usize {
     count
 }
 
-/// Splits the text into lines of at most `room` columns, at blanks. A longer word stays whole.
+/// Splits the text into lines of at most `room` columns, at blanks. A longer word stays whole, and a
+/// figure stays with its percent sign.
 pub fn wrap(text: &str, room: usize) -> Vec<String> {
-    let mut lines = vec![String::new()];
+    let mut words: Vec<String> = Vec::new();
     for word in text.split_whitespace() {
+        match words.last_mut() {
+            Some(figure) if word.starts_with('%') => figure.extend([" ", word]),
+            _ => words.push(word.into()),
+        }
+    }
+    let mut lines = vec![String::new()];
+    for word in &words {
         let last = lines.len() - 1;
         if lines[last].is_empty() {
             lines[last].push_str(word);
@@ -76,7 +84,7 @@ pub fn wrap(text: &str, room: usize) -> Vec<String> {
             lines[last].push(' ');
             lines[last].push_str(word);
         } else {
-            lines.push(word.into());
+            lines.push(word.clone());
         }
     }
     lines
@@ -104,6 +112,7 @@ mod tests {
             wrap("one two three averyverylongword x", 9),
             ["one two", "three", "averyverylongword", "x"]
         );
+        assert_eq!(wrap("stolen: 2.5 % (limit 2 %)", 12), ["stolen:", "2.5 %", "(limit 2 %)"]);
         assert_eq!(
             (cut("javascript/express", 10), cut("go", 10)),
             ("javascrip…".into(), "go".into())

@@ -52,7 +52,7 @@ fn without_streams(arguments: &LoadArguments, steps: Option<u32>) -> Result<Prof
         Profile::capacity(
             objective.clone(),
             shape.rate.unwrap_or(START_RATE_PER_S),
-            shape.connections,
+            shape.connections(),
             duration_ns,
             PRECISION,
         )
@@ -66,11 +66,11 @@ fn without_streams(arguments: &LoadArguments, steps: Option<u32>) -> Result<Prof
 pub fn of_shape(shape: &ShapeArguments, usual: Time) -> Result<Profile, CliError> {
     let arrivals = if shape.poisson { Arrivals::Poisson } else { Arrivals::Constant };
     let profile = if let Some(stages) = &shape.stages {
-        Profile::staged(stages.0.clone(), arrivals, shape.connections)
+        Profile::staged(stages.0.clone(), arrivals, shape.connections())
     } else if let Some(rate) = shape.rate {
         refuse_warm_up(shape, "-R")?;
         let duration_ns = shape.duration.unwrap_or(usual).ns();
-        Profile::open(rate, arrivals, shape.connections, ramp_ns(shape)?, duration_ns)
+        Profile::open(rate, arrivals, shape.connections(), ramp_ns(shape)?, duration_ns)
     } else {
         refuse_ramp(shape, "a closed loop")?;
         closed(shape, usual)?
@@ -105,7 +105,7 @@ fn closed(shape: &ShapeArguments, usual: Time) -> Result<Profile, CliError> {
     Ok(Profile {
         schedule: Schedule::Closed { think: shape.think },
         warm_up,
-        ..Profile::closed(shape.connections, stop)
+        ..Profile::closed(shape.connections(), stop)
     })
 }
 
