@@ -56,7 +56,7 @@ mod tests {
             plan: format!("hello-{plan}"),
             quick: false,
             comparable: "same".into(),
-            verdict: if run % 9 == 0 { "INVALID" } else { "VALID" }.into(),
+            verdict: if run.is_multiple_of(9) { "INVALID" } else { "VALID" }.into(),
             goodput_per_s: Some(61_234.567_8 * speed),
             p99_ns: Some((1_234_567.8 / speed) as u64),
             commit: Some(Commit { id: format!("{run:040x}"), changed: false, repository }),
