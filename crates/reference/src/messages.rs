@@ -79,7 +79,7 @@ impl Account {
     /// them, or after 5 s.
     #[must_use]
     pub fn closed(&self, connections: usize) -> Vec<u16> {
-        for _ in 0..500 {
+        for _ in 0..2_000 {
             if all(&self.closes).len() >= connections {
                 break;
             }

@@ -176,7 +176,7 @@ fn any_number_of_runs_is_compared_with_the_first() {
 /// Loads a page until it has this part. The server makes digests in the background, so a page may
 /// need a moment.
 fn until(server: &Running, path: &str, part: &str) -> String {
-    for _ in 0..100 {
+    for _ in 0..600 {
         let answer = server.get(path);
         if answer.contains(part) {
             return answer;
@@ -289,7 +289,8 @@ fn a_port_in_use_is_named() {
 
 #[test]
 fn it_stops_although_a_browser_keeps_its_connection() {
-    let mut server = Running::start("127.0.0.1:0", None);
+    // An address of this test alone: on 127.0.0.1 another test may get the port once it is free.
+    let mut server = Running::start("127.0.9.3:0", None);
     let mut kept = TcpStream::connect(server.address).unwrap();
     kept.write_all(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n").unwrap();
     let mut first = [0; 12];
@@ -298,7 +299,7 @@ fn it_stops_although_a_browser_keeps_its_connection() {
     let asked = Instant::now();
     server.stop.store(true, Ordering::Relaxed);
     server.thread.take().unwrap().join().unwrap().unwrap();
-    assert!(asked.elapsed() < Duration::from_secs(5));
+    assert!(asked.elapsed() < Duration::from_secs(20), "{:?}", asked.elapsed());
     assert!(
         TcpStream::connect_timeout(&server.address, Duration::from_millis(500)).is_err(),
         "the port is free again"

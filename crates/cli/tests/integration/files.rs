@@ -255,7 +255,7 @@ fn errors_of_meaning_name_the_line_in_manifests_and_workloads() {
         &good.replace("[start]", "[needs]\ntools = [\"python3 >> 3.9\"]\n[start]"),
         &["target.toml:8: install: tools: \"python3 >> 3.9\" is not a need"],
     );
-    check(&good.replace("\"2s\"", "\"0s\""), &["target.toml:9: start.ready.timeout must be"]);
+    check(&good.replace("\"60s\"", "\"0s\""), &["target.toml:9: start.ready.timeout must be"]);
     check(
         &format!("{good}env = {{ A = \"x\\u0000y\" }}\n"),
         &["target.toml:10: ", "contains a NUL"],

@@ -3,7 +3,7 @@
 use super::support::{Checkout, Outcome, cheat};
 use pippin_model::caveat::Verdict;
 use pippin_model::trial::{Stage, TrialRecord};
-use std::net::{TcpListener, TcpStream};
+use std::net::TcpListener;
 
 /// Checks and runs one target in this mode beside a good one. Returns the output of the check, and
 /// the run's record of the bad target.
@@ -37,12 +37,6 @@ fn fails_at(trials: &[TrialRecord], stage: Stage, message: &str) {
     assert_eq!(trial.verdict, Verdict::Invalid);
 }
 
-/// The port in a message such as `at http://127.0.0.1:20123/`.
-fn port_in(text: &str) -> u16 {
-    let (_, rest) = text.split_once("127.0.0.1:").unwrap();
-    rest.split(|c: char| !c.is_ascii_digit()).next().unwrap().parse().unwrap()
-}
-
 #[test]
 fn a_target_that_exits_at_start_shows_the_end_of_its_log() {
     let (check, trials, run) = beside_a_good_one("exits", 1);
@@ -67,10 +61,6 @@ fn a_target_that_hangs_at_start_is_given_up_after_its_time() {
         "(log: waiting for a licence server)",
     ]);
     fails_at(&trials, Stage::Ready, "not ready after 2 s");
-    assert!(
-        TcpStream::connect(("127.0.0.1", port_in(&trials[0].failure.as_ref().unwrap().message)))
-            .is_err()
-    );
 }
 
 #[test]
@@ -78,11 +68,6 @@ fn a_target_that_answers_500_is_not_ready() {
     let (check, trials, _) = beside_a_good_one("answers-500", 1);
     check.says(&["not ready after 2 s", "GET / answered 500"]);
     fails_at(&trials, Stage::Ready, "GET / answered 500");
-    assert!(
-        TcpStream::connect(("127.0.0.1", port_in(&trials[0].failure.as_ref().unwrap().message)))
-            .is_err(),
-        "its port is free"
-    );
 }
 
 #[test]
@@ -155,9 +140,8 @@ fn a_target_with_a_fixed_port_that_is_taken_says_so() {
 
 #[test]
 fn a_target_that_listens_elsewhere_is_told_where_it_was_asked() {
-    // A port that was free a moment ago.
-    let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-    let checkout = Checkout::with_cheat(&format!("fixed-port:{port}"), &["hello"]);
+    // Any port but the one that it was asked for.
+    let checkout = Checkout::with_cheat("fixed-port:0", &["hello"]);
     checkout
         .pippin(&["targets", "check", "test/it", "--install"])
         .exits(1)

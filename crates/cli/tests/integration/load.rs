@@ -1,7 +1,8 @@
 //! `pippin load` against servers whose behaviour is known.
 use super::support::{Checkout, Outcome, pippin, start};
+use crate::patience::in_time;
+use pippin_reference::Running;
 use pippin_reference::scripted::{Account, Answer, Received, Script, spawn};
-use pippin_reference::{Error, Running};
 use serde_json::Value;
 use std::io::{Read, Write};
 use std::sync::{Arc, Mutex};
@@ -9,7 +10,9 @@ use std::time::Duration;
 
 crate::patience::patient_tests!(
     devices_have_phases,
-    connections_that_the_server_does_not_accept_are_told_of
+    connections_that_the_server_does_not_accept_are_told_of,
+    an_open_loop_sends_at_its_rate,
+    an_objective_that_no_rate_keeps_is_a_failure,
 );
 
 /// Answers after 5 ms, so that the generator has time to spare even on a busy machine.
@@ -343,8 +346,7 @@ fn ctrl_c_ends_a_load_and_shows_what_was_measured() {
     call.finish().exits(130).says(&["Requests/s", "(interrupted)"]);
 }
 
-#[test]
-fn an_open_loop_sends_at_its_rate() -> Result<(), Error> {
+fn an_open_loop_sends_at_its_rate() {
     let server = steady();
     let json = json(&server, &["-R", "100", "-c", "10", "-d", "1s"], &BELIEVED_OR_NOT);
     let scheduled = json["requests"]["scheduled"].as_u64().unwrap();
@@ -356,8 +358,10 @@ fn an_open_loop_sends_at_its_rate() -> Result<(), Error> {
                 + json["requests"]["unsent"].as_u64().unwrap()
         )
     );
-    assert!(server.stop()?.requests >= 90);
-    Ok(())
+    let completed = json["requests"]["completed"].as_u64().unwrap();
+    let seen = server.stop().unwrap().requests;
+    assert!(seen >= completed, "the server saw {seen} of {completed}");
+    in_time(completed >= 90, || format!("{completed} of {scheduled}"));
 }
 
 #[test]
@@ -383,9 +387,10 @@ fn a_rate_that_the_server_cannot_keep_is_invalid_and_waiting_counts() {
         spawn(Script::always(Answer::ok(b"hello").delay(Duration::from_millis(50)))).unwrap();
     let json = json(&server, &["-R", "100", "-c", "1", "-d", "1s"], &[3]);
     assert!(ids(&json).contains(&"rate_not_achieved"), "{:?}", ids(&json));
+    // One stall of the machine is in both maxima, but not in both medians.
     assert!(
-        json["response_time"]["max_ns"].as_u64().unwrap()
-            > 3 * json["service_time"]["max_ns"].as_u64().unwrap() / 2,
+        json["response_time"]["p50_ns"].as_u64().unwrap()
+            > 3 * json["service_time"]["p50_ns"].as_u64().unwrap() / 2,
         "{json}"
     );
 }
@@ -432,12 +437,13 @@ fn a_sweep_is_one_load_for_each_number() {
     assert_eq!(counts, [1, 2, 4]);
 }
 
-#[test]
 fn an_objective_that_no_rate_keeps_is_a_failure() {
     let server =
         spawn(Script::always(Answer::ok(b"hello").delay(Duration::from_millis(30)))).unwrap();
     let outcome = load(&server, &["--objective", "p99<5ms", "-R", "20", "-c", "4", "-d", "300ms"]);
-    outcome.exits(1).says(&["no rate that was tried keeps"]);
+    // A busy machine may make each step invalid.
+    in_time(outcome.code == Some(1), || outcome.to_string());
+    outcome.says(&["no rate that was tried keeps"]);
 }
 
 #[test]
@@ -625,10 +631,13 @@ fn spellings_of_other_tools_are_taken() {
         (format!("{bare}/x?y=1"), &["--rps", "50/s", "-d", "0.2"]),
     ] {
         let all = [&["load", url.as_str()], arguments].concat();
-        checkout.pippin(&all).exits(0).says(&[&format!("http://{bare}/")]);
+        let outcome = checkout.pippin(&all);
+        assert!(outcome.code.is_some_and(|code| BELIEVED_OR_NOT.contains(&code)), "{outcome}");
+        outcome.says(&[&format!("http://{bare}/")]);
     }
     let quiet = checkout.pippin(&["-q", "load", &bare, "-n", "20"]);
-    assert_eq!(quiet.exits(0).stderr, "");
+    assert!(quiet.code.is_some_and(|code| BELIEVED_OR_NOT.contains(&code)), "{quiet}");
+    assert_eq!(quiet.stderr, "");
     drop(server.stop());
 }
 

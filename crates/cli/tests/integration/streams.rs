@@ -145,9 +145,19 @@ fn the_first_sigint_or_sigterm_counts_even_where_it_was_blocked_or_ignored() {
 fn a_closed_terminal_interrupts_and_nohup_still_works() {
     is_interrupted_by(&["--default-signal=HUP"], libc::SIGHUP);
     let server = server();
-    let output = bash(&format!(
-        "nohup $PIPPIN load http://{}/ -c 1 -d 2s -q & sleep 0.7; kill -HUP $!; wait $!",
-        server.address()
-    ));
+    let url = format!("http://{}/", server.address());
+    let load = ["timeout", "--signal=KILL", "60", "nohup", PROGRAM, "load", &url, "-d", "2s", "-q"];
+    let mut command = Command::new(load[0]);
+    command.args(&load[1..]).current_dir(std::env::temp_dir());
+    let null = std::process::Stdio::null;
+    let command = command.env("XDG_STATE_HOME", env!("CARGO_TARGET_TMPDIR"));
+    let child = command.stdin(null()).stdout(null()).stderr(null()).spawn().unwrap();
+    // By then it has come to know whether it may be hung up.
+    assert!(until(|| server.account().requests > 20), "it sends nothing");
+    let of_child = format!("/proc/{0}/task/{0}/children", child.id());
+    let pids = std::fs::read_to_string(of_child).unwrap();
+    // SAFETY: kill(2) on the only child of our own child, which waits for it.
+    assert_eq!(unsafe { libc::kill(pids.trim().parse().unwrap(), libc::SIGHUP) }, 0);
+    let output = child.wait_with_output().unwrap();
     assert!(matches!(output.status.code(), Some(0 | 3)), "{output:?}");
 }

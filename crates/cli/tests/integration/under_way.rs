@@ -65,7 +65,7 @@ fn wait_for_seconds(checkout: &Checkout, seconds: usize) -> LiveRun {
 
 #[test]
 fn a_run_is_shown_while_another_process_makes_it() {
-    let checkout = two_targets(6);
+    let checkout = two_targets(10);
     let run = checkout.start(&["run", "two", "--install", "--quiet"]);
     let live = wait_for_seconds(&checkout, 2);
     let (now, next) = (live.trial.clone().unwrap().target, live.queued[0].target.clone());
@@ -128,6 +128,7 @@ fn a_run_is_shown_while_another_process_makes_it() {
         "{told}"
     );
 
+    run.press_ctrl_c();
     run.finish();
     assert!(serving.get(&address).starts_with("HTTP/1.1 204"));
     assert!(serving.get("/live").starts_with("HTTP/1.1 204"));

@@ -229,7 +229,7 @@ fn a_load_starts_at_the_agreed_instant() {
     let server = spawn(Script::always(Answer::ok(b"hello"))).unwrap();
     let mut spec = an_hour(server.address());
     spec.stop = StopRule { duration_ns: None, requests: Some(10) };
-    let at = clock::now_ns() + 300_000_000;
+    let at = clock::now_ns() + 1_000_000_000;
     let gate = Gate::new();
     gate.open_at(at);
     let control = Control { gate: Some(&gate), ..Control::new(&stop, |_| true) };

@@ -7,6 +7,7 @@ use pippin_engine::{Control, run};
 use pippin_model::load_result::ErrorKind;
 use pippin_model::load_spec::*;
 use pippin_model::units::Spread;
+use pippin_reference::scripted::Refusing;
 
 use crate::common::{conserved, counted, get, timed};
 use crate::patience::in_time;
@@ -15,6 +16,8 @@ use crate::server::{HELLO, hello, serve};
 crate::patience::patient_tests!(
     service_time_is_what_the_server_takes,
     think_time_is_kept_between_answer_and_request,
+    a_keep_alive_limit_is_found_and_is_no_error,
+    a_request_that_crosses_the_close_of_a_used_connection_is_sent_again,
 );
 
 #[test]
@@ -180,7 +183,9 @@ fn each_kind_of_failure_is_told_apart() {
         let (address, account) =
             serve(move |stream, _, _, _| stream.write_all(bytes).is_ok() && open);
         let mut spec = counted(address, 2, 6);
-        spec.timeouts.request_ns = 60_000_000;
+        // Only what is never answered makes this test wait.
+        let limit_ns = if kind == ErrorKind::Timeout { 60_000_000 } else { 20_000_000_000 };
+        spec.timeouts.request_ns = limit_ns;
         let measured = conserved(&spec).measured;
         assert_eq!(
             (measured.requests.sent, measured.requests.failed, measured.requests.completed),
@@ -190,7 +195,7 @@ fn each_kind_of_failure_is_told_apart() {
         assert_eq!(measured.errors.into_iter().collect::<Vec<_>>(), [(kind, 6)]);
         // A crowded machine may let the server's threads read only after the generator has given
         // up.
-        let deadline = std::time::Instant::now() + std::time::Duration::from_secs(3);
+        let deadline = std::time::Instant::now() + std::time::Duration::from_secs(20);
         while account.requests() < 6 && std::time::Instant::now() < deadline {
             std::thread::sleep(std::time::Duration::from_millis(5));
         }
@@ -209,8 +214,8 @@ fn each_kind_of_failure_is_told_apart() {
 
 #[test]
 fn nobody_listening_is_an_error_for_each_request_and_the_load_ends() {
-    let address = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
-    let measured = conserved(&counted(address, 2, 10)).measured;
+    let port = Refusing::new().unwrap();
+    let measured = conserved(&counted(port.address(), 2, 10)).measured;
     assert_eq!(
         (measured.requests.scheduled, measured.requests.sent, measured.requests.unsent),
         (10, 0, 10)
@@ -218,7 +223,6 @@ fn nobody_listening_is_an_error_for_each_request_and_the_load_ends() {
     assert_eq!(measured.errors.into_iter().collect::<Vec<_>>(), [(ErrorKind::ConnectRefused, 10)]);
 }
 
-#[test]
 fn a_keep_alive_limit_is_found_and_is_no_error() {
     let announced =
         b"HTTP/1.1 200 OK\r\nContent-Length: 12\r\nConnection: close\r\n\r\nHello World!";
@@ -232,8 +236,11 @@ fn a_keep_alive_limit_is_found_and_is_no_error() {
         });
         let mut spec = counted(address, 2, 100);
         // Between two requests, so that the close is seen before the next request leaves.
-        spec.schedule = Schedule::Closed { think: Some(Spread::exactly(2_000_000)) };
+        spec.schedule = Schedule::Closed { think: Some(Spread::exactly(10_000_000)) };
         let measured = conserved(&spec).measured;
+        in_time(announce || measured.requests.good == 100, || {
+            format!("the server was late to close: {:?}", measured.requests)
+        });
         assert_eq!(
             (measured.requests.good, measured.errors.len()),
             (100, 0),
@@ -253,15 +260,15 @@ fn a_keep_alive_limit_is_found_and_is_no_error() {
     }
 }
 
-#[test]
 fn a_request_that_crosses_the_close_of_a_used_connection_is_sent_again() {
     let (address, account) = serve(|stream, _, nth, _| {
         let _ = stream.write_all(HELLO);
         nth < 4
     });
     let measured = conserved(&counted(address, 1, 200)).measured;
-    // What the server's kernel took and the server never read is a failure; that is rare.
-    assert!(measured.requests.failed <= 4, "{:?}", measured.errors);
+    // What the server's kernel took and the server never read is a failure. That is rare unless the
+    // machine keeps the server from closing.
+    in_time(measured.requests.failed <= 4, || format!("{:?}", measured.errors));
     assert_eq!(measured.requests.completed + measured.requests.failed, 200);
     assert!(account.connections() >= 40);
 }
@@ -331,19 +338,22 @@ fn pipelined_requests_are_answered_in_turn() {
 
 #[test]
 fn a_load_that_is_stopped_keeps_what_it_measured() {
-    let (address, _) = hello();
+    let (address, account) = hello();
     let stop = AtomicBool::new(false);
     let result = std::thread::scope(|scope| {
         scope.spawn(|| {
-            std::thread::sleep(Duration::from_millis(300));
+            while account.requests() < 100 {
+                std::thread::sleep(Duration::from_millis(1));
+            }
             stop.store(true, Ordering::Relaxed);
         });
         run(&timed(counted(address, 4, 1), 60_000), &Control::new(&stop, |_| false)).unwrap()
     });
     assert!(result.interrupted);
     crate::common::assert_conserved(&result.measured);
-    assert!(result.measured.requests.completed > 0);
-    assert!((250_000_000..2_000_000_000).contains(&result.measured.duration_ns));
+    // Of the 100 that the server has read, each of 4 connections may wait for an answer.
+    assert!(result.measured.requests.completed >= 96, "{:?}", result.measured.requests);
+    assert!((1..60_000_000_000).contains(&result.measured.duration_ns));
 }
 
 #[test]
@@ -355,13 +365,14 @@ fn a_warm_up_ends_when_the_throughput_is_steady_or_at_its_bound() {
     };
     let stop = AtomicBool::new(false);
     let run_with = |spec: &LoadSpec, steady| run(spec, &Control::new(&stop, steady)).unwrap();
-    let result = run_with(&spec, |rates| rates.len() >= 3 && rates.iter().all(|rate| *rate > 0.0));
+    let result = run_with(&spec, |rates| rates.len() >= 3);
     assert_eq!(result.warm_up.steady, Some(true));
     assert!(
-        (600_000_000..2_000_000_000).contains(&result.warm_up.duration_ns),
+        (600_000_000..3_000_000_000).contains(&result.warm_up.duration_ns),
         "{:?}",
         result.warm_up
     );
+    assert!(result.warm_up.completed > 0);
     assert_eq!(result.measured.duration_ns, 300_000_000);
     crate::common::assert_conserved(&result.measured);
     let spec = LoadSpec { warm_up: WarmUp::Auto { at_most_ns: 500_000_000 }, ..spec };

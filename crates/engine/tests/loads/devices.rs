@@ -52,7 +52,7 @@ fn devices_ramp_up_are_replaced_and_ramp_down() {
     let censored: u64 = result.phases.iter().map(|phase| phase.measured.requests.censored).sum();
     assert!((total - censored..=total).contains(&account.requests()));
     let opened: u64 = result.phases.iter().map(|phase| phase.measured.connections.opened).sum();
-    assert_eq!(opened, account.connections());
+    assert_eq!(opened, account.connections_when(opened));
     assert!(
         total.div_ceil(5) <= opened && opened <= total.div_ceil(5) + 50,
         "{total} requests on {opened} connections"
@@ -73,10 +73,9 @@ fn each_device_sends_its_requests_on_one_connection() {
     conserved(&devices(address, 10, 7, 10));
     let served = served.lock().unwrap();
     assert!(served.values().all(|count| *count <= 7));
-    assert!(
-        served.values().filter(|count| **count == 7).count() > served.len() * 9 / 10,
-        "{served:?}"
-    );
+    // A busy machine makes the lives of devices longer, so that the end cuts off more of them.
+    let whole = served.values().filter(|count| **count == 7).count();
+    in_time(whole > served.len() * 9 / 10, || format!("{served:?}"));
 }
 
 #[test]

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use pippin_model::load_result::ErrorKind;
 use pippin_model::load_spec::*;
+use pippin_reference::scripted::Refusing;
 
 use crate::common::{conserved, counted, timed};
 use crate::patience::in_time;
@@ -140,8 +141,8 @@ fn a_ramp_and_its_warm_up_are_told_apart() {
 
 #[test]
 fn nobody_listening_leaves_everything_unsent() {
-    let address = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
-    let measured = conserved(&at_rate(address, 2, 100.0, 300)).measured;
+    let port = Refusing::new().unwrap();
+    let measured = conserved(&at_rate(port.address(), 2, 100.0, 300)).measured;
     assert_eq!((measured.requests.scheduled, measured.requests.unsent), (30, 30));
     assert!(
         measured.errors[&ErrorKind::ConnectRefused] > 0 && measured.errors.len() == 1,
@@ -157,9 +158,12 @@ fn closed_connections_are_replaced_when_they_are_needed() {
     });
     let measured = conserved(&at_rate(address, 4, 200.0, 500)).measured;
     in_time(measured.requests.good >= 90, || format!("{:?}", measured.requests));
-    assert_eq!(measured.errors.len(), 0, "{:?}", measured.errors);
+    // A connection rests for 20 ms, in which the server closes it.
+    in_time(measured.errors.is_empty(), || {
+        format!("the server was late to close: {:?}", measured.errors)
+    });
     assert_eq!(measured.connections.requests_before_close, Some((3, 3)));
-    assert_eq!(account.connections(), 4 + measured.connections.reconnects);
     let reconnects = measured.connections.reconnects;
+    assert_eq!(account.connections_when(4 + reconnects), 4 + reconnects);
     in_time((26..=33).contains(&reconnects), || format!("{reconnects} reconnects"));
 }

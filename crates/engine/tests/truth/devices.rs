@@ -4,6 +4,7 @@ use pippin_model::units::Spread;
 use pippin_reference::scripted::{Answer, Exchange, Script, spawn};
 use std::collections::BTreeMap;
 
+use crate::patience::in_time;
 use crate::support::{MS, assert_within, closed_for, errors, on_each_loop, run};
 
 on_each_loop!(devices_come_think_and_go);
@@ -53,7 +54,10 @@ fn devices_come_think_and_go(io: IoChoice) {
         .for_each(|exchange| by_connection.entry(exchange.connection).or_default().push(*exchange));
     assert!(by_connection.values().all(|exchanges| exchanges.len() <= 5));
     let whole = by_connection.values().filter(|exchanges| exchanges.len() == 5).count();
-    assert!(whole * 10 >= by_connection.len() * 6, "{whole} of {}", by_connection.len());
+    // A busy machine makes the lives of devices longer, so that the end cuts off more of them.
+    in_time(whole * 10 >= by_connection.len() * 6, || {
+        format!("{whole} of {}", by_connection.len())
+    });
     for exchanges in by_connection.values() {
         for pair in exchanges.windows(2) {
             let thought_ns = pair[1].received_ns - pair[0].answered_ns.unwrap();

@@ -7,7 +7,7 @@ use std::time::Instant;
 use pippin_model::load_result::ErrorKind;
 use pippin_model::load_spec::{BodyCheck, IoChoice, LoadSpec, Schedule};
 use pippin_model::units::Spread;
-use pippin_reference::scripted::{Answer, Script, spawn};
+use pippin_reference::scripted::{Answer, Exchange, Script, spawn};
 use pippin_reference::tls::{Authority, Certified, Front, Manner};
 
 use crate::patience::in_time;
@@ -103,6 +103,11 @@ fn behind_an_answer(io: IoChoice) {
     };
     let result = run(&spec);
     let account = server.stop().unwrap();
+    // A surplus that comes when the next request is under way is taken for its answer.
+    let longest_ns = account.exchanges.iter().filter_map(Exchange::duration_ns).max();
+    in_time(longest_ns.is_some_and(|ns| ns < 50 * MS), || {
+        format!("the server was late with its surplus: {longest_ns:?} ns")
+    });
     assert_eq!(account.requests, 10);
     let requests = result.measured.requests;
     assert_eq!((requests.completed, requests.failed), (10, 0));

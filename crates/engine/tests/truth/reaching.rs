@@ -12,8 +12,7 @@ use pippin_reference::messages;
 use pippin_reference::scripted::{Account, Answer, Script, spawn};
 use pippin_reference::tls::{Authority, Certified, Front, Manner};
 
-use crate::patience::in_time;
-use crate::support::{closed, errors, get, ms, on_each_loop, run, trusting};
+use crate::support::{assert_stamped, closed, errors, get, ms, on_each_loop, run, trusting};
 
 on_each_loop!(
     a_unix_socket,
@@ -172,9 +171,7 @@ fn ipv6_with_an_own_address(io: IoChoice) {
     };
     let result = run(&load);
     assert_all_good(&result, 200, 20, 5);
-    // The kernel begins to stamp some time after the first socket has asked for it.
-    let late = result.measured.stamps.user_space;
-    in_time(late == 0, || format!("{late} answers without a stamp of the kernel"));
+    assert_stamped(&result, 200);
 }
 
 /// A server that asks for a certificate answers whoever has one, and nobody else.

@@ -13,6 +13,7 @@ use pippin_reference::Running;
 use pippin_reference::scripted::{Account, Answer, Script, spawn};
 use pippin_reference::tls::{Authority, Certified, Front, Manner};
 
+use crate::patience::in_time;
 use crate::support::{
     MS, assert_takes, assert_within, closed, closed_for, errors, get, ms, on_each_loop, open,
     quantile_ms, run, trusting,
@@ -139,7 +140,7 @@ fn a_connection_per_request_is_a_handshake_per_request(io: IoChoice) {
             .collect::<Vec<_>>(),
         [(60, 0)]
     );
-    let deadline = std::time::Instant::now() + ms(1_000);
+    let deadline = std::time::Instant::now() + ms(20_000);
     while secured.front.account().goodbyes < 60 && std::time::Instant::now() < deadline {
         std::thread::sleep(ms(5));
     }
@@ -270,7 +271,11 @@ fn only_a_goodbye_ends_a_body_without_length(io: IoChoice) {
     );
     let thinking = Schedule::Closed { think: Some(Spread { mean_ns: 20 * MS, jitter: 0.0 }) };
     let result = run(&LoadSpec { schedule: thinking, ..secured.closed(io, 2, 10) });
-    assert_eq!((result.measured.requests.good, errors(&result)), (10, vec![]));
+    let requests = result.measured.requests;
+    in_time(requests.good == 10, || {
+        format!("requests that crossed the close: {requests:?} {:?}", errors(&result))
+    });
+    assert_eq!(errors(&result), vec![]);
 }
 
 /// The server changes its keys after each answer and asks for new ones of the client.
@@ -350,7 +355,7 @@ fn devices(io: IoChoice) {
     let handshakes: u64 = result.phases.iter().map(|phase| phase.measured.spans.tls.count()).sum();
     let opened: u64 = result.phases.iter().map(|phase| phase.measured.connections.opened).sum();
     assert_eq!(handshakes, opened);
-    assert!(handshakes > 8, "devices were replaced: {handshakes}");
+    in_time(handshakes > 8, || format!("devices were replaced: {handshakes}"));
     let spans = &result.measured.spans;
     // Half of the requests are a device's first.
     assert_within("p90 of the response time", quantile_ms(&spans.response_time, 0.9), 25.0, 80.0);

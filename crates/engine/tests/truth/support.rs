@@ -238,6 +238,25 @@ pub fn errors(result: &LoadResult) -> Vec<(ErrorKind, u64)> {
     result.measured.errors.iter().map(|(kind, count)| (*kind, *count)).collect()
 }
 
+/// Demands that no more requests than these timed out: no other answer comes late unless the machine
+/// keeps the server from its work.
+#[track_caller]
+pub fn assert_timeouts(result: &LoadResult, most: u64) {
+    let timeouts = result.measured.errors.get(&ErrorKind::Timeout).copied().unwrap_or(0);
+    in_time(timeouts <= most, || format!("{timeouts} requests timed out in place of {most}"));
+}
+
+/// Demands that all these answers have a stamp of the kernel. It begins to stamp some time after the
+/// first socket has asked for it.
+#[track_caller]
+pub fn assert_stamped(result: &LoadResult, answers: u64) {
+    let stamps = result.measured.stamps;
+    assert_eq!(stamps.kernel + stamps.user_space, answers, "{stamps:?}");
+    in_time(stamps.user_space == 0, || {
+        format!("answers without a stamp of the kernel: {stamps:?}")
+    });
+}
+
 /// A quantile in milliseconds.
 pub fn quantile_ms(histogram: &Histogram, q: f64) -> f64 {
     histogram.quantile_ns(q).unwrap() as f64 / 1e6

@@ -9,7 +9,8 @@ use pippin_reference::scripted::{Answer, Script, spawn};
 
 use crate::patience::in_time;
 use crate::support::{
-    MS, assert_takes, closed, closed_for, errors, get, ms, on_each_loop, quantile_ms, run,
+    MS, assert_takes, assert_timeouts, closed, closed_for, errors, get, ms, on_each_loop,
+    quantile_ms, run,
 };
 
 on_each_loop!(
@@ -63,6 +64,7 @@ fn only_the_slow_one_times_out(io: IoChoice) {
     let server = spawn(script).unwrap();
     let timeouts = Timeouts { request_ns: 100 * MS, ..Timeouts::default() };
     let result = run(&LoadSpec { timeouts, ..closed(server.address(), io, 1, 50) });
+    assert_timeouts(&result, 1);
     let requests = result.measured.requests;
     assert_eq!((requests.good, requests.failed), (49, 1));
     assert_eq!(errors(&result), [(ErrorKind::Timeout, 1)]);

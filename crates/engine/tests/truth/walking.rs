@@ -12,6 +12,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use crate::patience::in_time;
 use crate::securing::late_reader;
 use crate::support::{MS, closed, closed_for, errors, on_each_loop, open, run, trusting};
 
@@ -318,10 +319,11 @@ fn a_device_goes_through_the_steps_once(io: IoChoice) {
     spec.stop.duration_ns = None;
     let result = run(&walk(spec, steps));
     let account = server.stop().unwrap();
-    assert!(account.requests > 10, "{}", account.requests);
+    in_time(account.requests > 10, || format!("{} requests", account.requests));
     assert_eq!(account.by_status.keys().collect::<Vec<_>>(), [&200], "{:?}", result.measured.steps);
     let of_phases = result.phases.iter().map(|phase| phase.measured.steps[0].good);
-    assert!(of_phases.sum::<u64>() >= 5);
+    let walks: u64 = of_phases.sum();
+    in_time(walks >= 5, || format!("{walks} walks"));
 }
 
 /// More bytes than the kernel takes at once, before a server that takes its time to read them; the
@@ -470,8 +472,8 @@ fn arrivals_that_find_no_user_are_unsent(io: IoChoice) {
     server.stop().unwrap();
     let requests = result.measured.requests;
     let [first, second] = result.measured.steps.as_slice() else { panic!("two steps") };
-    assert!((1..=2).contains(&first.completed) && second.completed >= 1, "{requests:?}");
-    assert!((1..=3).contains(&(20 - requests.unsent)), "{requests:?}");
+    assert!(first.completed <= 2 && 20 - requests.unsent <= 3, "{requests:?}");
+    in_time(first.completed >= 1 && second.completed >= 1, || format!("{requests:?}"));
     assert_eq!(requests.scheduled - requests.unsent, requests.sent);
     if first.completed == 2 {
         assert!(first.response_time.max_ns().unwrap() >= 270 * MS);

@@ -369,14 +369,17 @@ mod tests {
     use super::super::descendants::tests::zombie;
     use super::super::supervisor::stuck_line;
     use super::*;
-    use std::os::unix::fs::PermissionsExt;
 
     #[test]
     fn a_stop_ends_although_the_supervisor_does_not_answer() {
         let folder = tempfile::tempdir().unwrap();
         let program = folder.path().join("deaf");
-        std::fs::write(&program, "#!/bin/sh\necho started 1\nexec sleep 600 <&-\n").unwrap();
-        std::fs::set_permissions(&program, PermissionsExt::from_mode(0o755)).unwrap();
+        // Written by a child: a file that this process wrote cannot be executed (ETXTBSY) as long
+        // as a child that another test begins to start has its descriptor too.
+        let text =
+            "printf '#!/bin/sh\necho started 1\nexec sleep 600 <&-\n' >deaf && chmod 755 deaf";
+        let written = Command::new("sh").args(["-c", text]).current_dir(folder.path()).status();
+        assert!(written.unwrap().success());
         let launch = Launch {
             command: vec!["true".into()],
             env: BTreeMap::from([("PATH".into(), "/usr/bin:/bin".into())]),

@@ -197,7 +197,16 @@ mod tests {
     use std::net::SocketAddr;
     use std::path::Path;
 
-    fn proved(address: SocketAddr, proof: impl Fn(&mut Subject<'_>) -> Verdict) -> Verdict {
+    /// Where an answer must come, on a busy machine too; and where none comes, so that the test
+    /// waits.
+    const LONG: Duration = Duration::from_secs(20);
+    const SOON: Duration = Duration::from_millis(300);
+
+    fn proved(
+        address: SocketAddr,
+        limit: Duration,
+        proof: impl Fn(&mut Subject<'_>) -> Verdict,
+    ) -> Verdict {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../workloads/ws-echo.toml");
         let workload = Workload::read(&path).unwrap();
         let way = Way::plain(address).with(workload.message.map(|message| message.messages()));
@@ -209,79 +218,88 @@ mod tests {
             samples: &samples,
             services: &mut services,
             live: &mut live,
-            limit: Duration::from_millis(300),
+            limit,
             closes: false,
         })
     }
 
     fn refused(
         script: impl Fn(&mut Connection) -> Option<()> + Send + Sync + 'static,
+        limit: Duration,
         proof: impl Fn(&mut Subject<'_>) -> Verdict,
     ) -> String {
-        proved(Server::new(script).unwrap().address, proof).unwrap_err()
+        proved(Server::new(script).unwrap().address, limit, proof).unwrap_err()
     }
 
     #[test]
     fn a_right_server_passes() {
         let address = messages::library().unwrap();
         for proof in [echo, ping, close] as [fn(&mut Subject<'_>) -> Verdict; 3] {
-            assert_eq!(proved(address, proof), Ok(()));
+            assert_eq!(proved(address, LONG, proof), Ok(()));
         }
     }
 
     /// A proof of three receivers in this room.
-    fn in_a_room(script: impl Fn(Said<'_>) -> Vec<Delivery> + Send + Sync + 'static) -> Verdict {
-        proved(room(script).unwrap().address, |subject| broadcast(subject, 3))
+    fn in_a_room(
+        limit: Duration,
+        script: impl Fn(Said<'_>) -> Vec<Delivery> + Send + Sync + 'static,
+    ) -> Verdict {
+        proved(room(script).unwrap().address, limit, |subject| broadcast(subject, 3))
     }
 
     #[test]
     fn a_room_passes_and_one_that_forgets_repeats_or_changes_does_not() {
-        assert_eq!(in_a_room(|said| said.to_all()), Ok(()));
+        assert_eq!(in_a_room(LONG, |said| said.to_all()), Ok(()));
         let forgets = |said: Said<'_>| said.to_all().into_iter().skip(1).collect();
-        let error = in_a_room(forgets).unwrap_err();
+        let error = in_a_room(SOON, forgets).unwrap_err();
         assert!(error.contains("connection 1 at connection 1 of 4: no answer in time"), "{error}");
         let repeats = |said: Said<'_>| [said.to_all(), said.to_all()].concat();
-        assert!(in_a_room(repeats).unwrap_err().contains("differ from byte"));
+        assert!(in_a_room(LONG, repeats).unwrap_err().contains("differ from byte"));
         let changes = |said: Said<'_>| {
             let changed = [said.payload, b"!"].concat();
             Said { payload: &changed, ..said }.to_all()
         };
-        assert!(in_a_room(changes).unwrap_err().contains("65 bytes that differ from byte 64"));
+        assert!(
+            in_a_room(LONG, changes).unwrap_err().contains("65 bytes that differ from byte 64")
+        );
     }
 
     #[test]
     fn what_is_no_echo_is_found() {
         let other = |connection: &mut Connection| connection.answer(|_| text(b"echo"));
-        assert!(refused(other, echo).contains("came back as 4 bytes"));
+        assert!(refused(other, LONG, echo).contains("came back as 4 bytes"));
         // Its client sends texts and binary messages; it answers all of them as binary.
         let kind =
             |connection: &mut Connection| connection.answer(|got| frame(FINAL | BINARY, got));
         assert!(
-            refused(kind, echo).contains("a text of 0 bytes in 1 frame(s): came back as binary")
+            refused(kind, LONG, echo)
+                .contains("a text of 0 bytes in 1 frame(s): came back as binary")
         );
         // Each fragment is answered by itself.
-        assert!(refused(|one| one.answer(text), echo).contains("came back as a text"));
+        assert!(refused(|one| one.answer(text), LONG, echo).contains("came back as a text"));
         let deaf = |connection: &mut Connection| connection.drain();
-        assert!(refused(deaf, echo).contains("no answer in time"));
+        assert!(refused(deaf, SOON, echo).contains("no answer in time"));
     }
 
     /// The hand-written server never answers a ping, and answers a Close only if told to.
     #[test]
     fn pings_and_closes_must_be_answered() {
-        assert!(refused(|one| one.answer(text), ping).contains("a ping was not answered"));
+        assert!(refused(|one| one.answer(text), SOON, ping).contains("a ping was not answered"));
         let silent = |connection: &mut Connection| {
             connection.drain();
-            std::thread::sleep(Duration::from_secs(1));
+            std::thread::sleep(Duration::from_secs(10));
             None
         };
-        assert!(refused(silent, close).contains("not answered by a Close: no answer in time"));
+        assert!(
+            refused(silent, SOON, close).contains("not answered by a Close: no answer in time")
+        );
         let other = |connection: &mut Connection| {
             connection.drain();
             connection.send(&frame(FINAL | CLOSE, &1001_u16.to_be_bytes()))
         };
-        assert!(refused(other, close).contains("answered by one with code 1001"));
+        assert!(refused(other, LONG, close).contains("answered by one with code 1001"));
         let gone = |connection: &mut Connection| connection.drain();
-        assert!(refused(gone, close).contains("without a Close frame"));
+        assert!(refused(gone, LONG, close).contains("without a Close frame"));
     }
 
     #[test]
@@ -290,7 +308,7 @@ mod tests {
             connection.head()?;
             connection.send(b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n")
         });
-        let error = proved(server.unwrap().address, echo).unwrap_err();
+        let error = proved(server.unwrap().address, LONG, echo).unwrap_err();
         assert!(error.contains("no WebSocket at /ws: the server answers 404"), "{error}");
     }
 }

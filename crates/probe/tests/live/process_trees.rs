@@ -9,6 +9,9 @@ use std::time::Duration;
 crate::patience::patient_tests!(
     short_busy_children_count_exactly_once_while_their_parent_lives,
     short_busy_children_count_exactly_once_when_their_parent_is_dead_too,
+    double_forked_daemons_count_alive_and_dead,
+    children_that_nobody_waits_for_keep_what_was_seen_of_them,
+    a_shell_that_starts_many_programs_agrees_with_what_the_kernel_billed_it,
 );
 
 /// The time that forking, dying and rounding to clock ticks may add or hide.
@@ -82,7 +85,6 @@ fn short_busy_children_count_exactly_once_when_their_parent_is_dead_too() {
     assert_eq!((target.processes, target.rss_bytes), (0, None));
 }
 
-#[test]
 fn double_forked_daemons_count_alive_and_dead() {
     let supervisor = Supervisor::start(|| {
         for _ in 0..3 {
@@ -119,7 +121,6 @@ fn kill_descendants(supervisor: &Supervisor) {
     }
 }
 
-#[test]
 fn children_that_nobody_waits_for_keep_what_was_seen_of_them() {
     let supervisor = Supervisor::start(|| {
         // SAFETY: the handler is not a function of ours.
@@ -139,11 +140,11 @@ fn children_that_nobody_waits_for_keep_what_was_seen_of_them() {
     }
     std::thread::sleep(Duration::from_millis(300));
     let measured_ms = watch.look().cpu_ns / 1_000_000;
-    assert!((540..=600 + SLACK_MS).contains(&measured_ms), "{measured_ms} ms of 600");
+    assert!(measured_ms <= 600 + SLACK_MS, "{measured_ms} ms of 600");
+    in_time(measured_ms >= 540, || format!("{measured_ms} ms of 600"));
     assert!(watch.series.is_sorted());
 }
 
-#[test]
 fn a_shell_that_starts_many_programs_agrees_with_what_the_kernel_billed_it() {
     let log = tempfile::NamedTempFile::new().unwrap();
     let path = std::ffi::CString::new(log.path().to_str().unwrap()).unwrap();

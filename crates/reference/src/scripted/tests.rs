@@ -1,5 +1,6 @@
 //! The scripted server does what its scripts say, seen by a plain blocking client.
-use super::{Answer, OnConnect, Script, spawn};
+use super::{Account, Answer, OnConnect, Script, spawn};
+use crate::Running;
 use crate::clock::monotonic_ns;
 use rand::RngExt as _;
 use std::io::{ErrorKind, Read, Write};
@@ -11,8 +12,17 @@ const PAUSE: Duration = Duration::from_millis(30);
 
 fn connect(address: SocketAddr) -> TcpStream {
     let stream = TcpStream::connect(address).unwrap();
-    stream.set_read_timeout(Some(Duration::from_secs(5))).unwrap();
+    stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
     stream
+}
+
+/// Waits until this holds, at most 20 s.
+fn eventually(server: &Running<Account>, holds: impl Fn(&Account) -> bool) {
+    let deadline = Instant::now() + Duration::from_secs(20);
+    while !holds(&server.account()) {
+        assert!(Instant::now() < deadline, "{:?}", server.account());
+        std::thread::sleep(Duration::from_millis(5));
+    }
 }
 
 /// Sends requests and reads until the server closes.
@@ -93,7 +103,7 @@ fn a_stall_holds_everybody() {
     let server = spawn(
         Script::always(Answer::ok(b""))
             .close_after(1, true)
-            .stall_at_request(2, Duration::from_millis(500)),
+            .stall_at_request(2, Duration::from_millis(1_500)),
     )
     .unwrap();
     all_answers(server.address(), 1);
@@ -106,7 +116,7 @@ fn a_stall_holds_everybody() {
     all_answers(server.address(), 1);
     let answered_ns = monotonic_ns();
     let (from, to) = server.stop().unwrap().stall_ns.unwrap();
-    assert!(to - from >= 500_000_000);
+    assert!(to - from >= 1_500_000_000);
     assert!(
         before_ns <= from && other_ns < to && to <= answered_ns,
         "{before_ns}, stall from {from} to {to}, asked {other_ns}, answered {answered_ns}"
@@ -122,7 +132,7 @@ fn a_stall_can_be_set_by_time() {
     )
     .unwrap();
     all_answers(server.address(), 1);
-    std::thread::sleep(Duration::from_millis(250));
+    eventually(&server, |account| account.stall_ns.is_some());
     let account = server.stop().unwrap();
     let (from, _) = account.stall_ns.unwrap();
     assert!(from - account.exchanges[0].received_ns >= 50_000_000);
@@ -156,7 +166,7 @@ fn silence_lasts_and_ends_with_the_client() {
     stream.write_all(REQUEST).unwrap();
     assert_eq!(stream.read(&mut [0; 8]).unwrap_err().kind(), ErrorKind::WouldBlock);
     drop(stream);
-    std::thread::sleep(Duration::from_millis(50));
+    eventually(&server, |account| account.requests == 1 && account.live_connections == 0);
     let account = server.stop().unwrap();
     assert_eq!((account.requests, account.answers, account.live_connections), (1, 0, 0));
 }
@@ -184,9 +194,8 @@ fn an_endless_body_goes_on_until_the_client_leaves_and_holds_nobody_up() {
     endless.read_exact(&mut vec![0; 1_000_000]).unwrap();
     assert!(all_answers(server.address(), 1).ends_with("hi"));
     drop(endless);
-    std::thread::sleep(Duration::from_millis(50));
-    let account = server.account();
-    assert_eq!((account.live_connections, account.answers), (0, 1));
+    eventually(&server, |account| account.live_connections == 0);
+    assert_eq!(server.account().answers, 1);
 }
 
 #[test]

@@ -53,12 +53,15 @@ impl Checkout {
         );
     }
 
-    /// The manifest of the cheating server in this mode; ready within 2 s or not at all.
+    /// The manifest of the cheating server in this mode. A test only waits for the end of the time
+    /// to get ready where the server never is.
     pub fn manifest(&self, name: &str, mode: &str, workloads: &[&str]) -> String {
+        const NEVER_READY: [&str; 4] = ["hangs", "answers-500", "closes-at-once", "fixed-port:0"];
         let (cheat, marker) = (cheat().display().to_string(), self.marker());
+        let limit = if NEVER_READY.contains(&mode) { "2s" } else { "60s" };
         format!(
             "schema = 1\nname = \"{name}\"\nlanguage = \"test\"\nframework = \"none\"\nruntime = \"native\"\nworkloads = {workloads:?}\n\
-             [start]\ncommand = [\"{cheat}\", \"{mode}\", \"{marker}\"]\nready = {{ path = \"/\", timeout = \"2s\" }}\n"
+             [start]\ncommand = [\"{cheat}\", \"{mode}\", \"{marker}\"]\nready = {{ path = \"/\", timeout = \"{limit}\" }}\n"
         )
     }
 

@@ -134,6 +134,11 @@ impl Started {
         Self { child: command.process_group(0).spawn().unwrap() }
     }
 
+    /// Its number.
+    pub fn id(&self) -> u32 {
+        self.child.id()
+    }
+
     /// Sends it a signal.
     pub fn signal(&self, signal: libc::c_int) {
         // SAFETY: kill(2) on our own child, which has not been waited for.

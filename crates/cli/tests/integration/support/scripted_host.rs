@@ -51,7 +51,7 @@ impl ScriptedHost {
                 std::thread::sleep(Duration::from_millis(2));
             }
         });
-        let burner = (others == Others::Busy).then(burner);
+        let burner = (others == Others::Busy).then(|| burner(&path));
         Some(Self { folder, is_over, writer: Some(writer), burner })
     }
 
@@ -92,11 +92,12 @@ fn over_stat(file: &Path) -> [&OsStr; 3] {
     ["--bind".as_ref(), file.as_ref(), "/proc/stat".as_ref()]
 }
 
-/// A program that is busy for at most a minute. It is not a child of this process, which is the
-/// target of the loads, but of a short-lived one.
-fn burner() -> Child {
+/// A program that is busy as long as this file is there, at most ten minutes. It is not a child of
+/// this process, which is the target of the loads, but of a short-lived one.
+fn burner(as_long_as: &Path) -> Child {
     Command::new("setsid")
-        .args(["--fork", "timeout", "60", "sh", "-c", "while :; do :; done"])
+        .args(["--fork", "timeout", "600", "sh", "-c", "while [ -e \"$0\" ]; do :; done"])
+        .arg(as_long_as)
         .spawn()
         .unwrap()
 }

@@ -8,8 +8,10 @@ use pippin_reference::frames::{Connection, Server, answer};
 
 use super::library::Library;
 use super::streams;
+use crate::patience::in_time;
 use crate::support::{
-    MS, assert_takes, closed, closed_for, errors, get, on_each_loop, open, quantile_ms, run,
+    MS, assert_stamped, assert_takes, closed, closed_for, errors, get, on_each_loop, open,
+    quantile_ms, run,
 };
 
 on_each_loop!(
@@ -45,7 +47,7 @@ fn answers_find_their_requests(io: IoChoice) {
     assert_eq!((result.measured.requests.good, errors(&result)), (3_000, vec![]));
     assert_eq!(server.account.connections.load(Relaxed), 3);
     assert_eq!(server.account.requests.load(Relaxed), 3_000);
-    assert_eq!(result.measured.stamps.kernel, 3_000);
+    assert_stamped(&result, 3_000);
 }
 
 /// A part of the path is drawn for each request, and each answer must have what its own request
@@ -78,7 +80,9 @@ fn each_stream_is_a_user(io: IoChoice) {
     };
     let result = run(&streams(spec, 8));
     assert_eq!(result.measured.requests.good, 320);
-    assert_eq!(server.account.peak.load(Relaxed), 32);
+    let peak = server.account.peak.load(Relaxed);
+    assert!(peak <= 32, "{peak}");
+    in_time(peak == 32, || format!("{peak} at once: the first was answered before the last came"));
     assert_eq!(result.measured.connections.peak, 4);
 }
 
@@ -95,7 +99,8 @@ fn answers_of_one_read_share_its_stamp(io: IoChoice) {
     let result = run(&streams(closed(server.address, io, 1, 400), 4));
     assert_eq!((result.measured.requests.good, errors(&result)), (400, vec![]));
     let stamps = result.measured.stamps;
-    assert_eq!((stamps.kernel, stamps.shared), (400, 300));
+    assert_stamped(&result, 400);
+    assert_eq!(stamps.shared, 300);
 }
 
 /// Each answer comes 40 ms after its request, whatever else is under way on the connection.
@@ -167,7 +172,9 @@ fn the_server_may_allow_fewer_streams(io: IoChoice) {
     };
     let result = run(&streams(spec, 9));
     assert_eq!((result.measured.requests.good, errors(&result)), (120, vec![]));
-    assert_eq!(server.account.peak.load(Relaxed), 6);
+    let peak = server.account.peak.load(Relaxed);
+    assert!(peak <= 6, "{peak}");
+    in_time(peak == 6, || format!("{peak} at once: the first was answered before the last came"));
     assert_takes(
         "service time",
         quantile_ms(&result.measured.spans.service_time, 0.5),
@@ -195,7 +202,7 @@ fn an_open_loop_over_streams(io: IoChoice) {
     };
     let enough = load(20);
     assert_eq!(enough.measured.requests.scheduled, 100);
-    assert_eq!(enough.measured.requests.unsent, 0, "{:?}", enough.measured.requests);
+    in_time(enough.measured.requests.unsent == 0, || format!("{:?}", enough.measured.requests));
     assert_takes("response", quantile_ms(&enough.measured.spans.response_time, 0.5), 99.9, 300.0);
     // 5 streams carry 50 a second: the arrivals pile up for half of the time.
     let few = load(5);
@@ -214,7 +221,8 @@ fn users_of_a_connection_think(io: IoChoice) {
     };
     let result = run(&streams(spec, 10));
     let good = result.measured.requests.good;
-    assert!((100..=210).contains(&good), "{good}: {:?}", errors(&result));
+    assert!(good <= 210 && errors(&result).is_empty(), "{good}: {:?}", errors(&result));
+    in_time(good >= 100, || format!("{good} requests"));
 }
 
 fn devices_have_a_connection_each(io: IoChoice) {
@@ -235,8 +243,9 @@ fn devices_have_a_connection_each(io: IoChoice) {
     assert_eq!(result.phases.len(), 3);
     assert_eq!(errors(&result), vec![]);
     let sustained = &result.phases[1].measured;
-    assert!(sustained.requests.good > 50, "{:?}", sustained.requests);
-    assert!(server.account.of(|account| &account.connections) > 10);
+    in_time(sustained.requests.good > 50, || format!("{:?}", sustained.requests));
+    let connections = server.account.of(|account| &account.connections);
+    in_time(connections > 10, || format!("devices were replaced: {connections}"));
 }
 
 fn a_connection_for_each_request(io: IoChoice) {

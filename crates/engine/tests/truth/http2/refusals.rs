@@ -5,7 +5,7 @@ use pippin_reference::frames::kind::{DATA, GOAWAY, HEADERS, RST_STREAM, SETTINGS
 use pippin_reference::frames::{END_HEADERS, END_STREAM, OK, Server, answer, frame};
 
 use super::streams;
-use crate::support::{MS, closed, errors, get, on_each_loop, open, run};
+use crate::support::{MS, assert_timeouts, closed, errors, get, on_each_loop, open, run};
 
 on_each_loop!(
     what_goaway_left_out_is_sent_again,
@@ -181,15 +181,18 @@ fn a_server_that_allows_no_stream(io: IoChoice) {
         }
     })
     .unwrap();
-    let timeouts = Timeouts { request_ns: 100 * MS, ..Timeouts::default() };
+    let timeouts = Timeouts { request_ns: 300 * MS, ..Timeouts::default() };
     let counted = LoadSpec { timeouts, ..closed(server.address, io, 2, 8) };
     let result = run(&streams(counted, 2));
+    // What the server is late to refuse has timed out.
+    assert_timeouts(&result, 0);
     let requests = result.measured.requests;
     assert_eq!((requests.scheduled, requests.sent, requests.unsent), (8, 0, 8));
     let kinds: Vec<ErrorKind> = errors(&result).iter().map(|(kind, _)| *kind).collect();
     assert_eq!(kinds, [ErrorKind::NoStream]);
-    let rate = LoadSpec { timeouts, ..open(server.address, io, 2, 100.0, 500) };
+    let rate = LoadSpec { timeouts, ..open(server.address, io, 2, 100.0, 800) };
     let result = run(&streams(rate, 2));
+    assert_timeouts(&result, 0);
     assert_eq!(result.measured.requests.sent, 0);
     assert!(result.measured.errors[&ErrorKind::NoStream] > 0, "{:?}", errors(&result));
 }
@@ -254,6 +257,7 @@ fn a_late_answer_fails_alone(io: IoChoice) {
     let timeouts = Timeouts { request_ns: 200 * MS, ..spec.timeouts };
     let requests = vec![get(BodyCheck::Exact(b"hello".to_vec()))];
     let result = run(&streams(LoadSpec { timeouts, requests: requests.into(), ..spec }, 5));
+    assert_timeouts(&result, 1);
     let requests = result.measured.requests;
     let late = errors(&result);
     // A busy machine may make the late answer come before its time is up.

@@ -11,9 +11,10 @@ use pippin_reference::tls::{Authority, Certified, Front, Manner};
 use std::sync::atomic::AtomicBool;
 
 use super::{message, messages, seen};
+use crate::patience::in_time;
 use crate::support::{
-    MS, assert_takes, closed, closed_for, errors, ms, on_each_loop, open, quantile_ms, run,
-    trusting,
+    MS, assert_takes, assert_timeouts, closed, closed_for, errors, ms, on_each_loop, open,
+    quantile_ms, run, trusting,
 };
 
 on_each_loop!(
@@ -84,6 +85,7 @@ fn a_message_that_one_does_not_get(io: IoChoice) {
         said.to_all().into_iter().filter(|copy| !lost(copy)).collect()
     });
     let result = run(&patient(broadcasts(closed(server.address, io, 5, 12)), 300));
+    assert_timeouts(&result, 1);
     assert_eq!(errors(&result), [(ErrorKind::Timeout, 1)]);
     assert_eq!((result.measured.requests.good, seen(&result).lost), (11, 1));
     // The others stay, and so does the one that got nothing.
@@ -96,6 +98,7 @@ fn a_late_copy_is_none_of_the_next_message(io: IoChoice) {
         (0..said.members).map(|to| said.to(to, wait(to))).collect()
     });
     let result = run(&patient(broadcasts(closed(server.address, io, 3, 6)), 400));
+    assert_timeouts(&result, 1);
     assert_eq!(errors(&result), [(ErrorKind::Timeout, 1)]);
     assert_eq!((result.measured.requests.good, server.account.opened()), (5, 3));
     assert_eq!((seen(&result).lost, seen(&result).unasked), (1, 1));
@@ -181,7 +184,7 @@ fn an_open_loop_of_broadcasts(io: IoChoice) {
     let enough = run(&broadcasts(open(server.address, io, 3, 40.0, 500)));
     let requests = enough.measured.requests;
     assert_eq!((requests.scheduled, errors(&enough)), (20, vec![]));
-    assert!(requests.good >= 5, "{requests:?}");
+    in_time(requests.good >= 5, || format!("{requests:?}"));
     let slow = a_room(|said| (0..said.members).map(|to| said.to(to, ms(50))).collect());
     let few = run(&broadcasts(open(slow.address, io, 3, 100.0, 500)));
     assert_eq!(few.measured.requests.scheduled, 50);
@@ -195,7 +198,7 @@ fn broadcasts_over_tls(io: IoChoice) {
     let front = Front::spawn(server.address, config, Manner::default()).unwrap();
     let spec = broadcasts(closed_for(front.address(), io, 3, 300));
     let result = run(&LoadSpec { tls: Some(trusting(&authority)), ..spec });
-    assert!(result.measured.requests.good > 10, "{:?}", result.measured.requests);
+    in_time(result.measured.requests.good > 10, || format!("{:?}", result.measured.requests));
     assert_eq!(errors(&result), vec![]);
 }
 

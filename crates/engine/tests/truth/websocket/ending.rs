@@ -5,7 +5,7 @@ use pippin_model::units::Spread;
 use pippin_reference::messages::{CLOSE, FINAL, TEXT, frame, text};
 
 use super::{messages, seen, serving};
-use crate::support::{MS, closed, errors, ms, on_each_loop, run};
+use crate::support::{MS, assert_timeouts, closed, errors, ms, on_each_loop, run};
 
 on_each_loop!(
     a_close_in_place_of_an_answer,
@@ -93,14 +93,15 @@ fn a_late_answer_is_not_that_of_the_next_message(io: IoChoice) {
         let is_first = connection.nth == 0;
         connection.answer(|payload| {
             if is_first {
-                std::thread::sleep(ms(150));
+                std::thread::sleep(ms(400));
             }
             text(payload)
         })
     });
-    let timeouts = Timeouts { connect_ns: 5_000 * MS, request_ns: 100 * MS, ..Timeouts::default() };
+    let timeouts = Timeouts { connect_ns: 5_000 * MS, request_ns: 250 * MS, ..Timeouts::default() };
     let spec = messages(closed(server.address, io, 1, 20));
     let result = run(&LoadSpec { timeouts, ..spec });
+    assert_timeouts(&result, 1);
     assert_eq!(errors(&result), [(ErrorKind::Timeout, 1)]);
     assert_eq!(result.measured.requests.good, 19);
     assert_eq!(server.account.opened(), 2);
