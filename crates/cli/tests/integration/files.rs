@@ -160,7 +160,7 @@ fn manifests() {
             &["start.stop: `SIGKILL` is not one of SIGTERM, SIGINT, SIGQUIT, SIGHUP"],
         ),
         ("\"right\"", "\"{PROT}\"", &["unknown placeholder {PROT}", "did you mean {PORT}?"]),
-        ("\"2s\"", "\"two\"", &["start.ready.timeout: `two` is not a duration"]),
+        ("\"60s\"", "\"two\"", &["start.ready.timeout: `two` is not a duration"]),
         ("ready = {", "reday = {", &["unknown key `reday`: did you mean `ready`?"]),
         ("runtime = \"native\"\n", "", &["targets/test/it/target.toml", "missing field `runtime`"]),
         (
@@ -177,7 +177,7 @@ fn manifests() {
                 "targets/test/it/target.toml:6: workloads is empty; name at least one that it serves",
             ],
         ),
-        ("\"2s\"", "\"0s\"", &["start.ready.timeout must be longer than 0"]),
+        ("\"60s\"", "\"0s\"", &["start.ready.timeout must be longer than 0"]),
         (
             "[start]\n",
             "[install]\nsteps = [[]]\n[start]\n",

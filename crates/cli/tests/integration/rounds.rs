@@ -35,7 +35,7 @@ fn ctrl_c_after_some_rounds_keeps_those_that_both_have() {
     let has_some_rounds = || {
         checkout.store_path().is_file()
             && checkout.store().live_runs().iter().any(|run| {
-                run.trial.as_ref().is_some_and(|trial| trial.fraction.is_some_and(|f| f > 0.1))
+                run.trial.as_ref().is_some_and(|trial| trial.fraction.is_some_and(|f| f > 0.04))
             })
     };
     assert!(until(has_some_rounds), "no rounds were made");
@@ -47,7 +47,7 @@ fn ctrl_c_after_some_rounds_keeps_those_that_both_have() {
     let [one, other] = record.trials.as_slice() else { unreachable!() };
     let both = rounds(one);
     assert_eq!(both, rounds(other), "a round that one of them lacks is no pair");
-    // About a tenth of the plan was measured, and far less than all of it.
+    // A part of the plan was measured, and far less than all of it.
     assert!((3..100).contains(&both.len()), "{both:?}");
     for trial in [one, other] {
         let load = trial.load.as_ref().unwrap();

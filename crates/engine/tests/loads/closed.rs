@@ -18,6 +18,7 @@ crate::patience::patient_tests!(
     think_time_is_kept_between_answer_and_request,
     a_keep_alive_limit_is_found_and_is_no_error,
     a_request_that_crosses_the_close_of_a_used_connection_is_sent_again,
+    a_warm_up_ends_when_the_throughput_is_steady_or_at_its_bound,
 );
 
 #[test]
@@ -356,7 +357,6 @@ fn a_load_that_is_stopped_keeps_what_it_measured() {
     assert!((1..60_000_000_000).contains(&result.measured.duration_ns));
 }
 
-#[test]
 fn a_warm_up_ends_when_the_throughput_is_steady_or_at_its_bound() {
     let (address, _) = hello();
     let spec = LoadSpec {
@@ -377,5 +377,8 @@ fn a_warm_up_ends_when_the_throughput_is_steady_or_at_its_bound() {
     crate::common::assert_conserved(&result.measured);
     let spec = LoadSpec { warm_up: WarmUp::Auto { at_most_ns: 500_000_000 }, ..spec };
     let result = run_with(&spec, |_| false);
-    assert_eq!((result.warm_up.steady, result.warm_up.duration_ns), (Some(false), 500_000_000));
+    assert_eq!(result.warm_up.steady, Some(false));
+    let length_ns = result.warm_up.duration_ns;
+    assert!(length_ns >= 500_000_000, "{length_ns}");
+    in_time(length_ns < 600_000_000, || format!("a warm-up of at most 500 ms: {length_ns} ns"));
 }
