@@ -112,7 +112,7 @@ mod tests {
             wrap("one two three averyverylongword x", 9),
             ["one two", "three", "averyverylongword", "x"]
         );
-        assert_eq!(wrap("stolen: 2.5 % (limit 2 %)", 12), ["stolen:", "2.5 %", "(limit 2 %)"]);
+        assert_eq!(wrap("stolen: 2.5 % (limit 2 %)", 12), ["stolen:", "2.5 % (limit", "2 %)"]);
         assert_eq!(
             (cut("javascript/express", 10), cut("go", 10)),
             ("javascrip…".into(), "go".into())
