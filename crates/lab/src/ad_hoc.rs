@@ -210,6 +210,12 @@ mod tests {
         let wrong = |text| command(text, Path::new("/"), None).unwrap_err();
         assert!(wrong("node 'x").to_string().contains("a quote is not closed"));
         assert!(wrong(" ").to_string().contains("names no program"));
+        for text in ["serve $PORT", "serve --port=${PORT}"] {
+            assert!(wrong(text).to_string().contains("no shell reads the command"), "{text}");
+            assert!(wrong(text).to_string().ends_with("write {PORT}"), "{text}");
+        }
+        let own = command_of("sh -c 'exec serve $PORT'").manifest.start.command;
+        assert_eq!(own, ["sh", "-c", "exec serve $PORT"]);
     }
 
     #[test]

@@ -96,13 +96,28 @@ enum Words {
 /// The words of a command, split as by a shell. No shell is involved.
 ///
 /// # Errors
-/// If there is none, or a quote is not closed.
+/// If there is none, a quote is not closed, or a word needs a shell to know the port.
 pub fn words(text: &str) -> Result<Command, String> {
-    match shlex::split(text) {
+    let words = shlex::split(text);
+    if let Some(name) = words.iter().flatten().find_map(|word| of_a_shell(word)) {
+        return Err(format!(
+            "`{text}`: no shell reads the command, so ${name} would stay as it is; write {{{name}}}"
+        ));
+    }
+    match words {
         Some(words) if words.first().is_some_and(|program| !program.is_empty()) => Ok(words),
         Some(_) => Err(format!("`{text}` names no program")),
         None => Err(format!("`{text}`: a quote is not closed")),
     }
+}
+
+/// A variable in a word that people write for a shell: `$PORT`, `--port=${PORT}`. A word with blanks is
+/// for a shell of the command's own: `sh -c "exec server $PORT"`.
+fn of_a_shell(word: &str) -> Option<&'static str> {
+    let is_one = |name: &&str| {
+        [format!("${name}"), format!("${{{name}}}")].iter().any(|written| word.contains(written))
+    };
+    ["PORT", "HOST", "WORKERS"].into_iter().find(|name| !word.contains(' ') && is_one(name))
 }
 
 impl Words {

@@ -213,6 +213,10 @@ impl Store {
             connection.prepare(sql)?.query_map([argument], |row| row.get(0))?.collect()
         })?;
         match found.as_slice() {
+            [] if name == "latest" => Err(StoreError::UnknownRun(
+                name.into(),
+                format!(": no run is kept in {} yet", self.path().display()),
+            )),
             [] => Err(StoreError::UnknownRun(name.into(), "; `pippin history` lists them".into())),
             [id, ..] if id == name => Ok(id.clone()),
             [id] => Ok(id.clone()),

@@ -29,7 +29,14 @@ fn runs(store: &Store, number: usize) -> Result<String, CliError> {
         "{:<40} {:<12} {:>8} {:>8} {:>8}  {}\n",
         "run", "state", "targets", "trials", "invalid", "title"
     );
-    for run in store.page(&RunFilter::default(), 0, number as u64)?.runs {
+    let shown = store.page(&RunFilter::default(), 0, number as u64)?;
+    if shown.all == 0 {
+        return Ok(format!(
+            "No run is kept in {} yet. `pippin load URL` and `pippin run PLAN` keep theirs.\n",
+            store.path().display()
+        ));
+    }
+    for run in shown.runs {
         let run = run.summary;
         let quick = if run.quick { " (quick)" } else { "" };
         let (id, state) = (&run.id, run.state.name());
