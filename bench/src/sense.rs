@@ -33,6 +33,9 @@ pub struct SenseArguments {
     /// Use the full form of the plan `hello`, and not the quick one of `make run`.
     #[arg(long)]
     full: bool,
+    /// Judge this many runs in a row as one run with as many times the repetitions.
+    #[arg(long, value_name = "NUMBER", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    join: u32,
     /// The program that measures; by default `pippin` beside this one.
     #[arg(long, value_name = "FILE")]
     pippin: Option<PathBuf>,
@@ -49,6 +52,12 @@ pub struct SenseArguments {
 
 /// Measures the cost of burning CPU time, runs everything, prints the tally and keeps it.
 pub fn run(arguments: &SenseArguments) -> Result<(), String> {
+    if !arguments.runs.is_multiple_of(arguments.join) {
+        return Err(format!(
+            "--runs {} is no multiple of --join {}",
+            arguments.runs, arguments.join
+        ));
+    }
     let pippin = program(arguments.pippin.as_deref())?;
     let passing = tempfile::tempdir().map_err(|error| format!("no temporary folder: {error}"))?;
     let folder = arguments.folder.as_deref().unwrap_or(passing.path());
@@ -63,20 +72,38 @@ pub fn run(arguments: &SenseArguments) -> Result<(), String> {
     catalog.targets(step)?;
     catalog.plan(&variations::names())?;
 
-    let (mut tallies, mut lasted_ns) = (Vec::new(), 0);
+    let (mut tallies, mut lasted_ns, mut records) = (Vec::new(), 0, Vec::new());
     for number in 1..=arguments.runs {
         say(&format!("run {number} of {}", arguments.runs));
         let record = lab.run(number)?;
         lasted_ns +=
             record.ended_unix_ns.unwrap_or(0).saturating_sub(record.header.started_unix_ns);
-        tallies.push(Tally::of(&record)?);
+        records.push(record);
+        if records.len() == arguments.join as usize {
+            tallies.extend(join(std::mem::take(&mut records)).as_ref().map(Tally::of).transpose()?);
+        }
     }
     say("");
-    let summary = summary::Summary::of(&tallies, arguments.full, lasted_ns / 1_000_000_000);
+    let form = summary::Form { full: arguments.full, joined: arguments.join };
+    let summary = summary::Summary::of(&tallies, form, lasted_ns / 1_000_000_000);
     println!("{}", summary.table());
     let path = summary.keep(&arguments.results)?;
     eprintln!("kept in {}", path.display());
     Ok(())
+}
+
+/// Runs of the same plan as one run with the repetitions of all; `None` without a run.
+fn join(records: Vec<RunRecord>) -> Option<RunRecord> {
+    let mut records = records.into_iter();
+    let mut whole = records.next()?;
+    for record in records {
+        let after = whole.trials.iter().map(|trial| trial.spec.repetition + 1).max().unwrap_or(0);
+        whole.trials.extend(record.trials.into_iter().map(|mut trial| {
+            trial.spec.repetition += after;
+            trial
+        }));
+    }
+    Some(whole)
 }
 
 /// The program that measures: the given one, or `pippin` beside this one.
@@ -169,5 +196,22 @@ impl Lab<'_> {
 fn say(text: &str) {
     if std::io::stderr().is_terminal() {
         eprint!("\r\x1b[K{text}");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tally::tests::run;
+
+    #[test]
+    fn joined_runs_have_the_repetitions_of_all() {
+        let whole = join(vec![run(), run()]).unwrap();
+        let mut found: Vec<u32> = whole.trials.iter().map(|trial| trial.spec.repetition).collect();
+        found.sort_unstable();
+        found.dedup();
+        assert_eq!(found, [0, 1, 2, 3, 4, 5]);
+        assert_eq!(whole.trials.len(), 2 * run().trials.len());
+        assert!(join(Vec::new()).is_none());
     }
 }

@@ -10,13 +10,23 @@ use super::tally::{METRICS, Observed, Tally};
 use super::variations::{VARIATIONS, Wanted};
 use crate::results::{self, Machine, machine};
 
+/// How the plan was run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Form {
+    /// Whether it is the full form of the plan.
+    pub full: bool,
+    /// How many runs in a row are judged as one.
+    pub joined: u32,
+}
+
 /// All runs together.
 #[derive(Debug, Serialize)]
 pub struct Summary {
     schema: u32,
     unix_seconds: u64,
-    /// Whether it is the full form of the plan.
-    full: bool,
+    #[serde(flatten)]
+    form: Form,
+    /// Those that are judged as one count once.
     runs: usize,
     /// The time of all runs together.
     seconds: u64,
@@ -86,12 +96,12 @@ impl OfMetric {
 }
 
 impl Summary {
-    pub fn of(tallies: &[Tally], full: bool, seconds: u64) -> Self {
+    pub fn of(tallies: &[Tally], form: Form, seconds: u64) -> Self {
         let count = |figure: fn(&Tally) -> u64| tallies.iter().map(figure).sum();
         Self {
             schema: 1,
             unix_seconds: results::unix_seconds(),
-            full,
+            form,
             runs: tallies.len(),
             seconds,
             machine: machine(),
@@ -99,7 +109,7 @@ impl Summary {
             slices_calm: count(|tally| tally.slices.calm),
             slices_used: count(|tally| tally.slices.used),
             variations: (0..VARIATIONS.len())
-                .map(|place| of_variation(tallies, place, full))
+                .map(|place| of_variation(tallies, place, form.full))
                 .collect(),
         }
     }
@@ -107,8 +117,12 @@ impl Summary {
     /// The table: for each metric, in how many runs a variation was told apart, and its ratio.
     pub fn table(&self) -> String {
         let mut out = format!(
-            "{} in {} min; {} of {} slices were calm, {} used. Told apart (ratio):\n\n{:<28}",
+            "{}{} in {} min; {} of {} slices were calm, {} used. Told apart (ratio):\n\n{:<28}",
             counted(self.runs as u64, "run"),
+            match self.form.joined {
+                1 => String::new(),
+                joined => format!(", each of {joined} runs in a row,"),
+            },
             self.seconds.div_ceil(60),
             self.slices_calm,
             self.slices,
@@ -180,7 +194,8 @@ mod tests {
     #[test]
     fn the_table_says_who_was_told_apart_and_which_bounds_are_met() {
         let tally = Tally::of(&run()).unwrap();
-        let quick = Summary::of(&[tally.clone(), tally.clone()], false, 200);
+        let form = Form { full: false, joined: 1 };
+        let quick = Summary::of(&[tally.clone(), tally.clone()], form, 200);
         let text = quick.table();
         let line =
             |about: &str| text.lines().find(|line| line.starts_with(about)).unwrap().to_string();
@@ -191,7 +206,7 @@ mod tests {
         let twin = line("the same");
         assert!(twin.ends_with("goodput at most 5 %: met; cpu at most 5 %: met"), "{text}");
         // A target without a difference misses this bound.
-        let full = Summary::of(&[tally], true, 200).table();
+        let full = Summary::of(&[tally], Form { full: true, ..form }, 200).table();
         assert!(full.contains("cpu at least 90 %: MISSED"), "{full}");
         assert!(serde_json::to_string(&quick).unwrap().contains("\"slices_calm\":336"));
     }

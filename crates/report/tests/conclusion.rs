@@ -118,6 +118,13 @@ fn one_target_has_a_figure_and_its_interval() {
 }
 
 #[test]
+fn an_interval_without_meaning_has_no_ends() {
+    let host = Rounds { repetitions: 2, start: 2.0, ..Rounds::default() };
+    let found = conclusion(&rounds(host, &[("a/a", 10_000.0, 20.0)]));
+    assert!(found.contains(" requests/s (the interval is too wide to say more)"), "{found}");
+}
+
+#[test]
 fn with_one_start_it_says_what_is_not_known() {
     let once = Rounds { repetitions: 1, rounds: 12, ..Rounds::default() };
     let found = conclusion(&rounds(once, &[("a/a", 10_000.0, 20.0), ("a/b", 5_000.0, 40.0)]));

@@ -60,6 +60,9 @@ fn first(run: &RunFacts, measured: &[&Row], ranked: &[&Row], field: &Field) -> S
     }
 }
 
+/// An interval that reaches this many times its figure has no ends worth reading.
+const MEANINGLESS: f64 = 10.0;
+
 fn alone(run: &RunFacts, row: &Row) -> String {
     let figure = |value: f64| match run.ranked_by {
         RankedBy::Goodput => words::count(Some(value)),
@@ -68,7 +71,13 @@ fn alone(run: &RunFacts, row: &Row) -> String {
     let Some(ranked) = row.ranked else { return format!("{} has a result.", row.target) };
     let within = ranked
         .interval
-        .map(|found| format!(" ({} to {})", figure(found.low), figure(found.high)))
+        .map(|found| {
+            if found.high > MEANINGLESS * ranked.median {
+                " (the interval is too wide to say more)".into()
+            } else {
+                format!(" ({} to {})", figure(found.low), figure(found.high))
+            }
+        })
         .unwrap_or_default();
     let verdict = match row.verdict {
         Some(Verdict::Suspect) => format!("; it is SUSPECT{}", because(row)),

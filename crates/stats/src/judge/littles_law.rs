@@ -54,6 +54,7 @@ fn law(evidence: &Evidence, measured: &Measured) -> Option<LittlesLaw> {
         response_stdev_s: times.stdev_ns()? / 1e9,
         think_s: evidence.mean_think_ns() / 1e9,
         held_s: evidence.own_lag_ns().unwrap_or(0.0) / 1e9,
+        held_stdev_s: measured.spans.own_lag.stdev_ns().unwrap_or(0.0) / 1e9,
         duration_s: evidence.duration_s()?,
         stretches: evidence.stretches(),
     };
