@@ -1,0 +1,87 @@
+//! The right answer of a workload.
+use serde::{Deserialize, Serialize};
+
+use super::Service;
+
+/// The right answer. `{name}` is replaced by the value in the request.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Answer {
+    /// The status.
+    #[serde(default = "ok")]
+    pub status: u16,
+    /// The media type, without parameters.
+    pub content_type: Option<String>,
+    /// The body, exactly.
+    pub body: Option<String>,
+    /// Limits of the body's length.
+    pub body_bytes: Option<ByteRange>,
+    /// Texts that must be in the body.
+    #[serde(default)]
+    pub contains: Vec<String>,
+    /// Under load, the same body is expected as in the proof before.
+    #[serde(default)]
+    pub as_proved: bool,
+    /// The source of the body, if it is different each time.
+    #[serde(default)]
+    pub from: Option<Source>,
+}
+
+/// The source of an answer's body.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Source {
+    /// The number that the slow upstream issued for this request only.
+    Upstream,
+    /// The table `users` as JSON, as it was at some instant between the request and its answer.
+    Table,
+}
+
+impl Source {
+    /// The service that provides it.
+    #[must_use]
+    pub const fn service(self) -> Service {
+        match self {
+            Self::Upstream => Service::Upstream,
+            Self::Table => Service::Postgres,
+        }
+    }
+
+    /// Its name in the file.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Upstream => "upstream",
+            Self::Table => "table",
+        }
+    }
+}
+
+const fn ok() -> u16 {
+    200
+}
+
+impl Default for Answer {
+    /// 200, with any body.
+    fn default() -> Self {
+        Self {
+            status: ok(),
+            content_type: None,
+            body: None,
+            body_bytes: None,
+            contains: Vec::new(),
+            as_proved: false,
+            from: None,
+        }
+    }
+}
+
+/// Limits of a length in bytes, both included.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ByteRange {
+    /// The least.
+    pub min: u64,
+    /// The greatest.
+    pub max: u64,
+}

@@ -1,0 +1,287 @@
+//! Which workloads are refused, and why.
+use std::collections::BTreeMap;
+
+use super::sample::placeholders;
+use super::{Answer, ByteRange, MOST_SAMPLES, Message, Proof, Request, Source, Vary, Workload};
+use crate::file::Wrong;
+use crate::request::is_token;
+use crate::websocket::NUMBER_BYTES;
+
+impl Workload {
+    pub(crate) fn check(&self) -> Result<(), Wrong> {
+        if self.schema == 0 {
+            return Err(Wrong::at("", "schema is missing; write schema = 1"));
+        }
+        if self.schema != 1 {
+            return Err(Wrong::at(
+                "schema",
+                format!("schema {} is not known; this Pippin reads schema 1", self.schema),
+            ));
+        }
+        self.check_request()?;
+        self.check_message()?;
+        if !(100..=599).contains(&self.answer.status) {
+            return Err(Wrong::at(
+                "answer.status",
+                format!("{} is not an HTTP status (100 to 599)", self.answer.status),
+            ));
+        }
+        if self.proofs.is_empty() {
+            return Err(Wrong::at("proof", "a workload needs at least one [[proof]]"));
+        }
+        if let Some(ByteRange { min, max }) = self.answer.body_bytes
+            && min > max
+        {
+            return Err(Wrong::at(
+                "answer.body_bytes",
+                format!("answer.body_bytes: min {min} is above max {max}"),
+            ));
+        }
+        self.check_source()?;
+        self.proofs.iter().enumerate().try_for_each(|(index, proof)| {
+            proof.check().map_err(|message| Wrong::at(format!("proof[{index}]"), message))
+        })
+    }
+
+    /// A message needs a WebSocket that a GET opens, and its answer is the echo.
+    fn check_message(&self) -> Result<(), Wrong> {
+        let needs = |proof: &Proof| {
+            matches!(proof, Proof::Echo | Proof::Broadcast { .. } | Proof::Ping | Proof::Close)
+        };
+        let Some(message) = self.message else {
+            return self.refuse_proofs(needs, |name| {
+                format!(
+                    "proof `{name}` is about WebSocket: write [message] with `bytes`, or leave the proof out"
+                )
+            });
+        };
+        if message.bytes > Message::MOST_BYTES {
+            return Err(Wrong::at("message.bytes", "a message has at most 16 MiB"));
+        }
+        if message.broadcast && (message.bytes as usize) < NUMBER_BYTES {
+            return Err(Wrong::at(
+                "message.bytes",
+                "copies of a broadcast are recognised by a number of 16 bytes: write 16 or more",
+            ));
+        }
+        let Request { method, body, vary, .. } = &self.request;
+        if method != "GET" || body.is_some() || !vary.is_empty() {
+            return Err(Wrong::at(
+                "message",
+                "a WebSocket is opened by GET of one path: leave `method`, `body` and `vary` of [request] out",
+            ));
+        }
+        if self.answer != Answer::default() {
+            return Err(Wrong::at(
+                "message",
+                "the answer to a message is its echo, or its copies: leave [answer] out",
+            ));
+        }
+        // A message to all is not an echo to one.
+        let other = |proof: &Proof| match proof {
+            Proof::Echo => message.broadcast,
+            Proof::Broadcast { .. } => !message.broadcast,
+            _ => false,
+        };
+        self.refuse_proofs(other, |_| {
+            "`echo` is for messages that come back, and `broadcast` is for `broadcast = true`: change one of them".into()
+        })?;
+        let others = |proof: &Proof| !needs(proof) && !matches!(proof, Proof::NotFound { .. });
+        self.refuse_proofs(others, |name| {
+            format!(
+                "proof `{name}` is about answers over HTTP: a workload with [message] takes echo or broadcast, ping, close and not-found"
+            )
+        })
+    }
+
+    /// Refuses the first proof of this kind. `why` gets its name.
+    fn refuse_proofs(
+        &self,
+        is_wrong: impl Fn(&Proof) -> bool,
+        why: impl Fn(&str) -> String,
+    ) -> Result<(), Wrong> {
+        let wrong = self.proofs.iter().enumerate().find(|(_, proof)| is_wrong(proof));
+        wrong.map_or(Ok(()), |(index, proof)| {
+            Err(Wrong::at(format!("proof[{index}]"), why(proof.name())))
+        })
+    }
+
+    /// A body that is different each time cannot be compared with a fixed one.
+    fn check_source(&self) -> Result<(), Wrong> {
+        let Answer { from, body, contains, as_proved, .. } = &self.answer;
+        let Some(from) = from else { return Ok(()) };
+        let wrong = |message: String| Err(Wrong::at("answer.from", message));
+        if !self.services.contains(&from.service()) {
+            let service = if *from == Source::Upstream { "upstream" } else { "postgres" };
+            return wrong(format!(
+                "`from = \"{}\"` needs `services = [\"{service}\"]`",
+                from.name()
+            ));
+        }
+        if body.is_some() || !contains.is_empty() || *as_proved {
+            return wrong(format!(
+                "`from = \"{}\"` checks the whole body: leave `body`, `contains` and `as_proved` out",
+                from.name()
+            ));
+        }
+        Ok(())
+    }
+
+    fn check_request(&self) -> Result<(), Wrong> {
+        let Request { method, path, headers, body, vary } = &self.request;
+        if method.is_empty() || !method.bytes().all(is_token) {
+            return Err(Wrong::at(
+                "request.method",
+                format!("{method:?} is not a method; write one such as \"GET\""),
+            ));
+        }
+        if !path.starts_with('/') || path.bytes().any(|byte| !byte.is_ascii_graphic()) {
+            return Err(Wrong::at(
+                "request.path",
+                format!(
+                    "{path:?} is not a path; begin with `/`, and write everything but visible ASCII as %XX"
+                ),
+            ));
+        }
+        for name in placeholders(path) {
+            if !vary.contains_key(name) {
+                return Err(Wrong::at(
+                    "request.path",
+                    format!("the path names `{{{name}}}`, but [request.vary] has no `{name}`"),
+                ));
+            }
+        }
+        check_headers("request.headers", headers)?;
+        if body.is_some() && matches!(method.as_str(), "GET" | "HEAD") {
+            return Err(Wrong::at(
+                "request.body",
+                format!("{method} has no body; write method = \"POST\", or leave the body out"),
+            ));
+        }
+        let mut samples: u64 = 1;
+        for (name, vary) in vary {
+            let at = format!("request.vary.{name}");
+            if let Vary::Names { names, .. } = vary
+                && !(3..=1_000).contains(names)
+            {
+                return Err(Wrong::at(
+                    at,
+                    format!("[request.vary] `{name}`: names have 3 to 1000 characters"),
+                ));
+            }
+            let Some(values) = vary.count() else { continue };
+            if values == 0 {
+                return Err(Wrong::at(at, format!("[request.vary] `{name}` has no value")));
+            }
+            samples = samples.saturating_mul(values);
+            if samples > MOST_SAMPLES {
+                return Err(Wrong::at(
+                    at,
+                    format!(
+                        "[request.vary] makes {samples} different requests, and all are made before the load; use at most {MOST_SAMPLES}"
+                    ),
+                ));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Checks the headers as written. Characters in values, such as line breaks, are refused when the
+/// request is written.
+pub(crate) fn check_headers(keys: &str, headers: &BTreeMap<String, String>) -> Result<(), Wrong> {
+    for (name, value) in headers {
+        let at = || format!("{keys}.{name}");
+        if name.is_empty() || !name.bytes().all(is_token) {
+            return Err(Wrong::at(at(), format!("{name:?} is not the name of a header")));
+        }
+        if ["content-length", "transfer-encoding", "host"].contains(&name.to_lowercase().as_str()) {
+            return Err(Wrong::at(at(), format!("Pippin sets the header {name}: leave it out")));
+        }
+        if !value.bytes().all(|byte| byte == b'\t' || (b' '..=b'~').contains(&byte)) {
+            return Err(Wrong::at(at(), format!("the value of {name} must be visible ASCII")));
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::path::Path;
+
+    #[test]
+    fn a_placeholder_without_values_is_named() {
+        let text = "schema=1\nid='x'\ntitle=''\nsummary=''\n[request]\nmethod='GET'\npath='/{n}'\n[answer]\nstatus=200\n[[proof]]\nkind='answer'\n";
+        let workload: Workload = crate::file::parse_toml(Path::new("x.toml"), text).unwrap();
+        assert_eq!(
+            workload.check().unwrap_err().message,
+            "the path names `{n}`, but [request.vary] has no `n`"
+        );
+    }
+
+    #[test]
+    fn a_proof_of_nothing_is_refused() {
+        let head = "schema=1\nid='x'\ntitle=''\nsummary=''\n[request]\nmethod='GET'\npath='/'\n[answer]\nstatus=200\n";
+        for (rest, message) in [
+            (
+                "[[proof]]\nkind='counted'\nrequests=0\n",
+                "proof `counted`: requests must be at least 1",
+            ),
+            (
+                "[[proof]]\nkind='delay'\nsamples=0\nwait='1s'\n",
+                "proof `delay`: samples must be at least 1",
+            ),
+            (
+                "[[proof]]\nkind='simultaneous'\nconnections=0\nwait='1s'\n",
+                "proof `simultaneous`: connections must be at least 1",
+            ),
+            (
+                "[[proof]]\nkind='rows'\nmarker='a'\ncount=0\n",
+                "proof `rows`: count must be at least 1",
+            ),
+            (
+                "body_bytes={min=9,max=1}\n[[proof]]\nkind='answer'\n",
+                "answer.body_bytes: min 9 is above max 1",
+            ),
+        ] {
+            let workload: Workload =
+                crate::file::parse_toml(Path::new("x.toml"), &format!("{head}{rest}")).unwrap();
+            assert_eq!(workload.check().unwrap_err().message, message);
+        }
+    }
+
+    fn with_request(request: &str) -> Result<(), Wrong> {
+        let text = format!(
+            "schema=1\nid='x'\ntitle=''\nsummary=''\n[request]\n{request}\n[answer]\nstatus=200\n[[proof]]\nkind='answer'\n"
+        );
+        crate::file::parse_toml::<Workload>(Path::new("x.toml"), &text).unwrap().check()
+    }
+
+    #[test]
+    fn many_values_together_are_refused_and_a_large_range_is_drawn() {
+        let vary = |to: u32| {
+            with_request(&format!(
+                "method='GET'\npath='/{{n}}/{{m}}'\n[request.vary]\nm={{values=['a','b']}}\nn={{from=1,to={to}}}"
+            ))
+        };
+        let wrong = vary(5_001).unwrap_err();
+        assert_eq!(wrong.at, "request.vary.n");
+        assert!(wrong.message.contains("10002 different requests"), "{wrong:?}");
+        assert_eq!(vary(u32::MAX), Ok(()));
+        assert_eq!(vary(5_000), Ok(()));
+    }
+
+    #[test]
+    fn what_would_break_the_request_is_refused_where_it_stands() {
+        for (request, at) in [
+            ("method=\"GET / HTTP/1.1\\r\\nX: y\"\npath='/'", "request.method"),
+            ("method=''\npath='/'", "request.method"),
+            ("method='GET'\npath='x'", "request.path"),
+            ("method='GET'\npath='/a b'", "request.path"),
+            ("method='GET'\npath=\"/\\r\\n\"", "request.path"),
+        ] {
+            assert_eq!(with_request(request).unwrap_err().at, at, "{request}");
+        }
+    }
+}

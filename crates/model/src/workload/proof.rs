@@ -1,0 +1,129 @@
+//! The proofs of a workload.
+use serde::{Deserialize, Serialize};
+
+use crate::units::Spread;
+
+/// One proof.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Proof {
+    /// The answer, for every value that varies.
+    Answer,
+    /// 404 for a path that does not exist.
+    NotFound {
+        /// The path.
+        path: String,
+    },
+    /// HEAD has no body (RFC 9110 section 9.3.2).
+    Head,
+    /// A second request on the same connection is answered, unless the server announced that it
+    /// closes (RFC 9112 section 9.3).
+    KeepAlive,
+    /// The whole text of a page, without tags and white space, and with entities decoded. Under
+    /// load, 1 answer in 100 is compared.
+    Text {
+        /// The text; `{rows}` is replaced by all rows.
+        text: String,
+        /// The text of a row; `{i}` is its number from 1, `{i*n}` is that number times n.
+        row: String,
+        /// The number of rows.
+        rows: u32,
+    },
+    /// A marker occurs as many times as there are rows.
+    Rows {
+        /// The marker.
+        marker: String,
+        /// How many times.
+        count: u32,
+    },
+    /// A text of the data is escaped in the page, and does not occur unescaped.
+    Escapes {
+        /// The text as it is in the data.
+        text: String,
+    },
+    /// The JSON equals the table `users`.
+    Table,
+    /// A change of a row in the table is in the very next answer.
+    Fresh,
+    /// The upstream counts one call for each request.
+    Counted {
+        /// Number of requests.
+        requests: u32,
+    },
+    /// The waits have the distribution of the workload.
+    Delay {
+        /// The wait, with its jitter.
+        wait: String,
+        /// Number of requests.
+        samples: u32,
+    },
+    /// WebSocket: messages of all lengths and both kinds, whole and in fragments, come back
+    /// unchanged.
+    Echo,
+    /// WebSocket: a message of one connection reaches all of them once, in the order of sending,
+    /// but not those that have left.
+    Broadcast {
+        /// The number of connections.
+        receivers: u32,
+    },
+    /// WebSocket: a ping is answered by a pong with its payload (RFC 6455 section 5.5.2).
+    Ping,
+    /// WebSocket: a Close is answered by a Close with its code (RFC 6455 section 5.5.1).
+    Close,
+    /// Many requests at once are answered in little more than one wait.
+    Simultaneous {
+        /// The number of requests at once.
+        connections: u32,
+        /// The wait, with its jitter.
+        wait: String,
+        /// The smallest allowed pool of threads or processes that hold one for each waiting
+        /// request. It is reported. 0 allows none.
+        #[serde(default)]
+        pool: u32,
+    },
+}
+
+impl Proof {
+    /// Its name in the file: `not-found`.
+    #[must_use]
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::Answer => "answer",
+            Self::NotFound { .. } => "not-found",
+            Self::Head => "head",
+            Self::KeepAlive => "keep-alive",
+            Self::Text { .. } => "text",
+            Self::Rows { .. } => "rows",
+            Self::Escapes { .. } => "escapes",
+            Self::Table => "table",
+            Self::Fresh => "fresh",
+            Self::Counted { .. } => "counted",
+            Self::Delay { .. } => "delay",
+            Self::Echo => "echo",
+            Self::Broadcast { .. } => "broadcast",
+            Self::Ping => "ping",
+            Self::Close => "close",
+            Self::Simultaneous { .. } => "simultaneous",
+        }
+    }
+
+    /// A proof with zero checks would always hold.
+    pub(super) fn check(&self) -> Result<(), String> {
+        let counted = match self {
+            Self::Rows { count, .. } => Some(("count", *count)),
+            Self::Text { rows, .. } => Some(("rows", *rows)),
+            Self::Counted { requests } => Some(("requests", *requests)),
+            Self::Delay { samples, .. } => Some(("samples", *samples)),
+            Self::Simultaneous { connections, .. } => Some(("connections", *connections)),
+            Self::Broadcast { receivers } => Some(("receivers", *receivers)),
+            _ => None,
+        };
+        if let Some((key, 0)) = counted {
+            return Err(format!("proof `{}`: {key} must be at least 1", self.name()));
+        }
+        if let Self::Delay { wait, .. } | Self::Simultaneous { wait, .. } = self {
+            Spread::parse(wait).map_err(|error| format!("proof `{}`: {error}", self.name()))?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,219 @@
+//! Concrete requests of a workload, each with its right answer.
+use std::collections::BTreeMap;
+
+use super::{Request, Vary, Workload};
+use crate::draw::Draw;
+use crate::request::DRAWN;
+
+/// The maximum number of different requests of a workload. All are made before the load begins,
+/// each with its answer, and all are proved.
+pub const MOST_SAMPLES: u64 = 10_000;
+
+/// One concrete request of a workload, with its right answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Sample {
+    /// The path, percent-encoded.
+    pub path: String,
+    /// Further headers of the request: name and value.
+    pub headers: Vec<(String, String)>,
+    /// The body of the request; empty if it has none.
+    pub request_body: String,
+    /// The whole body of the answer, if the workload fixes it.
+    pub body: Option<String>,
+    /// Texts that must be in the body.
+    pub contains: Vec<String>,
+    /// The values of the placeholders.
+    pub binding: BTreeMap<String, String>,
+    /// The part of its only value that each request can replace by another
+    /// ([`crate::request::Request::drawn`]); `None` if there is none.
+    pub drawn: Option<String>,
+}
+
+impl Sample {
+    /// Replaces the placeholders in a text of the workload file with this sample's values.
+    #[must_use]
+    pub fn fill(&self, text: &str) -> String {
+        self.fill_with(text, str::to_string)
+    }
+
+    /// The same, with each value converted by `write`.
+    #[must_use]
+    pub fn fill_with(&self, text: &str, write: fn(&str) -> String) -> String {
+        fill(text, &self.binding, write)
+    }
+
+    /// The same request with another value in place of the drawn one, as far as its answer depends
+    /// on it.
+    #[must_use]
+    pub fn redrawn(&self, value: &str) -> Self {
+        let Some(drawn) = &self.drawn else { return self.clone() };
+        let other = |text: &String| text.replace(drawn.as_str(), value);
+        Self {
+            path: other(&self.path),
+            body: self.body.as_ref().map(other),
+            contains: self.contains.iter().map(other).collect(),
+            binding: self.binding.iter().map(|(name, text)| (name.clone(), other(text))).collect(),
+            drawn: Some(value.into()),
+            ..self.clone()
+        }
+    }
+}
+
+impl Workload {
+    /// The requests of this workload, each with its right answer: one for each value that varies,
+    /// or `drawn` of them if values are random.
+    #[must_use]
+    pub fn samples(&self, seed: u64, drawn: usize) -> Vec<Sample> {
+        let vary = &self.request.vary;
+        if vary.values().all(|vary| vary.count().is_some()) {
+            return self.all_samples();
+        }
+        let mut draw = Draw::new(seed);
+        let mut bind = |nth| {
+            vary.iter().map(|(name, vary)| (name.clone(), vary.drawn(nth, &mut draw))).collect()
+        };
+        (0..drawn).map(|nth| self.sample(bind(nth))).collect()
+    }
+
+    fn all_samples(&self) -> Vec<Sample> {
+        let mut bindings: Vec<BTreeMap<String, String>> = vec![BTreeMap::new()];
+        for (name, vary) in &self.request.vary {
+            let values: Vec<String> = match vary {
+                Vary::Names { values, .. } | Vary::Values { values } => values.clone(),
+                Vary::Range { from, to } => (*from..=*to).map(|n| n.to_string()).collect(),
+            };
+            bindings = bindings
+                .iter()
+                .flat_map(|binding| {
+                    values.iter().map(move |value| {
+                        let mut bound = binding.clone();
+                        bound.insert(name.clone(), value.clone());
+                        bound
+                    })
+                })
+                .collect();
+        }
+        bindings.into_iter().map(|binding| self.sample(binding)).collect()
+    }
+
+    fn sample(&self, binding: BTreeMap<String, String>) -> Sample {
+        let fill = |text: &str| fill(text, &binding, |value| value.to_string());
+        Sample {
+            drawn: self.drawn_part(&binding),
+            path: self::fill(&self.request.path, &binding, percent_encode),
+            headers: self
+                .request
+                .headers
+                .iter()
+                .map(|(name, value)| (name.clone(), fill(value)))
+                .collect(),
+            request_body: self.request.body.as_deref().map(fill).unwrap_or_default(),
+            body: self.answer.body.as_deref().map(fill),
+            contains: self.answer.contains.iter().map(|text| fill(text)).collect(),
+            binding,
+        }
+    }
+}
+
+impl Workload {
+    /// The last characters of a random name, or a number with this many digits if all such numbers
+    /// are allowed. Only the path may contain it, because nothing else of a request is written
+    /// again.
+    fn drawn_part(&self, binding: &BTreeMap<String, String>) -> Option<String> {
+        let Request { path, headers, body, vary, .. } = &self.request;
+        let (Some((name, vary)), 1) = (vary.iter().next(), vary.len()) else { return None };
+        let elsewhere =
+            headers.values().chain(body).any(|text| placeholders(text).contains(&&**name));
+        if elsewhere || placeholders(path).len() != 1 {
+            return None;
+        }
+        let value = binding.get(name)?;
+        let part = value.get(value.len().checked_sub(DRAWN)?..)?;
+        let is_drawn = match vary {
+            Vary::Names { values, .. } => {
+                !values.contains(value) && part.bytes().all(|byte| byte.is_ascii_lowercase())
+            }
+            Vary::Values { .. } => false,
+            Vary::Range { from, to } => {
+                value.len() == DRAWN && *from <= 10_000_000 && *to >= 99_999_999
+            }
+        };
+        is_drawn.then(|| part.to_string())
+    }
+}
+
+pub(super) fn placeholders(text: &str) -> Vec<&str> {
+    text.split('{').skip(1).filter_map(|part| part.split_once('}').map(|(name, _)| name)).collect()
+}
+
+fn fill(text: &str, binding: &BTreeMap<String, String>, write: impl Fn(&str) -> String) -> String {
+    binding.iter().fold(text.to_string(), |text, (name, value)| {
+        text.replace(&format!("{{{name}}}"), &write(value))
+    })
+}
+
+/// Percent-encodes every byte.
+#[must_use]
+pub fn percent_encode_all(text: &str) -> String {
+    text.bytes().map(|byte| format!("%{byte:02X}")).collect()
+}
+
+/// Percent-encodes everything except the unreserved characters of RFC 3986 section 2.3.
+#[must_use]
+pub fn percent_encode(text: &str) -> String {
+    let mut out = String::new();
+    for byte in text.bytes() {
+        if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
+            out.push(char::from(byte));
+        } else {
+            out.push_str(&format!("%{byte:02X}"));
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::path::Path;
+
+    #[test]
+    fn samples_encode_the_path_and_not_the_body() {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../workloads/hola.toml");
+        let samples = Workload::read(&path).unwrap().samples(1, 200);
+        let jose = samples.iter().find(|sample| sample.binding["name"] == "José").unwrap();
+        assert_eq!(
+            (jose.path.as_str(), jose.body.as_deref()),
+            ("/hola/Jos%C3%A9", Some("Hola José"))
+        );
+        assert!(samples.iter().any(|sample| sample.path == "/hola/50%25"));
+        assert_eq!(samples.len(), 200);
+        assert_eq!(samples, Workload::read(&path).unwrap().samples(1, 200), "the seed decides");
+        assert_ne!(samples, Workload::read(&path).unwrap().samples(2, 200));
+    }
+
+    #[test]
+    fn drawn_names_and_numbers_can_be_drawn_again() {
+        let read = |id: &str| {
+            let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../workloads");
+            Workload::read(&folder.join(format!("{id}.toml"))).unwrap().samples(3, 100)
+        };
+        let names = read("hola");
+        let of_file = |sample: &&Sample| sample.drawn.is_none();
+        assert_eq!(names.iter().filter(of_file).count(), 20, "the names of the file stay");
+        let sample = names.last().unwrap();
+        let (drawn, other) = (sample.drawn.clone().unwrap(), sample.redrawn("zzzzzzzz"));
+        assert!(sample.path.ends_with(&drawn) && sample.body.as_ref().unwrap().ends_with(&drawn));
+        assert!(other.path.ends_with("zzzzzzzz"), "{}", other.path);
+        assert_eq!(other.body.unwrap(), format!("Hola {}", other.binding["name"]));
+        let page = read("page").remove(0);
+        assert_eq!(page.drawn.as_ref(), Some(&page.binding["n"]));
+        let other = page.redrawn("12345678");
+        assert_eq!(
+            (other.path.as_str(), other.binding["n"].as_str()),
+            ("/page/12345678", "12345678")
+        );
+        assert_eq!(other.contains[0], "id=\"row-12345678-1\"");
+        assert!(read("hello").iter().chain(&read("users")).all(|sample| sample.drawn.is_none()));
+    }
+}
