@@ -98,6 +98,27 @@ impl Places {
         Ok(Some(Self { kind, request, answer }))
     }
 
+    /// Takes the value that the request names out of the check of the body: what is drawn replaces
+    /// it anyway.
+    pub fn blank(&self, body: &mut BodyCheck) {
+        const NOTHING: &str = "00000000";
+        match body {
+            BodyCheck::Exact(body) => {
+                for place in self.in_answer(0) {
+                    body[*place..place + DRAWN].copy_from_slice(NOTHING.as_bytes());
+                }
+            }
+            BodyCheck::Contains { all, .. } => {
+                for (nth, text) in all.iter_mut().enumerate() {
+                    for place in self.in_answer(nth) {
+                        text.replace_range(*place..place + DRAWN, NOTHING);
+                    }
+                }
+            }
+            BodyCheck::Any | BodyCheck::Length { .. } | BodyCheck::Refereed => {}
+        }
+    }
+
     /// Where the value stands in the text of the check with this number.
     fn in_answer(&self, nth: usize) -> &[usize] {
         self.answer.get(nth).map_or(&[], Vec::as_slice)
@@ -298,6 +319,27 @@ mod tests {
             let found = filled.with_text(nth, text, <[u8]>::to_vec);
             assert_eq!(found, text.replace("12345678", "87654321").as_bytes());
         }
+    }
+
+    #[test]
+    fn checks_that_differ_in_the_value_alone_become_the_same() {
+        let blanked = |drawn: &str, body: BodyCheck| {
+            let asked = asked(&format!("/page/{drawn}"), drawn, body);
+            let mut body = asked.check.body.clone();
+            places(&asked).unwrap().unwrap().blank(&mut body);
+            body
+        };
+        let texts = |n: &str| {
+            let all = vec![format!("row-{n}"), "fixed".into(), format!("ö{n}, {n}")];
+            BodyCheck::Contains { min: 0, max: 9, all }
+        };
+        let exact = |n: &str| BodyCheck::Exact(format!("n = {n}!").into());
+        let (one, other, blank) = ("12345678", "87654321", "00000000");
+        assert_eq!(blanked(one, texts(one)), texts(blank));
+        assert_eq!(blanked(other, texts(other)), texts(blank));
+        assert_eq!(blanked(one, exact(one)), exact(blank));
+        assert_eq!(blanked(one, exact(other)), exact(other), "without the value");
+        assert_eq!(blanked(one, BodyCheck::Any), BodyCheck::Any);
     }
 
     #[test]

@@ -34,6 +34,15 @@ pub(crate) struct Template {
 }
 
 impl Template {
+    /// With the places of a value that is drawn. Requests that differ in nothing but the value that
+    /// they name then have one template together, which stays in the processor's cache.
+    pub fn drawing(mut self, places: Option<Places>) -> Self {
+        if let Some(places) = &places {
+            places.blank(&mut self.check.body);
+        }
+        Self { places, ..self }
+    }
+
     /// What the answer to a request with this value must be.
     #[inline]
     pub fn right(&self, value: Value) -> Right<'_> {
@@ -170,6 +179,9 @@ impl Rendered {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::drawn::Desk;
+    use crate::http1::Drawn;
+    use pippin_model::load_spec::{BodyCheck, LoadSpec, Request};
 
     fn wire(requests: &[(&str, u16)], turns: &[usize], at_once: u32) -> Wire {
         let requests = requests.iter().map(|(bytes, status)| {
@@ -197,5 +209,21 @@ mod tests {
         let wire = wire(&[("a", 200), ("bb", 200)], &[0, 1], 4);
         assert_eq!(wire.bytes, b"abbabba");
         assert_eq!(wire.slice(1), Slice { start: 1, end: 3 });
+    }
+
+    #[test]
+    fn requests_that_name_other_values_have_one_template_together() {
+        let page = |n: u32| {
+            let body = BodyCheck::Contains { min: 0, max: 9, all: vec![format!("row-{n}")] };
+            let check = Check { body, ..Check::default() };
+            Request {
+                check,
+                drawn: Some(n.to_string()),
+                ..Request::get(&format!("/page/{n}"), "a")
+            }
+        };
+        let requests = [page(12_345_678), page(87_654_321)].to_vec().into();
+        let wire = Drawn::<Desk>::wire(&LoadSpec { requests, ..LoadSpec::default() }).unwrap();
+        assert_eq!((wire.count(), wire.templates.len()), (2, 1));
     }
 }

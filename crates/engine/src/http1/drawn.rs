@@ -10,7 +10,7 @@ use super::{Decoder, request};
 use crate::drawn::{Filling, Places, Value};
 use crate::error::{EngineError, place};
 use crate::protocol::{Answers, End, Protocol, Step};
-use crate::wire::{Slice, Template, Wire};
+use crate::wire::{Slice, Wire};
 
 /// HTTP/1.1: answers come in order, and requests are copied from the wire and filled. `O` is where
 /// they wait for the kernel.
@@ -35,7 +35,7 @@ impl<O: Filling> Protocol for Drawn<O> {
             let bytes =
                 request::render(asked, is_only).map_err(|why| unsendable(why.to_string()))?;
             let places = Places::of(asked, &bytes).map_err(unsendable)?;
-            Ok((bytes, Template { places, ..Http1::template(asked) }))
+            Ok((bytes, Http1::template(asked).drawing(places)))
         });
         Wire::new(rendered, spec.requests.turns(), 1)
     }

@@ -48,9 +48,9 @@ impl Protocol for Http2 {
                 check: request.check.clone(),
                 may_repeat: request::is_idempotent(&request.method),
                 head_only: request.method == "HEAD",
-                places,
+                places: None,
             };
-            Ok((request.body.clone(), template))
+            Ok((request.body.clone(), template.drawing(places)))
         });
         Wire::new(rendered, spec.requests.turns(), 1)
     }

@@ -48,9 +48,11 @@ impl Ids {
         self.places.len() - 1
     }
 
-    /// Where the search for an id begins. Ids are consecutive odd numbers.
+    /// Where the search for an id begins. Ids are consecutive odd numbers: in a row, each removal
+    /// would walk past all others. Multiples of the golden ratio spread them evenly.
     const fn home(&self, id: u32) -> usize {
-        (id >> 1) as usize & self.mask()
+        let spread = (id >> 1).wrapping_mul(0x9E37_79B9);
+        (spread >> (u32::BITS - self.places.len().trailing_zeros())) as usize
     }
 
     #[inline]

@@ -81,6 +81,12 @@ impl Flights {
         &self.places[from..from + self.depth as usize]
     }
 
+    /// The place in a ring of one that is less than a round behind its end, without a division.
+    #[inline]
+    const fn around(&self, place: u32) -> u32 {
+        if place < self.depth { place } else { place - self.depth }
+    }
+
     #[inline]
     pub fn place(&mut self, slot: u32, tag: u32) -> &mut InFlight {
         &mut self.places[slot as usize * self.depth as usize + tag as usize]
@@ -90,7 +96,7 @@ impl Flights {
     /// Returns its tag.
     #[inline]
     pub fn enter(&mut self, slot: u32, (head, in_flight): (u32, u32), request: InFlight) -> u32 {
-        let tag = (head + in_flight) % self.depth;
+        let tag = self.around(head + in_flight);
         *self.place(slot, tag) = request;
         tag
     }
@@ -141,7 +147,7 @@ impl Flights {
         mut each: impl FnMut(&InFlight),
     ) {
         for i in in_flight.saturating_sub(count)..in_flight {
-            let request = self.place(slot, (head + i) % self.depth);
+            let request = self.place(slot, self.around(head + i));
             request.sent = sent;
             each(request);
         }

@@ -47,7 +47,7 @@ impl Decoder {
     /// it counts as decoded. `false` says nothing.
     #[inline]
     pub fn repeats(&mut self, block: &[u8]) -> bool {
-        self.last.repeats(block, &mut self.table)
+        self.last.repeats(block)
     }
 
     /// Decodes a block and hands on each of its fields.
@@ -59,6 +59,7 @@ impl Decoder {
         block: &[u8],
         mut each: impl FnMut(&[u8], &[u8]),
     ) -> Result<(), BadBlock> {
+        self.last.settle(&mut self.table);
         let mut input = Input(block);
         let mut may_resize = true;
         let mut is_kept = self.last.begin(block.len());

@@ -105,6 +105,11 @@ impl Dynamic {
         Self { entries: VecDeque::new(), bytes: Vec::new(), start: 0, size: 0, most }
     }
 
+    /// How large it may be, as RFC 7541 section 4.1 counts.
+    pub const fn most(&self) -> usize {
+        self.most
+    }
+
     /// The field with this index, counted from 0, the newest.
     #[inline]
     pub fn get(&self, index: usize) -> Option<Pair<'_>> {

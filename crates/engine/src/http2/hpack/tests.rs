@@ -196,6 +196,30 @@ fn a_block_that_means_something_else_by_now_is_not_known() {
     }
 }
 
+/// However often a block came again, the next one finds the table that decoding all would have made:
+/// before it is full, when it is full to the last byte, and after that. The fields take 34 and 94
+/// bytes of it, and the table holds 4,096, or 64 = 31 + 33 after `3f 21`.
+#[test]
+fn repeats_leave_the_table_that_decoding_them_would() {
+    let long = [&bytes("40 01 62 3d")[..], &[b'y'; 61]].concat();
+    let both = [&bytes("40 01 61 01 78")[..], &long].concat();
+    for (sizes, adds) in [(&[][..], &both), (&[], &long), (&[0x3f, 0x21], &both)] {
+        for times in [1, 2, 3, 31, 32, 33, 34, 43, 44, 45, 46, 300] {
+            let (mut plain, mut decoder, mut last) = (Decoder::new(), Decoder::new(), Vec::new());
+            let mut known = 0;
+            for block in [vec![sizes.to_vec()], vec![adds.clone(); times], vec![vec![]]].concat() {
+                known += usize::from(remembered(&mut decoder, &mut last, &block).unwrap().1);
+                decode(&mut plain, &block).unwrap();
+            }
+            assert_eq!(known, times.saturating_sub(2));
+            let all = |decoder: &Decoder| -> Vec<Field> {
+                (0..).map_while(|at| decoder.table.get(at)).map(|(a, b)| owned(a, b)).collect()
+            };
+            assert_eq!(all(&decoder), all(&plain), "{times} times");
+        }
+    }
+}
+
 /// Blocks that all differ cost copies only for a while.
 #[test]
 fn a_connection_without_repetition_stops_keeping_blocks() {
