@@ -21,10 +21,17 @@ const SAMPLE_NS: u64 = 1_000_000_000 / 499;
 /// The files in which runtimes name the functions that they have compiled.
 const MAPS: &str = "/tmp";
 /// Variables that make runtimes write these files: Node.js (`node --perf-basic-prof`), Python from
-/// 3.12 on (<https://docs.python.org/3/howto/perf_profiling.html>). Others ignore it. Go and Rust
-/// need none.
-pub const ENVIRONMENT: [(&str, &str); 2] =
-    [("NODE_OPTIONS", "--perf-basic-prof"), ("PYTHONPERFSUPPORT", "1")];
+/// 3.12 on (<https://docs.python.org/3/howto/perf_profiling.html>), and the JVM from 17 on, when it
+/// ends. Others ignore them; an older JVM would not start with options that it does not know, if
+/// the first of them did not allow it. Go and Rust need none.
+pub const ENVIRONMENT: [(&str, &str); 3] = [
+    ("NODE_OPTIONS", "--perf-basic-prof"),
+    ("PYTHONPERFSUPPORT", "1"),
+    (
+        "JAVA_TOOL_OPTIONS",
+        "-XX:+IgnoreUnrecognizedVMOptions -XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit -XX:+PreserveFramePointer",
+    ),
+];
 
 /// The program `perf`, which may be used here.
 #[derive(Debug, Clone)]

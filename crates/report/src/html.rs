@@ -26,6 +26,7 @@ mod walks;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use pippin_model::printable::{is_printable, printable};
 use pippin_model::run::RunState;
+use pippin_model::target::TargetId;
 use pippin_model::units::counted;
 
 use crate::chart::{self, Chart};
@@ -142,6 +143,22 @@ pub fn run(view: &View) -> Markup {
     }
 }
 
+/// A text with what stands between backticks set as code.
+fn with_code(text: &str) -> Markup {
+    let parts: Vec<&str> = text.split('`').collect();
+    if parts.len() % 2 == 0 {
+        return html! { (text) };
+    }
+    html! { @for (place, part) in parts.into_iter().enumerate() { @if place % 2 == 1 { code { (part) } } @else { (part) } } }
+}
+
+/// A target's name that breaks after its language, not within a word.
+fn breakable(target: &TargetId) -> Markup {
+    let name = target.to_string();
+    let (language, rest) = name.split_once('/').unwrap_or(("", &name));
+    html! { @if !language.is_empty() { (language) "/" wbr; } (rest) }
+}
+
 fn header(view: &View) -> Markup {
     let run = &view.run;
     let ended = run.ended_unix_ns.map(|end| words::length(end.saturating_sub(run.started_unix_ns)));
@@ -150,7 +167,7 @@ fn header(view: &View) -> Markup {
             div.title {
                 p.brand { "Pippin" }
                 h1 { (run.title) @if run.quick { " " span.tag { "quick form" } } }
-                @if let Some(summary) = &run.summary { p.lead { (summary) } }
+                @if let Some(summary) = &run.summary { p.lead { (with_code(summary)) } }
                 p.load { (run.load) }
                 p.meta {
                     span { (words::time(run.started_unix_ns)) }

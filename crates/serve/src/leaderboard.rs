@@ -49,15 +49,20 @@ pub fn body(plans: &[PlanLeader], hosts: &[String], host: &str) -> Markup {
                     table.sortable aria-describedby="leaderboard-note" {
                         thead { tr {
                             th scope="col" { "Target" } th.number scope="col" { "May lead" }
-                            @for plan in plans { th scope="col" { (plan.title) @if plan.quick { " (quick)" } } }
+                            @for plan in plans { th.wrap scope="col" { (plan.title) @if plan.quick { " (quick)" } } }
                         } }
                         tbody { @for entry in &entries { (line(entry)) } }
-                        tfoot { tr { th scope="row" { "Run" } td {} @for plan in plans { td { a href=(format!("/runs/{}", plan.run)) { (words::time(plan.started_unix_ns)) } @if let Some(host) = &plan.host { span.sub { (host) } } } } } }
+                        tfoot { tr { th scope="row" { "Run" } td {} @for plan in plans { td { a href=(format!("/runs/{}", plan.run)) { (day(plan.started_unix_ns)) } @if let Some(host) = &plan.host { span.sub { (host) } } } } } }
                     }
                 }
             }
         }
     }
+}
+
+/// The day on which a run began. Its time would make the columns too wide for many plans.
+fn day(unix_ns: u64) -> String {
+    words::time(unix_ns).chars().take_while(|c| *c != ' ').collect()
 }
 
 fn entries(plans: &[PlanLeader]) -> Vec<Entry<'_>> {

@@ -117,7 +117,7 @@ pub fn body(
             (under_way)
             h1 { "Runs" }
             (form(filter, choices))
-            p.hint role="status" { (shown.kept) " of " (counted(shown.all)) @if shown.kept > PER_PAGE { ", page " (page) " of " (shown.kept.div_ceil(PER_PAGE)) } }
+            p.hint role="status" { (words::count(Some(shown.kept as f64))) " of " (counted(shown.all)) @if shown.kept > PER_PAGE { ", page " (page) " of " (shown.kept.div_ceil(PER_PAGE)) } }
             @if shown.all == 0 { p { "There is no run yet. " code { "pippin run hello --quick" } " makes one." } }
             @else if shown.runs.is_empty() { p { "No run matches." } }
             @else { (table(&shown.runs, live)) (pages(page, shown.kept.div_ceil(PER_PAGE))) }
@@ -159,7 +159,7 @@ fn table(runs: &[ListedRun], live: &[LiveRun]) -> Markup {
                 table.sortable.runs {
                     thead { tr {
                         th scope="col" { "Run" } th scope="col" { "Verdict" } th scope="col" { "Leader" } th scope="col" { "Targets" }
-                        th.number scope="col" { "Calm slices" } th.choice scope="col" { "Over time" } th scope="col" { "Started" } th scope="col" { "Host" } th scope="col" { "State" } th.choice scope="col" { "Compare" }
+                        th.number scope="col" { "Calm slices" } th.choice scope="col" { "Over time" } th scope="col" { "Started" } th scope="col" { "Host" } th.choice scope="col" { "Compare" }
                     } }
                     tbody { @for run in runs { (line(run, live)) } }
                 }
@@ -191,9 +191,11 @@ fn line(run: &ListedRun, live: &[LiveRun]) -> Markup {
             td.wrap { (targets(&run.targets)) }
             td.number data-value=[calm.map(share)] { @match calm { Some(calm) => { (calm.calm) " of " (calm.made) }, None => (words::UNKNOWN) } }
             td { @if let Some(digest) = &run.digest { (spark(&digest.spark)) } }
-            td data-value=(summary.started_unix_ns / 1_000_000) { (words::time(summary.started_unix_ns)) }
+            td data-value=(summary.started_unix_ns / 1_000_000) {
+                (words::time(summary.started_unix_ns))
+                @if summary.state != RunState::Finished { span.sub { (state(run, live)) } }
+            }
             td { (run.host.as_deref().unwrap_or(words::UNKNOWN)) }
-            td { (state(run, live)) }
             td { input type="checkbox" name="run" value=(summary.id) aria-label=(format!("Compare {}", summary.id)); }
         }
     }

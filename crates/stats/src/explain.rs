@@ -13,7 +13,8 @@ use crate::bound::{Bound, cpu_bound, given_cores, services_bound, taken};
 use crate::cost::{cpu_seconds_per_million, joules_per_million, money_per_million};
 use crate::judge::inferred_concurrency::{at_a_time, limit as concurrency_limit};
 use crate::judge::{
-    Context, Evidence, generator_busy, near_ceiling, rate_not_achieved, stalls, time_goes,
+    Context, Evidence, SHORTEST_USAGE_NS, generator_busy, near_ceiling, rate_not_achieved, stalls,
+    time_goes,
 };
 use crate::resources::median_of;
 
@@ -251,10 +252,7 @@ const QUEUED: f64 = 2.0;
 
 fn by_connections(evidence: &Evidence) -> (Limit, String) {
     let Some(cores) = evidence.cores(Role::Target) else {
-        return (
-            Limit::Unknown,
-            "CPU use is unknown for this trial, so its limit is unknown too.".into(),
-        );
+        return (Limit::Unknown, without_cpu_use(evidence));
     };
     let connections = evidence.connections().unwrap_or(0.0).round() as u64;
     let connections = counted(connections, "connection");
@@ -287,6 +285,19 @@ fn by_connections(evidence: &Evidence) -> (Limit, String) {
         format_ns(mean)
     );
     (Limit::Unknown, text)
+}
+
+/// Why the processors say nothing about a limit: their use was not measured, or the kernel's
+/// counters are too coarse for so short a load.
+fn without_cpu_use(evidence: &Evidence) -> String {
+    match &evidence.record.usage {
+        Some(usage) => format!(
+            "Too short to tell what limits it: CPU use covers {}, and {} are needed. Measure longer.",
+            format_ns(usage.duration_ns),
+            format_ns(SHORTEST_USAGE_NS)
+        ),
+        None => "CPU use is unknown for this trial, so its limit is unknown too.".into(),
+    }
 }
 
 fn processors(count: f64) -> String {
@@ -365,6 +376,20 @@ mod tests {
             "{}",
             found.text
         );
+    }
+
+    #[test]
+    fn a_load_that_is_too_short_is_not_said_to_lack_its_cpu_use() {
+        let mut record = ExampleTrial::hello().target_cores(0.5, 1).build();
+        record.usage.as_mut().unwrap().duration_ns = 800_000_000;
+        let found = explained(&record, &Context::default());
+        assert_eq!(found.limit, Limit::Unknown);
+        let short =
+            "Too short to tell what limits it: CPU use covers 800 ms, and 900 ms are needed.";
+        assert!(found.text.starts_with(short), "{}", found.text);
+        record.usage = None;
+        let found = explained(&record, &Context::default());
+        assert!(found.text.starts_with("CPU use is unknown"), "{}", found.text);
     }
 
     #[test]

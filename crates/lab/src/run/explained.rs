@@ -7,6 +7,7 @@ use pippin_model::trial::{TrialRecord, TrialSpec};
 use pippin_model::usage::Role;
 use pippin_stats::cost::cpu_seconds_per_million;
 use std::fs;
+use std::path::PathBuf;
 
 use super::Execution;
 use crate::error::LabError;
@@ -57,21 +58,40 @@ impl Execution<'_> {
             }
             Err(other) => return Err(other),
         };
-        if let Err(failure) =
-            self.look_at(&mut explained, profile, explaining, (&mut running, services))
-        {
-            explained.failure = Some(failure);
-        }
+        let mut sampled = Vec::new();
+        let at = (&mut running, services);
+        let looked = self.look_at(&mut explained, profile, explaining, at, &mut sampled);
         drop(running.stop());
+        // The JVM names its functions only when it ends.
+        let read = self.read_stacks(&mut explained, &sampled);
+        explained.failure = looked.and(read).err();
         Ok(explained)
     }
 
+    /// Reads what was sampled, and removes it.
+    fn read_stacks(&self, explained: &mut Explained, processes: &[i32]) -> Result<(), String> {
+        let data = self.data_of("samples.perf", &explained.target);
+        let stacks = perf::stacks(&data);
+        drop(fs::remove_file(data));
+        perf::tidy(processes);
+        explained.stacks = stacks?;
+        explained.samples = perf::samples(&explained.stacks);
+        Ok(())
+    }
+
+    /// A file of the profiler, in the folder of the run.
+    fn data_of(&self, name: &str, target: &TargetId) -> PathBuf {
+        self.settings.folder.join(format!("{name}-{}", file_name(target)))
+    }
+
+    /// Loads a target twice: sampled, then counted. Tells which processes were sampled.
     fn look_at(
         &self,
         explained: &mut Explained,
         profile: &Profile,
         explaining: &Explaining,
         (running, services): (&mut RunningTarget, &mut Services),
+        processes: &mut Vec<i32>,
     ) -> Result<(), String> {
         let roots = running.roots().to_vec();
         // The number of the extra repetition; no other has it.
@@ -80,10 +100,9 @@ impl Execution<'_> {
             profile: profile.clone(),
             ..self.spec(&explained.target, repetition, None)
         };
-        let data =
-            |name: &str| self.settings.folder.join(format!("{name}-{}", file_name(&spec.target)));
         let mut made = |look: Look, name: &str| {
-            let looking = Looking::new(&explaining.perf, look, &roots, data(name));
+            let data = self.data_of(name, &spec.target);
+            let looking = Looking::new(&explaining.perf, look, &roots, data);
             let watch = Watch { observer: &looking, stop: self.settings.stop };
             let record = self.make_watched(&watch, &spec, profile, running, services);
             let processes = looking.finish()?;
@@ -92,17 +111,14 @@ impl Execution<'_> {
                 None => Ok((record, processes)),
             }
         };
-        let (sampled, processes) = made(Look::Samples, "samples.perf")?;
+        let sampled;
+        (sampled, *processes) = made(Look::Samples, "samples.perf")?;
         explained.cpu_per_request_ns = cpu_per_request_ns(&sampled);
-        let stacks = perf::stacks(&data("samples.perf"));
-        drop(fs::remove_file(data("samples.perf")));
-        perf::tidy(&processes);
-        explained.stacks = stacks?;
-        explained.samples = perf::samples(&explained.stacks);
         let (counted, _) = made(Look::Counts, "counts")?;
         explained.cpu_per_request_counted_ns = cpu_per_request_ns(&counted);
-        let text = fs::read_to_string(data("counts")).map_err(|error| error.to_string())?;
-        drop(fs::remove_file(data("counts")));
+        let data = self.data_of("counts", &explained.target);
+        let text = fs::read_to_string(&data).map_err(|error| error.to_string())?;
+        drop(fs::remove_file(data));
         let found = perf::counted(&text);
         let per_request = |count: Option<u64>| Some(count? as f64 / requests(&counted)? as f64);
         explained.switches_per_request = per_request(found.switches);

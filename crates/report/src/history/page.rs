@@ -2,6 +2,7 @@
 use maud::{Markup, html};
 use pippin_model::commit::Commit;
 use pippin_model::run::HistoryPoint;
+use pippin_model::units::counted;
 
 use super::{Change, Figure, History, chart, of};
 use crate::html::{document, figures, rules};
@@ -21,23 +22,34 @@ pub fn page(target: &str, points: &[HistoryPoint]) -> String {
 /// A section for each history. `link` turns a run's name into a link to its page, if there is one.
 #[must_use]
 pub fn plans(histories: &[History], link: impl Fn(&str) -> Markup) -> Markup {
-    html! { @for history in histories { (section(history, &link)) } }
+    html! {
+        @if histories.len() > 1 {
+            nav aria-label="Plans" { ul { @for (place, history) in histories.iter().enumerate() { li { a href=(format!("#plan-{place}")) { (history.plan) @if history.quick { " (quick)" } } } } } }
+        }
+        @for (place, history) in histories.iter().enumerate() { (section(place, history, &link)) }
+    }
 }
 
-fn section(history: &History, link: &impl Fn(&str) -> Markup) -> Markup {
+/// A table with more rows is folded, so that the charts of all plans are near each other, and print
+/// on a few pages.
+const MOST_UNFOLDED: usize = 12;
+
+fn section(place: usize, history: &History, link: &impl Fn(&str) -> Markup) -> Markup {
     let changes = Figure::ALL.map(|figure| history.changes(figure));
     html! {
-        section {
+        section id=(format!("plan-{place}")) {
             h2 { "Plan " (history.plan) @if history.quick { " " span.tag { "quick form" } } @if let Some(part) = history.part { " " span.tag { "load or host " (part) } } }
             @if history.runs.len() < history.all { p.hint { (which(history)) " Changes are looked for among these." } }
-            @for (figure, changes) in Figure::ALL.into_iter().zip(&changes) { @if let Some(chart) = chart::of(history, figure, changes) { (figures::figure(&chart)) } }
+            div.figures { @for (figure, changes) in Figure::ALL.into_iter().zip(&changes) { @if let Some(chart) = chart::of(history, figure, changes) { (figures::figure(&chart)) } } }
             @if history.is_long_enough() {
                 h3 { "Changes" }
                 @if changes.iter().all(Vec::is_empty) { p { "None that chance does not explain." } }
                 @else { ul { @for change in changes.iter().flatten() { li { (change.words()) (commits(change)) } } } }
             } @else { p.hint { "Changes are looked for from six runs on that are not INVALID." } }
-            h3 { "Runs" }
-            (table(history, link))
+            details open[history.runs.len() <= MOST_UNFOLDED] {
+                summary { (counted(history.runs.len() as u64, "run")) }
+                (table(history, link))
+            }
         }
     }
 }

@@ -4,7 +4,7 @@ use pippin_model::caveat::Verdict;
 use pippin_model::trial::Step;
 use pippin_stats::compare::Metric;
 
-use super::choice;
+use super::{breakable, choice};
 use crate::ranked;
 use crate::terminal::{is_open, span_of};
 use crate::view::View;
@@ -63,7 +63,7 @@ fn line(view: &View, row: &Row, services: bool) -> Markup {
         tr .invalid[invalid] data-language=(row.target.language) data-kind=(choice::kind(row)) {
             (cell(row.standing.rank.map(f64::from), &row.rank_in_words()))
             th scope="row" data-value=(row.target) {
-                span.phone { (row.rank_in_words()) ". " } span.name { (row.target) }
+                span.phone { (row.rank_in_words()) ". " } span.name { (breakable(&row.target)) }
                 @if let Some(Step::Connections { count }) = row.step { span.sub { "best at " (count) " connections" } }
                 @else if let Some(framework) = &row.framework { span.sub { (framework) } }
                 @if let Some(spoken) = &row.spoken { span.sub { (spoken) } }
@@ -75,7 +75,7 @@ fn line(view: &View, row: &Row, services: bool) -> Markup {
             }
             (cell(row.ranked.map(|figure| figure.median), &ranked::median(view, row)))
             td.number data-value=[reach.map(|(below, above)| above.max(-below))] {
-                @if let Some(interval) = interval { (ranked::text(view, Some(interval.low))) " – " (ranked::text(view, Some(interval.high))) @if let Some(reach) = reach.map(words::reach) { span.sub { @if !reach.starts_with('-') { "± " } (reach) } } }
+                @if let Some(interval) = interval { (ranked::text(view, Some(interval.low))) " – " (ranked::text(view, Some(interval.high))) @if let Some(reach) = reach.map(words::reach) { span.sub { @if !reach.starts_with(['-', '>']) { "± " } (reach) } } }
                 @else { (words::UNKNOWN) }
             }
             @if ranked::has_ratios(view) { (ratio(view, row, view.run.ranked_by.metric())) }
@@ -107,8 +107,9 @@ fn cpu_a_request(view: &View, row: &Row) -> Markup {
     html! {
         td.number data-value=[cpu.map(|figure| figure.median)] {
             (words::cpu_a_request(cpu.map(|figure| figure.median)))
-            @if let Some(reach) = reach { span.sub { @if !reach.starts_with('-') { "± " } (reach) } }
-            @if ranked::has_cpu_ranks(view) && row.standing.cpu_rank.is_some() { span.sub.on-screen { "rank " (row.cpu_rank_in_words()) } span.sub.on-screen { "ratio " (row.to_reference_in_words(view.run.reference.as_ref(), Metric::Cpu)) } }
+            @let ranked = ranked::has_cpu_ranks(view) && row.standing.cpu_rank.is_some();
+            @if let Some(reach) = reach { span.sub { @if !reach.starts_with(['-', '>']) { "± " } (reach) @if ranked { span.on-screen { ", rank " (row.cpu_rank_in_words()) } } } }
+            @if ranked { span.sub.on-screen { "ratio " (row.to_reference_in_words(view.run.reference.as_ref(), Metric::Cpu)) } }
         }
     }
 }

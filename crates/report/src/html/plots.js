@@ -82,6 +82,12 @@
     // Round values within each power of ten, as many as have room.
     const rounds = (plot, index, min, max) => {
       const room = (index === 0 ? plot.bbox.width / 80 : plot.bbox.height / 30) / devicePixelRatio;
+      // Sizes are round in KiB, MiB and GiB.
+      if ((index === 0 ? data.x : data.y).unit === "bytes") {
+        const doubled = Array.from({ length: 48 }, (_, i) => 2 ** i).filter((value) => value >= min && value <= max);
+        const each = Math.ceil(doubled.length / Math.max(3, room));
+        return doubled.length > 1 ? doubled.filter((_, i) => i % each === 0) : [min, max];
+      }
       const powers = Array.from({ length: Math.ceil(Math.log10(max)) - Math.floor(Math.log10(min)) + 1 }, (_, i) => Math.floor(Math.log10(min)) + i);
       const within = (steps) => powers.flatMap((power) => steps.map((step) => step * 10 ** power)).filter((value) => value >= min && value <= max);
       const choices = [[1, 1.5, 2, 3, 5, 7], [1, 2, 5], [1, 3], [1]].map(within);
@@ -138,7 +144,10 @@
     const cells = one.data.curves.filter((curve) => curve.name).map((curve) => {
       const cell = element("span", "value");
       const swatch = element("span", "swatch");
-      swatch.style.background = `var(${curve.colour})`;
+      // As the line is drawn: two targets may share a colour and differ in their strokes.
+      swatch.style.background = curve.stroke === "solid" ? `var(${curve.colour})` : `repeating-linear-gradient(90deg, var(${curve.colour}) 0 ${curve.stroke === "dashed" ? "4px, transparent 4px 6px" : "2px, transparent 2px 4px"})`;
+      // Two lines of a target in one colour need one name until there are values.
+      cell.classList.toggle("generator", curve.name.endsWith(", generator"));
       const figure = document.createElement("b");
       cell.append(swatch, document.createTextNode(`${curve.name} `), figure);
       return { curve, cell, figure };
@@ -159,6 +168,7 @@
           const value = index === null || index === undefined ? null : nearest(one.plot.data[part], index);
           figure.textContent = value === null ? "" : write[one.data.y.unit](value);
           cell.classList.toggle("off", !one.plot.series[part].show);
+          cell.classList.toggle("pointed", value !== null);
         });
       },
     };

@@ -3,6 +3,7 @@ use maud::{Markup, html};
 use pippin_model::caveat::Severity;
 use pippin_model::units::counted;
 
+use super::with_code;
 use crate::view::View;
 use crate::view::doubts::Doubt;
 use crate::view::missing;
@@ -29,7 +30,7 @@ fn one(doubt: &Doubt) -> Markup {
         details class=(format!("doubt {class}")) open[doubt.severity > Severity::Note] {
             summary { span class=(format!("badge {class}")) { (word) } " " (doubt.name()) " " span.count { (counted(doubt.seen.len() as u64, "target")) } }
             dl { @for seen in &doubt.seen { dt { (seen.target) } @for evidence in &seen.evidence { dd { (evidence) } } } }
-            @if !doubt.advice.is_empty() { p.advice { "What to do: " (doubt.advice) "." } }
+            @if !doubt.advice.is_empty() { p.advice { "What to do: " (with_code(&doubt.advice)) "." } }
         }
     }
 }
@@ -42,7 +43,7 @@ pub fn without_result(view: &View) -> Markup {
                 h2 { "Without a result" }
                 @for one in missing {
                     div.missing {
-                        p { strong { (one.targets.join(", ")) } ": " (one.what) @if !one.cause.is_empty() { ": " (one.cause) } }
+                        p { strong { (one.targets.join(", ")) } ": " (one.what) @if !one.cause.is_empty() { ": " (with_code(&one.cause)) } }
                         @if !one.log_tail.is_empty() {
                             details { summary { "The last lines of its log" } pre tabindex="0" aria-label="The last lines of its log" { (one.log_tail.join("\n")) } }
                         }

@@ -50,7 +50,7 @@
     const press = document.createElement("button");
     press.type = "button";
     press.className = "name";
-    press.textContent = name.textContent;
+    press.append(...name.childNodes);
     press.title = "Mark this row";
     press.setAttribute("aria-pressed", "false");
     press.addEventListener("click", () => press.setAttribute("aria-pressed", String(row.classList.toggle("marked"))));

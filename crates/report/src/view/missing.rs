@@ -17,6 +17,9 @@ pub struct Missing {
     pub is_unavailable: bool,
 }
 
+/// Stands for the names of the targets in a cause that says them, so that such causes are the same.
+const NAMES: &str = "{targets}";
+
 /// Every target that has no result or failed in some of its trials, in the order of the table.
 #[must_use]
 pub fn of(view: &View) -> Vec<Missing> {
@@ -27,6 +30,9 @@ pub fn of(view: &View) -> Vec<Missing> {
             Some(same) => same.targets.extend(one.targets),
             None => found.push(one),
         }
+    }
+    for one in &mut found {
+        one.cause = one.cause.replace(NAMES, &one.targets.join(" "));
     }
     found
 }
@@ -43,10 +49,11 @@ fn missing(view: &View, row: &Row) -> Missing {
         Some(failure) => format!("failed at the stage \"{}\"", failure.stage.name()),
     };
     let failure = row.failure.as_ref();
+    let target = row.target.to_string();
     Missing {
-        targets: vec![row.target.to_string()],
         what,
-        cause: failure.map(|failure| failure.message.clone()).unwrap_or_default(),
+        cause: failure.map(|failure| failure.message.replace(&target, NAMES)).unwrap_or_default(),
+        targets: vec![target],
         log_tail: failure.map(|failure| failure.log_tail.clone()).unwrap_or_default(),
         is_unavailable: row.unavailable,
     }
@@ -66,13 +73,34 @@ mod tests {
     use super::*;
     use pippin_model::example::run as example;
 
-    #[test]
-    fn the_same_cause_is_said_once() {
-        let mut view = View::of(&example::hello());
+    /// Two targets that are unavailable for one cause.
+    fn two() -> Vec<Row> {
+        let view = View::of(&example::hello());
         let unavailable = view.rows.iter().find(|row| row.unavailable).unwrap().clone();
         let mut other = unavailable.clone();
         other.summary.target = "elixir/other".parse().unwrap();
-        view.rows = vec![unavailable, other];
+        vec![unavailable, other]
+    }
+
+    #[test]
+    fn a_cause_that_names_its_target_names_all_of_them() {
+        let mut view = View::of(&example::hello());
+        view.rows = two();
+        for row in &mut view.rows {
+            let command = format!("not installed; run `pippin targets install {}`", row.target);
+            row.failure.as_mut().unwrap().message = command;
+        }
+        let first = view.rows[0].target.to_string();
+        let found = of(&view);
+        assert_eq!(found.len(), 1, "{found:?}");
+        let both = format!("run `pippin targets install {first} elixir/other`");
+        assert!(found[0].cause.ends_with(&both), "{}", found[0].cause);
+    }
+
+    #[test]
+    fn the_same_cause_is_said_once() {
+        let mut view = View::of(&example::hello());
+        view.rows = two();
         let found = of(&view);
         assert_eq!((found.len(), found[0].targets.len()), (1, 2));
         assert!(

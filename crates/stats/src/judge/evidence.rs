@@ -15,6 +15,10 @@ use crate::cost::cores_of;
 use crate::judge::answer_size::{AnswerSize, sizes_by_target};
 use crate::judge::asked::Asked;
 
+/// The shortest load whose CPU use is judged. The kernel's counters tick in hundredths of a second,
+/// so a shorter time says nothing.
+pub(crate) const SHORTEST_USAGE_NS: u64 = 900_000_000;
+
 /// What is known besides the trial's own record.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Context<'a> {
@@ -103,11 +107,10 @@ impl<'a> Evidence<'a> {
         self.load().map(|load| &load.measured)
     }
 
-    /// The resource usage, if it covers about a second or more. The kernel's counters tick in
-    /// hundredths of a second, so a shorter time says nothing.
+    /// The resource usage, if it covers about a second or more.
     #[must_use]
     pub fn usage(&self) -> Option<&'a Usage> {
-        self.record.usage.as_ref().filter(|usage| usage.duration_ns >= 900_000_000)
+        self.record.usage.as_ref().filter(|usage| usage.duration_ns >= SHORTEST_USAGE_NS)
     }
 
     /// How load was applied.

@@ -53,6 +53,7 @@ use pippin_model::caveat::{Caveat, Severity};
 use pippin_model::trial::TrialRecord;
 
 pub use answer_size::AnswerSize;
+pub(crate) use evidence::SHORTEST_USAGE_NS;
 pub use evidence::{Context, Evidence, expected_delay};
 pub use run::RunCaveats;
 pub(crate) use run::repetitions;

@@ -84,7 +84,8 @@ pub fn bars_about(
             let (above, below) =
                 if form.is_wide() { (slot + 0.18, slot + 0.82) } else { (slot + 0.46, slot + 0.9) };
             let end = draw_bar(&mut chart, x, bar, (above, below))?;
-            names(root, form, bar, end, left)?;
+            let line = reference.map(|value| chart.backend_coord(&(x.place(value), slot)).0);
+            names(root, form, bar, beside(end, line, bar), left)?;
         }
         Ok(())
     })
@@ -146,6 +147,14 @@ fn whisker<X: Ranged<ValueType = f64>, Y: Ranged<ValueType = f64>>(
         .map(|single| Circle::new((x.place(*single), middle + 1.6 * half), px(2), INK.filled()));
     chart.draw_series(dots)?;
     Ok(())
+}
+
+/// Where the figure of a bar begins: after the bar's end, and beyond the line of the reference if
+/// that would cross the figure.
+fn beside((x, y): (i32, i32), line: Option<i32>, bar: &Bar) -> (i32, i32) {
+    let width = ipx(8 + text_width(bar.figure.chars().count()) as i32);
+    let crossed = line.filter(|line| (x + 1..x + width).contains(line));
+    (crossed.unwrap_or(x), y)
 }
 
 fn names(root: &Area<'_>, form: Form, bar: &Bar, end: (i32, i32), left: u32) -> Drawn {
