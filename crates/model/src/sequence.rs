@@ -170,6 +170,7 @@ pub fn usage_of(stretches: &[Usage]) -> Option<Usage> {
         log_bytes: sum(&|usage| usage.log_bytes),
         energy_uj: sum(&|usage| usage.energy_uj),
         listen_queue: mean(&queue).zip(longest),
+        backlog: stretches.iter().filter_map(|usage| usage.backlog).min(),
         frequency_khz: frequencies()
             .map(|(least, _)| least)
             .min()
@@ -221,6 +222,7 @@ pub fn samples_of(from_ns: u64, stretches: &[Usage]) -> Vec<UsageSample> {
         }
         add_host(&mut now.host, usage);
         now.listen_queue = usage.listen_queue.map(|(mean, _)| mean.round() as u64);
+        now.backlog = usage.backlog;
         now.log_bytes = match (now.log_bytes, usage.log_bytes) {
             (before, Some(more)) => Some(before.unwrap_or(0) + more),
             (_, None) => None,

@@ -32,6 +32,9 @@ pub struct UsageSample {
     /// by the target.
     #[serde(default)]
     pub listen_queue: Option<u64>,
+    /// The backlog of the target's port: how many connections may wait in its listen queue.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub backlog: Option<u64>,
     /// Threads of the target on processors that it was not given.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub strays: Vec<Stray>,
@@ -155,6 +158,9 @@ pub struct Usage {
     /// Connections that waited for the target to accept them: mean and highest of the samples.
     #[serde(default)]
     pub listen_queue: Option<(f64, u64)>,
+    /// How many may wait there, as the target asked when it began to listen.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub backlog: Option<u64>,
     /// Energy that all packages of processors used, in microjoules: by everything that ran on them,
     /// and by what was idle.
     #[serde(default, skip_serializing_if = "Option::is_none")]

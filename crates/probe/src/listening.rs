@@ -80,6 +80,8 @@ pub struct Listener {
     pub inode: u32,
     /// Connections that wait to be accepted.
     pub waiting: u32,
+    /// The backlog that the server asked for: the kernel drops what comes while more are waiting.
+    pub backlog: u32,
 }
 
 /// A connection to the kernel for queries about listening sockets.
@@ -108,11 +110,14 @@ impl Listeners {
         Ok(Self { socket: unsafe { OwnedFd::from_raw_fd(fd) }, answer: vec![0; ANSWER_BYTES] })
     }
 
-    /// Connections that wait to be accepted on this port of this network namespace, over all
-    /// addresses and listening sockets. `None` if nothing listens there or the kernel does not
-    /// tell.
-    pub fn waiting(&mut self, port: u16) -> Option<u64> {
-        self.of_port(port).iter().map(|listener| u64::from(listener.waiting)).reduce(|a, b| a + b)
+    /// Connections that wait to be accepted on this port of this network namespace, and the
+    /// backlog, over all addresses and listening sockets. `None` if nothing listens there or the
+    /// kernel does not tell.
+    pub fn waiting(&mut self, port: u16) -> Option<(u64, u64)> {
+        self.of_port(port)
+            .iter()
+            .map(|listener| (u64::from(listener.waiting), u64::from(listener.backlog)))
+            .reduce(|(waiting, backlog), one| (waiting + one.0, backlog + one.1))
     }
 
     /// The sockets that listen on this port of this network namespace; empty if the kernel does not
@@ -197,6 +202,7 @@ fn read_answer(mut bytes: &[u8], port: u16, all: &mut Vec<Listener>) -> io::Resu
                         address: address(body),
                         inode: number(body, offset_of!(Message, inode)),
                         waiting: number(body, offset_of!(Message, receive_queue)),
+                        backlog: number(body, offset_of!(Message, send_queue)),
                     });
                 }
             }
@@ -245,6 +251,7 @@ mod tests {
         body[8..12].copy_from_slice(&[127, 0, 0, 1]);
         body[4..6].copy_from_slice(&port.to_be_bytes());
         body[56..60].copy_from_slice(&queue.to_ne_bytes());
+        body[60..64].copy_from_slice(&128_u32.to_ne_bytes());
         body[68..72].copy_from_slice(&77_u32.to_ne_bytes());
         message(BY_FAMILY, &body)
     }
@@ -258,7 +265,12 @@ mod tests {
 
     #[test]
     fn all_listeners_of_a_port_are_found() {
-        let of = |waiting| Listener { address: Ipv4Addr::LOCALHOST.into(), inode: 77, waiting };
+        let of = |waiting| Listener {
+            address: Ipv4Addr::LOCALHOST.into(),
+            inode: 77,
+            waiting,
+            backlog: 128,
+        };
         let mut bytes = [listener(80, 3), listener(81, 100), listener(80, 4)].concat();
         assert_eq!(read(&bytes, 80).unwrap(), (vec![of(3), of(4)], false));
         bytes.extend(message(libc::NLMSG_DONE as u16, &[0; 4]));
@@ -282,13 +294,15 @@ mod tests {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
         let mut queues = Listeners::open().unwrap();
-        assert_eq!(queues.waiting(address.port()), Some(0));
+        // Debian's limit for a backlog is 4096, and that of older kernels 128.
+        let (waiting, backlog) = queues.waiting(address.port()).unwrap();
+        assert!(waiting == 0 && backlog > 0, "{backlog}");
         assert_eq!(queues.of_port(address.port())[0].address, address.ip());
         let connections: Vec<TcpStream> =
             (0..3).map(|_| TcpStream::connect(address).unwrap()).collect();
-        assert_eq!(queues.waiting(address.port()), Some(3));
+        assert_eq!(queues.waiting(address.port()), Some((3, backlog)));
         let accepted = listener.accept().unwrap();
-        assert_eq!(queues.waiting(address.port()), Some(2));
+        assert_eq!(queues.waiting(address.port()), Some((2, backlog)));
         drop((listener, connections, accepted));
         assert_eq!(queues.waiting(address.port()), None, "nothing listens there any more");
     }

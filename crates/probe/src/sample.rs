@@ -119,10 +119,15 @@ pub fn sample(roots: &Roots, memory: &mut TreeMemory) -> UsageSample {
 
     let cpu_before_ns = thread_cpu_ns();
     let detailed = now_ns >= memory.detail_due_ns;
-    let listen_queue =
+    let queue =
         roots.port.zip(memory.queues.as_mut()).and_then(|(port, queues)| queues.waiting(port));
-    let mut result =
-        UsageSample { at_ns, log_bytes: log_bytes(roots), listen_queue, ..UsageSample::default() };
+    let mut result = UsageSample {
+        at_ns,
+        log_bytes: log_bytes(roots),
+        listen_queue: queue.map(|(waiting, _)| waiting),
+        backlog: queue.map(|(_, backlog)| backlog),
+        ..UsageSample::default()
+    };
     let ours: Vec<i32> = tallies.values().flat_map(|tally| tally.pids.iter().copied()).collect();
     for (role, tally) in tallies {
         if !tally.began {

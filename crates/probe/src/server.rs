@@ -271,8 +271,12 @@ mod tests {
 
     #[test]
     fn a_socket_on_all_addresses_serves_each() {
-        let on =
-            |address: &str| Listener { address: address.parse().unwrap(), inode: 1, waiting: 0 };
+        let on = |address: &str| Listener {
+            address: address.parse().unwrap(),
+            inode: 1,
+            waiting: 0,
+            backlog: 0,
+        };
         let local: IpAddr = [127, 0, 0, 1].into();
         assert!(serves(&on("127.0.0.1"), local));
         assert!(serves(&on("0.0.0.0"), local));

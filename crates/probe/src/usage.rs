@@ -36,6 +36,7 @@ pub fn usage_between(samples: &[UsageSample], from_ns: u64, to_ns: u64) -> Optio
         log_bytes: stretch.growth(|sample| sample.log_bytes).map(whole),
         energy_uj: stretch.host_growth(|host| host.energy_uj).map(whole),
         listen_queue: listen_queue(&stretch),
+        backlog: stretch.within(|sample| sample.backlog).into_iter().min(),
         frequency_khz: frequency_khz(&stretch, &busy_by_cpu),
         strays: outside::of_each_once(stretch.inside().flat_map(|sample| &sample.strays)),
         unbilled: stretch.inside().any(|sample| sample.unbilled),

@@ -61,7 +61,7 @@ fn write(arguments: &ImportArguments, requests: &[Asked]) -> Result<(), CliError
 /// Prints what was left out and how to use the file.
 fn tell(arguments: &ImportArguments, imported: &Imported) {
     for (why, count) in &imported.left_out {
-        say(format_args!("left out: {count} {why}"));
+        say(format_args!("left out: {why} ({count})"));
     }
     let mut headers = imported.requests.iter().flat_map(|request| &request.headers);
     if headers.any(|(name, _)| is_secret(name)) {

@@ -5,12 +5,14 @@ use pippin_reference::Running;
 use pippin_reference::scripted::{Account, Answer, Received, Script, spawn};
 use serde_json::Value;
 use std::io::{Read, Write};
+use std::os::fd::AsRawFd as _;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 crate::patience::patient_tests!(
     devices_have_phases,
     connections_that_the_server_does_not_accept_are_told_of,
+    a_short_listen_queue_is_named_as_the_reason_for_missing_connections,
     an_open_loop_sends_at_its_rate,
     an_objective_that_no_rate_keeps_is_a_failure,
 );
@@ -515,6 +517,40 @@ fn connections_that_the_server_does_not_accept_are_told_of() {
     let json =
         self::json(&steady(), &["-c", "20", "-d", "500ms", "--warm-up", "none"], &BELIEVED_OR_NOT);
     assert!(!ids(&json).contains(&"listen_queue"), "all are accepted here: {json:#}");
+}
+
+/// As `python3 -m http.server` does: a queue of five, one connection after the other, and each
+/// answer ends its connection.
+fn a_short_listen_queue_is_named_as_the_reason_for_missing_connections() {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    // SAFETY: no pointers. The socket listens already, and only its backlog changes.
+    assert_eq!(unsafe { libc::listen(listener.as_raw_fd(), 5) }, 0);
+    let url = format!("http://{}/", listener.local_addr().unwrap());
+    std::thread::spawn(move || {
+        for mut stream in listener.incoming().flatten() {
+            std::thread::sleep(Duration::from_millis(2));
+            let _ = stream.read(&mut [0; 4096]);
+            let _ = stream.write_all(b"HTTP/1.0 200 OK\r\nContent-Length: 2\r\n\r\nok");
+        }
+    });
+    let folder = tempfile::tempdir().unwrap();
+    let load =
+        ["load", &url, "-c", "20", "-d", "1s", "--warm-up", "none", "--quiet", "--json", "-"];
+    let outcome = pippin(folder.path(), &load);
+    let json: Value =
+        serde_json::from_str(&outcome.stdout).unwrap_or_else(|error| panic!("{error}: {outcome}"));
+    let caveats = json["caveats"].as_array().unwrap();
+    let caveat = caveats.iter().find(|caveat| caveat["id"] == "connections_missing");
+    in_time(caveat.is_some(), || outcome.to_string());
+    let caveat = caveat.unwrap();
+    assert!(
+        caveat["evidence"]
+            .as_str()
+            .unwrap()
+            .ends_with("the others found the server's listen queue full, which holds 5"),
+        "{caveat}"
+    );
+    assert!(caveat["advice"].as_str().unwrap().contains("`connections = 5`"), "{caveat}");
 }
 
 #[test]

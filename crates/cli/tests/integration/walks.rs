@@ -187,6 +187,6 @@ fn what_does_not_go_with_steps_is_refused_with_the_fix() {
     refused(&[], &["shop.toml:2", "nobody.csv"]);
     checkout.write("shop.toml", SHOP);
     checkout.write("users.csv", "name,password\nana\n");
-    refused(&[], &["users.csv:2: 1 values, but there are 2 names in the first line"]);
+    refused(&[], &["users.csv:2: 1 value, but the first line has 2 names"]);
     server.stop().unwrap();
 }

@@ -5,6 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use crate::draw::Draw;
+use crate::units::counted;
 
 /// A value that every walk begins with, or several from one row.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -224,7 +225,8 @@ fn csv(text: &str) -> Table {
         let line = error.position().map_or(1, csv::Position::line);
         let why = match error.kind() {
             csv::ErrorKind::UnequalLengths { expected_len, len, .. } => {
-                format!("{len} values, but there are {expected_len} names in the first line")
+                let (values, names) = (counted(*len, "value"), counted(*expected_len, "name"));
+                format!("{values}, but the first line has {names}")
             }
             _ => error.to_string(),
         };
@@ -322,7 +324,7 @@ mod tests {
     #[test]
     fn a_wrong_line_is_named() {
         let cases = [
-            ("a.csv", "a,b\n1,2\n3\n", "a.csv:3: 1 values, but there are 2 names"),
+            ("a.csv", "a,b\n1,2\n3\n", "a.csv:3: 1 value, but the first line has 2 names"),
             ("a.csv", "a b\n1\n", "a.csv:1: `a b` is not a valid name"),
             ("a.csv", "a\n", "a.csv:1: there is no row"),
             ("a.jsonl", "{\"a\":1}\n{\"b\":1}\n", "a.jsonl:2: the rows before have no `b`"),

@@ -45,12 +45,31 @@ pub fn judge(evidence: &Evidence) -> Option<Caveat> {
             whole(live)
         )
     };
-    Some(caveat(
-        "connections_missing",
-        Severity::Invalid,
-        seen,
-        "see the errors by kind. `pippin doctor` checks file limits, ports and backlog; the server may also limit its connections",
-    ))
+    let (because, advice) = match full_queue(evidence, asked) {
+        Some(backlog) => (
+            format!(": the others found the server's listen queue full, which holds {backlog}"),
+            format!(
+                "raise the server's backlog (the second number of listen(2)), or measure with at most {}: `-c {backlog}`, or `connections = {backlog}` in the plan",
+                counted(backlog, "connection")
+            ),
+        ),
+        None => (
+            String::new(),
+            "see the errors by kind. `pippin doctor` checks file limits, ports and backlog; the server may also limit its connections".into(),
+        ),
+    };
+    Some(caveat("connections_missing", Severity::Invalid, seen + &because, advice))
+}
+
+/// The server's backlog, if it has no room for all connections and was full: the kernel dropped
+/// some, or as many were seen to wait. Connections that the kernel drops try again after 1 s, 3 s,
+/// 7 s; where each answer ends its connection, some never come to their turn.
+fn full_queue(evidence: &Evidence, asked: u64) -> Option<u64> {
+    let usage = evidence.record.usage.as_ref()?;
+    let backlog = usage.backlog.filter(|&backlog| (1..asked).contains(&backlog))?;
+    let was_full = usage.listen_overflows.is_some_and(|dropped| dropped > 0)
+        || usage.listen_queue.is_some_and(|(_, most)| most >= backlog);
+    was_full.then_some(backlog)
 }
 
 #[cfg(test)]
@@ -83,6 +102,27 @@ mod tests {
         windows.truncate(1);
         windows[0].duration_ns = 800_000_000;
         assert_eq!(judged(judge, &dying), None);
+    }
+
+    #[test]
+    fn a_full_listen_queue_is_the_reason_and_its_length_the_advice() {
+        let with = |backlog, dropped, waiting| {
+            let mut record = ExampleTrial::hello().build();
+            record.load.as_mut().unwrap().measured.connections.peak = 6;
+            let usage = record.usage.as_mut().unwrap();
+            (usage.backlog, usage.listen_overflows) = (backlog, Some(dropped));
+            usage.listen_queue = Some((1.0, waiting));
+            judged(judge, &record).unwrap()
+        };
+        for (dropped, waiting) in [(1, 0), (0, 5)] {
+            let caveat = with(Some(5), dropped, waiting);
+            assert!(caveat.evidence.ends_with("listen queue full, which holds 5"), "{caveat:?}");
+            assert!(caveat.advice.contains("`connections = 5` in the plan"), "{caveat:?}");
+        }
+        // Unknown, long enough, or never full.
+        for (backlog, dropped) in [(None, 1), (Some(10), 1), (Some(5), 0)] {
+            assert!(with(backlog, dropped, 4).evidence.ends_with("at most 6 open"));
+        }
     }
 
     #[test]
