@@ -246,7 +246,8 @@ pub struct CheckArguments {
     /// Skip targets that passed before, if their source, the workloads and Pippin are unchanged.
     #[arg(long)]
     pub resume: bool,
-    /// Start no further target after this time, for example 10m; the rest is named.
+    /// Begin no target after this time, for example 10m, and stop installations; what is left is
+    /// named.
     #[arg(long, value_name = "TIME")]
     pub within: Option<String>,
 }

@@ -64,6 +64,8 @@ pub enum Skipped {
     PassedBefore,
     /// The time for all checks was over.
     NoTimeLeft,
+    /// The time for all checks was over before it was installed.
+    NoTimeToInstall,
     /// It serves none of the workloads that were asked for.
     NoSuchWorkload,
 }
@@ -75,6 +77,7 @@ impl Skipped {
         match self {
             Self::PassedBefore => "passed before",
             Self::NoTimeLeft => "no time left",
+            Self::NoTimeToInstall => "no time left to install it",
             Self::NoSuchWorkload => "serves none of these workloads",
         }
     }

@@ -209,7 +209,7 @@ impl Check<'_> {
     fn is_missed(&self, checked: &Checked) -> bool {
         match checked.skipped {
             Some(Skipped::PassedBefore) => false,
-            Some(Skipped::NoTimeLeft) => !self.arguments.optional,
+            Some(Skipped::NoTimeLeft | Skipped::NoTimeToInstall) => !self.arguments.optional,
             Some(Skipped::NoSuchWorkload) => true,
             None => checked.is_unavailable(),
         }

@@ -101,6 +101,22 @@ fn when_the_time_is_over_what_is_left_is_named() {
     check(&checkout, &["test/it", "--optional", "--install", "--within", "1ns"]).exits(0);
 }
 
+/// One installation ends, and the other would go on for longer than the time that there is.
+#[test]
+fn an_installation_under_way_is_stopped_when_the_time_is_over() {
+    let checkout = Checkout::new();
+    counting(&checkout, "long", "sleep 1000", &["one"]);
+    counting(&checkout, "short", "true", &[]);
+    let within = ["--all", "--install", "--yes", "--jobs", "2", "--within", "5s"];
+    check(&checkout, &within).exits(0).says(&[
+        "test/long                        not checked  no time left to install it",
+        "test/long:one                    not checked  no time left to install it",
+        "test/short                       pass",
+        "targets: 1 passed, 0 failed, 0 unavailable, 2 not checked",
+    ]);
+    checkout.left_nothing();
+}
+
 /// Every skeleton whose tools are installed serves `hello`, and the others are named. Cargo is
 /// always here.
 #[test]

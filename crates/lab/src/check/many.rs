@@ -22,7 +22,8 @@ pub struct Many<'a> {
     pub folder: &'a Path,
     /// How many targets are installed and proved at the same time, at least 1.
     pub jobs: usize,
-    /// No target begins after this instant.
+    /// After this instant no target begins, no step of an installation goes on, and no further
+    /// variant is proved. System packages are installed to their end.
     pub until: Option<Instant>,
     /// System packages may be installed.
     pub apt_allowed: bool,
@@ -42,6 +43,14 @@ pub struct Many<'a> {
 
 /// A target with the variants to check. It is installed once for all of them.
 type Group = Vec<TargetId>;
+
+/// Why nothing of a group is proved.
+enum Missing {
+    /// It cannot be installed here.
+    Unavailable(Failure),
+    /// The time was over before it was installed.
+    NoTimeLeft,
+}
 
 impl Many<'_> {
     /// Checks them all; the results are in the order of the names.
@@ -67,12 +76,9 @@ impl Many<'_> {
         // In portions: at a time limit, targets are then left that were not begun, and none that
         // were installed in vain.
         for portion in groups.chunks(self.jobs.max(1)) {
-            if self.until.is_some_and(|until| Instant::now() >= until) {
-                for id in portion.iter().flatten() {
-                    let late = Checked::skipped(id.clone(), Skipped::NoTimeLeft);
-                    (self.tell)(&late);
-                    results.push(late);
-                }
+            if self.is_late() {
+                let late = portion.iter().flatten();
+                results.extend(late.map(|id| self.skip(id, Skipped::NoTimeLeft)));
                 continue;
             }
             results.extend(self.portion(portion)?);
@@ -81,42 +87,65 @@ impl Many<'_> {
         Ok(results)
     }
 
+    fn is_late(&self) -> bool {
+        self.until.is_some_and(|until| Instant::now() >= until)
+    }
+
+    fn skip(&self, id: &TargetId, why: Skipped) -> Checked {
+        let skipped = Checked::skipped(id.clone(), why);
+        (self.tell)(&skipped);
+        skipped
+    }
+
     /// Installs everything before it proves anything, so that no proof competes with a compiler.
     fn portion(&self, groups: &[Group]) -> Result<Vec<Checked>, LabError> {
-        let installed = side_by_side(groups, |number, group| {
-            self.with_checker(number, |checker| {
-                match checker.installer.install(&self.catalog.target(&group[0])?) {
-                    Ok(installed) => Ok(Ok(installed)),
-                    Err(LabError::Target(failure)) => Ok(Err(failure)),
-                    Err(other) => Err(other),
-                }
-            })
-        })?;
+        let installed = side_by_side(groups, |_, group| self.install(&group[0]))?;
         let quiet = RwLock::new(());
-        let work: Vec<(&Group, Result<Installed, Failure>)> =
+        let work: Vec<(&Group, Result<Installed, Missing>)> =
             groups.iter().zip(installed).collect();
         let checked = side_by_side(&work, |number, (group, installed)| {
-            self.with_checker(number, |checker| {
-                group.iter().map(|id| self.prove(checker, id, installed, &quiet)).collect()
-            })
+            self.prove(number, group, installed, &quiet)
         })?;
-        Ok(checked.into_iter().flat_map(|group: Vec<Checked>| group).collect())
+        Ok(checked.into_iter().flatten().collect())
     }
 
     fn prove(
         &self,
-        checker: &Checker<'_>,
-        id: &TargetId,
-        installed: &Result<Installed, Failure>,
+        number: usize,
+        group: &[TargetId],
+        installed: &Result<Installed, Missing>,
         quiet: &RwLock<()>,
-    ) -> Result<Checked, LabError> {
-        let checked = match installed {
-            Ok(installed) => checker.prove(id, installed, quiet)?,
-            Err(failure) => {
+    ) -> Result<Vec<Checked>, LabError> {
+        let folder = self.folder.join(number.to_string());
+        std::fs::create_dir_all(&folder)
+            .map_err(LabError::io(format!("create {}", folder.display())))?;
+        let installer = self.installer(self.interrupted);
+        let (catalog, only) = (self.catalog, self.only);
+        let checker = Checker { catalog, installer: &installer, folder: &folder, only };
+        let one = |(nth, id): (usize, &TargetId)| match installed {
+            Err(Missing::NoTimeLeft) => Ok(self.skip(id, Skipped::NoTimeToInstall)),
+            // Something of what was installed is proved in any case.
+            Ok(_) if nth > 0 && self.is_late() => Ok(self.skip(id, Skipped::NoTimeLeft)),
+            Ok(installed) => self.note(checker.prove(id, installed, quiet)?),
+            Err(Missing::Unavailable(failure)) => {
                 let failure = Failure { stage: Stage::Install, ..failure.clone() };
-                Checked { failure: Some(failure), ..Checked::new(id.clone()) }
+                self.note(Checked { failure: Some(failure), ..Checked::new(id.clone()) })
             }
         };
+        group.iter().enumerate().map(one).collect()
+    }
+
+    fn install(&self, id: &TargetId) -> Result<Result<Installed, Missing>, LabError> {
+        let stops = || (self.interrupted)() || self.is_late();
+        match self.installer(&stops).install(&self.catalog.target(id)?) {
+            Ok(installed) => Ok(Ok(installed)),
+            Err(LabError::Target(failure)) => Ok(Err(Missing::Unavailable(failure))),
+            Err(LabError::Interrupted) if !(self.interrupted)() => Ok(Err(Missing::NoTimeLeft)),
+            Err(other) => Err(other),
+        }
+    }
+
+    fn note(&self, checked: Checked) -> Result<Checked, LabError> {
         self.passed.lock().unwrap_or_else(PoisonError::into_inner).note(self.catalog, &checked)?;
         (self.tell)(&checked);
         Ok(checked)
@@ -133,26 +162,13 @@ impl Many<'_> {
         })
     }
 
-    fn with_checker<T>(
-        &self,
-        number: usize,
-        work: impl FnOnce(&Checker<'_>) -> Result<T, LabError>,
-    ) -> Result<T, LabError> {
-        let folder = self.folder.join(number.to_string());
-        std::fs::create_dir_all(&folder)
-            .map_err(LabError::io(format!("create {}", folder.display())))?;
-        let installer = Installer {
+    fn installer<'a>(&'a self, interrupted: &'a dyn Fn() -> bool) -> Installer<'a> {
+        Installer {
             apt_allowed: self.apt_allowed,
             steps_allowed: self.steps_allowed,
             say: self.say,
-            interrupted: self.interrupted,
-        };
-        work(&Checker {
-            catalog: self.catalog,
-            installer: &installer,
-            folder: &folder,
-            only: self.only,
-        })
+            interrupted,
+        }
     }
 }
 

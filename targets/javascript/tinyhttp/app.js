@@ -1,0 +1,57 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { App } from "@tinyhttp/app";
+import ejs from "ejs";
+
+const deviceBody = "x".repeat(1024);
+
+function catalogue(n) {
+  const items = [];
+  for (let id = 1; id <= 12; id += 1) {
+    items.push({ id, name: `Item ${id} <of> page ${n} & more`, price: id * n });
+  }
+  return { n, title: `Page ${n}`, items };
+}
+
+/** The application with the routes whose services (a `pg` pool, an upstream's base URL) are there. */
+export function createApp({ pool, upstream }) {
+  const app = new App({
+    settings: { views: new URL("./views", import.meta.url).pathname, "view engine": "ejs" },
+  });
+  app.engine("ejs", ejs.renderFile);
+
+  app.get("/", (request, response) => {
+    response.type("text/plain").send("Hello World!");
+  });
+
+  app.get("/hola/:name", (request, response) => {
+    response.type("text/plain").send(`Hola ${request.params.name}`);
+  });
+
+  app.get("/page/:n", (request, response, next) => {
+    const n = Number(request.params.n);
+    if (!Number.isSafeInteger(n)) return next();
+    response.render("page", catalogue(n));
+  });
+
+  // Timers count whole milliseconds from a clock that is rounded down: 96 to 105 wait 95 to 105 ms.
+  app.get("/device", async (request, response) => {
+    await sleep(96 + Math.floor(Math.random() * 10));
+    response.type("text/plain").send(deviceBody);
+  });
+
+  if (pool) {
+    app.get("/api/users/", async (request, response) => {
+      const { rows } = await pool.query("SELECT id, name, email FROM users ORDER BY id");
+      response.json(rows);
+    });
+  }
+
+  if (upstream) {
+    app.get("/api/proxy/", async (request, response) => {
+      const answer = await fetch(`${upstream}/slow`);
+      response.status(answer.status).type("text/plain").send(await answer.text());
+    });
+  }
+
+  return app;
+}

@@ -1,0 +1,35 @@
+// One tinyhttp process; cluster.js starts several of them on one port.
+import cluster from "node:cluster";
+import process from "node:process";
+import pg from "pg";
+import { createApp } from "./app.js";
+
+const { HOST, PORT, WORKERS, DATABASE_URL, DATABASE_POOL, UPSTREAM_URL } = process.env;
+
+// DATABASE_POOL is for the whole target, so the processes of a cluster share it out.
+function poolSize() {
+  const processes = cluster.isWorker ? Number(WORKERS ?? 1) : 1;
+  return Math.max(1, Math.floor(Number(DATABASE_POOL ?? 10) / processes));
+}
+
+const pool = DATABASE_URL ? new pg.Pool({ connectionString: DATABASE_URL, max: poolSize() }) : undefined;
+pool?.on("error", (error) => console.error(error));
+
+const app = createApp({ pool, upstream: UPSTREAM_URL });
+const server = app.listen(Number(PORT), undefined, HOST);
+
+let stopping = false;
+
+// The primary passes the signal on, and whoever signals the whole process group sends it twice.
+function stop() {
+  if (stopping) return;
+  stopping = true;
+  server.close(async () => {
+    await pool?.end();
+    if (cluster.isWorker) cluster.worker.disconnect();
+  });
+  // Kept-alive connections become idle as their last answers go out; nothing else would end them for 5 s.
+  setInterval(() => server.closeIdleConnections(), 50).unref();
+}
+
+process.on("SIGTERM", stop);
