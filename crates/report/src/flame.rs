@@ -61,11 +61,13 @@ fn slim(frame: &str) -> String {
     slim
 }
 
-/// Removes the script that remains with `no_javascript`, which does nothing, and the words that
-/// would call it.
+/// Removes the script that remains with `no_javascript`, which does nothing, what would call it, and
+/// the style, which would hold for all charts of the page. The page has its own.
 fn without_script(svg: &str) -> String {
     let parts = [
         ("<script", "</script>"),
+        ("<style", "</style>"),
+        (" onload=\"", "\""),
         ("<text id=\"unzoom\"", "</text>"),
         ("<text id=\"search\"", "</text>"),
         ("<text id=\"matched\"", "</text>"),
@@ -76,8 +78,9 @@ fn without_script(svg: &str) -> String {
 /// A text without its first part from a start to an end.
 fn without(text: &str, start: &str, end: &str) -> String {
     let Some(from) = text.find(start) else { return text.into() };
-    let Some(length) = text[from..].find(end) else { return text.into() };
-    format!("{}{}", &text[..from], &text[from + length + end.len()..])
+    let within = from + start.len();
+    let Some(length) = text[within..].find(end) else { return text.into() };
+    format!("{}{}", &text[..from], &text[within + length + end.len()..])
 }
 
 #[cfg(test)]
@@ -90,6 +93,10 @@ mod tests {
         assert!(svg.starts_with("<svg") && svg.contains("write (3 samples, 75.00%)"), "{svg}");
         assert!(svg.contains("&lt;read&gt;") && !svg.contains("<script"), "{svg}");
         assert!(!svg.contains("Search") && !svg.contains("Reset Zoom"), "nothing can be pressed");
+        assert!(
+            !svg.contains("<style") && !svg.contains("onload"),
+            "the page's charts stay as they are"
+        );
         assert_eq!(graph("x", ""), None);
         let narrow = graph("x", "main;serve 99\nmain;rare 1\n").unwrap();
         assert!(narrow.contains("<title>rare (1 samples, 1.00%)</title>"), "{narrow}");

@@ -144,10 +144,36 @@ pub fn cpu_a_request(seconds_per_million: Option<f64>) -> String {
 /// The name of a part and its version, from what its program prints: `axum 0.8.9` from
 /// `registry+https://github.com/rust-lang/crates.io-index#axum@0.8.9` (`cargo pkgid`), `go 1.22.1`
 /// from `bin/server: go1.22.1`. Where no version is found in it, all of it stands behind the name.
+/// What comes from a list has a name of its own.
 #[must_use]
 pub fn version(label: &str, printed: &str) -> String {
     let printed = printed.trim();
+    if let Some(told) = of_a_list(label, printed) {
+        return told;
+    }
     format!("{label} {}", version_in(printed).unwrap_or(printed))
+}
+
+/// Labels of versions that are taken from a list: `pip freeze`, `go list -m all`, a folder of jars.
+const LISTS: [&str; 3] = ["packages", "modules", "libraries"];
+
+/// `uvicorn 0.54.0` from `uvicorn==0.54.0`, `echo 4.13.3` from `github.com/labstack/echo/v4 v4.13.3`,
+/// `undertow-core 2.4.4.Final` from `undertow-core-2.4.4.Final.jar`.
+fn of_a_list(label: &str, printed: &str) -> Option<String> {
+    if !LISTS.contains(&label) {
+        return None;
+    }
+    let digit = |text: &str| text.starts_with(|c: char| c.is_ascii_digit());
+    let is_major = |part: &&str| part.strip_prefix('v').is_some_and(digit);
+    let jar = || {
+        let jar = printed.strip_suffix(".jar")?;
+        let (at, _) = jar.match_indices('-').find(|(at, _)| digit(&jar[at + 1..]))?;
+        Some((&jar[..at], &jar[at + 1..]))
+    };
+    let (name, version) =
+        printed.split_once("==").or_else(|| printed.split_once(" v")).or_else(jar)?;
+    let name = name.split('/').rfind(|part| !is_major(part))?;
+    Some(format!("{name} {version}"))
 }
 
 /// The first word that reads as a version: numbers with points between them, letters before them
@@ -235,6 +261,14 @@ mod tests {
             ("caddy", "v2.6.2 h1:wKoFIxpmOJLGl3QXoo6PNbYvGW4xLEgo32GPBEjWL8o=", "caddy 2.6.2"),
             ("erlang", "25", "erlang 25"),
             ("perl", "", "perl "),
+            ("packages", "uvicorn==0.54.0", "uvicorn 0.54.0"),
+            ("modules", "github.com/labstack/echo/v4 v4.13.3", "echo 4.13.3"),
+            (
+                "modules",
+                "example.org/targets/go/net-http",
+                "modules example.org/targets/go/net-http",
+            ),
+            ("libraries", "undertow-core-2.4.4.Final.jar", "undertow-core 2.4.4.Final"),
         ] {
             assert_eq!(version(label, printed), told);
         }

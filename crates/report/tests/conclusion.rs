@@ -249,3 +249,15 @@ fn what_beyond_the_capacity_does_is_said_of_each() {
     }
     assert!(!found.contains("lead") && !found.contains("told apart"), "{found}");
 }
+
+#[test]
+fn nothing_is_said_of_what_an_invalid_overload_showed() {
+    let mut run = example::overload();
+    let of_axum = |trial: &&mut TrialRecord| trial.spec.target.to_string() == "rust/axum";
+    for trial in run.trials.iter_mut().filter(of_axum) {
+        trial.verdict = Verdict::Invalid;
+    }
+    let found = conclusion(&run);
+    assert!(found.contains("The result of rust/axum is INVALID"), "{found}");
+    assert!(!found.contains("rust/axum: back") && found.contains("go/net-http"), "{found}");
+}

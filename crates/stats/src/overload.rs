@@ -4,7 +4,7 @@ use pippin_model::caveat::Verdict;
 use pippin_model::load_result::{LoadResult, Window};
 use pippin_model::profile::{Stage, Steps};
 use pippin_model::trial::TrialRecord;
-use pippin_model::units::{format_length, format_ns};
+use pippin_model::units::{format_count, format_length, format_ns};
 use pippin_model::usage::Role;
 use serde::{Deserialize, Serialize};
 
@@ -94,6 +94,8 @@ pub enum Behaviour {
     Queues,
     /// It answers fewer rightly than it could.
     Collapses,
+    /// It answers all that is offered, so it was not overloaded.
+    KeepsUp,
 }
 
 impl Overload {
@@ -155,6 +157,10 @@ impl Overload {
             Behaviour::Collapses => {
                 format!("collapses: {at} it gives {share} of its best rate of right answers")
             }
+            Behaviour::KeepsUp => format!(
+                "keeps up: {at} it answers all that is offered, so its capacity is higher than {} requests/s",
+                format_count(self.capacity_per_s)
+            ),
         })
     }
 
@@ -288,6 +294,9 @@ fn behaviour(levels: &[Level]) -> Option<Behaviour> {
         // Half of the capacity is too much already, so the capacity was wrong.
         return None;
     }
+    if levels.iter().all(|level| level.goodput_per_s >= AT_EASE * level.offered_per_s) {
+        return Some(Behaviour::KeepsUp);
+    }
     let best = levels.iter().map(|level| level.goodput_per_s).fold(0.0, f64::max);
     let beyond: Vec<&Level> = levels.iter().filter(|level| level.multiple >= BEYOND).collect();
     if beyond.is_empty() || best <= 0.0 {
@@ -352,6 +361,15 @@ mod tests {
             collapse.sentence().unwrap().contains("it gives 11 % of"),
             "{:?}",
             collapse.sentence()
+        );
+    }
+
+    #[test]
+    fn a_target_that_answers_everything_was_not_overloaded() {
+        let keeps_up = |offered: f64| Served { good: offered, other: 0.0, p50_ms: 2.0 };
+        assert_eq!(
+            seen(keeps_up, 0).sentence().unwrap(),
+            "keeps up: at 3 times its capacity it answers all that is offered, so its capacity is higher than 1,000 requests/s"
         );
     }
 

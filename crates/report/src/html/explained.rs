@@ -58,7 +58,7 @@ fn graph(one: &Explained) -> Markup {
         @if let Some(failure) = &one.failure { p.notice { "Not complete: " (failure) } }
         @if let Some(svg) = flame::graph(&one.target.to_string(), &one.stacks) {
             p { (words::whole(one.samples)) " samples. Most of them in " (hottest.join(", ")) "." }
-            figure.flame { (PreEscaped(svg)) }
+            figure.flame tabindex="0" role="region" aria-label=(format!("Flame graph of {}, scrolls sideways", one.target)) { (PreEscaped(svg)) }
         } @else if one.failure.is_none() {
             p { "No samples: the target used too little processor time." }
         }
@@ -71,7 +71,7 @@ fn difference(from: &Explained, to: &Explained) -> Markup {
         @if let Some(svg) = flame::difference(&title, &from.stacks, &to.stacks) {
             h3 { (title) }
             p.hint { "Red frames have a greater share of the samples than in " (from.target) ", blue ones a smaller one." }
-            figure.flame { (PreEscaped(svg)) }
+            figure.flame tabindex="0" role="region" aria-label=(format!("Flame graph of the difference: {title}, scrolls sideways")) { (PreEscaped(svg)) }
         }
     }
 }

@@ -31,10 +31,16 @@ pub fn of(run: &RunFacts, rows: &[Row], field: &Field) -> String {
 /// What targets do beyond their capacity; `None` for other loads. They are not ranked there,
 /// because each is offered multiples of its own capacity.
 fn overload(rows: &[Row]) -> Option<String> {
-    let told: Vec<String> = rows
-        .iter()
-        .filter_map(|row| Some(row.overload.as_ref()?.sentences(&row.target.to_string())))
-        .collect();
+    let tell = |row: &Row| {
+        let overload = row.overload.as_ref()?;
+        Some(match row.verdict {
+            Some(Verdict::Invalid) => {
+                format!("The result of {} is INVALID{}.", row.target, because(row))
+            }
+            _ => overload.sentences(&row.target.to_string()),
+        })
+    };
+    let told: Vec<String> = rows.iter().filter_map(tell).collect();
     (!told.is_empty()).then(|| told.join(" "))
 }
 

@@ -88,7 +88,7 @@ mod tests {
         view.rows = two();
         for row in &mut view.rows {
             let command = format!("not installed; run `pippin targets install {}`", row.target);
-            row.failure.as_mut().unwrap().message = command;
+            row.summary.failure.as_mut().unwrap().message = command;
         }
         let first = view.rows[0].target.to_string();
         let found = of(&view);

@@ -87,13 +87,13 @@ async function terminal(browser, input, out, title) {
 }
 
 async function report(browser, address, folder) {
-  const page = await browser.newPage({ viewport: { width: 1240, height: 1150 }, colorScheme: "light" });
+  const page = await browser.newPage({ viewport: { width: 1400, height: 1150 }, colorScheme: "light" });
   await page.goto(address);
   await page.screenshot({ path: `${folder}/report.png` });
   const clip = async (name) => (await page.locator(`#chart-${name}`).boundingBox());
   const [first, last] = [await clip("percentiles"), await clip("distribution")];
   if (first && last) {
-    await page.screenshot({ path: `${folder}/charts.png`, fullPage: true, clip: { x: first.x - 12, y: first.y - 12, width: 980, height: last.y + last.height - first.y + 24 } });
+    await page.screenshot({ path: `${folder}/charts.png`, fullPage: true, clip: { x: first.x - 12, y: first.y - 12, width: first.width + 24, height: last.y + last.height - first.y + 24 } });
   }
 }
 
