@@ -10,7 +10,7 @@ run:
 test:
 	tests/all
 
-# The slow tests of the program, of which each commit runs a third.
+# The slow tests of the program, of which each commit runs a fifth.
 test-slow:
 	cargo test -p pippin-cli --test integration -- $$(grep -v '^#' tests/slow)
 

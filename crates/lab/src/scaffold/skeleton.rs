@@ -108,7 +108,7 @@ pub const SKELETONS: [Skeleton; 10] = [
         steps: r#"[["python3", "-m", "venv", ".venv"]]"#,
         command: r#"[".venv/bin/python", "server.py"]"#,
         version: r#"python = [".venv/bin/python", "--version"]"#,
-        ignored: "/.venv\n",
+        ignored: "/.venv\n__pycache__/\n",
         files: &[("server.py", include_str!("python/server.py"))],
     },
     Skeleton {

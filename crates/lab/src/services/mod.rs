@@ -15,6 +15,9 @@ use crate::install::Installer;
 use postgres::Postgres;
 use upstream::Upstream;
 
+/// So long without a call the upstream is still.
+const STILL: Duration = Duration::from_millis(100);
+
 /// The services of a run.
 #[derive(Debug, Default)]
 pub struct Services {
@@ -127,13 +130,29 @@ impl Services {
         self.upstream.as_mut().is_none_or(|upstream| upstream.reset().is_ok())
     }
 
-    /// Waits until no call is under way, for at most `limit`, so that late calls of one target do
+    /// Waits until no call is under way, for `at_most`, so that late calls of one target do
     /// not count for the next.
     pub fn rest(&mut self, at_most: Duration) {
         let deadline = Instant::now() + at_most;
         let Some(upstream) = self.upstream.as_mut() else { return };
         while upstream.waiting().is_ok_and(|waiting| waiting > 0) && Instant::now() < deadline {
             std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+
+    /// Waits until no call is under way and no other comes, for `at_most`. A busy target may
+    /// still make the calls of requests whose clients have gone.
+    pub fn be_still(&mut self, at_most: Duration) {
+        let deadline = Instant::now() + at_most;
+        loop {
+            self.rest(deadline.saturating_duration_since(Instant::now()));
+            let Some(upstream) = self.upstream.as_mut() else { return };
+            let before = upstream.calls();
+            std::thread::sleep(STILL);
+            let is_still = upstream.waiting() == Ok(0) && upstream.calls() == before;
+            if is_still || Instant::now() >= deadline {
+                return;
+            }
         }
     }
 

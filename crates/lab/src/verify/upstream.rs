@@ -12,6 +12,8 @@ use crate::way::Way;
 /// # Errors
 /// How many calls there were instead.
 pub fn counted(subject: &mut Subject<'_>, requests: u32) -> Verdict {
+    // Calls of a load that was cut off, of this target or another, do not count.
+    subject.services.be_still(subject.limit);
     let before = subject.services.upstream()?.calls()?;
     let sample = subject.first()?;
     let asking = Asking {

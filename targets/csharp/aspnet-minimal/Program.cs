@@ -1,0 +1,78 @@
+using System.Diagnostics;
+using System.Security.Cryptography;
+using AspNetMinimal;
+using Npgsql;
+
+static string Variable(string name) => Environment.GetEnvironmentVariable(name);
+
+var builder = WebApplication.CreateBuilder(args);
+builder.WebHost.UseUrls($"http://{Variable("HOST")}:{Variable("PORT")}");
+
+// Each is absent where the workload does not need it.
+var database = Variable("DATABASE_URL");
+if (database != null)
+{
+    var settings = Database.ConnectionString(database, int.Parse(Variable("DATABASE_POOL")));
+    // Made by the container, which closes it at the end.
+    builder.Services.AddSingleton(_ => NpgsqlDataSource.Create(settings));
+}
+
+var upstream = Variable("UPSTREAM_URL");
+if (upstream != null)
+{
+    builder.Services.AddHttpClient("upstream", client => client.BaseAddress = new Uri(upstream));
+}
+
+var app = builder.Build();
+
+app.MapGet("/", () => "Hello World!");
+app.MapGet("/hola/{name}", (string name) => $"Hola {name}");
+
+var content = new byte[1024];
+Array.Fill(content, (byte)'x');
+app.MapGet("/device", async () =>
+{
+    await Wait(TimeSpan.FromMilliseconds(RandomNumberGenerator.GetInt32(95, 106)));
+    return Results.Bytes(content);
+});
+
+if (database != null)
+{
+    app.UseMiddleware<DatabaseFailures>();
+    app.MapGet("/api/users/", async (NpgsqlDataSource source) =>
+    {
+        var users = new List<User>();
+        await using var command = source.CreateCommand("SELECT id, name, email FROM users ORDER BY id");
+        await using var reader = await command.ExecuteReaderAsync();
+        while (await reader.ReadAsync())
+        {
+            users.Add(new User(reader.GetInt32(0), reader.GetString(1), reader.GetString(2)));
+        }
+
+        return users;
+    });
+}
+
+if (upstream != null)
+{
+    app.MapGet("/api/proxy/", async (IHttpClientFactory clients) =>
+    {
+        using var client = clients.CreateClient("upstream");
+        return await client.GetStringAsync("/slow");
+    });
+}
+
+app.Run();
+
+// The runtime's timers count ticks of a coarse clock and may end some milliseconds early: what is left is waited for too.
+static async Task Wait(TimeSpan time)
+{
+    var elapsed = Stopwatch.StartNew();
+    for (var left = time; left > TimeSpan.Zero; left = time - elapsed.Elapsed)
+    {
+        await Task.Delay((int)Math.Ceiling(left.TotalMilliseconds));
+    }
+}
+
+/// <summary>A row of the table of users.</summary>
+record User(int Id, string Name, string Email);

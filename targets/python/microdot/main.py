@@ -1,0 +1,74 @@
+"""Pippin's workloads on Microdot, with its Jinja extension, asyncpg and httpx."""
+
+import asyncio
+import os
+import random
+from pathlib import Path
+
+import asyncpg
+import httpx
+from microdot.asgi import Microdot
+from microdot.jinja import Template
+
+DEVICE_BODY = "x" * 1024
+USERS_QUERY = "SELECT id, name, email FROM users ORDER BY id"
+HTML = {"Content-Type": "text/html; charset=UTF-8"}
+
+Template.initialize(Path(__file__).parent / "templates")
+
+
+def connections_of_this_process() -> int:
+    """DATABASE_POOL is for the whole target, so the workers share it out."""
+    whole = int(os.environ.get("DATABASE_POOL", "10"))
+    return max(1, whole // int(os.environ.get("WORKERS", "1")))
+
+
+async def startup(scope):
+    if url := os.environ.get("DATABASE_URL"):
+        app.pool = await asyncpg.create_pool(url, min_size=1, max_size=connections_of_this_process())
+    # httpx would allow 100 connections at once and let the others wait; the 20 that it keeps idle stay as they are.
+    limits = httpx.Limits(max_connections=None, max_keepalive_connections=20)
+    app.client = httpx.AsyncClient(limits=limits)
+
+
+async def shutdown(scope):
+    await app.client.aclose()
+    if os.environ.get("DATABASE_URL"):
+        await app.pool.close()
+
+
+app = Microdot(lifespan_startup=startup, lifespan_shutdown=shutdown)
+
+
+@app.get("/")
+async def hello(request):
+    return "Hello World!"
+
+
+@app.get("/hola/<name>")
+async def hola(request, name):
+    return f"Hola {name}"
+
+
+@app.get("/page/<int:n>")
+async def page(request, n):
+    items = [{"id": i, "name": f"Item {i} <of> page {n} & more", "price": i * n} for i in range(1, 13)]
+    return Template("page.html").render(n=n, items=items), HTML
+
+
+@app.get("/api/users/")
+async def users(request):
+    return [dict(row) for row in await app.pool.fetch(USERS_QUERY)]
+
+
+@app.get("/api/proxy/")
+async def proxy(request):
+    answer = await app.client.get(os.environ["UPSTREAM_URL"] + "/slow")
+    return answer.text, answer.status_code
+
+
+@app.get("/device")
+async def device(request):
+    # uvloop counts whole milliseconds from a clock that is rounded down: 96 to 105 wait 95 to 105 ms.
+    await asyncio.sleep(random.randint(96, 105) / 1000)
+    return DEVICE_BODY
