@@ -255,9 +255,10 @@ fn nothing_is_said_of_what_an_invalid_overload_showed() {
     let mut run = example::overload();
     let of_axum = |trial: &&mut TrialRecord| trial.spec.target.to_string() == "rust/axum";
     for trial in run.trials.iter_mut().filter(of_axum) {
+        trial.caveats.push(caveat("send_lag", Severity::Invalid, "19 ms", "more processors"));
         trial.verdict = Verdict::Invalid;
     }
     let found = conclusion(&run);
-    assert!(found.contains("The result of rust/axum is INVALID"), "{found}");
+    assert!(found.contains("The result of rust/axum is INVALID (send lag)."), "{found}");
     assert!(!found.contains("rust/axum: back") && found.contains("go/net-http"), "{found}");
 }
