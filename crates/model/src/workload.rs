@@ -735,7 +735,7 @@ fn check_proof(proof: &Proof) -> Result<(), String> {
 }
 
 /// One concrete request of a workload, with its right answer.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sample {
     /// The path, percent-encoded.
     pub path: String,
