@@ -60,7 +60,7 @@ use pippin_model::tls::{Negotiated, TlsSpec};
 pub use blocking::Place;
 pub use error::{EngineError, Remedy};
 pub use gate::Gate;
-pub use referee::{Exchange, Referee};
+pub use referee::{Briefing, Exchange, Referee};
 
 /// How the caller takes part in a load while it runs.
 pub struct Control<'a> {

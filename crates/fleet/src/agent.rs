@@ -76,12 +76,7 @@ impl Work {
     /// The text that says why the work is refused.
     fn refusal(&self, why: String) -> String {
         let text = match self {
-            Self::Slice(_) => serde_json::to_string(&SliceResult {
-                load: None,
-                start_ns: None,
-                failure: Some(why),
-                caveats: Vec::new(),
-            }),
+            Self::Slice(_) => serde_json::to_string(&SliceResult::failed(why)),
             Self::Run(_) => serde_json::to_string(&Entry::Over(Err(why))),
         };
         text.unwrap_or_default()

@@ -37,6 +37,8 @@ pub enum Told {
         load: Box<LoadSpec>,
         /// Threads on each agent.
         threads: Option<u32>,
+        /// What each agent needs to judge answers.
+        briefing: Option<String>,
     },
     /// End the load.
     Stop,
@@ -72,6 +74,8 @@ pub struct Outcome {
     pub windows: Vec<Window>,
     /// Whether the schedule ever started.
     pub has_started: bool,
+    /// What the agents' deputies of the referee have found.
+    pub found: Vec<String>,
 }
 
 /// A load under way.
@@ -156,7 +160,12 @@ impl Coordinator {
         self.agents = agents.into_iter().zip(parts).map(agent).collect();
     }
 
-    fn apply(&mut self, load: &LoadSpec, threads: Option<u32>, now_ns: u64) -> Vec<Outgoing> {
+    fn apply(
+        &mut self,
+        load: &LoadSpec,
+        (threads, briefing): (Option<u32>, Option<String>),
+        now_ns: u64,
+    ) -> Vec<Outgoing> {
         self.trials += 1;
         self.trial = Some(Trial {
             number: self.trials,
@@ -182,6 +191,7 @@ impl Coordinator {
             threads,
             watches_host: agent.hello.boot != self.boot,
             pieces_at_once,
+            briefing: briefing.clone(),
         };
         let able = self.agents.iter().filter(|agent| matches!(agent.job, Job::Preparing));
         able.map(|agent| self.order(agent, &Order::Prepare(Box::new(prepare(agent))))).collect()
@@ -309,6 +319,7 @@ impl Coordinator {
             merged: trial.merged,
             windows: trial.seconds.whole(),
             has_started: trial.start_ns.is_some(),
+            found: self.agents.iter_mut().filter_map(Agent::found).collect(),
         };
         self.tell(Event::Over(Box::new(outcome)));
     }
@@ -336,7 +347,9 @@ impl Actor for Coordinator {
 
     fn told(&mut self, told: Told, at_ns: u64) -> Vec<Outgoing> {
         match told {
-            Told::Apply { load, threads } => self.apply(&load, threads, at_ns),
+            Told::Apply { load, threads, briefing } => {
+                self.apply(&load, (threads, briefing), at_ns)
+            }
             Told::Stop => {
                 if let Some(trial) = &mut self.trial {
                     trial.is_stopping = true;

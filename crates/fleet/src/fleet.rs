@@ -1,11 +1,11 @@
 //! A fleet as a generator of the lab, and the process of an agent.
-use pippin_engine::Control;
+use pippin_engine::{Briefing, Control, Referee};
 use pippin_lab::LabError;
 use pippin_lab::catalog::Catalog;
 use pippin_lab::generator::{Applied, Generator, NotApplied};
 use pippin_model::agent::AgentPart;
 use pippin_model::load_result::Window;
-use pippin_model::load_spec::{LoadSpec, WarmUp};
+use pippin_model::load_spec::{BodyCheck, LoadSpec, WarmUp};
 use pippin_model::run::Calibration;
 use pippin_model::units::counted;
 use pippin_probe::RoleRoot;
@@ -129,13 +129,31 @@ impl Fleet {
             )));
         }
         let is_loopback = |address: &SocketAddr| address.ip().is_loopback();
-        let elsewhere = self.agents.iter().find(|(_, hello)| hello.boot != self.boot);
-        match (load.addresses.iter().find(|address| is_loopback(address)), elsewhere) {
-            (Some(address), Some((name, _))) => Err(LabError::User(format!(
+        match (load.addresses.iter().find(|address| is_loopback(address)), self.elsewhere()) {
+            (Some(address), Some(name)) => Err(LabError::User(format!(
                 "agent {name} is on another machine, where {address} is that machine itself; name an address that all agents reach"
             ))),
             _ => Ok(()),
         }
+    }
+
+    /// What the agents need to judge answers in this referee's place.
+    fn briefing(&self, referee: &dyn Referee, load: &LoadSpec) -> Result<String, LabError> {
+        let Some(Briefing { text, is_timed }) = referee.briefing(load) else {
+            return Err(LabError::User("agents cannot judge the answers to this load".into()));
+        };
+        match self.elsewhere().filter(|_| is_timed) {
+            Some(name) => Err(LabError::User(format!(
+                "agent {name} is on another machine, and its clock cannot tell whether the upstream was asked for each answer: use agents on the target's machine"
+            ))),
+            None => Ok(text),
+        }
+    }
+
+    /// An agent that is not on this machine.
+    fn elsewhere(&self) -> Option<&str> {
+        let other = self.agents.iter().find(|(_, hello)| hello.boot != self.boot);
+        other.map(|(name, _)| name.as_str())
     }
 
     fn wait(&self, control: &Control<'_>) -> Result<Outcome, LabError> {
@@ -160,6 +178,11 @@ impl Fleet {
     }
 }
 
+/// Whether a check of the load asks a referee.
+fn is_refereed(load: &LoadSpec) -> bool {
+    load.requests.iter().any(|request| request.check.body == BodyCheck::Refereed)
+}
+
 fn ended() -> LabError {
     LabError::User("the fleet's own thread ended; its message says why".into())
 }
@@ -175,9 +198,14 @@ impl Generator for Fleet {
 
     fn apply(&self, load: &LoadSpec, control: &Control<'_>) -> Result<Applied, NotApplied> {
         self.check(load)?;
-        let told = Told::Apply { load: Box::new(load.clone()), threads: self.threads };
+        let referee = control.referee.as_deref().filter(|_| is_refereed(load));
+        let briefing = referee.map(|referee| self.briefing(referee, load)).transpose()?;
+        let load = Box::new(load.clone());
+        let told = Told::Apply { load, threads: self.threads, briefing };
         self.tell.send(told).map_err(|_| ended())?;
-        let Outcome { agents, merged, windows, has_started } = self.wait(control)?;
+        let Outcome { agents, merged, windows, has_started, found } = self.wait(control)?;
+        let mut found = found.iter().filter_map(|found| Some((referee?, found)));
+        found.try_for_each(|(referee, found)| referee.take(found)).map_err(LabError::User)?;
         let is_whole = merged.slices() == agents.len();
         let mut merged = merged.load();
         // Without all agents, the live figures do not match the result.

@@ -11,7 +11,7 @@ use crate::pieces::Piece;
 use crate::probe::Errand;
 
 /// The version of the messages. It rises with every change of their content.
-pub const SCHEMA: u32 = 2;
+pub const SCHEMA: u32 = 3;
 /// This program's version.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 
@@ -130,6 +130,9 @@ pub struct Prepare {
     pub watches_host: bool,
     /// How many pieces of the result may be in transit at once.
     pub pieces_at_once: u32,
+    /// What the agent needs to judge answers in the place of the coordinator's referee
+    /// ([`pippin_lab::verify::live::deputy`]), if the load has one.
+    pub briefing: Option<String>,
 }
 
 /// From an agent to a coordinator.
@@ -210,6 +213,16 @@ pub struct SliceResult {
     pub failure: Option<String>,
     /// Doubts about the agent's host and generator.
     pub caveats: Vec<Caveat>,
+    /// What the agent's deputy of the referee has found, if it had one.
+    pub found: Option<String>,
+}
+
+impl SliceResult {
+    /// No load was applied, because of this.
+    #[must_use]
+    pub const fn failed(why: String) -> Self {
+        Self { load: None, start_ns: None, failure: Some(why), caveats: Vec::new(), found: None }
+    }
 }
 
 /// Subjects. An agent publishes to `pippin.report.>` and subscribes to `pippin.call` and

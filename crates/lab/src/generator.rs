@@ -48,8 +48,8 @@ pub trait Generator {
         false
     }
 
-    /// Whether a referee can judge answers as they come. Agents have none, because only this
-    /// machine knows what is right at each instant.
+    /// Whether a referee in this process can judge answers as they come. Agents only have its
+    /// deputies.
     fn asks_referees(&self) -> bool {
         false
     }

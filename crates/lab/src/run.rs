@@ -97,9 +97,9 @@ pub fn run(plan: Plan, settings: &RunSettings<'_>) -> Result<RunRecord, LabError
     };
     let workload = settings.catalog.workload(&plan.workload).map_err(in_plan)?;
     let targets = resolve(&plan, &workload, settings.catalog).map_err(in_plan)?;
-    if live::is_refereed(&workload) && !settings.generator.asks_referees() {
+    if live::is_judged_here(&workload) && !settings.generator.asks_referees() {
         return Err(in_plan(LabError::User(format!(
-            "each answer of the workload `{}` is judged while it is loaded, by what this process alone knows at that instant; agents cannot ask it for each answer, and unjudged answers would prove nothing: run it without --agents",
+            "the table of the workload `{}` changes while it is loaded, and only this process knows which rows are right at each instant; agents cannot ask it for each answer, and unjudged answers would prove nothing: run it without --agents",
             workload.id
         ))));
     }

@@ -22,6 +22,7 @@ const ROUNDS: usize = 27;
 /// What issues numbers and reads them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Numbers {
+    key: u128,
     round_keys: [u32; ROUNDS],
 }
 
@@ -66,7 +67,13 @@ impl Numbers {
             schedule[nth % 3] = left;
             round_keys[nth + 1] = right;
         }
-        Self { round_keys }
+        Self { key, round_keys }
+    }
+
+    /// The key, with which another process reads the same numbers.
+    #[must_use]
+    pub const fn key(&self) -> u128 {
+        self.key
     }
 
     /// The digits of the n-th number, issued at this instant (CLOCK_MONOTONIC, nanoseconds).

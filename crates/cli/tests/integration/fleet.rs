@@ -3,6 +3,7 @@
 use super::support::{
     Checkout, Hosts, Outcome, SITE, Started, alive_with, cheat, command, pippin, plan, start, until,
 };
+use pippin_model::trial::{ProofTime, TrialRecord};
 use pippin_reference::Running;
 use pippin_reference::scripted::{Account, Answer, Refusing, Script, spawn};
 use serde_json::Value;
@@ -302,6 +303,57 @@ fn an_agent_killed_while_it_reports_is_named() {
         "{outcome}"
     );
     assert_eq!(json["requests"]["scheduled"], 200, "a's half is kept: {outcome}");
+}
+
+/// The only trial of a run of this server with two agents, and the outcome of the program.
+fn run_with_agents(mode: &str, workload: &str) -> (TrialRecord, Outcome) {
+    let checkout = Checkout::with_cheat(mode, &[workload]);
+    let load = "kind = \"closed\"\nconnections = 16\nduration = \"2s\"\nwarm_up = \"none\"\n";
+    checkout.write("plans/plan.toml", &plan(workload, &["test/it"], load));
+    let outcome = checkout.pippin(&["run", "plan", "--agents", "2", "--install"]);
+    let mut run = checkout.store().load("latest").unwrap();
+    assert_eq!(run.trials.len(), 1, "{outcome}");
+    checkout.left_nothing();
+    (run.trials.remove(0), outcome)
+}
+
+#[test]
+fn agents_judge_pages_and_numbers_under_load() {
+    for (workload, proof) in [("page", "text"), ("proxy", "numbers")] {
+        let (trial, outcome) = run_with_agents("right", workload);
+        assert_eq!(trial.failure, None, "{outcome}");
+        let during = trial.proofs.iter().filter(|proof| proof.when == ProofTime::During);
+        let during: Vec<&str> = during.map(|proof| proof.proof.as_str()).collect();
+        assert!(during.contains(&proof), "{during:?}");
+        let load = trial.load.as_ref().unwrap();
+        assert_eq!(load.measured.errors_total(), 0, "{outcome}");
+        assert_eq!(trial.agents.len(), 2);
+        if workload == "proxy" {
+            let numbers = trial.services["upstream_numbers"] as u64;
+            assert!(numbers > 0 && numbers <= load.measured.requests.good, "{numbers}");
+        }
+    }
+}
+
+#[test]
+fn agents_find_what_is_wrong_under_load_only() {
+    for (mode, workload, said) in [
+        ("page-wrong-under-load", "page", "proof text under the load:"),
+        ("upstream-shared-under-load", "proxy", "the upstream was not called for each request"),
+    ] {
+        let (trial, outcome) = run_with_agents(mode, workload);
+        outcome.exits(3).says(&[said]);
+        assert!(trial.failure.is_some());
+    }
+}
+
+#[test]
+fn a_table_that_changes_under_load_is_refused_with_agents() {
+    let checkout = Checkout::with_cheat("right", &["users"]);
+    checkout.add_plan("plan", "users", &["test/it"]);
+    checkout
+        .pippin(&["run", "plan", "--agents", "2"])
+        .is_a_user_error(&["the table of the workload `users` changes", "run it without --agents"]);
 }
 
 #[test]

@@ -77,7 +77,7 @@ fn a_run_is_shown_while_another_process_makes_it() {
         list.contains("data-live=\"/live\"")
             && list.contains(&format!("/runs/{}", live.run))
             && list.contains("trial 1 of 2")
-            && list.contains("<td>under way</td>"),
+            && list.contains("<span class=\"sub\">under way</span>"),
         "{list}"
     );
     let page = serving.get(&format!("/runs/{}", live.run));

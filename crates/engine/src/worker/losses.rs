@@ -13,7 +13,7 @@ use crate::tls::reason;
 use crate::transport::Transport;
 
 /// Events that one wait takes of an event loop, at the least.
-const READ_AT_ONCE: usize = 256;
+pub(super) const READ_AT_ONCE: usize = 256;
 
 /// The kind of a failed connect().
 pub(super) const fn connect_error(errno: i32) -> ErrorKind {

@@ -4,6 +4,7 @@ use pippin_lab::generator::{Applied, Generator, Here, NotApplied};
 use pippin_lab::load::fitted;
 use pippin_lab::observer::{Event, Observer};
 use pippin_lab::trial::{Trial, Watch};
+use pippin_lab::verify::live::deputy;
 use pippin_model::cpus::{CpuSet, CpuSplit};
 use pippin_model::load_result::LoadResult;
 use pippin_model::load_spec::LoadSpec;
@@ -73,7 +74,11 @@ impl Means {
         stop: &AtomicBool,
         tell: &UnboundedSender<Told>,
     ) -> SliceResult {
-        let Prepare { trial, load, threads, watches_host, .. } = slice;
+        let Prepare { trial, load, threads, watches_host, briefing, .. } = slice;
+        let referee = match briefing.as_deref().map(deputy::of).transpose() {
+            Ok(referee) => referee,
+            Err(why) => return SliceResult::failed(why),
+        };
         let load = self.fit(load, threads);
         let spec = spec_of(&load);
         let own = vec![RoleRoot::Process(std::process::id() as i32)];
@@ -82,9 +87,10 @@ impl Means {
             ..Roots::default()
         });
         let seconds = Seconds { trial, tell };
-        let record = Trial { roots, generator: &AtGate(gate), ..Trial::of(load) }
-            .make(&spec, &Watch { observer: &seconds, stop });
-        self.result(record)
+        let trial =
+            Trial { roots, referee: referee.clone(), generator: &AtGate(gate), ..Trial::of(load) };
+        let record = trial.make(&spec, &Watch { observer: &seconds, stop });
+        SliceResult { found: referee.map(|deputy| deputy.found()), ..self.result(record) }
     }
 
     /// The load with this machine's threads, processors and addresses.
@@ -100,7 +106,8 @@ impl Means {
         let caveats = judge_agent(&record, &context);
         let failure = record.failure.map(|failure| failure.message);
         let load = record.load.map(|load| self.on_own_clock(load));
-        SliceResult { start_ns: load.as_ref().and_then(start_of), load, failure, caveats }
+        let start_ns = load.as_ref().and_then(start_of);
+        SliceResult { start_ns, load, failure, caveats, found: None }
     }
 
     fn on_own_clock(&self, mut load: LoadResult) -> LoadResult {
@@ -131,6 +138,7 @@ impl Generator for AtGate<'_> {
     fn apply(&self, load: &LoadSpec, control: &Control<'_>) -> Result<Applied, NotApplied> {
         let at_gate = Control {
             on_window: control.on_window,
+            referee: control.referee.clone(),
             gate: Some(self.0),
             histograms: true,
             ..Control::new(control.stop, control.steady)

@@ -43,6 +43,7 @@ pub struct Done {
     figures: Option<AgentFigures>,
     caveats: Vec<Caveat>,
     failure: Option<String>,
+    found: Option<String>,
 }
 
 impl Agent {
@@ -82,9 +83,10 @@ impl Agent {
     }
 
     fn done(&mut self, result: SliceResult, start_ns: Option<u64>) -> Option<Slice> {
-        let SliceResult { load, start_ns: own_start_ns, failure, caveats } = result;
+        let SliceResult { load, start_ns: own_start_ns, failure, caveats, found } = result;
         let figures = load.as_ref().map(|load| figures(load, self.hello.ceiling_per_s));
-        self.job = Job::Done(Box::new(Done { start_ns: own_start_ns, figures, caveats, failure }));
+        let done = Done { start_ns: own_start_ns, figures, caveats, failure, found };
+        self.job = Job::Done(Box::new(done));
         let load = load?;
         let at_ns = start_ns.unwrap_or(load.started_ns);
         Some(Slice { offset_ns: self.offset.at(at_ns)?, load })
@@ -122,6 +124,14 @@ impl Agent {
     fn result(&self) -> Option<&Done> {
         match &self.job {
             Job::Done(done) => Some(done),
+            _ => None,
+        }
+    }
+
+    /// What its deputy of the referee has found. It is taken once.
+    pub fn found(&mut self) -> Option<String> {
+        match &mut self.job {
+            Job::Done(done) => done.found.take(),
             _ => None,
         }
     }

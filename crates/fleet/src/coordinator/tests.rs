@@ -22,6 +22,7 @@ struct Slice0 {
     stop: Arc<AtomicBool>,
     tell: UnboundedSender<agent::Told>,
     load: LoadSpec,
+    briefing: Option<String>,
 }
 
 /// The test does its slices.
@@ -40,8 +41,8 @@ impl Worker for Idle {
         let Assignment { work, gate, stop, tell, .. } = assignment;
         let Work::Slice(slice) = work else { return };
         gate.reach();
-        let Prepare { trial, load, .. } = *slice;
-        self.0.borrow_mut().push(Slice0 { trial, stop, tell, load });
+        let Prepare { trial, load, briefing, .. } = *slice;
+        self.0.borrow_mut().push(Slice0 { trial, stop, tell, load, briefing });
     }
 }
 
@@ -158,7 +159,7 @@ impl World {
 
     fn apply(&mut self) {
         let load = ExampleTrial::hello().build().load_spec.unwrap_or_else(base);
-        let told = Told::Apply { load: Box::new(load), threads: None };
+        let told = Told::Apply { load: Box::new(load), threads: None, briefing: None };
         let orders = self.coordinator.told(told, self.now_ns);
         self.deliver(orders);
     }
@@ -196,6 +197,7 @@ fn whole() -> SliceResult {
         load,
         failure: None,
         caveats: Vec::new(),
+        found: None,
     }
 }
 
@@ -231,6 +233,23 @@ fn agents_are_chosen_by_name_and_apply_a_load_together() {
     world.all_finish();
     world.pass(SECOND);
     assert_eq!(world.outcome().unwrap().merged.slices(), 2);
+}
+
+#[test]
+fn deputies_are_briefed_and_what_they_find_comes_back() {
+    let mut world = World::new(&["a", "b"], 2);
+    world.pass(2 * SECOND);
+    let briefing = Some("what is right".to_string());
+    let told = Told::Apply { load: Box::new(base()), threads: None, briefing: briefing.clone() };
+    let orders = world.coordinator.told(told, world.now_ns);
+    world.deliver(orders);
+    world.pass(SECOND);
+    for agent in &world.agents {
+        assert_eq!(agent.work.0.borrow()[0].briefing, briefing);
+        agent.finish(SliceResult { found: Some(agent.name.clone()), ..whole() });
+    }
+    world.pass(SECOND);
+    assert_eq!(world.outcome().unwrap().found, ["a", "b"]);
 }
 
 #[test]
@@ -370,7 +389,7 @@ fn what_an_agent_refuses_is_told_with_its_name() {
     world.pass(2 * SECOND);
     let mut load = base();
     load.addresses = vec![([10, 1, 2, 3], 80).into()];
-    let told = Told::Apply { load: Box::new(load), threads: None };
+    let told = Told::Apply { load: Box::new(load), threads: None, briefing: None };
     let orders = world.coordinator.told(told, world.now_ns);
     world.deliver(orders);
     world.pass(SECOND);

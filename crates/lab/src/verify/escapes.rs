@@ -1,6 +1,7 @@
 //! Proves that a template engine makes the page from data.
 use super::{Subject, Verdict};
 use pippin_model::workload::Sample;
+use serde::{Deserialize, Serialize};
 
 /// Every sample has the right number of rows.
 ///
@@ -32,7 +33,7 @@ pub(super) fn every_page(
 }
 
 /// Rows that a page must have.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Rows {
     /// What each row has, with the placeholders of the workload.
     pub marker: String,

@@ -1,13 +1,17 @@
 //! The whole text of a page.
-use pippin_engine::{Exchange, Referee};
+use pippin_engine::{Briefing, Exchange, Referee};
+use pippin_model::load_spec::{BodyCheck, LoadSpec};
 use pippin_model::workload::{Proof, Sample, Workload};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::escapes::{Rows, decode_entities, every_page, is_unescaped};
+use super::live::deputy::{self, Judges};
 use super::{Subject, Verdict};
 
 /// What a page must say.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Text {
     text: String,
     row: String,
@@ -78,12 +82,19 @@ pub fn text(subject: &mut Subject<'_>) -> Verdict {
     every_page(subject, |sample, page| text.differs(sample, page))
 }
 
-/// Looks at pages under load as all proofs of pages do.
-pub struct Pages {
+/// What the pages of a load must say.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Expected {
     text: Text,
     rows: Vec<Rows>,
     escaped: Vec<String>,
-    samples: Vec<Option<Sample>>,
+    /// What each request was made of, by its place; those of another kind are not here.
+    samples: BTreeMap<u32, Sample>,
+}
+
+/// Looks at pages under load as all proofs of pages do.
+pub struct Pages {
+    expected: Expected,
     wrong: AtomicU64,
 }
 
@@ -101,17 +112,38 @@ impl Pages {
             _ => None,
         });
         let (rows, escaped) = (rows.collect(), escaped.collect());
-        Self { text, rows, escaped, samples, wrong: AtomicU64::new(wrong) }
+        let samples = (0..).zip(samples).filter_map(|(nth, sample)| Some((nth, sample?)));
+        let samples = samples.collect();
+        Self::expecting(Expected { text, rows, escaped, samples }, wrong)
+    }
+
+    /// Of a load whose pages must say this; in earlier loads `wrong` pages were wrong.
+    #[must_use]
+    pub const fn expecting(expected: Expected, wrong: u64) -> Self {
+        Self { expected, wrong: AtomicU64::new(wrong) }
+    }
+
+    /// What is needed to judge the pages that are compared in full.
+    #[must_use]
+    pub fn expected(&self, load: &LoadSpec) -> Expected {
+        let is_compared = |nth: u32| {
+            let request = load.requests.get(nth as usize);
+            request.is_some_and(|request| request.check.body == BodyCheck::Refereed)
+        };
+        let samples = self.expected.samples.iter().filter(|(nth, _)| is_compared(**nth));
+        let samples = samples.map(|(nth, sample)| (*nth, sample.clone())).collect();
+        Expected { samples, ..self.expected.clone() }
     }
 
     /// What is wrong with a page, if anything is.
     fn differs(&self, sample: &Sample, page: &str) -> Option<String> {
+        let Expected { text, rows, escaped, .. } = &self.expected;
         let lacking = sample.contains.iter().find(|part| !page.contains(*part));
         lacking
             .map(|part| format!("the page lacks {part:?}"))
-            .or_else(|| self.rows.iter().find_map(|rows| rows.differ(sample, page)))
-            .or_else(|| self.escaped.iter().find_map(|text| is_unescaped(text, sample, page)))
-            .or_else(|| self.text.differs(sample, page))
+            .or_else(|| rows.iter().find_map(|rows| rows.differ(sample, page)))
+            .or_else(|| escaped.iter().find_map(|text| is_unescaped(text, sample, page)))
+            .or_else(|| text.differs(sample, page))
     }
 
     /// How many pages were wrong so far.
@@ -137,13 +169,27 @@ impl Pages {
 impl Referee for Pages {
     fn is_right(&self, exchange: &Exchange<'_>) -> bool {
         let page = String::from_utf8_lossy(exchange.body);
-        let sample = self.samples.get(exchange.request as usize).and_then(Option::as_ref);
+        let sample = self.expected.samples.get(&exchange.request);
         let is_right = sample.is_some_and(|sample| match exchange.drawn {
             "" => self.differs(sample, &page).is_none(),
             drawn => self.differs(&sample.redrawn(drawn), &page).is_none(),
         });
         self.wrong.fetch_add(u64::from(!is_right), Ordering::Relaxed);
         is_right
+    }
+
+    fn briefing(&self, load: &LoadSpec) -> Option<Briefing> {
+        deputy::briefing(&Judges::Pages(self.expected(load)), false)
+    }
+
+    fn found(&self) -> String {
+        self.wrong().to_string()
+    }
+
+    fn take(&self, found: &str) -> Result<(), String> {
+        let wrong: u64 = deputy::read(found)?;
+        self.wrong.fetch_add(wrong, Ordering::Relaxed);
+        Ok(())
     }
 }
 
@@ -180,6 +226,36 @@ mod tests {
         let said = differs(&page.replace("14", "15")).unwrap();
         assert!(said.contains("15EUREnd") && said.contains("14EUREnd"), "{said}");
         assert!(differs("").is_some() && differs(&page.replace("Page 7", "")).is_some());
+    }
+
+    #[test]
+    fn a_deputy_judges_the_pages_that_are_compared_in_full() {
+        use pippin_model::load_spec::{Check, Request};
+        let of_kind = |body| Request {
+            check: Check { body, ..Check::default() },
+            ..Request::get("/page/7", "x")
+        };
+        let load = LoadSpec {
+            requests: vec![of_kind(BodyCheck::Any), of_kind(BodyCheck::Refereed)].into(),
+            ..LoadSpec::default()
+        };
+        let samples = BTreeMap::from([(0, sample()), (1, sample())]);
+        let expected = Expected { text: text(), rows: Vec::new(), escaped: Vec::new(), samples };
+        let pages = Pages::expecting(expected, 0);
+        assert_eq!(pages.expected(&load).samples.into_keys().collect::<Vec<_>>(), [1]);
+        let deputy = deputy::of(&pages.briefing(&load).unwrap().text).unwrap();
+        let judge = |request, body: &str| {
+            let body = body.as_bytes();
+            deputy.is_right(&Exchange { request, body, drawn: "", sent_ns: 0, read_ns: 1 })
+        };
+        let page =
+            "Page 7 Item 1 &lt;of> 7 &amp; more 7 EUR Item 2 &lt;of> 7 &amp; more 14 EUR End";
+        assert!(judge(1, page));
+        pages.take(&deputy.found()).unwrap();
+        assert_eq!(pages.verdict(), Ok(()));
+        assert!(!judge(1, &page.replace("14", "15")));
+        pages.take(&deputy.found()).unwrap();
+        assert!(pages.verdict().is_err());
     }
 
     #[test]

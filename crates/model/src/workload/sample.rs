@@ -1,4 +1,5 @@
 //! Concrete requests of a workload, each with its right answer.
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 use super::{Request, Vary, Workload};
@@ -10,7 +11,7 @@ use crate::request::DRAWN;
 pub const MOST_SAMPLES: u64 = 10_000;
 
 /// One concrete request of a workload, with its right answer.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sample {
     /// The path, percent-encoded.
     pub path: String,

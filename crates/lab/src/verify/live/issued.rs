@@ -1,9 +1,12 @@
 //! The upstream's numbers: each answer needs one of its own, issued after its request was sent.
-use pippin_engine::{Exchange, Referee};
+use pippin_engine::{Briefing, Exchange, Referee};
+use pippin_model::load_spec::LoadSpec;
 use pippin_reference::numbers::{MOST, Numbers};
+use serde::{Deserialize, Serialize};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use super::deputy::{self, Judges};
 use crate::verify::Verdict;
 use crate::verify::http::Answer;
 
@@ -99,6 +102,43 @@ impl Referee for Issued {
         count.fetch_add(1, Ordering::Relaxed);
         fault.is_none()
     }
+
+    fn briefing(&self, _: &LoadSpec) -> Option<Briefing> {
+        // Without a prefix, JSON numbers of 128 bits are not read everywhere.
+        let key = format!("{:032x}", self.numbers.key());
+        deputy::briefing(&Judges::Upstream { key, delay_ns: self.delay_ns }, true)
+    }
+
+    fn found(&self) -> String {
+        let count = |count: &AtomicU64| count.load(Ordering::Relaxed);
+        let found = Found {
+            right: self.right(),
+            untimely: count(&self.untimely),
+            repeated: count(&self.repeated),
+            used: self.used.pages(),
+        };
+        serde_json::to_string(&found).unwrap_or_default()
+    }
+
+    /// A number that two deputies have was used twice, although each of them found it right.
+    fn take(&self, found: &str) -> Result<(), String> {
+        let Found { right, untimely, repeated, used } = deputy::read(found)?;
+        let again: u64 = used.iter().map(|(page, words)| self.used.mark(*page, words)).sum();
+        self.right.fetch_add(right.saturating_sub(again), Ordering::Relaxed);
+        self.untimely.fetch_add(untimely, Ordering::Relaxed);
+        self.repeated.fetch_add(repeated + again, Ordering::Relaxed);
+        Ok(())
+    }
+}
+
+/// What a deputy has found.
+#[derive(Serialize, Deserialize)]
+struct Found {
+    right: u64,
+    untimely: u64,
+    repeated: u64,
+    /// Used numbers: pages of [`Used`] that have any, each up to its last word that is not 0.
+    used: Vec<(u32, Vec<u64>)>,
 }
 
 const WORD_BITS: u32 = u64::BITS;
@@ -118,11 +158,35 @@ impl Default for Used {
 impl Used {
     /// Marks a number; whether it was marked already.
     fn is_again(&self, nth: u32) -> bool {
-        let page = self.0[(nth / PAGE_BITS) as usize]
-            .get_or_init(|| (0..PAGE_WORDS).map(|_| AtomicU64::new(0)).collect());
+        let page = self.page(nth / PAGE_BITS);
         let bit = 1 << (nth % WORD_BITS);
         let word = &page[(nth % PAGE_BITS / WORD_BITS) as usize];
         word.fetch_or(bit, Ordering::Relaxed) & bit != 0
+    }
+
+    fn page(&self, nth: u32) -> &[AtomicU64] {
+        self.0[nth as usize % self.0.len()]
+            .get_or_init(|| (0..PAGE_WORDS).map(|_| AtomicU64::new(0)).collect())
+    }
+
+    /// The pages that have a mark.
+    fn pages(&self) -> Vec<(u32, Vec<u64>)> {
+        let words = |page: &[AtomicU64]| -> Vec<u64> {
+            let words = page.iter().map(|word| word.load(Ordering::Relaxed));
+            let mut words: Vec<u64> = words.collect();
+            words.truncate(words.iter().rposition(|word| *word != 0).map_or(0, |last| last + 1));
+            words
+        };
+        let used = (0..).zip(&self.0).filter_map(|(nth, page)| Some((nth, words(page.get()?))));
+        used.collect()
+    }
+
+    /// Marks the numbers of a page; how many of them were marked already.
+    fn mark(&self, page: u32, words: &[u64]) -> u64 {
+        let again = |(own, new): (&AtomicU64, &u64)| {
+            u64::from((own.fetch_or(*new, Ordering::Relaxed) & new).count_ones())
+        };
+        self.page(page).iter().zip(words).map(again).sum()
     }
 }
 
@@ -171,6 +235,33 @@ mod tests {
             assert_eq!(fault, Some(Fault::Untimely), "{body}");
         }
         assert_eq!(fault(&issued, b"12345", 0, 0), Some(Fault::NoNumber));
+    }
+
+    /// A request that was answered right.
+    fn exchange(body: &[u8]) -> Exchange<'_> {
+        let (sent_ns, read_ns) = (ISSUED_NS, ISSUED_NS + DELAY_NS);
+        Exchange { request: 0, body, drawn: "", sent_ns, read_ns }
+    }
+
+    #[test]
+    fn a_number_that_two_deputies_have_is_found_when_they_report() {
+        let (issued, numbers) = book();
+        let briefing = issued.briefing(&LoadSpec::default()).unwrap();
+        assert!(briefing.is_timed);
+        let deputies = [(); 2].map(|()| deputy::of(&briefing.text).unwrap());
+        let judge = |deputy: usize, nth: u32| {
+            deputies[deputy].is_right(&exchange(&numbers.issue(nth, ISSUED_NS)))
+        };
+        assert!(judge(0, 0) && judge(0, MOST - 1) && judge(0, PAGE_BITS + 70));
+        assert!(judge(1, 1) && !judge(1, 1));
+        assert!(judge(1, PAGE_BITS + 70), "a deputy does not know what the other has seen");
+        issued.take(&deputies[0].found()).unwrap();
+        assert_eq!((issued.right(), issued.verdict()), (3, Ok(())));
+        issued.take(&deputies[1].found()).unwrap();
+        assert_eq!(issued.right(), 4, "0, 1, the last, and one of those that two had");
+        let said = issued.verdict().unwrap_err();
+        assert!(said.contains("0 answers") && said.contains("2 had a number"), "{said}");
+        assert!(issued.take("{}").is_err());
     }
 
     #[test]

@@ -3,9 +3,11 @@
 //!
 //! | module | what it judges |
 //! |---|---|
+//! | `deputy` | the same in other processes, for the first of these and for pages |
 //! | `issued` | the numbers of the upstream: each once, and issued after its request was sent |
 //! | `table` | the table as it is at each instant, while it changes |
 //! | `scans` | how often PostgreSQL was asked, by its own account |
+pub mod deputy;
 mod issued;
 mod scans;
 mod table;
@@ -51,10 +53,10 @@ struct Table {
     changer: Option<Changer>,
 }
 
-/// Whether the answers to this workload need a referee under load.
+/// Whether only this process can judge the answers to this workload under load.
 #[must_use]
-pub fn is_refereed(workload: &Workload) -> bool {
-    workload.answer.from.is_some() || Text::of(workload).is_some()
+pub fn is_judged_here(workload: &Workload) -> bool {
+    workload.answer.from == Some(Source::Table)
 }
 
 impl Live {
