@@ -441,8 +441,8 @@ fn a_probe_makes_the_run_beside_its_target_for_a_coordinator_elsewhere() {
     // Something impossible is refused on the machine where it is asked for.
     let refused = hosts.run_at_site("ci", &["--install", "--yes"]).finish();
     refused.is_a_user_error(&["--install", "pippin agent --probe --install"]);
-    let proxy = hosts.run_at_site("proxy-100", &["--quick"]).finish();
-    proxy.is_a_user_error(&["probe site: plan proxy-100", "run it without --agents"]);
+    let users = hosts.run_at_site("users", &["--quick"]).finish();
+    users.is_a_user_error(&["probe site: plan users", "run it without --agents"]);
     probe.signal(libc::SIGTERM);
     probe.finish().exits(0);
 }
