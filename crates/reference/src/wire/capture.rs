@@ -136,7 +136,8 @@ fn receive(socket: &OwnedFd, packet: &mut [u8]) -> Result<Option<(usize, u64, bo
     message.msg_name = (&raw mut from).cast();
     message.msg_namelen = size_of::<libc::sockaddr_ll>() as libc::socklen_t;
     message.msg_control = control.as_mut_ptr().cast();
-    message.msg_controllen = size_of_val(&control);
+    // A `size_t` with glibc, and shorter with musl.
+    message.msg_controllen = size_of_val(&control) as _;
     // SAFETY: all pointers are valid for the call.
     let length = unsafe { libc::recvmsg(socket.as_raw_fd(), &raw mut message, libc::MSG_DONTWAIT) };
     let Ok(length) = usize::try_from(length) else { return Ok(None) };
