@@ -50,7 +50,7 @@ fn names(line: &str, framework: &str) -> bool {
         word.strip_prefix(&name).is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
     };
     line.contains(|c: char| c.is_ascii_digit())
-        && line.split([' ', '/', '=', '@']).any(|word| is_name(word))
+        && line.split([' ', '/', '=', '@']).any(is_name)
 }
 
 #[cfg(test)]

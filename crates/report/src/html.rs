@@ -146,7 +146,7 @@ pub fn run(view: &View) -> Markup {
 /// A text with what stands between backticks set as code.
 fn with_code(text: &str) -> Markup {
     let parts: Vec<&str> = text.split('`').collect();
-    if parts.len() % 2 == 0 {
+    if parts.len().is_multiple_of(2) {
         return html! { (text) };
     }
     html! { @for (place, part) in parts.into_iter().enumerate() { @if place % 2 == 1 { code { (part) } } @else { (part) } } }
