@@ -1,0 +1,7 @@
+module Api
+  module Relations
+    class Users < Hanami::DB::Relation
+      schema :users, infer: true
+    end
+  end
+end
