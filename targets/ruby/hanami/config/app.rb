@@ -6,7 +6,7 @@ module Catalogue
     # No line for each request: that would measure the disk.
     config.logger.level = :warn
 
-    # The slice `api` asks the database for its table when it boots.
-    config.slices = ENV["DATABASE_URL"] ? ["api"] : []
+    # The slice `members` asks the database for its table when it boots.
+    config.slices = ENV["DATABASE_URL"] ? ["members"] : []
   end
 end

@@ -5,7 +5,7 @@ module Catalogue
     get "/page/:n", to: "pages.show", n: /\d+/
 
     if ENV["DATABASE_URL"]
-      slice :api, at: "/api" do
+      slice :members, at: "/api" do
         get "/users/", to: "users.index"
       end
     end

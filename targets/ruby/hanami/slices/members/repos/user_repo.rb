@@ -1,4 +1,4 @@
-module Api
+module Members
   module Repos
     class UserRepo < Hanami::DB::Repo
       def all

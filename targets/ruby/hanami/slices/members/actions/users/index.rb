@@ -1,9 +1,9 @@
 require "json"
 
-module Api
+module Members
   module Actions
     module Users
-      class Index < Api::Action
+      class Index < Members::Action
         include Deps["repos.user_repo"]
 
         def handle(_request, response)

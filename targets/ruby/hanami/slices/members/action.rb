@@ -1,6 +1,6 @@
 # auto_register: false
 
-module Api
+module Members
   class Action < Catalogue::Action
   end
 end

@@ -1,4 +1,4 @@
-module Api
+module Members
   module Relations
     class Users < Hanami::DB::Relation
       schema :users, infer: true
