@@ -5,7 +5,7 @@ use pippin_model::histogram::Histogram;
 use pippin_model::load_result::ByteCounts;
 use pippin_model::load_result::{
     Answered, ConnectionCounts, ErrorKind, Measured, RequestCounts, Spans, StampCounts,
-    StatusCounts, StepMeasured, Window, WindowHistograms,
+    StatusCounts, StepMeasured, Successes, Window, WindowHistograms,
 };
 
 use crate::check::NO_STATUS;
@@ -18,6 +18,7 @@ const KINDS: [ErrorKind; ErrorKind::ALL.len()] = ErrorKind::ALL;
 pub(crate) struct Tally {
     pub requests: RequestCounts,
     pub answered: Answered,
+    pub successes: Successes,
     pub status: StatusCounts,
     pub errors: [u64; KINDS.len()],
     pub connections: ConnectionCounts,
@@ -117,6 +118,7 @@ impl Tally {
     pub fn merge(&mut self, other: &Self) {
         self.requests.merge(&other.requests);
         self.answered.merge(&other.answered);
+        self.successes.merge(&other.successes);
         self.status.merge(&other.status);
         for (own, others) in self.errors.iter_mut().zip(other.errors) {
             *own += others;
@@ -151,6 +153,7 @@ impl Tally {
             duration_ns,
             requests: self.requests,
             answered: self.answered,
+            successes: Some(self.successes),
             status: self.status,
             errors: self.errors(),
             connections: ConnectionCounts { asked, ..self.connections },

@@ -20,7 +20,7 @@ use crate::tls::TlsUse;
 use crate::websocket::WebSocketUse;
 
 pub use counts::{
-    Answered, ByteCounts, ConnectionCounts, RequestCounts, StampCounts, StatusCounts,
+    Answered, ByteCounts, ConnectionCounts, RequestCounts, StampCounts, StatusCounts, Successes,
 };
 pub use error_kind::ErrorKind;
 pub use measured::{Measured, StepMeasured};

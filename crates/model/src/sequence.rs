@@ -258,7 +258,7 @@ fn add_host(host: &mut HostSample, usage: &Usage) {
 mod tests {
     use super::*;
     use crate::example::ExampleTrial;
-    use crate::load_result::ErrorKind;
+    use crate::load_result::{ErrorKind, Successes};
 
     /// A slice of 400 ms after 50 ms, with this many answers of this many nanoseconds each.
     fn slice(answers: u64, ns: u64) -> LoadResult {
@@ -266,6 +266,7 @@ mod tests {
         load.measured = Measured { duration_ns: 400, ..Measured::default() };
         load.measured.requests.completed = answers;
         load.measured.answered.good = answers;
+        load.measured.successes = Some(Successes { completed: answers, body_bytes: answers * 12 });
         load.measured.connections.asked = 10;
         load.measured.connections.peak = 10;
         load.measured.connections.opened = 10;
@@ -299,6 +300,8 @@ mod tests {
         assert_eq!(whole.measured.duration_ns, 800);
         assert_eq!(whole.measured.goodput_per_s(), Some(400.0 * 1e9 / 800.0));
         assert_eq!(whole.measured_to_ns - whole.measured_from_ns, 800);
+        let successes = Successes { completed: 400, body_bytes: 4_800 };
+        assert_eq!(whole.measured.successes, Some(successes));
         let connections = whole.measured.connections;
         assert_eq!((connections.asked, connections.peak, connections.opened), (10, 10, 20));
         assert_eq!(whole.measured.errors[&ErrorKind::Timeout], 2);

@@ -280,6 +280,10 @@ impl<S: Stack> Core<'_, S> {
         }
         let now_tally = self.recorder.now_tally();
         now_tally.bytes.body += body_bytes;
+        if matches!(status, 200..=299) {
+            now_tally.successes.completed += 1;
+            now_tally.successes.body_bytes += body_bytes;
+        }
         now_tally.answered.completed += 1;
         now_tally.answered.good += u64::from(error.is_none());
         let window = self.recorder.window();

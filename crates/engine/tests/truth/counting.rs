@@ -1,5 +1,5 @@
 //! Counts are exact: the engine's and the server's agree to the byte.
-use pippin_model::load_result::ErrorKind;
+use pippin_model::load_result::{ErrorKind, Successes};
 use pippin_model::load_spec::{BodyCheck, Check, IoChoice, LoadSpec, Request};
 use pippin_reference::scripted::{Answer, Script, spawn};
 
@@ -76,6 +76,8 @@ fn every_tenth_answer_is_an_error(io: IoChoice) {
     assert_eq!((result.measured.status.s2xx, result.measured.status.s5xx), (180, 20));
     assert_eq!(errors(&result), [(ErrorKind::WrongStatus, 20)]);
     assert_eq!(result.measured.bytes.body, 180 * 5 + 20 * 4);
+    let successes = Successes { completed: 180, body_bytes: 180 * 5 };
+    assert_eq!(result.measured.successes, Some(successes));
     assert_eq!(result.measured.connections.opened, 4, "a wrong status is no reason to reconnect");
 }
 

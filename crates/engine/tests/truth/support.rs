@@ -182,6 +182,9 @@ pub fn check(measured: &Measured) {
     assert_eq!(of_failed, requests.failed, "{requests:?} {errors:?}");
     assert!(connections.reconnects <= connections.opened, "{connections:?}");
     assert!(bytes.body <= bytes.received, "{bytes:?}");
+    let successes = measured.successes.unwrap();
+    assert!(successes.completed <= measured.answered.completed, "{successes:?}");
+    assert!(successes.body_bytes <= bytes.body, "{successes:?} {bytes:?}");
     // Nobody answers before being asked, and a request can't be done before it was due.
     assert_ordered(&spans.service_time, &spans.response_time);
     assert_ordered(&spans.own_lag, &spans.send_lag);

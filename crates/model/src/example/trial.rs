@@ -396,6 +396,7 @@ impl ExampleTrial {
             duration_ns,
             requests,
             answered: Answered { completed: requests.completed, good: requests.good },
+            successes: None,
             status: StatusCounts { s2xx: requests.good, ..StatusCounts::default() },
             errors: self.errors.clone(),
             connections: ConnectionCounts {

@@ -18,6 +18,24 @@ impl Answered {
     }
 }
 
+/// Answers with a status of 200 to 299 that ended within a stretch. The others have pages of their
+/// own: among the requests of a load are some for unknown paths.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Successes {
+    /// How many.
+    pub completed: u64,
+    /// The bytes of their bodies.
+    pub body_bytes: u64,
+}
+
+impl Successes {
+    /// Adds all counts of another set.
+    pub fn merge(&mut self, other: &Self) {
+        self.completed += other.completed;
+        self.body_bytes += other.body_bytes;
+    }
+}
+
 /// Requests by fate. These always hold: `scheduled = sent + unsent`, `sent = completed + failed +
 /// censored`, and `good <= completed`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]

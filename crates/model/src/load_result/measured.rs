@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::{
     Answered, ByteCounts, ConnectionCounts, ErrorKind, RequestCounts, Spans, StampCounts,
-    StatusCounts,
+    StatusCounts, Successes,
 };
 use crate::histogram::Histogram;
 
@@ -19,6 +19,9 @@ pub struct Measured {
     /// goodput use these. `requests` follows the requests that were due within the stretch. The two
     /// differ by the requests that were under way at either end.
     pub answered: Answered,
+    /// Those of them with a status of 200 to 299; `None` in older records.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub successes: Option<Successes>,
     /// Complete answers by status class.
     pub status: StatusCounts,
     /// Errors by kind; kinds that did not occur are absent.
@@ -92,6 +95,9 @@ impl Measured {
     fn add_counts(&mut self, other: &Self) {
         self.requests.merge(&other.requests);
         self.answered.merge(&other.answered);
+        if let Some(successes) = &other.successes {
+            self.successes.get_or_insert_default().merge(successes);
+        }
         self.status.merge(&other.status);
         for (kind, count) in &other.errors {
             *self.errors.entry(*kind).or_default() += count;

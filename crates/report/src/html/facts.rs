@@ -208,10 +208,10 @@ fn method(view: &View) -> Markup {
 mod tests {
     use super::*;
     use pippin_model::example;
-    use pippin_model::register::Pin;
+    use pippin_model::register::{Pin, Support};
 
     #[test]
-    fn an_old_pin_is_told_and_what_is_unknown_is_not() {
+    fn ended_support_and_an_old_pin_are_told_and_what_is_unknown_is_not() {
         let mut record = example::run::hello();
         let page = |record: &_| support(&View::of(record)).into_string();
         assert_eq!(page(&record), "");
@@ -221,8 +221,16 @@ mod tests {
             released: "2021-02-27".into(),
             source: "https://example.org".into(),
         });
-        assert!(
-            page(&record).contains("chi 5.0.0 is more than a year old (released on 2021-02-27)")
-        );
+        let support = |what: &str, until: &str| Support {
+            what: what.into(),
+            until: until.into(),
+            source: "https://example.org".into(),
+        };
+        info.registered.support =
+            vec![support("Go 1.16", "2022-03-15"), support("Go 2", "2999-12-31")];
+        let page = page(&record);
+        assert!(page.contains("chi 5.0.0 is more than a year old (released on 2021-02-27)"));
+        assert!(page.contains("Go 1.16 is out of support since 2022-03-15"));
+        assert!(!page.contains("Go 2 "), "{page}");
     }
 }

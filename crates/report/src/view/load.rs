@@ -160,7 +160,8 @@ impl LoadView {
     ) -> Option<Self> {
         let load = record.load.as_ref()?;
         let measured = &load.measured;
-        let answers = measured.requests.completed;
+        // Bytes belong to the answers that came, whenever their requests were due.
+        let answers = measured.answered.completed;
         let spans = &measured.spans;
         // The bytes of every copy count, but only the body of one.
         let is_broadcast = record.load_spec.as_ref().is_some_and(LoadSpec::is_broadcast);

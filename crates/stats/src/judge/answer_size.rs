@@ -1,8 +1,9 @@
 //! SUSPECT: the body size differs between targets. NOTE: heads and framing differ a lot.
 use pippin_model::caveat::{Caveat, Severity};
+use pippin_model::load_result::Successes;
 use pippin_model::target::TargetId;
 use pippin_model::trial::TrialRecord;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::judge::evidence::{Evidence, caveat, percent};
 use crate::judge::run::{RunCaveats, note};
@@ -15,26 +16,42 @@ const BODY_LIMIT: f64 = 0.10;
 /// of a small answer, and every server sends a different one.
 const WIRE_LIMIT: f64 = 0.50;
 
+/// If requests ask for different things, such as names of any length, the mean of fewer answers
+/// depends on which of them were sent.
+const FEWEST_OF_MANY: u64 = 1_000;
+
 /// Bytes per complete answer.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct AnswerSize {
-    /// Of the body.
+    /// Of the body. One request in a thousand is for an unknown path, and each framework has its
+    /// own page for that. So only answers with a status of 200 to 299 count, if there are any.
     pub body: f64,
     /// On the wire: head, body and framing.
     pub wire: f64,
 }
 
 impl AnswerSize {
-    /// The mean over a trial; `None` if nothing was answered.
+    /// The mean over a trial; `None` if nothing was answered, or too little to compare.
     #[must_use]
     pub fn of(record: &TrialRecord) -> Option<Self> {
         let load = record.load.as_ref()?;
-        let (answers, bytes) = (arrived(load) as f64, load.measured.bytes);
-        (answers > 0.0).then(|| Self {
-            body: bytes.body as f64 / answers,
-            wire: bytes.received as f64 / answers,
+        let (answers, bytes) = (arrived(load), load.measured.bytes);
+        let fewest = if asks_for_many(record) { FEWEST_OF_MANY } else { 1 };
+        let successes = load.measured.successes.filter(|successes| successes.completed > 0);
+        let all = Successes { completed: answers, body_bytes: bytes.body };
+        let counted = successes.unwrap_or(all);
+        (answers >= fewest).then(|| Self {
+            body: counted.body_bytes as f64 / counted.completed as f64,
+            wire: bytes.received as f64 / answers as f64,
         })
     }
+}
+
+/// Whether requests ask for different things. Two different ones do not show it: one may be of
+/// another kind.
+fn asks_for_many(record: &TrialRecord) -> bool {
+    let requests = record.load_spec.iter().flat_map(|spec| spec.requests.iter());
+    requests.map(|request| &request.target).collect::<BTreeSet<_>>().len() > 2
 }
 
 /// Each target's answer size in its first trial that has one.
@@ -113,6 +130,7 @@ mod tests {
     use crate::judge::Context;
     use crate::judge::test::judged_in;
     use pippin_model::example::ExampleTrial;
+    use pippin_model::load_spec::{LoadSpec, Request};
 
     fn against(body: f64, wire: f64) -> Option<Caveat> {
         // The record's answers have 12 bytes of body and 150 on the wire.
@@ -147,6 +165,36 @@ mod tests {
             .build();
         slow.load.as_mut().unwrap().measured.bytes.body = 588 * 12;
         assert!((AnswerSize::of(&slow).unwrap().body - 12.0).abs() < 0.1);
+    }
+
+    #[test]
+    fn the_page_of_an_unknown_path_does_not_enlarge_the_others() {
+        // 370 answers, of which one is a page of 740 bytes: 14 bytes in the mean.
+        let mut few = ExampleTrial::hello().completed(370).build();
+        let measured = &mut few.load.as_mut().unwrap().measured;
+        measured.bytes.body = 369 * 12 + 740;
+        assert!(AnswerSize::of(&few).unwrap().body > 13.9);
+        let measured = &mut few.load.as_mut().unwrap().measured;
+        measured.successes = Some(Successes { completed: 369, body_bytes: 369 * 12 });
+        assert!((AnswerSize::of(&few).unwrap().body - 12.0).abs() < 1e-9);
+        // Where no status is a success, every answer counts.
+        let measured = &mut few.load.as_mut().unwrap().measured;
+        measured.successes = Some(Successes::default());
+        assert!(AnswerSize::of(&few).unwrap().body > 13.9);
+    }
+
+    #[test]
+    fn few_answers_to_different_requests_are_not_compared() {
+        let of = |targets: &[&str], answers| {
+            let mut record = ExampleTrial::hello().seconds(1).completed(answers).build();
+            let requests = targets.iter().map(|target| Request::get(target, "a")).collect();
+            record.load_spec = Some(LoadSpec { requests, ..LoadSpec::default() });
+            AnswerSize::of(&record).is_some()
+        };
+        let names = ["/hola/Ana", "/hola/Luis", "/hola/Eva"];
+        assert!(!of(&names, 900));
+        assert!(of(&names, 1_100));
+        assert!(of(&["/", "/no-such-page"], 900));
     }
 
     #[test]

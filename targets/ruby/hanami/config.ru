@@ -1,0 +1,3 @@
+require "hanami/boot"
+
+run Hanami.app

@@ -1,0 +1,6 @@
+# auto_register: false
+
+module Members
+  class Action < Catalogue::Action
+  end
+end
