@@ -49,8 +49,7 @@ fn names(line: &str, framework: &str) -> bool {
     let is_name = |word: &str| {
         word.strip_prefix(&name).is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
     };
-    line.contains(|c: char| c.is_ascii_digit())
-        && line.split([' ', '/', '=', '@']).any(is_name)
+    line.contains(|c: char| c.is_ascii_digit()) && line.split([' ', '/', '=', '@']).any(is_name)
 }
 
 #[cfg(test)]

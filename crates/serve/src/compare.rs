@@ -168,7 +168,7 @@ fn line(target: &TargetChange, change: &Change) -> Markup {
     html! {
         tr .invalid[invalid] {
             th scope="row" { (of_target(target)) }
-            td { (metric_name(change.metric)) }
+            td { (change.metric.name()) }
             td.number { (figure(change.metric, change.a)) }
             td.number { (figure(change.metric, change.b)) }
             td.number data-value=[relative] {
@@ -177,15 +177,6 @@ fn line(target: &TargetChange, change: &Change) -> Markup {
             }
             td { @if invalid { "a side is INVALID" } @else { (change.judgement().words()) } }
         }
-    }
-}
-
-/// A metric in words; its short name is that of gates.
-fn metric_name(metric: Metric) -> &'static str {
-    match metric {
-        Metric::Goodput => "right answers/s",
-        Metric::Cpu => "CPU, per million requests",
-        other => other.name(),
     }
 }
 

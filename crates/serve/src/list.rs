@@ -4,6 +4,7 @@ use pippin_model::caveat::Verdict;
 use pippin_model::digest::{CalmSlices, RunDigest};
 use pippin_model::live::LiveRun;
 use pippin_model::run::RunState;
+use pippin_model::units::format_whole;
 use pippin_report::html::badge;
 use pippin_report::words;
 use pippin_store::listing::{Choices, ListedRun, RunFilter, RunPage};
@@ -117,7 +118,7 @@ pub fn body(
             (under_way)
             h1 { "Runs" }
             (form(filter, choices))
-            p.hint role="status" { (words::count(Some(shown.kept as f64))) " of " (counted(shown.all)) @if shown.kept > PER_PAGE { ", page " (page) " of " (shown.kept.div_ceil(PER_PAGE)) } }
+            p.hint role="status" { (format_whole(shown.kept)) " of " (counted(shown.all)) @if shown.kept > PER_PAGE { ", page " (page) " of " (shown.kept.div_ceil(PER_PAGE)) } }
             @if shown.all == 0 { p { "There is no run yet. " code { "pippin run hello --quick" } " makes one." } }
             @else if shown.runs.is_empty() { p { "No run matches." } }
             @else { (table(&shown.runs, live)) (pages(page, shown.kept.div_ceil(PER_PAGE))) }
