@@ -14,6 +14,8 @@
     regions().forEach((region) => { region.scrollLeft = scrolled.get(name(region)) ?? 0; });
     if (focused) { [...panel.querySelectorAll("a, .scroll")].find((one) => name(one) === focused)?.focus({ preventScroll: true }); }
   }
+  // Whoever has zoomed into a chart, or is about to, keeps it until "Show all".
+  const held = () => panel.querySelector(".tools button:not([hidden]), .u-over:active") !== null;
   const later = () => setTimeout(ask, 1000);
   async function ask() {
     if (document.hidden) { later(); return; }
@@ -21,7 +23,8 @@
       const answer = await fetch(panel.dataset.live, { cache: "no-store" });
       if (answer.status === 204) { location.reload(); return; }
       panel.classList.toggle("lost", !answer.ok);
-      if (answer.ok) { replace(await answer.text()); }
+      const text = await answer.text();
+      if (answer.ok && !held()) { replace(text); }
     } catch { panel.classList.add("lost"); }
     later();
   }
