@@ -99,10 +99,17 @@ impl Socket {
 }
 
 impl Read for Socket {
+    /// Reads. The kernel may interrupt a read that has a time limit although no handler asked for
+    /// it (signal(7), socket interfaces with a timeout), which says nothing of the server.
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
-        match self {
-            Self::Tcp(socket) => socket.read(into),
-            Self::Unix(socket) => socket.read(into),
+        loop {
+            let result = match self {
+                Self::Tcp(socket) => socket.read(into),
+                Self::Unix(socket) => socket.read(into),
+            };
+            if !matches!(&result, Err(error) if error.kind() == io::ErrorKind::Interrupted) {
+                return result;
+            }
         }
     }
 }
