@@ -221,7 +221,7 @@ fn a_load_ends_although_a_worker_hangs() {
     let (what, result) = died::<Faulty<Hangs>>(short, &Control::new(&stop, |_| true));
     MAY_GO_ON.store(true, Ordering::Relaxed);
     assert_eq!(what, "1 of 2 threads did not end in time");
-    assert!(result.measured.requests.good > 0);
+    assert!(result.measured.requests.good > 100);
 }
 
 #[test]
