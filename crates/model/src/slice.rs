@@ -65,7 +65,8 @@ pub struct SliceQuantiles {
 pub struct SliceHost {
     /// Time that the hypervisor gave to other machines (`steal` of `/proc/stat`).
     pub steal: Option<f64>,
-    /// Time used by processes outside of the measurement.
+    /// Time used by processes outside of the measurement. What other targets of the run use that
+    /// are up, and not asked, is not in it.
     pub foreign: Option<f64>,
     /// Time in which threads of the roles were ready but other programs held the processor (the
     /// second field of `/proc/PID/schedstat`, without waits for siblings of the same role).

@@ -8,10 +8,10 @@ mod chart;
 mod page;
 
 pub(crate) use page::commit;
-pub use page::{page, plans};
+pub use page::{page, plans, support};
 
 use pippin_model::commit::Commit;
-use pippin_model::run::HistoryPoint;
+use pippin_model::run::{HistoryPoint, RunRecord};
 use pippin_stats::changepoint::{ChangePoint, FEWEST_PER_SIDE, change_points};
 use pippin_stats::quantile::median;
 use rand::SeedableRng;
@@ -106,6 +106,16 @@ impl Figure {
             Self::P99 => words::ns_f(Some(value)),
         }
     }
+}
+
+/// What the register said of a target, on the day of its newest run: parts out of support, and
+/// versions older than a year.
+#[must_use]
+pub fn support_notes(newest: &RunRecord, target: &str) -> Vec<String> {
+    let info = newest.header.targets.iter().find(|(id, _)| id.to_string() == target);
+    info.map_or_else(Vec::new, |(_, info)| {
+        info.registered.notes(&words::date(newest.header.started_unix_ns))
+    })
 }
 
 /// The histories of a target, by plan; points come oldest first.
@@ -354,7 +364,7 @@ mod tests {
             [("hello, load or host 1".to_string(), 8), ("hello, load or host 2".to_string(), 8)]
         );
         assert!(histories.iter().all(|history| history.changes(Figure::Goodput).is_empty()));
-        let page = page("go/net-http", &points);
+        let page = page("go/net-http", &points, &[]);
         for chart in ["chart-history-p99-hello-1", "chart-history-p99-hello-2"] {
             assert_eq!(page.matches(&format!("id=\"{chart}\"")).count(), 1, "{chart}");
         }
@@ -404,7 +414,7 @@ mod tests {
         assert_eq!((edges(0), edges(5), edges(usize::MAX)), (None, None, None));
         let short = of(&slowed_down()).remove(0);
         assert_eq!((short.pages(), short.page(1)), (1, Some(short.clone())));
-        let page = page("go/net-http", &points);
+        let page = page("go/net-http", &points, &[]);
         assert!(
             page.contains("The newest 100 of 230 runs") && !page.contains("run-129<"),
             "{page}"
@@ -413,7 +423,7 @@ mod tests {
 
     #[test]
     fn the_page_has_charts_changes_and_runs() {
-        let page = page("go/net-http", &slowed_down());
+        let page = page("go/net-http", &slowed_down(), &[]);
         for part in [
             "History of go/net-http",
             "From run run-8 on",
@@ -424,6 +434,25 @@ mod tests {
         ] {
             assert!(page.contains(part), "{part}");
         }
+    }
+
+    #[test]
+    fn the_page_says_what_was_out_of_support_on_the_day_of_the_newest_run() {
+        let mut newest = pippin_model::example::run::hello();
+        let (id, info) = newest.header.targets.iter_mut().next().unwrap();
+        let target = id.to_string();
+        let support = |what: &str, until: &str| pippin_model::register::Support {
+            what: what.into(),
+            until: until.into(),
+            source: "https://example.org".into(),
+        };
+        info.registered.support =
+            vec![support("Go 1.16", "2022-03-15"), support("Go 2", "2999-12-31")];
+        let notes = support_notes(&newest, &target);
+        assert_eq!(notes, ["Go 1.16 is out of support since 2022-03-15"]);
+        assert!(support_notes(&newest, "other/target").is_empty());
+        let page = page(&target, &slowed_down(), &notes);
+        assert!(page.contains(&format!("<li>{target}: {}</li>", notes[0])), "{page}");
     }
 
     #[test]

@@ -16,7 +16,7 @@
 mod choice;
 mod conformance;
 mod explained;
-mod facts;
+pub(crate) mod facts;
 pub(crate) mod figures;
 mod headline;
 mod remarks;

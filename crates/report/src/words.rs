@@ -199,6 +199,13 @@ pub fn time(unix_ns: u64) -> String {
         .map_or_else(|_| UNKNOWN.into(), |at| at.strftime("%Y-%m-%d %H:%M UTC").to_string())
 }
 
+/// The day in UTC: `2026-11-21`.
+#[must_use]
+pub fn date(unix_ns: u64) -> String {
+    jiff::Timestamp::from_nanosecond(i128::from(unix_ns))
+        .map_or_else(|_| UNKNOWN.into(), |at| at.strftime("%Y-%m-%d").to_string())
+}
+
 /// The beginning of a day that is written as `2026-11-21`, in UTC, nanoseconds since 1970; `None`
 /// if it is no day since then.
 #[must_use]

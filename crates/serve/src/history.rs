@@ -1,7 +1,7 @@
 //! A target over time, with change points.
 use maud::{Markup, html};
 use pippin_model::run::HistoryPoint;
-use pippin_report::history::{self, History, plans};
+use pippin_report::history::{self, History, plans, support};
 
 use crate::page::pages;
 
@@ -16,9 +16,10 @@ pub fn form(target: &str) -> Markup {
     }
 }
 
-/// A page of each history of a target; the newest runs are on page 1.
+/// A page of each history of a target; the newest runs are on page 1. `notes` are what the register
+/// says of it.
 #[must_use]
-pub fn body(target: &str, points: &[HistoryPoint], page: u64) -> Markup {
+pub fn body(target: &str, points: &[HistoryPoint], notes: &[String], page: u64) -> Markup {
     let whole = history::of(points);
     let last = whole.iter().map(History::pages).max().unwrap_or(1) as u64;
     let number = usize::try_from(page).unwrap_or(usize::MAX);
@@ -30,6 +31,7 @@ pub fn body(target: &str, points: &[HistoryPoint], page: u64) -> Markup {
             @if !target.is_empty() && points.is_empty() { p { "No trial of this target is in the store. Names are written like go/net-http or javascript/express:cluster." } }
             @else if !target.is_empty() && shown.is_empty() { p { "There are no runs that old. Page " (last) " has the oldest." } }
             @if last > 1 { p.hint { "Page " (page) " of " (last) ". Each page begins half a page later than the one before it, so that a change at its edge is in the middle of another." } (pages(page, last)) }
+            (support(target, notes))
             (plans(&shown, |run| html! { a href=(format!("/runs/{run}")) { (run) } }))
             (pages(page, last))
         }
@@ -67,7 +69,7 @@ mod tests {
     fn a_page_of_eight_plans_with_many_runs_stays_below_a_megabyte_and_lacks_no_run() {
         let points: Vec<HistoryPoint> =
             (0..150).flat_map(|run| (0..8).map(move |plan| trial(plan, run))).collect();
-        let body = body("go/net-http", &points, 1);
+        let body = body("go/net-http", &points, &[], 1);
         let page = page("History", &pippin_report::html::rules(2), &body).0;
         assert!(page.len() < 1_000_000, "{} bytes", page.len());
         assert_eq!(

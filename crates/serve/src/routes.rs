@@ -11,6 +11,7 @@ use pippin_model::run::{RunRecord, RunState};
 use pippin_report::exposition::MEDIA_TYPE;
 use pippin_report::form::svg::Ground;
 use pippin_report::form::{FORMS, Form};
+use pippin_report::history::support_notes;
 use pippin_report::html as report;
 use pippin_report::view::View;
 use pippin_store::Store;
@@ -356,7 +357,9 @@ async fn over_time(State(store): Shared, Query(asked): Query<Whose>) -> Answer {
         let page_number = number(&asked.page)
             .map_err(|message| Failure::refused(StatusCode::BAD_REQUEST, message))?;
         let points = if target.is_empty() { Vec::new() } else { store.history(target)? };
-        let body = history::body(target, &points, page_number);
+        let newest = points.last().map(|point| store.load(&point.run)).transpose()?;
+        let notes = newest.map_or_else(Vec::new, |run| support_notes(&run, target));
+        let body = history::body(target, &points, &notes, page_number);
         Ok(page("History", &report::rules(2), &body).into_response())
     })
     .await

@@ -80,8 +80,8 @@ impl Estimate {
         let logs: Vec<f64> = repetitions.iter().map(|level| level.log).collect();
         let log = mean(&logs)?;
         let scatter = if let [only] = repetitions {
-            let (variance, worth) = variance_of_mean(&only.residuals)?;
-            Scatter::Mean { variance, degrees: worth - 1.0, basis: Basis::Windows }
+            let (variance, degrees) = variance_of_mean(&only.residuals)?;
+            Scatter::Mean { variance, degrees, basis: Basis::Windows }
         } else {
             Scatter::Starts {
                 variance: variance(&logs)?,

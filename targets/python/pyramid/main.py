@@ -1,11 +1,15 @@
 """Pippin's workloads on Pyramid, with Chameleon and psycopg."""
 
+import logging
 import os
 
 from psycopg.rows import dict_row
 from psycopg_pool import ConnectionPool
 from pyramid.config import Configurator
 from pyramid.response import Response
+
+# waitress writes a line for each request that waits for a thread.
+logging.getLogger("waitress.queue").setLevel(logging.ERROR)
 
 USERS_QUERY = "SELECT id, name, email FROM users ORDER BY id"
 

@@ -18,7 +18,7 @@ pub fn run(shared: &Shared, arguments: &HistoryArguments) -> Result<u8, CliError
     };
     let points = store.history(target)?;
     match &arguments.html {
-        Some(file) => page(target, &points, file),
+        Some(file) => page(&store, target, &points, file),
         None => print_text(&trials(&points, arguments.number)),
     }
 }
@@ -69,13 +69,14 @@ fn trials(points: &[HistoryPoint], number: usize) -> String {
     out
 }
 
-fn page(target: &str, points: &[HistoryPoint], file: &Path) -> Result<u8, CliError> {
-    if points.is_empty() {
+fn page(store: &Store, target: &str, points: &[HistoryPoint], file: &Path) -> Result<u8, CliError> {
+    let Some(newest) = points.last() else {
         return Err(CliError::User(format!(
             "no trial of `{target}` is in the store; names are written like go/net-http or javascript/express:cluster"
         )));
-    }
-    std::fs::write(file, history::page(target, points))
+    };
+    let notes = history::support_notes(&store.load(&newest.run)?, target);
+    std::fs::write(file, history::page(target, points, &notes))
         .map_err(CliError::io(format!("write {}", file.display())))?;
     Ok(exit::OK)
 }

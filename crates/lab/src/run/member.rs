@@ -147,18 +147,19 @@ impl Member {
     }
 
     /// Makes a slice. Returns whether it was calm; `None` if the target failed or the user stopped
-    /// it.
+    /// it. `company_cores` is what the other targets use that are up.
     pub fn slice(
         &mut self,
         round: u32,
         lengths: &Lengths,
+        company_cores: f64,
         stretch: &mut Stretch,
         shared: &mut Shared<'_>,
     ) -> Option<bool> {
         let load = lengths.load(&self.load, round);
         self.record.load_spec = Some(load.for_record());
         let (measured, counts) = self.apply(load, shared)?;
-        let slice = making::slice(round, &measured, &self.spec.cpus, stretch);
+        let slice = making::slice(round, &measured, &self.spec.cpus, company_cores, stretch);
         let calm = slice.calm;
         self.slices.add(slice, &measured, counts);
         Some(calm)

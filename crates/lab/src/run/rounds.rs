@@ -419,11 +419,12 @@ impl Rounds<'_, '_> {
         let others_before = helping::look(&mut self.bystanders, &self.members[index].running);
         let began = pippin_probe::monotonic_ns();
         let (shown, of) = (round - self.first + 1, self.lengths.rounds);
+        let company_cores = self.company_of(index);
         let member = &mut self.members[index];
         let answers_before = member.answers;
         self.execution.settings.observer.event(&Event::Slice(&member.spec, shown, of));
         let shared = &mut self.execution.shared(self.services);
-        let calm = member.slice(round, &self.lengths, &mut self.stretch, shared);
+        let calm = member.slice(round, &self.lengths, company_cores, &mut self.stretch, shared);
         let answers = member.answers - answers_before;
         let others_after = helping::look(&mut self.bystanders, &self.members[index].running);
         for (other, member) in self.members.iter_mut().enumerate() {
@@ -442,20 +443,23 @@ impl Rounds<'_, '_> {
         calm
     }
 
+    /// What the other targets that are up use while they are not asked, in processors.
+    fn company_of(&self, index: usize) -> f64 {
+        let others = (0..self.members.len()).filter(|i| *i != index && self.takes_part(*i));
+        others.filter_map(|other| self.members[other].idle.cores()).sum()
+    }
+
     /// Finds targets that are not idle while others are measured. They take no further part in the
     /// rounds.
     fn watch_the_idle(&mut self) {
-        for index in 0..self.members.len() {
-            let member = &self.members[index];
-            if !self.takes_part(index) || !member.idle.is_busy() {
-                continue;
-            }
-            let target = member.spec.target.clone();
-            let cores = member.idle.cores().unwrap_or(0.0);
+        let members = (0..self.members.len()).filter(|index| self.takes_part(*index));
+        let used = members
+            .map(|index| &self.members[index])
+            .filter_map(|member| Some((member.spec.target.clone(), member.idle.judged_cores()?)));
+        for (target, cores, limit) in idle::restless(used.collect()) {
             let reason = format!(
-                "{target} used {:.1} % of a processor while others were measured (limit {:.1} %): it is measured by itself",
-                cores * 100.0,
-                idle::LIMIT * 100.0
+                "{target} used {:.1} % of a processor while others were measured ({limit}): it is measured by itself",
+                cores * 100.0
             );
             self.restless.push((target, reason));
         }

@@ -141,7 +141,7 @@ mod tests {
 
     fn add(account: &mut Account, round: u32, answers: u64, steal: f64) {
         let (measured, cpus) = (measured(answers), ExampleTrial::hello().spec().cpus);
-        let mut slice = making::slice(round, &measured, &cpus, &mut Stretch::default());
+        let mut slice = making::slice(round, &measured, &cpus, 0.0, &mut Stretch::default());
         slice.host = SliceHost { steal: Some(steal), ..SliceHost::default() };
         slice.calm = calm::is_calm(&slice.host);
         account.add(slice, &measured, services(answers as f64, 7.0 + f64::from(round)));

@@ -1,7 +1,12 @@
 //! What a target burns while others are measured.
 
+use std::fmt;
+
 /// Processors that a target may keep busy while nobody asks it: half a percent of one.
 pub const LIMIT: f64 = 0.005;
+/// What all targets that are up may use together while nobody asks them. Up to here, each target has
+/// to share a twentieth of a processor with the others, and all have the same share.
+pub const LIMIT_TOGETHER: f64 = 0.05;
 /// How long to watch at least: right after its slice, a target may still tidy up.
 const FEWEST_NS: u64 = 2_000_000_000;
 
@@ -25,10 +30,47 @@ impl Idle {
         (self.watched_ns > 0).then(|| self.cpu_ns as f64 / self.watched_ns as f64)
     }
 
-    /// Whether it disturbs the others. This takes some seconds to find out.
+    /// The same; `None` too if it was watched for too short a time to judge it.
     #[must_use]
-    pub fn is_busy(&self) -> bool {
-        self.watched_ns >= FEWEST_NS && self.cores().is_some_and(|cores| cores > LIMIT)
+    pub fn judged_cores(&self) -> Option<f64> {
+        self.cores().filter(|_| self.watched_ns >= FEWEST_NS)
+    }
+}
+
+/// Which of these targets are not idle while others are measured, by what each uses in processors:
+/// each that uses too much, and those that use most if all together use too much. Each comes with
+/// what it uses and the limit.
+#[must_use]
+pub fn restless<T>(mut used: Vec<(T, f64)>) -> Vec<(T, f64, Limit)> {
+    used.sort_by(|a, b| a.1.total_cmp(&b.1));
+    let mut leaving = Vec::new();
+    while let Some((target, cores)) = used.pop() {
+        let together = cores + used.iter().map(|(_, cores)| cores).sum::<f64>();
+        let limit = match cores {
+            _ if cores > LIMIT => Limit::Alone,
+            _ if together > LIMIT_TOGETHER => Limit::Together,
+            _ => break,
+        };
+        leaving.push((target, cores, limit));
+    }
+    leaving
+}
+
+/// Which limit a target exceeds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Limit {
+    /// That of each target ([`LIMIT`]).
+    Alone,
+    /// That of all targets that are up ([`LIMIT_TOGETHER`]).
+    Together,
+}
+
+impl fmt::Display for Limit {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Alone => write!(out, "limit {:.1} %", LIMIT * 100.0),
+            Self::Together => write!(out, "limit of all together {:.1} %", LIMIT_TOGETHER * 100.0),
+        }
     }
 }
 
@@ -37,14 +79,23 @@ mod tests {
     use super::*;
 
     #[test]
-    fn half_a_percent_of_a_processor_is_idle_and_more_is_not() {
+    fn those_that_use_most_leave_until_the_others_are_idle_together() {
+        let few = vec![("a", 0.004), ("b", 0.006), ("c", 0.001)];
+        assert_eq!(restless(few), [("b", 0.006, Limit::Alone)]);
+        let many: Vec<(usize, f64)> = (0..14).map(|n| (n, 0.003 + 0.0001 * n as f64)).collect();
+        let left: Vec<usize> = restless(many).into_iter().map(|(target, ..)| target).collect();
+        assert_eq!(left, [13], "14 use 5.1 % together, and 13 of them 4.7 %");
+        assert_eq!(Limit::Together.to_string(), "limit of all together 5.0 %");
+        assert_eq!(restless(Vec::<(u8, f64)>::new()), []);
+    }
+
+    #[test]
+    fn a_target_is_judged_after_two_seconds() {
         let mut idle = Idle::default();
-        assert_eq!((idle.cores(), idle.is_busy()), (None, false));
+        assert_eq!((idle.cores(), idle.judged_cores()), (None, None));
         idle.add(500_000_000, 1_000_000_000);
-        assert!(!idle.is_busy(), "too early to tell");
+        assert_eq!((idle.cores(), idle.judged_cores()), (Some(0.5), None), "too early to tell");
         idle.add(0, 99_000_000_000);
-        assert_eq!((idle.cores(), idle.is_busy()), (Some(0.005), false));
-        idle.add(1_000_000, 0);
-        assert!(idle.is_busy());
+        assert_eq!(idle.judged_cores(), Some(LIMIT));
     }
 }

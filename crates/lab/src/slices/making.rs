@@ -38,11 +38,20 @@ pub fn load(
 }
 
 /// The slice that such a load was; what the host did is that of the stretch that ends with it.
+/// `company_cores` is what the other targets use that are up ([`disturbance::of`]).
 #[must_use]
-pub fn slice(round: u32, measured: &Measured, cpus: &CpuSplit, stretch: &mut Stretch) -> Slice {
+pub fn slice(
+    round: u32,
+    measured: &Measured,
+    cpus: &CpuSplit,
+    company_cores: f64,
+    stretch: &mut Stretch,
+) -> Slice {
     let Measured { load, usage, .. } = measured;
-    let own =
-        usage.as_ref().map(|usage| disturbance::of(usage, &processors(cpus))).unwrap_or_default();
+    let own = usage
+        .as_ref()
+        .map(|usage| disturbance::of(usage, &processors(cpus), company_cores))
+        .unwrap_or_default();
     let host = stretch.with(own, load.measured.duration_ns);
     Slice {
         round,
@@ -99,7 +108,7 @@ mod tests {
         let cpu_ns = usage.as_ref().unwrap().roles[&Role::Target].cpu_ns;
         let measured =
             Measured { load: load.clone(), agents: Vec::new(), usage, samples: Vec::new() };
-        let slice = slice(3, &measured, &record.spec.cpus, &mut Stretch::default());
+        let slice = slice(3, &measured, &record.spec.cpus, 0.0, &mut Stretch::default());
         assert_eq!((slice.round, slice.measured_ns), (3, load.measured.duration_ns));
         assert_eq!(slice.figures.right, load.measured.answered.good);
         assert_eq!(Some(slice.figures.goodput_per_s), load.measured.goodput_per_s());
@@ -110,7 +119,7 @@ mod tests {
         );
         assert!(!slice.used);
         let without = Measured { usage: None, ..measured };
-        let unknown = super::slice(0, &without, &record.spec.cpus, &mut Stretch::default());
+        let unknown = super::slice(0, &without, &record.spec.cpus, 0.0, &mut Stretch::default());
         assert_eq!((unknown.host.steal, unknown.figures.target_cpu_ns), (None, None));
     }
 }

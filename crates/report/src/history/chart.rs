@@ -39,7 +39,7 @@ pub fn of(history: &History, figure: Figure, changes: &[Change]) -> Option<Chart
         words::time(run.started_unix_ns).split(' ').next().unwrap_or_default().to_string()
     };
     let count = match changes.len() {
-        0 => "without a change that chance does not explain".into(),
+        0 => "without a statistically significant change".into(),
         1 => format!("with 1 change ({})", changes[0].relative()),
         more => format!(
             "with {more} changes ({})",
@@ -50,7 +50,7 @@ pub fn of(history: &History, figure: Figure, changes: &[Change]) -> Option<Chart
         name: format!("history-{name}-{}", history.slug()),
         title: title.into(),
         alternative: format!("{title} over {} runs from {} to {}, {count}.", all.len(), day(first), day(last)),
-        caption: "A dot for each run, the median of its trials; grey: INVALID. Dotted verticals: changes that chance does not explain (E-divisive, permutation test at 2 %), between the last run before and the first after; level lines: the medians around them. The table of runs has the figures.".into(),
+        caption: "A dot for each run, the median of its trials; grey: INVALID. Dotted verticals: statistically significant changes (E-divisive, permutation test at 2 %), between the last run before and the first after; level lines: the medians around them. The table of runs has the figures.".into(),
         lines_by_target: false,
         drawings: Drawings::by(draw),
         plot: None,

@@ -5,18 +5,27 @@ use pippin_model::run::HistoryPoint;
 use pippin_model::units::counted;
 
 use super::{Change, Figure, History, chart, of};
+use crate::html::facts::notes_of;
 use crate::html::{document, figures, rules};
 use crate::words;
 
-/// The newest runs of each history of a target as a self-contained page.
+/// The newest runs of each history of a target as a self-contained page. `notes` are what the
+/// register says of the target ([`support_notes`](super::support_notes)).
 #[must_use]
-pub fn page(target: &str, points: &[HistoryPoint]) -> String {
+pub fn page(target: &str, points: &[HistoryPoint], notes: &[String]) -> String {
     let newest: Vec<History> = of(points).iter().filter_map(|history| history.page(1)).collect();
     let body = html! {
-        main id="main" { h1 { "History of " (target) } (plans(&newest, |run| html! { (run) })) }
+        main id="main" { h1 { "History of " (target) } (support(target, notes)) (plans(&newest, |run| html! { (run) })) }
         footer { p { "Made by Pippin. This page is complete and loads nothing from elsewhere." } }
     };
     document(&format!("History of {target} · Pippin"), &rules(2), &body).into_string()
+}
+
+/// That the target is out of support, or its versions are old.
+#[must_use]
+pub fn support(target: &str, notes: &[String]) -> Markup {
+    let notes: Vec<_> = notes.iter().map(|note| (target.to_string(), note.clone())).collect();
+    html! { @if !notes.is_empty() { section id="support" { h2 { "Out of support, or older than a year" } (notes_of(&notes, "newest run")) } } }
 }
 
 /// A section for each history. `link` turns a run's name into a link to its page, if there is one.
@@ -43,7 +52,7 @@ fn section(place: usize, history: &History, link: &impl Fn(&str) -> Markup) -> M
             div.figures { @for (figure, changes) in Figure::ALL.into_iter().zip(&changes) { @if let Some(chart) = chart::of(history, figure, changes) { (figures::figure(&chart)) } } }
             @if history.is_long_enough() {
                 h3 { "Changes" }
-                @if changes.iter().all(Vec::is_empty) { p { "None that chance does not explain." } }
+                @if changes.iter().all(Vec::is_empty) { p { "No statistically significant change." } }
                 @else { ul { @for change in changes.iter().flatten() { li { (change.words()) (commits(change)) } } } }
             } @else { p.hint { "Changes are looked for from six runs on that are not INVALID." } }
             details open[history.runs.len() <= MOST_UNFOLDED] {

@@ -122,19 +122,21 @@ fn plan(view: &View) -> Markup {
 /// Targets that were out of support on the day of the run, or pinned long before. Targets that are
 /// not in the register are left out.
 fn support(view: &View) -> Markup {
-    let time = words::time(view.run.started_unix_ns);
-    let day = time.split(' ').next().unwrap_or_default();
+    let day = words::date(view.run.started_unix_ns);
     let notes: Vec<_> = view
         .targets
         .iter()
-        .flat_map(|(id, info)| info.registered.notes(day).into_iter().map(move |note| (id, note)))
+        .flat_map(|(id, info)| {
+            info.registered.notes(&day).into_iter().map(move |note| (id.to_string(), note))
+        })
         .collect();
-    if notes.is_empty() {
-        return html! {};
-    }
+    html! { @if !notes.is_empty() { h3 { "Out of support, or older than a year" } (notes_of(&notes, "run")) } }
+}
+
+/// What the register says of targets, on the day of this.
+pub(crate) fn notes_of(notes: &[(String, String)], day_of: &str) -> Markup {
     html! {
-        h3 { "Out of support, or older than a year" }
-        p { "On the day of the run. Of what is not listed, support and age are unknown or in order." }
+        p { "On the day of the " (day_of) ". Of what is not listed, support and age are unknown or in order." }
         ul { @for (target, note) in notes { li { (target) ": " (note) } } }
     }
 }
@@ -146,18 +148,22 @@ fn document<T: Serialize>(title: &str, value: &T) -> Markup {
 }
 
 /// How each figure was taken: a short form of `docs/methodology.md`.
-const METHOD: [(&str, &str); 12] = [
+const METHOD: [(&str, &str); 13] = [
     (
         "Requests/s",
         "Complete answers with the right status and body per second, over the measured part; warm-up left out. Median over repetitions.",
     ),
     (
         "95 % interval",
-        "Hierarchical bootstrap of the median: trials, then blocks of one-second windows within them. With one repetition it knows only the windows.",
+        "Where targets were measured in rounds of slices: Student's t on logarithms, over the repetitions. Else: hierarchical bootstrap of the median, over trials and blocks of one-second windows within them. With one repetition it knows only the rounds or windows, and not how starts differ.",
     ),
     (
         "Rank",
-        "By requests/s; in open loops and with devices, where the schedule sets these, by the p99 of the response time over all requests that were due. A rank is 1 and the number of targets that are surely better: the 95 % interval of the ratio of the medians does not cover 1. A single short trial has no interval and gives no rank.",
+        "By requests/s; in open loops and with devices, where the schedule sets these, by the p99 of the response time over all requests that were due. In rounds, ranks go from 1 and the number of targets that are surely better, to the number of targets less those that are surely worse, by Holm's method over all pairs at 5 %. Else, a rank is 1 and the number of targets that are surely better: the 95 % interval of the ratio does not cover 1. A single short trial has no interval and gives no rank.",
+    ),
+    (
+        "Ratio",
+        "To the reference. In rounds, it is taken within each round, so that both targets had the same seconds of the host. Its interval is for this pair alone, so a ratio whose interval does not cover 1 may belong to two targets that share a rank.",
     ),
     (
         "Service time",
