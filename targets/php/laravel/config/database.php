@@ -8,7 +8,6 @@ return [
             'url' => env('DATABASE_URL'),
             'charset' => 'utf8',
             'prefix' => '',
-            'schema' => 'public',
             // Each process keeps its connection between requests.
             'options' => [PDO::ATTR_PERSISTENT => true],
         ],
