@@ -11,7 +11,8 @@ pub(crate) use page::commit;
 pub use page::{page, plans, support};
 
 use pippin_model::commit::Commit;
-use pippin_model::run::{HistoryPoint, RunRecord};
+use pippin_model::run::{HistoryPoint, RunHeader};
+use pippin_model::target::TargetId;
 use pippin_stats::changepoint::{ChangePoint, FEWEST_PER_SIDE, change_points};
 use pippin_stats::quantile::median;
 use rand::SeedableRng;
@@ -111,11 +112,9 @@ impl Figure {
 /// What the register said of a target, on the day of its newest run: parts out of support, and
 /// versions older than a year.
 #[must_use]
-pub fn support_notes(newest: &RunRecord, target: &str) -> Vec<String> {
-    let info = newest.header.targets.iter().find(|(id, _)| id.to_string() == target);
-    info.map_or_else(Vec::new, |(_, info)| {
-        info.registered.notes(&words::date(newest.header.started_unix_ns))
-    })
+pub fn support_notes(newest: &RunHeader, target: &str) -> Vec<String> {
+    let info = target.parse().ok().and_then(|id: TargetId| newest.targets.get(&id));
+    info.map_or_else(Vec::new, |info| info.registered.notes(&words::date(newest.started_unix_ns)))
 }
 
 /// The histories of a target, by plan; points come oldest first.
@@ -438,8 +437,8 @@ mod tests {
 
     #[test]
     fn the_page_says_what_was_out_of_support_on_the_day_of_the_newest_run() {
-        let mut newest = pippin_model::example::run::hello();
-        let (id, info) = newest.header.targets.iter_mut().next().unwrap();
+        let mut newest = pippin_model::example::run::hello().header;
+        let (id, info) = newest.targets.iter_mut().next().unwrap();
         let target = id.to_string();
         let support = |what: &str, until: &str| pippin_model::register::Support {
             what: what.into(),

@@ -195,15 +195,18 @@ fn version_in(printed: &str) -> Option<&str> {
 /// UTC to the minute: `2026-11-21 20:35 UTC`.
 #[must_use]
 pub fn time(unix_ns: u64) -> String {
-    jiff::Timestamp::from_nanosecond(i128::from(unix_ns))
-        .map_or_else(|_| UNKNOWN.into(), |at| at.strftime("%Y-%m-%d %H:%M UTC").to_string())
+    utc(unix_ns, "%Y-%m-%d %H:%M UTC")
 }
 
 /// The day in UTC: `2026-11-21`.
 #[must_use]
 pub fn date(unix_ns: u64) -> String {
+    utc(unix_ns, "%Y-%m-%d")
+}
+
+fn utc(unix_ns: u64, form: &str) -> String {
     jiff::Timestamp::from_nanosecond(i128::from(unix_ns))
-        .map_or_else(|_| UNKNOWN.into(), |at| at.strftime("%Y-%m-%d").to_string())
+        .map_or_else(|_| UNKNOWN.into(), |at| at.strftime(form).to_string())
 }
 
 /// The beginning of a day that is written as `2026-11-21`, in UTC, nanoseconds since 1970; `None`

@@ -357,7 +357,7 @@ async fn over_time(State(store): Shared, Query(asked): Query<Whose>) -> Answer {
         let page_number = number(&asked.page)
             .map_err(|message| Failure::refused(StatusCode::BAD_REQUEST, message))?;
         let points = if target.is_empty() { Vec::new() } else { store.history(target)? };
-        let newest = points.last().map(|point| store.load(&point.run)).transpose()?;
+        let newest = points.last().map(|point| store.header(&point.run)).transpose()?;
         let notes = newest.map_or_else(Vec::new, |run| support_notes(&run, target));
         let body = history::body(target, &points, &notes, page_number);
         Ok(page("History", &report::rules(2), &body).into_response())

@@ -191,6 +191,17 @@ impl Store {
         })
     }
 
+    /// What a run was, without its trials. `run` is its full name.
+    ///
+    /// # Errors
+    /// If there is no such run, or it cannot be read.
+    pub fn header(&self, run: &str) -> Result<RunHeader, StoreError> {
+        let header: String = self.read(|connection| {
+            connection.query_row("SELECT header FROM runs WHERE id = ?1", [run], |row| row.get(0))
+        })?;
+        from_json(run, "the header", &header)
+    }
+
     /// The full name of a run. `latest` is the newest run that has a result. If no run has one, it
     /// is the newest run.
     ///

@@ -75,7 +75,7 @@ fn page(store: &Store, target: &str, points: &[HistoryPoint], file: &Path) -> Re
             "no trial of `{target}` is in the store; names are written like go/net-http or javascript/express:cluster"
         )));
     };
-    let notes = history::support_notes(&store.load(&newest.run)?, target);
+    let notes = history::support_notes(&store.header(&newest.run)?, target);
     std::fs::write(file, history::page(target, points, &notes))
         .map_err(CliError::io(format!("write {}", file.display())))?;
     Ok(exit::OK)

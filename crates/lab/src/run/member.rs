@@ -147,7 +147,7 @@ impl Member {
     }
 
     /// Makes a slice. Returns whether it was calm; `None` if the target failed or the user stopped
-    /// it. `company_cores` is what the other targets use that are up.
+    /// it. `company_cores` is what the other targets that are up and idle use.
     pub fn slice(
         &mut self,
         round: u32,

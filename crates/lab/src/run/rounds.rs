@@ -443,10 +443,10 @@ impl Rounds<'_, '_> {
         calm
     }
 
-    /// What the other targets that are up use while they are not asked, in processors.
+    /// What the other targets that are up and idle use, in processors.
     fn company_of(&self, index: usize) -> f64 {
         let others = (0..self.members.len()).filter(|i| *i != index && self.takes_part(*i));
-        others.filter_map(|other| self.members[other].idle.cores()).sum()
+        others.map(|other| self.members[other].idle.shared_cores()).sum()
     }
 
     /// Finds targets that are not idle while others are measured. They take no further part in the

@@ -4,8 +4,8 @@ use std::fmt;
 
 /// Processors that a target may keep busy while nobody asks it: half a percent of one.
 pub const LIMIT: f64 = 0.005;
-/// What all targets that are up may use together while nobody asks them. Up to here, each target has
-/// to share a twentieth of a processor with the others, and all have the same share.
+/// What all targets that are up may use together while nobody asks them: a twentieth of a processor,
+/// which every target lacks when its turn comes.
 pub const LIMIT_TOGETHER: f64 = 0.05;
 /// How long to watch at least: right after its slice, a target may still tidy up.
 const FEWEST_NS: u64 = 2_000_000_000;
@@ -30,10 +30,17 @@ impl Idle {
         (self.watched_ns > 0).then(|| self.cpu_ns as f64 / self.watched_ns as f64)
     }
 
-    /// The same; `None` too if it was watched for too short a time to judge it.
+    /// The same; also `None` if it was watched for too short a time to judge it.
     #[must_use]
     pub fn judged_cores(&self) -> Option<f64> {
         self.cores().filter(|_| self.watched_ns >= FEWEST_NS)
+    }
+
+    /// What it takes from every other target alike, in processors; 0 unless it is known to be idle,
+    /// because a target that is not idle disturbs.
+    #[must_use]
+    pub fn shared_cores(&self) -> f64 {
+        self.judged_cores().filter(|cores| *cores <= LIMIT).unwrap_or(0.0)
     }
 }
 
@@ -80,8 +87,8 @@ mod tests {
 
     #[test]
     fn those_that_use_most_leave_until_the_others_are_idle_together() {
-        let few = vec![("a", 0.004), ("b", 0.006), ("c", 0.001)];
-        assert_eq!(restless(few), [("b", 0.006, Limit::Alone)]);
+        let few = vec![("a", LIMIT), ("b", 0.00501), ("c", 0.001)];
+        assert_eq!(restless(few), [("b", 0.00501, Limit::Alone)], "half a percent is idle");
         let many: Vec<(usize, f64)> = (0..14).map(|n| (n, 0.003 + 0.0001 * n as f64)).collect();
         let left: Vec<usize> = restless(many).into_iter().map(|(target, ..)| target).collect();
         assert_eq!(left, [13], "14 use 5.1 % together, and 13 of them 4.7 %");
@@ -97,5 +104,16 @@ mod tests {
         assert_eq!((idle.cores(), idle.judged_cores()), (Some(0.5), None), "too early to tell");
         idle.add(0, 99_000_000_000);
         assert_eq!(idle.judged_cores(), Some(LIMIT));
+    }
+
+    #[test]
+    fn only_what_a_target_that_is_known_to_be_idle_uses_is_shared() {
+        let mut idle = Idle::default();
+        idle.add(1_000_000, 1_000_000_000);
+        assert_eq!(idle.shared_cores(), 0.0, "too early to tell");
+        idle.add(9_000_000, 1_000_000_000);
+        assert_eq!(idle.shared_cores(), LIMIT);
+        idle.add(1_000_000, 0);
+        assert_eq!(idle.shared_cores(), 0.0, "it disturbs");
     }
 }

@@ -38,7 +38,7 @@ pub fn load(
 }
 
 /// The slice that such a load was; what the host did is that of the stretch that ends with it.
-/// `company_cores` is what the other targets use that are up ([`disturbance::of`]).
+/// `company_cores` is what the other targets that are up and idle use ([`disturbance::of`]).
 #[must_use]
 pub fn slice(
     round: u32,

@@ -35,9 +35,7 @@ pub fn of(history: &History, figure: Figure, changes: &[Change]) -> Option<Chart
         // Room for the words at the marks.
         marked_lines(form, &dates, &Axis::linear(unit, 0.0, most * 1.08, 5, label), &drawn, &marks)
     };
-    let day = |run: &Run| {
-        words::time(run.started_unix_ns).split(' ').next().unwrap_or_default().to_string()
-    };
+    let day = |run: &Run| words::date(run.started_unix_ns);
     let count = match changes.len() {
         0 => "without a statistically significant change".into(),
         1 => format!("with 1 change ({})", changes[0].relative()),

@@ -24,7 +24,7 @@ pub fn page(target: &str, points: &[HistoryPoint], notes: &[String]) -> String {
 /// That the target is out of support, or its versions are old.
 #[must_use]
 pub fn support(target: &str, notes: &[String]) -> Markup {
-    let notes: Vec<_> = notes.iter().map(|note| (target.to_string(), note.clone())).collect();
+    let notes: Vec<_> = notes.iter().map(|note| (target, note)).collect();
     html! { @if !notes.is_empty() { section id="support" { h2 { "Out of support, or older than a year" } (notes_of(&notes, "newest run")) } } }
 }
 

@@ -1,6 +1,8 @@
 //! Host, versions, plan, manifests, how figures were taken.
 use maud::{Markup, html};
+use pippin_model::run::TargetInfo;
 use serde::Serialize;
+use std::fmt::Display;
 
 use crate::history::commit;
 use crate::view::View;
@@ -123,18 +125,17 @@ fn plan(view: &View) -> Markup {
 /// not in the register are left out.
 fn support(view: &View) -> Markup {
     let day = words::date(view.run.started_unix_ns);
+    let of = |info: &TargetInfo| info.registered.notes(&day);
     let notes: Vec<_> = view
         .targets
         .iter()
-        .flat_map(|(id, info)| {
-            info.registered.notes(&day).into_iter().map(move |note| (id.to_string(), note))
-        })
+        .flat_map(|(id, info)| of(info).into_iter().map(move |note| (id, note)))
         .collect();
     html! { @if !notes.is_empty() { h3 { "Out of support, or older than a year" } (notes_of(&notes, "run")) } }
 }
 
 /// What the register says of targets, on the day of this.
-pub(crate) fn notes_of(notes: &[(String, String)], day_of: &str) -> Markup {
+pub(crate) fn notes_of(notes: &[(impl Display, impl Display)], day_of: &str) -> Markup {
     html! {
         p { "On the day of the " (day_of) ". Of what is not listed, support and age are unknown or in order." }
         ul { @for (target, note) in notes { li { (target) ": " (note) } } }
