@@ -3,9 +3,10 @@
 mod simulated;
 
 use pippin_model::plan::Price;
+use pippin_model::sequence::usage_of;
 use pippin_model::trial::TrialRecord;
 use pippin_model::units::{counted, format_count, format_ns};
-use pippin_model::usage::Role;
+use pippin_model::usage::{Role, Usage};
 use pippin_model::workload::Service;
 use serde::{Deserialize, Serialize};
 
@@ -61,7 +62,8 @@ pub struct Explanation {
 
 /// Explains the trials of one target at one step. Each trial has its own limit. The one that most
 /// trials share is named, with the figures of the trial of median goodput among those, so that they
-/// fit together. Costs are medians over all trials.
+/// fit together. Trials that are too short to judge their CPU use are explained as one. Costs are
+/// medians over all trials.
 #[must_use]
 pub fn explain(trials: &[&TrialRecord], context: &Context, price: Option<&Price>) -> Explanation {
     let measured: Vec<&TrialRecord> = by_goodput(trials);
@@ -73,7 +75,9 @@ pub fn explain(trials: &[&TrialRecord], context: &Context, price: Option<&Price>
         );
         return Explanation { limit: Limit::NoResult, text };
     }
-    let found: Vec<(Evidence, Limit, String)> = measured
+    let joined = joined(&measured);
+    let judged = joined.as_ref().map_or(measured, |one| vec![one]);
+    let found: Vec<(Evidence, Limit, String)> = judged
         .iter()
         .map(|record| {
             let evidence = Evidence { record, context };
@@ -90,6 +94,17 @@ pub fn explain(trials: &[&TrialRecord], context: &Context, price: Option<&Price>
         costs(trials, price),
     ];
     Explanation { limit, text: sentences.into_iter().flatten().collect::<Vec<_>>().join(" ") }
+}
+
+/// The trial of median goodput with the CPU use of all, if some trial is too short for the kernel's
+/// counters and all of them together are not.
+fn joined(measured: &[&TrialRecord]) -> Option<TrialRecord> {
+    let used: Vec<Usage> =
+        measured.iter().map(|record| record.usage.clone()).collect::<Option<_>>()?;
+    let is_short = used.iter().any(|usage| usage.duration_ns < SHORTEST_USAGE_NS);
+    let usage = usage_of(&used).filter(|all| is_short && all.duration_ns >= SHORTEST_USAGE_NS)?;
+    let median = measured.get(measured.len().saturating_sub(1) / 2)?;
+    Some(TrialRecord { usage: Some(usage), ..(*median).clone() })
 }
 
 /// The limit that more than half of the trials share, in the words of the median one of those.
@@ -390,6 +405,27 @@ mod tests {
         record.usage = None;
         let found = explained(&record, &Context::default());
         assert!(found.text.starts_with("CPU use is unknown"), "{}", found.text);
+    }
+
+    #[test]
+    fn trials_that_are_too_short_are_explained_together() {
+        let short = |cores: f64, ms: u64| {
+            let mut record = ExampleTrial::hello().target_cores(cores, 1).build();
+            let usage = record.usage.as_mut().unwrap();
+            usage.duration_ns = ms * 1_000_000;
+            let target = usage.roles.get_mut(&Role::Target).unwrap();
+            target.cpu_ns = Some((cores * usage.duration_ns as f64) as u64);
+            record
+        };
+        let limit_of = |trials: &[TrialRecord]| {
+            let trials: Vec<&TrialRecord> = trials.iter().collect();
+            explain(&trials, &Context::default(), None).limit
+        };
+        let bound = Limit::Processor { cores: 0.96, given: 1.0 };
+        assert_eq!(limit_of(&[short(0.99, 600), short(0.93, 600)]), bound);
+        assert_eq!(limit_of(&[short(0.99, 400), short(0.93, 400)]), Limit::Unknown);
+        let free = limit_of(&[short(0.99, 600), short(0.5, 600)]);
+        assert!(!matches!(free, Limit::Processor { .. }), "{free:?}");
     }
 
     #[test]

@@ -169,10 +169,10 @@ impl ShapeArguments {
 #[derive(Debug, Args)]
 pub struct ProtocolArguments {
     /// HTTP/2 over TLS (ALPN), for https:// URLs.
-    #[arg(long, conflicts_with = "pipeline")]
+    #[arg(long)]
     pub http2: bool,
     /// HTTP/2 without TLS (prior knowledge), for http:// URLs.
-    #[arg(long, conflicts_with_all = ["http2", "pipeline"])]
+    #[arg(long, conflicts_with = "http2")]
     pub h2c: bool,
     /// HTTP/2: streams of each connection. Each is a user with one request under way at a time.
     #[arg(long, value_name = "N", default_value_t = 1, conflicts_with_all = ["no_keep_alive", "requests_per_connection", "devices"], value_parser = clap::value_parser!(u32).range(1..=1024))]

@@ -112,7 +112,7 @@ pub fn run(shared: &Shared, arguments: &LoadArguments) -> Result<u8, CliError> {
 /// it answers.
 fn base_of(arguments: &LoadArguments, asked: &Asked) -> Result<LoadSpec, CliError> {
     let url = &asked.url;
-    let protocol = protocol::of(&arguments.protocol, url)?;
+    let protocol = protocol::of(&arguments.protocol, arguments.shape.pipeline, url)?;
     protocol::check(protocol, &asked.requests)?;
     let tls = tls::of(&arguments.tls, url)?;
     let timeouts = timeouts(arguments.timeout.ns());

@@ -277,7 +277,10 @@ fn flags_that_exclude_each_other() {
         (&["--ca", "root.pem", "--insecure"], &["cannot be used with"]),
         (&["--http2"], &["--http2 is negotiated in TLS", "--h2c"]),
         (&["--streams", "4"], &["--streams has no effect over HTTP/1.1", "--h2c"]),
-        (&["--h2c", "--pipeline", "4"], &["cannot be used with"]),
+        (
+            &["--h2c", "--pipeline", "4"],
+            &["--pipeline has no effect over HTTP/2", "streams", "write --streams"],
+        ),
         (&["--h2c", "--streams", "4", "--no-keep-alive"], &["cannot be used with"]),
         (&["--h2c", "-H", "Connection: close", "-n", "10"], &["HTTP/2 has no header `connection`"]),
     ] {

@@ -68,7 +68,7 @@ impl Execution<'_> {
             let found =
                 self.group(repetition, &mut together, reason.flatten(), &mut round, services)?;
             for (id, reason) in found {
-                self.settings.observer.event(&Event::Note(&reason));
+                self.settings.observer.event(&Event::Note(&format!("{id}: {reason}")));
                 self.restless.insert(id.clone(), reason);
                 apart.push_back(id);
             }
@@ -458,7 +458,7 @@ impl Rounds<'_, '_> {
             .filter_map(|member| Some((member.spec.target.clone(), member.idle.judged_cores()?)));
         for (target, cores, limit) in idle::restless(used.collect()) {
             let reason = format!(
-                "{target} used {:.1} % of a processor while others were measured ({limit}): it is measured by itself",
+                "it used {:.1} % of a processor while others were measured ({limit}), so it is measured by itself",
                 cores * 100.0
             );
             self.restless.push((target, reason));

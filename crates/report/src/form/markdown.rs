@@ -76,6 +76,8 @@ pub(crate) fn text(raw: &str) -> String {
             '<' => out.push_str("&lt;"),
             '>' => out.push_str("&gt;"),
             '&' => out.push_str("&amp;"),
+            // Two of them on a line are a formula on GitHub, with a backslash too.
+            '$' => out.push_str("&#36;"),
             c => out.push(c),
         }
     }

@@ -1,4 +1,5 @@
 //! What was done, when and how.
+use pippin_model::cpus::CpuSplit;
 use pippin_model::fingerprint::Fingerprint;
 use pippin_model::overload::{MOST, MULTIPLES, Search};
 use pippin_model::profile::{Arrivals, Connections, Profile, Schedule, Stage, Steps, WarmUp};
@@ -80,24 +81,9 @@ impl RunFacts {
             trials: record.trials.len() as u64,
             seed: header.seed,
             pippin_version: header.pippin_version.clone(),
-            cpus: first.map(|trial| {
-                let split = &trial.spec.cpus;
-                if let Some(probe) = &header.probe {
-                    let services = if split.services.is_empty() {
-                        String::new()
-                    } else {
-                        format!(", services on {}", split.services)
-                    };
-                    return format!(
-                        "target on CPU {}{services}, beside the probe {probe}; generators on the hosts of the agents",
-                        split.target
-                    );
-                }
-                let shared = if split.is_shared() { " (shared)" } else { "" };
-                format!(
-                    "target on CPU {}, generator on {}, services on {}{shared}",
-                    split.target, split.generator, split.services
-                )
+            cpus: first.and_then(|trial| match &header.probe {
+                Some(probe) => Some(beside_probe(&trial.spec.cpus, probe)),
+                None => who_ran_where(&trial.spec.cpus),
             }),
             generator: load.map(|load| {
                 let loops = format!("{}, {}", load.io, counted(u64::from(load.threads), "thread"));
@@ -105,6 +91,32 @@ impl RunFacts {
             }),
         }
     }
+}
+
+/// The processors of a target whose load comes from the hosts of agents.
+fn beside_probe(split: &CpuSplit, probe: &str) -> String {
+    let services = if split.services.is_empty() {
+        String::new()
+    } else {
+        format!(", services on {}", split.services)
+    };
+    format!(
+        "target on CPU {}{services}, beside the probe {probe}; generators on the hosts of the agents",
+        split.target
+    )
+}
+
+/// The processors of each role; `None` if none is bound to any.
+fn who_ran_where(split: &CpuSplit) -> Option<String> {
+    let roles = [
+        ("target on CPU", &split.target),
+        ("generator on", &split.generator),
+        ("services on", &split.services),
+    ];
+    let bound = roles.into_iter().filter(|(_, cpus)| !cpus.is_empty());
+    let places: Vec<String> = bound.map(|(role, cpus)| format!("{role} {cpus}")).collect();
+    let shared = if split.is_shared() { " (shared)" } else { "" };
+    (!places.is_empty()).then(|| format!("{}{shared}", places.join(", ")))
 }
 
 /// Adds a note if the command line changed the plan, because then it is no longer the published

@@ -10,8 +10,8 @@ use crate::exit::CliError;
 /// The longest time for the connection before the load: the same as in the load.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// The protocol that the flags and the URL name.
-pub fn of(arguments: &ProtocolArguments, url: &Url) -> Result<Protocol, CliError> {
+/// The protocol that the flags and the URL name. `pipeline` is what `--pipeline` says.
+pub fn of(arguments: &ProtocolArguments, pipeline: u32, url: &Url) -> Result<Protocol, CliError> {
     let refuse = |why: &str| Err(CliError::User(why.into()));
     if url.is_websocket {
         return match (arguments.http2, arguments.h2c, arguments.streams) {
@@ -35,7 +35,13 @@ pub fn of(arguments: &ProtocolArguments, url: &Url) -> Result<Protocol, CliError
         );
     }
     if arguments.http2 || arguments.h2c {
-        return Ok(Protocol::Http2);
+        return if pipeline > 1 {
+            refuse(
+                "--pipeline has no effect over HTTP/2, whose connections have streams instead; write --streams",
+            )
+        } else {
+            Ok(Protocol::Http2)
+        };
     }
     if arguments.streams > 1 {
         return refuse(
