@@ -6,21 +6,31 @@ use pippin_reference::scripted::{Answer, Received, Script, spawn};
 use std::time::{Duration, Instant};
 
 crate::patience::patient_tests!(
-    a_server_that_sheds_is_told_and_its_capacity_found,
+    servers_that_shed_are_told_and_their_capacities_found,
     a_server_that_queues_is_told,
     a_server_that_collapses_is_told
 );
 
 const EACH: Duration = Duration::from_millis(10);
 
-/// Runs a plan against a server; `capacity` is the line of the plan that tells how its capacity is
-/// known.
-fn beyond(mut answer: impl FnMut(Instant) -> Answer + Send + 'static, capacity: &str) -> Outcome {
-    let server = spawn(Script::each(move |_: &Received<'_>, _| answer(Instant::now()))).unwrap();
+/// What a server answers to a request that comes at this instant.
+type Behaviour = Box<dyn FnMut(Instant) -> Answer + Send>;
+
+/// Runs a plan against servers with these names and behaviours; `capacity` is the line of the plan
+/// that tells how their capacity is known.
+fn beyond<const N: usize>(servers: [(&str, Behaviour); N], capacity: &str) -> Outcome {
+    let names = servers.each_ref().map(|(name, _)| format!("{name:?}")).join(", ");
+    let servers = servers.map(|(name, mut answer)| {
+        let script = Script::each(move |_: &Received<'_>, _| answer(Instant::now()));
+        (name, spawn(script).unwrap())
+    });
+    let urls = servers
+        .each_ref()
+        .map(|(name, server)| format!("[target.{name}]\nurl = \"http://{}\"\n", server.address()))
+        .concat();
     let folder = tempfile::tempdir().unwrap();
     let project = format!(
-        "[target.shop]\nurl = \"http://{}\"\n[workload.home]\nrequest = {{ path = \"/\" }}\nanswer = {{ body = \"hello\" }}\n[plan.beyond]\nworkload = \"home\"\ntargets = [\"shop\"]\nrepetitions = 1\nprofile = {{ kind = \"overload\", {capacity}, connections = 64, duration = \"3s\", recovery = \"6s\", patience = \"1s\" }}\ncpus = {{ share = true }}\n",
-        server.address()
+        "{urls}[workload.home]\nrequest = {{ path = \"/\" }}\nanswer = {{ body = \"hello\" }}\n[plan.beyond]\nworkload = \"home\"\ntargets = [{names}]\nrepetitions = 1\nprofile = {{ kind = \"overload\", {capacity}, connections = 64, duration = \"3s\", recovery = \"6s\", patience = \"1s\" }}\ncpus = {{ share = true }}\n",
     );
     std::fs::write(folder.path().join("pippin.toml"), project).unwrap();
     let outcome = pippin(folder.path(), &["run", "beyond"]);
@@ -48,26 +58,34 @@ impl Line {
 }
 
 /// A request behind more than five others is refused.
-fn a_server_that_sheds_is_told_and_its_capacity_found() {
+fn shedding() -> Behaviour {
     let mut line = Line { free: Instant::now() };
+    Box::new(move |now| {
+        if line.ahead(now) > 5 {
+            return Answer::new(503, b"busy");
+        }
+        // A long delay, so that the generator's own lateness on a busy machine does not matter.
+        Answer::ok(b"hello").delay(line.join(now, EACH) + Duration::from_millis(60))
+    })
+}
+
+/// The capacity of each server is searched for, the second one's too.
+fn servers_that_shed_are_told_and_their_capacities_found() {
     let outcome = beyond(
-        move |now| {
-            if line.ahead(now) > 5 {
-                return Answer::new(503, b"busy");
-            }
-            // A long delay, so that the generator's own lateness on a busy machine does not matter.
-            Answer::ok(b"hello").delay(line.join(now, EACH) + Duration::from_millis(60))
-        },
+        [("shop", shedding()), ("twin", shedding())],
         "objective = \"p99 < 200ms, errors < 1%\", start_rate = 80",
     );
-    in_time(outcome.has("own/shop sheds: at 3 times its capacity"), || outcome.to_string());
+    for name in ["shop", "twin"] {
+        let told = format!("own/{name} sheds: at 3 times its capacity");
+        in_time(outcome.has(&told), || outcome.to_string());
+    }
     outcome.says(&["beyond its capacity of ", " requests/s: held", "; capacity: "]);
 }
 
 fn a_server_that_queues_is_told() {
     let mut line = Line { free: Instant::now() };
-    let outcome =
-        beyond(move |now| Answer::ok(b"hello").delay(line.join(now, EACH)), "capacity = 100");
+    let queueing = move |now| Answer::ok(b"hello").delay(line.join(now, EACH));
+    let outcome = beyond([("shop", Box::new(queueing))], "capacity = 100");
     in_time(outcome.has("own/shop queues: at 3 times its capacity"), || outcome.to_string());
     outcome.says(&["beyond its capacity of 100 requests/s"]);
 }
@@ -76,13 +94,11 @@ fn a_server_that_queues_is_told() {
 /// still count.
 fn a_server_that_collapses_is_told() {
     let mut line = Line { free: Instant::now() };
-    let outcome = beyond(
-        move |now| {
-            let crowd = line.ahead(now).min(200);
-            Answer::ok(b"hello").delay(line.join(now, EACH + EACH * crowd / 10))
-        },
-        "capacity = 80",
-    );
+    let collapsing = move |now| {
+        let crowd = line.ahead(now).min(200);
+        Answer::ok(b"hello").delay(line.join(now, EACH + EACH * crowd / 10))
+    };
+    let outcome = beyond([("shop", Box::new(collapsing))], "capacity = 80");
     in_time(outcome.has("own/shop collapses: at 3 times its capacity"), || outcome.to_string());
     outcome.says(&["its answers were not as before"]);
 }

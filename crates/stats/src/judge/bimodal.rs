@@ -1,13 +1,18 @@
 //! SUSPECT: the service times have two modes, so no single figure describes them. Or they have the
 //! mode at 40 ms that delayed acknowledgements cause.
 use pippin_model::caveat::{Caveat, Severity};
+use pippin_model::profile::Steps;
 use pippin_model::units::format_ns;
 
 use crate::judge::evidence::{Evidence, caveat, percent};
 use crate::modes::{delayed_ack_share, modes};
 
-/// Whether the service time has two or more modes.
+/// Whether the service time has two or more modes. Loads beyond the capacity have them by design:
+/// each of their rates has times of its own.
 pub fn judge(evidence: &Evidence) -> Option<Caveat> {
+    if matches!(evidence.profile().steps, Steps::Overload { .. }) {
+        return None;
+    }
     let found = modes(&evidence.measured()?.spans.service_time);
     if found.len() < 2 {
         return None;
@@ -42,6 +47,7 @@ mod tests {
     use super::*;
     use crate::judge::test::judged;
     use pippin_model::example::ExampleTrial;
+    use pippin_model::example::run as example;
     use pippin_model::histogram::Histogram;
     use pippin_model::trial::TrialRecord;
 
@@ -68,6 +74,14 @@ mod tests {
         );
         assert_eq!(judged(judge, &with(&[(1.0, 9_200), (9.0, 800)])), None);
         assert_eq!(judged(judge, &with(&[(1.0, 6_000), (1.5, 4_000)])), None);
+    }
+
+    #[test]
+    fn several_rates_have_several_times() {
+        let mut overload = with(&[(1.0, 6_000), (9.0, 4_000)]);
+        assert!(judged(judge, &overload).is_some());
+        overload.spec.profile = example::overload().trials.remove(0).spec.profile;
+        assert_eq!(judged(judge, &overload), None);
     }
 
     fn bodies(parts: &[(f64, u64)]) -> pippin_model::trial::TrialRecord {

@@ -1,5 +1,6 @@
 //! INVALID: targets were not measured in the same way, so they must not be compared.
 use pippin_model::caveat::{Caveat, Severity};
+use pippin_model::profile::{Profile, Steps};
 use pippin_model::trial::{TrialRecord, TrialSpec};
 
 use crate::judge::evidence::{Evidence, caveat};
@@ -29,7 +30,6 @@ fn difference(first: &TrialSpec, this: &TrialSpec) -> Option<Caveat> {
         }
     };
     compare("workload", first.workload.clone(), this.workload.clone());
-    compare("profile", format!("{:?}", first.profile), format!("{:?}", this.profile));
     compare("WORKERS", first.workers.to_string(), this.workers.to_string());
     for (role, a, b) in [
         ("target", &first.cpus.target, &this.cpus.target),
@@ -37,6 +37,11 @@ fn difference(first: &TrialSpec, this: &TrialSpec) -> Option<Caveat> {
         ("services", &first.cpus.services, &this.cpus.services),
     ] {
         compare(&format!("processors of the {role}"), a.to_string(), b.to_string());
+    }
+    let keys = differing_keys(&first.profile, &this.profile);
+    if !keys.is_empty() {
+        let keys = keys.join(", ");
+        differs.push(format!("the profile is not that of {}: {keys}", first.target));
     }
     (!differs.is_empty()).then(|| {
         caveat(
@@ -48,19 +53,41 @@ fn difference(first: &TrialSpec, this: &TrialSpec) -> Option<Caveat> {
     })
 }
 
+/// The parts in which a profile differs from that of the run's first trial. What is searched before
+/// an overload has a profile of its own, which follows from that of the overload.
+fn differing_keys(first: &Profile, this: &Profile) -> Vec<&'static str> {
+    let searched = first.capacity_search().filter(|_| matches!(this.steps, Steps::Search { .. }));
+    let Profile { schedule, connections, stop, warm_up, steps, protocol, walk_steps } =
+        searched.as_ref().unwrap_or(first);
+    let parts = [
+        ("schedule", *schedule == this.schedule),
+        ("connections", *connections == this.connections),
+        ("duration", *stop == this.stop),
+        ("warm_up", *warm_up == this.warm_up),
+        ("steps", *steps == this.steps),
+        ("protocol", *protocol == this.protocol),
+        ("steps of a walk", *walk_steps == this.walk_steps),
+    ];
+    parts.into_iter().filter(|(_, is_same)| !is_same).map(|(name, _)| name).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::judge::Context;
     use crate::judge::test::judged_in;
-    use pippin_model::example::ExampleTrial;
+    use pippin_model::example::{ExampleTrial, run as example};
+    use pippin_model::objective::{Bound, Objective};
+    use pippin_model::overload::Search;
 
     #[test]
     fn another_profile_or_other_workers_are_seen() {
         let first = ExampleTrial::hello().build();
         let context = Context { first: Some(&first.spec), ..Context::default() };
         let closing = ExampleTrial::hello().requests_per_connection(1).build();
-        assert_eq!(judged_in(judge, &closing, &context).unwrap().severity, Severity::Invalid);
+        let found = judged_in(judge, &closing, &context).unwrap();
+        assert_eq!(found.severity, Severity::Invalid);
+        assert_eq!(found.evidence, "the profile is not that of go/net-http: connections");
         let mut other = ExampleTrial::hello().target("ruby/rails").build();
         other.spec.workers = 4;
         assert_eq!(
@@ -70,6 +97,21 @@ mod tests {
         let mut found = RunCaveats::new();
         judge_run(&[first, other], &mut found);
         assert_eq!(found.keys().map(ToString::to_string).collect::<Vec<_>>(), ["ruby/rails"]);
+    }
+
+    #[test]
+    fn the_search_before_an_overload_belongs_to_it() {
+        let mut overload = example::overload().trials.remove(0);
+        let objective = Objective(vec![Bound::Errors { below: 0.01 }]);
+        let Steps::Overload { search, .. } = &mut overload.spec.profile.steps else { panic!() };
+        *search = Some(Search { objective });
+        let context = Context { first: Some(&overload.spec), ..Context::default() };
+        let mut step = overload.clone();
+        step.spec.profile = overload.spec.profile.capacity_search().unwrap();
+        assert_eq!(judged_in(judge, &step, &context), None);
+        step.spec.profile.connections.count += 1;
+        let found = judged_in(judge, &step, &context).unwrap();
+        assert!(found.evidence.ends_with(": connections"), "{}", found.evidence);
     }
 
     #[test]
