@@ -74,6 +74,24 @@ fn it_stands_in_terminal_markdown_page_and_json() {
     assert!(pippin_report::form::json::of(&view).unwrap().contains(&view.conclusion));
 }
 
+/// Two that queue share their sentences; the third collapses.
+#[test]
+fn beyond_the_capacity_those_that_do_the_same_are_told_together() {
+    let mut record = example::overload();
+    let mut twin = record.trials[1].clone();
+    twin.spec.target = record.trials[0].spec.target.clone();
+    record.trials[0] = twin;
+    assert_eq!(
+        View::of(&record).conclusion,
+        "rust/axum and go/net-http queue: at 3 times their capacity they still give 100 % of their best rate of right answers, and the others wait (median 900 ms, at half of the capacity 2.00 ms). Back at half of their capacity, their answers were as before within 5 s. javascript/express collapses: at 3 times its capacity it gives 11 % of its best rate of right answers. Back at half of its capacity, its answers were not as before after 10 s."
+    );
+    record.trials[0].caveats.push(caveat("send_lag", Severity::Invalid, "19 ms", ""));
+    record.trials[0].verdict = Verdict::Invalid;
+    let told = View::of(&record).conclusion;
+    assert!(told.contains("The result of rust/axum is INVALID"), "{told}");
+    assert!(told.contains("go/net-http queues: at 3 times its capacity"), "{told}");
+}
+
 #[test]
 fn of_two_the_faster_leads_by_so_much() {
     let calm = Rounds { start: 0.001, slice: 0.005, ..Rounds::default() };

@@ -1,5 +1,7 @@
 //! The result in a few sentences: which target leads, the CPU time of a request, which results do
 //! not count, and how small a difference could be seen here.
+mod beyond;
+
 use pippin_model::caveat::Verdict;
 use pippin_model::target::TargetId;
 use pippin_model::units::counted;
@@ -16,8 +18,8 @@ use crate::words;
 /// The conclusion. `rows` are in the order of the table.
 #[must_use]
 pub fn of(run: &RunFacts, rows: &[Row], field: &Field) -> String {
-    if let Some(beyond) = overload(rows) {
-        return beyond;
+    if let Some(told) = beyond::of(rows) {
+        return told;
     }
     let measured: Vec<&Row> = rows.iter().filter(|row| row.goodput_per_s.is_some()).collect();
     let ranked: Vec<&Row> =
@@ -26,22 +28,6 @@ pub fn of(run: &RunFacts, rows: &[Row], field: &Field) -> String {
     sentences.extend(left_out(&measured, &ranked));
     sentences.extend(noise(run, &ranked, field));
     sentences.join(" ")
-}
-
-/// What targets do beyond their capacity; `None` for other loads. They are not ranked there,
-/// because each is offered multiples of its own capacity.
-fn overload(rows: &[Row]) -> Option<String> {
-    let tell = |row: &Row| {
-        let overload = row.overload.as_ref()?;
-        Some(match row.verdict {
-            Some(Verdict::Invalid) => {
-                format!("The result of {} is INVALID{}.", row.target, because(row))
-            }
-            _ => overload.sentences(&row.target.to_string()),
-        })
-    };
-    let told: Vec<String> = rows.iter().filter_map(tell).collect();
-    (!told.is_empty()).then(|| told.join(" "))
 }
 
 /// Which target leads, and the CPU time of a request.
