@@ -73,7 +73,8 @@ async function pointing(page, name) {
   if (await figures.count() === 0) { return; }
   const linked = page.locator("figure[data-name$=over-time]:has(.chart.drawn)");
   const figure = await linked.count() > 0 ? linked.first() : figures.first();
-  await figure.scrollIntoViewIfNeeded();
+  // In one step: a live page replaces its figures each second, and Playwright would wait for a still one.
+  await figure.evaluate((element) => element.scrollIntoView({ block: "center", behavior: "instant" }));
   const box = await figure.locator(".u-over").boundingBox();
   const [middle, y] = [box.x + box.width / 2, box.y + box.height / 2];
   await page.mouse.move(middle, y);
