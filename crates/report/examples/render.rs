@@ -2,32 +2,22 @@
 //! pippin-report --example render -- FOLDER [NAME...]`; without names all of them.
 #![allow(clippy::unwrap_used, clippy::expect_used)] // unwrap is how a test fails
 use pippin_model::example::run as example;
-use pippin_model::run::RunRecord;
 use pippin_report::form::svg::Ground;
 use pippin_report::terminal::{Style, table};
 use pippin_report::view::View;
 use std::error::Error;
 use std::path::PathBuf;
 
-type Make = fn() -> RunRecord;
-
 fn main() -> Result<(), Box<dyn Error>> {
     let mut arguments = std::env::args().skip(1);
     let folder = PathBuf::from(arguments.next().ok_or("name the folder to write into")?);
     let wanted: Vec<String> = arguments.collect();
     std::fs::create_dir_all(&folder)?;
-    let runs: [(&str, Make); 8] = [
-        ("hello", example::hello),
-        ("sweep", example::sweep),
-        ("devices", example::devices),
-        ("capacity", example::capacity),
-        ("overload", example::overload),
-        ("rounds", example::rounds),
-        ("twenty", example::twenty),
-        ("load", example::load),
-    ];
+    let others: [(&str, example::Make); 2] = [("twenty", example::twenty), ("load", example::load)];
     let is_wanted = |name: &str| wanted.is_empty() || wanted.iter().any(|one| one == name);
-    for (name, record) in runs.into_iter().filter(|(name, _)| is_wanted(name)) {
+    for (name, record) in
+        example::OF_EVERY_KIND.into_iter().chain(others).filter(|(name, _)| is_wanted(name))
+    {
         let record = record();
         let view = View::of(&record);
         std::fs::write(folder.join(format!("{name}.80.txt")), table(&view, &Style::plain(80)))?;

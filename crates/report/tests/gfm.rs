@@ -4,7 +4,6 @@
 use comrak::nodes::NodeValue;
 use comrak::{Arena, Options, parse_document};
 use pippin_model::example::run as example;
-use pippin_model::run::RunRecord;
 use pippin_report::form::markdown;
 use pippin_report::gates::summary;
 use pippin_report::view::View;
@@ -80,20 +79,10 @@ fn assert_read_as_written(name: &str, markdown: &str) -> Read {
     read
 }
 
-fn all() -> [(&'static str, RunRecord); 6] {
-    [
-        ("hello", example::hello()),
-        ("sweep", example::sweep()),
-        ("devices", example::devices()),
-        ("capacity", example::capacity()),
-        ("rounds", example::rounds()),
-        ("overload", example::overload()),
-    ]
-}
-
 #[test]
 fn every_kind_of_run_is_read_as_written() {
-    for (name, record) in all() {
+    for (name, record) in example::OF_EVERY_KIND {
+        let record = record();
         let markdown = markdown::of(&View::of(&record));
         assert_read_as_written(name, &markdown);
         let folded = summary::of(name, &[], &markdown);
@@ -103,7 +92,8 @@ fn every_kind_of_run_is_read_as_written() {
 
 #[test]
 fn what_others_wrote_stays_text() {
-    for (name, mut record) in all() {
+    for (name, record) in example::OF_EVERY_KIND {
+        let mut record = record();
         record.header.plan.title = ODD.into();
         for trial in &mut record.trials {
             for caveat in &mut trial.caveats {

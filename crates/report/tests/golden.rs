@@ -2,25 +2,14 @@
 //! difference.
 #![allow(clippy::unwrap_used, clippy::expect_used)] // unwrap is how a test fails
 use pippin_model::example::run as example;
-use pippin_model::run::RunRecord;
 use pippin_report::form::{csv, markdown};
 use pippin_report::terminal::{Style, table};
 use pippin_report::view::View;
 
-fn all() -> [(&'static str, RunRecord); 6] {
-    [
-        ("hello", example::hello()),
-        ("sweep", example::sweep()),
-        ("devices", example::devices()),
-        ("capacity", example::capacity()),
-        ("rounds", example::rounds()),
-        ("overload", example::overload()),
-    ]
-}
-
 #[test]
 fn terminal_at_80_and_120_columns() {
-    for (name, record) in all() {
+    for (name, record) in example::OF_EVERY_KIND {
+        let record = record();
         let view = View::of(&record);
         for width in [80, 120] {
             insta::assert_snapshot!(format!("{name}-{width}"), table(&view, &Style::plain(width)));
@@ -30,7 +19,8 @@ fn terminal_at_80_and_120_columns() {
 
 #[test]
 fn markdown_and_csv() {
-    for (name, record) in all() {
+    for (name, record) in example::OF_EVERY_KIND {
+        let record = record();
         let view = View::of(&record);
         insta::assert_snapshot!(format!("{name}-markdown"), markdown::of(&view));
         insta::assert_snapshot!(format!("{name}-csv"), csv::of(&view));
@@ -39,7 +29,8 @@ fn markdown_and_csv() {
 
 #[test]
 fn no_line_is_wider_than_the_terminal_except_a_log() {
-    for (name, record) in all() {
+    for (name, record) in example::OF_EVERY_KIND {
+        let record = record();
         let view = View::of(&record);
         for width in [80, 100, 112, 120, 200] {
             for line in

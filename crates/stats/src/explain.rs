@@ -9,6 +9,7 @@ use pippin_model::units::{counted, format_count, format_ns};
 use pippin_model::usage::{Role, Usage};
 use pippin_model::workload::Service;
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 
 use crate::bound::{Bound, cpu_bound, given_cores, services_bound, taken};
 use crate::cost::{cpu_seconds_per_million, joules_per_million, money_per_million};
@@ -62,8 +63,8 @@ pub struct Explanation {
 
 /// Explains the trials of one target at one step. Each trial has its own limit. The one that most
 /// trials share is named, with the figures of the trial of median goodput among those, so that they
-/// fit together. Trials that are too short to judge their CPU use are explained as one. Costs are
-/// medians over all trials.
+/// fit together. Trials that are too short to judge their CPU use have that of all. Costs are medians
+/// over all trials.
 #[must_use]
 pub fn explain(trials: &[&TrialRecord], context: &Context, price: Option<&Price>) -> Explanation {
     let measured: Vec<&TrialRecord> = by_goodput(trials);
@@ -75,9 +76,8 @@ pub fn explain(trials: &[&TrialRecord], context: &Context, price: Option<&Price>
         );
         return Explanation { limit: Limit::NoResult, text };
     }
-    let joined = joined(&measured);
-    let judged = joined.as_ref().map_or(measured, |one| vec![one]);
-    let found: Vec<(Evidence, Limit, String)> = judged
+    let long = long_enough(&measured);
+    let found: Vec<(Evidence, Limit, String)> = long
         .iter()
         .map(|record| {
             let evidence = Evidence { record, context };
@@ -96,15 +96,20 @@ pub fn explain(trials: &[&TrialRecord], context: &Context, price: Option<&Price>
     Explanation { limit, text: sentences.into_iter().flatten().collect::<Vec<_>>().join(" ") }
 }
 
-/// The trial of median goodput with the CPU use of all, if some trial is too short for the kernel's
-/// counters and all of them together are not.
-fn joined(measured: &[&TrialRecord]) -> Option<TrialRecord> {
-    let used: Vec<Usage> =
-        measured.iter().map(|record| record.usage.clone()).collect::<Option<_>>()?;
-    let is_short = used.iter().any(|usage| usage.duration_ns < SHORTEST_USAGE_NS);
-    let usage = usage_of(&used).filter(|all| is_short && all.duration_ns >= SHORTEST_USAGE_NS)?;
-    let median = measured.get(measured.len().saturating_sub(1) / 2)?;
-    Some(TrialRecord { usage: Some(usage), ..(*median).clone() })
+/// The trials. If some are too short for the kernel's counters and all together are not, each has
+/// the CPU use of all.
+fn long_enough<'a>(trials: &[&'a TrialRecord]) -> Vec<Cow<'a, TrialRecord>> {
+    let used: Option<Vec<&Usage>> = trials.iter().map(|record| record.usage.as_ref()).collect();
+    let short = |used: &Vec<&Usage>| used.iter().any(|it| it.duration_ns < SHORTEST_USAGE_NS);
+    let all = used
+        .filter(short)
+        .and_then(|used| usage_of(&used.into_iter().cloned().collect::<Vec<_>>()))
+        .filter(|all| all.duration_ns >= SHORTEST_USAGE_NS);
+    let with_all = |record: &&'a TrialRecord| match &all {
+        None => Cow::Borrowed(*record),
+        Some(all) => Cow::Owned(TrialRecord { usage: Some(all.clone()), ..(*record).clone() }),
+    };
+    trials.iter().map(with_all).collect()
 }
 
 /// The limit that more than half of the trials share, in the words of the median one of those.
@@ -424,6 +429,9 @@ mod tests {
         let bound = Limit::Processor { cores: 0.96, given: 1.0 };
         assert_eq!(limit_of(&[short(0.99, 600), short(0.93, 600)]), bound);
         assert_eq!(limit_of(&[short(0.99, 400), short(0.93, 400)]), Limit::Unknown);
+        let mut held_up = short(0.97, 600);
+        held_up.load = ExampleTrial::hello().generator_busy(0.98).build().load;
+        assert_eq!(limit_of(&[held_up.clone(), held_up, short(0.93, 600)]), Limit::Generator);
         let free = limit_of(&[short(0.99, 600), short(0.5, 600)]);
         assert!(!matches!(free, Limit::Processor { .. }), "{free:?}");
     }

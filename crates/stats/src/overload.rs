@@ -1,12 +1,14 @@
 //! What a target does under more load than it can handle. Uses the windows of a load that rises
 //! from half of its capacity to three times the capacity, and then returns to half.
+pub mod words;
+
 use pippin_model::caveat::Verdict;
 use pippin_model::load_result::{LoadResult, Window};
 use pippin_model::profile::{Stage, Steps};
 use pippin_model::trial::TrialRecord;
-use pippin_model::units::{format_count, format_length, format_ns};
 use pippin_model::usage::Role;
 use serde::{Deserialize, Serialize};
+use std::mem::discriminant;
 
 use crate::quantile::median;
 
@@ -140,55 +142,21 @@ impl Overload {
     /// Its behaviour in a sentence; `None` if that is not certain.
     #[must_use]
     pub fn sentence(&self) -> Option<String> {
-        let top = self.levels.last()?;
-        let best = self.best_per_s();
-        let share = format!("{:.0} %", 100.0 * top.goodput_per_s / best);
-        let at = format!("at {} times its capacity", multiple_in_words(top.multiple));
-        let time = |ns: Option<u64>| ns.map_or_else(|| "-".into(), format_ns);
-        Some(match self.behaviour? {
-            Behaviour::Sheds => format!(
-                "sheds: {at} it still gives {share} of its best rate of right answers, and refuses the others"
-            ),
-            Behaviour::Queues => format!(
-                "queues: {at} it still gives {share} of its best rate of right answers, and the others wait (median {}, at half of the capacity {})",
-                time(top.response_p50_ns),
-                time(self.levels.first()?.response_p50_ns)
-            ),
-            Behaviour::Collapses => {
-                format!("collapses: {at} it gives {share} of its best rate of right answers")
-            }
-            Behaviour::KeepsUp => format!(
-                "keeps up: {at} it answers all that is offered, so its capacity is higher than {} requests/s",
-                format_count(self.capacity_per_s)
-            ),
-        })
+        words::behaviour(&[self])
+    }
+
+    /// Whether another target surely does the same, and has recovered as well, or not either.
+    #[must_use]
+    pub fn is_like(&self, other: &Self) -> bool {
+        self.behaviour.is_some()
+            && self.behaviour == other.behaviour
+            && discriminant(&self.recovery) == discriminant(&other.recovery)
     }
 
     /// The highest goodput of all rates.
     #[must_use]
     pub fn best_per_s(&self) -> f64 {
         self.levels.iter().map(|level| level.goodput_per_s).fold(0.0, f64::max)
-    }
-}
-
-impl Recovery {
-    /// The recovery as a part of a sentence, without the subject.
-    #[must_use]
-    pub fn sentence(self) -> String {
-        match self {
-            Self::Within { ns } => {
-                format!(
-                    "back at half of its capacity, its answers were as before within {}",
-                    format_length(ns)
-                )
-            }
-            Self::NotWithin { ns } => {
-                format!(
-                    "back at half of its capacity, its answers were not as before after {}",
-                    format_length(ns)
-                )
-            }
-        }
     }
 }
 

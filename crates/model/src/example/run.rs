@@ -352,6 +352,19 @@ pub fn capacity() -> RunRecord {
     finished(header, trials.into())
 }
 
+/// Makes a run.
+pub type Make = fn() -> RunRecord;
+
+/// A run of every kind of load, with its name.
+pub const OF_EVERY_KIND: [(&str, Make); 6] = [
+    ("hello", hello),
+    ("sweep", sweep),
+    ("devices", devices),
+    ("capacity", capacity),
+    ("overload", overload),
+    ("rounds", rounds),
+];
+
 /// Three targets beyond their capacity: one sheds, one queues, one collapses.
 pub fn overload() -> RunRecord {
     let trials = vec![

@@ -1,6 +1,6 @@
 //! What a target does beyond its capacity.
 use pippin_model::trial::TrialRecord;
-use pippin_stats::overload::Overload;
+use pippin_stats::overload::{Overload, words};
 use serde::{Deserialize, Serialize};
 
 /// What was seen of one target, and the sentences about it.
@@ -21,17 +21,24 @@ impl OverloadView {
     #[must_use]
     pub fn of(trials: &[&TrialRecord]) -> Option<Self> {
         let seen = Overload::of(trials)?;
-        Some(Self { sentence: seen.sentence(), recovered: seen.recovery.sentence(), seen })
+        let (sentence, recovered) = (seen.sentence(), words::recovery(&[&seen]));
+        Some(Self { seen, sentence, recovered })
     }
 
     /// Everything that the report says about the target, in sentences.
     #[must_use]
     pub fn sentences(&self, target: &str) -> String {
-        let recovered = format!("{target}: {}.", self.recovered);
-        match &self.sentence {
-            Some(sentence) => format!("{target} {sentence}. {}", upper(&self.recovered)),
-            None => recovered,
-        }
+        sentences(target, &[&self.seen])
+    }
+}
+
+/// The same about several targets that are alike ([`Overload::is_like`]).
+#[must_use]
+pub fn sentences(names: &str, seen: &[&Overload]) -> String {
+    let recovered = words::recovery(seen);
+    match words::behaviour(seen) {
+        Some(does) => format!("{names} {does}. {}", upper(&recovered)),
+        None => format!("{names}: {recovered}."),
     }
 }
 

@@ -35,13 +35,12 @@ pub fn of(arguments: &ProtocolArguments, pipeline: u32, url: &Url) -> Result<Pro
         );
     }
     if arguments.http2 || arguments.h2c {
-        return if pipeline > 1 {
-            refuse(
+        if pipeline > 1 {
+            return refuse(
                 "--pipeline has no effect over HTTP/2, whose connections have streams instead; write --streams",
-            )
-        } else {
-            Ok(Protocol::Http2)
-        };
+            );
+        }
+        return Ok(Protocol::Http2);
     }
     if arguments.streams > 1 {
         return refuse(
