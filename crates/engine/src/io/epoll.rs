@@ -133,7 +133,7 @@ impl Io for Epoll {
         Ok(())
     }
 
-    fn wait(&mut self, timeout_ns: u64) -> io::Result<()> {
+    fn wait(&mut self, timeout_ns: u64, _stay_ns: u64) -> io::Result<()> {
         let timeout = libc::timespec {
             tv_sec: (timeout_ns / 1_000_000_000) as i64,
             tv_nsec: (timeout_ns % 1_000_000_000) as i64,
@@ -398,7 +398,7 @@ mod tests {
         });
         let mut read = 0;
         while read < ALL {
-            io.wait(100_000_000).unwrap();
+            io.wait(100_000_000, 0).unwrap();
             let mut full_reads = 0;
             while let Some(event) = io.next_event() {
                 if let Event::Received { .. } = event {

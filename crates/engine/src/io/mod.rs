@@ -82,8 +82,10 @@ pub(crate) trait Io: Sized {
     /// Hands everything that is queued to the kernel.
     fn submit(&mut self) -> io::Result<()>;
 
-    /// Waits for events, `timeout_ns` at the most.
-    fn wait(&mut self, timeout_ns: u64) -> io::Result<()>;
+    /// Waits for events, `timeout_ns` at the most. Events may lie unnoticed for `stay_ns`, which
+    /// is not longer, so that several are found together; a loop that cannot wait like that returns
+    /// with the first.
+    fn wait(&mut self, timeout_ns: u64, stay_ns: u64) -> io::Result<()>;
 
     /// The next event that the last wait found.
     fn next_event(&mut self) -> Option<Event>;

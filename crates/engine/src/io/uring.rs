@@ -81,6 +81,10 @@ pub(crate) struct Uring {
     /// other.
     pipelines: bool,
     syscalls: u64,
+    /// The kernel can let completions lie for a while (IORING_FEAT_MIN_TIMEOUT, Linux 6.12).
+    can_stay: bool,
+    /// So many completions are worth waking for at once.
+    enough: usize,
 }
 
 /// Whether this kernel lets this process use what the loop needs.
@@ -111,8 +115,9 @@ impl Io for Uring {
 
     fn new(slots: u32, wire: &Arc<Wire>, endpoints: &Arc<Endpoints>) -> io::Result<Self> {
         let ring = ring(SUBMISSIONS, (slots * 2).next_power_of_two().clamp(1024, 32_768))?;
-        let buffers =
-            Buffers::new((slots * 2).next_power_of_two().clamp(16, 256) as u16, BUFFER_BYTES)?;
+        let can_stay = ring.params().is_feature_min_timeout();
+        let count = (slots * 2).next_power_of_two().clamp(16, 256) as u16;
+        let buffers = Buffers::new(count, BUFFER_BYTES)?;
         buffers.register(&ring.submitter(), GROUP)?;
         // SAFETY: a msghdr of zeros is one without buffers.
         let mut message: Box<libc::msghdr> = Box::new(unsafe { std::mem::zeroed() });
@@ -140,6 +145,8 @@ impl Io for Uring {
             message,
             pipelines: endpoints.carries_pipelines(),
             syscalls: 5,
+            can_stay,
+            enough: usize::from(count / 2),
         })
     }
 
@@ -228,7 +235,7 @@ impl Io for Uring {
         }
     }
 
-    fn wait(&mut self, timeout_ns: u64) -> io::Result<()> {
+    fn wait(&mut self, timeout_ns: u64, stay_ns: u64) -> io::Result<()> {
         self.give_back();
         self.syscalls += 1;
         let queued = self.ring.submission().len() as u32;
@@ -240,7 +247,13 @@ impl Io for Uring {
             let timeout = Timespec::new()
                 .sec(timeout_ns / 1_000_000_000)
                 .nsec((timeout_ns % 1_000_000_000) as u32);
-            submitter.submit_with_args(1, &SubmitArgs::new().timespec(&timeout))
+            let arguments = SubmitArgs::new().timespec(&timeout);
+            if stay_ns > 0 && self.can_stay {
+                let stay_us = (stay_ns / 1_000) as u32;
+                submitter.submit_with_args(self.enough, &arguments.min_wait_usec(stay_us))
+            } else {
+                submitter.submit_with_args(1, &arguments)
+            }
         };
         if let Err(error) = result
             && !is_passing(&error)

@@ -37,10 +37,10 @@ impl<F: Fault> Io for Faulty<F> {
         let epoll = Epoll::new(slots, wire, endpoints)?;
         Ok(Self { epoll, slots, waits: 0, fault: std::marker::PhantomData })
     }
-    fn wait(&mut self, timeout_ns: u64) -> io::Result<()> {
+    fn wait(&mut self, timeout_ns: u64, stay_ns: u64) -> io::Result<()> {
         self.waits += 1;
         F::strike(self.slots, self.waits - 1)?;
-        self.epoll.wait(timeout_ns)
+        self.epoll.wait(timeout_ns, stay_ns)
     }
     fn open(&mut self, slot: u32, nth: u64) -> Opening {
         self.epoll.open(slot, nth)

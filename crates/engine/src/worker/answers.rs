@@ -260,6 +260,7 @@ impl<S: Stack> Core<'_, S> {
             error
         };
 
+        self.batching.learn(spans.service_ns);
         self.recorder.answered(spans);
         self.count(request.stretch as usize, status, body_bytes, error);
     }

@@ -46,7 +46,7 @@ impl<S: Stack> Worker<'_, S> {
     pub(super) fn let_listeners_in(&mut self) -> std::io::Result<()> {
         let until = clock::now_ns() + TAKEN_IN_NS;
         while self.core.now < until && self.core.timeline.instants().end == UNKNOWN {
-            self.io.wait(MAX_WAIT_NS)?;
+            self.io.wait(MAX_WAIT_NS, 0)?;
             self.events()?;
             self.core.now = clock::now_ns();
         }

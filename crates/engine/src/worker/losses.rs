@@ -225,7 +225,7 @@ impl<S: Stack> Worker<'_, S> {
                 return Ok(());
             }
             self.stamp_queued();
-            self.io.wait(0)?;
+            self.io.wait(0, 0)?;
             if !self.events()? {
                 break;
             }

@@ -5,8 +5,10 @@
 //!   [`answers`]: reading and judging; [`losses`]: everything that can go wrong; [`securing`]:
 //!   handshakes of the transport; [`greeting`]: those of a protocol; [`streams`]: connections that
 //!   several users share; [`gathering`]: answers that come on all connections; [`walking`]: users
-//!   whose requests vary; [`connection`], [`due`], [`flights`]: the state.
+//!   whose requests vary; [`batching`]: answers that are picked up together; [`connection`],
+//!   [`due`], [`flights`]: the state.
 mod answers;
+mod batching;
 mod connection;
 mod departure;
 mod due;
@@ -46,6 +48,7 @@ use crate::tls::Client;
 use crate::transport::Transport;
 use crate::users::{Lane, all_users, first_template};
 use crate::wire::Wire;
+use batching::Batching;
 use connection::{Connection, ConnectionOf};
 use departure::SendPace;
 use flights::Flights;
@@ -146,6 +149,7 @@ struct Core<'a, S: Stack> {
     /// of requests.
     queued: Vec<(u32, u32)>,
     pace: SendPace,
+    batching: Batching,
     /// Requests due or sent, and not settled.
     open_requests: u64,
     /// Requests that may still be scheduled.
@@ -232,6 +236,7 @@ impl<'a, S: Stack> Worker<'a, S> {
             free: VecDeque::new(),
             queued: Vec::new(),
             pace: SendPace::default(),
+            batching: Batching::default(),
             open_requests: 0,
             quota: lane.quota(spec),
             next_timeout_scan: UNKNOWN,
@@ -298,7 +303,7 @@ impl<'a, S: Stack> Worker<'a, S> {
         self.core.now = clock::now_ns();
         self.core.recorder.learn(self.core.timeline.instants());
         self.cross_boundaries();
-        self.fire();
+        self.fire()?;
         self.end_what_is_late()?;
         if self.core.is_done() && self.core.recorder.finished_at.is_none() {
             self.core.recorder.finish(self.core.now);
@@ -313,7 +318,7 @@ impl<'a, S: Stack> Worker<'a, S> {
             self.stamp_queued();
         }
         let (wait_ns, is_spin) = self.core.wait_ns();
-        self.io.wait(wait_ns)?;
+        self.io.wait(wait_ns, self.core.stay_ns(wait_ns))?;
         let found = self.events()?;
         if is_spin && !found {
             self.core.cost.spin_ns += clock::now_ns() - self.core.now;
@@ -326,7 +331,7 @@ impl<'a, S: Stack> Worker<'a, S> {
     fn read_early_bytes(&mut self) -> std::io::Result<()> {
         // What goes on coming is no longer early.
         for _ in 0..=self.core.connections.len() / losses::READ_AT_ONCE {
-            self.io.wait(0)?;
+            self.io.wait(0, 0)?;
             if !self.events()? {
                 break;
             }
@@ -351,11 +356,15 @@ impl<'a, S: Stack> Worker<'a, S> {
             if self.core.recorder.finished_at.is_some() {
                 return Ok(true);
             }
-            if self.core.queued.len() >= SUBMIT_AT {
-                self.submit()?;
-            }
+            self.submit_many()?;
         }
         Ok(found)
+    }
+
+    /// Hands queued sends over once they are many.
+    #[inline]
+    fn submit_many(&mut self) -> std::io::Result<()> {
+        if self.core.queued.len() >= SUBMIT_AT { self.submit() } else { Ok(()) }
     }
 
     /// Hands the queued sends over, and learns how long each takes.
@@ -458,7 +467,7 @@ impl<'a, S: Stack> Worker<'a, S> {
 }
 
 /// The most queued sends before they are handed over, so that the first does not wait until all
-/// answers are decoded.
+/// answers are decoded or all users have begun.
 const SUBMIT_AT: usize = 16;
 
 impl<S: Stack> Core<'_, S> {
@@ -480,6 +489,16 @@ impl<S: Stack> Core<'_, S> {
             until = until.min(poll_from);
         }
         (until.saturating_sub(self.now), is_spin)
+    }
+
+    /// How long answers may lie in such a wait. Where requests have a planned instant, or a
+    /// connection is being opened, each event counts.
+    #[inline]
+    fn stay_ns(&self, wait_ns: u64) -> u64 {
+        if self.users.have_a_plan() || self.opening.connecting > 0 {
+            return 0;
+        }
+        self.batching.stay_ns(self.open_requests, wait_ns)
     }
 }
 

@@ -103,7 +103,7 @@ impl<S: Stack> Worker<'_, S> {
                 self.open(slot);
             }
             self.end_what_is_late()?;
-            self.io.wait(super::MAX_WAIT_NS)?;
+            self.io.wait(super::MAX_WAIT_NS, 0)?;
             self.events()?;
             if self.core.recorder.live > live {
                 last_opened = self.core.now;
@@ -176,7 +176,7 @@ impl<S: Stack> Worker<'_, S> {
     }
 
     /// Everything that is due by now.
-    pub(super) fn fire(&mut self) {
+    pub(super) fn fire(&mut self) -> std::io::Result<()> {
         let now = self.core.now;
         if let Users::Devices(devices) = &mut self.core.users {
             while let Some(due) = devices.next_birth().filter(|due| *due <= now) {
@@ -190,13 +190,16 @@ impl<S: Stack> Worker<'_, S> {
                 Some(slot) => self.core.opening.waiting.push_back((slot, Some(due))),
                 None => self.has_thought(timer, due),
             }
+            self.submit_many()?;
         }
         while self.core.opening.has_room()
             && let Some((slot, since)) = self.core.opening.waiting.pop_front()
         {
             self.wake_up(slot, since.unwrap_or(now));
+            self.submit_many()?;
         }
         self.dispatch();
+        Ok(())
     }
 
     /// A user has thought.

@@ -43,6 +43,7 @@ const TESTS: &[(&str, Test)] = &[
     ("one_connection", one_connection),
     ("ten_connections", ten_connections),
     ("sixty_four_connections", sixty_four_connections),
+    ("answers_picked_up_together", answers_picked_up_together),
     ("three_hundred_a_second", three_hundred_a_second),
     ("five_thousand_a_second", five_thousand_a_second),
     ("a_connection_for_each_request", a_connection_for_each_request),
@@ -52,6 +53,7 @@ const TESTS: &[(&str, Test)] = &[
     ("tls", tls),
     ("devices", devices),
     ("http2", http2),
+    ("http2_picked_up_together", http2_picked_up_together),
     ("http2_at_a_rate", http2_at_a_rate),
     ("websocket", websocket),
     ("websocket_at_a_rate", websocket_at_a_rate),
@@ -115,6 +117,14 @@ fn ten_connections(io: IoChoice) {
 
 fn sixty_four_connections(io: IoChoice) {
     compare(&Case::new("closed, 64"), hello(), |address| closed(address, io, 64, 20_000));
+}
+
+/// Enough users, and answers slow enough, that io_uring lets answers lie and picks up several at
+/// once.
+fn answers_picked_up_together(io: IoChoice) {
+    let answer = hello().delay(Duration::from_millis(20));
+    let case = Case::new("closed, 256, answers take 20 ms").rested();
+    compare(&case, answer, |address| closed(address, io, 256, 20_000));
 }
 
 fn three_hundred_a_second(io: IoChoice) {
@@ -187,6 +197,12 @@ fn http2(io: IoChoice) {
     let server = frames::Server::new(frames::Connection::serve).unwrap();
     let spec = with_streams(closed(server.address, io, 10, 20_000), 8);
     Case::new("HTTP/2, 10 x 8 streams").http2().shared().compare(&spec);
+}
+
+fn http2_picked_up_together(io: IoChoice) {
+    let server = frames::Server::new(frames::Connection::serve).unwrap();
+    let spec = with_streams(closed(server.address, io, 10, 50_000), 32);
+    Case::new("HTTP/2, 10 x 32 streams").http2().shared().compare(&spec);
 }
 
 fn http2_at_a_rate(io: IoChoice) {
