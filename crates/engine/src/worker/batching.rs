@@ -9,8 +9,8 @@
 const SHARE: f64 = 0.01;
 /// With fewer users under way, less than one answer comes in that time.
 const LEAST_USERS: u64 = 100;
-/// The timer costs more than a shorter stay saves.
-const LEAST_NS: u64 = 20_000;
+/// The kernel counts a stay in microseconds.
+const LEAST_NS: u64 = 1_000;
 /// An answer has a weight of one in this many.
 const MEMORY: f64 = 1024.0;
 
@@ -60,7 +60,7 @@ mod tests {
     fn no_answer_lies_where_it_would_save_nothing() {
         assert_eq!(after(0, 0).stay_ns(10_000, LONG_NS), 0, "nothing is known yet");
         assert_eq!(after(20_000, 3_000_000).stay_ns(LEAST_USERS - 1, LONG_NS), 0, "few users");
-        assert_eq!(after(20_000, 1_000_000).stay_ns(10_000, LONG_NS), 0, "fast answers");
-        assert_eq!(after(20_000, 3_000_000).stay_ns(10_000, 15_000), 0, "something else is due");
+        assert_eq!(after(20_000, 50_000).stay_ns(10_000, LONG_NS), 0, "fast answers");
+        assert_eq!(after(20_000, 3_000_000).stay_ns(10_000, 500), 0, "something else is due");
     }
 }
