@@ -81,7 +81,7 @@ impl Histogram {
     #[must_use]
     pub fn quantile_ns(&self, q: f64) -> Option<u64> {
         let (least, most) = (self.min_ns()?, self.max_ns()?);
-        Some(self.inner.value_at_quantile(q).clamp(least, most))
+        Some(self.resolved(self.inner.value_at_quantile(q)).clamp(least, most))
     }
 
     /// The shortest span, as exact as the histogram; `None` if nothing was counted.
@@ -94,23 +94,30 @@ impl Histogram {
     /// counted.
     #[must_use]
     pub fn max_ns(&self) -> Option<u64> {
-        // The upper end of its bucket, which for the last bucket may be above one hour. If only 0
-        // was counted, HdrHistogram returns 0, although the mean of that bucket is half of its
-        // width.
-        let least = self.inner.highest_equivalent(0);
-        (self.count() > 0).then(|| self.inner.max().max(least).min(HIGHEST_NS))
+        // The upper end of its bucket, which for the last bucket may be above one hour.
+        (self.count() > 0).then(|| self.resolved(self.inner.max()).min(HIGHEST_NS))
+    }
+
+    /// 0 for what the lowest bucket holds: the histogram cannot tell it from 0, and spans of 0 are
+    /// frequent (a body in the same packet as its head).
+    fn resolved(&self, ns: u64) -> u64 {
+        if ns <= self.inner.highest_equivalent(0) { 0 } else { ns }
     }
 
     /// The arithmetic mean in nanoseconds; `None` if nothing was counted.
     #[must_use]
     pub fn mean_ns(&self) -> Option<f64> {
-        (self.count() > 0).then(|| self.inner.mean())
+        // HdrHistogram takes the middle of each bucket, also of the lowest one.
+        let (zeroes, middle) = (self.inner.count_at(0), self.inner.median_equivalent(0));
+        let surplus_ns = zeroes as f64 * middle as f64 / self.count() as f64;
+        (self.count() > 0).then(|| (self.inner.mean() - surplus_ns).max(0.0))
     }
 
     /// The standard deviation in nanoseconds; `None` if nothing was counted.
     #[must_use]
     pub fn stdev_ns(&self) -> Option<f64> {
-        (self.count() > 0).then(|| self.inner.stdev())
+        let most = self.max_ns()?;
+        Some(if most == 0 { 0.0 } else { self.inner.stdev() })
     }
 
     /// The fraction of spans at or below `ns`; `None` if nothing was counted.
@@ -273,6 +280,17 @@ mod tests {
         }
     }
 
+    #[test]
+    fn spans_of_zero_are_zero_in_every_figure() {
+        let mut h = Histogram::new();
+        h.record_n(0, 3);
+        let Summary { min_ns, mean_ns, stdev_ns, p50_ns, max_ns, .. } = h.summary();
+        assert_eq!((min_ns, p50_ns, max_ns), (Some(0), Some(0), Some(0)));
+        assert_eq!((mean_ns, stdev_ns), (Some(0.0), Some(0.0)));
+        h.record(4_000_000);
+        assert!((h.mean_ns().unwrap() / 1e6 - 1.0).abs() < 0.001, "{:?}", h.mean_ns());
+    }
+
     proptest::proptest! {
         #[test]
         fn every_quantile_lies_between_the_extremes_and_these_are_right_within_three_digits(spans in proptest::collection::vec(0..2 * HIGHEST_NS, 1..40), q in 0.0..=1.0f64) {
@@ -283,7 +301,7 @@ mod tests {
                 proptest::prop_assert!(least <= at && at <= most && most <= HIGHEST_NS, "{least} {at} {most}");
                 let (true_least, true_most) = (*spans.iter().min().unwrap(), (*spans.iter().max().unwrap()).min(HIGHEST_NS));
                 // 64 ns is the resolution of the shortest spans.
-                proptest::prop_assert!(most as f64 <= true_most as f64 * 1.001 + 64.0 && most >= true_most);
+                proptest::prop_assert!(most as f64 <= true_most as f64 * 1.001 + 64.0 && most + 64 > true_most);
                 proptest::prop_assert!(least as f64 >= true_least.min(HIGHEST_NS) as f64 * 0.999 - 64.0 && least <= true_least);
             }
         }
