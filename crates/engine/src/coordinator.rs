@@ -299,7 +299,8 @@ impl<'a> Coordinator<'a> {
             }
         }
         if now + LEAD_NS + 2 * POLL.as_nanos() as u64 >= self.start + at_most_ns {
-            self.steady = Some(false);
+            // Where nothing was answered, nothing shows that a throughput still changes.
+            self.steady = self.short.iter().any(|rate| *rate > 0.0).then_some(false);
             self.measure((self.start + at_most_ns).max(now + LEAD_NS));
         }
     }

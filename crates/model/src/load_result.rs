@@ -68,7 +68,8 @@ pub struct LoadResult {
 pub struct WarmUpResult {
     /// Its length in nanoseconds; 0 if there was none.
     pub duration_ns: u64,
-    /// Whether the throughput had stopped trending; `None` if that was not checked.
+    /// Whether the throughput had stopped trending; `None` if that was not checked or nothing was
+    /// answered.
     pub steady: Option<bool>,
     /// Requests completed in it; no other figure counts them.
     pub completed: u64,

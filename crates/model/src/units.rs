@@ -181,9 +181,10 @@ impl fmt::Display for Spread {
 pub fn format_ns(ns: u64) -> String {
     let value = ns as f64;
     let (scaled, unit) = match ns {
+        // From 999.5 on, three digits round to 1000: that is 1.00 of the next unit.
         0..1_000 => return format!("{ns} ns"),
-        1_000..1_000_000 => (value / 1e3, "µs"),
-        1_000_000..1_000_000_000 => (value / 1e6, "ms"),
+        1_000..999_500 => (value / 1e3, "µs"),
+        999_500..999_500_000 => (value / 1e6, "ms"),
         _ => (value / 1e9, "s"),
     };
     format!("{} {unit}", three_digits(scaled))
@@ -311,6 +312,8 @@ mod tests {
         assert_eq!(format_ns(507_638_000), "508 ms");
         assert_eq!(format_ns(86_249), "86.2 µs");
         assert_eq!(format_ns(1_140_000), "1.14 ms");
+        assert_eq!([999_499, 999_500].map(format_ns), ["999 µs", "1.00 ms"]);
+        assert_eq!([999_499_999, 999_600_000].map(format_ns), ["999 ms", "1.00 s"]);
         assert_eq!(format_count(37_257.91), "37,258");
         assert_eq!(format_count(1_234_567.0), "1,234,567");
         assert_eq!(format_count(9.794), "9.79");

@@ -381,4 +381,8 @@ fn a_warm_up_ends_when_the_throughput_is_steady_or_at_its_bound() {
     let length_ns = result.warm_up.duration_ns;
     assert!(length_ns >= 500_000_000, "{length_ns}");
     in_time(length_ns < 600_000_000, || format!("a warm-up of at most 500 ms: {length_ns} ns"));
+
+    let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let spec = LoadSpec { addresses: vec![silent.local_addr().unwrap()], ..spec };
+    assert_eq!(run_with(&spec, |_| false).warm_up.steady, None, "nothing was answered");
 }
