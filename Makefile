@@ -4,8 +4,9 @@
 # Away from a terminal nobody can be asked, and `make run` itself says that targets are to be installed.
 YES := $(shell test -t 0 || echo --yes)
 
+# 3: a result is INVALID, which the report says. The run itself went well.
 run:
-	cargo run --release -- run hello --quick --install $(YES)
+	cargo run --release -- run hello --quick --install $(YES) || test $$? = 3
 
 test:
 	tests/all
