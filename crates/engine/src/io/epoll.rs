@@ -133,35 +133,23 @@ impl Io for Epoll {
         Ok(())
     }
 
-    fn wait(&mut self, timeout_ns: u64, _stay_ns: u64) -> io::Result<()> {
-        let timeout = libc::timespec {
-            tv_sec: (timeout_ns / 1_000_000_000) as i64,
-            tv_nsec: (timeout_ns % 1_000_000_000) as i64,
-        };
-        self.syscalls += 1;
-        let (no_mask, size) = (std::ptr::null::<u8>(), 8);
-        // SAFETY: all pointers are valid for the call; the kernel writes at most BATCH events.
-        let ready = unsafe {
-            libc::syscall(
-                libc::SYS_epoll_pwait2,
-                self.epoll,
-                self.events.as_mut_ptr(),
-                BATCH as i32,
-                &raw const timeout,
-                no_mask,
-                size,
-            )
-        };
-        (self.next, self.flags) = (0, 0);
-        if ready < 0 {
-            self.ready = 0;
-            return match errno() {
-                libc::EINTR => Ok(()),
-                error => Err(io::Error::from_raw_os_error(error)),
-            };
+    /// A thread that sleeps by a timer is not woken by packets. Where events lie already, it has
+    /// no reason to sleep.
+    fn wait(&mut self, timeout_ns: u64, stay_ns: u64) -> io::Result<()> {
+        if stay_ns == 0 {
+            return self.wait_for_one(timeout_ns);
         }
-        self.ready = ready as usize;
-        Ok(())
+        self.wait_for_one(0)?;
+        if self.ready > 0 {
+            return Ok(());
+        }
+        self.syscalls += 1;
+        let stay = timespec(stay_ns);
+        // SAFETY: the pointer is valid for the call. A sleep that a signal ends is long enough.
+        unsafe {
+            libc::clock_nanosleep(libc::CLOCK_MONOTONIC, 0, &raw const stay, std::ptr::null_mut())
+        };
+        self.wait_for_one(timeout_ns.saturating_sub(stay_ns))
     }
 
     #[inline]
@@ -249,6 +237,35 @@ const CLOSING: u32 = libc::EPOLLRDHUP as u32 | BROKEN;
 const TAKEN: u32 = 1 << 29;
 
 impl Epoll {
+    /// Waits for an event, `timeout_ns` at the most.
+    fn wait_for_one(&mut self, timeout_ns: u64) -> io::Result<()> {
+        let timeout = timespec(timeout_ns);
+        self.syscalls += 1;
+        let (no_mask, size) = (std::ptr::null::<u8>(), 8);
+        // SAFETY: all pointers are valid for the call; the kernel writes at most BATCH events.
+        let ready = unsafe {
+            libc::syscall(
+                libc::SYS_epoll_pwait2,
+                self.epoll,
+                self.events.as_mut_ptr(),
+                BATCH as i32,
+                &raw const timeout,
+                no_mask,
+                size,
+            )
+        };
+        (self.next, self.flags) = (0, 0);
+        if ready < 0 {
+            self.ready = 0;
+            return match errno() {
+                libc::EINTR => Ok(()),
+                error => Err(io::Error::from_raw_os_error(error)),
+            };
+        }
+        self.ready = ready as usize;
+        Ok(())
+    }
+
     /// Asks for the events of a socket. If it is registered already, those that are there now come
     /// again.
     fn register(&self, slot: u32, operation: i32) -> Result<(), i32> {
@@ -357,6 +374,10 @@ impl Epoll {
     }
 }
 
+const fn timespec(ns: u64) -> libc::timespec {
+    libc::timespec { tv_sec: (ns / 1_000_000_000) as i64, tv_nsec: (ns % 1_000_000_000) as i64 }
+}
+
 impl Drop for Epoll {
     fn drop(&mut self) {
         for socket in &self.sockets {
@@ -375,12 +396,11 @@ mod tests {
     use crate::protocol::Protocol;
     use pippin_model::load_spec::{LoadSpec, Request};
     use std::io::Write;
-    use std::net::TcpListener;
+    use std::net::{TcpListener, TcpStream};
+    use std::time::Duration;
 
-    /// A server that sends faster than it is read. All of it comes, but not in one turn.
-    #[test]
-    fn a_socket_that_is_never_empty_leaves_others_their_turn() {
-        const ALL: usize = 1_024 * BUFFER_BYTES;
+    /// A loop that has opened a connection in each slot, and the server's ends.
+    fn opened(slots: u32) -> (Epoll, Vec<TcpStream>) {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let spec = LoadSpec {
             addresses: vec![listener.local_addr().unwrap()],
@@ -388,9 +408,38 @@ mod tests {
             ..LoadSpec::default()
         };
         let wire = Arc::new(Http1::wire(&spec).unwrap());
-        let mut io = Epoll::new(1, &wire, &Arc::new(Endpoints::of(&spec).unwrap())).unwrap();
-        io.open(0, 0);
-        let (mut peer, _) = listener.accept().unwrap();
+        let mut io = Epoll::new(slots, &wire, &Arc::new(Endpoints::of(&spec).unwrap())).unwrap();
+        let peers = (0..slots).map(|slot| {
+            io.open(slot, u64::from(slot));
+            listener.accept().unwrap().0
+        });
+        let peers = peers.collect();
+        (io, peers)
+    }
+
+    #[test]
+    fn what_comes_within_the_stay_is_found_together() {
+        let (mut io, mut peers) = opened(2);
+        io.wait(5_000_000_000, 0).unwrap();
+        assert_eq!(std::iter::from_fn(|| io.next_event()).count(), 2, "both are connected");
+        let server = std::thread::spawn(move || {
+            for peer in &mut peers {
+                std::thread::sleep(Duration::from_millis(20));
+                peer.write_all(b"x").unwrap();
+            }
+            peers
+        });
+        io.wait(5_000_000_000, 1_000_000_000).unwrap();
+        assert_eq!(std::iter::from_fn(|| io.next_event()).count(), 2);
+        drop(server.join().unwrap());
+    }
+
+    /// A server that sends faster than it is read. All of it comes, but not in one turn.
+    #[test]
+    fn a_socket_that_is_never_empty_leaves_others_their_turn() {
+        const ALL: usize = 1_024 * BUFFER_BYTES;
+        let (mut io, mut peers) = opened(1);
+        let mut peer = peers.remove(0);
         let server = std::thread::spawn(move || {
             let bytes = vec![b'x'; 4 * BUFFER_BYTES];
             (0..ALL / bytes.len()).for_each(|_| peer.write_all(&bytes).unwrap());

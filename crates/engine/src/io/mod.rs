@@ -83,8 +83,8 @@ pub(crate) trait Io: Sized {
     fn submit(&mut self) -> io::Result<()>;
 
     /// Waits for events, `timeout_ns` at the most. Events may lie unnoticed for `stay_ns`, which
-    /// is not longer, so that several are found together; a loop that cannot wait like that returns
-    /// with the first.
+    /// is not longer, so that several are found together. A kernel that cannot wait like that
+    /// returns with the first.
     fn wait(&mut self, timeout_ns: u64, stay_ns: u64) -> io::Result<()>;
 
     /// The next event that the last wait found.
