@@ -108,9 +108,8 @@ impl Histogram {
     #[must_use]
     pub fn mean_ns(&self) -> Option<f64> {
         // HdrHistogram takes the middle of each bucket, also of the lowest one.
-        let (zeroes, middle) = (self.inner.count_at(0), self.inner.median_equivalent(0));
-        let surplus_ns = zeroes as f64 * middle as f64 / self.count() as f64;
-        (self.count() > 0).then(|| (self.inner.mean() - surplus_ns).max(0.0))
+        let surplus_ns = self.inner.count_at(0) as f64 * self.inner.median_equivalent(0) as f64;
+        (self.count() > 0).then(|| (self.inner.mean() - surplus_ns / self.count() as f64).max(0.0))
     }
 
     /// The standard deviation in nanoseconds; `None` if nothing was counted.

@@ -3,6 +3,7 @@
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::time::Duration;
 
 use super::socket::{self, Endpoints, errno};
 use super::stamps::Keeper;
@@ -144,11 +145,7 @@ impl Io for Epoll {
             return Ok(());
         }
         self.syscalls += 1;
-        let stay = timespec(stay_ns);
-        // SAFETY: the pointer is valid for the call. A sleep that a signal ends is long enough.
-        unsafe {
-            libc::clock_nanosleep(libc::CLOCK_MONOTONIC, 0, &raw const stay, std::ptr::null_mut())
-        };
+        std::thread::sleep(Duration::from_nanos(stay_ns));
         self.wait_for_one(timeout_ns.saturating_sub(stay_ns))
     }
 
@@ -239,7 +236,10 @@ const TAKEN: u32 = 1 << 29;
 impl Epoll {
     /// Waits for an event, `timeout_ns` at the most.
     fn wait_for_one(&mut self, timeout_ns: u64) -> io::Result<()> {
-        let timeout = timespec(timeout_ns);
+        let timeout = libc::timespec {
+            tv_sec: (timeout_ns / 1_000_000_000) as i64,
+            tv_nsec: (timeout_ns % 1_000_000_000) as i64,
+        };
         self.syscalls += 1;
         let (no_mask, size) = (std::ptr::null::<u8>(), 8);
         // SAFETY: all pointers are valid for the call; the kernel writes at most BATCH events.
@@ -374,10 +374,6 @@ impl Epoll {
     }
 }
 
-const fn timespec(ns: u64) -> libc::timespec {
-    libc::timespec { tv_sec: (ns / 1_000_000_000) as i64, tv_nsec: (ns % 1_000_000_000) as i64 }
-}
-
 impl Drop for Epoll {
     fn drop(&mut self) {
         for socket in &self.sockets {
@@ -392,53 +388,20 @@ impl Drop for Epoll {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::http1::Http1;
-    use crate::protocol::Protocol;
-    use pippin_model::load_spec::{LoadSpec, Request};
+    use crate::io::test::{found_together, opened};
     use std::io::Write;
-    use std::net::{TcpListener, TcpStream};
-    use std::time::Duration;
-
-    /// A loop that has opened a connection in each slot, and the server's ends.
-    fn opened(slots: u32) -> (Epoll, Vec<TcpStream>) {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let spec = LoadSpec {
-            addresses: vec![listener.local_addr().unwrap()],
-            requests: vec![Request::get("/", "x")].into(),
-            ..LoadSpec::default()
-        };
-        let wire = Arc::new(Http1::wire(&spec).unwrap());
-        let mut io = Epoll::new(slots, &wire, &Arc::new(Endpoints::of(&spec).unwrap())).unwrap();
-        let peers = (0..slots).map(|slot| {
-            io.open(slot, u64::from(slot));
-            listener.accept().unwrap().0
-        });
-        let peers = peers.collect();
-        (io, peers)
-    }
 
     #[test]
     fn what_comes_within_the_stay_is_found_together() {
-        let (mut io, mut peers) = opened(2);
-        io.wait(5_000_000_000, 0).unwrap();
-        assert_eq!(std::iter::from_fn(|| io.next_event()).count(), 2, "both are connected");
-        let server = std::thread::spawn(move || {
-            for peer in &mut peers {
-                std::thread::sleep(Duration::from_millis(20));
-                peer.write_all(b"x").unwrap();
-            }
-            peers
-        });
-        io.wait(5_000_000_000, 1_000_000_000).unwrap();
-        assert_eq!(std::iter::from_fn(|| io.next_event()).count(), 2);
-        drop(server.join().unwrap());
+        assert_eq!(found_together(opened::<Epoll>(2), 0), 1, "the first wakes");
+        assert_eq!(found_together(opened::<Epoll>(2), 1_000_000_000), 2);
     }
 
     /// A server that sends faster than it is read. All of it comes, but not in one turn.
     #[test]
     fn a_socket_that_is_never_empty_leaves_others_their_turn() {
         const ALL: usize = 1_024 * BUFFER_BYTES;
-        let (mut io, mut peers) = opened(1);
+        let (mut io, mut peers) = opened::<Epoll>(1);
         let mut peer = peers.remove(0);
         let server = std::thread::spawn(move || {
             let bytes = vec![b'x'; 4 * BUFFER_BYTES];

@@ -9,6 +9,8 @@ pub(crate) mod epoll;
 pub(crate) mod socket;
 mod stamps;
 mod tcp_info;
+#[cfg(test)]
+mod test;
 pub(crate) mod uring;
 
 use std::io;

@@ -493,57 +493,14 @@ impl Drop for Uring {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::http1::Http1;
-    use crate::protocol::Protocol;
-    use pippin_model::load_spec::{LoadSpec, Request};
-    use std::io::Write;
-    use std::net::{TcpListener, TcpStream};
-    use std::time::Duration;
-
-    const LONG_NS: u64 = 5_000_000_000;
-
-    /// Two open connections, and their server's ends.
-    fn two_connections() -> (Uring, Vec<TcpStream>) {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let spec = LoadSpec {
-            addresses: vec![listener.local_addr().unwrap()],
-            requests: vec![Request::get("/", "x")].into(),
-            ..LoadSpec::default()
-        };
-        let wire = Arc::new(Http1::wire(&spec).unwrap());
-        let mut io = Uring::new(2, &wire, &Arc::new(Endpoints::of(&spec).unwrap())).unwrap();
-        let mut connect = |slot| {
-            io.open(slot, u64::from(slot));
-            io.wait(LONG_NS, 0).unwrap();
-            assert!(matches!(io.next_event(), Some(Event::Connected { .. })));
-            listener.accept().unwrap().0
-        };
-        let peers = vec![connect(0), connect(1)];
-        (io, peers)
-    }
-
-    /// How many connections have received something after one wait, if the second one does a
-    /// moment after the first.
-    fn found_together(stay_ns: u64) -> usize {
-        let (mut io, mut peers) = two_connections();
-        let second = std::thread::spawn(move || {
-            for peer in &mut peers {
-                std::thread::sleep(Duration::from_millis(20));
-                peer.write_all(b"x").unwrap();
-            }
-            peers
-        });
-        io.wait(LONG_NS, stay_ns).unwrap();
-        let found = std::iter::from_fn(|| io.next_event()).count();
-        drop(second.join().unwrap());
-        found
-    }
+    use crate::io::test::{found_together, opened};
 
     #[test]
     fn what_comes_within_the_stay_is_found_together() {
-        assert_eq!(found_together(0), 1, "the first wakes");
-        let (io, _peers) = two_connections();
+        assert_eq!(found_together(opened::<Uring>(2), 0), 1, "the first wakes");
+        let (io, peers) = opened::<Uring>(2);
         // A kernel that cannot let them lie returns with the first.
-        assert_eq!(found_together(1_000_000_000), if io.can_stay { 2 } else { 1 });
+        let most = if io.can_stay { 2 } else { 1 };
+        assert_eq!(found_together((io, peers), 1_000_000_000), most);
     }
 }

@@ -119,8 +119,7 @@ fn sixty_four_connections(io: IoChoice) {
     compare(&Case::new("closed, 64"), hello(), |address| closed(address, io, 64, 20_000));
 }
 
-/// Enough users, and answers slow enough, that io_uring lets answers lie and picks up several at
-/// once.
+/// Enough users, and answers slow enough, that answers may lie and several are picked up at once.
 fn answers_picked_up_together(io: IoChoice) {
     let answer = hello().delay(Duration::from_millis(20));
     let case = Case::new("closed, 256, answers take 20 ms").rested();
