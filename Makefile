@@ -4,7 +4,7 @@
 # Away from a terminal nobody can be asked, and `make run` itself says that targets are to be installed.
 YES := $(shell test -t 0 || echo --yes)
 
-# 3: a result is INVALID, which the report says. The run itself went well.
+# Exit code 3: the run went well, and a result is INVALID. The report says which.
 run:
 	cargo run --release -- run hello --quick --install $(YES) || test $$? = 3
 
