@@ -25,8 +25,26 @@ const browser = await chromium.launch({
   args: ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"],
 });
 
+// A page asks each second for news of a run under way, which replace its figures. They are held, and let through only where a check
+// looks at them, so that no figure leaves the page between two steps.
+const NEWS = /\/live(\?|$)/;
+const newsOf = new Map();
+
+async function whileNewsFlow(page, name, look) {
+  const news = newsOf.get(page);
+  news.flows = true;
+  news.held.splice(0).forEach((route) => route.continue());
+  await look();
+  news.flows = false;
+  // The page asks again once it shows the answer before.
+  expect(await within(10, () => news.held.length > 0), `${name}: the page goes on asking`);
+}
+
 async function open(address, options) {
   const page = await browser.newPage(options);
+  const news = { flows: false, held: [] };
+  newsOf.set(page, news);
+  await page.route(NEWS, (route) => (news.flows ? route.continue() : news.held.push(route)));
   page.on("console", (message) => expect(message.type() !== "error", `${address}: console: ${message.text()}`));
   page.on("pageerror", (error) => expect(false, `${address}: ${error.message}`));
   page.on("request", (request) => {
@@ -73,7 +91,6 @@ async function pointing(page, name) {
   if (await figures.count() === 0) { return; }
   const linked = page.locator("figure[data-name$=over-time]:has(.chart.drawn)");
   const figure = await linked.count() > 0 ? linked.first() : figures.first();
-  // In one step: a live page replaces its figures each second, and Playwright would wait for a still one.
   await figure.evaluate((element) => element.scrollIntoView({ block: "center", behavior: "instant" }));
   const box = await figure.locator(".u-over").boundingBox();
   const [middle, y] = [box.x + box.width / 2, box.y + box.height / 2];
@@ -86,6 +103,10 @@ async function pointing(page, name) {
   const shown = page.locator("figure .tools button:not([hidden])");
   const wanted = await linked.count() > 0 ? await linked.count() : 1;
   expect(await within(10, async () => await shown.count() >= wanted), `${name}: ${await shown.count()} of ${wanted} linked charts are zoomed`);
+  if (await page.locator("[data-live]").count() > 0) {
+    await whileNewsFlow(page, name, async () => { for (const _ of [1, 2]) { await page.waitForResponse(NEWS); } });
+    expect(await shown.count() >= wanted, `${name}: news leave zoomed charts as they are`);
+  }
   await figure.locator(".tools button").click();
   expect(await within(10, async () => await shown.count() === 0), `${name}: and show all again`);
 }
@@ -194,7 +215,9 @@ async function news(page, name) {
   const told = () => page.locator("[data-live]").innerText();
   await page.evaluate(() => { window.here = true; });
   const before = await told();
-  expect(await within(60, async () => await told() !== before), `${name}: what is told of the run under way changes`);
+  await whileNewsFlow(page, name, async () => {
+    expect(await within(60, async () => await told() !== before), `${name}: what is told of the run under way changes`);
+  });
   expect(await page.evaluate(() => window.here === true), `${name}: the page was not loaded anew`);
 }
 
