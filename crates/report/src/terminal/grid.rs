@@ -38,12 +38,12 @@ impl Grid {
     pub const GAP: usize = 2;
 
     /// Cuts the names in a column of plain text until the table fits into `room` columns, but never
-    /// below 12 columns. Keeps the part after " at ", which tells the steps apart.
+    /// below 12 columns. Keeps the end that tells rows apart: a variant (`:h2c`), a step (" at 100").
     pub fn fit(&mut self, column: usize, room: usize) {
         let left = self.widths()[column].saturating_sub(self.width().saturating_sub(room)).max(12);
         for cell in self.rows.iter_mut().filter_map(|row| row.get_mut(column)) {
-            let (name, at) = cell.split_at(cell.find(" at ").unwrap_or(cell.len()));
-            *cell = format!("{}{at}", cut(name, left.saturating_sub(at.len())));
+            let (name, end) = cell.split_at(distinct_end(cell));
+            *cell = format!("{}{end}", cut(name, left.saturating_sub(visible(end))));
         }
     }
 
@@ -93,5 +93,33 @@ impl Grid {
             }
         }
         line
+    }
+}
+
+/// Where the end of a name begins that tells rows of one server apart: a variant, a port, a step.
+fn distinct_end(name: &str) -> usize {
+    let step = name.find(" at ").unwrap_or(name.len());
+    let last_part = name[..step].rfind('/').unwrap_or(step);
+    name[last_part..step].find(':').map_or(step, |place| last_part + place)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_tells_rows_apart_is_kept() {
+        let cut_to_12 = |name: &str| {
+            let mut grid = Grid::default().left("target");
+            grid.row(vec![name.into()]);
+            grid.fit(0, 12);
+            grid.rows.remove(0).remove(0)
+        };
+        assert_eq!(cut_to_12("javascript/node-http:h2c"), "javascr…:h2c");
+        assert_eq!(cut_to_12("javascript/node-http:h2 at 16"), "ja…:h2 at 16");
+        assert_eq!(cut_to_12("javascript/node-http at 16"), "javas… at 16");
+        assert_eq!(cut_to_12("http://127.0.0.1:8080/users"), "http://127.…");
+        assert_eq!(cut_to_12("http://127.0.0.1:8080"), "http:/…:8080");
+        assert_eq!(cut_to_12("go/chi:h2"), "go/chi:h2");
     }
 }
