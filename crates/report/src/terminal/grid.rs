@@ -37,13 +37,12 @@ impl Grid {
     /// Blanks between two columns.
     pub const GAP: usize = 2;
 
-    /// Cuts the names in a column of plain text until the table fits into `room` columns, but never
-    /// below 12 columns. Keeps the end that tells rows apart: a variant (`:h2c`), a step (" at 100").
+    /// Shortens the names in a column of plain text until the table fits into `room` columns, but
+    /// never below 12 columns.
     pub fn fit(&mut self, column: usize, room: usize) {
         let left = self.widths()[column].saturating_sub(self.width().saturating_sub(room)).max(12);
         for cell in self.rows.iter_mut().filter_map(|row| row.get_mut(column)) {
-            let (name, end) = cell.split_at(distinct_end(cell));
-            *cell = format!("{}{end}", cut(name, left.saturating_sub(visible(end))));
+            *cell = shortened(cell, left);
         }
     }
 
@@ -96,11 +95,25 @@ impl Grid {
     }
 }
 
-/// Where the end of a name begins that tells rows of one server apart: a variant, a port, a step.
-fn distinct_end(name: &str) -> usize {
+/// A name in so many columns. The end tells rows apart: in `javascript/node-http:h2c at 16` the step
+/// (` at 16`), the variant (`:h2c`), and then the server. So the language, or the address of a URL,
+/// is cut first, and then the server.
+fn shortened(name: &str, room: usize) -> String {
+    if visible(name) <= room {
+        return name.into();
+    }
     let step = name.find(" at ").unwrap_or(name.len());
-    let last_part = name[..step].rfind('/').unwrap_or(step);
-    name[last_part..step].find(':').map_or(step, |place| last_part + place)
+    let server = name[..step].rfind('/').unwrap_or(0);
+    let (language, rest) = name.split_at(server);
+    match room.saturating_sub(visible(rest)) {
+        0 => {
+            let rest = rest.trim_start_matches('/');
+            let end = rest.find(':').or(rest.find(" at ")).unwrap_or(rest.len());
+            let (server, end) = rest.split_at(end);
+            format!("{}{end}", cut(server, room.saturating_sub(visible(end))))
+        }
+        left => format!("{}{rest}", cut(language, left)),
+    }
 }
 
 #[cfg(test)]
@@ -115,11 +128,15 @@ mod tests {
             grid.fit(0, 12);
             grid.rows.remove(0).remove(0)
         };
-        assert_eq!(cut_to_12("javascript/node-http:h2c"), "javascr…:h2c");
-        assert_eq!(cut_to_12("javascript/node-http:h2 at 16"), "ja…:h2 at 16");
-        assert_eq!(cut_to_12("javascript/node-http at 16"), "javas… at 16");
-        assert_eq!(cut_to_12("http://127.0.0.1:8080/users"), "http://127.…");
-        assert_eq!(cut_to_12("http://127.0.0.1:8080"), "http:/…:8080");
+        assert_eq!(cut_to_12("javascript/node-http"), "j…/node-http");
+        assert_eq!(cut_to_12("javascript/express"), "jav…/express");
+        assert_eq!(cut_to_12("javascript/express:cluster"), "exp…:cluster");
+        assert_eq!(cut_to_12("javascript/node-http:h2c"), "node-ht…:h2c");
+        assert_eq!(cut_to_12("javascript/node-http:h2 at 16"), "no…:h2 at 16");
+        assert_eq!(cut_to_12("javascript/node-http at 16"), "node-… at 16");
+        assert_eq!(cut_to_12("http://127.0.0.1:8080/users"), "http:…/users");
+        assert_eq!(cut_to_12("http://127.0.0.1:8080"), "127.0.…:8080");
+        assert_eq!(cut_to_12("a-server-without-language"), "a-server-wi…");
         assert_eq!(cut_to_12("go/chi:h2"), "go/chi:h2");
     }
 }
