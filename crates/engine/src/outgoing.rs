@@ -6,10 +6,13 @@ use crate::protocol::{Bytes, Outgoing};
 pub(crate) struct Frames {
     pub bytes: Vec<u8>,
     sent: usize,
+    /// How many of the bytes that wait answer the server's questions, at the most.
+    replies: usize,
 }
 
-/// If this many bytes wait, the server floods us with questions and does not read the answers.
-const MOST_WAITING: usize = 2 << 20;
+/// If this many bytes of replies wait, the server floods us with questions and does not read the
+/// answers.
+const MOST_REPLIES: usize = 2 << 20;
 /// Buffers for requests of usual size are kept for the next ones.
 const KEPT_BYTES: usize = 16 * 1024;
 
@@ -19,10 +22,13 @@ impl Frames {
         self.bytes.len() - self.sent
     }
 
-    /// Whether the server floods us with questions and does not read the answers. `own`: how many
-    /// bytes of requests may wait besides.
-    pub const fn is_flooded(&self, own: usize) -> bool {
-        self.waiting() > MOST_WAITING + own
+    /// Appends the answer to a question of the server, a ping for example. Returns whether the
+    /// server floods us with questions and does not read the answers.
+    pub fn reply(&mut self, put: impl FnOnce(&mut Vec<u8>)) -> bool {
+        let before = self.bytes.len();
+        put(&mut self.bytes);
+        self.replies += self.bytes.len() - before;
+        self.replies > MOST_REPLIES
     }
 }
 
@@ -40,9 +46,44 @@ impl Outgoing for Frames {
     fn took(&mut self, count: u32) {
         self.sent += count as usize;
         if self.is_empty() {
-            self.sent = 0;
+            (self.sent, self.replies) = (0, 0);
             self.bytes.clear();
             self.bytes.shrink_to(KEPT_BYTES);
+        } else if self.sent > self.waiting().max(KEPT_BYTES) {
+            // More may always be waiting, so what was sent must not stay until nothing is. At least
+            // half is forgotten, so that each byte moves once or so.
+            self.bytes.drain(..self.sent);
+            self.sent = 0;
         }
+        self.replies = self.replies.min(self.waiting());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_sent_is_forgotten_though_more_waits() {
+        let mut frames = Frames::default();
+        for _ in 0..1_000 {
+            frames.bytes.extend_from_slice(&[7; 10_000]);
+            let Bytes::Own(waiting) = frames.bytes() else { panic!("own bytes") };
+            assert!(waiting.iter().all(|byte| *byte == 7) && waiting.len() == frames.waiting());
+            let some = frames.waiting().min(9_999) as u32;
+            frames.took(some);
+        }
+        assert_eq!(frames.waiting(), 1_000);
+        assert!(frames.bytes.len() < 100_000, "{} bytes are kept", frames.bytes.len());
+    }
+
+    #[test]
+    fn only_replies_are_a_flood() {
+        let mut frames = Frames::default();
+        frames.bytes.resize(10 << 20, 0);
+        assert!(!frames.reply(|bytes| bytes.extend_from_slice(b"pong")));
+        assert!(frames.reply(|bytes| bytes.resize(bytes.len() + MOST_REPLIES, 0)));
+        frames.took(frames.waiting() as u32 - 4);
+        assert!(!frames.reply(|bytes| bytes.extend_from_slice(b"pong")), "they were sent");
     }
 }

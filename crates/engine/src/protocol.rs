@@ -87,6 +87,12 @@ pub(crate) trait Protocol: Sized {
     /// Nobody waits for the answer to this request any more. Only where answers come in any order.
     fn cancel(&mut self, _session: &mut Self::Session, _tag: u32, _out: &mut Self::Out) {}
 
+    /// Whether the answer under way has not come on this connection. Only where every connection is
+    /// to have it.
+    fn lacks(&self, _session: &Self::Session) -> bool {
+        false
+    }
+
     /// Appends a request to what a connection is to send. `tag` tells requests under way on the
     /// same connection apart; it is below the number that may be under way. `value` is what was
     /// drawn for it, where values are drawn.

@@ -47,10 +47,12 @@ impl Wheel {
         self.due[slot as usize] != NEVER
     }
 
-    /// Sets the timer of `slot`, which must not be set: a list that held it twice would have no
-    /// end.
+    /// Sets the timer of `slot`, which must not be set.
+    ///
+    /// # Panics
+    /// If it is set: a list that held it twice would have no end.
     pub fn set(&mut self, slot: u32, due: u64) {
-        debug_assert!(!self.is_set(slot), "the timer of {slot} is set already");
+        assert!(!self.is_set(slot), "the timer of {slot} is set already");
         self.due[slot as usize] = due;
         self.place(slot, due);
     }

@@ -79,15 +79,16 @@ impl Protocol for Http2 {
     #[inline]
     fn room(connection: &Connection, under_way: u32) -> u32 {
         match &connection.0 {
-            Some(session) if !session.sending.has_no_ids() => {
-                session.sending.most_streams.saturating_sub(under_way)
+            Some(session) => {
+                let sending = &session.sending;
+                sending.most_streams.saturating_sub(under_way).min(sending.ids_left())
             }
-            _ => 0,
+            None => 0,
         }
     }
 
     fn is_spent(connection: &Connection) -> bool {
-        connection.0.as_ref().is_some_and(|session| session.sending.has_no_ids())
+        connection.0.as_ref().is_some_and(|session| session.sending.ids_left() == 0)
     }
 
     #[inline]
@@ -162,6 +163,12 @@ const OF_CONNECTIONS: [&str; 5] =
 /// Whether a request can be written.
 pub(crate) fn check(request: &Request) -> Result<(), String> {
     request::check(request).map_err(|why| why.to_string())?;
+    if request.method == "CONNECT" {
+        // Section 8.5: it would have no path.
+        return Err(
+            "CONNECT asks for a tunnel, which no load can use: choose another method".into()
+        );
+    }
     for (name, value) in &request.headers {
         if let Some(name) = OF_CONNECTIONS.iter().find(|other| name.eq_ignore_ascii_case(other)) {
             return Err(format!(
@@ -215,4 +222,27 @@ pub(super) fn fields(request: &Request, scheme: &str) -> Vec<Field> {
         fields.push(("content-length".into(), body.len().to_string()));
     }
     fields
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_id_is_given_once() {
+        let mut session = Session::new(4, Limits { head_bytes: 100, body_bytes: 100 });
+        session.sending.next_id = (1 << 31) - 3;
+        let mut connection = Connection(Some(Box::new(session)));
+        for left in [2, 1] {
+            assert_eq!(Http2::room(&connection, 0), left);
+            assert_eq!(Http2::is_spent(&connection), left == 0);
+            connection.0.as_mut().unwrap().sending.next_id += 2;
+        }
+    }
+
+    #[test]
+    fn a_tunnel_is_no_request() {
+        let tunnel = Request { method: "CONNECT".into(), ..Request::get("/", "server") };
+        assert!(check(&tunnel).unwrap_err().contains("CONNECT"));
+    }
 }

@@ -63,9 +63,9 @@ impl Sending {
         }
     }
 
-    /// Whether no stream can be opened any more.
-    pub const fn has_no_ids(&self) -> bool {
-        self.next_id > LAST_ID
+    /// How many streams can still be opened.
+    pub const fn ids_left(&self) -> u32 {
+        (LAST_ID + 2 - self.next_id) / 2
     }
 
     /// Opens a stream: the head of a request, with what was drawn for it, and as much of its body

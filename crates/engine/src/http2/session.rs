@@ -545,8 +545,7 @@ impl Session {
                 return Err(Fault::Malformed);
             }
         }
-        begin(&mut out.bytes, 0, kind::SETTINGS, flag::ACK, 0);
-        check_flood(out)
+        check_flood(out.reply(|bytes| begin(bytes, 0, kind::SETTINGS, flag::ACK, 0)))
     }
 
     /// Section 6.7.
@@ -554,11 +553,13 @@ impl Session {
         if header.stream != 0 || payload.len() != 8 {
             return Err(Fault::Malformed);
         }
-        if !header.has(flag::ACK) {
-            begin(&mut out.bytes, payload.len(), kind::PING, flag::ACK, 0);
-            out.bytes.extend_from_slice(payload);
+        if header.has(flag::ACK) {
+            return Ok(());
         }
-        check_flood(out)
+        check_flood(out.reply(|bytes| {
+            begin(bytes, payload.len(), kind::PING, flag::ACK, 0);
+            bytes.extend_from_slice(payload);
+        }))
     }
 
     /// Section 6.8: the server takes no new streams, and has not looked at those above the last id.
@@ -614,6 +615,6 @@ fn number(payload: &[u8]) -> Result<u32, Fault> {
 }
 
 /// A server that sends questions and does not read the answers must not fill our memory.
-const fn check_flood(out: &Frames) -> Result<(), Fault> {
-    if out.is_flooded(0) { Err(Fault::TooLarge) } else { Ok(()) }
+const fn check_flood(is_flooded: bool) -> Result<(), Fault> {
+    if is_flooded { Err(Fault::TooLarge) } else { Ok(()) }
 }

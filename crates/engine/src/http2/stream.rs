@@ -103,22 +103,28 @@ impl Ids {
 }
 
 /// The streams that we ended lately: frames of theirs may still be on their way (RFC 9113 section
-/// 5.1). Bounded, because a server could make us end any number.
+/// 5.1). Bounded, because a server could make us end any number. Of those before, it is only known
+/// up to which id they went: a server that was slow may answer them yet.
 #[derive(Debug, Default)]
-pub(super) struct Ended(VecDeque<u32>);
+pub(super) struct Ended {
+    lately: VecDeque<u32>,
+    forgotten_up_to: u32,
+}
 
 const MOST_ENDED: usize = 1024;
 
 impl Ended {
     pub fn add(&mut self, id: u32) {
-        if self.0.len() == MOST_ENDED {
-            self.0.pop_front();
+        if self.lately.len() == MOST_ENDED
+            && let Some(old) = self.lately.pop_front()
+        {
+            self.forgotten_up_to = self.forgotten_up_to.max(old);
         }
-        self.0.push_back(id);
+        self.lately.push_back(id);
     }
 
     pub fn has(&self, id: u32) -> bool {
-        self.0.contains(&id)
+        id <= self.forgotten_up_to || self.lately.contains(&id)
     }
 }
 

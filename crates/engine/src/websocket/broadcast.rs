@@ -69,7 +69,7 @@ impl Protocol for Broadcast {
     }
 
     fn new(spec: &LoadSpec, wire: &Arc<Wire>) -> Self {
-        let mut endpoint = Endpoint::new(spec, wire);
+        let mut endpoint = Endpoint::new(spec);
         let receivers = spec.connections.count;
         endpoint.seen.receivers = Some(receivers);
         Self { wire: Arc::clone(wire), endpoint, receivers, present: Present::default() }
@@ -80,6 +80,8 @@ impl Protocol for Broadcast {
     }
 
     fn greet(&mut self, receiver: &mut Receiver, input: &[u8]) -> Greeting {
+        // A connection that was opened after a message was sent is none of its receivers.
+        receiver.heard = self.present.nth;
         self.endpoint.greet(&mut receiver.line, input)
     }
 
@@ -101,6 +103,10 @@ impl Protocol for Broadcast {
         if std::mem::take(&mut self.present.is_under_way) {
             self.endpoint.seen.lost += u64::from(self.receivers - self.present.heard);
         }
+    }
+
+    fn lacks(&self, receiver: &Receiver) -> bool {
+        self.present.is_under_way && receiver.heard != self.present.nth
     }
 
     fn render(&mut self, _: &mut Receiver, template: u32, _: u32, _: Value, out: &mut Frames) {
@@ -135,7 +141,7 @@ impl Protocol for Broadcast {
                 }
                 Seen::Close { code } => {
                     self.endpoint.closed(&mut receiver.line, code, out);
-                    if self.present.is_under_way {
+                    if self.lacks(receiver) {
                         return Err(ErrorKind::CloseBeforeAnswer);
                     }
                     answers.closing();

@@ -1,6 +1,5 @@
 //! What every connection over WebSocket does, whatever its messages mean: it is opened, answers
 //! pings, and ends.
-use std::sync::Arc;
 
 use pippin_model::load_result::ErrorKind;
 use pippin_model::load_spec::{LoadSpec, Request};
@@ -22,8 +21,6 @@ pub(super) struct Endpoint {
     random: Random,
     head_bytes: usize,
     message_bytes: u64,
-    /// Bytes of a message of ours that may wait for the kernel.
-    own_bytes: usize,
     pub seen: WebSocketUse,
 }
 
@@ -77,7 +74,7 @@ pub(super) fn wire(spec: &LoadSpec) -> Result<Wire, EngineError> {
 }
 
 impl Endpoint {
-    pub fn new(spec: &LoadSpec, wire: &Arc<Wire>) -> Self {
+    pub fn new(spec: &LoadSpec) -> Self {
         Self {
             opening: spec
                 .requests
@@ -88,7 +85,6 @@ impl Endpoint {
             random: Random::new(),
             head_bytes: spec.limits.head_bytes as usize,
             message_bytes: spec.limits.body_bytes,
-            own_bytes: wire.longest() + MOST_HEADER_BYTES,
             seen: WebSocketUse::default(),
         }
     }
@@ -208,13 +204,10 @@ impl<C: Content> Sink for Parts<'_, C> {
     fn ping(&mut self, payload: &[u8]) -> Result<(), Breach> {
         self.pings += 1;
         let mask = self.endpoint.random.mask();
-        frame::put(&mut self.out.bytes, opcode::FINAL | opcode::PONG, payload, mask);
-        if self.out.is_flooded(self.endpoint.own_bytes) { Err(Breach::Flood) } else { Ok(()) }
+        let put = |bytes: &mut _| frame::put(bytes, opcode::FINAL | opcode::PONG, payload, mask);
+        if self.out.reply(put) { Err(Breach::Flood) } else { Ok(()) }
     }
 }
-
-/// The longest header of a frame of ours.
-const MOST_HEADER_BYTES: usize = 14;
 
 fn hexadecimal(number: u64) -> [u8; NUMBER_BYTES] {
     const DIGITS: &[u8; 16] = b"0123456789abcdef";

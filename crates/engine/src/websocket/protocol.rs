@@ -50,7 +50,7 @@ impl Protocol for WebSocket {
     }
 
     fn new(spec: &LoadSpec, wire: &Arc<Wire>) -> Self {
-        Self { wire: Arc::clone(wire), endpoint: Endpoint::new(spec, wire) }
+        Self { wire: Arc::clone(wire), endpoint: Endpoint::new(spec) }
     }
 
     fn begin(&self, connection: &mut Connection, out: &mut Frames) {

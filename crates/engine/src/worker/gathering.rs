@@ -33,6 +33,18 @@ impl<S: Stack> Core<'_, S> {
         if S::Protocol::GATHERS { 1 } else { self.connections.len() as u32 }
     }
 
+    /// Whether the answer under way has not come on a connection that listens.
+    pub(super) fn lacks_answer(&self, slot: u32) -> bool {
+        self.protocol.lacks(&self.connections[slot as usize].protocol)
+    }
+
+    /// Remembers why a connection is missing that is to have the answer.
+    pub(super) fn note_missing(&mut self, slot: u32, why: ErrorKind) {
+        if Self::listens(slot) {
+            self.streams.missing = Some(why);
+        }
+    }
+
     /// Whether somebody is missing who is to have the answer.
     #[inline]
     pub(super) fn misses_some(&self) -> bool {
@@ -70,13 +82,19 @@ impl<S: Stack> Worker<'_, S> {
         }
     }
 
-    /// A connection that listens has ended, for this reason: what is under way cannot come to all
-    /// any more. It is opened again after a while, and nothing is sent until then.
-    pub(super) fn listener_ended(&mut self, slot: u32, kind: ErrorKind) {
+    /// A connection that listens has ended. `why`: for this reason what is under way cannot come to
+    /// all any more; `None` if nothing is, or the connection has it. It is opened again after a
+    /// while, and nothing is sent until then.
+    pub(super) fn listener_ended(&mut self, slot: u32, why: Option<ErrorKind>) {
         self.drop_connection(slot);
-        if self.core.fail_all(SENDER, kind) > 0 {
-            let now = self.core.now;
-            self.after_requests(SENDER, now);
+        self.core.note_missing(slot, why.unwrap_or(ErrorKind::CloseBeforeAnswer));
+        if let Some(kind) = why {
+            if self.core.fail_all(SENDER, kind) > 0 {
+                let now = self.core.now;
+                self.after_requests(SENDER, now);
+            } else {
+                self.core.recorder.error(self.core.recorder.current, kind);
+            }
         }
         self.after_failure(slot);
     }

@@ -32,6 +32,7 @@ impl<S: Stack> Worker<'_, S> {
         let connection = &mut core.connections[slot as usize];
         connection.link = Link::Down;
         core.opening.connecting -= 1;
+        core.note_missing(slot, kind);
         if core.opening.is_setting_up && core.users.carries_over() {
             // Counted when the user itself tries, as soon as the load starts.
             return;
@@ -81,9 +82,10 @@ impl<S: Stack> Worker<'_, S> {
             Link::Down | Link::Connecting => return,
         }
         if connection.in_flight == 0 {
+            let has_served = connection.served > 0;
             self.server_closed(slot);
             if !S::Protocol::IN_ORDER {
-                self.push(slot);
+                self.replace(slot, has_served);
             }
             return;
         }
@@ -123,12 +125,16 @@ impl<S: Stack> Worker<'_, S> {
     #[cold]
     pub(super) fn broken(&mut self, slot: u32, kind: ErrorKind, settled: u32) {
         if Core::<S>::listens(slot) {
-            return self.listener_ended(slot, kind);
+            return self.listener_ended(slot, Some(kind));
         }
         let failed = self.core.fail_all(slot, kind);
         let has_served = self.core.connections[slot as usize].served > 0;
         self.drop_connection(slot);
         let now = self.core.now;
+        if failed == 0 && has_served && !S::Protocol::IN_ORDER {
+            // No request fails by it, and it is an error all the same.
+            self.core.recorder.error(self.core.recorder.current, kind);
+        }
         if settled + failed == 0 {
             if !S::Protocol::IN_ORDER && self.core.connections[slot as usize].pending > 0 {
                 self.after_failure(slot);
@@ -148,9 +154,20 @@ impl<S: Stack> Worker<'_, S> {
         self.core.fail_all(slot, ErrorKind::CloseBeforeAnswer);
         self.note_close(slot);
         if Core::<S>::listens(slot) {
-            return self.listener_ended(slot, ErrorKind::CloseBeforeAnswer);
+            let lacks = self.core.lacks_answer(slot);
+            return self.listener_ended(slot, lacks.then_some(ErrorKind::CloseBeforeAnswer));
         }
         self.drop_connection(slot);
+    }
+
+    /// A connection has ended with nothing under way. What waits goes over another one: at once if
+    /// this one has served, and else after a while, so that the server is not overrun.
+    pub(super) fn replace(&mut self, slot: u32, has_served: bool) {
+        if has_served {
+            self.push(slot);
+        } else {
+            self.after_failure(slot);
+        }
     }
 
     fn note_close(&mut self, slot: u32) {
@@ -163,6 +180,10 @@ impl<S: Stack> Worker<'_, S> {
     pub(super) fn drop_connection(&mut self, slot: u32) {
         if S::Protocol::GREETS {
             self.part(slot);
+        }
+        if !S::Protocol::IN_ORDER {
+            // Another connection may take what this one did not.
+            self.core.unpark(slot);
         }
         let core = &mut self.core;
         let connection = &mut core.connections[slot as usize];
@@ -252,12 +273,10 @@ impl<S: Stack> Worker<'_, S> {
                     .map(|request| request.sent.left_at())
                     .min()
                     .map_or(UNKNOWN, |sent_at| sent_at.saturating_add(timeouts.request_ns)),
-                Link::Up if !S::Protocol::IN_ORDER && !S::Protocol::GATHERS => {
-                    match self.core.barred_until(slot) {
-                        Some(deadline) => deadline,
-                        None => continue,
-                    }
-                }
+                Link::Up if !S::Protocol::IN_ORDER => match self.core.barred_until(slot) {
+                    Some(deadline) => deadline,
+                    None => continue,
+                },
                 _ => continue,
             };
             let connection = &self.core.connections[slot as usize];
@@ -320,6 +339,9 @@ impl<S: Stack> Core<'_, S> {
         for (place, tag) in tags.iter().enumerate() {
             let request = *self.flights.place(slot, *tag);
             self.flights.place(slot, *tag).stretch = IDLE;
+            if !S::Protocol::IN_ORDER {
+                self.forget_refusals(slot, *tag);
+            }
             let kind = match if place == 0 { kind } else { behind } {
                 // Of many answers some may have begun, and others not.
                 ErrorKind::CloseBeforeAnswer | ErrorKind::CloseInBody if !S::Protocol::IN_ORDER => {

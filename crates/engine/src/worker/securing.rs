@@ -119,7 +119,11 @@ impl<S: Stack> Worker<'_, S> {
             return self.broken(slot, kind, settled);
         }
         // No request was under way: a close, whose reason is noted.
+        let has_served = connection.served > 0;
         self.server_closed(slot);
+        if !S::Protocol::IN_ORDER && settled == 0 {
+            self.replace(slot, has_served);
+        }
         if settled > 0 {
             let now = self.core.now;
             self.after_requests(slot, now);

@@ -152,12 +152,20 @@ impl<S: Stack> Worker<'_, S> {
         if S::Transport::SECURES && !self.flush_rest(slot) {
             return;
         }
+        let was_full = self.core.was_full(slot);
         if !self.core.connections[slot as usize].out.is_empty()
             && let Sending::Failed(errno) = self.transmit(slot)
         {
             return self.closed(slot, Some(errno));
         }
-        if self.core.connections[slot as usize].pending > 0 && self.core.is_up(slot) {
+        if !self.core.is_up(slot) {
+            return;
+        }
+        if !S::Protocol::IN_ORDER {
+            self.core.freed(slot, was_full, self.core.now);
+            self.go_on(slot);
+            self.dispatch();
+        } else if self.core.connections[slot as usize].pending > 0 {
             self.send_pending(slot);
         }
     }

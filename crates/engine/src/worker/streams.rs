@@ -20,6 +20,10 @@ use crate::wire::Wire;
 /// A request that the server refuses more often fails, so that it is not sent again for ever.
 const MOST_REFUSALS: u8 = 3;
 
+/// While more bytes than this wait for the kernel, because the server does not read, no request
+/// follows them: the memory for them must have an end.
+const MOST_AHEAD_BYTES: u32 = 1 << 20;
+
 /// What is remembered of users who share connections; empty where each has its own.
 #[derive(Default)]
 pub(super) struct Streams {
@@ -34,6 +38,8 @@ pub(super) struct Streams {
     /// For each connection whose server takes none of the requests that wait: since when that is
     /// known, and how many requests it had carried by then.
     barred: Vec<Option<(u64, u32)>>,
+    /// Where every connection is to have the answer: why the last one that is missing is so.
+    pub missing: Option<ErrorKind>,
     /// For each user: the answer that is being read.
     answering: Vec<Answering>,
     /// Tags of the requests that what is being read has settled.
@@ -64,6 +70,7 @@ impl Streams {
             parked: (0..slots).map(|_| Vec::new()).collect(),
             retries: vec![false; slots as usize],
             barred: vec![None; slots as usize],
+            missing: None,
             answering: (0..slots * depth).map(|_| Answering::default()).collect(),
             settled: Vec::new(),
             entered: Vec::new(),
@@ -189,7 +196,8 @@ impl<S: Stack> Core<'_, S> {
     #[inline]
     fn room(&self, slot: u32) -> u32 {
         let connection = &self.connections[slot as usize];
-        if connection.link != Link::Up || connection.server_closes || self.misses_some() {
+        let is_closing = connection.link != Link::Up || connection.server_closes;
+        if is_closing || connection.out.bytes().len() > MOST_AHEAD_BYTES || self.misses_some() {
             return 0;
         }
         let left = self.spec.connections.requests_per_connection;
@@ -204,6 +212,7 @@ impl<S: Stack> Core<'_, S> {
         let place = self.flights.place(slot, tag);
         place.stretch = if has_quota { DUE } else { IDLE };
         place.intended_at = at;
+        place.sendable_at = at;
         if has_quota {
             self.schedule(slot, at, 1);
             self.streams.due[slot as usize].push(tag);
@@ -234,6 +243,17 @@ impl<S: Stack> Core<'_, S> {
         is_full
     }
 
+    /// Users who were put aside wait for arrivals again.
+    pub(super) fn unpark(&mut self, slot: u32) {
+        let parked = std::mem::take(&mut self.streams.parked[slot as usize]);
+        self.wait_for_arrivals(slot, parked);
+    }
+
+    /// The fate of a request is known: its refusals say nothing of the next one.
+    pub(super) fn forget_refusals(&mut self, slot: u32, tag: u32) {
+        self.streams.answering(slot, tag).refusals = 0;
+    }
+
     /// Users of each connection.
     pub(super) const fn users_of_a_connection(&self) -> u32 {
         if S::Protocol::IN_ORDER { 1 } else { self.streams.depth }
@@ -246,6 +266,18 @@ impl<S: Stack> Core<'_, S> {
         }
         self.flights.place(slot, tag).stretch = WAITING;
         self.timers.set(self.streams.user(slot, tag), due);
+    }
+
+    /// A user who has a connection alone has thought.
+    pub(super) fn has_thought(&mut self, slot: u32, tag: u32) {
+        if !S::Protocol::IN_ORDER {
+            self.flights.place(slot, tag).stretch = IDLE;
+        }
+    }
+
+    /// Whether the first user of a connection does something.
+    pub(super) fn is_busy(&self, slot: u32) -> bool {
+        !S::Protocol::IN_ORDER && self.flights.of(slot)[0].stretch != IDLE
     }
 
     /// The timer with which the users of a connection try again; `None` if it is set.
@@ -279,7 +311,7 @@ impl<S: Stack> Core<'_, S> {
             let stretch = self.stretch_of(intended_at) as u32;
             let connection = &mut self.connections[slot as usize];
             let place = self.flights.place(slot, tag);
-            place.sendable_at = intended_at.max(connection.free_at);
+            place.sendable_at = place.sendable_at.max(connection.free_at);
             (place.sent, place.stretch) = (Departure::at(now), stretch);
             let template = place.template;
             place.value = self.wire.draw::<S::Protocol>(template, &mut self.drawer);
@@ -312,6 +344,7 @@ impl<S: Stack> Core<'_, S> {
     #[inline]
     pub(super) fn read_streams(&mut self, slot: u32, mut input: &[u8]) -> Reading {
         let asker = Self::asker(slot);
+        let was_full = self.was_full(slot);
         self.streams.settled.clear();
         let fault = loop {
             let read = match self.decode_streams(slot, input) {
@@ -319,7 +352,7 @@ impl<S: Stack> Core<'_, S> {
                 Ok(Step::More) => break None,
                 Ok(Step::Complete { tag, used }) => {
                     self.complete(asker, tag, false);
-                    self.streams.answering(asker, tag).refusals = 0;
+                    self.forget_refusals(asker, tag);
                     self.streams.settled.push(tag);
                     used
                 }
@@ -334,6 +367,7 @@ impl<S: Stack> Core<'_, S> {
             };
             input = &input[read..];
         };
+        self.freed(slot, was_full, self.arrived);
         Reading { settled: self.streams.settled.len() as u32, fault }
     }
 
@@ -389,6 +423,15 @@ impl<S: Stack> Core<'_, S> {
         (self.arrived, self.is_stamped) = (answering.last_at, !answering.is_unstamped);
     }
 
+    /// A connection that was full takes requests again, since `at`. It was the server that kept
+    /// them waiting until then.
+    #[inline]
+    pub(super) fn freed(&mut self, slot: u32, was_full: bool, at: u64) {
+        if was_full && self.room(slot) > 0 {
+            self.connections[slot as usize].free_at = at;
+        }
+    }
+
     /// Whether a connection became free for a request only with the last answer.
     #[inline]
     pub(super) fn was_full(&self, slot: u32) -> bool {
@@ -401,7 +444,7 @@ impl<S: Stack> Core<'_, S> {
         self.connections[slot as usize].in_flight -= 1;
         self.open_requests -= 1;
         self.fail(&request, kind);
-        self.streams.answering(slot, tag).refusals = 0;
+        self.forget_refusals(slot, tag);
         self.streams.settled.push(tag);
     }
 
@@ -429,7 +472,10 @@ impl<S: Stack> Core<'_, S> {
 
     /// A request under way never reached the server: it is due again, and counts as not sent.
     pub(super) fn take_back_stream(&mut self, slot: u32, tag: u32) {
+        let arrived = self.arrived;
         let place = self.flights.place(slot, tag);
+        // Until then it was with the server.
+        place.sendable_at = arrived;
         let stretch = std::mem::replace(&mut place.stretch, DUE);
         self.streams.due[slot as usize].put_back(tag);
         let connection = &mut self.connections[slot as usize];
@@ -440,8 +486,7 @@ impl<S: Stack> Core<'_, S> {
 
     /// Until when the server may go on to take none of the requests that wait for a connection
     /// which has none under way; `None` if it takes them, or none waits. A server may allow no
-    /// stream at all (RFC 9113 section 6.5.2). Not asked of broadcasts, which wait for their
-    /// listeners.
+    /// stream at all (RFC 9113 section 6.5.2), or not read. A broadcast waits for its listeners.
     pub(super) fn barred_until(&mut self, slot: u32) -> Option<u64> {
         let connection = &self.connections[slot as usize];
         let waits = connection.pending > 0 || !self.streams.parked[slot as usize].is_empty();
@@ -476,7 +521,9 @@ impl<S: Stack> Worker<'_, S> {
         if settled > 0 {
             let asker = Core::<S>::asker(slot);
             self.after_settled(asker, self.core.arrived);
-            if asker != slot {
+            if asker != slot && self.core.is_up(asker) {
+                self.go_on(asker);
+            } else if asker != slot {
                 self.push(asker);
             }
         }
@@ -520,7 +567,7 @@ impl<S: Stack> Worker<'_, S> {
                 self.core.is_used_up(connection) || S::Protocol::is_spent(&connection.protocol);
             let is_closed =
                 self.io.is_closing(slot) || S::Transport::is_closed_by_peer(&connection.transport);
-            if connection.server_closes && connection.served == 0 {
+            if (connection.server_closes || is_closed) && connection.served == 0 {
                 self.drop_connection(slot);
                 return self.after_failure(slot);
             }
@@ -534,8 +581,7 @@ impl<S: Stack> Worker<'_, S> {
             }
         }
         if !self.core.streams.parked[slot as usize].is_empty() && self.core.room(slot) > 0 {
-            let parked = std::mem::take(&mut self.core.streams.parked[slot as usize]);
-            self.core.wait_for_arrivals(slot, parked);
+            self.core.unpark(slot);
         }
         self.send_due(slot);
     }
@@ -546,7 +592,9 @@ impl<S: Stack> Worker<'_, S> {
         let connection = &self.core.connections[slot as usize];
         match connection.link {
             Link::Up => self.send_due(slot),
-            Link::Down if connection.pending > 0 => self.open(slot),
+            Link::Down if connection.pending > 0 && !self.core.streams.retries[slot as usize] => {
+                self.open(slot);
+            }
             Link::Down | Link::Connecting | Link::Securing | Link::Greeting => {}
         }
     }
@@ -576,6 +624,10 @@ impl<S: Stack> Worker<'_, S> {
         for tag in std::mem::take(&mut self.core.streams.parked[slot as usize]) {
             self.core.flights.place(slot, tag).stretch = IDLE;
         }
+        if S::Protocol::GATHERS {
+            let why = self.core.streams.missing.unwrap_or(ErrorKind::CloseBeforeAnswer);
+            return self.give_up(slot, why);
+        }
         self.drop_connection(slot);
         self.give_up(slot, ErrorKind::NoStream);
     }
@@ -584,6 +636,7 @@ impl<S: Stack> Worker<'_, S> {
     /// would be too old.
     pub(super) fn time_out_streams(&mut self, slot: u32, now: u64) -> Option<u64> {
         let limit = self.core.spec.timeouts.request_ns;
+        let was_full = self.core.was_full(slot);
         self.core.streams.settled.clear();
         let tags: Vec<u32> = self.core.flights.tags(slot, (0, 0)).collect();
         let mut next = None;
@@ -596,6 +649,7 @@ impl<S: Stack> Worker<'_, S> {
             self.core.fail_stream(slot, tag, ErrorKind::Timeout);
             self.core.cancel(slot, tag);
         }
+        self.core.freed(slot, was_full, now);
         self.after_settled(slot, now);
         if self.core.is_up(slot) {
             self.go_on(slot);

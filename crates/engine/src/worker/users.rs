@@ -206,6 +206,7 @@ impl<S: Stack> Worker<'_, S> {
     fn has_thought(&mut self, user: u32, due: u64) {
         let (slot, tag) = self.core.place_of(user);
         if S::Protocol::IN_ORDER || matches!(self.core.users, Users::Devices(_)) {
+            self.core.has_thought(slot, tag);
             self.wake_up(slot, due);
         } else {
             self.core.make_due(slot, tag, due);
@@ -219,6 +220,8 @@ impl<S: Stack> Worker<'_, S> {
             return self.open_listener(slot);
         }
         match &self.core.users {
+            // It thinks, or its request is due already and was refused.
+            Users::Devices(_) if self.core.is_busy(slot) => self.push(slot),
             Users::Devices(devices) => {
                 let connection = &mut self.core.connections[slot as usize];
                 if connection.device_left == 0 {
@@ -244,7 +247,13 @@ impl<S: Stack> Worker<'_, S> {
             Users::Open(_) if S::Protocol::VARIES && self.core.walkers.is_walking(slot) => {
                 self.ready(slot, due, 1);
             }
-            Users::Open(_) => self.core.wait_all_for_arrivals(slot),
+            Users::Open(_) => {
+                self.core.wait_all_for_arrivals(slot);
+                if !S::Protocol::IN_ORDER {
+                    // Requests that were refused are due.
+                    self.push(slot);
+                }
+            }
         }
     }
 
@@ -360,7 +369,7 @@ impl<S: Stack> Worker<'_, S> {
         let Users::Devices(devices) = &mut self.core.users else { return };
         if self.core.connections[slot as usize].device_left > 0 {
             let due = at + step_thinks.unwrap_or_else(|| devices.think.draw_ns());
-            self.core.timers.set(slot, due);
+            self.core.think(slot, 0, due);
             return;
         }
         let is_replaced = at < devices.until;

@@ -5,6 +5,7 @@
 //! | [`library`] | a server by other hands than ours (the crate `h2`) |
 //! | [`answers`] | loads against right answers: counts and times |
 //! | [`refusals`] | streams that are refused, reset, wrong or late |
+//! | [`going_on`] | what users do after a connection that ended, was full or broke the rules |
 //! | [`fairness`] | whether each user of a connection has its turn |
 //! | [`agreeing`] | whether the server speaks HTTP/2 at all |
 //!
@@ -12,6 +13,7 @@
 mod agreeing;
 mod answers;
 mod fairness;
+mod going_on;
 mod library;
 mod refusals;
 

@@ -289,7 +289,7 @@ fn keys_may_change(io: IoChoice) {
 /// The answer came whole and nobody can have changed it; what follows it concerns no request. The
 /// connection is given up and the reason noted: 10 requests, 10 connections.
 fn bytes_that_are_no_tls_behind_an_answer(io: IoChoice) {
-    let manner = Manner { speaks_plainly: true, ..Manner::default() };
+    let manner = Manner { speaks_plainly_behind: Some(b"hello"), ..Manner::default() };
     let secured = Secured::new(Script::always(Answer::ok(b"hello")), &Certified::default(), manner);
     let result = run(&secured.closed(io, 1, 10));
     let connections = result.measured.connections;

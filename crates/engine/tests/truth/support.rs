@@ -110,6 +110,40 @@ pub fn run(spec: &LoadSpec) -> LoadResult {
 
 /// The same; the schedule starts at this instant of CLOCK_MONOTONIC.
 pub fn run_from(spec: &LoadSpec, start_at_ns: Option<u64>) -> LoadResult {
+    let result = run_unchecked(spec, start_at_ns);
+    stretches(&result).for_each(|measured| {
+        check(measured);
+        let errors = errors_but_wrong_answers(measured);
+        assert_eq!(errors, measured.requests.failed, "{measured:?}");
+    });
+    result
+}
+
+/// The same with a server that breaks the rules while nothing is asked: an error of no request.
+/// Returns how many there were, too.
+pub fn run_with_breaches(spec: &LoadSpec) -> (LoadResult, u64) {
+    let result = run_unchecked(spec, None);
+    stretches(&result).for_each(check);
+    let errors = errors_but_wrong_answers(&result.measured);
+    let breaches = errors.checked_sub(result.measured.requests.failed);
+    let Some(breaches) = breaches else { panic!("a failed request has no error: {result:?}") };
+    (result, breaches)
+}
+
+/// The measured stretches of a load.
+fn stretches(result: &LoadResult) -> impl Iterator<Item = &Measured> {
+    result.phases.iter().map(|phase| &phase.measured).chain([&result.measured])
+}
+
+/// Errors that are no wrong answer and no connection that did not open.
+fn errors_but_wrong_answers(measured: &Measured) -> u64 {
+    let Measured { requests, errors, .. } = measured;
+    let of_sent: u64 =
+        errors.iter().filter(|(kind, _)| !kind.is_before_sending()).map(|(_, count)| count).sum();
+    of_sent.saturating_sub(requests.completed - requests.good)
+}
+
+fn run_unchecked(spec: &LoadSpec, start_at_ns: Option<u64>) -> LoadResult {
     let stop = AtomicBool::new(false);
     let gate = Gate::new();
     gate.open_at(start_at_ns.unwrap_or(0));
@@ -123,8 +157,6 @@ pub fn run_from(spec: &LoadSpec, start_at_ns: Option<u64>) -> LoadResult {
     };
     assert_eq!(result.io, loop_name);
     assert!(!result.interrupted);
-    check(&result.measured);
-    result.phases.iter().for_each(|phase| check(&phase.measured));
     check_statuses(spec, &result);
     check_windows(&result);
     check_tls(spec, &result);
@@ -141,8 +173,7 @@ fn check_tls(spec: &LoadSpec, result: &LoadResult) {
 
 /// Every complete answer has one status, unless the protocol has none.
 fn check_statuses(spec: &LoadSpec, result: &LoadResult) {
-    let phases = result.phases.iter().map(|phase| &phase.measured);
-    for Measured { status, requests, .. } in phases.chain([&result.measured]) {
+    for Measured { status, requests, .. } in stretches(result) {
         let statuses = status.s2xx + status.s3xx + status.s4xx + status.s5xx + status.other;
         let has_status = spec.protocol != Protocol::WebSocket;
         let expected = if has_status { requests.completed } else { 0 };
@@ -174,12 +205,6 @@ pub fn check(measured: &Measured) {
         (requests.sent, requests.sent),
         "{requests:?}"
     );
-    // Each failed request has its error; beside those there are wrong answers and connections that
-    // did not open.
-    let of_sent: u64 =
-        errors.iter().filter(|(kind, _)| !kind.is_before_sending()).map(|(_, count)| count).sum();
-    let of_failed = of_sent.saturating_sub(requests.completed - requests.good);
-    assert_eq!(of_failed, requests.failed, "{requests:?} {errors:?}");
     assert!(connections.reconnects <= connections.opened, "{connections:?}");
     assert!(bytes.body <= bytes.received, "{bytes:?}");
     let successes = measured.successes.unwrap();

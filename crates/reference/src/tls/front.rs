@@ -30,8 +30,8 @@ pub struct Manner {
     pub bytes_per_write: Option<usize>,
     /// Ends connections without close_notify.
     pub ends_rudely: bool,
-    /// Writes bytes that are not TLS directly after each piece of an answer.
-    pub speaks_plainly: bool,
+    /// Writes bytes that are not TLS directly after each piece of an answer that has these bytes.
+    pub speaks_plainly_behind: Option<&'static [u8]>,
     /// Changes its keys, and asks the client for new ones, after each answer (TLS 1.3).
     pub updates_keys: bool,
 }
@@ -286,7 +286,8 @@ impl<'a> Connection<'a> {
 
     fn pass_answer(&mut self, answer: &[u8]) -> Result<(), Over> {
         self.tls.writer().write_all(answer).map_err(|_| Over)?;
-        self.write_then(if self.shared.manner.speaks_plainly {
+        let is_in = |sought: &[u8]| answer.windows(sought.len()).any(|bytes| bytes == sought);
+        self.write_then(if self.shared.manner.speaks_plainly_behind.is_some_and(is_in) {
             b"HTTP/1.1 400 Bad Request\r\n\r\n"
         } else {
             b""

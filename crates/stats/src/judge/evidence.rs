@@ -273,10 +273,17 @@ impl<'a> Evidence<'a> {
         self.profile().schedule.think()
     }
 
-    /// Mean think time after an answer, in nanoseconds. For a scenario, each step counts as often
-    /// as it was answered.
+    /// Mean think time for each answer, in nanoseconds. For a scenario, each step counts as often as
+    /// it was answered. A device does not think after its last answer: it is replaced.
     #[must_use]
     pub fn mean_think_ns(&self) -> f64 {
+        let answers = self.profile().schedule.requests_per_user().map(f64::from);
+        let followed = answers.map_or(1.0, |answers| (answers - 1.0).max(0.0) / answers.max(1.0));
+        self.mean_think_after_ns() * followed
+    }
+
+    /// Mean think time between an answer and the next request of the same user.
+    fn mean_think_after_ns(&self) -> f64 {
         let of_load = self.think().map_or(0.0, |think| think.mean_ns as f64);
         let (Some(scenario), Some(measured)) = (self.scenario(), self.measured()) else {
             return of_load;

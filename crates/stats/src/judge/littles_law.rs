@@ -71,6 +71,7 @@ mod tests {
     use crate::judge::test::judged;
     use pippin_model::example::ExampleTrial;
     use pippin_model::example::scenario::walked;
+    use pippin_model::schedule::Schedule;
 
     #[test]
     fn the_thoughts_of_steps_count_as_often_as_the_steps() {
@@ -106,6 +107,18 @@ mod tests {
         assert_eq!(users_of(0.9, 0.1, ALL), None);
         assert!(users_of(0.9, 0.0, ALL).is_some());
         assert!(users_of(1.0, 0.2, ALL).is_some(), "counted twice");
+    }
+
+    /// 0.4 s and two thoughts of 0.9 s among three answers are the second that each device has.
+    #[test]
+    fn a_device_does_not_think_after_its_last_answer() {
+        let mut trial = ExampleTrial::devices(100).response_ms(400.0).build();
+        assert!(judged(judge, &trial).is_some(), "with 100 answers each");
+        let Schedule::Devices { requests_per_device, .. } = &mut trial.spec.profile.schedule else {
+            panic!("devices")
+        };
+        *requests_per_device = 3;
+        assert_eq!(judged(judge, &trial), None);
     }
 
     #[test]

@@ -42,11 +42,16 @@ pub fn judge(evidence: &Evidence) -> Option<Caveat> {
         }
         None => "after an unknown number of requests".into(),
     };
-    let seen = format!(
-        "the server closed {} after complete answers; {limit}",
-        counted(closed, "connection")
-    );
-    let advice = if idle.is_some() {
+    let has_answered = limits.is_none_or(|(_, most)| most > 0);
+    let closed = counted(closed, "connection");
+    let seen = if has_answered || idle.is_some() {
+        format!("the server closed {closed} after complete answers; {limit}")
+    } else {
+        format!("the server closed {closed} without an answer, while nothing was asked")
+    };
+    let advice = if !has_answered && idle.is_none() {
+        "see the server's log: it may refuse this client, or have too many connections"
+    } else if idle.is_some() {
         "raise the server's keep-alive timeout above the time between two requests of a connection"
     } else {
         "raise the server's limit of requests per connection"
@@ -86,6 +91,14 @@ mod tests {
         );
         let jitter = closing(ExampleTrial::hello().build(), 300, (900, 1_100));
         assert!(judged(judge, &jitter).unwrap().evidence.ends_with("after 900 to 1,100 requests"));
+    }
+
+    #[test]
+    fn connections_that_never_served_tell_no_limit() {
+        let record = closing(ExampleTrial::hello().build(), 40, (0, 0));
+        let found = judged(judge, &record).unwrap();
+        assert!(found.evidence.contains("closed 40 connections without an answer"), "{found:?}");
+        assert!(found.advice.contains("log"), "{found:?}");
     }
 
     #[test]

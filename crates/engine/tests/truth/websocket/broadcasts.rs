@@ -5,12 +5,13 @@ use pippin_model::load_result::ErrorKind;
 use pippin_model::load_spec::{Connections, IoChoice, LoadSpec, Part, Schedule, Timeouts};
 use pippin_model::units::Spread;
 use pippin_model::websocket::Messages;
-use pippin_reference::messages::{CLOSE, FINAL, Server, frame, text};
+use pippin_reference::messages::{CLOSE, Connection, FINAL, Server, frame, text};
 use pippin_reference::room::{Delivery, Said, room, room_with_door};
 use pippin_reference::tls::{Authority, Certified, Front, Manner};
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicBool, AtomicU64};
 
-use super::{message, messages, seen};
+use super::{message, messages, seen, serving_raw};
 use crate::patience::in_time;
 use crate::support::{
     MS, assert_takes, assert_timeouts, closed, closed_for, errors, ms, on_each_loop, open,
@@ -25,6 +26,8 @@ on_each_loop!(
     a_copy_that_was_changed,
     copies_that_come_twice,
     a_receiver_that_is_closed_comes_back,
+    who_has_its_copy_may_leave,
+    a_receiver_that_cannot_come_is_not_waited_for,
     the_sender_is_closed,
     nothing_is_sent_before_all_listen,
     an_open_loop_of_broadcasts,
@@ -150,6 +153,45 @@ fn a_receiver_that_is_closed_comes_back(io: IoChoice) {
     assert_eq!((result.measured.requests.good, seen(&result).lost), (9, 1));
     assert_eq!(seen(&result).close_codes, [(1011, 1)].into());
     assert_eq!((server.account.opened(), result.measured.connections.reconnects), (5, 1));
+}
+
+/// A member gets its copy and a Close, and 50 ms later the others get theirs: all have the message.
+fn who_has_its_copy_may_leave(io: IoChoice) {
+    let server = a_room(|said| {
+        let leaver = usize::from(said.from == 0);
+        let mut copies: Vec<Delivery> = (0..said.members)
+            .map(|to| said.to(to, if to == leaver { ms(0) } else { ms(50) }))
+            .collect();
+        if said.nth % 3 == 2 {
+            copies[leaver].bytes.extend(frame(FINAL | CLOSE, &1001_u16.to_be_bytes()));
+        }
+        copies
+    });
+    let result = run(&broadcasts(closed(server.address, io, 4, 9)));
+    assert_eq!((result.measured.requests.good, errors(&result)), (9, vec![]));
+    assert_eq!((seen(&result).lost, seen(&result).unasked), (0, 0));
+    let left = seen(&result).close_codes.get(&1001).copied();
+    // The last Close may come after the load.
+    assert!((2..=3).contains(&left.unwrap_or(0)), "{left:?}");
+}
+
+/// The server has room for three: the messages wait for the fourth in vain, and the load ends.
+fn a_receiver_that_cannot_come_is_not_waited_for(io: IoChoice) {
+    let present = AtomicU64::new(0);
+    let server = serving_raw(move |connection| {
+        let head = connection.head()?;
+        if present.fetch_add(1, Relaxed) >= 3 {
+            return connection
+                .send(b"HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\n\r\n");
+        }
+        connection.send(Connection::consent(&head).as_bytes())?;
+        connection.drain()
+    });
+    let result = run(&patient(broadcasts(closed(server.address, io, 4, 2)), 100));
+    let requests = result.measured.requests;
+    assert_eq!((requests.scheduled, requests.sent, requests.unsent), (2, 0, 2));
+    let kinds: Vec<ErrorKind> = errors(&result).iter().map(|(kind, _)| *kind).collect();
+    assert_eq!(kinds, [ErrorKind::Upgrade]);
 }
 
 fn the_sender_is_closed(io: IoChoice) {
