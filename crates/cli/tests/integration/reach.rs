@@ -117,6 +117,9 @@ fn a_client_may_have_to_show_a_certificate() {
         all_good(&outcome);
         assert!(!outcome.has("PRIVATE KEY"), "{outcome}");
     }
+    write("other.pem", &Authority::new().client_pem().1);
+    with(&["--cert", "cert.pem", "--key", "other.pem"])
+        .is_a_user_error(&["the key does not belong to the certificate", "(--cert, --key)"]);
     with(&["--cert", "cert.pem"]).is_a_user_error(&["its key", "(--cert, --key)"]);
     with(&["--key", "key.pem"]).is_a_user_error(&["--cert"]);
     with(&["--cert", "none.pem"]).is_a_user_error(&["--cert: none.pem"]);

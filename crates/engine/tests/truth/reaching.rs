@@ -267,3 +267,15 @@ fn a_path_that_is_too_long_is_named() {
     let why = Place::from(path.as_path()).reach(ms(1_000)).unwrap_err().to_string();
     assert!(why.contains("its path must have 1 to 107 bytes"), "{why}");
 }
+
+#[test]
+fn a_key_of_another_certificate_is_named() {
+    let authority = Authority::new();
+    let ((chain_pem, _), (_, key_pem)) = (authority.client_pem(), Authority::new().client_pem());
+    let client = Some(ClientCertificate { chain_pem, key_pem });
+    let tls = TlsSpec { client, ..trusting(&authority) };
+    let address: SocketAddr = ([127, 0, 0, 1], 1).into();
+    let refused = pippin_engine::try_connection(address, Some(&tls), Protocol::Http1, ms(1_000));
+    let why = refused.unwrap_err().to_string();
+    assert!(why.contains("the key does not belong to the certificate"), "{why}");
+}
