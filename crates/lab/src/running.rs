@@ -515,3 +515,29 @@ fn log_of(id: &TargetId, settings: &StartSettings<'_>) -> PathBuf {
 fn file_name(id: &TargetId) -> String {
     id.to_string().replace(['/', ':'], "-")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::verify::within;
+    use std::os::fd::AsRawFd as _;
+    use std::os::unix::net::{UnixListener, UnixStream};
+
+    /// The kernel queues one connection (listen(2)), and lets the next one wait.
+    #[test]
+    fn a_socket_whose_queue_is_full_is_listened_on() {
+        let folder = tempfile::tempdir().unwrap();
+        let socket = Socket { path: folder.path().join("s") };
+        let listener = UnixListener::bind(&socket.path).unwrap();
+        // SAFETY: no pointers.
+        assert_eq!(unsafe { libc::listen(listener.as_raw_fd(), 0) }, 0);
+        let _queued = UnixStream::connect(&socket.path).unwrap();
+        let (socket, answers) = within(Duration::from_secs(20), move || {
+            let answers = socket.answers();
+            (socket, answers)
+        });
+        assert!(answers);
+        drop(listener);
+        assert!(!socket.answers());
+    }
+}
