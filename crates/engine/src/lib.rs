@@ -106,8 +106,9 @@ impl<'a> Control<'a> {
 /// it: whether a load would get through, before it begins. What TLS has agreed on, if there is TLS.
 ///
 /// # Errors
-/// If there is no such server name, no root to trust, the handshake fails, or the server does not
-/// speak the protocol; or any of it takes longer than `timeout`.
+/// If the source address cannot be used, there is no such server name, no root to trust, the
+/// handshake fails, or the server does not speak the protocol; or all of it together takes longer
+/// than `timeout`.
 pub fn try_connection<'a>(
     place: impl Into<Place<'a>>,
     tls: Option<&TlsSpec>,
@@ -161,17 +162,10 @@ fn try_websocket(
     timeout: Duration,
 ) -> Result<(), EngineError> {
     let stream = blocking::Stream::connect(place, tls, Protocol::WebSocket, timeout)?;
-    match websocket::client::Client::open(stream, request) {
-        // That it does not close in order is no reason not to load it.
-        Ok(client) => _ = client.close(),
-        Err(why) => {
-            return Err(EngineError::NoWebSocket {
-                address: place.to_string(),
-                why: why.to_string(),
-            });
-        }
-    }
-    Ok(())
+    // As a load does, it does not wait for the server's Close (docs/decisions/websocket.md).
+    websocket::client::Client::open(stream, request).map(websocket::client::Client::leave).map_err(
+        |why| EngineError::NoWebSocket { address: place.to_string(), why: why.to_string() },
+    )
 }
 
 /// Whether a request can be written in a protocol.

@@ -1,6 +1,7 @@
 //! A URL that is to be loaded: its parts, its addresses, and whether that is allowed.
+use pippin_engine::{EngineError, Place};
 use std::io::ErrorKind;
-use std::net::{SocketAddr, TcpStream, ToSocketAddrs};
+use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
 use std::time::Duration;
 
 use crate::error::LabError;
@@ -9,7 +10,7 @@ use crate::error::LabError;
 pub const CONSENT_VARIABLE: &str = "PIPPIN_ALLOW_HOST";
 
 /// How long the attempt to connect before a load may take.
-const PATIENCE: Duration = Duration::from_secs(3);
+pub const PATIENCE: Duration = Duration::from_secs(3);
 
 /// The parts of an http or https URL (RFC 9110 section 4.2), or of one of a WebSocket (RFC 6455
 /// section 3).
@@ -104,14 +105,17 @@ impl Url {
         format!("{scheme}://{}{}", self.authority, self.target)
     }
 
-    /// Resolves the host and tries one connection, for at most `limit`. The loopback is always
+    /// Resolves the host and tries one connection, for at most `timeout`. It comes from `source`,
+    /// if there is one, and then goes to an address of the same family. The loopback is always
     /// allowed; any other host must be allowed by name.
     ///
     /// # Errors
-    /// If there is no consent, no such host, or nobody answers.
+    /// If there is no consent, no such host, no address that can be reached from `source`, or nobody
+    /// answers.
     pub fn resolve(
         &self,
         allowed: &[String],
+        source: Option<IpAddr>,
         timeout: Duration,
     ) -> Result<Vec<SocketAddr>, LabError> {
         let addresses: Vec<SocketAddr> = (self.host.as_str(), self.port)
@@ -119,6 +123,7 @@ impl Url {
             .map_err(|error| {
                 LabError::User(format!("cannot find the host `{}`: {error}", self.host))
             })?
+            .map(canonical)
             .collect();
         if addresses.is_empty() {
             return Err(LabError::User(format!("the host `{}` has no address", self.host)));
@@ -131,30 +136,133 @@ impl Url {
                 self.host, self.host, self.host
             )));
         }
-        // `localhost` often has an IPv4 and an IPv6 address, and the server listens on only one of
-        // them.
-        let timeout = timeout.min(PATIENCE);
-        let mut last = None;
-        for address in &addresses {
-            match TcpStream::connect_timeout(address, timeout) {
-                Ok(_) => return Ok(vec![*address]),
-                // The server is there. What happens to its connections is for the load to count.
-                Err(error) if error.kind() == ErrorKind::ConnectionReset => {
-                    return Ok(vec![*address]);
-                }
-                Err(error) => last = Some(error),
+        let candidates = from_source(addresses, source).map_err(in_words)?;
+        first_reached(&candidates, source, timeout.min(PATIENCE)).map_err(|error| match error {
+            EngineError::Unreachable { error, .. } => LabError::User(format!(
+                "nobody answers at {}:{}: {}; is the server running?",
+                self.host,
+                self.port,
+                why(&error, timeout.min(PATIENCE))
+            )),
+            other => in_words(other),
+        })
+    }
+}
+
+/// The same address without its notation as IPv6: `::ffff:127.0.0.1` is 127.0.0.1 (RFC 4291 section
+/// 2.5.5.2).
+fn canonical(mut address: SocketAddr) -> SocketAddr {
+    address.set_ip(address.ip().to_canonical());
+    address
+}
+
+/// Those that can be reached from this source: `localhost` often has addresses of both families.
+fn from_source(
+    mut addresses: Vec<SocketAddr>,
+    source: Option<IpAddr>,
+) -> Result<Vec<SocketAddr>, EngineError> {
+    let (Some(source), Some(first)) = (source, addresses.first().copied()) else {
+        return Ok(addresses);
+    };
+    addresses.retain(|address| address.is_ipv4() == source.is_ipv4());
+    if addresses.is_empty() {
+        return Err(EngineError::SourceFamily { from_address: source, to: first });
+    }
+    Ok(addresses)
+}
+
+/// The first that answers: the server listens on only one of those that `localhost` has.
+///
+/// # Errors
+/// The last one's, if none does; or that the source address cannot be used.
+fn first_reached(
+    addresses: &[SocketAddr],
+    source: Option<IpAddr>,
+    timeout: Duration,
+) -> Result<Vec<SocketAddr>, EngineError> {
+    let mut last = EngineError::NoAddresses;
+    for address in addresses {
+        match Place::from(*address).coming_from(source).reach(timeout) {
+            Ok(()) => return Ok(vec![*address]),
+            // The server is there. What happens to its connections is for the load to count.
+            Err(EngineError::Unreachable { error, .. })
+                if error.kind() == ErrorKind::ConnectionReset =>
+            {
+                return Ok(vec![*address]);
             }
+            Err(error @ EngineError::Unreachable { .. }) => last = error,
+            Err(other) => return Err(other),
         }
-        let why = last.map_or_else(String::new, |error| match error.kind() {
-            ErrorKind::ConnectionRefused => "the connection was refused".into(),
-            ErrorKind::TimedOut => {
-                format!("no connection was open after {} s", timeout.as_secs_f64())
-            }
-            _ => error.to_string(),
-        });
-        Err(LabError::User(format!(
-            "nobody answers at {}:{}: {why}; is the server running?",
-            self.host, self.port
-        )))
+    }
+    Err(last)
+}
+
+/// Why nobody answers.
+fn why(error: &std::io::Error, timeout: Duration) -> String {
+    match error.kind() {
+        ErrorKind::ConnectionRefused => "the connection was refused".into(),
+        ErrorKind::TimedOut => format!("no connection was open after {} s", timeout.as_secs_f64()),
+        _ => error.to_string(),
+    }
+}
+
+fn in_words(error: EngineError) -> LabError {
+    LabError::User(error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::net::TcpListener;
+
+    fn resolved(url: &str, source: Option<&str>) -> Result<Vec<SocketAddr>, String> {
+        let source = source.map(|ip| ip.parse().unwrap());
+        let url = Url::parse(url).unwrap();
+        url.resolve(&[], source, PATIENCE).map_err(|error| error.to_string())
+    }
+
+    /// On both families, as `localhost` has them.
+    #[test]
+    fn a_source_address_chooses_the_family() {
+        let v6 = TcpListener::bind("[::1]:0").unwrap();
+        let port = v6.local_addr().unwrap().port();
+        let _v4 = TcpListener::bind(("127.0.0.1", port)).unwrap();
+        let all: Vec<SocketAddr> = [format!("[::1]:{port}"), format!("127.0.0.1:{port}")]
+            .map(|it| it.parse().unwrap())
+            .into();
+        for (source, right) in [(None, 0), (Some("::1"), 0), (Some("127.0.0.2"), 1)] {
+            let source: Option<IpAddr> = source.map(|ip| ip.parse().unwrap());
+            let candidates = from_source(all.clone(), source).unwrap();
+            let reached = first_reached(&candidates, source, PATIENCE).unwrap();
+            assert_eq!(reached, [all[right]], "{source:?}");
+        }
+    }
+
+    #[test]
+    fn a_connection_comes_from_the_source_address_or_is_not_made() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let url = format!("http://{}/", listener.local_addr().unwrap());
+        resolved(&url, Some("127.0.0.2")).unwrap();
+        let (_, from) = listener.accept().unwrap();
+        assert_eq!(from.ip().to_string(), "127.0.0.2");
+        let error = resolved(&url, Some("::1")).unwrap_err();
+        assert!(error.contains("one is IPv4 and the other IPv6"), "{error}");
+        // No machine has an address of TEST-NET-1 (RFC 5737).
+        let error = resolved(&url, Some("192.0.2.1")).unwrap_err();
+        assert!(error.contains("source address 192.0.2.1 cannot be used"), "{error}");
+        listener.set_nonblocking(true).unwrap();
+        assert_eq!(listener.accept().unwrap_err().kind(), ErrorKind::WouldBlock);
+    }
+
+    #[test]
+    fn the_loopback_needs_no_consent_in_whatever_notation() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = listener.local_addr().unwrap().port();
+        for host in ["127.0.0.1", "[::ffff:127.0.0.1]"] {
+            let found = resolved(&format!("http://{host}:{port}/"), None).unwrap();
+            assert_eq!(found, [listener.local_addr().unwrap()]);
+        }
+        let error = resolved("http://[::ffff:192.0.2.1]/", None).unwrap_err();
+        assert!(error.contains("is not this machine"), "{error}");
     }
 }

@@ -1,5 +1,6 @@
 //! A running target: started as its manifest says, waited for until ready, and checked for
 //! leftovers when it is stopped.
+use pippin_engine::{EngineError, Place};
 use pippin_model::caveat::{Caveat, Severity};
 use pippin_model::cpus::CpuSet;
 use pippin_model::load_spec::{LoadSpec, Request, Requests};
@@ -11,6 +12,7 @@ use pippin_model::units::parse_duration_ns;
 use pippin_model::websocket::Messages;
 use pippin_probe::{RoleRoot, server};
 use std::collections::BTreeMap;
+use std::io::ErrorKind;
 use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -104,9 +106,13 @@ impl Socket {
         launch.env.insert("SOCKET".into(), path);
     }
 
-    /// Whether somebody still listens.
+    /// Whether somebody still listens. Where the queue is full, somebody does.
     fn answers(&self) -> bool {
-        std::os::unix::net::UnixStream::connect(&self.path).is_ok()
+        match Place::from(self.path.as_path()).reach(Duration::from_millis(300)) {
+            Ok(()) => true,
+            Err(EngineError::Unreachable { error, .. }) => error.kind() == ErrorKind::WouldBlock,
+            Err(_) => false,
+        }
     }
 }
 
@@ -508,4 +514,30 @@ fn log_of(id: &TargetId, settings: &StartSettings<'_>) -> PathBuf {
 
 fn file_name(id: &TargetId) -> String {
     id.to_string().replace(['/', ':'], "-")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::verify::within;
+    use std::os::fd::AsRawFd as _;
+    use std::os::unix::net::{UnixListener, UnixStream};
+
+    /// The kernel queues one connection (listen(2)), and lets the next one wait.
+    #[test]
+    fn a_socket_whose_queue_is_full_is_listened_on() {
+        let folder = tempfile::tempdir().unwrap();
+        let socket = Socket { path: folder.path().join("s") };
+        let listener = UnixListener::bind(&socket.path).unwrap();
+        // SAFETY: no pointers.
+        assert_eq!(unsafe { libc::listen(listener.as_raw_fd(), 0) }, 0);
+        let _queued = UnixStream::connect(&socket.path).unwrap();
+        let (socket, answers) = within(Duration::from_secs(20), move || {
+            let answers = socket.answers();
+            (socket, answers)
+        });
+        assert!(answers);
+        drop(listener);
+        assert!(!socket.answers());
+    }
 }

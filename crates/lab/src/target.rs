@@ -82,7 +82,7 @@ impl Listening {
         }
         let consent = std::env::var(CONSENT_VARIABLE).unwrap_or_default();
         let allowed: Vec<String> = consent.split(',').map(str::to_string).collect();
-        self.url.resolve(&allowed, PATIENCE)
+        self.url.resolve(&allowed, None, PATIENCE)
     }
 }
 

@@ -1,8 +1,9 @@
 //! Which processes of this machine serve an address: those that hold its listening sockets.
+use socket2::{Domain, SockAddr, Socket, Type};
 use std::collections::BTreeSet;
+use std::io;
 use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::os::fd::AsRawFd as _;
-use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 
 use crate::clock::ProcUnits;
@@ -96,9 +97,9 @@ fn inodes(listeners: &mut Listeners, address: &SocketAddr) -> BTreeSet<u32> {
 /// The process that listens on a unix socket: the one that called listen(2) (SO_PEERCRED, unix(7)).
 ///
 /// # Errors
-/// If none listens there, or the kernel does not tell which one.
+/// If none listens there, its queue is full, or the kernel does not tell which one.
 pub fn behind_unix_socket(path: &Path) -> Result<Vec<Server>, NoServer> {
-    let stream = UnixStream::connect(path).map_err(|_| NoServer::Hidden)?;
+    let stream = connect(path).map_err(|_| NoServer::Hidden)?;
     let mut peer = libc::ucred { pid: 0, uid: 0, gid: 0 };
     let mut length = std::mem::size_of::<libc::ucred>() as libc::socklen_t;
     // SAFETY: both pointers are valid for the call, and the kernel writes no more than `length`
@@ -120,6 +121,15 @@ pub fn behind_unix_socket(path: &Path) -> Result<Vec<Server>, NoServer> {
         return Err(NoServer::Generator);
     }
     of_process(peer.pid).map(|server| vec![server])
+}
+
+/// A connection to a unix socket, which its server need not have accepted. Where the queue is full,
+/// this fails with EAGAIN and does not wait for a place in it.
+fn connect(path: &Path) -> io::Result<Socket> {
+    let socket = Socket::new(Domain::UNIX, Type::STREAM, None)?;
+    socket.set_nonblocking(true)?;
+    socket.connect(&SockAddr::unix(path)?)?;
+    Ok(socket)
 }
 
 /// The server that begins with this process.
@@ -231,6 +241,31 @@ mod tests {
         eventually(|| strangers(address, own).is_empty() && pids() == [own]);
         drop(listener);
         eventually(|| pids().is_empty());
+    }
+
+    /// The kernel queues one connection (listen(2)), and lets the next one wait.
+    #[test]
+    fn a_socket_whose_queue_is_full_hides_its_server() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("s");
+        let listener = Socket::new(Domain::UNIX, Type::STREAM, None).unwrap();
+        listener.bind(&SockAddr::unix(&path).unwrap()).unwrap();
+        listener.listen(0).unwrap();
+        // This connection is not accepted, and tells who listens.
+        let first = connect(&path).unwrap();
+        let (sender, receiver) = std::sync::mpsc::channel();
+        std::thread::spawn(move || sender.send(behind_unix_socket(&path)));
+        let second = receiver.recv_timeout(Duration::from_secs(20)).unwrap();
+        assert_eq!(second, Err(NoServer::Hidden));
+        drop(first);
+    }
+
+    #[test]
+    fn a_socket_of_this_process_is_its_own() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("s");
+        let _listener = std::os::unix::net::UnixListener::bind(&path).unwrap();
+        assert_eq!(behind_unix_socket(&path), Err(NoServer::Generator));
     }
 
     #[test]

@@ -166,7 +166,7 @@ impl Given<'_> {
         }
         let path = self.arguments.path.as_ref().unwrap_or(&url.target);
         let tls = tls::of(&self.arguments.tls, &url)?;
-        let addresses = url.resolve(&self.arguments.hosts.allow_host, PATIENCE)?;
+        let addresses = url.resolve(&self.arguments.hosts.allow_host, None, PATIENCE)?;
         let load = LoadSpec { addresses, tls, ..LoadSpec::default() };
         protocol::try_places(&load, PATIENCE)?;
         let LoadSpec { addresses, tls, .. } = load;

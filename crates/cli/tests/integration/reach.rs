@@ -9,7 +9,8 @@ use pippin_reference::tls::{Authority, Certified, Front, Manner};
 use serde_json::Value;
 use std::io::{Read, Write};
 use std::net::SocketAddr;
-use std::os::unix::net::UnixListener;
+use std::os::fd::AsRawFd as _;
+use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::Path;
 
 fn load(folder: &Path, arguments: &[&str]) -> Outcome {
@@ -58,8 +59,26 @@ fn a_unix_socket_takes_the_place_of_the_host() {
     refused(&["--bind", "127.0.0.1"], &["--source-ips"]);
     refused(&["--connect-to", "::a:"], &["--connect-to"]);
     refused(&["--agents", "2"], &["--agents"]);
-    load(folder.path(), &["http://a/", "--unix-socket", "none"])
-        .is_a_user_error(&["--unix-socket: nobody answers at", "/none"]);
+    load(folder.path(), &["http://a/", "--unix-socket", "none"]).is_a_user_error(&[
+        "--unix-socket: nobody answers at",
+        "/none",
+        "is the server running?",
+    ]);
+    load(folder.path(), &["http://a/", "--unix-socket", &"x".repeat(200)])
+        .is_a_user_error(&["--unix-socket: the unix socket", "its path must have 1 to 107 bytes"]);
+}
+
+/// The kernel queues one connection (listen(2)), and lets the next one wait.
+#[test]
+fn a_server_that_accepts_no_connections_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("s");
+    let listener = UnixListener::bind(&path).unwrap();
+    // SAFETY: no pointers.
+    assert_eq!(unsafe { libc::listen(listener.as_raw_fd(), 0) }, 0);
+    let _queued = UnixStream::connect(&path).unwrap();
+    load(folder.path(), &["http://a/", "--unix-socket", "s", "--timeout", "200ms"])
+        .is_a_user_error(&["/s: its queue is full: the server accepts no connections"]);
 }
 
 #[test]
@@ -98,6 +117,9 @@ fn a_client_may_have_to_show_a_certificate() {
         all_good(&outcome);
         assert!(!outcome.has("PRIVATE KEY"), "{outcome}");
     }
+    write("other.pem", &Authority::new().client_pem().1);
+    with(&["--cert", "cert.pem", "--key", "other.pem"])
+        .is_a_user_error(&["the key does not belong to the certificate", "(--cert, --key)"]);
     with(&["--cert", "cert.pem"]).is_a_user_error(&["its key", "(--cert, --key)"]);
     with(&["--key", "key.pem"]).is_a_user_error(&["--cert"]);
     with(&["--cert", "none.pem"]).is_a_user_error(&["--cert: none.pem"]);
@@ -161,6 +183,25 @@ fn every_protocol_goes_every_way() {
         let to = [url.as_str(), "--unix-socket", path.to_str().unwrap()];
         all_good(&load(folder.path(), &[&to[..], flags[0], &JSON[..]].concat()));
     }
+}
+
+/// The first connection, which shows that somebody listens, too. `localhost` may have addresses of
+/// both families.
+#[test]
+fn all_connections_come_from_the_address_that_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = messages::Server::echo().unwrap();
+    let door = Door::open("127.0.0.1:0", Header::None, server.address).unwrap();
+    let url = format!("ws://localhost:{}/", door.address.port());
+    all_good(&load(folder.path(), &[&[&url, "--bind", "127.0.0.2"][..], &JSON].concat()));
+    let visitors = door.visitors();
+    assert!(visitors.len() >= 3, "{visitors:?}");
+    let is_named = |from: SocketAddr| from.ip().to_string() == "127.0.0.2";
+    assert!(visitors.iter().all(|visitor| visitor.from.is_some_and(is_named)), "{visitors:?}");
+    // No machine has an address of TEST-NET-1 (RFC 5737).
+    load(folder.path(), &[&url, "--bind", "192.0.2.1"])
+        .is_a_user_error(&["source address 192.0.2.1 cannot be used", "add it to an interface"]);
+    assert_eq!(door.visitors().len(), visitors.len());
 }
 
 #[test]

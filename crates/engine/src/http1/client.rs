@@ -1,7 +1,8 @@
 //! Reads one answer from a blocking stream: for proofs and readiness checks, not for loads.
-use std::io::Read;
+use std::io::{self, Read};
 
 use super::{DecodeError, Decoder, Eof, HeadCache, HeadInfo, Rules, Sink};
+use crate::blocking::is_late;
 
 /// A whole answer.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -32,9 +33,12 @@ impl Response {
 /// Why no answer could be read.
 #[derive(Debug, thiserror::Error)]
 pub enum ReadError {
-    /// The stream failed; a read timeout of the socket shows as `WouldBlock` or `TimedOut`.
+    /// The stream failed.
     #[error("reading the answer failed: {0}")]
-    Io(#[from] std::io::Error),
+    Io(io::Error),
+    /// The time of the stream was over.
+    #[error("the server did not answer in time")]
+    Late,
     /// The answer must be rejected.
     #[error(transparent)]
     Decode(#[from] DecodeError),
@@ -44,6 +48,12 @@ pub enum ReadError {
     /// More bytes than the answer has.
     #[error("the server sent {0} bytes after the end of its answer")]
     Surplus(usize),
+}
+
+impl From<io::Error> for ReadError {
+    fn from(error: io::Error) -> Self {
+        if is_late(&error) { Self::Late } else { Self::Io(error) }
+    }
 }
 
 impl Sink for Response {
@@ -84,7 +94,7 @@ pub fn read_response(stream: &mut impl Read, rules: &Rules) -> Result<Response, 
     loop {
         let length = match stream.read(&mut buffer) {
             Ok(length) => length,
-            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => continue,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
             Err(error) => return Err(error.into()),
         };
         if length == 0 {

@@ -1,6 +1,6 @@
 //! One request at a time over a blocking stream: for proofs and for a check before a load, not for
 //! loads.
-use std::io::{Read, Write};
+use std::io::{self, Read, Write};
 
 use pippin_model::load_result::ErrorKind;
 use pippin_model::load_spec::{Limits, Request};
@@ -10,6 +10,7 @@ use super::protocol::{check, fields};
 use super::sending::put_preface;
 use super::session::{self, Session};
 use super::stream::Stream;
+use crate::blocking::is_late;
 use crate::drawn::Value;
 use crate::http1::client::Response;
 use crate::outgoing::Frames;
@@ -18,9 +19,12 @@ use crate::protocol::{Answers, Outgoing, Step};
 /// Why there is no answer.
 #[derive(Debug, thiserror::Error)]
 pub enum ClientError {
-    /// The stream failed; a read timeout of the socket shows as `WouldBlock` or `TimedOut`.
+    /// The stream failed.
     #[error("{0}")]
-    Io(#[from] std::io::Error),
+    Io(io::Error),
+    /// The time of the stream was over.
+    #[error("the server did not answer in time")]
+    Late,
     /// The server answered in another protocol.
     #[error("the server answers HTTP/2 with HTTP/1 (`{0}`): it does not speak HTTP/2 here")]
     OtherProtocol(String),
@@ -33,6 +37,12 @@ pub enum ClientError {
     /// The request cannot be written.
     #[error("{0}")]
     Unsendable(String),
+}
+
+impl From<io::Error> for ClientError {
+    fn from(error: io::Error) -> Self {
+        if is_late(&error) { Self::Late } else { Self::Io(error) }
+    }
 }
 
 /// A connection.
@@ -113,6 +123,11 @@ impl<S: Read + Write> Client<S> {
         Ok(client)
     }
 
+    /// The stream below, for its limits in time.
+    pub const fn stream_mut(&mut self) -> &mut S {
+        &mut self.stream
+    }
+
     fn hand_over(&mut self) -> Result<(), ClientError> {
         if let crate::protocol::Bytes::Own(bytes) = self.out.bytes() {
             self.stream.write_all(bytes)?;
@@ -127,7 +142,7 @@ impl<S: Read + Write> Client<S> {
         let mut buffer = vec![0; 16 * 1024];
         let length = match self.stream.read(&mut buffer) {
             Ok(length) => length,
-            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => return Ok(false),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => return Ok(false),
             Err(error) => return Err(error.into()),
         };
         if length == 0 {

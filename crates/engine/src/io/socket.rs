@@ -203,7 +203,7 @@ fn least_common_multiple(a: u64, b: u64) -> u64 {
     a / x * b
 }
 
-pub(super) fn set_option(fd: i32, level: libc::c_int, name: libc::c_int, value: libc::c_int) {
+pub(crate) fn set_option(fd: i32, level: libc::c_int, name: libc::c_int, value: libc::c_int) {
     // Options only improve things: if the kernel refuses one, the connection still works. SAFETY:
     // `value` outlives the call, and its length is given.
     unsafe {

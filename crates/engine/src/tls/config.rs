@@ -50,7 +50,7 @@ impl Client {
                 let (chain, key) = own(client)?;
                 builder
                     .with_client_auth_cert(chain, key)
-                    .map_err(|error| EngineError::ClientCertificate(error.to_string()))?
+                    .map_err(|error| EngineError::ClientCertificate(reason::in_words(&error)))?
             }
         };
         // A server without ALPN speaks HTTP/1.1 (RFC 9113 section 3.2).

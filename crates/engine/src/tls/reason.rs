@@ -1,5 +1,5 @@
 //! Errors of TLS, in the words under which they are counted and shown.
-use rustls::{AlertDescription, CertificateError, Error};
+use rustls::{AlertDescription, CertificateError, Error, InconsistentKeys};
 
 use crate::error::Remedy;
 
@@ -36,6 +36,10 @@ pub(crate) fn in_words(error: &Error) -> String {
         }
         Error::PeerMisbehaved(why) => format!("the server breaks the rules of TLS: {why:?}"),
         Error::NoCertificatesPresented => "the server has no certificate".into(),
+        Error::InconsistentKeys(InconsistentKeys::KeyMismatch) => {
+            "the key does not belong to the certificate; give the two that were made together"
+                .into()
+        }
         Error::DecryptError => "a record cannot be decrypted".into(),
         other => other.to_string(),
     }

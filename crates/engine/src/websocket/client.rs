@@ -1,6 +1,6 @@
 //! One message at a time over a blocking stream: for proofs and for a check before a load, not for
 //! loads.
-use std::io::{Read, Write};
+use std::io::{self, Read, Write};
 
 use pippin_model::load_spec::Request;
 
@@ -8,13 +8,17 @@ use super::frame::{self, Breach, code, opcode};
 use super::handshake::{Opening, Refusal};
 use super::random::Random;
 use super::session::{Seen, Session, Sink};
+use crate::blocking::is_late;
 
 /// Why there is no message.
 #[derive(Debug, thiserror::Error)]
 pub enum ClientError {
-    /// The stream failed; a read timeout of the socket shows as `WouldBlock` or `TimedOut`.
+    /// The stream failed.
     #[error("{0}")]
-    Io(#[from] std::io::Error),
+    Io(io::Error),
+    /// The time of the stream was over: what did not come or end in time.
+    #[error("{0} in time")]
+    Late(&'static str),
     /// The handshake cannot be written.
     #[error("{0}")]
     Unsendable(String),
@@ -30,6 +34,12 @@ pub enum ClientError {
     /// The connection ended without a word.
     #[error("the server closed the connection {0}")]
     Ended(&'static str),
+}
+
+impl From<io::Error> for ClientError {
+    fn from(error: io::Error) -> Self {
+        if is_late(&error) { Self::Late("the server did not answer") } else { Self::Io(error) }
+    }
 }
 
 impl From<Breach> for ClientError {
@@ -66,8 +76,15 @@ impl<S: Read + Write> Client<S> {
     /// Makes the opening handshake that a request describes; the request's body is not used.
     ///
     /// # Errors
-    /// If the server refuses the WebSocket.
-    pub fn open(mut stream: S, asked: &Request) -> Result<Self, ClientError> {
+    /// If the server refuses the WebSocket, or does not agree to it in time.
+    pub fn open(stream: S, asked: &Request) -> Result<Self, ClientError> {
+        Self::agree(stream, asked).map_err(|error| match error {
+            ClientError::Late(_) => ClientError::Late("the handshake of the WebSocket did not end"),
+            other => other,
+        })
+    }
+
+    fn agree(mut stream: S, asked: &Request) -> Result<Self, ClientError> {
         let opening = Opening::of(asked).map_err(ClientError::Unsendable)?;
         let random = Random::new();
         let mut request = Vec::new();
@@ -154,6 +171,17 @@ impl<S: Read + Write> Client<S> {
         self.send(message)?;
         let answer = self.receive()?;
         Ok((std::mem::take(&mut self.pongs), answer))
+    }
+
+    /// The stream below, for its limits in time.
+    pub const fn stream_mut(&mut self) -> &mut S {
+        &mut self.stream
+    }
+
+    /// Says that the connection ends, and does not wait for what the server says to that. A failure
+    /// is ignored.
+    pub fn leave(mut self) {
+        let _ = self.put(opcode::FINAL | opcode::CLOSE, &code::NORMAL.to_be_bytes());
     }
 
     /// Ends the connection in order: the code with which the server does the same.

@@ -89,7 +89,7 @@ impl Opening {
         let hash = digest(&SHA1_FOR_LEGACY_USE_ONLY, format!("{key}{GUID}").as_bytes());
         let mut accept = [0; ACCEPT_BYTES];
         accept.copy_from_slice(STANDARD.encode(hash).as_bytes());
-        Box::new(Answer { head: Vec::new(), accept })
+        Box::new(Answer { head: Vec::new(), interim_bytes: 0, accept })
     }
 }
 
@@ -114,26 +114,55 @@ pub enum Refusal {
     /// Nothing of the kind was offered.
     #[error("the server chose {0}, which was not offered")]
     NotOffered(&'static str),
+    /// It chose several of what was offered.
+    #[error("the server chose several subprotocols, where it may choose one")]
+    SeveralSubprotocols,
+}
+
+/// What a right head says.
+#[derive(Debug, PartialEq, Eq)]
+enum Judged {
+    Agrees,
+    IsInterim,
 }
 
 /// The server's answer to a handshake, as far as it has come.
 #[derive(Debug)]
 pub(crate) struct Answer {
     head: Vec<u8>,
+    /// The length of the interim answers that came before this head.
+    interim_bytes: usize,
     /// What `Sec-WebSocket-Accept` must be.
     accept: [u8; ACCEPT_BYTES],
 }
 
 impl Answer {
     /// Reads on; how many bytes of `input` belong to the handshake, if it is done. Otherwise all.
+    /// Interim answers before it (RFC 9110 section 15.2) are passed over; `most` bounds them and the
+    /// answer together.
     pub fn read(
         &mut self,
         opening: &Opening,
         input: &[u8],
         most: usize,
     ) -> Result<Option<usize>, Refusal> {
+        let mut used = 0;
+        while let Some(length) = self.read_head(&input[used..], most)? {
+            used += length;
+            if self.judge(&opening.offered)? == Judged::Agrees {
+                return Ok(Some(used));
+            }
+            self.interim_bytes += self.head.len();
+            self.head.clear();
+        }
+        Ok(None)
+    }
+
+    /// Reads on; how many bytes of `input` belong to the head, if it is complete. Otherwise all.
+    fn read_head(&mut self, input: &[u8], most: usize) -> Result<Option<usize>, Refusal> {
         const END: &[u8] = b"\r\n\r\n";
         const START: &[u8] = b"HTTP/1.1 ";
+        let most = most.saturating_sub(self.interim_bytes);
         let seen = self.head.len();
         self.head.extend_from_slice(input);
         let known = self.head.len().min(START.len());
@@ -149,12 +178,11 @@ impl Answer {
             return Err(Refusal::TooLarge);
         }
         self.head.truncate(end);
-        self.judge(&opening.offered)?;
         Ok(Some(end - seen))
     }
 
     /// Section 4.1: what a client must look at.
-    fn judge(&self, offered: &[String]) -> Result<(), Refusal> {
+    fn judge(&self, offered: &[String]) -> Result<Judged, Refusal> {
         let mut headers = [httparse::EMPTY_HEADER; 128];
         let mut response = httparse::Response::new(&mut headers);
         let parsed = response.parse(&self.head);
@@ -163,6 +191,7 @@ impl Answer {
         }
         match response.code {
             Some(101) => {}
+            Some(100..=199) => return Ok(Judged::IsInterim),
             other => return Err(Refusal::Status(other.unwrap_or_default())),
         }
         let values = |name: &'static str| {
@@ -194,6 +223,10 @@ impl Answer {
         if !values(SUBPROTOCOL).all(is_offered) {
             return Err(Refusal::NotOffered("a subprotocol"));
         }
-        Ok(())
+        // Section 11.3.4: the field comes once.
+        if values(SUBPROTOCOL).count() > 1 {
+            return Err(Refusal::SeveralSubprotocols);
+        }
+        Ok(Judged::Agrees)
     }
 }

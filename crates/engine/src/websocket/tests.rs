@@ -236,6 +236,27 @@ fn only_consent_opens_a_websocket() {
     for (text, why) in refused {
         assert_eq!(judged(&text, "").unwrap_err(), why, "{text}");
     }
+    // One of two that were offered, and both of them.
+    let two = consent("Sec-WebSocket-Protocol: a\r\nSec-WebSocket-Protocol: b\r\n");
+    assert_eq!(judged(&two, "a, b"), Err(Refusal::SeveralSubprotocols));
+}
+
+/// RFC 9110 section 15.2: any number of them may come, within the limit of the head.
+#[test]
+fn interim_answers_before_the_consent_are_passed_over() {
+    const HINTS: &str = "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n";
+    let consent = format!(
+        "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\
+         Sec-WebSocket-Accept: {PROOF}\r\n\r\n"
+    );
+    let behind = |interim: &str| judged(&format!("{interim}{consent}\u{1}"), "");
+    for interim in ["HTTP/1.1 100 Continue\r\n\r\n", &HINTS.repeat(3)] {
+        assert_eq!(behind(interim), Ok(Some(interim.len() + consent.len())), "{interim}");
+    }
+    assert_eq!(judged(HINTS, ""), Ok(None));
+    assert_eq!(behind(&HINTS.repeat(30)), Err(Refusal::TooLarge));
+    assert_eq!(judged(&format!("{HINTS}HTTP/1.1 404 x\r\n\r\n"), ""), Err(Refusal::Status(404)));
+    assert!(matches!(judged(&format!("{HINTS}SSH-2.0"), ""), Err(Refusal::NotHttp(_))));
 }
 
 /// A stream of frames, and what it means.

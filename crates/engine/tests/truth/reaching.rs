@@ -2,6 +2,7 @@
 //! certificates. A door stands before the servers, which sees each connection from its first byte.
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 
+use pippin_engine::{EngineError, Place};
 use pippin_model::load_result::LoadResult;
 use pippin_model::load_spec::{BodyCheck, Connections, IoChoice, LoadSpec, Protocol, ProxyHeader};
 use pippin_model::tls::{ClientCertificate, TlsSpec};
@@ -12,7 +13,10 @@ use pippin_reference::messages;
 use pippin_reference::scripted::{Account, Answer, Script, spawn};
 use pippin_reference::tls::{Authority, Certified, Front, Manner};
 
-use crate::support::{assert_stamped, closed, errors, get, ms, on_each_loop, run, trusting};
+use crate::patience::patient_tests;
+use crate::support::{
+    assert_stamped, closed, errors, get, ms, on_each_loop, run, trusting, within,
+};
 
 on_each_loop!(
     a_unix_socket,
@@ -21,6 +25,8 @@ on_each_loop!(
     every_protocol_goes_every_way,
     a_client_proves_who_it_is,
 );
+
+patient_tests!(a_full_queue_is_named);
 
 /// All requests are answered rightly, over `least` connections or more. Users share the requests,
 /// so that the last connection of each may carry fewer than it could.
@@ -207,11 +213,69 @@ fn the_look_before_a_load_takes_the_same_way() {
         proxy_header: Some(ProxyHeader::V1),
         ..closed(door.address, IoChoice::Auto, 1, 1)
     };
-    let places: Vec<_> = pippin_engine::Place::all_of(&load).collect();
+    let places: Vec<_> = Place::all_of(&load).collect();
     assert_eq!(places.len(), 1);
     pippin_engine::try_connection(places[0], None, load.protocol, ms(2_000)).unwrap();
     // The server reads it some time after the client has sent it.
     while door.visitors().is_empty() {
         std::thread::sleep(ms(1));
     }
+}
+
+/// Some machines have several addresses, and a server may know only one of them.
+#[test]
+fn the_look_comes_from_the_source_address() {
+    let server = hello();
+    let door = Door::open("127.0.0.1:0", Header::None, server.address()).unwrap();
+    let look = |source: &str| {
+        let load = LoadSpec {
+            source_addresses: vec![source.parse().unwrap()],
+            ..closed(door.address, IoChoice::Auto, 1, 1)
+        };
+        let place = Place::all_of(&load).next().unwrap();
+        pippin_engine::try_connection(place, None, load.protocol, ms(2_000))
+    };
+    look("127.0.0.2").unwrap();
+    while door.visitors().is_empty() {
+        std::thread::sleep(ms(1));
+    }
+    assert_eq!(door.visitors()[0].from.unwrap().ip(), IpAddr::from([127, 0, 0, 2]));
+    // No machine has an address of TEST-NET-1 (RFC 5737).
+    assert!(matches!(look("192.0.2.1").unwrap_err(), EngineError::SourceAddress { .. }));
+    assert!(matches!(look("::1").unwrap_err(), EngineError::SourceFamily { .. }));
+    assert_eq!(door.visitors().len(), 1);
+}
+
+/// A server that accepts nothing: the kernel queues one connection (listen(2)), and lets the next
+/// one wait.
+fn a_full_queue_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("s");
+    let listener = socket2::Socket::new(socket2::Domain::UNIX, socket2::Type::STREAM, None);
+    let listener = listener.unwrap();
+    listener.bind(&socket2::SockAddr::unix(&path).unwrap()).unwrap();
+    listener.listen(0).unwrap();
+    let _queued = std::os::unix::net::UnixStream::connect(&path).unwrap();
+    let reached = within(ms(15_000), move || Place::from(path.as_path()).reach(ms(100)));
+    let why = reached.unwrap_err().to_string();
+    assert!(why.contains("its queue is full: the server accepts no connections"), "{why}");
+}
+
+#[test]
+fn a_path_that_is_too_long_is_named() {
+    let path = std::path::PathBuf::from("x".repeat(200));
+    let why = Place::from(path.as_path()).reach(ms(1_000)).unwrap_err().to_string();
+    assert!(why.contains("its path must have 1 to 107 bytes"), "{why}");
+}
+
+#[test]
+fn a_key_of_another_certificate_is_named() {
+    let authority = Authority::new();
+    let ((chain_pem, _), (_, key_pem)) = (authority.client_pem(), Authority::new().client_pem());
+    let client = Some(ClientCertificate { chain_pem, key_pem });
+    let tls = TlsSpec { client, ..trusting(&authority) };
+    let address: SocketAddr = ([127, 0, 0, 1], 1).into();
+    let refused = pippin_engine::try_connection(address, Some(&tls), Protocol::Http1, ms(1_000));
+    let why = refused.unwrap_err().to_string();
+    assert!(why.contains("the key does not belong to the certificate"), "{why}");
 }

@@ -38,6 +38,17 @@ pub fn trusting(authority: &Authority) -> TlsSpec {
     }
 }
 
+/// What this returns. It must return within this time: a test of what could wait for ever fails
+/// instead of waiting with it.
+#[track_caller]
+pub fn within<T: Send + 'static>(limit: Duration, work: impl FnOnce() -> T + Send + 'static) -> T {
+    let (sender, receiver) = std::sync::mpsc::channel();
+    std::thread::spawn(move || sender.send(work()));
+    let result = receiver.recv_timeout(limit);
+    in_time(result.is_ok(), || format!("not done after {limit:?}"));
+    result.unwrap()
+}
+
 pub const MS: u64 = 1_000_000;
 
 pub const fn ms(milliseconds: u64) -> Duration {

@@ -3,13 +3,13 @@
 use pippin_engine::Exchange;
 use pippin_engine::blocking::Stream;
 use pippin_engine::http1::Rules;
-use pippin_engine::http1::client::{ReadError, Response, read_response};
+use pippin_engine::http1::client::{Response, read_response};
 use pippin_engine::http1::request::render;
-use pippin_engine::http2::client::{Client as Http2, ClientError};
+use pippin_engine::http2::client::Client as Http2;
 use pippin_model::load_spec::{self, Limits, Protocol};
 use pippin_model::workload::Sample;
 use pippin_reference::monotonic_ns;
-use std::io::{ErrorKind, Read, Write};
+use std::io::{Read, Write};
 use std::os::fd::{AsRawFd, RawFd};
 use std::time::Duration;
 
@@ -116,6 +116,8 @@ pub struct Client {
     descriptor: RawFd,
     host: String,
     scheme: &'static str,
+    /// How long an exchange may take in all.
+    limit: Duration,
     sent_ns: u64,
 }
 
@@ -130,7 +132,8 @@ const HEAD_LIMIT: u32 = 64 * 1024;
 const BODY_LIMIT: u64 = 16 * 1024 * 1024;
 
 impl Client {
-    /// Connects; `limit` bounds the connect and each read and write.
+    /// Connects; `limit` bounds this in all, and then each exchange in all: a server that sends a
+    /// byte now and then takes no longer than a silent one.
     ///
     /// # Errors
     /// A message for people.
@@ -145,12 +148,12 @@ impl Client {
             Protocol::Http2 => {
                 let limits = Limits { head_bytes: HEAD_LIMIT, body_bytes: BODY_LIMIT };
                 let client = Http2::new(stream, limits)
-                    .map_err(|error| format!("HTTP/2 with {address}: {}", of_http2(&error)))?;
+                    .map_err(|error| format!("HTTP/2 with {address}: {error}"))?;
                 Spoken::Http2(Box::new(client))
             }
         };
         let scheme = if way.tls.is_some() { "https" } else { "http" };
-        Ok(Self { spoken, descriptor, host: address.to_string(), scheme, sent_ns: 0 })
+        Ok(Self { spoken, descriptor, host: address.to_string(), scheme, limit, sent_ns: 0 })
     }
 
     /// Its file descriptor.
@@ -168,7 +171,14 @@ impl Client {
         self.answer(request)
     }
 
-    /// Sends a request.
+    fn stream_mut(&mut self) -> &mut Stream {
+        match &mut self.spoken {
+            Spoken::Http1(stream) => stream,
+            Spoken::Http2(client) => client.stream_mut(),
+        }
+    }
+
+    /// Sends a request. The time for its answer begins here.
     ///
     /// # Errors
     /// A message that says what went wrong.
@@ -179,6 +189,8 @@ impl Client {
             body: request.body.clone(),
             ..load_spec::Request::get(&request.path, &self.host)
         };
+        let limit = self.limit;
+        self.stream_mut().allow(limit);
         match &mut self.spoken {
             Spoken::Http1(stream) => {
                 let bytes = render(&asked, request.close).map_err(|error| error.to_string())?;
@@ -189,7 +201,7 @@ impl Client {
             Spoken::Http2(client) => {
                 self.sent_ns = monotonic_ns();
                 let sent = client.send(&asked, self.scheme);
-                sent.map_err(|error| format!("send the request: {}", of_http2(&error)))
+                sent.map_err(|error| format!("send the request: {error}"))
             }
         }
     }
@@ -206,9 +218,9 @@ impl Client {
         };
         let response = match &mut self.spoken {
             Spoken::Http1(stream) => {
-                read_response(stream, &rules).map_err(|error| in_words(&error))?
+                read_response(stream, &rules).map_err(|error| error.to_string())?
             }
-            Spoken::Http2(client) => client.answer().map_err(|error| of_http2(&error))?,
+            Spoken::Http2(client) => client.answer().map_err(|error| error.to_string())?,
         };
         let Response { status, headers, body, keep_alive, .. } = response;
         let (sent_ns, read_ns) = (self.sent_ns, monotonic_ns());
@@ -220,35 +232,18 @@ impl Client {
     pub fn surplus(&mut self, limit: Duration) -> Vec<u8> {
         let Spoken::Http1(stream) = &mut self.spoken else { return Vec::new() };
         let mut buffer = [0; 4096];
-        let count =
-            stream.set_read_timeout(limit).and_then(|()| stream.read(&mut buffer)).unwrap_or(0);
+        stream.allow(limit);
+        let count = stream.read(&mut buffer).unwrap_or(0);
         buffer[..count].to_vec()
-    }
-}
-
-fn of_http2(error: &ClientError) -> String {
-    match error {
-        ClientError::Io(io) if is_late(io) => "no answer in time".into(),
-        other => other.to_string(),
-    }
-}
-
-fn is_late(error: &std::io::Error) -> bool {
-    matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut)
-}
-
-fn in_words(error: &ReadError) -> String {
-    match error {
-        ReadError::Io(io) if is_late(io) => "no answer in time".into(),
-        other => other.to_string(),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::verify::within;
     use pippin_model::tls::TlsSpec;
-    use pippin_reference::frames::{Connection, Server};
+    use pippin_reference::frames::{Connection, Server, frame, kind};
     use pippin_reference::scripted::{self, Script, spawn};
     use pippin_reference::tls::{Authority, Certified, Front, Manner};
 
@@ -286,5 +281,42 @@ mod tests {
         let way = Way::plain(old.address()).over(None, Protocol::Http2);
         let error = Client::connect(&way, Duration::from_secs(5)).err().unwrap();
         assert!(error.starts_with("HTTP/2 with "), "{error}");
+    }
+
+    /// Each read is in time, and all of them together are not.
+    #[test]
+    fn an_answer_that_never_ends_takes_no_longer_than_allowed() {
+        let gap = Duration::from_millis(20);
+        let old = spawn(Script::always(scripted::Answer::ok(b"x").endless(gap, true))).unwrap();
+        let new = Server::new(move |connection| {
+            connection.request()?;
+            loop {
+                connection.send(&frame(kind::PING, 0, 0, b"for ever"))?;
+                std::thread::sleep(gap);
+            }
+        });
+        for (address, protocol) in
+            [(old.address(), Protocol::Http1), (new.unwrap().address, Protocol::Http2)]
+        {
+            let error = within(Duration::from_secs(20), move || {
+                let way = Way::plain(address).over(None, protocol);
+                let mut client = Client::connect(&way, Duration::from_millis(300)).unwrap();
+                client.exchange(&Request::get("/")).unwrap_err()
+            });
+            assert!(error.contains("the server did not answer in time"), "{error}");
+        }
+    }
+
+    /// The time of an answer is its own: that of the connection may be over.
+    #[test]
+    fn what_came_before_takes_no_time_from_an_exchange() {
+        let limit = Duration::from_millis(1_500);
+        let server = spawn(Script::always(scripted::Answer::ok(b"hello"))).unwrap();
+        let mut client = Client::connect(&Way::plain(server.address()), limit).unwrap();
+        for _ in 0..2 {
+            std::thread::sleep(limit);
+            assert_eq!(client.exchange(&Request::get("/")).unwrap().body, b"hello");
+        }
+        assert_eq!(client.surplus(Duration::from_millis(10)), b"");
     }
 }

@@ -183,6 +183,19 @@ impl Subject<'_> {
     }
 }
 
+/// What this returns. It must return within this time: a test of what could wait for ever fails
+/// instead of waiting with it.
+#[cfg(test)]
+#[track_caller]
+pub(crate) fn within<T: Send + 'static>(
+    limit: std::time::Duration,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> T {
+    let (sender, receiver) = std::sync::mpsc::channel();
+    std::thread::spawn(move || sender.send(work()));
+    receiver.recv_timeout(limit).unwrap()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

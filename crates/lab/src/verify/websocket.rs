@@ -1,10 +1,9 @@
 //! What WebSocket asks of a server (RFC 6455), and the echo or the broadcast of the workload.
 use pippin_engine::blocking::Stream;
-use pippin_engine::websocket::client::{Client, ClientError, Message};
+use pippin_engine::websocket::client::{Client, Message};
 use pippin_model::draw::Draw;
 use pippin_model::load_spec::{Protocol, Request};
 use pippin_reference::monotonic_ns;
-use std::io::ErrorKind;
 use std::time::Duration;
 
 use super::{Subject, Verdict};
@@ -40,10 +39,11 @@ pub fn echo(subject: &mut Subject<'_>) -> Verdict {
                 let kind = if is_text { "text" } else { "binary message" };
                 format!("a {kind} of {length} bytes in {fragments} frame(s)")
             };
+            client.stream_mut().allow(subject.limit);
             client
                 .send_in_fragments(&sent, fragments)
                 .and_then(|()| client.receive())
-                .map_err(|error| format!("{}: {}", what(), in_words(&error)))
+                .map_err(|error| format!("{}: {error}", what()))
                 .and_then(|got| {
                     differs(&sent, &got).map_or(Ok(()), |why| Err(format!("{}: {why}", what())))
                 })?;
@@ -69,15 +69,16 @@ pub fn broadcast(subject: &mut Subject<'_>, receivers: u32) -> Verdict {
             let sent: Vec<Message> = (0..2)
                 .map(|_| Message { is_text, payload: payload(length, is_text, &mut draw) })
                 .collect();
+            clients.iter_mut().for_each(|client| client.stream_mut().allow(subject.limit));
             for one in &sent {
-                clients[sender].send(one).map_err(|error| in_words(&error))?;
+                clients[sender].send(one).map_err(|error| error.to_string())?;
             }
             for (receiver, client) in clients.iter_mut().enumerate() {
                 // A message that came twice stands in the place of the next one.
                 for one in &sent {
                     client
                         .receive()
-                        .map_err(|error| in_words(&error))
+                        .map_err(|error| error.to_string())
                         .and_then(|got| differs(one, &got).map_or(Ok(()), Err))
                         .map_err(|why| {
                             format!(
@@ -94,8 +95,9 @@ pub fn broadcast(subject: &mut Subject<'_>, receivers: u32) -> Verdict {
     };
     round(&mut clients)?;
     // One leaves in order, and one without a word.
-    if let Some(first) = clients.pop() {
-        first.close().map_err(|error| format!("one connection leaves: {}", in_words(&error)))?;
+    if let Some(mut first) = clients.pop() {
+        first.stream_mut().allow(subject.limit);
+        first.close().map_err(|error| format!("one connection leaves: {error}"))?;
     }
     let mut others = open_all(1)?;
     drop(others.pop());
@@ -110,7 +112,7 @@ pub fn ping(subject: &mut Subject<'_>) -> Verdict {
     let payload = monotonic_ns().to_string().into_bytes();
     let message = Message { is_text: true, payload: b"behind the ping".to_vec() };
     let (pongs, answer) =
-        open(subject)?.ping(&payload, &message).map_err(|error| in_words(&error))?;
+        open(subject)?.ping(&payload, &message).map_err(|error| error.to_string())?;
     if let Some(why) = differs(&message, &answer) {
         return Err(format!("the message behind a ping: {why}"));
     }
@@ -132,11 +134,11 @@ pub fn close(subject: &mut Subject<'_>) -> Verdict {
     match open(subject)?.close() {
         Ok(NORMAL) => Ok(()),
         Ok(code) => Err(format!("a Close with code {NORMAL} was answered by one with code {code}")),
-        Err(error) => Err(format!("a Close was not answered by a Close: {}", in_words(&error))),
+        Err(error) => Err(format!("a Close was not answered by a Close: {error}")),
     }
 }
 
-/// A WebSocket to the workload's path.
+/// A WebSocket to the workload's path, with the whole limit for what it is used for.
 fn open(subject: &Subject<'_>) -> Result<Client<Stream>, String> {
     let (way, sample) = (subject.way, subject.first()?);
     let stream = Stream::connect(way.place(), way.tls.as_ref(), Protocol::WebSocket, subject.limit)
@@ -145,8 +147,10 @@ fn open(subject: &Subject<'_>) -> Result<Client<Stream>, String> {
         headers: sample.headers.clone(),
         ..Request::get(&sample.path, &way.address().to_string())
     };
-    Client::open(stream, &request)
-        .map_err(|error| format!("no WebSocket at {}: {}", sample.path, in_words(&error)))
+    let mut client = Client::open(stream, &request)
+        .map_err(|error| format!("no WebSocket at {}: {error}", sample.path))?;
+    client.stream_mut().allow(subject.limit);
+    Ok(client)
 }
 
 /// A text has characters of 1 to 4 bytes, as many as fit.
@@ -176,23 +180,17 @@ fn differs(sent: &Message, got: &Message) -> Option<String> {
     })
 }
 
-fn in_words(error: &ClientError) -> String {
-    match error {
-        ClientError::Io(io) if matches!(io.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => {
-            "no answer in time".into()
-        }
-        other => other.to_string(),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::services::Services;
     use crate::verify::live::Live;
+    use crate::verify::within;
     use crate::way::Way;
     use pippin_model::workload::Workload;
-    use pippin_reference::messages::{self, BINARY, CLOSE, Connection, FINAL, Server, frame, text};
+    use pippin_reference::messages::{
+        self, BINARY, CLOSE, Connection, FINAL, PING, Server, frame, text,
+    };
     use pippin_reference::room::{Delivery, Said, room};
     use std::net::SocketAddr;
     use std::path::Path;
@@ -252,7 +250,10 @@ mod tests {
         assert_eq!(in_a_room(LONG, |said| said.to_all()), Ok(()));
         let forgets = |said: Said<'_>| said.to_all().into_iter().skip(1).collect();
         let error = in_a_room(SOON, forgets).unwrap_err();
-        assert!(error.contains("connection 1 at connection 1 of 4: no answer in time"), "{error}");
+        assert!(
+            error.contains("connection 1 at connection 1 of 4: the server did not answer in time"),
+            "{error}"
+        );
         let repeats = |said: Said<'_>| [said.to_all(), said.to_all()].concat();
         assert!(in_a_room(LONG, repeats).unwrap_err().contains("differ from byte"));
         let changes = |said: Said<'_>| {
@@ -278,7 +279,7 @@ mod tests {
         // Each fragment is answered by itself.
         assert!(refused(|one| one.answer(text), LONG, echo).contains("came back as a text"));
         let deaf = |connection: &mut Connection| connection.drain();
-        assert!(refused(deaf, SOON, echo).contains("no answer in time"));
+        assert!(refused(deaf, SOON, echo).contains("the server did not answer in time"));
     }
 
     /// The hand-written server never answers a ping, and answers a Close only if told to.
@@ -291,7 +292,8 @@ mod tests {
             None
         };
         assert!(
-            refused(silent, SOON, close).contains("not answered by a Close: no answer in time")
+            refused(silent, SOON, close)
+                .contains("not answered by a Close: the server did not answer in time")
         );
         let other = |connection: &mut Connection| {
             connection.drain();
@@ -300,6 +302,21 @@ mod tests {
         assert!(refused(other, LONG, close).contains("answered by one with code 1001"));
         let gone = |connection: &mut Connection| connection.drain();
         assert!(refused(gone, LONG, close).contains("without a Close frame"));
+    }
+
+    /// Each read is in time, and all of them together are not.
+    #[test]
+    fn a_server_that_sends_for_ever_and_answers_nothing_ends_no_later() {
+        let pings = |connection: &mut Connection| -> Option<()> {
+            loop {
+                connection.send(&frame(FINAL | PING, b"tick"))?;
+                std::thread::sleep(Duration::from_millis(20));
+            }
+        };
+        for proof in [echo, ping, close] as [fn(&mut Subject<'_>) -> Verdict; 3] {
+            let error = within(LONG, move || refused(pings, SOON, proof));
+            assert!(error.contains("the server did not answer in time"), "{error}");
+        }
     }
 
     #[test]

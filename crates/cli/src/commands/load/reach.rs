@@ -1,5 +1,7 @@
 //! Where connections go: to the URL's host, or elsewhere.
-use pippin_lab::address::Url;
+use pippin_engine::{EngineError, Place};
+use pippin_lab::address::{PATIENCE, Url};
+use std::io::ErrorKind;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -19,16 +21,29 @@ pub fn of(arguments: &LoadArguments, url: &Url, timeout: Duration) -> Result<Rea
     if let Some(path) = &arguments.reach.unix_socket {
         // A load may begin in another folder, so use the absolute path.
         let path = std::path::absolute(path).unwrap_or_else(|_| path.clone());
-        std::os::unix::net::UnixStream::connect(&path).map_err(|error| {
-            CliError::User(format!(
-                "--unix-socket: nobody answers at {}: {error}; is the server running?",
-                path.display()
-            ))
-        })?;
+        Place::from(path.as_path())
+            .reach(timeout.min(PATIENCE))
+            .map_err(|error| CliError::User(format!("--unix-socket: {}", why(&error))))?;
         return Ok(Reach { addresses: Vec::new(), unix_socket: Some(path) });
     }
-    let addresses = elsewhere(arguments, url)?.resolve(&arguments.hosts.allow_host, timeout)?;
+    let source = arguments.source_ips.first().copied();
+    let url = elsewhere(arguments, url)?;
+    let addresses = url.resolve(&arguments.hosts.allow_host, source, timeout)?;
     Ok(Reach { addresses, unix_socket: None })
+}
+
+/// Why a unix socket cannot be loaded.
+fn why(error: &EngineError) -> String {
+    match error {
+        // Its server is running, and says nothing.
+        EngineError::Unreachable { address, error } if error.kind() == ErrorKind::WouldBlock => {
+            format!("nobody answers at {address}: {error}")
+        }
+        EngineError::Unreachable { address, error } => {
+            format!("nobody answers at {address}: {error}; is the server running?")
+        }
+        other => other.to_string(),
+    }
 }
 
 /// The URL with the host and port of `--connect-to`.

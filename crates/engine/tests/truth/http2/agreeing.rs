@@ -1,13 +1,14 @@
 //! Whether the server speaks HTTP/2: over TLS it is agreed on, and without TLS one has to know.
 use pippin_model::load_result::ErrorKind;
 use pippin_model::load_spec::{BodyCheck, IoChoice, LoadSpec, Protocol};
-use pippin_reference::frames::{Connection, Server};
+use pippin_reference::frames::{Connection, Server, kind};
 use pippin_reference::scripted::{Answer, Script, spawn};
 use pippin_reference::tls::{Authority, Certified, Front, Manner};
 
 use super::library::Library;
 use super::streams;
-use crate::support::{closed, closed_for, errors, get, ms, on_each_loop, run, trusting};
+use crate::patience::patient_tests;
+use crate::support::{closed, closed_for, errors, get, ms, on_each_loop, run, trusting, within};
 
 on_each_loop!(
     over_tls_it_is_agreed_on,
@@ -16,6 +17,8 @@ on_each_loop!(
     a_server_of_http1,
     a_server_that_says_nothing
 );
+
+patient_tests!(the_look_ends_where_the_settings_come_byte_by_byte);
 
 fn over_tls_it_is_agreed_on(io: IoChoice) {
     let (server, authority) = (Library::new(h2::server::Builder::new()), Authority::new());
@@ -109,5 +112,26 @@ fn a_server_that_says_nothing(_: IoChoice) {
     let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let address = silent.local_addr().unwrap();
     let refused = pippin_engine::try_connection(address, None, Protocol::Http2, ms(100));
-    assert!(refused.unwrap_err().to_string().contains("HTTP/2"));
+    let refused = refused.unwrap_err().to_string();
+    assert!(refused.contains("HTTP/2") && refused.contains(LATE), "{refused}");
+}
+
+const LATE: &str = "the server did not answer in time";
+
+/// Each read is in time, and all of them together are not.
+fn the_look_ends_where_the_settings_come_byte_by_byte() {
+    let server = Server::raw(|connection| {
+        let length = [0, 0x3F, 0xFC];
+        connection.send(&[&length[..], &[kind::SETTINGS, 0, 0, 0, 0, 0]].concat())?;
+        loop {
+            connection.send(&[0])?;
+            std::thread::sleep(ms(20));
+        }
+    });
+    let address = server.unwrap().address;
+    let refused = within(ms(15_000), move || {
+        pippin_engine::try_connection(address, None, Protocol::Http2, ms(200))
+    });
+    let refused = refused.unwrap_err().to_string();
+    assert!(refused.contains(LATE), "{refused}");
 }

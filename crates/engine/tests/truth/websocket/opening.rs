@@ -1,12 +1,13 @@
 //! Handshakes that succeed, fail or take long.
 use pippin_model::load_result::ErrorKind;
 use pippin_model::load_spec::{IoChoice, LoadSpec, Timeouts};
-use pippin_reference::messages::{Connection, Server, text};
+use pippin_reference::messages::{Connection, FINAL, PING, Server, frame, text};
 
 use super::echoes::serve;
-use super::{messages, seen, serving_raw};
+use super::{messages, seen, serving, serving_raw};
+use crate::patience::patient_tests;
 use crate::support::{
-    MS, assert_takes, closed, closed_for, errors, ms, on_each_loop, quantile_ms, run,
+    MS, assert_takes, closed, closed_for, errors, ms, on_each_loop, quantile_ms, run, within,
 };
 
 on_each_loop!(
@@ -16,6 +17,12 @@ on_each_loop!(
     a_server_that_does_not_speak_it,
     a_server_that_leaves_in_the_handshake,
     a_handshake_that_takes_too_long,
+    hints_before_the_consent,
+);
+
+patient_tests!(
+    the_look_does_not_wait_for_the_answer_to_its_close,
+    the_look_ends_where_the_consent_comes_byte_by_byte,
 );
 
 /// The server consents after 100 ms, and echoes at once.
@@ -104,4 +111,58 @@ fn a_handshake_that_takes_too_long(io: IoChoice) {
     assert!(result.measured.errors[&ErrorKind::Upgrade] >= 2, "{:?}", errors(&result));
     let failures = &seen(&result).failures;
     assert!(failures.keys().all(|why| why.contains("did not end in time")), "{failures:?}");
+}
+
+fn hints_before_the_consent(io: IoChoice) {
+    let server = serving_raw(|connection| {
+        let head = connection.head()?;
+        let hints = "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n";
+        connection.send([hints, &Connection::consent(&head)].concat().as_bytes())?;
+        serve(connection)
+    });
+    let result = run(&messages(closed(server.address, io, 2, 20)));
+    assert_eq!((result.measured.requests.good, errors(&result)), (20, vec![]));
+}
+
+/// The look before a load, which may take this long in all: what is wrong.
+fn look(server: &Server, limit_ms: u64) -> Option<String> {
+    let load = messages(closed(server.address, IoChoice::Auto, 1, 1));
+    within(ms(15_000), move || {
+        pippin_engine::try_places(&load, ms(limit_ms)).err().map(|error| error.to_string())
+    })
+}
+
+/// The server sends messages or pings for ever whatever the client says, or reads its Close and
+/// says nothing. The look would wait for 60 s or for ever.
+fn the_look_does_not_wait_for_the_answer_to_its_close() {
+    let for_ever = |bytes: Vec<u8>| {
+        serving(move |connection| {
+            loop {
+                connection.send(&bytes)?;
+                std::thread::sleep(ms(1));
+            }
+        })
+    };
+    let silent = serving(|connection| {
+        connection.drain();
+        std::thread::sleep(ms(70_000));
+        None
+    });
+    for server in [for_ever(text(b"tick")), for_ever(frame(FINAL | PING, b"tick")), silent] {
+        assert_eq!(look(&server, 60_000), None);
+    }
+}
+
+/// Each read is in time, and all of them together are not.
+fn the_look_ends_where_the_consent_comes_byte_by_byte() {
+    let server = serving_raw(|connection| {
+        connection.head()?;
+        connection.send(b"HTTP/1.1 101 Switching Protocols\r\nX: ")?;
+        loop {
+            connection.send(b"y")?;
+            std::thread::sleep(ms(20));
+        }
+    });
+    let why = look(&server, 200).unwrap();
+    assert!(why.contains("the handshake of the WebSocket did not end in time"), "{why}");
 }

@@ -1,0 +1,147 @@
+//! Where a connection goes to and where it comes from.
+use std::fmt;
+use std::io::{self, ErrorKind, Write};
+use std::net::{IpAddr, SocketAddr};
+use std::os::fd::AsRawFd as _;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use pippin_model::load_spec::{LoadSpec, ProxyHeader};
+use socket2::{Domain, SockAddr, Type};
+
+use super::socket::{Socket, left};
+use crate::error::EngineError;
+use crate::io::socket::{KernelAddress, set_option};
+use crate::proxy_header;
+
+const QUEUE_FULL: &str = "its queue is full: the server accepts no connections";
+
+/// Where a stream goes, and from which address.
+#[derive(Debug, Clone, Copy)]
+pub struct Place<'a> {
+    at: At<'a>,
+    /// `None`: the kernel chooses.
+    source: Option<IpAddr>,
+    proxy_header: Option<ProxyHeader>,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum At<'a> {
+    Tcp(SocketAddr),
+    Unix(&'a Path),
+}
+
+impl From<SocketAddr> for Place<'_> {
+    fn from(address: SocketAddr) -> Self {
+        Self { at: At::Tcp(address), source: None, proxy_header: None }
+    }
+}
+
+impl<'a> From<&'a Path> for Place<'a> {
+    fn from(socket: &'a Path) -> Self {
+        Self { at: At::Unix(socket), source: None, proxy_header: None }
+    }
+}
+
+impl<'a> Place<'a> {
+    /// All places to which connections of a load go. They come from the first source address of the
+    /// load, if it has any.
+    pub fn all_of(spec: &'a LoadSpec) -> impl Iterator<Item = Self> {
+        let unix = spec.unix_socket.as_deref().map(At::Unix);
+        let all = spec.addresses.iter().copied().map(At::Tcp).chain(unix);
+        let source = spec.source_addresses.first().copied();
+        all.map(move |at| Self { at, source, proxy_header: spec.proxy_header })
+    }
+
+    /// The same place, reached from this address of this machine; `None` lets the kernel choose.
+    #[must_use]
+    pub const fn coming_from(self, source: Option<IpAddr>) -> Self {
+        Self { source, ..self }
+    }
+
+    /// Opens a connection within `limit`, sends nothing, and closes it: whether somebody listens.
+    ///
+    /// # Errors
+    /// [`EngineError::Unreachable`] if nobody listens, or no connection is open in time. Its error
+    /// is `WouldBlock` if the queue of a unix socket is full, so that somebody listens. Other
+    /// errors are about the source address, or about the path of the unix socket.
+    pub fn reach(&self, limit: Duration) -> Result<(), EngineError> {
+        self.open(Instant::now() + limit).map(drop)
+    }
+
+    /// A connection; nothing was sent over it. It is open before `until`, which bounds it from then
+    /// on.
+    pub(super) fn open(&self, until: Instant) -> Result<Socket, EngineError> {
+        let unreachable = |error| EngineError::Unreachable { address: self.to_string(), error };
+        match self.at {
+            At::Tcp(address) => {
+                let socket = self.bound(address)?;
+                let connect = || {
+                    socket.connect_timeout(&address.into(), left(until)?)?;
+                    socket.set_tcp_nodelay(true)
+                };
+                connect().map_err(unreachable)?;
+                Ok(Socket::new(socket, until))
+            }
+            At::Unix(path) => {
+                KernelAddress::unix(path)
+                    .map_err(|error| EngineError::UnixSocket { path: path.into(), error })?;
+                connect_unix(path, until).map_err(unreachable)
+            }
+        }
+    }
+
+    /// A socket for this address, bound to the source address if there is one.
+    fn bound(&self, address: SocketAddr) -> Result<socket2::Socket, EngineError> {
+        let socket = socket2::Socket::new(Domain::for_address(address), Type::STREAM, None)
+            .map_err(|error| EngineError::Unreachable { address: self.to_string(), error })?;
+        if let Some(source) = self.source {
+            if source.is_ipv4() != address.is_ipv4() {
+                return Err(EngineError::SourceFamily { from_address: source, to: address });
+            }
+            // As in a load: the port is chosen by connect(2), for the pair of addresses.
+            set_option(socket.as_raw_fd(), libc::IPPROTO_IP, libc::IP_BIND_ADDRESS_NO_PORT, 1);
+            socket
+                .bind(&SocketAddr::new(source, 0).into())
+                .map_err(|error| EngineError::SourceAddress { address: source, error })?;
+        }
+        Ok(socket)
+    }
+
+    /// Sends what a connection begins with, if anything: the header of the PROXY protocol.
+    pub(super) fn introduce(&self, socket: &mut Socket) -> io::Result<()> {
+        match (self.proxy_header, socket.ends()?) {
+            (Some(version), Some((from, to))) => {
+                socket.write_all(&proxy_header::of(version, from, to))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// connect(2) waits as long as the queue of the listener is full, or until the send timeout is over
+/// (socket(7)).
+fn connect_unix(path: &Path, until: Instant) -> io::Result<Socket> {
+    let address = SockAddr::unix(path)?;
+    let socket = socket2::Socket::new(Domain::UNIX, Type::STREAM, None)?;
+    loop {
+        socket.set_write_timeout(Some(left(until)?))?;
+        match socket.connect(&address) {
+            Ok(()) => return Ok(Socket::new(socket, until)),
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(error) if error.kind() == ErrorKind::WouldBlock => {
+                return Err(io::Error::new(ErrorKind::WouldBlock, QUEUE_FULL));
+            }
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+impl fmt::Display for Place<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.at {
+            At::Tcp(address) => address.fmt(f),
+            At::Unix(path) => path.display().fmt(f),
+        }
+    }
+}
