@@ -298,15 +298,19 @@ impl Epoll {
         if socket.connecting {
             return self.connected(slot);
         }
+        // What has come is read first: a write may fail because the server has answered and gone.
+        if self.flags & (IN | CLOSING) != 0
+            && let Some(event) = self.read(slot)
+        {
+            return Some(event);
+        }
+        let socket = &mut self.sockets[slot as usize];
         if socket.blocked && self.flags & OUT != 0 {
             self.flags &= !OUT;
             socket.blocked = false;
             return Some(Event::Writable { slot });
         }
-        if self.flags & (IN | CLOSING) == 0 {
-            return None;
-        }
-        self.read(slot)
+        None
     }
 
     fn connected(&mut self, slot: u32) -> Option<Event> {
@@ -336,7 +340,7 @@ impl Epoll {
         self.syscalls += 1;
         match socket::receive(fd, &mut self.buffer) {
             Ok((0, _)) => {
-                self.flags = TAKEN;
+                self.flags = TAKEN | self.flags & OUT;
                 Some(Event::Closed { slot, errno: None })
             }
             Ok((length, stamp_unix_ns)) => {
@@ -352,11 +356,11 @@ impl Epoll {
                 Some(Event::Received { slot })
             }
             Err(libc::EAGAIN | libc::EINTR) => {
-                self.flags = TAKEN;
+                self.flags = TAKEN | self.flags & OUT;
                 None
             }
             Err(error) => {
-                self.flags = TAKEN;
+                self.flags = TAKEN | self.flags & OUT;
                 Some(Event::Closed { slot, errno: Some(error) })
             }
         }

@@ -113,6 +113,12 @@ pub(crate) trait Io: Sized {
     /// IPv6.
     fn ends(&self, slot: u32) -> Option<(SocketAddr, SocketAddr)>;
 
+    /// Whether the kernel may still take bytes of a large send that was queued.
+    #[inline]
+    fn is_sending(&self, _slot: u32) -> bool {
+        false
+    }
+
     /// Whether the server's close is already known although its event has not been taken yet.
     fn is_closing(&self, slot: u32) -> bool;
 

@@ -174,17 +174,18 @@ impl Io for Uring {
     fn send(&mut self, slot: u32, bytes: &[u8]) -> Sending {
         let socket = &mut self.sockets[slot as usize];
         let fd = socket.fd;
-        if self.pipelines && std::mem::replace(&mut socket.is_sending, true) {
+        socket.may_wait = bytes.len() > LEAST_ROOM as usize;
+        let is_followed = self.pipelines || socket.may_wait;
+        if is_followed && std::mem::replace(&mut socket.is_sending, true) {
             return Sending::Blocked(0);
         }
-        socket.may_wait = bytes.len() > LEAST_ROOM as usize;
         let data = self.data(slot, SEND);
         let entry = opcode::Send::new(Fd(fd), bytes.as_ptr(), bytes.len() as u32)
             .flags(libc::MSG_NOSIGNAL | libc::MSG_WAITALL)
             .build()
             .user_data(data);
         // The bytes lie in the wire, or in memory that their connection keeps.
-        self.push(if self.pipelines { entry } else { entry.flags(Flags::SKIP_SUCCESS) });
+        self.push(if is_followed { entry } else { entry.flags(Flags::SKIP_SUCCESS) });
         Sending::Queued
     }
 
@@ -222,6 +223,12 @@ impl Io for Uring {
         socket.fd = NO_FD;
         socket.is_armed = false;
         socket.generation = socket.generation.wrapping_add(1);
+    }
+
+    #[inline]
+    fn is_sending(&self, slot: u32) -> bool {
+        let socket = &self.sockets[slot as usize];
+        socket.is_sending && socket.may_wait
     }
 
     fn submit(&mut self) -> io::Result<()> {
@@ -435,7 +442,7 @@ impl Uring {
         Event::Writable { slot }
     }
 
-    /// A send of a pipelined connection is complete, or any send has failed.
+    /// A send that another one may follow, or that may wait, is complete; or any send has failed.
     fn sent(&mut self, slot: u32, result: i32) -> Option<Event> {
         self.sockets[slot as usize].is_sending = false;
         if result < 0 {

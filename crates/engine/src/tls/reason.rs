@@ -91,6 +91,11 @@ fn certificate_in_words(error: &CertificateError) -> String {
         }
         CertificateError::Revoked => "the certificate was revoked".into(),
         CertificateError::BadSignature => "the certificate's signature is wrong".into(),
+        // The kind is known to the library below alone.
+        CertificateError::Other(other) if format!("{other:?}").contains("CaUsedAsEndEntity") => {
+            "the server uses an authority's certificate (CA:TRUE) as its own, which is not accepted"
+                .into()
+        }
         other => format!("the certificate cannot be accepted: {other}"),
     }
 }

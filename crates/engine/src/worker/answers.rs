@@ -6,7 +6,7 @@ use super::flights::InFlight;
 use super::{Core, Stack, Worker};
 use crate::check::{Judge, Timing};
 use crate::io::Io;
-use crate::protocol::{Answers, Protocol, Step};
+use crate::protocol::{Answers, Outgoing as _, Protocol, Step};
 use crate::transport::Transport;
 use crate::uncounted::AnswerSpans;
 use crate::wire::Wire;
@@ -108,7 +108,10 @@ impl<S: Stack> Worker<'_, S> {
     #[inline]
     fn settled(&mut self, slot: u32) {
         let connection = &self.core.connections[slot as usize];
-        if connection.in_flight == 0 && self.core.is_used_up(connection) {
+        // The server answered before it had read the whole request. What is left of it would keep
+        // the next one waiting, perhaps for ever (RFC 9112 section 9.3: who stops sending closes).
+        let is_unsent = !connection.out.is_empty() || self.io.is_sending(slot);
+        if connection.in_flight == 0 && (is_unsent || self.core.is_used_up(connection)) {
             self.drop_connection(slot);
         } else if connection.server_closes
             || (connection.in_flight == 0

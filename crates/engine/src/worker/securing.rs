@@ -151,7 +151,7 @@ impl<S: Stack> Worker<'_, S> {
         S::Transport::unblock(&mut self.core.connections[slot as usize].transport);
         match self.flush(slot) {
             Sending::Failed(errno) => {
-                self.closed(slot, Some(errno));
+                self.rest_failed(slot, errno);
                 false
             }
             Sending::Blocked(_) => false,

@@ -31,6 +31,9 @@ impl<S: Stack> Worker<'_, S> {
 
     pub(super) fn connected(&mut self, slot: u32) {
         self.tick();
+        if self.core.recorder.finished_at.is_some() {
+            return;
+        }
         let handshake = self.io.handshake(slot);
         let core = &mut self.core;
         let connection = &mut core.connections[slot as usize];
@@ -149,14 +152,16 @@ impl<S: Stack> Worker<'_, S> {
 
     /// The kernel takes more: sends the rest of the last write, then what has become due.
     pub(super) fn writable(&mut self, slot: u32) {
-        if S::Transport::SECURES && !self.flush_rest(slot) {
+        if self.core.recorder.finished_at.is_some()
+            || S::Transport::SECURES && !self.flush_rest(slot)
+        {
             return;
         }
         let was_full = self.core.was_full(slot);
         if !self.core.connections[slot as usize].out.is_empty()
             && let Sending::Failed(errno) = self.transmit(slot)
         {
-            return self.closed(slot, Some(errno));
+            return self.rest_failed(slot, errno);
         }
         if !self.core.is_up(slot) {
             return;
@@ -167,6 +172,17 @@ impl<S: Stack> Worker<'_, S> {
             self.dispatch();
         } else if self.core.connections[slot as usize].pending > 0 {
             self.send_pending(slot);
+        }
+    }
+}
+
+impl<S: Stack> Worker<'_, S> {
+    /// The rest of a request cannot be sent. If the server is gone, it may have answered before: what
+    /// it sent is read first, and the end of the connection comes behind it.
+    pub(super) fn rest_failed(&mut self, slot: u32, errno: i32) {
+        let is_gone = losses::connect_error(errno) == ErrorKind::ConnectReset;
+        if !is_gone || self.core.connections[slot as usize].in_flight == 0 {
+            self.closed(slot, Some(errno));
         }
     }
 }

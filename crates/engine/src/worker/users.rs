@@ -270,7 +270,7 @@ impl<S: Stack> Worker<'_, S> {
             if self.core.quota == 0 || !self.core.has_free() {
                 return;
             }
-            let Some(user) = self.core.free.pop_front() else { return };
+            let Some(user) = self.core.take_free() else { return };
             let (slot, tag) = self.core.place_of(user);
             if !S::Protocol::IN_ORDER && self.core.is_parked(slot, tag) {
                 continue;
@@ -426,14 +426,24 @@ impl<S: Stack> Core<'_, S> {
         }
     }
 
-    /// Open loop: whether a connection is free for an arrival. One that is not open must be allowed
-    /// to open, which is limited after a failure.
+    /// Open loop: whether a connection is free for an arrival.
     fn has_free(&self) -> bool {
-        self.free.front().is_some_and(|user| {
-            let (slot, _) = self.place_of(*user);
-            let connection = &self.connections[slot as usize];
-            !connection.has_failed || connection.link == Link::Up || self.opening.has_room()
-        })
+        self.free.iter().any(|user| self.is_usable(*user))
+    }
+
+    /// The first user whose connection is free for an arrival. Those before it go to the end of the
+    /// line.
+    fn take_free(&mut self) -> Option<u32> {
+        let place = self.free.iter().position(|user| self.is_usable(*user))?;
+        self.free.rotate_left(place);
+        self.free.pop_front()
+    }
+
+    /// Whether the connection of a user is open, or may be opened, which is limited after a failure.
+    fn is_usable(&self, user: u32) -> bool {
+        let (slot, _) = self.place_of(user);
+        let connection = &self.connections[slot as usize];
+        !connection.has_failed || connection.link == Link::Up || self.opening.has_room()
     }
 
     /// The users of a connection who do nothing wait for arrivals.

@@ -17,6 +17,7 @@ mod connecting;
 mod counting;
 mod devices;
 mod drawing;
+mod early_answers;
 mod early_bytes;
 mod framing;
 mod http2;

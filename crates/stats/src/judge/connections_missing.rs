@@ -1,5 +1,6 @@
 //! INVALID: fewer connections were open than requested.
 use pippin_model::caveat::{Caveat, Severity};
+use pippin_model::load_result::ConnectionCounts;
 use pippin_model::units::counted;
 
 use crate::judge::evidence::{Evidence, caveat, whole};
@@ -23,6 +24,9 @@ pub fn judge(evidence: &Evidence) -> Option<Caveat> {
     {
         return None;
     }
+    if are_replaced(evidence, counts) && full_queue(evidence, asked).is_none() {
+        return None;
+    }
     let seen = if counts.peak < asked {
         format!(
             "{} requested, at most {} open",
@@ -36,7 +40,7 @@ pub fn judge(evidence: &Evidence) -> Option<Caveat> {
                 .map(|window| window.live_connections as f64)
                 .collect::<Vec<_>>(),
         )?;
-        if evidence.requests_per_connection() == Some(1) || live >= LIVE * asked as f64 {
+        if live >= LIVE * asked as f64 {
             return None;
         }
         format!(
@@ -61,6 +65,18 @@ pub fn judge(evidence: &Evidence) -> Option<Caveat> {
     Some(caveat("connections_missing", Severity::Invalid, seen + &because, advice))
 }
 
+/// Whether connections end as the load or the server wants it, and none failed to open. A user opens
+/// the next one when it has something to send, so that a user who thinks has none.
+fn are_replaced(evidence: &Evidence, counts: ConnectionCounts) -> bool {
+    let schedule = &evidence.profile().schedule;
+    let by_load =
+        evidence.requests_per_connection().is_some() && schedule.requests_per_user().is_none();
+    let by_server = counts.closed_by_server >= counts.asked;
+    let errors = evidence.measured().map(|measured| &measured.errors);
+    let has_failed = errors.is_some_and(|all| all.keys().any(|kind| kind.is_before_sending()));
+    (by_load || by_server) && !has_failed && counts.opened >= counts.asked
+}
+
 /// The server's backlog, if it has no room for all connections and was full: the kernel dropped
 /// some, or as many were seen to wait. Connections that the kernel drops try again after 1 s, 3 s,
 /// 7 s; where each answer ends its connection, some never come to their turn.
@@ -77,6 +93,7 @@ mod tests {
     use super::*;
     use crate::judge::test::judged;
     use pippin_model::example::ExampleTrial;
+    use pippin_model::load_result::ErrorKind;
 
     #[test]
     fn one_missing_connection_is_seen() {
@@ -143,5 +160,30 @@ mod tests {
             .iter_mut()
             .for_each(|window| window.live_connections = 6);
         assert_eq!(judged(judge, &closing), None);
+    }
+
+    /// Users who think have no connection while they do, if it ended with the answer.
+    #[test]
+    fn connections_that_end_as_they_should_are_not_missing() {
+        let with = |requests_per_connection, closed_by_server, opened| {
+            let mut trial = ExampleTrial::hello();
+            if let Some(requests) = requests_per_connection {
+                trial = trial.requests_per_connection(requests);
+            }
+            let mut record = trial.build();
+            let connections = &mut record.load.as_mut().unwrap().measured.connections;
+            (connections.peak, connections.opened) = (4, opened);
+            connections.closed_by_server = closed_by_server;
+            record
+        };
+        for (by_load, by_server) in [(Some(1), 0), (Some(3), 0), (None, 100_000)] {
+            let mut record = with(by_load, by_server, 100_000);
+            assert_eq!(judged(judge, &record), None, "{by_load:?} {by_server}");
+            let errors = &mut record.load.as_mut().unwrap().measured.errors;
+            errors.insert(ErrorKind::ConnectTimeout, 1);
+            assert!(judged(judge, &record).is_some(), "some could not be opened");
+        }
+        assert!(judged(judge, &with(Some(1), 0, 9)).is_some(), "some were never opened");
+        assert!(judged(judge, &with(None, 3, 100_000)).is_some(), "few were closed");
     }
 }

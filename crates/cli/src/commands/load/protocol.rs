@@ -81,7 +81,7 @@ const fn fix(error: &EngineError, protocol: Protocol) -> &'static str {
             "; name what it is for with --server-name NAME, or do not verify it with --insecure"
         }
         EngineError::Handshake { remedy: Some(Remedy::DoNotVerify), .. } => {
-            "; renew it, or do not verify it with --insecure"
+            "; give the server another one, or do not verify it with --insecure"
         }
         EngineError::Handshake { remedy: Some(Remedy::PlainHttp), .. } => "; if so, write http://",
         EngineError::Handshake { remedy: Some(Remedy::OtherProtocol), .. } => {

@@ -5,12 +5,13 @@ use pippin_reference::messages::{Connection, FINAL, PING, Server, frame, text};
 
 use super::echoes::serve;
 use super::{messages, seen, serving, serving_raw};
-use crate::patience::patient_tests;
+use crate::patience::{in_time, patient_tests};
 use crate::support::{
-    MS, assert_takes, closed, closed_for, errors, ms, on_each_loop, quantile_ms, run, within,
+    MS, assert_takes, closed, closed_for, errors, ms, on_each_loop, open, quantile_ms, run, within,
 };
 
 on_each_loop!(
+    who_cannot_open_blocks_nobody,
     a_handshake_is_no_part_of_a_message,
     a_consent_in_pieces_with_a_message_behind_it,
     a_wrong_proof_opens_nothing,
@@ -165,4 +166,23 @@ fn the_look_ends_where_the_consent_comes_byte_by_byte() {
     });
     let why = look(&server, 200).unwrap();
     assert!(why.contains("the handshake of the WebSocket did not end in time"), "{why}");
+}
+
+/// Five of 80 sockets open. The others are tried in vain, 64 at a time, and those that must wait for
+/// that stand in nobody's way: the five answer in each second.
+fn who_cannot_open_blocks_nobody(io: IoChoice) {
+    let server = serving_raw(|connection| {
+        let head = connection.head()?;
+        if connection.nth >= 5 {
+            std::thread::sleep(ms(5_000));
+            return None;
+        }
+        connection.send(Connection::consent(&head).as_bytes())?;
+        serve(connection)
+    });
+    let spec = open(server.address, io, 80, 200.0, 3_000);
+    let timeouts = Timeouts { connect_ns: 2_500 * MS, ..spec.timeouts };
+    let result = run(&messages(LoadSpec { timeouts, ..spec }));
+    let answered: Vec<u64> = result.windows.iter().map(|window| window.completed).collect();
+    in_time(answered.iter().all(|count| *count > 0), || format!("{answered:?}"));
 }

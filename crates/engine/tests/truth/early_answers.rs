@@ -1,0 +1,95 @@
+//! Servers that answer before they have read the request to its end.
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+use pippin_model::load_spec::{BodyCheck, Check, IoChoice, LoadSpec, Request};
+
+use crate::support::{closed, errors, get, ms, on_each_loop, run};
+
+on_each_loop!(
+    who_reads_no_further_gets_the_next_request_elsewhere,
+    no_request_is_written_into_another,
+    an_answer_before_a_reset_counts,
+);
+
+/// More than the buffers of both kernels hold.
+const BODY_BYTES: usize = 12 << 20;
+const OK: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello";
+const TOO_LARGE: &[u8] =
+    b"HTTP/1.1 413 Content Too Large\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
+
+/// A server; the script gets each connection after the head of its first request.
+fn server(script: impl Fn(TcpStream) + Send + Sync + 'static) -> SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let (address, script) = (listener.local_addr().unwrap(), Arc::new(script));
+    std::thread::spawn(move || {
+        for mut stream in listener.incoming().map_while(Result::ok) {
+            let script = Arc::clone(&script);
+            std::thread::spawn(move || read_head(&mut stream).map(|()| script(stream)));
+        }
+    });
+    address
+}
+
+/// Reads to the end of a head, byte by byte.
+fn read_head(stream: &mut TcpStream) -> Option<()> {
+    let mut head = Vec::new();
+    let mut byte = [0];
+    while !head.ends_with(b"\r\n\r\n") {
+        stream.read_exact(&mut byte).ok()?;
+        head.push(byte[0]);
+    }
+    Some(())
+}
+
+/// So many requests with a large body, by two users; right answers have this status.
+fn uploads(address: SocketAddr, io: IoChoice, status: u16, count: u64) -> LoadSpec {
+    let check = Check { status: vec![status], ..Check::default() };
+    let body = vec![b'b'; BODY_BYTES];
+    let request = Request { method: "POST".into(), body, check, ..get(BodyCheck::Any) };
+    LoadSpec { requests: vec![request].into(), ..closed(address, io, 2, count) }
+}
+
+fn who_reads_no_further_gets_the_next_request_elsewhere(io: IoChoice) {
+    let address = server(|mut stream| {
+        stream.write_all(OK).unwrap();
+        std::thread::sleep(ms(3_000));
+    });
+    let result = run(&uploads(address, io, 200, 6));
+    assert_eq!((result.measured.requests.good, errors(&result)), (6, vec![]));
+    assert_eq!(result.measured.connections.opened, 6);
+}
+
+/// The server reads the body in spite of its answer, slowly, and looks for bytes of others in it.
+fn no_request_is_written_into_another(io: IoChoice) {
+    let strange = Arc::new(AtomicU64::new(0));
+    let seen = Arc::clone(&strange);
+    let address = server(move |mut stream| {
+        stream.write_all(OK).unwrap();
+        let mut buffer = vec![0; 64 * 1024];
+        let mut left = BODY_BYTES;
+        while left > 0 {
+            std::thread::sleep(ms(1));
+            let room = buffer.len().min(left);
+            let Ok(length) = stream.read(&mut buffer[..room]) else { return };
+            if length == 0 {
+                return;
+            }
+            seen.fetch_add(u64::from(buffer[..length].iter().any(|byte| *byte != b'b')), Relaxed);
+            left -= length;
+        }
+    });
+    let result = run(&uploads(address, io, 200, 6));
+    assert_eq!((result.measured.requests.good, errors(&result)), (6, vec![]));
+    std::thread::sleep(ms(300));
+    assert_eq!(strange.load(Relaxed), 0);
+}
+
+/// The server closes with bytes that it has not read, so that its kernel resets the connection.
+fn an_answer_before_a_reset_counts(io: IoChoice) {
+    let address = server(|mut stream| stream.write_all(TOO_LARGE).unwrap());
+    let result = run(&uploads(address, io, 413, 20));
+    assert_eq!((result.measured.status.s4xx, errors(&result)), (20, vec![]));
+}
