@@ -16,8 +16,11 @@ pub(crate) struct Walker {
     /// The value in each place.
     pub values: Vec<String>,
     pub cookies: Jar,
-    /// The target of its last request.
+    /// The target of the last request of its walk; empty before the first.
     pub path: String,
+    /// The target of the last request of its walk with a good answer, to which references relate. A
+    /// request that is sent again has the same.
+    pub base: String,
     walk: Walk,
     /// The next step begins another walk.
     is_over: bool,
@@ -53,6 +56,7 @@ impl Walkers {
                 values: vec![String::new(); places],
                 cookies: Jar::default(),
                 path: String::new(),
+                base: String::new(),
                 walk,
                 is_over: arrive,
                 draw: walk.draw(spec.seed),
@@ -100,6 +104,8 @@ impl Walkers {
         walker.is_over = false;
         walker.draw = walker.walk.draw(self.seed);
         walker.cookies.clear();
+        walker.path.clear();
+        walker.base.clear();
         let mut from = 0;
         for variable in &self.variables {
             let to = from + variable.width();
@@ -134,6 +140,7 @@ impl Walkers {
     pub fn after(&mut self, slot: u32, step: u32, is_good: bool) -> u32 {
         let walker = &mut self.all[slot as usize];
         walker.think = self.thinks[step as usize];
+        walker.base.clone_from(&walker.path);
         let next = step + 1;
         walker.is_over = !is_good || next as usize == self.scripts.len();
         if walker.is_over { 0 } else { next }
