@@ -109,6 +109,11 @@ pub fn parse_toml<T: DeserializeOwned>(path: &Path, text: &str) -> Result<T, Fil
     })
 }
 
+/// The text of a file without the byte-order mark that some editors put before it.
+pub(crate) fn without_mark(text: &str) -> &str {
+    text.strip_prefix('\u{feff}').unwrap_or(text)
+}
+
 /// Adds "did you mean" to serde's "unknown field `a`, expected one of `b`, `c`", and to the same
 /// for variants.
 pub(crate) fn with_suggestion(message: &str) -> String {

@@ -14,7 +14,7 @@ use std::collections::HashMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::file::FileError;
+use crate::file::{FileError, without_mark};
 use crate::load_spec::{Check, Request};
 
 /// The content of a file of requests.
@@ -83,7 +83,9 @@ impl Format {
     #[must_use]
     pub fn of(path: &Path, text: &str) -> Self {
         let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
-        if ["jsonl", "ndjson", "json"].contains(&ending) || text.trim_start().starts_with('{') {
+        if ["jsonl", "ndjson", "json"].contains(&ending)
+            || without_mark(text).trim_start().starts_with('{')
+        {
             Self::JsonLines
         } else {
             Self::Vegeta
@@ -109,11 +111,12 @@ pub fn read(path: &Path, format: Option<Format>) -> Result<RequestFile, FileErro
     })
 }
 
-/// Parses the text of a file of requests.
+/// Parses the text of a file of requests, with or without a byte-order mark.
 ///
 /// # Errors
 /// At the first wrong line; line 0 means the whole text.
 pub fn parse(text: &str, format: Format, bodies: &mut Bodies) -> Result<RequestFile, WrongLine> {
+    let text = without_mark(text);
     let mut file = RequestFile::default();
     let mut add = |line: usize, asked: Asked| file.add(line, asked).map_err(|why| (line, why));
     match format {
@@ -216,6 +219,22 @@ mod tests {
         assert_eq!(of("a.jsonl", ""), Format::JsonLines);
         assert_eq!(of("a.txt", "\n {\"path\":\"/\"}"), Format::JsonLines);
         assert_eq!(of("a.txt", "GET /\n"), Format::Vegeta);
+    }
+
+    #[test]
+    fn a_byte_order_mark_is_no_part_of_the_first_line() {
+        let first = "\u{feff}{\"path\": \"/\"}\n";
+        assert_eq!(Format::of(Path::new("a.txt"), first), Format::JsonLines);
+        let texts = [
+            (Format::JsonLines, first),
+            (Format::Vegeta, "\u{feff}GET /\n"),
+            (Format::Urls, "\u{feff}/\n"),
+            (Format::Urls, "\u{feff}# one\n/\n"),
+        ];
+        for (format, text) in texts {
+            let file = parse(text, format, &mut Bodies::beside(Path::new("x"))).unwrap();
+            assert_eq!((file.requests.len(), file.requests[0].target.as_str()), (1, "/"), "{text}");
+        }
     }
 
     #[test]

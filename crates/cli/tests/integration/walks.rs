@@ -174,6 +174,16 @@ fn what_does_not_go_with_steps_is_refused_with_the_fix() {
         &["--objective", "p99<50ms", "-d", "4s"],
         &["--objective searches with single requests"],
     );
+    let added = [
+        ("-H", "X: {token}", "nothing is named `token` here"),
+        ("--cookie", "a={user.nam}", "did you mean `{user.name}`?"),
+        ("-H", "X: {user.password}", "which a header cannot hold"),
+    ];
+    checkout.write("users.csv", "name,password\nana,\"a\r\nEvil: 1\"\n");
+    for (flag, value, why) in added {
+        let named = format!("{flag} `{value}` holds for every step. step `login`: ");
+        refused(&[flag, value], &[&named, why]);
+    }
     let url = format!("http://{}/x", server.address());
     let with_path = ["compare", &url, &url, "--scenario", "shop.toml"];
     checkout.pippin(&with_path).exits(2).says(&["has no effect, because shop.toml has the paths"]);

@@ -11,7 +11,7 @@ use crate::drawn::Value;
 use crate::error::{EngineError, place};
 use crate::outgoing::Frames;
 use crate::protocol::{Answers, End, Protocol, Step};
-use crate::scenario::{Filled, Kept, Walker, script};
+use crate::scenario::{Filled, Kept, Walker, reference, script};
 use crate::wire::Wire;
 
 /// HTTP/1.1 with requests that are rendered when they are due, and answers that are kept. Answers
@@ -23,6 +23,8 @@ pub(crate) struct Varied {
     is_secured: bool,
     /// The body of the request that is being rendered.
     body: Vec<u8>,
+    /// Its target.
+    target: String,
 }
 
 /// The request of a step.
@@ -82,6 +84,7 @@ impl Protocol for Varied {
             keeps_cookies: spec.scenario.as_ref().is_some_and(|scenario| scenario.cookies),
             is_secured: spec.tls.is_some(),
             body: Vec::new(),
+            target: String::new(),
         }
     }
 
@@ -89,11 +92,11 @@ impl Protocol for Varied {
     fn render(&mut self, _: &mut Session, _: u32, _: u32, _: Value, _: &mut Frames) {}
 
     fn render_for(&mut self, step: u32, user: &mut Walker, out: &mut Frames) {
-        let Self { steps, body, .. } = self;
+        let Self { steps, body, target, .. } = self;
         let step = &steps[step as usize];
         body.clear();
         step.body.put(&user.values, step.encoding, body);
-        step.put_path(user);
+        step.put_path(user, target);
         let bytes = &mut out.bytes;
         for part in [&step.method, " ", &user.path, " HTTP/1.1\r\n"] {
             bytes.extend_from_slice(part.as_bytes());
@@ -134,21 +137,22 @@ impl Protocol for Varied {
 }
 
 impl Rendering {
-    /// Writes the target of the request to the user's path. A captured one may be a whole URL,
-    /// whose server is the one that sent it.
-    fn put_path(&self, user: &mut Walker) {
-        let mut bytes = std::mem::take(&mut user.path).into_bytes();
+    /// Writes the target of the request to the user's path; `made` is room for it. One that begins
+    /// with a value is a reference (RFC 3986 section 4.1), as in `Location`: it is resolved against
+    /// the path of the user's step before. No fragment is sent (RFC 9110 section 7.1).
+    fn put_path(&self, user: &mut Walker, made: &mut String) {
+        let mut bytes = std::mem::take(made).into_bytes();
         bytes.clear();
         self.target.put(&user.values, Encoding::Percent, &mut bytes);
         // Everything but ASCII is percent-encoded.
-        user.path = String::from_utf8(bytes).unwrap_or_default();
-        if !user.path.starts_with('/') {
-            let behind_server = user.path.split_once("://").map(|(_, rest)| rest.split_once('/'));
-            user.path = match behind_server {
-                Some(behind) => format!("/{}", behind.map_or("", |(_, path)| path)),
-                None => format!("/{}", user.path),
-            };
+        *made = String::from_utf8(bytes).unwrap_or_default();
+        if let Some(end) = made.find('#') {
+            made.truncate(end);
         }
+        if self.target.begins_with_value() && !reference::is_plain_path(made) {
+            *made = reference::resolve(&user.base, made);
+        }
+        std::mem::swap(&mut user.path, made);
     }
 }
 

@@ -2,7 +2,8 @@
 use cookie::Cookie;
 use cookie::time::OffsetDateTime;
 
-/// What a user keeps.
+/// What a user keeps, in the order in which it is sent (section 5.4): longer paths first, and of the
+/// same length those that came first.
 #[derive(Debug, Default)]
 pub(crate) struct Jar(Vec<Kept>);
 
@@ -19,21 +20,29 @@ impl Jar {
         self.0.clear();
     }
 
-    /// Takes the value of a `Set-Cookie`, which came with the answer to a request for this path.
+    /// Takes the value of a `Set-Cookie`, which came with the answer to a request for this path. A
+    /// cookie that replaces one has its place (section 5.3, step 11).
     pub fn take(&mut self, line: &str, asked: &str) {
         let Ok(cookie) = Cookie::parse(line) else { return };
         let path = match cookie.path() {
             Some(path) if path.starts_with('/') => path,
             _ => directory(asked),
         };
-        self.0.retain(|kept| (kept.name.as_str(), kept.path.as_str()) != (cookie.name(), path));
-        if !is_expired(&cookie) {
-            self.0.push(Kept {
-                name: cookie.name().into(),
-                value: cookie.value().into(),
-                path: path.into(),
-                is_secure: cookie.secure() == Some(true),
-            });
+        let same = |kept: &Kept| kept.name == cookie.name() && kept.path == path;
+        let new = Kept {
+            name: cookie.name().into(),
+            value: cookie.value().into(),
+            path: path.into(),
+            is_secure: cookie.secure() == Some(true),
+        };
+        match self.0.iter().position(same) {
+            Some(at) if is_expired(&cookie) => drop(self.0.remove(at)),
+            Some(at) => self.0[at] = new,
+            None if is_expired(&cookie) => {}
+            None => {
+                let at = self.0.partition_point(|kept| kept.path.len() >= path.len());
+                self.0.insert(at, new);
+            }
         }
     }
 
@@ -102,7 +111,7 @@ mod tests {
         jar.take("csrf=\"q\"; Max-Age=1000; Path=/", "/login");
         assert_eq!(sent(&jar, "/a", false), "Cookie: sid=abc; csrf=\"q\"\r\n");
         jar.take("sid=def; Path=/", "/");
-        assert_eq!(sent(&jar, "/a", false), "Cookie: csrf=\"q\"; sid=def\r\n");
+        assert_eq!(sent(&jar, "/a", false), "Cookie: sid=def; csrf=\"q\"\r\n");
         jar.take("sid=\"\"; expires=Thu, 01 Jan 1970 00:00:00 GMT; Max-Age=0; Path=/", "/");
         jar.take("csrf=; expires=Thu, 01-Jan-1970 00:00:00 GMT; Path=/", "/");
         assert_eq!(sent(&jar, "/a", false), "");
@@ -111,6 +120,20 @@ mod tests {
         assert_eq!(sent(&jar, "/a", false), "Cookie: a=1\r\n");
         jar.clear();
         assert_eq!(sent(&jar, "/a", false), "");
+    }
+
+    #[test]
+    fn longer_paths_go_first_and_a_new_value_has_the_place_of_the_old() {
+        let mut jar = Jar::default();
+        for line in ["a=1; Path=/", "b=1; Path=/", "a=2; Path=/shop", "c=1; Path=/shop"] {
+            jar.take(line, "/");
+        }
+        assert_eq!(sent(&jar, "/shop", false), "Cookie: a=2; c=1; a=1; b=1\r\n");
+        jar.take("a=3; Path=/shop", "/");
+        jar.take("a=4; Path=/", "/");
+        assert_eq!(sent(&jar, "/shop", false), "Cookie: a=3; c=1; a=4; b=1\r\n");
+        jar.take("a=; Path=/shop; Max-Age=0", "/");
+        assert_eq!(sent(&jar, "/shop", false), "Cookie: c=1; a=4; b=1\r\n");
     }
 
     #[test]

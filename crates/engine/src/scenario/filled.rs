@@ -32,6 +32,11 @@ impl Filled {
         Text::parse(text).pieces().iter().map(part).collect::<Result<_, _>>().map(Self)
     }
 
+    /// Whether a value comes first.
+    pub fn begins_with_value(&self) -> bool {
+        matches!(self.0.first(), Some(Part::Value { .. }))
+    }
+
     /// Appends the text with these values.
     pub fn put(&self, values: &[String], encoding: Encoding, out: &mut Vec<u8>) {
         for part in &self.0 {

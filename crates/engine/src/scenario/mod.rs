@@ -4,11 +4,13 @@
 //! | module | what it is |
 //! |---|---|
 //! | [`filled`] | texts whose names were looked up once |
+//! | [`reference`] | where a captured URL leads |
 //! | [`script`] | what is asked of the answers to each step |
 //! | [`cookies`] | the cookies of one user |
 //! | [`walker`] | one user, and all users of a worker |
 pub(crate) mod cookies;
 pub(crate) mod filled;
+pub(crate) mod reference;
 pub(crate) mod script;
 pub(crate) mod walker;
 

@@ -16,8 +16,11 @@ pub(crate) struct Walker {
     /// The value in each place.
     pub values: Vec<String>,
     pub cookies: Jar,
-    /// The target of its last request.
+    /// The target of the last request of its walk; empty before the first.
     pub path: String,
+    /// The target of the last request of its walk with a good answer, to which references relate. A
+    /// request that is sent again has the same.
+    pub base: String,
     walk: Walk,
     /// The next step begins another walk.
     is_over: bool,
@@ -53,6 +56,7 @@ impl Walkers {
                 values: vec![String::new(); places],
                 cookies: Jar::default(),
                 path: String::new(),
+                base: String::new(),
                 walk,
                 is_over: arrive,
                 draw: walk.draw(spec.seed),
@@ -94,18 +98,21 @@ impl Walkers {
         !self.all[slot as usize].is_over
     }
 
-    /// A walk begins.
+    /// A walk begins: with new values, and with nothing of the walk before.
     fn fill(&mut self, slot: u32) {
         let walker = &mut self.all[slot as usize];
         walker.is_over = false;
         walker.draw = walker.walk.draw(self.seed);
         walker.cookies.clear();
+        walker.path.clear();
+        walker.base.clear();
         let mut from = 0;
         for variable in &self.variables {
             let to = from + variable.width();
             variable.fill(walker.walk, &mut walker.draw, &mut walker.values[from..to]);
             from = to;
         }
+        walker.values[from..].iter_mut().for_each(String::clear);
     }
 
     /// Takes in the answer to a step.
@@ -133,6 +140,7 @@ impl Walkers {
     pub fn after(&mut self, slot: u32, step: u32, is_good: bool) -> u32 {
         let walker = &mut self.all[slot as usize];
         walker.think = self.thinks[step as usize];
+        walker.base.clone_from(&walker.path);
         let next = step + 1;
         walker.is_over = !is_good || next as usize == self.scripts.len();
         if walker.is_over { 0 } else { next }
@@ -162,5 +170,60 @@ impl Walkers {
     pub fn first_wait_ns(&mut self, slot: u32) -> u64 {
         let all: u64 = self.thinks.iter().flatten().map(|think| think.mean_ns).sum();
         (all as f64 * unit(self.all[slot as usize].draw.bits())) as u64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use pippin_model::load_spec::{Request, Scenario};
+    use pippin_model::scenario::data::Values;
+    use pippin_model::scenario::find::Source;
+    use pippin_model::scenario::{Capture, Step};
+
+    /// Users of two steps: `name` is theirs from the beginning, and `token` is captured.
+    fn walkers() -> Walkers {
+        let capture = Capture { name: "token".into(), from: Source::Header("X".into()) };
+        let step = Step {
+            name: "s".into(),
+            body: Default::default(),
+            assertions: Vec::new(),
+            captures: vec![capture],
+            think: None,
+        };
+        let name = Variable { name: "name".into(), values: Values::OneOf(vec!["ana".into()]) };
+        let scenario =
+            Scenario { cookies: false, variables: vec![name], steps: vec![step.clone(), step] };
+        let spec = LoadSpec {
+            requests: vec![Request::get("/a", "h"), Request::get("/b", "h")].into(),
+            scenario: Some(scenario),
+            ..LoadSpec::default()
+        };
+        Walkers::new(&spec, 0, 1, 1).unwrap()
+    }
+
+    fn take_token(walkers: &mut Walkers) {
+        let head = b"HTTP/1.1 200 OK\r\nX: t1\r\n\r\n".to_vec();
+        walkers.take_in(0, 0, &Kept { head, body: Vec::new() }, 0).unwrap();
+    }
+
+    #[test]
+    fn what_was_captured_is_kept_for_the_walk_and_not_for_the_next() {
+        let mut walkers = walkers();
+        assert_eq!(walkers.at_step(0).values, ["ana", ""]);
+        take_token(&mut walkers);
+        walkers.after(0, 0, true);
+        assert_eq!(walkers.at_step(0).values, ["ana", "t1"]);
+        walkers.after(0, 1, true);
+        assert_eq!(walkers.at_step(0).values, ["ana", ""]);
+    }
+
+    #[test]
+    fn who_arrives_has_nothing_of_who_was_there_before() {
+        let mut walkers = walkers();
+        walkers.begin(0, 7);
+        take_token(&mut walkers);
+        walkers.begin(0, 8);
+        assert_eq!(walkers.at_step(0).values, ["ana", ""]);
     }
 }

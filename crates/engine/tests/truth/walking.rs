@@ -21,6 +21,7 @@ on_each_loop!(
     users_log_in_over_tls,
     a_user_who_finds_nothing_starts_anew,
     a_user_whose_request_fails_starts_anew,
+    references_lead_on_from_the_step_before,
     cookies_outlive_connections,
     users_take_rows_in_turn,
     users_think_between_their_steps,
@@ -228,6 +229,30 @@ fn a_user_whose_request_fails_starts_anew(io: IoChoice) {
     assert_eq!(counts(&result.measured.steps), [(20, 20, 0), (10, 10, 10)]);
     let example = result.measured.steps[1].example.as_deref();
     assert_eq!(example, Some("close before answer"));
+}
+
+/// Redirections as servers write them: a query alone, a path from the folder, and a whole URL with
+/// a fragment. The next walk begins anew.
+fn references_lead_on_from_the_step_before(io: IoChoice) {
+    let server = spawn(Script::each(|request, _| {
+        let leads = [
+            ("GET /shop/list?page=1 ", "?page=2"),
+            ("GET /shop/list?page=2 ", "../up/one"),
+            ("GET /up/one ", "http://truth/two#top"),
+            ("GET /two ", ""),
+        ];
+        match leads.iter().find(|(line, _)| text(request).starts_with(line)) {
+            Some((_, to)) => Answer::new(302, b"").header(&format!("Location: {to}")),
+            None => Answer::new(400, b""),
+        }
+    }))
+    .unwrap();
+    let follow = "capture = { next = \"header:Location\" }\n[[steps]]\nget = \"{+next}\"\n";
+    let steps = format!("[[steps]]\nget = \"/shop/list?page=1\"\n{}", follow.repeat(3));
+    let result = run(&walk(closed(server.address(), io, 1, 40), &steps));
+    assert_eq!(server.stop().unwrap().requests, 40);
+    assert_eq!(errors(&result), [], "{:?}", result.measured.steps);
+    assert_eq!(counts(&result.measured.steps), [(10, 10, 0); 4]);
 }
 
 /// With a connection for each request, what a user has is not lost with its connection.

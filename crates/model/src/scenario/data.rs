@@ -5,6 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use crate::draw::Draw;
+use crate::file::without_mark;
 use crate::units::counted;
 
 /// A value that every walk begins with, or several from one row.
@@ -185,17 +186,8 @@ impl Rows {
         let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
         let read = if ["jsonl", "ndjson"].contains(&ending) { json_lines } else { csv };
         let at = |(line, why): (u64, String)| format!("{}:{line}: {why}", path.display());
-        let (columns, cells) = read(&text).map_err(at)?;
-        if let Some(wrong) =
-            columns.iter().find(|column| super::text::name(column) != Some(column.as_str()))
-        {
-            return Err(at((
-                1,
-                format!(
-                    "`{wrong}` is not a valid name for a value; use letters, digits, `_` and `-`"
-                ),
-            )));
-        }
+        let (columns, cells) = read(without_mark(&text)).map_err(at)?;
+        check_names(&columns).map_err(|why| at((1, why)))?;
         if cells.is_empty() {
             return Err(at((1, "there is no row below the names".into())));
         }
@@ -215,10 +207,51 @@ impl Rows {
     }
 }
 
+/// Checks that each column has a valid name of its own.
+fn check_names(columns: &[String]) -> Result<(), String> {
+    for (nth, name) in columns.iter().enumerate() {
+        if super::text::name(name) != Some(name.as_str()) {
+            return Err(format!(
+                "`{name}` is not a valid name for a value; use letters, digits, `_` and `-`"
+            ));
+        }
+        if columns[..nth].contains(name) {
+            return Err(format!("two columns are named `{name}`; give each its own name"));
+        }
+    }
+    Ok(())
+}
+
 /// Names and cells, or the wrong line.
 type Table = Result<(Vec<String>, Vec<String>), (u64, String)>;
 
+/// Checks that each cell in quotes ends with a quote (RFC 4180 section 2), since the parser takes
+/// one that does not to the end of the file.
+fn check_quotes(text: &str) -> Result<(), (u64, String)> {
+    let (mut line, mut opened, mut is_start) = (1, None, true);
+    let mut signs = text.chars().peekable();
+    while let Some(sign) = signs.next() {
+        let is_end = matches!(sign, ',' | '\r' | '\n');
+        match (opened, sign) {
+            (Some(_), '"') if signs.next_if_eq(&'"').is_some() => {}
+            (Some(at), '"') => match signs.peek() {
+                None | Some(',' | '\r' | '\n') => opened = None,
+                Some(_) => {
+                    let why = "a cell goes on after its closing quote; write a quote inside a cell as \"\"";
+                    return Err((at, why.into()));
+                }
+            },
+            (None, '"') if is_start => opened = Some(line),
+            _ => {}
+        }
+        line += u64::from(sign == '\n');
+        is_start = is_end && opened.is_none();
+    }
+    opened.map_or(Ok(()), |at| Err((at, "a quote opens a cell here, and none closes it".into())))
+}
+
 fn csv(text: &str) -> Table {
+    check_quotes(text)?;
     let mut reader =
         csv::ReaderBuilder::new().trim(csv::Trim::Headers).from_reader(text.as_bytes());
     let wrong = |error: csv::Error| {
@@ -322,11 +355,27 @@ mod tests {
     }
 
     #[test]
+    fn a_byte_order_mark_is_no_part_of_the_first_name() {
+        for (name, text) in [("a.csv", "\u{feff}a\n1\n"), ("a.jsonl", "\u{feff}{\"a\":1}\n")] {
+            assert_eq!(rows(name, text).unwrap().columns, ["a"], "{name}");
+        }
+    }
+
+    #[test]
+    fn quotes_stand_for_themselves_inside_cells() {
+        let rows = rows("a.csv", "a,b\r\nx\"y,\"\"\r\n\"\"\"z\"\"\",\"1\n2\"").unwrap();
+        assert_eq!(*rows.cells, ["x\"y", "", "\"z\"", "1\n2"]);
+    }
+
+    #[test]
     fn a_wrong_line_is_named() {
         let cases = [
             ("a.csv", "a,b\n1,2\n3\n", "a.csv:3: 1 value, but the first line has 2 names"),
             ("a.csv", "a b\n1\n", "a.csv:1: `a b` is not a valid name"),
             ("a.csv", "a\n", "a.csv:1: there is no row"),
+            ("a.csv", "a,b,a\n1,2,3\n", "a.csv:1: two columns are named `a`"),
+            ("a.csv", "a\nx\n\"ana\nbo\ncy\n", "a.csv:3: a quote opens a cell here, and none"),
+            ("a.csv", "a,b\n1,\"2\n3,\"4\"\n", "a.csv:2: a cell goes on after its closing quote"),
             ("a.jsonl", "{\"a\":1}\n{\"b\":1}\n", "a.jsonl:2: the rows before have no `b`"),
             ("a.jsonl", "{\"a\":1,\"b\":2}\n{\"b\":1}\n", "a.jsonl:2: `a` is missing"),
             ("a.jsonl", "{\"a\":[1]}\n", "a.jsonl:1: `a` is not a value"),

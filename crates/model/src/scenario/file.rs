@@ -260,6 +260,24 @@ impl WrittenData {
     }
 }
 
+/// Checks a header that is added to every step: each step must know the values it names, and none
+/// may break its line.
+///
+/// # Errors
+/// At the first step that cannot have it. The message begins with the name of that step.
+pub fn check_added(scenario: &Scenario, value: &str) -> Result<(), String> {
+    let (variables, cookies) = (&scenario.variables, scenario.cookies);
+    let mut known = Known { variables, captured: BTreeSet::new(), cookies };
+    for step in &scenario.steps {
+        known
+            .check("", value, false)
+            .and_then(|text| known.check_line("", &text))
+            .map_err(|wrong| format!("step `{}`: {}", step.name, wrong.message))?;
+        known.captured.extend(step.captures.iter().map(|capture| capture.name.clone()));
+    }
+    Ok(())
+}
+
 /// The values that a step can name.
 struct Known<'a> {
     variables: &'a [Variable],
@@ -319,16 +337,7 @@ const JSON: &str = "application/json";
 impl WrittenStep {
     fn resolve(&self, known: &Known<'_>) -> Result<(Request, Step), Wrong> {
         let (method, path) = self.method()?;
-        let key = method.to_lowercase();
-        let example = known.check(&key, path, true)?.example();
-        if !example.starts_with('/') || example.bytes().any(|byte| !byte.is_ascii_graphic()) {
-            return Err(Wrong::at(
-                key,
-                format!(
-                    "{path:?} is not a path; begin with `/` (or a captured path, as {{+next}}), and write everything but visible ASCII as %XX"
-                ),
-            ));
-        }
+        check_path(known, &method.to_lowercase(), path)?;
         let (body, encoding, media_type) = self.body(known, method)?;
         let request = Request {
             method: method.into(),
@@ -390,7 +399,10 @@ impl WrittenStep {
                     .collect();
                 ("form", (fields.join("&"), Encoding::Percent, Some(FORM)))
             }
-            (None, Some(value), None) => ("json", (value.to_string(), Encoding::Json, Some(JSON))),
+            (None, Some(value), None) => {
+                check_json("json", value)?;
+                ("json", (value.to_string(), Encoding::Json, Some(JSON)))
+            }
             (None, None, Some(text)) => ("body", (text.clone(), Encoding::Plain, None)),
             _ => {
                 return Err(Wrong::at("", "a step has one of `form`, `json` and `body`; keep one"));
@@ -477,6 +489,7 @@ impl WrittenStep {
         }
         for (path, value) in json {
             Source::Json(path.clone()).finder().map_err(|why| Wrong::at("expect.json", why))?;
+            check_json("expect.json", value)?;
             let is = match value {
                 serde_json::Value::String(text) => text.clone(),
                 other => other.to_string(),
@@ -507,10 +520,61 @@ impl WrittenStep {
                     format!("`{name}` is the name of a value in [data]; capture it under another"),
                 ));
             }
-            let from = Source::parse(from).map_err(|why| Wrong::at(at, why))?;
+            let from = Source::parse(from).map_err(|why| Wrong::at(&at, why))?;
+            if self.head.is_some() && matches!(from, Source::Json(_) | Source::Regex(_)) {
+                let why = "an answer to HEAD has no body: capture from its headers or cookies";
+                return Err(Wrong::at(at, why));
+            }
             Ok(Capture { name: name.clone(), from })
         };
         self.capture.iter().map(capture).collect()
+    }
+}
+
+/// Checks the path of a step.
+fn check_path(known: &Known<'_>, key: &str, path: &str) -> Result<(), Wrong> {
+    let text = known.check(key, path, true)?;
+    if let Some((_, fragment)) = text.literals().find_map(|text| text.split_once('#')) {
+        return Err(Wrong::at(
+            key,
+            format!("a server is never sent what is behind `#`: leave `#{fragment}` out"),
+        ));
+    }
+    let example = text.example();
+    if !example.starts_with('/') || example.bytes().any(|byte| !byte.is_ascii_graphic()) {
+        return Err(Wrong::at(
+            key,
+            format!(
+                "{path:?} is not a path; begin with `/` (or a captured path, as {{+next}}), and write everything but visible ASCII as %XX"
+            ),
+        ));
+    }
+    Ok(())
+}
+
+/// Checks that JSON can hold a value of TOML: not a date, a time, `nan` or `inf` (RFC 8259).
+fn check_json(at: &str, value: &serde_json::Value) -> Result<(), Wrong> {
+    // The key under which `toml` hands a date to other formats.
+    const DATE: &str = "$__toml_private_datetime";
+    match value {
+        // TOML has no null: `serde_json` makes it of the numbers that JSON does not have.
+        serde_json::Value::Null => {
+            Err(Wrong::at(at, "JSON has no nan and no inf; write a number, or a text in quotes"))
+        }
+        serde_json::Value::Object(fields) => match fields.get(DATE) {
+            Some(date) => {
+                let date = date.as_str().unwrap_or_default();
+                Err(Wrong::at(at, format!("JSON has no dates; write it as a text, \"{date}\"")))
+            }
+            None => {
+                fields.iter().try_for_each(|(key, value)| check_json(&format!("{at}.{key}"), value))
+            }
+        },
+        serde_json::Value::Array(list) => list
+            .iter()
+            .enumerate()
+            .try_for_each(|(nth, value)| check_json(&format!("{at}[{nth}]"), value)),
+        _ => Ok(()),
     }
 }
 

@@ -135,6 +135,14 @@ impl Text {
         })
     }
 
+    /// What stands between its placeholders.
+    pub fn literals(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().filter_map(|piece| match piece {
+            Piece::Literal(text) => Some(text.as_str()),
+            Piece::Value { .. } => None,
+        })
+    }
+
     /// The text with `x` in place of each value; with a path, if a path must come first. An error
     /// in this example is an error for all values.
     #[must_use]

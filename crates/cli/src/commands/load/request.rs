@@ -193,8 +193,26 @@ pub fn steps(
             path.display()
         )));
     }
+    check_added(asked, &scenario)?;
     complete(&mut requests, host, asked)?;
     Ok((written, Steps { requests, scenario }))
+}
+
+/// Checks the headers that flags add to every step.
+fn check_added(asked: &RequestArguments, scenario: &Scenario) -> Result<(), CliError> {
+    for (name, value) in headers(asked)? {
+        let flag = if name == "Cookie" && !asked.cookie.is_empty() {
+            format!("--cookie `{value}`")
+        } else {
+            format!("-H `{name}: {value}`")
+        };
+        scenario::file::check_added(scenario, &value).map_err(|why| {
+            CliError::User(format!(
+                "{flag} holds for every step. {why}. What only some steps need goes into their `headers`"
+            ))
+        })?;
+    }
+    Ok(())
 }
 
 /// The server for a file's requests: that of the command line, or the one that the file names.

@@ -3,7 +3,8 @@ use crate::scenario::Walkers;
 use pippin_model::load_spec::{LoadSpec, StopRule};
 use pippin_model::scenario::{Capture, Step, find::Source};
 
-/// The scenario of one step, whose values are captured by its user before.
+/// The scenario of one step, whose values are captured by its user before, with a request for
+/// `/d/e?f=/g`. Sent again, it is the same.
 fn rendered(request: Request, encoding: Encoding, values: &[(&str, &str)]) -> String {
     let captures = values
         .iter()
@@ -29,8 +30,12 @@ fn rendered(request: Request, encoding: Encoding, values: &[(&str, &str)]) -> St
     for (place, (_, value)) in user.values.iter_mut().zip(values) {
         *place = (*value).into();
     }
+    user.base = "/d/e?f=/g".into();
     let mut out = Frames::default();
     protocol.render_for(0, user, &mut out);
+    let mut again = Frames::default();
+    protocol.render_for(0, user, &mut again);
+    assert_eq!(out.bytes, again.bytes);
     String::from_utf8(out.bytes).unwrap()
 }
 
@@ -58,17 +63,31 @@ fn values_are_encoded_where_they_stand_and_the_length_is_that_of_the_body() {
 }
 
 #[test]
-fn a_captured_path_is_asked_as_it_is_and_without_its_server() {
+fn a_captured_path_is_asked_as_it_is_and_a_reference_is_resolved() {
     let cases = [
         ("/a/b?c=d e", "/a/b?c=d%20e"),
         ("http://h:80/a?x=/y", "/a?x=/y"),
         ("https://h", "/"),
-        ("a/b", "/a/b"),
+        ("a/b", "/d/a/b"),
+        ("/a#frag?x", "/a"),
+        ("?page=2#top", "/d/e?page=2"),
+        ("../up", "/up"),
+        ("//other/x", "/x"),
+        ("http://h?q=/z", "/?q=/z"),
+        ("http://h#x", "/"),
+        ("", "/d/e?f=/g"),
     ];
     for (next, target) in cases {
         let text = rendered(get("{+next}"), Encoding::Plain, &[("next", next)]);
         assert!(text.starts_with(&format!("GET {target} HTTP/1.1\r\n")), "{text}");
     }
+}
+
+#[test]
+fn a_path_that_the_step_begins_is_sent_as_written() {
+    let next = [("next", "../b//c#d")];
+    let text = rendered(get("/a/./{+next}"), Encoding::Plain, &next);
+    assert!(text.starts_with("GET /a/./../b//c HTTP/1.1\r\n"), "{text}");
 }
 
 #[test]

@@ -102,6 +102,18 @@ fn a_slip_is_told_with_its_line_and_the_fix() {
         (step("get = \"/{zoo}\""), "the text {zoo} itself is written {{zoo}}"),
         (step("get = \"a\""), "shop.toml:4: \"a\" is not a path; begin with `/`"),
         (step("get = \"/a b\""), "shop.toml:4: \"/a b\" is not a path"),
+        (step("get = \"/{id}#top\""), "shop.toml:4: a server is never sent what is behind `#`"),
+        (step("post = \"/\"\njson = 2020-01-01"), "shop.toml:5: JSON has no dates"),
+        (
+            step("post = \"/\"\n[steps.json]\na = [1, { b = 10:00:00 }]"),
+            "shop.toml:6: JSON has no dates; write it as a text, \"10:00:00\"",
+        ),
+        (step("post = \"/\"\n[steps.json]\na = 1\nb = nan"), "shop.toml:7: JSON has no nan"),
+        (step("get = \"/\"\nexpect = { json = { \"$\" = inf } }"), "shop.toml:5: JSON has no nan"),
+        (
+            step("head = \"/\"\n[steps.capture]\na = \"header:X\"\nb = \"regex:x\""),
+            "shop.toml:7: an answer to HEAD has no body",
+        ),
         (step("get = \"/\"\nbody = \"x\""), "shop.toml:5: GET has no body"),
         (step("post = \"/\"\nbody = \"x\"\njson = 1"), "keep one"),
         (step("post = \"/\"\nbody = \"{+id}\""), "shop.toml:5: {+id} is for paths; write {id}"),
@@ -164,4 +176,22 @@ fn a_value_is_known_only_after_the_step_that_captures_it() {
         "[[steps]]\nget = \"/{a}\"\n[[steps]]\nget = \"/\"\ncapture = { a = \"json:$.a\" }\n";
     let error = resolve(text).unwrap_err();
     assert!(error.contains("shop.toml:2: nothing is named `a` here"), "{error}");
+}
+
+#[test]
+fn a_header_for_every_step_is_checked_for_each_of_them() {
+    let (_, scenario) = resolve(SHOP).unwrap();
+    for known in ["", "{user.name}", "{item}", "{{csrf}}"] {
+        assert_eq!(check_added(&scenario, known), Ok(()), "{known}");
+    }
+    let cases = [
+        ("Bearer {csrf}", "step `form`: nothing is named `csrf` here"),
+        ("{user.nam}", "step `form`: nothing is named `user.nam` here: did you mean"),
+        ("{+item}", "step `form`: {+item} is for paths"),
+        ("{user.note}", "step `form`: `{user.note}` can be \"a\\nb\", which a header cannot hold"),
+    ];
+    for (value, message) in cases {
+        let error = check_added(&scenario, value).unwrap_err();
+        assert!(error.contains(message), "{error}");
+    }
 }
