@@ -185,6 +185,7 @@ fn slips_with_a_fleet_are_told() {
     for words in [&["-c", "1", "-n", "10"][..], &["--sweep", "1,4", "-d", "1s"]] {
         let (said, _) = without(words);
         assert!(said.contains("1 connection cannot be split among 2 agents"), "{said}");
+        assert!(!said.contains("local-1"), "no agent was started: {said}");
     }
     let (said, output) = without(&["-n", "10"]);
     // It may be in a system folder.
