@@ -42,6 +42,13 @@ pub trait Actor {
     fn is_over(&self) -> bool;
 }
 
+/// Why a message cannot be sent. `what` is its kind, as "the load"; the lengths are bytes.
+pub(crate) fn too_long(what: &str, bytes: usize, most_bytes: usize) -> String {
+    format!(
+        "{what} is {bytes} bytes long and the NATS server takes {most_bytes}: make it shorter (a request file by fewer lines or bodies), or raise the server's max_payload (at most 64 MiB, and below its max_pending)"
+    )
+}
+
 /// Runs a member until it is done, or until its process drops the sender.
 ///
 /// # Errors

@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::mpsc::UnboundedSender;
 
 use crate::PATIENCE_NS;
-use crate::actor::{Actor, Outgoing};
+use crate::actor::{Actor, Outgoing, too_long};
 use crate::claim::{Claim, Heard};
 use crate::clock::Clock;
 use crate::message::{
@@ -353,10 +353,7 @@ impl<W: Worker> Actor for Agent<'_, W> {
     }
 
     fn too_long(&mut self, message: &Outgoing, most_bytes: usize) {
-        (self.say)(&format!(
-            "a report of {} bytes is longer than the {most_bytes} that the NATS server takes: raise its max_payload",
-            message.payload.len()
-        ));
+        (self.say)(&too_long("a report", message.payload.len(), most_bytes));
     }
 
     fn is_over(&self) -> bool {

@@ -5,7 +5,7 @@ use pippin_model::load_result::Window;
 use pippin_model::load_spec::{LoadSpec, Part};
 use std::sync::mpsc::Sender;
 
-use crate::actor::{Actor, Outgoing};
+use crate::actor::{Actor, Outgoing, too_long};
 use crate::clock::{Clock, Exchange, Offset};
 use crate::merge::{Merged, Seconds};
 use crate::message::{Hello, Opened, Order, Peer, Prepare, Report, open, seal, subject};
@@ -392,10 +392,7 @@ impl Actor for Coordinator {
     fn too_long(&mut self, message: &Outgoing, most_bytes: usize) {
         let whose = |agent: &&mut Agent| subject::order(&agent.peer.name) == message.subject;
         if let Some(agent) = self.agents.iter_mut().find(whose) {
-            agent.fail(format!(
-                "the load is {} bytes long and the NATS server takes {most_bytes}: raise its max_payload",
-                message.payload.len()
-            ));
+            agent.fail(too_long("the load", message.payload.len(), most_bytes));
         }
     }
 

@@ -120,14 +120,7 @@ impl Fleet {
 
     /// Checks that the agents can apply this load at all.
     fn check(&self, load: &LoadSpec) -> Result<(), LabError> {
-        let (agents, connections) = (self.agents.len() as u64, u64::from(load.connections.count));
-        if connections < agents {
-            return Err(LabError::User(format!(
-                "{} cannot be split among {}: each needs at least one",
-                counted(connections, "connection"),
-                counted(agents, "agent")
-            )));
-        }
+        splits(load.connections.count.into(), self.agents.len())?;
         let is_loopback = |address: &SocketAddr| address.ip().is_loopback();
         match (load.addresses.iter().find(|address| is_loopback(address)), self.elsewhere()) {
             (Some(address), Some(name)) => Err(LabError::User(format!(
@@ -178,6 +171,21 @@ impl Fleet {
     }
 }
 
+/// Checks that this many connections can be split among this many agents.
+///
+/// # Errors
+/// If an agent would have none.
+pub fn splits(connections: u64, agents: usize) -> Result<(), LabError> {
+    if connections >= agents as u64 {
+        return Ok(());
+    }
+    Err(LabError::User(format!(
+        "{} cannot be split among {}: each needs at least one",
+        counted(connections, "connection"),
+        counted(agents as u64, "agent")
+    )))
+}
+
 /// Whether a check of the load asks a referee.
 fn is_refereed(load: &LoadSpec) -> bool {
     load.requests.iter().any(|request| request.check.body == BodyCheck::Refereed)
@@ -216,7 +224,7 @@ impl Generator for Fleet {
             Some(load) if has_started || control.stop.load(Ordering::Relaxed) => {
                 Ok(Applied { load, agents })
             }
-            _ => Err(LabError::User(format!("no load was applied: {}", failures(&agents))).into()),
+            _ => Err(LabError::User(without_result(has_started, &agents)).into()),
         }
     }
 
@@ -233,6 +241,13 @@ fn take_figures_of_time(windows: &mut [Window], live: &[Window]) {
             window.clone_from(same);
         }
     }
+}
+
+/// Why there is no result. A load that has started may have reached the target.
+pub(crate) fn without_result(has_started: bool, agents: &[AgentPart]) -> String {
+    let what =
+        if has_started { "the load began, and no result came back" } else { "no load was applied" };
+    format!("{what}: {}", failures(agents))
 }
 
 fn failures(agents: &[AgentPart]) -> String {

@@ -7,6 +7,8 @@ use pippin_lab::lifecycle::supervised::{Launch, Supervised, own_program};
 use pippin_model::cpus::CpuSet;
 use pippin_probe::RoleRoot;
 use rand::TryRng;
+use std::fs::File;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -15,6 +17,11 @@ use crate::nats::Nats;
 
 /// How long the server may take until it listens.
 const START: Duration = Duration::from_secs(10);
+/// The longest message that our server takes, in bytes: nats-server allows no more.
+const MOST_BYTES: u64 = 64 << 20;
+/// What may wait for one client of our server, in bytes. The longest message and its frame must fit,
+/// or the server cuts the client off.
+const MOST_WAITING_BYTES: u64 = 4 * MOST_BYTES;
 
 /// What to start.
 pub struct LocalSettings<'a> {
@@ -36,29 +43,70 @@ pub struct Local {
     _folder: Folder,
 }
 
+/// The beginning of the names of [`Folder`]s; the process's id follows.
+const PREFIX: &str = "pippin-fleet-";
+
 /// A folder that is removed when dropped. Other users of this machine cannot read it.
-pub(crate) struct Folder(PathBuf);
+pub(crate) struct Folder {
+    path: PathBuf,
+    /// Its lock ends with this process, however that ends: this tells others that the folder is in
+    /// use.
+    _lock: File,
+}
 
 impl Folder {
+    /// A new one for this process. Those that killed processes of this user left are removed, because
+    /// nobody else would.
+    ///
+    /// # Errors
+    /// If it cannot be created.
     pub(crate) fn private() -> Result<Self, FleetError> {
+        let place = std::env::temp_dir();
+        let folder = Self::within(&place)?;
+        folder.remove_left(&place);
+        Ok(folder)
+    }
+
+    fn within(place: &Path) -> Result<Self, FleetError> {
         use std::os::unix::fs::DirBuilderExt;
-        let name = format!("pippin-fleet-{}-{}", std::process::id(), random()?);
-        let path = std::env::temp_dir().join(name);
-        std::fs::DirBuilder::new()
-            .mode(0o700)
-            .create(&path)
-            .map_err(LabError::io(format!("create {}", path.display())))?;
-        Ok(Self(path))
+        let path = place.join(format!("{PREFIX}{}-{}", std::process::id(), random()?));
+        let failed = || LabError::io(format!("create {}", path.display()));
+        std::fs::DirBuilder::new().mode(0o700).create(&path).map_err(failed())?;
+        let lock = File::open(&path).map_err(failed())?;
+        // A file system without locks has the process's id in the name only.
+        drop(lock.try_lock_shared());
+        Ok(Self { path, _lock: lock })
     }
 
     pub(crate) fn path(&self) -> &Path {
-        &self.0
+        &self.path
     }
+
+    /// Removes the folders of this user whose process is gone. What cannot be read or removed stays.
+    fn remove_left(&self, place: &Path) {
+        let Ok(own) = std::fs::metadata(&self.path) else { return };
+        for entry in std::fs::read_dir(place).into_iter().flatten().flatten() {
+            let is_ours = entry.metadata().is_ok_and(|it| it.is_dir() && it.uid() == own.uid());
+            if is_ours && is_left(&entry.path()) {
+                drop(std::fs::remove_dir_all(entry.path()));
+            }
+        }
+    }
+}
+
+/// Whether this is a folder of a process that is gone: there is none of its id, and nobody has its
+/// lock. The lock counts for processes of other containers too, whose ids are others here.
+fn is_left(path: &Path) -> bool {
+    let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    let pid =
+        name.strip_prefix(PREFIX).and_then(|rest| rest.split_once('-')?.0.parse::<u32>().ok());
+    pid.is_some_and(|pid| !Path::new(&format!("/proc/{pid}")).exists())
+        && File::open(path).is_ok_and(|folder| folder.try_lock().is_ok())
 }
 
 impl Drop for Folder {
     fn drop(&mut self) {
-        drop(std::fs::remove_dir_all(&self.0));
+        drop(std::fs::remove_dir_all(&self.path));
     }
 }
 
@@ -72,11 +120,11 @@ impl Local {
             FleetError::User("there is no nats-server here: `apt-get install nats-server`, or `go install github.com/nats-io/nats-server/v2@latest`; or name a server with --nats URL".into())
         })?;
         let folder = Folder::private()?;
-        let (server, nats) = start_server(&program, &folder.0)?;
+        let (server, nats) = start_server(&program, &folder.path)?;
         let agents = deal(&settings.cpus, settings.agents)
             .into_iter()
             .enumerate()
-            .map(|(nth, cpus)| start_agent(nth + 1, cpus, &nats, &folder.0, settings))
+            .map(|(nth, cpus)| start_agent(nth + 1, cpus, &nats, &folder.path, settings))
             .collect::<Result<_, _>>()?;
         Ok(Self { nats, agents, server, _folder: folder })
     }
@@ -117,14 +165,19 @@ fn random() -> Result<String, FleetError> {
     Ok(format!("{number:016x}"))
 }
 
+/// The server's file of settings. Other users of this machine can reach the port too, but not
+/// without the token.
+fn config_of(port: u16, token: &str) -> String {
+    format!(
+        "listen: \"127.0.0.1:{port}\"\nauthorization {{ token: \"{token}\" }}\nmax_payload: {MOST_BYTES}\nmax_pending: {MOST_WAITING_BYTES}\n"
+    )
+}
+
 fn start_server(program: &Path, folder: &Path) -> Result<(Supervised, Nats), FleetError> {
     let port = port::free().map_err(LabError::io("find a port"))?;
     let token = random()?;
     let config = folder.join("nats.conf");
-    // Other users of this machine can reach the port too, but not without the token.
-    let text = format!(
-        "listen: \"127.0.0.1:{port}\"\nauthorization {{ token: \"{token}\" }}\nmax_payload: 8388608\n"
-    );
+    let text = config_of(port, &token);
     std::fs::write(&config, text).map_err(LabError::io(format!("write {}", config.display())))?;
     let mut server = Supervised::start(&Launch {
         command: vec![
@@ -202,5 +255,33 @@ mod tests {
         assert_eq!(dealt("0-7", 3), ["0-1", "2-4", "5-7"]);
         assert_eq!(dealt("1,3", 2), ["1", "3"]);
         assert_eq!(dealt("4-5", 3), ["4", "5", "4"]);
+    }
+
+    #[test]
+    fn folders_of_processes_that_are_gone_are_removed_and_no_others() {
+        let place = tempfile::tempdir().unwrap();
+        let mut gone = std::process::Command::new("true").spawn().unwrap();
+        gone.wait().unwrap();
+        let make = |name: &str| {
+            let path = place.path().join(name);
+            std::fs::create_dir(&path).unwrap();
+            std::fs::write(path.join("nats.conf"), "token").unwrap();
+            path
+        };
+        let left = make(&format!("{PREFIX}{}-1", gone.id()));
+        // As one of another container, where its process has another id.
+        let locked = make(&format!("{PREFIX}{}-2", gone.id()));
+        let lock = File::open(&locked).unwrap();
+        lock.try_lock_shared().unwrap();
+        let others = [
+            make(&format!("{PREFIX}{}-3", std::process::id())),
+            make(&format!("other-{}-4", gone.id())),
+            make(&format!("{PREFIX}x-5")),
+        ];
+        let folder = Folder::within(place.path()).unwrap();
+        folder.remove_left(place.path());
+        assert!(!left.exists());
+        assert!(locked.exists() && others.iter().all(|path| path.exists()));
+        assert!(folder.path().exists());
     }
 }

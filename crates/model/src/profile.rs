@@ -272,6 +272,18 @@ impl Profile {
         self.most_connections() * u64::from(self.connections.over(protocol).1)
     }
 
+    /// The number of connections at the step that has the fewest, over this protocol: see
+    /// [`Self::most_connections_over`].
+    #[must_use]
+    pub fn fewest_connections_over(&self, protocol: Protocol) -> u64 {
+        let of_steps = match &self.steps {
+            Steps::Connections(list) => list.iter().copied().min(),
+            Steps::One | Steps::Search { .. } | Steps::Overload { .. } => None,
+        };
+        let fewest = of_steps.unwrap_or(self.connections.count);
+        u64::from(fewest) * u64::from(self.connections.over(protocol).1)
+    }
+
     /// The number of requests after which the generator closes a connection; `None` keeps it.
     #[must_use]
     pub fn requests_per_connection(&self) -> Option<u32> {

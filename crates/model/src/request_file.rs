@@ -29,7 +29,13 @@ pub struct RequestFile {
     /// The server of all absolute URLs in the file, and the line of the first of them; `None` if
     /// there are only paths.
     pub server: Option<(Server, usize)>,
+    /// The length of all requests so far, without line ends and what the flags add.
+    bytes: u64,
 }
+
+/// The most that all requests of a file may have together, in bytes: the engine keeps their places
+/// as 32-bit numbers.
+const MOST_BYTES: u64 = u32::MAX as u64;
 
 /// Scheme and authority of a URL.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -101,14 +107,26 @@ pub type WrongLine = (usize, String);
 /// # Errors
 /// If the file cannot be read or has no request, or at the first wrong line.
 pub fn read(path: &Path, format: Option<Format>) -> Result<RequestFile, FileError> {
-    let text =
-        fs::read_to_string(path).map_err(|source| FileError::Read { path: path.into(), source })?;
-    let format = format.unwrap_or_else(|| Format::of(path, &text));
-    parse(&text, format, &mut Bodies::beside(path)).map_err(|(line, message)| FileError::Content {
+    let unreadable = |source| FileError::Read { path: path.into(), source };
+    let wrong = |(line, message): WrongLine| FileError::Content {
         path: path.into(),
         line: (line > 0).then_some(line),
         message,
-    })
+    };
+    fits(fs::metadata(path).map_err(unreadable)?.len()).map_err(|why| wrong((0, why)))?;
+    let text = fs::read_to_string(path).map_err(unreadable)?;
+    let format = format.unwrap_or_else(|| Format::of(path, &text));
+    parse(&text, format, &mut Bodies::beside(path)).map_err(wrong)
+}
+
+/// Refuses what is too long before it fills the memory.
+fn fits(bytes: u64) -> Result<(), String> {
+    if bytes <= MOST_BYTES {
+        return Ok(());
+    }
+    Err(format!(
+        "that makes {bytes} bytes, and all requests together must be below 4 GiB: take fewer requests or shorter bodies"
+    ))
 }
 
 /// Parses the text of a file of requests, with or without a byte-order mark.
@@ -142,6 +160,9 @@ impl RequestFile {
             }
             _ => {}
         }
+        let of_headers: usize = headers.iter().map(|(name, value)| name.len() + value.len()).sum();
+        self.bytes += (method.len() + target.len() + of_headers + body.len()) as u64;
+        fits(self.bytes)?;
         let check = Check { status, ..Check::default() };
         let host = String::new();
         self.requests.push(Request { method, target, host, headers, body, check, drawn: None });
@@ -172,9 +193,12 @@ impl Bodies {
         if let Some(body) = self.read.get(&path) {
             return Ok(body.clone());
         }
-        let body = fs::read(&path).map_err(|error| {
+        let unreadable = |error| {
             format!("the body {}: {error}; its path begins at this file's folder", path.display())
-        })?;
+        };
+        fits(fs::metadata(&path).map_err(unreadable)?.len())
+            .map_err(|why| format!("the body {}: {why}", path.display()))?;
+        let body = fs::read(&path).map_err(unreadable)?;
         self.read.insert(path, body.clone());
         Ok(body)
     }
@@ -255,6 +279,36 @@ mod tests {
         for wrong in ["a", "ftp://a/", "http://", "http:///x", "http://me@a/"] {
             assert!(split_url(wrong).is_err(), "{wrong}");
         }
+    }
+
+    /// The files have holes instead of content, so that the test needs no room.
+    #[test]
+    fn what_is_above_four_gibibytes_is_refused_before_it_is_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let long = std::fs::File::create(folder.path().join("long")).unwrap();
+        long.set_len(MOST_BYTES + 1).unwrap();
+        let targets = folder.path().join("targets");
+        std::fs::write(&targets, "GET /\nPOST /a\n@long\n").unwrap();
+        let said = read(&targets, None).unwrap_err().to_string();
+        assert!(
+            said.contains("targets:2: the body ") || said.contains("targets:3: the body "),
+            "{said}"
+        );
+        assert!(said.contains("below 4 GiB: take fewer requests or shorter bodies"), "{said}");
+        let said = read(&folder.path().join("long"), None).unwrap_err().to_string();
+        assert!(said.contains("4294967296 bytes"), "{said}");
+    }
+
+    #[test]
+    fn the_line_is_named_at_which_all_requests_become_too_long() {
+        let asked = |body: &[u8]| Asked { body: body.into(), ..Asked::default() };
+        let mut file = RequestFile { bytes: MOST_BYTES - 3, ..RequestFile::default() };
+        file.add(1, asked(b"abc")).unwrap();
+        let said = file.add(2, asked(b"d")).unwrap_err();
+        assert!(said.contains("4294967296 bytes"), "{said}");
+        let twice = "{\"path\":\"/\",\"body\":\"ab\"}\n".repeat(2);
+        let file = parse(&twice, Format::JsonLines, &mut Bodies::beside(Path::new("x"))).unwrap();
+        assert_eq!(file.bytes, 2 * "POST/ab".len() as u64);
     }
 
     /// A random request that every format can express.

@@ -1,7 +1,7 @@
 //! From the flags of `load` and `run` to the fleet that applies their loads.
 use pippin_fleet::TOKEN;
 use pippin_fleet::coordinator::Wanted;
-use pippin_fleet::fleet::{Fleet, FleetSettings};
+use pippin_fleet::fleet::{Fleet, FleetSettings, splits};
 use pippin_fleet::local::{Local, LocalSettings};
 use pippin_fleet::nats::Nats;
 use pippin_lab::lifecycle::affinity;
@@ -20,6 +20,8 @@ pub struct Loads<'a> {
     pub threads: Option<u32>,
     /// The generator's processors on this machine; empty for all.
     pub cpus: CpuSet,
+    /// The fewest connections of a load, if that is known before it is made.
+    pub connections: Option<u64>,
     /// Hosts that the user allowed to load.
     pub allowed_hosts: &'a [String],
 }
@@ -38,6 +40,8 @@ pub fn gather(
             None => Ok(None),
         };
     };
+    // Before any agent is started or asked.
+    loads.connections.map_or(Ok(()), |connections| splits(connections, agents))?;
     let say = |text: &str| {
         if !shared.quiet {
             output::say(text);

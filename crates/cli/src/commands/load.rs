@@ -26,6 +26,7 @@ use pippin_lab::url::{UrlLoad, failure, run as execute, target_of};
 use pippin_model::caveat::Verdict;
 use pippin_model::cpus::CpuSet;
 use pippin_model::load_spec::{LoadSpec, Protocol, Timeouts};
+use pippin_model::profile::Profile;
 use pippin_model::run::{Calibration, RunRecord, RunState};
 use pippin_report::view::{View, load::SearchView, row::Row};
 use pippin_report::{html, terminal};
@@ -60,7 +61,7 @@ pub fn run(shared: &Shared, arguments: &LoadArguments) -> Result<u8, CliError> {
     let own = std::slice::from_ref(&target);
     let gates = Gates::prepare(shared, &arguments.gates, own, &[], &revisions)?;
     let store = store(shared, arguments);
-    let fleet = fleet_of(shared, arguments, &base)?;
+    let fleet = fleet_of(shared, arguments, (&base, &profile))?;
     let load = UrlLoad {
         url: asked.url.whole(),
         title: asked.title(),
@@ -144,7 +145,7 @@ fn base_of(arguments: &LoadArguments, asked: &Asked) -> Result<LoadSpec, CliErro
 fn fleet_of(
     shared: &Shared,
     arguments: &LoadArguments,
-    base: &LoadSpec,
+    (base, profile): (&LoadSpec, &Profile),
 ) -> Result<Option<Fleet>, CliError> {
     if arguments.fleet.agents.is_some() && !arguments.source_ips.is_empty() {
         return Err(CliError::User(
@@ -166,6 +167,7 @@ fn fleet_of(
     let loads = fleet::Loads {
         threads: arguments.threads,
         cpus: CpuSet(base.cores.iter().copied().collect()),
+        connections: Some(profile.fewest_connections_over(base.protocol)),
         allowed_hosts: &arguments.hosts.allow_host,
     };
     fleet::gather(shared, &arguments.fleet, &loads)

@@ -186,7 +186,11 @@ pub fn measure(
     let fleet = match how.fleet {
         Some(arguments) => {
             let cpus = split(&plan)?.generator;
-            fleet::gather(shared, arguments, &Loads { threads: None, cpus, allowed_hosts: &[] })?
+            fleet::gather(
+                shared,
+                arguments,
+                &Loads { threads: None, cpus, connections: None, allowed_hosts: &[] },
+            )?
         }
         None => None,
     };

@@ -80,6 +80,44 @@ fn a_killed_coordinator_takes_its_local_fleet_along() {
     }));
 }
 
+/// Everything that a local fleet keeps lies in its folder, the token of its server too.
+#[test]
+fn what_a_killed_coordinator_left_is_removed_by_the_next_one() {
+    let server = steady();
+    let (url, folder) = (format!("http://{}/", server.address()), tempfile::tempdir().unwrap());
+    let place = folder.path().join("tmp");
+    std::fs::create_dir(&place).unwrap();
+    let left = || std::fs::read_dir(&place).unwrap().count();
+    let load = |words: &[&str]| {
+        let mut call = command(folder.path(), &[&["load", &url, "--agents", "2"], words].concat());
+        call.env("TMPDIR", &place);
+        call
+    };
+    let mut killed = load(&["-c", "4", "-d", "600s", "--warm-up", "none"]).spawn().unwrap();
+    assert!(until(|| server.account().requests > 50));
+    killed.kill().unwrap();
+    killed.wait().unwrap();
+    assert_eq!(left(), 1);
+    let output = load(&["-c", "4", "-n", "10", "--quiet"]).output().unwrap();
+    assert!(output.status.code().is_some_and(|code| BELIEVED_OR_NOT.contains(&code)), "{output:?}");
+    assert_eq!(left(), 0);
+}
+
+/// All requests together are longer than nats-server takes by default, and than 8 MiB.
+#[test]
+fn a_local_fleet_takes_a_long_request_file() {
+    let server = steady();
+    let (url, folder) = (format!("http://{}/", server.address()), tempfile::tempdir().unwrap());
+    let body = "x".repeat(14_000);
+    let lines: String =
+        (0..1_000).map(|id| format!("{{\"path\":\"/{id}\",\"body\":\"{body}\"}}\n")).collect();
+    std::fs::write(folder.path().join("long.jsonl"), lines).unwrap();
+    let words = ["load", &url, "--agents", "2", "-n", "20", "-c", "2", "--requests", "long.jsonl"];
+    let outcome = pippin(folder.path(), &[&words[..], &JSON].concat());
+    assert!(outcome.code.is_some_and(|code| BELIEVED_OR_NOT.contains(&code)), "{outcome}");
+    assert_eq!(read(&outcome)["requests"]["completed"], 20, "{outcome}");
+}
+
 #[test]
 fn a_sweep_and_devices_are_dealt_out_too() {
     let server = steady();
@@ -138,9 +176,18 @@ fn slips_with_a_fleet_are_told() {
     let nats = format!("nats://{}", nobody.address());
     load(&["--agents", "1", "--nats", &nats]).is_a_user_error(&[&format!("--nats {nats}")]);
     // nats-server is not on the path.
-    let mut without = command(folder.path(), &["load", &url, "--agents", "2", "-n", "10"]);
-    let output = without.env("PATH", "/nonexistent").output().unwrap();
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    let without = |words: &[&str]| {
+        let all = [&["load", &url, "--agents", "2"], words].concat();
+        let output = command(folder.path(), &all).env("PATH", "/nonexistent").output().unwrap();
+        (String::from_utf8_lossy(&output.stderr).into_owned(), output)
+    };
+    // What no fleet could do is refused before one is started.
+    for words in [&["-c", "1", "-n", "10"][..], &["--sweep", "1,4", "-d", "1s"]] {
+        let (said, _) = without(words);
+        assert!(said.contains("1 connection cannot be split among 2 agents"), "{said}");
+        assert!(!said.contains("local-1"), "no agent was started: {said}");
+    }
+    let (said, output) = without(&["-n", "10"]);
     // It may be in a system folder.
     assert!(
         output.status.code() != Some(2) || said.contains("apt-get install nats-server"),
@@ -241,7 +288,11 @@ fn a_nats_server_that_comes_back_loses_nothing_and_one_that_does_not_ends_the_lo
     hosts.kill_nats();
     let outcome = call.finish();
     // No agent could deliver anything, so there is no result.
-    outcome.says(&["agent a: nothing was heard", "agent b: nothing was heard"]);
+    outcome.says(&[
+        "the load began, and no result came back",
+        "agent a: nothing was heard",
+        "agent b: nothing was heard",
+    ]);
     assert_ne!(outcome.code, Some(0));
     assert!(until(|| is_still(&hosts)), "agents end their load too");
 }

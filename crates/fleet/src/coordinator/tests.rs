@@ -11,6 +11,7 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 use super::*;
 use crate::agent::{self, Assignment, Policy, Work, Worker};
+use crate::fleet::without_result;
 use crate::message::{Prepare, SliceResult};
 
 const STEP_NS: u64 = 25_000_000;
@@ -299,6 +300,32 @@ fn an_agent_that_dies_before_the_start_ends_the_load_too() {
     let outcome = world.outcome().unwrap();
     assert!(!outcome.has_started);
     assert!(failures(&outcome)[1].1.is_some());
+    let said = without_result(outcome.has_started, &outcome.agents);
+    assert!(said.starts_with("no load was applied: agent b: "), "{said}");
+}
+
+#[test]
+fn a_load_that_began_is_not_said_to_have_been_left_out() {
+    let mut world = World::under_way();
+    world.agents.iter_mut().for_each(|agent| agent.is_alive = false);
+    world.pass(5 * SECOND);
+    let outcome = world.outcome().unwrap();
+    assert!(outcome.has_started && outcome.merged.slices() == 0);
+    let said = without_result(outcome.has_started, &outcome.agents);
+    assert!(said.starts_with("the load began, and no result came back: agent a: "), "{said}");
+}
+
+#[test]
+fn a_load_that_is_too_long_is_refused_with_what_helps() {
+    let mut world = World::new(&["a"], 1);
+    world.pass(2 * SECOND);
+    world.apply();
+    let message = Outgoing { subject: subject::order("a"), payload: vec![0; 9] };
+    world.coordinator.too_long(&message, 8);
+    world.pass(SECOND);
+    let outcome = world.outcome().unwrap();
+    let why = failures(&outcome)[0].1.clone().unwrap();
+    assert!(why.contains("9 bytes long and the NATS server takes 8: make it shorter"), "{why}");
 }
 
 #[test]

@@ -6,7 +6,7 @@ use std::sync::mpsc::Sender;
 
 use super::{Entry, Errand};
 use crate::PATIENCE_NS;
-use crate::actor::{Actor, Outgoing};
+use crate::actor::{Actor, Outgoing, too_long};
 use crate::message::{Hello, Opened, Order, Peer, Report, SCHEMA, VERSION, open, seal, subject};
 use crate::pieces::Inbox;
 
@@ -241,10 +241,7 @@ impl Actor for Afar {
     }
 
     fn too_long(&mut self, message: &Outgoing, most_bytes: usize) {
-        self.lose(format!(
-            "the plan is {} bytes long and the NATS server takes {most_bytes}: raise its max_payload",
-            message.payload.len()
-        ));
+        self.lose(too_long("the plan", message.payload.len(), most_bytes));
     }
 
     fn is_over(&self) -> bool {

@@ -1,9 +1,12 @@
 //! One JSON object on each line. `pippin import` writes this format.
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde::de::{Error, SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::value::RawValue;
 use std::collections::BTreeMap;
+use std::fmt;
+use std::marker::PhantomData;
 
 use super::{Asked, Bodies, WrongLine, split_url};
 use crate::file::with_suggestion;
@@ -22,8 +25,9 @@ struct Line {
     headers: BTreeMap<String, OneOrMany<String>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     body: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    json: Option<Value>,
+    /// As it is written, so that numbers and the order of keys stay. `Some` for a null too.
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    json: Option<Box<RawValue>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     body_base64: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -34,11 +38,95 @@ struct Line {
     expect_status: Option<OneOrMany<u16>>,
 }
 
-#[derive(Debug, Serialize, Deserialize)]
+/// A value that is there, whatever it is; without this serde takes a null for nothing.
+fn present<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Box<RawValue>>, D::Error> {
+    Box::<RawValue>::deserialize(from).map(Some)
+}
+
+/// One value or a list of them.
+#[derive(Debug, Serialize)]
 #[serde(untagged)]
 enum OneOrMany<T> {
     One(T),
     Many(Vec<T>),
+}
+
+/// A value that may stand alone or in a list.
+trait Item: Sized {
+    /// What is expected, for messages.
+    const EXPECTED: &'static str;
+
+    /// From a text; `None` if it cannot be one.
+    fn of_text(text: &str) -> Option<Self>;
+
+    /// From a whole number; `None` if it cannot be one.
+    fn of_number(number: u64) -> Option<Self>;
+}
+
+impl Item for String {
+    const EXPECTED: &'static str =
+        "a text as the value of a header, or a list of texts: {\"X-Tag\": \"5\"}";
+
+    fn of_text(text: &str) -> Option<Self> {
+        Some(text.into())
+    }
+
+    fn of_number(_: u64) -> Option<Self> {
+        None
+    }
+}
+
+impl Item for u16 {
+    const EXPECTED: &'static str =
+        "a status as a number, or a list of them: \"expect_status\": [200, 204]";
+
+    fn of_text(_: &str) -> Option<Self> {
+        None
+    }
+
+    fn of_number(number: u64) -> Option<Self> {
+        number.try_into().ok()
+    }
+}
+
+impl<'de, T: Item> Deserialize<'de> for OneOrMany<T> {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        from.deserialize_any(Either(PhantomData))
+    }
+}
+
+/// Reads [`OneOrMany`]. What serde derives for it would only say that no variant matched.
+struct Either<T>(PhantomData<T>);
+
+impl<'de, T: Item> Visitor<'de> for Either<T> {
+    type Value = OneOrMany<T>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(T::EXPECTED)
+    }
+
+    fn visit_str<E: Error>(self, text: &str) -> Result<Self::Value, E> {
+        let wrong = || E::invalid_type(serde::de::Unexpected::Str(text), &self);
+        T::of_text(text).map(OneOrMany::One).ok_or_else(wrong)
+    }
+
+    fn visit_u64<E: Error>(self, number: u64) -> Result<Self::Value, E> {
+        let wrong = || E::invalid_type(serde::de::Unexpected::Unsigned(number), &self);
+        T::of_number(number).map(OneOrMany::One).ok_or_else(wrong)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Self::Value, A::Error> {
+        let mut all = Vec::new();
+        while let Some(one) = list.next_element::<OneOrMany<T>>()? {
+            match one {
+                OneOrMany::One(one) => all.push(one),
+                OneOrMany::Many(_) => {
+                    return Err(A::Error::invalid_type(serde::de::Unexpected::Seq, &self));
+                }
+            }
+        }
+        Ok(OneOrMany::Many(all))
+    }
 }
 
 impl<T> OneOrMany<T> {
@@ -103,7 +191,7 @@ fn asked(line: &str, bodies: &mut Bodies) -> Result<Asked, String> {
 
 fn body(
     text: Option<String>,
-    json: Option<Value>,
+    json: Option<Box<RawValue>>,
     base64: Option<String>,
     file: Option<String>,
     bodies: &mut Bodies,
@@ -111,7 +199,7 @@ fn body(
     match (text, json, base64, file) {
         (None, None, None, None) => Ok(None),
         (Some(text), None, None, None) => Ok(Some(text.into_bytes())),
-        (None, Some(json), None, None) => Ok(Some(json.to_string().into_bytes())),
+        (None, Some(json), None, None) => Ok(Some(compact(json.get()))),
         (None, None, Some(text), None) => STANDARD
             .decode(text)
             .map(Some)
@@ -119,6 +207,18 @@ fn body(
         (None, None, None, Some(file)) => bodies.get(&file).map(Some),
         _ => Err("it has several of `body`, `json`, `body_base64`, `body_file`: keep one".into()),
     }
+}
+
+/// JSON without the spaces between its tokens, otherwise as it is written.
+fn compact(json: &str) -> Vec<u8> {
+    let (mut is_text, mut is_escaped) = (false, false);
+    let is_kept = |byte: &u8| {
+        let is_space = !is_text && matches!(byte, b' ' | b'\t' | b'\r' | b'\n');
+        is_text ^= *byte == b'"' && !is_escaped;
+        is_escaped = *byte == b'\\' && !is_escaped;
+        !is_space
+    };
+    json.bytes().filter(is_kept).collect()
 }
 
 /// serde's message without its position, because the line is always 1.
@@ -193,6 +293,23 @@ mod tests {
     }
 
     #[test]
+    fn json_is_sent_as_it_is_written_without_spaces() {
+        let sent = |json: &str| {
+            let file = read(&format!(r#"{{"path": "/", "json": {json}}}"#)).unwrap();
+            let request = &file.requests[0];
+            assert_eq!(request.method, "POST");
+            assert!(request.headers.iter().any(|(name, _)| name == "Content-Type"));
+            String::from_utf8(request.body.clone()).unwrap()
+        };
+        let numbers = r#"{"b":1,"a":12345678901234567890123,"f":1.10,"e":1E5,"z":-0}"#;
+        assert_eq!(sent(numbers), numbers);
+        let spaced = "{ \"b\" : [1 ,\t\"a \\\" b\\\\\" , 2] }";
+        assert_eq!(sent(spaced), r#"{"b":[1,"a \" b\\",2]}"#);
+        assert_eq!(sent("null"), "null");
+        assert_eq!(sent("\"x y\""), "\"x y\"");
+    }
+
+    #[test]
     fn a_wrong_line_is_named_with_the_fix() {
         for (line, part) in [
             ("{", "not a JSON object"),
@@ -203,6 +320,13 @@ mod tests {
             (r#"{"path": "http://a/"}"#, "write a whole URL as `url`"),
             (r#"{"path": "/", "weight": 0}"#, "weight 0"),
             (r#"{"path": "/", "body": "", "json": 1}"#, "keep one"),
+            (r#"{"path": "/", "body": "", "json": null}"#, "keep one"),
+            (r#"{"path": "/", "expect_status": "2xx"}"#, "expected a status as a number"),
+            (r#"{"path": "/", "expect_status": 70000}"#, "expected a status as a number"),
+            (r#"{"path": "/", "expect_status": -1}"#, "expected a status as a number"),
+            (r#"{"path": "/", "expect_status": [200, [201]]}"#, "or a list of them"),
+            (r#"{"path": "/", "headers": {"X": 5}}"#, "integer `5`, expected a text"),
+            (r#"{"path": "/", "headers": {"X": ["a", null]}}"#, "expected a text"),
             (r#"{"path": "/", "body_base64": "?"}"#, "not Base64"),
             (r#"{"path": "/", "body_file": "none"}"#, "begins at this file's folder"),
         ] {

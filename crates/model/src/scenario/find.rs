@@ -3,8 +3,10 @@
 use regex::bytes::Regex;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use serde_json::value::RawValue;
 use serde_json_path::JsonPath;
 use std::cell::OnceCell;
+use std::collections::BTreeMap;
 use std::fmt;
 
 /// A place in an answer.
@@ -113,6 +115,11 @@ impl<'a> Answer<'a> {
     fn json(&self) -> Option<&Value> {
         self.json.get_or_init(|| serde_json::from_slice(self.body).ok()).as_ref()
     }
+
+    /// The JSON value at a pointer, with its numbers as they are written.
+    fn written(&self, pointer: &str) -> Option<String> {
+        as_value(raw_at(self.body, pointer)?)
+    }
 }
 
 /// The header fields of a valid head.
@@ -140,12 +147,21 @@ pub enum Finder {
 
 impl Finder {
     /// The value; `None` if there is none. A JSON null, and a value that is not UTF-8, count as
-    /// none.
+    /// none. A JSON string comes without its quotes, a number as the answer writes it, a list or an
+    /// object without spaces and with its keys sorted.
     #[must_use]
     pub fn find(&self, answer: &Answer<'_>) -> Option<String> {
         match self {
-            Self::Pointer(pointer) => answer.json()?.pointer(pointer).and_then(text_of),
-            Self::Path(path) => path.query(answer.json()?).first().and_then(text_of),
+            Self::Pointer(pointer) => {
+                text_of(answer.json()?.pointer(pointer)?, || answer.written(pointer))
+            }
+            Self::Path(path) => {
+                let json = answer.json()?;
+                text_of(path.query(json).first()?, || {
+                    let pointer = path.query_located(json).first()?.location().to_json_pointer();
+                    answer.written(&pointer)
+                })
+            }
             Self::Header(name) => answer.headers(name).next().map(Into::into),
             Self::Cookie(name) => answer.headers("set-cookie").find_map(|line| {
                 let (found, value) = line.split(';').next()?.split_once('=')?;
@@ -160,12 +176,66 @@ impl Finder {
     }
 }
 
-/// A JSON value as text: a string without its quotes, everything else as written.
-fn text_of(value: &Value) -> Option<String> {
+/// A JSON value as text. `written` gives the text with numbers as the answer writes them; it is asked
+/// only where a parsed number may be another, because it reads the body again.
+fn text_of(value: &Value, written: impl FnOnce() -> Option<String>) -> Option<String> {
     match value {
         Value::Null => None,
         Value::String(text) => Some(text.clone()),
+        other if may_round(other) => written(),
         other => Some(other.to_string()),
+    }
+}
+
+/// Whether the value is or holds a number that is kept as a floating-point number: 1.10 would become
+/// 1.1, and 12345678901234567890123 would lose its last digits.
+fn may_round(value: &Value) -> bool {
+    match value {
+        Value::Number(number) => number.is_f64(),
+        Value::Array(items) => items.iter().any(may_round),
+        Value::Object(fields) => fields.values().any(may_round),
+        Value::Null | Value::Bool(_) | Value::String(_) => false,
+    }
+}
+
+/// The value at a pointer (RFC 6901). The last of several fields with one name counts, as in
+/// [`Value`].
+fn raw_at<'a>(body: &'a [u8], pointer: &str) -> Option<&'a RawValue> {
+    let root: &RawValue = serde_json::from_slice(body).ok()?;
+    pointer.split('/').skip(1).try_fold(root, |raw, token| {
+        if raw.get().starts_with('[') {
+            let items: Vec<&RawValue> = serde_json::from_str(raw.get()).ok()?;
+            items.get(token.parse::<usize>().ok()?).copied()
+        } else {
+            let mut fields = fields_of(raw)?;
+            fields.remove(&token.replace("~1", "/").replace("~0", "~"))
+        }
+    })
+}
+
+fn fields_of(raw: &RawValue) -> Option<BTreeMap<String, &RawValue>> {
+    serde_json::from_str(raw.get()).ok()
+}
+
+/// The text that [`Value`] would have, but with numbers as they are written. The body was parsed
+/// before, so that it cannot be nested more than 128 times.
+fn as_value(raw: &RawValue) -> Option<String> {
+    match raw.get().as_bytes().first()? {
+        b'[' => {
+            let items: Vec<&RawValue> = serde_json::from_str(raw.get()).ok()?;
+            let items: Vec<String> = items.into_iter().map(as_value).collect::<Option<_>>()?;
+            Some(format!("[{}]", items.join(",")))
+        }
+        b'{' => {
+            let field = |(name, raw): (String, &RawValue)| {
+                Some(format!("{}:{}", Value::String(name), as_value(raw)?))
+            };
+            let fields: Vec<String> =
+                fields_of(raw)?.into_iter().map(field).collect::<Option<_>>()?;
+            Some(format!("{{{}}}", fields.join(",")))
+        }
+        b'"' => Some(serde_json::from_str::<Value>(raw.get()).ok()?.to_string()),
+        _ => Some(raw.get().into()),
     }
 }
 
@@ -203,6 +273,32 @@ mod tests {
         ];
         for (source, value) in cases {
             assert_eq!(find(source).as_deref(), value, "{source}");
+        }
+    }
+
+    #[test]
+    fn numbers_are_taken_as_the_answer_writes_them() {
+        let body = br#" {"id": 12345678901234567890123, "f": 1.10, "e": 1E5, "z": -0, "n": 7,
+            "a/b": {"~": [0, 2.50]}, "f2": 1.0, "f2": 2.0,
+            "o": {"z": [1, 1.00], "a": "\u00fc \" , "}} "#;
+        let answer = Answer::new(HEAD, body);
+        let cases = [
+            ("json:$.id", "12345678901234567890123"),
+            ("json:/id", "12345678901234567890123"),
+            ("json:$.f", "1.10"),
+            ("json:$.e", "1E5"),
+            ("json:$.z", "-0"),
+            ("json:$.n", "7"),
+            ("json:/a~1b/~0/1", "2.50"),
+            ("json:$['a/b']['~'][1]", "2.50"),
+            ("json:$['a/b']['~'][?@ > 2]", "2.50"),
+            ("json:$.f2", "2.0"),
+            // Keys are sorted and spaces dropped, with such a number or without.
+            ("json:$.o", r#"{"a":"ü \" , ","z":[1,1.00]}"#),
+        ];
+        for (source, value) in cases {
+            let finder = Source::parse(source).unwrap().finder().unwrap();
+            assert_eq!(finder.find(&answer).as_deref(), Some(value), "{source}");
         }
     }
 

@@ -1,10 +1,14 @@
 //! The body of a request from the flags, with its Content-Type.
+mod field;
+
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use pippin_model::workload::percent_encode;
 use std::fs;
 use std::io::Read;
 use std::sync::OnceLock;
+
+use field::{Field, Kind};
 
 use crate::arguments::request::RequestArguments;
 use crate::exit::CliError;
@@ -75,7 +79,8 @@ fn json(bytes: Vec<u8>) -> Result<Vec<u8>, CliError> {
 fn urlencoded(fields: &[String]) -> Result<Vec<u8>, CliError> {
     let mut encoded = Vec::new();
     for field in fields {
-        let at = field.find(['=', '@']);
+        // A `=` anywhere counts before a `@`, so that a name may hold a `@`.
+        let at = field.find('=').or_else(|| field.find('@'));
         let (name, content) = match at {
             Some(at) if field[at..].starts_with('@') => {
                 let content = file("--data-urlencode", &field[at + 1..])?;
@@ -124,6 +129,7 @@ fn multipart(form: &[String]) -> Result<(Vec<u8>, String), CliError> {
     Ok((bytes, format!("multipart/form-data; boundary={boundary}")))
 }
 
+/// Reads a part as curl does.
 fn part(text: &str) -> Result<Part, CliError> {
     let wrong = |why: &str| {
         CliError::User(format!("-F `{text}`: {why}; write NAME=VALUE, NAME=@FILE or NAME=<FILE"))
@@ -132,36 +138,36 @@ fn part(text: &str) -> Result<Part, CliError> {
     if name.is_empty() {
         return Err(wrong("it has no name"));
     }
-    let mut pieces = value.split(';');
-    let mut content = pieces.next().unwrap_or_default().to_string();
-    let (mut file_name, mut media_type) = (None, None);
-    for piece in pieces {
-        match piece.trim_start().split_once('=') {
-            Some(("type", value)) => media_type = Some(value.to_string()),
-            Some(("filename", value)) => file_name = Some(value.trim_matches('"').to_string()),
-            // Other semicolons belong to the value, as in curl.
-            _ => content = format!("{content};{piece}"),
-        }
-    }
+    let field = Field::read(value).map_err(|why| wrong(&why))?;
+    let Field { kind, value, file_name, media_type } = field;
     if media_type.as_deref().is_some_and(|kind| kind.bytes().any(|byte| byte.is_ascii_control())) {
         return Err(wrong("its type has control characters"));
     }
-    let content = if let Some(path) = content.strip_prefix('@') {
-        let base = path.rsplit('/').next().unwrap_or(path);
-        file_name.get_or_insert_with(|| base.to_string());
-        media_type.get_or_insert_with(|| media_type_of(base).to_string());
-        file("-F", path)?
-    } else if let Some(path) = content.strip_prefix('<') {
-        file("-F", path)?
-    } else {
-        content.into_bytes()
-    };
+    let path = (kind != Kind::Text).then_some(value.as_str());
+    let base = path.map(|path| path.rsplit('/').next().unwrap_or(path));
+    let file_name = file_name.or_else(|| base.filter(|_| kind == Kind::Upload).map(Into::into));
+    let media_type = media_type.or_else(|| implied_type(file_name.as_deref(), base));
+    let content = path.map(|path| file("-F", path)).transpose()?;
+    let content = content.unwrap_or_else(|| value.into_bytes());
     Ok(Part { name: name.into(), file_name, media_type, content })
 }
 
-/// The media type that curl would choose for this file.
-fn media_type_of(name: &str) -> &'static str {
-    match name.rsplit_once('.').map_or("", |(_, ending)| ending) {
+/// The media type that curl sends where none is given: that of the name which is sent, else that of
+/// the file's own name. A text without a file name needs none.
+fn implied_type(sent: Option<&str>, own: Option<&str>) -> Option<String> {
+    let known = [sent, own].into_iter().flatten().find_map(media_type_of);
+    let found = match (sent, own) {
+        (None, _) => known.filter(|kind| *kind != "text/plain"),
+        (Some(_), None) => known,
+        (Some(_), Some(_)) => known.or(Some("application/octet-stream")),
+    };
+    found.map(Into::into)
+}
+
+/// The media type that curl knows for the ending of a file's name.
+fn media_type_of(name: &str) -> Option<&'static str> {
+    let (_, ending) = name.rsplit_once('.')?;
+    Some(match ending.to_ascii_lowercase().as_str() {
         "gif" => "image/gif",
         "jpg" | "jpeg" => "image/jpeg",
         "png" => "image/png",
@@ -170,8 +176,8 @@ fn media_type_of(name: &str) -> &'static str {
         "htm" | "html" => "text/html",
         "pdf" => "application/pdf",
         "xml" => "application/xml",
-        _ => "application/octet-stream",
-    }
+        _ => return None,
+    })
 }
 
 /// A name for use within quotes (HTML, multipart/form-data encoding algorithm).
@@ -209,18 +215,55 @@ mod tests {
         std::fs::write(&path, "hello").unwrap();
         let path = path.display();
         let (body, media_type) =
-            text(&["name=Ana;x", &format!("file=@{path}"), &format!("text=<{path};type=text/x")]);
+            text(&["name=Ana", &format!("file=@{path}"), &format!("text=<{path};type=text/x")]);
         let line = media_type.strip_prefix("multipart/form-data; boundary=").unwrap();
         assert_eq!(
             body,
             format!(
-                "--{line}\r\nContent-Disposition: form-data; name=\"name\"\r\n\r\nAna;x\r\n\
+                "--{line}\r\nContent-Disposition: form-data; name=\"name\"\r\n\r\nAna\r\n\
                  --{line}\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a.txt\"\r\n\
                  Content-Type: text/plain\r\n\r\nhello\r\n\
                  --{line}\r\nContent-Disposition: form-data; name=\"text\"\r\n\
                  Content-Type: text/x\r\n\r\nhello\r\n--{line}--\r\n"
             )
         );
+    }
+
+    /// Each as curl 7.88.1 sends it: the content, the name of the file, the type.
+    #[test]
+    fn a_part_is_what_curl_sends() {
+        let folder = tempfile::tempdir().unwrap();
+        for name in ["f.txt", "a;b.txt", "a.bin", "a.html"] {
+            std::fs::write(folder.path().join(name), "FILE").unwrap();
+        }
+        let at = folder.path().display();
+        let cases = [
+            ("n=a;type=text/html;charset=utf-8".into(), "a", None, Some("text/html;charset=utf-8")),
+            ("n=\"a;b\"".into(), "a;b", None, None),
+            (r#"n="say \"hi\"""#.into(), "say \"hi\"", None, None),
+            ("n=a;filename=x.png".into(), "a", Some("x.png"), Some("image/png")),
+            (
+                format!("f=@{at}/f.txt;filename=\"x;y.txt\""),
+                "FILE",
+                Some("x;y.txt"),
+                Some("text/plain"),
+            ),
+            (format!("f=@\"{at}/a;b.txt\""), "FILE", Some("a;b.txt"), Some("text/plain")),
+            (format!("f=@{at}/f.txt;filename=x"), "FILE", Some("x"), Some("text/plain")),
+            (format!("f=@{at}/a.bin"), "FILE", Some("a.bin"), Some("application/octet-stream")),
+            (format!("f=<{at}/f.txt"), "FILE", None, None),
+            (format!("f=<{at}/a.html"), "FILE", None, Some("text/html")),
+        ];
+        for (given, content, file_name, media_type) in cases {
+            let Part { content: sent, file_name: name, media_type: kind, .. } =
+                part(&given).unwrap();
+            let sent = String::from_utf8(sent).unwrap();
+            assert_eq!(
+                (sent.as_str(), name.as_deref(), kind.as_deref()),
+                (content, file_name, media_type),
+                "{given}"
+            );
+        }
     }
 
     #[test]
@@ -232,8 +275,8 @@ mod tests {
 
     #[test]
     fn fields_are_encoded_as_curl_does() {
-        let fields = ["a=b c", "=x&y", "plain"].map(String::from);
-        assert_eq!(urlencoded(&fields).unwrap(), b"a=b%20c&x%26y&plain");
+        let fields = ["a=b c", "=x&y", "plain", "a@b=c@d"].map(String::from);
+        assert_eq!(urlencoded(&fields).unwrap(), b"a=b%20c&x%26y&plain&a@b=c%40d");
     }
 
     #[test]
