@@ -53,6 +53,9 @@ pub struct Outcome {
     pub change: Option<f64>,
     /// The outcome.
     pub standing: Standing,
+    /// Why the target was not measured at all, if it was not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unmeasured: Option<String>,
 }
 
 /// The bases that changes are measured from.
@@ -81,10 +84,29 @@ pub fn judge<R: Rng + ?Sized>(
                 value: found.value,
                 change: found.change,
                 standing: found.standing,
+                unmeasured: None,
             });
         }
     }
     outcomes
+}
+
+/// The outcomes of the gates for a target that was not measured: each is unknown. `why` is the
+/// reason, in words.
+pub fn unmeasured<'a>(
+    gates: &'a [Gate],
+    target: &'a TargetId,
+    why: &'a str,
+) -> impl Iterator<Item = Outcome> + 'a {
+    gates.iter().map(move |gate| Outcome {
+        gate: gate.clone(),
+        target: target.clone(),
+        step: None,
+        value: None,
+        change: None,
+        standing: Standing::Unknown,
+        unmeasured: Some(why.into()),
+    })
 }
 
 struct Found {
@@ -244,6 +266,18 @@ mod tests {
         let noisy = &[500.0, 940.0, 1_500.0];
         assert_eq!(of("goodput < -5%", noisy, steady), Standing::NotSignificant);
         assert_eq!(of("goodput < -5%", steady, &[]), Standing::Unknown);
+    }
+
+    #[test]
+    fn a_target_that_was_not_measured_passes_no_gate() {
+        let gates = [Gate::must_hold("errors < 1%").unwrap(), Gate::fail_if("p99 > 1h").unwrap()];
+        let target = "own/shop".parse().unwrap();
+        let outcomes: Vec<Outcome> = unmeasured(&gates, &target, "install: it broke").collect();
+        assert_eq!(outcomes.len(), 2);
+        for outcome in outcomes {
+            assert_eq!((&outcome.target, outcome.standing), (&target, Standing::Unknown));
+            assert_eq!(outcome.unmeasured.as_deref(), Some("install: it broke"));
+        }
     }
 
     #[test]

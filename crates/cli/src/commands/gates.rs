@@ -8,7 +8,7 @@ use pippin_report::form::markdown;
 use pippin_report::gates::{junit, lines, summary};
 use pippin_report::view::View;
 use pippin_stats::compare::differences;
-use pippin_stats::gate::{Bases, Outcome, judge};
+use pippin_stats::gate::{self, Bases, Outcome, judge};
 use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use std::collections::BTreeMap;
@@ -18,7 +18,7 @@ use super::Shared;
 use super::revision_bases::RevisionBases;
 use crate::arguments::GateArguments;
 use crate::exit::CliError;
-use crate::output::{print, say};
+use crate::output::{print_text, say};
 
 /// The gates of a run or a load, with the stored runs that they compare with.
 pub struct Gates<'a> {
@@ -86,6 +86,9 @@ impl<'a> Gates<'a> {
         };
         let trials = &record.trials;
         let mut outcomes = judge(&self.gates, trials, &bases, &mut seeded());
+        for (target, why) in unmeasured(record) {
+            outcomes.extend(gate::unmeasured(&self.gates, target, &why));
+        }
         // Only a target that has a revision can be compared with one. The revision itself is not
         // judged.
         outcomes.retain(|Outcome { gate, target, .. }| {
@@ -113,6 +116,22 @@ impl<'a> Gates<'a> {
         }
         refusing.is_empty()
     }
+}
+
+/// The targets of a run that have no trial, each with the reason. A build that fails is one.
+fn unmeasured(record: &RunRecord) -> impl Iterator<Item = (&TargetId, String)> {
+    let has_trial = |id: &TargetId| record.trials.iter().any(|trial| trial.spec.target == *id);
+    record.header.plan.targets.iter().filter(move |id| !has_trial(id)).map(|id| {
+        let info = record.header.targets.get(id);
+        let why = info.and_then(|info| info.unavailable.as_ref()).map_or_else(
+            || "the run ended before it".into(),
+            |failure| {
+                let message: Vec<&str> = failure.message.split_whitespace().collect();
+                format!("{}: {}", failure.stage.name(), message.join(" "))
+            },
+        );
+        (id, why)
+    })
 }
 
 /// The same seed every time, so that comparing the same two always gives the same intervals.
@@ -152,7 +171,7 @@ pub fn tell(
     }
     let lines = lines(outcomes);
     if is_text {
-        print(lines.as_bytes())?;
+        print_text(&lines)?;
     } else {
         lines.lines().for_each(say);
     }

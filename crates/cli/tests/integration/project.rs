@@ -155,6 +155,33 @@ fn a_gate_of_a_plan_compares_with_a_revision_that_the_same_run_measures() {
 }
 
 #[test]
+fn a_target_that_cannot_be_built_fails_its_gates() {
+    let repository = Repository::with_server(5);
+    let text = std::fs::read_to_string(repository.path().join("pippin.toml")).unwrap();
+    let gates = "gate = [\"errors < 1%\", \"goodput > -90% vs main\"]";
+    let text = format!("{}{gates}\n", text.split("gate = ").next().unwrap());
+    repository.write("pippin.toml", &text);
+    repository.git(&["init", "-q", "-b", "main"]);
+    repository.git(&["add", "."]);
+    repository.git(&["commit", "-q", "-m", "It builds"]);
+    repository.write("pippin.toml", &text.replace("\"cp\", \"delay\"", "\"cp\", \"gone\""));
+    let outcome = repository.pippin(&["run", "ci", "--junit", "j.xml", "--summary", "s.md"]);
+    // INVALID, which the load of the revision may be, comes first.
+    assert!([Some(1), Some(3)].contains(&outcome.code), "{outcome}");
+    outcome.says(&[
+        "own/shop@main",
+        "gate FAILED  require errors < 1%  not measured: install: `cp gone built`",
+        "gate FAILED  require goodput > -90% vs main  not measured: install: `cp gone built`",
+    ]);
+    let read = |file| std::fs::read_to_string(repository.path().join(file)).unwrap();
+    let (junit, summary) = (read("j.xml"), read("s.md"));
+    assert!(junit.contains("<testsuite name=\"own/shop\" tests=\"2\""), "{junit}");
+    assert_eq!(junit.matches("not measured: install: `cp gone built`").count(), 4, "{junit}");
+    assert!(summary.contains("2 of 2 gates FAILED"), "{summary}");
+    assert!(summary.contains("not measured: install: "), "{summary}");
+}
+
+#[test]
 fn a_slip_names_file_line_and_fix() {
     let repository = Repository::with_server(5);
     let text = std::fs::read_to_string(repository.path().join("pippin.toml")).unwrap();
