@@ -17,8 +17,9 @@ use std::path::Path;
 use super::Shared;
 use super::revision_bases::RevisionBases;
 use crate::arguments::GateArguments;
-use crate::exit::CliError;
+use crate::exit::{self, CliError};
 use crate::output::{print_text, say};
+use crate::writable::must_be_writable;
 
 /// The gates of a run or a load, with the stored runs that they compare with.
 pub struct Gates<'a> {
@@ -149,8 +150,18 @@ pub struct Told<'a> {
     pub details: &'a dyn Fn() -> String,
 }
 
-/// Writes the files and prints the outcome of each gate. Returns whether all passed. The lines go
-/// to standard output, unless a file goes there (`is_text` is false).
+/// Refuses files of gates that cannot be written, before anything is measured.
+///
+/// # Errors
+/// If one cannot be written.
+pub fn files_must_be_writable(arguments: &GateArguments) -> Result<(), CliError> {
+    must_be_writable("--junit", arguments.junit.as_deref())?;
+    must_be_writable("--summary", arguments.summary.as_deref())
+}
+
+/// Prints the outcome of each gate and writes the files. Returns whether all passed. The lines go
+/// to standard output, unless a file goes there (`is_text` is false). They come first, so that a
+/// disk that is full by now does not hide them.
 ///
 /// # Errors
 /// If a file cannot be written.
@@ -160,6 +171,14 @@ pub fn tell(
     is_text: bool,
     told: &Told<'_>,
 ) -> Result<bool, CliError> {
+    let lines = lines(outcomes);
+    // Where nobody reads the lines, the files are still written.
+    let printed = if is_text {
+        print_text(&lines)
+    } else {
+        lines.lines().for_each(say);
+        Ok(exit::OK)
+    };
     let write = |path: &Path, text: String| {
         std::fs::write(path, text).map_err(CliError::io(format!("write {}", path.display())))
     };
@@ -169,12 +188,7 @@ pub fn tell(
     if let Some(path) = &arguments.summary {
         write(path, summary::of(&told.title, outcomes, &(told.details)()))?;
     }
-    let lines = lines(outcomes);
-    if is_text {
-        print_text(&lines)?;
-    } else {
-        lines.lines().for_each(say);
-    }
+    printed?;
     Ok(outcomes.iter().all(|outcome| outcome.standing.is_passed()))
 }
 

@@ -182,6 +182,28 @@ fn a_target_that_cannot_be_built_fails_its_gates() {
 }
 
 #[test]
+fn a_file_that_cannot_be_written_is_refused_before_anything_is_measured() {
+    let repository = Repository::with_server(5);
+    for flag in ["--junit", "--summary"] {
+        let missing = format!("{flag}: there is no folder no/such; make it first");
+        let folder = format!("{flag}: .pippin is a folder; name a file");
+        repository.pippin(&["run", "ci", flag, "no/such/x"]).is_a_user_error(&[&missing]);
+        assert!(!repository.path().join("built").exists(), "nothing is built");
+        repository.write(".pippin/.gitignore", "*\n");
+        repository.pippin(&["run", "ci", flag, ".pippin"]).is_a_user_error(&[&folder]);
+        for command in ["compare", "load"] {
+            let sides = &["http://127.0.0.1:9/", "http://127.0.0.1:9/"];
+            let sides = if command == "load" { &sides[..1] } else { &sides[..] };
+            let all = [&[command], sides, &[flag, ".pippin"]].concat();
+            repository.pippin(&all).is_a_user_error(&[&folder]);
+        }
+    }
+    let json = ["load", "http://127.0.0.1:9/", "--json", ".pippin"];
+    repository.pippin(&json).is_a_user_error(&["--json: .pippin is a folder; name a file"]);
+    assert!(!repository.path().join("built").exists(), "nothing is built");
+}
+
+#[test]
 fn a_slip_names_file_line_and_fix() {
     let repository = Repository::with_server(5);
     let text = std::fs::read_to_string(repository.path().join("pippin.toml")).unwrap();
