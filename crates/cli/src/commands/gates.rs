@@ -9,13 +9,14 @@ use pippin_report::gates::{junit, lines, summary};
 use pippin_report::view::View;
 use pippin_stats::compare::differences;
 use pippin_stats::gate::{self, Bases, Outcome, judge};
+use pippin_store::StoreError;
 use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use std::collections::BTreeMap;
 use std::path::Path;
 
 use super::Shared;
-use super::revision_bases::RevisionBases;
+use super::revision_bases::{RevisionBases, is_named};
 use crate::arguments::GateArguments;
 use crate::exit::{self, CliError};
 use crate::output::{print_text, say};
@@ -55,14 +56,12 @@ impl<'a> Gates<'a> {
                 }
                 (None, _) => continue,
             };
-            let is_target = targets.iter().any(|target| target.to_string() == *base);
+            let is_target = targets.iter().any(|target| is_named(target, base));
             if is_target || revisions.of(base).is_some() {
                 continue;
             }
-            let record = shared
-                .store()?
-                .load(base)
-                .map_err(|error| CliError::User(format!("{gate}: {error}")))?;
+            let loaded = shared.store()?.load(base);
+            let record = loaded.map_err(|error| no_base(gate, error, revisions))?;
             stored.insert(base.clone(), record);
         }
         Ok(Self { arguments, gates, stored, revisions })
@@ -116,6 +115,17 @@ impl<'a> Gates<'a> {
             ));
         }
         refusing.is_empty()
+    }
+}
+
+/// Why a base cannot be used.
+fn no_base(gate: &Gate, error: StoreError, revisions: &RevisionBases) -> CliError {
+    match error {
+        StoreError::UnknownRun(..) if revisions.were_looked_for() => CliError::User(format!(
+            "{gate}: this repository has no branch, tag or commit of this name, and {error}"
+        )),
+        StoreError::UnknownRun(..) => CliError::User(format!("{gate}: {error}")),
+        other => other.into(),
     }
 }
 
@@ -221,7 +231,7 @@ impl Bases for RunBases<'_> {
         let then = self.revisions.of(base).map(|then| then.get(target));
         let is_base = |of: &TargetId| match then {
             Some(then) => Some(of) == then,
-            None => of.to_string() == *base,
+            None => is_named(of, base),
         };
         self.own
             .iter()

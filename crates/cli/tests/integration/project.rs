@@ -77,7 +77,12 @@ fn one_command_builds_proves_measures_and_judges() {
     );
     repository.pippin(&["plans"]).exits(0).says(&["ci  ", "workload home, 1 target:"]);
     repository.pippin(&["targets", "list"]).exits(0).says(&["own/shop "]);
-    repository.pippin(&["history", "own/shop"]).exits(0).says(&["-ci"]);
+    for name in ["own/shop", "shop"] {
+        repository.pippin(&["history", name]).exits(0).says(&["-ci"]);
+    }
+    for arguments in [&["history", "shpo"][..], &["history", "shpo", "--html", "x.html"]] {
+        repository.pippin(arguments).is_a_user_error(&["no trial of `shpo` is in the store"]);
+    }
     let text = std::fs::read_to_string(repository.path().join("pippin.toml")).unwrap();
     repository.write("pippin.toml", &text.replace("p50 < 5s", "p50 < 1us"));
     let outcome = repository.pippin(&["run", "ci"]);
@@ -182,6 +187,48 @@ fn a_target_that_cannot_be_built_fails_its_gates() {
 }
 
 #[test]
+fn the_base_of_a_gate_may_be_the_short_name_of_a_target() {
+    let repository = Repository::with_server(5);
+    let text = std::fs::read_to_string(repository.path().join("pippin.toml")).unwrap();
+    let (rest, server) = (text.split("gate = ").next().unwrap(), text.lines().nth(2).unwrap());
+    let rest = rest.replace("targets = [\"shop\"]", "targets = [\"shop\", \"old\"]");
+    // Git also knows a branch of this name. The target comes first.
+    repository.git(&["init", "-q", "-b", "old"]);
+    let old = format!("[target.old]\nbuild = [[\"cp\", \"delay\", \"built\"]]\n{server}\n");
+    let with_gate = |base: &str| format!("{rest}gate = [\"p50 < 900000% vs {base}\"]\n{old}");
+    repository.write("pippin.toml", &with_gate("old"));
+    repository.git(&["add", "."]);
+    repository.git(&["commit", "-q", "-m", "Two targets"]);
+    let outcome = repository.pippin(&["run", "ci"]);
+    assert!([Some(0), Some(3)].contains(&outcome.code), "{outcome}");
+    outcome.says(&["gate passed  require p50 < 900000% vs old  own/shop: "]);
+    outcome.keeps_quiet_about(&["own/shop@", "nothing to compare with"]);
+    repository.write("pippin.toml", &with_gate("odl"));
+    repository.pippin(&["run", "ci"]).is_a_user_error(&[
+        "this repository has no branch, tag or commit of this name, and there is no run `odl`",
+    ]);
+}
+
+#[test]
+fn a_server_that_is_never_ready_is_sent_to_the_project_file() {
+    let repository = Repository::with_server(5);
+    let text = std::fs::read_to_string(repository.path().join("pippin.toml")).unwrap();
+    let start = text.lines().nth(2).unwrap();
+    for (command, says) in [
+        ("command = \"sleep 60\"\nready_within = \"1s\"", "`ready` and `ready_within`"),
+        ("command = \"true\"", "`command`"),
+        ("command = \"bin/gone\"", "`build`"),
+    ] {
+        repository.write("pippin.toml", &text.replace(start, command));
+        let says = format!("{says} in [target.shop] of pippin.toml");
+        let outcome = repository.pippin(&["run", "ci"]);
+        let record = repository.pippin(&["export", "latest", "--format", "record"]);
+        assert!(record.stdout.contains(&says), "{says}: {outcome}\n{record}");
+        record.keeps_quiet_about(&["its target.toml", "pippin targets install"]);
+    }
+}
+
+#[test]
 fn a_file_that_cannot_be_written_is_refused_before_anything_is_measured() {
     let repository = Repository::with_server(5);
     for flag in ["--junit", "--summary"] {
@@ -217,6 +264,11 @@ fn a_slip_names_file_line_and_fix() {
             "targets = [\"shop\"]",
             "targets = [\"shpo\"]",
             "pippin.toml:10: there is no [target.shpo]; did you mean `shop`?",
+        ),
+        (
+            "workload = \"home\"",
+            "workload = \"hom\"",
+            "pippin.toml:9: there is no workload `hom`; did you mean `home`?",
         ),
         (
             "workload = \"home\"",
