@@ -80,6 +80,7 @@ fn of_runs(arguments: &CompareArguments, a: RunRecord, b: RunRecord) -> Result<u
         b_trials: b.trials,
         unfinished,
         comparison,
+        origin,
         differences: differing,
         more: Vec::new(),
     };

@@ -7,7 +7,7 @@ use pippin_model::trial::{Step, TrialRecord};
 use pippin_report::form::markdown;
 use pippin_report::gates::{junit, lines, summary};
 use pippin_report::view::View;
-use pippin_stats::compare::differences;
+use pippin_stats::compare::{Origin, differences};
 use pippin_stats::gate::{self, Bases, Outcome, judge};
 use pippin_store::StoreError;
 use rand::SeedableRng;
@@ -237,5 +237,14 @@ impl Bases for RunBases<'_> {
             .iter()
             .filter(|trial| trial.spec.step == step && is_base(&trial.spec.target))
             .collect()
+    }
+
+    fn origin(&self, condition: &Condition) -> Origin {
+        let is_stored = |base: &String| self.stored.contains_key(base);
+        if condition.base.as_ref().is_some_and(is_stored) {
+            Origin::TwoRuns
+        } else {
+            Origin::OneRun
+        }
     }
 }
