@@ -31,6 +31,7 @@ mod signals;
 mod telemetry;
 mod time_series;
 mod values;
+mod writable;
 
 use clap::parser::ValueSource;
 use clap::{ArgMatches, CommandFactory, FromArgMatches};

@@ -14,6 +14,7 @@ use std::time::Duration;
 
 use crate::environment;
 use crate::error::LabError;
+use crate::keys::Keys;
 use crate::lifecycle::supervised::{Launch, Supervised, own_program};
 use crate::lifecycle::{port, ready};
 use crate::load;
@@ -78,7 +79,8 @@ impl ReferenceServer {
         let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
         let interrupted = || calibrator.stop.load(Ordering::Relaxed);
         let way = Way::plain(address);
-        ready::wait_until_ready(&mut process, &way, "/", Duration::from_secs(10), &interrupted)?;
+        let limit = Duration::from_secs(10);
+        ready::wait_until_ready(&mut process, &way, "/", limit, Keys::Nowhere, &interrupted)?;
         Ok(Self { address, _process: process })
     }
 

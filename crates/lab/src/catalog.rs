@@ -56,7 +56,8 @@ impl Catalog {
     /// The same catalog with a project's targets, workloads and plans before all others.
     ///
     /// # Errors
-    /// If one of its targets cannot be used.
+    /// If one of its targets cannot be used, or a plan or a target names a workload that is not
+    /// there. The message names the line.
     pub fn with_project(self, project: Project) -> Result<Self, LabError> {
         let targets = project::targets(&project, &self.root)?;
         let workloads: Vec<Workload> = project.workloads.values().cloned().collect();
@@ -68,6 +69,15 @@ impl Catalog {
                     project.wrong(&at, &error.to_string())
                 })?;
             }
+        }
+        // Likewise, a mistake in any plan is reported at once.
+        for name in project.plan_ids() {
+            let Some(plan) = project.plan(name, &PlanOptions::default()).transpose()? else {
+                continue;
+            };
+            catalog.workload(&plan.workload).map_err(|error| {
+                project.wrong(&format!("plan.{name}.workload"), &error.to_string())
+            })?;
         }
         catalog.project = Some(project);
         Ok(catalog)
@@ -299,7 +309,8 @@ impl Catalog {
         match self.find(&Path::new("workloads").join(format!("{id}.toml")))? {
             Some(path) => Ok(Workload::read(&path)?),
             None => {
-                let known = self.stems("workloads")?;
+                let mut known = self.stems("workloads")?;
+                known.extend(self.given_workloads.keys().cloned());
                 Err(LabError::unknown("workload", id, known.iter().map(String::as_str)))
             }
         }

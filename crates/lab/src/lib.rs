@@ -9,6 +9,7 @@
 //! | [`lifecycle`] | supervises processes: start, readiness, stop, what they leave |
 //! | [`services`] | PostgreSQL and the slow upstream |
 //! | [`running`], [`way`], [`certificate`] | a target that runs; how requests reach it; its certificate |
+//! | [`keys`] | where a user writes how a target is started, for messages |
 //! | [`verify`] | proves that a target does a workload's work |
 //! | [`load`], [`pool`] | from a profile and a workload to what the engine runs; the requests of a load |
 //! | [`trial`], [`proving`], [`single`] | one load with what is sampled beside it; what proves a target around it; requests one at a time before it |
@@ -40,6 +41,7 @@ pub mod explaining;
 pub mod generator;
 pub mod helping;
 pub mod install;
+pub mod keys;
 pub mod lifecycle;
 pub mod load;
 pub mod observer;

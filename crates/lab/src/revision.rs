@@ -227,7 +227,8 @@ fn failed(revision: &str, said: &str) -> LabError {
     }
 }
 
-/// Git's output, or the first line of its error. Variables that point git to another repository, as
+/// Git's output, or the line of its error that says why: the one that begins with `fatal:`, or the
+/// last. Variables that point git to another repository, as
 /// hooks set them, are removed.
 ///
 /// # Errors
@@ -256,12 +257,27 @@ pub(crate) fn git(
         return Ok(Ok(String::from_utf8_lossy(&output.stdout).into_owned()));
     }
     let said = String::from_utf8_lossy(&output.stderr);
-    Ok(Err(said.lines().next().unwrap_or("git says nothing").to_string()))
+    Ok(Err(reason(&said).to_string()))
+}
+
+/// The line of git's standard error that says why it failed. Warnings may come before it.
+fn reason(said: &str) -> &str {
+    let fatal = said.lines().find(|line| line.starts_with("fatal:"));
+    fatal.or_else(|| said.lines().last()).unwrap_or("git says nothing")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_reason_of_git_is_not_its_first_warning() {
+        let said =
+            "warning: unable to access '/root/.config'\nfatal: not a git repository\nhint: x\n";
+        assert_eq!(reason(said), "fatal: not a git repository");
+        assert_eq!(reason("Preparing worktree\nerror: no space left\n"), "error: no space left");
+        assert_eq!(reason(""), "git says nothing");
+    }
 
     /// A repository with two branches of one target. Its catalog is in a subfolder.
     fn scratch(name: &str) -> PathBuf {

@@ -22,8 +22,10 @@ use crate::container::Image;
 use crate::environment;
 use crate::error::LabError;
 use crate::install::{Installed, base_values};
+use crate::keys::{Keys, Topic};
 use crate::lifecycle::group::Group;
 use crate::lifecycle::supervised::{Launch, Supervised};
+use crate::lifecycle::supervisor::IS_INSTALLED;
 use crate::lifecycle::{log, port, ready};
 use crate::target::{Kind, Listening, Target};
 use crate::way::Way;
@@ -60,7 +62,7 @@ pub struct RunningTarget {
     /// `None` if Pippin did not start it.
     process: Option<Supervised>,
     start_up: Option<Duration>,
-    name: String,
+    id: TargetId,
     /// Its first processes, as far as they are known.
     roots: Vec<RoleRoot>,
     /// The processors it was started on; none if it may use all, or Pippin did not start it.
@@ -153,11 +155,23 @@ impl Drop for Container {
 }
 
 /// A process that cannot be started is a failure of its target.
-fn supervised(launch: &Launch, group: Option<&Group>) -> Result<Supervised, LabError> {
+fn supervised(
+    launch: &Launch,
+    group: Option<&Group>,
+    keys: Keys<'_>,
+) -> Result<Supervised, LabError> {
     Supervised::start_in(launch, group).map_err(|error| match error {
-        LabError::User(message) => LabError::target(Stage::Start, message),
+        LabError::User(message) => LabError::target(Stage::Start, with_remedy(&message, keys)),
         other => other,
     })
+}
+
+/// The message with what installs the program, if it is not there.
+fn with_remedy(message: &str, keys: Keys<'_>) -> String {
+    match (message.strip_suffix(IS_INSTALLED), keys.about(Topic::Program)) {
+        (Some(message), Some(remedy)) => format!("{message} (is it installed? {remedy})"),
+        _ => message.into(),
+    }
 }
 
 impl RunningTarget {
@@ -196,20 +210,21 @@ impl RunningTarget {
         let Ready { path, timeout } = &target.manifest.start.ready;
         let limit = parse_duration_ns(timeout).map_or(PATIENCE, Duration::from_nanos);
         let group = if container.is_none() { Group::make() } else { None };
-        let mut process = supervised(&launch, group.as_ref())?;
+        let keys = Keys::of(id);
+        let mut process = supervised(&launch, group.as_ref(), keys)?;
         let tls = certificate.as_ref().map(Certificate::trust);
         let way = Way::plain(address)
             .over(tls, spoken.protocol())
             .with(settings.messages)
             .behind(socket.as_ref().map(|socket| socket.path.clone()));
-        let start_up = ready::wait_until_ready(&mut process, &way, path, limit, interrupted)?;
+        let start_up = ready::wait_until_ready(&mut process, &way, path, limit, keys, interrupted)?;
         let group = group.filter(Group::is_in_use);
         let inside = container.as_ref().and_then(|it| it.image.process(&it.name));
         let root = inside.map_or(RoleRoot::Below(process.supervisor_pid()), RoleRoot::Tree);
         Ok(Self {
             process: Some(process),
             start_up: Some(start_up),
-            name: id.to_string(),
+            id: id.clone(),
             roots: vec![root],
             given: settings.cpus.clone(),
             reached: Reached {
@@ -246,7 +261,7 @@ impl RunningTarget {
         Ok(Self {
             process: None,
             start_up: None,
-            name: id.to_string(),
+            id: id.clone(),
             roots: servers.iter().map(|server| server.root).collect(),
             given: CpuSet::default(),
             reached: Reached {
@@ -346,7 +361,7 @@ impl RunningTarget {
         let exit = self.process.as_mut()?.ended()?;
         Some(Failure {
             stage: Stage::Load,
-            message: format!("{} {exit} while it was measured", self.name),
+            message: format!("{} {exit} while it was measured", self.id),
             log_tail: self.log_tail(),
         })
     }
@@ -385,11 +400,13 @@ impl RunningTarget {
             }
             std::thread::sleep(Duration::from_millis(20));
         }
+        let keys = Keys::of(&self.id).about(Topic::Stop);
+        let see = keys.map_or(String::new(), |keys| format!("see {keys}; "));
         let unclean = unclean.into_iter().map(|evidence| Caveat {
             id: "unclean_stop".into(),
             severity: Severity::Suspect,
             evidence,
-            advice: "see start.stop in its target.toml; a server that cannot be stopped cleanly may also have lost work".into(),
+            advice: see.clone() + "a server that cannot be stopped cleanly may also have lost work",
         });
         unclean.chain(gone.log_is_cut.then(cut_log)).collect()
     }

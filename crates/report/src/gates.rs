@@ -32,8 +32,11 @@ const fn word(standing: Standing) -> &'static str {
     if standing.is_passed() { "passed" } else { "FAILED" }
 }
 
-/// The measured value as text: `12.3 ms`, `-6.10 % (may be chance)`.
+/// The measured value as text: `12.3 ms`, `-6.10 % (may be chance)`; or why there is none.
 fn found(outcome: &Outcome) -> String {
+    if let Some(why) = &outcome.unmeasured {
+        return format!("not measured: {why}");
+    }
     let condition = &outcome.gate.condition;
     let figure = match condition.limit {
         Limit::Value(_) => outcome.value.map(|value| condition.figure.unit().format(value)),
@@ -62,6 +65,7 @@ pub(crate) mod tests {
             value: Some(value),
             change,
             standing,
+            unmeasured: None,
         };
         vec![
             of("p99 > 50ms", 12_300_000.0, None, Standing::Passed),
@@ -78,6 +82,29 @@ pub(crate) mod tests {
              gate FAILED  fail if errors > 0.1%  0.42 %\n\
              gate passed  fail if goodput < -5% vs main  -6.10 % (may be chance)\n"
         );
+    }
+
+    #[test]
+    fn a_target_that_was_not_measured_has_a_line_with_the_reason() {
+        let gates = [Gate::must_hold("errors < 1%").unwrap()];
+        let target = "own/shop".parse().unwrap();
+        let outcomes: Vec<Outcome> =
+            pippin_stats::gate::unmeasured(&gates, &target, "install: make failed").collect();
+        assert_eq!(
+            lines(&outcomes),
+            "gate FAILED  require errors < 1%  not measured: install: make failed\n"
+        );
+        let xml = junit::of("ci", &[], &outcomes);
+        for part in [
+            "tests=\"1\" failures=\"1\"",
+            "<testsuite name=\"own/shop\"",
+            "message=\"require errors &lt; 1%: not measured: install: make failed\"",
+        ] {
+            assert!(xml.contains(part), "{part} is not in {xml}");
+        }
+        let text = summary::of("ci", &outcomes, "x");
+        assert!(text.starts_with("### ci: 1 of 1 gates FAILED\n"), "{text}");
+        assert!(text.contains("not measured: install: make failed"), "{text}");
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Compares two sets of trials, target by target, and finds what forbids the comparison.
 use pippin_model::caveat::Verdict;
 use pippin_model::comparable;
+use pippin_model::gate::{Figure, Point, Span};
 use pippin_model::requests::Whole;
 use pippin_model::run::RunHeader;
 use pippin_model::target::TargetId;
@@ -46,6 +47,18 @@ impl Metric {
             Self::P99 => "p99",
             Self::Cpu => "cpu",
             Self::Memory => "memory",
+        }
+    }
+
+    /// The metric that is this figure of a gate, if there is one.
+    pub(crate) fn of_figure(figure: Figure) -> Option<Self> {
+        match figure {
+            Figure::Goodput => Some(Self::Goodput),
+            Figure::Span(Span::ResponseTime, Point::Quantile(0.5)) => Some(Self::P50),
+            Figure::Span(Span::ResponseTime, Point::Quantile(0.99)) => Some(Self::P99),
+            Figure::Cpu => Some(Self::Cpu),
+            Figure::Memory => Some(Self::Memory),
+            _ => None,
         }
     }
 
@@ -264,7 +277,8 @@ fn verdict(trials: &[&TrialRecord]) -> Verdict {
     trials.iter().map(|record| record.verdict).max().unwrap_or(Verdict::Invalid)
 }
 
-fn change<R: Rng + ?Sized>(
+/// How a metric changed from `a` to `b`, each the trials of one target at one step.
+pub(crate) fn change<R: Rng + ?Sized>(
     metric: Metric,
     a: &[&TrialRecord],
     b: &[&TrialRecord],

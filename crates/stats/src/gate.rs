@@ -8,6 +8,7 @@ use rand::Rng;
 use serde::{Deserialize, Serialize};
 
 use crate::bootstrap::Sample;
+use crate::compare::{self, Metric, Origin};
 use crate::cost::cpu_seconds_per_million;
 use crate::judge::repetitions;
 use crate::quantile::median;
@@ -53,6 +54,9 @@ pub struct Outcome {
     pub change: Option<f64>,
     /// The outcome.
     pub standing: Standing,
+    /// Why the target was not measured at all, if it was not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unmeasured: Option<String>,
 }
 
 /// The bases that changes are measured from.
@@ -60,6 +64,9 @@ pub trait Bases {
     /// The trials with which `condition` compares a target at a step; empty if there are none.
     fn of(&self, condition: &Condition, target: &TargetId, step: Option<Step>)
     -> Vec<&TrialRecord>;
+
+    /// Whether those trials are of the same run as the ones that are judged.
+    fn origin(&self, condition: &Condition) -> Origin;
 }
 
 /// Judges every gate for every target at every step.
@@ -72,7 +79,10 @@ pub fn judge<R: Rng + ?Sized>(
     let mut outcomes = Vec::new();
     for (target, step, trials) in repetitions(trials) {
         for gate in gates {
-            let base = bases.of(&gate.condition, target, step);
+            let base = Base {
+                trials: bases.of(&gate.condition, target, step),
+                origin: bases.origin(&gate.condition),
+            };
             let found = stand(gate, &trials, &base, rng);
             outcomes.push(Outcome {
                 gate: gate.clone(),
@@ -81,10 +91,29 @@ pub fn judge<R: Rng + ?Sized>(
                 value: found.value,
                 change: found.change,
                 standing: found.standing,
+                unmeasured: None,
             });
         }
     }
     outcomes
+}
+
+/// The outcomes of the gates for a target that was not measured: each is unknown. `why` is the
+/// reason, in words.
+pub fn unmeasured<'a>(
+    gates: &'a [Gate],
+    target: &'a TargetId,
+    why: &'a str,
+) -> impl Iterator<Item = Outcome> + 'a {
+    gates.iter().map(move |gate| Outcome {
+        gate: gate.clone(),
+        target: target.clone(),
+        step: None,
+        value: None,
+        change: None,
+        standing: Standing::Unknown,
+        unmeasured: Some(why.into()),
+    })
 }
 
 struct Found {
@@ -96,7 +125,7 @@ struct Found {
 fn stand<R: Rng + ?Sized>(
     gate: &Gate,
     trials: &[&TrialRecord],
-    base: &[&TrialRecord],
+    base: &Base<'_>,
     rng: &mut R,
 ) -> Found {
     let condition = &gate.condition;
@@ -116,23 +145,53 @@ fn stand<R: Rng + ?Sized>(
                 .map_or(Standing::Unknown, |value| passes(condition.operator.holds(value, limit))),
         },
         Limit::Change(limit) => {
-            let base = samples(base);
-            let change = value
-                .zip(centre(&base).filter(|base| *base > 0.0))
-                .map(|(value, base)| value / base - 1.0);
-            let standing = change.map_or(Standing::Unknown, |change| {
-                let standing = passes(condition.operator.holds(change, limit));
-                let mut is_chance =
-                    || ratio(&own, &base, rng).is_some_and(|ratio| !ratio.is_significant());
-                if standing == Standing::Failed && is_chance() {
-                    Standing::NotSignificant
-                } else {
-                    standing
+            let moved = moved(condition.figure, trials, base, rng);
+            let standing = moved.map_or(Standing::Unknown, |moved| {
+                match passes(condition.operator.holds(moved.change, limit)) {
+                    Standing::Failed if moved.is_chance => Standing::NotSignificant,
+                    standing => standing,
                 }
             });
-            Found { value, change, standing }
+            Found { value, change: moved.map(|moved| moved.change), standing }
         }
     }
+}
+
+/// The trials that a change is measured from.
+struct Base<'a> {
+    trials: Vec<&'a TrialRecord>,
+    origin: Origin,
+}
+
+/// A change against a base.
+#[derive(Clone, Copy)]
+struct Moved {
+    /// Relative: -0.05 for 5 % less.
+    change: f64,
+    /// Whether its interval includes "no change".
+    is_chance: bool,
+}
+
+/// How a figure changed against the base. Figures that a comparison shows change as it shows them:
+/// within the rounds of a run, if both sides were measured in them. `None` if a side is unknown.
+fn moved<R: Rng + ?Sized>(
+    figure: Figure,
+    trials: &[&TrialRecord],
+    base: &Base<'_>,
+    rng: &mut R,
+) -> Option<Moved> {
+    if let Some(metric) = Metric::of_figure(figure) {
+        let found = compare::change(metric, &base.trials, trials, base.origin, rng);
+        let is_chance = found.is_significant() == Some(false);
+        return found.relative().map(|change| Moved { change, is_chance });
+    }
+    let samples = |trials: &[&TrialRecord]| -> Vec<Sample> {
+        trials.iter().filter_map(|trial| sample(figure, false, trial)).collect()
+    };
+    let (own, base) = (samples(trials), samples(&base.trials));
+    let change = centre(&own)? / centre(&base).filter(|base| *base > 0.0)? - 1.0;
+    let is_chance = ratio(&own, &base, rng).is_some_and(|ratio| !ratio.is_significant());
+    Some(Moved { change, is_chance })
 }
 
 fn centre(samples: &[Sample]) -> Option<f64> {
@@ -189,6 +248,7 @@ const fn status(status: &StatusCounts, class: u8) -> u64 {
 mod tests {
     use super::*;
     use crate::test_noise::Noise;
+    use pippin_model::example::slices::Rounds;
     use pippin_model::example::trial::ExampleTrial;
 
     /// Uses the same trials as the base of every target.
@@ -197,6 +257,10 @@ mod tests {
     impl Bases for Same {
         fn of(&self, _: &Condition, _: &TargetId, _: Option<Step>) -> Vec<&TrialRecord> {
             self.0.iter().collect()
+        }
+
+        fn origin(&self, _: &Condition) -> Origin {
+            Origin::OneRun
         }
     }
 
@@ -244,6 +308,36 @@ mod tests {
         let noisy = &[500.0, 940.0, 1_500.0];
         assert_eq!(of("goodput < -5%", noisy, steady), Standing::NotSignificant);
         assert_eq!(of("goodput < -5%", steady, &[]), Standing::Unknown);
+    }
+
+    #[test]
+    fn a_target_that_was_not_measured_passes_no_gate() {
+        let gates = [Gate::must_hold("errors < 1%").unwrap(), Gate::fail_if("p99 > 1h").unwrap()];
+        let target = "own/shop".parse().unwrap();
+        let outcomes: Vec<Outcome> = unmeasured(&gates, &target, "install: it broke").collect();
+        assert_eq!(outcomes.len(), 2);
+        for outcome in outcomes {
+            assert_eq!((&outcome.target, outcome.standing), (&target, Standing::Unknown));
+            assert_eq!(outcome.unmeasured.as_deref(), Some("install: it broke"));
+        }
+    }
+
+    #[test]
+    fn a_gate_judges_the_change_that_a_comparison_shows() {
+        // The host varies between half and full speed from round to round.
+        let rounds = Rounds { host: 0.3, slice: 0.01, start: 0.0, ..Rounds::default() };
+        let (a, b) = (rounds.trials("a/a", 10_000.0, 20.0), rounds.trials("b/b", 9_000.0, 20.0));
+        let shown = &compare::compare(&a, &b, Origin::OneRun, &mut Noise::new(1).0).targets[0];
+        for (condition, place) in [("goodput < -5%", 0), ("p50 < -5%", 1)] {
+            let gates = [Gate::fail_if(condition).unwrap()];
+            let judged = &judge(&gates, &b, &Same(a.clone()), &mut Noise::new(1).0)[0];
+            let change = shown.changes[place];
+            assert_eq!(judged.change, change.relative(), "{condition}");
+            if place == 0 {
+                assert!(change.is_paired, "{change:?}");
+                assert_eq!(judged.standing, Standing::Failed);
+            }
+        }
     }
 
     #[test]

@@ -22,7 +22,8 @@ pub struct Sweep {
     pub points: Vec<Point>,
     /// The fitted law; `None` with fewer than three points.
     pub usl: Option<Usl>,
-    /// The point beyond which more connections bring little.
+    /// The point beyond which more connections bring little; `None` while throughput still rises at
+    /// the last point.
     pub knee: Option<Point>,
     /// Each point with the prediction from the points before it.
     pub foretold: Vec<Foretold>,
@@ -84,12 +85,14 @@ fn sweep(target: &TargetId, records: &[TrialRecord]) -> Option<Sweep> {
         });
         all.reduce(|a, b| a && b)
     };
+    // If throughput still rises at the last point, it is not flat and more connections bring more.
+    let ends = !rises_at_its_end(&points);
     (points.len() > 1).then(|| Sweep {
         target: target.clone(),
         usl: fit(&points),
-        knee: knee(&points),
+        knee: knee(&points).filter(|_| ends),
         foretold: foretell(&points),
-        served_at_a_time: inferred_from_sweep(&loads).filter(|_| waits() == Some(true)),
+        served_at_a_time: inferred_from_sweep(&loads).filter(|_| ends && waits() == Some(true)),
         points,
     })
 }
@@ -158,6 +161,27 @@ mod tests {
             "{:?}",
             found.served_at_a_time
         );
+    }
+
+    #[test]
+    fn while_throughput_rises_there_is_neither_a_knee_nor_a_limit() {
+        let steps = [1, 2, 4, 8, 16];
+        let sweep_to = |last: f64| {
+            // Answers take 20 ms, two at a time. Only the last point differs.
+            let trial = |n: &u32| {
+                let rate = if *n == 16 { last } else { 50.0 * f64::from(*n.min(&2)) };
+                let completed = (30.0 * rate) as u64;
+                ExampleTrial::hello().sweep_point(*n, &steps).completed(completed).build()
+            };
+            sweeps(&steps.iter().map(trial).collect::<Vec<_>>()).remove(0)
+        };
+        let flat = sweep_to(109.0);
+        assert!(!rises_at_its_end(&flat.points));
+        assert_eq!(flat.knee.map(|knee| knee.n), Some(2.0));
+        assert!(flat.served_at_a_time.is_some(), "{flat:?}");
+        let rising = sweep_to(110.5);
+        assert!(rises_at_its_end(&rising.points));
+        assert_eq!((rising.knee, rising.served_at_a_time), (None, None));
     }
 
     #[test]

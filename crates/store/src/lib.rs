@@ -141,7 +141,7 @@ impl Store {
                 return Ok(Self::of(path, connection));
             }
         }
-        let sqlite = |source| StoreError::Sqlite { path: path.into(), source };
+        let sqlite = |source| in_words(path, source);
         let mut connection = Connection::open(path).map_err(sqlite)?;
         connection.busy_timeout(PATIENCE).map_err(sqlite)?;
         enter_wal(&connection).map_err(sqlite)?;
@@ -198,19 +198,26 @@ fn in_words(path: &Path, source: rusqlite::Error) -> StoreError {
     let path = path.into();
     match source.sqlite_error() {
         Some(error) if error.code == ErrorCode::ReadOnly => StoreError::ReadOnly { path },
-        // If the file reaches its size limit (setrlimit(2), RLIMIT_FSIZE), SQLite reports a failed
-        // write.
-        Some(error)
-            if error.code == ErrorCode::DiskFull
-                || error.extended_code == rusqlite::ffi::SQLITE_IOERR_WRITE =>
-        {
-            StoreError::Full { path, source }
+        Some(error) if is_full(error) => StoreError::Full { path, source },
+        Some(error) if error.code == ErrorCode::NotADatabase => {
+            StoreError::Foreign { path, reason: source.to_string() }
         }
         Some(error) if error.code == ErrorCode::DatabaseCorrupt => {
             StoreError::Foreign { path, reason: format!("damaged: {source}") }
         }
         _ => StoreError::Sqlite { path, source },
     }
+}
+
+/// Whether no space is left. If the file reaches its size limit (setrlimit(2), RLIMIT_FSIZE), SQLite
+/// reports a failed write. If there is no space for the `-shm` file, which also a reader needs, it
+/// reports that this file cannot be made larger.
+const fn is_full(error: &rusqlite::ffi::Error) -> bool {
+    matches!(error.code, ErrorCode::DiskFull)
+        || matches!(
+            error.extended_code,
+            rusqlite::ffi::SQLITE_IOERR_WRITE | rusqlite::ffi::SQLITE_IOERR_SHMSIZE
+        )
 }
 
 /// Switches to WAL. This does not wait for other processes as statements do (sqlite.org/wal.html),
@@ -233,28 +240,27 @@ fn enter_wal(connection: &Connection) -> rusqlite::Result<()> {
 /// Examines a file without changing it. Returns the connection and the schema.
 fn examine(path: &Path, is_writable: bool) -> Result<(Connection, i64), StoreError> {
     let foreign = |reason: String| StoreError::Foreign { path: path.into(), reason };
+    let in_words_here = |source| in_words(path, source);
     let connection = if is_writable {
         Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY)
     } else {
         reading::connect(path)
     }
-    .map_err(|error| foreign(error.to_string()))?;
+    .map_err(in_words_here)?;
     // Read everything in one snapshot: another Pippin may finish creating the database meanwhile.
     let begun = connection.busy_timeout(PATIENCE).and_then(|()| connection.execute_batch("BEGIN"));
-    begun.map_err(|error| foreign(error.to_string()))?;
+    begun.map_err(in_words_here)?;
     let end = |connection: Connection, version| {
-        connection.execute_batch("COMMIT").map_err(|error| foreign(error.to_string()))?;
+        connection.execute_batch("COMMIT").map_err(in_words_here)?;
         Ok((connection, version))
     };
     let pragma = |name: &str| {
-        connection
-            .pragma_query_value(None, name, |row| row.get::<_, i64>(0))
-            .map_err(|error| foreign(error.to_string()))
+        connection.pragma_query_value(None, name, |row| row.get::<_, i64>(0)).map_err(in_words_here)
     };
     let (application, version) = (pragma("application_id")?, pragma("user_version")?);
     let tables: i64 = connection
         .query_row("SELECT count(*) FROM sqlite_master", [], |row| row.get(0))
-        .map_err(|error| foreign(error.to_string()))?;
+        .map_err(in_words_here)?;
     if (application, version, tables) == (0, 0, 0) {
         // Another Pippin is creating it right now.
         return end(connection, version);
@@ -275,6 +281,28 @@ fn examine(path: &Path, is_writable: bool) -> Result<(Connection, i64), StoreErr
     let check = if is_small { "quick_check" } else { "quick_check(sqlite_schema)" };
     let check: String = connection
         .query_row(&format!("PRAGMA {check}"), [], |row| row.get(0))
-        .map_err(|error| foreign(error.to_string()))?;
+        .map_err(in_words_here)?;
     if check == "ok" { end(connection, version) } else { Err(foreign(format!("damaged: {check}"))) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rusqlite::ffi;
+
+    #[test]
+    fn only_damage_is_called_damage() {
+        let of = |code| {
+            in_words(Path::new("x"), rusqlite::Error::SqliteFailure(ffi::Error::new(code), None))
+        };
+        for code in [ffi::SQLITE_NOTADB, ffi::SQLITE_CORRUPT] {
+            assert!(matches!(of(code), StoreError::Foreign { .. }), "{code}");
+        }
+        for code in [ffi::SQLITE_FULL, ffi::SQLITE_IOERR_WRITE, ffi::SQLITE_IOERR_SHMSIZE] {
+            assert!(matches!(of(code), StoreError::Full { .. }), "{code}");
+        }
+        for code in [ffi::SQLITE_CANTOPEN, ffi::SQLITE_IOERR_READ, ffi::SQLITE_BUSY] {
+            assert!(matches!(of(code), StoreError::Sqlite { .. }), "{code}");
+        }
+    }
 }

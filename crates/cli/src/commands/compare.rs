@@ -9,7 +9,7 @@ use std::path::Path;
 
 use super::compare_given::{self, is_url};
 use super::compare_table::{Sides, conclude};
-use super::gates::seeded;
+use super::gates::{files_must_be_writable, seeded};
 use super::{Shared, compare_branches, compare_revisions, place};
 use crate::arguments::load::{HostArguments, ShapeArguments, TlsArguments};
 use crate::arguments::request::RequestArguments;
@@ -18,6 +18,7 @@ use crate::exit::CliError;
 
 pub fn run(shared: &Shared, arguments: &CompareArguments) -> Result<u8, CliError> {
     must_have_one_base(&arguments.gates)?;
+    files_must_be_writable(&arguments.gates)?;
     let is_given = !arguments.command.is_empty()
         || !arguments.image.is_empty()
         || arguments.sides.iter().any(|side| is_url(side));
@@ -79,6 +80,7 @@ fn of_runs(arguments: &CompareArguments, a: RunRecord, b: RunRecord) -> Result<u
         b_trials: b.trials,
         unfinished,
         comparison,
+        origin,
         differences: differing,
         more: Vec::new(),
     };

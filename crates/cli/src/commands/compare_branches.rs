@@ -150,6 +150,7 @@ fn sides(record: &RunRecord, a: &Branch, b: &Branch) -> Sides {
         // An interrupted run does not get here.
         unfinished: Vec::new(),
         comparison,
+        origin: Origin::OneRun,
         differences: differences(record, a, b),
         more: vec![("run", record.header.id.clone().into()), ("a", json(a)), ("b", json(b))],
     }

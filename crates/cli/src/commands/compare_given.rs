@@ -192,6 +192,7 @@ fn sides(record: &RunRecord, ids: &[TargetId]) -> Sides {
         b: others.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "),
         unfinished: Vec::new(),
         comparison: Comparison { targets, only_a: Vec::new(), only_b: Vec::new() },
+        origin: Origin::OneRun,
         differences: Vec::new(),
         more: vec![("run", record.header.id.clone().into())],
     }

@@ -175,6 +175,7 @@ fn compared(record: &RunRecord, sides: &[Side]) -> Sides {
         b_trials: trials_of(record, &sides[1].ids),
         unfinished: Vec::new(),
         comparison: Comparison { targets, only_a: Vec::new(), only_b: Vec::new() },
+        origin: Origin::OneRun,
         differences: Vec::new(),
         more: vec![
             ("run", record.header.id.clone().into()),

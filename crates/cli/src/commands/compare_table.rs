@@ -4,7 +4,7 @@ use pippin_model::gate::Condition;
 use pippin_model::target::TargetId;
 use pippin_model::trial::{Step, TrialRecord};
 use pippin_model::units::{format_bytes, format_count, format_ns};
-use pippin_stats::compare::{Change, Comparison, Difference, Metric, TargetChange};
+use pippin_stats::compare::{Change, Comparison, Difference, Metric, Origin, TargetChange};
 use pippin_stats::gate::{Bases, Outcome, judge};
 use pippin_stats::unfinished::Unfinished;
 
@@ -28,6 +28,8 @@ pub struct Sides {
     pub unfinished: Vec<Unfinished>,
     /// The comparison.
     pub comparison: Comparison,
+    /// Whether both sides are of one run.
+    pub origin: Origin,
     /// Other differences between the sides.
     pub differences: Vec<Difference>,
     /// More entries for the JSON form, by key.
@@ -59,6 +61,10 @@ impl Bases for Sides {
             trial.spec.step == step && pair.is_some_and(|pair| pair.a == trial.spec.target)
         };
         self.a_trials.iter().filter(is_base).collect()
+    }
+
+    fn origin(&self, _: &Condition) -> Origin {
+        self.origin
     }
 }
 
@@ -218,6 +224,7 @@ mod tests {
             b_trials: vec![],
             unfinished: vec![],
             comparison: Comparison { targets: vec![target], only_a: vec![], only_b: vec![] },
+            origin: Origin::OneRun,
             differences: vec![],
             more: vec![("run", "r".into())],
         }

@@ -7,18 +7,20 @@ use pippin_model::trial::{Step, TrialRecord};
 use pippin_report::form::markdown;
 use pippin_report::gates::{junit, lines, summary};
 use pippin_report::view::View;
-use pippin_stats::compare::differences;
-use pippin_stats::gate::{Bases, Outcome, judge};
+use pippin_stats::compare::{Origin, differences};
+use pippin_stats::gate::{self, Bases, Outcome, judge};
+use pippin_store::StoreError;
 use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use std::collections::BTreeMap;
 use std::path::Path;
 
 use super::Shared;
-use super::revision_bases::RevisionBases;
+use super::revision_bases::{RevisionBases, is_named};
 use crate::arguments::GateArguments;
-use crate::exit::CliError;
-use crate::output::{print, say};
+use crate::exit::{self, CliError};
+use crate::output::{print_text, say};
+use crate::writable::must_be_writable;
 
 /// The gates of a run or a load, with the stored runs that they compare with.
 pub struct Gates<'a> {
@@ -54,14 +56,12 @@ impl<'a> Gates<'a> {
                 }
                 (None, _) => continue,
             };
-            let is_target = targets.iter().any(|target| target.to_string() == *base);
+            let is_target = targets.iter().any(|target| is_named(target, base));
             if is_target || revisions.of(base).is_some() {
                 continue;
             }
-            let record = shared
-                .store()?
-                .load(base)
-                .map_err(|error| CliError::User(format!("{gate}: {error}")))?;
+            let loaded = shared.store()?.load(base);
+            let record = loaded.map_err(|error| no_base(gate, error, revisions))?;
             stored.insert(base.clone(), record);
         }
         Ok(Self { arguments, gates, stored, revisions })
@@ -86,6 +86,9 @@ impl<'a> Gates<'a> {
         };
         let trials = &record.trials;
         let mut outcomes = judge(&self.gates, trials, &bases, &mut seeded());
+        for (target, why) in unmeasured(record) {
+            outcomes.extend(gate::unmeasured(&self.gates, target, &why));
+        }
         // Only a target that has a revision can be compared with one. The revision itself is not
         // judged.
         outcomes.retain(|Outcome { gate, target, .. }| {
@@ -115,6 +118,33 @@ impl<'a> Gates<'a> {
     }
 }
 
+/// Why a base cannot be used.
+fn no_base(gate: &Gate, error: StoreError, revisions: &RevisionBases) -> CliError {
+    match error {
+        StoreError::UnknownRun(..) if revisions.were_looked_for() => CliError::User(format!(
+            "{gate}: this repository has no branch, tag or commit of this name, and {error}"
+        )),
+        StoreError::UnknownRun(..) => CliError::User(format!("{gate}: {error}")),
+        other => other.into(),
+    }
+}
+
+/// The targets of a run that have no trial, each with the reason. A build that fails is one.
+fn unmeasured(record: &RunRecord) -> impl Iterator<Item = (&TargetId, String)> {
+    let has_trial = |id: &TargetId| record.trials.iter().any(|trial| trial.spec.target == *id);
+    record.header.plan.targets.iter().filter(move |id| !has_trial(id)).map(|id| {
+        let info = record.header.targets.get(id);
+        let why = info.and_then(|info| info.unavailable.as_ref()).map_or_else(
+            || "the run ended before it".into(),
+            |failure| {
+                let message: Vec<&str> = failure.message.split_whitespace().collect();
+                format!("{}: {}", failure.stage.name(), message.join(" "))
+            },
+        );
+        (id, why)
+    })
+}
+
 /// The same seed every time, so that comparing the same two always gives the same intervals.
 pub fn seeded() -> Xoshiro256PlusPlus {
     Xoshiro256PlusPlus::seed_from_u64(1)
@@ -130,8 +160,18 @@ pub struct Told<'a> {
     pub details: &'a dyn Fn() -> String,
 }
 
-/// Writes the files and prints the outcome of each gate. Returns whether all passed. The lines go
-/// to standard output, unless a file goes there (`is_text` is false).
+/// Refuses files of gates that cannot be written, before anything is measured.
+///
+/// # Errors
+/// If one cannot be written.
+pub fn files_must_be_writable(arguments: &GateArguments) -> Result<(), CliError> {
+    must_be_writable("--junit", arguments.junit.as_deref())?;
+    must_be_writable("--summary", arguments.summary.as_deref())
+}
+
+/// Prints the outcome of each gate and writes the files. Returns whether all passed. The lines go
+/// to standard output, unless a file goes there (`is_text` is false). They come first, so that a
+/// disk that is full by now does not hide them.
 ///
 /// # Errors
 /// If a file cannot be written.
@@ -141,6 +181,14 @@ pub fn tell(
     is_text: bool,
     told: &Told<'_>,
 ) -> Result<bool, CliError> {
+    let lines = lines(outcomes);
+    // Where nobody reads the lines, the files are still written.
+    let printed = if is_text {
+        print_text(&lines)
+    } else {
+        lines.lines().for_each(say);
+        Ok(exit::OK)
+    };
     let write = |path: &Path, text: String| {
         std::fs::write(path, text).map_err(CliError::io(format!("write {}", path.display())))
     };
@@ -150,12 +198,7 @@ pub fn tell(
     if let Some(path) = &arguments.summary {
         write(path, summary::of(&told.title, outcomes, &(told.details)()))?;
     }
-    let lines = lines(outcomes);
-    if is_text {
-        print(lines.as_bytes())?;
-    } else {
-        lines.lines().for_each(say);
-    }
+    printed?;
     Ok(outcomes.iter().all(|outcome| outcome.standing.is_passed()))
 }
 
@@ -188,11 +231,20 @@ impl Bases for RunBases<'_> {
         let then = self.revisions.of(base).map(|then| then.get(target));
         let is_base = |of: &TargetId| match then {
             Some(then) => Some(of) == then,
-            None => of.to_string() == *base,
+            None => is_named(of, base),
         };
         self.own
             .iter()
             .filter(|trial| trial.spec.step == step && is_base(&trial.spec.target))
             .collect()
+    }
+
+    fn origin(&self, condition: &Condition) -> Origin {
+        let is_stored = |base: &String| self.stored.contains_key(base);
+        if condition.base.as_ref().is_some_and(is_stored) {
+            Origin::TwoRuns
+        } else {
+            Origin::OneRun
+        }
     }
 }

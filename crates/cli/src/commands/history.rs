@@ -1,4 +1,5 @@
 //! `pippin history`
+use pippin_model::project::LANGUAGE;
 use pippin_model::run::HistoryPoint;
 use pippin_model::units::{format_count, format_ns};
 use pippin_report::history::{self, Figure};
@@ -16,11 +17,25 @@ pub fn run(shared: &Shared, arguments: &HistoryArguments) -> Result<u8, CliError
     let Some(target) = &arguments.target else {
         return print_text(&runs(&store, arguments.number)?);
     };
-    let points = store.history(target)?;
+    let (target, points) = found(&store, target)?;
     match &arguments.html {
-        Some(file) => page(&store, target, &points, file),
+        Some(file) => page(&store, &target, &points, file),
         None => print_text(&trials(&points, arguments.number)),
     }
+}
+
+/// The trials of a target, the oldest first, and its whole name: `shop` is short for `own/shop`.
+fn found(store: &Store, target: &str) -> Result<(String, Vec<HistoryPoint>), CliError> {
+    let own = (!target.contains('/')).then(|| format!("{LANGUAGE}/{target}"));
+    for name in std::iter::once(target.to_string()).chain(own) {
+        let points = store.history(&name)?;
+        if !points.is_empty() {
+            return Ok((name, points));
+        }
+    }
+    Err(CliError::User(format!(
+        "no trial of `{target}` is in the store; names are written like go/net-http or javascript/express:cluster"
+    )))
 }
 
 /// All runs, the newest first.
@@ -70,12 +85,10 @@ fn trials(points: &[HistoryPoint], number: usize) -> String {
 }
 
 fn page(store: &Store, target: &str, points: &[HistoryPoint], file: &Path) -> Result<u8, CliError> {
-    let Some(newest) = points.last() else {
-        return Err(CliError::User(format!(
-            "no trial of `{target}` is in the store; names are written like go/net-http or javascript/express:cluster"
-        )));
+    let notes = match points.last() {
+        Some(newest) => history::support_notes(&store.header(&newest.run)?, target),
+        None => Vec::new(),
     };
-    let notes = history::support_notes(&store.header(&newest.run)?, target);
     std::fs::write(file, history::page(target, points, &notes))
         .map_err(CliError::io(format!("write {}", file.display())))?;
     Ok(exit::OK)

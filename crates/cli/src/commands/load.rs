@@ -35,7 +35,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use self::request::Asked;
-use super::gates::Gates;
+use super::gates::{Gates, files_must_be_writable};
 use super::revision_bases::RevisionBases;
 use super::run::keep_digest;
 use super::{Shared, fleet};
@@ -48,13 +48,15 @@ use crate::output::{print, say};
 use crate::progress;
 use crate::signals;
 use crate::values;
+use crate::writable::must_be_writable;
 
 pub fn run(shared: &Shared, arguments: &LoadArguments) -> Result<u8, CliError> {
     let asked = request::all(arguments)?;
     let profile = profile::of(arguments, asked.steps())?;
-    must_have_folder("--json", arguments.json.as_deref())?;
-    must_have_folder("--html", arguments.html.as_deref())?;
-    must_have_folder("--timeseries", arguments.outlets.timeseries.as_deref())?;
+    must_be_writable("--json", arguments.json.as_deref())?;
+    must_be_writable("--html", arguments.html.as_deref())?;
+    must_be_writable("--timeseries", arguments.outlets.timeseries.as_deref())?;
+    files_must_be_writable(&arguments.gates)?;
     let base = base_of(arguments, &asked)?;
     let target = target_of(&asked.title());
     let revisions = RevisionBases::default();
@@ -198,18 +200,6 @@ fn timeouts(request_ns: u64) -> Timeouts {
 
 fn calibration(store: &Store) -> Option<Calibration> {
     store.calibration().ok().flatten()
-}
-
-fn must_have_folder(flag: &str, file: Option<&Path>) -> Result<(), CliError> {
-    let folder = file
-        .and_then(Path::parent)
-        .filter(|folder| !folder.as_os_str().is_empty() && !folder.is_dir());
-    folder.map_or(Ok(()), |folder| {
-        Err(CliError::User(format!(
-            "{flag}: there is no folder {}; make it first",
-            folder.display()
-        )))
-    })
 }
 
 fn cores(arguments: &LoadArguments) -> Result<Vec<u32>, CliError> {

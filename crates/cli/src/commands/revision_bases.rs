@@ -5,7 +5,7 @@ use pippin_lab::revision::{Repository, Worktree};
 use pippin_lab::target::Target;
 use pippin_model::gate::Gate;
 use pippin_model::plan::Plan;
-use pippin_model::project::Project;
+use pippin_model::project::{LANGUAGE, Project};
 use pippin_model::target::TargetId;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -20,6 +20,8 @@ pub struct RevisionBases {
     /// By revision: which copy belongs to each target.
     then: BTreeMap<String, BTreeMap<TargetId, TargetId>>,
     copies: Vec<Target>,
+    /// Whether this is a project in a repository of git.
+    is_in_git: bool,
     /// Removed when this is dropped.
     _worktrees: Vec<Worktree>,
 }
@@ -43,9 +45,10 @@ impl RevisionBases {
         let mut bases = Self::default();
         let (Some(project), false) = (project, names.is_empty()) else { return Ok(bases) };
         let Ok(repository) = Repository::of(place.root()) else { return Ok(bases) };
+        bases.is_in_git = true;
         let store = shared.store()?;
         for name in names {
-            let is_target = plan.targets.iter().any(|target| target.to_string() == *name);
+            let is_target = plan.targets.iter().any(|target| is_named(target, name));
             let is_known = is_target || bases.then.contains_key(name);
             if is_known || !repository.knows(name) || store.load(name).is_ok() {
                 continue;
@@ -75,6 +78,11 @@ impl RevisionBases {
         self.then.is_empty()
     }
 
+    /// Whether bases may be revisions here.
+    pub fn were_looked_for(&self) -> bool {
+        self.is_in_git
+    }
+
     /// The copies of the plan's targets in this revision, if it is one.
     pub fn of(&self, name: &str) -> Option<&BTreeMap<TargetId, TargetId>> {
         self.then.get(name)
@@ -84,4 +92,10 @@ impl RevisionBases {
     pub fn holds(&self, target: &TargetId) -> bool {
         self.then.values().any(|then| then.values().any(|copy| copy == target))
     }
+}
+
+/// Whether the base of a gate is this target. For the user's own, `shop` is short for `own/shop`.
+pub fn is_named(target: &TargetId, base: &str) -> bool {
+    target.to_string() == base
+        || (target.language == LANGUAGE && target.variant.is_none() && target.name == base)
 }

@@ -22,7 +22,7 @@ use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use super::fleet::{self, Loads};
-use super::gates::Gates;
+use super::gates::{Gates, files_must_be_writable};
 use super::revision_bases::RevisionBases;
 use super::{Shared, catalog, consent, place, print, reference};
 use crate::arguments::{FleetArguments, RunArguments};
@@ -34,6 +34,7 @@ use crate::progress;
 use crate::signals;
 
 pub fn run(shared: &Shared, arguments: &RunArguments) -> Result<u8, CliError> {
+    files_must_be_writable(&arguments.gates)?;
     let place = place()?;
     let catalog = catalog(&place)?;
     let plan = catalog.plan(&arguments.plan, &options(arguments, &catalog)?)?;

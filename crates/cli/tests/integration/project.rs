@@ -77,7 +77,12 @@ fn one_command_builds_proves_measures_and_judges() {
     );
     repository.pippin(&["plans"]).exits(0).says(&["ci  ", "workload home, 1 target:"]);
     repository.pippin(&["targets", "list"]).exits(0).says(&["own/shop "]);
-    repository.pippin(&["history", "own/shop"]).exits(0).says(&["-ci"]);
+    for name in ["own/shop", "shop"] {
+        repository.pippin(&["history", name]).exits(0).says(&["-ci"]);
+    }
+    for arguments in [&["history", "shpo"][..], &["history", "shpo", "--html", "x.html"]] {
+        repository.pippin(arguments).is_a_user_error(&["no trial of `shpo` is in the store"]);
+    }
     let text = std::fs::read_to_string(repository.path().join("pippin.toml")).unwrap();
     repository.write("pippin.toml", &text.replace("p50 < 5s", "p50 < 1us"));
     let outcome = repository.pippin(&["run", "ci"]);
@@ -155,6 +160,97 @@ fn a_gate_of_a_plan_compares_with_a_revision_that_the_same_run_measures() {
 }
 
 #[test]
+fn a_target_that_cannot_be_built_fails_its_gates() {
+    let repository = Repository::with_server(5);
+    let text = std::fs::read_to_string(repository.path().join("pippin.toml")).unwrap();
+    let gates = "gate = [\"errors < 1%\", \"goodput > -90% vs main\"]";
+    let text = format!("{}{gates}\n", text.split("gate = ").next().unwrap());
+    repository.write("pippin.toml", &text);
+    repository.git(&["init", "-q", "-b", "main"]);
+    repository.git(&["add", "."]);
+    repository.git(&["commit", "-q", "-m", "It builds"]);
+    repository.write("pippin.toml", &text.replace("\"cp\", \"delay\"", "\"cp\", \"gone\""));
+    let outcome = repository.pippin(&["run", "ci", "--junit", "j.xml", "--summary", "s.md"]);
+    // INVALID, which the load of the revision may be, comes first.
+    assert!([Some(1), Some(3)].contains(&outcome.code), "{outcome}");
+    outcome.says(&[
+        "own/shop@main",
+        "gate FAILED  require errors < 1%  not measured: install: `cp gone built`",
+        "gate FAILED  require goodput > -90% vs main  not measured: install: `cp gone built`",
+    ]);
+    let read = |file| std::fs::read_to_string(repository.path().join(file)).unwrap();
+    let (junit, summary) = (read("j.xml"), read("s.md"));
+    assert!(junit.contains("<testsuite name=\"own/shop\" tests=\"2\""), "{junit}");
+    assert_eq!(junit.matches("not measured: install: `cp gone built`").count(), 4, "{junit}");
+    assert!(summary.contains("2 of 2 gates FAILED"), "{summary}");
+    assert!(summary.contains("not measured: install: "), "{summary}");
+}
+
+#[test]
+fn the_base_of_a_gate_may_be_the_short_name_of_a_target() {
+    let repository = Repository::with_server(5);
+    let text = std::fs::read_to_string(repository.path().join("pippin.toml")).unwrap();
+    let (rest, server) = (text.split("gate = ").next().unwrap(), text.lines().nth(2).unwrap());
+    let rest = rest.replace("targets = [\"shop\"]", "targets = [\"shop\", \"old\"]");
+    // Git also knows a branch of this name. The target comes first.
+    repository.git(&["init", "-q", "-b", "old"]);
+    let old = format!("[target.old]\nbuild = [[\"cp\", \"delay\", \"built\"]]\n{server}\n");
+    let with_gate = |base: &str| format!("{rest}gate = [\"p50 < 900000% vs {base}\"]\n{old}");
+    repository.write("pippin.toml", &with_gate("old"));
+    repository.git(&["add", "."]);
+    repository.git(&["commit", "-q", "-m", "Two targets"]);
+    let outcome = repository.pippin(&["run", "ci"]);
+    assert!([Some(0), Some(3)].contains(&outcome.code), "{outcome}");
+    outcome.says(&["gate passed  require p50 < 900000% vs old  own/shop: "]);
+    outcome.keeps_quiet_about(&["own/shop@", "nothing to compare with"]);
+    repository.write("pippin.toml", &with_gate("odl"));
+    repository.pippin(&["run", "ci"]).is_a_user_error(&[
+        "this repository has no branch, tag or commit of this name, and there is no run `odl`",
+    ]);
+}
+
+#[test]
+fn a_server_that_is_never_ready_is_sent_to_the_project_file() {
+    let repository = Repository::with_server(5);
+    let text = std::fs::read_to_string(repository.path().join("pippin.toml")).unwrap();
+    let start = text.lines().nth(2).unwrap();
+    for (command, says) in [
+        ("command = \"sleep 60\"\nready_within = \"1s\"", "`ready` and `ready_within`"),
+        ("command = \"true\"", "`command`"),
+        ("command = \"bin/gone\"", "`build`"),
+    ] {
+        repository.write("pippin.toml", &text.replace(start, command));
+        let says = format!("{says} in [target.shop] of pippin.toml");
+        let outcome = repository.pippin(&["run", "ci"]);
+        let record = repository.pippin(&["export", "latest", "--format", "record"]);
+        assert!(record.stdout.contains(&says), "{says}: {outcome}\n{record}");
+        record.keeps_quiet_about(&["its target.toml", "pippin targets install"]);
+    }
+}
+
+#[test]
+fn a_file_that_cannot_be_written_is_refused_before_anything_is_measured() {
+    let repository = Repository::with_server(5);
+    for flag in ["--junit", "--summary"] {
+        let missing = format!("{flag}: there is no folder no/such; make it first");
+        let folder = format!("{flag}: .pippin is a folder; name a file");
+        repository.pippin(&["run", "ci", flag, "no/such/x"]).is_a_user_error(&[&missing]);
+        assert!(!repository.path().join("built").exists(), "nothing is built");
+        repository.write(".pippin/.gitignore", "*\n");
+        repository.pippin(&["run", "ci", flag, ".pippin"]).is_a_user_error(&[&folder]);
+        for command in ["compare", "load"] {
+            let sides = &["http://127.0.0.1:9/", "http://127.0.0.1:9/"];
+            let sides = if command == "load" { &sides[..1] } else { &sides[..] };
+            let all = [&[command], sides, &[flag, ".pippin"]].concat();
+            repository.pippin(&all).is_a_user_error(&[&folder]);
+        }
+    }
+    let json = ["load", "http://127.0.0.1:9/", "--json", ".pippin"];
+    repository.pippin(&json).is_a_user_error(&["--json: .pippin is a folder; name a file"]);
+    assert!(!repository.path().join("built").exists(), "nothing is built");
+}
+
+#[test]
 fn a_slip_names_file_line_and_fix() {
     let repository = Repository::with_server(5);
     let text = std::fs::read_to_string(repository.path().join("pippin.toml")).unwrap();
@@ -168,6 +264,11 @@ fn a_slip_names_file_line_and_fix() {
             "targets = [\"shop\"]",
             "targets = [\"shpo\"]",
             "pippin.toml:10: there is no [target.shpo]; did you mean `shop`?",
+        ),
+        (
+            "workload = \"home\"",
+            "workload = \"hom\"",
+            "pippin.toml:9: there is no workload `hom`; did you mean `home`?",
         ),
         (
             "workload = \"home\"",

@@ -77,6 +77,18 @@ fn a_file_that_may_not_grow_ends_a_run_with_what_is_finished() {
     ends_with_what_is_finished(&checkout, &output);
 }
 
+/// A reader needs a few KiB beside the store. A disk that has not even these is no damage.
+#[test]
+fn a_full_disk_is_not_taken_for_a_damaged_store() {
+    let checkout = Checkout::new();
+    checkout.pippin(&["history"]).exits(0);
+    let output = bash(&checkout, "ulimit -f 8; $PIPPIN --store $STORE history");
+    let said = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(4), "{said}");
+    assert!(said.contains("the disk is full: ") && !said.contains("move it away"), "{said}");
+    checkout.pippin(&["history"]).exits(0);
+}
+
 /// A file system of 1,100 KiB for everything that Pippin writes in the checkout.
 #[test]
 fn a_full_disk_ends_a_run_with_what_is_finished() {

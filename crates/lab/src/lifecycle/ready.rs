@@ -3,11 +3,13 @@ use std::time::{Duration, Instant};
 
 use super::supervised::{Exit, Supervised};
 use crate::error::LabError;
+use crate::keys::{Keys, Topic};
 use crate::verify::http::{Client, Request};
 use crate::way::Way;
 use pippin_model::trial::{Failure, Stage};
 
-/// Asks for `path` until an answer with a status below 500 comes; how long that took.
+/// Asks for `path` until an answer with a status below 500 comes; how long that took. Messages name
+/// these keys.
 ///
 /// # Errors
 /// A target failure if the process ends first, or the limit passes; interruption.
@@ -16,6 +18,7 @@ pub fn wait_until_ready(
     way: &Way,
     path: &str,
     limit: Duration,
+    keys: Keys<'_>,
     interrupted: &dyn Fn() -> bool,
 ) -> Result<Duration, LabError> {
     let begin = Instant::now();
@@ -25,7 +28,7 @@ pub fn wait_until_ready(
             return Err(LabError::Interrupted);
         }
         if let Some(exit) = process.ended() {
-            return Err(ended(process, exit, way));
+            return Err(ended(process, exit, way, keys));
         }
         match ask(way, path) {
             Ok(status) if status < 500 => {
@@ -33,7 +36,7 @@ pub fn wait_until_ready(
                 // If it has started a daemon and ended, the daemon may answer before that end is
                 // known.
                 return match process.wait(Duration::from_millis(100), interrupted)? {
-                    Some(exit) => Err(ended(process, exit, way)),
+                    Some(exit) => Err(ended(process, exit, way, keys)),
                     None => Ok(start_up),
                 };
             }
@@ -44,24 +47,24 @@ pub fn wait_until_ready(
             let seconds = limit.as_secs();
             let scheme = if way.tls.is_some() { "https" } else { "http" };
             let address = way.place();
+            let hint = keys.about(Topic::Ready).map_or(String::new(), |it| format!("; see {it}"));
             return Err(failure(
                 process,
                 Stage::Ready,
-                format!(
-                    "not ready after {seconds} s at {scheme}://{address}{path}: {last}; see start.ready in its target.toml"
-                ),
+                format!("not ready after {seconds} s at {scheme}://{address}{path}: {last}{hint}"),
             ));
         }
         std::thread::sleep(Duration::from_millis(25));
     }
 }
 
-fn ended(process: &Supervised, exit: Exit, way: &Way) -> LabError {
+fn ended(process: &Supervised, exit: Exit, way: &Way, keys: Keys<'_>) -> LabError {
     let address = way.place();
     let hint = if exit == Exit::Code(0) {
-        "; a server must stay in the foreground and not daemonise (start.command in its target.toml)"
+        let place = keys.about(Topic::Command).map_or(String::new(), |it| format!(" ({it})"));
+        format!("; a server must stay in the foreground and not daemonise{place}")
     } else {
-        ""
+        String::new()
     };
     failure(process, Stage::Start, format!("it {exit} before it listened on {address}{hint}"))
 }

@@ -385,13 +385,12 @@ fn unblock_signals() {
     }
 }
 
+/// Ends the message about a program that is not there.
+pub const IS_INSTALLED: &str = " (is it installed?)";
+
 fn explain_spawn(program: &str, error: &io::Error) -> io::Error {
     let exists = CString::new(std::ffi::OsStr::new(program).as_bytes()).is_ok()
         && std::path::Path::new(program).exists();
-    let hint = if error.kind() == io::ErrorKind::NotFound && !exists {
-        " (is it installed? `pippin targets install` does that)"
-    } else {
-        ""
-    };
+    let hint = if error.kind() == io::ErrorKind::NotFound && !exists { IS_INSTALLED } else { "" };
     io::Error::new(error.kind(), format!("cannot start `{program}`: {error}{hint}"))
 }

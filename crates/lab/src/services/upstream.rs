@@ -8,6 +8,7 @@ use pippin_reference::numbers::Numbers;
 use super::{ServiceSettings, secret};
 use crate::environment;
 use crate::error::LabError;
+use crate::keys::Keys;
 use crate::lifecycle::supervised::{Launch, Supervised, own_program};
 use crate::lifecycle::{port, ready};
 use crate::verify::http::{Client, Request};
@@ -69,6 +70,7 @@ impl Upstream {
             &Way::plain(address),
             "/count",
             Duration::from_secs(10),
+            Keys::Nowhere,
             interrupted,
         )?;
         let (numbers, delay_ns) = (Numbers::new(key), settings.upstream_delay_ns);

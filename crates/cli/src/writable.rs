@@ -1,0 +1,66 @@
+//! Whether files can be written that a command writes at its end. This is asked before anything is
+//! measured, so that a slip in a name does not cost a whole run.
+use std::fs::OpenOptions;
+use std::io::{self, ErrorKind};
+use std::path::Path;
+
+use crate::exit::CliError;
+
+/// Refuses a file that cannot be written. `flag` is the flag that names it. `-` is always accepted.
+/// Nothing is left behind, and a file that exists is not changed.
+///
+/// # Errors
+/// If its folder does not exist, it is a folder itself, or the system does not let it be written.
+pub fn must_be_writable(flag: &str, file: Option<&Path>) -> Result<(), CliError> {
+    let Some(file) = file.filter(|file| file.as_os_str() != "-") else { return Ok(()) };
+    let refuse = |why: String| Err(CliError::User(format!("{flag}: {why}")));
+    let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
+    if let Some(folder) = folder.filter(|folder| !folder.is_dir()) {
+        return refuse(format!("there is no folder {}; make it first", folder.display()));
+    }
+    if file.is_dir() {
+        return refuse(format!("{} is a folder; name a file", file.display()));
+    }
+    attempt(file).or_else(|error| refuse(format!("cannot write {}: {error}", file.display())))
+}
+
+/// Opens the file for writing. One that did not exist is removed again.
+fn attempt(file: &Path) -> io::Result<()> {
+    match file.metadata() {
+        // To open a pipe can wait for its reader.
+        Ok(found) if !found.is_file() => Ok(()),
+        Ok(_) => OpenOptions::new().write(true).open(file).map(drop),
+        Err(_) => match OpenOptions::new().write(true).create_new(true).open(file) {
+            Ok(_) => std::fs::remove_file(file),
+            // A link to a file that does not exist yet.
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(()),
+            Err(error) => Err(error),
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn said(file: &Path) -> String {
+        must_be_writable("--junit", Some(file))
+            .map_or_else(|error| error.to_string(), |()| String::new())
+    }
+
+    #[test]
+    fn what_cannot_be_written_is_refused_and_nothing_is_left() {
+        let folder = tempfile::tempdir().unwrap();
+        let new = folder.path().join("new.xml");
+        assert_eq!(said(&new), "");
+        assert!(!new.exists());
+        std::fs::write(&new, "old").unwrap();
+        assert_eq!(said(&new), "");
+        assert_eq!(std::fs::read_to_string(&new).unwrap(), "old");
+        assert!(said(folder.path()).ends_with(" is a folder; name a file"));
+        assert!(said(&folder.path().join("no/x")).starts_with("--junit: there is no folder "));
+        assert!(said(Path::new("/proc/pippin.xml")).starts_with("--junit: cannot write /proc/"));
+        assert_eq!(said(Path::new("-")), "");
+        assert_eq!(said(Path::new("/dev/null")), "");
+    }
+}
