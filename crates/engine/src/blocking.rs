@@ -18,6 +18,9 @@ use crate::tls::{Client, Session, reason};
 pub use place::Place;
 use socket::Socket;
 
+/// Why a read or a write ended whose time was over.
+pub(crate) const LATE: &str = "the server did not answer in time";
+
 /// Whether an error of a stream says that its time was over.
 pub(crate) fn is_late(error: &io::Error) -> bool {
     matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut)

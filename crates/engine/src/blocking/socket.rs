@@ -5,8 +5,8 @@ use std::net::SocketAddr;
 use std::os::fd::{AsRawFd, RawFd};
 use std::time::{Duration, Instant};
 
-/// Why a read or a write ended.
-const LATE: &str = "the server did not answer in time";
+use super::LATE;
+
 /// The kernel takes 0 for no limit.
 const SHORTEST: Duration = Duration::from_millis(1);
 

@@ -2,7 +2,7 @@
 use std::io::{self, Read};
 
 use super::{DecodeError, Decoder, Eof, HeadCache, HeadInfo, Rules, Sink};
-use crate::blocking::is_late;
+use crate::blocking::{LATE, is_late};
 
 /// A whole answer.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -37,7 +37,7 @@ pub enum ReadError {
     #[error("reading the answer failed: {0}")]
     Io(io::Error),
     /// The time of the stream was over.
-    #[error("the server did not answer in time")]
+    #[error("{LATE}")]
     Late,
     /// The answer must be rejected.
     #[error(transparent)]

@@ -10,7 +10,7 @@ use super::protocol::{check, fields};
 use super::sending::put_preface;
 use super::session::{self, Session};
 use super::stream::Stream;
-use crate::blocking::is_late;
+use crate::blocking::{LATE, is_late};
 use crate::drawn::Value;
 use crate::http1::client::Response;
 use crate::outgoing::Frames;
@@ -23,7 +23,7 @@ pub enum ClientError {
     #[error("{0}")]
     Io(io::Error),
     /// The time of the stream was over.
-    #[error("the server did not answer in time")]
+    #[error("{LATE}")]
     Late,
     /// The server answered in another protocol.
     #[error("the server answers HTTP/2 with HTTP/1 (`{0}`): it does not speak HTTP/2 here")]

@@ -233,7 +233,7 @@ mod tests {
         let mut session = Session::new(4, Limits { head_bytes: 100, body_bytes: 100 });
         session.sending.next_id = (1 << 31) - 3;
         let mut connection = Connection(Some(Box::new(session)));
-        for left in [2, 1] {
+        for left in [2, 1, 0] {
             assert_eq!(Http2::room(&connection, 0), left);
             assert_eq!(Http2::is_spent(&connection), left == 0);
             connection.0.as_mut().unwrap().sending.next_id += 2;

@@ -5,10 +5,10 @@ use std::io::{self, Read, Write};
 use pippin_model::load_spec::Request;
 
 use super::frame::{self, Breach, code, opcode};
-use super::handshake::{Opening, Refusal};
+use super::handshake::{self, Opening, Refusal};
 use super::random::Random;
 use super::session::{Seen, Session, Sink};
-use crate::blocking::is_late;
+use crate::blocking::{LATE, is_late};
 
 /// Why there is no message.
 #[derive(Debug, thiserror::Error)]
@@ -17,7 +17,7 @@ pub enum ClientError {
     #[error("{0}")]
     Io(io::Error),
     /// The time of the stream was over: what did not come or end in time.
-    #[error("{0} in time")]
+    #[error("{0}")]
     Late(&'static str),
     /// The handshake cannot be written.
     #[error("{0}")]
@@ -38,7 +38,7 @@ pub enum ClientError {
 
 impl From<io::Error> for ClientError {
     fn from(error: io::Error) -> Self {
-        if is_late(&error) { Self::Late("the server did not answer") } else { Self::Io(error) }
+        if is_late(&error) { Self::Late(LATE) } else { Self::Io(error) }
     }
 }
 
@@ -79,7 +79,7 @@ impl<S: Read + Write> Client<S> {
     /// If the server refuses the WebSocket, or does not agree to it in time.
     pub fn open(stream: S, asked: &Request) -> Result<Self, ClientError> {
         Self::agree(stream, asked).map_err(|error| match error {
-            ClientError::Late(_) => ClientError::Late("the handshake of the WebSocket did not end"),
+            ClientError::Late(_) => ClientError::Late(handshake::LATE),
             other => other,
         })
     }

@@ -215,7 +215,6 @@ impl<S: Stack> Core<'_, S> {
         }
         let (now, arrived) = (self.now, self.arrived);
         let has_plan = self.users.have_a_plan();
-        let was_full = self.was_full(slot);
         let (mut request, head) = if S::Protocol::IN_ORDER {
             self.flights.settle::<true>(slot, tag)
         } else {
@@ -225,7 +224,8 @@ impl<S: Stack> Core<'_, S> {
         connection.head = head;
         connection.in_flight -= 1;
         connection.served += u32::from(!S::Protocol::GATHERS);
-        if was_full {
+        // Where users share a connection, what was read in one go frees it (`freed`).
+        if S::Protocol::IN_ORDER || S::Protocol::GATHERS {
             connection.free_at = arrived;
         }
         connection.has_failed = false;

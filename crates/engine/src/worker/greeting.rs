@@ -7,9 +7,9 @@ use super::{Core, Stack, Worker};
 use crate::io::{Io, Sending};
 use crate::protocol::{Greeting, Protocol};
 use crate::transport::{Broken, Transport};
+use crate::websocket::LATE;
 
 const CLOSED: &str = "the server closed the connection in the handshake of the WebSocket";
-const LATE: &str = "the handshake of the WebSocket did not end in time";
 
 impl<S: Stack> Worker<'_, S> {
     /// The transport carries bytes: the connection can be used, or its protocol's handshake begins.

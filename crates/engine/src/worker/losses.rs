@@ -82,12 +82,7 @@ impl<S: Stack> Worker<'_, S> {
             Link::Down | Link::Connecting => return,
         }
         if connection.in_flight == 0 {
-            let has_served = connection.served > 0;
-            self.server_closed(slot);
-            if !S::Protocol::IN_ORDER {
-                self.replace(slot, has_served);
-            }
-            return;
+            return self.ended_idle(slot);
         }
         let end = S::Protocol::end(&mut connection.protocol);
         let oldest = connection.head;
@@ -160,14 +155,15 @@ impl<S: Stack> Worker<'_, S> {
         self.drop_connection(slot);
     }
 
-    /// A connection has ended with nothing under way. What waits goes over another one: at once if
-    /// this one has served, and else after a while, so that the server is not overrun.
-    pub(super) fn replace(&mut self, slot: u32, has_served: bool) {
-        if has_served {
-            self.push(slot);
-        } else {
-            self.after_failure(slot);
+    /// The server has ended a connection with nothing under way. What waits goes over another one:
+    /// at once if this one has served, and else after a while, so that the server is not overrun.
+    pub(super) fn ended_idle(&mut self, slot: u32) {
+        let has_served = self.core.connections[slot as usize].served > 0;
+        self.server_closed(slot);
+        if S::Protocol::IN_ORDER {
+            return;
         }
+        if has_served { self.push(slot) } else { self.after_failure(slot) }
     }
 
     fn note_close(&mut self, slot: u32) {

@@ -119,15 +119,12 @@ impl<S: Stack> Worker<'_, S> {
             return self.broken(slot, kind, settled);
         }
         // No request was under way: a close, whose reason is noted.
-        let has_served = connection.served > 0;
+        if settled == 0 {
+            return self.ended_idle(slot);
+        }
         self.server_closed(slot);
-        if !S::Protocol::IN_ORDER && settled == 0 {
-            self.replace(slot, has_served);
-        }
-        if settled > 0 {
-            let now = self.core.now;
-            self.after_requests(slot, now);
-        }
+        let now = self.core.now;
+        self.after_requests(slot, now);
     }
 
     /// Hands the transport's own bytes to the kernel, as much as it takes.

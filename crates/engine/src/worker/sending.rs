@@ -157,7 +157,7 @@ impl<S: Stack> Worker<'_, S> {
         {
             return;
         }
-        let was_full = self.core.was_full(slot);
+        let was_full = !S::Protocol::IN_ORDER && self.core.is_full(slot);
         if !self.core.connections[slot as usize].out.is_empty()
             && let Sending::Failed(errno) = self.transmit(slot)
         {
@@ -174,9 +174,7 @@ impl<S: Stack> Worker<'_, S> {
             self.send_pending(slot);
         }
     }
-}
 
-impl<S: Stack> Worker<'_, S> {
     /// The rest of a request cannot be sent. If the server is gone, it may have answered before: what
     /// it sent is read first, and the end of the connection comes behind it.
     pub(super) fn rest_failed(&mut self, slot: u32, errno: i32) {

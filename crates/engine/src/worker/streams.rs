@@ -236,11 +236,11 @@ impl<S: Stack> Core<'_, S> {
     /// Puts a user of an open loop aside if the server takes no more on its connection.
     #[inline]
     pub(super) fn is_parked(&mut self, slot: u32, tag: u32) -> bool {
-        let is_full = self.is_up(slot) && self.room(slot) == 0;
-        if is_full {
+        let is_parked = self.is_up(slot) && self.is_full(slot);
+        if is_parked {
             self.streams.parked[slot as usize].push(tag);
         }
-        is_full
+        is_parked
     }
 
     /// Users who were put aside wait for arrivals again.
@@ -344,7 +344,7 @@ impl<S: Stack> Core<'_, S> {
     #[inline]
     pub(super) fn read_streams(&mut self, slot: u32, mut input: &[u8]) -> Reading {
         let asker = Self::asker(slot);
-        let was_full = self.was_full(slot);
+        let was_full = self.is_full(slot);
         self.streams.settled.clear();
         let fault = loop {
             let read = match self.decode_streams(slot, input) {
@@ -427,15 +427,15 @@ impl<S: Stack> Core<'_, S> {
     /// them waiting until then.
     #[inline]
     pub(super) fn freed(&mut self, slot: u32, was_full: bool, at: u64) {
-        if was_full && self.room(slot) > 0 {
+        if was_full && !self.is_full(slot) {
             self.connections[slot as usize].free_at = at;
         }
     }
 
-    /// Whether a connection became free for a request only with the last answer.
+    /// Whether a connection takes no request now.
     #[inline]
-    pub(super) fn was_full(&self, slot: u32) -> bool {
-        S::Protocol::IN_ORDER || self.room(slot) == 0
+    pub(super) fn is_full(&self, slot: u32) -> bool {
+        self.room(slot) == 0
     }
 
     /// One request fails, and its connection goes on.
@@ -490,7 +490,7 @@ impl<S: Stack> Core<'_, S> {
     pub(super) fn barred_until(&mut self, slot: u32) -> Option<u64> {
         let connection = &self.connections[slot as usize];
         let waits = connection.pending > 0 || !self.streams.parked[slot as usize].is_empty();
-        let is_barred = waits && connection.in_flight == 0 && self.room(slot) == 0;
+        let is_barred = waits && connection.in_flight == 0 && self.is_full(slot);
         let used = connection.used;
         let known = &mut self.streams.barred[slot as usize];
         // What it has carried since then says that it took some meanwhile.
@@ -521,10 +521,8 @@ impl<S: Stack> Worker<'_, S> {
         if settled > 0 {
             let asker = Core::<S>::asker(slot);
             self.after_settled(asker, self.core.arrived);
-            if asker != slot && self.core.is_up(asker) {
-                self.go_on(asker);
-            } else if asker != slot {
-                self.push(asker);
+            if asker != slot {
+                if self.core.is_up(asker) { self.go_on(asker) } else { self.push(asker) }
             }
         }
         if !self.core.is_up(slot) {
@@ -580,7 +578,7 @@ impl<S: Stack> Worker<'_, S> {
                 return self.push(slot);
             }
         }
-        if !self.core.streams.parked[slot as usize].is_empty() && self.core.room(slot) > 0 {
+        if !self.core.streams.parked[slot as usize].is_empty() && !self.core.is_full(slot) {
             self.core.unpark(slot);
         }
         self.send_due(slot);
@@ -636,7 +634,7 @@ impl<S: Stack> Worker<'_, S> {
     /// would be too old.
     pub(super) fn time_out_streams(&mut self, slot: u32, now: u64) -> Option<u64> {
         let limit = self.core.spec.timeouts.request_ns;
-        let was_full = self.core.was_full(slot);
+        let was_full = self.core.is_full(slot);
         self.core.streams.settled.clear();
         let tags: Vec<u32> = self.core.flights.tags(slot, (0, 0)).collect();
         let mut next = None;

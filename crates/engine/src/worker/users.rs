@@ -267,7 +267,7 @@ impl<S: Stack> Worker<'_, S> {
                 return;
             }
             let Some(due) = open.next_due().filter(|due| *due <= self.core.now) else { return };
-            if self.core.quota == 0 || !self.core.has_free() {
+            if self.core.quota == 0 {
                 return;
             }
             let Some(user) = self.core.take_free() else { return };

@@ -1,10 +1,11 @@
 //! Servers that answer before they have read the request to its end.
-use std::io::{Read, Write};
-use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::io::Read;
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use pippin_model::load_spec::{BodyCheck, Check, IoChoice, LoadSpec, Request};
+use pippin_reference::messages::{Connection, Server};
 
 use crate::support::{closed, errors, get, ms, on_each_loop, run};
 
@@ -20,28 +21,13 @@ const OK: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello";
 const TOO_LARGE: &[u8] =
     b"HTTP/1.1 413 Content Too Large\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
 
-/// A server; the script gets each connection after the head of its first request.
-fn server(script: impl Fn(TcpStream) + Send + Sync + 'static) -> SocketAddr {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let (address, script) = (listener.local_addr().unwrap(), Arc::new(script));
-    std::thread::spawn(move || {
-        for mut stream in listener.incoming().map_while(Result::ok) {
-            let script = Arc::clone(&script);
-            std::thread::spawn(move || read_head(&mut stream).map(|()| script(stream)));
-        }
-    });
-    address
-}
-
-/// Reads to the end of a head, byte by byte.
-fn read_head(stream: &mut TcpStream) -> Option<()> {
-    let mut head = Vec::new();
-    let mut byte = [0];
-    while !head.ends_with(b"\r\n\r\n") {
-        stream.read_exact(&mut byte).ok()?;
-        head.push(byte[0]);
-    }
-    Some(())
+/// A server that does this after the head of the first request on each connection.
+fn serving(script: impl Fn(&mut Connection) -> Option<()> + Send + Sync + 'static) -> Server {
+    Server::raw(move |connection| {
+        connection.head()?;
+        script(connection)
+    })
+    .unwrap()
 }
 
 /// So many requests with a large body, by two users; right answers have this status.
@@ -53,11 +39,12 @@ fn uploads(address: SocketAddr, io: IoChoice, status: u16, count: u64) -> LoadSp
 }
 
 fn who_reads_no_further_gets_the_next_request_elsewhere(io: IoChoice) {
-    let address = server(|mut stream| {
-        stream.write_all(OK).unwrap();
+    let server = serving(|connection| {
+        connection.send(OK)?;
         std::thread::sleep(ms(3_000));
+        None
     });
-    let result = run(&uploads(address, io, 200, 6));
+    let result = run(&uploads(server.address, io, 200, 6));
     assert_eq!((result.measured.requests.good, errors(&result)), (6, vec![]));
     assert_eq!(result.measured.connections.opened, 6);
 }
@@ -66,22 +53,17 @@ fn who_reads_no_further_gets_the_next_request_elsewhere(io: IoChoice) {
 fn no_request_is_written_into_another(io: IoChoice) {
     let strange = Arc::new(AtomicU64::new(0));
     let seen = Arc::clone(&strange);
-    let address = server(move |mut stream| {
-        stream.write_all(OK).unwrap();
+    let server = serving(move |connection| {
+        connection.send(OK)?;
+        let mut body = connection.writer()?.take(BODY_BYTES as u64);
         let mut buffer = vec![0; 64 * 1024];
-        let mut left = BODY_BYTES;
-        while left > 0 {
+        loop {
             std::thread::sleep(ms(1));
-            let room = buffer.len().min(left);
-            let Ok(length) = stream.read(&mut buffer[..room]) else { return };
-            if length == 0 {
-                return;
-            }
+            let length = body.read(&mut buffer).ok().filter(|length| *length > 0)?;
             seen.fetch_add(u64::from(buffer[..length].iter().any(|byte| *byte != b'b')), Relaxed);
-            left -= length;
         }
     });
-    let result = run(&uploads(address, io, 200, 6));
+    let result = run(&uploads(server.address, io, 200, 6));
     assert_eq!((result.measured.requests.good, errors(&result)), (6, vec![]));
     std::thread::sleep(ms(300));
     assert_eq!(strange.load(Relaxed), 0);
@@ -89,7 +71,7 @@ fn no_request_is_written_into_another(io: IoChoice) {
 
 /// The server closes with bytes that it has not read, so that its kernel resets the connection.
 fn an_answer_before_a_reset_counts(io: IoChoice) {
-    let address = server(|mut stream| stream.write_all(TOO_LARGE).unwrap());
-    let result = run(&uploads(address, io, 413, 20));
+    let server = serving(|connection| connection.send(TOO_LARGE));
+    let result = run(&uploads(server.address, io, 413, 20));
     assert_eq!((result.measured.status.s4xx, errors(&result)), (20, vec![]));
 }

@@ -32,6 +32,13 @@ pub fn judge(evidence: &Evidence) -> Option<Caveat> {
     if closed == 0 || !(is_limit || is_frequent || (idle.is_some() && closed > 1)) {
         return None;
     }
+    let closed = counted(closed, "connection");
+    if idle.is_none() && limits.is_some_and(|(_, most)| most == 0) {
+        let seen = format!("the server closed {closed} without an answer, while nothing was asked");
+        let advice =
+            "see the server's log: it may refuse this client, or have too many connections";
+        return Some(caveat("server_closes", Severity::Suspect, seen, advice));
+    }
     let limit = match limits {
         _ if idle.is_some() => idle.map(timeout).unwrap_or_default(),
         Some((least, most)) if least == most => {
@@ -42,16 +49,8 @@ pub fn judge(evidence: &Evidence) -> Option<Caveat> {
         }
         None => "after an unknown number of requests".into(),
     };
-    let has_answered = limits.is_none_or(|(_, most)| most > 0);
-    let closed = counted(closed, "connection");
-    let seen = if has_answered || idle.is_some() {
-        format!("the server closed {closed} after complete answers; {limit}")
-    } else {
-        format!("the server closed {closed} without an answer, while nothing was asked")
-    };
-    let advice = if !has_answered && idle.is_none() {
-        "see the server's log: it may refuse this client, or have too many connections"
-    } else if idle.is_some() {
+    let seen = format!("the server closed {closed} after complete answers; {limit}");
+    let advice = if idle.is_some() {
         "raise the server's keep-alive timeout above the time between two requests of a connection"
     } else {
         "raise the server's limit of requests per connection"

@@ -35,12 +35,11 @@ pub fn of(arguments: &LoadArguments, url: &Url, timeout: Duration) -> Result<Rea
 /// Why a unix socket cannot be loaded.
 fn why(error: &EngineError) -> String {
     match error {
-        // Its server is running, and says nothing.
-        EngineError::Unreachable { address, error } if error.kind() == ErrorKind::WouldBlock => {
-            format!("nobody answers at {address}: {error}")
-        }
         EngineError::Unreachable { address, error } => {
-            format!("nobody answers at {address}: {error}; is the server running?")
+            // Where the queue is full, it is.
+            let is_full = error.kind() == ErrorKind::WouldBlock;
+            let hint = if is_full { "" } else { "; is the server running?" };
+            format!("nobody answers at {address}: {error}{hint}")
         }
         other => other.to_string(),
     }

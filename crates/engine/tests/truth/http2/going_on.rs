@@ -6,7 +6,7 @@ use pippin_reference::frames::kind::{GOAWAY, PING, RST_STREAM, SETTINGS};
 use pippin_reference::frames::{Connection, Server, answer, frame};
 use pippin_reference::tls::{Authority, Certified, Front, Manner};
 
-use super::streams;
+use super::{NO_STREAMS, REFUSED, streams};
 use crate::support::{
     MS, closed, closed_for, errors, get, ms, on_each_loop, open, quantile_ms, run,
     run_with_breaches, trusting,
@@ -24,10 +24,6 @@ on_each_loop!(
     refusals_of_a_failed_request_are_forgotten,
     who_does_not_read_is_sent_no_more,
 );
-
-const REFUSED: [u8; 4] = [0, 0, 0, 7];
-/// SETTINGS_MAX_CONCURRENT_STREAMS.
-const NO_STREAMS: &[u8] = &[0, 3, 0, 0, 0, 0];
 
 /// Three devices with 10 ms between an answer and the next request, for half a second.
 fn devices(server: &Server, io: IoChoice) -> LoadSpec {

@@ -4,7 +4,7 @@ use pippin_model::load_spec::{BodyCheck, Check, IoChoice, LoadSpec, Request, Tim
 use pippin_reference::frames::kind::{DATA, GOAWAY, HEADERS, RST_STREAM, SETTINGS};
 use pippin_reference::frames::{END_HEADERS, END_STREAM, OK, Server, answer, frame};
 
-use super::streams;
+use super::{NO_STREAMS, REFUSED, streams};
 use crate::support::{MS, assert_timeouts, closed, errors, get, on_each_loop, open, run};
 
 on_each_loop!(
@@ -23,7 +23,6 @@ on_each_loop!(
     what_nobody_has_read_is_sent_again,
 );
 
-const REFUSED: [u8; 4] = [0, 0, 0, 7];
 const INTERNAL: [u8; 4] = [0, 0, 0, 2];
 
 /// A field of a head: its name by the index (RFC 7541 appendix A), its value as it is.
@@ -168,9 +167,6 @@ fn streams_that_are_always_refused_fail(io: IoChoice) {
     assert_eq!(server.account.of(|account| &account.requests), 160);
     assert_eq!(server.account.of(|account| &account.connections), 1);
 }
-
-/// SETTINGS_MAX_CONCURRENT_STREAMS.
-const NO_STREAMS: &[u8] = &[0, 3, 0, 0, 0, 0];
 
 /// What was sent before the server said so is refused; the rest waits in vain, and the load ends.
 fn a_server_that_allows_no_stream(io: IoChoice) {
