@@ -19,7 +19,7 @@
 //! | [`steps`], [`recording`] | the steps of a profile; the record of a run while it is made |
 //! | [`run`], [`url`], [`address`] | all trials of a plan; a load of a URL; a URL and its addresses |
 //! | [`check`], [`calibrate`] | `pippin targets check`; what the generator itself can do |
-//! | [`revision`], [`commits`] | a target as it is in a revision of git; the commit that its files are of |
+//! | [`revision`], [`commits`], [`elsewhere`] | a target as it is in a revision of git; the commit that its files are of; whether it runs those files |
 //! | [`conformance`] | how a target answers at the edges of HTTP/1.1 |
 //! | [`demand`], [`descriptors`] | what a plan asks of this host; open files against connections |
 //! | [`explaining`], [`perf`] | targets under a profiler |
@@ -35,6 +35,7 @@ pub mod conformance;
 pub mod container;
 pub mod demand;
 pub mod descriptors;
+pub mod elsewhere;
 pub mod environment;
 pub mod error;
 pub mod explaining;

@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::bootstrap::Sample;
 use crate::cost::cpu_seconds_per_million;
+use crate::due;
 use crate::judge::repetitions;
 use crate::paired::Pairs;
 use crate::quantile::median;
@@ -72,7 +73,7 @@ impl Metric {
     pub(crate) fn of(self, record: &TrialRecord) -> Option<Sample> {
         let load = record.load.as_ref()?;
         let response = |q: f64| {
-            load.measured.spans.response_time.quantile_ns(q).map(|ns| Sample::alone(ns as f64))
+            due::quantile_ns(&load.measured, q).map(|ns| Sample::alone(ns as f64))
         };
         match self {
             Self::Goodput => goodput(load).map(|sample| with_chance(record, sample)),
@@ -329,7 +330,10 @@ pub fn differences(a: &RunHeader, b: &RunHeader) -> Vec<Difference> {
         }
     };
     for (a, b) in comparable::facts(a).into_iter().zip(comparable::facts(b)) {
-        compare(a.what, a.refuses, a.value, b.value);
+        if a.value != b.value {
+            let (of_a, of_b) = comparable::apart(&a.value, &b.value);
+            compare(a.what, a.refuses, of_a, of_b);
+        }
     }
     // Older runs do not have this.
     if let (Some(a), Some(b)) = (&a.requests, &b.requests) {

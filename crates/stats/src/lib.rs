@@ -7,6 +7,7 @@
 //! |---|---|
 //! | [`quantile`], [`trend`], [`steady`] | medians; whether a series trends; when the warm-up ends |
 //! | [`bootstrap`], [`interval`], [`ratio`], [`rank`], [`standing`], [`sequential`] | how certain a median is, which target is ahead, when to stop |
+//! | [`anytime`] | on which side of a limit the starts of a target lie, looked at after each |
 //! | [`rounds`], [`paired`] | figures by round of slices; targets compared within rounds |
 //! | [`criterion`], [`due`] | the figure that ranks targets; quantiles over all due requests |
 //! | [`order`] | the interleaved order of repetitions and rounds |
@@ -20,6 +21,7 @@
 //! | [`compare`], [`unfinished`], [`gate`], [`changepoint`] | two sets of trials compared; interrupted runs; gates; changes in a history |
 //! | [`lost`] | gates that cannot be passed any more while a load is under way |
 //! | [`summary`], [`resources`] | all trials of a target as the figures that tables show; resource use |
+pub mod anytime;
 pub mod bootstrap;
 pub mod bound;
 pub mod calm;

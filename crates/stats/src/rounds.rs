@@ -53,7 +53,7 @@ fn part(metric: Metric, slice: &Slice) -> Option<Part> {
             let sum = figures.goodput_per_s * slice.measured_ns as f64;
             Some(rate(sum, slice.measured_ns))
         }
-        Metric::Cpu => Some(rate(figures.target_cpu_ns? as f64, figures.answered)),
+        Metric::Cpu => Some(rate(figures.target_cpu_ns? as f64, figures.right)),
         Metric::P50 => quantile(figures.response.p50_ns),
         Metric::P99 => quantile(figures.response.p99_ns),
         Metric::Memory => None,
@@ -122,11 +122,16 @@ impl Observed {
 
     /// The levels of each repetition over the rounds that both have: this target's and the other's.
     pub(crate) fn levels_with(&self, other: &Self) -> Vec<(Level, Level)> {
+        self.levels_by_repetition(other).into_iter().map(|(_, own, other)| (own, other)).collect()
+    }
+
+    /// As [`Self::levels_with`], with the number of the repetition.
+    pub(crate) fn levels_by_repetition(&self, other: &Self) -> Vec<(u32, Level, Level)> {
         let shared = |repetition: &u32, rounds: &BTreeMap<u32, Part>| {
             let others = other.repetitions.get(repetition)?;
             let (own, their): (Vec<&Part>, Vec<&Part>) =
                 rounds.iter().filter_map(|(round, part)| Some((part, others.get(round)?))).unzip();
-            Some((self.level(own.into_iter())?, other.level(their.into_iter())?))
+            Some((*repetition, self.level(own.into_iter())?, other.level(their.into_iter())?))
         };
         self.repetitions
             .iter()

@@ -61,7 +61,8 @@ pub fn run(shared: &Shared, arguments: &LoadArguments) -> Result<u8, CliError> {
     let target = target_of(&asked.title());
     let revisions = RevisionBases::default();
     let own = std::slice::from_ref(&target);
-    let gates = Gates::prepare(shared, &arguments.gates, own, &[], &revisions)?;
+    let none = (&[][..], Undecided::default());
+    let gates = Gates::prepare(shared, &arguments.gates, own, none, &revisions)?;
     let store = store(shared, arguments);
     let fleet = fleet_of(shared, arguments, (&base, &profile))?;
     let load = UrlLoad {
@@ -102,13 +103,13 @@ pub fn run(shared: &Shared, arguments: &LoadArguments) -> Result<u8, CliError> {
     }
     let code = show(arguments, &record, &view)?;
     let is_text = arguments.json.as_deref().is_none_or(|path| path.as_os_str() != "-");
-    let is_passed = gates.conclude(&record, is_text)?;
+    let of_gates = gates.conclude(&record, is_text)?;
     outlets.finish()?;
     if let Some(reason) = fail_fast.and_then(|it| it.reason()) {
         say(format_args!("--fail-fast ended this load: {reason}"));
         return Ok(exit::FAILED);
     }
-    Ok(if code == exit::OK && !is_passed { exit::FAILED } else { code })
+    Ok(exit::worst(code, of_gates))
 }
 
 /// What the engine is asked to do, without the profile. One connection to the server has shown that

@@ -17,6 +17,7 @@ mod history;
 mod import;
 mod init;
 mod load;
+mod meaning;
 mod plans;
 mod reference;
 mod report;

@@ -381,12 +381,15 @@ impl<S: Stack> Core<'_, S> {
 
     /// The load is over: what is under way is censored, what is due was never sent.
     pub(super) fn settle_the_rest(&mut self) {
-        self.give_up_before(self.recorder.finished_at.unwrap_or(self.now));
+        let ended_at = self.recorder.finished_at.unwrap_or(self.now);
+        self.give_up_before(ended_at);
+        let has_plan = self.users.have_a_plan();
         for slot in 0..self.connections.len() as u32 {
             let requests: Vec<InFlight> = self.under_way(slot).copied().collect();
             for request in requests {
                 let tally = self.recorder.tally(request.stretch as usize);
                 tally.requests.censored += 1;
+                tally.spans.open.record(request.response_ns(ended_at, has_plan));
                 tally.lags(&request);
             }
             if !S::Protocol::IN_ORDER {

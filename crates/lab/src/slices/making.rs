@@ -1,13 +1,13 @@
 //! Makes one slice: a load of its own, and what the host did meanwhile.
 use pippin_engine::Referee;
 use pippin_model::cpus::CpuSplit;
-use pippin_model::histogram::Histogram;
-use pippin_model::load_result::LoadResult;
+use pippin_model::histogram::Summary;
+use pippin_model::load_result::{self as model, LoadResult};
 use pippin_model::load_spec::LoadSpec;
 use pippin_model::slice::{Slice, SliceFigures, SliceQuantiles};
 use pippin_model::usage::{Role, Usage};
 use pippin_probe::{Roots, TreeMemory, disturbance};
-use pippin_stats::calm;
+use pippin_stats::{calm, due};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
@@ -80,20 +80,27 @@ fn figures(load: &LoadResult, usage: Option<&Usage>) -> SliceFigures {
         right: measured.answered.good,
         errors: measured.errors_total(),
         goodput_per_s: measured.goodput_per_s().unwrap_or(0.0),
-        response: quantiles(&measured.spans.response_time),
-        service: quantiles(&measured.spans.service_time),
+        response: response(measured),
+        service: quantiles(&measured.spans.service_time.summary()),
         target_cpu_ns: usage.and_then(|usage| usage.roles.get(&Role::Target)?.cpu_ns),
         generator_cpu_ns: usage.and_then(|usage| usage.roles.get(&Role::Generator)?.cpu_ns),
     }
 }
 
-fn quantiles(spans: &Histogram) -> SliceQuantiles {
+/// Over all requests that were due: one that had no right answer is later than any.
+fn response(measured: &model::Measured) -> SliceQuantiles {
+    let q = |q| due::quantile_ns(measured, q);
     SliceQuantiles {
-        p50_ns: spans.quantile_ns(0.5),
-        p90_ns: spans.quantile_ns(0.9),
-        p99_ns: spans.quantile_ns(0.99),
-        max_ns: spans.max_ns(),
+        p50_ns: q(0.5),
+        p90_ns: q(0.9),
+        p99_ns: q(0.99),
+        max_ns: due::summary(measured).max_ns,
     }
+}
+
+fn quantiles(times: &Summary) -> SliceQuantiles {
+    let Summary { p50_ns, p90_ns, p99_ns, max_ns, .. } = *times;
+    SliceQuantiles { p50_ns, p90_ns, p99_ns, max_ns }
 }
 
 #[cfg(test)]

@@ -153,6 +153,9 @@ pub const COUNTERS: [(&str, Counter); 12] = [
     ("bytes_out", |measured| measured.bytes.sent),
 ];
 
+/// The counters that count requests.
+const OF_REQUESTS: [&str; 6] = ["sent", "unsent", "completed", "good", "failed", "censored"];
+
 impl Figure {
     /// The figure of this name.
     ///
@@ -193,10 +196,16 @@ impl Figure {
         }
     }
 
-    /// Whether it may be given as a share of the requests.
+    /// Whether it counts requests or what came of them, so that it has a share of the requests.
     #[must_use]
-    pub const fn can_be_share(self) -> bool {
-        matches!(self.unit(), Unit::Count)
+    pub fn can_be_share(self) -> bool {
+        match self {
+            Self::Errors | Self::ErrorsOf(_) | Self::Status(_) => true,
+            Self::Counter(place) => {
+                COUNTERS.get(place).is_some_and(|(name, _)| OF_REQUESTS.contains(name))
+            }
+            _ => false,
+        }
     }
 }
 

@@ -35,6 +35,9 @@ pub struct Spans {
     /// From the arrival of an answer to the instant at which the generator read it.
     #[serde(default)]
     pub pick_up_lag: Histogram,
+    /// How old the requests were that had no answer when the load ended: the least that their
+    /// response times can be.
+    pub open: Histogram,
 }
 
 impl Spans {
@@ -51,6 +54,7 @@ impl Spans {
             send_lag,
             own_lag,
             pick_up_lag,
+            open,
         } = other;
         self.connect.merge(connect);
         self.tls.merge(tls);
@@ -62,5 +66,6 @@ impl Spans {
         self.send_lag.merge(send_lag);
         self.own_lag.merge(own_lag);
         self.pick_up_lag.merge(pick_up_lag);
+        self.open.merge(open);
     }
 }

@@ -56,6 +56,7 @@ pub use answer_size::AnswerSize;
 pub(crate) use evidence::SHORTEST_USAGE_NS;
 pub use evidence::{Context, Evidence, expected_delay};
 pub use run::RunCaveats;
+pub(crate) use noisy_neighbour::processors;
 pub(crate) use run::repetitions;
 
 /// Judges one trial.
