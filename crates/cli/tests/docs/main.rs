@@ -5,6 +5,7 @@
 mod caveats;
 mod links;
 mod map;
+mod nuget;
 mod pages;
 mod proofs;
 mod readme;

@@ -1,4 +1,5 @@
 //! Compares README.md with plans, workloads and exit codes, and docs/targets.md with the manifests.
+use crate::nuget;
 use crate::pages::{assert_same, entries, named_in, root, rows, section, text, ticked, toml_names};
 use pippin_model::manifest::Manifest;
 use pippin_model::register::Register;
@@ -28,7 +29,7 @@ fn every_workload_is_there_and_no_other() {
 }
 
 /// The manifests of all targets, by `language/name`.
-fn manifests() -> Vec<(String, Manifest)> {
+pub(crate) fn manifests() -> Vec<(String, Manifest)> {
     let mut found = Vec::new();
     for language in entries("targets") {
         if !root().join("targets").join(&language).is_dir() {
@@ -88,8 +89,8 @@ fn every_target_is_there_with_its_workloads_variants_and_routes() {
     }
 }
 
-/// What is fetched is what was chosen: wheels by their hashes, crates and packages of npm by their
-/// lock files. And no step keeps anything in the home folder.
+/// What is fetched is what was chosen: wheels by their hashes, crates and packages of npm and NuGet
+/// by their lock files. And no step keeps anything in the home folder.
 #[test]
 fn steps_fetch_what_was_chosen_and_keep_it_in_their_folder() {
     let mut fetching = 0;
@@ -106,6 +107,7 @@ fn steps_fetch_what_was_chosen_and_keep_it_in_their_folder() {
                 _ if (program == "pip" || has("pip")) && has("install") => has("--require-hashes"),
                 "cargo" => has("--locked"),
                 "npm" => has("ci"),
+                "dotnet" if !nuget::pinned(&id).is_empty() => has("-p:RestoreLockedMode=true"),
                 "cpanm" => env.is_some_and(|env| env.contains_key("PERL_CPANM_HOME")),
                 _ => continue,
             };
