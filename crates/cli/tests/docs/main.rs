@@ -8,5 +8,5 @@ mod map;
 mod nuget;
 mod pages;
 mod proofs;
-mod readme;
 mod slow;
+mod tables;

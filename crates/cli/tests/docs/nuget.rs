@@ -1,6 +1,6 @@
 //! Targets of C#: the packages that their project files pin, and their lock files.
 use crate::pages::{root, text};
-use crate::readme::manifests;
+use crate::tables::manifests;
 use std::collections::BTreeMap;
 
 /// The packages of NuGet that a target's project file pins: name and version. A version is pinned as
