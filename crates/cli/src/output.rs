@@ -6,7 +6,7 @@
 use std::fmt::Display;
 use std::io::{self, ErrorKind, Write};
 
-use pippin_model::printable::printable;
+use pippin_model::text::printable::printable;
 
 use crate::exit::{self, CliError};
 use crate::signals;

@@ -1,5 +1,5 @@
 //! A thread that samples at a steady pace.
-use pippin_model::usage::UsageSample;
+use pippin_model::host::usage::UsageSample;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, channel, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};

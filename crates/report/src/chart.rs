@@ -33,7 +33,7 @@ mod sweep;
 mod throughput;
 
 use canvas::Form;
-use pippin_model::units::counted;
+use pippin_model::text::units::counted;
 use plot::Plot;
 use serde::Serialize;
 
@@ -127,6 +127,6 @@ fn targets(count: usize) -> String {
 
 /// The name of a target, with a remark if it is INVALID.
 fn label(row: &Row) -> String {
-    let invalid = row.verdict == Some(pippin_model::caveat::Verdict::Invalid);
+    let invalid = row.verdict == Some(pippin_model::verdict::Verdict::Invalid);
     format!("{}{}", row.target, if invalid { " (INVALID)" } else { "" })
 }

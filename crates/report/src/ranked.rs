@@ -1,6 +1,6 @@
 //! The figure by which targets are ranked, in words: requests/s, or the 99th percentile of the
 //! response time if the schedule sets the requests/s.
-use pippin_stats::criterion::RankedBy;
+use pippin_stats::rank::criterion::RankedBy;
 use pippin_stats::summary::Figure;
 
 use crate::view::View;

@@ -1,10 +1,10 @@
 //! Histories: the trials of a target over all runs. They come from an index of `trials` and from
 //! rows of `run_targets`, which copy what a header says of a target. Only where such a row is
 //! missing, the header itself is read.
-use pippin_model::commit::Commit;
-use pippin_model::comparable;
+use pippin_model::run::comparable;
 use pippin_model::run::{HistoryPoint, RunHeader};
 use pippin_model::target::TargetId;
+use pippin_model::target::commit::Commit;
 use rusqlite::{Connection, OptionalExtension, Row, Transaction, params};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, PoisonError};

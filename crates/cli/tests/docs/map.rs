@@ -98,7 +98,7 @@ fn every_folder_is_named() {
 /// more than the page says.
 #[test]
 fn only_the_worker_has_an_arm_for_each_kind_of_schedule() {
-    let model = text("crates/model/src/schedule.rs");
+    let model = text("crates/model/src/schedule/mod.rs");
     let (_, rest) = model.split_once("pub enum Schedule {").unwrap();
     let kinds: Vec<&str> = rest
         .lines()

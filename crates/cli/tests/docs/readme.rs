@@ -1,7 +1,7 @@
 //! Compares README.md with plans, workloads and exit codes, and docs/targets.md with the manifests.
 use crate::pages::{assert_same, entries, named_in, root, rows, section, text, ticked, toml_names};
-use pippin_model::manifest::Manifest;
-use pippin_model::register::Register;
+use pippin_model::target::manifest::Manifest;
+use pippin_model::target::register::Register;
 use std::collections::BTreeSet;
 
 const PAGE: &str = "README.md";

@@ -6,13 +6,13 @@ use std::os::fd::AsRawFd as _;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use pippin_model::load_spec::{LoadSpec, ProxyHeader};
+use pippin_model::load::{LoadSpec, ProxyHeader};
 use socket2::{Domain, SockAddr, Type};
 
 use super::socket::{Socket, left};
 use crate::error::EngineError;
 use crate::io::socket::{KernelAddress, set_option};
-use crate::proxy_header;
+use crate::transport::proxy_header;
 
 const QUEUE_FULL: &str = "its queue is full: the server accepts no connections";
 

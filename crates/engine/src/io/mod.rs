@@ -17,7 +17,7 @@ use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-use crate::wire::Wire;
+use crate::request::wire::Wire;
 use socket::Endpoints;
 pub(crate) use tcp_info::Handshake;
 

@@ -6,7 +6,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 
-use pippin_model::load_spec::{LoadSpec, Protocol};
+use pippin_model::load::{LoadSpec, Protocol};
 
 use super::stamps::{self, CONTROL_BYTES};
 

@@ -1,13 +1,13 @@
 //! Handles connections whose protocol begins with a handshake of its own (WebSocket). A load over
 //! HTTP uses nothing of this.
-use pippin_model::load_result::ErrorKind;
+use pippin_model::result::ErrorKind;
 
 use super::connection::Link;
 use super::{Core, Stack, Worker};
 use crate::io::{Io, Sending};
+use crate::protocol::websocket::LATE;
 use crate::protocol::{Greeting, Protocol};
 use crate::transport::{Broken, Transport};
-use crate::websocket::LATE;
 
 const CLOSED: &str = "the server closed the connection in the handshake of the WebSocket";
 

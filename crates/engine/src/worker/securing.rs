@@ -1,5 +1,5 @@
 //! Handles connections whose transport has a handshake. A load over plain TCP uses nothing of this.
-use pippin_model::load_result::ErrorKind;
+use pippin_model::result::ErrorKind;
 
 use super::answers::Reading;
 use super::connection::Link;

@@ -1,7 +1,7 @@
 //! Connections that do not come about.
-use pippin_model::load_result::ErrorKind;
-use pippin_model::load_spec::{IoChoice, LoadSpec, Schedule, Timeouts};
-use pippin_model::units::Spread;
+use pippin_model::load::{IoChoice, LoadSpec, Schedule, Timeouts};
+use pippin_model::result::ErrorKind;
+use pippin_model::text::units::Spread;
 use pippin_reference::scripted::{Answer, Refusing, Script, Unaccepting, spawn};
 use std::net::IpAddr;
 

@@ -17,7 +17,7 @@ mod going_on;
 mod library;
 mod refusals;
 
-use pippin_model::load_spec::{Connections, LoadSpec, Protocol};
+use pippin_model::load::{Connections, LoadSpec, Protocol};
 
 /// REFUSED_STREAM, the payload of RST_STREAM (RFC 9113 section 7).
 const REFUSED: [u8; 4] = [0, 0, 0, 7];

@@ -1,6 +1,6 @@
 //! Arrivals that wait for nothing: when they are sent, and what becomes of those that can't be.
-use pippin_model::load_result::LoadResult;
-use pippin_model::load_spec::{Arrivals, IoChoice, LoadSpec, Schedule, Stage, Timeouts};
+use pippin_model::load::{Arrivals, IoChoice, LoadSpec, Schedule, Stage, Timeouts};
+use pippin_model::result::LoadResult;
 use pippin_reference::scripted::{Account, Answer, OnConnect, Script, spawn};
 
 use crate::patience::in_time;
@@ -274,7 +274,7 @@ fn timeouts_count_from_the_intended_instant(io: IoChoice) {
 fn a_warm_up_shifts_nothing(io: IoChoice) {
     let server = spawn(Script::always(Answer::ok(b"hello"))).unwrap();
     let mut spec = open(server.address(), io, 10, 200.0, 1_500);
-    spec.warm_up = pippin_model::load_spec::WarmUp::Fixed { duration_ns: 500 * MS };
+    spec.warm_up = pippin_model::load::WarmUp::Fixed { duration_ns: 500 * MS };
     spec.stop.duration_ns = Some(1_000 * MS);
     let result = run(&spec);
     assert_eq!(result.measured.requests.scheduled, 200, "{:?}", result.measured.requests);

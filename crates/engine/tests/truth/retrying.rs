@@ -2,9 +2,9 @@
 use std::net::SocketAddr;
 use std::time::Instant;
 
-use pippin_model::load_result::{ErrorKind, LoadResult};
-use pippin_model::load_spec::{IoChoice, LoadSpec, Timeouts};
-use pippin_model::tls::TlsSpec;
+use pippin_model::load::tls::TlsSpec;
+use pippin_model::load::{IoChoice, LoadSpec, Timeouts};
+use pippin_model::result::{ErrorKind, LoadResult};
 use pippin_reference::scripted::{Answer, OnConnect, Refusing, Script, Unaccepting, spawn};
 
 use crate::patience::in_time;

@@ -5,23 +5,23 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use pippin_engine::{Control, Gate};
-use pippin_model::histogram::Histogram;
-use pippin_model::load_result::{ErrorKind, LoadResult, Measured};
-use pippin_model::load_spec::{
+use pippin_model::load::tls::TlsSpec;
+use pippin_model::load::{
     Arrivals, BodyCheck, Check, Connections, IoChoice, LoadSpec, Protocol, Request, Schedule,
     Stage, StopRule, Timeouts,
 };
-use pippin_model::tls::TlsSpec;
+use pippin_model::result::histogram::Histogram;
+use pippin_model::result::{ErrorKind, LoadResult, Measured};
 use pippin_reference::tls::Authority;
 
 /// Makes a test on each event loop of functions that take it.
 macro_rules! on_each_loop {
     ($($name:ident),+ $(,)?) => {
         mod epoll {
-            $(#[test] fn $name() { crate::patience::patiently(|| super::$name(pippin_model::load_spec::IoChoice::Epoll)); })+
+            $(#[test] fn $name() { crate::patience::patiently(|| super::$name(pippin_model::load::IoChoice::Epoll)); })+
         }
         mod io_uring {
-            $(#[test] fn $name() { crate::patience::patiently(|| super::$name(pippin_model::load_spec::IoChoice::IoUring)); })+
+            $(#[test] fn $name() { crate::patience::patiently(|| super::$name(pippin_model::load::IoChoice::IoUring)); })+
         }
     };
 }

@@ -1,7 +1,7 @@
 //! A load beside a capture of its packets, and what must be alike.
-use pippin_model::histogram::Histogram;
-use pippin_model::load_result::{LoadResult, Measured};
-use pippin_model::load_spec::{IoChoice, LoadSpec};
+use pippin_model::load::{IoChoice, LoadSpec};
+use pippin_model::result::histogram::Histogram;
+use pippin_model::result::{LoadResult, Measured};
 
 use pippin_reference::wire::capture::Capture;
 use pippin_reference::wire::exchanges::{self, Cut, Wire};

@@ -22,11 +22,9 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use libtest_mimic::{Arguments, Trial};
-use pippin_model::load_spec::{
-    BodyCheck, Connections, IoChoice, LoadSpec, Protocol, Request, Schedule,
-};
-use pippin_model::units::Spread;
-use pippin_model::websocket::Messages;
+use pippin_model::load::websocket::Messages;
+use pippin_model::load::{BodyCheck, Connections, IoChoice, LoadSpec, Protocol, Request, Schedule};
+use pippin_model::text::units::Spread;
 use pippin_reference::scripted::{Answer, Script, spawn};
 use pippin_reference::tls::{Authority, Certified, Front, Manner};
 use pippin_reference::wire::capture::Capture;

@@ -1,5 +1,5 @@
 //! Pippin's side of a supervised process.
-use pippin_model::cpus::CpuSet;
+use pippin_model::plan::cpus::CpuSet;
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};

@@ -1,11 +1,11 @@
 //! Trials whose users went through steps.
 use std::net::Ipv4Addr;
 
-use crate::load_result::{ErrorKind, StepMeasured};
-use crate::load_spec::{Connections, LoadSpec, Request};
+use crate::load::{Connections, LoadSpec, Request};
+use crate::result::{ErrorKind, StepMeasured};
 use crate::scenario::{Scenario, Step};
+use crate::text::units::Spread;
 use crate::trial::TrialRecord;
-use crate::units::Spread;
 
 /// The same trial, with a step for each of these think times. The steps have equal shares of its
 /// answers, and one answer to the last step was wrong.

@@ -3,8 +3,8 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 use super::{Request, Vary, Workload};
-use crate::draw::Draw;
 use crate::request::DRAWN;
+use crate::workload::draw::Draw;
 
 /// The maximum number of different requests of a workload. All are made before the load begins,
 /// each with its answer, and all are proved.

@@ -1,6 +1,6 @@
 //! The input of the checks.
-use pippin_model::cpus::CpuSet;
-use pippin_model::fingerprint::Fingerprint;
+use pippin_model::host::fingerprint::Fingerprint;
+use pippin_model::plan::cpus::CpuSet;
 
 use crate::cgroup;
 use crate::cpuinfo::parse_hypervisor;

@@ -1,7 +1,7 @@
 //! Figures over time: throughput, response time, CPU of both sides, memory. Each target has one
 //! line, the median of its repetitions, with a band from the lowest to the highest repetition.
 use pippin_model::trial::Step;
-use pippin_stats::quantile::median;
+use pippin_stats::series::quantile::median;
 
 use super::axis::{self, Axis};
 use super::canvas::{Form, Line, lines};

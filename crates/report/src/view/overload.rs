@@ -1,6 +1,6 @@
 //! What a target does beyond its capacity.
 use pippin_model::trial::TrialRecord;
-use pippin_stats::overload::{Overload, words};
+use pippin_stats::capacity::overload::{Overload, words};
 use serde::{Deserialize, Serialize};
 
 /// What was seen of one target, and the sentences about it.
