@@ -35,7 +35,7 @@ pub fn time(text: &str) -> Result<Time, String> {
     }
 }
 
-/// The same, but longer than 0.
+/// A time that is longer than 0.
 pub fn length(text: &str) -> Result<Time, String> {
     match time(text)? {
         Time(0) => Err("must be longer than 0".into()),

@@ -74,7 +74,7 @@ pub struct Drawings {
 }
 
 impl Drawings {
-    /// The same chart in every form.
+    /// One chart in every form.
     #[must_use]
     pub fn by(draw: impl Fn(Form) -> String) -> Self {
         Self { wide: draw(Form::Wide), middle: draw(Form::Middle), narrow: draw(Form::Narrow) }

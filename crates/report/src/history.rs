@@ -189,7 +189,7 @@ impl History {
         format!("{}{quick}{part}", self.plan)
     }
 
-    /// The same as a part of a name, different for each history of a page: `hello-quick-2`.
+    /// This history as a part of a name, different for each history of a page: `hello-quick-2`.
     fn slug(&self) -> String {
         let quick = if self.quick { "-quick" } else { "" };
         let part = self.part.map_or(String::new(), |part| format!("-{part}"));

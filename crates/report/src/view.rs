@@ -137,7 +137,7 @@ impl View {
         view.printable()
     }
 
-    /// The same without control characters: others wrote the titles, versions, logs and so on. All
+    /// This view without control characters: others wrote the titles, versions, logs and so on. All
     /// forms are made from the view, so none of them has to do this.
     fn printable(self) -> Self {
         // This cannot fail: both directions are derived.

@@ -60,7 +60,7 @@ const STATES: [RunState; 5] = [
 const VERDICTS: [Verdict; 3] = [Verdict::Valid, Verdict::Suspect, Verdict::Invalid];
 
 impl Filter {
-    /// The same filter for the store.
+    /// This filter for the store.
     ///
     /// # Errors
     /// If a day, a state or a verdict is not valid.

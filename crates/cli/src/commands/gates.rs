@@ -145,7 +145,7 @@ fn unmeasured(record: &RunRecord) -> impl Iterator<Item = (&TargetId, String)> {
     })
 }
 
-/// The same seed every time, so that comparing the same two always gives the same intervals.
+/// One seed every time, so that comparing the same two always gives the same intervals.
 pub fn seeded() -> Xoshiro256PlusPlus {
     Xoshiro256PlusPlus::seed_from_u64(1)
 }

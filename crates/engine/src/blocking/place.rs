@@ -53,7 +53,7 @@ impl<'a> Place<'a> {
         all.map(move |at| Self { at, source, proxy_header: spec.proxy_header })
     }
 
-    /// The same place, reached from this address of this machine; `None` lets the kernel choose.
+    /// This place, reached from this address of this machine; `None` lets the kernel choose.
     #[must_use]
     pub const fn coming_from(self, source: Option<IpAddr>) -> Self {
         Self { source, ..self }

@@ -147,7 +147,7 @@ impl Tally {
         by_kind(self.errors)
     }
 
-    /// The same as plain data, without the steps.
+    /// This tally as plain data, without the steps.
     pub fn into_measured(self, duration_ns: u64, asked: u64) -> Measured {
         Measured {
             duration_ns,

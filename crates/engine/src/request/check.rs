@@ -54,7 +54,7 @@ pub(crate) fn is_of_type(value: &[u8], wanted: &str) -> bool {
     given.trim_ascii().eq_ignore_ascii_case(wanted.as_bytes())
 }
 
-/// The same of a head of HTTP/1.1.
+/// Whether a head of HTTP/1.1 has this type of content.
 fn has_type(raw: &[u8], wanted: &str) -> bool {
     let value = raw.split(|byte| *byte == b'\n').find_map(|line| {
         let (name, value) = line.split_at_checked("content-type:".len())?;

@@ -21,7 +21,7 @@ use crate::schedule::users::Lane;
 /// Poisson arrivals that are left is then its mean, which it misses by 0.1 % (one standard
 /// deviation of a million).
 const ONE_BY_ONE: u64 = 1_000_000;
-/// The same of constant arrivals, whose number is exact either way.
+/// How many constant arrivals are passed over one by one, whose number is exact either way.
 const CONSTANT_ONE_BY_ONE: u64 = 64;
 
 /// A stage in the variables of the formula above; times in seconds.
@@ -116,7 +116,7 @@ impl Arrivals {
         skipped
     }
 
-    /// The same at once; the next arrival lies before the instant.
+    /// Passes over arrivals in one leap; the next arrival lies before the instant.
     fn leap_to(&mut self, instant_ns: u64, most: u64) -> u64 {
         let (count, position) = if self.gaps.is_some() {
             let there = self.position_at(instant_ns);

@@ -48,7 +48,7 @@ impl<S: Stack> Worker<'_, S> {
         }
     }
 
-    /// The same where the transport may have broken meanwhile.
+    /// A greeting came over a transport that may have broken meanwhile.
     pub(super) fn received_greeting_secured(&mut self, slot: u32, broken: Option<Broken>) {
         self.received_greeting(slot);
         match broken {

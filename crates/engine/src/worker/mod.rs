@@ -402,7 +402,7 @@ impl<'a, S: Stack> Worker<'a, S> {
         }
     }
 
-    /// The same for bytes that came: `arrived` is when the kernel received the last of them.
+    /// Takes the time for bytes that came: `arrived` is when the kernel received the last of them.
     #[inline]
     fn tick_received(&mut self) {
         self.tick();
@@ -411,7 +411,7 @@ impl<'a, S: Stack> Worker<'a, S> {
             (stamp.unwrap_or(self.core.now), stamp.is_some());
     }
 
-    /// The same for what has no stamp: the end of a connection.
+    /// Takes the time for what has no stamp: the end of a connection.
     fn tick_ended(&mut self) {
         self.tick();
         (self.core.arrived, self.core.is_stamped) = (self.core.now, false);

@@ -47,8 +47,9 @@ fn never_accepted(io: IoChoice) {
     assert_within("attempts", result.measured.errors[&ErrorKind::ConnectTimeout] as f64, 2.0, 6.0);
 }
 
-/// The same with 20 users who still think when their connections have taken too long: each has one
-/// timer, whatever it waits for, and no request is due before its user has thought.
+/// A server that never accepts, with 20 users who still think when their connections have taken too
+/// long: each has one timer, whatever it waits for, and no request is due before its user has
+/// thought.
 fn never_accepted_while_users_think(io: IoChoice) {
     let port = Unaccepting::new().unwrap();
     let timeouts = Timeouts { connect_ns: 100 * MS, ..Timeouts::default() };

@@ -24,7 +24,7 @@ const REFUSED: [u8; 4] = [0, 0, 0, 7];
 /// SETTINGS_MAX_CONCURRENT_STREAMS, 0: the payload of SETTINGS.
 const NO_STREAMS: &[u8] = &[0, 3, 0, 0, 0, 0];
 
-/// The same load over HTTP/2, with this number of streams on each connection.
+/// This load over HTTP/2, with this number of streams on each connection.
 pub fn streams(spec: LoadSpec, streams: u32) -> LoadSpec {
     LoadSpec {
         protocol: Protocol::Http2,

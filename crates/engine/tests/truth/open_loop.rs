@@ -153,9 +153,9 @@ fn no_free_connection(io: IoChoice) {
     assert_within("the median own lag in ms", quantile_ms(&spans.own_lag, 0.5), 0.0, 5.0);
 }
 
-/// The same with users who give up after 30 ms. A connection that becomes free every 100 ms takes
-/// one of those that are due then and have not waited longer: sent late by 30 ms at the most. All
-/// others are unsent.
+/// An open loop with users who give up after 30 ms. A connection that becomes free every 100 ms
+/// takes one of those that are due then and have not waited longer: sent late by 30 ms at the most.
+/// All others are unsent.
 fn those_who_waited_too_long_are_given_up(io: IoChoice) {
     let server = spawn(Script::always(Answer::ok(b"hello").delay(ms(100)))).unwrap();
     let load = open(server.address(), io, 2, 100.0, 1_000);

@@ -88,8 +88,8 @@ fn few_are_opened_at_once(io: IoChoice) {
     in_time(timeouts >= 128, || format!("{timeouts} attempts"));
 }
 
-/// The same with arrivals that no connection is open for. All 200 were tried before the load, so
-/// that every attempt in it is a further one.
+/// Few connections are opened at once for arrivals that no connection is open for. All 200 were
+/// tried before the load, so that every attempt in it is a further one.
 fn few_are_opened_at_once_in_an_open_loop(io: IoChoice) {
     let port = Unaccepting::new().unwrap();
     let result = run(&LoadSpec {

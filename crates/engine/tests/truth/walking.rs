@@ -149,7 +149,7 @@ fn users_log_in_list_and_look(io: IoChoice) {
         && step.response_time.count() == step.completed));
 }
 
-/// The same over TLS, by two threads.
+/// Users log in over TLS, by two threads.
 fn users_log_in_over_tls(io: IoChoice) {
     let authority = Authority::new();
     let server = spawn(shop()).unwrap();

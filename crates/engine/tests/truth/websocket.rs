@@ -32,7 +32,7 @@ fn message(payload: Vec<u8>) -> Request {
     request
 }
 
-/// The same load over WebSocket: numbered texts of 64 bytes.
+/// This load over WebSocket: numbered texts of 64 bytes.
 pub fn messages(spec: LoadSpec) -> LoadSpec {
     LoadSpec {
         protocol: Protocol::WebSocket,

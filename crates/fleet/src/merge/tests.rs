@@ -1,4 +1,4 @@
-//! The same records give the same result, from any number of agents.
+//! Records give one result, from any number of agents.
 use pippin_model::result::histogram::Histogram;
 use pippin_model::result::{ErrorKind, Measured, WindowHistograms};
 

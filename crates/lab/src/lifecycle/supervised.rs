@@ -119,7 +119,7 @@ impl Supervised {
         Self::start_with(&own_program()?, launch, None)
     }
 
-    /// The same, with the command in this control group. The supervisor stays outside of it, and
+    /// Starts the command in this control group. The supervisor stays outside of it, and
     /// starts the command without it if the group cannot be entered.
     ///
     /// # Errors

@@ -110,8 +110,8 @@ impl Url {
     /// allowed; any other host must be allowed by name.
     ///
     /// # Errors
-    /// If there is no consent, no such host, no address that can be reached from `source`, or nobody
-    /// answers.
+    /// If there is no consent, no such host, no address that can be reached from `source`, or
+    /// nobody answers.
     pub fn resolve(
         &self,
         allowed: &[String],
@@ -149,7 +149,7 @@ impl Url {
     }
 }
 
-/// The same address without its notation as IPv6: `::ffff:127.0.0.1` is 127.0.0.1 (RFC 4291 section
+/// This address without its notation as IPv6: `::ffff:127.0.0.1` is 127.0.0.1 (RFC 4291 section
 /// 2.5.5.2).
 fn canonical(mut address: SocketAddr) -> SocketAddr {
     address.set_ip(address.ip().to_canonical());

@@ -576,7 +576,7 @@ impl<'a> Execution<'a> {
         self.make_watched(&self.watch(), spec, profile, running, services)
     }
 
-    /// The same under another watch.
+    /// Makes one trial under another watch.
     fn make_watched(
         &self,
         watch: &Watch<'_>,

@@ -354,7 +354,7 @@ impl Rounds<'_, '_> {
         }
     }
 
-    /// The same order for the same run, repetition and step.
+    /// The seed of the order: one for each run, repetition and step.
     fn seed(&self) -> u64 {
         let spec = self.members.first().map(|member| &member.spec);
         spec.map_or(0, |spec| {

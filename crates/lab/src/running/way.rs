@@ -39,13 +39,13 @@ impl Way {
         }
     }
 
-    /// The same place with another protocol.
+    /// This place with another protocol.
     #[must_use]
     pub fn over(self, tls: Option<TlsSpec>, protocol: Protocol) -> Self {
         Self { tls, protocol, ..self }
     }
 
-    /// The same place, whose loads go over WebSocket if there are messages.
+    /// This place, whose loads go over WebSocket if there are messages.
     #[must_use]
     pub fn with(self, messages: Option<Messages>) -> Self {
         let protocol = if messages.is_some() { Protocol::WebSocket } else { self.protocol };
@@ -63,7 +63,7 @@ impl Way {
         Some(Self { addresses, ..Self::plain(address).over(tls, protocol) })
     }
 
-    /// The same behind a unix socket, if there is one. The address is then only a name.
+    /// This way behind a unix socket, if there is one. The address is then only a name.
     #[must_use]
     pub fn behind(self, unix_socket: Option<PathBuf>) -> Self {
         Self { unix_socket, ..self }

@@ -53,7 +53,7 @@ impl Catalog {
         }
     }
 
-    /// The same catalog with a project's targets, workloads and plans before all others.
+    /// This catalog with a project's targets, workloads and plans before all others.
     ///
     /// # Errors
     /// If one of its targets cannot be used, or a plan or a target names a workload that is not
@@ -89,7 +89,7 @@ impl Catalog {
         self.project.as_ref()
     }
 
-    /// The same catalog with these targets and this workload before all others.
+    /// This catalog with these targets and this workload before all others.
     #[must_use]
     pub fn with_given(
         mut self,
@@ -131,7 +131,7 @@ impl Catalog {
         Ok(stems)
     }
 
-    /// The same catalog with one more target. Its folder is a copy that ends in
+    /// This catalog with one more target. Its folder is a copy that ends in
     /// `<language>/<name>`, as its manifest says.
     #[must_use]
     pub fn with_copy(mut self, id: &TargetId, folder: PathBuf) -> Self {

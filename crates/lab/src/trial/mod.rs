@@ -203,7 +203,7 @@ impl Trial<'_> {
         measured
     }
 
-    /// The same, but without calling `proving`, with another sampling interval, and with the
+    /// Measures without calling `proving`, with another sampling interval, and with the
     /// probe's memory of earlier loads of the same target.
     ///
     /// # Errors

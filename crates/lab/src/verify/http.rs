@@ -49,13 +49,13 @@ impl Request {
         }
     }
 
-    /// The same of another path.
+    /// This request with another path.
     #[must_use]
     pub fn to(self, path: &str) -> Self {
         Self { path: path.into(), ..self }
     }
 
-    /// The same with `Connection: close`.
+    /// This request with `Connection: close`.
     #[must_use]
     pub const fn closing(mut self) -> Self {
         self.close = true;

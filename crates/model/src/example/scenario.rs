@@ -7,7 +7,7 @@ use crate::scenario::{Scenario, Step};
 use crate::text::units::Spread;
 use crate::trial::TrialRecord;
 
-/// The same trial, with a step for each of these think times. The steps have equal shares of its
+/// This trial, with a step for each of these think times. The steps have equal shares of its
 /// answers, and one answer to the last step was wrong.
 #[must_use]
 pub fn walked(mut trial: TrialRecord, thinks_ns: &[Option<u64>]) -> TrialRecord {

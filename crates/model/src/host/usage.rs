@@ -73,7 +73,7 @@ pub struct HostSample {
     pub busy_ns: BTreeMap<u32, u64>,
     /// Time stolen by the hypervisor since boot over all processors, nanoseconds.
     pub steal_ns: Option<u64>,
-    /// The same of every processor, by its number.
+    /// Stolen time of every processor, by its number, in nanoseconds.
     #[serde(default)]
     pub steal_ns_by_cpu: BTreeMap<u32, u64>,
     /// Time in hard and soft interrupts since boot over all processors, in nanoseconds, part of
@@ -94,8 +94,8 @@ pub struct HostSample {
     pub loopback_bytes: Option<u64>,
     /// Current frequency of every processor in kHz, if it is visible.
     pub frequency_khz: BTreeMap<u32, u64>,
-    /// Energy that all packages of processors used since the first sample, in microjoules; `None` if
-    /// the kernel does not show it.
+    /// Energy that all packages of processors used since the first sample, in microjoules; `None`
+    /// if the kernel does not show it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub energy_uj: Option<u64>,
     /// Bytes of memory that are available without swapping (MemAvailable).

@@ -276,7 +276,7 @@ impl Connections {
         Self { count, requests_per_connection: None, pipeline: 1, streams: 1 }
     }
 
-    /// The same users over another protocol, and the factor by which the connections were
+    /// These users over another protocol, and the factor by which the connections were
     /// multiplied for it. Without HTTP/2, each user of a shared connection gets its own connection.
     #[must_use]
     pub const fn over(&self, protocol: Protocol) -> (Self, u32) {

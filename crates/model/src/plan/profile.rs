@@ -265,7 +265,7 @@ impl Profile {
         u64::from(of_steps.unwrap_or(self.connections.count))
     }
 
-    /// The same, if each user of a connection needs its own connection because the protocol has no
+    /// The most connections, if each user needs its own connection because the protocol has no
     /// streams.
     #[must_use]
     pub fn most_connections_over(&self, protocol: Protocol) -> u64 {
@@ -300,7 +300,7 @@ impl Profile {
         changes.then_some(stages)
     }
 
-    /// The same for an open loop whose arrivals are walks through this many steps.
+    /// This profile as an open loop whose arrivals are walks through this many steps.
     #[must_use]
     pub fn with_walks(self, steps: usize) -> Self {
         let is_open = self.schedule.arrivals().is_some();
@@ -346,7 +346,7 @@ impl Profile {
         if self.shape().is_some() { format!("up to {amount}") } else { amount }
     }
 
-    /// The same with the kind of the loop: `closed loop, 64 connections`.
+    /// The kind of the loop and the amount of load: `closed loop, 64 connections`.
     #[must_use]
     pub fn loop_and_amount(&self) -> String {
         let amount = self.amount();

@@ -100,7 +100,7 @@ pub struct Phase {
 pub struct GeneratorUse {
     /// CPU time of the worker threads, user and system (CLOCK_THREAD_CPUTIME_ID), nanoseconds.
     pub cpu_ns: u64,
-    /// The same for each thread.
+    /// CPU time of each thread, in nanoseconds.
     pub cpu_ns_by_thread: Vec<u64>,
     /// CPU time spent polling for a deadline in the open loop. It is part of `cpu_ns`, but it is
     /// waiting and not work.

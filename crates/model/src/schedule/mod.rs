@@ -163,7 +163,7 @@ impl Schedule {
         }
     }
 
-    /// The same schedule with all rates scaled so that this is the highest. Schedules without a
+    /// This schedule with all rates scaled so that this is the highest. Schedules without a
     /// rate stay unchanged.
     #[must_use]
     pub fn at_rate(&self, per_s: f64) -> Self {

@@ -40,7 +40,7 @@ pub struct Manifest {
     /// Labels and the commands that print versions; recorded with each run.
     #[serde(default)]
     pub versions: BTreeMap<String, Command>,
-    /// The same target started differently.
+    /// Other ways to start this target.
     #[serde(default, rename = "variant")]
     pub variants: Vec<Variant>,
     /// Where it differs from its community's guide.
@@ -126,7 +126,7 @@ pub struct Ready {
     pub timeout: String,
 }
 
-/// The same target started differently.
+/// Other ways to start this target.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Variant {

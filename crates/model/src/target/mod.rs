@@ -17,7 +17,6 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
 
-
 /// Language, name and variant of a target; the folder is `targets/<language>/<name>`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
@@ -39,7 +38,7 @@ pub struct TargetId {
 pub struct TargetIdError(pub String);
 
 impl TargetId {
-    /// The same target without its variant.
+    /// This target without its variant.
     #[must_use]
     pub fn base(&self) -> Self {
         Self { variant: None, ..self.clone() }

@@ -94,7 +94,7 @@ impl Registered {
     }
 }
 
-/// The same day a year before. Days are compared as text, so the 29th of February needs no special
+/// A day, one year earlier. Days are compared as text, so the 29th of February needs no special
 /// care.
 fn year_before(day: &str) -> String {
     let (year, rest) = day.split_at_checked(4).unwrap_or((day, ""));

@@ -49,13 +49,13 @@ impl Wrong {
         Self { at: at.into(), message: message.into() }
     }
 
-    /// The same below these keys.
+    /// This error with these keys before its own.
     #[must_use]
     pub fn below(self, keys: &str) -> Self {
         Self { at: format!("{keys}.{}", self.at), ..self }
     }
 
-    /// The same as an error of the file with this text.
+    /// This error as an error of the file with this text.
     #[must_use]
     pub fn of(self, path: &Path, text: &str) -> FileError {
         FileError::Content {

@@ -21,7 +21,7 @@ pub struct Explained {
     /// CPU time per request while it was sampled, in nanoseconds. Compared with the figure of the
     /// run, it shows the cost of sampling.
     pub cpu_per_request_ns: Option<f64>,
-    /// The same while system calls were counted.
+    /// CPU time per request while system calls were counted, in nanoseconds.
     pub cpu_per_request_counted_ns: Option<f64>,
     /// Whether this machine has hardware counters. Samples always use the processor's clock.
     pub has_hardware_counters: bool,

@@ -21,7 +21,7 @@ pub enum Outside {
         name: String,
         /// Processors that it kept busy while the target was loaded.
         loaded_cores: f64,
-        /// The same while the target got no requests.
+        /// Processors that it kept busy while the target got no requests.
         idle_cores: f64,
         /// The number of parts of the loads that were checked. It worked in each of them.
         loads: u32,

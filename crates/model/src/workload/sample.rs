@@ -37,13 +37,13 @@ impl Sample {
         self.fill_with(text, str::to_string)
     }
 
-    /// The same, with each value converted by `write`.
+    /// Fills a text, with each value converted by `write`.
     #[must_use]
     pub fn fill_with(&self, text: &str, write: fn(&str) -> String) -> String {
         fill(text, &self.binding, write)
     }
 
-    /// The same request with another value in place of the drawn one, as far as its answer depends
+    /// This request with another value in place of the drawn one, as far as its answer depends
     /// on it.
     #[must_use]
     pub fn redrawn(&self, value: &str) -> Self {

@@ -181,7 +181,7 @@ impl Host {
         }
     }
 
-    /// The same with one kernel setting changed.
+    /// This host with one kernel setting changed.
     pub(super) fn with_sysctl(mut self, name: &str, value: &str) -> Self {
         self.fingerprint.sysctls.insert(name.into(), value.into());
         self

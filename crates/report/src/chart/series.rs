@@ -29,7 +29,7 @@ struct Quantity {
     /// The unit of the figure.
     counts: Unit,
     points: Points,
-    /// The same figure of the generator, drawn dotted in the target's colour; `None` if it has
+    /// This figure of the generator, drawn dotted in the target's colour; `None` if it has
     /// none.
     of_generator: Option<Points>,
     /// What the load asked of all targets alike, drawn dotted in its own colour.

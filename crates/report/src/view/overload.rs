@@ -32,7 +32,7 @@ impl OverloadView {
     }
 }
 
-/// The same about several targets that are alike ([`Overload::is_like`]).
+/// Sentences about several targets that are alike ([`Overload::is_like`]).
 #[must_use]
 pub fn sentences(names: &str, seen: &[&Overload]) -> String {
     let recovered = words::recovery(seen);

@@ -303,7 +303,7 @@ impl Row {
         words::rank(self.standing.rank, self.standing.rank_interval)
     }
 
-    /// The same by CPU time of a request.
+    /// The rank by CPU time per request, in words.
     #[must_use]
     pub fn cpu_rank_in_words(&self) -> String {
         words::rank(self.standing.cpu_rank, self.standing.cpu_rank_interval)

@@ -77,7 +77,7 @@ pub struct PredictionView {
     pub response_ns: f64,
     /// Predicted divided by measured, minus 1.
     pub throughput_error: Option<f64>,
-    /// The same for the mean response time.
+    /// The relative error of the predicted mean response time.
     pub response_error: Option<f64>,
     /// The law used.
     pub law: Law,

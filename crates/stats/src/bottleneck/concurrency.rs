@@ -35,9 +35,9 @@ pub fn inferred(load: &Load) -> Option<f64> {
         .then_some(served)
 }
 
-/// The same from the points of a sweep, in ascending order. The throughput of the last points must
-/// be flat within 10 % while their number of connections at least doubles. The time without a queue
-/// is that of the last point.
+/// The concurrency from the points of a sweep, in ascending order. The throughput of the last
+/// points must be flat within 10 % while their number of connections at least doubles. The time
+/// without a queue is that of the last point.
 #[must_use]
 pub fn inferred_from_sweep(points: &[Load]) -> Option<f64> {
     let last = points.last()?;

@@ -31,7 +31,7 @@ pub const FEWEST_WINDOWS: usize = 3;
 pub struct Sample {
     /// The trial's figure.
     pub value: f64,
-    /// The same figure by window, oldest first; empty if it is not known by window.
+    /// This figure by window, oldest first; empty if it is not known by window.
     pub windows: Vec<f64>,
 }
 

@@ -130,8 +130,8 @@ impl<'a> Evidence<'a> {
         self.offered_per_s().is_none().then(|| measured.spans.own_lag.mean_ns())?
     }
 
-    /// The same if the kernel stamped the arrivals, so that it is the whole time that the generator
-    /// held.
+    /// The own lag if the kernel stamped the arrivals, so that it is the whole time that the
+    /// generator held.
     #[must_use]
     pub fn held_ns(&self) -> Option<f64> {
         self.own_lag_ns().filter(|_| self.measured().is_some_and(|seen| seen.stamps.kernel > 0))
@@ -273,8 +273,8 @@ impl<'a> Evidence<'a> {
         self.profile().schedule.think()
     }
 
-    /// Mean think time for each answer, in nanoseconds. For a scenario, each step counts as often as
-    /// it was answered. A device does not think after its last answer: it is replaced.
+    /// Mean think time for each answer, in nanoseconds. For a scenario, each step counts as often
+    /// as it was answered. A device does not think after its last answer: it is replaced.
     #[must_use]
     pub fn mean_think_ns(&self) -> f64 {
         let answers = self.profile().schedule.requests_per_user().map(f64::from);

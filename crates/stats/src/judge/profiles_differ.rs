@@ -12,7 +12,7 @@ pub fn judge(evidence: &Evidence) -> Option<Caveat> {
     difference(evidence.context.first?, &evidence.record.spec)
 }
 
-/// The same over all trials.
+/// Judges all trials of a run: their profiles must be alike.
 pub fn judge_run(records: &[TrialRecord], found: &mut RunCaveats) {
     let Some(first) = records.first() else { return };
     for record in records {

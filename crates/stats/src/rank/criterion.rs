@@ -53,7 +53,7 @@ impl RankedBy {
         }
     }
 
-    /// The same figure within slices, for targets measured in rounds.
+    /// This figure within slices, for targets measured in rounds.
     #[must_use]
     pub const fn metric(self) -> Metric {
         match self {

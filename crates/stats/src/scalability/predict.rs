@@ -38,7 +38,8 @@ pub struct Foretold {
     pub prediction: Option<Prediction>,
     /// `predicted / measured - 1` of the throughput.
     pub throughput_error: Option<f64>,
-    /// The same for the mean response time, computed from the measured throughput by `N = X R`.
+    /// The relative error of the mean response time, computed from the measured throughput by `N =
+    /// X R`.
     pub response_time_error: Option<f64>,
 }
 

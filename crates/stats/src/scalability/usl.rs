@@ -68,8 +68,8 @@ impl Usl {
         )
     }
 
-    /// The same if it is more than [`DESCRIBES_WITHIN`]: then the law does not describe these
-    /// points.
+    /// By how much the fit misses the points, if that is more than [`DESCRIBES_WITHIN`]: then the
+    /// law does not describe these points.
     #[must_use]
     pub fn misses_too_far(&self, points: &[Point]) -> Option<f64> {
         self.misses(points).filter(|miss| *miss > DESCRIBES_WITHIN)

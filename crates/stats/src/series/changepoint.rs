@@ -225,7 +225,7 @@ mod tests {
         assert!(change_points(&[5.0; 30], &mut noise.0).is_empty());
     }
 
-    /// The same by its definition: all pairs of figures.
+    /// The change point by its definition: all pairs of figures.
     fn by_pairs(part: &[f64]) -> Option<(usize, f64)> {
         let sum = |a: &[f64], b: &[f64]| -> f64 {
             a.iter().flat_map(|x| b.iter().map(move |y| (x - y).abs())).sum()

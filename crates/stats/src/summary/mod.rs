@@ -89,7 +89,7 @@ pub struct TargetSummary {
     /// The 99th percentile of the response time, likewise.
     #[serde(default)]
     pub response_p99_ns: Option<Figure>,
-    /// The same goodput of every repetition that has it, in the order in which they were made.
+    /// The goodput of every repetition that has one, in the order in which they were made.
     pub goodput_of_repetitions: Vec<f64>,
     /// The time spans of all trials together.
     pub spans: SpanSummaries,

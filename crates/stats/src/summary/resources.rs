@@ -116,7 +116,7 @@ impl CostFigures {
         }
     }
 
-    /// The same, with the cost at this price.
+    /// These figures with the cost at this price.
     #[must_use]
     pub fn at(self, price: &Price) -> Self {
         let served = self

@@ -214,7 +214,8 @@ impl Session {
         Ok(None)
     }
 
-    /// The same for kinds of frames that may come late only on streams that we ended.
+    /// Whose answer a frame belongs to, for kinds of frames that may come late only on streams that
+    /// we ended.
     #[inline]
     fn whose_answer(&self, stream: u32) -> Result<Option<u32>, Fault> {
         match self.whose(stream)? {

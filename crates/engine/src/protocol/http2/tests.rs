@@ -500,7 +500,7 @@ fn frames() -> impl Strategy<Value = Vec<u8>> {
 }
 
 proptest! {
-    /// The same bytes give the same result in any pieces, and nothing panics.
+    /// Bytes give one result, whatever the pieces in which they come, and nothing panics.
     #[test]
     fn pieces_do_not_matter(bytes in frames(), step in 1_usize..40) {
         let mut whole = Client::new(4);

@@ -34,7 +34,7 @@ on_each_loop!(
     broadcasts_over_tls,
 );
 
-/// The same load as broadcasts of numbered texts of 64 bytes.
+/// This load as broadcasts of numbered texts of 64 bytes.
 fn broadcasts(spec: LoadSpec) -> LoadSpec {
     let kind = Messages { binary: false, numbered: true, broadcast: true };
     LoadSpec { messages: Some(kind), ..messages(spec) }

@@ -99,7 +99,7 @@ const KINDS: [(&str, &[&str], Reader); 6] = [
 ];
 
 impl RawProfile {
-    /// The same profile with every key of `other` replaced. A time and a count exclude each other,
+    /// This profile with every key of `other` replaced. A time and a count exclude each other,
     /// and so do stages and a rate: one in `other` replaces the other here.
     #[must_use]
     pub fn overlaid(mut self, other: &Self) -> Self {

@@ -26,7 +26,7 @@ const IGNORED: [&str; 16] = [
     "--http1.1",
     "-N",
 ];
-/// The same for options with a value.
+/// Options with a value that have no effect on the request.
 const IGNORED_WITH_VALUE: [&str; 8] =
     ["-o", "--output", "-w", "--write-out", "-m", "--max-time", "--connect-timeout", "--retry"];
 

@@ -184,7 +184,7 @@ fn a_block_that_comes_again_is_known() {
     assert_eq!(known_again(&blocks), expected);
 }
 
-/// The same bytes after the table has changed, and bytes that change what they name.
+/// A block that came before, after the table has changed, and bytes that change what they name.
 #[test]
 fn a_block_that_means_something_else_by_now_is_not_known() {
     let (one, other, names) =
@@ -196,9 +196,9 @@ fn a_block_that_means_something_else_by_now_is_not_known() {
     }
 }
 
-/// However often a block came again, the next one finds the table that decoding all would have made:
-/// before it is full, when it is full to the last byte, and after that. The fields take 34 and 94
-/// bytes of it, and the table holds 4,096, or 64 = 31 + 33 after `3f 21`.
+/// However often a block came again, the next one finds the table that decoding all would have
+/// made: before it is full, when it is full to the last byte, and after that. The fields take 34
+/// and 94 bytes of it, and the table holds 4,096, or 64 = 31 + 33 after `3f 21`.
 #[test]
 fn repeats_leave_the_table_that_decoding_them_would() {
     let long = [&bytes("40 01 62 3d")[..], &[b'y'; 61]].concat();
