@@ -2,9 +2,9 @@
 pub mod junit;
 pub mod summary;
 
-use pippin_model::gate::{Limit, Unit};
+use pippin_model::text::units::format_count;
 use pippin_model::trial::Step;
-use pippin_model::units::format_count;
+use pippin_model::verdict::gate::{Limit, Unit};
 use pippin_stats::gate::{Outcome, Standing};
 
 /// One line for each gate of each target at each step. Targets are named if there are several.
@@ -68,7 +68,7 @@ fn format_value(unit: Unit, value: f64) -> String {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use pippin_model::gate::{Gate, Undecided};
+    use pippin_model::verdict::gate::{Gate, Undecided};
     use pippin_stats::gate::{Change, Doubt, Reason};
 
     /// Three outcomes: one passed, one failed, one undecided.

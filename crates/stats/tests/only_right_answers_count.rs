@@ -1,19 +1,19 @@
 //! The law: no figure, gate, objective, capacity or knee gets better when right answers are replaced by
 //! wrong, missing or hung ones, in any mode of load.
 use pippin_model::example::trial::ExampleTrial;
-use pippin_model::gate::{Condition, Gate, Point, Span};
-use pippin_model::histogram::Histogram;
-use pippin_model::load_result::{ErrorKind, Measured};
-use pippin_model::objective::Objective;
+use pippin_model::host::usage::Role;
+use pippin_model::plan::objective::Objective;
+use pippin_model::result::histogram::Histogram;
+use pippin_model::result::{ErrorKind, Measured};
 use pippin_model::target::TargetId;
 use pippin_model::trial::{Step, TrialRecord};
-use pippin_model::usage::Role;
+use pippin_model::verdict::gate::{Condition, Gate, Point, Span};
+use pippin_stats::bottleneck::cost::cpu_seconds_per_million;
+use pippin_stats::capacity::objective::misses;
 use pippin_stats::capacity::step::Seen;
-use pippin_stats::cost::cpu_seconds_per_million;
-use pippin_stats::due;
 use pippin_stats::gate::{Base, Bases, Planned, Standing, judge};
-use pippin_stats::objective::misses;
-use pippin_stats::sweep::sweeps;
+use pippin_stats::rank::due;
+use pippin_stats::scalability::sweep::sweeps;
 use proptest::prelude::*;
 
 /// What becomes of a right answer.
@@ -85,7 +85,7 @@ fn spoiled(record: &TrialRecord, share: f64, fate: Fate, late: bool) -> TrialRec
         }
         _ => {
             measured.requests.failed += count;
-            *measured.errors.entry(ErrorKind::Reset).or_default() += count;
+            *measured.errors.entry(ErrorKind::CloseBeforeAnswer).or_default() += count;
         }
     }
     record
@@ -131,12 +131,7 @@ fn costs(record: &TrialRecord) -> Vec<(&'static str, f64)> {
 struct NoBase;
 
 impl Bases for NoBase {
-    fn of(
-        &self,
-        _: &Condition,
-        _: &TargetId,
-        _: Option<Step>,
-    ) -> Result<Option<Base<'_>>, String> {
+    fn of(&self, _: &Condition, _: &TargetId, _: Option<Step>) -> Result<Option<Base<'_>>, String> {
         Err("none".into())
     }
 }

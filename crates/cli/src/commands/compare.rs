@@ -1,13 +1,13 @@
 //! `pippin compare`
 use clap::Args as _;
-use pippin_lab::place::Place;
-use pippin_lab::revision::Repository;
-use pippin_model::gate::Gate;
+use pippin_lab::target::place::Place;
+use pippin_lab::target::revision::Repository;
 use pippin_model::run::RunRecord;
 use pippin_model::target::TargetId;
+use pippin_model::verdict::gate::Gate;
+use pippin_stats::compare::unfinished::Unfinished;
 use pippin_stats::compare::{Difference, Origin, compare, differences};
 use pippin_stats::gate::Planned;
-use pippin_stats::unfinished::Unfinished;
 use pippin_store::StoreError;
 use std::path::Path;
 

@@ -1,7 +1,7 @@
 //! `pippin compare A B --target TARGET --plan PLAN`: one target from two branches, measured as two
 //! targets of one interleaved run.
-use pippin_lab::catalog::Catalog;
-use pippin_lab::revision::{Repository, Revision};
+use pippin_lab::target::catalog::Catalog;
+use pippin_lab::target::revision::{Repository, Revision};
 use pippin_model::plan::PlanOptions;
 use pippin_model::run::{RunHeader, RunRecord, RunState};
 use pippin_model::target::TargetId;
@@ -63,10 +63,8 @@ pub fn run(
     let is_open = |header: &RunHeader, trials: &[TrialRecord], made: u32| {
         deciding.is_open(header, trials, made)
     };
-    let how = How {
-        is_open: Some(&is_open),
-        ..How::here(&folder, true, arguments.yes, arguments.seed)
-    };
+    let how =
+        How { is_open: Some(&is_open), ..How::here(&folder, true, arguments.yes, arguments.seed) };
     let measured = copies
         .write(&repository, &branches, &target, catalog)
         .and_then(|catalog| measure(shared, &catalog, plan, &how));

@@ -1,9 +1,9 @@
 //! What comparisons share that measure both sides now, as targets of one run.
-use pippin_lab::revision::Revision;
-use pippin_model::gate::{Condition, Gate};
+use pippin_lab::target::revision::Revision;
 use pippin_model::run::{RunHeader, RunRecord};
 use pippin_model::target::TargetId;
 use pippin_model::trial::{Step, TrialRecord};
+use pippin_model::verdict::gate::{Condition, Gate};
 use pippin_stats::compare::Origin;
 use pippin_stats::gate::{Base, Bases, Group, Planned, judge, may_be_decided};
 use std::fmt::Display;
@@ -35,7 +35,8 @@ impl<'a> Deciding<'a> {
         let planned = Planned { repetitions, is_whole: true };
         let is_judged = |trial: &&TrialRecord| self.base_of(&trial.spec.target).is_some();
         let judged: Vec<TrialRecord> = trials.iter().filter(is_judged).cloned().collect();
-        let outcomes = judge(&self.gates, &judged, planned, &InOneRun { pairs: self, trials, planned });
+        let outcomes =
+            judge(&self.gates, &judged, planned, &InOneRun { pairs: self, trials, planned });
         may_be_decided(&outcomes, made, header.plan.repetitions)
     }
 
@@ -58,8 +59,7 @@ impl Bases for InOneRun<'_> {
         step: Option<Step>,
     ) -> Result<Option<Base<'_>>, String> {
         let Some(base) = self.pairs.base_of(target) else { return Ok(None) };
-        let is_base =
-            |trial: &&TrialRecord| trial.spec.step == step && trial.spec.target == *base;
+        let is_base = |trial: &&TrialRecord| trial.spec.step == step && trial.spec.target == *base;
         let group = Group::new(self.trials.iter().filter(is_base), self.planned);
         Ok(Some(Base { group, name: base.to_string(), origin: Origin::OneRun }))
     }

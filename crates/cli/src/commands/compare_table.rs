@@ -1,12 +1,12 @@
 //! The table of a comparison, and the conclusions: which gates failed, which sides are INVALID.
-use pippin_model::caveat::Verdict;
-use pippin_model::gate::{Condition, Gate};
 use pippin_model::target::TargetId;
+use pippin_model::text::units::{format_bytes, format_count, format_ns};
 use pippin_model::trial::{Step, TrialRecord};
-use pippin_model::units::{format_bytes, format_count, format_ns};
+use pippin_model::verdict::Verdict;
+use pippin_model::verdict::gate::{Condition, Gate};
+use pippin_stats::compare::unfinished::Unfinished;
 use pippin_stats::compare::{Change, Comparison, Difference, Metric, Origin, TargetChange};
 use pippin_stats::gate::{self, Base, Bases, Group, Outcome, Planned, judge};
-use pippin_stats::unfinished::Unfinished;
 
 use super::gates::{GateReport, tell};
 use super::print_text;
@@ -74,19 +74,14 @@ impl Bases for Sides {
     ) -> Result<Option<Base<'_>>, String> {
         let pair = self.comparison.targets.iter().find(|change| change.b == *target);
         let pair = pair.ok_or_else(|| format!("A has no result of {target}"))?;
-        let is_base =
-            |trial: &&TrialRecord| trial.spec.step == step && trial.spec.target == pair.a;
+        let is_base = |trial: &&TrialRecord| trial.spec.step == step && trial.spec.target == pair.a;
         let trials = self.a_trials.iter().filter(is_base);
         let name = if self.origin == Origin::OneRun && pair.a != pair.b {
             pair.a.to_string()
         } else {
             format!("A ({})", self.a)
         };
-        Ok(Some(Base {
-            group: Group::new(trials, self.a_planned),
-            name,
-            origin: self.origin,
-        }))
+        Ok(Some(Base { group: Group::new(trials, self.a_planned), name, origin: self.origin }))
     }
 }
 
@@ -115,7 +110,9 @@ fn tell_invalid(sides: &Sides) -> bool {
     }
     for target in &sides.lost {
         invalid = true;
-        output::say(format_args!("{target}: A has a result and B has none, though B was to measure it"));
+        output::say(format_args!(
+            "{target}: A has a result and B has none, though B was to measure it"
+        ));
     }
     invalid
 }
@@ -212,9 +209,9 @@ fn in_units(metric: Metric, value: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use pippin_stats::bootstrap::Basis;
     use pippin_stats::interval::Interval;
-    use pippin_stats::ratio::Ratio;
+    use pippin_stats::interval::bootstrap::Basis;
+    use pippin_stats::interval::ratio::Ratio;
 
     fn sides(b_verdict: Verdict) -> Sides {
         let ratio = Ratio {

@@ -1,9 +1,9 @@
 //! Gates of `run`, `load` and `compare`: the bases they compare with, their outcomes, and the files
 //! that report them.
-use pippin_model::gate::{Condition, Gate, Limit, Undecided};
 use pippin_model::run::{RunHeader, RunRecord};
 use pippin_model::target::TargetId;
 use pippin_model::trial::{Step, TrialRecord};
+use pippin_model::verdict::gate::{Condition, Gate, Limit, Undecided};
 use pippin_report::form::markdown;
 use pippin_report::gates::{junit, lines, summary};
 use pippin_report::view::View;
@@ -103,12 +103,7 @@ impl<'a> Gates<'a> {
     }
 
     /// What the gates say of the targets. Copies from revisions are not judged.
-    fn judged(
-        &self,
-        header: &RunHeader,
-        trials: &[TrialRecord],
-        planned: Planned,
-    ) -> Vec<Outcome> {
+    fn judged(&self, header: &RunHeader, trials: &[TrialRecord], planned: Planned) -> Vec<Outcome> {
         let bases = RunBases { gates: self, header, trials, planned };
         let mut outcomes = judge(&self.gates, trials, planned, &bases);
         outcomes.retain(|outcome| !self.revisions.holds(&outcome.target));
@@ -143,7 +138,7 @@ fn unmeasured(record: &RunRecord) -> impl Iterator<Item = (&TargetId, String)> {
     })
 }
 
-/// The same seed every time, so that comparing the same two always gives the same intervals.
+/// One seed every time, so that comparing the same two always gives the same intervals.
 pub fn seeded() -> Xoshiro256PlusPlus {
     Xoshiro256PlusPlus::seed_from_u64(1)
 }
@@ -247,16 +242,19 @@ impl RunBases<'_> {
         let refusing: Vec<&str> =
             differing.iter().filter(|one| one.refuses).map(|one| one.what.as_str()).collect();
         if !refusing.is_empty() {
-            return Err(format!("run {id} cannot be compared fairly: {} differ", refusing.join(", ")));
+            return Err(format!(
+                "run {id} cannot be compared fairly: {} differ",
+                refusing.join(", ")
+            ));
         }
         let are_urls = run.header.url.is_some() && self.header.url.is_some();
         let has = |of: &TargetId| are_urls || of == target;
         if !run.trials.iter().any(|trial| has(&trial.spec.target)) {
-            let names: Vec<String> = run.header.plan.targets.iter().map(ToString::to_string).collect();
+            let names: Vec<String> =
+                run.header.plan.targets.iter().map(ToString::to_string).collect();
             return Err(format!("run {id} has no result of {target}, but of {}", names.join(", ")));
         }
-        let is_base =
-            |trial: &&TrialRecord| trial.spec.step == step && has(&trial.spec.target);
+        let is_base = |trial: &&TrialRecord| trial.spec.step == step && has(&trial.spec.target);
         Ok(Base {
             group: Group::new(run.trials.iter().filter(is_base), Planned::of(run)),
             name: format!("run {id}"),

@@ -1,6 +1,6 @@
 //! What the name of a base or of a side means: a target of the run, a revision of the own repository,
 //! or a stored run. A name with two meanings is refused, so that no order among them matters.
-use pippin_lab::revision::Repository;
+use pippin_lab::target::revision::Repository;
 use pippin_model::target::TargetId;
 use pippin_store::{Store, StoreError};
 

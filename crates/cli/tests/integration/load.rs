@@ -74,7 +74,8 @@ fn gates_decide_the_exit_code_and_are_told_line_by_line() {
     };
     let passed = load(&["--fail-if", "errors > 0", "--require", "status.2xx >= 1"]);
     assert!(passed.code.is_some_and(|code| BELIEVED_OR_NOT.contains(&code)), "{passed}");
-    passed.says(&["gate passed  require status.2xx >= 1  50", "gate passed  fail if errors > 0  0"]);
+    passed
+        .says(&["gate passed  require status.2xx >= 1  50", "gate passed  fail if errors > 0  0"]);
     let failed = load(&[
         "--fail-if",
         "good < 1000",
@@ -105,7 +106,10 @@ fn gates_decide_the_exit_code_and_are_told_line_by_line() {
     assert!(text("gates.xml").contains("<failure message=\"fail if good &lt; 1000: "));
     assert!(text("gates.xml").contains("type=\"undecided\""));
     let summary = text("gates.md");
-    assert!(summary.contains("1 of 3 gates FAILED, 2 UNDECIDED") && summary.contains("<details>"), "{summary}");
+    assert!(
+        summary.contains("1 of 3 gates FAILED, 2 UNDECIDED") && summary.contains("<details>"),
+        "{summary}"
+    );
     let (folded, _) = summary.split_once("<details>").unwrap();
     assert!(folded.len() < 3_000, "{summary}");
 }

@@ -153,7 +153,8 @@ fn a_gate_of_a_plan_compares_with_a_revision_that_the_same_run_measures() {
     repository.write("delay", "slow:60");
     let three = repository.pippin(&["run", "ci", "--repeat", "3"]);
     assert!([Some(5), Some(3)].contains(&three.code), "{three}");
-    three.says(&["gate UNDECIDED  require goodput > -30% vs main", "compared with own/shop@main: "]);
+    three
+        .says(&["gate UNDECIDED  require goodput > -30% vs main", "compared with own/shop@main: "]);
     let gates = three.stdout.lines().filter(|line| line.starts_with("gate ")).count();
     assert_eq!(gates, 2, "the revision itself is judged by no gate: {three}");
     assert_eq!(repository.git(&["worktree", "list"]).lines().count(), 1, "it is removed");

@@ -1,8 +1,8 @@
 //! JUnit XML: a test suite for each target, with a test case for its verdict and for each gate.
-use pippin_model::caveat::{Severity, Verdict};
-use pippin_model::gate::Undecided;
-use pippin_model::printable::printable;
+use pippin_model::text::printable::printable;
 use pippin_model::trial::TrialRecord;
+use pippin_model::verdict::gate::Undecided;
+use pippin_model::verdict::{Severity, Verdict};
 use pippin_stats::gate::{Outcome, Standing};
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 use std::collections::BTreeMap;
@@ -27,8 +27,10 @@ pub fn of(
         cases.entry(trial.spec.target.to_string()).or_default().push(case);
     }
     for outcome in outcomes {
-        let mut case =
-            TestCase::new(format!("{}: {}", subject(outcome), outcome.gate), status(outcome, undecided));
+        let mut case = TestCase::new(
+            format!("{}: {}", subject(outcome), outcome.gate),
+            status(outcome, undecided),
+        );
         case.set_system_out(found(outcome));
         cases.entry(outcome.target.to_string()).or_default().push(case);
     }

@@ -1,5 +1,5 @@
 //! A summary for a pull request, in Markdown: the gates first, then the whole result, folded.
-use pippin_model::units::counted;
+use pippin_model::text::units::counted;
 use pippin_stats::gate::{Outcome, Standing};
 use std::fmt::Write as _;
 

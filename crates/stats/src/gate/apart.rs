@@ -1,12 +1,12 @@
 //! A change between two runs. Their starts have no rounds in common, so each is one look at its side.
-use pippin_model::gate::Gate;
-use pippin_model::units::counted;
+use pippin_model::text::units::counted;
+use pippin_model::verdict::gate::Gate;
 
 use super::change::Sides;
 use super::{Doubt, Reason, Standing};
-use crate::anytime::LEVEL;
-use crate::quantile::{mean, variance};
-use crate::student_t::two_sided_p;
+use crate::interval::anytime::LEVEL;
+use crate::interval::student_t::two_sided_p;
+use crate::series::quantile::{mean, variance};
 
 /// Fewest starts of each side. Two states that a target has by chance of its start look like a change
 /// as long as no start of the other state was seen.
@@ -75,8 +75,8 @@ impl Sides {
         if variance <= 0.0 {
             return None;
         }
-        let spread = of_own * of_own / (own.len() - 1) as f64
-            + of_base * of_base / (base.len() - 1) as f64;
+        let spread =
+            of_own * of_own / (own.len() - 1) as f64 + of_base * of_base / (base.len() - 1) as f64;
         let distance = mean(&own)? - mean(&base)? - limit.ln_1p();
         Some(two_sided_p(distance / variance.sqrt(), variance * variance / spread))
     }

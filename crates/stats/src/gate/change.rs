@@ -1,14 +1,14 @@
 //! How far each start is from the limit of a change.
-use pippin_model::gate::{Figure, Gate};
 use pippin_model::trial::TrialRecord;
+use pippin_model::verdict::gate::{Figure, Gate};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 use super::{Base, Counted, Group, Reason, value};
-use crate::anytime::Start;
 use crate::compare::{Metric, Origin};
-use crate::quantile::mean;
+use crate::interval::anytime::Start;
 use crate::rounds::{Observed, Resting};
+use crate::series::quantile::mean;
 
 /// A change from the base.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -56,9 +56,8 @@ impl Sides {
 
     fn shares(figure: Figure, own: &[&TrialRecord], base: &[&TrialRecord]) -> Self {
         let counted = |trials: &[&TrialRecord]| -> BTreeMap<u32, Counted> {
-            let one = |trial: &&TrialRecord| {
-                Some((trial.spec.repetition, Counted::of(figure, trial)?))
-            };
+            let one =
+                |trial: &&TrialRecord| Some((trial.spec.repetition, Counted::of(figure, trial)?));
             trials.iter().filter_map(one).collect()
         };
         let (own, base) = (counted(own), counted(base));
@@ -97,7 +96,9 @@ impl Sides {
         };
         let by = match self.of {
             Some(_) => mean(&changes)?,
-            None => mean(&changes.iter().map(|change| change.ln_1p()).collect::<Vec<_>>())?.exp_m1(),
+            None => {
+                mean(&changes.iter().map(|change| change.ln_1p()).collect::<Vec<_>>())?.exp_m1()
+            }
         };
         (!by.is_nan()).then_some(Change { by, is_points })
     }

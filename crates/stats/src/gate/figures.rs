@@ -1,11 +1,11 @@
 //! The figure of a gate in one trial.
-use pippin_model::gate::{COUNTERS, Figure};
-use pippin_model::load_result::{LoadResult, StatusCounts};
+use pippin_model::host::usage::Role;
+use pippin_model::result::{LoadResult, StatusCounts};
 use pippin_model::trial::TrialRecord;
-use pippin_model::usage::Role;
+use pippin_model::verdict::gate::{COUNTERS, Figure};
 
-use crate::cost::cpu_seconds_per_million;
-use crate::due;
+use crate::bottleneck::cost::cpu_seconds_per_million;
+use crate::rank::due;
 
 /// The figure in its own unit; `None` if it is unknown. A quantile that so many requests never
 /// reached is infinite.

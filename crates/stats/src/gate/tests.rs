@@ -1,7 +1,7 @@
 use super::*;
-use pippin_model::caveat::{Severity, Verdict};
 use pippin_model::example::slices::Rounds;
 use pippin_model::example::trial::ExampleTrial;
+use pippin_model::verdict::{Severity, Verdict};
 use proptest::prelude::*;
 
 /// Uses the same trials as the base of every target.
@@ -75,13 +75,17 @@ fn what_is_required_fails_where_it_does_not_hold() {
 
 #[test]
 fn repetitions_that_disagree_decide_nothing_until_there_are_enough() {
-    assert_eq!(doubt("goodput < 950/s", &trials(&[1_000.0, 900.0]), vec![]), Some(Doubt::TooFewStarts));
+    assert_eq!(
+        doubt("goodput < 950/s", &trials(&[1_000.0, 900.0]), vec![]),
+        Some(Doubt::TooFewStarts)
+    );
     let one_slow = [1_000.0, 1_001.0, 999.0, 700.0, 1_000.0, 1_002.0, 998.0];
     assert_eq!(doubt("goodput < 950/s", &trials(&one_slow), vec![]), Some(Doubt::TooNear));
 }
 
 #[test]
-fn a_server_that_is_slower_in_every_round_fails_and_one_round_that_is_even_slower_changes_nothing() {
+fn a_server_that_is_slower_in_every_round_fails_and_one_round_that_is_even_slower_changes_nothing()
+{
     let base = || trials(&[1_000.0, 1_002.0, 998.0, 1_001.0, 999.0]);
     let of = |own: &[f64]| standing("goodput < -10% vs main", trials(own), base());
     assert_eq!(of(&[200.0, 201.0, 20.0, 199.0, 200.0]), Standing::Failed);
@@ -119,7 +123,7 @@ fn shares_without_errors_in_the_base_are_compared_in_points() {
     let mut broken = clean();
     for trial in &mut broken {
         let measured = &mut trial.load.as_mut().unwrap().measured;
-        measured.errors.insert(pippin_model::load_result::ErrorKind::Timeout, 300);
+        measured.errors.insert(pippin_model::result::ErrorKind::Timeout, 300);
     }
     let found = outcome(&gate, &broken, clean(), Origin::OneRun);
     assert_eq!(found.standing, Standing::Failed);
@@ -185,7 +189,10 @@ fn absolute_gates_need_a_calm_host_and_changes_do_not() {
 #[test]
 fn what_was_not_warm_decides_no_time_and_no_change() {
     let cold = |repetition| {
-        ExampleTrial::hello().windows(|i| 10_000.0 - 100.0 * f64::from(i)).repetition(repetition).build()
+        ExampleTrial::hello()
+            .windows(|i| 10_000.0 - 100.0 * f64::from(i))
+            .repetition(repetition)
+            .build()
     };
     let cold: Vec<TrialRecord> = (0..5).map(cold).collect();
     assert_eq!(doubt("p99 > 1h", &cold, vec![]), Some(Doubt::NotWarm));
@@ -208,10 +215,9 @@ fn a_target_that_was_not_measured_fails_each_gate() {
 #[test]
 fn a_gate_judges_the_change_that_a_comparison_shows() {
     // The host varies between half and full speed from round to round.
-    let rounds =
-        Rounds { repetitions: 5, host: 0.3, slice: 0.01, start: 0.0, ..Rounds::default() };
+    let rounds = Rounds { repetitions: 5, host: 0.3, slice: 0.01, start: 0.0, ..Rounds::default() };
     let (a, b) = (rounds.trials("a/a", 10_000.0, 20.0), rounds.trials("b/b", 9_000.0, 20.0));
-    let mut noise = crate::test_noise::Noise::new(1);
+    let mut noise = crate::simulated::test_noise::Noise::new(1);
     let shown = &crate::compare::compare(&a, &b, Origin::OneRun, &mut noise.0).targets[0];
     for (condition, place) in [("goodput < -5%", 0), ("p50 > 5%", 1)] {
         let judged = outcome(&Gate::fail_if(condition).unwrap(), &b, a.clone(), Origin::OneRun);
@@ -225,7 +231,10 @@ fn a_gate_judges_the_change_that_a_comparison_shows() {
 fn more_repetitions_are_made_only_where_they_help() {
     let of = |doubt| {
         let mut found = outcome(
-            &Gate::fail_if("errors > 1").unwrap(), &trials(&[1_000.0]), vec![], Origin::OneRun,
+            &Gate::fail_if("errors > 1").unwrap(),
+            &trials(&[1_000.0]),
+            vec![],
+            Origin::OneRun,
         );
         found.reason = Some(Reason::new(doubt, ""));
         [5, 10].map(|made| may_be_decided(std::slice::from_ref(&found), made, 3))

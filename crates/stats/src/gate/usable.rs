@@ -1,16 +1,16 @@
 //! What a gate may decide on: results of all planned repetitions, none of them INVALID; for times and
 //! rates a target that was warm; for those without a base, a host that was calm.
-use pippin_model::caveat::{Severity, Verdict};
-use pippin_model::load_result::Window;
+use pippin_model::result::Window;
 use pippin_model::run::{RunRecord, RunState};
+use pippin_model::text::units::counted;
 use pippin_model::trial::TrialRecord;
-use pippin_model::units::counted;
+use pippin_model::verdict::{Severity, Verdict};
 use std::collections::BTreeMap;
 
 use super::{Doubt, Reason};
-use crate::calm;
 use crate::judge::{SHORTEST_USAGE_NS, processors};
-use crate::steady::{can_tell, measured_rates, unsteady};
+use crate::rounds::calm;
+use crate::series::steady::{can_tell, measured_rates, unsteady};
 
 /// The trials of one target at one step.
 #[derive(Debug, Clone, Default)]
@@ -58,7 +58,8 @@ impl<'a> Group<'a> {
         for trial in &self.trials {
             let number = trial.spec.repetition + 1;
             if let Some(file) = &trial.elsewhere {
-                let text = format!("it runs {file} of your checkout, not the files of its revision");
+                let text =
+                    format!("it runs {file} of your checkout, not the files of its revision");
                 return reason(Doubt::OtherFiles, text);
             }
             if let Some(failure) = &trial.failure {
@@ -150,7 +151,8 @@ fn calmness(trial: &TrialRecord) -> Result<(), String> {
     if !trial.agents.is_empty() {
         let noisy = |id: &str| ["steal", "foreign_cpu"].contains(&id);
         let found = trial.agents.iter().find(|agent| agent.caveats.iter().any(|c| noisy(&c.id)));
-        return found.map_or(Ok(()), |agent| Err(format!("the host of {} was not calm", agent.name)));
+        return found
+            .map_or(Ok(()), |agent| Err(format!("the host of {} was not calm", agent.name)));
     }
     let unknown = || "it is unknown whether this machine was calm; measure longer".to_string();
     let usage = trial.usage.as_ref().filter(|usage| usage.duration_ns >= SHORTEST_USAGE_NS);
@@ -170,8 +172,9 @@ fn calmness(trial: &TrialRecord) -> Result<(), String> {
 
 fn calm_slices(trial: &TrialRecord) -> Result<(), String> {
     let slices = &trial.slices;
-    let is_known =
-        |host: &pippin_model::slice::SliceHost| host.steal.is_some() && host.foreign.is_some();
+    let is_known = |host: &pippin_model::trial::slice::SliceHost| {
+        host.steal.is_some() && host.foreign.is_some()
+    };
     let calm = slices.iter().filter(|slice| slice.calm && is_known(&slice.host)).count();
     let rounds = trial.company.as_ref().map_or(slices.len() as u32, |company| company.rounds);
     let is_calm = slices.iter().all(|slice| !slice.used || (slice.calm && is_known(&slice.host)));

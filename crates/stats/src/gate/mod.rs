@@ -1,0 +1,348 @@
+//! Gates as judges: passed, failed, or undecided.
+//!
+//! A gate looks at the verdict before the figure: it passes and fails only on results of all planned
+//! repetitions, none of them INVALID. Times and rates need a target that was warm. Those without a
+//! base need a host that was calm too; changes within one run do not, because a disturbance reaches
+//! both sides of a round.
+//!
+//! | limit | decided by |
+//! |---|---|
+//! | a count | the worst repetition |
+//! | a share of the requests | all repetitions together |
+//! | another value | all repetitions if they agree; otherwise [`crate::interval::anytime`] |
+//! | a change within one run | [`crate::interval::anytime`] over the ratio of each start, against the limit |
+//! | a change between two runs | [`apart`] |
+//!
+//! | module | what it holds |
+//! |---|---|
+//! | `usable` | which trials a gate may decide on |
+//! | `figures` | the figure of a trial |
+//! | `change` | how far each start is from the limit of a change |
+//! | `apart` | the starts of two runs |
+//! | [`lost`] | gates that cannot be passed any more while a load is in progress |
+mod apart;
+mod change;
+mod figures;
+pub mod lost;
+mod usable;
+
+use pippin_model::target::TargetId;
+use pippin_model::trial::{Step, TrialRecord};
+use pippin_model::verdict::gate::{Condition, Figure, Gate, Limit, Unit};
+use serde::{Deserialize, Serialize};
+
+use crate::compare::Origin;
+use crate::interval::anytime::{self, LEVEL, Side, Start};
+use crate::judge::repetitions;
+use crate::series::quantile::median;
+pub use change::Change;
+use figures::{Counted, value};
+pub use usable::{Group, Planned};
+
+/// What a gate says of a figure.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Standing {
+    /// The figure keeps the limit.
+    Passed,
+    /// The measurement cannot tell.
+    Undecided,
+    /// The figure does not keep the limit, or there is none at all.
+    Failed,
+}
+
+/// Why a gate is undecided.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Doubt {
+    /// The run did not come to its end.
+    Interrupted,
+    /// A result is INVALID.
+    Invalid,
+    /// A planned repetition has no result.
+    Missing,
+    /// The host was not calm, or that is unknown.
+    NotCalm,
+    /// The target was not warm, or that is unknown.
+    NotWarm,
+    /// Too few starts.
+    TooFewStarts,
+    /// The starts lie on both sides of the limit, or too near to it.
+    TooNear,
+    /// There is no base, or not this one.
+    NoBase,
+    /// A target from a revision runs other files than its own.
+    OtherFiles,
+    /// The figure is unknown.
+    Unknown,
+    /// The target was not measured.
+    NotMeasured,
+}
+
+/// Why a gate is undecided, or failed without a figure.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Reason {
+    /// The kind of doubt.
+    pub doubt: Doubt,
+    /// In words.
+    pub text: String,
+}
+
+impl Reason {
+    pub(crate) fn new(doubt: Doubt, text: impl Into<String>) -> Self {
+        Self { doubt, text: text.into() }
+    }
+}
+
+/// The outcome of one gate for one target at one step.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Outcome {
+    /// The gate.
+    pub gate: Gate,
+    /// The target.
+    pub target: TargetId,
+    /// The point of a sweep or of a capacity search.
+    pub step: Option<Step>,
+    /// The figure, in its own unit or, for a percentage of the requests, as a fraction: the worst
+    /// repetition of a count, the share of all repetitions, otherwise the median.
+    pub value: Option<f64>,
+    /// The change from the base, if the limit is a change.
+    pub change: Option<Change>,
+    /// The base, in words.
+    pub base: Option<String>,
+    /// The outcome.
+    pub standing: Standing,
+    /// Why it is undecided, or failed without a figure.
+    pub reason: Option<Reason>,
+}
+
+/// The trials that a change is measured from.
+#[derive(Debug, Clone)]
+pub struct Base<'a> {
+    /// The trials of the base at the step in question.
+    pub group: Group<'a>,
+    /// What it is, in words: `own/shop@main`, `run 20261121-203539-ci`.
+    pub name: String,
+    /// Whether they are of the same run as the ones that are judged.
+    pub origin: Origin,
+}
+
+/// The bases that changes are measured from.
+pub trait Bases {
+    /// The base of a target at a step; `None` if the gate says nothing about this target, because
+    /// the target is the base itself.
+    ///
+    /// # Errors
+    /// Why there is no base, in words.
+    fn of(
+        &self,
+        condition: &Condition,
+        target: &TargetId,
+        step: Option<Step>,
+    ) -> Result<Option<Base<'_>>, String>;
+}
+
+/// Judges every gate for every target at every step.
+pub fn judge(
+    gates: &[Gate],
+    trials: &[TrialRecord],
+    planned: Planned,
+    bases: &dyn Bases,
+) -> Vec<Outcome> {
+    let mut outcomes = Vec::new();
+    for (target, step, trials) in repetitions(trials) {
+        let group = Group::new(trials, planned);
+        for gate in gates {
+            let mut outcome = Outcome {
+                gate: gate.clone(),
+                target: target.clone(),
+                step,
+                value: None,
+                change: None,
+                base: None,
+                standing: Standing::Undecided,
+                reason: None,
+            };
+            let judged = if let Limit::Change(limit) = gate.condition.limit {
+                match bases.of(&gate.condition, target, step) {
+                    Ok(None) => continue,
+                    Ok(Some(base)) => against_base(&mut outcome, limit, &group, &base),
+                    Err(why) => Err(Reason::new(Doubt::NoBase, why)),
+                }
+            } else {
+                alone(&mut outcome, &group)
+            };
+            match judged {
+                Ok(standing) => outcome.standing = standing,
+                Err(reason) => outcome.reason = Some(reason),
+            }
+            outcomes.push(outcome);
+        }
+    }
+    outcomes
+}
+
+/// The outcomes of the gates for a target that was not measured: each is failed. `why` is the
+/// reason, in words.
+pub fn unmeasured<'a>(
+    gates: &'a [Gate],
+    target: &'a TargetId,
+    why: &'a str,
+) -> impl Iterator<Item = Outcome> + 'a {
+    gates.iter().map(move |gate| Outcome {
+        gate: gate.clone(),
+        target: target.clone(),
+        step: None,
+        value: None,
+        change: None,
+        base: None,
+        standing: Standing::Failed,
+        reason: Some(Reason::new(Doubt::NotMeasured, format!("not measured: {why}"))),
+    })
+}
+
+/// The most repetitions that are made to decide gates, for this many planned ones.
+#[must_use]
+pub const fn most_repetitions(planned: u32) -> u32 {
+    let thrice = planned.saturating_mul(3);
+    if thrice > 10 { thrice } else { 10 }
+}
+
+/// Whether another repetition may decide a gate that is undecided after `made` of `planned`.
+#[must_use]
+pub fn may_be_decided(outcomes: &[Outcome], made: u32, planned: u32) -> bool {
+    let helps = |doubt| matches!(doubt, Doubt::NotCalm | Doubt::TooFewStarts | Doubt::TooNear);
+    made < most_repetitions(planned)
+        && outcomes
+            .iter()
+            .filter_map(|outcome| outcome.reason.as_ref())
+            .any(|reason| helps(reason.doubt))
+}
+
+/// Whether other programs and a cold start change a figure.
+const fn depends_on_time(figure: Figure) -> bool {
+    matches!(figure.unit(), Unit::Time | Unit::PerSecond)
+}
+
+/// Judges a limit that is no change.
+fn alone(outcome: &mut Outcome, group: &Group<'_>) -> Result<Standing, Reason> {
+    let gate = &outcome.gate;
+    let figure = gate.condition.figure;
+    let all = values(figure, &group.trials);
+    outcome.value = median(&all);
+    if let Some(reason) = group.doubt("") {
+        return Err(reason);
+    }
+    let unknown = || Reason::new(Doubt::Unknown, "the figure is unknown");
+    let standing =
+        |value, limit| if gate.keeps(value, limit) { Standing::Passed } else { Standing::Failed };
+    match gate.condition.limit {
+        Limit::Share(limit) => {
+            let counted: Option<Vec<Counted>> =
+                group.trials.iter().map(|trial| Counted::of(figure, trial)).collect();
+            let share = Counted::all(&counted.ok_or_else(unknown)?).share();
+            outcome.value = Some(share);
+            Ok(standing(share, limit))
+        }
+        Limit::Value(limit) if matches!(figure.unit(), Unit::Count) => {
+            let worst = if gate.lower_passes() { f64::max } else { f64::min };
+            let worst = all.iter().copied().reduce(worst);
+            let worst = worst.filter(|_| all.len() == group.trials.len()).ok_or_else(unknown)?;
+            outcome.value = Some(worst);
+            Ok(standing(worst, limit))
+        }
+        Limit::Value(limit) => {
+            let trials = if depends_on_time(figure) {
+                group.warm_and_calm("")?
+            } else {
+                group.trials.clone()
+            };
+            let all = values(figure, &trials);
+            outcome.value = median(&all);
+            if all.len() < trials.len() {
+                return Err(unknown());
+            }
+            of_values(gate, &all, limit)
+        }
+        // Changes have their own function.
+        Limit::Change(_) => Err(unknown()),
+    }
+}
+
+fn values(figure: Figure, trials: &[&TrialRecord]) -> Vec<f64> {
+    trials.iter().filter_map(|trial| value(figure, trial)).collect()
+}
+
+/// Repetitions that agree decide. Otherwise each is one look at the target.
+fn of_values(gate: &Gate, values: &[f64], limit: f64) -> Result<Standing, Reason> {
+    let kept = values.iter().filter(|value| gate.keeps(**value, limit)).count();
+    if kept == values.len() {
+        return Ok(Standing::Passed);
+    }
+    if kept == 0 {
+        return Ok(Standing::Failed);
+    }
+    let sign = if gate.lower_passes() { 1.0 } else { -1.0 };
+    let starts: Vec<Start> = values
+        .iter()
+        .map(|value| Start {
+            distance: sign * (value / limit).ln(),
+            is_beyond: !gate.keeps(*value, limit),
+        })
+        .collect();
+    by_starts(&starts, || format!("{kept} of {} repetitions keep it", values.len()))
+}
+
+/// Judges a change from the base against its limit.
+fn against_base(
+    outcome: &mut Outcome,
+    limit: f64,
+    group: &Group<'_>,
+    base: &Base<'_>,
+) -> Result<Standing, Reason> {
+    let figure = outcome.gate.condition.figure;
+    outcome.base = Some(base.name.clone());
+    outcome.value = median(&values(figure, &group.trials));
+    let of_base = format!("{}: ", base.name);
+    let sides = change::Sides::of(figure, (group, base), |group, whose| {
+        match (depends_on_time(figure), base.origin) {
+            (false, _) => Ok(group.trials.clone()),
+            (true, Origin::OneRun) => group.warm(whose),
+            (true, Origin::TwoRuns) => group.warm_and_calm(whose),
+        }
+    });
+    // The change is shown even if nothing can be decided by it.
+    outcome.change = sides.as_ref().ok().and_then(change::Sides::change);
+    if let Some(reason) = group.doubt("").or_else(|| base.group.doubt(&of_base)) {
+        return Err(reason);
+    }
+    let sides = sides?;
+    let gate = &outcome.gate;
+    if base.origin == Origin::TwoRuns {
+        return apart::stand(gate, limit, &sides);
+    }
+    let starts = sides.starts(gate, limit);
+    let starts = starts.ok_or_else(|| Reason::new(Doubt::Unknown, "a figure is unknown"))?;
+    by_starts(&starts, || sides.spread())
+}
+
+/// The answer of [`anytime`] about these starts. `seen` says how they lie, if that is too near.
+fn by_starts(starts: &[Start], seen: impl Fn() -> String) -> Result<Standing, Reason> {
+    match anytime::side(starts, LEVEL) {
+        Some(Side::Within) => Ok(Standing::Passed),
+        Some(Side::Beyond) => Ok(Standing::Failed),
+        None if starts.len() < anytime::FEWEST_STARTS => Err(Reason::new(
+            Doubt::TooFewStarts,
+            format!(
+                "{} of at least {}, {}",
+                pippin_model::text::units::counted(starts.len() as u64, "start"),
+                anytime::FEWEST_STARTS,
+                seen()
+            ),
+        )),
+        None => Err(Reason::new(Doubt::TooNear, seen())),
+    }
+}
+
+#[cfg(test)]
+mod tests;

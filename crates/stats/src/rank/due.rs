@@ -1,0 +1,215 @@
+//! Response times over all requests that were due, not only over those that were answered. Requests
+//! that were never sent or broke off count as later than any limit, and those that are open at the end
+//! are as old as they are. Otherwise a server that falls behind would look good because its slowest
+//! answers are missing.
+//!
+//! Answers that are not right are never within a limit: refusing is quick. How long they took is not
+//! known apart from the right ones, so they are taken for the fastest.
+use pippin_model::result::Measured;
+use pippin_model::result::histogram::Summary;
+use pippin_model::verdict::gate::{Point, Span};
+
+/// The fraction of all due requests that had a right answer in less than `below_ns`; `None` if
+/// nothing was recorded.
+///
+/// Of the requests unanswered at the end, it leaves out those that were due within the last
+/// `below_ns`.
+#[must_use]
+pub fn share_within(measured: &Measured, below_ns: u64) -> Option<f64> {
+    let times = &measured.spans.response_time;
+    let within = times.fraction_at_or_below(below_ns.saturating_sub(1))? * times.count() as f64;
+    let within = (within - wrong(measured) as f64).max(0.0);
+    Some(within / (times.count() as f64 + late(measured, below_ns.saturating_sub(1))))
+}
+
+/// The response time within which the fraction `q` of all due requests had a right answer, in
+/// nanoseconds; `None` if fewer had one at all, or nothing was recorded.
+#[must_use]
+pub fn quantile_ns(measured: &Measured, q: f64) -> Option<u64> {
+    quantile_without(measured, q, wrong(measured))
+}
+
+/// As [`quantile_ns`], where so many of the fastest answers do not count.
+fn quantile_without(measured: &Measured, q: f64, wrong: u64) -> Option<u64> {
+    let times = &measured.spans.response_time;
+    let (recorded, most) = (times.count() as f64, times.max_ns()?);
+    if late(measured, 0) == 0.0 && wrong == 0 {
+        return times.quantile_ns(q);
+    }
+    let mut within = 0;
+    times.buckets().find_map(|(ns, count)| {
+        within += count;
+        // Half a request allows for the rounding of the product.
+        let right = within.saturating_sub(wrong);
+        (right as f64 + 0.5 > q * (recorded + late(measured, ns)) && right > 0)
+            .then_some(ns.min(most))
+    })
+}
+
+/// A point of a time span in nanoseconds. For the response time, requests that were due and had no
+/// right answer count: a quantile that so many requests never reached is infinite, and so is the
+/// maximum if one never was. `None` if nothing was recorded.
+#[must_use]
+pub fn point(measured: &Measured, span: Span, point: Point) -> Option<f64> {
+    let histogram = span.of(&measured.spans);
+    match (span, point) {
+        (Span::ResponseTime, Point::Quantile(q)) if histogram.count() > 0 => {
+            Some(quantile_ns(measured, q).map_or(f64::INFINITY, |ns| ns as f64))
+        }
+        (Span::ResponseTime, Point::Max) => {
+            let longest = longest_ns(measured)?;
+            let never = late(measured, longest) > 0.0 || wrong(measured) > 0;
+            Some(if never { f64::INFINITY } else { longest as f64 })
+        }
+        (Span::ResponseTime, Point::Mean) => mean_ns(measured),
+        _ => point.of(histogram),
+    }
+}
+
+/// The response times as tables show them: those of the answers, with every request that was due
+/// and has none counted in quantiles, mean and maximum. Answers that are not right count as they came.
+#[must_use]
+pub fn summary(measured: &Measured) -> Summary {
+    let q = |q| quantile_without(measured, q, 0);
+    Summary {
+        mean_ns: mean_ns(measured),
+        p50_ns: q(0.5),
+        p75_ns: q(0.75),
+        p90_ns: q(0.9),
+        p95_ns: q(0.95),
+        p99_ns: q(0.99),
+        p999_ns: q(0.999),
+        max_ns: longest_ns(measured),
+        ..measured.spans.response_time.summary()
+    }
+}
+
+/// The longest response time, or the age of the oldest request without an answer; `None` if nothing
+/// was recorded.
+fn longest_ns(measured: &Measured) -> Option<u64> {
+    let longest = measured.spans.response_time.max_ns()?;
+    Some(measured.spans.open.max_ns().map_or(longest, |oldest| oldest.max(longest)))
+}
+
+/// The mean response time. Requests without an answer that are older than it count with their age,
+/// so it is a lower bound. `None` if nothing was recorded.
+fn mean_ns(measured: &Measured) -> Option<f64> {
+    let times = &measured.spans.response_time;
+    let mean = times.mean_ns()?;
+    let older = measured.spans.open.buckets().filter(|(ns, _)| *ns as f64 > mean);
+    let (sum, count) =
+        older.fold((0.0, 0), |(sum, count), (ns, of)| (sum + ns as f64 * of as f64, count + of));
+    let answered = times.count() as f64;
+    Some((mean * answered + sum) / (answered + count as f64))
+}
+
+/// Answers that are not right.
+fn wrong(measured: &Measured) -> u64 {
+    measured.requests.completed.saturating_sub(measured.requests.good)
+}
+
+/// How many requests without a recorded time took longer than `ns`. Of one whose age is unknown,
+/// that is assumed.
+fn late(measured: &Measured, ns: u64) -> f64 {
+    let (requests, open) = (measured.requests, &measured.spans.open);
+    // A request that times out is recorded at its timeout; one whose connection breaks is not.
+    let broken =
+        (requests.completed + requests.failed).saturating_sub(measured.spans.response_time.count());
+    let young = open.fraction_at_or_below(ns).unwrap_or(0.0) * open.count() as f64;
+    (requests.unsent + broken) as f64 + (requests.censored as f64 - young.round()).max(0.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use pippin_model::example::ExampleTrial;
+
+    /// 10,000 requests/s for 30 s, answered in 0.8 to 1.2 ms, evenly.
+    fn measured(record: ExampleTrial) -> Measured {
+        record.build().load.unwrap().measured
+    }
+
+    fn near(found: Option<u64>, wanted_ms: f64) {
+        let found = found.unwrap() as f64 / 1e6;
+        assert!((found / wanted_ms - 1.0).abs() < 0.005, "{found} ms for {wanted_ms} ms");
+    }
+
+    #[test]
+    fn where_all_are_answered_it_is_the_histograms_quantile() {
+        let all = measured(ExampleTrial::open(10_000.0));
+        for q in [0.1, 0.5, 0.9, 0.99] {
+            near(
+                quantile_ns(&all, q),
+                all.spans.response_time.quantile_ns(q).unwrap() as f64 / 1e6,
+            );
+        }
+        assert!((share_within(&all, 1_000_000).unwrap() - 0.5).abs() < 0.01);
+    }
+
+    #[test]
+    fn what_was_never_sent_or_broke_off_is_later_than_any_time() {
+        // 2,700 of 300,000 unsent: 99 % of all are 99.9 % of those that were answered.
+        near(quantile_ns(&measured(ExampleTrial::open(10_000.0).unsent(2_700)), 0.99), 1.198);
+        // 1.5 % unsent: 99 % of all were never answered.
+        let unsent = measured(ExampleTrial::open(10_000.0).unsent(4_500));
+        assert_eq!(quantile_ns(&unsent, 0.99), None);
+        near(quantile_ns(&unsent, 0.5), 1.004);
+        let mut broken = measured(ExampleTrial::open(10_000.0));
+        (broken.requests.completed, broken.requests.failed) = (broken.requests.completed, 4_500);
+        assert_eq!(quantile_ns(&broken, 0.99), None);
+    }
+
+    #[test]
+    fn what_is_under_way_anyway_is_not_late_and_a_backlog_is() {
+        // At 1.2 ms each, 12 are in progress at any instant.
+        near(quantile_ns(&measured(ExampleTrial::open(10_000.0).censored(12)), 0.99), 1.196);
+        assert_eq!(
+            quantile_ns(&measured(ExampleTrial::open(10_000.0).censored(9_000)), 0.99),
+            None
+        );
+    }
+
+    #[test]
+    fn one_of_few_that_is_under_way_is_not_late() {
+        // 5 requests/s for 5 s, the last one due 10 ms before the end.
+        let few = measured(ExampleTrial::open(5.0).seconds(5).response_ms(20.0).censored(1));
+        assert_eq!((few.requests.scheduled, few.requests.completed), (25, 24));
+        assert_eq!(share_within(&few, 50_000_000), Some(1.0));
+        // Two cannot have been due within 50 ms.
+        let few = measured(ExampleTrial::open(5.0).seconds(5).response_ms(20.0).censored(2));
+        assert!(share_within(&few, 50_000_000).is_some_and(|share| share < 0.96));
+    }
+
+    /// Every 33rd request hangs; the others are answered in 1 ms.
+    #[test]
+    fn a_request_that_hangs_is_as_old_as_it_is() {
+        let hung = measured(ExampleTrial::open(100.0).seconds(6).hung(18));
+        assert_eq!(quantile_ns(&hung, 0.99), None);
+        assert_eq!(point(&hung, Span::ResponseTime, Point::Quantile(0.99)), Some(f64::INFINITY));
+        assert!(share_within(&hung, 100_000_000).is_some_and(|share| share < 0.975));
+        let longest = point(&hung, Span::ResponseTime, Point::Max).unwrap();
+        assert!((longest / 6e9 - 1.0).abs() < 0.01, "{longest}");
+        let mut broken = hung.clone();
+        broken.requests.failed = 1;
+        assert_eq!(point(&broken, Span::ResponseTime, Point::Max), Some(f64::INFINITY));
+        let means =
+            (point(&hung, Span::ResponseTime, Point::Mean), hung.spans.response_time.mean_ns());
+        assert!(means.0 > means.1, "{means:?}");
+        let shown = summary(&hung);
+        assert_eq!((shown.p99_ns, shown.max_ns), (None, Some(longest as u64)));
+        let one = measured(ExampleTrial::open(100.0).seconds(6).hung(1));
+        near(quantile_ns(&one, 0.99), 1.196);
+        // Without its age, a request counts as old.
+        let mut unknown = measured(ExampleTrial::open(10_000.0).censored(9_000));
+        unknown.spans.open.clear();
+        assert_eq!(quantile_ns(&unknown, 0.99), None);
+    }
+
+    #[test]
+    fn nothing_recorded_has_no_quantile() {
+        assert_eq!(
+            (quantile_ns(&Measured::default(), 0.99), share_within(&Measured::default(), 1)),
+            (None, None)
+        );
+    }
+}
