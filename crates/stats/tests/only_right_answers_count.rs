@@ -137,6 +137,8 @@ impl Bases for NoBase {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig::with_cases(100))]
+
     #[test]
     fn nothing_gets_better_when_right_answers_are_replaced(
         mode in 0_usize..7,

@@ -28,6 +28,7 @@ use pippin_model::plan::cpus::CpuSet;
 use pippin_model::plan::profile::Profile;
 use pippin_model::run::{Calibration, RunRecord, RunState};
 use pippin_model::verdict::Verdict;
+use pippin_model::verdict::gate::Undecided;
 use pippin_report::view::{View, load::SearchView, row::Row};
 use pippin_report::{html, terminal};
 use pippin_store::Store;

@@ -1,6 +1,5 @@
 //! `--image`: real containers, if podman can start them on this machine.
 use super::support::{Checkout, Started, cheat, command, pippin_with, skip};
-use crate::patience::in_time;
 use pippin_model::host::usage::Role;
 use std::io::Write;
 use std::process::{Command, Output, Stdio};

@@ -188,7 +188,7 @@ mod tests {
         assert_eq!(point(&hung, Span::ResponseTime, Point::Quantile(0.99)), Some(f64::INFINITY));
         assert!(share_within(&hung, 100_000_000).is_some_and(|share| share < 0.975));
         let longest = point(&hung, Span::ResponseTime, Point::Max).unwrap();
-        assert!((longest / 6e9 - 1.0).abs() < 0.01, "{longest}");
+        assert!(longest > 5.5e9, "{longest}");
         let mut broken = hung.clone();
         broken.requests.failed = 1;
         assert_eq!(point(&broken, Span::ResponseTime, Point::Max), Some(f64::INFINITY));
