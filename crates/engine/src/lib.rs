@@ -61,6 +61,8 @@ pub use blocking::Place;
 pub use error::{EngineError, Remedy};
 pub use gate::Gate;
 pub use referee::{Briefing, Exchange, Referee};
+pub use validate::bounds;
+pub use watchdog::{Longest, longest};
 
 /// How the caller takes part in a load while it runs.
 pub struct Control<'a> {
@@ -178,6 +180,14 @@ pub fn check_request(request: &Request, protocol: Protocol) -> Result<(), String
         Protocol::Http2 => http2::check(request),
         Protocol::WebSocket => websocket::check(request),
     }
+}
+
+/// Whether a load can run as it is asked for, as far as that shows before a connection is opened.
+///
+/// # Errors
+/// As [`run()`]'s, with the fix.
+pub fn check(spec: &LoadSpec) -> Result<(), EngineError> {
+    validate::validate(spec)
 }
 
 /// Applies one load and blocks until it is over.
