@@ -533,7 +533,7 @@ mod tests {
                 prop_assert!(users(&load) >= load.threads);
             }
             drop(validate(&load));
-            crate::watchdog::longest(&load);
+            prop_assert!(crate::watchdog::longest(&load).load_ns > 0);
         }
     }
 
