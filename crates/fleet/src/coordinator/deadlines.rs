@@ -1,7 +1,7 @@
 //! When an agent must have done what a load asks of it. Heartbeats alone keep no load waiting.
 use pippin_engine::longest;
-use pippin_model::load_spec::{LoadSpec, Part};
-use pippin_model::units::format_length;
+use pippin_model::load::{LoadSpec, Part};
+use pippin_model::text::units::format_length;
 
 use super::agent::{Agent, Job};
 use super::{FIRST_BEATS, Trial};
@@ -27,7 +27,7 @@ impl Deadlines {
     pub fn of(load: &LoadSpec, parts: impl Iterator<Item = Part>) -> Self {
         let slice = parts.max_by_key(|part| part.width).unwrap_or_default();
         // Requests do not count.
-        let requests = pippin_model::load_spec::Requests::default();
+        let requests = pippin_model::load::Requests::default();
         let longest = longest(&LoadSpec { slice, requests, threads: 1, ..load.clone() });
         Self { set_up_ns: longest.set_up_ns, load_ns: longest.load_ns, patience_ns: PATIENCE_NS }
     }

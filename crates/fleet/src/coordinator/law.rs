@@ -1,8 +1,8 @@
 //! The law of every load: each phase has a deadline, whatever the agents do, and what was delivered
 //! is kept. Agents are real ones with random work and random connections, in virtual time.
 use pippin_model::example::ExampleTrial;
-use pippin_model::load_result::Window;
-use pippin_model::load_spec::{StopRule, Timeouts};
+use pippin_model::load::{StopRule, Timeouts};
+use pippin_model::result::Window;
 use proptest::prelude::*;
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -15,7 +15,7 @@ use super::*;
 use crate::agent::{self, Assignment, Work, Worker};
 use crate::message::SliceResult;
 use pippin_engine::Gate;
-use pippin_model::fingerprint::Fingerprint;
+use pippin_model::host::fingerprint::Fingerprint;
 
 const STEP_NS: u64 = 50_000_000;
 const SECOND: u64 = 1_000_000_000;
