@@ -9,11 +9,13 @@ use pippin_model::example::ExampleTrial;
 use pippin_model::host::fingerprint::Fingerprint;
 use pippin_model::load::{LoadSpec, Part, StopRule};
 use pippin_model::result::Window;
+use std::cell::RefCell;
+use std::rc::Rc;
 use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::channel;
 use tokio::sync::mpsc::unbounded_channel;
 
-use crate::target::number;
+use crate::target::{gist, number};
 
 /// Words of both kinds of messages.
 pub(crate) const WORDS: &[&[u8]] = &[
@@ -62,17 +64,20 @@ fn load() -> LoadSpec {
 }
 
 /// Checks orders as an agent does, up to the first connection.
-struct Checks(Means);
+struct Checks(Means, Rc<RefCell<Vec<String>>>);
 
 impl Worker for Checks {
     fn allows(&self, work: &Work) -> Result<(), String> {
-        self.0.allows(work)
+        let allowed = self.0.allows(work);
+        self.1.borrow_mut().extend(allowed.as_ref().err().map(|why| gist(why)));
+        allowed
     }
 
     fn begin(&self, assignment: Assignment) {
         if let Work::Slice(slice) = assignment.work {
             let load = self.0.fit(slice.load, slice.threads);
-            drop(pippin_engine::check(&load));
+            let checked = pippin_engine::check(&load).err().map(|error| gist(&error.to_string()));
+            self.1.borrow_mut().push(checked.unwrap_or_default());
         }
     }
 }
@@ -87,8 +92,10 @@ pub(crate) fn orders(input: &[u8]) -> u64 {
         calibration: None,
         clock: Clock::default(),
     };
+    let said = Rc::default();
+    let checks = Checks(means, Rc::clone(&said));
     let mut agent =
-        Agent::new((peer("a"), hello()), Clock::default(), Checks(means), tell, (&NEVER, &|_| ()));
+        Agent::new((peer("a"), hello()), Clock::default(), checks, tell, (&NEVER, &|_| ()));
     let beat = seal(&peer("c"), &Order::Beat { sent_ns: 0 });
     let heard: Vec<usize> = [&beat[..], input]
         .into_iter()
@@ -96,7 +103,7 @@ pub(crate) fn orders(input: &[u8]) -> u64 {
         .collect();
     let call = seal(&peer("c"), &Order::Call);
     assert_eq!(agent.hear(&call, SECOND_NS).len(), 1, "it answers no more calls");
-    number(heard)
+    number((heard, said.take()))
 }
 
 /// Whatever a coordinator hears, its load ends.
@@ -113,7 +120,7 @@ pub(crate) fn reports(input: &[u8]) -> u64 {
     drop(coordinator.told(told, at(3)));
     drop(coordinator.tick(at(4)));
     let heard = coordinator.hear(input, at(5)).len();
-    let ends = (5..300).find(|second| {
+    let ends = (5..300).step_by(5).find(|second| {
         drop(coordinator.tick(at(*second)));
         events.try_iter().any(|event| matches!(event, Event::Over(_)))
     });

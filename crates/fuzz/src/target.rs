@@ -283,7 +283,7 @@ const GIST: usize = 32;
 
 /// The beginning of a message without the parts that differ from file to file: digits and quoted
 /// text.
-fn gist(message: &str) -> String {
+pub(crate) fn gist(message: &str) -> String {
     let unquoted = message.split('`').step_by(2);
     unquoted.flat_map(str::chars).filter(|c| !c.is_ascii_digit()).take(GIST).collect()
 }
