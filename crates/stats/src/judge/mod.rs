@@ -18,6 +18,7 @@ pub mod errors;
 mod evidence;
 pub mod generator_busy;
 pub mod held;
+pub mod hung;
 pub mod inferred_concurrency;
 pub mod knee;
 pub mod listen_overflows;
@@ -97,6 +98,7 @@ pub const TRIAL_JUDGES: &[(&[&str], TrialJudge)] = &[
     (&["no_steady_state"], no_steady_state::judge),
     (&["bimodal"], bimodal::judge),
     (&["stalls"], stalls::judge),
+    (&["hung"], hung::judge),
     (&["delayed_ack"], bimodal::judge_delayed_ack),
     (&["server_closes"], server_closes::judge),
     (&["answer_size"], answer_size::judge),
