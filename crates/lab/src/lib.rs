@@ -65,6 +65,7 @@ pub mod trial;
 pub mod url;
 pub mod verify;
 pub mod versions;
+pub mod warming;
 pub mod way;
 
 pub use error::LabError;

@@ -13,6 +13,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use crate::error::LabError;
 use crate::generator::{Applied, Generator, Here, NotApplied};
 use crate::observer::{Event, Observer, Silent};
+use crate::warming::Warming;
 
 /// How often samples are taken during a load.
 pub(crate) const SAMPLE_EVERY: Duration = Duration::from_millis(200);
@@ -232,11 +233,15 @@ impl Trial<'_> {
             let latest = sampler.as_ref().and_then(Sampler::latest);
             watch.observer.event(&Event::Window(window, latest.as_ref()));
         };
+        let warming = Warming::default();
+        let is_warm = |per_window: &[f64]| {
+            warming.is_warm(per_window, sampler.as_ref().and_then(Sampler::latest))
+        };
         let control = Control {
             on_window: Some(&on_window),
             on_measuring: Some(&on_measuring),
             referee,
-            ..Control::new(watch.stop, pippin_stats::steady::has_settled)
+            ..Control::new(watch.stop, &is_warm)
         };
         let applied = self.generator.apply(&self.load, &control);
         let samples = sampler.map_or(Vec::new(), |sampler| {

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::load_result::{LoadResult, Measured, WarmUpResult, Window};
 use crate::outside::of_each_once;
-use crate::usage::{HostSample, Role, RoleSample, RoleUse, Usage, UsageSample};
+use crate::usage::{CompilerUse, HostSample, Role, RoleSample, RoleUse, Usage, UsageSample};
 
 /// One load from its slices, in their order; `None` without any.
 ///
@@ -200,6 +200,10 @@ fn role_of(stretches: &[Usage], role: Role) -> RoleUse {
         threads: known().filter_map(|use_| use_.threads).max(),
         voluntary_switches: sum(|use_| use_.voluntary_switches),
         involuntary_switches: sum(|use_| use_.involuntary_switches),
+        compiler: known().find_map(|use_| use_.compiler).map(|first| CompilerUse {
+            cpu_ns: known().filter_map(|use_| Some(use_.compiler?.cpu_ns)).sum(),
+            ..first
+        }),
     }
 }
 

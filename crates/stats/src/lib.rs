@@ -5,7 +5,7 @@
 //!
 //! | module | what it holds |
 //! |---|---|
-//! | [`quantile`], [`trend`], [`steady`] | medians; whether a series trends; when the warm-up ends |
+//! | [`quantile`], [`trend`], [`steady`], [`warm`] | medians; whether a series trends; when the warm-up ends |
 //! | [`bootstrap`], [`interval`], [`ratio`], [`rank`], [`standing`], [`sequential`] | how certain a median is, which target is ahead, when to stop |
 //! | [`rounds`], [`paired`] | figures by round of slices; targets compared within rounds |
 //! | [`criterion`], [`due`] | the figure that ranks targets; quantiles over all due requests |
@@ -67,3 +67,4 @@ mod test_noise;
 pub mod trend;
 pub mod unfinished;
 pub mod usl;
+pub mod warm;

@@ -3,7 +3,7 @@ use pippin_engine::Referee;
 use pippin_model::cpus::CpuSplit;
 use pippin_model::histogram::Histogram;
 use pippin_model::load_result::LoadResult;
-use pippin_model::load_spec::LoadSpec;
+use pippin_model::load_spec::{LoadSpec, WarmUp};
 use pippin_model::slice::{Slice, SliceFigures, SliceQuantiles};
 use pippin_model::usage::{Role, Usage};
 use pippin_probe::{Roots, TreeMemory, disturbance};
@@ -32,7 +32,9 @@ pub fn load(
     watch: &Watch<'_>,
 ) -> Result<Measured, NotMeasured> {
     let length = Duration::from_nanos(load.stop.duration_ns.unwrap_or(0));
-    let every = if length <= ONE_LOOK { 4 * ONE_LOOK } else { SAMPLE_EVERY };
+    // Whether a target is warm is seen in samples.
+    let warms_up = matches!(load.warm_up, WarmUp::Auto { .. });
+    let every = if length <= ONE_LOOK && !warms_up { 4 * ONE_LOOK } else { SAMPLE_EVERY };
     Trial { load, roots: Some(roots.clone()), proving: None, referee, generator: &Here }
         .measure_on(memory, every, watch)
 }
