@@ -5,7 +5,7 @@
 //! A runtime that compiles while it serves becomes faster for seconds or minutes. Its compiler works
 //! in threads of its own, so the kernel can say when it rests. Node, Bun and Deno name all of their
 //! helper threads alike, so their compilers cannot be told from their collectors.
-use pippin_model::usage::{Compiler, CompilerSample};
+use pippin_model::host::usage::{Compiler, CompilerSample};
 use std::collections::HashMap;
 
 use crate::kernel_files::KernelFiles;

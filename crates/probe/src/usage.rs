@@ -1,8 +1,8 @@
 //! The usage between two instants: a pure function over samples.
-use pippin_model::outside;
-use pippin_model::usage::{
+use pippin_model::host::usage::{
     CompilerSample, CompilerUse, HostSample, Role, RoleSample, RoleUse, Usage, UsageSample,
 };
+use pippin_model::trial::outside;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What every role and the host used from `from_ns` to `to_ns` (CLOCK_MONOTONIC). Counters are cut
@@ -220,7 +220,7 @@ fn frequency_khz(stretch: &Stretch, busy_by_cpu: &BTreeMap<u32, f64>) -> Option<
 #[cfg(test)]
 mod tests {
     use super::*;
-    use pippin_model::usage::Compiler;
+    use pippin_model::host::usage::Compiler;
 
     const S: u64 = 1_000_000_000;
 

@@ -1,8 +1,8 @@
 //! SUSPECT: the target's compiler worked while it was measured. NOTE where a plan measures a fixed
 //! number of requests from a fresh start, as the published comparisons do.
-use pippin_model::caveat::{Caveat, Severity};
-use pippin_model::units::format_ns;
-use pippin_model::usage::Role;
+use pippin_model::host::usage::Role;
+use pippin_model::text::units::format_ns;
+use pippin_model::verdict::{Caveat, Severity};
 
 use crate::judge::asked::Asked;
 use crate::judge::evidence::{Evidence, caveat, percent};
@@ -44,8 +44,8 @@ mod tests {
     use super::*;
     use crate::judge::test::judged;
     use pippin_model::example::ExampleTrial;
+    use pippin_model::host::usage::{Compiler, CompilerUse};
     use pippin_model::trial::TrialRecord;
-    use pippin_model::usage::{Compiler, CompilerUse};
 
     fn compiled(mut record: TrialRecord, share: f64) -> TrialRecord {
         let usage = record.usage.as_mut().unwrap();

@@ -1,0 +1,16 @@
+//! Medians, trends, steady states, changes and modes: what a series of figures shows.
+//!
+//! | module | what it does |
+//! |---|---|
+//! | [`quantile`] | medians and other quantiles |
+//! | [`trend`] | whether a series trends |
+//! | [`steady`] | when a throughput has settled; whether a trial was steady |
+//! | [`warm`] | when a target is warm: throughput, processor time per answer and its compiler together |
+//! | [`changepoint`] | change points in a history |
+//! | [`modes`] | the humps of a histogram |
+pub mod changepoint;
+pub mod modes;
+pub mod quantile;
+pub mod steady;
+pub mod trend;
+pub mod warm;
