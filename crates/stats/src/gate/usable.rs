@@ -8,7 +8,7 @@ use pippin_model::verdict::{Severity, Verdict};
 use std::collections::BTreeMap;
 
 use super::{Doubt, Reason};
-use crate::judge::{SHORTEST_USAGE_NS, processors};
+use crate::judge::{Context, Evidence, SHORTEST_USAGE_NS, compiling, processors};
 use crate::rounds::calm;
 use crate::series::steady::{can_tell, measured_rates, unsteady};
 
@@ -128,6 +128,10 @@ fn warmth(trial: &TrialRecord) -> Result<(), String> {
     // A rate that changes by plan has no steady state.
     if trial.spec.profile.at(trial.spec.step).shape().is_some() {
         return Ok(());
+    }
+    let evidence = Evidence { record: trial, context: &Context::default() };
+    if let Some(found) = compiling::judge(&evidence).filter(|it| it.severity > Severity::Note) {
+        return Err(found.evidence);
     }
     let rates = measured_rates(load, |window: &Window| window.completed);
     match (can_tell(&rates), load.warm_up.steady) {
