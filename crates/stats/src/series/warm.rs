@@ -13,7 +13,7 @@ const RESTING_CORES: f64 = 0.03;
 /// For how many seconds a compiler must have rested. In recorded starts of .NET it rested for three
 /// seconds and then used 35 %.
 const REST_S: usize = 5;
-/// The same for a compiler that has not worked yet: .NET counts calls for some seconds before it
+/// How long it must have rested if it has not worked yet: .NET counts calls for some seconds before it
 /// begins, and four seconds without any work were seen.
 const FIRST_REST_S: usize = 10;
 /// Processor time below which a compiler counts as not begun, in nanoseconds.

@@ -188,7 +188,7 @@ mod tests {
                 Profile::sweep(vec![1, 2], 8),
             ),
             (
-                r#"{"kind":"capacity","objective":[{"of":"response_time","quantile":0.99,"below_ns":50000000}],"start_rate_per_s":100.0,"connections":8,"duration_ns":50,"precision":0.02}"#,
+                r#"{"kind":"capacity","objective":[{"of":"response_time","quantile":0.99,"below_ns":50000000},{"of":"errors","below":0.01}],"start_rate_per_s":100.0,"connections":8,"duration_ns":50,"precision":0.02}"#,
                 Profile::capacity(objective, 100.0, 8, 50, 0.02),
             ),
         ] {
