@@ -11,7 +11,7 @@
 //! | [`objective`], [`profile`], [`cpus`], [`plan`], [`plan_options`] | one experiment |
 //! | [`project`] | `pippin.toml`: a user's own targets, workloads and plans |
 //! | [`published`] | figures published elsewhere, shown beside your own |
-//! | [`gate`] | conditions on measured figures |
+//! | [`figure`], [`gate`] | the register of figures; conditions on them |
 //! | [`histogram`], [`bins`] | the one histogram type; its coarse form for every window |
 //! | [`schedule`] | when requests are due |
 //! | [`request`], [`requests`] | one request and its right answer; all requests of a load, with the order of sending |
@@ -46,6 +46,7 @@ pub mod draw;
 #[cfg(feature = "example")]
 pub mod example;
 pub mod explained;
+pub mod figure;
 pub mod file;
 pub mod fingerprint;
 pub mod gate;

@@ -20,12 +20,13 @@ use crate::tls::TlsUse;
 use crate::websocket::WebSocketUse;
 
 pub use counts::{
-    Answered, ByteCounts, ConnectionCounts, RequestCounts, StampCounts, StatusCounts, Successes,
+    Answered, ByteCounts, ConnectionCounts, Counter, RequestCounts, StampCounts, StatusCounts,
+    Successes,
 };
 pub use error_kind::ErrorKind;
 pub use measured::{Measured, StepMeasured};
-pub use spans::Spans;
-pub use window::{Window, WindowHistograms};
+pub use spans::{Span, SpanSummaries, Spans};
+pub use window::{Window, WindowHistograms, arriving_per_s, measured_windows};
 
 /// The outcome of one load.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -53,6 +53,7 @@ pub mod rank;
 pub mod ratio;
 pub mod resources;
 pub mod rounds;
+mod sample;
 pub mod sequential;
 mod special;
 pub mod standing;

@@ -10,7 +10,8 @@
 //!
 //! All other figures, and changes against a base, are judged only at the end.
 use pippin_model::bins::ResponseBins;
-use pippin_model::gate::{Figure, Gate, Limit, Operator, Point, Span};
+use pippin_model::figure::{Figure, Point, Span};
+use pippin_model::gate::{Gate, Limit, Operator};
 use pippin_model::load_result::Window;
 use pippin_model::profile::{Arrivals, Profile};
 use pippin_model::units::{counted, format_count, format_whole};

@@ -3,6 +3,7 @@
 //! Targets that were measured in rounds have an interval of ranks ([`rank_intervals`]). Others have
 //! one rank each, by the bootstrap of their trials ([`ranks`]).
 use pippin_model::caveat::Verdict;
+use pippin_model::figure::Better;
 use rand::Rng;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -11,15 +12,6 @@ use crate::bootstrap::Sample;
 use crate::paired::Pairs;
 use crate::quantile::median;
 use crate::ratio::ratio;
-
-/// Whether a higher or a lower figure is better.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Better {
-    /// More is better.
-    More,
-    /// Less is better.
-    Less,
-}
 
 /// A target in a ranking.
 #[derive(Debug, Clone)]
@@ -157,7 +149,7 @@ fn values(samples: &[Sample]) -> Vec<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::compare::Metric;
+    use pippin_model::figure::Figure;
     use crate::test_noise::Noise;
     use pippin_model::example::slices::Rounds;
 
@@ -187,7 +179,7 @@ mod tests {
             .collect();
         let trials: Vec<Vec<_>> = trials.iter().map(|trials| trials.iter().collect()).collect();
         let trials: Vec<&[_]> = trials.iter().map(Vec::as_slice).collect();
-        let pairs = Pairs::of(&trials, Metric::Goodput);
+        let pairs = Pairs::of(&trials, Figure::Goodput);
         let shown = |rank: Option<RankInterval>| rank.map_or("-".into(), |rank| rank.to_string());
         rank_intervals(&pairs, Better::More).into_iter().map(shown).collect()
     }

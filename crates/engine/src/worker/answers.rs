@@ -201,7 +201,7 @@ impl<S: Stack> Core<'_, S> {
         if answer.interim > 0 {
             let stretch = flights[connection.head as usize].stretch as usize;
             let interim = answer.interim;
-            self.recorder.tally(stretch).status.interim += interim;
+            self.recorder.tally(stretch).interim += interim;
         }
         step
     }

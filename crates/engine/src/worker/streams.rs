@@ -389,7 +389,7 @@ impl<S: Stack> Core<'_, S> {
         let step = self.protocol.decode(&mut connection.protocol, input, &mut answers, out);
         if answers.interim > 0 {
             let interim = answers.interim;
-            self.recorder.now_tally().status.interim += interim;
+            self.recorder.now_tally().interim += interim;
         }
         step
     }

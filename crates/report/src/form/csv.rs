@@ -2,8 +2,8 @@
 //! capacity search. The column names include the unit; unknown is empty; docs/formats.md describes
 //! the columns.
 use pippin_model::histogram::Summary;
-use pippin_stats::compare::Metric;
-use pippin_stats::summary::Figure;
+use pippin_model::figure::Figure;
+use pippin_stats::summary::Estimate;
 
 use crate::form::{Form, Write};
 use crate::view::View;
@@ -162,7 +162,7 @@ fn goodput(view: &View, row: &Row) -> Vec<String> {
         cell(figure.map(|f| f.worst)),
         cell(view.run.reference.as_ref()),
     ]);
-    cells.extend(ratio(row, Metric::Goodput));
+    cells.extend(ratio(row, Figure::Goodput));
     cells.push(cell(row.throughput_per_s.map(|f| f.median)));
     cells.extend(ends(row.throughput_per_s));
     cells
@@ -179,10 +179,10 @@ fn times(row: &Row) -> Vec<String> {
         cell(response.p50_ns),
     ];
     cells.extend(ends(row.response_p50_ns));
-    cells.extend(ratio(row, Metric::P50));
+    cells.extend(ratio(row, Figure::P50));
     cells.extend([cell(response.p90_ns), cell(response.p99_ns)]);
     cells.extend(ends(row.response_p99_ns));
-    cells.extend(ratio(row, Metric::P99));
+    cells.extend(ratio(row, Figure::P99));
     cells.extend([
         cell(response.p999_ns),
         cell(response.max_ns),
@@ -224,7 +224,7 @@ fn costs(row: &Row) -> Vec<String> {
         cell(row.standing.cpu_rank),
         cell(row.standing.cpu_rank_interval.map(|rank| rank.worst)),
     ]);
-    cells.extend(ratio(row, Metric::Cpu));
+    cells.extend(ratio(row, Figure::Cpu));
     cells.extend([
         cell(row.slices.as_ref().map(|slices| slices.made)),
         cell(row.slices.as_ref().map(|slices| slices.calm)),
@@ -236,8 +236,8 @@ fn costs(row: &Row) -> Vec<String> {
 }
 
 /// A ratio to the reference and the ends of its interval.
-fn ratio(row: &Row, metric: Metric) -> [String; 3] {
-    let found = row.standing.to_reference.and_then(|to| to.of(metric));
+fn ratio(row: &Row, figure: Figure) -> [String; 3] {
+    let found = row.standing.to_reference.and_then(|to| to.of(figure));
     let interval = found.map(|ratio| ratio.interval);
     [
         cell(found.map(|ratio| ratio.value)),
@@ -247,7 +247,7 @@ fn ratio(row: &Row, metric: Metric) -> [String; 3] {
 }
 
 /// The ends of a figure's interval.
-fn ends(figure: Option<Figure>) -> [String; 2] {
+fn ends(figure: Option<Estimate>) -> [String; 2] {
     let interval = figure.and_then(|figure| figure.interval);
     [cell(interval.map(|interval| interval.low)), cell(interval.map(|interval| interval.high))]
 }

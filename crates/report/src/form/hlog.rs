@@ -3,9 +3,8 @@
 //! and time span, tagged `<target>/<step>/<repetition>/<span>`.
 use hdrhistogram::serialization::interval_log::{IntervalLogWriterBuilder, Tag};
 use hdrhistogram::serialization::{Deserializer, V2DeflateSerializer};
-use pippin_model::gate::SPANS;
 use pippin_model::histogram::Histogram;
-use pippin_model::load_result::{LoadResult, Spans};
+use pippin_model::load_result::{LoadResult, Span, Spans};
 use pippin_model::run::RunRecord;
 use pippin_model::trial::{Step, TrialRecord};
 use std::time::{Duration, SystemTime};
@@ -96,6 +95,6 @@ fn tag_of(trial: &TrialRecord, span: &str) -> String {
 
 /// The time spans that have samples, with their names in JSON.
 fn spans(spans: &Spans) -> impl Iterator<Item = (&'static str, &Histogram)> {
-    let all = SPANS.iter().map(|(name, span)| (*name, span.of(spans)));
+    let all = Span::ALL.iter().map(|span| (span.name(), span.histogram(spans)));
     all.filter(|(_, histogram)| histogram.count() > 0)
 }

@@ -3,7 +3,7 @@
 use pippin_model::caveat::{Severity, Verdict};
 use pippin_model::run::RunState;
 use pippin_model::units::counted;
-use pippin_stats::compare::Metric;
+use pippin_model::figure::Figure;
 use pippin_stats::interval::Interval;
 use std::fmt::Write as _;
 
@@ -219,7 +219,7 @@ fn by_cpu(out: &mut String, view: &View) {
                 text(&row.target.to_string()),
                 words::cpu_a_request(cpu.map(|figure| figure.median)),
                 format!("{} … {}", end(|of| of.low), end(|of| of.high)),
-                row.to_reference_in_words(view.run.reference.as_ref(), Metric::Cpu),
+                row.to_reference_in_words(view.run.reference.as_ref(), Figure::Cpu),
             ]
         })
         .collect();

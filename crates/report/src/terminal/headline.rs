@@ -4,7 +4,7 @@ use pippin_model::histogram::Summary;
 use pippin_model::run::RunState;
 use pippin_model::trial::Step;
 use pippin_model::units::counted;
-use pippin_stats::compare::Metric;
+use pippin_model::figure::Figure;
 
 use super::Page;
 use super::grid::Grid;
@@ -154,7 +154,7 @@ fn by_cpu(page: &mut Page, view: &View) {
             name(row),
             words::cpu_a_request(cpu.map(|figure| figure.median)),
             within.map_or_else(|| words::UNKNOWN.into(), words::reach),
-            row.to_reference_in_words(view.run.reference.as_ref(), Metric::Cpu),
+            row.to_reference_in_words(view.run.reference.as_ref(), Figure::Cpu),
         ]);
     }
     page.line("");

@@ -265,18 +265,11 @@ fn write_status(load: &LoadView, out: &mut String) {
     if load.websocket.is_some() {
         return;
     }
-    let s = &load.status;
-    line(
-        out,
-        &format!(
-            "Status       2xx {}, 3xx {}, 4xx {}, 5xx {}, other {}",
-            whole(s.s2xx),
-            whole(s.s3xx),
-            whole(s.s4xx),
-            whole(s.s5xx),
-            whole(s.other)
-        ),
-    );
+    let codes = load.status.codes.iter();
+    let codes: Vec<String> =
+        codes.map(|(code, count)| format!("{code}: {}", whole(*count))).collect();
+    let codes = if codes.is_empty() { "no answer".into() } else { codes.join(", ") };
+    line(out, &format!("Status       {codes}"));
 }
 
 fn write_websocket(load: &LoadView, out: &mut String) {

@@ -6,8 +6,8 @@ use pippin_model::caveat::Verdict;
 use pippin_model::target::TargetId;
 use pippin_model::units::counted;
 use pippin_stats::bootstrap::Basis;
-use pippin_stats::compare::Metric;
-use pippin_stats::criterion::RankedBy;
+use pippin_model::figure::Figure;
+use pippin_model::figure::RankedBy;
 use pippin_stats::ratio::Ratio;
 use pippin_stats::standing::Field;
 
@@ -118,7 +118,7 @@ fn cpu(ranked: &[&Row], field: &Field) -> Option<String> {
     let reference = field.reference.as_ref()?;
     let found: Vec<(&TargetId, Ratio)> = ranked
         .iter()
-        .filter_map(|row| Some((&row.target, row.standing.to_reference?.of(Metric::Cpu)?)))
+        .filter_map(|row| Some((&row.target, row.standing.to_reference?.of(Figure::Cpu)?)))
         .collect();
     let far = |ratio: &Ratio| ratio.value.ln().abs();
     let farthest = found

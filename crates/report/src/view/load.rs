@@ -180,7 +180,7 @@ impl LoadView {
             duration_ns: measured.duration_ns,
             throughput_per_s: measured.throughput_per_s(),
             goodput_per_s: measured.goodput_per_s(),
-            status: measured.status,
+            status: measured.status.clone(),
             connect: spans.connect.summary(),
             tls: load.tls.as_ref().map(|_| spans.tls.summary()),
             upgrade: load.websocket.as_ref().map(|_| spans.upgrade.summary()),

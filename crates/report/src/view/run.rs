@@ -8,7 +8,7 @@ use pippin_model::stages;
 use pippin_model::target::TargetId;
 use pippin_model::units::{counted, format_count, format_length};
 use pippin_stats::calm::SliceCounts;
-use pippin_stats::criterion::RankedBy;
+use pippin_model::figure::RankedBy;
 use pippin_stats::overload::multiple_in_words;
 use serde::{Deserialize, Serialize};
 
