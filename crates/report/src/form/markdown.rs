@@ -192,8 +192,8 @@ fn cells(view: &View, row: &Row) -> Vec<String> {
     let mut cells = vec![row.rank_in_words(), format!("{}{at}", text(&row.target.to_string()))];
     cells.extend(figures.into_iter().map(strike));
     if ranked::has_ratios(view) {
-        let metric = view.run.ranked_by.metric();
-        cells.insert(RATIO_COLUMN, row.to_reference_in_words(view.run.reference.as_ref(), metric));
+        let figure = view.run.ranked_by.figure();
+        cells.insert(RATIO_COLUMN, row.to_reference_in_words(view.run.reference.as_ref(), figure));
     }
     cells.push(row.verdict_in_words());
     cells

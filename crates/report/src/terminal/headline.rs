@@ -114,8 +114,8 @@ fn standings_grid(page: &Page, view: &View, bars: Option<usize>) -> Grid {
             cells.push(figure(page, row, &within));
         }
         if ratios {
-            let metric = view.run.ranked_by.metric();
-            cells.push(row.to_reference_in_words(view.run.reference.as_ref(), metric));
+            let figure = view.run.ranked_by.figure();
+            cells.push(row.to_reference_in_words(view.run.reference.as_ref(), figure));
         }
         cells.extend(bars.map(|room| bar(page, view, row, room)));
         cells.push(verdict(page, row));

@@ -103,7 +103,7 @@ fn gap(run: &RunFacts, leader: &Row, next: &Row, field: &Field) -> String {
     if field.reference.as_ref() != Some(&leader.target) {
         return String::new();
     }
-    let ratio = next.standing.to_reference.and_then(|to| to.of(run.ranked_by.metric()));
+    let ratio = next.standing.to_reference.and_then(|to| to.of(run.ranked_by.figure()));
     ratio.map_or_else(String::new, |ratio| {
         let figure = match run.ranked_by {
             RankedBy::Goodput => "its requests/s",
@@ -158,7 +158,7 @@ fn noise(run: &RunFacts, ranked: &[&Row], field: &Field) -> Option<String> {
         .noise
         .map(|noise| format!("differences below {} are noise here", words::percent(noise)));
     let once = ranked.iter().any(|row| {
-        let ratio = row.standing.to_reference.and_then(|to| to.of(run.ranked_by.metric()));
+        let ratio = row.standing.to_reference.and_then(|to| to.of(run.ranked_by.figure()));
         ratio.is_some_and(|ratio| ratio.interval.basis == Basis::Windows)
     });
     let start = once.then_some("how starts differ is not known, as there was only one of each");
