@@ -5,7 +5,7 @@ use pippin_model::load_spec::{BodyCheck, Check, Protocol, Request};
 use pippin_model::websocket::{Messages, NUMBER_BYTES};
 
 use super::body::text_or_file;
-use super::request::{Asked, headers};
+use super::request::{Asked, body_check, headers};
 use crate::arguments::LoadArguments;
 use crate::arguments::message::MessageArguments;
 use crate::exit::CliError;
