@@ -27,6 +27,7 @@ pub mod http1;
 pub mod http2;
 mod io;
 mod outgoing;
+mod paths;
 mod protocol;
 mod proxy_header;
 mod random;

@@ -4,11 +4,12 @@ use std::collections::BTreeMap;
 use pippin_model::histogram::Histogram;
 use pippin_model::load_result::ByteCounts;
 use pippin_model::load_result::{
-    Answered, ConnectionCounts, ErrorKind, Measured, RequestCounts, Spans, StampCounts,
+    Answered, ConnectionCounts, ErrorKind, FirstError, Measured, RequestCounts, Spans, StampCounts,
     StatusCounts, StepMeasured, Successes, Window, WindowHistograms,
 };
 
 use crate::check::NO_STATUS;
+use crate::paths::PathTally;
 
 /// The kinds of errors, in the order of their discriminants.
 const KINDS: [ErrorKind; ErrorKind::ALL.len()] = ErrorKind::ALL;
@@ -26,6 +27,30 @@ impl Default for Codes {
     }
 }
 
+/// The first error of each kind.
+#[derive(Debug, Default)]
+pub(crate) struct Firsts(BTreeMap<ErrorKind, FirstError>);
+
+impl Firsts {
+    /// Whether one of this kind is kept.
+    pub fn has(&self, kind: ErrorKind) -> bool {
+        self.0.contains_key(&kind)
+    }
+
+    pub fn keep(&mut self, kind: ErrorKind, first: FirstError) {
+        self.0.entry(kind).or_insert(first);
+    }
+
+    fn merge(&mut self, other: &Self) {
+        for (kind, first) in &other.0 {
+            self.keep(*kind, first.clone());
+        }
+    }
+}
+
+/// Errors by kind.
+pub(crate) type Errors = [u64; KINDS.len()];
+
 /// Counters and time spans of a stretch.
 #[derive(Debug, Default)]
 pub(crate) struct Tally {
@@ -34,13 +59,18 @@ pub(crate) struct Tally {
     pub successes: Successes,
     pub interim: u64,
     codes: Codes,
-    pub errors: [u64; KINDS.len()],
+    pub errors: Errors,
+    pub firsts: Firsts,
+    /// Where the first redirection led to.
+    pub redirected_to: Option<Box<str>>,
     pub connections: ConnectionCounts,
     pub bytes: ByteCounts,
     pub stamps: StampCounts,
     pub spans: Spans,
     /// Scenarios only: by step, as far as any was counted.
     pub steps: Vec<StepTally>,
+    /// By path ([`crate::paths`]), as far as any was counted; empty where they are not.
+    pub paths: Vec<PathTally>,
 }
 
 /// What is counted of one step of a scenario.
@@ -49,7 +79,7 @@ pub(crate) struct StepTally {
     pub completed: u64,
     pub good: u64,
     pub failed: u64,
-    errors: [u64; KINDS.len()],
+    errors: Errors,
     pub service_time: Histogram,
     pub response_time: Histogram,
     example: Option<String>,
@@ -92,7 +122,7 @@ impl StepTally {
 }
 
 /// The errors that occurred.
-fn by_kind(counts: [u64; KINDS.len()]) -> BTreeMap<ErrorKind, u64> {
+pub(crate) fn by_kind(counts: Errors) -> BTreeMap<ErrorKind, u64> {
     KINDS.into_iter().zip(counts).filter(|(_, count)| *count > 0).collect()
 }
 
@@ -139,6 +169,10 @@ impl Tally {
         for (own, others) in self.errors.iter_mut().zip(other.errors) {
             *own += others;
         }
+        self.firsts.merge(&other.firsts);
+        if self.redirected_to.is_none() {
+            self.redirected_to.clone_from(&other.redirected_to);
+        }
         self.connections.peak += other.connections.peak;
         self.connections.merge_closes(&other.connections);
         self.bytes.merge(&other.bytes);
@@ -147,6 +181,18 @@ impl Tally {
         for (step, others) in (0..).zip(&other.steps) {
             self.step(step).merge(others);
         }
+        for (place, others) in other.paths.iter().enumerate() {
+            self.path(place).merge(others);
+        }
+    }
+
+    /// What is counted of a path.
+    #[inline]
+    pub fn path(&mut self, place: usize) -> &mut PathTally {
+        if self.paths.len() <= place {
+            self.paths.resize_with(place + 1, PathTally::default);
+        }
+        &mut self.paths[place]
     }
 
     /// What is counted of a step.
@@ -163,7 +209,7 @@ impl Tally {
         by_kind(self.errors)
     }
 
-    /// The same as plain data, without the steps.
+    /// All of it as plain data, without the steps and the paths.
     pub fn into_measured(self, duration_ns: u64, asked: u64) -> Measured {
         Measured {
             duration_ns,
@@ -172,11 +218,14 @@ impl Tally {
             successes: Some(self.successes),
             status: self.statuses(),
             errors: self.errors(),
+            firsts: self.firsts.0,
+            redirected_to: self.redirected_to.map(Into::into),
             connections: ConnectionCounts { asked, ..self.connections },
             bytes: self.bytes,
             stamps: self.stamps,
             spans: self.spans,
             steps: Vec::new(),
+            by_request: Vec::new(),
         }
     }
 }

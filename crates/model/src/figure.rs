@@ -273,7 +273,7 @@ impl Figure {
             Self::Span(span, point) => point.read(span.histogram(&measured.spans)),
             Self::ErrorsOf(kind) => Some(measured.errors.get(&kind).copied().unwrap_or(0) as f64),
             Self::Status(codes) => Some(measured.status.within(codes.first, codes.last) as f64),
-            Self::Counter(counter) => Some((counter.read)(measured) as f64),
+            Self::Counter(counter) => Some((counter.read)(&measured.counter_sets()) as f64),
             _ => return None,
         })
     }

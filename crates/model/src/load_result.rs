@@ -4,11 +4,12 @@
 //! |---|---|
 //! | `measured` | everything of one stretch, and of one step of a scenario |
 //! | `counts` | counters of requests, answers, connections, bytes, stamps |
-//! | `error_kind` | what went wrong |
+//! | `error_kind`, `first_error` | what went wrong; the first time of each kind |
 //! | `spans` | histograms of time spans |
 //! | `window` | one second of a load |
 mod counts;
 mod error_kind;
+mod first_error;
 mod measured;
 mod spans;
 mod window;
@@ -20,10 +21,11 @@ use crate::tls::TlsUse;
 use crate::websocket::WebSocketUse;
 
 pub use counts::{
-    Answered, ByteCounts, ConnectionCounts, Counter, RequestCounts, StampCounts, StatusCounts,
+    Answered, ByteCounts, ConnectionCounts, Counter, CounterSets, RequestCounts, StampCounts, StatusCounts,
     Successes,
 };
 pub use error_kind::ErrorKind;
+pub use first_error::FirstError;
 pub use measured::{Measured, StepMeasured};
 pub use spans::{Span, SpanSummaries, Spans};
 pub use window::{Window, WindowHistograms, arriving_per_s, measured_windows};
@@ -62,6 +64,28 @@ pub struct LoadResult {
     pub websocket: Option<WebSocketUse>,
     /// Whether the load was stopped early.
     pub interrupted: bool,
+}
+
+impl LoadResult {
+    /// Whether it holds first errors, or the place of a redirection.
+    #[must_use]
+    pub fn has_firsts(&self) -> bool {
+        let holds =
+            |measured: &Measured| !measured.firsts.is_empty() || measured.redirected_to.is_some();
+        holds(&self.measured) || self.phases.iter().any(|phase| holds(&phase.measured))
+    }
+
+    /// The result without these.
+    #[must_use]
+    pub fn without_firsts(&self) -> Self {
+        let mut kept = self.clone();
+        let phases = kept.phases.iter_mut().map(|phase| &mut phase.measured);
+        for measured in phases.chain([&mut kept.measured]) {
+            measured.firsts.clear();
+            measured.redirected_to = None;
+        }
+        kept
+    }
 }
 
 /// How the warm-up ended.

@@ -3,7 +3,7 @@ use pippin_model::caveat::{Caveat, Verdict};
 use pippin_model::figure::{Better, Figure, RankedBy};
 use pippin_model::histogram::Summary;
 use pippin_model::load_result::{
-    ByteCounts, ConnectionCounts, ErrorKind, LoadResult, Measured, RequestCounts,
+    ByteCounts, ConnectionCounts, CounterSets, ErrorKind, LoadResult, Measured, RequestCounts,
     SpanSummaries, StatusCounts,
 };
 use pippin_model::target::TargetId;
@@ -225,6 +225,13 @@ pub fn summarise<R: Rng + ?Sized>(
 }
 
 impl TargetSummary {
+    /// The sets that the counters of the register are read from.
+    #[must_use]
+    pub const fn counter_sets(&self) -> CounterSets {
+        let Self { requests, connections, bytes, .. } = self;
+        CounterSets { requests: *requests, connections: *connections, bytes: *bytes }
+    }
+
     /// The summary of a target without trials.
     #[must_use]
     pub fn without_trial(target: &TargetId) -> Self {

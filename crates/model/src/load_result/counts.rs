@@ -3,7 +3,6 @@
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-use super::Measured;
 use crate::figure::Better;
 
 /// A counter of a measured stretch, as the register of figures has it.
@@ -16,7 +15,18 @@ pub struct Counter {
     /// Whether more or less of it is better; `None` if neither is.
     pub better: Option<Better>,
     /// Reads it.
-    pub read: fn(&Measured) -> u64,
+    pub read: fn(&CounterSets) -> u64,
+}
+
+/// The sets that the counters of the register are read from.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct CounterSets {
+    /// Requests by fate.
+    pub requests: RequestCounts,
+    /// Connections.
+    pub connections: ConnectionCounts,
+    /// Bytes.
+    pub bytes: ByteCounts,
 }
 
 impl PartialEq for Counter {
@@ -26,7 +36,7 @@ impl PartialEq for Counter {
 }
 
 /// A set of counters that add up, all of which are in the register of figures. `of` names the field
-/// of [`Measured`] that holds the set; behind `as` is a counter's name in the register, and then
+/// of [`CounterSets`] that holds the set; behind `as` is a counter's name in the register, and then
 /// whether more or less of it is better.
 macro_rules! counters {
     (
@@ -50,7 +60,7 @@ macro_rules! counters {
                 name: $name,
                 help: concat!($($help),+).trim_ascii(),
                 better: counters!(@ $($better)?),
-                read: |measured| measured.$of.$field,
+                read: |sets| sets.$of.$field,
             },)+];
 
             /// Adds all counts of another set.
@@ -208,25 +218,25 @@ impl ConnectionCounts {
             name: "connections_opened",
             help: "Connections that were opened, including the first ones.",
             better: None,
-            read: |measured| measured.connections.opened,
+            read: |sets| sets.connections.opened,
         },
         Counter {
             name: "reconnects",
             help: "Connections that replaced one that the server closed, that failed or that was used up.",
             better: None,
-            read: |measured| measured.connections.reconnects,
+            read: |sets| sets.connections.reconnects,
         },
         Counter {
             name: "closed_by_server",
             help: "Connections that the server closed after a complete answer. This is not an error.",
             better: None,
-            read: |measured| measured.connections.closed_by_server,
+            read: |sets| sets.connections.closed_by_server,
         },
         Counter {
             name: "repeated_syns",
             help: "SYN segments that were sent again, because the server's kernel did not answer.",
             better: Some(Better::Less),
-            read: |measured| measured.connections.repeated_syns,
+            read: |sets| sets.connections.repeated_syns,
         },
     ];
 
