@@ -12,19 +12,19 @@ pub mod cost;
 mod point;
 mod ranking;
 
-pub use crate::load_result::{Counter, Span};
+pub use crate::result::{Counter, Span};
 pub use point::Point;
 pub use ranking::RankedBy;
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-use crate::load_result::{
+use crate::result::{
     ByteCounts, ConnectionCounts, ErrorKind, LoadResult, Measured, RequestCounts,
 };
 use crate::trial::TrialRecord;
-use crate::units::{format_bytes, format_count, format_ns};
-use crate::usage::{Role, RoleUse};
+use crate::text::units::{format_bytes, format_count, format_ns};
+use crate::host::usage::{Role, RoleUse};
 
 /// Whether a higher or a lower figure is better.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,13 +1,13 @@
 //! The table of a comparison, and the conclusions: which gates failed, which sides are INVALID.
-use pippin_model::caveat::Verdict;
-use pippin_model::gate::Condition;
 use pippin_model::target::TargetId;
+use pippin_model::text::units::{format_bytes, format_count, format_ns};
 use pippin_model::trial::{Step, TrialRecord};
-use pippin_model::units::format_count;
+use pippin_model::verdict::Verdict;
+use pippin_model::verdict::gate::Condition;
 use pippin_report::words;
+use pippin_stats::compare::unfinished::Unfinished;
 use pippin_stats::compare::{Change, Comparison, Difference, Origin, TargetChange};
 use pippin_stats::gate::{Bases, Outcome, judge};
-use pippin_stats::unfinished::Unfinished;
 
 use super::gates::{Told, seeded, tell};
 use super::print_text;
@@ -179,9 +179,9 @@ fn row(name: &str, width: usize, change: &Change) -> String {
 mod tests {
     use super::*;
     use pippin_model::figure::Figure;
-    use pippin_stats::bootstrap::Basis;
     use pippin_stats::interval::Interval;
-    use pippin_stats::ratio::Ratio;
+    use pippin_stats::interval::bootstrap::Basis;
+    use pippin_stats::interval::ratio::Ratio;
 
     fn sides(b_verdict: Verdict) -> Sides {
         let ratio = Ratio {

@@ -1,10 +1,10 @@
 //! What is kept of the first error of each kind. Nothing here runs while all goes well.
-use pippin_model::load_result::{ErrorKind, FirstError};
+use pippin_model::result::{ErrorKind, FirstError};
 
 use super::{Core, Stack};
-use crate::check::NO_STATUS;
+use crate::request::check::NO_STATUS;
 use crate::error::place;
-use crate::http1::MAX_FIELDS;
+use crate::protocol::http1::MAX_FIELDS;
 
 /// How many bytes of a body, or of a status line, are shown.
 const EXCERPT_BYTES: usize = 80;

@@ -1,7 +1,7 @@
 //! A point of a time span's distribution.
 use std::fmt;
 
-use crate::histogram::Histogram;
+use crate::result::histogram::Histogram;
 
 /// A point of a distribution.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -2,7 +2,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{Better, Figure};
-use crate::profile::Profile;
+use crate::plan::profile::Profile;
 
 /// The figure by which targets are ranked: goodput, or the response time if the schedule sets the
 /// rate.

@@ -2,8 +2,8 @@
 //! capacity search. The column names include the unit; unknown is empty. Time spans, counters and
 //! errors are those of the register of figures; docs/formats.md describes the columns.
 use pippin_model::figure::{Counter, Figure, Span, counters};
-use pippin_model::histogram::Summary;
-use pippin_model::load_result::ErrorKind;
+use pippin_model::result::histogram::Summary;
+use pippin_model::result::ErrorKind;
 use pippin_stats::summary::Estimate;
 
 use crate::form::{Form, Write};

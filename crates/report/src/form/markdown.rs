@@ -1,9 +1,9 @@
 //! The result as Markdown, for a pull request (GitHub Flavored Markdown: tables, strikethrough,
 //! folded details).
-use pippin_model::caveat::{Severity, Verdict};
 use pippin_model::run::RunState;
-use pippin_model::units::counted;
 use pippin_model::figure::Figure;
+use pippin_model::text::units::counted;
+use pippin_model::verdict::{Severity, Verdict};
 use pippin_stats::interval::Interval;
 use std::fmt::Write as _;
 

@@ -2,9 +2,9 @@
 //! (<https://prometheus.io/docs/instrumenting/exposition_formats/>), for the textfile collector of
 //! the node exporter or a push gateway. Units are Prometheus' base units: seconds and bytes. Time
 //! spans and counters are those of the register of figures.
-use pippin_model::caveat::Verdict;
 use pippin_model::figure::{Counter, Span, counters};
-use pippin_model::histogram::Summary;
+use pippin_model::result::histogram::Summary;
+use pippin_model::verdict::Verdict;
 
 use crate::exposition::{self, GAUGE, MEDIA_TYPE, SUMMARY, Sample};
 use crate::form::{Form, Write};

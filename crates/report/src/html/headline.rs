@@ -1,8 +1,8 @@
 //! The ranked table.
 use maud::{Markup, html};
-use pippin_model::caveat::Verdict;
 use pippin_model::trial::Step;
 use pippin_model::figure::Figure;
+use pippin_model::verdict::Verdict;
 
 use super::{breakable, choice};
 use crate::ranked;

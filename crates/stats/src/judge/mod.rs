@@ -34,6 +34,7 @@ pub mod not_conserved;
 pub mod outside_help;
 pub mod profiles_differ;
 pub mod rate_not_achieved;
+pub mod redirects;
 mod run;
 pub mod search;
 pub mod send_lag;
@@ -49,8 +50,8 @@ pub mod unproved;
 pub mod upstream_calls;
 pub mod wrong_answers;
 
-use pippin_model::caveat::{Caveat, Severity};
 use pippin_model::trial::TrialRecord;
+use pippin_model::verdict::{Caveat, Severity};
 
 pub use answer_size::AnswerSize;
 pub(crate) use evidence::SHORTEST_USAGE_NS;
@@ -78,6 +79,7 @@ pub const TRIAL_JUDGES: &[(&[&str], TrialJudge)] = &[
     (&["cpu_missing"], outside_help::judge_missing),
     (&["unbilled"], outside_help::judge_unbilled),
     (&["errors"], errors::judge),
+    (&["redirects"], redirects::judge),
     (&["rate_not_achieved"], rate_not_achieved::judge),
     (&["send_lag"], send_lag::judge),
     (&["generator_busy"], generator_busy::judge),
@@ -164,8 +166,8 @@ pub fn judge_run(records: &[TrialRecord]) -> RunCaveats {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use pippin_model::caveat::Verdict;
     use pippin_model::example::ExampleTrial;
+    use pippin_model::verdict::Verdict;
     use std::collections::BTreeSet;
 
     #[test]

@@ -1,8 +1,7 @@
 //! SUSPECT: answers that send the client elsewhere.
-use pippin_model::caveat::Severity;
+use pippin_model::verdict::{Caveat, Severity};
 use pippin_model::trial::TrialRecord;
 
-use crate::judge::answer::Answer;
 use crate::judge::evidence::{Evidence, caveat, percent, whole};
 
 /// The status codes that send a client to another place (RFC 9110 section 15.4).
@@ -12,8 +11,8 @@ const LIMIT: f64 = 0.01;
 
 /// Whether more than 1 % of the answers are redirections, although no request expects one. Such
 /// answers pass a check that names no status, and cost a server next to nothing.
-pub fn judge(evidence: &Evidence) -> Answer {
-    let measured = evidence.needs_measured()?;
+pub fn judge(evidence: &Evidence) -> Option<Caveat> {
+    let measured = evidence.measured()?;
     let counts: Vec<(u16, u64)> = REDIRECTIONS
         .into_iter()
         .filter_map(|code| Some((code, *measured.status.codes.get(&code)?)))
@@ -21,7 +20,7 @@ pub fn judge(evidence: &Evidence) -> Answer {
     let redirected: u64 = counts.iter().map(|(_, count)| count).sum();
     let share = redirected as f64 / measured.requests.completed.max(1) as f64;
     if share <= LIMIT || are_expected(evidence.record) {
-        return Ok(None);
+        return None;
     }
     let codes: Vec<String> =
         counts.iter().map(|(code, count)| format!("{code}: {}", whole(*count as f64))).collect();
@@ -35,7 +34,7 @@ pub fn judge(evidence: &Evidence) -> Answer {
         codes.join(", ")
     );
     let advice = "load the place that they lead to; if you mean to measure redirections, say so with `--expect-status` (`expect_status` in a file of requests)";
-    Ok(Some(caveat("redirects", Severity::Suspect, seen, advice)))
+    Some(caveat("redirects", Severity::Suspect, seen, advice))
 }
 
 /// Whether a request of the load expects a redirection by its status.
@@ -51,7 +50,7 @@ mod tests {
     use super::*;
     use crate::judge::test::judged;
     use pippin_model::example::ExampleTrial;
-    use pippin_model::load_spec::{Check, LoadSpec, Request};
+    use pippin_model::load::{Check, LoadSpec, Request};
 
     fn answered(codes: &[(u16, u64)]) -> TrialRecord {
         let mut record = ExampleTrial::hello().build();
