@@ -19,12 +19,10 @@ pub use ranking::RankedBy;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-use crate::result::{
-    ByteCounts, ConnectionCounts, ErrorKind, LoadResult, Measured, RequestCounts,
-};
-use crate::trial::TrialRecord;
-use crate::text::units::{format_bytes, format_count, format_ns};
 use crate::host::usage::{Role, RoleUse};
+use crate::result::{ByteCounts, ConnectionCounts, ErrorKind, LoadResult, Measured, RequestCounts};
+use crate::text::units::{format_bytes, format_count, format_ns};
+use crate::trial::TrialRecord;
 
 /// Whether a higher or a lower figure is better.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -172,7 +170,9 @@ fn bytes(count: Option<u64>) -> Option<f64> {
 
 /// All counters of the register.
 pub fn counters() -> impl Iterator<Item = &'static Counter> {
-    [RequestCounts::COUNTERS, ConnectionCounts::COUNTERS, ByteCounts::COUNTERS].into_iter().flatten()
+    [RequestCounts::COUNTERS, ConnectionCounts::COUNTERS, ByteCounts::COUNTERS]
+        .into_iter()
+        .flatten()
 }
 
 impl Figure {
@@ -354,8 +354,8 @@ fn span_names() -> String {
 
 fn span_point(span: &str, point: &str) -> Result<Figure, String> {
     let found = Span::ALL.iter().find(|known| known.name() == span);
-    let found =
-        found.ok_or_else(|| format!("there is no time span `{span}`; there are {}", span_names()))?;
+    let found = found
+        .ok_or_else(|| format!("there is no time span `{span}`; there are {}", span_names()))?;
     let point = Point::named(point)?.ok_or_else(|| {
         format!("`{point}` is not a point of a time span; there are min, mean, max and p0 to p100")
     })?;

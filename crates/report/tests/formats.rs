@@ -166,7 +166,10 @@ fn table_of_figures() -> String {
 
 #[test]
 fn the_docs_list_every_figure_of_the_register() {
-    const MARKS: [&str; 2] = ["<!-- figures: made by UPDATE_DOCS=1 cargo test -p pippin-report --test formats the_docs -->\n", "<!-- end of figures -->"];
+    const MARKS: [&str; 2] = [
+        "<!-- figures: made by UPDATE_DOCS=1 cargo test -p pippin-report --test formats the_docs -->\n",
+        "<!-- end of figures -->",
+    ];
     let page = docs("formats.md");
     let from = page.find(MARKS[0]).unwrap() + MARKS[0].len();
     let to = page.find(MARKS[1]).unwrap();

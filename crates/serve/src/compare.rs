@@ -180,4 +180,3 @@ fn line(target: &TargetChange, change: &Change) -> Markup {
         }
     }
 }
-

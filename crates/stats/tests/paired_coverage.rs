@@ -5,9 +5,9 @@
 //! docs/methodology.md quotes. Each range below allows for the chance of the simulated runs.
 #![allow(clippy::print_stdout)] // the figures, for readers of the test's output
 #![allow(clippy::unwrap_used)] // a failure here is the test's message
-use pippin_model::figure::{Better, Figure};
 use pippin_model::example::ExampleTrial;
 use pippin_model::example::slices::Rounds;
+use pippin_model::figure::{Better, Figure};
 use pippin_model::trial::TrialRecord;
 use pippin_model::trial::slice::Slice;
 use pippin_stats::rank::rank_intervals;

@@ -159,8 +159,7 @@ fn name(target: &TargetChange) -> String {
 }
 
 fn row(name: &str, width: usize, change: &Change) -> String {
-    let figure =
-        |value: Option<f64>| words::figure(change.figure, value);
+    let figure = |value: Option<f64>| words::figure(change.figure, value);
     let relative =
         change.relative().map_or("-".into(), |relative| format!("{:+.2} %", relative * 100.0));
     let interval = change.ratio.map_or("-".into(), |ratio| {

@@ -1,7 +1,7 @@
 //! Which requests of a load are counted together, for its table of paths.
+use pippin_model::load::LoadSpec;
 use pippin_model::result::histogram::Histogram;
 use pippin_model::result::{ErrorKind, StepMeasured};
-use pippin_model::load::LoadSpec;
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, HashMap};
 

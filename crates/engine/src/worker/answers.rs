@@ -304,7 +304,8 @@ impl<S: Stack> Core<'_, S> {
         };
 
         if let Some(paths) = &self.paths {
-            let path = self.recorder.tally(request.stretch as usize).path(paths.place(request.template));
+            let path =
+                self.recorder.tally(request.stretch as usize).path(paths.place(request.template));
             path.answered(spans.response_ns, error);
         }
         self.batching.learn(spans.service_ns);

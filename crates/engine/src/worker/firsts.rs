@@ -2,9 +2,9 @@
 use pippin_model::result::{ErrorKind, FirstError};
 
 use super::{Core, Stack};
-use crate::request::check::NO_STATUS;
 use crate::error::place;
 use crate::protocol::http1::MAX_FIELDS;
+use crate::request::check::NO_STATUS;
 
 /// How many bytes of a body, or of a status line, are shown.
 const EXCERPT_BYTES: usize = 80;

@@ -35,8 +35,8 @@ use pippin_model::load::websocket::WebSocketUse;
 use crate::error::EngineError;
 use crate::io::socket::Endpoints;
 use crate::io::{Event, Io};
-use crate::record::paths::Paths;
 use crate::protocol::Protocol;
+use crate::record::paths::Paths;
 use crate::record::recorder::{Crossing, Message, Recorder};
 use crate::record::tally::Tally;
 use crate::request::drawn::Drawer;
@@ -468,14 +468,7 @@ impl<'a, S: Stack> Worker<'a, S> {
         for stretch in &mut stretches {
             stretch.redirected_to.clone_from(&self.core.redirected_to);
         }
-        Outcome {
-            thread,
-            marks,
-            tls,
-            websocket,
-            stretches,
-            failure: None,
-        }
+        Outcome { thread, marks, tls, websocket, stretches, failure: None }
     }
 }
 

@@ -1,6 +1,6 @@
 //! What a request costs: CPU time by role, and energy.
-use crate::result::{LoadResult, arriving_per_s};
 use crate::host::usage::{Role, Usage};
+use crate::result::{LoadResult, arriving_per_s};
 
 /// CPU-seconds of a role per million complete answers; `None` if nothing was answered or the role's
 /// use is unknown.

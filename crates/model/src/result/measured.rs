@@ -3,8 +3,8 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 use super::{
-    Answered, ByteCounts, ConnectionCounts, CounterSets, ErrorKind, FirstError, RequestCounts, Spans, StampCounts,
-    StatusCounts, Successes,
+    Answered, ByteCounts, ConnectionCounts, CounterSets, ErrorKind, FirstError, RequestCounts,
+    Spans, StampCounts, StatusCounts, Successes,
 };
 use crate::result::histogram::Histogram;
 

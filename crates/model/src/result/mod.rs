@@ -27,8 +27,8 @@ use crate::load::tls::TlsUse;
 use crate::load::websocket::WebSocketUse;
 
 pub use counts::{
-    Answered, ByteCounts, ConnectionCounts, Counter, CounterSets, RequestCounts, StampCounts, StatusCounts,
-    Successes,
+    Answered, ByteCounts, ConnectionCounts, Counter, CounterSets, RequestCounts, StampCounts,
+    StatusCounts, Successes,
 };
 pub use error_kind::ErrorKind;
 pub use first_error::FirstError;

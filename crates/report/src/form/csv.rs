@@ -2,8 +2,8 @@
 //! capacity search. The column names include the unit; unknown is empty. Time spans, counters and
 //! errors are those of the register of figures; docs/formats.md describes the columns.
 use pippin_model::figure::{Counter, Figure, Span, counters};
-use pippin_model::result::histogram::Summary;
 use pippin_model::result::ErrorKind;
+use pippin_model::result::histogram::Summary;
 use pippin_stats::summary::Estimate;
 
 use crate::form::{Form, Write};
@@ -232,7 +232,8 @@ fn rest() -> Vec<Column> {
 
 /// A step other than the headline: its figures as far as they are known.
 fn of_step(column: &str, view: &View, row: &Row, point: &Point) -> String {
-    let in_response = column.strip_prefix("response_time_").and_then(|name| name.strip_suffix("_ns"));
+    let in_response =
+        column.strip_prefix("response_time_").and_then(|name| name.strip_suffix("_ns"));
     if let Some((_, read)) = POINTS.iter().find(|(name, _)| Some(*name) == in_response) {
         return cell(read(&point.response_time));
     }

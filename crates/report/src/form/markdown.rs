@@ -1,7 +1,7 @@
 //! The result as Markdown, for a pull request (GitHub Flavored Markdown: tables, strikethrough,
 //! folded details).
-use pippin_model::run::RunState;
 use pippin_model::figure::Figure;
+use pippin_model::run::RunState;
 use pippin_model::text::units::counted;
 use pippin_model::verdict::{Severity, Verdict};
 use pippin_stats::interval::Interval;

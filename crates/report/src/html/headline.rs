@@ -1,7 +1,7 @@
 //! The ranked table.
 use maud::{Markup, html};
-use pippin_model::trial::Step;
 use pippin_model::figure::Figure;
+use pippin_model::trial::Step;
 use pippin_model::verdict::Verdict;
 
 use super::{breakable, choice};

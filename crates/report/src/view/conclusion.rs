@@ -2,8 +2,8 @@
 //! not count, and how small a difference could be seen here.
 mod beyond;
 
-use pippin_model::target::TargetId;
 use pippin_model::figure::{Figure, RankedBy};
+use pippin_model::target::TargetId;
 use pippin_model::text::units::counted;
 use pippin_model::verdict::Verdict;
 use pippin_stats::interval::bootstrap::Basis;

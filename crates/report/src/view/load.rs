@@ -6,8 +6,8 @@ use pippin_model::load::websocket::WebSocketUse;
 use pippin_model::load::{LoadSpec, Protocol};
 use pippin_model::result::histogram::Summary;
 use pippin_model::result::{
-    ByteCounts, ConnectionCounts, ErrorKind, FirstError, LoadResult, Measured, Phase, RequestCounts,
-    StatusCounts, Window,
+    ByteCounts, ConnectionCounts, ErrorKind, FirstError, LoadResult, Measured, Phase,
+    RequestCounts, StatusCounts, Window,
 };
 use pippin_model::run::{RunRecord, ServerProcess, UrlServer};
 use pippin_model::trial::TrialRecord;

@@ -1,11 +1,11 @@
 //! One target of a run.
+use pippin_model::figure::{Better, Figure, RankedBy};
 use pippin_model::run::RunRecord;
 use pippin_model::target::TargetId;
 use pippin_model::target::register::ServerKind;
 use pippin_model::trial::TrialRecord;
 use pippin_model::verdict::{Caveat, Severity};
 use pippin_stats::capacity::found::{Capacity, confirming};
-use pippin_model::figure::{Better, Figure, RankedBy};
 use pippin_stats::explain::{Explanation, explain};
 use pippin_stats::judge::held::Held as OfTrial;
 use pippin_stats::judge::{Context, Evidence, RunCaveats, judge_run};

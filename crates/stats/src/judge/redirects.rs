@@ -1,6 +1,6 @@
 //! SUSPECT: answers that send the client elsewhere.
-use pippin_model::verdict::{Caveat, Severity};
 use pippin_model::trial::TrialRecord;
+use pippin_model::verdict::{Caveat, Severity};
 
 use crate::judge::evidence::{Evidence, caveat, percent, whole};
 
@@ -28,11 +28,8 @@ pub fn judge(evidence: &Evidence) -> Option<Caveat> {
         // What follows the path may be a secret, and caveats are kept.
         format!(", the first to {}", place.split(['?', '#']).next().unwrap_or_default())
     });
-    let seen = format!(
-        "{} of the answers are redirections ({}){place}",
-        percent(share),
-        codes.join(", ")
-    );
+    let seen =
+        format!("{} of the answers are redirections ({}){place}", percent(share), codes.join(", "));
     let advice = "load the place that they lead to; if you mean to measure redirections, say so with `--expect-status` (`expect_status` in a file of requests)";
     Some(caveat("redirects", Severity::Suspect, seen, advice))
 }

@@ -162,8 +162,8 @@ fn values(samples: &[Sample]) -> Vec<f64> {
 mod tests {
     use super::*;
     use crate::simulated::test_noise::Noise;
-    use pippin_model::figure::Figure;
     use pippin_model::example::slices::Rounds;
+    use pippin_model::figure::Figure;
 
     fn around(mean: f64) -> Vec<Sample> {
         [0.999, 1.0, 1.001, 1.0005, 0.9995].iter().map(|f| Sample::alone(mean * f)).collect()

@@ -10,10 +10,10 @@ use crate::interval::bootstrap::Sample;
 use crate::interval::ratio::{Ratio, ratio};
 use crate::judge::repetitions;
 use crate::rank::{Contender, RankInterval, rank_intervals, ranks, told_apart};
-use crate::summary::sample::sample;
 use crate::rounds::has_slices;
 use crate::rounds::paired::Pairs;
 use crate::series::quantile::median;
+use crate::summary::sample::sample;
 use crate::summary::{TargetSummary, ToReference, ranked_samples};
 
 /// What applies to all compared targets together.

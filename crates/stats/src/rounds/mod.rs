@@ -20,7 +20,7 @@ pub mod paired;
 
 use pippin_model::figure::{Figure, Point, Span};
 use pippin_model::trial::TrialRecord;
-use pippin_model::trial::slice::Slice;
+use pippin_model::trial::slice::{Slice, SliceQuantiles};
 use std::collections::BTreeMap;
 
 use crate::series::quantile::variance;

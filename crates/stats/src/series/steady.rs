@@ -1,6 +1,6 @@
 //! Whether a target has warmed up, and whether a whole trial was steady.
-pub use pippin_model::result::{arriving_per_s, measured_windows};
 use pippin_model::result::{LoadResult, Window};
+pub use pippin_model::result::{arriving_per_s, measured_windows};
 
 use crate::series::trend::{Trend, trend};
 

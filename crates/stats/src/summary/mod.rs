@@ -370,15 +370,17 @@ pub(crate) fn ranked_samples(trials: &[&TrialRecord], by: RankedBy) -> Vec<Sampl
 }
 
 /// The median of samples with their interval.
-pub(crate) fn estimate<R: Rng + ?Sized>(
-    samples: &[Sample],
-    rng: &mut R,
-) -> Option<Estimate> {
+pub(crate) fn estimate<R: Rng + ?Sized>(samples: &[Sample], rng: &mut R) -> Option<Estimate> {
     let values: Vec<f64> = samples.iter().map(|sample| sample.value).collect();
     let (worst, best) = values
         .iter()
         .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), x| (low.min(*x), high.max(*x)));
-    Some(Estimate { median: median(&values)?, best, worst, interval: median_interval(samples, rng) })
+    Some(Estimate {
+        median: median(&values)?,
+        best,
+        worst,
+        interval: median_interval(samples, rng),
+    })
 }
 
 /// Each name once, with the highest severity and the newest evidence of that severity.

@@ -214,7 +214,9 @@ impl Session {
             }
         };
         if header.length > MOST_BYTES || !is_expected {
-            return Err(Fault::malformed("frame of a wrong size, or in a place where it must not be (SETTINGS come first, CONTINUATION after HEADERS)"));
+            return Err(Fault::malformed(
+                "frame of a wrong size, or in a place where it must not be (SETTINGS come first, CONTINUATION after HEADERS)",
+            ));
         }
         Ok(())
     }
@@ -237,7 +239,9 @@ impl Session {
     #[inline]
     fn whose_answer(&self, stream: u32) -> Result<Option<u32>, Fault> {
         match self.whose(stream)? {
-            None if !self.ended.has(stream) => Err(Fault::malformed("frame on a stream that the server had ended")),
+            None if !self.ended.has(stream) => {
+                Err(Fault::malformed("frame on a stream that the server had ended"))
+            }
             tag => Ok(tag),
         }
     }
@@ -262,7 +266,9 @@ impl Session {
             let stream = &mut self.streams[tag as usize];
             stream.unreturned += length;
             if stream.unreturned > STREAM_WINDOW || !stream.has_head {
-                return Err(Fault::malformed("more DATA than the window of the stream allows, or DATA before HEADERS"));
+                return Err(Fault::malformed(
+                    "more DATA than the window of the stream allows, or DATA before HEADERS",
+                ));
             }
             if stream.unreturned >= STREAM_WINDOW / 2 && !ends_stream {
                 let by = std::mem::take(&mut stream.unreturned);
@@ -297,7 +303,11 @@ impl Session {
             data.padding = Some(usize::from(rest[0]));
             // Padding as long as the payload (section 6.1).
             let is_right = usize::from(rest[0]) <= data.left;
-            return if is_right { self.end_of_data(out) } else { Err(Fault::malformed("DATA frame with more padding than payload")) };
+            return if is_right {
+                self.end_of_data(out)
+            } else {
+                Err(Fault::malformed("DATA frame with more padding than payload"))
+            };
         };
         let piece = &rest[..rest.len().min(data.left - padding.min(data.left))];
         let skipped = (rest.len() - piece.len()).min(data.left - piece.len());
@@ -307,10 +317,20 @@ impl Session {
             let stream = &mut self.streams[tag as usize];
             stream.received += piece.len() as u64;
             if stream.has_no_body {
-                return Ok(Some(self.reject(tag, ErrorKind::Malformed, "a body in an answer that has none", out)));
+                return Ok(Some(self.reject(
+                    tag,
+                    ErrorKind::Malformed,
+                    "a body in an answer that has none",
+                    out,
+                )));
             }
             if stream.received > self.limits.body_bytes {
-                return Ok(Some(self.reject(tag, ErrorKind::TooLarge, "body beyond the limit", out)));
+                return Ok(Some(self.reject(
+                    tag,
+                    ErrorKind::TooLarge,
+                    "body beyond the limit",
+                    out,
+                )));
             }
             answers.body(tag, stream.template, piece);
         }
@@ -361,13 +381,17 @@ impl Session {
         let mut block = payload;
         let mut padding = 0;
         if header.has(flag::PADDED) {
-            let (length, rest) = block.split_first().ok_or(Fault::malformed("HEADERS frame that is too short"))?;
+            let (length, rest) =
+                block.split_first().ok_or(Fault::malformed("HEADERS frame that is too short"))?;
             (padding, block) = (usize::from(*length), rest);
         }
         if header.has(flag::PRIORITY) {
             block = block.get(5..).ok_or(Fault::malformed("HEADERS frame that is too short"))?;
         }
-        let length = block.len().checked_sub(padding).ok_or(Fault::malformed("HEADERS frame with more padding than payload"))?;
+        let length = block
+            .len()
+            .checked_sub(padding)
+            .ok_or(Fault::malformed("HEADERS frame with more padding than payload"))?;
         let block = &block[..length];
         let ends_stream = header.has(flag::END_STREAM);
         if header.has(flag::END_HEADERS) {
@@ -390,9 +414,13 @@ impl Session {
         // Empty frames cost the server nothing. A head does not need many.
         let most = MOST_CONTINUATIONS + self.limits.head_bytes / MOST_BYTES;
         if self.block.len() > self.limits.head_bytes || self.continuations > most {
-            return Err(Fault::too_large("header block beyond the limit, or in too many CONTINUATION frames"));
+            return Err(Fault::too_large(
+                "header block beyond the limit, or in too many CONTINUATION frames",
+            ));
         }
-        let Some((stream, ends_stream)) = self.continuing else { return Err(Fault::malformed("CONTINUATION without HEADERS")) };
+        let Some((stream, ends_stream)) = self.continuing else {
+            return Err(Fault::malformed("CONTINUATION without HEADERS"));
+        };
         if !header.has(flag::END_HEADERS) {
             return Ok(None);
         }
@@ -428,7 +456,12 @@ impl Session {
             Some(_) => true,
         };
         if head.is_malformed || !is_right {
-            return Ok(Some(self.reject(tag, ErrorKind::Malformed, "header fields that are not allowed, or HEADERS in a place where they must not be", out)));
+            return Ok(Some(self.reject(
+                tag,
+                ErrorKind::Malformed,
+                "header fields that are not allowed, or HEADERS in a place where they must not be",
+                out,
+            )));
         }
         match head.status {
             Some(100..=199) => answers.interim(),
@@ -474,7 +507,12 @@ impl Session {
         let is_short = !stream.has_no_body
             && stream.declared.is_some_and(|declared| declared != stream.received);
         if is_short || !stream.has_head {
-            return self.reject(tag, ErrorKind::Malformed, "length of the body other than its head says, or no head", out);
+            return self.reject(
+                tag,
+                ErrorKind::Malformed,
+                "length of the body other than its head says, or no head",
+                out,
+            );
         }
         if stream.sent < stream.to_send {
             // The server did not wait for the rest of the request (section 8.1).
@@ -601,7 +639,9 @@ impl Session {
         answers: &mut A,
     ) -> Result<(), Fault> {
         let last = payload.first_chunk::<4>().filter(|_| header.stream == 0 && payload.len() >= 8);
-        let last = u32::from_be_bytes(*last.ok_or(Fault::malformed("GOAWAY frame of a wrong form"))?) & 0x7FFF_FFFF;
+        let last =
+            u32::from_be_bytes(*last.ok_or(Fault::malformed("GOAWAY frame of a wrong form"))?)
+                & 0x7FFF_FFFF;
         answers.closing();
         let ids = (0..).zip(&self.streams).map(|(tag, stream)| (stream.id, tag));
         let mut above: Vec<(u32, u32)> = ids.filter(|(id, _)| *id > last).collect();
@@ -625,13 +665,22 @@ impl Session {
         let by = number(payload)? & 0x7FFF_FFFF;
         if id == 0 {
             let is_right = by > 0 && self.sending.widen(by);
-            return if is_right { Ok(None) } else { Err(Fault::malformed("WINDOW_UPDATE of 0, or beyond the largest window")) };
+            return if is_right {
+                Ok(None)
+            } else {
+                Err(Fault::malformed("WINDOW_UPDATE of 0, or beyond the largest window"))
+            };
         }
         let Some(tag) = self.whose(id)? else { return Ok(None) };
         let stream = &mut self.streams[tag as usize];
         stream.window += i64::from(by);
         if by == 0 || stream.window > LARGEST_WINDOW {
-            return Ok(Some(self.reject(tag, ErrorKind::Malformed, "WINDOW_UPDATE of 0, or beyond the largest window", out)));
+            return Ok(Some(self.reject(
+                tag,
+                ErrorKind::Malformed,
+                "WINDOW_UPDATE of 0, or beyond the largest window",
+                out,
+            )));
         }
         self.sending.enqueue(tag, stream);
         Ok(None)
@@ -643,10 +692,17 @@ const MOST_CONTINUATIONS: usize = 64;
 
 /// A payload that is a number.
 fn number(payload: &[u8]) -> Result<u32, Fault> {
-    payload.try_into().map(u32::from_be_bytes).map_err(|_| Fault::malformed("frame whose payload is not four bytes"))
+    payload
+        .try_into()
+        .map(u32::from_be_bytes)
+        .map_err(|_| Fault::malformed("frame whose payload is not four bytes"))
 }
 
 /// A server that sends questions and does not read the answers must not fill our memory.
 const fn check_flood(is_flooded: bool) -> Result<(), Fault> {
-    if is_flooded { Err(Fault::too_large("more questions (PING, SETTINGS) than answers that the server reads")) } else { Ok(()) }
+    if is_flooded {
+        Err(Fault::too_large("more questions (PING, SETTINGS) than answers that the server reads"))
+    } else {
+        Ok(())
+    }
 }
