@@ -416,7 +416,7 @@ impl ExampleTrial {
                 shared: self.shared_stamps,
             }),
             spans,
-            steps: Vec::new(),
+            ..Measured::default()
         }
     }
 
