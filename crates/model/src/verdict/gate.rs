@@ -205,7 +205,7 @@ impl TryFrom<String> for Condition {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::figure::{Point, Span};
+    use crate::figure::{Codes, Point, Span};
     use crate::result::ErrorKind;
     use proptest::prelude::*;
 
@@ -232,7 +232,12 @@ mod tests {
                 Operator::More,
                 Limit::Value(0.0),
             ),
-            ("status.5xx >= 1", Figure::Status(5), Operator::AtLeast, Limit::Value(1.0)),
+            (
+                "status.5xx >= 1",
+                Figure::Status(Codes::class(5)),
+                Operator::AtLeast,
+                Limit::Value(1.0),
+            ),
             ("goodput < 1000/s", Figure::Goodput, Operator::Less, Limit::Value(1_000.0)),
             ("cpu > 10%", Figure::Cpu, Operator::More, Limit::Change(0.1)),
             ("memory > 1MiB", Figure::Memory, Operator::More, Limit::Value(1_048_576.0)),

@@ -1,5 +1,4 @@
 //! Requests per second with intervals.
-use pippin_model::figure::Figure;
 use pippin_model::verdict::Verdict;
 use pippin_stats::summary::Estimate;
 

@@ -7,7 +7,6 @@ use pippin_model::result::histogram::Histogram;
 use pippin_model::result::{LoadResult, Span, Spans};
 use pippin_model::run::RunRecord;
 use pippin_model::trial::{Step, TrialRecord};
-use pippin_model::verdict::gate::SPANS;
 use std::time::{Duration, SystemTime};
 
 use crate::form::{Form, FormError, Write};
