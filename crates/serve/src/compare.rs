@@ -169,7 +169,7 @@ fn line(target: &TargetChange, change: &Change) -> Markup {
     html! {
         tr .invalid[invalid] {
             th scope="row" { (of_target(target)) }
-            td { (change.figure.name()) }
+            td { (change.figure.to_string()) }
             td.number { (words::figure(change.figure, change.a)) }
             td.number { (words::figure(change.figure, change.b)) }
             td.number data-value=[relative] {

@@ -1,6 +1,6 @@
 //! The table of a comparison, and the conclusions: which gates failed, which sides are INVALID.
 use pippin_model::target::TargetId;
-use pippin_model::text::units::{format_bytes, format_count, format_ns};
+use pippin_model::text::units::format_count;
 use pippin_model::trial::{Step, TrialRecord};
 use pippin_model::verdict::Verdict;
 use pippin_model::verdict::gate::Condition;
