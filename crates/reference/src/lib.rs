@@ -6,7 +6,6 @@
 //! | [`null`] | an answer at once | `pippin calibrate`: the generator's ceiling; `bench` |
 //! | [`upstream`] | another number after 500 ms for each call, counted | the workload `proxy` |
 //! | [`device`] | 1,024 bytes after 100 ms +-5 %, on 100,000 connections | the device profile's calibration |
-//! | [`echo`] | the end of the path, so that each answer hangs on its request | `bench` |
 //! | [`corpus`] | what servers do that proofs must see, or not mind: a table | tests of proofs |
 //! | [`scripted`] | whatever a test asks for: pauses, stalls, resets, lies | tests of the engine |
 //! | [`hostile`] | what no client should meet, with what must be counted: a table | tests of the engine |
@@ -27,7 +26,6 @@ pub mod corpus;
 
 pub mod device;
 pub mod door;
-pub mod echo;
 mod error;
 pub mod frames;
 mod handle;
