@@ -12,7 +12,7 @@ use pippin_model::text::file::FileError;
 use pippin_model::text::units::{Spread, parse_bytes, parse_duration_ns, parse_percent};
 use pippin_model::verdict::gate::Gate;
 use pippin_model::workload::Workload;
-use pippin_reference::hostile::Speaks;
+use pippin_testing::hostile::Speaks;
 use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io;

@@ -1,7 +1,7 @@
 //! `pippin load --h2c` and `--http2`.
 use super::support::{Outcome, pippin};
-use pippin_reference::frames::{Connection, Server};
-use pippin_reference::tls::{Authority, Certified, Front, Manner};
+use pippin_testing::frames::{Connection, Server};
+use pippin_testing::tls::{Authority, Certified, Front, Manner};
 use serde_json::Value;
 
 fn load(url: &str, arguments: &[&str]) -> Outcome {

@@ -1,11 +1,11 @@
 //! `pippin load` to other places than the URL's host: unix sockets, `--connect-to`, client
 //! certificates, PROXY headers, IPv6.
 use super::support::{Outcome, pippin};
-use pippin_reference::door::{Door, Header};
-use pippin_reference::frames;
-use pippin_reference::messages;
-use pippin_reference::scripted::{Answer, Script, spawn};
-use pippin_reference::tls::{Authority, Certified, Front, Manner};
+use pippin_testing::door::{Door, Header};
+use pippin_testing::frames;
+use pippin_testing::messages;
+use pippin_testing::scripted::{Answer, Script, spawn};
+use pippin_testing::tls::{Authority, Certified, Front, Manner};
 use serde_json::Value;
 use std::io::{Read, Write};
 use std::net::SocketAddr;

@@ -1,8 +1,8 @@
 //! `pippin load ws://` and `wss://`.
 use super::support::{Outcome, pippin};
-use pippin_reference::messages::{CLOSE, FINAL, Server, frame, text};
-use pippin_reference::room::room;
-use pippin_reference::tls::{Authority, Certified, Front, Manner};
+use pippin_testing::messages::{CLOSE, FINAL, Server, frame, text};
+use pippin_testing::room::room;
+use pippin_testing::tls::{Authority, Certified, Front, Manner};
 use serde_json::Value;
 
 fn load(url: &str, arguments: &[&str]) -> Outcome {

@@ -11,7 +11,7 @@ use std::thread::JoinHandle;
 use pippin_model::load::tls::TlsSpec;
 use pippin_model::load::{BodyCheck, Check, Connections, Request, StopRule};
 use pippin_model::result::LoadResult;
-use pippin_reference::tls::{Authority, Certified, Front, Manner};
+use pippin_testing::tls::{Authority, Certified, Front, Manner};
 
 use super::*;
 use crate::Control;

@@ -8,8 +8,8 @@ use std::sync::{Arc, Mutex};
 use pippin_engine::{Control, Exchange, Referee};
 use pippin_model::load::{BodyCheck, Check, Connections, IoChoice, LoadSpec, Request};
 use pippin_model::result::ErrorKind;
-use pippin_reference::scripted::{Answer, Received, Script, spawn};
-use pippin_reference::tls::{Authority, Front, Manner};
+use pippin_testing::scripted::{Answer, Received, Script, spawn};
+use pippin_testing::tls::{Authority, Front, Manner};
 
 use crate::support::{closed, errors, get, on_each_loop, run, trusting};
 

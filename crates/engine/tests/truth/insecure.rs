@@ -3,12 +3,12 @@
 use pippin_model::load::tls::TlsSpec;
 use pippin_model::load::{IoChoice, LoadSpec, Protocol, Timeouts};
 use pippin_model::result::ErrorKind;
-use pippin_reference::scripted::{Answer, Script, spawn};
-use pippin_reference::tls::{Authority, Certified, Front, Manner};
+use pippin_testing::scripted::{Answer, Script, spawn};
+use pippin_testing::tls::{Authority, Certified, Front, Manner};
 use std::net::SocketAddr;
 
-use crate::patience::in_time;
 use crate::support::{MS, closed, errors, ms, on_each_loop, run, trusting};
+use pippin_testing::patience::in_time;
 
 on_each_loop!(
     certificates_that_cannot_be_trusted,

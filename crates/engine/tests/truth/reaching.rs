@@ -6,17 +6,17 @@ use pippin_engine::{EngineError, Place};
 use pippin_model::load::tls::{ClientCertificate, TlsSpec};
 use pippin_model::load::{BodyCheck, Connections, IoChoice, LoadSpec, Protocol, ProxyHeader};
 use pippin_model::result::LoadResult;
-use pippin_reference::Running;
-use pippin_reference::door::{Door, Header, Visitor};
-use pippin_reference::frames;
-use pippin_reference::messages;
-use pippin_reference::scripted::{Account, Answer, Script, spawn};
-use pippin_reference::tls::{Authority, Certified, Front, Manner};
+use pippin_testing::Running;
+use pippin_testing::door::{Door, Header, Visitor};
+use pippin_testing::frames;
+use pippin_testing::messages;
+use pippin_testing::scripted::{Account, Answer, Script, spawn};
+use pippin_testing::tls::{Authority, Certified, Front, Manner};
 
-use crate::patience::patient_tests;
 use crate::support::{
     assert_stamped, closed, errors, get, ms, on_each_loop, run, trusting, within,
 };
+use pippin_testing::patient_tests;
 
 on_each_loop!(
     a_unix_socket,

@@ -7,15 +7,15 @@ use pippin_model::load::tls::{TlsSpec, TlsUse};
 use pippin_model::load::{BodyCheck, Connections, IoChoice, LoadSpec, Request, Schedule, Timeouts};
 use pippin_model::result::{ErrorKind, LoadResult};
 use pippin_model::text::units::Spread;
-use pippin_reference::Running;
-use pippin_reference::scripted::{Account, Answer, Script, spawn};
-use pippin_reference::tls::{Authority, Certified, Front, Manner};
+use pippin_testing::Running;
+use pippin_testing::scripted::{Account, Answer, Script, spawn};
+use pippin_testing::tls::{Authority, Certified, Front, Manner};
 
-use crate::patience::in_time;
 use crate::support::{
     MS, assert_takes, assert_within, closed, closed_for, errors, get, ms, on_each_loop, open,
     quantile_ms, run, trusting,
 };
+use pippin_testing::patience::in_time;
 
 on_each_loop!(
     the_handshake_is_a_span_of_its_own,

@@ -3,11 +3,11 @@ use pippin_model::load::{IoChoice, LoadSpec};
 use pippin_model::result::histogram::Histogram;
 use pippin_model::result::{LoadResult, Measured};
 
-use pippin_reference::wire::capture::Capture;
-use pippin_reference::wire::exchanges::{self, Cut, Wire};
+use pippin_testing::wire::capture::Capture;
+use pippin_testing::wire::exchanges::{self, Cut, Wire};
 
-use crate::patience::in_time;
 use crate::support::run;
+use pippin_testing::patience::in_time;
 
 /// By how much a quantile may miss the wire's, beside a tenth of it. A release build on a quiet
 /// machine keeps to half of it.

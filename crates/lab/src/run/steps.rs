@@ -111,8 +111,8 @@ mod tests {
     use pippin_model::example::ExampleTrial;
     use pippin_model::load::{Check, Connections, LoadSpec, Protocol, Request};
     use pippin_model::plan::objective::Objective;
-    use pippin_reference::frames::kind::HEADERS;
-    use pippin_reference::frames::{END_HEADERS, END_STREAM, Server, frame};
+    use pippin_testing::frames::kind::HEADERS;
+    use pippin_testing::frames::{END_HEADERS, END_STREAM, Server, frame};
     use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
     use std::sync::{Arc, Mutex};
 

@@ -243,9 +243,9 @@ mod tests {
     use super::*;
     use crate::verify::within;
     use pippin_model::load::tls::TlsSpec;
-    use pippin_reference::frames::{Connection, Server, frame, kind};
-    use pippin_reference::scripted::{self, Script, spawn};
-    use pippin_reference::tls::{Authority, Certified, Front, Manner};
+    use pippin_testing::frames::{Connection, Server, frame, kind};
+    use pippin_testing::scripted::{self, Script, spawn};
+    use pippin_testing::tls::{Authority, Certified, Front, Manner};
 
     #[test]
     fn a_proof_asks_in_every_protocol() {

@@ -1,14 +1,14 @@
 //! Whether the server speaks HTTP/2: over TLS it is agreed on, and without TLS one has to know.
 use pippin_model::load::{BodyCheck, IoChoice, LoadSpec, Protocol};
 use pippin_model::result::ErrorKind;
-use pippin_reference::frames::{Connection, Server, kind};
-use pippin_reference::scripted::{Answer, Script, spawn};
-use pippin_reference::tls::{Authority, Certified, Front, Manner};
+use pippin_testing::frames::{Connection, Server, kind};
+use pippin_testing::scripted::{Answer, Script, spawn};
+use pippin_testing::tls::{Authority, Certified, Front, Manner};
 
 use super::library::Library;
 use super::streams;
-use crate::patience::patient_tests;
 use crate::support::{closed, closed_for, errors, get, ms, on_each_loop, run, trusting, within};
+use pippin_testing::patient_tests;
 
 on_each_loop!(
     over_tls_it_is_agreed_on,

@@ -2,9 +2,9 @@
 use pippin_model::load::{BodyCheck, IoChoice, LoadSpec, Schedule, Timeouts};
 use pippin_model::result::{ErrorKind, LoadResult};
 use pippin_model::text::units::Spread;
-use pippin_reference::frames::kind::{GOAWAY, PING, RST_STREAM, SETTINGS};
-use pippin_reference::frames::{Connection, Server, answer, frame};
-use pippin_reference::tls::{Authority, Certified, Front, Manner};
+use pippin_testing::frames::kind::{GOAWAY, PING, RST_STREAM, SETTINGS};
+use pippin_testing::frames::{Connection, Server, answer, frame};
+use pippin_testing::tls::{Authority, Certified, Front, Manner};
 
 use super::{NO_STREAMS, REFUSED, streams};
 use crate::support::{

@@ -4,15 +4,15 @@ use std::collections::HashSet;
 use pippin_model::load::{Connections, IoChoice, LoadSpec, Schedule, StopRule};
 use pippin_model::result::StatusCounts;
 use pippin_model::text::units::Spread;
-use pippin_reference::messages::{Connection, FINAL, PING, TEXT, frame, text};
-use pippin_reference::tls::{Authority, Certified, Front, Manner};
+use pippin_testing::messages::{Connection, FINAL, PING, TEXT, frame, text};
+use pippin_testing::tls::{Authority, Certified, Front, Manner};
 
 use super::{echoing, message, messages, seen, serving};
-use crate::patience::in_time;
 use crate::support::{
     MS, assert_stamped, assert_takes, closed, closed_for, errors, ms, on_each_loop, open,
     quantile_ms, run, trusting,
 };
+use pippin_testing::patience::in_time;
 
 on_each_loop!(
     each_message_has_its_echo,

@@ -10,9 +10,9 @@ use std::time::{Duration, Instant};
 
 use rustls::{HandshakeKind, ServerConfig, ServerConnection};
 
-use crate::error::Error;
-use crate::handle::lock;
-use crate::socket;
+use pippin_reference::Error;
+use pippin_reference::handle::lock;
+use pippin_reference::socket;
 
 /// The longest wait before the front checks whether it should stop.
 const STOP_CHECK_MS: i32 = 20;

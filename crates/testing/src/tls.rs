@@ -2,8 +2,8 @@
 //! server.
 //!
 //! ```
-//! use pippin_reference::scripted::{Answer, Script, spawn};
-//! use pippin_reference::tls::{Authority, Certified, Front, Manner};
+//! use pippin_testing::scripted::{Answer, Script, spawn};
+//! use pippin_testing::tls::{Authority, Certified, Front, Manner};
 //! let server = spawn(Script::always(Answer::ok(b"hello")))?;
 //! let authority = Authority::new();
 //! let config = authority.server(&Certified::default());
