@@ -5,7 +5,9 @@ use pippin_model::plan::Plan;
 use pippin_model::plan::objective::Objective;
 use pippin_model::plan::plan_options::PlanOptions;
 use pippin_model::request::import::{Imported, access_log, curl, har};
-use pippin_model::request::request_file::{self, Asked, Bodies, Format, WrongLine, json_lines};
+use pippin_model::request::request_file::{
+    self, Bodies, FileRequest, Format, WrongLine, json_lines,
+};
 use pippin_model::target::manifest::Manifest;
 use pippin_model::target::project::Project;
 use pippin_model::text::file::FileError;
@@ -365,7 +367,7 @@ fn imports(input: &[u8]) -> u64 {
 }
 
 /// An imported request, written as a line, must mean the same.
-fn assert_is_written(asked: &Asked) {
+fn assert_is_written(asked: &FileRequest) {
     let line = json_lines::write(asked);
     let mut bodies = Bodies::beside(Path::new("/nowhere/at/all"));
     let Ok(file) = request_file::parse(&line, Format::JsonLines, &mut bodies) else {

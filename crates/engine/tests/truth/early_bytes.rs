@@ -8,7 +8,7 @@ use pippin_model::load::{BodyCheck, IoChoice, LoadSpec, Schedule};
 use pippin_model::result::ErrorKind;
 use pippin_model::text::units::Spread;
 use pippin_testing::scripted::{Answer, Exchange, Script, spawn};
-use pippin_testing::tls::{Authority, Certified, Front, Manner};
+use pippin_testing::tls::{Authority, Certified, Front, FrontBehaviour};
 
 use crate::support::{
     MS, clock_ns, closed, errors, get, ms, on_each_loop, run_from, run_with_breaches, trusting,
@@ -74,7 +74,7 @@ fn over_tls(io: IoChoice) {
     let (upstream, greeted) = greeter();
     let authority = Authority::new();
     let certified = authority.server(&Certified::default());
-    let front = Front::spawn(upstream, certified, Manner::default()).unwrap();
+    let front = Front::spawn(upstream, certified, FrontBehaviour::default()).unwrap();
     let tls = trusting(&authority);
     let spec = LoadSpec {
         tls: Some(tls),

@@ -6,7 +6,7 @@ use pippin_model::scenario::file::Written;
 use pippin_model::text::file::parse_toml;
 use pippin_model::text::units::Spread;
 use pippin_testing::scripted::{Answer, Received, Script, spawn};
-use pippin_testing::tls::{Authority, Certified, Front, Manner};
+use pippin_testing::tls::{Authority, Certified, Front, FrontBehaviour};
 use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
@@ -154,7 +154,7 @@ fn users_log_in_over_tls(io: IoChoice) {
     let authority = Authority::new();
     let server = spawn(shop()).unwrap();
     let secured = authority.server(&Certified::default());
-    let front = Front::spawn(server.address(), secured, Manner::default()).unwrap();
+    let front = Front::spawn(server.address(), secured, FrontBehaviour::default()).unwrap();
     let plain = closed(front.address(), io, 2, 80);
     let spec = LoadSpec { tls: Some(trusting(&authority)), threads: 2, ..plain };
     let result = run(&walk(spec, LOGIN));

@@ -24,7 +24,7 @@ use pippin_model::load::websocket::Messages;
 use pippin_model::load::{BodyCheck, Connections, IoChoice, LoadSpec, Protocol, Request, Schedule};
 use pippin_model::text::units::Spread;
 use pippin_testing::scripted::{Answer, Script, spawn};
-use pippin_testing::tls::{Authority, Certified, Front, Manner};
+use pippin_testing::tls::{Authority, Certified, Front, FrontBehaviour};
 use pippin_testing::wire::capture::Capture;
 use pippin_testing::{frames, messages};
 
@@ -173,7 +173,7 @@ fn tls(io: IoChoice) {
     let authority = Authority::new();
     let certified = Certified { only_tls12: true, ..Certified::default() };
     let secured = authority.server(&certified);
-    let front = Front::spawn(server.address(), secured, Manner::default()).unwrap();
+    let front = Front::spawn(server.address(), secured, FrontBehaviour::default()).unwrap();
     let tls = trusting(&authority);
     Case::new("TLS, 10")
         .tls()
