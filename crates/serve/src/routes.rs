@@ -212,7 +212,7 @@ async fn all_metrics(State(store): Shared) -> Answer {
 
 /// The number of finished trials on the page around it.
 #[derive(Debug, Default, Deserialize)]
-struct Seen {
+struct FinishedTrials {
     #[serde(default)]
     seen: u64,
 }
@@ -220,7 +220,7 @@ struct Seen {
 async fn one_live(
     State(store): Shared,
     Path(id): Path<String>,
-    Query(Seen { seen }): Query<Seen>,
+    Query(FinishedTrials { seen }): Query<FinishedTrials>,
 ) -> Answer {
     apart(move || Ok(fragment(store.live_run(&id).map(|live| live::one(&live, seen))))).await
 }

@@ -9,7 +9,6 @@
 //! Servers that break the rules are rows of a table, which the test binary `hostile` walks.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
-mod patience;
 mod support;
 
 mod closing;

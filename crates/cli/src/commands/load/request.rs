@@ -17,7 +17,7 @@ use crate::exit::CliError;
 use crate::values::statuses_of;
 
 /// All requests of a load.
-pub struct Asked {
+pub struct LoadRequests {
     /// The server, with the path of the only request if there is no file.
     pub url: Url,
     /// The source of the requests, for titles: `requests of shop.jsonl`.
@@ -30,7 +30,7 @@ pub struct Asked {
 }
 
 /// The requests that the flags describe.
-pub fn all(arguments: &LoadArguments) -> Result<Asked, CliError> {
+pub fn all(arguments: &LoadArguments) -> Result<LoadRequests, CliError> {
     if let Some(url) = arguments.url.as_deref().map(Url::of_any).transpose()?
         && url.is_websocket
     {
@@ -45,7 +45,7 @@ pub fn all(arguments: &LoadArguments) -> Result<Asked, CliError> {
         (None, None, None) => {
             let url = Url::parse(arguments.url.as_deref().unwrap_or_default())?;
             let request = of(&arguments.request, &url.authority, &url.target)?;
-            Ok(Asked {
+            Ok(LoadRequests {
                 url,
                 file: None,
                 requests: vec![request].into(),
@@ -121,7 +121,7 @@ fn of_file(
     arguments: &LoadArguments,
     path: &Path,
     format: Option<Format>,
-) -> Result<Asked, CliError> {
+) -> Result<LoadRequests, CliError> {
     if format.is_none()
         && !path.exists()
         && crate::values::requests(&path.to_string_lossy()).is_ok()
@@ -143,7 +143,7 @@ fn of_file(
     let requests = Requests::weighted(requests, &weights)
         .map_err(|error| CliError::User(format!("{}: {error}", path.display())))?;
     let file = Some(format!("requests of {}", name_of(path)));
-    Ok(Asked { url, file, requests, scenario: None, messages: None })
+    Ok(LoadRequests { url, file, requests, scenario: None, messages: None })
 }
 
 /// The name of a file, for titles.
@@ -171,11 +171,17 @@ fn complete(
 }
 
 /// The steps of a file.
-fn of_scenario(arguments: &LoadArguments, path: &Path) -> Result<Asked, CliError> {
+fn of_scenario(arguments: &LoadArguments, path: &Path) -> Result<LoadRequests, CliError> {
     let url = server(arguments, path, &RequestFile::default())?;
     let (_, Steps { requests, scenario }) = steps(&arguments.request, path, &url.authority)?;
     let file = Some(format!("scenario {}", name_of(path)));
-    Ok(Asked { url, file, requests: requests.into(), scenario: Some(scenario), messages: None })
+    Ok(LoadRequests {
+        url,
+        file,
+        requests: requests.into(),
+        scenario: Some(scenario),
+        messages: None,
+    })
 }
 
 /// The steps of a file, first for this host with the headers and statuses of the flags, then as
@@ -255,7 +261,7 @@ pub fn in_workload(asked: &RequestArguments, path: &str) -> Result<workload::Req
     })
 }
 
-impl Asked {
+impl LoadRequests {
     /// The first request, in the form of a workload.
     pub fn in_workload(&self) -> workload::Request {
         let first = self.requests.first();
