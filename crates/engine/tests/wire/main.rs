@@ -87,7 +87,8 @@ fn obstacle() -> Option<&'static str> {
 /// Runs a test in a thread of its name, for messages that tell by it whose they are.
 fn run_alone(name: String, test: impl Fn() + Send + 'static) {
     let thread = std::thread::Builder::new().name(name);
-    if let Err(failure) = thread.spawn(|| patience::patiently(test)).unwrap().join() {
+    if let Err(failure) = thread.spawn(|| pippin_testing::patience::patiently(test)).unwrap().join()
+    {
         std::panic::resume_unwind(failure);
     }
 }

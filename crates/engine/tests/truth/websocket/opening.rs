@@ -8,7 +8,8 @@ use super::{messages, seen, serving, serving_raw};
 use crate::support::{
     MS, assert_takes, closed, closed_for, errors, ms, on_each_loop, open, quantile_ms, run, within,
 };
-use pippin_testing::patience::{in_time, patient_tests};
+use pippin_testing::patience::in_time;
+use pippin_testing::patient_tests;
 
 on_each_loop!(
     who_cannot_open_blocks_nobody,
