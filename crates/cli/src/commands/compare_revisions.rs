@@ -7,7 +7,7 @@ use pippin_lab::target::revision::{Repository, Revision, Worktree};
 use pippin_model::plan::{Plan, PlanOptions};
 use pippin_model::run::{RunRecord, RunState};
 use pippin_model::target::TargetId;
-use pippin_model::target::project::{FILE, Project, ProjectTarget, TargetSource};
+use pippin_model::target::project::{FILE, How, Project, ProjectTarget};
 use pippin_report::view::View;
 use pippin_stats::compare::{Comparison, Origin, compare};
 use std::slice;
@@ -15,7 +15,7 @@ use std::slice;
 use super::compare_measured::{endings, must_differ, tell_missing, trials_of, words};
 use super::compare_table::{Sides, conclude};
 use super::gates::seeded;
-use super::run::{How, folder, measure, write_page};
+use super::run::{How as Manner, folder, measure, write_page};
 use super::{Shared, catalog};
 use crate::arguments::CompareArguments;
 use crate::exit::{self, CliError};
@@ -68,7 +68,7 @@ pub fn run(
     }
     let ids: Vec<TargetId> = sides.iter().flat_map(|side| side.ids.clone()).collect();
     let plan = Plan { targets: ids.clone(), ..plan };
-    let manner = How::here(&folder, arguments.install, arguments.yes, arguments.seed);
+    let manner = Manner::here(&folder, arguments.install, arguments.yes, arguments.seed);
     let catalog = catalog.with_given(copies, []);
     let record = measure(shared, &catalog, plan, &manner)?;
     drop(worktrees);
@@ -112,7 +112,7 @@ pub fn targets_of<'a>(
     let targets: Vec<&ProjectTarget> = project
         .targets
         .values()
-        .filter(|target| target.how == TargetSource::Command && plan.targets.contains(&target.id()))
+        .filter(|target| target.how == How::Command && plan.targets.contains(&target.id()))
         .filter(|target| only.as_ref().is_none_or(|only| target.id().to_string() == *only))
         .collect();
     if targets.is_empty() {
@@ -147,7 +147,7 @@ pub fn copy(now: &ProjectTarget, worktree: &Worktree, end: &str) -> Result<Targe
             .map_err(|error| CliError::User(error.to_string()))?
             .targets
             .remove(&now.manifest.name)
-            .filter(|then| then.how == TargetSource::Command)
+            .filter(|then| then.how == How::Command)
     } else {
         None
     };

@@ -34,7 +34,7 @@ use pippin_store::Store;
 use std::path::Path;
 use std::time::Duration;
 
-use self::request::LoadRequests;
+use self::request::Asked;
 use super::gates::{Gates, files_must_be_writable};
 use super::revision_bases::RevisionBases;
 use super::run::keep_digest;
@@ -113,7 +113,7 @@ pub fn run(shared: &Shared, arguments: &LoadArguments) -> Result<u8, CliError> {
 
 /// What the engine is asked to do, without the profile. One connection to the server has shown that
 /// it answers.
-fn base_of(arguments: &LoadArguments, asked: &LoadRequests) -> Result<LoadSpec, CliError> {
+fn base_of(arguments: &LoadArguments, asked: &Asked) -> Result<LoadSpec, CliError> {
     let url = &asked.url;
     let protocol = protocol::of(&arguments.protocol, arguments.shape.pipeline, url)?;
     protocol::check(protocol, &asked.requests)?;

@@ -1,6 +1,6 @@
 //! The targets of a project file as the lab uses them.
 use pippin_model::target::manifest::{Install, Manifest};
-use pippin_model::target::project::{Project, ProjectTarget, TargetSource};
+use pippin_model::target::project::{How, Project, ProjectTarget};
 use std::path::Path;
 
 use crate::error::LabError;
@@ -23,9 +23,9 @@ pub fn of(target: &ProjectTarget, root: &Path) -> Result<Target, LabError> {
     let folder = root.join(&target.folder);
     let mut manifest = target.manifest.clone();
     let kind = match &target.how {
-        TargetSource::Command => Kind::Command,
-        TargetSource::Url(url) => Kind::Listening(Listening::at(url)?),
-        TargetSource::Image(reference) => {
+        How::Command => Kind::Command,
+        How::Url(url) => Kind::Listening(Listening::at(url)?),
+        How::Image(reference) => {
             let image = Image::named(reference).map_err(LabError::User)?;
             manifest =
                 Manifest { install: Some(Install { steps: vec![image.pull()] }), ..manifest };

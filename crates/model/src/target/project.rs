@@ -32,7 +32,7 @@ pub struct Project {
 #[derive(Debug, Clone, PartialEq)]
 pub struct ProjectTarget {
     /// How it is started.
-    pub how: TargetSource,
+    pub how: How,
     /// The folder of its commands, absolute or relative to the file.
     pub folder: PathBuf,
     /// The manifest with everything else.
@@ -41,7 +41,7 @@ pub struct ProjectTarget {
 
 /// How a target of a project file is started.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum TargetSource {
+pub enum How {
     /// By the command of its manifest.
     Command,
     /// It runs already, at this URL.
@@ -304,20 +304,20 @@ impl RawTarget {
             variants: Vec::new(),
             deviations: Vec::new(),
         };
-        if how == TargetSource::Command {
+        if how == How::Command {
             manifest.check_parts().map_err(|wrong| renamed(&wrong, below))?;
         }
         Ok(ProjectTarget { how, folder: self.folder.unwrap_or_else(|| ".".into()), manifest })
     }
 
     /// How it is started, and the command if there is one.
-    fn how(&self, below: &str) -> Result<(TargetSource, Command), Wrong> {
+    fn how(&self, below: &str) -> Result<(How, Command), Wrong> {
         match (&self.command, &self.url, &self.image) {
             (Some(command), None, None) => {
-                Ok((TargetSource::Command, command.split(&format!("{below}.command"))?))
+                Ok((How::Command, command.split(&format!("{below}.command"))?))
             }
-            (None, Some(url), None) => Ok((TargetSource::Url(url.clone()), Vec::new())),
-            (None, None, Some(image)) => Ok((TargetSource::Image(image.clone()), Vec::new())),
+            (None, Some(url), None) => Ok((How::Url(url.clone()), Vec::new())),
+            (None, None, Some(image)) => Ok((How::Image(image.clone()), Vec::new())),
             _ => {
                 let message = format!("[{below}] needs one of `command`, `url` and `image`");
                 Err(Wrong::at(below, message))
@@ -326,7 +326,7 @@ impl RawTarget {
     }
 
     /// Refuses keys that have no effect on this kind of target.
-    fn check_effect(&self, how: &TargetSource, below: &str) -> Result<(), Wrong> {
+    fn check_effect(&self, how: &How, below: &str) -> Result<(), Wrong> {
         let of_commands = [
             ("folder", self.folder.is_some()),
             ("build", !self.build.is_empty()),
@@ -339,9 +339,9 @@ impl RawTarget {
             ("stop", self.stop.is_some()),
         ];
         let (kind, useless) = match how {
-            TargetSource::Command => return Ok(()),
-            TargetSource::Image(_) => ("image", of_commands.to_vec()),
-            TargetSource::Url(_) => ("url", [&of_commands[..], &of_started].concat()),
+            How::Command => return Ok(()),
+            How::Image(_) => ("image", of_commands.to_vec()),
+            How::Url(_) => ("url", [&of_commands[..], &of_started].concat()),
         };
         match useless.into_iter().find(|(_, given)| *given) {
             None => Ok(()),
@@ -408,7 +408,7 @@ gate = ["p99 < 50ms", "errors < 0.1%"]
         assert_eq!(shop.manifest.start.command, ["node", "my server.js"]);
         assert_eq!(shop.manifest.workloads, ["item", "hello"]);
         assert_eq!(shop.manifest.install.as_ref().unwrap().steps, [["npm", "ci"]]);
-        assert_eq!(project.targets["old"].how, TargetSource::Url("http://127.0.0.1:3000".into()));
+        assert_eq!(project.targets["old"].how, How::Url("http://127.0.0.1:3000".into()));
         let item = &project.workloads["item"];
         assert_eq!((item.request.method.as_str(), item.answer.status), ("GET", 200));
         assert_eq!((item.samples(0, 10).len(), item.proofs.len()), (5, 1));

@@ -5,7 +5,7 @@ use pippin_model::load::websocket::{Messages, NUMBER_BYTES};
 use pippin_model::load::{BodyCheck, Check, Protocol, Request};
 
 use super::body::text_or_file;
-use super::request::{LoadRequests, headers};
+use super::request::{Asked, headers};
 use crate::arguments::LoadArguments;
 use crate::arguments::message::MessageArguments;
 use crate::exit::CliError;
@@ -14,7 +14,7 @@ use crate::exit::CliError;
 const BYTES: usize = 64;
 
 /// The messages that the flags describe, for a WebSocket at this URL.
-pub fn of(arguments: &LoadArguments, url: Url) -> Result<LoadRequests, CliError> {
+pub fn of(arguments: &LoadArguments, url: Url) -> Result<Asked, CliError> {
     refuse_http(arguments)?;
     let MessageArguments { message, message_size, binary, broadcast, any_answer } =
         &arguments.message;
@@ -41,7 +41,7 @@ pub fn of(arguments: &LoadArguments, url: Url) -> Result<LoadRequests, CliError>
     };
     check_request(&request, Protocol::WebSocket).map_err(CliError::User)?;
     let messages = Messages { binary: *binary, numbered: message.is_none(), broadcast: *broadcast };
-    Ok(LoadRequests {
+    Ok(Asked {
         url,
         file: None,
         requests: vec![request].into(),

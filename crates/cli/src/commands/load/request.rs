@@ -17,7 +17,7 @@ use crate::exit::CliError;
 use crate::values::statuses_of;
 
 /// All requests of a load.
-pub struct LoadRequests {
+pub struct Asked {
     /// The server, with the path of the only request if there is no file.
     pub url: Url,
     /// The source of the requests, for titles: `requests of shop.jsonl`.
@@ -30,7 +30,7 @@ pub struct LoadRequests {
 }
 
 /// The requests that the flags describe.
-pub fn all(arguments: &LoadArguments) -> Result<LoadRequests, CliError> {
+pub fn all(arguments: &LoadArguments) -> Result<Asked, CliError> {
     if let Some(url) = arguments.url.as_deref().map(Url::of_any).transpose()?
         && url.is_websocket
     {
@@ -45,7 +45,7 @@ pub fn all(arguments: &LoadArguments) -> Result<LoadRequests, CliError> {
         (None, None, None) => {
             let url = Url::parse(arguments.url.as_deref().unwrap_or_default())?;
             let request = of(&arguments.request, &url.authority, &url.target)?;
-            Ok(LoadRequests {
+            Ok(Asked {
                 url,
                 file: None,
                 requests: vec![request].into(),
@@ -121,7 +121,7 @@ fn of_file(
     arguments: &LoadArguments,
     path: &Path,
     format: Option<Format>,
-) -> Result<LoadRequests, CliError> {
+) -> Result<Asked, CliError> {
     if format.is_none()
         && !path.exists()
         && crate::values::requests(&path.to_string_lossy()).is_ok()
@@ -143,7 +143,7 @@ fn of_file(
     let requests = Requests::weighted(requests, &weights)
         .map_err(|error| CliError::User(format!("{}: {error}", path.display())))?;
     let file = Some(format!("requests of {}", name_of(path)));
-    Ok(LoadRequests { url, file, requests, scenario: None, messages: None })
+    Ok(Asked { url, file, requests, scenario: None, messages: None })
 }
 
 /// The name of a file, for titles.
@@ -171,17 +171,11 @@ fn complete(
 }
 
 /// The steps of a file.
-fn of_scenario(arguments: &LoadArguments, path: &Path) -> Result<LoadRequests, CliError> {
+fn of_scenario(arguments: &LoadArguments, path: &Path) -> Result<Asked, CliError> {
     let url = server(arguments, path, &RequestFile::default())?;
     let (_, Steps { requests, scenario }) = steps(&arguments.request, path, &url.authority)?;
     let file = Some(format!("scenario {}", name_of(path)));
-    Ok(LoadRequests {
-        url,
-        file,
-        requests: requests.into(),
-        scenario: Some(scenario),
-        messages: None,
-    })
+    Ok(Asked { url, file, requests: requests.into(), scenario: Some(scenario), messages: None })
 }
 
 /// The steps of a file, first for this host with the headers and statuses of the flags, then as
@@ -261,7 +255,7 @@ pub fn in_workload(asked: &RequestArguments, path: &str) -> Result<workload::Req
     })
 }
 
-impl LoadRequests {
+impl Asked {
     /// The first request, in the form of a workload.
     pub fn in_workload(&self) -> workload::Request {
         let first = self.requests.first();

@@ -29,7 +29,7 @@ pub struct Ask {
 
 /// What a server did.
 #[derive(Debug, Default)]
-pub struct Reaction {
+pub struct Seen {
     /// Its complete answers.
     pub answers: Vec<Response>,
     /// Interim answers.
@@ -40,7 +40,7 @@ pub struct Reaction {
     pub broken: Option<String>,
 }
 
-impl Reaction {
+impl Seen {
     /// The status of the first answer; `None` if there was none.
     pub fn status(&self) -> Option<u16> {
         self.answers.first().map(|answer| answer.status)
@@ -59,8 +59,8 @@ impl Reaction {
 }
 
 /// Asks once.
-pub fn with(address: SocketAddr, ask: &Ask) -> Reaction {
-    let mut seen = Reaction::default();
+pub fn with(address: SocketAddr, ask: &Ask) -> Seen {
+    let mut seen = Seen::default();
     if let Err(error) = talk(address, ask, &mut seen) {
         match error.kind() {
             ErrorKind::WouldBlock | ErrorKind::TimedOut => {}
@@ -71,7 +71,7 @@ pub fn with(address: SocketAddr, ask: &Ask) -> Reaction {
     seen
 }
 
-fn talk(address: SocketAddr, ask: &Ask, seen: &mut Reaction) -> std::io::Result<()> {
+fn talk(address: SocketAddr, ask: &Ask, seen: &mut Seen) -> std::io::Result<()> {
     let mut stream = TcpStream::connect_timeout(&address, LIMIT)?;
     stream.set_nodelay(true)?;
     stream.set_write_timeout(Some(LIMIT))?;
@@ -137,12 +137,12 @@ impl<'a> Answers<'a> {
         }
     }
 
-    fn are_enough(&self, seen: &Reaction) -> bool {
+    fn are_enough(&self, seen: &Seen) -> bool {
         seen.answers.len() >= self.ask.answers
             || self.ask.interim_is_enough && !seen.interim.is_empty()
     }
 
-    fn take(&mut self, mut bytes: &[u8], seen: &mut Reaction) {
+    fn take(&mut self, mut bytes: &[u8], seen: &mut Seen) {
         while !bytes.is_empty() {
             let step = self.decoder.decode(bytes, &self.rules, &mut self.cache, &mut self.next);
             seen.interim.append(&mut self.next.interim);
@@ -163,13 +163,13 @@ impl<'a> Answers<'a> {
         }
     }
 
-    fn finish(&mut self, seen: &mut Reaction) {
+    fn finish(&mut self, seen: &mut Seen) {
         seen.answers.push(std::mem::take(&mut self.next));
         self.decoder = Decoder::new();
     }
 
     /// The connection has ended: an answer without a length is complete now.
-    fn end(&mut self, seen: &mut Reaction) {
+    fn end(&mut self, seen: &mut Seen) {
         match self.decoder.eof() {
             Eof::Complete => self.finish(seen),
             Eof::BeforeAnswer => {}

@@ -1,7 +1,7 @@
 //! What is asked, and which answers are right.
 use pippin_model::target::conformance::Level;
 
-use super::exchange::{Ask, Reaction};
+use super::exchange::{Ask, Seen};
 
 /// One question.
 pub struct Probe {
@@ -17,7 +17,7 @@ pub struct Probe {
     /// What is sent.
     pub ask: Ask,
     /// Whether this is right.
-    pub is_right: fn(&Reaction) -> bool,
+    pub is_right: fn(&Seen) -> bool,
 }
 
 impl Probe {
@@ -66,37 +66,37 @@ impl Probe {
 
 use Level::{Must, Note, Should};
 
-fn is_ok(seen: &Reaction) -> bool {
+fn is_ok(seen: &Seen) -> bool {
     seen.broken.is_none() && seen.status() == Some(200)
 }
 
 /// Any answer that refuses, or the end of the connection without an answer.
-fn is_refused(seen: &Reaction) -> bool {
+fn is_refused(seen: &Seen) -> bool {
     match seen.status() {
         Some(status) => (400..600).contains(&status),
         None => seen.closed && seen.broken.is_none(),
     }
 }
 
-fn is_bad_request(seen: &Reaction) -> bool {
+fn is_bad_request(seen: &Seen) -> bool {
     seen.status() == Some(400)
 }
 
-fn ends_answered(seen: &Reaction) -> bool {
+fn ends_answered(seen: &Seen) -> bool {
     is_ok(seen) && seen.closed
 }
 
-fn is_answered(seen: &Reaction) -> bool {
+fn is_answered(seen: &Seen) -> bool {
     seen.broken.is_none() && seen.status().is_some()
 }
 
 /// Two answers in order: the server did not take the second request for a part of the first.
-fn is_in_step(seen: &Reaction) -> bool {
+fn is_in_step(seen: &Seen) -> bool {
     seen.broken.is_none() && seen.answers.len() == 2 && seen.answers[1].status == 200
 }
 
 /// Two answers in order, or the connection ended after the first.
-fn is_in_step_or_ended(seen: &Reaction) -> bool {
+fn is_in_step_or_ended(seen: &Seen) -> bool {
     is_in_step(seen) || seen.broken.is_none() && seen.answers.len() == 1 && seen.closed
 }
 
@@ -105,7 +105,7 @@ const fn probe(
     section: &'static str,
     level: Level,
     text: &'static str,
-    is_right: fn(&Reaction) -> bool,
+    is_right: fn(&Seen) -> bool,
 ) -> Probe {
     let ask = Ask {
         pieces: Vec::new(),
@@ -332,10 +332,10 @@ const METHODS: [Probe; 6] = [
     ),
 ];
 
-fn is_refused_or_ok(seen: &Reaction) -> bool {
+fn is_refused_or_ok(seen: &Seen) -> bool {
     is_refused(seen) || is_ok(seen)
 }
 
-fn is_answered_or_ended(seen: &Reaction) -> bool {
+fn is_answered_or_ended(seen: &Seen) -> bool {
     is_answered(seen) || seen.closed
 }
