@@ -73,7 +73,6 @@ pub enum Command {
     /// Show a run again, on the terminal or as a page.
     Report(ReportArguments),
     /// Estimate how many devices a machine can serve, from measured device runs.
-    #[command(alias = "capacity")]
     DevicePlan(DevicePlanArguments),
     /// Compare runs, servers or revisions, with intervals; for continuous integration too.
     Compare(Box<CompareArguments>),

@@ -77,7 +77,7 @@ const fn store_code(error: &StoreError) -> u8 {
     match error {
         StoreError::Foreign { .. }
         | StoreError::Newer { .. }
-        | StoreError::OlderReadOnly { .. }
+        | StoreError::Older { .. }
         | StoreError::ReadOnly { .. }
         | StoreError::UnknownRun(..) => USER_ERROR,
         StoreError::Full { .. }

@@ -1,11 +1,11 @@
 //! `--image`: real containers, if podman can start them on this machine.
 use super::support::{Checkout, Started, cheat, command, pippin_with, skip};
-use crate::patience::in_time;
 use pippin_model::host::usage::Role;
+use pippin_testing::patience::in_time;
 use std::io::Write;
 use std::process::{Command, Output, Stdio};
 
-crate::patience::patient_tests!(images_are_started_measured_and_removed);
+pippin_testing::patient_tests!(images_are_started_measured_and_removed);
 
 const TEST: &str = "containers: images are started, measured and removed";
 

@@ -1,15 +1,15 @@
 //! `pippin load` against servers whose behaviour is known.
 use super::support::{Checkout, Outcome, pippin, start};
-use crate::patience::in_time;
-use pippin_reference::Running;
-use pippin_reference::scripted::{Account, Answer, Received, Script, spawn};
+use pippin_testing::Running;
+use pippin_testing::patience::in_time;
+use pippin_testing::scripted::{Account, Answer, Received, Script, spawn};
 use serde_json::Value;
 use std::io::{Read, Write};
 use std::os::fd::AsRawFd as _;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-crate::patience::patient_tests!(
+pippin_testing::patient_tests!(
     devices_have_phases,
     connections_that_the_server_does_not_accept_are_told_of,
     a_short_listen_queue_is_named_as_the_reason_for_missing_connections,

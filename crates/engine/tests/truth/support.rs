@@ -1,5 +1,5 @@
 //! Loads for the tests, and what must hold in every one of them.
-use crate::patience::in_time;
+use pippin_testing::patience::in_time;
 use std::net::SocketAddr;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
@@ -12,16 +12,16 @@ use pippin_model::load::{
 };
 use pippin_model::result::histogram::Histogram;
 use pippin_model::result::{ErrorKind, LoadResult, Measured};
-use pippin_reference::tls::Authority;
+use pippin_testing::tls::Authority;
 
 /// Makes a test on each event loop of functions that take it.
 macro_rules! on_each_loop {
     ($($name:ident),+ $(,)?) => {
         mod epoll {
-            $(#[test] fn $name() { crate::patience::patiently(|| super::$name(pippin_model::load::IoChoice::Epoll)); })+
+            $(#[test] fn $name() { pippin_testing::patience::patiently(|| super::$name(pippin_model::load::IoChoice::Epoll)); })+
         }
         mod io_uring {
-            $(#[test] fn $name() { crate::patience::patiently(|| super::$name(pippin_model::load::IoChoice::IoUring)); })+
+            $(#[test] fn $name() { pippin_testing::patience::patiently(|| super::$name(pippin_model::load::IoChoice::IoUring)); })+
         }
     };
 }

@@ -72,8 +72,8 @@ pub fn probe(address: SocketAddr, path: &str) -> Vec<Conformance> {
 mod tests {
     use super::*;
     use pippin_model::target::conformance::Level;
-    use pippin_reference::Running;
-    use pippin_reference::scripted::{self, Answer, Script, spawn};
+    use pippin_testing::Running;
+    use pippin_testing::scripted::{self, Answer, Script, spawn};
 
     #[test]
     fn every_probe_names_its_section_once() {

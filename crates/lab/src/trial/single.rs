@@ -53,7 +53,7 @@ mod tests {
     use super::*;
     use crate::load::base;
     use pippin_model::load::Request;
-    use pippin_reference::scripted::{Answer, Script, spawn};
+    use pippin_testing::scripted::{Answer, Script, spawn};
     use std::time::Duration;
 
     #[test]

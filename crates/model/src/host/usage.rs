@@ -30,7 +30,6 @@ pub struct UsageSample {
     pub log_bytes: Option<u64>,
     /// Connections in the listen queue of the target's port: open for the client, but not accepted
     /// by the target.
-    #[serde(default)]
     pub listen_queue: Option<u64>,
     /// The backlog of the target's port: how many connections may wait in its listen queue.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -121,17 +120,14 @@ pub struct HostSample {
     /// Time stolen by the hypervisor since boot over all processors, nanoseconds.
     pub steal_ns: Option<u64>,
     /// Stolen time of every processor, by its number, in nanoseconds.
-    #[serde(default)]
     pub steal_ns_by_cpu: BTreeMap<u32, u64>,
     /// Time in hard and soft interrupts since boot over all processors, in nanoseconds, part of
     /// `busy_ns`. `None` if the kernel bills it to the interrupted processes (without
     /// CONFIG_IRQ_TIME_ACCOUNTING), so that it is already in the roles' CPU time.
-    #[serde(default)]
     pub interrupt_ns: Option<u64>,
     /// CPU time since boot of all processes that belong to no role, with the children they waited
     /// for, in nanoseconds. `None` if not all processes of the host are visible, and in most
     /// samples, because it is costly.
-    #[serde(default)]
     pub outsiders_ns: Option<u64>,
     /// Connections dropped because a listen queue was full (TcpExt ListenOverflows).
     pub listen_overflows: Option<u64>,
@@ -197,13 +193,11 @@ pub struct Usage {
     /// Cores kept busy by everything outside of the roles, without interrupts.
     pub foreign_cores: Option<f64>,
     /// Cores kept busy by interrupts, if the kernel does not bill them to processes.
-    #[serde(default)]
     pub interrupt_cores: Option<f64>,
     /// Cores' worth of time stolen by the hypervisor.
     pub steal_cores: Option<f64>,
     /// Stolen share (0 to 1) of every processor. A hypervisor can only take time from a processor
     /// that has something to do.
-    #[serde(default)]
     pub stolen_by_cpu: BTreeMap<u32, f64>,
     /// Busy share (0 to 1) of every processor.
     pub busy_by_cpu: BTreeMap<u32, f64>,
@@ -216,7 +210,6 @@ pub struct Usage {
     /// Bytes that the target wrote to its log.
     pub log_bytes: Option<u64>,
     /// Connections that waited for the target to accept them: mean and highest of the samples.
-    #[serde(default)]
     pub listen_queue: Option<(f64, u64)>,
     /// How many may wait there, as the target asked when it began to listen.
     #[serde(default, skip_serializing_if = "Option::is_none")]

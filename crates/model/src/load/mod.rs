@@ -35,7 +35,6 @@ pub struct LoadSpec {
     /// How connections are secured; `None` is plain TCP.
     pub tls: Option<TlsSpec>,
     /// The protocol.
-    #[serde(default)]
     pub protocol: Protocol,
     /// The messages over WebSocket; `None` over other protocols.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -75,7 +74,6 @@ pub struct LoadSpec {
     pub seed: u64,
     /// Which part of the load this is. Everything else describes the whole load, except `threads`
     /// and `cores`, which are those of this part.
-    #[serde(default)]
     pub slice: Part,
 }
 
@@ -153,14 +151,9 @@ pub struct Part {
     /// Its first unit, from 0.
     pub nth: u32,
     /// The number of its units.
-    #[serde(default = "one")]
     pub width: u32,
     /// The number of units of the whole load.
     pub of: u32,
-}
-
-const fn one() -> u32 {
-    1
 }
 
 impl Part {
@@ -262,7 +255,6 @@ pub struct Connections {
     pub pipeline: u32,
     /// How many users share a connection, each with its own stream for each request; 1 unless the
     /// protocol is HTTP/2.
-    #[serde(default = "one")]
     pub streams: u32,
 }
 

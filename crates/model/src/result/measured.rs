@@ -19,7 +19,7 @@ pub struct Measured {
     /// goodput use these. `requests` follows the requests that were due within the stretch. The two
     /// differ by the requests that were under way at either end.
     pub answered: Answered,
-    /// Those of them with a status of 200 to 299; `None` in older records.
+    /// Those of them with a status of 200 to 299; `None` if it is not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub successes: Option<Successes>,
     /// Complete answers by status class.
@@ -31,7 +31,6 @@ pub struct Measured {
     /// Bytes sent and received.
     pub bytes: ByteCounts,
     /// Which clock ended the spans of its answers.
-    #[serde(default)]
     pub stamps: StampCounts,
     /// Time spans.
     pub spans: Spans,
@@ -133,7 +132,6 @@ pub struct StepMeasured {
     /// From the instant at which the request was due to the arrival of the answer.
     pub response_time: Histogram,
     /// The first error, for people.
-    #[serde(default)]
     pub example: Option<String>,
 }
 

@@ -60,7 +60,6 @@ pub struct LoadResult {
     /// The generator's cost of the load.
     pub generator: GeneratorUse,
     /// The TLS parameters; `None` for plain HTTP.
-    #[serde(default)]
     pub tls: Option<TlsUse>,
     /// What happened on WebSockets; `None` over other protocols.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -80,7 +79,6 @@ pub struct WarmUpResult {
     /// Requests completed in it; no other figure counts them.
     pub completed: u64,
     /// Errors in it by kind, including wrong answers; no other figure counts them.
-    #[serde(default)]
     pub errors: BTreeMap<ErrorKind, u64>,
 }
 
@@ -111,7 +109,6 @@ pub struct GeneratorUse {
     pub syscalls: Option<u64>,
     /// How often the time of day was set during the load. For answers that were unread at that
     /// moment, the arrival is not known ([`StampCounts::user_space`]).
-    #[serde(default)]
     pub clock_steps: u64,
 }
 

@@ -33,7 +33,6 @@ pub struct Spans {
     /// as its last answer has arrived, even if it was not read yet.
     pub own_lag: Histogram,
     /// From the arrival of an answer to the instant at which the generator read it.
-    #[serde(default)]
     pub pick_up_lag: Histogram,
 }
 

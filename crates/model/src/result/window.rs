@@ -35,7 +35,7 @@ pub struct Window {
     pub response_max_ns: Option<u64>,
     /// Mean response time.
     pub response_mean_ns: Option<f64>,
-    /// The distribution of these response times; empty in records of older versions.
+    /// The distribution of these response times; empty if nothing was answered.
     #[serde(default, skip_serializing_if = "ResponseBins::is_empty")]
     pub response_bins: ResponseBins,
     /// Send lag of the requests that were sent in it.

@@ -86,24 +86,19 @@ pub struct TrialRecord {
     /// Nanoseconds since 1970 when the target was started.
     pub started_unix_ns: u64,
     /// The generator's task, with everything resolved: requests, timeouts, threads. `None` if the
-    /// trial failed before, and in older records.
-    #[serde(default)]
+    /// trial failed before.
     pub load_spec: Option<LoadSpec>,
     /// The generator's measurement; `None` if the trial failed before.
     pub load: Option<LoadResult>,
     /// The slices of the trial, in the order of their rounds; empty if it was measured in one
     /// stretch. `load` and `usage` sum up the used ones.
-    #[serde(default)]
     pub slices: Vec<Slice>,
     /// The time of single requests before the load. `None` if none were made: in loads of a URL,
-    /// whose server must get no unrequested requests, and in older records.
-    #[serde(default)]
+    /// whose server must get no unrequested requests.
     pub single: Option<Single>,
     /// The targets beside it; `None` if it was measured in one stretch.
-    #[serde(default)]
     pub company: Option<Company>,
     /// The agents that applied the load together; empty if this process did.
-    #[serde(default)]
     pub agents: Vec<AgentPart>,
     /// The kernel's figures over the measured part.
     pub usage: Option<Usage>,
@@ -196,7 +191,6 @@ pub struct ProofOutcome {
     /// `None` if it holds, otherwise the expected and the actual answer.
     pub failure: Option<String>,
     /// A remark about something that is allowed but worth knowing.
-    #[serde(default)]
     pub remark: Option<String>,
 }
 

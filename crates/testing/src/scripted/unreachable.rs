@@ -4,8 +4,8 @@ use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::time::Duration;
 
-use crate::error::Error;
-use crate::socket;
+use pippin_reference::Error;
+use pippin_reference::socket;
 
 /// A port that is taken but not listened on: connecting is refused, and nobody else can begin to
 /// listen there.

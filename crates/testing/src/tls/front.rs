@@ -10,16 +10,16 @@ use std::time::{Duration, Instant};
 
 use rustls::{HandshakeKind, ServerConfig, ServerConnection};
 
-use crate::error::Error;
-use crate::handle::lock;
-use crate::socket;
+use pippin_reference::Error;
+use pippin_reference::handle::lock;
+use pippin_reference::socket;
 
 /// The longest wait before the front checks whether it should stop.
 const STOP_CHECK_MS: i32 = 20;
 
 /// How the front behaves.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Manner {
+pub struct FrontBehaviour {
     /// Waits so long before it answers the first message of the handshake.
     pub handshake_delay: Duration,
     /// Reads the first message and never answers it.
@@ -65,7 +65,7 @@ pub struct Front {
 struct Shared {
     backend: SocketAddr,
     config: Arc<ServerConfig>,
-    manner: Manner,
+    manner: FrontBehaviour,
     stop: AtomicBool,
     account: Mutex<FrontAccount>,
 }
@@ -78,7 +78,7 @@ impl Front {
     pub fn spawn(
         backend: SocketAddr,
         config: Arc<ServerConfig>,
-        manner: Manner,
+        manner: FrontBehaviour,
     ) -> Result<Self, Error> {
         let listener = socket::listen(SocketAddr::from(([127, 0, 0, 1], 0)), false)?;
         let address = listener

@@ -3,7 +3,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use super::capture::Segment;
 use super::stream::Stream;
-use crate::Error;
+use pippin_reference::Error;
 
 /// What the wire says of one load, in nanoseconds, each sorted.
 #[derive(Debug, Default)]

@@ -2,12 +2,12 @@
 //! server.
 //!
 //! ```
-//! use pippin_reference::scripted::{Answer, Script, spawn};
-//! use pippin_reference::tls::{Authority, Certified, Front, Manner};
+//! use pippin_testing::scripted::{Answer, Script, spawn};
+//! use pippin_testing::tls::{Authority, Certified, Front, FrontBehaviour};
 //! let server = spawn(Script::always(Answer::ok(b"hello")))?;
 //! let authority = Authority::new();
 //! let config = authority.server(&Certified::default());
-//! let front = Front::spawn(server.address(), config, Manner::default())?;
+//! let front = Front::spawn(server.address(), config, FrontBehaviour::default())?;
 //! // A client that trusts `authority.pem()` now finds the scripted server behind it.
 //! assert_eq!(front.account().handshakes, 0);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
@@ -16,4 +16,4 @@ mod certificates;
 mod front;
 
 pub use certificates::{Authority, Certified};
-pub use front::{Front, FrontAccount, Manner};
+pub use front::{Front, FrontAccount, FrontBehaviour};

@@ -8,15 +8,14 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use super::{Act, Behaviour, Does, On, Speaks};
-use crate::error::Error;
 use crate::frames::{self, kind};
 use crate::scripted::{Refusing, Unaccepting};
-use crate::socket;
+use pippin_reference::Error;
+use pippin_reference::socket;
 
 /// How long a read waits before it checks whether the server should stop.
 const STOP_CHECK: Duration = Duration::from_millis(20);
 /// Plaintext that is handed to TLS at a time.
-#[cfg(feature = "tls")]
 const PIECE_BYTES: usize = 16 * 1024;
 /// A client of HTTP/2 sends this first (RFC 9113 section 3.4).
 const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
@@ -66,7 +65,6 @@ pub fn spawn(behaviour: &Behaviour) -> Result<Server, Error> {
 ///
 /// # Errors
 /// If there is no free port, or no thread can be started.
-#[cfg(feature = "tls")]
 pub fn spawn_secured(
     behaviour: &Behaviour,
     config: Arc<rustls::ServerConfig>,
@@ -189,13 +187,11 @@ fn is_timeout(error: &io::Error) -> bool {
     matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut)
 }
 
-#[cfg(feature = "tls")]
 struct Secured {
     stream: TcpStream,
     tls: rustls::ServerConnection,
 }
 
-#[cfg(feature = "tls")]
 impl Secured {
     fn accept(stream: TcpStream, config: Arc<rustls::ServerConfig>) -> io::Result<Self> {
         let tls = rustls::ServerConnection::new(config).map_err(io::Error::other)?;
@@ -218,7 +214,6 @@ impl Secured {
     }
 }
 
-#[cfg(feature = "tls")]
 impl Wire for Secured {
     fn receive(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         loop {

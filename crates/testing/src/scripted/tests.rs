@@ -1,7 +1,7 @@
 //! The scripted server does what its scripts say, seen by a plain blocking client.
 use super::{Account, Answer, OnConnect, Script, spawn};
-use crate::Running;
-use crate::clock::monotonic_ns;
+use pippin_reference::Running;
+use pippin_reference::monotonic_ns;
 use rand::RngExt as _;
 use std::io::{ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream};

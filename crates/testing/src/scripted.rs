@@ -5,7 +5,7 @@
 //! request and how. Instants in the [`Account`] are CLOCK_MONOTONIC, as the engine's.
 //!
 //! ```
-//! use pippin_reference::scripted::{Answer, Script, spawn};
+//! use pippin_testing::scripted::{Answer, Script, spawn};
 //! use std::time::Duration;
 //! // Every tenth request fails, the others pause for 30 ms in the middle of their head; each
 //! // connection ends after 100 answers.
@@ -32,8 +32,8 @@ use std::net::TcpListener;
 use std::sync::Mutex;
 use std::sync::atomic::AtomicBool;
 
-use crate::error::Error;
-use crate::handle::{Running, lock};
+use pippin_reference::Error;
+use pippin_reference::handle::{Running, Total, lock};
 
 pub use account::{Account, Exchange};
 pub use answer::Answer;
@@ -61,18 +61,9 @@ pub fn spawn(script: Script) -> Result<Running<Account>, Error> {
     })
 }
 
-impl Running<Account> {
-    /// What the server saw and did so far.
-    #[must_use]
-    pub fn account(&self) -> Account {
-        self.accounts().into_iter().next().unwrap_or_default()
-    }
-
-    /// Stops the server and returns its final account.
-    ///
-    /// # Errors
-    /// If the server had failed.
-    pub fn stop(self) -> Result<Account, Error> {
-        Ok(self.finish()?.into_iter().next().unwrap_or_default())
+impl Total for Account {
+    fn total(accounts: &[Self]) -> Self {
+        // Its one thread follows the script.
+        accounts.first().cloned().unwrap_or_default()
     }
 }

@@ -38,23 +38,19 @@ impl Naps {
 }
 
 /// Makes a test of each of these functions.
-#[allow(unused_macros)] // the truth tests make theirs on each event loop
+#[macro_export]
 macro_rules! patient_tests {
     ($($name:ident),+ $(,)?) => {
         mod patient {
-            $(#[test] fn $name() { crate::patience::patiently(super::$name); })+
+            $(#[test] fn $name() { $crate::patience::patiently(super::$name); })+
         }
     };
 }
-#[allow(unused_imports)]
-pub(crate) use patient_tests;
-
 /// A bound in time that was missed.
 struct Late(String);
 
 /// Demands what a machine without a moment to spare may break and a right program never breaks:
 /// that something did not take too long, or that enough was done in its time.
-#[allow(dead_code)] // not every test binary has such a bound
 #[track_caller]
 pub fn in_time(holds: bool, what: impl FnOnce() -> String) {
     if !holds {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 
-use crate::Error;
+use pippin_reference::Error;
 
 /// A TCP segment over IPv4.
 #[derive(Debug, Clone)]

@@ -14,7 +14,7 @@
 //! | `server` | serves any of them |
 //!
 //! ```
-//! use pippin_reference::hostile::{Behaviour, Over, behaviours, spawn};
+//! use pippin_testing::hostile::{Behaviour, Over, behaviours, spawn};
 //! let all: Vec<Behaviour> = behaviours().collect();
 //! let one = all.iter().find(|one| one.name == "a status of letters").unwrap();
 //! assert_eq!(one.over, Over::Both);
@@ -35,7 +35,6 @@ mod records;
 mod server;
 mod status_lines;
 
-#[cfg(feature = "tls")]
 pub use server::spawn_secured;
 pub use server::{Server, spawn};
 

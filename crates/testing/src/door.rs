@@ -7,7 +7,7 @@ use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
-use crate::handle::lock;
+use pippin_reference::handle::lock;
 
 /// What each connection begins with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

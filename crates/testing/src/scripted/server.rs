@@ -15,13 +15,13 @@ use super::account::{Account, Exchange};
 use super::answer::{Answer, End, Step};
 use super::connection::Connection;
 use super::script::{OnConnect, Received, Script, StallAt};
-use crate::clock::monotonic_ns;
-use crate::error::Error;
-use crate::handle::lock;
-use crate::poller::{Event, Interest, Poller};
-use crate::request::{Parsed, parse};
-use crate::socket;
-use crate::wheel::Wheel;
+use pippin_reference::Error;
+use pippin_reference::handle::lock;
+use pippin_reference::monotonic_ns;
+use pippin_reference::poller::{Event, Interest, Poller};
+use pippin_reference::request::{Parsed, parse};
+use pippin_reference::socket;
+use pippin_reference::wheel::Wheel;
 
 /// How long the loop sleeps at most before it looks whether it should stop.
 const STOP_CHECK_NS: u64 = 20_000_000;
