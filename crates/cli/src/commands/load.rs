@@ -122,6 +122,7 @@ fn base_of(arguments: &LoadArguments, asked: &Asked) -> Result<LoadSpec, CliErro
     let connect = Duration::from_nanos(timeouts.connect_ns);
     let reach = reach::of(arguments, url, connect)?;
     let base = LoadSpec {
+        by_request: true,
         tls,
         protocol,
         messages: asked.messages,

@@ -291,7 +291,7 @@ fn wrong_statuses_and_bodies_are_invalid() {
         spawn(Script::always(Answer::new(503, b"busy").delay(Duration::from_millis(5)))).unwrap();
     let result = json(&busy, &["-c", "1", "-n", "20"], &[3]);
     assert_eq!(
-        (&result["errors"]["wrong_status"], &result["status"]["s5xx"], &result["verdict"]),
+        (&result["errors"]["wrong_status"], &result["status"]["codes"]["500"], &result["verdict"]),
         (&20.into(), &20.into(), &"INVALID".into())
     );
     assert_eq!(result["goodput_per_s"], 0.0);

@@ -205,6 +205,8 @@ pub(crate) trait Answers {
     /// come in order.
     #[inline]
     fn head_bytes(&mut self, _template: u32, _raw: &[u8]) {}
+    /// Why the answer that is being read must be rejected.
+    fn refused(&mut self, _why: &'static str) {}
     /// A piece of the body of the answer to this request.
     fn body(&mut self, tag: u32, template: u32, piece: &[u8]);
     /// The present connection has the whole answer to this request; only where every connection is

@@ -397,7 +397,7 @@ impl ExampleTrial {
             requests,
             answered: Answered { completed: requests.completed, good: requests.good },
             successes: None,
-            status: StatusCounts { s2xx: requests.good, ..StatusCounts::default() },
+            status: StatusCounts { interim: 0, codes: [(200, requests.good)].into() },
             errors: self.errors.clone(),
             connections: ConnectionCounts {
                 asked: self.connections,
@@ -416,7 +416,7 @@ impl ExampleTrial {
                 shared: self.shared_stamps,
             }),
             spans,
-            steps: Vec::new(),
+            ..Measured::default()
         }
     }
 

@@ -70,6 +70,9 @@ pub struct LoadSpec {
     /// Open loop: how long before a deadline a thread stops sleeping and polls, in nanoseconds;
     /// `None` is the engine's default.
     pub spin_ns: Option<u64>,
+    /// Whether the result has a table of the paths, if the requests have more than one.
+    #[serde(default)]
+    pub by_request: bool,
     /// The seed of arrivals, think times and staggering.
     pub seed: u64,
     /// Which part of the load this is. Everything else describes the whole load, except `threads`
@@ -101,6 +104,7 @@ impl Default for LoadSpec {
             cores: Vec::new(),
             io: IoChoice::Auto,
             spin_ns: None,
+            by_request: false,
             seed: 1,
             slice: Part::WHOLE,
         }
@@ -407,7 +411,7 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { head_bytes: 64 * 1024, body_bytes: 1 << 30 }
+        Self { head_bytes: 300 * 1024, body_bytes: 1 << 30 }
     }
 }
 

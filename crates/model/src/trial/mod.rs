@@ -15,6 +15,7 @@ pub mod sequence;
 pub mod slice;
 
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use crate::host::usage::{Usage, UsageSample};
@@ -129,6 +130,17 @@ pub struct TrialRecord {
 }
 
 impl TrialRecord {
+    /// What is kept of it: everything but the first errors and the place of redirections, which may
+    /// hold what a server sends to one user alone.
+    #[must_use]
+    pub fn for_record(&self) -> Cow<'_, Self> {
+        if !self.load.as_ref().is_some_and(LoadResult::has_firsts) {
+            return Cow::Borrowed(self);
+        }
+        let load = self.load.as_ref().map(LoadResult::without_firsts);
+        Cow::Owned(Self { load, ..self.clone() })
+    }
+
     /// A trial about which nothing is known yet. It has no result.
     #[must_use]
     pub const fn begun(spec: TrialSpec, started_unix_ns: u64) -> Self {

@@ -32,7 +32,8 @@ fn write_one(page: &mut Page, load: &LoadView, row: Option<&Row>) {
     write_rate(page, load);
     write_response_times(page, &load.response_time, row);
     walks::write(page, &load.scenario);
-    write_errors(load, &mut page.out);
+    walks::write_paths(page, &load.by_request);
+    write_errors(page, load);
     write_verdict(page, load);
     let out = &mut page.out;
     write_measured(load, out);
@@ -265,18 +266,14 @@ fn write_status(load: &LoadView, out: &mut String) {
     if load.websocket.is_some() {
         return;
     }
-    let s = &load.status;
-    line(
-        out,
-        &format!(
-            "Status       2xx {}, 3xx {}, 4xx {}, 5xx {}, other {}",
-            whole(s.s2xx),
-            whole(s.s3xx),
-            whole(s.s4xx),
-            whole(s.s5xx),
-            whole(s.other)
-        ),
-    );
+    let codes = load.status.codes.iter();
+    let codes: Vec<String> =
+        codes.map(|(code, count)| format!("{code}: {}", whole(*count))).collect();
+    let codes = if codes.is_empty() { "no answer".into() } else { codes.join(", ") };
+    line(out, &format!("Status       {codes}"));
+    if let Some(place) = &load.redirected_to {
+        line(out, &format!("             the first redirection leads to {place}"));
+    }
 }
 
 fn write_websocket(load: &LoadView, out: &mut String) {
@@ -426,11 +423,16 @@ fn write_phases(load: &LoadView, out: &mut String) {
     }
 }
 
-fn write_errors(load: &LoadView, out: &mut String) {
-    if !load.errors.is_empty() {
-        let kinds: Vec<String> =
-            load.errors.iter().map(|(kind, count)| format!("{} {count}", kind.name())).collect();
-        line(out, &format!("Errors       {}", kinds.join(", ")));
+/// How many errors of each kind there were, and what the first of each looked like.
+fn write_errors(page: &mut Page, load: &LoadView) {
+    if load.errors.is_empty() {
+        return;
+    }
+    let kinds: Vec<String> =
+        load.errors.iter().map(|(kind, count)| format!("{} {count}", kind.name())).collect();
+    page.line(&format!("Errors       {}", kinds.join(", ")));
+    for (kind, first) in &load.firsts {
+        page.paragraph("  first      ", &format!("{}: {}", kind.name(), first.in_words()));
     }
 }
 

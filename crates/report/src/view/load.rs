@@ -6,8 +6,8 @@ use pippin_model::load::websocket::WebSocketUse;
 use pippin_model::load::{LoadSpec, Protocol};
 use pippin_model::result::histogram::Summary;
 use pippin_model::result::{
-    ByteCounts, ConnectionCounts, ErrorKind, LoadResult, Measured, Phase, RequestCounts,
-    StatusCounts, Window,
+    ByteCounts, ConnectionCounts, ErrorKind, FirstError, LoadResult, Measured, Phase,
+    RequestCounts, StatusCounts, Window,
 };
 use pippin_model::run::{RunRecord, ServerProcess, UrlServer};
 use pippin_model::trial::TrialRecord;
@@ -58,6 +58,12 @@ pub struct LoadView {
     /// Which clock timed the arrivals: `kernel`, `user space` or `kernel and user space`.
     pub stamps: Option<String>,
     pub errors: BTreeMap<ErrorKind, u64>,
+    /// The first error of each kind; absent where it is not kept.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub firsts: BTreeMap<ErrorKind, FirstError>,
+    /// Where the first redirection led to; absent if there was none, or it is not kept.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub redirected_to: Option<String>,
     pub connections: ConnectionCounts,
     /// How many connections were with the target on average; the generator held the others. Null
     /// except for closed loops without think time.
@@ -76,6 +82,9 @@ pub struct LoadView {
     /// The steps of a scenario; empty for other loads.
     #[serde(default)]
     pub scenario: Vec<StepView>,
+    /// Each path of the requests, the worst first; absent where there is only one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub by_request: Vec<StepView>,
     pub windows: Vec<Window>,
     /// The agents that applied it together, each with its own figures; empty if this machine did.
     #[serde(default)]
@@ -180,7 +189,7 @@ impl LoadView {
             duration_ns: measured.duration_ns,
             throughput_per_s: measured.throughput_per_s(),
             goodput_per_s: measured.goodput_per_s(),
-            status: measured.status,
+            status: measured.status.clone(),
             connect: spans.connect.summary(),
             tls: load.tls.as_ref().map(|_| spans.tls.summary()),
             upgrade: load.websocket.as_ref().map(|_| spans.upgrade.summary()),
@@ -193,6 +202,8 @@ impl LoadView {
             pick_up_lag: spans.pick_up_lag.summary(),
             stamps: measured.stamps.name().map(str::to_string),
             errors: measured.errors.clone(),
+            firsts: measured.firsts.clone(),
+            redirected_to: measured.redirected_to.clone(),
             connections: measured.connections,
             connections_with_target: Held::of(&Evidence { record, context: &Context::default() })
                 .map(Held::with_target),
@@ -205,6 +216,7 @@ impl LoadView {
             generator: GeneratorView::of(load),
             server: server.map(|server| ServerView::of(server, record)),
             scenario: walks::of_load(measured),
+            by_request: walks::paths_of_load(measured),
             phases: load.phases.iter().map(|one| phase(one, load.tls.is_some())).collect(),
             windows: load.windows.clone(),
             agents: record.agents.clone(),

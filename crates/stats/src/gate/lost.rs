@@ -9,11 +9,12 @@
 //! | `goodput`, `throughput` | there would be too few answers even if all requests that are still due were answered |
 //!
 //! All other figures, and changes against a base, are judged only at the end.
+use pippin_model::figure::{Figure, Point, Span};
 use pippin_model::plan::profile::{Arrivals, Profile};
 use pippin_model::result::Window;
 use pippin_model::result::bins::ResponseBins;
 use pippin_model::text::units::{counted, format_count, format_whole};
-use pippin_model::verdict::gate::{Figure, Gate, Limit, Operator, Point, Span};
+use pippin_model::verdict::gate::{Gate, Limit, Operator};
 
 /// This many windows in a row with more errors than right answers end a load even without a gate.
 const WINDOWS_OF_ERRORS: usize = 3;

@@ -5,21 +5,18 @@
 //! | [`lost`] | gates that cannot be passed any more while a load is in progress |
 pub mod lost;
 
-use pippin_model::host::usage::Role;
-use pippin_model::result::{LoadResult, StatusCounts};
+use pippin_model::figure::Figure;
 use pippin_model::target::TargetId;
 use pippin_model::trial::{Step, TrialRecord};
-use pippin_model::verdict::gate::{COUNTERS, Condition, Figure, Gate, Limit};
+use pippin_model::verdict::gate::{Condition, Gate, Limit};
 use rand::Rng;
 use serde::{Deserialize, Serialize};
 
-use crate::bottleneck::cost::cpu_seconds_per_million;
-use crate::compare::{self, Metric, Origin};
+use crate::compare::{self, Origin};
 use crate::interval::bootstrap::Sample;
-use crate::interval::ratio::ratio;
 use crate::judge::repetitions;
 use crate::series::quantile::median;
-use crate::summary::goodput;
+use crate::summary::sample;
 
 /// The outcome of a gate for a figure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -178,26 +175,17 @@ struct Moved {
     is_chance: bool,
 }
 
-/// How a figure changed against the base. Figures that a comparison shows change as it shows them:
-/// within the rounds of a run, if both sides were measured in them. `None` if a side is unknown.
+/// How a figure changed against the base, as a comparison shows it: within the rounds of a run, if
+/// both sides were measured in them. `None` if a side is unknown.
 fn moved<R: Rng + ?Sized>(
     figure: Figure,
     trials: &[&TrialRecord],
     base: &Base<'_>,
     rng: &mut R,
 ) -> Option<Moved> {
-    if let Some(metric) = Metric::of_figure(figure) {
-        let found = compare::change(metric, &base.trials, trials, base.origin, rng);
-        let is_chance = found.is_significant() == Some(false);
-        return found.relative().map(|change| Moved { change, is_chance });
-    }
-    let samples = |trials: &[&TrialRecord]| -> Vec<Sample> {
-        trials.iter().filter_map(|trial| sample(figure, false, trial)).collect()
-    };
-    let (own, base) = (samples(trials), samples(&base.trials));
-    let change = centre(&own)? / centre(&base).filter(|base| *base > 0.0)? - 1.0;
-    let is_chance = ratio(&own, &base, rng).is_some_and(|ratio| !ratio.is_significant());
-    Some(Moved { change, is_chance })
+    let found = compare::change(figure, &base.trials, trials, base.origin, rng);
+    let is_chance = found.is_significant() == Some(false);
+    found.relative().map(|change| Moved { change, is_chance })
 }
 
 fn centre(samples: &[Sample]) -> Option<f64> {
@@ -206,48 +194,15 @@ fn centre(samples: &[Sample]) -> Option<f64> {
 
 /// A figure of one trial; `None` if it is unknown.
 fn sample(figure: Figure, is_share: bool, trial: &TrialRecord) -> Option<Sample> {
-    let load = trial.load.as_ref()?;
-    if matches!(figure, Figure::Goodput) {
-        return goodput(load);
+    if !is_share {
+        return sample::sample(figure, trial);
     }
-    let value = value(figure, load, trial)?;
-    let of = load.measured.requests.scheduled as f64;
-    match (figure, is_share) {
-        (Figure::Errors, true) => load.measured.error_fraction().map(Sample::alone),
-        (_, true) => (of > 0.0).then(|| Sample::alone(value / of)),
-        (_, false) => Some(Sample::alone(value)),
+    let measured = &trial.load.as_ref()?.measured;
+    if figure == Figure::Errors {
+        return measured.error_fraction().map(Sample::alone);
     }
-}
-
-fn value(figure: Figure, load: &LoadResult, trial: &TrialRecord) -> Option<f64> {
-    let measured = &load.measured;
-    // A CPU-second per million requests is a microsecond per request.
-    let cpu = |role| Some(cpu_seconds_per_million(load, trial.usage.as_ref()?, role)? * 1e3);
-    match figure {
-        Figure::Goodput => measured.goodput_per_s(),
-        Figure::Throughput => measured.throughput_per_s(),
-        Figure::Span(span, point) => point.of(span.of(&measured.spans)),
-        Figure::Errors => Some(measured.errors_total() as f64),
-        Figure::ErrorsOf(kind) => Some(measured.errors.get(&kind).copied().unwrap_or(0) as f64),
-        Figure::Status(class) => Some(status(&measured.status, class) as f64),
-        Figure::Counter(place) => COUNTERS.get(place).map(|(_, read)| read(measured) as f64),
-        Figure::Cpu => cpu(Role::Target),
-        Figure::GeneratorCpu => cpu(Role::Generator),
-        Figure::Memory => {
-            let used = trial.usage.as_ref()?.roles.get(&Role::Target)?;
-            used.rss_max_bytes.map(|bytes| bytes as f64)
-        }
-    }
-}
-
-const fn status(status: &StatusCounts, class: u8) -> u64 {
-    match class {
-        2 => status.s2xx,
-        3 => status.s3xx,
-        4 => status.s4xx,
-        5 => status.s5xx,
-        _ => 0,
-    }
+    let of = measured.requests.scheduled as f64;
+    (of > 0.0).then_some(Sample::alone(figure.read(trial)? / of))
 }
 
 #[cfg(test)]

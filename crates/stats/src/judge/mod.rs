@@ -35,6 +35,7 @@ pub mod not_conserved;
 pub mod outside_help;
 pub mod profiles_differ;
 pub mod rate_not_achieved;
+pub mod redirects;
 mod run;
 pub mod search;
 pub mod send_lag;
@@ -79,6 +80,7 @@ pub const TRIAL_JUDGES: &[(&[&str], TrialJudge)] = &[
     (&["cpu_missing"], outside_help::judge_missing),
     (&["unbilled"], outside_help::judge_unbilled),
     (&["errors"], errors::judge),
+    (&["redirects"], redirects::judge),
     (&["rate_not_achieved"], rate_not_achieved::judge),
     (&["send_lag"], send_lag::judge),
     (&["generator_busy"], generator_busy::judge),
