@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use pippin_model::histogram::Histogram;
 use pippin_model::load_result::ByteCounts;
 use pippin_model::load_result::{
-    Answered, ConnectionCounts, ErrorKind, Measured, RequestCounts, Spans, StampCounts,
-    StatusCounts, StepMeasured, Successes, Window, WindowHistograms,
+    Answered, Arrivals, ByConnection, ConnectionCounts, ErrorKind, Measured, RequestCounts, Spans,
+    StampCounts, StatusCounts, StepMeasured, Successes, Window, WindowHistograms,
 };
 
 use crate::check::NO_STATUS;
@@ -22,6 +22,7 @@ pub(crate) struct Tally {
     pub status: StatusCounts,
     pub errors: [u64; KINDS.len()],
     pub connections: ConnectionCounts,
+    pub by_connection: ByConnection,
     pub bytes: ByteCounts,
     pub stamps: StampCounts,
     pub spans: Spans,
@@ -125,6 +126,7 @@ impl Tally {
         }
         self.connections.peak += other.connections.peak;
         self.connections.merge_closes(&other.connections);
+        self.by_connection.merge(&other.by_connection);
         self.bytes.merge(&other.bytes);
         self.stamps.merge(&other.stamps);
         self.spans.merge(&other.spans);
@@ -157,6 +159,7 @@ impl Tally {
             status: self.status,
             errors: self.errors(),
             connections: ConnectionCounts { asked, ..self.connections },
+            by_connection: self.by_connection,
             bytes: self.bytes,
             stamps: self.stamps,
             spans: self.spans,
@@ -177,6 +180,7 @@ pub(crate) struct WindowTally {
     pub live_connections: u64,
     pub bytes_in: u64,
     pub bytes_out: u64,
+    pub arrivals: Arrivals,
     pub response: Histogram,
     pub send_lag: Histogram,
 }
@@ -191,6 +195,7 @@ impl WindowTally {
         self.live_connections += other.live_connections;
         self.bytes_in += other.bytes_in;
         self.bytes_out += other.bytes_out;
+        self.arrivals.merge(&other.arrivals);
         self.response.merge(&other.response);
         self.send_lag.merge(&other.send_lag);
     }
@@ -207,6 +212,7 @@ impl WindowTally {
             live_connections: self.live_connections,
             bytes_in: self.bytes_in,
             bytes_out: self.bytes_out,
+            silences: self.arrivals.silences(duration_ns),
             ..Window::default()
         };
         window.read(&self.response, &self.send_lag);

@@ -3,13 +3,17 @@
 //! | module | what it holds |
 //! |---|---|
 //! | `measured` | everything of one stretch, and of one step of a scenario |
+//! | `by_connection` | answers and service time of each connection, in groups |
 //! | `counts` | counters of requests, answers, connections, bytes, stamps |
 //! | `error_kind` | what went wrong |
+//! | `silence` | when nobody was answered |
 //! | `spans` | histograms of time spans |
 //! | `window` | one second of a load |
+mod by_connection;
 mod counts;
 mod error_kind;
 mod measured;
+mod silence;
 mod spans;
 mod window;
 
@@ -19,11 +23,13 @@ use std::collections::BTreeMap;
 use crate::tls::TlsUse;
 use crate::websocket::WebSocketUse;
 
+pub use by_connection::{ByConnection, ConnectionGroup};
 pub use counts::{
     Answered, ByteCounts, ConnectionCounts, RequestCounts, StampCounts, StatusCounts, Successes,
 };
 pub use error_kind::ErrorKind;
 pub use measured::{Measured, StepMeasured};
+pub use silence::{Arrivals, SHORTEST_SILENCE_NS, Silence};
 pub use spans::Spans;
 pub use window::{Window, WindowHistograms};
 

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
 
 use crate::cgroup;
+use crate::collector::Collectors;
 use crate::clock::{ProcUnits, monotonic_ns, thread_cpu_ns};
 use crate::energy::Packages;
 use crate::frequency::current_khz;
@@ -18,6 +19,7 @@ use crate::process_table::{Process, ProcessTable, Reading, list_processes, read_
 use crate::stat::{interrupt_ns, parse_stat};
 use crate::strays;
 use crate::switches::{SwitchLedger, read_switches};
+use crate::threads;
 use crate::tree::TreeLedger;
 
 /// Which processes belong to which role.
@@ -65,6 +67,7 @@ pub struct TreeMemory {
     /// `None` if the kernel does not tell.
     queues: Option<Listeners>,
     packages: Packages,
+    collectors: Collectors,
     detail_due_ns: u64,
 }
 
@@ -80,6 +83,7 @@ impl Default for TreeMemory {
             alone: HashMap::new(),
             switches: BTreeMap::new(),
             queues: Listeners::open().ok(),
+            collectors: Collectors::default(),
             detail_due_ns: 0,
         }
     }
@@ -270,6 +274,11 @@ fn add_details(sample: &mut RoleSample, living: &[Process], memory: &mut TreeMem
         }
     }
     sample.pss_bytes = pss_bytes;
+    if role == Role::Target {
+        let pids = || living.iter().map(|process| process.pid);
+        sample.busiest_threads = threads::busiest(files, memory.units, pids(), sample.cpu_ns);
+        sample.collects = memory.collectors.any(&memory.files, pids());
+    }
 }
 
 /// Whether a process ignores SIGCHLD. The kernel then does not bill its dead children to any

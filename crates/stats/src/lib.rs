@@ -11,7 +11,7 @@
 //! | [`criterion`], [`due`] | the figure that ranks targets; quantiles over all due requests |
 //! | [`order`] | the interleaved order of repetitions and rounds |
 //! | [`calm`] | which slices the host left undisturbed, and which of them the figures use |
-//! | [`modes`], [`littles_law`], [`concurrency`], [`bound`], [`cost`] | what one trial's figures show about generator and target |
+//! | [`modes`], [`silence`], [`littles_law`], [`concurrency`], [`bound`], [`cost`] | what one trial's figures show about generator and target |
 //! | [`usl`], [`knee`], [`predict`], [`sweep`], [`capacity`], [`objective`] | scalability: fit, knee, prediction before each point, a whole sweep, the search for the highest rate that keeps an objective |
 //! | [`helpers`] | which processes worked together with a target |
 //! | [`overload`] | what a target does beyond its capacity |
@@ -54,6 +54,7 @@ pub mod ratio;
 pub mod resources;
 pub mod rounds;
 pub mod sequential;
+pub mod silence;
 mod special;
 pub mod standing;
 pub mod steady;

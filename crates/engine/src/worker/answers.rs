@@ -263,7 +263,13 @@ impl<S: Stack> Core<'_, S> {
             error
         };
 
+        if !S::Protocol::GATHERS {
+            let connection = &mut self.connections[slot as usize];
+            connection.answers += 1;
+            connection.service_ns += spans.service_ns;
+        }
         self.batching.learn(spans.service_ns);
+        self.recorder.arrived_at(done_at);
         self.recorder.answered(spans);
         self.count(request.stretch as usize, status, body_bytes, error);
     }

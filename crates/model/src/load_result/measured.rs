@@ -3,7 +3,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 use super::{
-    Answered, ByteCounts, ConnectionCounts, ErrorKind, RequestCounts, Spans, StampCounts,
+    Answered, ByConnection, ByteCounts, ConnectionCounts, ErrorKind, RequestCounts, Spans, StampCounts,
     StatusCounts, Successes,
 };
 use crate::histogram::Histogram;
@@ -28,6 +28,9 @@ pub struct Measured {
     pub errors: BTreeMap<ErrorKind, u64>,
     /// Connections.
     pub connections: ConnectionCounts,
+    /// What each connection got.
+    #[serde(default)]
+    pub by_connection: ByConnection,
     /// Bytes sent and received.
     pub bytes: ByteCounts,
     /// Which clock ended the spans of its answers.
@@ -103,6 +106,7 @@ impl Measured {
             *self.errors.entry(*kind).or_default() += count;
         }
         self.connections.merge_closes(&other.connections);
+        self.by_connection.merge(&other.by_connection);
         self.bytes.merge(&other.bytes);
         self.stamps.merge(&other.stamps);
         self.spans.merge(&other.spans);

@@ -35,6 +35,10 @@ pub struct Spans {
     /// From the arrival of an answer to the instant at which the generator read it.
     #[serde(default)]
     pub pick_up_lag: Histogram,
+    /// Requests that had no answer when the load ended: how long they had been due by then. They
+    /// are in no other span.
+    #[serde(default, skip_serializing_if = "Histogram::is_empty")]
+    pub open_age: Histogram,
 }
 
 impl Spans {
@@ -51,6 +55,7 @@ impl Spans {
             send_lag,
             own_lag,
             pick_up_lag,
+            open_age,
         } = other;
         self.connect.merge(connect);
         self.tls.merge(tls);
@@ -62,5 +67,6 @@ impl Spans {
         self.send_lag.merge(send_lag);
         self.own_lag.merge(own_lag);
         self.pick_up_lag.merge(pick_up_lag);
+        self.open_age.merge(open_age);
     }
 }

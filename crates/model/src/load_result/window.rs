@@ -1,6 +1,7 @@
 //! One second of a load.
 use serde::{Deserialize, Serialize};
 
+use super::silence::{Silence, in_both};
 use crate::bins::ResponseBins;
 use crate::histogram::{EncodedHistogram, Histogram, HistogramError};
 
@@ -40,6 +41,9 @@ pub struct Window {
     pub response_bins: ResponseBins,
     /// Send lag of the requests that were sent in it.
     pub send_lag_p99_ns: Option<u64>,
+    /// When nobody was answered.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub silences: Vec<Silence>,
     /// The histograms behind these figures, if the caller asked for them. With them, windows of
     /// peers can be merged.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -81,6 +85,7 @@ impl Window {
         self.live_connections += peer.live_connections;
         self.bytes_in += peer.bytes_in;
         self.bytes_out += peer.bytes_out;
+        self.silences = in_both(&self.silences, &peer.silences);
         let (mut response, mut send_lag) = (Histogram::new(), Histogram::new());
         let both = self.histograms.take().zip(peer.histograms.as_ref());
         if let Some((own, others)) = &both {

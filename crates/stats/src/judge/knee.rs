@@ -5,7 +5,7 @@ use pippin_model::trial::TrialRecord;
 use pippin_model::units::format_count;
 
 use crate::judge::evidence::caveat;
-use crate::judge::inferred_concurrency::at_a_time;
+use crate::judge::inferred_concurrency::{ADVICE, at_a_time};
 use crate::judge::run::{RunCaveats, note};
 use crate::sweep::{Sweep, sweeps};
 
@@ -26,7 +26,7 @@ pub fn judge_run(records: &[TrialRecord], found: &mut RunCaveats) {
         }
         if let Some(served) = sweep.served_at_a_time {
             let seen = format!(
-                "throughput stays flat while connections grow: serves about {} at a time (throughput times the service time without a queue)",
+                "throughput stays flat while connections grow: serves about {} at a time (throughput times the service time without a queue), or its rate is limited",
                 at_a_time(served)
             );
             note(
@@ -36,7 +36,7 @@ pub fn judge_run(records: &[TrialRecord], found: &mut RunCaveats) {
                     "inferred_concurrency",
                     Severity::Note,
                     seen,
-                    "raise the limit of threads, workers or database connections if the target should serve more at a time",
+                    ADVICE,
                 ),
             );
         }
