@@ -84,8 +84,8 @@ fn unrefereed(load: &LoadSpec) -> Requests {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use pippin_model::profile::Arrivals;
     use crate::load::base;
+    use pippin_model::profile::Arrivals;
     use pippin_reference::scripted::{Answer, Script, spawn};
     use std::time::Duration;
 

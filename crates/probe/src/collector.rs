@@ -33,9 +33,9 @@ impl Collectors {
         files: &KernelFiles,
         pids: impl IntoIterator<Item = i32>,
     ) -> Option<bool> {
-        let known = pids.into_iter().filter_map(|pid| {
-            *self.0.entry(pid).or_insert_with(|| collects(files, pid))
-        });
+        let known = pids
+            .into_iter()
+            .filter_map(|pid| *self.0.entry(pid).or_insert_with(|| collects(files, pid)));
         known.reduce(|a, b| a || b)
     }
 }

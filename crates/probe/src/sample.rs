@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
 
 use crate::cgroup;
-use crate::collector::Collectors;
 use crate::clock::{ProcUnits, monotonic_ns, thread_cpu_ns};
+use crate::collector::Collectors;
 use crate::energy::Packages;
 use crate::frequency::current_khz;
 use crate::kernel_files::KernelFiles;

@@ -106,9 +106,8 @@ pub fn cpu_bound(evidence: &Evidence) -> Option<Bound> {
 /// to any, as behind a URL, shares them with a generator on the same host.
 fn is_shared(evidence: &Evidence) -> bool {
     let cpus = &evidence.record.spec.cpus;
-    let beside_generator = || {
-        evidence.usage().is_some_and(|usage| usage.roles.contains_key(&Role::Generator))
-    };
+    let beside_generator =
+        || evidence.usage().is_some_and(|usage| usage.roles.contains_key(&Role::Generator));
     cpus.is_shared() || (cpus.target.is_empty() && beside_generator())
 }
 
@@ -136,8 +135,11 @@ fn shared_busy(evidence: &Evidence) -> Option<f64> {
     let stolen = |cpu| usage.stolen_by_cpu.get(cpu).copied().unwrap_or(0.0);
     let share = |cpu| Some((usage.busy_by_cpu.get(cpu)? + stolen(cpu)).min(1.0));
     let all = usage.busy_by_cpu.keys();
-    let shares: Option<Vec<f64>> =
-        if bound.is_empty() { all.map(share).collect() } else { bound.0.iter().map(share).collect() };
+    let shares: Option<Vec<f64>> = if bound.is_empty() {
+        all.map(share).collect()
+    } else {
+        bound.0.iter().map(share).collect()
+    };
     shares?.into_iter().reduce(f64::min)
 }
 

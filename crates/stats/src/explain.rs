@@ -158,9 +158,8 @@ fn by_goodput<'a>(trials: &[&'a TrialRecord]) -> Vec<&'a TrialRecord> {
 }
 
 fn limit(evidence: &Evidence) -> (Limit, String) {
-    let certain = by_answers(evidence)
-        .or_else(|| by_generator(evidence))
-        .or_else(|| by_accepting(evidence));
+    let certain =
+        by_answers(evidence).or_else(|| by_generator(evidence)).or_else(|| by_accepting(evidence));
     if let Some(certain) = certain {
         return certain;
     }

@@ -405,7 +405,8 @@ impl<S: Stack> Core<'_, S> {
                 let tally = self.recorder.tally(request.stretch as usize);
                 tally.requests.censored += 1;
                 tally.lags(&request);
-                self.recorder.left_open(request.stretch as usize, end.saturating_sub(request.intended_at));
+                self.recorder
+                    .left_open(request.stretch as usize, end.saturating_sub(request.intended_at));
             }
             if !S::Protocol::IN_ORDER {
                 for intended_at in self.take_due(slot) {

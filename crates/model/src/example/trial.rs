@@ -6,8 +6,8 @@ use crate::caveat::{Caveat, Verdict};
 use crate::cpus::{CpuSet, CpuSplit};
 use crate::histogram::Histogram;
 use crate::load_result::{
-    Answered, ByConnection, ByteCounts, ConnectionCounts, ErrorKind, GeneratorUse, LoadResult, Measured, Phase,
-    RequestCounts, Spans, StampCounts, StatusCounts, WarmUpResult, Window,
+    Answered, ByConnection, ByteCounts, ConnectionCounts, ErrorKind, GeneratorUse, LoadResult,
+    Measured, Phase, RequestCounts, Spans, StampCounts, StatusCounts, WarmUpResult, Window,
 };
 use crate::objective::Objective;
 use crate::profile::{Arrivals, Profile, StopRule, WarmUp};
@@ -425,8 +425,7 @@ impl ExampleTrial {
     fn by_connection(&self, completed: u64, response_ms: f64) -> ByConnection {
         let mut all = ByConnection::default();
         let each = completed / self.connections.max(1);
-        (0..self.connections)
-            .for_each(|_| all.add(each, (each as f64 * response_ms * 1e6) as u64));
+        (0..self.connections).for_each(|_| all.add(each, (each as f64 * response_ms * 1e6) as u64));
         all
     }
 
@@ -499,7 +498,10 @@ impl ExampleTrial {
             pss_max_bytes: Some(rss - rss / 9),
             processes: Some(1),
             threads: Some(6),
-            busiest_threads: Some(vec![0.96 / cores.round().max(1.0); cores.round().max(1.0) as usize]),
+            busiest_threads: Some(vec![
+                0.96 / cores.round().max(1.0);
+                cores.round().max(1.0) as usize
+            ]),
             collects: None,
             voluntary_switches: Some(1_200),
             involuntary_switches: Some(340),

@@ -73,8 +73,11 @@ mod tests {
         (0..56).for_each(|i| all.add(1_000, 1_000 * (1_000_000 + i)));
         (0..8).for_each(|_| all.add(40, 40 * 25_000_000));
         all.add(0, 0);
-        let groups: Vec<(u64, f64)> =
-            all.groups.values().map(|group| (group.connections, group.mean_ns().unwrap())).collect();
+        let groups: Vec<(u64, f64)> = all
+            .groups
+            .values()
+            .map(|group| (group.connections, group.mean_ns().unwrap()))
+            .collect();
         assert_eq!(groups.iter().map(|(n, _)| *n).collect::<Vec<_>>(), [56, 8]);
         assert!((groups[0].1 / 1e6 - 1.0).abs() < 1e-3 && (groups[1].1 / 25e6 - 1.0).abs() < 1e-9);
         let mut twice = all.clone();

@@ -3,8 +3,8 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 use super::{
-    Answered, ByConnection, ByteCounts, ConnectionCounts, ErrorKind, RequestCounts, Spans, StampCounts,
-    StatusCounts, Successes,
+    Answered, ByConnection, ByteCounts, ConnectionCounts, ErrorKind, RequestCounts, Spans,
+    StampCounts, StatusCounts, Successes,
 };
 use crate::histogram::Histogram;
 

@@ -117,7 +117,8 @@ fn stalls_of_100_ms_each_second_are_named_with_their_period_and_length() {
     for record in &records {
         let context = Context::default();
         let found = stalls::of(&Evidence { record, context: &context }).unwrap();
-        let (period_s, length_ms) = (found.period_ns.unwrap() as f64 / 1e9, found.length_ns as f64 / 1e6);
+        let (period_s, length_ms) =
+            (found.period_ns.unwrap() as f64 / 1e9, found.length_ns as f64 / 1e6);
         assert!((0.9..1.15).contains(&period_s) && (95.0..105.0).contains(&length_ms), "{found:?}");
         let explanation = explained(record, &context);
         assert!(explanation.text.contains("It stands still for about 10"), "{}", explanation.text);

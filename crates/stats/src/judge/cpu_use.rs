@@ -50,7 +50,10 @@ mod tests {
         let found = judged(judge, &stolen).unwrap();
         assert_eq!(
             (found.id.as_str(), found.evidence.as_str()),
-            ("cpu_bound", "CPU-bound: it keeps 0.80 of its 1 processor busy, and the hypervisor took 0.12")
+            (
+                "cpu_bound",
+                "CPU-bound: it keeps 0.80 of its 1 processor busy, and the hypervisor took 0.12"
+            )
         );
         let mut beside = ExampleTrial::hello().target_cores(0.48, 1).build();
         let usage = beside.usage.as_mut().unwrap();

@@ -32,12 +32,7 @@ pub fn judge_run(records: &[TrialRecord], found: &mut RunCaveats) {
             note(
                 found,
                 &sweep.target,
-                caveat(
-                    "inferred_concurrency",
-                    Severity::Note,
-                    seen,
-                    ADVICE,
-                ),
+                caveat("inferred_concurrency", Severity::Note, seen, ADVICE),
             );
         }
     }

@@ -37,11 +37,16 @@ impl Waiting {
     /// In words, without a full stop.
     #[must_use]
     pub fn words(&self) -> String {
-        let processors =
-            if self.given == 1.0 { "1 processor".into() } else { format!("{:.0} processors", self.given) };
+        let processors = if self.given == 1.0 {
+            "1 processor".into()
+        } else {
+            format!("{:.0} processors", self.given)
+        };
         let (alone, now) = (format_ns(self.alone_ns), format_ns(self.now_ns));
         let seen = if self.only_some {
-            format!("alone they take up to {alone}, and a quarter takes {now} or more under this load")
+            format!(
+                "alone they take up to {alone}, and a quarter takes {now} or more under this load"
+            )
         } else {
             format!("one takes {alone} alone and {now} under this load")
         };

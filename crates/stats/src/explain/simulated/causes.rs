@@ -70,7 +70,9 @@ fn one_request_in_20_that_waits_is_no_stall() {
     says(&[vec![random.closed(16)]], &["Limited by the 16 connections"], &never);
     says(
         &[vec![server.closed(16)]],
-        &["Limited by the 16 connections and a few slow answers: half of the answers take at most 2"],
+        &[
+            "Limited by the 16 connections and a few slow answers: half of the answers take at most 2",
+        ],
         &never,
     );
 }
@@ -143,7 +145,10 @@ fn bodies_43_ms_after_their_heads_are_delayed_acknowledgements() {
     let server = late_bodies();
     says(
         &all_kinds(&server, 40, 500.0),
-        &["SUSPECT delayed_ack: 100 % of the bodies came 38 to 47 ms after their head", "TCP_NODELAY"],
+        &[
+            "SUSPECT delayed_ack: 100 % of the bodies came 38 to 47 ms after their head",
+            "TCP_NODELAY",
+        ],
         &[STALLS, "at a time", "Requests wait"],
     );
 }
@@ -201,7 +206,10 @@ fn memory_that_stays_of_each_request_is_a_leak() {
     };
     record.samples = (0..=20).map(|nth| sample(f64::from(nth) / 20.0)).collect();
     let all = said(&[record.clone()]);
-    assert!(all.contains("SUSPECT memory_grows") && all.contains("20.0 KiB for each answer"), "{all}");
+    assert!(
+        all.contains("SUSPECT memory_grows") && all.contains("20.0 KiB for each answer"),
+        "{all}"
+    );
     // A fresh heap of a runtime: 55 to 86 MiB in 3 s.
     for (nth, sample) in record.samples.iter_mut().enumerate() {
         let role = sample.roles.get_mut(&Role::Target).unwrap();
@@ -215,7 +223,10 @@ fn an_eighth_of_the_connections_that_is_slow_is_named() {
     let server = slow_connections(1, 8, 25 * MS, MS);
     says(
         &all_kinds(&server, 64, 20_000.0),
-        &["SUSPECT slow_connections: ", "times as long as the others: 25.0 ms for an answer on average, the others 1.00 ms"],
+        &[
+            "SUSPECT slow_connections: ",
+            "times as long as the others: 25.0 ms for an answer on average, the others 1.00 ms",
+        ],
         &[STALLS, "bimodal", "littles_law"],
     );
     says(&[vec![server.closed(64)]], &["8 of 64 connections wait 25.0 times as long"], &[]);
@@ -268,7 +279,11 @@ fn six_connections_queue_before_four_workers() {
 #[test]
 fn one_request_in_three_that_takes_longer_is_no_queue() {
     let server = slow_at_random(3.0, 100 * MS, MS);
-    says(&[vec![server.closed(32)], vec![server.closed(8)]], &[], &["at a time", STALLS, "Requests wait"]);
+    says(
+        &[vec![server.closed(32)], vec![server.closed(8)]],
+        &[],
+        &["at a time", STALLS, "Requests wait"],
+    );
 }
 
 #[test]
@@ -276,7 +291,9 @@ fn a_pool_of_one_is_named() {
     let server = lock(20 * MS);
     says(
         &[vec![server.closed(16)], vec![server.open(100.0, 16, 10)]],
-        &["Serves about 1 request at a time for 16 connections: a request takes 20.0 ms in service"],
+        &[
+            "Serves about 1 request at a time for 16 connections: a request takes 20.0 ms in service",
+        ],
         &[STALLS],
     );
 }

@@ -60,7 +60,10 @@ pub(super) fn drawn(nth: u64) -> f64 {
 }
 
 /// The whole server stands still from time to time, or once.
-pub(super) fn stalling(service_ns: u64, stands: impl Fn(u64) -> Option<u64> + Copy + 'static) -> Truth {
+pub(super) fn stalling(
+    service_ns: u64,
+    stands: impl Fn(u64) -> Option<u64> + Copy + 'static,
+) -> Truth {
     let truth = Truth::new(move || {
         Box::new(move |request: Request| {
             let (mut now, mut left) = (request.at, service_ns);
@@ -173,7 +176,10 @@ pub(super) fn row_lock() -> Truth {
 }
 
 /// Answers only some.
-pub(super) fn answers_only(who: impl Fn(Request) -> bool + Copy + 'static, service_ns: u64) -> Truth {
+pub(super) fn answers_only(
+    who: impl Fn(Request) -> bool + Copy + 'static,
+    service_ns: u64,
+) -> Truth {
     struct Only<F>(F, u64);
     impl<F: Fn(Request) -> bool> Server for Only<F> {
         fn serve(&mut self, request: Request) -> Option<(u64, u64)> {

@@ -103,9 +103,8 @@ impl Truth {
             // In turn, as long as one is free.
             let turn = nth as usize % free.len();
             let first = (0..free.len()).map(|i| (turn + i) % free.len()).find(|i| free[*i] <= due);
-            let user = first
-                .or_else(|| (0..free.len()).min_by_key(|i| free[*i]))
-                .unwrap_or_default();
+            let user =
+                first.or_else(|| (0..free.len()).min_by_key(|i| free[*i])).unwrap_or_default();
             let sent = due.max(free[user]);
             let answer = (sent < end)
                 .then(|| server.serve(Request { nth, user: user as u64, at: sent }))
@@ -143,7 +142,13 @@ impl Truth {
     }
 
     /// Puts what happened until `end` into the record.
-    fn recorded(&self, mut record: TrialRecord, all: Vec<Done>, users: u64, end: u64) -> TrialRecord {
+    fn recorded(
+        &self,
+        mut record: TrialRecord,
+        all: Vec<Done>,
+        users: u64,
+        end: u64,
+    ) -> TrialRecord {
         let load = record.load.as_mut().unwrap();
         let mut measured = Measured { duration_ns: end, ..Measured::default() };
         measured.connections = load.measured.connections;
@@ -153,8 +158,7 @@ impl Truth {
                 let duration_ns = SECOND.min(end - i * SECOND);
                 let from_ns = (i * SECOND) as i64;
                 let live_connections = users;
-                let window =
-                    Window { from_ns, duration_ns, live_connections, ..Window::default() };
+                let window = Window { from_ns, duration_ns, live_connections, ..Window::default() };
                 (window, Histogram::new(), Arrivals::default())
             })
             .collect();
