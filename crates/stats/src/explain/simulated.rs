@@ -10,16 +10,15 @@ mod causes;
 mod servers;
 mod world;
 
-use pippin_model::cpus::CpuSet;
+use pippin_model::plan::cpus::CpuSet;
 use pippin_model::trial::{Single, TrialRecord};
-use pippin_model::usage::{Role, RoleUse};
 use pippin_model::workload::Service;
 
 use self::servers::{each, lock, pool, stalling};
 use self::world::{MS, SECOND, Truth};
 use super::{Explanation, Limit, explain};
 use crate::judge::{Context, Evidence, bimodal, judge_run, judge_trial, stalls};
-use crate::sweep::sweeps;
+use crate::scalability::sweep::sweeps;
 
 /// Ten threads of 5 ms.
 fn threads() -> Truth {

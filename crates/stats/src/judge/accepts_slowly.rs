@@ -1,9 +1,9 @@
 //! NOTE: new connections wait until the target accepts them, and that limits it.
-use pippin_model::caveat::{Caveat, Severity};
-use pippin_model::units::format_count;
-use pippin_model::usage::Role;
+use pippin_model::host::usage::Role;
+use pippin_model::text::units::format_count;
+use pippin_model::verdict::{Caveat, Severity};
 
-use crate::bound::cpu_bound;
+use crate::bottleneck::bound::cpu_bound;
 use crate::judge::evidence::{Evidence, caveat, whole};
 use crate::judge::listen_queue;
 

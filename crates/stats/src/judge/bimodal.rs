@@ -1,13 +1,13 @@
 //! SUSPECT: the service times have two modes, so no single figure describes them. Or they have the
 //! mode at 40 ms that delayed acknowledgements cause.
-use pippin_model::caveat::{Caveat, Severity};
-use pippin_model::histogram::Histogram;
-use pippin_model::profile::Steps;
-use pippin_model::units::format_ns;
+use pippin_model::plan::profile::Steps;
+use pippin_model::result::histogram::Histogram;
+use pippin_model::text::units::format_ns;
+use pippin_model::verdict::{Caveat, Severity};
 
 use crate::judge::evidence::{Evidence, caveat, percent};
 use crate::judge::slow_connections;
-use crate::modes::{delayed_ack_share, modes};
+use crate::series::modes::{delayed_ack_share, modes};
 
 /// Bodies up to this size, in bytes on average, fit into the first window of a connection (RFC 6928:
 /// ten segments), so that a body after its head did not wait for the network.
@@ -79,8 +79,8 @@ mod tests {
     use crate::judge::test::judged;
     use pippin_model::example::ExampleTrial;
     use pippin_model::example::run as example;
-    use pippin_model::load_result::StepMeasured;
-    use pippin_model::load_spec::{LoadSpec, Request};
+    use pippin_model::load::{LoadSpec, Request};
+    use pippin_model::result::StepMeasured;
     use pippin_model::trial::TrialRecord;
 
     fn with(parts: &[(f64, u64)]) -> TrialRecord {

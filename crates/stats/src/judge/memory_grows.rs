@@ -1,12 +1,12 @@
 //! SUSPECT: the target's memory grows with its requests.
-use pippin_model::caveat::{Caveat, Severity};
-use pippin_model::load_result::LoadResult;
+use pippin_model::host::usage::{Role, UsageSample};
+use pippin_model::result::LoadResult;
+use pippin_model::text::units::format_bytes;
 use pippin_model::trial::TrialRecord;
-use pippin_model::units::format_bytes;
-use pippin_model::usage::{Role, UsageSample};
+use pippin_model::verdict::{Caveat, Severity};
 
 use crate::judge::evidence::{Evidence, caveat, percent};
-use crate::trend::trend;
+use crate::series::trend::trend;
 
 const MIB: f64 = 1024.0 * 1024.0;
 

@@ -1,7 +1,7 @@
 //! SUSPECT: some connections wait much longer for their answers than the others.
-use pippin_model::caveat::{Caveat, Severity};
-use pippin_model::load_result::ConnectionGroup;
-use pippin_model::units::{counted, format_ns};
+use pippin_model::result::ConnectionGroup;
+use pippin_model::text::units::{counted, format_ns};
+use pippin_model::verdict::{Caveat, Severity};
 
 use crate::judge::evidence::{Evidence, caveat};
 
@@ -94,8 +94,8 @@ mod tests {
     use super::*;
     use crate::judge::test::judged;
     use pippin_model::example::ExampleTrial;
-    use pippin_model::histogram::Histogram;
-    use pippin_model::load_result::ByConnection;
+    use pippin_model::result::ByConnection;
+    use pippin_model::result::histogram::Histogram;
     use pippin_model::trial::TrialRecord;
 
     const MS: u64 = 1_000_000;

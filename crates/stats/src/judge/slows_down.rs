@@ -1,12 +1,12 @@
 //! SUSPECT: answers take longer and longer over the load, although it does not grow.
-use pippin_model::caveat::{Caveat, Severity};
-use pippin_model::units::format_ns;
+use pippin_model::text::units::format_ns;
+use pippin_model::verdict::{Caveat, Severity};
 
 use crate::judge::evidence::{Evidence, caveat, percent};
 use crate::judge::rate_not_achieved;
-use crate::quantile::median;
-use crate::steady::measured_windows;
-use crate::trend::trend;
+use crate::series::quantile::median;
+use crate::series::steady::measured_windows;
+use crate::series::trend::trend;
 
 /// Fewest windows that show it.
 const FEWEST: usize = 20;

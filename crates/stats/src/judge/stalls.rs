@@ -1,11 +1,11 @@
 //! NOTE, SUSPECT: the target stands still: for a while nobody is answered, although users wait.
-use pippin_model::caveat::{Caveat, Severity};
-use pippin_model::load_spec::WarmUp;
-use pippin_model::units::{counted, format_ns};
+use pippin_model::load::WarmUp;
+use pippin_model::text::units::{counted, format_ns};
+use pippin_model::verdict::{Caveat, Severity};
 
 use crate::judge::evidence::{Evidence, caveat};
-use crate::quantile::median;
-use crate::silence::{Silence, silences};
+use crate::series::quantile::median;
+use crate::series::silence::{Silence, silences};
 
 /// A stall takes at least this many times as long as the median answer, with the thought after it.
 const TIMES_MEDIAN: f64 = 5.0;
@@ -191,8 +191,8 @@ mod tests {
     use super::*;
     use crate::judge::test::judged;
     use pippin_model::example::ExampleTrial;
-    use pippin_model::histogram::Histogram;
-    use pippin_model::load_result::{self, Window};
+    use pippin_model::result::histogram::Histogram;
+    use pippin_model::result::{self, Window};
     use pippin_model::trial::TrialRecord;
 
     const MS: u64 = 1_000_000;
@@ -213,7 +213,7 @@ mod tests {
             })
             .collect();
         for (window, ms) in stalls {
-            let silence = load_result::Silence { from_ns: 100 * MS, length_ns: ms * MS };
+            let silence = result::Silence { from_ns: 100 * MS, length_ns: ms * MS };
             load.windows[*window].silences = vec![silence];
             times.record_n(ms * MS, 10);
         }

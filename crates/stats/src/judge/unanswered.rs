@@ -1,6 +1,6 @@
 //! SUSPECT: users waited for an answer that never came, longer than any answer took.
-use pippin_model::caveat::{Caveat, Severity};
-use pippin_model::units::{counted, format_ns};
+use pippin_model::text::units::{counted, format_ns};
+use pippin_model::verdict::{Caveat, Severity};
 
 use crate::judge::evidence::{Evidence, caveat, whole};
 
@@ -68,7 +68,7 @@ mod tests {
     use super::*;
     use crate::judge::test::judged;
     use pippin_model::example::ExampleTrial;
-    use pippin_model::load_result::ByConnection;
+    use pippin_model::result::ByConnection;
     use pippin_model::trial::TrialRecord;
 
     /// 64 users, answers of up to 7.7 ms, and `hung` requests of this age at the end.

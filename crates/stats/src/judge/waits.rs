@@ -1,10 +1,10 @@
 //! NOTE: requests wait, although the processors do not.
-use pippin_model::caveat::{Caveat, Severity};
+use pippin_model::host::usage::Role;
+use pippin_model::text::units::format_ns;
 use pippin_model::trial::TrialRecord;
-use pippin_model::units::format_ns;
-use pippin_model::usage::Role;
+use pippin_model::verdict::{Caveat, Severity};
 
-use crate::bound::{cpu_bound, given_cores, is_waiting, services_bound};
+use crate::bottleneck::bound::{cpu_bound, given_cores, is_waiting, services_bound};
 use crate::judge::evidence::{Evidence, caveat};
 use crate::judge::inferred_concurrency::{self, FEWEST_ALONE};
 

@@ -1,12 +1,12 @@
 //! What must be said of each cause of a slow server, and what must not. The known truth is the
 //! model server.
-use pippin_model::cpus::CpuSet;
-use pippin_model::load_spec::{LoadSpec, Request, WarmUp};
-use pippin_model::profile::StopRule;
+use pippin_model::host::usage::{Role, RoleSample, UsageSample};
+use pippin_model::load::{LoadSpec, Request, WarmUp};
+use pippin_model::plan::cpus::CpuSet;
+use pippin_model::plan::profile::StopRule;
 use pippin_model::schedule::Schedule;
+use pippin_model::text::units::Spread;
 use pippin_model::trial::TrialRecord;
-use pippin_model::units::Spread;
-use pippin_model::usage::{Role, RoleSample, UsageSample};
 
 use super::servers::{
     answers_only, each, growing, in_turn, late_bodies, limiter, lock, pool, row_lock,

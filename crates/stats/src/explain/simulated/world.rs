@@ -1,12 +1,10 @@
 //! Loads on servers of known truth, in virtual time. What the generator would have recorded goes
 //! into a trial's record: times, windows, silences, connections, requests that were left open.
 use pippin_model::example::ExampleTrial;
-use pippin_model::histogram::Histogram;
-use pippin_model::load_result::{
-    Answered, Arrivals, ByConnection, Measured, RequestCounts, Window,
-};
+use pippin_model::host::usage::Role;
+use pippin_model::result::histogram::Histogram;
+use pippin_model::result::{Answered, Arrivals, ByConnection, Measured, RequestCounts, Window};
 use pippin_model::trial::{Single, TrialRecord};
-use pippin_model::usage::Role;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
