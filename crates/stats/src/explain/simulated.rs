@@ -10,6 +10,7 @@ mod causes;
 mod servers;
 mod world;
 
+use pippin_model::host::usage::{Role, RoleUse};
 use pippin_model::plan::cpus::CpuSet;
 use pippin_model::trial::{Single, TrialRecord};
 use pippin_model::workload::Service;
