@@ -18,6 +18,7 @@
 //! | [`tree`] | CPU time of a whole tree, each process counted exactly once, also after its death |
 //! | [`tree_clocks`] | only CPU time of several trees, at little cost |
 //! | [`switches`] | context switches of a whole tree |
+//! | [`threads`], [`collector`] | which threads do a role's work; whether it has a garbage collector |
 //! | [`mod@sample`] | one instant: [`sample()`] |
 //! | [`sampler`] | many instants: a thread |
 //! | [`usage`] | the usage between two instants: [`usage_between`] |
@@ -30,6 +31,7 @@
 pub mod bystanders;
 pub mod cgroup;
 pub mod clock;
+pub mod collector;
 pub mod compilers;
 pub mod cpuinfo;
 pub mod disturbance;
@@ -55,6 +57,7 @@ pub mod stat;
 pub mod strays;
 pub mod switches;
 pub mod sysctl;
+pub mod threads;
 pub mod topology;
 pub mod tree;
 pub mod tree_clocks;

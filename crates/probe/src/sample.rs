@@ -6,6 +6,7 @@ use std::path::PathBuf;
 
 use crate::cgroup;
 use crate::clock::{ProcUnits, monotonic_ns, thread_cpu_ns};
+use crate::collector::Collectors;
 use crate::compilers::{Compilers, Living};
 use crate::energy::Packages;
 use crate::frequency::current_khz;
@@ -19,6 +20,7 @@ use crate::process_table::{Process, ProcessTable, Reading, list_processes, read_
 use crate::stat::{interrupt_ns, parse_stat};
 use crate::strays;
 use crate::switches::{SwitchLedger, read_switches};
+use crate::threads;
 use crate::tree::TreeLedger;
 
 /// Which processes belong to which role.
@@ -67,6 +69,7 @@ pub struct TreeMemory {
     /// `None` if the kernel does not tell.
     queues: Option<Listeners>,
     packages: Packages,
+    collectors: Collectors,
     detail_due_ns: u64,
 }
 
@@ -83,6 +86,7 @@ impl Default for TreeMemory {
             switches: BTreeMap::new(),
             compilers: Compilers::default(),
             queues: Listeners::open().ok(),
+            collectors: Collectors::default(),
             detail_due_ns: 0,
         }
     }
@@ -288,6 +292,11 @@ fn add_details(sample: &mut RoleSample, living: &[Process], memory: &mut TreeMem
         }
     }
     sample.pss_bytes = pss_bytes;
+    if role == Role::Target {
+        let pids = || living.iter().map(|process| process.pid);
+        sample.busiest_threads = threads::busiest(files, memory.units, pids(), sample.cpu_ns);
+        sample.collects = memory.collectors.any(&memory.files, pids());
+    }
 }
 
 /// Whether a process ignores SIGCHLD. The kernel then does not bill its dead children to any

@@ -93,6 +93,13 @@ impl<'a> Stretch<'a> {
         self.samples.iter().filter(move |sample| inside.contains(&sample.at_ns))
     }
 
+    /// The last value known by the end of the stretch, else the first after it.
+    fn latest<T>(&self, value: impl Fn(&'a UsageSample) -> Option<T>) -> Option<T> {
+        let (until, after): (Vec<_>, Vec<_>) =
+            self.samples.iter().partition(|sample| sample.at_ns <= self.to_ns);
+        until.into_iter().rev().find_map(&value).or_else(|| after.into_iter().find_map(&value))
+    }
+
     /// The values known within the stretch, else those of the samples around it.
     fn within<T>(&self, value: impl Fn(&'a UsageSample) -> Option<T>) -> Vec<T> {
         let values: Vec<T> = self.inside().filter_map(&value).collect();
@@ -141,6 +148,8 @@ fn role_use(stretch: &Stretch, role: Role) -> RoleUse {
         pss_max_bytes: within(|role| role.pss_bytes).into_iter().max(),
         processes: most(|role| Some(role.processes.into())),
         threads: most(|role| Some(role.threads.into())),
+        busiest_threads: stretch.latest(|sample| sample.roles.get(&role)?.busiest_threads.clone()),
+        collects: stretch.latest(|sample| sample.roles.get(&role)?.collects),
         voluntary_switches: growth(|role| role.voluntary_switches).map(whole),
         involuntary_switches: growth(|role| role.involuntary_switches).map(whole),
         compiler: compiler_use(stretch, role),

@@ -308,7 +308,13 @@ impl<S: Stack> Core<'_, S> {
                 self.recorder.tally(request.stretch as usize).path(paths.place(request.template));
             path.answered(spans.response_ns, error);
         }
+        if !S::Protocol::GATHERS {
+            let connection = &mut self.connections[slot as usize];
+            connection.answers += 1;
+            connection.service_ns += spans.service_ns;
+        }
         self.batching.learn(spans.service_ns);
+        self.recorder.arrived_at(done_at);
         self.recorder.answered(spans);
         self.count(request.stretch as usize, status, body_bytes, error);
         let InFlight { stretch, template, .. } = request;

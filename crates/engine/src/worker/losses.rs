@@ -410,15 +410,34 @@ impl<S: Stack> Core<'_, S> {
         }
     }
 
+    /// Counts what each connection got in a stretch that ends, and begins anew.
+    pub(super) fn close_accounts(&mut self, stretch: usize) {
+        if S::Protocol::GATHERS {
+            return;
+        }
+        let tally = self.recorder.tally(stretch);
+        for connection in &mut self.connections {
+            let (answers, service_ns) = (connection.answers, connection.service_ns);
+            (connection.answers, connection.service_ns) = (0, 0);
+            tally.by_connection.add(answers.into(), service_ns);
+            let hangs = answers == 0 && connection.in_flight > 0;
+            tally.by_connection.without_answer += u64::from(hangs);
+        }
+    }
+
     /// The load is over: what is under way is censored, what is due was never sent.
     pub(super) fn settle_the_rest(&mut self) {
-        self.give_up_before(self.recorder.finished_at.unwrap_or(self.now));
+        let end = self.recorder.finished_at.unwrap_or(self.now);
+        self.close_accounts(self.recorder.current);
+        self.give_up_before(end);
         for slot in 0..self.connections.len() as u32 {
             let requests: Vec<InFlight> = self.under_way(slot).copied().collect();
             for request in requests {
                 let tally = self.recorder.tally(request.stretch as usize);
                 tally.requests.censored += 1;
                 tally.lags(&request);
+                self.recorder
+                    .left_open(request.stretch as usize, end.saturating_sub(request.intended_at));
             }
             if !S::Protocol::IN_ORDER {
                 for intended_at in self.take_due(slot) {

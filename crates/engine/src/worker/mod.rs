@@ -429,9 +429,11 @@ impl<'a, S: Stack> Worker<'a, S> {
     #[cold]
     fn cross_boundaries(&mut self) {
         while self.core.now >= self.core.recorder.next_boundary {
+            let before = self.core.recorder.current;
             match self.core.recorder.cross() {
                 Crossing::Window => {}
                 Crossing::Stretch => {
+                    self.core.close_accounts(before);
                     if self.core.recorder.current == crate::record::recorder::MEASURED
                         && self.core.users.carries_over()
                     {

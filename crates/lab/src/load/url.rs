@@ -7,7 +7,7 @@ use pippin_model::run::{
     Calibration, RunHeader, RunRecord, RunState, ServerProcess, TargetInfo, UrlServer,
 };
 use pippin_model::target::TargetId;
-use pippin_model::trial::{Step, TrialSpec};
+use pippin_model::trial::{Single, Step, TrialRecord, TrialSpec};
 use pippin_model::workload::Request;
 use pippin_probe::server::{self, NoServer, Server};
 use pippin_probe::{RoleRoot, Roots};
@@ -21,6 +21,7 @@ use crate::run::run_id;
 use crate::run::steps::Steps;
 use crate::target::ad_hoc;
 use crate::trial::generator::Generator;
+use crate::trial::single;
 use crate::trial::{Trial, Watch, unix_now_ns};
 
 /// The name of such runs where others have that of their plan.
@@ -82,7 +83,13 @@ pub fn run(
             referee: None,
             generator: load.generator,
         };
+        let single = load
+            .generator
+            .is_ready_at_once()
+            .then(|| single::measure_url(&trial.load, profile))
+            .flatten();
         let mut record = trial.make(&spec, watch);
+        note_single(&mut record, single);
         recording.judge(&mut record, Vec::new());
         if let Some(failure) = &record.failure {
             // What was measured until a part of the engine died is kept.
@@ -105,6 +112,14 @@ pub fn run(
         }
     }
     recording.end(state)
+}
+
+/// Single requests before the load are part of its warm-up.
+fn note_single(record: &mut TrialRecord, single: Option<Single>) {
+    record.single = single;
+    if let (Some(single), Some(load)) = (&single, &mut record.load) {
+        load.warm_up.completed += single::requests_of(single);
+    }
 }
 
 /// Why the last step was not finished; `None` if it was. If something was measured, the lab failed;

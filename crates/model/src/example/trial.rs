@@ -8,8 +8,8 @@ use crate::plan::objective::Objective;
 use crate::plan::profile::{Arrivals, Profile, StopRule, WarmUp};
 use crate::result::histogram::Histogram;
 use crate::result::{
-    Answered, ByteCounts, ConnectionCounts, ErrorKind, GeneratorUse, LoadResult, Measured, Phase,
-    RequestCounts, Spans, StampCounts, StatusCounts, WarmUpResult, Window,
+    Answered, ByConnection, ByteCounts, ConnectionCounts, ErrorKind, GeneratorUse, LoadResult,
+    Measured, Phase, RequestCounts, Spans, StampCounts, StatusCounts, WarmUpResult, Window,
 };
 use crate::text::units::Spread;
 use crate::trial::{ProofOutcome, ProofTime, Step, TrialRecord, TrialSpec};
@@ -405,6 +405,7 @@ impl ExampleTrial {
                 opened: self.connections,
                 ..ConnectionCounts::default()
             },
+            by_connection: self.by_connection(requests.completed, response_ms),
             bytes: ByteCounts {
                 received: requests.completed * 141,
                 sent: requests.sent * 58,
@@ -418,6 +419,14 @@ impl ExampleTrial {
             spans,
             ..Measured::default()
         }
+    }
+
+    /// All connections have the same share of the answers.
+    fn by_connection(&self, completed: u64, response_ms: f64) -> ByConnection {
+        let mut all = ByConnection::default();
+        let each = completed / self.connections.max(1);
+        (0..self.connections).for_each(|_| all.add(each, (each as f64 * response_ms * 1e6) as u64));
+        all
     }
 
     /// The ramps of a device load, with half of the measured part's counts.
@@ -489,6 +498,11 @@ impl ExampleTrial {
             pss_max_bytes: Some(rss - rss / 9),
             processes: Some(1),
             threads: Some(6),
+            busiest_threads: Some(vec![
+                0.96 / cores.round().max(1.0);
+                cores.round().max(1.0) as usize
+            ]),
+            collects: None,
             voluntary_switches: Some(1_200),
             involuntary_switches: Some(340),
             compiler: None,

@@ -102,6 +102,13 @@ pub struct RoleSample {
     pub processes: u32,
     /// Living threads.
     pub threads: u32,
+    /// The shares of the role's CPU time so far that its busiest threads used, descending, at most
+    /// 16. The target's only, and read less often.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub busiest_threads: Option<Vec<f64>>,
+    /// Whether any of its processes has a garbage collector. Likewise.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub collects: Option<bool>,
     /// Voluntary context switches since the role began.
     pub voluntary_switches: Option<u64>,
     /// Involuntary context switches since the role began.
@@ -164,6 +171,14 @@ pub struct RoleUse {
     pub processes: Option<u32>,
     /// Highest number of threads.
     pub threads: Option<u32>,
+    /// The shares of its CPU time since its begin that its busiest threads used, descending, at
+    /// most 16; `None` if they were not read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub busiest_threads: Option<Vec<f64>>,
+    /// Whether any of its processes has a garbage collector, so that memory is not given back at
+    /// once; `None` if that is unknown.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub collects: Option<bool>,
     /// Voluntary context switches.
     pub voluntary_switches: Option<u64>,
     /// Involuntary context switches.

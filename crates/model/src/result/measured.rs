@@ -3,8 +3,8 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 use super::{
-    Answered, ByteCounts, ConnectionCounts, CounterSets, ErrorKind, FirstError, RequestCounts,
-    Spans, StampCounts, StatusCounts, Successes,
+    Answered, ByConnection, ByteCounts, ConnectionCounts, CounterSets, ErrorKind, FirstError,
+    RequestCounts, Spans, StampCounts, StatusCounts, Successes,
 };
 use crate::result::histogram::Histogram;
 
@@ -34,6 +34,9 @@ pub struct Measured {
     pub redirected_to: Option<String>,
     /// Connections.
     pub connections: ConnectionCounts,
+    /// What each connection got.
+    #[serde(default)]
+    pub by_connection: ByConnection,
     /// Bytes sent and received.
     pub bytes: ByteCounts,
     /// Which clock ended the spans of its answers.
@@ -125,6 +128,7 @@ impl Measured {
             self.redirected_to.clone_from(&other.redirected_to);
         }
         self.connections.merge_closes(&other.connections);
+        self.by_connection.merge(&other.by_connection);
         self.bytes.merge(&other.bytes);
         self.stamps.merge(&other.stamps);
         self.spans.merge(&other.spans);

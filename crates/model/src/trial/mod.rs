@@ -175,6 +175,8 @@ pub struct Single {
     pub requests: u64,
     /// The median of their service times, nanoseconds.
     pub median_ns: u64,
+    /// The longest of them, nanoseconds.
+    pub longest_ns: u64,
 }
 
 /// The other targets that were up while a target was measured in slices.

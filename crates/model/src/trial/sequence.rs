@@ -198,6 +198,8 @@ fn role_of(stretches: &[Usage], role: Role) -> RoleUse {
         pss_max_bytes: known().filter_map(|use_| use_.pss_max_bytes).max(),
         processes: known().filter_map(|use_| use_.processes).max(),
         threads: known().filter_map(|use_| use_.threads).max(),
+        busiest_threads: known().rev().find_map(|use_| use_.busiest_threads.clone()),
+        collects: known().find_map(|use_| use_.collects),
         voluntary_switches: sum(|use_| use_.voluntary_switches),
         involuntary_switches: sum(|use_| use_.involuntary_switches),
         compiler: known().find_map(|use_| use_.compiler).map(|first| CompilerUse {

@@ -13,6 +13,8 @@ use crate::judge::Evidence;
 const BUSY: f64 = 0.90;
 /// How close to a whole number of processors a target must be to count as bound by some of them.
 const WHOLE: f64 = 0.10;
+/// The part of the target's CPU time from which its busiest threads do the work.
+const THREAD: f64 = 0.85;
 /// The busy share from which shared processors count as full.
 const FULL: f64 = 0.95;
 
@@ -44,8 +46,8 @@ pub enum Bound {
         /// Cores of those that other programs used.
         others: f64,
     },
-    /// It keeps a whole number of processors busy, fewer than it was given: that many processes or
-    /// threads do the work.
+    /// It keeps a whole number of processors busy, fewer than it was given: that many threads are
+    /// always busy, and do the work.
     SomeOfItsCores {
         /// Cores busy.
         cores: f64,
@@ -80,12 +82,13 @@ pub fn cpu_bound(evidence: &Evidence) -> Option<Bound> {
     if is_full {
         return Some(Bound::AllItsCores { cores, given, stolen, others });
     }
-    if evidence.record.spec.cpus.is_shared() {
+    if is_shared(evidence) {
         let busy = shared_busy(evidence)?;
         // If other programs fill them, the roles may still get all that they ask for.
         let own: f64 = evidence.usage()?.roles.values().filter_map(|role| role.cores).sum();
-        let is_full = busy >= FULL && cores >= 0.1 && own + stolen >= FAIR * given;
-        return is_full.then_some(Bound::SharedCores { cores, busy });
+        if busy >= FULL && cores >= 0.1 && own + stolen >= FAIR * given {
+            return Some(Bound::SharedCores { cores, busy });
+        }
     }
     let whole = cores.round();
     let could_use_more =
@@ -94,23 +97,50 @@ pub fn cpu_bound(evidence: &Evidence) -> Option<Bound> {
         && whole >= 1.0
         && whole < given
         && (cores - whole).abs() <= WHOLE * whole
-        && cores >= BUSY)
-        .then_some(Bound::SomeOfItsCores { cores, given })
+        && cores >= BUSY
+        && are_always_busy(evidence, whole as usize))
+    .then_some(Bound::SomeOfItsCores { cores, given })
 }
 
-/// The busy share of the least busy of the target's processors.
+/// Whether the target shares its processors with the generator or a service. One that is not bound
+/// to any, as behind a URL, shares them with a generator on the same host.
+fn is_shared(evidence: &Evidence) -> bool {
+    let cpus = &evidence.record.spec.cpus;
+    let beside_generator =
+        || evidence.usage().is_some_and(|usage| usage.roles.contains_key(&Role::Generator));
+    cpus.is_shared() || (cpus.target.is_empty() && beside_generator())
+}
+
+/// Whether so many threads of the target do all of its work. A lock also keeps one processor busy, with
+/// many threads in turn, and more of them would not help. Where threads were not told apart, there
+/// must be no more of them.
+fn are_always_busy(evidence: &Evidence, count: usize) -> bool {
+    let Some(target) = evidence.usage().and_then(|usage| usage.roles.get(&Role::Target)) else {
+        return false;
+    };
+    match &target.busiest_threads {
+        Some(shares) => {
+            let least = shares.get(count - 1).copied().unwrap_or(0.0);
+            let of_all: f64 = shares.iter().take(count).sum();
+            of_all >= THREAD && least >= THREAD * FAIR / count as f64
+        }
+        None => target.threads.is_some_and(|threads| threads as usize <= count),
+    }
+}
+
+/// The busy share of the least busy of the target's processors, which are all if it is not bound.
 fn shared_busy(evidence: &Evidence) -> Option<f64> {
     let usage = evidence.usage()?;
+    let bound = &evidence.record.spec.cpus.target;
     let stolen = |cpu| usage.stolen_by_cpu.get(cpu).copied().unwrap_or(0.0);
-    let shares = evidence
-        .record
-        .spec
-        .cpus
-        .target
-        .0
-        .iter()
-        .map(|cpu| Some((usage.busy_by_cpu.get(cpu)? + stolen(cpu)).min(1.0)));
-    shares.reduce(|a, b| Some(a?.min(b?)))?
+    let share = |cpu| Some((usage.busy_by_cpu.get(cpu)? + stolen(cpu)).min(1.0));
+    let all = usage.busy_by_cpu.keys();
+    let shares: Option<Vec<f64>> = if bound.is_empty() {
+        all.map(share).collect()
+    } else {
+        bound.0.iter().map(share).collect()
+    };
+    shares?.into_iter().reduce(f64::min)
 }
 
 /// Whether the services keep all their processors busy.
@@ -137,10 +167,29 @@ pub(crate) fn is_waiting(
     let given = given_cores(evidence)?;
     let used = cores + stolen + others_cores(evidence);
     let cpu_s = cores / throughput_per_s;
-    let is_nearly_full = shared_busy(evidence).is_some_and(|share| share >= NEARLY_FULL);
+    let is_nearly_full =
+        is_bound(evidence) && shared_busy(evidence).is_some_and(|share| share >= NEARLY_FULL);
     let may_queue_there = is_nearly_full && (cores >= MUCH_CPU * given || single_s < SHORT_S);
     let needs_little = cpu_s < MUCH_CPU * single_s && !may_queue_there;
     Some(used < MAY_BE_FULL * given || needs_little)
+}
+
+/// Whether the target is bound to processors.
+fn is_bound(evidence: &Evidence) -> bool {
+    !evidence.record.spec.cpus.target.is_empty()
+}
+
+/// A sentence about processors that are full, without a full stop: the target's own doing, or with
+/// the help of others.
+pub(crate) fn full_in_words(cores: f64, given: f64, stolen: f64, others: f64) -> String {
+    let is_one = given == 1.0;
+    let processors = if is_one { "1 processor".into() } else { format!("{given:.0} processors") };
+    let taken = taken(stolen, others);
+    if cores + stolen >= BUSY * given {
+        return format!("CPU-bound: it keeps {cores:.2} of its {processors} busy{taken}");
+    }
+    let (are, them) = if is_one { ("is", "it") } else { ("are", "them") };
+    format!("Its {processors} {are} full: it used {cores:.2} of {them}{taken}")
 }
 
 /// The end of a sentence about busy cores, if others took time from them.

@@ -5,9 +5,10 @@ use pippin_model::verdict::{Caveat, Severity};
 use crate::bottleneck::bound::{Bound, cpu_bound};
 use crate::judge::evidence::{Evidence, caveat};
 
-/// Whether a saturated target keeps a whole number of processors busy, fewer than it was given: for
-/// example one process on four processors. A target that waits keeps none busy, and fewer
-/// connections than processors cannot use them all.
+/// Whether a saturated target keeps a whole number of processors busy, fewer than it was given, with
+/// as many threads that are always busy: for example one event loop on four processors. A target
+/// that waits keeps none busy, a lock that many threads take in turn is none that more workers
+/// would help, and fewer connections than processors cannot use them all.
 pub fn judge(evidence: &Evidence) -> Option<Caveat> {
     let Some(Bound::SomeOfItsCores { cores, given }) = cpu_bound(evidence) else { return None };
     let given = counted(given.round() as u64, "processor");
@@ -21,6 +22,7 @@ mod tests {
     use super::*;
     use crate::judge::test::judged;
     use pippin_model::example::ExampleTrial;
+    use pippin_model::host::usage::Role;
 
     #[test]
     fn one_of_four_is_seen() {
@@ -31,6 +33,18 @@ mod tests {
                 .starts_with("1.01 of 4")
         );
         assert!(judged(judge, &ExampleTrial::hello().target_cores(2.0, 4).build()).is_some());
+    }
+
+    /// Many threads take turns at a lock around 0.3 ms of work.
+    #[test]
+    fn threads_in_turn_are_no_lack_of_workers() {
+        let mut lock = ExampleTrial::hello().target_cores(1.01, 2).build();
+        let usage = lock.usage.as_mut().unwrap();
+        usage.roles.get_mut(&Role::Target).unwrap().busiest_threads = Some(vec![0.07; 16]);
+        assert_eq!(judged(judge, &lock), None);
+        let usage = lock.usage.as_mut().unwrap();
+        usage.roles.get_mut(&Role::Target).unwrap().busiest_threads = None;
+        assert_eq!(judged(judge, &lock), None, "it is not known which threads work");
     }
 
     #[test]

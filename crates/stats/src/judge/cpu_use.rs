@@ -3,7 +3,7 @@ use pippin_model::host::usage::Role;
 use pippin_model::text::units::counted;
 use pippin_model::verdict::{Caveat, Severity};
 
-use crate::bottleneck::bound::{Bound, cpu_bound, given_cores, taken};
+use crate::bottleneck::bound::{Bound, cpu_bound, full_in_words, given_cores};
 use crate::judge::evidence::{Evidence, caveat};
 
 /// Whether the target keeps its processors busy or has some to spare.
@@ -18,8 +18,8 @@ pub fn judge(evidence: &Evidence) -> Option<Caveat> {
                 busy * 100.0
             ),
         ),
-        Some(Bound::AllItsCores { stolen, others, .. }) => {
-            ("cpu_bound", format!("CPU-bound: {cores:.2} of {given} busy{}", taken(stolen, others)))
+        Some(Bound::AllItsCores { given, stolen, others, .. }) => {
+            ("cpu_bound", full_in_words(cores, given, stolen, others))
         }
         Some(Bound::SomeOfItsCores { .. }) => {
             ("cpu_bound", format!("CPU-bound: {cores:.2} of {given} busy"))
@@ -50,7 +50,17 @@ mod tests {
         let found = judged(judge, &stolen).unwrap();
         assert_eq!(
             (found.id.as_str(), found.evidence.as_str()),
-            ("cpu_bound", "CPU-bound: 0.80 of 1 processor busy, and the hypervisor took 0.12")
+            (
+                "cpu_bound",
+                "CPU-bound: it keeps 0.80 of its 1 processor busy, and the hypervisor took 0.12"
+            )
+        );
+        let mut beside = ExampleTrial::hello().target_cores(0.48, 1).build();
+        let usage = beside.usage.as_mut().unwrap();
+        (usage.foreign_cores, usage.busy_by_cpu) = (Some(0.48), [(0, 0.96)].into());
+        assert_eq!(
+            judged(judge, &beside).unwrap().evidence,
+            "Its 1 processor is full: it used 0.48 of it, and other programs took 0.48"
         );
         let mut unknown = ExampleTrial::hello().build();
         unknown.usage = None;

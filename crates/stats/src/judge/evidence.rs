@@ -173,6 +173,21 @@ impl<'a> Evidence<'a> {
         cores_of(self.usage()?, role)
     }
 
+    /// Whether full listen queues dropped connections on this host. They are tried again after a
+    /// second or more, which explains long answers and users who wait.
+    #[must_use]
+    pub fn drops_connections(&self) -> bool {
+        let usage = self.record.usage.as_ref();
+        usage.and_then(|usage| usage.listen_overflows).is_some_and(|dropped| dropped > 0)
+    }
+
+    /// Whether requests of more than one kind are sent, so that answers of several kinds are
+    /// expected.
+    #[must_use]
+    pub fn has_kinds_of_requests(&self) -> bool {
+        self.record.load_spec.as_ref().is_some_and(|spec| spec.requests.len() > 1)
+    }
+
     /// Whether the next request waits for the last answer, without think time.
     #[must_use]
     pub fn is_saturating(&self) -> bool {

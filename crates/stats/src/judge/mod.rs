@@ -5,6 +5,7 @@
 //!
 //! To add one, write a file with `judge` and its tests (one that provokes it, one near miss), and
 //! add a line to [`TRIAL_JUDGES`] or [`RUN_JUDGES`].
+pub mod accepts_slowly;
 pub mod agents;
 pub mod answer_size;
 pub mod asked;
@@ -16,7 +17,7 @@ pub mod cores_unused;
 pub mod cpu_shared;
 pub mod cpu_use;
 pub mod errors;
-mod evidence;
+pub(crate) mod evidence;
 pub mod generator_busy;
 pub mod held;
 pub mod inferred_concurrency;
@@ -41,14 +42,18 @@ pub mod search;
 pub mod send_lag;
 pub mod server_closes;
 pub mod shared_stamps;
+pub mod slow_connections;
+pub mod slows_down;
 pub mod spread;
 pub mod stalls;
 pub mod stamps;
 #[cfg(test)]
 pub(crate) mod test;
 pub mod time_goes;
+pub mod unanswered;
 pub mod unproved;
 pub mod upstream_calls;
+pub mod waits;
 pub mod wrong_answers;
 
 use pippin_model::trial::TrialRecord;
@@ -81,6 +86,7 @@ pub const TRIAL_JUDGES: &[(&[&str], TrialJudge)] = &[
     (&["unbilled"], outside_help::judge_unbilled),
     (&["errors"], errors::judge),
     (&["redirects"], redirects::judge),
+    (&["unanswered"], unanswered::judge),
     (&["rate_not_achieved"], rate_not_achieved::judge),
     (&["send_lag"], send_lag::judge),
     (&["generator_busy"], generator_busy::judge),
@@ -98,7 +104,9 @@ pub const TRIAL_JUDGES: &[(&[&str], TrialJudge)] = &[
     (&["measured_apart"], measured_apart::judge),
     (&["no_steady_state"], no_steady_state::judge),
     (&["compiling"], compiling::judge),
+    (&["slows_down"], slows_down::judge),
     (&["bimodal"], bimodal::judge),
+    (&["slow_connections"], slow_connections::judge),
     (&["stalls"], stalls::judge),
     (&["delayed_ack"], bimodal::judge_delayed_ack),
     (&["server_closes"], server_closes::judge),
@@ -110,7 +118,9 @@ pub const TRIAL_JUDGES: &[(&[&str], TrialJudge)] = &[
     (&["listen_queue"], listen_queue::judge),
     (&["frequency_change"], clocks::judge_frequency),
     (&["cpu_shared"], cpu_shared::judge),
+    (&["accepts_slowly"], accepts_slowly::judge),
     (&["inferred_concurrency"], inferred_concurrency::judge),
+    (&["waits"], waits::judge),
     (&["cpu_bound", "not_cpu_bound"], cpu_use::judge),
     (&["time_goes"], time_goes::judge),
     (&["headroom"], near_ceiling::judge_headroom),
