@@ -9,7 +9,7 @@ use pippin_model::target::TargetId;
 use pippin_model::trial::{Step, TrialSpec};
 use pippin_model::usage::Role;
 use pippin_model::workload::Request;
-use pippin_probe::server::{self, NoServer, Server};
+use pippin_probe::server::{self, NoServer, Place, Servers};
 use pippin_probe::{RoleRoot, Roots};
 use std::collections::BTreeMap;
 
@@ -42,8 +42,8 @@ pub struct UrlLoad<'a> {
     pub repetitions: u32,
     /// Everything else that the generator is asked: addresses, requests, timeouts, threads.
     pub base: LoadSpec,
-    /// The server's first process, where it was named; else it is looked for.
-    pub target_pid: Option<i32>,
+    /// The server's first processes, where they were named; else they are looked for.
+    pub target_pids: Vec<i32>,
     /// The generator's ceiling, if it is known and holds for this load.
     pub calibration: Option<Calibration>,
     /// Who applies the load.
@@ -77,7 +77,7 @@ pub fn run(
         watch.observer.event(&Event::TrialStarted(&spec, number, in_all.max(number)));
         let trial = Trial {
             load: load::of(profile, step, LoadSpec { seed: spec.seed, ..base.clone() }),
-            roots: Some(roots(base, servers.as_deref().unwrap_or_default())),
+            roots: Some(roots(base, servers.as_ref().ok())),
             proving: None,
             referee: None,
             generator: load.generator,
@@ -123,32 +123,37 @@ pub fn failure(record: &RunRecord) -> Option<LabError> {
 }
 
 /// The processes that serve the URL on this machine, or why none is measured.
-fn servers(load: &UrlLoad<'_>) -> Result<Result<Vec<Server>, NoServer>, LabError> {
-    let Some(pid) = load.target_pid else {
-        return Ok(match &load.base.unix_socket {
-            Some(path) => server::behind_unix_socket(path),
-            None => server::behind(&load.base.addresses),
-        });
-    };
-    match server::of_process(pid) {
-        Ok(named) => Ok(Ok(vec![named])),
-        Err(error) => Err(LabError::User(format!("--target-pid {pid}: {error}"))),
+fn servers(load: &UrlLoad<'_>) -> Result<Result<Servers, NoServer>, LabError> {
+    if load.target_pids.is_empty() {
+        return Ok(server::behind(&place(&load.base)));
+    }
+    server::of_processes(&load.target_pids)
+        .map(Ok)
+        .map_err(|error| LabError::User(format!("--target-pid: {error}")))
+}
+
+/// Where the load goes.
+fn place(base: &LoadSpec) -> Place {
+    match &base.unix_socket {
+        Some(path) => Place::UnixSocket(path.clone()),
+        None => Place::Addresses(base.addresses.clone()),
     }
 }
 
-fn roots(base: &LoadSpec, servers: &[Server]) -> Roots {
+fn roots(base: &LoadSpec, servers: Option<&Servers>) -> Roots {
     let generator = vec![RoleRoot::Process(std::process::id() as i32)];
     let mut roles = BTreeMap::from([(Role::Generator, generator)]);
-    if !servers.is_empty() {
-        roles.insert(Role::Target, servers.iter().map(|server| server.root).collect());
+    if let Some(servers) = servers {
+        roles.insert(Role::Target, servers.processes.iter().map(|server| server.root).collect());
     }
     // This host has no table of the listeners on another.
     let is_here =
-        !servers.is_empty() || base.addresses.iter().all(|address| address.ip().is_loopback());
+        servers.is_some() || base.addresses.iter().all(|address| address.ip().is_loopback());
     Roots {
         roles,
-        log: servers.iter().find_map(|server| server.log.clone()),
-        port: base.addresses.first().filter(|_| is_here).map(std::net::SocketAddr::port),
+        log: servers.and_then(|all| all.processes.iter().find_map(|one| one.log.clone())),
+        address: base.addresses.first().copied().filter(|_| is_here),
+        apart: servers.map(|servers| servers.apart.clone()).unwrap_or_default(),
         ..Roots::default()
     }
 }
@@ -177,7 +182,7 @@ pub fn target_of(url: &str) -> TargetId {
     ad_hoc::name_of("url", rest)
 }
 
-fn header(load: &UrlLoad<'_>, servers: &Result<Vec<Server>, NoServer>) -> RunHeader {
+fn header(load: &UrlLoad<'_>, servers: &Result<Servers, NoServer>) -> RunHeader {
     let started = unix_now_ns();
     let target = target_of(&load.title);
     RunHeader {
@@ -203,10 +208,11 @@ fn header(load: &UrlLoad<'_>, servers: &Result<Vec<Server>, NoServer>) -> RunHea
     }
 }
 
-fn url_server(servers: &Result<Vec<Server>, NoServer>) -> UrlServer {
+fn url_server(servers: &Result<Servers, NoServer>) -> UrlServer {
     match servers {
         Ok(servers) => UrlServer::Processes {
             processes: servers
+                .processes
                 .iter()
                 .map(|server| ServerProcess { pid: server.pid, name: server.name.clone() })
                 .collect(),

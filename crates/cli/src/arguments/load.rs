@@ -64,10 +64,10 @@ pub struct LoadArguments {
     /// How long one answer may take, and opening a connection (which never takes more than 10 s).
     #[arg(long, value_name = "TIME", default_value = "30s", value_parser = values::length)]
     pub timeout: Time,
-    /// The server's first process on this machine, if Pippin cannot find it by the URL's port.
-    /// Pippin measures its CPU time, memory and log.
+    /// The server's first process on this machine, if Pippin cannot find it by the URL's address.
+    /// Pippin measures its CPU time, memory and log. May be given several times.
     #[arg(long, value_name = "PID", value_parser = clap::value_parser!(i32).range(1..))]
-    pub target_pid: Option<i32>,
+    pub target_pid: Vec<i32>,
     /// Which hosts may be loaded.
     #[command(flatten)]
     pub hosts: HostArguments,

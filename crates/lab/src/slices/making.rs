@@ -64,8 +64,11 @@ pub fn slice(
     }
 }
 
-/// The processors of all roles; none if nothing is bound.
+/// The processors of all roles; none, which means all, if the target is not bound to any.
 fn processors(cpus: &CpuSplit) -> BTreeSet<u32> {
+    if cpus.target.is_empty() {
+        return BTreeSet::new();
+    }
     [&cpus.target, &cpus.generator, &cpus.services]
         .into_iter()
         .flat_map(|set| set.0.iter().copied())

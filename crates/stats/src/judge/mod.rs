@@ -185,7 +185,7 @@ mod tests {
     #[test]
     fn the_gravest_come_first() {
         let mut record = ExampleTrial::hello().generator_busy(0.97).build();
-        record.usage.as_mut().unwrap().listen_overflows = Some(3);
+        record.usage.as_mut().unwrap().listen_drops = Some(3);
         let found = judge_trial(&record, &Context::default());
         assert_eq!(
             (found[0].id.as_str(), found[1].id.as_str()),
@@ -197,7 +197,7 @@ mod tests {
     #[test]
     fn an_agent_judges_its_generator_and_not_the_load() {
         let mut record = ExampleTrial::hello().generator_busy(0.97).completed(0).build();
-        record.usage.as_mut().unwrap().listen_overflows = Some(3);
+        record.usage.as_mut().unwrap().listen_drops = Some(3);
         let found = judge_agent(&record, &Context::default());
         assert_eq!(found.iter().map(|one| one.id.as_str()).collect::<Vec<_>>(), ["generator_busy"]);
         let names = TRIAL_JUDGES.iter().flat_map(|(names, _)| names.iter());

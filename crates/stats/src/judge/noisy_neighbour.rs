@@ -76,13 +76,14 @@ fn in_slices(
     (share > LIMIT).then(|| caveat(id, Severity::Suspect, seen(), advice))
 }
 
-/// The number of processors of the trial, or of the host if the trial is not bound to any.
+/// The number of processors of the trial, or of the host if the target is not bound to any: it may
+/// run on all of them, wherever the generator runs.
 fn processors(spec: &TrialSpec, host: usize) -> Option<f64> {
     let bound: BTreeSet<u32> = [&spec.cpus.target, &spec.cpus.generator, &spec.cpus.services]
         .into_iter()
         .flat_map(|set| set.0.iter().copied())
         .collect();
-    let count = if bound.is_empty() { host } else { bound.len() };
+    let count = if spec.cpus.target.is_empty() { host } else { bound.len() };
     (count > 0).then_some(count as f64)
 }
 
