@@ -228,7 +228,7 @@ impl<'a> Coordinator<'a> {
     /// Checks the clock and whether the caller wants to stop.
     fn look(&mut self) {
         let now = clock::now_ns();
-        if self.control.stop.load(Ordering::Relaxed) && !self.interrupted {
+        if self.control.is_stopped() && !self.interrupted {
             self.interrupted = true;
             self.timeline.end_now(now);
         }

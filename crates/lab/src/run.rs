@@ -595,6 +595,7 @@ impl<'a> Execution<'a> {
             proving: Some(&mut proving),
             referee: None,
             generator: self.settings.generator,
+            keeps_going: false,
         };
         until_skipped(watch, &spec.target, |watch| trial.make(spec, watch))
     }

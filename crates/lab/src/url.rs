@@ -10,7 +10,7 @@ use pippin_model::trial::{Step, TrialSpec};
 use pippin_model::usage::Role;
 use pippin_model::workload::Request;
 use pippin_probe::server::{self, NoServer, Place, Servers};
-use pippin_probe::{RoleRoot, Roots};
+use pippin_probe::{RoleRoot, Roots, Serving};
 use std::collections::BTreeMap;
 
 use crate::ad_hoc;
@@ -48,6 +48,10 @@ pub struct UrlLoad<'a> {
     pub calibration: Option<Calibration>,
     /// Who applies the load.
     pub generator: &'a dyn Generator,
+    /// Whether the tiers behind the server are looked for.
+    pub follows_tiers: bool,
+    /// Whether the load goes on when the server has ended.
+    pub keeps_going: bool,
 }
 
 /// Loads a URL: every step of the profile, each kept as it finishes.
@@ -61,7 +65,7 @@ pub fn run(
     watch: &Watch<'_>,
 ) -> Result<RunRecord, LabError> {
     let UrlLoad { ref profile, ref base, .. } = load;
-    let servers = servers(&load)?;
+    let mut servers = servers(&load)?;
     let mut recording = Recording::begin(header(&load, &servers), keeping, watch.observer)?;
     let mut repetitions = (0..load.repetitions).map(|repetition| (repetition, Steps::of(profile)));
     let mut under_way = repetitions.next();
@@ -77,10 +81,11 @@ pub fn run(
         watch.observer.event(&Event::TrialStarted(&spec, number, in_all.max(number)));
         let trial = Trial {
             load: load::of(profile, step, LoadSpec { seed: spec.seed, ..base.clone() }),
-            roots: Some(roots(base, servers.as_ref().ok())),
+            roots: Some(roots(&load, servers.as_ref().ok())),
             proving: None,
             referee: None,
             generator: load.generator,
+            keeps_going: load.keeps_going,
         };
         let mut record = trial.make(&spec, watch);
         recording.judge(&mut record, Vec::new());
@@ -95,9 +100,18 @@ pub fn run(
             state = RunState::Failed;
             break;
         }
+        let has_changed = !record.ended.is_empty();
+        let is_over = record.server_end.is_some();
         recording.keep(record)?;
         if let Some(made) = recording.trials().last() {
             steps.observe(made, watch);
+        }
+        if is_over && !load.keeps_going {
+            break;
+        }
+        // The next load is of those that serve now.
+        if has_changed && load.target_pids.is_empty() {
+            servers = server::behind(&place(base));
         }
         if watch.is_over() {
             state = RunState::Interrupted;
@@ -140,7 +154,8 @@ fn place(base: &LoadSpec) -> Place {
     }
 }
 
-fn roots(base: &LoadSpec, servers: Option<&Servers>) -> Roots {
+fn roots(load: &UrlLoad<'_>, servers: Option<&Servers>) -> Roots {
+    let base = &load.base;
     let generator = vec![RoleRoot::Process(std::process::id() as i32)];
     let mut roles = BTreeMap::from([(Role::Generator, generator)]);
     if let Some(servers) = servers {
@@ -154,6 +169,11 @@ fn roots(base: &LoadSpec, servers: Option<&Servers>) -> Roots {
         log: servers.and_then(|all| all.processes.iter().find_map(|one| one.log.clone())),
         address: base.addresses.first().copied().filter(|_| is_here),
         apart: servers.map(|servers| servers.apart.clone()).unwrap_or_default(),
+        serving: servers.map(|servers| Serving {
+            place: place(base),
+            servers: servers.clone(),
+            follows: load.follows_tiers,
+        }),
         ..Roots::default()
     }
 }

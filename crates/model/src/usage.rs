@@ -108,7 +108,8 @@ impl MayUse {
     #[must_use]
     pub fn cores(&self) -> Option<f64> {
         let cpus = self.cpus.len() as f64;
-        let cores = self.quota.map_or(cpus, |quota| if cpus > 0.0 { quota.min(cpus) } else { quota });
+        let cores =
+            self.quota.map_or(cpus, |quota| if cpus > 0.0 { quota.min(cpus) } else { quota });
         (cores > 0.0).then_some(cores)
     }
 }

@@ -108,9 +108,10 @@ impl Connected {
             if mirrored.is_some_and(|inode| held.contains(inode)) {
                 continue;
             }
-            let listens = self.listeners.entry(end.peer).or_insert_with(|| {
-                server::behind(&Place::Addresses(vec![end.peer]))
-            });
+            let listens = self
+                .listeners
+                .entry(end.peer)
+                .or_insert_with(|| server::behind(&Place::Addresses(vec![end.peer])));
             match listens {
                 Ok(servers) => behind.add(servers),
                 Err(NoServer::Hidden) => behind.hidden += 1,
@@ -266,8 +267,7 @@ mod tests {
         let _client = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
         let _accepted = listener.accept().unwrap();
         let own = std::process::id() as i32;
-        let found =
-            Connected::default().look(&HashSet::from([own]), &BTreeSet::from([own]), None);
+        let found = Connected::default().look(&HashSet::from([own]), &BTreeSet::from([own]), None);
         assert!(!found.roots.contains(&own), "{found:?}");
     }
 }

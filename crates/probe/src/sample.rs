@@ -11,18 +11,18 @@ use crate::clock::{ProcUnits, monotonic_ns, thread_cpu_ns};
 use crate::energy::Packages;
 use crate::frequency::current_khz;
 use crate::kernel_files::KernelFiles;
-use crate::may_use;
-use crate::server::{self, Place, Servers};
-use crate::tiers::{Earlier, Outside, Tiers};
 use crate::listening::Listeners;
+use crate::may_use;
 use crate::memory::parse_meminfo;
 use crate::netstat::{counter, received_bytes};
 use crate::outsiders;
 use crate::process::{ignores, parse_pss_bytes};
 use crate::process_table::{Process, ProcessTable, Reading, list_processes, read_process};
+use crate::server::{self, Place, Servers};
 use crate::stat::{interrupt_ns, parse_stat};
 use crate::strays;
 use crate::switches::{SwitchLedger, read_switches};
+use crate::tiers::{Earlier, Outside, Tiers};
 use crate::tree::TreeLedger;
 
 /// Which processes belong to which role.
@@ -366,9 +366,8 @@ pub(crate) fn workers_ns(living: &[&Process]) -> BTreeMap<i32, u64> {
     let Some(busiest) = living.iter().max_by_key(|process| process.own_ns) else {
         return BTreeMap::new();
     };
-    let alike = |one: &&&Process| {
-        one.parent == busiest.parent && one.rss_bytes * 2 >= busiest.rss_bytes
-    };
+    let alike =
+        |one: &&&Process| one.parent == busiest.parent && one.rss_bytes * 2 >= busiest.rss_bytes;
     let workers: BTreeMap<i32, u64> =
         living.iter().filter(alike).map(|one| (one.pid, one.own_ns)).collect();
     if workers.len() > 1 { workers } else { BTreeMap::new() }

@@ -162,11 +162,7 @@ enum Wake {
 }
 
 impl Run<'_> {
-    fn all(
-        mut self,
-        asked: &Receiver<u64>,
-        ready: &SyncSender<Result<(), ProbeError>>,
-    ) -> Sampled {
+    fn all(mut self, asked: &Receiver<u64>, ready: &SyncSender<Result<(), ProbeError>>) -> Sampled {
         let mut samples = Vec::new();
         let mut instants: Vec<u64> = Vec::new();
         let mut succession = Succession::default();
@@ -233,12 +229,7 @@ impl Run<'_> {
 
 /// Waits until a sample is due, by the pace or by request, or until it is time to look whether a
 /// server that is watched lives.
-fn wait(
-    due: Instant,
-    is_watched: bool,
-    instants: &mut Vec<u64>,
-    asked: &Receiver<u64>,
-) -> Wake {
+fn wait(due: Instant, is_watched: bool, instants: &mut Vec<u64>, asked: &Receiver<u64>) -> Wake {
     let life = Instant::now() + LIFE_EVERY;
     loop {
         let now_ns = monotonic_ns();

@@ -211,7 +211,8 @@ mod tests {
     const MS: u64 = 1_000_000;
 
     fn outside(at_ms: u64, processes: &[(i32, i32, u64)]) -> Outside {
-        let each = processes.iter().map(|&(pid, parent, ms)| (pid, process(pid, parent, ms * MS, 0)));
+        let each =
+            processes.iter().map(|&(pid, parent, ms)| (pid, process(pid, parent, ms * MS, 0)));
         Outside { at_ns: at_ms * MS, processes: each.collect() }
     }
 

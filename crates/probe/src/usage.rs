@@ -1,6 +1,8 @@
 //! The usage between two instants: a pure function over samples.
 use pippin_model::outside;
-use pippin_model::usage::{HostSample, MayUse, Role, RoleSample, RoleUse, Tier, Usage, UsageSample};
+use pippin_model::usage::{
+    HostSample, MayUse, Role, RoleSample, RoleUse, Tier, Usage, UsageSample,
+};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What every role and the host used from `from_ns` to `to_ns` (CLOCK_MONOTONIC). Counters are cut
@@ -193,12 +195,10 @@ fn role_use(stretch: &Stretch, role: Role) -> RoleUse {
 }
 
 fn used_by(stretch: &Stretch, of: impl Fn(&UsageSample) -> Option<RoleSample>) -> RoleUse {
-    let growth = |counter: fn(&RoleSample) -> Option<u64>| {
-        stretch.growth(|sample| counter(&of(sample)?))
-    };
-    let within = |value: fn(&RoleSample) -> Option<u64>| {
-        stretch.within(|sample| value(&of(sample)?))
-    };
+    let growth =
+        |counter: fn(&RoleSample) -> Option<u64>| stretch.growth(|sample| counter(&of(sample)?));
+    let within =
+        |value: fn(&RoleSample) -> Option<u64>| stretch.within(|sample| value(&of(sample)?));
     let cpu_ns = growth(|role| Some(role.cpu_ns));
     let rss = within(|role| role.rss_bytes);
     let most = |value| within(value).into_iter().max().and_then(|most| u32::try_from(most).ok());

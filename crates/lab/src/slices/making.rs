@@ -13,7 +13,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::stretch::Stretch;
-use crate::generator::Here;
 use crate::trial::{Measured, NotMeasured, SAMPLE_EVERY, Trial, Watch};
 
 /// In slices up to this length, samples are taken only at the ends: each takes the generator's
@@ -33,7 +32,7 @@ pub fn load(
 ) -> Result<Measured, NotMeasured> {
     let length = Duration::from_nanos(load.stop.duration_ns.unwrap_or(0));
     let every = if length <= ONE_LOOK { 4 * ONE_LOOK } else { SAMPLE_EVERY };
-    Trial { load, roots: Some(roots.clone()), proving: None, referee, generator: &Here }
+    Trial { roots: Some(roots.clone()), referee, ..Trial::of(load) }
         .measure_on(memory, every, watch)
 }
 
@@ -110,7 +109,7 @@ mod tests {
         let (load, usage) = (record.load.unwrap(), record.usage);
         let cpu_ns = usage.as_ref().unwrap().roles[&Role::Target].cpu_ns;
         let measured =
-            Measured { load: load.clone(), agents: Vec::new(), usage, samples: Vec::new() };
+            Measured::of(load.clone(), usage);
         let slice = slice(3, &measured, &record.spec.cpus, 0.0, &mut Stretch::default());
         assert_eq!((slice.round, slice.measured_ns), (3, load.measured.duration_ns));
         assert_eq!(slice.figures.right, load.measured.answered.good);

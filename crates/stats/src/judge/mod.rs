@@ -38,6 +38,7 @@ mod run;
 pub mod search;
 pub mod send_lag;
 pub mod server_closes;
+pub mod server_ended;
 pub mod shared_stamps;
 pub mod spread;
 pub mod stalls;
@@ -47,6 +48,7 @@ pub(crate) mod test;
 pub mod time_goes;
 pub mod unproved;
 pub mod upstream_calls;
+pub mod workers_uneven;
 pub mod wrong_answers;
 
 use pippin_model::caveat::{Caveat, Severity};
@@ -66,6 +68,8 @@ pub type RunJudge = fn(&[TrialRecord], &mut RunCaveats);
 /// Every judge of a trial: the names of its caveats, and the function.
 pub const TRIAL_JUDGES: &[(&[&str], TrialJudge)] = &[
     (&["no_result"], no_result::judge),
+    (&["server_ended"], server_ended::judge),
+    (&["server_replaced"], server_ended::judge_replaced),
     (&["no_answers"], no_result::judge_silence),
     (&["agent_missing"], agents::judge_missing),
     (&["agent_late"], agents::judge_late),
@@ -101,6 +105,7 @@ pub const TRIAL_JUDGES: &[(&[&str], TrialJudge)] = &[
     (&["answer_size"], answer_size::judge),
     (&["memory_grows"], memory_grows::judge),
     (&["logs_requests"], logs_requests::judge),
+    (&["workers_uneven"], workers_uneven::judge),
     (&["cores_unused"], cores_unused::judge),
     (&["listen_overflows"], listen_overflows::judge),
     (&["listen_queue"], listen_queue::judge),
@@ -129,6 +134,7 @@ pub fn judge_trial(record: &TrialRecord, context: &Context) -> Vec<Caveat> {
     let evidence = Evidence { record, context };
     let mut found: Vec<Caveat> =
         TRIAL_JUDGES.iter().filter_map(|(_, judge)| judge(&evidence)).collect();
+    server_ended::blame_nothing_else(&mut found);
     found.sort_by_key(|caveat| std::cmp::Reverse(caveat.severity));
     found
 }
