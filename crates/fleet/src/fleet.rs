@@ -221,9 +221,7 @@ impl Generator for Fleet {
             take_figures_of_time(&mut load.windows, &windows);
         }
         match merged {
-            Some(load) if has_started || control.is_stopped() => {
-                Ok(Applied { load, agents })
-            }
+            Some(load) if has_started || control.is_stopped() => Ok(Applied { load, agents }),
             _ => Err(LabError::User(without_result(has_started, &agents)).into()),
         }
     }

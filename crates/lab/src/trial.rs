@@ -3,9 +3,7 @@ use pippin_engine::{Control, Referee};
 use pippin_model::agent::AgentPart;
 use pippin_model::load_result::{LoadResult, Window};
 use pippin_model::load_spec::LoadSpec;
-use pippin_model::trial::{
-    EndedProcess, Failure, ServerEnd, Stage, TrialRecord, TrialSpec,
-};
+use pippin_model::trial::{EndedProcess, Failure, ServerEnd, Stage, TrialRecord, TrialSpec};
 use pippin_model::usage::{Role, Usage, UsageSample};
 use pippin_probe::kernel_files::KernelFiles;
 use pippin_probe::memory::killed_for_memory;

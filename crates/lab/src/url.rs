@@ -237,6 +237,9 @@ fn url_server(servers: &Result<Servers, NoServer>) -> UrlServer {
                 .map(|server| ServerProcess { pid: server.pid, name: server.name.clone() })
                 .collect(),
         },
-        Err(error) => UrlServer::Not { reason: error.to_string() },
+        Err(error) => UrlServer::Not {
+            reason: error.to_string(),
+            is_here: !matches!(error, NoServer::Elsewhere),
+        },
     }
 }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::load_result::{LoadResult, Measured, WarmUpResult, Window};
 use crate::outside::of_each_once;
-use crate::usage::{MayUse, Tier, HostSample, Role, RoleSample, RoleUse, Usage, UsageSample};
+use crate::usage::{HostSample, MayUse, Role, RoleSample, RoleUse, Tier, Usage, UsageSample};
 
 /// One load from its slices, in their order; `None` without any.
 ///

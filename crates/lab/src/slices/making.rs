@@ -108,8 +108,7 @@ mod tests {
         let record = ExampleTrial::hello().build();
         let (load, usage) = (record.load.unwrap(), record.usage);
         let cpu_ns = usage.as_ref().unwrap().roles[&Role::Target].cpu_ns;
-        let measured =
-            Measured::of(load.clone(), usage);
+        let measured = Measured::of(load.clone(), usage);
         let slice = slice(3, &measured, &record.spec.cpus, 0.0, &mut Stretch::default());
         assert_eq!((slice.round, slice.measured_ns), (3, load.measured.duration_ns));
         assert_eq!(slice.figures.right, load.measured.answered.good);

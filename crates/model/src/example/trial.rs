@@ -491,6 +491,7 @@ impl ExampleTrial {
             threads: Some(6),
             voluntary_switches: Some(1_200),
             involuntary_switches: Some(340),
+            ..RoleUse::default()
         };
         Usage {
             duration_ns,

@@ -120,11 +120,8 @@ mod tests {
             all[0].evidence,
             "process 77 (node) ended 1.00 s into the load, and nobody listened any more; the last line of its log: FATAL out of range"
         );
-        let serious: Vec<&str> = all
-            .iter()
-            .filter(|it| it.severity > Severity::Note)
-            .map(|it| it.id.as_str())
-            .collect();
+        let serious: Vec<&str> =
+            all.iter().filter(|it| it.severity > Severity::Note).map(|it| it.id.as_str()).collect();
         assert_eq!(serious, ["server_ended"]);
         record.server_end = Some(ServerEnd { killed_for_memory: Some(1), log_tail: Vec::new() });
         assert!(judged(judge, &record).unwrap().advice.contains("memory"));
