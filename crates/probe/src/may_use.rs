@@ -1,6 +1,6 @@
 //! What a process may use of this machine, whoever limits it: affinity, cpuset, quota.
-use pippin_model::cpus::CpuSet;
-use pippin_model::usage::MayUse;
+use pippin_model::host::usage::MayUse;
+use pippin_model::plan::cpus::CpuSet;
 
 use crate::cgroup::limits_of;
 use crate::kernel_files::KernelFiles;

@@ -1,5 +1,5 @@
 //! The name of a process, safe to show.
-use pippin_model::printable::printable;
+use pippin_model::text::printable::printable;
 
 use crate::kernel_files::KernelFiles;
 

@@ -1,5 +1,5 @@
 //! A thread that samples at a steady pace.
-use pippin_model::usage::UsageSample;
+use pippin_model::host::usage::UsageSample;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, channel, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -58,8 +58,8 @@ impl Sampler {
         Self::resume(roots, TreeMemory::default(), every, cpu)
     }
 
-    /// The same with the memory of an earlier sampler of these roots, so that its counters continue
-    /// and nothing is read twice.
+    /// Starts a sampler with the memory of an earlier sampler of these roots, so that its counters
+    /// continue and nothing is read twice.
     ///
     /// # Errors
     /// As [`Self::start`].

@@ -1,5 +1,5 @@
 //! A server that changes while it is loaded: a process ends, others go on, or nobody does.
-use pippin_model::usage::Role;
+use pippin_model::host::usage::Role;
 use std::collections::BTreeSet;
 
 use crate::clock::{ProcUnits, monotonic_ns};

@@ -2,7 +2,7 @@
 //!
 //! They are found while the load runs, and what they used before that is read from earlier looks at
 //! all processes. Whether a process works with the load is for [`crate::usage`] to say.
-use pippin_model::usage::RoleSample;
+use pippin_model::host::usage::RoleSample;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use crate::clock::{monotonic_ns, thread_cpu_ns};

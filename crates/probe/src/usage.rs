@@ -1,8 +1,8 @@
 //! The usage between two instants: a pure function over samples.
-use pippin_model::outside;
-use pippin_model::usage::{
+use pippin_model::host::usage::{
     HostSample, MayUse, Role, RoleSample, RoleUse, Tier, Usage, UsageSample,
 };
+use pippin_model::trial::outside;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What every role and the host used from `from_ns` to `to_ns` (CLOCK_MONOTONIC). Counters are cut

@@ -1,7 +1,7 @@
 //! SUSPECT: the target is CPU-bound on fewer processors than it was given.
-use pippin_model::caveat::{Caveat, Severity};
+use pippin_model::verdict::{Caveat, Severity};
 
-use crate::bound::{Bound, cpu_bound, processors};
+use crate::bottleneck::bound::{Bound, cpu_bound, processors};
 use crate::judge::evidence::{Evidence, caveat};
 use crate::judge::workers_uneven;
 
@@ -57,7 +57,7 @@ mod tests {
     fn workers_that_rest_are_named_before_more_of_them_are_advised() {
         let mut record = ExampleTrial::hello().target_cores(1.01, 4).build();
         let usage = record.usage.as_mut().unwrap();
-        let target = usage.roles.get_mut(&pippin_model::usage::Role::Target).unwrap();
+        let target = usage.roles.get_mut(&pippin_model::host::usage::Role::Target).unwrap();
         target.workers_ns = [(7, 9_700), (8, 100), (9, 100), (10, 100)].into();
         let found = judged(judge, &record).unwrap();
         assert!(found.evidence.ends_with("1 of 4 workers did 97 % of the work"), "{found:?}");

@@ -1,8 +1,8 @@
 //! NOTE: whether the processor limits the target.
-use pippin_model::caveat::{Caveat, Severity};
-use pippin_model::usage::{Role, Tier};
+use pippin_model::host::usage::{Role, Tier};
+use pippin_model::verdict::{Caveat, Severity};
 
-use crate::bound::{Bound, cpu_bound, given_cores, processors, taken, throttled};
+use crate::bottleneck::bound::{Bound, cpu_bound, given_cores, processors, taken, throttled};
 use crate::judge::evidence::{Evidence, caveat};
 
 /// Whether the target keeps its processors busy or has some to spare.
@@ -48,9 +48,9 @@ fn by_tier(evidence: &Evidence) -> Option<String> {
 mod tests {
     use super::*;
     use crate::judge::test::judged;
-    use pippin_model::cpus::CpuSet;
     use pippin_model::example::ExampleTrial;
-    use pippin_model::usage::MayUse;
+    use pippin_model::host::usage::MayUse;
+    use pippin_model::plan::cpus::CpuSet;
 
     #[test]
     fn nine_tenths_are_bound_and_eight_are_not() {

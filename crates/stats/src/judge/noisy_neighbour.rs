@@ -1,9 +1,9 @@
 //! SUSPECT: CPU time went to others: the hypervisor stole it, or processes that belong to no role
 //! used it.
-use pippin_model::caveat::{Caveat, Severity};
-use pippin_model::slice::SliceHost;
+use pippin_model::text::units::counted;
 use pippin_model::trial::TrialSpec;
-use pippin_model::units::counted;
+use pippin_model::trial::slice::SliceHost;
+use pippin_model::verdict::{Caveat, Severity};
 use std::collections::BTreeSet;
 
 use crate::judge::evidence::{Evidence, caveat, percent};
@@ -46,7 +46,8 @@ pub fn judge_unmeasured(evidence: &Evidence) -> Option<Caveat> {
     let seen = format!(
         "the server on this machine is not measured ({reason}), so its work cannot be told from that of other programs"
     );
-    let advice = "name its first process with --target-pid, or run Pippin as the server's user or as root";
+    let advice =
+        "name its first process with --target-pid, or run Pippin as the server's user or as root";
     Some(caveat("server_not_measured", Severity::Suspect, seen, advice))
 }
 
@@ -136,8 +137,8 @@ mod tests {
 
     #[test]
     fn only_the_slices_that_are_used_count() {
-        use crate::calm;
-        use pippin_model::slice::{Slice, SliceFigures};
+        use crate::rounds::calm;
+        use pippin_model::trial::slice::{Slice, SliceFigures};
         let slice = |round, steal| {
             let host = SliceHost { steal: Some(steal), foreign: Some(0.0), waiting: None };
             Slice {

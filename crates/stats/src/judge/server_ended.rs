@@ -1,7 +1,7 @@
 //! INVALID: the server ended while it was loaded. SUSPECT or NOTE: processes of it ended and others
 //! went on.
-use pippin_model::caveat::{Caveat, Severity};
-use pippin_model::units::{counted, format_ns};
+use pippin_model::text::units::{counted, format_ns};
+use pippin_model::verdict::{Caveat, Severity};
 
 use crate::judge::evidence::{Evidence, caveat, percent};
 
@@ -98,7 +98,7 @@ mod tests {
     use crate::judge::test::judged;
     use crate::judge::{Context, TRIAL_JUDGES, judge_trial};
     use pippin_model::example::ExampleTrial;
-    use pippin_model::load_result::ErrorKind;
+    use pippin_model::result::ErrorKind;
     use pippin_model::trial::{EndedProcess, ServerEnd, TrialRecord};
 
     fn ended(record: &mut TrialRecord) {

@@ -1,6 +1,6 @@
 //! NOTE: one of several workers of a target does nearly all of the work.
-use pippin_model::caveat::{Caveat, Severity};
-use pippin_model::usage::{RoleUse, Usage};
+use pippin_model::host::usage::{RoleUse, Usage};
+use pippin_model::verdict::{Caveat, Severity};
 use std::collections::BTreeMap;
 
 use crate::judge::evidence::{Evidence, caveat};
@@ -37,7 +37,7 @@ fn busiest_tier(usage: &Usage) -> Option<(Option<&str>, &RoleUse)> {
     let busiest = usage.tiers.iter().max_by_key(|tier| tier.used.cpu_ns);
     match busiest {
         Some(tier) => Some((Some(&tier.name), &tier.used)),
-        None => Some((None, usage.roles.get(&pippin_model::usage::Role::Target)?)),
+        None => Some((None, usage.roles.get(&pippin_model::host::usage::Role::Target)?)),
     }
 }
 
@@ -46,7 +46,7 @@ mod tests {
     use super::*;
     use crate::judge::test::judged;
     use pippin_model::example::ExampleTrial;
-    use pippin_model::usage::Role;
+    use pippin_model::host::usage::Role;
 
     #[test]
     fn work_that_is_shared_and_a_single_worker_are_silent() {
