@@ -27,7 +27,7 @@ mod transport;
 mod worker;
 
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use pippin_model::load::tls::{Negotiated, TlsSpec};

@@ -133,6 +133,16 @@ fn inodes(files: &KernelFiles, addresses: &[SocketAddr]) -> Result<BTreeSet<u32>
     }
 }
 
+/// The sockets that serve at least one of these addresses, as far as this network namespace has them.
+#[must_use]
+pub fn listening_inodes(addresses: &[SocketAddr]) -> BTreeSet<u32> {
+    let Ok(mut listeners) = Listeners::open() else { return BTreeSet::new() };
+    addresses
+        .iter()
+        .flat_map(|address| serving_inodes(&mut listeners, canonical(*address)))
+        .collect()
+}
+
 fn serving_inodes(listeners: &mut Listeners, address: SocketAddr) -> Vec<u32> {
     let serving = serving(listeners.of_port(address.port()), address.ip());
     serving.iter().map(|listener| listener.inode).collect()

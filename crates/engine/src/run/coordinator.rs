@@ -1,7 +1,6 @@
 //! Starts the threads, decides when measuring begins and ends, merges windows and results.
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::Duration;
 

@@ -629,7 +629,7 @@ impl<'a> Execution<'a> {
         let runs_already = self
             .prepared
             .get(id)
-            .is_some_and(|(target, _)| matches!(target.kind, Kind::Listening(_)));
+            .is_some_and(|(target, _)| matches!(target.kind, crate::target::Kind::Listening(_)));
         let target = if runs_already { CpuSet::default() } else { self.cpus.target.clone() };
         CpuSplit { target, ..self.cpus.clone() }
     }

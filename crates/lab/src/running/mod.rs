@@ -22,6 +22,7 @@ use pippin_model::trial::{Failure, Stage};
 use pippin_model::verdict::{Caveat, Severity};
 use pippin_probe::{RoleRoot, server};
 use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 use std::io::ErrorKind;
 use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};

@@ -82,6 +82,7 @@ impl ProvedTarget<'_> {
             apart: self.target.apart().clone(),
             group: self.target.group().map(Path::to_path_buf),
             given: self.target.given().clone(),
+            serving: None,
         }
     }
 

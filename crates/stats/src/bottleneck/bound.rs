@@ -140,7 +140,7 @@ pub fn cpu_bound(evidence: &Evidence) -> Option<Bound> {
 /// took; `None` if one is unknown.
 fn busy_shares(evidence: &Evidence) -> Option<Vec<f64>> {
     let usage = evidence.usage()?;
-    let stolen = |cpu| usage.stolen_by_cpu.get(cpu).copied().unwrap_or(0.0);
+    let stolen = |cpu: &u32| usage.stolen_by_cpu.get(cpu).copied().unwrap_or(0.0);
     let share = |cpu: &u32| Some((usage.busy_by_cpu.get(cpu)? + stolen(cpu)).min(1.0));
     let own = own_cpus(evidence);
     if own.is_empty() {

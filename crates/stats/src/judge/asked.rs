@@ -49,10 +49,8 @@ impl Asked {
 mod tests {
     use crate::judge::{Context, judge_trial};
     use pippin_model::example::ExampleTrial;
-    use pippin_model::plan::cpus::CpuSet;
     use pippin_model::result::ErrorKind;
     use pippin_model::trial::TrialRecord;
-    use pippin_model::verdict::Caveat;
     use pippin_model::verdict::Caveat;
 
     fn trials() -> Vec<TrialRecord> {

@@ -108,7 +108,7 @@ mod tests {
 
     #[test]
     fn the_end_is_named_and_nothing_else_is_blamed() {
-        let mut record = ExampleTrial::hello().error(ErrorKind::Connect, 90_000).build();
+        let mut record = ExampleTrial::hello().error(ErrorKind::ConnectRefused, 90_000).build();
         let connections = &mut record.load.as_mut().unwrap().measured.connections;
         (connections.closed_by_server, connections.requests_before_close) =
             (300, Some((1_000, 1_000)));
