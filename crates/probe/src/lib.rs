@@ -38,6 +38,7 @@
 pub mod bystanders;
 pub mod cgroup;
 pub mod clock;
+pub mod compilers;
 pub mod connected;
 pub mod cpuinfo;
 pub mod descriptors;

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use crate::cgroup;
 use crate::clock::{ProcUnits, monotonic_ns, thread_cpu_ns};
+use crate::compilers::{Compilers, Living};
 use crate::energy::Packages;
 use crate::frequency::current_khz;
 use crate::kernel_files::KernelFiles;
@@ -89,6 +90,7 @@ pub struct TreeMemory {
     began_ticks: Option<u64>,
     /// For how long a part of the target was not seen, if it is watched.
     unseen_ns: Option<u64>,
+    compilers: Compilers,
     /// `None` if the kernel does not tell.
     queues: Option<Listeners>,
     packages: Packages,
@@ -110,6 +112,7 @@ impl Default for TreeMemory {
             before_ns: HashMap::new(),
             began_ticks: None,
             unseen_ns: None,
+            compilers: Compilers::default(),
             queues: Listeners::open().ok(),
             detail_due_ns: 0,
         }
@@ -236,6 +239,10 @@ pub fn sample(roots: &Roots, memory: &mut TreeMemory) -> UsageSample {
         let mut sample = summed(&tally);
         if role == Role::Target && detailed {
             result.may_use = may_use::of(&memory.files, pids_of(&tally));
+        }
+        if role == Role::Target {
+            let living = living(&tally, memory.units, now_ns);
+            sample.compiler = memory.compilers.look(&memory.files, &living, now_ns);
         }
         if detailed {
             add_details(&mut sample, &tally.living, memory, role);
@@ -402,6 +409,17 @@ fn add_alone(tally: &mut Tally, memory: &mut TreeMemory, role: Role, pid: i32) {
         tally.cpu_ns += own_ns;
         tally.began = true;
     }
+}
+
+/// The living processes of a role with their ages. A start is counted from boot, which is what
+/// CLOCK_MONOTONIC counts from too, without the time that the machine was suspended.
+fn living(tally: &Tally, units: ProcUnits, now_ns: u64) -> Vec<Living> {
+    let of = |process: &Process| Living {
+        pid: process.pid,
+        start_ticks: process.start_ticks,
+        age_ns: now_ns.saturating_sub(units.ticks_to_ns(process.start_ticks)),
+    };
+    tally.living.iter().map(of).collect()
 }
 
 fn summed(tally: &Tally) -> RoleSample {

@@ -2,7 +2,9 @@
 //! ran at the same time are merged elsewhere ([`Measured::merge`]).
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::host::usage::{HostSample, MayUse, Role, RoleSample, RoleUse, Tier, Usage, UsageSample};
+use crate::host::usage::{
+    CompilerUse, HostSample, MayUse, Role, RoleSample, RoleUse, Tier, Usage, UsageSample,
+};
 use crate::result::{LoadResult, Measured, WarmUpResult, Window};
 use crate::trial::outside::of_each_once;
 
@@ -240,6 +242,10 @@ fn used_in_all(stretches: &[Usage], uses: &[Option<&RoleUse>]) -> RoleUse {
         voluntary_switches: sum(|use_| use_.voluntary_switches),
         involuntary_switches: sum(|use_| use_.involuntary_switches),
         workers_ns: workers_of(uses),
+        compiler: known().find_map(|use_| use_.compiler).map(|first| CompilerUse {
+            cpu_ns: known().filter_map(|use_| Some(use_.compiler?.cpu_ns)).sum(),
+            ..first
+        }),
     }
 }
 

@@ -10,6 +10,7 @@ pub mod answer_size;
 pub mod asked;
 pub mod bimodal;
 pub mod clocks;
+pub mod compiling;
 pub mod connections_missing;
 pub mod cores_unused;
 pub mod cpu_shared;
@@ -99,6 +100,7 @@ pub const TRIAL_JUDGES: &[(&[&str], TrialJudge)] = &[
     (&["server_not_measured"], noisy_neighbour::judge_unmeasured),
     (&["measured_apart"], measured_apart::judge),
     (&["no_steady_state"], no_steady_state::judge),
+    (&["compiling"], compiling::judge),
     (&["bimodal"], bimodal::judge),
     (&["stalls"], stalls::judge),
     (&["delayed_ack"], bimodal::judge_delayed_ack),
