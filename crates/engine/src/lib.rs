@@ -27,7 +27,7 @@ mod transport;
 mod worker;
 
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use pippin_model::load::tls::{Negotiated, TlsSpec};
@@ -47,6 +47,8 @@ pub struct Control<'a> {
     /// Ends the load early; what was measured is returned with `interrupted` set. Noticed within
     /// some 20 ms.
     pub stop: &'a AtomicBool,
+    /// Likewise: nobody serves any more.
+    pub is_over: Option<&'a AtomicBool>,
     /// Gets each window of a second as soon as all threads have delivered it. In a warm-up of
     /// unknown length its `from_ns` counts from the latest possible start of measuring; in the
     /// result it is exact.
@@ -75,6 +77,7 @@ impl<'a> Control<'a> {
     ) -> Self {
         Self {
             stop,
+            is_over: None,
             on_window: None,
             on_measuring: None,
             steady,
@@ -82,6 +85,13 @@ impl<'a> Control<'a> {
             histograms: false,
             referee: None,
         }
+    }
+
+    /// Whether the load is to end early.
+    #[must_use]
+    pub fn is_stopped(&self) -> bool {
+        let is_over = |flag: &AtomicBool| flag.load(Ordering::Relaxed);
+        is_over(self.stop) || self.is_over.is_some_and(is_over)
     }
 }
 

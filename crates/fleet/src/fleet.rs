@@ -163,7 +163,7 @@ impl Fleet {
                 Ok(_) | Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => return Err(ended()),
             }
-            if !has_stopped && control.stop.load(Ordering::Relaxed) {
+            if !has_stopped && control.is_stopped() {
                 has_stopped = true;
                 drop(self.tell.send(Told::Stop));
             }
@@ -221,9 +221,7 @@ impl Generator for Fleet {
             take_figures_of_time(&mut load.windows, &windows);
         }
         match merged {
-            Some(load) if has_started || control.stop.load(Ordering::Relaxed) => {
-                Ok(Applied { load, agents })
-            }
+            Some(load) if has_started || control.is_stopped() => Ok(Applied { load, agents }),
             _ => Err(LabError::User(without_result(has_started, &agents)).into()),
         }
     }

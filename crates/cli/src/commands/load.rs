@@ -82,7 +82,9 @@ pub fn run(shared: &Shared, arguments: &LoadArguments) -> Result<u8, CliError> {
         repetitions: arguments.repeat,
         base,
         generator: fleet.as_ref().map_or(&Here as &dyn Generator, |fleet| fleet),
-        target_pid: arguments.target_pid,
+        target_pids: arguments.target_pid.clone(),
+        follows_tiers: arguments.tiers == values::Switch::On,
+        keeps_going: arguments.keep_going,
     };
     let kept = store.as_ref().filter(|_| !arguments.no_store);
     let observer = progress::observer(shared.quiet, Subject::Url(asked.title()), kept);

@@ -60,7 +60,7 @@ fn the_server_on_this_machine_is_found_and_measured() {
     assert!(found["server"]["max_rss_bytes"].as_u64().unwrap() > 0, "{}", found["server"]);
     let outcome = load(&server, &["-n", "1", "--target-pid", "2000000000"]);
     assert_eq!(outcome.code, Some(2), "{outcome}");
-    outcome.says(&["--target-pid 2000000000: there is no process 2000000000"]);
+    outcome.says(&["--target-pid: there is no process 2000000000"]);
 }
 
 #[test]

@@ -9,8 +9,8 @@ use pippin_model::run::{
 use pippin_model::target::TargetId;
 use pippin_model::trial::{Single, Step, TrialRecord, TrialSpec};
 use pippin_model::workload::Request;
-use pippin_probe::server::{self, NoServer, Server};
-use pippin_probe::{RoleRoot, Roots};
+use pippin_probe::server::{self, NoServer, Place, Servers};
+use pippin_probe::{RoleRoot, Roots, Serving};
 use std::collections::BTreeMap;
 
 use crate::error::LabError;
@@ -43,12 +43,16 @@ pub struct UrlLoad<'a> {
     pub repetitions: u32,
     /// Everything else that the generator is asked: addresses, requests, timeouts, threads.
     pub base: LoadSpec,
-    /// The server's first process, where it was named; else it is looked for.
-    pub target_pid: Option<i32>,
+    /// The server's first processes, where they were named; else they are looked for.
+    pub target_pids: Vec<i32>,
     /// The generator's ceiling, if it is known and holds for this load.
     pub calibration: Option<Calibration>,
     /// Who applies the load.
     pub generator: &'a dyn Generator,
+    /// Whether the tiers behind the server are looked for.
+    pub follows_tiers: bool,
+    /// Whether the load goes on when the server has ended.
+    pub keeps_going: bool,
 }
 
 /// Loads a URL: every step of the profile, each kept as it finishes.
@@ -62,7 +66,7 @@ pub fn run(
     watch: &Watch<'_>,
 ) -> Result<RunRecord, LabError> {
     let UrlLoad { ref profile, ref base, .. } = load;
-    let servers = servers(&load)?;
+    let mut servers = servers(&load)?;
     let mut recording = Recording::begin(header(&load, &servers), keeping, watch.observer)?;
     let mut repetitions = (0..load.repetitions).map(|repetition| (repetition, Steps::of(profile)));
     let mut under_way = repetitions.next();
@@ -78,10 +82,11 @@ pub fn run(
         watch.observer.event(&Event::TrialStarted(&spec, number, in_all.max(number)));
         let trial = Trial {
             load: load::of(profile, step, LoadSpec { seed: spec.seed, ..base.clone() }),
-            roots: Some(roots(base, servers.as_deref().unwrap_or_default())),
+            roots: Some(roots(&load, servers.as_ref().ok())),
             proving: None,
             referee: None,
             generator: load.generator,
+            keeps_going: load.keeps_going,
         };
         let single = load
             .generator
@@ -102,9 +107,18 @@ pub fn run(
             state = RunState::Failed;
             break;
         }
+        let has_changed = !record.ended.is_empty();
+        let is_over = record.server_end.is_some();
         recording.keep(record)?;
         if let Some(made) = recording.trials().last() {
             steps.observe(made, watch);
+        }
+        if is_over && !load.keeps_going {
+            break;
+        }
+        // The next load is of those that serve now.
+        if has_changed && load.target_pids.is_empty() {
+            servers = server::behind(&place(base));
         }
         if watch.is_over() {
             state = RunState::Interrupted;
@@ -138,32 +152,43 @@ pub fn failure(record: &RunRecord) -> Option<LabError> {
 }
 
 /// The processes that serve the URL on this machine, or why none is measured.
-fn servers(load: &UrlLoad<'_>) -> Result<Result<Vec<Server>, NoServer>, LabError> {
-    let Some(pid) = load.target_pid else {
-        return Ok(match &load.base.unix_socket {
-            Some(path) => server::behind_unix_socket(path),
-            None => server::behind(&load.base.addresses),
-        });
-    };
-    match server::of_process(pid) {
-        Ok(named) => Ok(Ok(vec![named])),
-        Err(error) => Err(LabError::User(format!("--target-pid {pid}: {error}"))),
+fn servers(load: &UrlLoad<'_>) -> Result<Result<Servers, NoServer>, LabError> {
+    if load.target_pids.is_empty() {
+        return Ok(server::behind(&place(&load.base)));
+    }
+    server::of_processes(&load.target_pids)
+        .map(Ok)
+        .map_err(|error| LabError::User(format!("--target-pid: {error}")))
+}
+
+/// Where the load goes.
+fn place(base: &LoadSpec) -> Place {
+    match &base.unix_socket {
+        Some(path) => Place::UnixSocket(path.clone()),
+        None => Place::Addresses(base.addresses.clone()),
     }
 }
 
-fn roots(base: &LoadSpec, servers: &[Server]) -> Roots {
+fn roots(load: &UrlLoad<'_>, servers: Option<&Servers>) -> Roots {
+    let base = &load.base;
     let generator = vec![RoleRoot::Process(std::process::id() as i32)];
     let mut roles = BTreeMap::from([(Role::Generator, generator)]);
-    if !servers.is_empty() {
-        roles.insert(Role::Target, servers.iter().map(|server| server.root).collect());
+    if let Some(servers) = servers {
+        roles.insert(Role::Target, servers.processes.iter().map(|server| server.root).collect());
     }
     // This host has no table of the listeners on another.
     let is_here =
-        !servers.is_empty() || base.addresses.iter().all(|address| address.ip().is_loopback());
+        servers.is_some() || base.addresses.iter().all(|address| address.ip().is_loopback());
     Roots {
         roles,
-        log: servers.iter().find_map(|server| server.log.clone()),
-        port: base.addresses.first().filter(|_| is_here).map(std::net::SocketAddr::port),
+        log: servers.and_then(|all| all.processes.iter().find_map(|one| one.log.clone())),
+        address: base.addresses.first().copied().filter(|_| is_here),
+        apart: servers.map(|servers| servers.apart.clone()).unwrap_or_default(),
+        serving: servers.map(|servers| Serving {
+            place: place(base),
+            servers: servers.clone(),
+            follows: load.follows_tiers,
+        }),
         ..Roots::default()
     }
 }
@@ -192,7 +217,7 @@ pub fn target_of(url: &str) -> TargetId {
     ad_hoc::name_of("url", rest)
 }
 
-fn header(load: &UrlLoad<'_>, servers: &Result<Vec<Server>, NoServer>) -> RunHeader {
+fn header(load: &UrlLoad<'_>, servers: &Result<Servers, NoServer>) -> RunHeader {
     let started = unix_now_ns();
     let target = target_of(&load.title);
     RunHeader {
@@ -218,14 +243,18 @@ fn header(load: &UrlLoad<'_>, servers: &Result<Vec<Server>, NoServer>) -> RunHea
     }
 }
 
-fn url_server(servers: &Result<Vec<Server>, NoServer>) -> UrlServer {
+fn url_server(servers: &Result<Servers, NoServer>) -> UrlServer {
     match servers {
         Ok(servers) => UrlServer::Processes {
             processes: servers
+                .processes
                 .iter()
                 .map(|server| ServerProcess { pid: server.pid, name: server.name.clone() })
                 .collect(),
         },
-        Err(error) => UrlServer::Not { reason: error.to_string() },
+        Err(error) => UrlServer::Not {
+            reason: error.to_string(),
+            is_here: !matches!(error, NoServer::Elsewhere),
+        },
     }
 }

@@ -605,6 +605,7 @@ impl<'a> Execution<'a> {
             proving: Some(&mut proving),
             referee: None,
             generator: self.settings.generator,
+            keeps_going: false,
         };
         until_skipped(watch, &spec.target, |watch| trial.make(spec, watch))
     }
@@ -616,11 +617,21 @@ impl<'a> Execution<'a> {
             profile: self.header().plan.profile.clone(),
             repetition,
             step,
-            cpus: self.cpus.clone(),
+            cpus: self.cpus_with(id),
             workers: self.workers(),
             // The same load for every target of a repetition.
             seed: self.header().seed.wrapping_add(u64::from(repetition)),
         }
+    }
+
+    /// Who runs where when this target is measured: a server that runs already was given nothing.
+    fn cpus_with(&self, id: &TargetId) -> CpuSplit {
+        let runs_already = self
+            .prepared
+            .get(id)
+            .is_some_and(|(target, _)| matches!(target.kind, crate::target::Kind::Listening(_)));
+        let target = if runs_already { CpuSet::default() } else { self.cpus.target.clone() };
+        CpuSplit { target, ..self.cpus.clone() }
     }
 
     /// Whether the user skipped the target during its load. What was measured until then is not a

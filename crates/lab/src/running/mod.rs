@@ -22,6 +22,7 @@ use pippin_model::trial::{Failure, Stage};
 use pippin_model::verdict::{Caveat, Severity};
 use pippin_probe::{RoleRoot, server};
 use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 use std::io::ErrorKind;
 use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
@@ -75,6 +76,8 @@ pub struct RunningTarget {
     id: TargetId,
     /// Its first processes, as far as they are known.
     roots: Vec<RoleRoot>,
+    /// Processes below those that do not belong to it.
+    apart: BTreeSet<i32>,
     /// The processors it was started on; none if it may use all, or Pippin did not start it.
     given: CpuSet,
     reached: Reached,
@@ -236,6 +239,7 @@ impl RunningTarget {
             start_up: Some(start_up),
             id: id.clone(),
             roots: vec![root],
+            apart: BTreeSet::new(),
             given: settings.cpus.clone(),
             reached: Reached {
                 way,
@@ -263,7 +267,8 @@ impl RunningTarget {
             LabError::User(message) => LabError::target(Stage::Start, message),
             other => other,
         })?;
-        let servers = server::behind(&addresses).unwrap_or_default();
+        let servers =
+            server::behind(&server::Place::Addresses(addresses.clone())).unwrap_or_default();
         let way =
             Way::to(addresses, listening.tls.clone(), spoken.protocol()).ok_or_else(|| {
                 LabError::target(Stage::Start, format!("{} has no address", listening.url.host))
@@ -272,7 +277,8 @@ impl RunningTarget {
             process: None,
             start_up: None,
             id: id.clone(),
-            roots: servers.iter().map(|server| server.root).collect(),
+            roots: servers.processes.iter().map(|server| server.root).collect(),
+            apart: servers.apart,
             given: CpuSet::default(),
             reached: Reached {
                 way: way.with(messages),
@@ -327,6 +333,12 @@ impl RunningTarget {
     #[must_use]
     pub fn roots(&self) -> &[RoleRoot] {
         &self.roots
+    }
+
+    /// Processes below its first ones that do not belong to it, with everything below them.
+    #[must_use]
+    pub const fn apart(&self) -> &BTreeSet<i32> {
+        &self.apart
     }
 
     /// The processors it was started on; none if it may use all, or Pippin did not start it.

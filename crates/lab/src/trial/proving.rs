@@ -78,9 +78,11 @@ impl ProvedTarget<'_> {
             roles,
             log: self.target.log(),
             // Pippin reads no table of the kernel that lists the queues of unix sockets.
-            port: (!self.target.way().is_unix()).then(|| self.target.address().port()),
+            address: (!self.target.way().is_unix()).then(|| self.target.address()),
+            apart: self.target.apart().clone(),
             group: self.target.group().map(Path::to_path_buf),
             given: self.target.given().clone(),
+            serving: None,
         }
     }
 

@@ -79,6 +79,27 @@ impl Step {
     }
 }
 
+/// A first process of a server that ended while it was loaded.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EndedProcess {
+    /// Its pid.
+    pub pid: i32,
+    /// Its name in the kernel.
+    pub name: String,
+    /// From the begin of the load until its end was seen, nanoseconds.
+    pub after_ns: u64,
+}
+
+/// What is known about the end of a server after which nobody listened.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ServerEnd {
+    /// How many processes the kernel killed meanwhile for lack of memory, anywhere on this machine
+    /// (`oom_kill` in /proc/vmstat); `None` if it does not tell.
+    pub killed_for_memory: Option<u64>,
+    /// The last lines of its log, if that is a file.
+    pub log_tail: Vec<String>,
+}
+
 /// Everything known about one trial.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TrialRecord {
@@ -116,6 +137,12 @@ pub struct TrialRecord {
     /// Processes outside of the target that took part in its work.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub outside: Vec<Outside>,
+    /// First processes of a running server that ended while it was loaded, in this order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub ended: Vec<EndedProcess>,
+    /// What is known about the end of the whole server; `None` if it still listened.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub server_end: Option<ServerEnd>,
     /// Why there is no result.
     pub failure: Option<Failure>,
     /// Figures of the services over the whole load, including warm-up and ramps:
@@ -159,6 +186,8 @@ impl TrialRecord {
             proofs: Vec::new(),
             conformance: Vec::new(),
             outside: Vec::new(),
+            ended: Vec::new(),
+            server_end: None,
             failure: None,
             services: BTreeMap::new(),
             caveats: Vec::new(),

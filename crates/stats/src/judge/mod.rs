@@ -41,6 +41,7 @@ mod run;
 pub mod search;
 pub mod send_lag;
 pub mod server_closes;
+pub mod server_ended;
 pub mod shared_stamps;
 pub mod slow_connections;
 pub mod slows_down;
@@ -54,6 +55,7 @@ pub mod unanswered;
 pub mod unproved;
 pub mod upstream_calls;
 pub mod waits;
+pub mod workers_uneven;
 pub mod wrong_answers;
 
 use pippin_model::trial::TrialRecord;
@@ -73,6 +75,8 @@ pub type RunJudge = fn(&[TrialRecord], &mut RunCaveats);
 /// Every judge of a trial: the names of its caveats, and the function.
 pub const TRIAL_JUDGES: &[(&[&str], TrialJudge)] = &[
     (&["no_result"], no_result::judge),
+    (&["server_ended"], server_ended::judge),
+    (&["server_replaced"], server_ended::judge_replaced),
     (&["no_answers"], no_result::judge_silence),
     (&["agent_missing"], agents::judge_missing),
     (&["agent_late"], agents::judge_late),
@@ -101,6 +105,7 @@ pub const TRIAL_JUDGES: &[(&[&str], TrialJudge)] = &[
     (&["interrupted"], no_result::judge_interruption),
     (&["steal"], noisy_neighbour::judge_steal),
     (&["foreign_cpu"], noisy_neighbour::judge_foreign),
+    (&["server_not_measured"], noisy_neighbour::judge_unmeasured),
     (&["measured_apart"], measured_apart::judge),
     (&["no_steady_state"], no_steady_state::judge),
     (&["compiling"], compiling::judge),
@@ -113,6 +118,7 @@ pub const TRIAL_JUDGES: &[(&[&str], TrialJudge)] = &[
     (&["answer_size"], answer_size::judge),
     (&["memory_grows"], memory_grows::judge),
     (&["logs_requests"], logs_requests::judge),
+    (&["workers_uneven"], workers_uneven::judge),
     (&["cores_unused"], cores_unused::judge),
     (&["listen_overflows"], listen_overflows::judge),
     (&["listen_queue"], listen_queue::judge),
@@ -143,6 +149,7 @@ pub fn judge_trial(record: &TrialRecord, context: &Context) -> Vec<Caveat> {
     let evidence = Evidence { record, context };
     let mut found: Vec<Caveat> =
         TRIAL_JUDGES.iter().filter_map(|(_, judge)| judge(&evidence)).collect();
+    server_ended::blame_nothing_else(&mut found);
     found.sort_by_key(|caveat| std::cmp::Reverse(caveat.severity));
     found
 }
@@ -199,7 +206,7 @@ mod tests {
     #[test]
     fn the_gravest_come_first() {
         let mut record = ExampleTrial::hello().generator_busy(0.97).build();
-        record.usage.as_mut().unwrap().listen_overflows = Some(3);
+        record.usage.as_mut().unwrap().listen_drops = Some(3);
         let found = judge_trial(&record, &Context::default());
         assert_eq!(
             (found[0].id.as_str(), found[1].id.as_str()),
@@ -211,7 +218,7 @@ mod tests {
     #[test]
     fn an_agent_judges_its_generator_and_not_the_load() {
         let mut record = ExampleTrial::hello().generator_busy(0.97).completed(0).build();
-        record.usage.as_mut().unwrap().listen_overflows = Some(3);
+        record.usage.as_mut().unwrap().listen_drops = Some(3);
         let found = judge_agent(&record, &Context::default());
         assert_eq!(found.iter().map(|one| one.id.as_str()).collect::<Vec<_>>(), ["generator_busy"]);
         let names = TRIAL_JUDGES.iter().flat_map(|(names, _)| names.iter());
