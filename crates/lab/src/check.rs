@@ -3,10 +3,12 @@
 //!
 //! | module | its job |
 //! |---|---|
+//! | `folder` | a folder that no other check uses |
 //! | `many` | many targets: what runs side by side, what alone, when the time is over |
 //! | `passed` | which targets passed earlier, so that a check can be taken up again |
 //! | `causes` | failures grouped by their cause |
 pub mod causes;
+pub mod folder;
 pub mod many;
 pub mod passed;
 
@@ -31,7 +33,7 @@ use crate::helping;
 use crate::install::{Installed, Installer};
 use crate::lifecycle::affinity;
 use crate::load;
-use crate::pool;
+use crate::pool::{self, Pool};
 use crate::running::{RunningTarget, StartSettings};
 use crate::services::{ServiceSettings, Services};
 use crate::trial::unix_now_ns;
@@ -216,7 +218,7 @@ impl Checker<'_> {
             cpus: affinity::available(),
             workers: WORKERS,
             database_pool: DATABASE_POOL,
-            services: services.environment(),
+            services: services.of_next_target()?,
             folder: self.folder,
             address: Ipv4Addr::LOCALHOST.into(),
             protocol: None,
@@ -295,7 +297,7 @@ fn strangers(running: &RunningTarget) -> Vec<String> {
 }
 
 /// In a short load, more of the requests are of another kind.
-const OTHER_KIND_EVERY: usize = 10;
+const OTHER_KIND_EVERY: u32 = 10;
 
 /// Another one for each check.
 fn seed() -> u64 {
@@ -381,8 +383,8 @@ fn loaded(
 }
 
 fn apply(subject: &mut Subject<'_>, connections: u32, count: u64) -> Result<LoadResult, String> {
-    let base = LoadSpec { threads: 1, ..subject.way.base(Vec::new(), 7) };
-    let requests = pool::of(subject, seed(), OTHER_KIND_EVERY)?;
+    let Pool { requests, surprises } = pool::of(subject, seed(), OTHER_KIND_EVERY)?;
+    let base = LoadSpec { threads: 1, surprises, ..subject.way.base(Vec::new(), 7) };
     subject.services.reset_account();
     let referee = subject.live.begin(subject.services)?;
     let connections = subject.connections(connections);
@@ -411,8 +413,11 @@ fn miscounted(
         ));
     }
     let numbers = subject.live.numbers()? - before.unwrap_or(0);
-    let upstream = subject.services.upstream().ok()?;
     // All requests have been answered, so that none is under way.
-    let calls = upstream.calls().ok().filter(|calls| *calls != numbers)?;
+    let calls = match subject.services.upstream().and_then(|upstream| upstream.calls()) {
+        Ok(calls) if calls == numbers => return None,
+        Ok(calls) => calls,
+        Err(why) => return Some(format!("the account of the upstream cannot be read: {why}")),
+    };
     Some(format!("under a short load the upstream was asked {calls} times for {numbers} requests"))
 }

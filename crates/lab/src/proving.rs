@@ -143,8 +143,10 @@ impl ProvedTarget<'_> {
                 .map_err(|message| self.proof_failure(message))?;
             record.proofs = verify::prove(&mut self.subject(), ProofTime::Before);
             self.failed(&record.proofs).map_or(Ok(()), Err)?;
-            pool::of(&mut self.subject(), load.seed, pool::RARELY)
-                .map_err(|message| self.proof_failure(message))?
+            let pool = pool::of(&mut self.subject(), load.seed, pool::RARELY)
+                .map_err(|message| self.proof_failure(message))?;
+            load.surprises = pool.surprises;
+            pool.requests
         } else {
             let address = self.target.address();
             let mut requests =

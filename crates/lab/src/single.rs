@@ -1,5 +1,7 @@
 //! Requests one at a time before the load: what a request takes when it does not queue.
-use pippin_model::load_spec::{BodyCheck, Connections, LoadSpec, StopRule, WarmUp};
+use pippin_model::load_spec::{
+    BodyCheck, Connections, LoadSpec, StopRule, Surprises, WarmUp,
+};
 use pippin_model::requests::Requests;
 use pippin_model::schedule::Schedule;
 use pippin_model::trial::Single;
@@ -25,6 +27,8 @@ pub fn measure(load: &LoadSpec) -> Option<Single> {
             schedule: Schedule::Closed { think: None },
             warm_up: WarmUp::None,
             threads: 1,
+            // Only requests of the usual kind.
+            surprises: Some(Surprises { others: load.others(), ..Surprises::default() }),
             ..load.clone()
         };
         let measured =

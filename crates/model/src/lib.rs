@@ -21,6 +21,7 @@
 //! | [`load_spec`], [`load_result`], [`tls`], [`websocket`] | the input and the output of the engine |
 //! | [`overload`] | the rates that go beyond what a target can do |
 //! | [`stages`] | a rate that changes over time |
+//! | [`surprises`] | what a server cannot foresee in a load |
 //! | [`usage`], [`fingerprint`] | the kernel's figures about processes; the host |
 //! | [`caveat`], [`trial`] | judgement, and the record of one measured window |
 //! | [`conformance`] | answers at the edges of HTTP/1.1 |
@@ -75,6 +76,7 @@ pub mod sequence;
 pub mod slice;
 pub mod spoken;
 pub mod stages;
+pub mod surprises;
 pub mod target;
 pub mod time_series;
 pub mod tls;

@@ -7,6 +7,7 @@ pub use crate::request::{BodyCheck, Check, Request};
 pub use crate::requests::{Requests, Whole};
 pub use crate::scenario::Scenario;
 pub use crate::schedule::{Arrivals, Schedule, Stage};
+pub use crate::surprises::Surprises;
 use crate::tls::TlsSpec;
 use crate::units::{UnitError, parse_duration_ns};
 pub use crate::websocket::Messages;
@@ -40,6 +41,9 @@ pub struct LoadSpec {
     /// `None` sends the requests as they are.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scenario: Option<Scenario>,
+    /// What comes at places that a server cannot foresee; `None` sends and checks all alike.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub surprises: Option<Surprises>,
     /// When requests are due.
     pub schedule: Schedule,
     /// The number of connections and their use. For devices, the number of devices counts instead.
@@ -83,6 +87,7 @@ impl Default for LoadSpec {
             source_addresses: Vec::new(),
             requests: Requests::default(),
             scenario: None,
+            surprises: None,
             schedule: Schedule::Closed { think: None },
             connections: Connections::kept(1),
             stop: StopRule::default(),
@@ -110,6 +115,18 @@ impl LoadSpec {
     #[must_use]
     pub fn draws(&self) -> bool {
         self.requests.iter().any(|request| request.drawn.is_some())
+    }
+
+    /// How many requests at the end of the list are sent only as surprises.
+    #[must_use]
+    pub fn others(&self) -> u32 {
+        self.surprises.as_ref().map_or(0, |surprises| surprises.others)
+    }
+
+    /// The turns of one cycle, without the requests that are sent only as surprises.
+    #[must_use]
+    pub fn usual_turns(&self) -> u64 {
+        (self.requests.turn_count() as u64).saturating_sub(u64::from(self.others()))
     }
 
     /// The form for records: long lists become samples, and credentials are left out.

@@ -184,6 +184,9 @@ pub struct ProofOutcome {
     /// A remark about something that is allowed but worth knowing.
     #[serde(default)]
     pub remark: Option<String>,
+    /// Why a proof that holds is not certain here; `None` if it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub doubt: Option<String>,
 }
 
 /// Before, during or after the load.

@@ -42,6 +42,7 @@ pub mod kernel_files;
 pub mod limits;
 pub mod listening;
 pub mod memory;
+mod memory_files;
 pub mod netstat;
 pub mod outsiders;
 pub mod process;

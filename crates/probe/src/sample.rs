@@ -11,9 +11,10 @@ use crate::frequency::current_khz;
 use crate::kernel_files::KernelFiles;
 use crate::listening::Listeners;
 use crate::memory::parse_meminfo;
+use crate::memory_files;
 use crate::netstat::{counter, received_bytes};
 use crate::outsiders;
-use crate::process::{ignores, parse_pss_bytes};
+use crate::process::{Held, ignores};
 use crate::process_table::{Process, ProcessTable, Reading, list_processes, read_process};
 use crate::stat::{interrupt_ns, parse_stat};
 use crate::strays;
@@ -108,8 +109,12 @@ pub fn sample(roots: &Roots, memory: &mut TreeMemory) -> UsageSample {
     let before_ns = monotonic_ns();
     let mut tallies = tally(roots, memory);
     let of_group = roots.group.as_deref().and_then(cgroup::cpu_ns);
-    if let (Some(target), Some(cpu_ns)) = (tallies.get_mut(&Role::Target), of_group) {
-        target.cpu_ns = cpu_ns;
+    let mut left_group = false;
+    if let (Some(target), Some(group_ns)) = (tallies.get_mut(&Role::Target), of_group) {
+        left_group = is_missing_from_group(target.cpu_ns, group_ns);
+        // A group lacks those that have left it, and the sum over processes those that nobody waited
+        // for.
+        target.cpu_ns = target.cpu_ns.max(group_ns);
     }
     let host_times = memory.files.text("proc/stat").and_then(|text| parse_stat(&text));
     let energy_uj = memory.packages.used_uj(&memory.files);
@@ -136,6 +141,7 @@ pub fn sample(roots: &Roots, memory: &mut TreeMemory) -> UsageSample {
         if role == Role::Target {
             let pids = || tally.living.iter().map(|process| process.pid);
             result.strays = strays::of(&memory.files, pids(), &roots.given);
+            result.left_group = left_group;
             result.unbilled =
                 of_group.is_none() && pids().any(|pid| ignores_its_children(&memory.files, pid));
         }
@@ -255,13 +261,13 @@ fn add_details(sample: &mut RoleSample, living: &[Process], memory: &mut TreeMem
     let switches = memory.switches.entry(role).or_default().update(seen);
     sample.voluntary_switches = switches.map(|switches| switches.voluntary);
     sample.involuntary_switches = switches.map(|switches| switches.involuntary);
-    let mut pss_bytes = None;
+    let mut held: Option<Held> = None;
     for process in living {
         match files
             .text(&format!("proc/{}/smaps_rollup", process.pid))
-            .and_then(|text| parse_pss_bytes(&text))
+            .and_then(|text| Held::parse(&text))
         {
-            Some(bytes) => pss_bytes = Some(pss_bytes.unwrap_or(0) + bytes),
+            Some(of_process) => *held.get_or_insert_default() += of_process,
             // It has died since.
             None if read_process(files, memory.units, process.pid)
                 .is_none_or(|process| process.zombie) => {}
@@ -269,7 +275,15 @@ fn add_details(sample: &mut RoleSample, living: &[Process], memory: &mut TreeMem
             None => return,
         }
     }
-    sample.pss_bytes = pss_bytes;
+    let in_files = memory_files::held_bytes(living.iter().map(|process| process.pid));
+    sample.pss_bytes = held.map(|held| held.bytes(in_files));
+}
+
+/// Whether processes have used more than their group counts: some of them were outside of it. The
+/// sum over processes is counted in ticks.
+const fn is_missing_from_group(processes_ns: u64, group_ns: u64) -> bool {
+    const TICKS_NS: u64 = 100_000_000;
+    processes_ns > group_ns + group_ns / 20 + TICKS_NS
 }
 
 /// Whether a process ignores SIGCHLD. The kernel then does not bill its dead children to any

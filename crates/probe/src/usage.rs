@@ -40,6 +40,7 @@ pub fn usage_between(samples: &[UsageSample], from_ns: u64, to_ns: u64) -> Optio
         frequency_khz: frequency_khz(&stretch, &busy_by_cpu),
         strays: outside::of_each_once(stretch.inside().flat_map(|sample| &sample.strays)),
         unbilled: stretch.inside().any(|sample| sample.unbilled),
+        left_group: stretch.inside().any(|sample| sample.left_group),
         roles,
         stolen_by_cpu: shares(&stretch, cores, |host| &host.steal_ns_by_cpu),
         busy_by_cpu,

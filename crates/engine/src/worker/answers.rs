@@ -7,6 +7,7 @@ use super::{Core, Stack, Worker};
 use crate::check::{Judge, Timing};
 use crate::io::Io;
 use crate::protocol::{Answers, Outgoing as _, Protocol, Step};
+use crate::surprises::{Look, Surprises};
 use crate::transport::Transport;
 use crate::uncounted::AnswerSpans;
 use crate::wire::Wire;
@@ -28,6 +29,7 @@ struct Answer<'a> {
     flights: &'a [InFlight],
     head: u32,
     judge: &'a mut Judge,
+    surprises: &'a mut Surprises,
     server_closes: &'a mut bool,
     head_at: &'a mut u64,
     interim: u64,
@@ -51,6 +53,8 @@ impl Answers for Answer<'_> {
     #[inline]
     fn head(&mut self, _tag: u32, status: u16, is_last: bool) {
         self.judge.head(status);
+        let template = self.flights[self.head as usize].template;
+        self.judge.decide(self.surprises.look(template));
         *self.server_closes = is_last;
         *self.head_at = self.arrived;
     }
@@ -63,8 +67,12 @@ impl Answers for Answer<'_> {
     }
 
     #[inline]
-    fn head_bytes(&mut self, template: u32, raw: &[u8]) {
-        self.judge.head_bytes(&self.wire.template(template).check, raw);
+    fn head_bytes(&mut self, raw: &[u8]) {
+        if self.judge.look() != Look::Checked
+            && let Some(wanted) = self.surprises.content_type()
+        {
+            self.judge.head_bytes(wanted, raw);
+        }
     }
 }
 
@@ -192,6 +200,7 @@ impl<S: Stack> Core<'_, S> {
             flights,
             head: connection.head,
             judge: &mut connection.judge,
+            surprises: &mut self.surprises,
             server_closes: &mut connection.server_closes,
             head_at: &mut connection.mark,
             interim: 0,

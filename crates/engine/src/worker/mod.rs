@@ -41,6 +41,7 @@ use crate::recorder::{Crossing, Message, Recorder};
 use crate::referee::Referee;
 use crate::run::message;
 use crate::scenario::Walkers;
+use crate::surprises::Surprises;
 use crate::tally::Tally;
 use crate::timeline::{Progress, Timeline, UNKNOWN};
 use crate::timer::Wheel;
@@ -137,6 +138,7 @@ struct Core<'a, S: Stack> {
     recorder: Recorder,
     users: Users,
     drawer: Drawer,
+    surprises: Surprises,
     connections: Vec<ConnectionOf<S>>,
     flights: Flights,
     streams: Streams,
@@ -221,6 +223,7 @@ impl<'a, S: Stack> Worker<'a, S> {
             // Loads of one seed have other values too: what a server remembers of one load must not
             // help it in the next.
             drawer: Drawer::new(spec.seed ^ now, lane.stream()),
+            surprises: Surprises::new(spec, lane.stream(), wire.count()),
             connections: connections.collect(),
             flights,
             streams,

@@ -14,6 +14,7 @@ use crate::clock;
 use crate::drawn::Value;
 use crate::io::{Io, Sending};
 use crate::protocol::{Answers, Outgoing, Protocol, Step};
+use crate::surprises::{Look, Surprises};
 use crate::transport::Transport;
 use crate::wire::Wire;
 
@@ -58,7 +59,7 @@ pub(super) struct Answering {
     last_at: u64,
     is_unstamped: bool,
     refusals: u8,
-    /// Whether the head has the media type that the check asks for; `None` if it names none.
+    /// Whether the head has the media type that examined answers must have; `None` if it names none.
     is_of_type: Option<bool>,
 }
 
@@ -99,17 +100,23 @@ struct StreamAnswers<'a> {
     wire: &'a Wire,
     places: &'a [InFlight],
     answering: &'a mut [Answering],
+    surprises: &'a mut Surprises,
     server_closes: &'a mut bool,
     served: &'a mut u32,
     interim: u64,
 }
 
 impl StreamAnswers<'_> {
-    /// The media type that the answer to this request must have.
+    /// The media type that the answer to this request must have. Whether it is examined is decided
+    /// when this is asked first.
     #[inline]
-    fn wanted_type(&self, tag: u32) -> Option<&str> {
+    fn wanted_type(&mut self, tag: u32) -> Option<&str> {
         let place = self.places.get(tag as usize)?;
-        self.wire.template(place.template).check.content_type.as_deref()
+        let judge = &mut self.answering[tag as usize].judge;
+        if judge.look() == Look::Undecided {
+            judge.decide(self.surprises.look(place.template));
+        }
+        if judge.look() == Look::Checked { None } else { self.surprises.content_type() }
     }
 }
 
@@ -127,7 +134,7 @@ impl Answers for StreamAnswers<'_> {
     }
 
     #[inline]
-    fn wants_fields(&self, tag: u32) -> bool {
+    fn wants_fields(&mut self, tag: u32) -> bool {
         self.wanted_type(tag).is_some()
     }
 
@@ -313,7 +320,8 @@ impl<S: Stack> Core<'_, S> {
             let place = self.flights.place(slot, tag);
             place.sendable_at = place.sendable_at.max(connection.free_at);
             (place.sent, place.stretch) = (Departure::at(now), stretch);
-            let template = place.template;
+            let template = self.surprises.instead_of(place.template);
+            place.template = template;
             place.value = self.wire.draw::<S::Protocol>(template, &mut self.drawer);
             let value = place.value;
             let answering = self.streams.answering(slot, tag);
@@ -381,6 +389,7 @@ impl<S: Stack> Core<'_, S> {
             wire: &self.wire,
             places: self.flights.of(asker),
             answering: self.streams.of(asker),
+            surprises: &mut self.surprises,
             server_closes: &mut connection.server_closes,
             served: &mut connection.served,
             interim: 0,

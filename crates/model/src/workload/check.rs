@@ -237,7 +237,7 @@ mod tests {
                 "proof `simultaneous`: connections must be at least 1",
             ),
             (
-                "[[proof]]\nkind='rows'\nmarker='a'\ncount=0\n",
+                "[[proof]]\nkind='rows'\nid='a'\ncount=0\n",
                 "proof `rows`: count must be at least 1",
             ),
             (

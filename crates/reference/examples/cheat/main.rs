@@ -112,7 +112,12 @@ impl Server {
         if is_wrong {
             answer.body.reverse();
         }
-        if self.mode.is("wrong-type-for-a-while") && (150..450).contains(&number) {
+        let is_wrong_type = match self.mode {
+            mode if mode.is("wrong-type-for-a-while") => (150..450).contains(&number),
+            mode if mode.is("wrong-type-but-each-100th") => request.nth % 100 != 1,
+            _ => false,
+        };
+        if is_wrong_type {
             answer.content_type = "text/html";
         }
         answer
@@ -122,7 +127,7 @@ impl Server {
         let mode = self.mode;
         match request.path.as_str() {
             "/" => Answer::text("Hello World!"),
-            "/api/users/" => self.users.answer(mode),
+            "/api/users/" => self.users.answer(mode, request.nth),
             "/api/proxy/" => self.upstream.answer(mode),
             "/device" => device::answer(mode, &self.permits),
             path => match (
@@ -133,7 +138,7 @@ impl Server {
                 (None, Some(n)) if mode.is("page-prepared") && n > 1_000 => {
                     Answer { status: 404, ..Answer::text("not found") }
                 }
-                (None, Some(n)) => page::answer(mode, n),
+                (None, Some(n)) => page::answer(mode, n, request.nth),
                 _ if mode.is("unknown-path-200") => Answer::text("welcome"),
                 _ => Answer { status: 404, ..Answer::text("not found") },
             },
