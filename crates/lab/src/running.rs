@@ -481,6 +481,8 @@ fn launch(
         cpus: settings.cpus.clone(),
         stop: manifest.start.stop.clone(),
         grace: GRACE,
+        // A command of the user's own may have other processes to speak with.
+        apart: matches!(target.kind, Kind::Catalog),
     }
 }
 
@@ -522,6 +524,7 @@ fn of_image(
         cpus: settings.cpus.clone(),
         stop: target.manifest.start.stop.clone(),
         grace: GRACE,
+        apart: false,
     }
 }
 

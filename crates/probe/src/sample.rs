@@ -10,7 +10,7 @@ use crate::energy::Packages;
 use crate::frequency::current_khz;
 use crate::kernel_files::KernelFiles;
 use crate::listening::Listeners;
-use crate::memory::parse_meminfo;
+use crate::memory::{field, parse_meminfo};
 use crate::memory_files;
 use crate::netstat::{counter, received_bytes};
 use crate::outsiders;
@@ -204,14 +204,33 @@ fn tally(roots: &Roots, memory: &mut TreeMemory) -> BTreeMap<Role, Tally> {
                 tally.began |= ledger.began();
                 tally.pids.extend(reading.trees[index].keys());
                 let members = std::mem::take(&mut reading.trees[index]).into_values();
-                tally.living.extend(
-                    members
-                        .filter(|process| !process.zombie && (root_counts || process.pid != pid)),
-                );
+                let files = &memory.files;
+                tally.living.extend(members.filter(|process| {
+                    !process.zombie
+                        && (root_counts || process.pid != pid && !is_keeper(files, process, pid))
+                }));
             }
         }
     }
     tallies
+}
+
+/// Whether a child of a supervisor is the keeper of its namespace and no part of the target: the
+/// first process of a namespace. No process below it can be that, because what it starts has another
+/// number, in this namespace or in one more.
+fn is_keeper(files: &KernelFiles, process: &Process, supervisor: i32) -> bool {
+    let is_first = |status: String| {
+        let numbers = field(&status, "NSpid")?;
+        let own = files.text("proc/self/status")?;
+        let levels = field(&own, "NSpid")?.split_ascii_whitespace().count();
+        let mut inside = numbers.split_ascii_whitespace().skip(levels);
+        Some(inside.next() == Some("1") && inside.next().is_none())
+    };
+    process.parent == supervisor
+        && files
+            .text(&format!("proc/{}/status", process.pid))
+            .and_then(is_first)
+            .unwrap_or(false)
 }
 
 /// Looks at the host, and looks again if a process died during the look.

@@ -1,6 +1,7 @@
 //! Starts and ends processes: supervised, bound to processors, waited for until ready, stopped
 //! cleanly.
 pub mod affinity;
+mod apart;
 pub mod descendants;
 pub mod group;
 pub mod log;

@@ -416,5 +416,6 @@ fn launch(
         cpus: settings.cpus.clone(),
         stop: "SIGINT".into(), // "fast shutdown"
         grace: Duration::from_secs(10),
+        apart: false,
     })
 }
