@@ -6,10 +6,10 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
 
 use pippin_engine::{Control, Exchange, Referee};
-use pippin_model::load_result::ErrorKind;
-use pippin_model::load_spec::{
+use pippin_model::load::{
     BodyCheck, Check, Connections, IoChoice, LoadSpec, Request, Surprises,
 };
+use pippin_model::result::ErrorKind;
 use pippin_reference::scripted::{Answer, Received, Script, spawn};
 use pippin_reference::tls::{Authority, Front, Manner};
 

@@ -1,7 +1,7 @@
 //! The whole text of a page.
 use pippin_engine::{Briefing, Exchange, Referee};
-use pippin_model::draw::Draw;
-use pippin_model::load_spec::LoadSpec;
+use pippin_model::load::LoadSpec;
+use pippin_model::workload::draw::Draw;
 use pippin_model::workload::{Proof, Sample, Workload};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;

@@ -1,7 +1,7 @@
 //! How targets answered at the edges of HTTP/1.1: a grid of right answers by kind, and a table of all
 //! probes, folded.
 use maud::{Markup, html};
-use pippin_model::conformance::{Conformance, Kind};
+use pippin_model::target::conformance::{Conformance, Kind};
 
 use crate::view::View;
 use crate::view::conformance::TargetConformance;

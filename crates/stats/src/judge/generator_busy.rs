@@ -1,5 +1,5 @@
 //! INVALID: the generator was the bottleneck of a closed loop. SUSPECT: it was close to that.
-use pippin_model::caveat::{Caveat, Severity};
+use pippin_model::verdict::{Caveat, Severity};
 
 use crate::judge::evidence::{Evidence, caveat, percent};
 

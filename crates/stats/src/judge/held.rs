@@ -1,9 +1,9 @@
 //! INVALID, SUSPECT, NOTE: in a closed loop, the generator held users, so the target saw fewer of
 //! them.
-use pippin_model::caveat::{Caveat, Severity};
-use pippin_model::usage::Role;
+use pippin_model::host::usage::Role;
+use pippin_model::verdict::{Caveat, Severity};
 
-use crate::bound::{cpu_bound, services_bound};
+use crate::bottleneck::bound::{cpu_bound, services_bound};
 use crate::judge::evidence::{Evidence, caveat, percent, whole};
 
 /// Above this, a target with twice the response time would show less than 10 % less throughput.

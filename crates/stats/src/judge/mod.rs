@@ -49,8 +49,8 @@ pub mod unproved;
 pub mod upstream_calls;
 pub mod wrong_answers;
 
-use pippin_model::caveat::{Caveat, Severity};
 use pippin_model::trial::TrialRecord;
+use pippin_model::verdict::{Caveat, Severity};
 
 pub use answer_size::AnswerSize;
 pub(crate) use evidence::SHORTEST_USAGE_NS;
@@ -165,8 +165,8 @@ pub fn judge_run(records: &[TrialRecord]) -> RunCaveats {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use pippin_model::caveat::Verdict;
     use pippin_model::example::ExampleTrial;
+    use pippin_model::verdict::Verdict;
     use std::collections::BTreeSet;
 
     #[test]

@@ -1,6 +1,6 @@
 //! INVALID: the generator itself sent late.
-use pippin_model::caveat::{Caveat, Severity};
-use pippin_model::units::format_ns;
+use pippin_model::text::units::format_ns;
+use pippin_model::verdict::{Caveat, Severity};
 
 use crate::judge::evidence::{Evidence, caveat};
 

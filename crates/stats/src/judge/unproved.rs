@@ -1,5 +1,5 @@
 //! NOTE: nothing proves that the target does its work. SUSPECT: something does, but not for sure.
-use pippin_model::caveat::{Caveat, Severity};
+use pippin_model::verdict::{Caveat, Severity};
 
 use crate::judge::evidence::{Evidence, caveat};
 
@@ -66,7 +66,7 @@ mod tests {
         assert_eq!(doubted(&record), None);
         record.proofs[0].doubt = Some("the target owns the table".into());
         let found = doubted(&record).unwrap();
-        assert_eq!(found.severity, pippin_model::caveat::Severity::Suspect);
+        assert_eq!(found.severity, pippin_model::verdict::Severity::Suspect);
         assert!(found.evidence.ends_with("is not certain: the target owns the table"));
     }
 

@@ -1,6 +1,6 @@
 //! INVALID: the slow upstream was called less often than requests were answered. SUSPECT: it was
 //! called more often than requests were sent.
-use pippin_model::caveat::{Caveat, Severity};
+use pippin_model::verdict::{Caveat, Severity};
 
 use crate::judge::evidence::{Evidence, caveat, percent, whole};
 
