@@ -227,10 +227,7 @@ fn is_keeper(files: &KernelFiles, process: &Process, supervisor: i32) -> bool {
         Some(inside.next() == Some("1") && inside.next().is_none())
     };
     process.parent == supervisor
-        && files
-            .text(&format!("proc/{}/status", process.pid))
-            .and_then(is_first)
-            .unwrap_or(false)
+        && files.text(&format!("proc/{}/status", process.pid)).and_then(is_first).unwrap_or(false)
 }
 
 /// Looks at the host, and looks again if a process died during the look.

@@ -4,7 +4,7 @@
 use pippin_model::example::run as example;
 use pippin_model::load::Part;
 use pippin_model::run::RunRecord;
-use pippin_model::target::conformance::{Conformance, Level};
+use pippin_model::target::conformance::{Conformance, Kind, Level};
 use pippin_model::trial::agent::{AgentClock, AgentPart};
 use pippin_report::html;
 use pippin_report::view::View;

@@ -326,7 +326,7 @@ mod tests {
     fn of_many_targets_only_wrong_answers_are_listed_and_of_one_the_whole_table() {
         let one = |probe: &str, level, is_right| Conformance {
             kind: Kind::Compliance,
-        probe: probe.into(),
+            probe: probe.into(),
             section: "RFC 9110 6.6.1".into(),
             level,
             found: "200".into(),

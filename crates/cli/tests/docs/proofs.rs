@@ -12,12 +12,14 @@ fn row(server: &Server) -> String {
         }
         Said::Doubted(by, words, ms) => {
             let words = words.join(" … ");
-            format!("| `{mode}` | `{workload}` | {does} | `{by}` | `{words}`, and at least {ms} ms per request |")
+            format!(
+                "| `{mode}` | `{workload}` | {does} | `{by}` | `{words}`, and at least {ms} ms per request |"
+            )
         }
         Said::Holds(mib) => {
             format!("| `{mode}` | `{workload}` | {does} | memory | at least {mib} MiB |")
         }
-        Said::Passes | Said::Pool(_) | Said::Costs(_) => {
+        Said::Passes | Said::Unseen | Said::Pool(_) | Said::Costs(_) => {
             format!("| `{mode}` | `{workload}` | {does} |")
         }
     }

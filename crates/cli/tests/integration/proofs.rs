@@ -3,7 +3,7 @@ use super::support::{Checkout, Outcome, cheat, plan};
 use crate::patience::in_time;
 use pippin_model::host::usage::Role;
 use pippin_model::trial::{ProofTime, Stage, TrialRecord};
-use pippin_model::verdict::{Severity, Verdict};
+use pippin_model::verdict::{Caveat, Severity, Verdict};
 use pippin_reference::corpus::{SERVERS, Said, Server};
 use std::path::Path;
 use std::process::Command;
@@ -83,7 +83,7 @@ fn differs_in_a_check(server: &Server) -> Option<String> {
     let left = crate::support::alive_with(&checkout.marker());
     let is_as_said = left.is_empty()
         && match said {
-            Said::Passes => outcome.code == Some(0),
+            Said::Passes | Said::Unseen => outcome.code == Some(0),
             Said::Pool(size) => outcome.code == Some(0) && told_pool(&outcome.stdout, *size),
             Said::Invalid(..) | Said::Doubted(..) | Said::Costs(_) | Said::Holds(_) => false,
             Said::Fails(proof, words) => {
@@ -183,6 +183,31 @@ fn what_works_all_the_time_beside_an_honest_server_does_not_help_it() {
             .collect();
         assert!(about.is_empty(), "{mode}: {about:?}");
     }
+}
+
+/// Each target sees its own processes alone: it cannot stop another one that is up too.
+#[test]
+fn a_target_cannot_stop_its_rivals() {
+    // SAFETY: geteuid(2) cannot fail.
+    if unsafe { libc::geteuid() } != 0 {
+        return;
+    }
+    let checkout = Checkout::with_cheat("right", &["hello"]);
+    checkout.add_cheat("rival", "stops-rivals", &["hello"]);
+    let load = "kind = \"closed\"\nconnections = 2\nduration = \"1s\"\nwarm_up = \"none\"\n";
+    checkout.write("plans/plan.toml", &plan("hello", &["test/rival", "test/it"], load));
+    let outcome = checkout.pippin(&["run", "plan", "--install"]);
+    let run = checkout.store().load("latest").unwrap();
+    assert!(!run.trials.is_empty(), "{outcome}");
+    for trial in &run.trials {
+        assert_eq!(trial.failure, None, "{}: {outcome}", trial.spec.target);
+        let strays = trial.usage.iter().flat_map(|usage| &usage.strays).count();
+        assert!(
+            strays == 0 && trial.load.as_ref().unwrap().measured.requests.good > 0,
+            "{outcome}"
+        );
+    }
+    checkout.left_nothing();
 }
 
 /// Whether a pool of this size is found, within 10 %.

@@ -397,13 +397,18 @@ mod tests {
         ] {
             let check = Check { body, ..Check::default() };
             let (mut judge, referee) = (Judge::default(), Keeps::default());
-            for (look, text) in
-                [(Look::Whole, "abcd"), (Look::Checked, "abcd"), (Look::Head, "abcd"), (Look::Whole, "abcd")]
-            {
+            for (look, text) in [
+                (Look::Whole, "abcd"),
+                (Look::Checked, "abcd"),
+                (Look::Head, "abcd"),
+                (Look::Whole, "abcd"),
+            ] {
                 judge.head(200);
                 judge.decide(look);
                 let (first, rest) = text.split_at(1);
-                [first, rest].iter().for_each(|piece| judge.piece(&right(&check), piece.as_bytes()));
+                [first, rest]
+                    .iter()
+                    .for_each(|piece| judge.piece(&right(&check), piece.as_bytes()));
                 assert_eq!(judge.finish(&right(&check), Timing::default(), Some(&referee)), None);
             }
             assert_eq!(*referee.0.lock().unwrap(), ["abcd", "abcd"], "{check:?}");

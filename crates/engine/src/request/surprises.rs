@@ -1,8 +1,8 @@
 //! Draws which requests are of another kind, and which answers are examined
 //! ([`pippin_model::load::Surprises`]). A request costs two decrements, and rarely a random
 //! number.
-use pippin_model::workload::draw::Draw;
 use pippin_model::load::LoadSpec;
+use pippin_model::workload::draw::Draw;
 use std::hash::{BuildHasher, Hasher, RandomState};
 
 /// The surprises of one thread of a load.
@@ -37,7 +37,11 @@ impl Surprises {
     /// numbers begin with the seed and with bits of the kernel's, which no server can know.
     pub fn new(spec: &LoadSpec, stream: u32, templates: u32) -> Self {
         let of_kernel = RandomState::new().build_hasher().finish();
-        Self::with(spec, Draw::new(spec.seed ^ of_kernel ^ u64::from(stream).rotate_left(32)), templates)
+        Self::with(
+            spec,
+            Draw::new(spec.seed ^ of_kernel ^ u64::from(stream).rotate_left(32)),
+            templates,
+        )
     }
 
     fn with(spec: &LoadSpec, mut draw: Draw, templates: u32) -> Self {

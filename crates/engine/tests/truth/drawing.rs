@@ -6,9 +6,7 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
 
 use pippin_engine::{Control, Exchange, Referee};
-use pippin_model::load::{
-    BodyCheck, Check, Connections, IoChoice, LoadSpec, Request, Surprises,
-};
+use pippin_model::load::{BodyCheck, Check, Connections, IoChoice, LoadSpec, Request, Surprises};
 use pippin_model::result::ErrorKind;
 use pippin_reference::scripted::{Answer, Received, Script, spawn};
 use pippin_reference::tls::{Authority, Front, Manner};
@@ -230,8 +228,7 @@ fn requests_of_another_kind_come_at_places_without_a_period(io: IoChoice) {
             Request { check, ..Request::get(&format!("/other{i}"), "a") }
         };
         let requests = usual.chain((0..3).map(other)).collect();
-        let surprises =
-            Some(Surprises { others: 3, others_every: 20, ..Surprises::default() });
+        let surprises = Some(Surprises { others: 3, others_every: 20, ..Surprises::default() });
         let base = closed(server.address(), io, 1, 2_000);
         let connections = Connections { pipeline, ..base.connections };
         let result = run(&LoadSpec { requests, surprises, connections, ..base });

@@ -16,7 +16,7 @@ mod smuggling;
 
 use pippin_model::plan::Plan;
 use pippin_model::plan::profile::Steps;
-use pippin_model::target::conformance::Conformance;
+use pippin_model::target::conformance::{Conformance, Kind};
 use pippin_model::trial::{Step, TrialSpec};
 use pippin_model::workload::Workload;
 use std::net::SocketAddr;
@@ -122,11 +122,16 @@ mod tests {
     fn every_probe_names_its_section_once() {
         let all = all("/", "a");
         assert!(all.len() >= 150, "{}", all.len());
-        let names: std::collections::BTreeSet<_> = all.iter().map(|(_, probe)| probe.name).collect();
+        let names: std::collections::BTreeSet<_> =
+            all.iter().map(|(_, probe)| probe.name).collect();
         assert_eq!(names.len(), all.len());
         let sections = ["RFC 9110 ", "RFC 9112 ", "RFC 3986 "];
         for (_, probe) in &all {
-            assert!(sections.iter().any(|begin| probe.section.starts_with(begin)), "{}", probe.name);
+            assert!(
+                sections.iter().any(|begin| probe.section.starts_with(begin)),
+                "{}",
+                probe.name
+            );
             let sent = probe.ask.pieces.concat();
             let has_rest = ["{path}", "{host}", "{x:", "{head}", "{fields", "{digits}"]
                 .iter()

@@ -122,7 +122,9 @@ impl Postgres {
         let Login { name, password } = &login;
         // A database is made outside of transactions, so each of these is sent alone.
         for sql in [
-            format!("CREATE ROLE {name} LOGIN NOSUPERUSER NOCREATEDB NOCREATEROLE NOREPLICATION PASSWORD '{password}'"),
+            format!(
+                "CREATE ROLE {name} LOGIN NOSUPERUSER NOCREATEDB NOCREATEROLE NOREPLICATION PASSWORD '{password}'"
+            ),
             format!("CREATE DATABASE {name} TEMPLATE {}", cluster::TEMPLATE),
             format!("REVOKE ALL ON DATABASE {name} FROM PUBLIC"),
             format!("GRANT CONNECT ON DATABASE {name} TO {name}"),

@@ -80,6 +80,8 @@ pub struct Expected {
 
 /// So many pages of a load are kept and compared. Of more, each has the same chance to be kept.
 const KEPT: usize = 2_000;
+/// Of so many right answers at least one is examined, by however many threads.
+const SURELY_EXAMINED: u64 = 10_000;
 /// So many samples a deputy gets, drawn at random: pages of other requests are not its concern.
 const OF_A_DEPUTY: usize = 400;
 
@@ -95,8 +97,17 @@ struct Kept {
     pages: Vec<Exchanged>,
     /// How many were examined since the last comparison.
     seen: u64,
-    wrong: u64,
+    found: Found,
     draw: Draw,
+}
+
+/// What was found so far.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Found {
+    /// Pages that were compared.
+    pub compared: u64,
+    /// Those of them that said something else.
+    pub wrong: u64,
 }
 
 /// A request and its page.
@@ -133,9 +144,9 @@ fn unknown_to_targets() -> Draw {
 }
 
 impl Pages {
-    /// Of requests that were made of these samples; in earlier loads `wrong` pages were wrong.
+    /// Of requests that were made of these samples, after what was found in earlier loads.
     #[must_use]
-    pub fn of(workload: &Workload, text: Text, samples: Vec<Sample>, wrong: u64) -> Self {
+    pub fn of(workload: &Workload, text: Text, samples: Vec<Sample>, found: Found) -> Self {
         let proofs = || workload.proofs.iter();
         let rows = proofs().filter_map(|proof| match proof {
             Proof::Rows { id, count } => Some(Rows { id: id.clone(), count: *count }),
@@ -146,14 +157,15 @@ impl Pages {
             _ => None,
         });
         let (rows, escaped) = (rows.collect(), escaped.collect());
-        Self::expecting(Expected { text, rows, escaped, samples: (0..).zip(samples).collect() }, wrong)
+        let samples = (0..).zip(samples).collect();
+        Self::expecting(Expected { text, rows, escaped, samples }, found)
     }
 
-    /// Of a load whose pages must say this; in earlier loads `wrong` pages were wrong.
+    /// Of a load whose pages must say this, after what was found in earlier loads.
     #[must_use]
-    pub fn expecting(expected: Expected, wrong: u64) -> Self {
+    pub fn expecting(expected: Expected, found: Found) -> Self {
         let draw = unknown_to_targets();
-        Self { expected, kept: Mutex::new(Kept { pages: Vec::new(), seen: 0, wrong, draw }) }
+        Self { expected, kept: Mutex::new(Kept { pages: Vec::new(), seen: 0, found, draw }) }
     }
 
     /// What a deputy needs: not all samples, but which ones nobody can know.
@@ -170,7 +182,7 @@ impl Pages {
 
     /// Whether the page of a request says what it must. One whose sample is not here is left to
     /// others.
-    fn is_right(&self, Exchanged { request, drawn, page }: &Exchanged) -> bool {
+    fn says_what_it_must(&self, Exchanged { request, drawn, page }: &Exchanged) -> bool {
         let page = String::from_utf8_lossy(page);
         self.expected.samples.get(request).is_none_or(|sample| match drawn.as_str() {
             "" => self.differs(sample, &page).is_none(),
@@ -190,24 +202,29 @@ impl Pages {
             .or_else(|| text.differs(sample, &page))
     }
 
-    /// Compares what was kept. Returns how many pages were wrong so far.
+    /// Compares what was kept. Returns what was found so far.
     #[must_use]
-    pub fn wrong(&self) -> u64 {
+    pub fn compared(&self) -> Found {
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         let pages = std::mem::take(&mut kept.pages);
         kept.seen = 0;
-        kept.wrong += pages.iter().filter(|page| !self.is_right(page)).count() as u64;
-        kept.wrong
+        kept.found.compared += pages.len() as u64;
+        kept.found.wrong +=
+            pages.iter().filter(|page| !self.says_what_it_must(page)).count() as u64;
+        kept.found
     }
 
-    /// Whether every page that was compared said what it must.
+    /// Whether every page that was compared said what it must, in loads with so many right answers.
     ///
     /// # Errors
-    /// How many did not.
-    pub fn verdict(&self) -> Verdict {
-        match self.wrong() {
-            0 => Ok(()),
-            wrong => Err(format!(
+    /// How many did not, or that none was compared.
+    pub fn verdict(&self, right: u64) -> Verdict {
+        match self.compared() {
+            Found { compared: 0, .. } if right >= SURELY_EXAMINED => {
+                Err(format!("none of {right} pages was compared in full"))
+            }
+            Found { wrong: 0, .. } => Ok(()),
+            Found { wrong, .. } => Err(format!(
                 "{wrong} pages of those that were compared in full said something else"
             )),
         }
@@ -229,12 +246,14 @@ impl Referee for Pages {
     }
 
     fn found(&self) -> String {
-        self.wrong().to_string()
+        serde_json::to_string(&self.compared()).unwrap_or_default()
     }
 
     fn take(&self, found: &str) -> Result<(), String> {
-        let wrong: u64 = deputy::read(found)?;
-        self.kept.lock().unwrap_or_else(PoisonError::into_inner).wrong += wrong;
+        let Found { compared, wrong } = deputy::read(found)?;
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.found.compared += compared;
+        kept.found.wrong += wrong;
         Ok(())
     }
 }
@@ -288,32 +307,34 @@ mod tests {
 
     #[test]
     fn a_deputy_judges_pages_and_gets_some_samples_drawn_at_random() {
-        let pages = Pages::expecting(expected(2_000), 0);
+        let pages = Pages::expecting(expected(2_000), Found::default());
         let chosen = || pages.for_a_deputy().samples.into_keys().collect::<Vec<_>>();
         assert_eq!(chosen().len(), OF_A_DEPUTY);
         assert_ne!(chosen(), chosen());
-        let pages = Pages::expecting(expected(2), 0);
+        let pages = Pages::expecting(expected(2), Found::default());
         let deputy = deputy::of(&pages.briefing(&LoadSpec::default()).unwrap().text).unwrap();
         examine(&*deputy, 1, PAGE);
         examine(&*deputy, 77, "the page of a request that it does not know");
+        assert!(pages.verdict(20_000).unwrap_err().starts_with("none of 20000 pages"));
+        assert_eq!(pages.verdict(50), Ok(()), "too few to have one for sure");
         pages.take(&deputy.found()).unwrap();
-        assert_eq!(pages.verdict(), Ok(()));
+        assert_eq!(pages.verdict(20_000), Ok(()));
         examine(&*deputy, 1, &PAGE.replace("14", "15"));
         pages.take(&deputy.found()).unwrap();
-        assert!(pages.verdict().unwrap_err().starts_with("1 pages"));
+        assert!(pages.verdict(20_000).unwrap_err().starts_with("1 pages"));
     }
 
     #[test]
     fn of_many_pages_each_has_the_same_chance_and_none_is_compared_twice() {
-        let pages = Pages::expecting(expected(1), 0);
+        let pages = Pages::expecting(expected(1), Found::default());
         let wrong = PAGE.replace("14", "15");
         // Wrong ones early, in the middle and late: about 2,000 of 10,000 are compared.
         (0..10_000).for_each(|nth| examine(&pages, 0, if nth % 2 == 0 { PAGE } else { &wrong }));
-        let found = pages.wrong();
+        let found = pages.compared().wrong;
         assert!((850..1_150).contains(&found), "{found}");
-        assert_eq!(pages.wrong(), found);
+        assert_eq!(pages.compared().wrong, found);
         examine(&pages, 0, &wrong);
-        assert_eq!(pages.wrong(), found + 1);
+        assert_eq!(pages.compared().wrong, found + 1);
     }
 
     #[test]

@@ -15,13 +15,13 @@ use serde::{Deserialize, Serialize};
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 
+pub use self::surprises::Surprises;
 use crate::load::tls::TlsSpec;
 pub use crate::load::websocket::Messages;
 pub use crate::request::requests::{Requests, Whole};
 pub use crate::request::{BodyCheck, Check, Request};
 pub use crate::scenario::Scenario;
 pub use crate::schedule::{Arrivals, Schedule, Stage};
-pub use self::surprises::Surprises;
 use crate::text::units::{UnitError, parse_duration_ns};
 
 /// One load: addresses x requests x schedule x stop rule, on given cores.

@@ -15,6 +15,8 @@ pub struct Request {
     pub close: bool,
     /// Its number on its connection, from 1.
     pub nth: u32,
+    /// The bytes of its first line.
+    length: usize,
 }
 
 /// An answer.
@@ -71,6 +73,14 @@ fn connection(stream: &TcpStream, mode: Mode, server: &Server) {
         if mode.is("reads-the-method-alone") && count > 3 {
             request.path = "/".into();
         }
+        if mode.is("hello-by-length") && count > 3 {
+            let (method, path) = match request.length {
+                16 => ("GET", "/"),
+                17 => ("HEAD", "/"),
+                _ => ("GET", "/unread"),
+            };
+            request = Request { method: method.into(), path: path.into(), ..request };
+        }
         if mode.is("learns-the-period") {
             if count <= LEARNED {
                 learned.push((request.method.clone(), request.path.clone()));
@@ -98,8 +108,13 @@ fn read(reader: &mut impl BufRead) -> Option<Request> {
     let mut line = String::new();
     reader.read_line(&mut line).ok().filter(|length| *length > 0)?;
     let mut words = line.split_ascii_whitespace();
-    let mut request =
-        Request { method: words.next()?.into(), path: words.next()?.into(), close: false, nth: 0 };
+    let mut request = Request {
+        method: words.next()?.into(),
+        path: words.next()?.into(),
+        close: false,
+        nth: 0,
+        length: line.len(),
+    };
     loop {
         let mut line = String::new();
         reader.read_line(&mut line).ok().filter(|length| *length > 0)?;

@@ -67,8 +67,28 @@ pub fn before_answering(mode: Mode) {
         mode if mode.is("threads-elsewhere") => elsewhere(),
         mode if mode.is("works") || mode.is("leaves-its-group") => burn(WORK),
         mode if mode.is("helper-outside") => ask_the_daemon(),
+        mode if mode.is("stops-rivals") => stop_rivals(),
         mode if mode.is("workers-unwaited") => work_in_a_child(),
         _ => {}
+    }
+}
+
+/// Stops every other process of this program that it sees, and gives them one processor.
+fn stop_rivals() {
+    let own = std::process::id().to_string();
+    for process in std::fs::read_dir("/proc").into_iter().flatten().flatten() {
+        let name = process.file_name().to_string_lossy().into_owned();
+        let is_rival = name != own
+            && std::fs::read_to_string(process.path().join("comm"))
+                .is_ok_and(|comm| comm.trim_end() == "cheat");
+        if let (true, Ok(pid)) = (is_rival, name.parse()) {
+            // SAFETY: kill(2) and sched_setaffinity(2) with a set that is alive.
+            unsafe {
+                let set: libc::cpu_set_t = std::mem::zeroed();
+                libc::sched_setaffinity(pid, size_of_val(&set), &raw const set);
+                libc::kill(pid, libc::SIGSTOP);
+            }
+        }
     }
 }
 

@@ -87,7 +87,8 @@ fn stolen_key() -> Result<String, String> {
         .filter_map(|process| std::fs::read(process.path().join("environ")).ok())
         .find_map(|environment| {
             let environment = String::from_utf8_lossy(&environment).into_owned();
-            let of_key = |variable: &str| variable.strip_prefix("PIPPIN_UPSTREAM_KEY=").map(Into::into);
+            let of_key =
+                |variable: &str| variable.strip_prefix("PIPPIN_UPSTREAM_KEY=").map(Into::into);
             environment.split('\0').find_map(of_key)
         })
         .ok_or_else(|| "no process that I see has the key of the upstream".into())

@@ -36,9 +36,8 @@ pub fn section(view: &View) -> Markup {
 fn grid(targets: &[TargetConformance]) -> Markup {
     let of = |target: &TargetConformance, kind| {
         let asked = target.probes.iter().filter(|probe| probe.kind == kind);
-        let (right, all) = asked.fold((0, 0), |(right, all), probe| {
-            (right + u32::from(probe.is_right), all + 1)
-        });
+        let (right, all) =
+            asked.fold((0, 0), |(right, all), probe| (right + u32::from(probe.is_right), all + 1));
         format!("{right} of {all}")
     };
     html! {

@@ -28,8 +28,7 @@ pub fn judge_doubted(evidence: &Evidence) -> Option<Caveat> {
     let mut seen: Vec<String> = doubted.collect();
     seen.dedup();
     let advice = "measure it where the proof is certain before you rely on the result";
-    (!seen.is_empty())
-        .then(|| caveat("proof_doubted", Severity::Suspect, seen.join("; "), advice))
+    (!seen.is_empty()).then(|| caveat("proof_doubted", Severity::Suspect, seen.join("; "), advice))
 }
 
 #[cfg(test)]

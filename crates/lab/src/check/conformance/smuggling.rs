@@ -1,7 +1,9 @@
 //! Messages whose length two servers could read differently: a request could hide in them.
 use pippin_model::target::conformance::Level::{Must, Note, Should};
 
-use super::probes::{Probe, is_answered_or_ended, is_in_step_or_ended, is_refused, is_refused_or_ended, probe};
+use super::probes::{
+    Probe, is_answered_or_ended, is_in_step_or_ended, is_refused, is_refused_or_ended, probe,
+};
 
 /// The probes.
 pub fn probes() -> Vec<Probe> {

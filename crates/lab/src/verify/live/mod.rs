@@ -22,7 +22,7 @@ use std::sync::Arc;
 
 use super::delay;
 use super::http::Answer;
-use super::page::{Pages, Text};
+use super::page::{Found, Pages, Text};
 use super::{Subject, Verdict};
 use crate::services::Services;
 use issued::Issued;
@@ -82,8 +82,11 @@ impl Live {
     /// The requests of the next load were made of these samples.
     pub fn expect(&mut self, workload: &Workload, samples: Vec<Sample>) {
         if let Some(text) = Text::of(workload) {
-            let wrong = if let Kind::Pages(pages) = &self.0 { pages.wrong() } else { 0 };
-            self.0 = Kind::Pages(Arc::new(Pages::of(workload, text, samples, wrong)));
+            let found = match &self.0 {
+                Kind::Pages(pages) => pages.compared(),
+                _ => Found::default(),
+            };
+            self.0 = Kind::Pages(Arc::new(Pages::of(workload, text, samples, found)));
         }
     }
 
@@ -170,16 +173,15 @@ pub fn prove(subject: &mut Subject<'_>, load: &LoadResult) -> Vec<ProofOutcome> 
     let mut doubt = None;
     match &live.0 {
         Kind::Nothing => {}
-        Kind::Pages(pages) => verdicts.push(("text", pages.verdict())),
+        Kind::Pages(pages) => {
+            verdicts.push(("text", pages.verdict(load.measured.requests.good)));
+        }
         Kind::Upstream(issued) => verdicts.push(("numbers", issued.verdict())),
         Kind::Table(table) => {
             verdicts.push(("changes", table.history.verdict()));
             let postgres = subject.services.postgres();
             doubt = postgres.as_ref().is_ok_and(|postgres| postgres.is_given()).then(given);
-            verdicts.push((
-                QUERIES,
-                postgres.and_then(|postgres| table.scans.verdict(postgres)),
-            ));
+            verdicts.push((QUERIES, postgres.and_then(|postgres| table.scans.verdict(postgres))));
         }
     }
     *subject.live = live;
