@@ -40,6 +40,8 @@ pub use error::{EngineError, Remedy};
 pub use protocol::{http1, http2, websocket};
 pub use request::referee::{Briefing, Exchange, Referee};
 pub use run::gate::Gate;
+pub use run::validate::bounds;
+pub use run::watchdog::{Longest, longest};
 
 /// How the caller takes part in a load while it runs.
 pub struct Control<'a> {
@@ -157,6 +159,14 @@ pub fn check_request(request: &Request, protocol: Protocol) -> Result<(), String
         Protocol::Http2 => http2::check(request),
         Protocol::WebSocket => websocket::check(request),
     }
+}
+
+/// Whether a load can run as it is asked for, as far as that shows before a connection is opened.
+///
+/// # Errors
+/// As [`run()`]'s, with the fix.
+pub fn check(spec: &LoadSpec) -> Result<(), EngineError> {
+    run::validate::validate(spec)
 }
 
 /// Applies one load and blocks until it is over.

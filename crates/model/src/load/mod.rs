@@ -208,7 +208,9 @@ impl Part {
 /// How many of `total` items are at these positions of each `of`.
 #[must_use]
 pub fn share_of(places: &[u32], of: u32, total: u64) -> u64 {
-    let (rows, rest) = (total / u64::from(of), total % u64::from(of));
+    // A part of nothing has no places beyond those of a whole load.
+    let of = u64::from(of.max(1));
+    let (rows, rest) = (total / of, total % of);
     rows * places.len() as u64 + places.partition_point(|place| u64::from(*place) < rest) as u64
 }
 
