@@ -7,7 +7,8 @@
 //! loop, a `transport` (TCP, or TLS over it) and a `protocol` (`http1`, `http2`, `websocket`), all
 //! chosen at compile time. `users` say when a request is due, a `check` says whether its answer is
 //! right, and a `recorder` counts. Where no answer may come from a table, a part of each request is
-//! `drawn` anew. In a scenario each user has values and cookies of its own (`scenario`). The
+//! `drawn` anew, and `surprises` come at
+//! places that no server can foresee. In a scenario each user has values and cookies of its own (`scenario`). The
 //! `coordinator` tells all workers when measuring starts and ends (`timeline`) and merges what they
 //! have counted.
 pub mod blocking;

@@ -56,6 +56,7 @@ pub mod limits;
 pub mod listening;
 pub mod may_use;
 pub mod memory;
+mod memory_files;
 pub mod netstat;
 pub mod outsiders;
 pub mod process;

@@ -15,10 +15,11 @@ use crate::frequency::current_khz;
 use crate::kernel_files::KernelFiles;
 use crate::listening::Listeners;
 use crate::may_use;
-use crate::memory::parse_meminfo;
+use crate::memory::{field, parse_meminfo};
+use crate::memory_files;
 use crate::netstat::{counter, received_bytes};
 use crate::outsiders;
-use crate::process::{ignores, parse_pss_bytes};
+use crate::process::{Held, ignores};
 use crate::process_table::{Process, ProcessTable, Reading, list_processes, read_process};
 use crate::server::{self, Place, Servers};
 use crate::stat::{interrupt_ns, parse_stat};
@@ -198,8 +199,12 @@ pub fn sample(roots: &Roots, memory: &mut TreeMemory) -> UsageSample {
     let before_ns = monotonic_ns();
     let (mut tallies, tiers) = tally_all(roots, memory);
     let of_group = roots.group.as_deref().and_then(cgroup::cpu_ns);
-    if let (Some(target), Some(cpu_ns)) = (tallies.get_mut(&Role::Target), of_group) {
-        target.cpu_ns = cpu_ns;
+    let mut left_group = false;
+    if let (Some(target), Some(group_ns)) = (tallies.get_mut(&Role::Target), of_group) {
+        left_group = is_missing_from_group(target.cpu_ns, group_ns);
+        // A group lacks those that have left it, and the sum over processes those that nobody waited
+        // for.
+        target.cpu_ns = target.cpu_ns.max(group_ns);
     }
     let host_times = memory.files.text("proc/stat").and_then(|text| parse_stat(&text));
     let energy_uj = memory.packages.used_uj(&memory.files);
@@ -237,6 +242,7 @@ pub fn sample(roots: &Roots, memory: &mut TreeMemory) -> UsageSample {
         if role == Role::Target {
             let pids = || tally.living.iter().map(|process| process.pid);
             result.strays = strays::of(&memory.files, pids(), &roots.given);
+            result.left_group = left_group;
             result.unbilled =
                 of_group.is_none() && pids().any(|pid| ignores_its_children(&memory.files, pid));
         }
@@ -338,10 +344,11 @@ fn tally_all(roots: &Roots, memory: &mut TreeMemory) -> (BTreeMap<Role, Tally>, 
                 tally.began |= ledger.began();
                 tally.pids.extend(reading.trees[index].keys());
                 let members = std::mem::take(&mut reading.trees[index]).into_values();
-                tally.living.extend(
-                    members
-                        .filter(|process| !process.zombie && (root_counts || process.pid != pid)),
-                );
+                let files = &memory.files;
+                tally.living.extend(members.filter(|process| {
+                    !process.zombie
+                        && (root_counts || process.pid != pid && !is_keeper(files, process, pid))
+                }));
             }
         }
     }
@@ -382,6 +389,21 @@ pub(crate) fn workers_ns(living: &[&Process]) -> BTreeMap<i32, u64> {
     let workers: BTreeMap<i32, u64> =
         living.iter().filter(alike).map(|one| (one.pid, one.own_ns)).collect();
     if workers.len() > 1 { workers } else { BTreeMap::new() }
+}
+
+/// Whether a child of a supervisor is the keeper of its namespace and no part of the target: the
+/// first process of a namespace. No process below it can be that, because what it starts has another
+/// number, in this namespace or in one more.
+fn is_keeper(files: &KernelFiles, process: &Process, supervisor: i32) -> bool {
+    let is_first = |status: String| {
+        let numbers = field(&status, "NSpid")?;
+        let own = files.text("proc/self/status")?;
+        let levels = field(&own, "NSpid")?.split_ascii_whitespace().count();
+        let mut inside = numbers.split_ascii_whitespace().skip(levels);
+        Some(inside.next() == Some("1") && inside.next().is_none())
+    };
+    process.parent == supervisor
+        && files.text(&format!("proc/{}/status", process.pid)).and_then(is_first).unwrap_or(false)
 }
 
 /// Looks at the host, and looks again if a process died during the look.
@@ -445,13 +467,13 @@ fn add_details(sample: &mut RoleSample, living: &[Process], memory: &mut TreeMem
     let switches = memory.switches.entry(role).or_default().update(seen);
     sample.voluntary_switches = switches.map(|switches| switches.voluntary);
     sample.involuntary_switches = switches.map(|switches| switches.involuntary);
-    let mut pss_bytes = None;
+    let mut held: Option<Held> = None;
     for process in living {
         match files
             .text(&format!("proc/{}/smaps_rollup", process.pid))
-            .and_then(|text| parse_pss_bytes(&text))
+            .and_then(|text| Held::parse(&text))
         {
-            Some(bytes) => pss_bytes = Some(pss_bytes.unwrap_or(0) + bytes),
+            Some(of_process) => *held.get_or_insert_default() += of_process,
             // It has died since.
             None if read_process(files, memory.units, process.pid)
                 .is_none_or(|process| process.zombie) => {}
@@ -459,12 +481,20 @@ fn add_details(sample: &mut RoleSample, living: &[Process], memory: &mut TreeMem
             None => return,
         }
     }
-    sample.pss_bytes = pss_bytes;
+    let in_files = memory_files::held_bytes(living.iter().map(|process| process.pid));
+    sample.pss_bytes = held.map(|held| held.bytes(in_files));
     if role == Role::Target {
         let pids = || living.iter().map(|process| process.pid);
         sample.busiest_threads = threads::busiest(files, memory.units, pids(), sample.cpu_ns);
         sample.collects = memory.collectors.any(&memory.files, pids());
     }
+}
+
+/// Whether processes have used more than their group counts: some of them were outside of it. The
+/// sum over processes is counted in ticks.
+const fn is_missing_from_group(processes_ns: u64, group_ns: u64) -> bool {
+    const TICKS_NS: u64 = 100_000_000;
+    processes_ns > group_ns + group_ns / 20 + TICKS_NS
 }
 
 /// Whether a process ignores SIGCHLD. The kernel then does not bill its dead children to any

@@ -53,6 +53,7 @@ pub fn usage_between(samples: &[UsageSample], from_ns: u64, to_ns: u64) -> Optio
         unseen_ns: stretch.growth(|sample| sample.unseen_ns).map(whole),
         may_use: may_use(&stretch),
         tiers,
+        left_group: stretch.inside().any(|sample| sample.left_group),
         roles,
         stolen_by_cpu: shares(&stretch, cores, |host| &host.steal_ns_by_cpu),
         busy_by_cpu,

@@ -537,10 +537,10 @@ impl<'a> Execution<'a> {
         id: &TargetId,
         target: &Target,
         installed: &Installed,
-        services: &Services,
+        services: &mut Services,
         more: &[(&str, &str)],
     ) -> Result<RunningTarget, LabError> {
-        let mut environment = services.environment();
+        let mut environment = services.of_next_target()?;
         environment.extend(more.iter().map(|(name, value)| ((*name).into(), (*value).into())));
         let settings = StartSettings {
             cpus: self.cpus.target.clone(),

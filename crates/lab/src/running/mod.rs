@@ -503,6 +503,8 @@ fn launch(
         cpus: settings.cpus.clone(),
         stop: manifest.start.stop.clone(),
         grace: GRACE,
+        // A command of the user's own may have other processes to speak with.
+        apart: matches!(target.kind, Kind::Catalog),
     }
 }
 
@@ -544,6 +546,7 @@ fn of_image(
         cpus: settings.cpus.clone(),
         stop: target.manifest.start.stop.clone(),
         grace: GRACE,
+        apart: false,
     }
 }
 

@@ -288,6 +288,7 @@ impl ExampleTrial {
                 when: ProofTime::Before,
                 failure: None,
                 remark: None,
+                doubt: None,
             }],
             verdict: Verdict::of(&self.caveats),
             caveats: self.caveats.clone(),

@@ -56,6 +56,10 @@ pub struct UsageSample {
     /// children, and there is no control group that counts them.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub unbilled: bool,
+    /// Whether the target's control group has counted less CPU time than its processes have used:
+    /// one of them was outside of the group. The larger one counts.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub left_group: bool,
 }
 
 /// A compiler that works while its program runs, in threads of its own.
@@ -317,4 +321,7 @@ pub struct Usage {
     /// Whether the target's CPU time may be too low (see [`UsageSample::unbilled`]).
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub unbilled: bool,
+    /// Whether a process of the target was outside of its group (see [`UsageSample::left_group`]).
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub left_group: bool,
 }

@@ -235,6 +235,9 @@ pub struct ProofOutcome {
     pub failure: Option<String>,
     /// A remark about something that is allowed but worth knowing.
     pub remark: Option<String>,
+    /// Why a proof that holds is not certain here; `None` if it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub doubt: Option<String>,
 }
 
 /// Before, during or after the load.

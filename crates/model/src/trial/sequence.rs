@@ -183,6 +183,7 @@ pub fn usage_of(stretches: &[Usage]) -> Option<Usage> {
             .zip(frequencies().map(|(_, most)| most).max()),
         strays: of_each_once(stretches.iter().flat_map(|usage| &usage.strays)),
         unbilled: stretches.iter().any(|usage| usage.unbilled),
+        left_group: stretches.iter().any(|usage| usage.left_group),
     })
 }
 

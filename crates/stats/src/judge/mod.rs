@@ -131,6 +131,7 @@ pub const TRIAL_JUDGES: &[(&[&str], TrialJudge)] = &[
     (&["time_goes"], time_goes::judge),
     (&["headroom"], near_ceiling::judge_headroom),
     (&["unproved"], unproved::judge),
+    (&["proof_doubted"], unproved::judge_doubted),
 ];
 
 /// Every judge of a run: the names of its caveats, and the function.

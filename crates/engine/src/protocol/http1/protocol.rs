@@ -130,7 +130,7 @@ impl<A: Answers> Sink for Forward<'_, A> {
     #[inline]
     fn head(&mut self, info: &HeadInfo, raw: &[u8]) {
         self.answers.head(self.tag, info.status, !info.keep_alive);
-        self.answers.head_bytes(self.template, raw);
+        self.answers.head_bytes(raw);
     }
 
     fn refused(&mut self, why: &'static str) {
