@@ -7,11 +7,13 @@ use pippin_model::run::{
     Calibration, RunHeader, RunRecord, RunState, ServerProcess, TargetInfo, UrlServer,
 };
 use pippin_model::target::TargetId;
-use pippin_model::trial::{Step, TrialSpec};
+use pippin_model::text::units::counted;
+use pippin_model::trial::{Stage, Step, TrialSpec};
 use pippin_model::workload::Request;
 use pippin_probe::server::{self, NoServer, Server};
 use pippin_probe::{RoleRoot, Roots};
 use std::collections::BTreeMap;
+use std::net::SocketAddr;
 
 use crate::error::LabError;
 use crate::load;
@@ -20,6 +22,7 @@ use crate::run::recording::{Keeping, Recording};
 use crate::run::run_id;
 use crate::run::steps::Steps;
 use crate::target::ad_hoc;
+use crate::trial::again::made_again;
 use crate::trial::generator::Generator;
 use crate::trial::{Trial, Watch, unix_now_ns};
 
@@ -42,6 +45,11 @@ pub struct UrlLoad<'a> {
     pub repetitions: u32,
     /// Everything else that the generator is asked: addresses, requests, timeouts, threads.
     pub base: LoadSpec,
+    /// Addresses of the server, to find its processes if it runs on this machine: those of `base`,
+    /// unless agents look them up themselves.
+    pub observed: Vec<SocketAddr>,
+    /// Whether the record keeps bodies, and values of headers that may be secrets.
+    pub keep_requests: bool,
     /// The server's first process, where it was named; else it is looked for.
     pub target_pid: Option<i32>,
     /// The generator's ceiling, if it is known and holds for this load.
@@ -62,7 +70,8 @@ pub fn run(
 ) -> Result<RunRecord, LabError> {
     let UrlLoad { ref profile, ref base, .. } = load;
     let servers = servers(&load)?;
-    let mut recording = Recording::begin(header(&load, &servers), keeping, watch.observer)?;
+    let recording = Recording::begin(header(&load, &servers), keeping, watch.observer)?;
+    let mut recording = if load.keep_requests { recording } else { recording.without_secrets() };
     let mut repetitions = (0..load.repetitions).map(|repetition| (repetition, Steps::of(profile)));
     let mut under_way = repetitions.next();
     let (mut number, in_all) = (0, Steps::number(profile) * load.repetitions as usize);
@@ -75,21 +84,21 @@ pub fn run(
         number += 1;
         let spec = spec(&load, recording.header(), *repetition, step);
         watch.observer.event(&Event::TrialStarted(&spec, number, in_all.max(number)));
-        let trial = Trial {
+        let trial = || Trial {
             load: load::of(profile, step, LoadSpec { seed: spec.seed, ..base.clone() }),
-            roots: Some(roots(base, servers.as_deref().unwrap_or_default())),
+            roots: Some(roots(&load.observed, servers.as_deref().unwrap_or_default())),
             proving: None,
             referee: None,
             generator: load.generator,
         };
-        let mut record = trial.make(&spec, watch);
+        let mut record = made_again(load.generator, watch, || trial().make(&spec, watch));
         recording.judge(&mut record, Vec::new());
         if let Some(failure) = &record.failure {
             // What was measured until a part of the engine died is kept.
             if recording.trials().is_empty() && record.load.is_none() {
-                let message = failure.message.clone();
+                let failure = failure.clone();
                 recording.end(RunState::Failed)?;
-                return Err(LabError::User(message));
+                return Err(not_applied(failure.stage, failure.message));
             }
             recording.keep(record)?;
             state = RunState::Failed;
@@ -115,11 +124,21 @@ pub fn failure(record: &RunRecord) -> Option<LabError> {
     let failure = last.failure.clone()?;
     Some(match (&last.load, record.trials.len() - 1) {
         (Some(_), _) => LabError::Target(failure),
-        (None, 1) => LabError::User(format!("{} (after 1 step that is kept)", failure.message)),
         (None, kept) => {
-            LabError::User(format!("{} (after {kept} steps that are kept)", failure.message))
+            let kept = counted(kept as u64, "step");
+            let are = if kept == "1 step" { "is" } else { "are" };
+            let message = format!("{} (after {kept} that {are} kept)", failure.message);
+            not_applied(failure.stage, message)
         }
     })
+}
+
+/// Why a load was not applied: by what was asked for, or by agents that were lost.
+const fn not_applied(stage: Stage, message: String) -> LabError {
+    match stage {
+        Stage::Agents => LabError::Agents(message),
+        _ => LabError::User(message),
+    }
 }
 
 /// The processes that serve the URL on this machine, or why none is measured.
@@ -127,7 +146,7 @@ fn servers(load: &UrlLoad<'_>) -> Result<Result<Vec<Server>, NoServer>, LabError
     let Some(pid) = load.target_pid else {
         return Ok(match &load.base.unix_socket {
             Some(path) => server::behind_unix_socket(path),
-            None => server::behind(&load.base.addresses),
+            None => server::behind(&load.observed),
         });
     };
     match server::of_process(pid) {
@@ -136,19 +155,18 @@ fn servers(load: &UrlLoad<'_>) -> Result<Result<Vec<Server>, NoServer>, LabError
     }
 }
 
-fn roots(base: &LoadSpec, servers: &[Server]) -> Roots {
+fn roots(observed: &[SocketAddr], servers: &[Server]) -> Roots {
     let generator = vec![RoleRoot::Process(std::process::id() as i32)];
     let mut roles = BTreeMap::from([(Role::Generator, generator)]);
     if !servers.is_empty() {
         roles.insert(Role::Target, servers.iter().map(|server| server.root).collect());
     }
     // This host has no table of the listeners on another.
-    let is_here =
-        !servers.is_empty() || base.addresses.iter().all(|address| address.ip().is_loopback());
+    let is_here = !servers.is_empty() || observed.iter().all(|address| address.ip().is_loopback());
     Roots {
         roles,
         log: servers.iter().find_map(|server| server.log.clone()),
-        port: base.addresses.first().filter(|_| is_here).map(std::net::SocketAddr::port),
+        port: observed.first().filter(|_| is_here).map(std::net::SocketAddr::port),
         ..Roots::default()
     }
 }

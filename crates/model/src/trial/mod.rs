@@ -120,6 +120,9 @@ pub struct TrialRecord {
     /// Processes outside of the target that took part in its work.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub outside: Vec<Outside>,
+    /// Why earlier attempts at this trial were not kept: each lost a part of the generator.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub made_again: Vec<String>,
     /// Why there is no result.
     pub failure: Option<Failure>,
     /// Figures of the services over the whole load, including warm-up and ramps:
@@ -152,6 +155,7 @@ impl TrialRecord {
             proofs: Vec::new(),
             conformance: Vec::new(),
             outside: Vec::new(),
+            made_again: Vec::new(),
             failure: None,
             services: BTreeMap::new(),
             caveats: Vec::new(),
@@ -253,6 +257,8 @@ pub enum Stage {
     Proof,
     /// The load could not be applied.
     Load,
+    /// Agents of the generator, or what connects them, were lost.
+    Agents,
     /// It did not stop, or left something behind.
     Stop,
 }
@@ -269,6 +275,7 @@ impl Stage {
             Self::Ready => "ready",
             Self::Proof => "proof",
             Self::Load => "load",
+            Self::Agents => "agents",
             Self::Stop => "stop",
         }
     }
