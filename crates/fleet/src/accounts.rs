@@ -110,7 +110,7 @@ impl Members {
     /// The authority, and the server's certificate and key. The authority's key is not kept.
     fn certificates(&self) -> Result<(String, String, String), FleetError> {
         let failed = |error: rcgen::Error| FleetError::User(format!("no certificate: {error}"));
-        let mut authority = CertificateParams::new(Vec::new()).map_err(failed)?;
+        let mut authority = CertificateParams::new(Vec::<String>::new()).map_err(failed)?;
         authority.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
         let authority_key = KeyPair::generate().map_err(failed)?;
         let ca = authority.self_signed(&authority_key).map_err(failed)?.pem();
