@@ -92,7 +92,8 @@ impl Members {
 
     fn check(&self) -> Result<(), FleetError> {
         let mut names: Vec<&String> = self.agents.iter().chain(&self.probes).collect();
-        if let Some(name) = names.iter().find(|name| !is_name(name) || *name == COORDINATOR) {
+        if let Some(name) = names.iter().find(|name| !is_name(name) || name.as_str() == COORDINATOR)
+        {
             return Err(FleetError::User(format!(
                 "`{name}`: a name has 1 to 64 letters, digits, `-` and `_`, and is not `{COORDINATOR}`"
             )));

@@ -131,6 +131,8 @@ pub struct Agent<'a, W> {
     say: &'a dyn Fn(&str),
     /// When its operator ended it.
     left_ns: Option<u64>,
+    /// Whether the connection to the server is lost.
+    is_unlinked: bool,
 }
 
 /// Current work, or its results that have not arrived yet.
@@ -185,6 +187,7 @@ impl<'a, W: Worker> Agent<'a, W> {
             stop,
             say,
             left_ns: None,
+            is_unlinked: false,
         }
     }
 
@@ -468,8 +471,15 @@ impl<W: Worker> Actor for Agent<'_, W> {
 
     fn link(&mut self, link: &Link, _at_ns: u64) {
         match link {
-            Link::Lost => (self.say)("the connection to the NATS server is lost"),
-            Link::Restored => (self.say)("the NATS server is there again"),
+            Link::Lost => {
+                self.is_unlinked = true;
+                (self.say)("the connection to the NATS server is lost");
+            }
+            // The first connection is told of elsewhere.
+            Link::Restored if std::mem::take(&mut self.is_unlinked) => {
+                (self.say)("the NATS server is there again");
+            }
+            Link::Restored => {}
             Link::Refused(what) => (self.say)(&crate::nats::refused(what)),
         }
     }

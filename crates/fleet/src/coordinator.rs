@@ -6,7 +6,7 @@
 //! | `gathering` | finds enough agents, before the first load and after one was lost |
 //! | `agent` | an agent that takes part |
 //! | `deadlines` | how long each phase of a load may take |
-use pippin_model::load::{LoadSpec, Part};
+use pippin_model::load::LoadSpec;
 use pippin_model::result::{LoadResult, Window};
 use pippin_model::text::units::format_length;
 use pippin_model::trial::agent::AgentPart;

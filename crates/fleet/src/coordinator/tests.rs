@@ -2,7 +2,7 @@
 //! of them.
 use pippin_model::example::ExampleTrial;
 use pippin_model::host::fingerprint::Fingerprint;
-use pippin_model::load::LoadSpec;
+use pippin_model::load::{LoadSpec, Part};
 use std::cell::RefCell;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

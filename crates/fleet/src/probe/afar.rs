@@ -77,7 +77,7 @@ struct Found {
 impl Afar {
     /// A member that begins by looking for the probe of this name.
     #[must_use]
-    pub const fn new(
+    pub fn new(
         (me, key): (Peer, Key),
         name: String,
         errand: Errand,
