@@ -18,7 +18,7 @@ pub mod load;
 pub mod message;
 pub mod request;
 
-pub use fleet::{AgentArguments, FleetArguments, NatsArguments};
+pub use fleet::{AgentArguments, FleetArguments, FleetCommand, FleetInitArguments, NatsArguments};
 pub use import::{ImportArguments, ImportCommand};
 pub use load::LoadArguments;
 
@@ -62,6 +62,9 @@ pub enum Command {
     /// Generate load for a `pippin run` or `pippin load` on another machine, until Ctrl-C
     /// (docs/fleet.md).
     Agent(Box<AgentArguments>),
+    /// Set up a fleet of agents.
+    #[command(subcommand)]
+    Fleet(FleetCommand),
     /// Write a file of requests for `pippin load --requests`.
     #[command(subcommand)]
     Import(ImportCommand),
@@ -175,7 +178,7 @@ pub struct RunArguments {
     pub fleet: FleetArguments,
     /// The probe (`pippin agent --probe`) that installs, starts, proves and samples the targets on
     /// its machine. The agents load them over the network.
-    #[arg(long, value_name = "NAME", requires_all = ["nats", "agents"])]
+    #[arg(long, value_name = "NAME", requires = "agents")]
     pub probe: Option<String>,
 }
 

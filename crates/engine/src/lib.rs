@@ -63,6 +63,8 @@ pub struct Control<'a> {
     /// Holds the schedule back until the caller has said when it starts. `None` starts it as soon
     /// as the connections are open.
     pub gate: Option<&'a Gate>,
+    /// Gets what happens to a generator of several machines. The engine itself has nothing to tell.
+    pub on_note: Option<&'a (dyn Fn(&str) + Send + Sync)>,
     /// Whether windows carry their histograms, so that those of peers can be merged.
     pub histograms: bool,
     /// Judges the bodies of requests whose check says so; without one, such a load is refused.
@@ -83,6 +85,7 @@ impl<'a> Control<'a> {
             on_measuring: None,
             steady,
             gate: None,
+            on_note: None,
             histograms: false,
             referee: None,
         }

@@ -90,6 +90,10 @@ pub struct LoadArguments {
     /// Do not keep the result: no history or comparison will know it.
     #[arg(long)]
     pub no_store: bool,
+    /// Keep bodies, and the values of all headers, in the record. By default it has a length and a
+    /// digest for them, because they may be secrets.
+    #[arg(long, conflicts_with = "no_store")]
+    pub keep_requests: bool,
     #[command(flatten, next_help_heading = "Gates")]
     pub gates: GateArguments,
     /// End the load with exit code 1 as soon as a gate can no longer be passed, or after three

@@ -2,6 +2,7 @@
 use clap::Args as _;
 use pippin_lab::target::revision::Repository;
 use pippin_model::run::RunRecord;
+use pippin_model::text::bounded;
 use pippin_stats::compare::unfinished::Unfinished;
 use pippin_stats::compare::{Difference, Origin, compare, differences};
 use pippin_store::StoreError;
@@ -130,7 +131,8 @@ fn side(shared: &Shared, name: &str) -> Result<RunRecord, CliError> {
     let (name, target) =
         name.split_once('#').map_or((name, None), |(name, target)| (name, Some(target)));
     let mut record = if Path::new(name).is_file() {
-        let text = std::fs::read_to_string(name).map_err(CliError::io(format!("read {name}")))?;
+        let text = bounded::text(Path::new(name), bounded::DATA)
+            .map_err(CliError::io(format!("read {name}")))?;
         serde_json::from_str(&text).map_err(|error| {
             CliError::User(format!(
                 "{name} is not a run: {error}; `pippin export RUN --format record` writes one"

@@ -106,6 +106,27 @@ impl Url {
         format!("{scheme}://{}{}", self.authority, self.target)
     }
 
+    /// Whether the host is this machine by its own words: `localhost` or a loopback address.
+    #[must_use]
+    pub fn is_this_machine(&self) -> bool {
+        self.host.eq_ignore_ascii_case("localhost")
+            || self.host.parse::<IpAddr>().is_ok_and(|ip| ip.to_canonical().is_loopback())
+    }
+
+    /// Whether this host, which is not this machine, may be loaded.
+    ///
+    /// # Errors
+    /// If it is not among the allowed ones.
+    pub fn consented(&self, allowed: &[String]) -> Result<(), LabError> {
+        if allowed.contains(&self.host) {
+            return Ok(());
+        }
+        Err(LabError::User(format!(
+            "`{}` is not this machine; if you may load it, say so: --allow-host {}, or PIPPIN_ALLOW_HOST={} in the environment",
+            self.host, self.host, self.host
+        )))
+    }
+
     /// Resolves the host and tries one connection, for at most `timeout`. It comes from `source`,
     /// if there is one, and then goes to an address of the same family. The loopback is always
     /// allowed; any other host must be allowed by name.
@@ -129,13 +150,8 @@ impl Url {
         if addresses.is_empty() {
             return Err(LabError::User(format!("the host `{}` has no address", self.host)));
         }
-        if addresses.iter().any(|address| !address.ip().is_loopback())
-            && !allowed.contains(&self.host)
-        {
-            return Err(LabError::User(format!(
-                "`{}` is not this machine; if you may load it, say so: --allow-host {}, or PIPPIN_ALLOW_HOST={} in the environment",
-                self.host, self.host, self.host
-            )));
+        if addresses.iter().any(|address| !address.ip().is_loopback()) {
+            self.consented(allowed)?;
         }
         let candidates = from_source(addresses, source).map_err(in_words)?;
         first_reached(&candidates, source, timeout.min(PATIENCE)).map_err(|error| match error {

@@ -7,11 +7,13 @@ use pippin_model::run::{
     Calibration, RunHeader, RunRecord, RunState, ServerProcess, TargetInfo, UrlServer,
 };
 use pippin_model::target::TargetId;
-use pippin_model::trial::{Single, Step, TrialRecord, TrialSpec};
+use pippin_model::text::units::counted;
+use pippin_model::trial::{Single, Stage, Step, TrialRecord, TrialSpec};
 use pippin_model::workload::Request;
 use pippin_probe::server::{self, NoServer, Place, Servers};
 use pippin_probe::{RoleRoot, Roots, Serving};
 use std::collections::BTreeMap;
+use std::net::SocketAddr;
 
 use crate::error::LabError;
 use crate::load;
@@ -20,6 +22,7 @@ use crate::run::recording::{Keeping, Recording};
 use crate::run::run_id;
 use crate::run::steps::Steps;
 use crate::target::ad_hoc;
+use crate::trial::again::made_again;
 use crate::trial::generator::Generator;
 use crate::trial::single;
 use crate::trial::{Trial, Watch, unix_now_ns};
@@ -43,6 +46,11 @@ pub struct UrlLoad<'a> {
     pub repetitions: u32,
     /// Everything else that the generator is asked: addresses, requests, timeouts, threads.
     pub base: LoadSpec,
+    /// Addresses of the server, to find its processes if it runs on this machine: those of `base`,
+    /// unless agents look them up themselves.
+    pub observed: Vec<SocketAddr>,
+    /// Whether the record keeps bodies, and values of headers that may be secrets.
+    pub keep_requests: bool,
     /// The server's first processes, where they were named; else they are looked for.
     pub target_pids: Vec<i32>,
     /// The generator's ceiling, if it is known and holds for this load.
@@ -67,7 +75,8 @@ pub fn run(
 ) -> Result<RunRecord, LabError> {
     let UrlLoad { ref profile, ref base, .. } = load;
     let mut servers = servers(&load)?;
-    let mut recording = Recording::begin(header(&load, &servers), keeping, watch.observer)?;
+    let recording = Recording::begin(header(&load, &servers), keeping, watch.observer)?;
+    let mut recording = if load.keep_requests { recording } else { recording.without_secrets() };
     let mut repetitions = (0..load.repetitions).map(|repetition| (repetition, Steps::of(profile)));
     let mut under_way = repetitions.next();
     let (mut number, in_all) = (0, Steps::number(profile) * load.repetitions as usize);
@@ -80,7 +89,7 @@ pub fn run(
         number += 1;
         let spec = spec(&load, recording.header(), *repetition, step);
         watch.observer.event(&Event::TrialStarted(&spec, number, in_all.max(number)));
-        let trial = Trial {
+        let trial = || Trial {
             load: load::of(profile, step, LoadSpec { seed: spec.seed, ..base.clone() }),
             roots: Some(roots(&load, servers.as_ref().ok())),
             proving: None,
@@ -88,20 +97,18 @@ pub fn run(
             generator: load.generator,
             keeps_going: load.keeps_going,
         };
-        let single = load
-            .generator
-            .is_ready_at_once()
-            .then(|| single::measure_url(&trial.load, profile))
+        let single = (load.generator.is_ready_at_once())
+            .then(|| single::measure_url(&trial().load, profile))
             .flatten();
-        let mut record = trial.make(&spec, watch);
+        let mut record = made_again(load.generator, watch, || trial().make(&spec, watch));
         note_single(&mut record, single);
         recording.judge(&mut record, Vec::new());
         if let Some(failure) = &record.failure {
             // What was measured until a part of the engine died is kept.
             if recording.trials().is_empty() && record.load.is_none() {
-                let message = failure.message.clone();
+                let failure = failure.clone();
                 recording.end(RunState::Failed)?;
-                return Err(LabError::User(message));
+                return Err(not_applied(failure.stage, failure.message));
             }
             recording.keep(record)?;
             state = RunState::Failed;
@@ -144,17 +151,27 @@ pub fn failure(record: &RunRecord) -> Option<LabError> {
     let failure = last.failure.clone()?;
     Some(match (&last.load, record.trials.len() - 1) {
         (Some(_), _) => LabError::Target(failure),
-        (None, 1) => LabError::User(format!("{} (after 1 step that is kept)", failure.message)),
         (None, kept) => {
-            LabError::User(format!("{} (after {kept} steps that are kept)", failure.message))
+            let kept = counted(kept as u64, "step");
+            let are = if kept == "1 step" { "is" } else { "are" };
+            let message = format!("{} (after {kept} that {are} kept)", failure.message);
+            not_applied(failure.stage, message)
         }
     })
+}
+
+/// Why a load was not applied: by what was asked for, or by agents that were lost.
+const fn not_applied(stage: Stage, message: String) -> LabError {
+    match stage {
+        Stage::Agents => LabError::Agents(message),
+        _ => LabError::User(message),
+    }
 }
 
 /// The processes that serve the URL on this machine, or why none is measured.
 fn servers(load: &UrlLoad<'_>) -> Result<Result<Servers, NoServer>, LabError> {
     if load.target_pids.is_empty() {
-        return Ok(server::behind(&place(&load.base)));
+        return Ok(server::behind(&place(load)));
     }
     server::of_processes(&load.target_pids)
         .map(Ok)
@@ -162,30 +179,29 @@ fn servers(load: &UrlLoad<'_>) -> Result<Result<Servers, NoServer>, LabError> {
 }
 
 /// Where the load goes.
-fn place(base: &LoadSpec) -> Place {
-    match &base.unix_socket {
+fn place(load: &UrlLoad<'_>) -> Place {
+    match &load.base.unix_socket {
         Some(path) => Place::UnixSocket(path.clone()),
-        None => Place::Addresses(base.addresses.clone()),
+        None => Place::Addresses(load.observed.clone()),
     }
 }
 
 fn roots(load: &UrlLoad<'_>, servers: Option<&Servers>) -> Roots {
-    let base = &load.base;
     let generator = vec![RoleRoot::Process(std::process::id() as i32)];
     let mut roles = BTreeMap::from([(Role::Generator, generator)]);
     if let Some(servers) = servers {
         roles.insert(Role::Target, servers.processes.iter().map(|server| server.root).collect());
     }
     // This host has no table of the listeners on another.
-    let is_here =
-        servers.is_some() || base.addresses.iter().all(|address| address.ip().is_loopback());
+    let observed = &load.observed;
+    let is_here = servers.is_some() || observed.iter().all(|address| address.ip().is_loopback());
     Roots {
         roles,
         log: servers.and_then(|all| all.processes.iter().find_map(|one| one.log.clone())),
-        address: base.addresses.first().copied().filter(|_| is_here),
+        address: observed.first().copied().filter(|_| is_here),
         apart: servers.map(|servers| servers.apart.clone()).unwrap_or_default(),
         serving: servers.map(|servers| Serving {
-            place: place(base),
+            place: place(load),
             servers: servers.clone(),
             follows: load.follows_tiers,
         }),

@@ -57,6 +57,7 @@ use crate::running::{RunningTarget, StartSettings};
 use crate::services::{ServiceSettings, Services};
 use crate::slices::room::Room;
 use crate::target::catalog::{Catalog, Target};
+use crate::trial::again::made_again;
 use crate::trial::generator::Generator;
 use crate::trial::proving::{ProvedTarget, Watching};
 use crate::trial::{Trial, Watch, empty_record, unix_now_ns};
@@ -585,29 +586,31 @@ impl<'a> Execution<'a> {
         running: &mut RunningTarget,
         services: &mut Services,
     ) -> TrialRecord {
-        let cores = spec.cpus.generator.0.iter().copied().collect();
-        let base = running.way().base(cores, spec.seed);
-        let mut proving = ProvedTarget {
-            workload: &self.header().workload,
-            samples: &self.samples,
-            target: running,
-            services,
-            counts_anew: false,
-            live: Live::default(),
-            // Not in searches: they make many loads already.
-            helping: (!spec.profile.is_search()).then(Watching::default),
-            closes: false,
-            asks_conformance: conformance::is_asked(&self.header().plan, spec),
-        };
-        let trial = Trial {
-            load: load::of(profile, spec.step, base),
-            roots: Some(proving.roots()),
-            proving: Some(&mut proving),
-            referee: None,
-            generator: self.settings.generator,
-            keeps_going: false,
-        };
-        until_skipped(watch, &spec.target, |watch| trial.make(spec, watch))
+        made_again(self.settings.generator, watch, || {
+            let cores = spec.cpus.generator.0.iter().copied().collect();
+            let base = running.way().base(cores, spec.seed);
+            let mut proving = ProvedTarget {
+                workload: &self.header().workload,
+                samples: &self.samples,
+                target: running,
+                services,
+                counts_anew: false,
+                live: Live::default(),
+                // Not in searches: they make many loads already.
+                helping: (!spec.profile.is_search()).then(Watching::default),
+                closes: false,
+                asks_conformance: conformance::is_asked(&self.header().plan, spec),
+            };
+            let trial = Trial {
+                load: load::of(profile, spec.step, base),
+                roots: Some(proving.roots()),
+                proving: Some(&mut proving),
+                referee: None,
+                generator: self.settings.generator,
+                keeps_going: false,
+            };
+            until_skipped(watch, &spec.target, |watch| trial.make(spec, watch))
+        })
     }
 
     fn spec(&self, id: &TargetId, repetition: u32, step: Option<Step>) -> TrialSpec {

@@ -23,6 +23,7 @@ use pippin_model::verdict::{Caveat, Severity};
 use pippin_probe::{RoleRoot, server};
 use std::collections::BTreeMap;
 use std::collections::BTreeSet;
+use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 use std::io::ErrorKind;
 use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
@@ -109,7 +110,9 @@ struct Socket {
 
 impl Socket {
     fn named(port: u16) -> Self {
-        let name = format!("pippin-{}-{port}.socket", std::process::id());
+        // A name that nobody can guess, so that nobody can take it before the target does.
+        let random = RandomState::new().build_hasher().finish();
+        let name = format!("pippin-{random:016x}-{port}.socket");
         Self { path: std::env::temp_dir().join(name) }
     }
 

@@ -5,7 +5,9 @@
 //! | [`proving`] | what proves a target before and after |
 //! | [`single`] | requests one at a time before the load |
 //! | [`warming`] | when a target is warm |
+//! | `again` | a trial that lost a part of its generator is made again |
 //! | [`generator`] | who applies a load: the engine in this process, or somebody elsewhere |
+pub(crate) mod again;
 pub mod generator;
 pub mod proving;
 pub mod single;
@@ -204,7 +206,11 @@ impl Trial<'_> {
             Err(error) => {
                 let message = error.to_string();
                 let log_tail = self.proving.as_ref().map_or(Vec::new(), |target| target.log_tail());
-                record.failure = Some(Failure { stage: Stage::Load, message, log_tail });
+                let stage = match error.error {
+                    LabError::Agents(_) => Stage::Agents,
+                    _ => Stage::Load,
+                };
+                record.failure = Some(Failure { stage, message, log_tail });
                 error.measured.map(|measured| *measured)
             }
         };
@@ -286,7 +292,9 @@ impl Trial<'_> {
         let is_warm = |per_window: &[f64]| {
             warming.is_warm(per_window, sampler.as_ref().and_then(Sampler::latest))
         };
+        let on_note = |text: &str| watch.observer.event(&Event::Note(text));
         let control = Control {
+            on_note: Some(&on_note),
             on_window: Some(&on_window),
             on_measuring: Some(&on_measuring),
             is_over: sampler.as_ref().filter(|_| !self.keeps_going).map(Sampler::is_over),

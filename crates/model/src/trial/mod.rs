@@ -143,6 +143,9 @@ pub struct TrialRecord {
     /// What is known about the end of the whole server; `None` if it still listened.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub server_end: Option<ServerEnd>,
+    /// Why earlier attempts at this trial were not kept: each lost a part of the generator.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub made_again: Vec<String>,
     /// Why there is no result.
     pub failure: Option<Failure>,
     /// Figures of the services over the whole load, including warm-up and ramps:
@@ -188,6 +191,7 @@ impl TrialRecord {
             outside: Vec::new(),
             ended: Vec::new(),
             server_end: None,
+            made_again: Vec::new(),
             failure: None,
             services: BTreeMap::new(),
             caveats: Vec::new(),
@@ -293,6 +297,8 @@ pub enum Stage {
     Proof,
     /// The load could not be applied.
     Load,
+    /// Agents of the generator, or what connects them, were lost.
+    Agents,
     /// It did not stop, or left something behind.
     Stop,
 }
@@ -309,6 +315,7 @@ impl Stage {
             Self::Ready => "ready",
             Self::Proof => "proof",
             Self::Load => "load",
+            Self::Agents => "agents",
             Self::Stop => "stop",
         }
     }

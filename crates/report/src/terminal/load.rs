@@ -170,6 +170,13 @@ fn write_measured(load: &LoadView, out: &mut String) {
                 counted(load.warm_up.completed, "request")
             ),
         );
+        // No other figure counts them, and the load may go on as it began.
+        let wrong: Vec<String> = (load.warm_up.errors.iter())
+            .map(|(kind, count)| format!("{}: {count}", kind.name()))
+            .collect();
+        if !wrong.is_empty() {
+            line(out, &format!("             errors in the warm-up: {}", wrong.join(", ")));
+        }
     }
 }
 

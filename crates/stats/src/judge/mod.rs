@@ -82,6 +82,8 @@ pub const TRIAL_JUDGES: &[(&[&str], TrialJudge)] = &[
     (&["agent_late"], agents::judge_late),
     (&["agent_doubt"], agents::judge_doubts),
     (&["agent_clock"], agents::judge_clock),
+    (&["agent_silent"], agents::judge_silent),
+    (&["made_again"], agents::judge_made_again),
     (&["wrong_answers"], wrong_answers::judge),
     (&["upstream_not_called", "upstream_called_more"], upstream_calls::judge),
     (&["outside_help"], outside_help::judge),
