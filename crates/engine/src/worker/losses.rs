@@ -427,17 +427,18 @@ impl<S: Stack> Core<'_, S> {
 
     /// The load is over: what is under way is censored, what is due was never sent.
     pub(super) fn settle_the_rest(&mut self) {
-        let end = self.recorder.finished_at.unwrap_or(self.now);
+        let ended_at = self.recorder.finished_at.unwrap_or(self.now);
         self.close_accounts(self.recorder.current);
-        self.give_up_before(end);
+        self.give_up_before(ended_at);
+        let has_plan = self.users.have_a_plan();
         for slot in 0..self.connections.len() as u32 {
             let requests: Vec<InFlight> = self.under_way(slot).copied().collect();
             for request in requests {
                 let tally = self.recorder.tally(request.stretch as usize);
                 tally.requests.censored += 1;
                 tally.lags(&request);
-                self.recorder
-                    .left_open(request.stretch as usize, end.saturating_sub(request.intended_at));
+                let age_ns = request.response_ns(ended_at, has_plan);
+                self.recorder.left_open(request.stretch as usize, age_ns);
             }
             if !S::Protocol::IN_ORDER {
                 for intended_at in self.take_due(slot) {

@@ -125,7 +125,7 @@ pub fn run(
         }
         // The next load is of those that serve now.
         if has_changed && load.target_pids.is_empty() {
-            servers = server::behind(&place(base));
+            servers = server::behind(&place(&load));
         }
         if watch.is_over() {
             state = RunState::Interrupted;

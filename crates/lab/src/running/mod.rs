@@ -39,6 +39,7 @@ use crate::lifecycle::{log, port, ready};
 use crate::running::certificate::Certificate;
 use crate::running::way::Way;
 use crate::target::container::Image;
+use crate::target::elsewhere;
 use crate::target::keys::{Keys, Topic};
 use crate::target::{Kind, Listening, Target};
 
@@ -74,6 +75,8 @@ pub struct RunningTarget {
     /// `None` if Pippin did not start it.
     process: Option<Supervised>,
     start_up: Option<Duration>,
+    /// A file of the user's checkout that it runs in place of its revision's.
+    elsewhere: Option<PathBuf>,
     id: TargetId,
     /// Its first processes, as far as they are known.
     roots: Vec<RoleRoot>,
@@ -236,10 +239,12 @@ impl RunningTarget {
         let start_up = ready::wait_until_ready(&mut process, &way, path, limit, keys, interrupted)?;
         let group = group.filter(Group::is_in_use);
         let inside = container.as_ref().and_then(|it| it.image.process(&it.name));
+        let elsewhere = elsewhere::file_of_checkout(process.supervisor_pid(), &target.folder);
         let root = inside.map_or(RoleRoot::Below(process.supervisor_pid()), RoleRoot::Tree);
         Ok(Self {
             process: Some(process),
             start_up: Some(start_up),
+            elsewhere,
             id: id.clone(),
             roots: vec![root],
             apart: BTreeSet::new(),
@@ -279,6 +284,7 @@ impl RunningTarget {
         Ok(Self {
             process: None,
             start_up: None,
+            elsewhere: None,
             id: id.clone(),
             roots: servers.processes.iter().map(|server| server.root).collect(),
             apart: servers.apart,
@@ -295,6 +301,12 @@ impl RunningTarget {
             socket: None,
             _certificate: None,
         })
+    }
+
+    /// A file of the user's checkout that it runs in place of its revision's.
+    #[must_use]
+    pub fn elsewhere(&self) -> Option<&Path> {
+        self.elsewhere.as_deref()
     }
 
     /// Where it listens.

@@ -3,10 +3,11 @@ use pippin_engine::Referee;
 use pippin_model::host::usage::{Role, Usage};
 use pippin_model::load::{LoadSpec, WarmUp};
 use pippin_model::plan::cpus::CpuSplit;
-use pippin_model::result::LoadResult;
-use pippin_model::result::histogram::Histogram;
+use pippin_model::result::histogram::Summary;
+use pippin_model::result::{self as model, LoadResult};
 use pippin_model::trial::slice::{Slice, SliceFigures, SliceQuantiles};
 use pippin_probe::{Roots, TreeMemory, disturbance};
+use pippin_stats::rank::due;
 use pippin_stats::rounds::calm;
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -84,20 +85,27 @@ fn figures(load: &LoadResult, usage: Option<&Usage>) -> SliceFigures {
         right: measured.answered.good,
         errors: measured.errors_total(),
         goodput_per_s: measured.goodput_per_s().unwrap_or(0.0),
-        response: quantiles(&measured.spans.response_time),
-        service: quantiles(&measured.spans.service_time),
+        response: response(measured),
+        service: quantiles(&measured.spans.service_time.summary()),
         target_cpu_ns: usage.and_then(|usage| usage.roles.get(&Role::Target)?.cpu_ns),
         generator_cpu_ns: usage.and_then(|usage| usage.roles.get(&Role::Generator)?.cpu_ns),
     }
 }
 
-fn quantiles(spans: &Histogram) -> SliceQuantiles {
+/// Over all requests that were due: one that had no right answer is later than any.
+fn response(measured: &model::Measured) -> SliceQuantiles {
+    let q = |q| due::quantile_ns(measured, q);
     SliceQuantiles {
-        p50_ns: spans.quantile_ns(0.5),
-        p90_ns: spans.quantile_ns(0.9),
-        p99_ns: spans.quantile_ns(0.99),
-        max_ns: spans.max_ns(),
+        p50_ns: q(0.5),
+        p90_ns: q(0.9),
+        p99_ns: q(0.99),
+        max_ns: due::summary(measured).max_ns,
     }
+}
+
+fn quantiles(times: &Summary) -> SliceQuantiles {
+    let Summary { p50_ns, p90_ns, p99_ns, max_ns, .. } = *times;
+    SliceQuantiles { p50_ns, p90_ns, p99_ns, max_ns }
 }
 
 #[cfg(test)]

@@ -135,6 +135,7 @@ impl ProvedTarget<'_> {
         load: &mut LoadSpec,
         record: &mut TrialRecord,
     ) -> Result<(), Failure> {
+        record.elsewhere = self.target.elsewhere().map(|path| path.display().to_string());
         record.start_up_ns = self.target.start_up().map(|time| time.as_nanos() as u64);
         if let Some(walk) = &self.workload.walk {
             load.scenario = Some(walk.scenario.clone());

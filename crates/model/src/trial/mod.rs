@@ -128,6 +128,9 @@ pub struct TrialRecord {
     pub samples: Vec<UsageSample>,
     /// Time from start to the first answer, nanoseconds.
     pub start_up_ns: Option<u64>,
+    /// A file of the user's checkout that a target from a revision of git runs in place of its own;
+    /// `None` if there is none.
+    pub elsewhere: Option<String>,
     /// The proofs, before, during and after the load.
     pub proofs: Vec<ProofOutcome>,
     /// The answers at the edges of HTTP/1.1. Each target is asked once in a run, after the load;
@@ -186,6 +189,7 @@ impl TrialRecord {
             usage: None,
             samples: Vec::new(),
             start_up_ns: None,
+            elsewhere: None,
             proofs: Vec::new(),
             conformance: Vec::new(),
             outside: Vec::new(),

@@ -17,6 +17,7 @@ use pippin_stats::bottleneck::cost::cpu_seconds_per_million;
 use pippin_stats::capacity::found::Capacity;
 use pippin_stats::judge::held::Held;
 use pippin_stats::judge::{Context, Evidence};
+use pippin_stats::rank::due;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -227,7 +228,7 @@ impl LoadView {
             headers: spans.headers.summary(),
             body: spans.body.summary(),
             service_time: spans.service_time.summary(),
-            response_time: spans.response_time.summary(),
+            response_time: due::summary(measured),
             send_lag: spans.send_lag.summary(),
             own_lag: spans.own_lag.summary(),
             pick_up_lag: spans.pick_up_lag.summary(),
@@ -314,7 +315,7 @@ fn phase(phase: &Phase, is_tls: bool) -> PhaseView {
         tls: is_tls.then(|| measured.spans.tls.summary()),
         headers: measured.spans.headers.summary(),
         body: measured.spans.body.summary(),
-        response_time: measured.spans.response_time.summary(),
+        response_time: due::summary(measured),
         send_lag: measured.spans.send_lag.summary(),
         connections: measured.connections,
         bytes: measured.bytes,

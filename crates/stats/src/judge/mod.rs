@@ -64,6 +64,7 @@ use pippin_model::verdict::{Caveat, Severity};
 pub use answer_size::AnswerSize;
 pub(crate) use evidence::SHORTEST_USAGE_NS;
 pub use evidence::{Context, Evidence, expected_delay};
+pub(crate) use noisy_neighbour::processors;
 pub use run::RunCaveats;
 pub(crate) use run::repetitions;
 

@@ -94,7 +94,7 @@ fn in_slices(
 
 /// The number of processors of the trial, or of the host if the target is not bound to any: it may
 /// run on all of them, wherever the generator runs.
-fn processors(spec: &TrialSpec, host: usize) -> Option<f64> {
+pub(crate) fn processors(spec: &TrialSpec, host: usize) -> Option<f64> {
     let bound: BTreeSet<u32> = [&spec.cpus.target, &spec.cpus.generator, &spec.cpus.services]
         .into_iter()
         .flat_map(|set| set.0.iter().copied())
