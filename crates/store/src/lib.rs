@@ -6,6 +6,7 @@
 //! | [`runs`] | writing and reading runs |
 //! | [`listing`] | runs in lists: filters, pages, digests |
 //! | [`history`] | the trials of a target over all runs |
+//! | `key` | the store's own secret, for digests of values that it does not keep |
 //! | `maker` | which process makes a run |
 //! | `readers` | connections that only read, beside the one that writes |
 //! | `private` | the rights of other users on the database: none |
@@ -13,6 +14,7 @@
 //! | `reserve` | space for the end of a run on a full disk |
 //! | [`live`] | the state of runs under way, in files beside the database |
 pub mod history;
+mod key;
 pub mod listing;
 pub mod live;
 mod maker;

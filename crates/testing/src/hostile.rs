@@ -43,7 +43,7 @@ pub const REQUESTS: u64 = 3;
 /// The right body.
 pub const BODY: &[u8] = b"hello";
 /// The longest head that a client accepts.
-pub const HEAD_BYTES: u32 = 4_096;
+pub const HEAD_BYTES: u32 = 48 * 1024;
 /// The longest body that a client accepts.
 pub const BODY_BYTES: u64 = 10_000;
 

@@ -151,8 +151,8 @@ fn images_are_started_measured_and_removed() {
             .env("CONTAINERS_CONF", &podman.settings),
     )
     .finish();
-    in_time([Some(1), Some(3)].contains(&outcome.code), || outcome.to_string());
-    outcome.says(&["image/localhost-pippin-test-fast", "gate FAILED  fail if p50 > 100%"]);
+    assert!([Some(5), Some(3)].contains(&outcome.code), "{outcome}");
+    outcome.says(&["image/localhost-pippin-test-fast", "gate UNDECIDED  fail if p50 > 100%"]);
     let run = checkout.store().load("latest").unwrap();
     assert_eq!(run.trials.len(), 6, "{outcome}");
     for trial in &run.trials {

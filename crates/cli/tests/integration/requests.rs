@@ -254,7 +254,7 @@ fn workloads_send_bodies() {
     listening.write(
         "pippin.toml",
         &format!(
-            "[target.shop]\nurl = \"{}\"\n[workload.order]\nrequest = {{ method = \"PUT\", path = \"/orders/{{n}}\", headers = {{ Content-Type = \"application/json\" }}, body = \"<{{n}}>\", vary = {{ n = {{ from = 1, to = 3 }} }} }}\nanswer = {{ body = \"<{{n}}>\" }}\n[plan.ci]\nworkload = \"order\"\ntargets = [\"shop\"]\nrepetitions = 1\nprofile = {{ kind = \"closed\", connections = 1, requests = 30 }}\ncpus = {{ share = true }}\ngate = [\"errors < 1\"]\n",
+            "[target.shop]\nurl = \"{}\"\n[workload.order]\nrequest = {{ method = \"PUT\", path = \"/orders/{{n}}\", headers = {{ Content-Type = \"application/json\" }}, body = \"<{{n}}>\", vary = {{ n = {{ from = 1, to = 3 }} }} }}\nanswer = {{ body = \"<{{n}}>\" }}\n[plan.ci]\nworkload = \"order\"\ntargets = [\"shop\"]\nrepetitions = 1\nprofile = {{ kind = \"closed\", connections = 1, requests = 30 }}\ncpus = {{ share = true }}\nrequire = [\"errors < 1\"]\n",
             listening.url
         ),
     );

@@ -120,8 +120,8 @@ fn two_urls_are_walked_through_in_turn() {
         "--fail-if",
         "goodput < -30%",
     ]);
-    in_time(outcome.code == Some(1), || outcome.to_string());
-    outcome.says(&["walks through all steps", "gate FAILED  fail if goodput < -30%"]);
+    assert!([Some(5), Some(3)].contains(&outcome.code), "{outcome}");
+    outcome.says(&["walks through all steps", "gate UNDECIDED  fail if goodput < -30%"]);
     let run = checkout.store().load("latest").unwrap();
     assert_eq!(run.header.workload.title, "Scenario shop.toml");
     let is_whole = |trial: &pippin_model::trial::TrialRecord| {

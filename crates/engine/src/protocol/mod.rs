@@ -192,7 +192,7 @@ pub(crate) trait Answers {
     /// Whether every field of the answer to this request is wanted. A head that repeats the one
     /// before is not decoded otherwise.
     #[inline]
-    fn wants_fields(&self, _tag: u32) -> bool {
+    fn wants_fields(&mut self, _tag: u32) -> bool {
         false
     }
     /// A field of a head that is being read; only where answers come in any order, and only if it
@@ -201,10 +201,11 @@ pub(crate) trait Answers {
     fn field(&mut self, _tag: u32, _name: &[u8], _value: &[u8]) {}
     /// The head is complete. `is_last`: the server takes no further requests on this connection.
     fn head(&mut self, tag: u32, status: u16, is_last: bool);
-    /// The bytes of the head that is complete, of an answer to this template; only where answers
-    /// come in order.
+    /// The bytes of the head that is complete; only where answers come in order.
     #[inline]
-    fn head_bytes(&mut self, _template: u32, _raw: &[u8]) {}
+    fn head_bytes(&mut self, _raw: &[u8]) {}
+    /// Why the answer that is being read must be rejected.
+    fn refused(&mut self, _why: &'static str) {}
     /// A piece of the body of the answer to this request.
     fn body(&mut self, tag: u32, template: u32, piece: &[u8]);
     /// The present connection has the whole answer to this request; only where every connection is

@@ -161,7 +161,7 @@ fn wrong_answers_are_complete_but_not_good() {
         measured.errors.into_iter().collect::<Vec<_>>(),
         [(ErrorKind::WrongStatus, 10), (ErrorKind::WrongBody, 10)]
     );
-    assert_eq!((measured.status.s2xx, measured.status.s5xx), (30, 10));
+    assert_eq!((measured.status.class(2), measured.status.class(5)), (30, 10));
 }
 
 #[test]

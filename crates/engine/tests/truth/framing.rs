@@ -20,7 +20,7 @@ fn interim_answers(io: IoChoice) {
         (
             result.measured.requests.good,
             result.measured.status.interim,
-            result.measured.status.s2xx
+            result.measured.status.class(2)
         ),
         (30, 60, 30)
     );

@@ -18,6 +18,7 @@ mod devices;
 mod drawing;
 mod early_answers;
 mod early_bytes;
+mod first_errors;
 mod framing;
 mod http2;
 mod insecure;

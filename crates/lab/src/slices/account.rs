@@ -127,12 +127,7 @@ mod tests {
 
     fn measured(answers: u64) -> Measured {
         let record = ExampleTrial::hello().seconds(1).completed(answers).build();
-        Measured {
-            load: record.load.unwrap(),
-            agents: Vec::new(),
-            usage: record.usage,
-            samples: Vec::new(),
-        }
+        Measured::of(record.load.unwrap(), record.usage)
     }
 
     fn services(calls: f64, peak: f64) -> Services {

@@ -15,6 +15,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::load::{Check, Request};
+use crate::text::bounded;
 use crate::text::file::{FileError, without_mark};
 
 /// The content of a file of requests.
@@ -114,7 +115,7 @@ pub fn read(path: &Path, format: Option<Format>) -> Result<RequestFile, FileErro
         message,
     };
     fits(fs::metadata(path).map_err(unreadable)?.len()).map_err(|why| wrong((0, why)))?;
-    let text = fs::read_to_string(path).map_err(unreadable)?;
+    let text = bounded::text(path, MOST_BYTES).map_err(unreadable)?;
     let format = format.unwrap_or_else(|| Format::of(path, &text));
     parse(&text, format, &mut Bodies::beside(path)).map_err(wrong)
 }
@@ -199,7 +200,7 @@ impl Bodies {
         };
         fits(fs::metadata(&path).map_err(unreadable)?.len())
             .map_err(|why| format!("the body {}: {why}", path.display()))?;
-        let body = fs::read(&path).map_err(unreadable)?;
+        let body = bounded::read(&path, MOST_BYTES).map_err(unreadable)?;
         self.read.insert(path, body.clone());
         Ok(body)
     }

@@ -70,6 +70,9 @@ pub enum UrlServer {
     Not {
         /// The reason, in words that fit after "not measured: ".
         reason: String,
+        /// Whether they run on this machine, as far as it is known. Their work then looks like that
+        /// of other programs.
+        is_here: bool,
     },
 }
 

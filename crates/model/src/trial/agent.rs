@@ -21,7 +21,11 @@ pub struct AgentPart {
     /// How long after the agreed instant its schedule started, in nanoseconds, as exactly as the
     /// clock is known; `None` if it did not start.
     pub late_ns: Option<i64>,
-    /// Its measurement in short; `None` if it delivered no result.
+    /// The longest time during the load in which nothing was heard of it, if that was longer than
+    /// 1.5 s, in nanoseconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub silent_ns: Option<u64>,
+    /// Its measurement in short, or what its seconds add up to; `None` if it delivered nothing.
     pub figures: Option<AgentFigures>,
     /// Doubts about its host and its generator, from its own records.
     pub caveats: Vec<Caveat>,

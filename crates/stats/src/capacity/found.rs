@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Outcome, Search, StepOutcome};
 use crate::interval::bootstrap::Sample;
-use crate::summary::{Figure, figure};
+use crate::summary::{Estimate, estimate};
 
 /// All searches of one target.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -16,7 +16,7 @@ pub struct Capacity {
     /// The capacity over the repetitions, requests per second. `None` if any search did not confirm
     /// a rate, because the others alone would look more certain than they are. One repetition has
     /// no interval.
-    pub rate_per_s: Option<Figure>,
+    pub rate_per_s: Option<Estimate>,
 }
 
 /// The search of one repetition.
@@ -44,7 +44,7 @@ impl Capacity {
             .iter()
             .map(|search| search.outcome.confirmed_per_s().map(Sample::alone))
             .collect();
-        Some(Self { rate_per_s: rates.and_then(|rates| figure(&rates, rng)), searches })
+        Some(Self { rate_per_s: rates.and_then(|rates| estimate(&rates, rng)), searches })
     }
 
     /// The capacities of the repetitions, if all are confirmed.

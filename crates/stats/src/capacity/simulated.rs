@@ -104,6 +104,8 @@ impl Server {
                     measured.spans.service_time.record_n((service_s * SECOND_NS) as u64, here);
                     measured.spans.response_time.record_n((response_s * SECOND_NS) as u64, here);
                     (sum, count) = (sum + response_s * here as f64, count + here);
+                } else {
+                    measured.spans.open_age.record_n((left_s * SECOND_NS) as u64, here);
                 }
             }
             windows.push(Window {

@@ -12,7 +12,7 @@ use crate::judge::{Context, Evidence, noisy_neighbour};
 use crate::series::quantile::median;
 use crate::series::steady::measured_windows;
 
-/// The fraction of the offered rate below which answers fall far short. No short stall can do that
+/// The fraction of the offered rate below which right answers fall far short. No short stall can do that
 /// at a rate which the target can keep.
 const BY_FAR: f64 = 0.90;
 /// Fewest windows that show whether the queue grows.
@@ -72,7 +72,7 @@ impl StepOutcome {
         }
         let evidence = Evidence { record, context: &Context::default() };
         Some(Self::Missed {
-            by_far: load.measured.throughput_per_s().unwrap_or(0.0) < BY_FAR * per_s,
+            by_far: load.measured.goodput_per_s().unwrap_or(0.0) < BY_FAR * per_s,
             disturbed: noisy_neighbour::judge_steal(&evidence).is_some()
                 || noisy_neighbour::judge_foreign(&evidence).is_some(),
         })

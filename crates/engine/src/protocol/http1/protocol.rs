@@ -103,8 +103,14 @@ impl Http1 {
         match decoder.decode(input, rules, &mut self.cache, sink) {
             Ok(step) if step.complete => Ok(Step::Complete { tag, used: step.used }),
             Ok(_) => Ok(Step::More),
-            Err(DecodeError::Malformed(_)) => Err(ErrorKind::Malformed),
-            Err(DecodeError::TooLarge(_)) => Err(ErrorKind::TooLarge),
+            Err(DecodeError::Malformed(why)) => {
+                sink.refused(why);
+                Err(ErrorKind::Malformed)
+            }
+            Err(DecodeError::TooLarge(why)) => {
+                sink.refused(why);
+                Err(ErrorKind::TooLarge)
+            }
         }
     }
 }
@@ -124,7 +130,11 @@ impl<A: Answers> Sink for Forward<'_, A> {
     #[inline]
     fn head(&mut self, info: &HeadInfo, raw: &[u8]) {
         self.answers.head(self.tag, info.status, !info.keep_alive);
-        self.answers.head_bytes(self.template, raw);
+        self.answers.head_bytes(raw);
+    }
+
+    fn refused(&mut self, why: &'static str) {
+        self.answers.refused(why);
     }
 
     #[inline]

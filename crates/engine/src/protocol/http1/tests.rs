@@ -209,7 +209,7 @@ fn what_can_be_read_in_two_ways_is_rejected_wherever_it_is_cut() {
 
 #[test]
 fn limits_hold_and_huge_numbers_do_not_overflow() {
-    let many_headers = format!("HTTP/1.1 200 OK\r\n{}\r\n", "A: b\r\n".repeat(200));
+    let many_headers = format!("HTTP/1.1 200 OK\r\n{}\r\n", "A: b\r\n".repeat(5_001));
     let long_head = format!("HTTP/1.1 200 OK\r\nX: {}\r\n\r\n", "y".repeat(5000));
     let endless_head = format!("HTTP/1.1 200 OK\r\nX: {}", "y".repeat(5000));
     let interim = "HTTP/1.1 100 Continue\r\n\r\n".repeat(40);

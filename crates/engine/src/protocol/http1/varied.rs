@@ -175,6 +175,10 @@ impl<A: Answers> Sink for Keep<'_, A> {
         self.forward.head(info, raw);
     }
 
+    fn refused(&mut self, why: &'static str) {
+        self.forward.refused(why);
+    }
+
     fn body(&mut self, piece: &[u8]) {
         let room = self.most.saturating_sub(self.kept.body.len());
         self.kept.body.extend_from_slice(&piece[..piece.len().min(room)]);

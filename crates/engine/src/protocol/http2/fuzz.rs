@@ -81,7 +81,7 @@ fn read(bytes: &[u8], size: usize) -> Account {
         loop {
             let (tag, used, what) = match session.decode(piece, &mut seen, &mut out) {
                 Err(fault) => {
-                    seen.fault = Some(fault);
+                    seen.fault = Some(fault.kind);
                     break 'pieces;
                 }
                 Ok(Step::More) => break,

@@ -143,11 +143,19 @@ impl Protocol for Http2 {
         out: &mut Frames,
     ) -> Result<Step, ErrorKind> {
         let Some(session) = &mut connection.0 else { return Err(ErrorKind::Malformed) };
-        let step = session.decode(input, answers, out);
-        if step.is_err() {
-            put_goodbye(out);
+        match session.decode(input, answers, out) {
+            Err(fault) => {
+                put_goodbye(out);
+                answers.refused(fault.why);
+                Err(fault.kind)
+            }
+            Ok(step) => {
+                if matches!(step, Step::Failed { .. }) {
+                    answers.refused(session.why);
+                }
+                Ok(step)
+            }
         }
-        step
     }
 
     fn end(connection: &mut Connection) -> End {

@@ -84,8 +84,8 @@ impl Client {
         while self.seen.fault.is_none() {
             let (tag, used, what) = match self.session.decode(input, &mut self.seen, &mut self.out)
             {
-                Err(kind) => {
-                    self.seen.fault = Some(kind);
+                Err(fault) => {
+                    self.seen.fault = Some(fault.kind);
                     break;
                 }
                 Ok(Step::More) => break,
