@@ -5,9 +5,9 @@
 //! | part | where a new one is added |
 //! |---|---|
 //! | derived figures (goodput, CPU time) | the list `derived!` below |
-//! | time spans | `load_result/spans.rs` |
-//! | counters | `load_result/counts.rs` |
-//! | kinds of errors | `load_result/error_kind.rs` |
+//! | time spans | `result/spans.rs` |
+//! | counters | `result/counts.rs` |
+//! | kinds of errors | `result/error_kind.rs` |
 pub mod cost;
 mod point;
 mod ranking;
