@@ -1,13 +1,14 @@
 //! The law: no figure, gate, objective, capacity or knee gets better when right answers are replaced by
 //! wrong, missing or hung ones, in any mode of load.
 use pippin_model::example::trial::ExampleTrial;
+use pippin_model::figure::{Point, Span};
 use pippin_model::host::usage::Role;
 use pippin_model::plan::objective::Objective;
 use pippin_model::result::histogram::Histogram;
 use pippin_model::result::{ErrorKind, Measured};
 use pippin_model::target::TargetId;
 use pippin_model::trial::{Step, TrialRecord};
-use pippin_model::verdict::gate::{Condition, Gate, Point, Span};
+use pippin_model::verdict::gate::{Condition, Gate};
 use pippin_stats::bottleneck::cost::cpu_seconds_per_million;
 use pippin_stats::capacity::objective::misses;
 use pippin_stats::capacity::step::Seen;

@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 use pippin_model::result::ByteCounts;
 use pippin_model::result::histogram::Histogram;
 use pippin_model::result::{
-    Answered, Arrivals, ByConnection, ConnectionCounts, ErrorKind, FirstError, Measured, RequestCounts,
-    Spans, StampCounts, StatusCounts, StepMeasured, Successes, Window, WindowHistograms,
+    Answered, Arrivals, ByConnection, ConnectionCounts, ErrorKind, FirstError, Measured,
+    RequestCounts, Spans, StampCounts, StatusCounts, StepMeasured, Successes, Window,
+    WindowHistograms,
 };
 
 use crate::record::paths::PathTally;

@@ -403,7 +403,7 @@ impl ExampleTrial {
         // The last one was due shortly before the end.
         (0..requests.censored).for_each(|nth| open.record(nth * apart_ns + apart_ns / 20));
         let spans = Spans {
-            open,
+            open_age: open,
             connect: around(0.042, self.connections),
             headers: around(response_ms * 0.9, answered),
             body: around(response_ms * 0.1, answered),

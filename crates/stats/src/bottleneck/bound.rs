@@ -136,7 +136,7 @@ pub fn cpu_bound(evidence: &Evidence) -> Option<Bound> {
         && cores >= BUSY
         && are_always_busy(evidence, whole as usize)
         && idle_cores(evidence)? >= IDLE)
-    .then_some(Bound::SomeOfItsCores { cores, given })
+        .then_some(Bound::SomeOfItsCores { cores, given })
 }
 
 /// Whether so many threads of the target do all of its work. A lock also keeps one processor busy, with

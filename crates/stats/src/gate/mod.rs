@@ -222,7 +222,7 @@ pub fn may_be_decided(outcomes: &[Outcome], made: u32, planned: u32) -> bool {
 }
 
 /// Whether other programs and a cold start change a figure.
-const fn depends_on_time(figure: Figure) -> bool {
+fn depends_on_time(figure: Figure) -> bool {
     matches!(figure.unit(), Unit::Time | Unit::PerSecond)
 }
 

@@ -3,7 +3,7 @@ use pippin_model::host::usage::{Role, Tier};
 use pippin_model::verdict::{Caveat, Severity};
 
 use crate::bottleneck::bound::{
-    Bound, cpu_bound, full_in_words, given_cores, processors, taken, throttled,
+    Bound, cpu_bound, full_in_words, given_cores, processors, throttled,
 };
 use crate::judge::evidence::{Evidence, caveat};
 

@@ -5,9 +5,9 @@
 //!
 //! Answers that are not right are never within a limit: refusing is quick. How long they took is not
 //! known apart from the right ones, so they are taken for the fastest.
+use pippin_model::figure::{Point, Span};
 use pippin_model::result::Measured;
 use pippin_model::result::histogram::Summary;
-use pippin_model::verdict::gate::{Point, Span};
 
 /// The fraction of all due requests that had a right answer in less than `below_ns`; `None` if
 /// nothing was recorded.
@@ -51,7 +51,7 @@ fn quantile_without(measured: &Measured, q: f64, wrong: u64) -> Option<u64> {
 /// maximum if one never was. `None` if nothing was recorded.
 #[must_use]
 pub fn point(measured: &Measured, span: Span, point: Point) -> Option<f64> {
-    let histogram = span.of(&measured.spans);
+    let histogram = span.histogram(&measured.spans);
     match (span, point) {
         (Span::ResponseTime, Point::Quantile(q)) if histogram.count() > 0 => {
             Some(quantile_ns(measured, q).map_or(f64::INFINITY, |ns| ns as f64))
@@ -62,7 +62,7 @@ pub fn point(measured: &Measured, span: Span, point: Point) -> Option<f64> {
             Some(if never { f64::INFINITY } else { longest as f64 })
         }
         (Span::ResponseTime, Point::Mean) => mean_ns(measured),
-        _ => point.of(histogram),
+        _ => point.read(histogram),
     }
 }
 
