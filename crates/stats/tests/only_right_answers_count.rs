@@ -11,7 +11,7 @@ use pippin_model::trial::{Step, TrialRecord};
 use pippin_model::verdict::gate::{Condition, Gate};
 use pippin_stats::bottleneck::cost::cpu_seconds_per_million;
 use pippin_stats::capacity::objective::misses;
-use pippin_stats::capacity::step::Seen;
+use pippin_stats::capacity::step::StepOutcome;
 use pippin_stats::gate::{Base, Bases, Planned, Standing, judge};
 use pippin_stats::rank::due;
 use pippin_stats::scalability::sweep::sweeps;
@@ -61,11 +61,12 @@ fn spoiled(record: &TrialRecord, share: f64, fate: Fate, late: bool) -> TrialRec
     let measured = &mut load.measured;
     measured.requests.good -= count;
     measured.answered.good = measured.answered.good.saturating_sub(count);
-    measured.status.s2xx = measured.status.s2xx.saturating_sub(count);
+    let right = measured.status.codes.entry(200).or_default();
+    *right = right.saturating_sub(count);
     let times = match fate {
         Fate::Wrong => {
             *measured.errors.entry(ErrorKind::WrongStatus).or_default() += count;
-            measured.status.s5xx += count;
+            measured.status.add(503, count);
             return record;
         }
         _ => without(&measured.spans.response_time, count, late),
@@ -116,7 +117,7 @@ fn costs(record: &TrialRecord) -> Vec<(&'static str, f64)> {
     };
     let held = |text: &str| misses(&Objective::parse(text).unwrap(), measured).is_empty();
     let cpu = cpu_seconds_per_million(load, record.usage.as_ref().unwrap(), Role::Target);
-    let is_held = Seen::of(record).is_some_and(|seen| seen == Seen::Held);
+    let is_held = StepOutcome::of(record).is_some_and(|seen| seen == StepOutcome::Held);
     vec![
         ("goodput", -measured.goodput_per_s().unwrap_or(0.0)),
         ("p50", point(0.5)),

@@ -1,7 +1,6 @@
 //! `--image`: real containers, if podman can start them on this machine.
 use super::support::{Checkout, Started, cheat, command, pippin_with, skip};
 use pippin_model::host::usage::Role;
-use pippin_testing::patience::in_time;
 use std::io::Write;
 use std::process::{Command, Output, Stdio};
 

@@ -1,6 +1,5 @@
 //! `pippin.toml`: your own server, its plans and gates, its revisions; `pippin init`.
 use super::support::{Outcome, Started, cheat, command};
-use pippin_testing::patience::in_time;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use tempfile::TempDir;

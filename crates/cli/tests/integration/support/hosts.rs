@@ -1,7 +1,6 @@
 //! Three hosts on this machine: network namespaces connected by veth. The hub has a NATS server
 //! with TLS and users with minimal rights, and a server to load; `a` and `b` have agents.
 use pippin_fleet::accounts::{Account, Members};
-use pippin_testing::tls::Authority;
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::os::fd::AsRawFd;
