@@ -5,9 +5,9 @@
 //! | part | where a new one is added |
 //! |---|---|
 //! | derived figures (goodput, CPU time) | the list `derived!` below |
-//! | time spans | `load_result/spans.rs` |
-//! | counters | `load_result/counts.rs` |
-//! | kinds of errors | `load_result/error_kind.rs` |
+//! | time spans | `result/spans.rs` |
+//! | counters | `result/counts.rs` |
+//! | kinds of errors | `result/error_kind.rs` |
 pub mod cost;
 mod point;
 mod ranking;
@@ -136,11 +136,11 @@ derived! {
     /// Everything that went wrong: failed requests, wrong answers, connections that could not be
     /// opened.
     Errors, "errors", Count, Less, |_, load| Some(load.measured.errors_total() as f64);
-    /// CPU time of the target per request.
+    /// CPU time of the target per right answer.
     Cpu, "cpu", Time, Less, |trial, load| cpu_ns(trial, load, Role::Target);
-    /// CPU time of the services per request.
+    /// CPU time of the services per right answer.
     ServicesCpu, "services.cpu", Time, Less, |trial, load| cpu_ns(trial, load, Role::Services);
-    /// CPU time of the generator per request.
+    /// CPU time of the generator per right answer.
     GeneratorCpu, "generator.cpu", Time, Less, |trial, load| cpu_ns(trial, load, Role::Generator);
     /// Processors that the target kept busy on average.
     Cores, "cores", Cores, Less, |trial, _| cost::cores_of(trial.usage.as_ref()?, Role::Target);
@@ -167,6 +167,9 @@ fn role(trial: &TrialRecord, role: Role) -> Option<&RoleUse> {
 fn bytes(count: Option<u64>) -> Option<f64> {
     count.map(|count| count as f64)
 }
+
+/// The counters that count requests.
+const OF_REQUESTS: [&str; 6] = ["sent", "unsent", "completed", "good", "failed", "censored"];
 
 /// All counters of the register.
 pub fn counters() -> impl Iterator<Item = &'static Counter> {
@@ -251,10 +254,14 @@ impl Figure {
         }
     }
 
-    /// Whether it may be given as a share of the requests.
+    /// Whether it counts requests or what came of them, so that it has a share of the requests.
     #[must_use]
     pub fn can_be_share(self) -> bool {
-        self.unit() == Unit::Count
+        match self {
+            Self::Errors | Self::ErrorsOf(_) | Self::Status(_) => true,
+            Self::Counter(counter) => OF_REQUESTS.contains(&counter.name),
+            _ => false,
+        }
     }
 
     /// Reads it from a trial, in its unit; `None` if it is not known.

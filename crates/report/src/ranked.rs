@@ -45,6 +45,12 @@ pub fn has_ratios(view: &View) -> bool {
     ratio_legend(view).is_some()
 }
 
+/// Whether the targets have services, such as a database, whose CPU time is known.
+#[must_use]
+pub fn has_services(view: &View) -> bool {
+    view.measured().any(|row| row.cpu_with_services().is_some())
+}
+
 /// Whether the rows are also ranked by CPU time of a request.
 pub fn has_cpu_ranks(view: &View) -> bool {
     view.measured().filter(|row| row.standing.cpu_rank.is_some()).count() > 1

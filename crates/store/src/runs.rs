@@ -151,8 +151,8 @@ impl Store {
         Ok(runs.into_iter().map(now).collect())
     }
 
-    /// The state of a run: as written, or killed. An older Pippin did not write its process; then
-    /// the live file decides.
+    /// The state of a run: as written, or killed. Where its process is not known, the live file
+    /// decides.
     pub(crate) fn state_now(&self, written: RunState, run: &str, maker: Option<&str>) -> RunState {
         if written != RunState::Running {
             return written;

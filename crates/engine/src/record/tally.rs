@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 use pippin_model::result::ByteCounts;
 use pippin_model::result::histogram::Histogram;
 use pippin_model::result::{
-    Answered, ConnectionCounts, ErrorKind, FirstError, Measured, RequestCounts, Spans, StampCounts,
-    StatusCounts, StepMeasured, Successes, Window, WindowHistograms,
+    Answered, Arrivals, ByConnection, ConnectionCounts, ErrorKind, FirstError, Measured,
+    RequestCounts, Spans, StampCounts, StatusCounts, StepMeasured, Successes, Window,
+    WindowHistograms,
 };
 
 use crate::record::paths::PathTally;
@@ -64,6 +65,7 @@ pub(crate) struct Tally {
     /// Where the first redirection led to.
     pub redirected_to: Option<Box<str>>,
     pub connections: ConnectionCounts,
+    pub by_connection: ByConnection,
     pub bytes: ByteCounts,
     pub stamps: StampCounts,
     pub spans: Spans,
@@ -175,6 +177,7 @@ impl Tally {
         }
         self.connections.peak += other.connections.peak;
         self.connections.merge_closes(&other.connections);
+        self.by_connection.merge(&other.by_connection);
         self.bytes.merge(&other.bytes);
         self.stamps.merge(&other.stamps);
         self.spans.merge(&other.spans);
@@ -221,6 +224,7 @@ impl Tally {
             firsts: self.firsts.0,
             redirected_to: self.redirected_to.map(Into::into),
             connections: ConnectionCounts { asked, ..self.connections },
+            by_connection: self.by_connection,
             bytes: self.bytes,
             stamps: self.stamps,
             spans: self.spans,
@@ -242,6 +246,7 @@ pub(crate) struct WindowTally {
     pub live_connections: u64,
     pub bytes_in: u64,
     pub bytes_out: u64,
+    pub arrivals: Arrivals,
     pub response: Histogram,
     pub send_lag: Histogram,
 }
@@ -256,6 +261,7 @@ impl WindowTally {
         self.live_connections += other.live_connections;
         self.bytes_in += other.bytes_in;
         self.bytes_out += other.bytes_out;
+        self.arrivals.merge(&other.arrivals);
         self.response.merge(&other.response);
         self.send_lag.merge(&other.send_lag);
     }
@@ -272,6 +278,7 @@ impl WindowTally {
             live_connections: self.live_connections,
             bytes_in: self.bytes_in,
             bytes_out: self.bytes_out,
+            silences: self.arrivals.silences(duration_ns),
             ..Window::default()
         };
         window.read(&self.response, &self.send_lag);

@@ -9,6 +9,7 @@ use crate::io::Io;
 use crate::protocol::{Answers, Outgoing as _, Protocol, Step};
 use crate::record::uncounted::AnswerSpans;
 use crate::request::check::{Judge, Timing};
+use crate::request::surprises::{Look, Surprises};
 use crate::request::wire::Wire;
 use crate::transport::Transport;
 
@@ -29,6 +30,7 @@ struct Answer<'a> {
     flights: &'a [InFlight],
     head: u32,
     judge: &'a mut Judge,
+    surprises: &'a mut Surprises,
     server_closes: &'a mut bool,
     head_at: &'a mut u64,
     interim: u64,
@@ -56,6 +58,8 @@ impl Answers for Answer<'_> {
     #[inline]
     fn head(&mut self, _tag: u32, status: u16, is_last: bool) {
         self.judge.head(status);
+        let template = self.flights[self.head as usize].template;
+        self.judge.decide(self.surprises.look(template));
         *self.server_closes = is_last;
         *self.head_at = self.arrived;
     }
@@ -68,10 +72,14 @@ impl Answers for Answer<'_> {
     }
 
     #[inline]
-    fn head_bytes(&mut self, template: u32, raw: &[u8]) {
-        self.judge.head_bytes(&self.wire.template(template).check, raw);
+    fn head_bytes(&mut self, raw: &[u8]) {
         if is_redirection(self.judge.status) && self.redirected_to.is_none() {
             *self.redirected_to = location(raw);
+        }
+        if self.judge.look() != Look::Checked
+            && let Some(wanted) = self.surprises.content_type()
+        {
+            self.judge.head_bytes(wanted, raw);
         }
     }
 
@@ -227,6 +235,7 @@ impl<S: Stack> Core<'_, S> {
             flights,
             head: connection.head,
             judge: &mut connection.judge,
+            surprises: &mut self.surprises,
             server_closes: &mut connection.server_closes,
             head_at: &mut connection.mark,
             interim: 0,
@@ -308,7 +317,13 @@ impl<S: Stack> Core<'_, S> {
                 self.recorder.tally(request.stretch as usize).path(paths.place(request.template));
             path.answered(spans.response_ns, error);
         }
+        if !S::Protocol::GATHERS {
+            let connection = &mut self.connections[slot as usize];
+            connection.answers += 1;
+            connection.service_ns += spans.service_ns;
+        }
         self.batching.learn(spans.service_ns);
+        self.recorder.arrived_at(done_at);
         self.recorder.answered(spans);
         self.count(request.stretch as usize, status, body_bytes, error);
         let InFlight { stretch, template, .. } = request;

@@ -410,15 +410,35 @@ impl<S: Stack> Core<'_, S> {
         }
     }
 
+    /// Counts what each connection got in a stretch that ends, and begins anew.
+    pub(super) fn close_accounts(&mut self, stretch: usize) {
+        if S::Protocol::GATHERS {
+            return;
+        }
+        let tally = self.recorder.tally(stretch);
+        for connection in &mut self.connections {
+            let (answers, service_ns) = (connection.answers, connection.service_ns);
+            (connection.answers, connection.service_ns) = (0, 0);
+            tally.by_connection.add(answers.into(), service_ns);
+            let hangs = answers == 0 && connection.in_flight > 0;
+            tally.by_connection.without_answer += u64::from(hangs);
+        }
+    }
+
     /// The load is over: what is under way is censored, what is due was never sent.
     pub(super) fn settle_the_rest(&mut self) {
-        self.give_up_before(self.recorder.finished_at.unwrap_or(self.now));
+        let ended_at = self.recorder.finished_at.unwrap_or(self.now);
+        self.close_accounts(self.recorder.current);
+        self.give_up_before(ended_at);
+        let has_plan = self.users.have_a_plan();
         for slot in 0..self.connections.len() as u32 {
             let requests: Vec<InFlight> = self.under_way(slot).copied().collect();
             for request in requests {
                 let tally = self.recorder.tally(request.stretch as usize);
                 tally.requests.censored += 1;
                 tally.lags(&request);
+                let age_ns = request.response_ns(ended_at, has_plan);
+                self.recorder.left_open(request.stretch as usize, age_ns);
             }
             if !S::Protocol::IN_ORDER {
                 for intended_at in self.take_due(slot) {

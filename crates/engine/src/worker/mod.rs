@@ -41,6 +41,7 @@ use crate::record::recorder::{Crossing, Message, Recorder};
 use crate::record::tally::Tally;
 use crate::request::drawn::Drawer;
 use crate::request::referee::Referee;
+use crate::request::surprises::Surprises;
 use crate::request::wire::Wire;
 use crate::run::message;
 use crate::scenario::Walkers;
@@ -140,6 +141,7 @@ struct Core<'a, S: Stack> {
     recorder: Recorder,
     users: Users,
     drawer: Drawer,
+    surprises: Surprises,
     connections: Vec<ConnectionOf<S>>,
     flights: Flights,
     streams: Streams,
@@ -229,6 +231,7 @@ impl<'a, S: Stack> Worker<'a, S> {
             // Loads of one seed have other values too: what a server remembers of one load must not
             // help it in the next.
             drawer: Drawer::new(spec.seed ^ now, lane.stream()),
+            surprises: Surprises::new(spec, lane.stream(), wire.count()),
             connections: connections.collect(),
             flights,
             streams,
@@ -429,9 +432,11 @@ impl<'a, S: Stack> Worker<'a, S> {
     #[cold]
     fn cross_boundaries(&mut self) {
         while self.core.now >= self.core.recorder.next_boundary {
+            let before = self.core.recorder.current;
             match self.core.recorder.cross() {
                 Crossing::Window => {}
                 Crossing::Stretch => {
+                    self.core.close_accounts(before);
                     if self.core.recorder.current == crate::record::recorder::MEASURED
                         && self.core.users.carries_over()
                     {

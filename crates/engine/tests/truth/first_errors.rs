@@ -1,7 +1,7 @@
 //! What went wrong is said with the request, the answer and the reason, and once for each kind.
 use pippin_model::load::{BodyCheck, IoChoice, LoadSpec, Request};
 use pippin_model::result::{ErrorKind, FirstError, LoadResult};
-use pippin_reference::scripted::{Answer, Script, spawn};
+use pippin_testing::scripted::{Answer, Script, spawn};
 
 use crate::support::{closed, get, on_each_loop, run};
 

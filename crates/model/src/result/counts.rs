@@ -227,14 +227,11 @@ pub struct ConnectionCounts {
     /// The shortest and longest time, in nanoseconds, for which such a connection had been without
     /// a request when the server closed it. They are long and alike if the server has an idle
     /// timeout.
-    #[serde(default)]
     pub idle_before_close_ns: Option<(u64, u64)>,
     /// For how many the kernel reported the round trip of the handshake, which is then the span
     /// `connect`. For the others it is the time from `connect()` until the socket was writable.
-    #[serde(default)]
     pub timed_by_kernel: u64,
     /// The number of repeated SYNs.
-    #[serde(default)]
     pub repeated_syns: u64,
 }
 
@@ -308,7 +305,6 @@ pub struct StampCounts {
     pub user_space: u64,
     /// Answers with a stamp that were read together with a later answer on the same connection, and
     /// got its stamp: their times may be too long.
-    #[serde(default)]
     pub shared: u64,
 }
 
@@ -320,8 +316,8 @@ impl StampCounts {
         self.shared += other.shared;
     }
 
-    /// `"kernel"`, `"user space"` or `"kernel and user space"`; `None` if nothing was answered, or
-    /// the record is older than the stamps.
+    /// `"kernel"`, `"user space"` or `"kernel and user space"`; `None` if nothing was
+    /// answered.
     #[must_use]
     pub const fn name(&self) -> Option<&'static str> {
         match (self.kernel, self.user_space) {

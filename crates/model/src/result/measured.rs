@@ -3,8 +3,8 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 use super::{
-    Answered, ByteCounts, ConnectionCounts, CounterSets, ErrorKind, FirstError, RequestCounts,
-    Spans, StampCounts, StatusCounts, Successes,
+    Answered, ByConnection, ByteCounts, ConnectionCounts, CounterSets, ErrorKind, FirstError,
+    RequestCounts, Spans, StampCounts, StatusCounts, Successes,
 };
 use crate::result::histogram::Histogram;
 
@@ -19,7 +19,7 @@ pub struct Measured {
     /// goodput use these. `requests` follows the requests that were due within the stretch. The two
     /// differ by the requests that were under way at either end.
     pub answered: Answered,
-    /// Those of them with a status of 200 to 299; `None` in older records.
+    /// Those of them with a status of 200 to 299; `None` if it is not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub successes: Option<Successes>,
     /// Complete answers by status class.
@@ -34,10 +34,12 @@ pub struct Measured {
     pub redirected_to: Option<String>,
     /// Connections.
     pub connections: ConnectionCounts,
+    /// What each connection got.
+    #[serde(default)]
+    pub by_connection: ByConnection,
     /// Bytes sent and received.
     pub bytes: ByteCounts,
     /// Which clock ended the spans of its answers.
-    #[serde(default)]
     pub stamps: StampCounts,
     /// Time spans.
     pub spans: Spans,
@@ -126,6 +128,7 @@ impl Measured {
             self.redirected_to.clone_from(&other.redirected_to);
         }
         self.connections.merge_closes(&other.connections);
+        self.by_connection.merge(&other.by_connection);
         self.bytes.merge(&other.bytes);
         self.stamps.merge(&other.stamps);
         self.spans.merge(&other.spans);
@@ -157,7 +160,6 @@ pub struct StepMeasured {
     /// From the instant at which the request was due to the arrival of the answer.
     pub response_time: Histogram,
     /// The first error, for people.
-    #[serde(default)]
     pub example: Option<String>,
 }
 

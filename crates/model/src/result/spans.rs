@@ -103,4 +103,7 @@ spans! {
     own_lag, OwnLag;
     /// From the arrival of an answer to the instant at which the generator read it.
     pick_up_lag, PickUpLag;
+    /// Requests that had no answer when the load ended: how long they had been due by then. They are
+    /// in no other span.
+    open_age, OpenAge;
 }

@@ -2,6 +2,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::LoadResult;
+use super::silence::{Silence, in_both};
 use crate::result::bins::ResponseBins;
 use crate::result::histogram::{EncodedHistogram, Histogram, HistogramError};
 
@@ -36,11 +37,14 @@ pub struct Window {
     pub response_max_ns: Option<u64>,
     /// Mean response time.
     pub response_mean_ns: Option<f64>,
-    /// The distribution of these response times; empty in records of older versions.
+    /// The distribution of these response times; empty if nothing was answered.
     #[serde(default, skip_serializing_if = "ResponseBins::is_empty")]
     pub response_bins: ResponseBins,
     /// Send lag of the requests that were sent in it.
     pub send_lag_p99_ns: Option<u64>,
+    /// When nobody was answered.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub silences: Vec<Silence>,
     /// The histograms behind these figures, if the caller asked for them. With them, windows of
     /// peers can be merged.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -82,6 +86,7 @@ impl Window {
         self.live_connections += peer.live_connections;
         self.bytes_in += peer.bytes_in;
         self.bytes_out += peer.bytes_out;
+        self.silences = in_both(&self.silences, &peer.silences);
         let (mut response, mut send_lag) = (Histogram::new(), Histogram::new());
         let both = self.histograms.take().zip(peer.histograms.as_ref());
         if let Some((own, others)) = &both {

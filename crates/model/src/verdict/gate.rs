@@ -1,14 +1,18 @@
-//! Gates: conditions on measured figures, `--fail-if "p99 > 50ms"` or `gate = ["p99 < 50ms"]`.
+//! Gates: conditions on measured figures, `fail_if = ["p99 > 50ms"]` or `require = ["p99 < 50ms"]`.
 //!
 //! ```text
 //! condition = figure operator limit [ "vs" base ]
 //! operator  = "<" | "<=" | ">" | ">="
 //! limit     = time | size | rate | count      a value, in the figure's unit
-//!           | percentage                      of errors: a share of the requests;
-//!                                             else a change against the base
+//!           | percentage                      with "vs": a change against the base;
+//!                                             without: of errors, answers and requests a share of
+//!                                             the requests, of other figures a change against A of
+//!                                             `pippin compare`
 //! base      = a target of the same run, a stored run, or a revision of the own repository
 //! ```
-//! docs/gates.md lists the figures.
+//! docs/gates.md lists the figures. Limits that a figure can never pass, or never miss, are refused.
+mod reach;
+
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
@@ -34,13 +38,37 @@ impl Gate {
         Ok(Self { condition: text.parse()?, must_hold: false })
     }
 
-    /// A gate that fails if the condition does not hold: `gate` in a project file.
+    /// A gate that fails if the condition does not hold: `--require`.
     ///
     /// # Errors
     /// If the text is not a condition.
-    pub fn must_hold(text: &str) -> Result<Self, GateError> {
+    pub fn require(text: &str) -> Result<Self, GateError> {
         Ok(Self { condition: text.parse()?, must_hold: true })
     }
+
+    /// Whether a figure of this value passes the gate. `limit` is in the same unit.
+    #[must_use]
+    pub fn keeps(&self, value: f64, limit: f64) -> bool {
+        self.condition.operator.holds(value, limit) == self.must_hold
+    }
+
+    /// Whether lower figures pass, and not higher ones.
+    #[must_use]
+    pub const fn lower_passes(&self) -> bool {
+        let upwards = matches!(self.condition.operator, Operator::More | Operator::AtLeast);
+        upwards != self.must_hold
+    }
+}
+
+/// What a gate does that could not be decided.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Undecided {
+    /// It ends the command with an exit code of its own.
+    #[default]
+    Fail,
+    /// It is only said.
+    Warn,
 }
 
 impl fmt::Display for Gate {
@@ -157,6 +185,7 @@ fn read(text: &str) -> Result<Condition, String> {
         }
         (None, None) => Limit::Value(value(limit, figure.unit())?),
     };
+    reach::check(figure, *operator, limit)?;
     Ok(Condition { text: text.trim().into(), figure, operator: *operator, limit, base })
 }
 
@@ -274,7 +303,7 @@ mod tests {
     #[test]
     fn both_senses_say_what_must_be() {
         assert_eq!(Gate::fail_if("p99 > 1ms").unwrap().to_string(), "fail if p99 > 1ms");
-        assert_eq!(Gate::must_hold("p99 < 1ms").unwrap().to_string(), "require p99 < 1ms");
+        assert_eq!(Gate::require("p99 < 1ms").unwrap().to_string(), "require p99 < 1ms");
     }
 
     proptest! {

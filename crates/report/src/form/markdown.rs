@@ -207,6 +207,7 @@ fn by_cpu(out: &mut String, view: &View) {
     if !ranked::has_cpu_ranks(view) {
         return;
     }
+    let services = ranked::has_services(view);
     let rows: Vec<Vec<String>> = ranked::by_cpu(view)
         .into_iter()
         .map(|row| {
@@ -214,16 +215,21 @@ fn by_cpu(out: &mut String, view: &View) {
             let end = |of: fn(Interval) -> f64| {
                 words::cpu_a_request(cpu.and_then(|figure| figure.interval).map(of))
             };
-            vec![
+            let mut cells = vec![
                 row.cpu_rank_in_words(),
                 text(&row.target.to_string()),
                 words::cpu_a_request(cpu.map(|figure| figure.median)),
                 format!("{} … {}", end(|of| of.low), end(|of| of.high)),
-                row.to_reference_in_words(view.run.reference.as_ref(), Figure::Cpu),
-            ]
+            ];
+            cells.extend(services.then(|| words::cpu_a_request(row.cpu_with_services())));
+            cells.push(row.to_reference_in_words(view.run.reference.as_ref(), Figure::Cpu));
+            cells
         })
         .collect();
-    table(out, 2, &["#", "target", "CPU a request", "95 % interval", "ratio (95 %)"], &rows);
+    let mut titles = vec!["#", "target", "CPU a request", "95 % interval"];
+    titles.extend(services.then_some("with services"));
+    titles.push("ratio (95 %)");
+    table(out, 2, &titles, &rows);
 }
 
 fn doubts(out: &mut String, view: &View) {

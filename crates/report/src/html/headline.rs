@@ -109,6 +109,7 @@ fn cpu_a_request(view: &View, row: &Row) -> Markup {
             (words::cpu_a_request(cpu.map(|figure| figure.median)))
             @let ranked = ranked::has_cpu_ranks(view) && row.standing.cpu_rank.is_some();
             @if let Some(reach) = reach { span.sub { @if !reach.starts_with(['-', '>']) { "± " } (reach) @if ranked { span.on-screen { ", rank " (row.cpu_rank_in_words()) } } } }
+            @if let Some(with_services) = row.cpu_with_services() { span.sub { "with services " (words::cpu_a_request(Some(with_services))) } }
             @if ranked { span.sub.on-screen { "ratio " (row.to_reference_in_words(view.run.reference.as_ref(), Figure::Cpu)) } }
         }
     }

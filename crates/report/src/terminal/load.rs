@@ -11,7 +11,7 @@ use std::fmt::Write as _;
 use super::grid::Grid;
 use super::{Page, histogram, remarks, steps, walks};
 use crate::view::View;
-use crate::view::load::LoadView;
+use crate::view::load::{LoadView, ServerView};
 use crate::view::row::Row;
 use crate::words::{self, whole};
 
@@ -170,6 +170,13 @@ fn write_measured(load: &LoadView, out: &mut String) {
                 counted(load.warm_up.completed, "request")
             ),
         );
+        // No other figure counts them, and the load may go on as it began.
+        let wrong: Vec<String> = (load.warm_up.errors.iter())
+            .map(|(kind, count)| format!("{}: {count}", kind.name()))
+            .collect();
+        if !wrong.is_empty() {
+            line(out, &format!("             errors in the warm-up: {}", wrong.join(", ")));
+        }
     }
 }
 
@@ -329,6 +336,30 @@ fn write_server(load: &LoadView, out: &mut String) {
     }));
     parts.extend(server.max_rss_bytes.map(format_bytes));
     line(out, &format!("Server       {}", parts.join(", ")));
+    write_tiers(server, out);
+    if let Some(unseen_ns) = server.unseen_ns {
+        let seen_ns = load.duration_ns.saturating_sub(unseen_ns);
+        let (seen, whole) = (format_ns(seen_ns), format_ns(load.duration_ns));
+        line(out, &format!("             its processor time is that of {seen} of {whole}"));
+    }
+}
+
+/// A line for each tier, the one that was loaded first.
+fn write_tiers(server: &ServerView, out: &mut String) {
+    let width = server.tiers.iter().map(|tier| tier.name.chars().count()).max().unwrap_or(0);
+    for tier in &server.tiers {
+        let mut parts = vec![tier.cores.map_or("-".into(), |it| format!("{it:.2} processors"))];
+        parts.extend(
+            tier.cpu_per_request_ns
+                .map(|ns| format!("{} of CPU per request", format_ns(ns as u64))),
+        );
+        parts.extend(tier.max_rss_bytes.map(format_bytes));
+        parts.extend(tier.processes.map(|number| match number {
+            1 => "1 process".into(),
+            number => format!("{number} processes"),
+        }));
+        line(out, &format!("             {:<width$}  {}", tier.name, parts.join(", ")));
+    }
 }
 
 fn write_tls(load: &LoadView, out: &mut String) {

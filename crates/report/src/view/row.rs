@@ -307,6 +307,13 @@ impl Row {
         words::rank(self.standing.cpu_rank, self.standing.cpu_rank_interval)
     }
 
+    /// CPU time of a million requests in seconds, of the target and its services together: work that
+    /// a target leaves to its database is in it. `None` where there are no services.
+    #[must_use]
+    pub fn cpu_with_services(&self) -> Option<f64> {
+        Some(self.cpu_s_per_million?.median + self.cost.services_cpu_s_per_million?)
+    }
+
     /// A figure over that of the reference, with its interval; `1` for the reference itself.
     #[must_use]
     pub fn to_reference_in_words(&self, reference: Option<&TargetId>, figure: Figure) -> String {

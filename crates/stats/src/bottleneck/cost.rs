@@ -39,7 +39,7 @@ mod tests {
         assert!(
             (cpu_seconds_per_million(&load, &usage, Role::Target).unwrap() - 50.0).abs() < 1e-9
         );
-        load.measured.answered.completed = 0;
+        load.measured.answered.good = 0;
         assert_eq!(cpu_seconds_per_million(&load, &usage, Role::Target), None);
         let price = Price { per_hour: 0.36, cores: 4, currency: "EUR".into() };
         assert!(

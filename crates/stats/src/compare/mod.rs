@@ -260,7 +260,10 @@ pub fn differences(a: &RunHeader, b: &RunHeader) -> Vec<Difference> {
         }
     };
     for (a, b) in comparable::facts(a).into_iter().zip(comparable::facts(b)) {
-        compare(a.what, a.refuses, a.value, b.value);
+        if a.value != b.value {
+            let (of_a, of_b) = comparable::apart(&a.value, &b.value);
+            compare(a.what, a.refuses, of_a, of_b);
+        }
     }
     // Older runs do not have this.
     if let (Some(a), Some(b)) = (&a.requests, &b.requests) {

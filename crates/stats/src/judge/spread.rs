@@ -51,11 +51,12 @@ fn in_rounds(group: &[&TrialRecord], at: &str) -> Option<Option<String>> {
         return None;
     }
     let reach = factor - 1.0;
+    // Beyond a factor of two, the number itself says nothing.
+    let reaches = if reach > 1.0 { "more than 100 %".into() } else { percent(reach) };
     Some((reach > REACH_LIMIT).then(|| {
         format!(
-            "the 95 % interval of goodput{at} over {} repetitions reaches {} to either side (limit 10 %)",
-            group.len(),
-            percent(reach)
+            "the 95 % interval of goodput{at} over {} repetitions reaches {reaches} to either side (limit 10 %)",
+            group.len()
         )
     }))
 }

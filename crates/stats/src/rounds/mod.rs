@@ -63,8 +63,8 @@ fn part(figure: Figure, slice: &Slice) -> Option<Part> {
             Some(rate(sum, slice.measured_ns))
         }
         Figure::Throughput => Some(rate(figures.answered as f64 * 1e9, slice.measured_ns)),
-        Figure::Cpu => Some(rate(figures.target_cpu_ns? as f64, figures.answered)),
-        Figure::GeneratorCpu => Some(rate(figures.generator_cpu_ns? as f64, figures.answered)),
+        Figure::Cpu => Some(rate(figures.target_cpu_ns? as f64, figures.right)),
+        Figure::GeneratorCpu => Some(rate(figures.generator_cpu_ns? as f64, figures.right)),
         Figure::Span(Span::ResponseTime, point) => quantile(&figures.response, point),
         Figure::Span(Span::ServiceTime, point) => quantile(&figures.service, point),
         _ => None,
@@ -145,11 +145,16 @@ impl Observed {
 
     /// The levels of each repetition over the rounds that both have: this target's and the other's.
     pub(crate) fn levels_with(&self, other: &Self) -> Vec<(Level, Level)> {
+        self.levels_by_repetition(other).into_iter().map(|(_, own, other)| (own, other)).collect()
+    }
+
+    /// As [`Self::levels_with`], with the number of the repetition.
+    pub(crate) fn levels_by_repetition(&self, other: &Self) -> Vec<(u32, Level, Level)> {
         let shared = |repetition: &u32, rounds: &BTreeMap<u32, Part>| {
             let others = other.repetitions.get(repetition)?;
             let (own, their): (Vec<&Part>, Vec<&Part>) =
                 rounds.iter().filter_map(|(round, part)| Some((part, others.get(round)?))).unzip();
-            Some((self.level(own.into_iter())?, other.level(their.into_iter())?))
+            Some((*repetition, self.level(own.into_iter())?, other.level(their.into_iter())?))
         };
         self.repetitions
             .iter()

@@ -4,12 +4,23 @@ use pippin_model::result::Window;
 use pippin_model::trial::TrialRecord;
 
 use crate::interval::bootstrap::Sample;
+use crate::rank::due;
 use crate::series::steady::measured_rates;
 
-/// The figure of one trial as a whole, in the unit of the register; `None` if it is unknown. Rates
-/// have the windows of the trial behind them.
+/// A figure of one trial in the unit of the register; `None` if it is unknown. In quantiles, mean
+/// and maximum of the response time, a request without an answer is as old as it is ([`due`]). A
+/// quantile that so many requests never reached is infinite.
+pub(crate) fn value(figure: Figure, record: &TrialRecord) -> Option<f64> {
+    match figure {
+        Figure::Span(span, point) => due::point(&record.load.as_ref()?.measured, span, point),
+        _ => figure.read(record),
+    }
+}
+
+/// The figure of one trial as a whole, in the unit of the register; `None` if it is unknown or
+/// infinite. Rates have the windows of the trial behind them.
 pub(crate) fn sample(figure: Figure, record: &TrialRecord) -> Option<Sample> {
-    let value = figure.read(record)?;
+    let value = value(figure, record).filter(|value| value.is_finite())?;
     let count: fn(&Window) -> u64 = match figure {
         Figure::Goodput => |window| window.good,
         Figure::Throughput => |window| window.completed,

@@ -70,7 +70,7 @@ struct Collected {
 }
 
 impl Answers for Collected {
-    fn wants_fields(&self, _: u32) -> bool {
+    fn wants_fields(&mut self, _: u32) -> bool {
         true
     }
     fn oldest(&self) -> u32 {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use pippin_model::load::{LoadSpec, Request};
 use pippin_model::result::ErrorKind;
 
-use super::hpack::encode::{Asked, Block, Field, blocks};
+use super::hpack::encode::{Block, ExpectedHead, Field, blocks};
 use super::sending::{put_goodbye, put_preface};
 use super::session::{Limits, Session};
 use super::stream::Stream;
@@ -57,8 +57,9 @@ impl Protocol for Http2 {
 
     fn new(spec: &LoadSpec, wire: &Arc<Wire>) -> Self {
         let scheme = if spec.tls.is_some() { "https" } else { "http" };
-        let asked = |request| -> Asked<'_> { (fields(request, scheme), request.drawn.as_deref()) };
-        let requests: Vec<Asked<'_>> = spec.requests.iter().map(asked).collect();
+        let asked =
+            |request| -> ExpectedHead<'_> { (fields(request, scheme), request.drawn.as_deref()) };
+        let requests: Vec<ExpectedHead<'_>> = spec.requests.iter().map(asked).collect();
         Self {
             wire: Arc::clone(wire),
             blocks: blocks(&requests),
