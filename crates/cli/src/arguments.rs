@@ -18,7 +18,7 @@ pub mod load;
 pub mod message;
 pub mod request;
 
-pub use fleet::{AgentArguments, FleetArguments, NatsArguments};
+pub use fleet::{AgentArguments, FleetArguments, FleetCommand, FleetInitArguments, NatsArguments};
 pub use import::{ImportArguments, ImportCommand};
 pub use load::LoadArguments;
 
@@ -62,6 +62,9 @@ pub enum Command {
     /// Generate load for a `pippin run` or `pippin load` on another machine, until Ctrl-C
     /// (docs/fleet.md).
     Agent(Box<AgentArguments>),
+    /// Set up a fleet of agents.
+    #[command(subcommand)]
+    Fleet(FleetCommand),
     /// Write a file of requests for `pippin load --requests`.
     #[command(subcommand)]
     Import(ImportCommand),
@@ -73,7 +76,6 @@ pub enum Command {
     /// Show a run again, on the terminal or as a page.
     Report(ReportArguments),
     /// Estimate how many devices a machine can serve, from measured device runs.
-    #[command(alias = "capacity")]
     DevicePlan(DevicePlanArguments),
     /// Compare runs, servers or revisions, with intervals; for continuous integration too.
     Compare(Box<CompareArguments>),
@@ -206,7 +208,7 @@ pub struct RunArguments {
     pub fleet: FleetArguments,
     /// The probe (`pippin agent --probe`) that installs, starts, proves and samples the targets on
     /// its machine. The agents load them over the network.
-    #[arg(long, value_name = "NAME", requires_all = ["nats", "agents"])]
+    #[arg(long, value_name = "NAME", requires = "agents")]
     pub probe: Option<String>,
 }
 
@@ -387,7 +389,7 @@ pub struct CompareArguments {
     pub path: Option<String>,
     /// Let each user go through the steps of a file in order, in place of one request
     /// (docs/scenarios.md).
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with_all = ["path", "method", "body", "json_body", "form", "data_urlencode", "expect_body"])]
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with_all = ["path", "method", "body", "json_body", "form", "data_urlencode", "expect_body", "expect_contains"])]
     pub scenario: Option<PathBuf>,
     /// Measure this target (go/net-http) as it is in two branches, in turn within one run.
     #[arg(long, value_name = "TARGET", add = ArgValueCandidates::new(completions::targets))]

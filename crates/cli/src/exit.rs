@@ -12,7 +12,7 @@ pub const FAILED: u8 = 1;
 pub const USER_ERROR: u8 = 2;
 /// The result is INVALID.
 pub const INVALID: u8 = 3;
-/// The lab itself failed.
+/// The lab itself failed: agents were lost, or something could not be stored.
 pub const LAB_FAILURE: u8 = 4;
 /// A gate could not be decided.
 pub const UNDECIDED: u8 = 5;
@@ -58,7 +58,8 @@ impl CliError {
     pub const fn code(&self) -> u8 {
         match self {
             Self::Lab(LabError::Interrupted) => INTERRUPTED,
-            Self::Lab(LabError::Io { .. } | LabError::Target(_)) | Self::Io(..) => LAB_FAILURE,
+            Self::Lab(LabError::Io { .. } | LabError::Target(_) | LabError::Agents(_))
+            | Self::Io(..) => LAB_FAILURE,
             Self::Lab(LabError::Store(store)) | Self::Store(store) => store_code(store),
             Self::Engine(engine) | Self::Lab(LabError::Engine(engine)) => engine_code(engine),
             Self::User(_) | Self::Lab(_) => USER_ERROR,
@@ -90,7 +91,7 @@ const fn store_code(error: &StoreError) -> u8 {
     match error {
         StoreError::Foreign { .. }
         | StoreError::Newer { .. }
-        | StoreError::OlderReadOnly { .. }
+        | StoreError::Older { .. }
         | StoreError::ReadOnly { .. }
         | StoreError::UnknownRun(..) => USER_ERROR,
         StoreError::Full { .. }

@@ -2,9 +2,10 @@
 pub mod junit;
 pub mod summary;
 
+use pippin_model::figure::Unit;
 use pippin_model::text::units::format_count;
 use pippin_model::trial::Step;
-use pippin_model::verdict::gate::{Limit, Unit};
+use pippin_model::verdict::gate::Limit;
 use pippin_stats::gate::{Outcome, Standing};
 
 /// One line for each gate of each target at each step. Targets are named if there are several.

@@ -1,16 +1,17 @@
 //! The law: no figure, gate, objective, capacity or knee gets better when right answers are replaced by
 //! wrong, missing or hung ones, in any mode of load.
 use pippin_model::example::trial::ExampleTrial;
+use pippin_model::figure::{Point, Span};
 use pippin_model::host::usage::Role;
 use pippin_model::plan::objective::Objective;
 use pippin_model::result::histogram::Histogram;
 use pippin_model::result::{ErrorKind, Measured};
 use pippin_model::target::TargetId;
 use pippin_model::trial::{Step, TrialRecord};
-use pippin_model::verdict::gate::{Condition, Gate, Point, Span};
+use pippin_model::verdict::gate::{Condition, Gate};
 use pippin_stats::bottleneck::cost::cpu_seconds_per_million;
 use pippin_stats::capacity::objective::misses;
-use pippin_stats::capacity::step::Seen;
+use pippin_stats::capacity::step::StepOutcome;
 use pippin_stats::gate::{Base, Bases, Planned, Standing, judge};
 use pippin_stats::rank::due;
 use pippin_stats::scalability::sweep::sweeps;
@@ -60,11 +61,12 @@ fn spoiled(record: &TrialRecord, share: f64, fate: Fate, late: bool) -> TrialRec
     let measured = &mut load.measured;
     measured.requests.good -= count;
     measured.answered.good = measured.answered.good.saturating_sub(count);
-    measured.status.s2xx = measured.status.s2xx.saturating_sub(count);
+    let right = measured.status.codes.entry(200).or_default();
+    *right = right.saturating_sub(count);
     let times = match fate {
         Fate::Wrong => {
             *measured.errors.entry(ErrorKind::WrongStatus).or_default() += count;
-            measured.status.s5xx += count;
+            measured.status.add(503, count);
             return record;
         }
         _ => without(&measured.spans.response_time, count, late),
@@ -76,7 +78,7 @@ fn spoiled(record: &TrialRecord, share: f64, fate: Fate, late: bool) -> TrialRec
         Fate::Hung => {
             measured.requests.censored += count;
             let age_ns = measured.duration_ns / 2;
-            measured.spans.open.record_n(age_ns, count);
+            measured.spans.open_age.record_n(age_ns, count);
         }
         Fate::TimedOut => {
             measured.requests.failed += count;
@@ -115,7 +117,7 @@ fn costs(record: &TrialRecord) -> Vec<(&'static str, f64)> {
     };
     let held = |text: &str| misses(&Objective::parse(text).unwrap(), measured).is_empty();
     let cpu = cpu_seconds_per_million(load, record.usage.as_ref().unwrap(), Role::Target);
-    let is_held = Seen::of(record).is_some_and(|seen| seen == Seen::Held);
+    let is_held = StepOutcome::of(record).is_some_and(|seen| seen == StepOutcome::Held);
     vec![
         ("goodput", -measured.goodput_per_s().unwrap_or(0.0)),
         ("p50", point(0.5)),

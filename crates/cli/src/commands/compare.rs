@@ -4,6 +4,7 @@ use pippin_lab::target::place::Place;
 use pippin_lab::target::revision::Repository;
 use pippin_model::run::RunRecord;
 use pippin_model::target::TargetId;
+use pippin_model::text::bounded;
 use pippin_model::verdict::gate::Gate;
 use pippin_stats::compare::unfinished::Unfinished;
 use pippin_stats::compare::{Difference, Origin, compare, differences};
@@ -162,7 +163,8 @@ fn side(shared: &Shared, name: &str) -> Result<RunRecord, CliError> {
     let (name, target) =
         name.split_once('#').map_or((name, None), |(name, target)| (name, Some(target)));
     let mut record = if Path::new(name).is_file() {
-        let text = std::fs::read_to_string(name).map_err(CliError::io(format!("read {name}")))?;
+        let text = bounded::text(Path::new(name), bounded::DATA)
+            .map_err(CliError::io(format!("read {name}")))?;
         serde_json::from_str(&text).map_err(|error| {
             CliError::User(format!(
                 "{name} is not a run: {error}; `pippin export RUN --format record` writes one"

@@ -1,11 +1,12 @@
 //! The table of a comparison, and the conclusions: which gates failed, which sides are INVALID.
 use pippin_model::target::TargetId;
-use pippin_model::text::units::{format_bytes, format_count, format_ns};
+use pippin_model::text::units::format_count;
 use pippin_model::trial::{Step, TrialRecord};
 use pippin_model::verdict::Verdict;
 use pippin_model::verdict::gate::{Condition, Gate};
+use pippin_report::words;
 use pippin_stats::compare::unfinished::Unfinished;
-use pippin_stats::compare::{Change, Comparison, Difference, Metric, Origin, TargetChange};
+use pippin_stats::compare::{Change, Comparison, Difference, Origin, TargetChange};
 use pippin_stats::gate::{self, Base, Bases, Group, Outcome, Planned, judge};
 
 use super::gates::{GateReport, tell};
@@ -181,8 +182,7 @@ fn name(target: &TargetChange) -> String {
 }
 
 fn row(name: &str, width: usize, change: &Change) -> String {
-    let figure =
-        |value: Option<f64>| value.map_or("-".into(), |value| in_units(change.metric, value));
+    let figure = |value: Option<f64>| words::figure(change.figure, value);
     let relative =
         change.relative().map_or("-".into(), |relative| format!("{:+.2} %", relative * 100.0));
     let interval = change.ratio.map_or("-".into(), |ratio| {
@@ -191,24 +191,16 @@ fn row(name: &str, width: usize, change: &Change) -> String {
     });
     format!(
         "{name:<width$} {:<8} {:>12} {:>12} {relative:>9}  {interval}\n",
-        change.metric.name(),
+        change.figure.to_string(),
         figure(change.a),
         figure(change.b)
     )
 }
 
-fn in_units(metric: Metric, value: f64) -> String {
-    match metric {
-        Metric::Goodput => format!("{}/s", format_count(value)),
-        Metric::P50 | Metric::P99 => format_ns(value as u64),
-        Metric::Cpu => format!("{value:.2} s/M"),
-        Metric::Memory => format_bytes(value as u64),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use pippin_model::figure::Figure;
     use pippin_stats::interval::Interval;
     use pippin_stats::interval::bootstrap::Basis;
     use pippin_stats::interval::ratio::Ratio;
@@ -219,14 +211,14 @@ mod tests {
             interval: Interval { low: 0.88, high: 0.92, basis: Basis::Trials },
         };
         let goodput = Change {
-            metric: Metric::Goodput,
+            figure: Figure::Goodput,
             a: Some(10_000.0),
             b: Some(9_000.0),
             ratio: Some(ratio),
             is_paired: false,
         };
         let memory = Change {
-            metric: Metric::Memory,
+            figure: Figure::Memory,
             a: None,
             b: Some(1_048_576.0),
             ratio: None,

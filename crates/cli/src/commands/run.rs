@@ -24,6 +24,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use super::fleet::{self, Loads};
 use super::gates::{Gates, files_must_be_writable};
+use super::nats::{Settings, settings};
 use super::revision_bases::RevisionBases;
 use super::{Shared, catalog, consent, place, print, reference};
 use crate::arguments::{FleetArguments, RunArguments};
@@ -196,7 +197,7 @@ pub fn measure(
             fleet::gather(
                 shared,
                 arguments,
-                &Loads { threads: None, cpus, connections: None, allowed_hosts: &[] },
+                &Loads { threads: None, cpus, connections: None, host: None, allowed_hosts: &[] },
             )?
         }
         None => None,
@@ -252,8 +253,12 @@ fn elsewhere(
                 .into(),
         ));
     }
-    let (Some(nats), Some(agents)) = (fleet::nats(&arguments.nats)?, arguments.agents) else {
-        return Err(CliError::User("--probe needs --nats URL and --agents N".into()));
+    let (Some(Settings { nats, .. }), Some(agents)) =
+        (settings(&arguments.nats)?, arguments.agents)
+    else {
+        return Err(CliError::User(
+            "--probe needs --agents N, and --nats URL or --nats-file FILE".into(),
+        ));
     };
     let store = shared.store()?;
     std::fs::create_dir_all(how.folder)
@@ -264,8 +269,7 @@ fn elsewhere(
         run: 1,
         plan,
         seed: how.seed.unwrap_or_else(now_ns),
-        agents: agents.into(),
-        within_ns: arguments.agents_within.ns(),
+        wanted: fleet::wanted(arguments, agents.into())?,
     };
     Ok(conduct(Conducting {
         nats,

@@ -1,10 +1,10 @@
 //! `pippin compare` of two branches of a target: exit codes, and the user's checkout stays
 //! unchanged.
 use super::support::{Checkout, Outcome, plan};
-use crate::patience::in_time;
+use pippin_testing::patience::in_time;
 use std::process::Command;
 
-crate::patience::patient_tests!(
+pippin_testing::patient_tests!(
     a_slower_branch_fails_its_bound_and_the_checkout_stays_as_it_is,
     a_branch_that_is_as_fast_passes,
     equal_files_are_refused_unless_the_noise_is_wanted,

@@ -4,7 +4,7 @@ use pippin_model::host::usage::Role;
 use std::io::Write;
 use std::process::{Command, Output, Stdio};
 
-crate::patience::patient_tests!(images_are_started_measured_and_removed);
+pippin_testing::patient_tests!(images_are_started_measured_and_removed);
 
 const TEST: &str = "containers: images are started, measured and removed";
 

@@ -1,10 +1,10 @@
 //! `pippin compare` of URLs, commands and images from the command line.
 use super::support::{Checkout, cheat, pippin_with};
-use crate::patience::in_time;
-use pippin_reference::scripted::{Answer, Script, spawn};
+use pippin_testing::patience::in_time;
+use pippin_testing::scripted::{Answer, Script, spawn};
 use std::time::Duration;
 
-crate::patience::patient_tests!(
+pippin_testing::patient_tests!(
     two_commands_are_started_and_the_slower_one_fails_its_bound,
     two_urls_are_compared_and_their_paths_may_differ
 );

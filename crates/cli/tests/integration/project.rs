@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use tempfile::TempDir;
 
-crate::patience::patient_tests!(
+pippin_testing::patient_tests!(
     two_revisions_are_built_measured_and_compared,
     a_gate_of_a_plan_compares_with_a_revision_that_the_same_run_measures
 );

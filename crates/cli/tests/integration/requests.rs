@@ -1,7 +1,7 @@
 //! Requests: bodies, forms, files of requests, imports.
 use super::support::{Outcome, pippin};
-use pippin_reference::scripted::{Account, Answer, Script, spawn};
-use pippin_reference::{Error, Running};
+use pippin_testing::scripted::{Account, Answer, Script, spawn};
+use pippin_testing::{Error, Running};
 use serde_json::Value;
 use std::path::Path;
 use std::sync::{Arc, Mutex};

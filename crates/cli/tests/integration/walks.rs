@@ -1,12 +1,12 @@
 //! Scenarios: users who walk through steps, at a URL, in a project, and side by side.
 use super::support::{Checkout, Outcome, cheat, pippin};
-use crate::patience::in_time;
-use pippin_reference::Running;
-use pippin_reference::scripted::{Account, Answer, Script, spawn};
+use pippin_testing::Running;
+use pippin_testing::patience::in_time;
+use pippin_testing::scripted::{Account, Answer, Script, spawn};
 use serde_json::Value;
 use std::time::Duration;
 
-crate::patience::patient_tests!(
+pippin_testing::patient_tests!(
     users_arrive_at_a_rate_of_walks,
     two_urls_are_walked_through_in_turn
 );

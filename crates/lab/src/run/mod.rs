@@ -57,6 +57,7 @@ use crate::running::{RunningTarget, StartSettings};
 use crate::services::{ServiceSettings, Services};
 use crate::slices::room::Room;
 use crate::target::catalog::{Catalog, Target};
+use crate::trial::again::made_again;
 use crate::trial::generator::Generator;
 use crate::trial::proving::{ProvedTarget, Watching};
 use crate::trial::{Trial, Watch, empty_record, unix_now_ns};
@@ -548,10 +549,10 @@ impl<'a> Execution<'a> {
         id: &TargetId,
         target: &Target,
         installed: &Installed,
-        services: &Services,
+        services: &mut Services,
         more: &[(&str, &str)],
     ) -> Result<RunningTarget, LabError> {
-        let mut environment = services.environment();
+        let mut environment = services.of_next_target()?;
         environment.extend(more.iter().map(|(name, value)| ((*name).into(), (*value).into())));
         let settings = StartSettings {
             cpus: self.cpus.target.clone(),
@@ -596,28 +597,31 @@ impl<'a> Execution<'a> {
         running: &mut RunningTarget,
         services: &mut Services,
     ) -> TrialRecord {
-        let cores = spec.cpus.generator.0.iter().copied().collect();
-        let base = running.way().base(cores, spec.seed);
-        let mut proving = ProvedTarget {
-            workload: &self.header().workload,
-            samples: &self.samples,
-            target: running,
-            services,
-            counts_anew: false,
-            live: Live::default(),
-            // Not in searches: they make many loads already.
-            helping: (!spec.profile.is_search()).then(Watching::default),
-            closes: false,
-            asks_conformance: conformance::is_asked(&self.header().plan, spec),
-        };
-        let trial = Trial {
-            load: load::of(profile, spec.step, base),
-            roots: Some(proving.roots()),
-            proving: Some(&mut proving),
-            referee: None,
-            generator: self.settings.generator,
-        };
-        until_skipped(watch, &spec.target, |watch| trial.make(spec, watch))
+        made_again(self.settings.generator, watch, || {
+            let cores = spec.cpus.generator.0.iter().copied().collect();
+            let base = running.way().base(cores, spec.seed);
+            let mut proving = ProvedTarget {
+                workload: &self.header().workload,
+                samples: &self.samples,
+                target: running,
+                services,
+                counts_anew: false,
+                live: Live::default(),
+                // Not in searches: they make many loads already.
+                helping: (!spec.profile.is_search()).then(Watching::default),
+                closes: false,
+                asks_conformance: conformance::is_asked(&self.header().plan, spec),
+            };
+            let trial = Trial {
+                load: load::of(profile, spec.step, base),
+                roots: Some(proving.roots()),
+                proving: Some(&mut proving),
+                referee: None,
+                generator: self.settings.generator,
+                keeps_going: false,
+            };
+            until_skipped(watch, &spec.target, |watch| trial.make(spec, watch))
+        })
     }
 
     fn spec(&self, id: &TargetId, repetition: u32, step: Option<Step>) -> TrialSpec {
@@ -627,11 +631,21 @@ impl<'a> Execution<'a> {
             profile: self.header().plan.profile.clone(),
             repetition,
             step,
-            cpus: self.cpus.clone(),
+            cpus: self.cpus_with(id),
             workers: self.workers(),
             // The same load for every target of a repetition.
             seed: self.header().seed.wrapping_add(u64::from(repetition)),
         }
+    }
+
+    /// Who runs where when this target is measured: a server that runs already was given nothing.
+    fn cpus_with(&self, id: &TargetId) -> CpuSplit {
+        let runs_already = self
+            .prepared
+            .get(id)
+            .is_some_and(|(target, _)| matches!(target.kind, crate::target::Kind::Listening(_)));
+        let target = if runs_already { CpuSet::default() } else { self.cpus.target.clone() };
+        CpuSplit { target, ..self.cpus.clone() }
     }
 
     /// Whether the user skipped the target during its load. What was measured until then is not a

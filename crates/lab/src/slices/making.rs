@@ -14,7 +14,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::stretch::Stretch;
-use crate::trial::generator::Here;
 use crate::trial::{Measured, NotMeasured, SAMPLE_EVERY, Trial, Watch};
 
 /// In slices up to this length, samples are taken only at the ends: each takes the generator's
@@ -36,7 +35,7 @@ pub fn load(
     // Whether a target is warm is seen in samples.
     let warms_up = matches!(load.warm_up, WarmUp::Auto { .. });
     let every = if length <= ONE_LOOK && !warms_up { 4 * ONE_LOOK } else { SAMPLE_EVERY };
-    Trial { load, roots: Some(roots.clone()), proving: None, referee, generator: &Here }
+    Trial { roots: Some(roots.clone()), referee, ..Trial::of(load) }
         .measure_on(memory, every, watch)
 }
 
@@ -67,8 +66,11 @@ pub fn slice(
     }
 }
 
-/// The processors of all roles; none if nothing is bound.
+/// The processors of all roles; none, which means all, if the target is not bound to any.
 fn processors(cpus: &CpuSplit) -> BTreeSet<u32> {
+    if cpus.target.is_empty() {
+        return BTreeSet::new();
+    }
     [&cpus.target, &cpus.generator, &cpus.services]
         .into_iter()
         .flat_map(|set| set.0.iter().copied())
@@ -116,8 +118,7 @@ mod tests {
         let record = ExampleTrial::hello().build();
         let (load, usage) = (record.load.unwrap(), record.usage);
         let cpu_ns = usage.as_ref().unwrap().roles[&Role::Target].cpu_ns;
-        let measured =
-            Measured { load: load.clone(), agents: Vec::new(), usage, samples: Vec::new() };
+        let measured = Measured::of(load.clone(), usage);
         let slice = slice(3, &measured, &record.spec.cpus, 0.0, &mut Stretch::default());
         assert_eq!((slice.round, slice.measured_ns), (3, load.measured.duration_ns));
         assert_eq!(slice.figures.right, load.measured.answered.good);

@@ -22,6 +22,7 @@ pub use crate::plan::plan_options::PlanOptions;
 use crate::plan::profile::{OneOrMany, Profile, RawProfile};
 use crate::plan::published::Published;
 use crate::target::TargetId;
+use crate::text::bounded;
 use crate::text::file::{FileError, Wrong, read_with_text};
 use crate::text::units::{format_length, parse_duration_ns, parse_percent};
 use crate::verdict::gate::{Gate, GateError, Undecided};
@@ -503,7 +504,7 @@ fn percent(key: &str, text: Option<&str>) -> Result<Option<f64>, String> {
 
 fn read_published(plan: &Path, raw: &RawPublished) -> Result<Published, FileError> {
     let path = plan.parent().unwrap_or(Path::new(".")).join(&raw.file);
-    let text = std::fs::read_to_string(&path)
+    let text = bounded::text(&path, bounded::DATA)
         .map_err(|source| FileError::Read { path: path.clone(), source })?;
     let mut published =
         Published::parse_csv(&text).map_err(|message| FileError::content(&path, message))?;

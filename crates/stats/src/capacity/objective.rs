@@ -37,10 +37,9 @@ pub fn misses(objective: &Objective, measured: &Measured) -> Vec<String> {
 /// What the answers and requests were that do not count, the most frequent kind first; `None` if
 /// all were right.
 fn wrong(measured: &Measured) -> Option<String> {
-    let status = measured.status;
-    let classes = [("3xx", status.s3xx), ("4xx", status.s4xx), ("5xx", status.s5xx)];
-    let kinds = measured.errors.iter().map(|(kind, count)| (kind.name(), *count));
-    let mut seen: Vec<(&str, u64)> = kinds.chain(classes).filter(|(_, count)| *count > 0).collect();
+    let codes = measured.status.codes.range(300..).map(|(code, n)| (format!("status {code}"), *n));
+    let kinds = measured.errors.iter().map(|(kind, count)| (kind.name().to_string(), *count));
+    let mut seen: Vec<(String, u64)> = kinds.chain(codes).filter(|(_, count)| *count > 0).collect();
     seen.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
     let each: Vec<String> =
         seen.iter().map(|(name, count)| format!("{} {name}", format_whole(*count))).collect();

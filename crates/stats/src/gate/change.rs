@@ -1,11 +1,12 @@
 //! How far each start is from the limit of a change.
+use pippin_model::figure::Figure;
 use pippin_model::trial::TrialRecord;
-use pippin_model::verdict::gate::{Figure, Gate};
+use pippin_model::verdict::gate::Gate;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 use super::{Base, Counted, Group, Reason, value};
-use crate::compare::{Metric, Origin};
+use crate::compare::Origin;
 use crate::interval::anytime::Start;
 use crate::rounds::{Observed, Resting};
 use crate::series::quantile::mean;
@@ -43,9 +44,8 @@ impl Sides {
         if figure.can_be_share() {
             return Ok(Self::shares(figure, &own, &others));
         }
-        let paired = Metric::of_figure(figure)
-            .filter(|_| base.origin == Origin::OneRun)
-            .map(|metric| within_rounds(metric, &own, &others))
+        let paired = (base.origin == Origin::OneRun)
+            .then(|| within_rounds(figure, &own, &others))
             .filter(|pairs| !pairs.is_empty());
         let (own, base) = paired.map_or_else(
             || (by_repetition(figure, &own), by_repetition(figure, &others)),
@@ -126,12 +126,12 @@ impl Sides {
 
 /// The figure in each repetition, over the rounds that both have: repetition, own, base.
 fn within_rounds(
-    metric: Metric,
+    figure: Figure,
     own: &[&TrialRecord],
     base: &[&TrialRecord],
 ) -> Vec<(u32, f64, f64)> {
     let resting = Resting::of(own.iter().chain(base).copied());
-    let (own, base) = (Observed::of(own, metric, resting), Observed::of(base, metric, resting));
+    let (own, base) = (Observed::of(own, figure, resting), Observed::of(base, figure, resting));
     own.levels_by_repetition(&base)
         .into_iter()
         .map(|(at, own, base)| (at, own.log.exp(), base.log.exp()))

@@ -12,11 +12,12 @@
 //! loop can always become faster, so only counts, and the maximum, are lost in it.
 //!
 //! All other figures, and changes against a base, are judged only at the end.
+use pippin_model::figure::{Figure, Point, Span};
 use pippin_model::plan::profile::{Arrivals, Profile};
 use pippin_model::result::Window;
 use pippin_model::result::bins::ResponseBins;
 use pippin_model::text::units::{counted, format_count, format_whole};
-use pippin_model::verdict::gate::{Figure, Gate, Limit, Point, Span};
+use pippin_model::verdict::gate::{Gate, Limit};
 
 /// This many windows in a row with more errors than right answers end a load even without a gate.
 const WINDOWS_OF_ERRORS: usize = 3;

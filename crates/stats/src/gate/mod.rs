@@ -26,17 +26,19 @@ mod figures;
 pub mod lost;
 mod usable;
 
+use pippin_model::figure::{Figure, Unit};
 use pippin_model::target::TargetId;
 use pippin_model::trial::{Step, TrialRecord};
-use pippin_model::verdict::gate::{Condition, Figure, Gate, Limit, Unit};
+use pippin_model::verdict::gate::{Condition, Gate, Limit};
 use serde::{Deserialize, Serialize};
 
 use crate::compare::Origin;
 use crate::interval::anytime::{self, LEVEL, Side, Start};
 use crate::judge::repetitions;
 use crate::series::quantile::median;
+use crate::summary::sample::value;
 pub use change::Change;
-use figures::{Counted, value};
+use figures::Counted;
 pub use usable::{Group, Planned};
 
 /// What a gate says of a figure.
@@ -220,7 +222,7 @@ pub fn may_be_decided(outcomes: &[Outcome], made: u32, planned: u32) -> bool {
 }
 
 /// Whether other programs and a cold start change a figure.
-const fn depends_on_time(figure: Figure) -> bool {
+fn depends_on_time(figure: Figure) -> bool {
     matches!(figure.unit(), Unit::Time | Unit::PerSecond)
 }
 

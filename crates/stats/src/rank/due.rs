@@ -5,9 +5,9 @@
 //!
 //! Answers that are not right are never within a limit: refusing is quick. How long they took is not
 //! known apart from the right ones, so they are taken for the fastest.
+use pippin_model::figure::{Point, Span};
 use pippin_model::result::Measured;
 use pippin_model::result::histogram::Summary;
-use pippin_model::verdict::gate::{Point, Span};
 
 /// The fraction of all due requests that had a right answer in less than `below_ns`; `None` if
 /// nothing was recorded.
@@ -51,7 +51,7 @@ fn quantile_without(measured: &Measured, q: f64, wrong: u64) -> Option<u64> {
 /// maximum if one never was. `None` if nothing was recorded.
 #[must_use]
 pub fn point(measured: &Measured, span: Span, point: Point) -> Option<f64> {
-    let histogram = span.of(&measured.spans);
+    let histogram = span.histogram(&measured.spans);
     match (span, point) {
         (Span::ResponseTime, Point::Quantile(q)) if histogram.count() > 0 => {
             Some(quantile_ns(measured, q).map_or(f64::INFINITY, |ns| ns as f64))
@@ -62,7 +62,7 @@ pub fn point(measured: &Measured, span: Span, point: Point) -> Option<f64> {
             Some(if never { f64::INFINITY } else { longest as f64 })
         }
         (Span::ResponseTime, Point::Mean) => mean_ns(measured),
-        _ => point.of(histogram),
+        _ => point.read(histogram),
     }
 }
 
@@ -88,7 +88,7 @@ pub fn summary(measured: &Measured) -> Summary {
 /// was recorded.
 fn longest_ns(measured: &Measured) -> Option<u64> {
     let longest = measured.spans.response_time.max_ns()?;
-    Some(measured.spans.open.max_ns().map_or(longest, |oldest| oldest.max(longest)))
+    Some(measured.spans.open_age.max_ns().map_or(longest, |oldest| oldest.max(longest)))
 }
 
 /// The mean response time. Requests without an answer that are older than it count with their age,
@@ -96,7 +96,7 @@ fn longest_ns(measured: &Measured) -> Option<u64> {
 fn mean_ns(measured: &Measured) -> Option<f64> {
     let times = &measured.spans.response_time;
     let mean = times.mean_ns()?;
-    let older = measured.spans.open.buckets().filter(|(ns, _)| *ns as f64 > mean);
+    let older = measured.spans.open_age.buckets().filter(|(ns, _)| *ns as f64 > mean);
     let (sum, count) =
         older.fold((0.0, 0), |(sum, count), (ns, of)| (sum + ns as f64 * of as f64, count + of));
     let answered = times.count() as f64;
@@ -111,7 +111,7 @@ fn wrong(measured: &Measured) -> u64 {
 /// How many requests without a recorded time took longer than `ns`. Of one whose age is unknown,
 /// that is assumed.
 fn late(measured: &Measured, ns: u64) -> f64 {
-    let (requests, open) = (measured.requests, &measured.spans.open);
+    let (requests, open) = (measured.requests, &measured.spans.open_age);
     // A request that times out is recorded at its timeout; one whose connection breaks is not.
     let broken =
         (requests.completed + requests.failed).saturating_sub(measured.spans.response_time.count());
@@ -201,7 +201,7 @@ mod tests {
         near(quantile_ns(&one, 0.99), 1.196);
         // Without its age, a request counts as old.
         let mut unknown = measured(ExampleTrial::open(10_000.0).censored(9_000));
-        unknown.spans.open.clear();
+        unknown.spans.open_age.clear();
         assert_eq!(quantile_ns(&unknown, 0.99), None);
     }
 
