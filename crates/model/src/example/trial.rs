@@ -505,6 +505,7 @@ impl ExampleTrial {
             collects: None,
             voluntary_switches: Some(1_200),
             involuntary_switches: Some(340),
+            compiler: None,
         };
         Usage {
             duration_ns,

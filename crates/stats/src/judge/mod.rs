@@ -11,6 +11,7 @@ pub mod answer_size;
 pub mod asked;
 pub mod bimodal;
 pub mod clocks;
+pub mod compiling;
 pub mod connections_missing;
 pub mod cores_unused;
 pub mod cpu_shared;
@@ -101,6 +102,7 @@ pub const TRIAL_JUDGES: &[(&[&str], TrialJudge)] = &[
     (&["measured_apart"], measured_apart::judge),
     (&["no_steady_state"], no_steady_state::judge),
     (&["slows_down"], slows_down::judge),
+    (&["compiling"], compiling::judge),
     (&["bimodal"], bimodal::judge),
     (&["slow_connections"], slow_connections::judge),
     (&["stalls"], stalls::judge),
