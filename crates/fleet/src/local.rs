@@ -12,6 +12,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use crate::accounts::variable;
 use crate::error::FleetError;
 use crate::nats::Nats;
 
@@ -192,6 +193,7 @@ fn start_server(program: &Path, folder: &Path) -> Result<(Supervised, Nats), Fle
         cpus: CpuSet::default(),
         stop: "SIGTERM".into(),
         grace: Duration::from_secs(2),
+        apart: false,
     })?;
     let until = Instant::now() + START;
     while !port::is_listening(port) {
@@ -229,7 +231,7 @@ fn start_agent(
     }
     let mut env = environment::inherited();
     // Not on the command line, which everybody can read.
-    env.extend(nats.token.clone().map(|token| (crate::TOKEN.to_string(), token)));
+    env.extend(nats.token.clone().map(|token| (variable::TOKEN.to_string(), token)));
     Ok(Supervised::start(&Launch {
         command,
         env,
@@ -239,6 +241,7 @@ fn start_agent(
         cpus: CpuSet::default(),
         stop: "SIGTERM".into(),
         grace: Duration::from_secs(2),
+        apart: false,
     })?)
 }
 

@@ -1,12 +1,12 @@
 //! Arrivals that wait for nothing: when they are sent, and what becomes of those that can't be.
 use pippin_model::load::{Arrivals, IoChoice, LoadSpec, Schedule, Stage, Timeouts};
 use pippin_model::result::LoadResult;
-use pippin_reference::scripted::{Account, Answer, OnConnect, Script, spawn};
+use pippin_testing::scripted::{Account, Answer, OnConnect, Script, spawn};
 
-use crate::patience::in_time;
 use crate::support::{
     MS, assert_counted, assert_within, clock_ns, ms, on_each_loop, open, quantile_ms, run, run_from,
 };
+use pippin_testing::patience::in_time;
 
 on_each_loop!(
     a_constant_rate,

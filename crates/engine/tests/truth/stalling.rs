@@ -2,10 +2,10 @@
 //! meanwhile.
 use pippin_model::load::{IoChoice, LoadSpec};
 use pippin_model::result::LoadResult;
-use pippin_reference::scripted::{Account, Answer, Script, spawn};
+use pippin_testing::scripted::{Account, Answer, Script, spawn};
 
-use crate::patience::in_time;
 use crate::support::{assert_within, closed_for, ms, on_each_loop, open, quantile_ms, run};
+use pippin_testing::patience::in_time;
 
 on_each_loop!(
     a_constant_rate_shows_the_ramp,

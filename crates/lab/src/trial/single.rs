@@ -1,5 +1,7 @@
 //! Requests one at a time before the load: what a request takes when it does not queue.
-use pippin_model::load::{BodyCheck, Connections, LoadSpec, Request, StopRule, Timeouts, WarmUp};
+use pippin_model::load::{
+    BodyCheck, Connections, LoadSpec, Request, StopRule, Surprises, Timeouts, WarmUp,
+};
 use pippin_model::plan::profile::Profile;
 use pippin_model::request::requests::Requests;
 use pippin_model::schedule::Schedule;
@@ -55,6 +57,8 @@ pub fn measure(load: &LoadSpec) -> Option<Single> {
             schedule: Schedule::Closed { think: None },
             warm_up: WarmUp::None,
             threads: 1,
+            // Only requests of the usual kind.
+            surprises: Some(Surprises { others: load.others(), ..Surprises::default() }),
             ..load.clone()
         };
         let measured =
@@ -83,8 +87,9 @@ fn unrefereed(load: &LoadSpec) -> Requests {
 mod tests {
     use super::*;
     use crate::load::base;
+    use pippin_model::load::Request;
     use pippin_model::plan::profile::Arrivals;
-    use pippin_reference::scripted::{Answer, Script, spawn};
+    use pippin_testing::scripted::{Answer, Script, spawn};
     use std::time::Duration;
 
     #[test]

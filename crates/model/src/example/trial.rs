@@ -35,6 +35,8 @@ pub struct ExampleTrial {
     completed: Option<u64>,
     unsent: u64,
     censored: u64,
+    /// Whether the censored ones were due over the whole load, and not at its end.
+    hung: bool,
     errors: BTreeMap<ErrorKind, u64>,
     own_lag_ms: f64,
     send_lag_ms: f64,
@@ -66,6 +68,7 @@ impl ExampleTrial {
             completed: None,
             unsent: 0,
             censored: 0,
+            hung: false,
             errors: BTreeMap::new(),
             own_lag_ms: 0.01,
             send_lag_ms: 0.01,
@@ -188,6 +191,12 @@ impl ExampleTrial {
         self
     }
 
+    /// So many requests are open at the end, due evenly over the whole measured part.
+    pub fn hung(mut self, count: u64) -> Self {
+        (self.censored, self.hung) = (count, true);
+        self
+    }
+
     pub fn repetition(mut self, repetition: u32) -> Self {
         self.repetition = repetition;
         self
@@ -282,12 +291,14 @@ impl ExampleTrial {
             usage: Some(self.usage(requests.completed, duration_ns)),
             samples: self.samples(duration_ns),
             start_up_ns: Some(38_000_000),
+            elsewhere: None,
             proofs: vec![ProofOutcome {
                 workload: "hello".into(),
                 proof: "answer".into(),
                 when: ProofTime::Before,
                 failure: None,
                 remark: None,
+                doubt: None,
             }],
             verdict: Verdict::of(&self.caveats),
             caveats: self.caveats.clone(),
@@ -382,7 +393,17 @@ impl ExampleTrial {
             histogram.record_n((ms * 1e6) as u64, count);
             histogram
         };
+        // The last ones that were due, or every so many of all.
+        let apart_ns = if self.hung {
+            duration_ns / requests.censored.max(1)
+        } else {
+            duration_ns / requests.scheduled.max(1)
+        };
+        let mut open = Histogram::new();
+        // The last one was due shortly before the end.
+        (0..requests.censored).for_each(|nth| open.record(nth * apart_ns + apart_ns / 20));
         let spans = Spans {
+            open_age: open,
             connect: around(0.042, self.connections),
             headers: around(response_ms * 0.9, answered),
             body: around(response_ms * 0.1, answered),
@@ -397,7 +418,7 @@ impl ExampleTrial {
             requests,
             answered: Answered { completed: requests.completed, good: requests.good },
             successes: None,
-            status: StatusCounts { s2xx: requests.good, ..StatusCounts::default() },
+            status: StatusCounts { interim: 0, codes: [(200, requests.good)].into() },
             errors: self.errors.clone(),
             connections: ConnectionCounts {
                 asked: self.connections,
@@ -417,7 +438,7 @@ impl ExampleTrial {
                 shared: self.shared_stamps,
             }),
             spans,
-            steps: Vec::new(),
+            ..Measured::default()
         }
     }
 
@@ -505,7 +526,7 @@ impl ExampleTrial {
             collects: None,
             voluntary_switches: Some(1_200),
             involuntary_switches: Some(340),
-            compiler: None,
+            ..RoleUse::default()
         };
         Usage {
             duration_ns,

@@ -3,11 +3,13 @@
 //! | module | what it does |
 //! |---|---|
 //! | [`requests`] | all requests of a load, with their turns |
+//! | [`secrets`] | values that records do not keep: a length and a keyed digest |
 //! | [`request_file`] | files of requests, one module for each format |
 //! | [`import`] | HAR files, access logs and curl commands as requests |
 pub mod import;
 pub mod request_file;
 pub mod requests;
+pub mod secrets;
 
 use serde::{Deserialize, Serialize};
 
@@ -89,10 +91,6 @@ pub struct Check {
     /// nanoseconds; 0 if there is none. A faster answer is an error of the kind "too early".
     #[serde(default)]
     pub least_ns: u64,
-    /// The right media type, without parameters: `text/html`; `None` accepts any. Not for
-    /// WebSocket.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub content_type: Option<String>,
 }
 
 /// The definition of a right body.

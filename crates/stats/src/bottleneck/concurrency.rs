@@ -8,8 +8,8 @@
 
 /// How many times the time in service answers must take to count as queued.
 pub(crate) const QUEUE: f64 = 2.0;
-/// The same where the time in service is long and hardly any of it is a processor's, so that nothing
-/// but a queue makes it longer.
+/// How many times it must take where it is long and hardly any of it is a processor's, so that
+/// nothing but a queue makes it longer.
 pub(crate) const SHORT_QUEUE: f64 = 1.2;
 /// Throughputs that differ by at most this are flat.
 const FLAT: f64 = 0.10;

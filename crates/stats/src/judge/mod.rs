@@ -36,10 +36,12 @@ pub mod not_conserved;
 pub mod outside_help;
 pub mod profiles_differ;
 pub mod rate_not_achieved;
+pub mod redirects;
 mod run;
 pub mod search;
 pub mod send_lag;
 pub mod server_closes;
+pub mod server_ended;
 pub mod shared_stamps;
 pub mod slow_connections;
 pub mod slows_down;
@@ -53,6 +55,7 @@ pub mod unanswered;
 pub mod unproved;
 pub mod upstream_calls;
 pub mod waits;
+pub mod workers_uneven;
 pub mod wrong_answers;
 
 use pippin_model::trial::TrialRecord;
@@ -61,6 +64,7 @@ use pippin_model::verdict::{Caveat, Severity};
 pub use answer_size::AnswerSize;
 pub(crate) use evidence::SHORTEST_USAGE_NS;
 pub use evidence::{Context, Evidence, expected_delay};
+pub(crate) use noisy_neighbour::processors;
 pub use run::RunCaveats;
 pub(crate) use run::repetitions;
 
@@ -72,11 +76,15 @@ pub type RunJudge = fn(&[TrialRecord], &mut RunCaveats);
 /// Every judge of a trial: the names of its caveats, and the function.
 pub const TRIAL_JUDGES: &[(&[&str], TrialJudge)] = &[
     (&["no_result"], no_result::judge),
+    (&["server_ended"], server_ended::judge),
+    (&["server_replaced"], server_ended::judge_replaced),
     (&["no_answers"], no_result::judge_silence),
     (&["agent_missing"], agents::judge_missing),
     (&["agent_late"], agents::judge_late),
     (&["agent_doubt"], agents::judge_doubts),
     (&["agent_clock"], agents::judge_clock),
+    (&["agent_silent"], agents::judge_silent),
+    (&["made_again"], agents::judge_made_again),
     (&["wrong_answers"], wrong_answers::judge),
     (&["upstream_not_called", "upstream_called_more"], upstream_calls::judge),
     (&["outside_help"], outside_help::judge),
@@ -84,6 +92,7 @@ pub const TRIAL_JUDGES: &[(&[&str], TrialJudge)] = &[
     (&["cpu_missing"], outside_help::judge_missing),
     (&["unbilled"], outside_help::judge_unbilled),
     (&["errors"], errors::judge),
+    (&["redirects"], redirects::judge),
     (&["unanswered"], unanswered::judge),
     (&["rate_not_achieved"], rate_not_achieved::judge),
     (&["send_lag"], send_lag::judge),
@@ -99,10 +108,11 @@ pub const TRIAL_JUDGES: &[(&[&str], TrialJudge)] = &[
     (&["interrupted"], no_result::judge_interruption),
     (&["steal"], noisy_neighbour::judge_steal),
     (&["foreign_cpu"], noisy_neighbour::judge_foreign),
+    (&["server_not_measured"], noisy_neighbour::judge_unmeasured),
     (&["measured_apart"], measured_apart::judge),
     (&["no_steady_state"], no_steady_state::judge),
-    (&["slows_down"], slows_down::judge),
     (&["compiling"], compiling::judge),
+    (&["slows_down"], slows_down::judge),
     (&["bimodal"], bimodal::judge),
     (&["slow_connections"], slow_connections::judge),
     (&["stalls"], stalls::judge),
@@ -111,6 +121,7 @@ pub const TRIAL_JUDGES: &[(&[&str], TrialJudge)] = &[
     (&["answer_size"], answer_size::judge),
     (&["memory_grows"], memory_grows::judge),
     (&["logs_requests"], logs_requests::judge),
+    (&["workers_uneven"], workers_uneven::judge),
     (&["cores_unused"], cores_unused::judge),
     (&["listen_overflows"], listen_overflows::judge),
     (&["listen_queue"], listen_queue::judge),
@@ -123,6 +134,7 @@ pub const TRIAL_JUDGES: &[(&[&str], TrialJudge)] = &[
     (&["time_goes"], time_goes::judge),
     (&["headroom"], near_ceiling::judge_headroom),
     (&["unproved"], unproved::judge),
+    (&["proof_doubted"], unproved::judge_doubted),
 ];
 
 /// Every judge of a run: the names of its caveats, and the function.
@@ -141,6 +153,7 @@ pub fn judge_trial(record: &TrialRecord, context: &Context) -> Vec<Caveat> {
     let evidence = Evidence { record, context };
     let mut found: Vec<Caveat> =
         TRIAL_JUDGES.iter().filter_map(|(_, judge)| judge(&evidence)).collect();
+    server_ended::blame_nothing_else(&mut found);
     found.sort_by_key(|caveat| std::cmp::Reverse(caveat.severity));
     found
 }
@@ -197,7 +210,7 @@ mod tests {
     #[test]
     fn the_gravest_come_first() {
         let mut record = ExampleTrial::hello().generator_busy(0.97).build();
-        record.usage.as_mut().unwrap().listen_overflows = Some(3);
+        record.usage.as_mut().unwrap().listen_drops = Some(3);
         let found = judge_trial(&record, &Context::default());
         assert_eq!(
             (found[0].id.as_str(), found[1].id.as_str()),
@@ -209,7 +222,7 @@ mod tests {
     #[test]
     fn an_agent_judges_its_generator_and_not_the_load() {
         let mut record = ExampleTrial::hello().generator_busy(0.97).completed(0).build();
-        record.usage.as_mut().unwrap().listen_overflows = Some(3);
+        record.usage.as_mut().unwrap().listen_drops = Some(3);
         let found = judge_agent(&record, &Context::default());
         assert_eq!(found.iter().map(|one| one.id.as_str()).collect::<Vec<_>>(), ["generator_busy"]);
         let names = TRIAL_JUDGES.iter().flat_map(|(names, _)| names.iter());

@@ -22,7 +22,7 @@ const SLOWER: f64 = 0.75;
 pub struct Waiting {
     /// What a request takes alone, nanoseconds: the median, or the longest.
     pub alone_ns: u64,
-    /// The same under this load, nanoseconds: the median, or what the slowest quarter takes at
+    /// What it takes under this load, nanoseconds: the median, or what the slowest quarter takes at
     /// least.
     pub now_ns: u64,
     /// Whether only the slow ones are meant.

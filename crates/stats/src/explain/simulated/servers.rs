@@ -43,7 +43,7 @@ pub(super) fn slow_ones(every: u64, slow_ns: u64, fast_ns: u64) -> Truth {
     })
 }
 
-/// The same, with one in so many at random.
+/// All requests at the same time; one in so many, at random, takes long.
 pub(super) fn slow_at_random(every: f64, slow_ns: u64, fast_ns: u64) -> Truth {
     Truth::new(move || {
         Box::new(move |request: Request| {
