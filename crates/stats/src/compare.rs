@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use crate::bootstrap::Sample;
 use crate::cost::cpu_seconds_per_million;
 use crate::judge::repetitions;
-use crate::paired::Pairs;
+use crate::paired::{self, Pairs};
 use crate::quantile::median;
 use crate::ratio::{Ratio, ratio};
 use crate::summary::{goodput, with_chance};
@@ -68,6 +68,15 @@ impl Metric {
         matches!(self, Self::Goodput)
     }
 
+    /// A figure of slices ([`crate::rounds`]) in the unit of this metric: processor time is in
+    /// nanoseconds per answer there.
+    pub(crate) const fn in_its_unit(self, of_slices: f64) -> f64 {
+        match self {
+            Self::Cpu => of_slices / 1e3,
+            _ => of_slices,
+        }
+    }
+
     /// The figure of one trial as a whole.
     pub(crate) fn of(self, record: &TrialRecord) -> Option<Sample> {
         let load = record.load.as_ref()?;
@@ -96,15 +105,15 @@ impl Metric {
 pub struct Change {
     /// Which metric.
     pub metric: Metric,
-    /// A's median over trials.
+    /// A's level: within rounds the geometric mean over the rounds that both sides have, otherwise
+    /// the median over trials.
     pub a: Option<f64>,
-    /// B's median over trials.
+    /// B's level, likewise.
     pub b: Option<f64>,
-    /// B over A with its interval; `None` if the variation of a side is unknown.
+    /// B over A with its interval; `None` if the variation of a side is unknown. Its value is `b`
+    /// divided by `a`.
     pub ratio: Option<Ratio>,
-    /// Whether the ratio was taken within the rounds of one run, so that it is not the ratio of the
-    /// medians.
-    #[serde(default)]
+    /// Whether levels and ratio were taken within the rounds of one run.
     pub is_paired: bool,
 }
 
@@ -152,14 +161,17 @@ impl Judgement {
 }
 
 impl Change {
-    /// `B / A - 1`, within the common rounds if there are any; `None` if a side is unknown.
+    /// `B / A - 1`; `None` if a side is unknown.
     #[must_use]
     pub fn relative(&self) -> Option<f64> {
-        if let Some(ratio) = self.ratio.filter(|_| self.is_paired) {
-            return Some(ratio.value - 1.0);
-        }
         let (a, b) = (self.a?, self.b?);
         (a > 0.0).then(|| b / a - 1.0)
+    }
+
+    /// The 95 % interval of [`Self::relative`], in the same unit: -0.12 to -0.08.
+    #[must_use]
+    pub fn relative_interval(&self) -> Option<(f64, f64)> {
+        self.ratio.map(|ratio| (ratio.interval.low - 1.0, ratio.interval.high - 1.0))
     }
 
     /// The conclusion about the change.
@@ -285,10 +297,9 @@ pub(crate) fn change<R: Rng + ?Sized>(
     origin: Origin,
     rng: &mut R,
 ) -> Change {
-    let paired = match origin {
-        Origin::OneRun => Pairs::of(&[a, b], metric).ratio(1, 0),
-        Origin::TwoRuns => None,
-    };
+    if let Some(paired) = within_rounds(metric, a, b, origin) {
+        return paired;
+    }
     let of = |trials: &[&TrialRecord]| {
         trials.iter().filter_map(|record| metric.of(record)).collect::<Vec<Sample>>()
     };
@@ -299,9 +310,25 @@ pub(crate) fn change<R: Rng + ?Sized>(
         metric,
         a: centre(&a),
         b: centre(&b),
-        ratio: paired.or_else(|| ratio(&b, &a, rng)),
-        is_paired: paired.is_some(),
+        ratio: ratio(&b, &a, rng),
+        is_paired: false,
     }
+}
+
+/// The change within the rounds that both sides have; `None` if they share none, or the scatter of
+/// their ratio is unknown.
+fn within_rounds(
+    metric: Metric,
+    a: &[&TrialRecord],
+    b: &[&TrialRecord],
+    origin: Origin,
+) -> Option<Change> {
+    if origin == Origin::TwoRuns {
+        return None;
+    }
+    let ratio = Pairs::of(&[a, b], metric).ratio(1, 0)?;
+    let (a, b) = paired::levels(a, b, metric)?;
+    Some(Change { metric, a: Some(a), b: Some(b), ratio: Some(ratio), is_paired: true })
 }
 
 /// A difference between the two sides.
@@ -406,6 +433,14 @@ mod tests {
         let paired = of(Origin::OneRun);
         assert!(paired.is_paired && paired.judgement() == Judgement::Worse, "{paired:?}");
         assert!((paired.relative().unwrap() + 0.1).abs() < 0.02, "{paired:?}");
+        // Each metric's levels give its ratio, in the unit of the trials' own figures.
+        for change in &compare(&a, &b, Origin::OneRun, &mut Noise::new(4).0).targets[0].changes {
+            let Some(ratio) = change.ratio.filter(|_| change.is_paired) else { continue };
+            let (level, other) = (change.a.unwrap(), change.b.unwrap());
+            assert!((other / level / ratio.value - 1.0).abs() < 1e-9, "{change:?}");
+            let own = change.metric.of(&a[0]).unwrap().value;
+            assert!((0.5..2.0).contains(&(level / own)), "{change:?} beside {own}");
+        }
         let apart = of(Origin::TwoRuns);
         assert!(!apart.is_paired && apart.ratio != paired.ratio, "{apart:?}");
         // Trials without slices have no rounds.

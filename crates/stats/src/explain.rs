@@ -13,6 +13,7 @@ use std::borrow::Cow;
 
 use crate::bound::{Bound, cpu_bound, given_cores, services_bound, taken};
 use crate::cost::{cpu_seconds_per_million, joules_per_million, money_per_million};
+use crate::judge::answer::found;
 use crate::judge::inferred_concurrency::{at_a_time, limit as concurrency_limit};
 use crate::judge::{
     Context, Evidence, SHORTEST_USAGE_NS, generator_busy, near_ceiling, rate_not_achieved, stalls,
@@ -163,7 +164,7 @@ fn limit(evidence: &Evidence) -> (Limit, String) {
 
 fn by_generator(evidence: &Evidence) -> Option<(Limit, String)> {
     use pippin_model::caveat::Severity;
-    let caveat = [generator_busy::judge(evidence), near_ceiling::judge(evidence)]
+    let caveat = [found(generator_busy::judge(evidence)), near_ceiling::judge(evidence)]
         .into_iter()
         .flatten()
         .find(|caveat| caveat.severity == Severity::Invalid)?;
@@ -252,7 +253,7 @@ fn by_rate(evidence: &Evidence) -> Option<(Limit, String)> {
     let busy = busy.map_or(String::new(), |(cores, given)| {
         format!(" with {cores:.2} of its {} busy", processors(given))
     });
-    Some(match rate_not_achieved::judge(evidence) {
+    Some(match found(rate_not_achieved::judge(evidence)) {
         None => (
             Limit::NotSaturated,
             format!(

@@ -17,7 +17,7 @@ use crate::calm::SliceCounts;
 use crate::compare::Metric;
 use crate::criterion::RankedBy;
 use crate::interval::{Interval, median_interval};
-use crate::judge::{RunCaveats, repetitions};
+use crate::judge::{RunCaveats, is_replaced, judge_target, repetitions};
 use crate::paired;
 use crate::quantile::median;
 use crate::rank::{Better, RankInterval};
@@ -415,10 +415,13 @@ pub(crate) fn figure<R: Rng + ?Sized>(samples: &[Sample], rng: &mut R) -> Option
 /// Each name once, with the highest severity and the newest evidence of that severity.
 fn united(trials: &[&TrialRecord], run: &[Caveat]) -> Vec<CountedCaveat> {
     let mut found: Vec<CountedCaveat> = Vec::new();
+    let together = judge_target(trials);
     let of_trials = trials.iter().flat_map(|record| {
-        record.caveats.iter().map(|caveat| (caveat, Some(record.spec.repetition + 1)))
+        let own = record.caveats.iter().filter(|caveat| !is_replaced(record, &caveat.id));
+        own.map(|caveat| (caveat, Some(record.spec.repetition + 1)))
     });
-    for (caveat, repetition) in of_trials.chain(run.iter().map(|caveat| (caveat, None))) {
+    let of_all = together.iter().chain(run).map(|caveat| (caveat, None));
+    for (caveat, repetition) in of_trials.chain(of_all) {
         let place =
             found.iter().position(|known| known.caveat.id == caveat.id).unwrap_or_else(|| {
                 found.push(CountedCaveat {

@@ -7,7 +7,7 @@ use pippin_model::trial::{Step, TrialRecord};
 use pippin_model::units::format_ns;
 
 use super::DECIDED;
-use crate::judge::{Context, Evidence, noisy_neighbour};
+use crate::judge::host;
 use crate::objective::misses;
 use crate::quantile::median;
 use crate::steady::measured_windows;
@@ -70,11 +70,9 @@ impl Seen {
         if missed(record).is_empty() {
             return Some(Self::Held);
         }
-        let evidence = Evidence { record, context: &Context::default() };
         Some(Self::Missed {
             by_far: load.measured.throughput_per_s().unwrap_or(0.0) < BY_FAR * per_s,
-            disturbed: noisy_neighbour::judge_steal(&evidence).is_some()
-                || noisy_neighbour::judge_foreign(&evidence).is_some(),
+            disturbed: host::is_disturbed(&[record]),
         })
     }
 

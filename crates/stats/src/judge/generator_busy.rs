@@ -1,6 +1,7 @@
 //! INVALID: the generator was the bottleneck of a closed loop. SUSPECT: it was close to that.
-use pippin_model::caveat::{Caveat, Severity};
+use pippin_model::caveat::Severity;
 
+use crate::judge::answer::{Answer, Unknown};
 use crate::judge::evidence::{Evidence, caveat, percent};
 
 /// Above this, a closed loop measures the generator.
@@ -12,15 +13,21 @@ const SHORTEST_NS: u64 = 100_000_000;
 
 /// Whether the generator's busiest thread was busy for more than 95 % (80 %) of the time, not
 /// counting its polling for deadlines.
-pub fn judge(evidence: &Evidence) -> Option<Caveat> {
-    let load = evidence.load().filter(|load| load.measured.duration_ns >= SHORTEST_NS)?;
-    let share = load.generator.busiest_share(load.measured.duration_ns)?;
+pub fn judge(evidence: &Evidence) -> Answer {
+    let load = evidence.needs_load()?;
+    if load.measured.duration_ns < SHORTEST_NS {
+        return Err(Unknown::because(
+            "measured for less than 0.1 s, most of which opens connections",
+        ));
+    }
+    let share = load.generator.busiest_share(load.measured.duration_ns);
+    let share = share.ok_or_else(|| Unknown::because("its processor time is not known"))?;
     let (severity, limit) = if share > BOTTLENECK && evidence.is_closed_loop() {
         (Severity::Invalid, BOTTLENECK)
     } else if share > CLOSE {
         (Severity::Suspect, CLOSE)
     } else {
-        return None;
+        return Ok(None);
     };
     let seen = format!(
         "generator core {} busy over {:.1} s (limit {:.0} %)",
@@ -28,7 +35,7 @@ pub fn judge(evidence: &Evidence) -> Option<Caveat> {
         load.measured.duration_ns as f64 / 1e9,
         limit * 100.0
     );
-    Some(caveat(
+    Ok(Some(caveat(
         "generator_busy",
         severity,
         seen,
@@ -36,7 +43,7 @@ pub fn judge(evidence: &Evidence) -> Option<Caveat> {
             "give the generator more processors ({}): these figures depend on the generator as well as on the target",
             evidence.asked_by().more_processors()
         ),
-    ))
+    )))
 }
 
 #[cfg(test)]
