@@ -5,7 +5,8 @@
 mod caveats;
 mod links;
 mod map;
+mod nuget;
 mod pages;
 mod proofs;
-mod readme;
 mod slow;
+mod tables;

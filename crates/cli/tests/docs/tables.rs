@@ -1,18 +1,42 @@
-//! Compares README.md with plans, workloads and exit codes, and docs/targets.md with the manifests.
+//! Compares the pages with plans, workloads, commands, exit codes and manifests.
+use crate::nuget;
 use crate::pages::{assert_same, entries, named_in, root, rows, section, text, ticked, toml_names};
 use pippin_model::manifest::Manifest;
 use pippin_model::register::Register;
 use std::collections::BTreeSet;
 
-const PAGE: &str = "README.md";
+const PLANS: &str = "docs/plans.md";
+const COMMANDS: &str = "docs/commands.md";
 const TARGETS: &str = "docs/targets.md";
+
+#[test]
+fn the_readme_points_and_stays_short() {
+    let readme = text("README.md");
+    let lines = readme.lines().count();
+    assert!(lines <= 130, "README.md has {lines} lines; it points to pages in docs/");
+}
+
+/// The index of decisions has a row for each page.
+#[test]
+fn every_decision_is_in_the_index() {
+    const INDEX: &str = "docs/decisions/README.md";
+    let page = text(INDEX);
+    let lines: Vec<&str> = page.lines().collect();
+    let named = rows(&lines).into_iter().map(|cells| {
+        let (_, link) = cells[0].split_once("](").expect("a link");
+        link.trim_end_matches(')').to_string()
+    });
+    let mut real = entries("docs/decisions");
+    real.remove("README.md");
+    assert_same(INDEX, "the table", &named.collect(), &real);
+}
 
 #[test]
 fn every_plan_is_there_and_no_other() {
     assert_same(
-        PAGE,
+        PLANS,
         "## Plans",
-        &named_in(&section(&text(PAGE), "## Plans")),
+        &named_in(&section(&text(PLANS), "## Plans")),
         &toml_names("plans"),
     );
 }
@@ -20,15 +44,15 @@ fn every_plan_is_there_and_no_other() {
 #[test]
 fn every_workload_is_there_and_no_other() {
     assert_same(
-        PAGE,
+        PLANS,
         "## Workloads",
-        &named_in(&section(&text(PAGE), "## Workloads")),
+        &named_in(&section(&text(PLANS), "## Workloads")),
         &toml_names("workloads"),
     );
 }
 
 /// The manifests of all targets, by `language/name`.
-fn manifests() -> Vec<(String, Manifest)> {
+pub(crate) fn manifests() -> Vec<(String, Manifest)> {
     let mut found = Vec::new();
     for language in entries("targets") {
         if !root().join("targets").join(&language).is_dir() {
@@ -88,8 +112,8 @@ fn every_target_is_there_with_its_workloads_variants_and_routes() {
     }
 }
 
-/// What is fetched is what was chosen: wheels by their hashes, crates and packages of npm by their
-/// lock files. And no step keeps anything in the home folder.
+/// What is fetched is what was chosen: wheels by their hashes, crates and packages of npm and NuGet
+/// by their lock files. And no step keeps anything in the home folder.
 #[test]
 fn steps_fetch_what_was_chosen_and_keep_it_in_their_folder() {
     let mut fetching = 0;
@@ -106,6 +130,7 @@ fn steps_fetch_what_was_chosen_and_keep_it_in_their_folder() {
                 _ if (program == "pip" || has("pip")) && has("install") => has("--require-hashes"),
                 "cargo" => has("--locked"),
                 "npm" => has("ci"),
+                "dotnet" if !nuget::pinned(&id).is_empty() => has("-p:RestoreLockedMode=true"),
                 "cpanm" => env.is_some_and(|env| env.contains_key("PERL_CPANM_HOME")),
                 _ => continue,
             };
@@ -134,9 +159,9 @@ fn the_exit_codes_are_those_of_the_program() {
     let codes = source
         .lines()
         .filter_map(|line| line.strip_prefix("pub const ")?.split_once(" = ")?.1.strip_suffix(';'));
-    let page = text(PAGE);
+    let page = text(COMMANDS);
     assert_same(
-        PAGE,
+        COMMANDS,
         "## Exit codes",
         &named_in(&section(&page, "## Exit codes")),
         &codes.map(str::to_string).collect(),
@@ -158,8 +183,8 @@ fn every_command_is_named() {
         .filter(|name| !["", "help"].contains(name))
         .collect();
     assert!(commands.contains(&"run"), "no commands in: {help}");
-    let page = text(PAGE);
+    let page = text(COMMANDS);
     let missing: Vec<&&str> =
         commands.iter().filter(|name| !page.contains(&format!("pippin {name}"))).collect();
-    assert!(missing.is_empty(), "{PAGE} does not name the commands {missing:?}");
+    assert!(missing.is_empty(), "{COMMANDS} does not name the commands {missing:?}");
 }
