@@ -2,9 +2,9 @@
 //! with and without, in turn, on the same server. The figures are the engine's own CPU times of its
 //! threads.
 use clap::Args;
-use pippin_model::load_spec::{BodyCheck, Check, Connections, LoadSpec, Request, WarmUp};
+use pippin_model::load::{BodyCheck, Check, Connections, LoadSpec, Request, WarmUp};
 use pippin_reference::echo;
-use pippin_stats::quantile::median;
+use pippin_stats::series::quantile::median;
 use serde::Serialize;
 use std::net::SocketAddr;
 use std::path::PathBuf;

@@ -1,6 +1,6 @@
 //! A bare epoll client: the minimum cost of a closed loop. It counts bytes and parses nothing.
 use clap::Args;
-use pippin_model::histogram::Histogram;
+use pippin_model::result::histogram::Histogram;
 use socket2::{Domain, Socket, Type};
 use std::io::{ErrorKind, Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};

@@ -1,12 +1,12 @@
 //! Pippin's engine as a separate process.
 use clap::{Args, ValueEnum};
 use pippin_lab::trial::{Trial, Watch};
-use pippin_model::load_result::LoadResult;
-use pippin_model::load_spec::{
+use pippin_model::load::{
     Arrivals, BodyCheck, Check, Connections, IoChoice, LoadSpec, Protocol, Request, Schedule,
     StopRule,
 };
-use pippin_model::units::Spread;
+use pippin_model::result::LoadResult;
+use pippin_model::text::units::Spread;
 use std::net::{IpAddr, SocketAddr};
 
 use crate::figures::{Figures, Quantiles};

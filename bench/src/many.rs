@@ -1,7 +1,7 @@
 //! `pippin-bench many`: CPU time per request if all requests are different, compared in pairs with
 //! a load that repeats one request.
 use clap::Args;
-use pippin_model::load_spec::{IoChoice, LoadSpec, Request, Requests};
+use pippin_model::load::{IoChoice, LoadSpec, Request, Requests};
 use serde::Serialize;
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -126,7 +126,7 @@ fn print(io: &str, requests: u32, pairs: &[Pair]) {
         values.sort_by(f64::total_cmp);
         values
     };
-    let median = |of| pippin_stats::quantile::median(&sorted(of)).unwrap_or(f64::NAN);
+    let median = |of| pippin_stats::series::quantile::median(&sorted(of)).unwrap_or(f64::NAN);
     let ratios = sorted(Pair::ratio);
     println!(
         "{io:<9} one request {:.0} ns, {requests} requests {:.0} ns of CPU each: {:.3} (rounds {:.3} to {:.3})",

@@ -5,7 +5,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use pippin_lab::lifecycle::supervised::{Exit, Launch, Supervised, Used};
-use pippin_model::cpus::CpuSet;
+use pippin_model::plan::cpus::CpuSet;
 
 /// How a child ended, and its usage.
 #[derive(Debug)]

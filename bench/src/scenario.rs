@@ -28,7 +28,7 @@ pub struct Scenario {
 pub enum Serving {
     /// Answers `Hello World!` at once.
     Null,
-    /// The same, but the server stalls once in the middle for this long.
+    /// Like the scenario before, but the server stalls once in the middle for this long.
     Stall { stall_ms: u32 },
     /// Answers 20 bytes after 500 ms.
     Upstream,

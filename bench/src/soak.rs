@@ -9,7 +9,7 @@ mod flat;
 mod watched;
 
 use clap::Args;
-use pippin_model::units::{format_bytes, parse_duration_ns};
+use pippin_model::text::units::{format_bytes, parse_duration_ns};
 use pippin_reference::{device, null, socket};
 use pippin_store::Store;
 use serde::Serialize;

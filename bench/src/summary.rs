@@ -5,7 +5,7 @@
 //! from slow rounds, while both tools of one round mostly saw the same machine.
 use std::collections::BTreeMap;
 
-use pippin_stats::quantile::median;
+use pippin_stats::series::quantile::median;
 use serde::Serialize;
 
 use crate::figures::Figures;

@@ -191,7 +191,7 @@ fn cell(pairs: &[&Pair], quantile: impl Fn(&Quantiles) -> u64) -> Option<String>
     let median = |side: &dyn Fn(&Pair) -> Quantiles| {
         let values: Vec<f64> =
             pairs.iter().map(|pair| quantile(&side(pair)) as f64 / 1e3).collect();
-        pippin_stats::quantile::median(&values)
+        pippin_stats::series::quantile::median(&values)
     };
     Some(format!("{:.1} / {:.1}", median(&|pair| pair.wire)?, median(&|pair| pair.said)?))
 }

@@ -1,7 +1,7 @@
 //! How often each variation was told apart, as a table and as JSON.
-use pippin_model::units::counted;
+use pippin_model::text::units::counted;
 use pippin_stats::compare::Metric;
-use pippin_stats::quantile::median;
+use pippin_stats::series::quantile::median;
 use serde::Serialize;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};

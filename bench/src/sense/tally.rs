@@ -1,11 +1,11 @@
 //! Which targets were told apart in one run.
-use pippin_model::caveat::Verdict;
 use pippin_model::run::RunRecord;
 use pippin_model::trial::TrialRecord;
-use pippin_stats::calm::SliceCounts;
+use pippin_model::verdict::Verdict;
 use pippin_stats::compare::Metric;
-use pippin_stats::paired::Pairs;
 use pippin_stats::rank::told_apart;
+use pippin_stats::rounds::calm::SliceCounts;
+use pippin_stats::rounds::paired::Pairs;
 use serde::Serialize;
 
 use super::variations::VARIATIONS;

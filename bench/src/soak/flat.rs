@@ -1,6 +1,6 @@
 //! Whether memory and descriptors of a process stay constant.
-use pippin_stats::quantile::median;
-use pippin_stats::trend::trend;
+use pippin_stats::series::quantile::median;
+use pippin_stats::series::trend::trend;
 use serde::Serialize;
 
 /// The first part of a series is left out: threads, connections and buffers are still being

@@ -4,8 +4,8 @@ use clap::builder::styling::{AnsiColor, Styles};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueHint};
 use clap_complete::engine::{ArgValueCandidates, ArgValueCompleter};
-use pippin_model::gate::Gate;
-use pippin_model::units::Spread;
+use pippin_model::text::units::Spread;
+use pippin_model::verdict::gate::Gate;
 use pippin_report::form::{FORMS, Form};
 use std::path::PathBuf;
 

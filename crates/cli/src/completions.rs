@@ -4,7 +4,7 @@
 use clap_complete::engine::CompletionCandidate;
 use clap_complete::env::Shells;
 use pippin_lab::LabError;
-use pippin_lab::catalog::Catalog;
+use pippin_lab::target::catalog::Catalog;
 use pippin_model::plan::PlanOptions;
 use pippin_report::chart;
 use pippin_report::view::View;

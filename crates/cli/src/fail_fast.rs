@@ -1,7 +1,7 @@
 //! `--fail-fast`: ends a load whose gates cannot be passed any more.
-use pippin_lab::observer::{Event, Observer};
-use pippin_model::gate::Gate;
-use pippin_stats::lost::Course;
+use pippin_lab::run::observer::{Event, Observer};
+use pippin_model::verdict::gate::Gate;
+use pippin_stats::gate::lost::Course;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 

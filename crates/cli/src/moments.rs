@@ -1,10 +1,10 @@
 //! Turns the windows of a run into moments, for followers outside of the process.
-use pippin_lab::observer::Event;
+use pippin_lab::run::observer::Event;
 use pippin_lab::trial::unix_now_ns;
-use pippin_model::load_result::Window;
-use pippin_model::time_series::Moment;
+use pippin_model::host::usage::{Role, UsageSample};
+use pippin_model::result::Window;
+use pippin_model::result::time_series::Moment;
 use pippin_model::trial::TrialSpec;
-use pippin_model::usage::{Role, UsageSample};
 
 use crate::live::use_between;
 

@@ -1,5 +1,5 @@
 //! Where figures go during a load: `--timeseries`, `--otlp`.
-use pippin_lab::observer::Observer;
+use pippin_lab::run::observer::Observer;
 
 use crate::arguments::OutletArguments;
 use crate::exit::CliError;

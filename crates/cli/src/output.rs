@@ -6,7 +6,7 @@
 use std::fmt::Display;
 use std::io::{self, ErrorKind, Write};
 
-use pippin_model::printable::printable;
+use pippin_model::text::printable::printable;
 
 use crate::exit::{self, CliError};
 use crate::signals;
@@ -24,7 +24,7 @@ pub fn print(bytes: &[u8]) -> Result<u8, CliError> {
     }
 }
 
-/// The same without control characters, for text that may quote files and programs of others.
+/// Prints a text without control characters, for text that may quote files and programs of others.
 ///
 /// # Errors
 /// As [`print`].

@@ -1,10 +1,10 @@
 //! Progress on standard error: a live view on a terminal, plain lines elsewhere, nothing if the
 //! user wants it quiet.
-use pippin_lab::observer::Event;
-use pippin_model::load_result::Window;
+use pippin_lab::run::observer::Event;
+use pippin_model::result::Window;
 use pippin_model::target::TargetId;
+use pippin_model::text::units::{counted, format_count, format_ns};
 use pippin_model::trial::{Failure, Step, TrialRecord, TrialSpec};
-use pippin_model::units::{counted, format_count, format_ns};
 use pippin_store::Store;
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};

@@ -1,5 +1,5 @@
 //! `--otlp URL`: sends the figures of each window to a collector of OpenTelemetry during the load.
-use pippin_lab::observer::{Event, Observer};
+use pippin_lab::run::observer::{Event, Observer};
 use pippin_otlp::Exporter;
 use std::sync::{Mutex, PoisonError};
 

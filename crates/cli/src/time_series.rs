@@ -1,6 +1,6 @@
 //! `--timeseries FILE`: writes a line of JSON for each window of a load, during the load.
-use pippin_lab::observer::{Event, Observer};
-use pippin_model::time_series::Moment;
+use pippin_lab::run::observer::{Event, Observer};
+use pippin_model::result::time_series::Moment;
 use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};

@@ -1,9 +1,9 @@
 //! The values of flags: one parser for each kind of value. clap prints its error after the name of
 //! the flag.
-use pippin_model::load_spec::{IoChoice, ProxyHeader, WarmUp};
+use pippin_model::load::{IoChoice, ProxyHeader, WarmUp};
 use pippin_model::schedule::Stage;
-use pippin_model::stages;
-use pippin_model::units::{parse_bytes, parse_duration_ns, parse_scaled};
+use pippin_model::schedule::stages;
+use pippin_model::text::units::{parse_bytes, parse_duration_ns, parse_scaled};
 use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
 
@@ -30,12 +30,12 @@ pub fn time(text: &str) -> Result<Time, String> {
     match parse_duration_ns(&with_unit) {
         Ok(ns) => Ok(Time(ns)),
         Err(error) => {
-            Err(pippin_model::units::UnitError { text: text.into(), ..error }.to_string())
+            Err(pippin_model::text::units::UnitError { text: text.into(), ..error }.to_string())
         }
     }
 }
 
-/// The same, but longer than 0.
+/// A time that is longer than 0.
 pub fn length(text: &str) -> Result<Time, String> {
     match time(text)? {
         Time(0) => Err("must be longer than 0".into()),

@@ -9,11 +9,11 @@ use std::net::IpAddr;
 use std::sync::atomic::AtomicBool;
 
 use pippin_engine::{Control, run};
-use pippin_model::histogram::Histogram;
-use pippin_model::load_result::LoadResult;
-use pippin_model::load_spec::*;
-use pippin_model::tls::TlsSpec;
-use pippin_model::units::Spread;
+use pippin_model::load::tls::TlsSpec;
+use pippin_model::load::*;
+use pippin_model::result::LoadResult;
+use pippin_model::result::histogram::Histogram;
+use pippin_model::text::units::Spread;
 
 struct Arguments(HashMap<String, String>);
 

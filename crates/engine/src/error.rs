@@ -3,8 +3,8 @@ use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 
-use pippin_model::load_result::LoadResult;
-use pippin_model::load_spec::LoadSpec;
+use pippin_model::load::LoadSpec;
+use pippin_model::result::LoadResult;
 use pippin_model::schedule::Refusal;
 
 /// What may help against a handshake that fails.

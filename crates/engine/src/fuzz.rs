@@ -5,11 +5,11 @@
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::LazyLock;
 
-use pippin_model::load_spec::Protocol;
-use pippin_model::tls::TlsSpec;
+use pippin_model::load::Protocol;
+use pippin_model::load::tls::TlsSpec;
 
-use crate::http1::{DecodeError, Decoder, HeadCache, HeadInfo, Rules, Sink};
-pub use crate::http2::fuzz::{frames, hpack};
+use crate::protocol::http1::{DecodeError, Decoder, HeadCache, HeadInfo, Rules, Sink};
+pub use crate::protocol::http2::fuzz::{frames, hpack};
 use crate::tls::{Client, Session};
 
 /// The number of an outcome.

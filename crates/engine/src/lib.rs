@@ -10,57 +10,35 @@
 //! `drawn` anew. In a scenario each user has values and cookies of its own (`scenario`). The
 //! `coordinator` tells all workers when measuring starts and ends (`timeline`) and merges what they
 //! have counted.
-mod arrivals;
 pub mod blocking;
-mod check;
-mod clock;
-mod coordinator;
-mod counts;
-mod cpu;
-mod descriptors;
-mod drawn;
 mod error;
 #[cfg(feature = "fuzz")]
 pub mod fuzz;
-mod gate;
-pub mod http1;
-pub mod http2;
 mod io;
-mod outgoing;
 mod protocol;
-mod proxy_header;
-mod random;
-mod recorder;
-mod referee;
-mod result;
+mod record;
+mod request;
 mod run;
 mod scenario;
-mod stop;
-mod tally;
-mod timeline;
-mod timer;
+mod schedule;
+mod time;
 mod tls;
 mod transport;
-mod uncounted;
-mod users;
-mod validate;
-mod watchdog;
-pub mod websocket;
-mod wire;
 mod worker;
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use pippin_model::load_result::{LoadResult, Window};
-use pippin_model::load_spec::{Limits, LoadSpec, Protocol, Request};
-use pippin_model::tls::{Negotiated, TlsSpec};
+use pippin_model::load::tls::{Negotiated, TlsSpec};
+use pippin_model::load::{Limits, LoadSpec, Protocol, Request};
+use pippin_model::result::{LoadResult, Window};
 
 pub use blocking::Place;
 pub use error::{EngineError, Remedy};
-pub use gate::Gate;
-pub use referee::{Briefing, Exchange, Referee};
+pub use protocol::{http1, http2, websocket};
+pub use request::referee::{Briefing, Exchange, Referee};
+pub use run::gate::Gate;
 
 /// How the caller takes part in a load while it runs.
 pub struct Control<'a> {

@@ -15,7 +15,7 @@ mod patience;
 mod server;
 
 use pippin_engine::EngineError;
-use pippin_model::load_spec::{IoChoice, LoadSpec};
+use pippin_model::load::{IoChoice, LoadSpec};
 
 const IO: IoChoice = IoChoice::Auto;
 

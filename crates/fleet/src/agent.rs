@@ -2,7 +2,7 @@
 //! beats, and works for one coordinator at a time. If it hears nothing from that coordinator any
 //! more, it ends its work.
 use pippin_engine::Gate;
-use pippin_model::load_result::Window;
+use pippin_model::result::Window;
 use pippin_model::target::TargetId;
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};

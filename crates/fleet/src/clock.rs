@@ -1,5 +1,5 @@
 //! An agent's clock compared with the coordinator's: NTP's four time stamps over NATS.
-use pippin_model::agent::AgentClock;
+use pippin_model::trial::agent::AgentClock;
 use std::collections::VecDeque;
 use std::time::{SystemTime, UNIX_EPOCH};
 

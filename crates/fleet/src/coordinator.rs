@@ -1,8 +1,8 @@
 //! The member that distributes a load. It gathers agents, starts them at one instant, and takes
 //! their seconds and results. It only reacts to messages and time, and never blocks.
-use pippin_model::agent::AgentPart;
-use pippin_model::load_result::Window;
-use pippin_model::load_spec::{LoadSpec, Part};
+use pippin_model::load::{LoadSpec, Part};
+use pippin_model::result::Window;
+use pippin_model::trial::agent::AgentPart;
 use std::sync::mpsc::Sender;
 
 use crate::actor::{Actor, Outgoing, too_long};

@@ -1,13 +1,13 @@
 //! A fleet as a generator of the lab, and the process of an agent.
 use pippin_engine::{Briefing, Control, Referee};
 use pippin_lab::LabError;
-use pippin_lab::catalog::Catalog;
-use pippin_lab::generator::{Applied, Generator, NotApplied};
-use pippin_model::agent::AgentPart;
-use pippin_model::load_result::Window;
-use pippin_model::load_spec::{BodyCheck, LoadSpec, WarmUp};
+use pippin_lab::target::catalog::Catalog;
+use pippin_lab::trial::generator::{Applied, Generator, NotApplied};
+use pippin_model::load::{BodyCheck, LoadSpec, WarmUp};
+use pippin_model::result::Window;
 use pippin_model::run::Calibration;
-use pippin_model::units::counted;
+use pippin_model::text::units::counted;
+use pippin_model::trial::agent::AgentPart;
 use pippin_probe::RoleRoot;
 use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr};

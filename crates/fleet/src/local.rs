@@ -1,10 +1,10 @@
 //! A NATS server and agents as processes of this machine, for `--agents N` without a server.
 //! Supervisors start them, and end them together with this process, however it ends.
 use pippin_lab::LabError;
-use pippin_lab::environment;
+use pippin_lab::lifecycle::environment;
 use pippin_lab::lifecycle::port;
 use pippin_lab::lifecycle::supervised::{Launch, Supervised, own_program};
-use pippin_model::cpus::CpuSet;
+use pippin_model::plan::cpus::CpuSet;
 use pippin_probe::RoleRoot;
 use rand::TryRng;
 use std::fs::File;

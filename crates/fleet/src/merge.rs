@@ -1,6 +1,6 @@
 //! Merges the results of all agents into one, and their seconds into those of one load.
-use pippin_model::histogram::{Histogram, HistogramError};
-use pippin_model::load_result::{GeneratorUse, LoadResult, Phase, WarmUpResult, Window};
+use pippin_model::result::histogram::{Histogram, HistogramError};
+use pippin_model::result::{GeneratorUse, LoadResult, Phase, WarmUpResult, Window};
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::ops::Bound;

@@ -1,9 +1,9 @@
 //! The messages between coordinator and agents: JSON in an envelope that every version can read.
-use pippin_model::caveat::Caveat;
-use pippin_model::fingerprint::Fingerprint;
-use pippin_model::load_result::{LoadResult, Window};
-use pippin_model::load_spec::LoadSpec;
+use pippin_model::host::fingerprint::Fingerprint;
+use pippin_model::load::LoadSpec;
+use pippin_model::result::{LoadResult, Window};
 use pippin_model::target::TargetId;
+use pippin_model::verdict::Caveat;
 use serde::de::{DeserializeOwned, IgnoredAny};
 use serde::{Deserialize, Serialize};
 

@@ -1,5 +1,5 @@
 //! Which part of a load each agent takes.
-use pippin_model::load_spec::Part;
+use pippin_model::load::Part;
 
 /// The part of the agent with the highest ceiling has this width, so shares are exact to a
 /// hundredth of it.

@@ -1,12 +1,12 @@
 //! Many agents in one process that send the same messages as real ones but no load. They show what
 //! a fleet of this size costs its coordinator and its NATS server.
 use pippin_engine::Gate;
-use pippin_model::fingerprint::Fingerprint;
-use pippin_model::histogram::Histogram;
-use pippin_model::load_result::{
+use pippin_model::host::fingerprint::Fingerprint;
+use pippin_model::load::{LoadSpec, Part};
+use pippin_model::result::histogram::Histogram;
+use pippin_model::result::{
     GeneratorUse, LoadResult, Measured, Phase, StampCounts, WarmUpResult, Window, WindowHistograms,
 };
-use pippin_model::load_spec::{LoadSpec, Part};
 use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;

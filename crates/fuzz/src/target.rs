@@ -1,16 +1,16 @@
 //! The targets. Each takes any bytes and panics if something breaks its guarantees. It returns a
 //! number that stands for what was done with the bytes.
 use pippin_engine::fuzz;
-use pippin_model::file::FileError;
-use pippin_model::gate::Gate;
-use pippin_model::import::{Imported, access_log, curl, har};
-use pippin_model::manifest::Manifest;
-use pippin_model::objective::Objective;
 use pippin_model::plan::Plan;
-use pippin_model::plan_options::PlanOptions;
-use pippin_model::project::Project;
-use pippin_model::request_file::{self, Asked, Bodies, Format, WrongLine, json_lines};
-use pippin_model::units::{Spread, parse_bytes, parse_duration_ns, parse_percent};
+use pippin_model::plan::objective::Objective;
+use pippin_model::plan::plan_options::PlanOptions;
+use pippin_model::request::import::{Imported, access_log, curl, har};
+use pippin_model::request::request_file::{self, Asked, Bodies, Format, WrongLine, json_lines};
+use pippin_model::target::manifest::Manifest;
+use pippin_model::target::project::Project;
+use pippin_model::text::file::FileError;
+use pippin_model::text::units::{Spread, parse_bytes, parse_duration_ns, parse_percent};
+use pippin_model::verdict::gate::Gate;
 use pippin_model::workload::Workload;
 use pippin_reference::hostile::Speaks;
 use std::fs;

@@ -1,5 +1,5 @@
 //! What can go wrong in the lab, by who has to act.
-use pippin_model::file::{FileError, nearest};
+use pippin_model::text::file::{FileError, nearest};
 use pippin_model::trial::{Failure, Stage};
 
 /// An error of the lab.

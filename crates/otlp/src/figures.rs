@@ -2,7 +2,7 @@
 use opentelemetry::KeyValue;
 use opentelemetry::metrics::{Gauge, Meter, MeterProvider};
 use opentelemetry_sdk::metrics::SdkMeterProvider;
-use pippin_model::time_series::Moment;
+use pippin_model::result::time_series::Moment;
 
 /// A figure of a window; `None` if it is not known.
 type Of = fn(&Moment) -> Option<f64>;

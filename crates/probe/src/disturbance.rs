@@ -1,6 +1,6 @@
 //! How the host disturbed the processors of a measurement.
-use pippin_model::slice::SliceHost;
-use pippin_model::usage::Usage;
+use pippin_model::host::usage::Usage;
+use pippin_model::trial::slice::SliceHost;
 use std::collections::BTreeSet;
 
 /// How the host disturbed these processors (all, if the set is empty), as shares of their time.
@@ -43,7 +43,7 @@ pub fn of(usage: &Usage, processors: &BTreeSet<u32>, company_cores: f64) -> Slic
 #[cfg(test)]
 mod tests {
     use super::*;
-    use pippin_model::usage::{Role, RoleUse};
+    use pippin_model::host::usage::{Role, RoleUse};
     use std::collections::BTreeMap;
 
     /// Four processors; the target has number 0 and the generator number 1.

@@ -1,5 +1,5 @@
 //! The host of a run.
-use pippin_model::fingerprint::Fingerprint;
+use pippin_model::host::fingerprint::Fingerprint;
 
 use crate::cgroup;
 use crate::cpuinfo::parse_model;

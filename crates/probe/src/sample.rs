@@ -1,6 +1,6 @@
 //! One sample: what every role and the host have used so far.
-use pippin_model::cpus::CpuSet;
-use pippin_model::usage::{HostSample, Role, RoleSample, UsageSample};
+use pippin_model::host::usage::{HostSample, Role, RoleSample, UsageSample};
+use pippin_model::plan::cpus::CpuSet;
 use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
 

@@ -1,5 +1,5 @@
 //! A thread that samples at a steady pace.
-use pippin_model::usage::UsageSample;
+use pippin_model::host::usage::UsageSample;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, channel, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -37,8 +37,8 @@ impl Sampler {
         Self::resume(roots, TreeMemory::default(), every, cpu)
     }
 
-    /// The same with the memory of an earlier sampler of these roots, so that its counters continue
-    /// and nothing is read twice.
+    /// Starts a sampler with the memory of an earlier sampler of these roots, so that its counters
+    /// continue and nothing is read twice.
     ///
     /// # Errors
     /// As [`Self::start`].
@@ -97,7 +97,7 @@ impl Sampler {
         self.pause().0
     }
 
-    /// The same, but also returns the memory for [`Self::resume`].
+    /// Stops, and returns the samples and the memory for [`Self::resume`].
     #[must_use]
     pub fn pause(mut self) -> (Vec<UsageSample>, TreeMemory) {
         self.finish()

@@ -1,8 +1,8 @@
 //! Threads on processors that they were not given (sched_getaffinity(2)). A bound process passes
 //! its processors on to its threads and children. One that may use others has asked the kernel for
 //! them itself.
-use pippin_model::cpus::CpuSet;
-use pippin_model::outside::Stray;
+use pippin_model::plan::cpus::CpuSet;
+use pippin_model::trial::outside::Stray;
 
 use crate::kernel_files::KernelFiles;
 

@@ -1,7 +1,7 @@
 //! Which logical processors share a core or a cache (kernel
 //! `Documentation/admin-guide/cputopology.rst`,
 //! `Documentation/ABI/testing/sysfs-devices-system-cpu`).
-use pippin_model::cpus::CpuSet;
+use pippin_model::plan::cpus::CpuSet;
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::kernel_files::KernelFiles;

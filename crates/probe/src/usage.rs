@@ -1,6 +1,6 @@
 //! The usage between two instants: a pure function over samples.
-use pippin_model::outside;
-use pippin_model::usage::{HostSample, Role, RoleSample, RoleUse, Usage, UsageSample};
+use pippin_model::host::usage::{HostSample, Role, RoleSample, RoleUse, Usage, UsageSample};
+use pippin_model::trial::outside;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What every role and the host used from `from_ns` to `to_ns` (CLOCK_MONOTONIC). Counters are cut

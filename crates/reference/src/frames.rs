@@ -176,7 +176,7 @@ impl Server {
         })
     }
 
-    /// The same with settings that change nothing.
+    /// A server whose settings change nothing.
     ///
     /// # Errors
     /// If there is no port.

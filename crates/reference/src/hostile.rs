@@ -123,7 +123,7 @@ pub enum Act {
     Pause(u64),
     /// Closes in order, over TLS with close_notify, and waits for the client to leave.
     Close,
-    /// The same without close_notify.
+    /// Closes without close_notify.
     Cut,
     /// Resets the connection.
     Reset,

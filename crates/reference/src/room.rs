@@ -59,7 +59,7 @@ pub fn room(
     room_with_door(|_| Duration::ZERO, script)
 }
 
-/// The same; connection number `n`, from 0, waits so long until it is let in.
+/// A room with a door: connection number `n`, from 0, waits so long until it is let in.
 ///
 /// # Errors
 /// If there is no port.

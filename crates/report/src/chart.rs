@@ -33,7 +33,7 @@ mod sweep;
 mod throughput;
 
 use canvas::Form;
-use pippin_model::units::counted;
+use pippin_model::text::units::counted;
 use plot::Plot;
 use serde::Serialize;
 
@@ -74,7 +74,7 @@ pub struct Drawings {
 }
 
 impl Drawings {
-    /// The same chart in every form.
+    /// One chart in every form.
     #[must_use]
     pub fn by(draw: impl Fn(Form) -> String) -> Self {
         Self { wide: draw(Form::Wide), middle: draw(Form::Middle), narrow: draw(Form::Narrow) }
@@ -127,6 +127,6 @@ fn targets(count: usize) -> String {
 
 /// The name of a target, with a remark if it is INVALID.
 fn label(row: &Row) -> String {
-    let invalid = row.verdict == Some(pippin_model::caveat::Verdict::Invalid);
+    let invalid = row.verdict == Some(pippin_model::verdict::Verdict::Invalid);
     format!("{}{}", row.target, if invalid { " (INVALID)" } else { "" })
 }

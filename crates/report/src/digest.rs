@@ -1,5 +1,5 @@
 //! A short form of a run, for lists.
-use pippin_model::digest::{CalmSlices, RunDigest, TargetDigest};
+use pippin_model::run::digest::{CalmSlices, RunDigest, TargetDigest};
 
 use crate::view::View;
 use crate::view::row::Row;
@@ -52,8 +52,8 @@ fn spark(row: &Row) -> Vec<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use pippin_model::caveat::Verdict;
     use pippin_model::example::run as example;
+    use pippin_model::verdict::Verdict;
 
     #[test]
     fn a_digest_tells_who_may_lead_and_what_to_doubt() {

@@ -2,9 +2,9 @@
 pub mod junit;
 pub mod summary;
 
-use pippin_model::gate::Limit;
+use pippin_model::text::units::format_count;
 use pippin_model::trial::Step;
-use pippin_model::units::format_count;
+use pippin_model::verdict::gate::Limit;
 use pippin_stats::gate::{Outcome, Standing};
 
 /// One line for each gate of each target at each step. Targets are named if there are several.
@@ -54,7 +54,7 @@ fn found(outcome: &Outcome) -> String {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use pippin_model::gate::Gate;
+    use pippin_model::verdict::gate::Gate;
 
     /// Three outcomes: one passed, one failed, one may be chance.
     pub fn outcomes() -> Vec<Outcome> {

@@ -10,11 +10,11 @@ mod page;
 pub(crate) use page::commit;
 pub use page::{page, plans, support};
 
-use pippin_model::commit::Commit;
 use pippin_model::run::{HistoryPoint, RunHeader};
 use pippin_model::target::TargetId;
-use pippin_stats::changepoint::{ChangePoint, FEWEST_PER_SIDE, change_points};
-use pippin_stats::quantile::median;
+use pippin_model::target::commit::Commit;
+use pippin_stats::series::changepoint::{ChangePoint, FEWEST_PER_SIDE, change_points};
+use pippin_stats::series::quantile::median;
 use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use std::collections::BTreeMap;
@@ -189,7 +189,7 @@ impl History {
         format!("{}{quick}{part}", self.plan)
     }
 
-    /// The same as a part of a name, different for each history of a page: `hello-quick-2`.
+    /// This history as a part of a name, different for each history of a page: `hello-quick-2`.
     fn slug(&self) -> String {
         let quick = if self.quick { "-quick" } else { "" };
         let part = self.part.map_or(String::new(), |part| format!("-{part}"));
@@ -440,7 +440,7 @@ mod tests {
         let mut newest = pippin_model::example::run::hello().header;
         let (id, info) = newest.targets.iter_mut().next().unwrap();
         let target = id.to_string();
-        let support = |what: &str, until: &str| pippin_model::register::Support {
+        let support = |what: &str, until: &str| pippin_model::target::register::Support {
             what: what.into(),
             until: until.into(),
             source: "https://example.org".into(),

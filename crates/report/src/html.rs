@@ -24,10 +24,10 @@ mod theme;
 mod walks;
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
-use pippin_model::printable::{is_printable, printable};
 use pippin_model::run::RunState;
 use pippin_model::target::TargetId;
-use pippin_model::units::counted;
+use pippin_model::text::printable::{is_printable, printable};
+use pippin_model::text::units::counted;
 
 use crate::chart::{self, Chart};
 use crate::form::{Form, Write};

@@ -38,12 +38,12 @@ pub mod spoken;
 pub mod sweep;
 pub mod walks;
 
-use pippin_model::explained::Explained;
-use pippin_model::fingerprint::Fingerprint;
+use pippin_model::host::fingerprint::Fingerprint;
 use pippin_model::plan::Plan;
-use pippin_model::printable::make_printable;
 use pippin_model::run::{Calibration, RunRecord, TargetInfo};
 use pippin_model::target::TargetId;
+use pippin_model::text::printable::make_printable;
+use pippin_model::trial::explained::Explained;
 use pippin_model::workload::Workload;
 use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -137,7 +137,7 @@ impl View {
         view.printable()
     }
 
-    /// The same without control characters: others wrote the titles, versions, logs and so on. All
+    /// This view without control characters: others wrote the titles, versions, logs and so on. All
     /// forms are made from the view, so none of them has to do this.
     fn printable(self) -> Self {
         // This cannot fail: both directions are derived.

@@ -1,10 +1,10 @@
 //! Figures as people read them, with the units that all of Pippin uses.
-use pippin_model::caveat::Verdict;
-pub use pippin_model::units::format_whole as whole;
-use pippin_model::units::{format_bytes, format_count, format_ns};
+pub use pippin_model::text::units::format_whole as whole;
+use pippin_model::text::units::{format_bytes, format_count, format_ns};
+use pippin_model::verdict::Verdict;
 use pippin_stats::interval::Interval;
+use pippin_stats::interval::ratio::Ratio;
 use pippin_stats::rank::RankInterval;
-use pippin_stats::ratio::Ratio;
 
 /// The sign for an unknown figure.
 pub const UNKNOWN: &str = "–";

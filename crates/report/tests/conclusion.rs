@@ -1,11 +1,11 @@
 //! The conclusion on top of every form, against records whose truth is known.
 #![allow(clippy::unwrap_used, clippy::expect_used)] // unwrap is how a test fails
-use pippin_model::caveat::{Severity, Verdict};
 use pippin_model::example::slices::Rounds;
 use pippin_model::example::{ExampleTrial, caveat, run as example};
 use pippin_model::run::RunRecord;
 use pippin_model::target::TargetId;
 use pippin_model::trial::TrialRecord;
+use pippin_model::verdict::{Severity, Verdict};
 use pippin_report::form::markdown;
 use pippin_report::html;
 use pippin_report::terminal::{Style, table};

@@ -10,7 +10,7 @@ use pippin_report::view::View;
 
 /// Everything that could end a cell, begin markup, or be read as a formula.
 const ODD: &str = "a | b || *c* _d_ `e` [f](http://g/) ~~h~~ <b>i</b> &amp; $j$ k\\ \n| l |\n# m";
-/// The same on one line, as it must be read.
+/// That text on one line, as it must be read.
 const READ: &str = "a | b || *c* _d_ `e` [f](http://g/) ~~h~~ <b>i</b> &amp; $j$ k\\  | l | # m";
 
 /// What a text has, once it is read.

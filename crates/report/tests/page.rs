@@ -1,11 +1,11 @@
 //! The page holds all it shows, says it in words too, and lets nothing of a target's log become
 //! markup.
 #![allow(clippy::unwrap_used, clippy::expect_used)] // unwrap is how a test fails
-use pippin_model::agent::{AgentClock, AgentPart};
-use pippin_model::conformance::{Conformance, Level};
 use pippin_model::example::run as example;
-use pippin_model::load_spec::Part;
+use pippin_model::load::Part;
 use pippin_model::run::RunRecord;
+use pippin_model::target::conformance::{Conformance, Level};
+use pippin_model::trial::agent::{AgentClock, AgentPart};
 use pippin_report::html;
 use pippin_report::view::View;
 use std::path::Path;

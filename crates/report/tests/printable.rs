@@ -2,8 +2,8 @@
 //! it, and no form breaks on it.
 #![allow(clippy::unwrap_used)] // unwrap is how a test fails
 use pippin_model::example::run as example;
-use pippin_model::printable::is_printable;
 use pippin_model::run::RunRecord;
+use pippin_model::text::printable::is_printable;
 use pippin_model::trial::{Failure, Stage};
 use pippin_report::form::svg::Ground;
 use pippin_report::form::{csv, json, markdown, prometheus, svg};

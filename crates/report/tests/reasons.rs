@@ -1,9 +1,9 @@
 //! Why a row is INVALID: which repetitions of how many, in every form that people read.
 #![allow(clippy::unwrap_used, clippy::expect_used)] // unwrap is how a test fails
-use pippin_model::caveat::{Caveat, Severity, Verdict};
 use pippin_model::example::run as example;
 use pippin_model::run::RunRecord;
 use pippin_model::trial::{Failure, Stage, TrialRecord};
+use pippin_model::verdict::{Caveat, Severity, Verdict};
 use pippin_report::form::{json, markdown};
 use pippin_report::html;
 use pippin_report::terminal::{Style, table};

@@ -1,13 +1,13 @@
 //! Two or more runs side by side.
 use maud::{Markup, html};
-use pippin_model::caveat::Verdict;
 use pippin_model::run::RunRecord;
 use pippin_model::trial::Step;
+use pippin_model::verdict::Verdict;
 use pippin_report::words;
+use pippin_stats::compare::unfinished::Unfinished;
 use pippin_stats::compare::{
     Change, Comparison, Difference, Metric, Origin, TargetChange, compare, differences,
 };
-use pippin_stats::unfinished::Unfinished;
 use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 

@@ -42,7 +42,7 @@ pub fn body(target: &str, points: &[HistoryPoint], notes: &[String], page: u64) 
 mod tests {
     use super::*;
     use crate::page::page;
-    use pippin_model::commit::Commit;
+    use pippin_model::target::commit::Commit;
 
     const HOUR_NS: u64 = 3_600_000_000_000;
 

@@ -1,7 +1,7 @@
 //! Targets over plans: the possible ranks of each target in the newest finished run of every plan.
 use maud::{Markup, html};
-use pippin_model::caveat::Verdict;
-use pippin_model::digest::TargetDigest;
+use pippin_model::run::digest::TargetDigest;
+use pippin_model::verdict::Verdict;
 use pippin_report::words;
 use pippin_stats::rank::RankInterval;
 use pippin_store::listing::PlanLeader;
@@ -110,7 +110,7 @@ fn cell(place: Option<&TargetDigest>) -> Markup {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use pippin_model::digest::RunDigest;
+    use pippin_model::run::digest::RunDigest;
 
     fn plan(name: &str, targets: &[(&str, Option<(u32, u32)>)]) -> PlanLeader {
         let target = |(name, ranks): &(&str, Option<(u32, u32)>)| TargetDigest {

@@ -110,7 +110,7 @@ impl Server {
         })
     }
 
-    /// The same server with other limits.
+    /// This server with other limits.
     #[must_use]
     pub const fn with_limits(mut self, limits: Limits) -> Self {
         self.limits = limits;

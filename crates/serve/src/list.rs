@@ -1,10 +1,10 @@
 //! Runs with filter and search, a page at a time.
 use maud::{Markup, html};
-use pippin_model::caveat::Verdict;
-use pippin_model::digest::{CalmSlices, RunDigest};
-use pippin_model::live::LiveRun;
 use pippin_model::run::RunState;
-use pippin_model::units::format_whole;
+use pippin_model::run::digest::{CalmSlices, RunDigest};
+use pippin_model::run::live::LiveRun;
+use pippin_model::text::units::format_whole;
+use pippin_model::verdict::Verdict;
 use pippin_report::html::badge;
 use pippin_report::words;
 use pippin_store::listing::{Choices, ListedRun, RunFilter, RunPage};
@@ -60,7 +60,7 @@ const STATES: [RunState; 5] = [
 const VERDICTS: [Verdict; 3] = [Verdict::Valid, Verdict::Suspect, Verdict::Invalid];
 
 impl Filter {
-    /// The same filter for the store.
+    /// This filter for the store.
     ///
     /// # Errors
     /// If a day, a state or a verdict is not valid.
@@ -127,7 +127,7 @@ pub fn body(
 }
 
 fn counted(runs: u64) -> String {
-    pippin_model::units::counted(runs, "run")
+    pippin_model::text::units::counted(runs, "run")
 }
 
 fn form(filter: &Filter, choices: &Choices) -> Markup {
@@ -250,7 +250,7 @@ fn spark(values: &[f64]) -> Markup {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use pippin_model::digest::TargetDigest;
+    use pippin_model::run::digest::TargetDigest;
 
     #[test]
     fn a_filter_is_checked_before_it_is_asked() {

@@ -1,10 +1,10 @@
 //! Runs under way: what they do, their progress, and what is still to come.
 use maud::{Markup, PreEscaped, html};
-use pippin_model::caveat::Verdict;
-use pippin_model::live::{
+use pippin_model::host::usage::Role;
+use pippin_model::run::live::{
     LiveFinished, LiveOverall, LiveQueued, LiveRun, LiveSecond, LiveTrial, LiveUse,
 };
-use pippin_model::usage::Role;
+use pippin_model::verdict::Verdict;
 use pippin_report::html::figure;
 use pippin_report::words;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -231,7 +231,7 @@ fn queued(trials: &[LiveQueued]) -> Markup {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use pippin_model::live::ProcessName;
+    use pippin_model::run::live::ProcessName;
 
     fn second(from_s: i64, rate: f64, errors: u64) -> LiveSecond {
         LiveSecond {

@@ -1,5 +1,5 @@
 //! The charts of a trial under way: those of the report, as far as their figures are known.
-use pippin_model::live::{LiveSecond, LiveTrial};
+use pippin_model::run::live::{LiveSecond, LiveTrial};
 use pippin_report::chart::axis::{self, Axis};
 use pippin_report::chart::canvas::{Form, Line, lines};
 use pippin_report::chart::palette::{Stroke, series};

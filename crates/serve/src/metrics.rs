@@ -1,6 +1,6 @@
 //! `/metrics`: the runs under way in Prometheus' text format. Unknown figures are left out.
-use pippin_model::live::{LiveOverall, LiveRun, LiveSecond, LiveTrial};
-use pippin_model::usage::Role;
+use pippin_model::host::usage::Role;
+use pippin_model::run::live::{LiveOverall, LiveRun, LiveSecond, LiveTrial};
 use pippin_report::exposition::{GAUGE, Sample, write};
 
 /// A metric of each run.

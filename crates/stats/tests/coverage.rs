@@ -5,9 +5,9 @@
 //! 1,000 runs (a standard deviation of 0.7 % at 95 %), and for the coverage that the method loses
 //! with few trials. `cargo test -p pippin-stats --test coverage -- --nocapture` prints the figures.
 #![allow(clippy::print_stdout)] // the figures, for readers of the test's output
-use pippin_stats::bootstrap::Sample;
+use pippin_stats::interval::bootstrap::Sample;
 use pippin_stats::interval::median_interval_of;
-use pippin_stats::ratio::ratio_of;
+use pippin_stats::interval::ratio::ratio_of;
 use rand::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 

@@ -7,11 +7,11 @@
 #![allow(clippy::unwrap_used)] // a failure here is the test's message
 use pippin_model::example::ExampleTrial;
 use pippin_model::example::slices::Rounds;
-use pippin_model::slice::Slice;
 use pippin_model::trial::TrialRecord;
+use pippin_model::trial::slice::Slice;
 use pippin_stats::compare::Metric;
-use pippin_stats::paired::Pairs;
 use pippin_stats::rank::{Better, rank_intervals};
+use pippin_stats::rounds::paired::Pairs;
 use rand::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
@@ -22,8 +22,8 @@ const TRUTH: f64 = 1.1;
 /// The number of repetitions without stopping, as in plans.
 const REPETITIONS: usize = 3;
 /// With stopping, repetitions are made until all intervals of the ratio are narrower than
-/// `PRECISION`, as in `pippin_stats::sequential`.
-const FEWEST: usize = pippin_stats::sequential::FEWEST_REPETITIONS as usize;
+/// `PRECISION`, as in `pippin_stats::rank::sequential`.
+const FEWEST: usize = pippin_stats::rank::sequential::FEWEST_REPETITIONS as usize;
 const MOST: usize = 6;
 const PRECISION: f64 = 0.05;
 

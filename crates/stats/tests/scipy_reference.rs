@@ -2,12 +2,12 @@
 //! the output of `scipy_reference.py` with its data. The head of that script says how to regenerate
 //! it.
 #![allow(clippy::unwrap_used)] // a failure here is the test's message
-use pippin_stats::bootstrap::Sample;
+use pippin_stats::interval::bootstrap::Sample;
 use pippin_stats::interval::{Interval, median_interval_of};
-use pippin_stats::knee::knee;
-use pippin_stats::quantile::{quantile, variance};
-use pippin_stats::trend::trend;
-use pippin_stats::usl::{Point, fit};
+use pippin_stats::scalability::knee::knee;
+use pippin_stats::scalability::usl::{Point, fit};
+use pippin_stats::series::quantile::{quantile, variance};
+use pippin_stats::series::trend::trend;
 use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use serde_json::Value;

@@ -3,12 +3,12 @@
 //! it is kept, so that you can try `pippin --store FILE` on it, and time the list in the browser
 //! (docs/decisions/digests.md).
 #![allow(clippy::print_stdout, clippy::print_stderr)] // an example, not a part of the program
-use pippin_model::caveat::Verdict;
-use pippin_model::commit::Commit;
-use pippin_model::digest::{CalmSlices, RunDigest, TargetDigest};
 use pippin_model::example::run::hello;
-use pippin_model::manifest::Manifest;
+use pippin_model::run::digest::{CalmSlices, RunDigest, TargetDigest};
 use pippin_model::run::{RunHeader, RunRecord, RunState};
+use pippin_model::target::commit::Commit;
+use pippin_model::target::manifest::Manifest;
+use pippin_model::verdict::Verdict;
 use pippin_store::Store;
 use pippin_store::listing::RunFilter;
 use rusqlite::{Connection, Transaction, params};

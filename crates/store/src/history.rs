@@ -1,10 +1,10 @@
 //! Histories: the trials of a target over all runs. They come from an index of `trials` and from
 //! rows of `run_targets`, which copy what a header says of a target. Only where such a row is
 //! missing, the header itself is read.
-use pippin_model::commit::Commit;
-use pippin_model::comparable;
+use pippin_model::run::comparable;
 use pippin_model::run::{HistoryPoint, RunHeader};
 use pippin_model::target::TargetId;
+use pippin_model::target::commit::Commit;
 use rusqlite::{Connection, OptionalExtension, Row, Transaction, params};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, PoisonError};
@@ -139,7 +139,8 @@ fn kept(row: &Row<'_>, run: &str) -> rusqlite::Result<Option<OfRun>> {
     }))
 }
 
-/// The same from the run and its header. Unreadable headers are only comparable with each other.
+/// What histories need to know, from the run and its header. Unreadable headers are only comparable
+/// with each other.
 fn from_header(connection: &Connection, run: &str, target: &str) -> rusqlite::Result<OfRun> {
     let mut statement = connection
         .prepare_cached("SELECT started_unix_ns, plan, quick, header FROM runs WHERE id = ?1")?;
@@ -166,8 +167,8 @@ fn from_header(connection: &Connection, run: &str, target: &str) -> rusqlite::Re
 pub(crate) struct OwnKeys(Mutex<BTreeSet<String>>);
 
 impl OwnKeys {
-    /// Whether this version of Pippin makes the keys of all these points. It reads the header of one
-    /// run for each new key. A key of another version would begin a history of its own.
+    /// Whether this version of Pippin makes the keys of all these points. It reads the header of
+    /// one run for each new key. A key of another version would begin a history of its own.
     fn include(&self, connection: &Connection, points: &[HistoryPoint]) -> rusqlite::Result<bool> {
         let seen = self.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let one_of_each: BTreeMap<&str, &str> = points

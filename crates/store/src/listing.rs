@@ -1,7 +1,7 @@
 //! Runs in lists: filtered, in pages, with their digests. Nothing here reads a header or a record,
 //! so that even ten thousand runs are listed quickly.
-use pippin_model::digest::RunDigest;
 use pippin_model::run::RunState;
+use pippin_model::run::digest::RunDigest;
 use rusqlite::types::Value;
 use rusqlite::{OptionalExtension, Row, params, params_from_iter};
 

@@ -1,7 +1,7 @@
 //! The state of runs under way: a small file for each, beside the database. It is not part of the
 //! database, because nothing of it must survive, and syncing a database to disk each second would
 //! disturb the measurement (docs/decisions/live-file.md).
-use pippin_model::live::{LiveRun, ProcessName};
+use pippin_model::run::live::{LiveRun, ProcessName};
 use pippin_probe::process::parse_process_stat;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -197,8 +197,8 @@ mod tests {
     /// what_a_write_costs --nocapture`.
     #[test]
     fn what_a_write_costs() {
-        use pippin_model::caveat::Verdict;
-        use pippin_model::live::{LiveFinished, LiveSecond, LiveTrial};
+        use pippin_model::run::live::{LiveFinished, LiveSecond, LiveTrial};
+        use pippin_model::verdict::Verdict;
         let folder = tempfile::tempdir().unwrap();
         let store = Store::open(&folder.path().join("p.db")).unwrap();
         let file = store.live_file("a").unwrap();

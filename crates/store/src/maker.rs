@@ -1,5 +1,5 @@
 //! The process that makes a run, so that a run is not shown as running after its process is gone.
-use pippin_model::live::ProcessName;
+use pippin_model::run::live::ProcessName;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 

@@ -84,7 +84,7 @@ fn add_answered(measured: &mut Value) {
 }
 
 /// Since this version, profiles are flat, and trials hold the load that the generator was given.
-/// The older form can still be read (`pippin_model::profile`), so nothing is rewritten. The version
+/// The older form can still be read (`pippin_model::plan::profile`), so nothing is rewritten. The version
 /// tells an older Pippin that it cannot read new runs.
 const fn flat_profiles(_: &Transaction<'_>) -> rusqlite::Result<()> {
     Ok(())

@@ -6,9 +6,9 @@
 //! is torn, only that transaction is lost. The test starts itself as the writer.
 #![allow(clippy::unwrap_used)] // helpers of tests are tests too
 #![allow(clippy::print_stdout)] // how the two processes of the test speak
-use pippin_model::draw::Draw;
 use pippin_model::example::run::hello;
 use pippin_model::trial::TrialRecord;
+use pippin_model::workload::draw::Draw;
 use pippin_store::Store;
 use std::fs;
 use std::io::{BufRead, BufReader};

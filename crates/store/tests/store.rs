@@ -1,10 +1,10 @@
 //! The store on real files: older, newer, foreign and damaged databases, and work that must not
 //! depend on their size.
 #![allow(clippy::unwrap_used)] // helpers of tests are tests too
-use pippin_model::caveat::Verdict;
-use pippin_model::digest::{RunDigest, TargetDigest};
 use pippin_model::example::run::hello;
 use pippin_model::run::RunState;
+use pippin_model::run::digest::{RunDigest, TargetDigest};
+use pippin_model::verdict::Verdict;
 use pippin_store::listing::RunFilter;
 use pippin_store::{Store, StoreError};
 use rusqlite::Connection;

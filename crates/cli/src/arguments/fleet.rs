@@ -1,6 +1,6 @@
 //! The flags of `pippin agent`, and the flags of other commands that let a fleet apply their loads.
 use clap::{Args, ValueHint};
-use pippin_model::cpus::CpuSet;
+use pippin_model::plan::cpus::CpuSet;
 use std::path::PathBuf;
 
 use crate::values::{self, Time};

@@ -1,10 +1,10 @@
 //! The flags of `pippin load`. Those about requests, TLS and the plain shapes of load are groups
 //! that other loading commands share.
 use clap::{Args, ValueHint};
-use pippin_model::cpus::CpuSet;
-use pippin_model::load_spec::WarmUp;
-use pippin_model::objective::Objective;
-use pippin_model::units::Spread;
+use pippin_model::load::WarmUp;
+use pippin_model::plan::cpus::CpuSet;
+use pippin_model::plan::objective::Objective;
+use pippin_model::text::units::Spread;
 use std::path::PathBuf;
 
 use super::message::MessageArguments;

@@ -2,7 +2,7 @@
 use pippin_fleet::agent::Policy;
 use pippin_fleet::fleet::{AgentSettings, Duty, serve};
 use pippin_lab::lifecycle::{affinity, port};
-use pippin_model::cpus::CpuSet;
+use pippin_model::plan::cpus::CpuSet;
 use pippin_store::Store;
 
 use super::{Shared, catalog, fleet, place};

@@ -1,10 +1,10 @@
 //! `pippin calibrate`
-use pippin_lab::calibrate::Calibrator;
+use pippin_lab::host::calibrate::Calibrator;
 use pippin_lab::lifecycle::affinity;
-use pippin_model::cpus::CpuSplit;
-use pippin_model::load_result::LoadResult;
+use pippin_model::plan::cpus::CpuSplit;
+use pippin_model::result::LoadResult;
 use pippin_model::run::Calibration;
-use pippin_model::units::{counted, format_bytes, format_count, format_ns};
+use pippin_model::text::units::{counted, format_bytes, format_count, format_ns};
 use std::path::Path;
 use std::time::Duration;
 

@@ -1,9 +1,9 @@
 //! `pippin compare`
 use clap::Args as _;
-use pippin_lab::revision::Repository;
+use pippin_lab::target::revision::Repository;
 use pippin_model::run::RunRecord;
+use pippin_stats::compare::unfinished::Unfinished;
 use pippin_stats::compare::{Difference, Origin, compare, differences};
-use pippin_stats::unfinished::Unfinished;
 use pippin_store::StoreError;
 use std::path::Path;
 

@@ -1,7 +1,7 @@
 //! `pippin compare A B --target TARGET --plan PLAN`: one target from two branches, measured as two
 //! targets of one interleaved run.
-use pippin_lab::catalog::Catalog;
-use pippin_lab::revision::{Repository, Revision};
+use pippin_lab::target::catalog::Catalog;
+use pippin_lab::target::revision::{Repository, Revision};
 use pippin_model::plan::PlanOptions;
 use pippin_model::run::{RunRecord, RunState};
 use pippin_model::target::TargetId;

@@ -1,10 +1,10 @@
 //! `pippin compare URL URL`, `--command ... --command ...`, `--image ...`: servers from the command
 //! line, measured as targets of one interleaved run.
-use pippin_lab::ad_hoc;
-use pippin_lab::address::Url;
-use pippin_lab::container::{self, Image};
+use pippin_lab::load::address::Url;
+use pippin_lab::target::ad_hoc;
+use pippin_lab::target::container::{self, Image};
 use pippin_lab::target::{Listening, Target};
-use pippin_model::load_spec::{LoadSpec, Request};
+use pippin_model::load::{LoadSpec, Request};
 use pippin_model::run::{RunRecord, RunState};
 use pippin_model::target::TargetId;
 use pippin_model::workload::Workload;

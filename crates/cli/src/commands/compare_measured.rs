@@ -1,5 +1,5 @@
 //! What comparisons share that measure both sides now, as targets of one run.
-use pippin_lab::revision::Revision;
+use pippin_lab::target::revision::Revision;
 use pippin_model::run::RunRecord;
 use pippin_model::target::TargetId;
 use pippin_model::trial::TrialRecord;

@@ -1,13 +1,13 @@
 //! `pippin compare main HEAD` in a repository with a project file: its targets in two revisions,
 //! each in a git worktree, measured as targets of one interleaved run.
-use pippin_lab::place::Place;
-use pippin_lab::project::of as prepared;
-use pippin_lab::revision::{Repository, Revision, Worktree};
 use pippin_lab::target::Target;
+use pippin_lab::target::place::Place;
+use pippin_lab::target::project::of as prepared;
+use pippin_lab::target::revision::{Repository, Revision, Worktree};
 use pippin_model::plan::{Plan, PlanOptions};
-use pippin_model::project::{FILE, How, Project, ProjectTarget};
 use pippin_model::run::{RunRecord, RunState};
 use pippin_model::target::TargetId;
+use pippin_model::target::project::{FILE, How, Project, ProjectTarget};
 use pippin_report::view::View;
 use pippin_stats::compare::{Comparison, Origin, compare};
 use std::slice;

@@ -1,12 +1,12 @@
 //! The table of a comparison, and the conclusions: which gates failed, which sides are INVALID.
-use pippin_model::caveat::Verdict;
-use pippin_model::gate::Condition;
 use pippin_model::target::TargetId;
+use pippin_model::text::units::{format_bytes, format_count, format_ns};
 use pippin_model::trial::{Step, TrialRecord};
-use pippin_model::units::{format_bytes, format_count, format_ns};
+use pippin_model::verdict::Verdict;
+use pippin_model::verdict::gate::Condition;
+use pippin_stats::compare::unfinished::Unfinished;
 use pippin_stats::compare::{Change, Comparison, Difference, Metric, Origin, TargetChange};
 use pippin_stats::gate::{Bases, Outcome, judge};
-use pippin_stats::unfinished::Unfinished;
 
 use super::gates::{Told, seeded, tell};
 use super::print_text;
@@ -186,9 +186,9 @@ fn in_units(metric: Metric, value: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use pippin_stats::bootstrap::Basis;
     use pippin_stats::interval::Interval;
-    use pippin_stats::ratio::Ratio;
+    use pippin_stats::interval::bootstrap::Basis;
+    use pippin_stats::interval::ratio::Ratio;
 
     fn sides(b_verdict: Verdict) -> Sides {
         let ratio = Ratio {

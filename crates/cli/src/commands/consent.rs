@@ -1,9 +1,9 @@
 //! Asks before anything is installed: other people wrote the install steps of targets, and they run
 //! with the user's rights.
-use pippin_lab::catalog::{Catalog, Target};
 use pippin_lab::install::{self, apt};
 use pippin_lab::services::postgres;
 use pippin_lab::target::Kind;
+use pippin_lab::target::catalog::{Catalog, Target};
 use pippin_model::target::TargetId;
 use pippin_model::workload::Service;
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,6 +1,6 @@
 //! `pippin device-plan`
-use pippin_model::units::{format_bytes, format_count, parse_bytes};
-use pippin_stats::device_plan::{DevicePlan, Machine, Measured, plan};
+use pippin_model::text::units::{format_bytes, format_count, parse_bytes};
+use pippin_stats::scalability::device_plan::{DevicePlan, Machine, Measured, plan};
 
 use super::{Shared, print, print_text};
 use crate::arguments::DevicePlanArguments;

@@ -1,7 +1,7 @@
 //! `pippin doctor`
 use pippin_lab::LabError;
-use pippin_lab::catalog::Catalog;
-use pippin_lab::demand;
+use pippin_lab::host::demand;
+use pippin_lab::target::catalog::Catalog;
 use pippin_model::plan::{Plan, PlanOptions};
 use pippin_probe::doctor::{self, Finding, Severity, fix};
 

@@ -5,8 +5,8 @@ use pippin_fleet::fleet::{Fleet, FleetSettings, splits};
 use pippin_fleet::local::{Local, LocalSettings};
 use pippin_fleet::nats::Nats;
 use pippin_lab::lifecycle::affinity;
-use pippin_model::cpus::CpuSet;
-use pippin_model::units::{counted, format_count};
+use pippin_model::plan::cpus::CpuSet;
+use pippin_model::text::units::{counted, format_count};
 
 use super::Shared;
 use crate::arguments::{FleetArguments, NatsArguments};

@@ -1,9 +1,9 @@
 //! Gates of `run`, `load` and `compare`: the bases they compare with, their outcomes, and the files
 //! that report them.
-use pippin_model::gate::{Condition, Gate, Limit};
 use pippin_model::run::RunRecord;
 use pippin_model::target::TargetId;
 use pippin_model::trial::{Step, TrialRecord};
+use pippin_model::verdict::gate::{Condition, Gate, Limit};
 use pippin_report::form::markdown;
 use pippin_report::gates::{junit, lines, summary};
 use pippin_report::view::View;
@@ -145,7 +145,7 @@ fn unmeasured(record: &RunRecord) -> impl Iterator<Item = (&TargetId, String)> {
     })
 }
 
-/// The same seed every time, so that comparing the same two always gives the same intervals.
+/// One seed every time, so that comparing the same two always gives the same intervals.
 pub fn seeded() -> Xoshiro256PlusPlus {
     Xoshiro256PlusPlus::seed_from_u64(1)
 }

@@ -1,7 +1,7 @@
 //! `pippin history`
-use pippin_model::project::LANGUAGE;
 use pippin_model::run::HistoryPoint;
-use pippin_model::units::{format_count, format_ns};
+use pippin_model::target::project::LANGUAGE;
+use pippin_model::text::units::{format_count, format_ns};
 use pippin_report::history::{self, Figure};
 use pippin_store::Store;
 use pippin_store::listing::RunFilter;

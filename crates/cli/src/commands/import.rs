@@ -1,9 +1,9 @@
 //! `pippin import`: from files of other programs to a file of requests as JSON lines.
-use pippin_model::file::FileError;
-use pippin_model::import::{Imported, access_log, curl, har};
-use pippin_model::request_file::{Asked, WrongLine, json_lines};
-use pippin_model::requests::is_secret;
-use pippin_model::units::counted;
+use pippin_model::request::import::{Imported, access_log, curl, har};
+use pippin_model::request::request_file::{Asked, WrongLine, json_lines};
+use pippin_model::request::requests::is_secret;
+use pippin_model::text::file::FileError;
+use pippin_model::text::units::counted;
 use std::io::{IsTerminal, Read};
 use std::path::Path;
 

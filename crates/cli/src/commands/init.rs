@@ -1,5 +1,5 @@
 //! `pippin init`: writes a project file that works.
-use pippin_model::project::{FILE, Project, words};
+use pippin_model::target::project::{FILE, Project, words};
 use std::io::{BufRead, IsTerminal};
 use std::path::Path;
 

@@ -27,8 +27,8 @@ mod targets;
 
 use clap::CommandFactory;
 use pippin_lab::LabError;
-use pippin_lab::catalog::Catalog;
-use pippin_lab::place::{self, Place};
+use pippin_lab::target::catalog::Catalog;
+use pippin_lab::target::place::{self, Place};
 use pippin_store::Store;
 use std::collections::BTreeSet;
 use std::path::PathBuf;

@@ -1,8 +1,8 @@
 //! `pippin plans`
 use pippin_lab::LabError;
-use pippin_lab::catalog::Catalog;
+use pippin_lab::target::catalog::Catalog;
 use pippin_model::plan::{Plan, PlanOptions};
-use pippin_model::units::counted;
+use pippin_model::text::units::counted;
 use pippin_report::view::run::in_words;
 use std::fmt::Write as _;
 

@@ -1,6 +1,6 @@
 //! `--reference TARGET`: the target that the others are compared with.
-use pippin_model::file::nearest;
 use pippin_model::target::TargetId;
+use pippin_model::text::file::nearest;
 
 use crate::exit::CliError;
 

@@ -1,12 +1,12 @@
 //! Gates that compare with a revision of the user's own repository, such as `goodput > -5% vs
 //! main`. Its targets are measured in the same run, each from a git worktree.
-use pippin_lab::place::Place;
-use pippin_lab::revision::{Repository, Worktree};
 use pippin_lab::target::Target;
-use pippin_model::gate::Gate;
+use pippin_lab::target::place::Place;
+use pippin_lab::target::revision::{Repository, Worktree};
 use pippin_model::plan::Plan;
-use pippin_model::project::{LANGUAGE, Project};
 use pippin_model::target::TargetId;
+use pippin_model::target::project::{LANGUAGE, Project};
+use pippin_model::verdict::gate::Gate;
 use std::collections::BTreeMap;
 use std::path::Path;
 

@@ -1,18 +1,18 @@
 //! `pippin run`
 use pippin_fleet::probe::Errand;
 use pippin_fleet::probe::conduct::{Conducting, conduct};
-use pippin_lab::catalog::Catalog;
-use pippin_lab::explaining::{self, Explaining};
-use pippin_lab::generator::{Generator, Here};
-use pippin_lab::observer::{All, Observer};
-use pippin_lab::perf::Perf;
-use pippin_lab::place::Place;
-use pippin_lab::recording::Keeping;
+use pippin_lab::run::explaining::{self, Explaining};
+use pippin_lab::run::observer::{All, Observer};
+use pippin_lab::run::perf::Perf;
+use pippin_lab::run::recording::Keeping;
 use pippin_lab::run::{RunSettings, run as execute, split};
-use pippin_model::caveat::Verdict;
-use pippin_model::gate::Gate;
+use pippin_lab::target::catalog::Catalog;
+use pippin_lab::target::place::Place;
+use pippin_lab::trial::generator::{Generator, Here};
 use pippin_model::plan::{Plan, PlanOptions};
 use pippin_model::run::{RunRecord, RunState};
+use pippin_model::verdict::Verdict;
+use pippin_model::verdict::gate::Gate;
 use pippin_report::view::{View, row::Row, sweep::Sweep};
 use pippin_report::{digest, html, terminal};
 use pippin_stats::capacity::found::Capacity;

@@ -1,15 +1,15 @@
 //! `pippin targets`
 use pippin_lab::LabError;
-use pippin_lab::catalog::Catalog;
 use pippin_lab::check::many::Many;
 use pippin_lab::check::passed::Passed;
 use pippin_lab::check::{self, Checked, Skipped, causes};
 use pippin_lab::install::Installer;
-use pippin_lab::place::Place;
 use pippin_lab::scaffold;
-use pippin_model::conformance::{Conformance, in_words};
+use pippin_lab::target::catalog::Catalog;
+use pippin_lab::target::place::Place;
 use pippin_model::target::TargetId;
-use pippin_model::units::parse_duration_ns;
+use pippin_model::target::conformance::{Conformance, in_words};
+use pippin_model::text::units::parse_duration_ns;
 use pippin_model::workload::Service;
 use pippin_report::words;
 use std::collections::BTreeSet;
@@ -318,7 +318,7 @@ fn conformance(all: &[Conformance], whole: bool) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use pippin_model::conformance::Level;
+    use pippin_model::target::conformance::Level;
 
     #[test]
     fn of_many_targets_only_wrong_answers_are_listed_and_of_one_the_whole_table() {

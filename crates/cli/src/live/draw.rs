@@ -1,9 +1,9 @@
 //! From the state to a frame: as much as fits, the most important parts first.
-use pippin_model::bins::ResponseBins;
-use pippin_model::load_result::Window;
-use pippin_model::profile::{Profile, Steps};
-use pippin_model::units::{format_bytes, format_count, format_ns};
-use pippin_model::usage::Role;
+use pippin_model::host::usage::Role;
+use pippin_model::plan::profile::{Profile, Steps};
+use pippin_model::result::Window;
+use pippin_model::result::bins::ResponseBins;
+use pippin_model::text::units::{format_bytes, format_count, format_ns};
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::style::Style;

@@ -2,8 +2,8 @@
 //! them again; review the difference.
 use super::super::samples::{at, caveat, failed, header, plan, record, sample, trial, window};
 use super::*;
-use pippin_model::caveat::Severity;
 use pippin_model::trial::{Stage, Step};
+use pippin_model::verdict::Severity;
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use ratatui::style::Color;
@@ -117,7 +117,7 @@ fn load_of(server: bool) -> State {
     let profile = plan(1, "sweep").profile;
     let mut state = State::new(Subject::Url("http://127.0.0.1:8080/".into()));
     let mut spec = trial("url/load", 0, &profile, Some(Step::Connections { count: 1 }));
-    spec.cpus = pippin_model::cpus::CpuSplit::default();
+    spec.cpus = pippin_model::plan::cpus::CpuSplit::default();
     state.trial_started(&spec, 1, 3, at(0.0));
     state.trial_finished(&record(&spec, 300_000, 0, Vec::new()), at(5.0));
     spec.step = Some(Step::Connections { count: 8 });

@@ -1,6 +1,6 @@
 //! The planned length of a trial's load, and its progress.
-use pippin_model::load_result::Window;
-use pippin_model::profile::Profile;
+use pippin_model::plan::profile::Profile;
+use pippin_model::result::Window;
 use std::time::Duration;
 
 /// The planned length of a load.

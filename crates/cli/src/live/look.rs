@@ -1,5 +1,5 @@
 //! Colours and characters that the terminal can show.
-use pippin_model::caveat::Verdict;
+use pippin_model::verdict::Verdict;
 use ratatui::style::{Color, Modifier, Style};
 use ratatui::symbols;
 

@@ -1,5 +1,5 @@
 //! From the lab's events to the state, and from the state to its viewers.
-use pippin_lab::observer::{Event, Observer};
+use pippin_lab::run::observer::{Event, Observer};
 use pippin_model::target::TargetId;
 use pippin_store::Store;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

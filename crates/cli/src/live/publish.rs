@@ -1,6 +1,6 @@
 //! Publishes the state of a run for other processes, above all for `pippin serve`. The thread that
 //! receives the events writes it: during a load once a second, with each window.
-use pippin_lab::observer::Event;
+use pippin_lab::run::observer::Event;
 use pippin_store::Store;
 use pippin_store::live::LiveFile;
 use std::time::{Duration, Instant};

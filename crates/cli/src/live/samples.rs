@@ -1,15 +1,15 @@
 //! Plans, trials, windows and records for the tests of the view.
-use pippin_model::bins::ResponseBins;
-use pippin_model::caveat::{Caveat, Severity};
-use pippin_model::cpus::{CpuSet, CpuSplit};
 use pippin_model::example::{self, ExampleTrial};
-use pippin_model::histogram::Histogram;
-use pippin_model::load_result::{Answered, ErrorKind, Measured, RequestCounts, Window};
+use pippin_model::host::usage::{HostSample, Role, RoleSample, UsageSample};
+use pippin_model::plan::cpus::{CpuSet, CpuSplit};
+use pippin_model::plan::profile::Profile;
 use pippin_model::plan::{Plan, PlanOptions};
-use pippin_model::profile::Profile;
+use pippin_model::result::bins::ResponseBins;
+use pippin_model::result::histogram::Histogram;
+use pippin_model::result::{Answered, ErrorKind, Measured, RequestCounts, Window};
 use pippin_model::run::RunHeader;
 use pippin_model::trial::{Stage, Step, TrialRecord, TrialSpec};
-use pippin_model::usage::{HostSample, Role, RoleSample, UsageSample};
+use pippin_model::verdict::{Caveat, Severity};
 use std::collections::BTreeMap;
 use std::time::Duration;
 

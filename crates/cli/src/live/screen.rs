@@ -1,6 +1,6 @@
 //! The thread that draws and reads keys.
 use pippin_lab::lifecycle::affinity;
-use pippin_model::cpus::{CpuSet, CpuSplit};
+use pippin_model::plan::cpus::{CpuSet, CpuSplit};
 use ratatui::Terminal;
 use ratatui::backend::CrosstermBackend;
 use std::io::{self, BufWriter, Stderr};

@@ -1,6 +1,6 @@
 //! The state of the view as plain data for other processes.
-use pippin_model::live::{LiveQueued, LiveRun, LiveSecond, LiveTrial, LiveUse, ProcessName};
-use pippin_model::usage::Role;
+use pippin_model::host::usage::Role;
+use pippin_model::run::live::{LiveQueued, LiveRun, LiveSecond, LiveTrial, LiveUse, ProcessName};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use super::draw::load_of;
@@ -114,7 +114,7 @@ mod tests {
     };
     use super::super::state::Subject;
     use super::*;
-    use pippin_model::caveat::{Severity, Verdict};
+    use pippin_model::verdict::{Severity, Verdict};
 
     const ME: ProcessName = ProcessName { pid: 7, start_ticks: 8 };
 

@@ -1,14 +1,14 @@
 //! What the live view shows. It gets events and the time since the view began. Nothing here draws,
 //! reads a clock or waits.
-use pippin_lab::observer::Event;
-use pippin_model::bins::ResponseBins;
-use pippin_model::live::{LiveFinished, LiveOverall};
-use pippin_model::load_result::Window;
-use pippin_model::profile::{Profile, Steps};
+use pippin_lab::run::observer::Event;
+use pippin_model::host::usage::{Role, UsageSample};
+use pippin_model::plan::profile::{Profile, Steps};
+use pippin_model::result::Window;
+use pippin_model::result::bins::ResponseBins;
 use pippin_model::run::RunHeader;
+use pippin_model::run::live::{LiveFinished, LiveOverall};
 use pippin_model::target::TargetId;
 use pippin_model::trial::{Stage, TrialRecord, TrialSpec};
-use pippin_model::usage::{Role, UsageSample};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
@@ -453,7 +453,7 @@ pub fn use_between(earlier: &UsageSample, later: &UsageSample) -> LiveUse {
             .filter(|_| elapsed_ns > 0)
             .map(|spent_ns| spent_ns as f64 / elapsed_ns as f64)
     };
-    let of_role = |(role, sample): (&Role, &pippin_model::usage::RoleSample)| {
+    let of_role = |(role, sample): (&Role, &pippin_model::host::usage::RoleSample)| {
         let before = earlier.roles.get(role)?;
         cores(before.cpu_ns, sample.cpu_ns).map(|cores| (*role, cores))
     };

@@ -1,7 +1,7 @@
 use super::super::samples::{at, caveat, failed, header, plan, record, sample, trial, window};
 use super::*;
-use pippin_model::caveat::{Severity, Verdict};
 use pippin_model::trial::Step;
+use pippin_model::verdict::{Severity, Verdict};
 
 const GO: &str = "go/net-http";
 const EXPRESS: &str = "javascript/express:cluster";
@@ -107,7 +107,7 @@ fn a_target_that_does_not_start_is_not_counted_on() {
 
 #[test]
 fn a_search_promises_no_end() {
-    let objective = pippin_model::objective::Objective::parse("p99 < 50ms").unwrap();
+    let objective = pippin_model::plan::objective::Objective::parse("p99 < 50ms").unwrap();
     let profile = Profile::capacity(objective, 1_000.0, 64, 5_000_000_000, 0.05);
     let mut state = State::new(Subject::Url("http://127.0.0.1/".into()));
     state.trial_started(

@@ -1,7 +1,7 @@
 //! The list of finished trials with their verdicts and first caveats, the newest at the bottom.
-use pippin_model::caveat::Verdict;
-use pippin_model::live::LiveFinished;
-use pippin_model::units::{format_count, format_ns};
+use pippin_model::run::live::LiveFinished;
+use pippin_model::text::units::{format_count, format_ns};
+use pippin_model::verdict::Verdict;
 use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::style::Modifier;

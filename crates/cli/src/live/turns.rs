@@ -1,6 +1,6 @@
 //! Targets that are measured in turn, one slice at a time. The others wait, and keep what was seen
 //! of them.
-use pippin_model::load_result::Window;
+use pippin_model::result::Window;
 use pippin_model::target::TargetId;
 use pippin_model::trial::TrialSpec;
 use std::collections::BTreeMap;

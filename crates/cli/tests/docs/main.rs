@@ -10,3 +10,4 @@ mod pages;
 mod proofs;
 mod slow;
 mod tables;
+mod words;

@@ -87,3 +87,15 @@ pub fn tracked_folders() -> BTreeSet<String> {
         .map(|name| format!("{name}/"))
         .collect()
 }
+
+/// The Rust files below a folder.
+pub fn rust_files(folder: &Path, found: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            rust_files(&path, found);
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            found.push(path);
+        }
+    }
+}

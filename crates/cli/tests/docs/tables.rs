@@ -1,8 +1,8 @@
 //! Compares the pages with plans, workloads, commands, exit codes and manifests.
 use crate::nuget;
 use crate::pages::{assert_same, entries, named_in, root, rows, section, text, ticked, toml_names};
-use pippin_model::manifest::Manifest;
-use pippin_model::register::Register;
+use pippin_model::target::manifest::Manifest;
+use pippin_model::target::register::Register;
 use std::collections::BTreeSet;
 
 const PLANS: &str = "docs/plans.md";

@@ -1,7 +1,7 @@
 //! `--image`: real containers, if podman can start them on this machine.
 use super::support::{Checkout, Started, cheat, command, pippin_with, skip};
 use crate::patience::in_time;
-use pippin_model::usage::Role;
+use pippin_model::host::usage::Role;
 use std::io::Write;
 use std::process::{Command, Output, Stdio};
 
@@ -93,7 +93,7 @@ fn namespaces() -> Result<(), String> {
     is_allowed.then_some(()).ok_or_else(|| "no network namespace may be made here".into())
 }
 
-/// The same command in its own network namespace. podman's rules for published ports end with it.
+/// This command in its own network namespace. podman's rules for published ports end with it.
 /// On the host they would stay and slow down all later loads.
 fn in_a_namespace(command: &Command) -> Command {
     let mut outer = Command::new("unshare");

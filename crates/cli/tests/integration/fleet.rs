@@ -485,9 +485,9 @@ fn a_probe_makes_the_run_beside_its_target_for_a_coordinator_elsewhere() {
         assert_eq!((agent.name.as_str(), trial.agents.len()), ("a", 1));
         assert!(agent.figures.as_ref().unwrap().network_ns.is_some(), "{agent:?}");
         let usage = trial.usage.as_ref().unwrap();
-        let target = &usage.roles[&pippin_model::usage::Role::Target];
+        let target = &usage.roles[&pippin_model::host::usage::Role::Target];
         assert!(target.cpu_ns.is_some_and(|cpu| cpu > 0), "{usage:?}");
-        assert!(!usage.roles.contains_key(&pippin_model::usage::Role::Generator));
+        assert!(!usage.roles.contains_key(&pippin_model::host::usage::Role::Generator));
     }
     // Something impossible is refused on the machine where it is asked for.
     let refused = hosts.run_at_site("ci", &["--install", "--yes"]).finish();

@@ -1,8 +1,8 @@
 //! Targets that do not start, stop or stay up properly: each is named, the others continue, and no
 //! process survives.
 use super::support::{Checkout, Outcome, cheat};
-use pippin_model::caveat::Verdict;
 use pippin_model::trial::{Stage, TrialRecord};
+use pippin_model::verdict::Verdict;
 use std::net::TcpListener;
 
 /// Checks and runs one target in this mode beside a good one. Returns the output of the check, and

@@ -1,9 +1,9 @@
 //! One cheat for each proof: `pippin targets check` names it, and `pippin run` does not rank it.
 use super::support::{Checkout, Outcome, cheat, plan};
 use crate::patience::in_time;
-use pippin_model::caveat::{Severity, Verdict};
+use pippin_model::host::usage::Role;
 use pippin_model::trial::{ProofTime, Stage, TrialRecord};
-use pippin_model::usage::Role;
+use pippin_model::verdict::{Severity, Verdict};
 use pippin_reference::corpus::{SERVERS, Said, Server};
 use std::process::Command;
 use std::sync::Mutex;

@@ -1,6 +1,6 @@
 //! `pippin serve` during a run of another process.
 use super::support::{Checkout, plan, until};
-use pippin_model::live::LiveRun;
+use pippin_model::run::live::LiveRun;
 use pippin_serve::Server;
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};

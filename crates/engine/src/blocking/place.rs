@@ -6,13 +6,13 @@ use std::os::fd::AsRawFd as _;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use pippin_model::load_spec::{LoadSpec, ProxyHeader};
+use pippin_model::load::{LoadSpec, ProxyHeader};
 use socket2::{Domain, SockAddr, Type};
 
 use super::socket::{Socket, left};
 use crate::error::EngineError;
 use crate::io::socket::{KernelAddress, set_option};
-use crate::proxy_header;
+use crate::transport::proxy_header;
 
 const QUEUE_FULL: &str = "its queue is full: the server accepts no connections";
 
@@ -53,7 +53,7 @@ impl<'a> Place<'a> {
         all.map(move |at| Self { at, source, proxy_header: spec.proxy_header })
     }
 
-    /// The same place, reached from this address of this machine; `None` lets the kernel choose.
+    /// This place, reached from this address of this machine; `None` lets the kernel choose.
     #[must_use]
     pub const fn coming_from(self, source: Option<IpAddr>) -> Self {
         Self { source, ..self }

@@ -68,7 +68,7 @@ impl Buffers {
         unsafe { std::slice::from_raw_parts(self.memory.add(offset), filled.min(self.size)) }
     }
 
-    /// The same bytes, to be changed.
+    /// The filled bytes of a buffer, to be changed.
     #[inline]
     pub fn bytes_mut(&mut self, id: u16, filled: usize) -> &mut [u8] {
         let offset = self.entries_bytes + usize::from(id % self.count) * self.stride;

@@ -8,8 +8,8 @@ use std::time::Duration;
 use super::socket::{self, Endpoints, errno};
 use super::stamps::Keeper;
 use super::{Event, Handshake, Io, Opening, Sending, tcp_info};
-use crate::clock::StampClock;
-use crate::wire::Wire;
+use crate::request::wire::Wire;
+use crate::time::clock::StampClock;
 
 /// Large enough that a page of 50 KiB takes one read, small enough to stay in the second-level
 /// cache.

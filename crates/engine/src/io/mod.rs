@@ -17,7 +17,7 @@ use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-use crate::wire::Wire;
+use crate::request::wire::Wire;
 use socket::Endpoints;
 pub(crate) use tcp_info::Handshake;
 
@@ -95,7 +95,7 @@ pub(crate) trait Io: Sized {
     /// The bytes of the last [`Event::Received`].
     fn received(&self) -> &[u8];
 
-    /// The same bytes, for TLS to decrypt in place.
+    /// The received bytes, for TLS to decrypt in place.
     fn received_mut(&mut self) -> &mut [u8];
 
     /// When the kernel received the last of these bytes, in nanoseconds of CLOCK_MONOTONIC, and not

@@ -6,7 +6,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 
-use pippin_model::load_spec::{LoadSpec, Protocol};
+use pippin_model::load::{LoadSpec, Protocol};
 
 use super::stamps::{self, CONTROL_BYTES};
 
@@ -252,7 +252,7 @@ pub(crate) fn send(fd: i32, bytes: &[u8]) -> Result<usize, i32> {
     if sent < 0 { Err(errno()) } else { Ok(sent as usize) }
 }
 
-/// The same on a socket that is not nonblocking.
+/// Sends without waiting on a socket that is not nonblocking.
 #[inline]
 pub(crate) fn send_without_waiting(fd: i32, bytes: &[u8]) -> Result<usize, i32> {
     // SAFETY: the pointer and its length belong together.

@@ -4,12 +4,12 @@ use std::net::{TcpListener, TcpStream};
 use std::sync::Arc;
 use std::time::Duration;
 
-use pippin_model::load_spec::{LoadSpec, Request};
+use pippin_model::load::{LoadSpec, Request};
 
 use super::socket::Endpoints;
 use super::{Event, Io};
-use crate::http1::Http1;
 use crate::protocol::Protocol;
+use crate::protocol::http1::Http1;
 
 const LONG_NS: u64 = 5_000_000_000;
 

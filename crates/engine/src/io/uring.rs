@@ -12,8 +12,8 @@ use super::buffers::Buffers;
 use super::socket::{self, Endpoints};
 use super::stamps::{self, CONTROL_BYTES, Keeper};
 use super::{Event, Handshake, Io, Opening, Sending, tcp_info};
-use crate::clock::StampClock;
-use crate::wire::Wire;
+use crate::request::wire::Wire;
+use crate::time::clock::StampClock;
 
 const NO_FD: i32 = -1;
 const GROUP: u16 = 0;

@@ -8,19 +8,19 @@ use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::atomic::AtomicBool;
 use std::thread::JoinHandle;
 
-use pippin_model::load_result::LoadResult;
-use pippin_model::load_spec::{BodyCheck, Check, Connections, Request, StopRule};
-use pippin_model::tls::TlsSpec;
+use pippin_model::load::tls::TlsSpec;
+use pippin_model::load::{BodyCheck, Check, Connections, Request, StopRule};
+use pippin_model::result::LoadResult;
 use pippin_reference::tls::{Authority, Certified, Front, Manner};
 
 use super::*;
 use crate::Control;
 use crate::io::epoll::Epoll;
 use crate::io::uring::Uring;
-use crate::outgoing::Frames;
+use crate::protocol::outgoing::Frames;
+use crate::request::wire::Template;
 use crate::run::run_on;
 use crate::transport::{Tcp, Tls};
-use crate::wire::Template;
 use crate::worker::Over;
 
 /// The protocol.

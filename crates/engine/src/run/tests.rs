@@ -2,13 +2,13 @@
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
-use pippin_model::load_spec::{Check, Connections, Request, StopRule, WarmUp};
+use pippin_model::load::{Check, Connections, Request, StopRule, WarmUp};
 use pippin_reference::scripted::{Answer, Script, spawn};
 
 use super::*;
 use crate::Gate;
 use crate::io::{Event, Handshake, Opening, Sending};
-use crate::wire::Wire;
+use crate::request::wire::Wire;
 
 /// What goes wrong in a thread.
 trait Fault {
@@ -167,7 +167,7 @@ fn a_worker_that_cannot_wait_ends_the_load() {
 fn a_listener_that_panics_ends_the_load_and_is_told_no_more() {
     let stop = AtomicBool::new(false);
     let told = AtomicU32::new(0);
-    let listen = |_: &pippin_model::load_result::Window| {
+    let listen = |_: &pippin_model::result::Window| {
         told.fetch_add(1, Ordering::Relaxed);
         panic!("nobody reads this");
     };
@@ -291,7 +291,7 @@ fn a_reset_before_the_first_request_is_no_close_before_an_answer() {
         run_on::<Over<Faulty<Resets>, Tcp, Http1>>(&spec, &Control::new(&stop, |_| true)).unwrap();
     let requests = result.measured.requests;
     assert_eq!((requests.scheduled, requests.sent, requests.unsent), (6, 0, 6));
-    let kind = pippin_model::load_result::ErrorKind::ConnectReset;
+    let kind = pippin_model::result::ErrorKind::ConnectReset;
     assert_eq!(result.measured.errors.into_iter().collect::<Vec<_>>(), [(kind, 6)]);
     assert_eq!(result.windows.iter().map(|window| window.sent).sum::<u64>(), 0);
     assert_eq!(server.stop().unwrap().requests, 0);

@@ -1,6 +1,6 @@
 //! What is asked of the answers to each step.
 use memchr::memmem;
-use pippin_model::load_result::ErrorKind;
+use pippin_model::result::ErrorKind;
 use pippin_model::scenario::find::{Answer, Finder, Source, regex};
 use pippin_model::scenario::{Assertion, Scenario, Step};
 use regex::bytes::Regex;

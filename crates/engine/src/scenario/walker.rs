@@ -1,13 +1,13 @@
 //! One user: where its walk through the steps begins, and what it has with it.
-use pippin_model::draw::Draw;
-use pippin_model::load_spec::LoadSpec;
+use pippin_model::load::LoadSpec;
 use pippin_model::scenario::data::{Variable, Walk};
-use pippin_model::units::Spread;
+use pippin_model::text::units::Spread;
+use pippin_model::workload::draw::Draw;
 
 use super::cookies::Jar;
 use super::script::{self, Script};
 use super::{Fault, Kept};
-use crate::random::unit;
+use crate::schedule::random::unit;
 
 /// A user. A walk begins at the first step with only the values of the data. It ends after the last
 /// step or at the first error.
@@ -176,7 +176,7 @@ impl Walkers {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use pippin_model::load_spec::{Request, Scenario};
+    use pippin_model::load::{Request, Scenario};
     use pippin_model::scenario::data::Values;
     use pippin_model::scenario::find::Source;
     use pippin_model::scenario::{Capture, Step};

@@ -1,8 +1,8 @@
 //! The TLS configuration of a load: trusted roots, versions and suites.
 use std::sync::Arc;
 
-use pippin_model::load_spec::Protocol;
-use pippin_model::tls::{ClientCertificate, Negotiated, TlsSpec, TlsUse};
+use pippin_model::load::Protocol;
+use pippin_model::load::tls::{ClientCertificate, Negotiated, TlsSpec, TlsUse};
 use rustls::client::{Resumption, WebPkiServerVerifier};
 use rustls::crypto::{CryptoProvider, ring};
 use rustls::pki_types::pem::PemObject as _;

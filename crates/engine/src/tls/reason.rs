@@ -6,7 +6,7 @@ use crate::error::Remedy;
 /// The server closed the connection instead of ending the handshake.
 pub(crate) const CLOSED_IN_HANDSHAKE: &str =
     "the server closed the connection during the handshake";
-/// The same without a goodbye.
+/// The connection ended without a goodbye.
 pub(crate) const RESET_IN_HANDSHAKE: &str = "the connection broke during the handshake";
 /// The handshake took longer than a connection may.
 pub(crate) const HANDSHAKE_TIMEOUT: &str = "the handshake did not end in time";

@@ -2,7 +2,7 @@
 //! and reads no clock.
 use std::sync::Arc;
 
-use pippin_model::tls::Negotiated;
+use pippin_model::load::tls::Negotiated;
 use rustls::client::UnbufferedClientConnection;
 use rustls::unbuffered::{ConnectionState, EncodeError, EncryptError, UnbufferedStatus};
 use rustls::{Error, HandshakeKind};

@@ -2,8 +2,8 @@
 use std::io::{Read as _, Write as _};
 use std::sync::LazyLock;
 
-use pippin_model::load_spec::Protocol;
-use pippin_model::tls::TlsSpec;
+use pippin_model::load::Protocol;
+use pippin_model::load::tls::TlsSpec;
 use pippin_reference::tls::{Authority, Certified};
 use rustls::ServerConnection;
 

@@ -3,13 +3,18 @@
 //! A transport knows nothing of requests. It is chosen at compile time. The address family is the
 //! event loop's business ([`crate::io::socket`]), so that a unix socket needs no transport of its
 //! own.
+//!
+//! | module | what it does |
+//! |---|---|
+//! | `proxy_header` | the header of the PROXY protocol |
+pub(crate) mod proxy_header;
 mod tls;
 
-use pippin_model::tls::TlsUse;
+use pippin_model::load::tls::TlsUse;
 
 use crate::io::{Io, Sending};
 use crate::protocol::Bytes;
-use crate::wire::Wire;
+use crate::request::wire::Wire;
 use crate::worker::Shared;
 pub(crate) use tls::Tls;
 

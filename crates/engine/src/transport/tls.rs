@@ -1,11 +1,11 @@
 //! TLS over TCP: passes the bytes of a connection through its [`Session`].
-use pippin_model::tls::TlsUse;
+use pippin_model::load::tls::TlsUse;
 
 use super::{Broken, Handshake, Received, Transport};
 use crate::io::{Io, Sending};
 use crate::protocol::Bytes;
+use crate::request::wire::Wire;
 use crate::tls::{Client, Session, config, reason};
-use crate::wire::Wire;
 use crate::worker::Shared;
 
 /// How much of a large request is encrypted before the kernel has taken what came before.

@@ -1,15 +1,15 @@
 //! Reading answers and judging them.
-use pippin_model::load_result::ErrorKind;
+use pippin_model::result::ErrorKind;
 
 use super::connection::{ConnectionOf, Link};
 use super::flights::InFlight;
 use super::{Core, Stack, Worker};
-use crate::check::{Judge, Timing};
 use crate::io::Io;
 use crate::protocol::{Answers, Outgoing as _, Protocol, Step};
+use crate::record::uncounted::AnswerSpans;
+use crate::request::check::{Judge, Timing};
+use crate::request::wire::Wire;
 use crate::transport::Transport;
-use crate::uncounted::AnswerSpans;
-use crate::wire::Wire;
 
 /// What a piece of input led to.
 #[derive(Default)]

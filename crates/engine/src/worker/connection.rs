@@ -1,6 +1,6 @@
 //! What is remembered of a connection and of the user behind it.
-use crate::check::Judge;
 use crate::protocol::Protocol;
+use crate::request::check::Judge;
 use crate::transport::Transport;
 
 use super::Stack;
@@ -95,8 +95,8 @@ mod tests {
     use super::super::Over;
     use super::super::flights::InFlight;
     use super::*;
-    use crate::http1::Http1;
     use crate::io::epoll::Epoll;
+    use crate::protocol::http1::Http1;
     use crate::transport::{Tcp, Tls};
 
     #[test]

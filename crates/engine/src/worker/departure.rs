@@ -52,8 +52,8 @@ impl Departure {
         self.left_at - self.after_ns as u64
     }
 
-    /// The same of a request whose answer arrived at this instant. An answer that came before the
-    /// estimate shows that the estimate is too late; then the begin of the call is all that is
+    /// The departure of a request whose answer arrived at this instant. An answer that came before
+    /// the estimate shows that the estimate is too late; then the begin of the call is all that is
     /// known.
     #[inline]
     pub const fn before(self, arrived: u64) -> Self {

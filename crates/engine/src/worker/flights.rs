@@ -3,7 +3,7 @@
 //! If answers come in order, the places of a connection are a ring. Otherwise each place is that of
 //! a user, and also says what the user does while it has no request under way.
 use super::departure::Departure;
-use crate::drawn::Value;
+use crate::request::drawn::Value;
 
 /// A request that was sent and not answered.
 #[derive(Debug, Clone, Copy)]

@@ -1,14 +1,14 @@
 //! Loads in which the first connection sends and every connection is to have the answer (broadcasts
 //! over WebSocket): the other connections have no users, they listen. In any other load nothing of
 //! this runs.
-use pippin_model::load_result::ErrorKind;
+use pippin_model::result::ErrorKind;
 
 use super::connection::Link;
 use super::{Core, MAX_WAIT_NS, Stack, Worker};
-use crate::clock;
 use crate::io::Io;
 use crate::protocol::Protocol;
-use crate::timeline::UNKNOWN;
+use crate::time::clock;
+use crate::time::timeline::UNKNOWN;
 
 /// How long servers have to take the last connection in.
 const TAKEN_IN_NS: u64 = 100_000_000;

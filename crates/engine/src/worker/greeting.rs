@@ -1,13 +1,13 @@
 //! Handles connections whose protocol begins with a handshake of its own (WebSocket). A load over
 //! HTTP uses nothing of this.
-use pippin_model::load_result::ErrorKind;
+use pippin_model::result::ErrorKind;
 
 use super::connection::Link;
 use super::{Core, Stack, Worker};
 use crate::io::{Io, Sending};
+use crate::protocol::websocket::LATE;
 use crate::protocol::{Greeting, Protocol};
 use crate::transport::{Broken, Transport};
-use crate::websocket::LATE;
 
 const CLOSED: &str = "the server closed the connection in the handshake of the WebSocket";
 
@@ -48,7 +48,7 @@ impl<S: Stack> Worker<'_, S> {
         }
     }
 
-    /// The same where the transport may have broken meanwhile.
+    /// A greeting came over a transport that may have broken meanwhile.
     pub(super) fn received_greeting_secured(&mut self, slot: u32, broken: Option<Broken>) {
         self.received_greeting(slot);
         match broken {

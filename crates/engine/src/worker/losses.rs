@@ -1,14 +1,14 @@
 //! Everything that can go wrong: connections that do not open, break or close, answers that do not
 //! come.
-use pippin_model::load_result::ErrorKind;
+use pippin_model::result::ErrorKind;
 
 use super::connection::Link;
 use super::flights::{IDLE, InFlight};
 use super::{Core, Stack, Worker};
 use crate::io::Io;
 use crate::protocol::{End, Outgoing, Protocol};
-use crate::tally::Tally;
-use crate::timeline::UNKNOWN;
+use crate::record::tally::Tally;
+use crate::time::timeline::UNKNOWN;
 use crate::tls::reason;
 use crate::transport::Transport;
 
@@ -192,7 +192,7 @@ impl<S: Stack> Worker<'_, S> {
         connection.server_closes = false;
         connection.out.forget();
         connection.protocol = Default::default();
-        connection.judge = crate::check::Judge::new();
+        connection.judge = crate::request::check::Judge::new();
         core.recorder.live -= 1;
     }
 

@@ -27,27 +27,27 @@ use std::marker::PhantomData;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-use pippin_model::load_spec::LoadSpec;
-use pippin_model::tls::TlsUse;
-use pippin_model::websocket::WebSocketUse;
+use pippin_model::load::LoadSpec;
+use pippin_model::load::tls::TlsUse;
+use pippin_model::load::websocket::WebSocketUse;
 
-use crate::clock;
-use crate::drawn::Drawer;
 use crate::error::EngineError;
 use crate::io::socket::Endpoints;
 use crate::io::{Event, Io};
 use crate::protocol::Protocol;
-use crate::recorder::{Crossing, Message, Recorder};
-use crate::referee::Referee;
+use crate::record::recorder::{Crossing, Message, Recorder};
+use crate::record::tally::Tally;
+use crate::request::drawn::Drawer;
+use crate::request::referee::Referee;
+use crate::request::wire::Wire;
 use crate::run::message;
 use crate::scenario::Walkers;
-use crate::tally::Tally;
-use crate::timeline::{Progress, Timeline, UNKNOWN};
-use crate::timer::Wheel;
+use crate::schedule::users::{Lane, all_users, first_template};
+use crate::time::clock;
+use crate::time::timeline::{Progress, Timeline, UNKNOWN};
+use crate::time::timer::Wheel;
 use crate::tls::Client;
 use crate::transport::Transport;
-use crate::users::{Lane, all_users, first_template};
-use crate::wire::Wire;
 use batching::Batching;
 use connection::{Connection, ConnectionOf};
 use departure::SendPace;
@@ -402,7 +402,7 @@ impl<'a, S: Stack> Worker<'a, S> {
         }
     }
 
-    /// The same for bytes that came: `arrived` is when the kernel received the last of them.
+    /// Takes the time for bytes that came: `arrived` is when the kernel received the last of them.
     #[inline]
     fn tick_received(&mut self) {
         self.tick();
@@ -411,7 +411,7 @@ impl<'a, S: Stack> Worker<'a, S> {
             (stamp.unwrap_or(self.core.now), stamp.is_some());
     }
 
-    /// The same for what has no stamp: the end of a connection.
+    /// Takes the time for what has no stamp: the end of a connection.
     fn tick_ended(&mut self) {
         self.tick();
         (self.core.arrived, self.core.is_stamped) = (self.core.now, false);
@@ -423,7 +423,7 @@ impl<'a, S: Stack> Worker<'a, S> {
             match self.core.recorder.cross() {
                 Crossing::Window => {}
                 Crossing::Stretch => {
-                    if self.core.recorder.current == crate::recorder::MEASURED
+                    if self.core.recorder.current == crate::record::recorder::MEASURED
                         && self.core.users.carries_over()
                     {
                         self.core.carry_over();

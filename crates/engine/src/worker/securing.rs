@@ -1,5 +1,5 @@
 //! Handles connections whose transport has a handshake. A load over plain TCP uses nothing of this.
-use pippin_model::load_result::ErrorKind;
+use pippin_model::result::ErrorKind;
 
 use super::answers::Reading;
 use super::connection::Link;
@@ -135,7 +135,8 @@ impl<S: Stack> Worker<'_, S> {
         sending
     }
 
-    /// The same where the outcome does not matter. Returns whether the connection still exists.
+    /// Flushes, and closes the connection if that fails. Returns whether the connection still
+    /// exists.
     fn flush_or_fail(&mut self, slot: u32) -> bool {
         let Sending::Failed(errno) = self.flush(slot) else { return true };
         self.closed(slot, Some(errno));

@@ -1,15 +1,15 @@
 //! Opening connections and writing requests.
-use pippin_model::load_result::ErrorKind;
+use pippin_model::result::ErrorKind;
 
 use super::connection::Link;
 use super::departure::Departure;
 use super::flights::InFlight;
 use super::{Core, Stack, Worker, losses};
-use crate::clock;
 use crate::io::{Io, Opening, Sending};
 use crate::protocol::{Outgoing, Protocol};
-use crate::proxy_header;
+use crate::time::clock;
 use crate::transport::Transport;
+use crate::transport::proxy_header;
 
 impl<S: Stack> Worker<'_, S> {
     /// Begins to open a connection in `slot`.

@@ -1,7 +1,7 @@
 //! Connections that several users share (HTTP/2). Each place of a connection is a user with one
 //! request under way at a time, and its number is the tag of that request. A load over HTTP/1.1
 //! uses nothing of this.
-use pippin_model::load_result::ErrorKind;
+use pippin_model::result::ErrorKind;
 
 use super::answers::Reading;
 use super::connection::Link;
@@ -9,13 +9,13 @@ use super::departure::Departure;
 use super::due::Due;
 use super::flights::{DUE, IDLE, InFlight, WAITING};
 use super::{Core, Stack, Worker};
-use crate::check::{Judge, Timing, is_of_type};
-use crate::clock;
-use crate::drawn::Value;
 use crate::io::{Io, Sending};
 use crate::protocol::{Answers, Outgoing, Protocol, Step};
+use crate::request::check::{Judge, Timing, is_of_type};
+use crate::request::drawn::Value;
+use crate::request::wire::Wire;
+use crate::time::clock;
 use crate::transport::Transport;
-use crate::wire::Wire;
 
 /// A request that the server refuses more often fails, so that it is not sent again for ever.
 const MOST_REFUSALS: u8 = 3;

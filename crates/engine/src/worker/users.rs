@@ -2,16 +2,16 @@
 //! their requests become due. A new kind of schedule has its users here.
 use std::collections::HashSet;
 
-use pippin_model::load_spec::{LoadSpec, Schedule};
+use pippin_model::load::{LoadSpec, Schedule};
 
 use super::connection::Link;
 use super::{Core, Stack, Worker};
 use crate::io::Io;
 use crate::protocol::Protocol;
-use crate::random::ThinkTimes;
-use crate::recorder::{MEASURED, Message, WARM_UP};
-use crate::timeline::UNKNOWN;
-use crate::users::{Devices, Lane, OpenLoop};
+use crate::record::recorder::{MEASURED, Message, WARM_UP};
+use crate::schedule::random::ThinkTimes;
+use crate::schedule::users::{Devices, Lane, OpenLoop};
+use crate::time::timeline::UNKNOWN;
 
 /// How long each user waits after a failed connection before it tries again, per user of the
 /// thread: all of them together try at most 10,000 times a second.
@@ -83,7 +83,7 @@ impl<S: Stack> Worker<'_, S> {
     /// users then try again within the load.
     pub(super) fn set_up(&mut self) -> std::io::Result<()> {
         let connect_ns = self.core.spec.timeouts.connect_ns;
-        self.core.next_timeout_scan = crate::clock::now_ns() + connect_ns;
+        self.core.next_timeout_scan = crate::time::clock::now_ns() + connect_ns;
         let is_part_of_the_load = match self.core.users {
             Users::Closed { .. } => self.core.spec.connections.requests_per_connection == Some(1),
             Users::Open(_) => false,
@@ -92,11 +92,11 @@ impl<S: Stack> Worker<'_, S> {
         let count = if is_part_of_the_load { 0 } else { self.core.connections.len() as u32 };
         let mut to_open = 0..count;
         self.core.opening.is_setting_up = true;
-        let (mut live, mut last_opened) = (0, crate::clock::now_ns());
+        let (mut live, mut last_opened) = (0, crate::time::clock::now_ns());
         while (!to_open.is_empty() || self.core.opening.connecting > 0)
             && self.core.timeline.instants().end == UNKNOWN
         {
-            self.core.now = crate::clock::now_ns();
+            self.core.now = crate::time::clock::now_ns();
             while self.core.opening.has_room()
                 && let Some(slot) = to_open.next()
             {

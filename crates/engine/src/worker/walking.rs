@@ -1,11 +1,11 @@
 //! Users whose requests vary: what they send, and what becomes of their steps. Only where
 //! [`Protocol::VARIES`].
-use pippin_model::load_result::ErrorKind;
+use pippin_model::result::ErrorKind;
 
 use super::flights::InFlight;
 use super::{Core, Stack};
 use crate::protocol::Protocol;
-use crate::uncounted::AnswerSpans;
+use crate::record::uncounted::AnswerSpans;
 
 /// How many bytes of a wrong body are shown.
 const EXCERPT_BYTES: usize = 80;

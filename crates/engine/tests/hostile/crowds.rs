@@ -1,8 +1,8 @@
 //! Rows of the table before many connections at once, with the counts that hold whatever happens
 //! when.
 use libtest_mimic::Trial;
-use pippin_model::load_result::{ErrorKind, LoadResult, Measured};
-use pippin_model::load_spec::{Arrivals, Connections, LoadSpec, Schedule, Stage, StopRule};
+use pippin_model::load::{Arrivals, Connections, LoadSpec, Schedule, Stage, StopRule};
+use pippin_model::result::{ErrorKind, LoadResult, Measured};
 use pippin_reference::hostile::{Counted, Speaks};
 
 use crate::support::{MS, run};

@@ -22,8 +22,8 @@ use std::process::ExitCode;
 use std::sync::{Arc, LazyLock};
 
 use libtest_mimic::{Arguments, Trial};
-use pippin_model::load_result::{ErrorKind, LoadResult};
-use pippin_model::load_spec::{BodyCheck, IoChoice, Limits, LoadSpec, Protocol, Timeouts};
+use pippin_model::load::{BodyCheck, IoChoice, Limits, LoadSpec, Protocol, Timeouts};
+use pippin_model::result::{ErrorKind, LoadResult};
 use pippin_reference::hostile::{
     BODY, BODY_BYTES, Behaviour, Counted, HEAD_BYTES, Over, REQUESTS, Server, Speaks, behaviours,
     spawn, spawn_secured,

@@ -4,9 +4,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use pippin_engine::{Control, run};
-use pippin_model::load_result::ErrorKind;
-use pippin_model::load_spec::*;
-use pippin_model::units::Spread;
+use pippin_model::load::*;
+use pippin_model::result::ErrorKind;
+use pippin_model::text::units::Spread;
 use pippin_reference::scripted::Refusing;
 
 use crate::common::{conserved, counted, get, timed};
@@ -117,7 +117,7 @@ fn service_time_is_what_the_server_takes() {
         stream.write_all(&HELLO[40..]).is_ok()
     });
     let result = conserved(&counted(address, 2, 20));
-    let p50 = |histogram: &pippin_model::histogram::Histogram| {
+    let p50 = |histogram: &pippin_model::result::histogram::Histogram| {
         histogram.quantile_ns(0.5).unwrap() as f64 / 1e6
     };
     let spans = &result.measured.spans;

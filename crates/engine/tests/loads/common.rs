@@ -2,8 +2,8 @@
 use std::sync::atomic::AtomicBool;
 
 use pippin_engine::{Control, EngineError, run};
-use pippin_model::load_result::{LoadResult, Measured};
-use pippin_model::load_spec::*;
+use pippin_model::load::*;
+use pippin_model::result::{LoadResult, Measured};
 
 /// A closed loop of `connections` until `requests` are answered.
 pub fn counted(address: std::net::SocketAddr, connections: u32, requests: u64) -> LoadSpec {

@@ -4,8 +4,8 @@ use std::io::Write;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::{Arc, Mutex};
 
-use pippin_model::load_spec::*;
-use pippin_model::units::Spread;
+use pippin_model::load::*;
+use pippin_model::text::units::Spread;
 
 use crate::common::{conserved, counted};
 use crate::patience::in_time;

@@ -10,4 +10,4 @@ mod patience;
 mod refusals;
 mod server;
 
-const IO: pippin_model::load_spec::IoChoice = pippin_model::load_spec::IoChoice::Epoll;
+const IO: pippin_model::load::IoChoice = pippin_model::load::IoChoice::Epoll;

@@ -4,8 +4,8 @@ use std::net::SocketAddr;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-use pippin_model::load_result::ErrorKind;
-use pippin_model::load_spec::*;
+use pippin_model::load::*;
+use pippin_model::result::ErrorKind;
 use pippin_reference::scripted::Refusing;
 
 use crate::common::{conserved, counted, timed};

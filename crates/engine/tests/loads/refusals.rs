@@ -1,7 +1,7 @@
 //! What cannot take effect is refused, with the fix.
-use pippin_model::load_spec::*;
-use pippin_model::tls::{ClientCertificate, TlsSpec};
-use pippin_model::units::Spread;
+use pippin_model::load::tls::{ClientCertificate, TlsSpec};
+use pippin_model::load::*;
+use pippin_model::text::units::Spread;
 
 use crate::common::{counted, get, load, timed};
 

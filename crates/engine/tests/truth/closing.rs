@@ -1,7 +1,7 @@
 //! Servers that close connections: which closes are errors, and what is known of keep-alive limits.
-use pippin_model::load_result::ErrorKind;
-use pippin_model::load_spec::{Connections, IoChoice, LoadSpec, Request, Schedule, Timeouts};
-use pippin_model::units::Spread;
+use pippin_model::load::{Connections, IoChoice, LoadSpec, Request, Schedule, Timeouts};
+use pippin_model::result::ErrorKind;
+use pippin_model::text::units::Spread;
 use std::io::Read;
 use std::net::TcpListener;
 
@@ -124,7 +124,7 @@ fn a_body_ended_by_closing(io: IoChoice) {
     let server =
         spawn(Script::always(Answer::ok(b"hello").pause_in_body(ms(5)).until_close())).unwrap();
     let spec = LoadSpec {
-        requests: vec![get(pippin_model::load_spec::BodyCheck::Exact(b"hello".to_vec()))].into(),
+        requests: vec![get(pippin_model::load::BodyCheck::Exact(b"hello".to_vec()))].into(),
         ..closed(server.address(), io, 2, 30)
     };
     let result = run(&spec);
@@ -172,7 +172,7 @@ fn a_send_under_way_ends_with_its_connection(io: IoChoice) {
     let request = Request {
         method: "POST".into(),
         body: vec![b'x'; BYTES],
-        ..get(pippin_model::load_spec::BodyCheck::Any)
+        ..get(pippin_model::load::BodyCheck::Any)
     };
     let result = run(&LoadSpec {
         requests: vec![request].into(),

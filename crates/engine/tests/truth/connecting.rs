@@ -1,7 +1,7 @@
 //! Connections that do not come about.
-use pippin_model::load_result::ErrorKind;
-use pippin_model::load_spec::{IoChoice, LoadSpec, Schedule, Timeouts};
-use pippin_model::units::Spread;
+use pippin_model::load::{IoChoice, LoadSpec, Schedule, Timeouts};
+use pippin_model::result::ErrorKind;
+use pippin_model::text::units::Spread;
 use pippin_reference::scripted::{Answer, Refusing, Script, Unaccepting, spawn};
 use std::net::IpAddr;
 
@@ -47,8 +47,9 @@ fn never_accepted(io: IoChoice) {
     assert_within("attempts", result.measured.errors[&ErrorKind::ConnectTimeout] as f64, 2.0, 6.0);
 }
 
-/// The same with 20 users who still think when their connections have taken too long: each has one
-/// timer, whatever it waits for, and no request is due before its user has thought.
+/// A server that never accepts, with 20 users who still think when their connections have taken too
+/// long: each has one timer, whatever it waits for, and no request is due before its user has
+/// thought.
 fn never_accepted_while_users_think(io: IoChoice) {
     let port = Unaccepting::new().unwrap();
     let timeouts = Timeouts { connect_ns: 100 * MS, ..Timeouts::default() };

@@ -1,6 +1,6 @@
 //! Counts are exact: the engine's and the server's agree to the byte.
-use pippin_model::load_result::{ErrorKind, Successes};
-use pippin_model::load_spec::{BodyCheck, Check, IoChoice, LoadSpec, Request};
+use pippin_model::load::{BodyCheck, Check, IoChoice, LoadSpec, Request};
+use pippin_model::result::{ErrorKind, Successes};
 use pippin_reference::scripted::{Answer, Script, spawn};
 
 use crate::support::{closed, errors, get, on_each_loop, run};

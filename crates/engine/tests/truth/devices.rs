@@ -1,6 +1,6 @@
 //! Simulated devices: each opens a connection, asks a few times with pauses, and is replaced.
-use pippin_model::load_spec::{IoChoice, LoadSpec, Schedule};
-use pippin_model::units::Spread;
+use pippin_model::load::{IoChoice, LoadSpec, Schedule};
+use pippin_model::text::units::Spread;
 use pippin_reference::scripted::{Answer, Exchange, Script, spawn};
 use std::collections::BTreeMap;
 

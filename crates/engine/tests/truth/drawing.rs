@@ -6,8 +6,8 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
 
 use pippin_engine::{Control, Exchange, Referee};
-use pippin_model::load_result::ErrorKind;
-use pippin_model::load_spec::{BodyCheck, Check, Connections, IoChoice, LoadSpec, Request};
+use pippin_model::load::{BodyCheck, Check, Connections, IoChoice, LoadSpec, Request};
+use pippin_model::result::ErrorKind;
 use pippin_reference::scripted::{Answer, Received, Script, spawn};
 use pippin_reference::tls::{Authority, Front, Manner};
 

@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-use pippin_model::load_spec::{BodyCheck, Check, IoChoice, LoadSpec, Request};
+use pippin_model::load::{BodyCheck, Check, IoChoice, LoadSpec, Request};
 use pippin_reference::messages::{Connection, Server};
 
 use crate::support::{closed, errors, get, ms, on_each_loop, run};

@@ -4,9 +4,9 @@ use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Instant;
 
-use pippin_model::load_result::ErrorKind;
-use pippin_model::load_spec::{BodyCheck, IoChoice, LoadSpec, Schedule};
-use pippin_model::units::Spread;
+use pippin_model::load::{BodyCheck, IoChoice, LoadSpec, Schedule};
+use pippin_model::result::ErrorKind;
+use pippin_model::text::units::Spread;
 use pippin_reference::scripted::{Answer, Exchange, Script, spawn};
 use pippin_reference::tls::{Authority, Certified, Front, Manner};
 

@@ -1,5 +1,5 @@
 //! Ways of sending a right answer: all are understood, and split anywhere.
-use pippin_model::load_spec::{BodyCheck, IoChoice, LoadSpec};
+use pippin_model::load::{BodyCheck, IoChoice, LoadSpec};
 use pippin_reference::scripted::{Answer, Script, spawn};
 use rand::RngExt as _;
 use std::time::Duration;

@@ -17,14 +17,14 @@ mod going_on;
 mod library;
 mod refusals;
 
-use pippin_model::load_spec::{Connections, LoadSpec, Protocol};
+use pippin_model::load::{Connections, LoadSpec, Protocol};
 
 /// REFUSED_STREAM, the payload of RST_STREAM (RFC 9113 section 7).
 const REFUSED: [u8; 4] = [0, 0, 0, 7];
 /// SETTINGS_MAX_CONCURRENT_STREAMS, 0: the payload of SETTINGS.
 const NO_STREAMS: &[u8] = &[0, 3, 0, 0, 0, 0];
 
-/// The same load over HTTP/2, with this number of streams on each connection.
+/// This load over HTTP/2, with this number of streams on each connection.
 pub fn streams(spec: LoadSpec, streams: u32) -> LoadSpec {
     LoadSpec {
         protocol: Protocol::Http2,

@@ -1,8 +1,8 @@
 //! Handshakes that fail: no request is ever sent, each is counted as unsent under the error `tls`,
 //! and the reason is named.
-use pippin_model::load_result::ErrorKind;
-use pippin_model::load_spec::{IoChoice, LoadSpec, Protocol, Timeouts};
-use pippin_model::tls::TlsSpec;
+use pippin_model::load::tls::TlsSpec;
+use pippin_model::load::{IoChoice, LoadSpec, Protocol, Timeouts};
+use pippin_model::result::ErrorKind;
 use pippin_reference::scripted::{Answer, Script, spawn};
 use pippin_reference::tls::{Authority, Certified, Front, Manner};
 use std::net::SocketAddr;

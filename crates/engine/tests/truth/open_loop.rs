@@ -1,6 +1,6 @@
 //! Arrivals that wait for nothing: when they are sent, and what becomes of those that can't be.
-use pippin_model::load_result::LoadResult;
-use pippin_model::load_spec::{Arrivals, IoChoice, LoadSpec, Schedule, Stage, Timeouts};
+use pippin_model::load::{Arrivals, IoChoice, LoadSpec, Schedule, Stage, Timeouts};
+use pippin_model::result::LoadResult;
 use pippin_reference::scripted::{Account, Answer, OnConnect, Script, spawn};
 
 use crate::patience::in_time;
@@ -153,9 +153,9 @@ fn no_free_connection(io: IoChoice) {
     assert_within("the median own lag in ms", quantile_ms(&spans.own_lag, 0.5), 0.0, 5.0);
 }
 
-/// The same with users who give up after 30 ms. A connection that becomes free every 100 ms takes
-/// one of those that are due then and have not waited longer: sent late by 30 ms at the most. All
-/// others are unsent.
+/// An open loop with users who give up after 30 ms. A connection that becomes free every 100 ms
+/// takes one of those that are due then and have not waited longer: sent late by 30 ms at the most.
+/// All others are unsent.
 fn those_who_waited_too_long_are_given_up(io: IoChoice) {
     let server = spawn(Script::always(Answer::ok(b"hello").delay(ms(100)))).unwrap();
     let load = open(server.address(), io, 2, 100.0, 1_000);
@@ -274,7 +274,7 @@ fn timeouts_count_from_the_intended_instant(io: IoChoice) {
 fn a_warm_up_shifts_nothing(io: IoChoice) {
     let server = spawn(Script::always(Answer::ok(b"hello"))).unwrap();
     let mut spec = open(server.address(), io, 10, 200.0, 1_500);
-    spec.warm_up = pippin_model::load_spec::WarmUp::Fixed { duration_ns: 500 * MS };
+    spec.warm_up = pippin_model::load::WarmUp::Fixed { duration_ns: 500 * MS };
     spec.stop.duration_ns = Some(1_000 * MS);
     let result = run(&spec);
     assert_eq!(result.measured.requests.scheduled, 200, "{:?}", result.measured.requests);

@@ -3,9 +3,9 @@
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 
 use pippin_engine::{EngineError, Place};
-use pippin_model::load_result::LoadResult;
-use pippin_model::load_spec::{BodyCheck, Connections, IoChoice, LoadSpec, Protocol, ProxyHeader};
-use pippin_model::tls::{ClientCertificate, TlsSpec};
+use pippin_model::load::tls::{ClientCertificate, TlsSpec};
+use pippin_model::load::{BodyCheck, Connections, IoChoice, LoadSpec, Protocol, ProxyHeader};
+use pippin_model::result::LoadResult;
 use pippin_reference::Running;
 use pippin_reference::door::{Door, Header, Visitor};
 use pippin_reference::frames;

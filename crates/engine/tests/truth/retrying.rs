@@ -2,9 +2,9 @@
 use std::net::SocketAddr;
 use std::time::Instant;
 
-use pippin_model::load_result::{ErrorKind, LoadResult};
-use pippin_model::load_spec::{IoChoice, LoadSpec, Timeouts};
-use pippin_model::tls::TlsSpec;
+use pippin_model::load::tls::TlsSpec;
+use pippin_model::load::{IoChoice, LoadSpec, Timeouts};
+use pippin_model::result::{ErrorKind, LoadResult};
 use pippin_reference::scripted::{Answer, OnConnect, Refusing, Script, Unaccepting, spawn};
 
 use crate::patience::in_time;
@@ -88,8 +88,8 @@ fn few_are_opened_at_once(io: IoChoice) {
     in_time(timeouts >= 128, || format!("{timeouts} attempts"));
 }
 
-/// The same with arrivals that no connection is open for. All 200 were tried before the load, so
-/// that every attempt in it is a further one.
+/// Few connections are opened at once for arrivals that no connection is open for. All 200 were
+/// tried before the load, so that every attempt in it is a further one.
 fn few_are_opened_at_once_in_an_open_loop(io: IoChoice) {
     let port = Unaccepting::new().unwrap();
     let result = run(&LoadSpec {

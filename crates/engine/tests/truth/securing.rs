@@ -3,12 +3,10 @@
 use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpListener};
 
-use pippin_model::load_result::{ErrorKind, LoadResult};
-use pippin_model::load_spec::{
-    BodyCheck, Connections, IoChoice, LoadSpec, Request, Schedule, Timeouts,
-};
-use pippin_model::tls::{TlsSpec, TlsUse};
-use pippin_model::units::Spread;
+use pippin_model::load::tls::{TlsSpec, TlsUse};
+use pippin_model::load::{BodyCheck, Connections, IoChoice, LoadSpec, Request, Schedule, Timeouts};
+use pippin_model::result::{ErrorKind, LoadResult};
+use pippin_model::text::units::Spread;
 use pippin_reference::Running;
 use pippin_reference::scripted::{Account, Answer, Script, spawn};
 use pippin_reference::tls::{Authority, Certified, Front, Manner};

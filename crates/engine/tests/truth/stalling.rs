@@ -1,7 +1,7 @@
 //! A server that stands still: the response time shows it, whatever the generator could send
 //! meanwhile.
-use pippin_model::load_result::LoadResult;
-use pippin_model::load_spec::{IoChoice, LoadSpec};
+use pippin_model::load::{IoChoice, LoadSpec};
+use pippin_model::result::LoadResult;
 use pippin_reference::scripted::{Account, Answer, Script, spawn};
 
 use crate::patience::in_time;

@@ -5,23 +5,23 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use pippin_engine::{Control, Gate};
-use pippin_model::histogram::Histogram;
-use pippin_model::load_result::{ErrorKind, LoadResult, Measured};
-use pippin_model::load_spec::{
+use pippin_model::load::tls::TlsSpec;
+use pippin_model::load::{
     Arrivals, BodyCheck, Check, Connections, IoChoice, LoadSpec, Protocol, Request, Schedule,
     Stage, StopRule, Timeouts,
 };
-use pippin_model::tls::TlsSpec;
+use pippin_model::result::histogram::Histogram;
+use pippin_model::result::{ErrorKind, LoadResult, Measured};
 use pippin_reference::tls::Authority;
 
 /// Makes a test on each event loop of functions that take it.
 macro_rules! on_each_loop {
     ($($name:ident),+ $(,)?) => {
         mod epoll {
-            $(#[test] fn $name() { crate::patience::patiently(|| super::$name(pippin_model::load_spec::IoChoice::Epoll)); })+
+            $(#[test] fn $name() { crate::patience::patiently(|| super::$name(pippin_model::load::IoChoice::Epoll)); })+
         }
         mod io_uring {
-            $(#[test] fn $name() { crate::patience::patiently(|| super::$name(pippin_model::load_spec::IoChoice::IoUring)); })+
+            $(#[test] fn $name() { crate::patience::patiently(|| super::$name(pippin_model::load::IoChoice::IoUring)); })+
         }
     };
 }
@@ -119,7 +119,7 @@ pub fn run(spec: &LoadSpec) -> LoadResult {
     run_from(spec, None)
 }
 
-/// The same; the schedule starts at this instant of CLOCK_MONOTONIC.
+/// Runs a load whose schedule starts at this instant of CLOCK_MONOTONIC.
 pub fn run_from(spec: &LoadSpec, start_at_ns: Option<u64>) -> LoadResult {
     let result = run_unchecked(spec, start_at_ns);
     stretches(&result).for_each(|measured| {
@@ -130,8 +130,8 @@ pub fn run_from(spec: &LoadSpec, start_at_ns: Option<u64>) -> LoadResult {
     result
 }
 
-/// The same with a server that breaks the rules while nothing is asked: an error of no request.
-/// Returns how many there were, too.
+/// Runs a load against a server that breaks the rules while nothing is asked: an error of no
+/// request. Returns how many there were, too.
 pub fn run_with_breaches(spec: &LoadSpec) -> (LoadResult, u64) {
     let result = run_unchecked(spec, None);
     stretches(&result).for_each(check);
@@ -277,16 +277,16 @@ pub fn errors(result: &LoadResult) -> Vec<(ErrorKind, u64)> {
     result.measured.errors.iter().map(|(kind, count)| (*kind, *count)).collect()
 }
 
-/// Demands that no more requests than these timed out: no other answer comes late unless the machine
-/// keeps the server from its work.
+/// Demands that no more requests than these timed out: no other answer comes late unless the
+/// machine keeps the server from its work.
 #[track_caller]
 pub fn assert_timeouts(result: &LoadResult, most: u64) {
     let timeouts = result.measured.errors.get(&ErrorKind::Timeout).copied().unwrap_or(0);
     in_time(timeouts <= most, || format!("{timeouts} requests timed out in place of {most}"));
 }
 
-/// Demands that all these answers have a stamp of the kernel. It begins to stamp some time after the
-/// first socket has asked for it.
+/// Demands that all these answers have a stamp of the kernel. It begins to stamp some time after
+/// the first socket has asked for it.
 #[track_caller]
 pub fn assert_stamped(result: &LoadResult, answers: u64) {
     let stamps = result.measured.stamps;

@@ -3,8 +3,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use pippin_engine::{Control, Exchange, Referee};
-use pippin_model::load_result::ErrorKind;
-use pippin_model::load_spec::{BodyCheck, IoChoice, LoadSpec, Timeouts};
+use pippin_model::load::{BodyCheck, IoChoice, LoadSpec, Timeouts};
+use pippin_model::result::ErrorKind;
 use pippin_reference::scripted::{Answer, Script, spawn};
 
 use crate::patience::in_time;

@@ -1,10 +1,10 @@
 //! Scenarios: users who go through steps with values and cookies of their own. The server knows
 //! what is right and answers 400 to everything else, so that a mixed-up value is an error.
-use pippin_model::file::parse_toml;
-use pippin_model::load_result::{ErrorKind, StepMeasured};
-use pippin_model::load_spec::{Arrivals, IoChoice, LoadSpec, Schedule, Stage};
+use pippin_model::load::{Arrivals, IoChoice, LoadSpec, Schedule, Stage};
+use pippin_model::result::{ErrorKind, StepMeasured};
 use pippin_model::scenario::file::Written;
-use pippin_model::units::Spread;
+use pippin_model::text::file::parse_toml;
+use pippin_model::text::units::Spread;
 use pippin_reference::scripted::{Answer, Received, Script, spawn};
 use pippin_reference::tls::{Authority, Certified, Front, Manner};
 use std::net::SocketAddr;
@@ -149,7 +149,7 @@ fn users_log_in_list_and_look(io: IoChoice) {
         && step.response_time.count() == step.completed));
 }
 
-/// The same over TLS, by two threads.
+/// Users log in over TLS, by two threads.
 fn users_log_in_over_tls(io: IoChoice) {
     let authority = Authority::new();
     let server = spawn(shop()).unwrap();

@@ -1,6 +1,6 @@
 //! What is left out at the start is left out of everything, and nothing else is.
-use pippin_model::load_result::ErrorKind;
-use pippin_model::load_spec::{IoChoice, LoadSpec, WarmUp};
+use pippin_model::load::{IoChoice, LoadSpec, WarmUp};
+use pippin_model::result::ErrorKind;
 use pippin_reference::scripted::{Answer, Script, spawn};
 
 use crate::patience::in_time;

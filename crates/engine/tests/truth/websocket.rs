@@ -18,9 +18,9 @@ mod hostile;
 mod library;
 mod opening;
 
-use pippin_model::load_result::LoadResult;
-use pippin_model::load_spec::{BodyCheck, LoadSpec, Protocol, Request};
-use pippin_model::websocket::{Messages, WebSocketUse};
+use pippin_model::load::websocket::{Messages, WebSocketUse};
+use pippin_model::load::{BodyCheck, LoadSpec, Protocol, Request};
+use pippin_model::result::LoadResult;
 use pippin_reference::messages::{Connection, Server};
 
 use crate::support::get;
@@ -32,7 +32,7 @@ fn message(payload: Vec<u8>) -> Request {
     request
 }
 
-/// The same load over WebSocket: numbered texts of 64 bytes.
+/// This load over WebSocket: numbered texts of 64 bytes.
 pub fn messages(spec: LoadSpec) -> LoadSpec {
     LoadSpec {
         protocol: Protocol::WebSocket,

@@ -1,7 +1,7 @@
 //! A load beside a capture of its packets, and what must be alike.
-use pippin_model::histogram::Histogram;
-use pippin_model::load_result::{LoadResult, Measured};
-use pippin_model::load_spec::{IoChoice, LoadSpec};
+use pippin_model::load::{IoChoice, LoadSpec};
+use pippin_model::result::histogram::Histogram;
+use pippin_model::result::{LoadResult, Measured};
 
 use pippin_reference::wire::capture::Capture;
 use pippin_reference::wire::exchanges::{self, Cut, Wire};
@@ -12,8 +12,8 @@ use crate::support::run;
 /// By how much a quantile may miss the wire's, beside a tenth of it. A release build on a quiet
 /// machine keeps to half of it.
 const CLOSE_NS: u64 = 10_000;
-/// The same where a connection rests between two requests: then the send call takes longer than its
-/// estimate allows for.
+/// The allowance where a connection rests between two requests: then the send call takes longer
+/// than its estimate allows for.
 const AFTER_A_REST_NS: u64 = 40_000;
 
 /// What is compared, and how close it must be.

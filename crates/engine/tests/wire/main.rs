@@ -22,11 +22,9 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use libtest_mimic::{Arguments, Trial};
-use pippin_model::load_spec::{
-    BodyCheck, Connections, IoChoice, LoadSpec, Protocol, Request, Schedule,
-};
-use pippin_model::units::Spread;
-use pippin_model::websocket::Messages;
+use pippin_model::load::websocket::Messages;
+use pippin_model::load::{BodyCheck, Connections, IoChoice, LoadSpec, Protocol, Request, Schedule};
+use pippin_model::text::units::Spread;
 use pippin_reference::scripted::{Answer, Script, spawn};
 use pippin_reference::tls::{Authority, Certified, Front, Manner};
 use pippin_reference::wire::capture::Capture;
@@ -186,7 +184,7 @@ fn tls(io: IoChoice) {
     server.stop().unwrap();
 }
 
-/// The same load over HTTP/2, with this number of streams on each connection.
+/// This load over HTTP/2, with this number of streams on each connection.
 fn with_streams(spec: LoadSpec, streams: u32) -> LoadSpec {
     let connections = Connections { streams, ..spec.connections };
     LoadSpec { protocol: Protocol::Http2, connections, ..spec }
@@ -210,7 +208,7 @@ fn http2_at_a_rate(io: IoChoice) {
     Case::new("HTTP/2, open, 300/s").http2().rested().compare(&spec);
 }
 
-/// The same load over WebSocket, of texts that must come back.
+/// This load over WebSocket, of texts that must come back.
 fn of_messages(spec: LoadSpec) -> LoadSpec {
     let payload = Messages::payload(64);
     let mut request = Request { body: payload.clone(), ..get(BodyCheck::Exact(payload)) };

@@ -1,14 +1,14 @@
 //! One slice on this machine: the load waits at its gate, is observed, judged and reported.
 use pippin_engine::{Control, Gate};
-use pippin_lab::generator::{Applied, Generator, Here, NotApplied};
 use pippin_lab::load::fitted;
-use pippin_lab::observer::{Event, Observer};
+use pippin_lab::run::observer::{Event, Observer};
+use pippin_lab::trial::generator::{Applied, Generator, Here, NotApplied};
 use pippin_lab::trial::{Trial, Watch};
 use pippin_lab::verify::live::deputy;
-use pippin_model::cpus::{CpuSet, CpuSplit};
-use pippin_model::load_result::LoadResult;
-use pippin_model::load_spec::LoadSpec;
-use pippin_model::profile::{Profile, Steps};
+use pippin_model::load::LoadSpec;
+use pippin_model::plan::cpus::{CpuSet, CpuSplit};
+use pippin_model::plan::profile::{Profile, Steps};
+use pippin_model::result::LoadResult;
 use pippin_model::run::Calibration;
 use pippin_model::target::TargetId;
 use pippin_model::trial::{TrialRecord, TrialSpec};
@@ -83,7 +83,7 @@ impl Means {
         let spec = spec_of(&load);
         let own = vec![RoleRoot::Process(std::process::id() as i32)];
         let roots = watches_host.then(|| Roots {
-            roles: BTreeMap::from([(pippin_model::usage::Role::Generator, own)]),
+            roles: BTreeMap::from([(pippin_model::host::usage::Role::Generator, own)]),
             ..Roots::default()
         });
         let seconds = Seconds { trial, tell };

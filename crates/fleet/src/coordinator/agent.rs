@@ -1,9 +1,9 @@
 //! An agent that takes part, from the coordinator's view.
-use pippin_model::agent::{AgentFigures, AgentPart};
-use pippin_model::caveat::Caveat;
-use pippin_model::histogram::HistogramError;
-use pippin_model::load_result::LoadResult;
-use pippin_model::load_spec::Part;
+use pippin_model::load::Part;
+use pippin_model::result::LoadResult;
+use pippin_model::result::histogram::HistogramError;
+use pippin_model::trial::agent::{AgentFigures, AgentPart};
+use pippin_model::verdict::Caveat;
 
 use super::FIRST_BEATS;
 use crate::PATIENCE_NS;

@@ -1,8 +1,8 @@
 //! A coordinator and its agents in virtual time. Messages arrive at once, and a test can drop some
 //! of them.
 use pippin_model::example::ExampleTrial;
-use pippin_model::fingerprint::Fingerprint;
-use pippin_model::load_spec::LoadSpec;
+use pippin_model::host::fingerprint::Fingerprint;
+use pippin_model::load::LoadSpec;
 use std::cell::RefCell;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -1,6 +1,6 @@
-//! The same records give the same result, from any number of agents.
-use pippin_model::histogram::Histogram;
-use pippin_model::load_result::{ErrorKind, Measured, WindowHistograms};
+//! Records give one result, from any number of agents.
+use pippin_model::result::histogram::Histogram;
+use pippin_model::result::{ErrorKind, Measured, WindowHistograms};
 
 use super::*;
 

@@ -1,6 +1,6 @@
 //! The member that asks a probe for a run. Like the coordinator of agents, it only reacts to
 //! messages and time, and never blocks.
-use pippin_model::load_result::Window;
+use pippin_model::result::Window;
 use pippin_model::target::TargetId;
 use std::sync::mpsc::Sender;
 

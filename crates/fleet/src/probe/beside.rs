@@ -1,10 +1,10 @@
 //! Makes runs on this machine, with agents that load it over the network.
 use pippin_lab::LabError;
-use pippin_lab::catalog::Catalog;
-use pippin_lab::observer::{Event, Observer};
-use pippin_lab::recording::Keeping;
+use pippin_lab::run::observer::{Event, Observer};
+use pippin_lab::run::recording::Keeping;
 use pippin_lab::run::{RunSettings, run};
-use pippin_model::load_result::Window;
+use pippin_lab::target::catalog::Catalog;
+use pippin_model::result::Window;
 use pippin_model::run::RunState;
 use pippin_model::target::TargetId;
 use std::net::IpAddr;

@@ -1,7 +1,7 @@
 //! A probe's run, shown and kept on this machine.
 use pippin_lab::LabError;
-use pippin_lab::observer::{Event as Happened, Observer};
-use pippin_lab::recording::{Keeping, Recording};
+use pippin_lab::run::observer::{Event as Happened, Observer};
+use pippin_lab::run::recording::{Keeping, Recording};
 use pippin_model::run::{RunRecord, RunState};
 use pippin_model::target::TargetId;
 use std::collections::BTreeSet;

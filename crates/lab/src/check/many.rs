@@ -8,9 +8,9 @@ use std::time::Instant;
 
 use super::passed::Passed;
 use super::{Checked, Checker, Skipped};
-use crate::catalog::Catalog;
 use crate::error::LabError;
 use crate::install::{Installed, Installer};
+use crate::target::catalog::Catalog;
 
 /// Many targets, and how they are to be checked.
 pub struct Many<'a> {

@@ -7,9 +7,9 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use super::Checked;
-use crate::catalog::Catalog;
 use crate::error::LabError;
 use crate::install::digest;
+use crate::target::catalog::Catalog;
 
 /// What passed, by name.
 #[derive(Debug)]

@@ -6,8 +6,8 @@ use std::sync::{Mutex, PoisonError};
 use pippin_model::trial::{Failure, Stage};
 
 use super::{Installer, steps};
-use crate::environment::find_program;
 use crate::error::LabError;
+use crate::lifecycle::environment::find_program;
 
 /// Whether this is a Debian system.
 #[must_use]

@@ -2,8 +2,8 @@
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
-use crate::environment::find_program;
 use crate::error::LabError;
+use crate::lifecycle::environment::find_program;
 
 /// The version that is installed, with the hashes of its wheels for x86-64 and 64-bit ARM: pip
 /// refuses every other file.

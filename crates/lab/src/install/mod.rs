@@ -1,19 +1,24 @@
 //! Installing targets: tools, system packages, steps; the first way that works is used.
+//!
+//! | module | what it does |
+//! |---|---|
+//! | [`versions`] | the output of version commands |
 pub mod apt;
 pub mod digest;
 pub mod embedded_postgres;
 pub mod steps;
 pub mod tools;
+pub mod versions;
 
-use pippin_model::manifest::Route;
+use pippin_model::target::manifest::Route;
 use pippin_model::trial::{Failure, Stage};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use crate::container;
-use crate::environment;
 use crate::error::LabError;
+use crate::lifecycle::environment;
+use crate::target::container;
 use crate::target::{Kind, Target};
 
 /// How a target was installed.

@@ -1,16 +1,16 @@
 //! The steps of a way to install: each under a supervisor, with a time limit, its output in a log.
-use pippin_model::cpus::CpuSet;
-use pippin_model::manifest::Route;
+use pippin_model::plan::cpus::CpuSet;
+use pippin_model::target::manifest::Route;
 use pippin_model::trial::{Failure, Stage};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
 use super::{Installer, base_values};
-use crate::catalog::Target;
-use crate::environment;
 use crate::error::LabError;
+use crate::lifecycle::environment;
 use crate::lifecycle::supervised::{Exit, Launch, Supervised};
 use crate::target::Kind;
+use crate::target::catalog::Target;
 
 /// Enough for a step that compiles much on a slow machine.
 const STEP_LIMIT: Duration = Duration::from_secs(20 * 60);

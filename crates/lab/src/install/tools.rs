@@ -1,8 +1,8 @@
 //! Programs that must be on PATH, with an optional least version: `"node >= 18"`.
 use std::process::Command;
 
-use crate::environment::find_program_in;
-use crate::short_command;
+use crate::lifecycle::environment::find_program_in;
+use crate::lifecycle::short_command;
 
 /// The needs that are not met, each with what was found.
 #[must_use]

@@ -1,5 +1,5 @@
 //! Which processors a process may use (sched_setaffinity(2)).
-use pippin_model::cpus::CpuSet;
+use pippin_model::plan::cpus::CpuSet;
 use std::io;
 
 /// Binds the calling thread, and what it forks later, to these processors. Async-signal-safe once

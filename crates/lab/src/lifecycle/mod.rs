@@ -1,11 +1,18 @@
 //! Starts and ends processes: supervised, bound to processors, waited for until ready, stopped
 //! cleanly.
+//!
+//! | module | what it does |
+//! |---|---|
+//! | [`environment`] | the variables that children get |
+//! | [`short_command`] | short commands within a time limit |
 pub mod affinity;
 pub mod descendants;
+pub mod environment;
 pub mod group;
 pub mod log;
 mod orphans;
 pub mod port;
 pub mod ready;
+pub mod short_command;
 pub mod supervised;
 pub mod supervisor;

@@ -3,9 +3,9 @@ use std::time::{Duration, Instant};
 
 use super::supervised::{Exit, Supervised};
 use crate::error::LabError;
-use crate::keys::{Keys, Topic};
+use crate::running::way::Way;
+use crate::target::keys::{Keys, Topic};
 use crate::verify::http::{Client, Request};
-use crate::way::Way;
 use pippin_model::trial::{Failure, Stage};
 
 /// Asks for `path` until an answer with a status below 500 comes; how long that took. Messages name

@@ -1,5 +1,5 @@
 //! Pippin's side of a supervised process.
-use pippin_model::cpus::CpuSet;
+use pippin_model::plan::cpus::CpuSet;
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
@@ -119,7 +119,7 @@ impl Supervised {
         Self::start_with(&own_program()?, launch, None)
     }
 
-    /// The same, with the command in this control group. The supervisor stays outside of it, and
+    /// Starts the command in this control group. The supervisor stays outside of it, and
     /// starts the command without it if the group cannot be entered.
     ///
     /// # Errors

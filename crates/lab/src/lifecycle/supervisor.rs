@@ -14,7 +14,7 @@
 //! | `exited CODE`, `killed SIGNAL` | how the main process ended |
 //! | `stuck WHO...` | descendants that could not be killed |
 //! | `gone FORCED LEFT...` | the last line. FORCED is 1 if the main process had to be killed; LEFT are the command lines (percent-encoded) of descendants that outlived it |
-use pippin_model::cpus::CpuSet;
+use pippin_model::plan::cpus::CpuSet;
 use pippin_model::workload::percent_encode;
 use std::ffi::CString;
 use std::fs::OpenOptions;

@@ -1,19 +1,19 @@
 //! Profiles each target after all repetitions. It is started anew and loaded twice: once to sample
 //! its stacks, once to count its system calls. Neither load is kept as a trial.
-use pippin_model::explained::Explained;
-use pippin_model::profile::Profile;
+use pippin_model::host::usage::Role;
+use pippin_model::plan::profile::Profile;
 use pippin_model::target::TargetId;
+use pippin_model::trial::explained::Explained;
 use pippin_model::trial::{TrialRecord, TrialSpec};
-use pippin_model::usage::Role;
-use pippin_stats::cost::cpu_seconds_per_million;
+use pippin_stats::bottleneck::cost::cpu_seconds_per_million;
 use std::fs;
 use std::path::PathBuf;
 
 use super::Execution;
 use crate::error::LabError;
-use crate::explaining::{Explaining, Look, Looking, short};
-use crate::observer::Event;
-use crate::perf;
+use crate::run::explaining::{Explaining, Look, Looking, short};
+use crate::run::observer::Event;
+use crate::run::perf;
 use crate::running::RunningTarget;
 use crate::services::Services;
 use crate::trial::Watch;

@@ -1,26 +1,26 @@
 //! One target of a group, from its start to its record.
 use pippin_engine::Referee;
-use pippin_model::load_spec::LoadSpec;
+use pippin_model::host::usage::Role;
+use pippin_model::load::LoadSpec;
 use pippin_model::plan::Plan;
 use pippin_model::trial::{Company, Failure, Stage, TrialRecord, TrialSpec};
-use pippin_model::usage::Role;
 use pippin_model::workload::{Sample, Workload};
 use pippin_probe::TreeMemory;
 use pippin_probe::bystanders::Bystanders;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::conformance;
-use crate::helping::Helping;
+use crate::check::conformance;
 use crate::load;
-use crate::proving::ProvedTarget;
 use crate::running::RunningTarget;
+use crate::running::helping::Helping;
 use crate::services::Services;
 use crate::slices::account::{Account, Services as Counts};
 use crate::slices::idle::Idle;
 use crate::slices::length::{self, Lengths};
 use crate::slices::making;
 use crate::slices::stretch::Stretch;
+use crate::trial::proving::ProvedTarget;
 use crate::trial::{Measured, NotMeasured, Watch, empty_record};
 use crate::verify::live::Live;
 

@@ -1,15 +1,15 @@
 //! Finds the capacity of a target before it is overloaded: the plan gives it, or a short search
 //! finds it. The steps of the search are made as in a capacity search, but are not kept. The
 //! recorded load has the rates that follow from the capacity.
-use pippin_model::caveat::Severity;
-use pippin_model::profile::Profile;
+use pippin_model::plan::profile::Profile;
 use pippin_model::trial::{Failure, Stage, TrialSpec};
+use pippin_model::verdict::Severity;
 use pippin_stats::capacity::Outcome;
 
 use super::Execution;
+use crate::run::steps::Steps;
 use crate::running::RunningTarget;
 use crate::services::Services;
-use crate::steps::Steps;
 
 impl Execution<'_> {
     /// The profile for this target: the plan's, with rates that follow from the target's capacity

@@ -1,12 +1,14 @@
 //! A repetition of loads that are measured in slices. All targets that fit into memory together are
 //! started, proved and warmed up; then come rounds: one slice of every target, in random order;
 //! then all are proved again and stopped (docs/decisions/slices.md).
-use pippin_model::caveat::Caveat;
 use pippin_model::target::TargetId;
 use pippin_model::trial::{Stage, Step};
+use pippin_model::verdict::Caveat;
 use pippin_probe::bystanders::Bystanders;
 use pippin_probe::{RoleRoot, TreeClocks};
-use pippin_stats::{calm, judge, order};
+use pippin_stats::judge;
+use pippin_stats::rounds::calm;
+use pippin_stats::rounds::order;
 use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use std::collections::VecDeque;
@@ -14,13 +16,13 @@ use std::collections::VecDeque;
 use super::member::{Group, Member, Shared};
 use super::{Execution, empty_record};
 use crate::error::LabError;
-use crate::helping;
-use crate::observer::Event;
+use crate::run::observer::Event;
+use crate::run::steps::Steps;
+use crate::running::helping;
 use crate::services::Services;
 use crate::slices::idle;
 use crate::slices::length::Lengths;
 use crate::slices::stretch::Stretch;
-use crate::steps::Steps;
 
 /// If a repetition is cut short, its rounds are kept if every target has at least this many.
 const FEWEST_ROUNDS: u32 = 3;
@@ -352,7 +354,7 @@ impl Rounds<'_, '_> {
         }
     }
 
-    /// The same order for the same run, repetition and step.
+    /// The seed of the order: one for each run, repetition and step.
     fn seed(&self) -> u64 {
         let spec = self.members.first().map(|member| &member.spec);
         spec.map_or(0, |spec| {

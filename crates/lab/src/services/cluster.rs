@@ -14,9 +14,9 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use super::{ServiceSettings, secret};
-use crate::environment;
 use crate::error::LabError;
 use crate::install::embedded_postgres;
+use crate::lifecycle::environment;
 use crate::lifecycle::port;
 use crate::lifecycle::supervised::{Launch, Supervised};
 

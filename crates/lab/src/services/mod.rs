@@ -4,7 +4,7 @@ pub mod postgres;
 mod secret;
 pub mod upstream;
 
-use pippin_model::cpus::CpuSet;
+use pippin_model::plan::cpus::CpuSet;
 use pippin_model::workload::Service;
 use std::collections::BTreeMap;
 use std::path::Path;

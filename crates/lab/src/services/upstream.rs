@@ -6,13 +6,13 @@ use std::time::Duration;
 use pippin_reference::numbers::Numbers;
 
 use super::{ServiceSettings, secret};
-use crate::environment;
 use crate::error::LabError;
-use crate::keys::Keys;
+use crate::lifecycle::environment;
 use crate::lifecycle::supervised::{Launch, Supervised, own_program};
 use crate::lifecycle::{port, ready};
+use crate::running::way::Way;
+use crate::target::keys::Keys;
 use crate::verify::http::{Client, Request};
-use crate::way::Way;
 
 /// The variables by which its process is told the key of its numbers and the secret of its reset.
 pub const KEY: &str = "PIPPIN_UPSTREAM_KEY";

@@ -1,10 +1,10 @@
 //! All slices of a target in one repetition, and the record that they add up to.
-use pippin_model::load_result::LoadResult;
-use pippin_model::sequence;
-use pippin_model::slice::Slice;
+use pippin_model::host::usage::Usage;
+use pippin_model::result::LoadResult;
 use pippin_model::trial::TrialRecord;
-use pippin_model::usage::Usage;
-use pippin_stats::calm;
+use pippin_model::trial::sequence;
+use pippin_model::trial::slice::Slice;
+use pippin_stats::rounds::calm;
 use std::collections::BTreeMap;
 
 use crate::trial::Measured;
@@ -123,7 +123,7 @@ mod tests {
     use crate::slices::making;
     use crate::slices::stretch::Stretch;
     use pippin_model::example::ExampleTrial;
-    use pippin_model::slice::SliceHost;
+    use pippin_model::trial::slice::SliceHost;
 
     fn measured(answers: u64) -> Measured {
         let record = ExampleTrial::hello().seconds(1).completed(answers).build();

@@ -4,8 +4,8 @@ use std::fmt;
 
 /// Processors that a target may keep busy while nobody asks it: half a percent of one.
 pub const LIMIT: f64 = 0.005;
-/// What all targets that are up may use together while nobody asks them: a twentieth of a processor,
-/// which every target lacks when its turn comes.
+/// What all targets that are up may use together while nobody asks them: a twentieth of a
+/// processor, which every target lacks when its turn comes.
 pub const LIMIT_TOGETHER: f64 = 0.05;
 /// How long to watch at least: right after its slice, a target may still tidy up.
 const FEWEST_NS: u64 = 2_000_000_000;
@@ -30,7 +30,7 @@ impl Idle {
         (self.watched_ns > 0).then(|| self.cpu_ns as f64 / self.watched_ns as f64)
     }
 
-    /// The same; also `None` if it was watched for too short a time to judge it.
+    /// Processors kept busy; `None` also if it was watched for too short a time to judge it.
     #[must_use]
     pub fn judged_cores(&self) -> Option<f64> {
         self.cores().filter(|_| self.watched_ns >= FEWEST_NS)

@@ -1,8 +1,8 @@
 //! How long a slice is, how many rounds there are, and what is left out before each slice.
-use pippin_model::load_result::LoadResult;
-use pippin_model::load_spec::{LoadSpec, StopRule, WarmUp};
+use pippin_model::load::{LoadSpec, StopRule, WarmUp};
 use pippin_model::plan::Plan;
-use pippin_model::units::Spread;
+use pippin_model::result::LoadResult;
+use pippin_model::text::units::Spread;
 use rand::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
@@ -105,8 +105,8 @@ pub fn needed_ns(warm_up: &LoadResult) -> Option<u64> {
 mod tests {
     use super::*;
     use pippin_model::example;
-    use pippin_model::load_result::Window;
-    use pippin_model::profile::{Arrivals, Profile, Schedule};
+    use pippin_model::plan::profile::{Arrivals, Profile, Schedule};
+    use pippin_model::result::Window;
 
     const MS: u64 = 1_000_000;
 

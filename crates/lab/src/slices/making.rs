@@ -1,19 +1,19 @@
 //! Makes one slice: a load of its own, and what the host did meanwhile.
 use pippin_engine::Referee;
-use pippin_model::cpus::CpuSplit;
-use pippin_model::histogram::Histogram;
-use pippin_model::load_result::LoadResult;
-use pippin_model::load_spec::LoadSpec;
-use pippin_model::slice::{Slice, SliceFigures, SliceQuantiles};
-use pippin_model::usage::{Role, Usage};
+use pippin_model::host::usage::{Role, Usage};
+use pippin_model::load::LoadSpec;
+use pippin_model::plan::cpus::CpuSplit;
+use pippin_model::result::LoadResult;
+use pippin_model::result::histogram::Histogram;
+use pippin_model::trial::slice::{Slice, SliceFigures, SliceQuantiles};
 use pippin_probe::{Roots, TreeMemory, disturbance};
-use pippin_stats::calm;
+use pippin_stats::rounds::calm;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
 use super::stretch::Stretch;
-use crate::generator::Here;
+use crate::trial::generator::Here;
 use crate::trial::{Measured, NotMeasured, SAMPLE_EVERY, Trial, Watch};
 
 /// In slices up to this length, samples are taken only at the ends: each takes the generator's

@@ -1,6 +1,6 @@
 //! What the host did, over a stretch that is long enough. Its counters have ticks of 10 ms, too
 //! coarse for a short slice.
-use pippin_model::slice::SliceHost;
+use pippin_model::trial::slice::SliceHost;
 use std::collections::VecDeque;
 
 /// A stretch lasts at least so long: on two processors a tick is then 1.25 % of it.

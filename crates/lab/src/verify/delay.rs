@@ -1,8 +1,8 @@
 //! That a device's request waits as it should.
-use pippin_model::histogram::Histogram;
-use pippin_model::load_result::LoadResult;
-use pippin_model::load_spec::{BodyCheck, LoadSpec, StopRule};
-use pippin_model::units::{Spread, format_ns};
+use pippin_model::load::{BodyCheck, LoadSpec, StopRule};
+use pippin_model::result::LoadResult;
+use pippin_model::result::histogram::Histogram;
+use pippin_model::text::units::{Spread, format_ns};
 
 use super::{Subject, Verdict};
 use crate::load;

@@ -6,14 +6,14 @@ use pippin_engine::http1::Rules;
 use pippin_engine::http1::client::{Response, read_response};
 use pippin_engine::http1::request::render;
 use pippin_engine::http2::client::Client as Http2;
-use pippin_model::load_spec::{self, Limits, Protocol};
+use pippin_model::load::{self, Limits, Protocol};
 use pippin_model::workload::Sample;
 use pippin_reference::monotonic_ns;
 use std::io::{Read, Write};
 use std::os::fd::{AsRawFd, RawFd};
 use std::time::Duration;
 
-use crate::way::Way;
+use crate::running::way::Way;
 
 /// A request of a proof.
 #[derive(Debug, Clone)]
@@ -49,13 +49,13 @@ impl Request {
         }
     }
 
-    /// The same of another path.
+    /// This request with another path.
     #[must_use]
     pub fn to(self, path: &str) -> Self {
         Self { path: path.into(), ..self }
     }
 
-    /// The same with `Connection: close`.
+    /// This request with `Connection: close`.
     #[must_use]
     pub const fn closing(mut self) -> Self {
         self.close = true;
@@ -183,11 +183,11 @@ impl Client {
     /// # Errors
     /// A message that says what went wrong.
     pub fn send(&mut self, request: &Request) -> Result<(), String> {
-        let asked = load_spec::Request {
+        let asked = load::Request {
             method: request.method.clone(),
             headers: request.headers.clone(),
             body: request.body.clone(),
-            ..load_spec::Request::get(&request.path, &self.host)
+            ..load::Request::get(&request.path, &self.host)
         };
         let limit = self.limit;
         self.stream_mut().allow(limit);
@@ -242,7 +242,7 @@ impl Client {
 mod tests {
     use super::*;
     use crate::verify::within;
-    use pippin_model::tls::TlsSpec;
+    use pippin_model::load::tls::TlsSpec;
     use pippin_reference::frames::{Connection, Server, frame, kind};
     use pippin_reference::scripted::{self, Script, spawn};
     use pippin_reference::tls::{Authority, Certified, Front, Manner};

@@ -13,14 +13,14 @@ pub mod users;
 pub mod walk;
 pub mod websocket;
 
-use pippin_model::load_spec::{BodyCheck, Connections};
+use pippin_model::load::{BodyCheck, Connections};
+use pippin_model::text::units::Spread;
 use pippin_model::trial::{ProofOutcome, ProofTime};
-use pippin_model::units::Spread;
 use pippin_model::workload::{Proof, Sample, Workload};
 use std::time::Duration;
 
+use crate::running::way::Way;
 use crate::services::Services;
-use crate::way::Way;
 use http::Answer;
 use live::Live;
 
@@ -199,9 +199,9 @@ pub(crate) fn within<T: Send + 'static>(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::load::pool;
     use crate::load::run_closed;
-    use crate::pool;
-    use pippin_model::load_spec::StopRule;
+    use pippin_model::load::StopRule;
     use pippin_reference::scripted::{Answer, Script, spawn};
     use std::collections::BTreeSet;
     use std::sync::{Arc, Mutex};
@@ -211,7 +211,7 @@ mod tests {
     fn proofs_send_the_very_headers_of_the_load() {
         let text = "schema=1\nid='x'\ntitle=''\nsummary=''\n[request]\nmethod='GET'\npath='/{n}'\nheaders={Accept='text/*', X-N='{n}'}\n[request.vary]\nn={values=['7']}\n[answer]\nstatus=200\nbody='x'\n[[proof]]\nkind='answer'\n[[proof]]\nkind='not-found'\npath='/none'\n[[proof]]\nkind='head'\n";
         let workload: Workload =
-            pippin_model::file::parse_toml(std::path::Path::new("x.toml"), text).unwrap();
+            pippin_model::text::file::parse_toml(std::path::Path::new("x.toml"), text).unwrap();
         for closes in [false, true] {
             let heads = Arc::new(Mutex::new(BTreeSet::new()));
             let seen = Arc::clone(&heads);

@@ -1,6 +1,6 @@
 //! The whole text of a page.
 use pippin_engine::{Briefing, Exchange, Referee};
-use pippin_model::load_spec::{BodyCheck, LoadSpec};
+use pippin_model::load::{BodyCheck, LoadSpec};
 use pippin_model::workload::{Proof, Sample, Workload};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -230,7 +230,7 @@ mod tests {
 
     #[test]
     fn a_deputy_judges_the_pages_that_are_compared_in_full() {
-        use pippin_model::load_spec::{Check, Request};
+        use pippin_model::load::{Check, Request};
         let of_kind = |body| Request {
             check: Check { body, ..Check::default() },
             ..Request::get("/page/7", "x")

@@ -6,7 +6,7 @@
 //! of it comes within one wait as soon as the machine has a moment to spare. A server whose
 //! processor is what limits it answers more and more instead, and is done with all of them sooner
 //! than such a pool.
-use pippin_model::units::{Spread, format_ns};
+use pippin_model::text::units::{Spread, format_ns};
 use std::time::{Duration, Instant};
 
 use super::Subject;
@@ -181,7 +181,7 @@ fn readable(clients: &[Client], limit: Duration) -> Vec<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use pippin_model::draw::Draw;
+    use pippin_model::workload::draw::Draw;
 
     const MS: u64 = 1_000_000;
 

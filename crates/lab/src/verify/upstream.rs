@@ -4,7 +4,7 @@ use std::time::Duration;
 use super::http::{Client, Request};
 use super::live::Live;
 use super::{Subject, Verdict};
-use crate::way::Way;
+use crate::running::way::Way;
 
 /// As many calls at the upstream as requests at the target, sent at the same time, so that a target
 /// that shares one call among waiting requests is found out too.

@@ -1,6 +1,6 @@
 //! One user goes through all steps of a scenario.
-use pippin_model::load_result::StepMeasured;
-use pippin_model::load_spec::{BodyCheck, LoadSpec, Scenario, StopRule};
+use pippin_model::load::{BodyCheck, LoadSpec, Scenario, StopRule};
+use pippin_model::result::StepMeasured;
 use pippin_model::scenario::Step;
 
 use super::{Subject, Verdict};

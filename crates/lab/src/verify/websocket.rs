@@ -1,8 +1,8 @@
 //! What WebSocket asks of a server (RFC 6455), and the echo or the broadcast of the workload.
 use pippin_engine::blocking::Stream;
 use pippin_engine::websocket::client::{Client, Message};
-use pippin_model::draw::Draw;
-use pippin_model::load_spec::{Protocol, Request};
+use pippin_model::load::{Protocol, Request};
+use pippin_model::workload::draw::Draw;
 use pippin_reference::monotonic_ns;
 use std::time::Duration;
 
@@ -183,10 +183,10 @@ fn differs(sent: &Message, got: &Message) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::running::way::Way;
     use crate::services::Services;
     use crate::verify::live::Live;
     use crate::verify::within;
-    use crate::way::Way;
     use pippin_model::workload::Workload;
     use pippin_reference::messages::{
         self, BINARY, CLOSE, Connection, FINAL, PING, Server, frame, text,

@@ -18,8 +18,8 @@ pub mod trial;
 
 pub use trial::ExampleTrial;
 
-use crate::caveat::{Caveat, Severity};
 use crate::trial::{Failure, Stage, TrialRecord};
+use crate::verdict::{Caveat, Severity};
 
 const SECOND: u64 = 1_000_000_000;
 /// When the example runs began, nanoseconds since 1970: 2026-11-21 20:35:39 UTC.

@@ -1,9 +1,9 @@
 //! Trials that go beyond the capacity of a server that answers 1,000 requests/s. The server can
 //! treat the rest in several ways.
 use super::{ExampleTrial, SECOND};
-use crate::load_result::Window;
-use crate::load_spec::{LoadSpec, Timeouts};
-use crate::profile::Profile;
+use crate::load::{LoadSpec, Timeouts};
+use crate::plan::profile::Profile;
+use crate::result::Window;
 use crate::trial::TrialRecord;
 
 /// The server's capacity, requests per second.

@@ -5,21 +5,21 @@ use std::path::Path;
 use super::overload;
 use super::slices::Rounds;
 use super::{ExampleTrial, SECOND, STARTED_UNIX_NS, caveat, failed};
-use crate::caveat::{Caveat, Severity, Verdict};
-use crate::cpus::CpuSet;
-use crate::fingerprint::Fingerprint;
-use crate::manifest::Manifest;
-use crate::objective::Objective;
+use crate::host::fingerprint::Fingerprint;
+use crate::plan::cpus::CpuSet;
+use crate::plan::objective::Objective;
+use crate::plan::profile::{Profile, StopRule, WarmUp};
+use crate::plan::published::Published;
 use crate::plan::{EXTRA_TIME, Plan, PlanCpus, Price};
-use crate::profile::{Profile, StopRule, WarmUp};
-use crate::published::Published;
-use crate::register::ServerKind;
 use crate::run::{
     Calibration, RunHeader, RunRecord, RunState, ServerProcess, TargetInfo, UrlServer,
 };
 use crate::target::TargetId;
+use crate::target::manifest::Manifest;
+use crate::target::register::ServerKind;
+use crate::text::units::Spread;
 use crate::trial::{Failure, Stage, Step, TrialRecord};
-use crate::units::Spread;
+use crate::verdict::{Caveat, Severity, Verdict};
 use crate::workload::Workload;
 
 /// A target and its speed.

@@ -1,13 +1,13 @@
 //! Trials whose users went through steps.
 use std::net::Ipv4Addr;
 
-use crate::load_result::{ErrorKind, StepMeasured};
-use crate::load_spec::{Connections, LoadSpec, Request};
+use crate::load::{Connections, LoadSpec, Request};
+use crate::result::{ErrorKind, StepMeasured};
 use crate::scenario::{Scenario, Step};
+use crate::text::units::Spread;
 use crate::trial::TrialRecord;
-use crate::units::Spread;
 
-/// The same trial, with a step for each of these think times. The steps have equal shares of its
+/// This trial, with a step for each of these think times. The steps have equal shares of its
 /// answers, and one answer to the last step was wrong.
 #[must_use]
 pub fn walked(mut trial: TrialRecord, thinks_ns: &[Option<u64>]) -> TrialRecord {

@@ -1,6 +1,6 @@
 //! Trials that were measured in rounds of slices.
 use super::ExampleTrial;
-use crate::slice::{Slice, SliceFigures, SliceHost, SliceQuantiles};
+use crate::trial::slice::{Slice, SliceFigures, SliceHost, SliceQuantiles};
 use crate::trial::{Company, TrialRecord};
 
 const SLICE_NS: u64 = 400_000_000;
@@ -115,8 +115,8 @@ fn slice(record: &TrialRecord, round: u32, speed: f64, calm: bool) -> Slice {
             goodput_per_s,
             response,
             service: response,
-            target_cpu_ns: cpu(role(crate::usage::Role::Target)),
-            generator_cpu_ns: cpu(role(crate::usage::Role::Generator)),
+            target_cpu_ns: cpu(role(crate::host::usage::Role::Target)),
+            generator_cpu_ns: cpu(role(crate::host::usage::Role::Generator)),
         },
         host: SliceHost {
             steal: Some(if calm { 0.002 } else { 0.09 }),

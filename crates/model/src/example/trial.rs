@@ -2,18 +2,18 @@
 use std::collections::BTreeMap;
 
 use super::{SECOND, STARTED_UNIX_NS};
-use crate::caveat::{Caveat, Verdict};
-use crate::cpus::{CpuSet, CpuSplit};
-use crate::histogram::Histogram;
-use crate::load_result::{
+use crate::host::usage::{HostSample, Role, RoleSample, RoleUse, Usage, UsageSample};
+use crate::plan::cpus::{CpuSet, CpuSplit};
+use crate::plan::objective::Objective;
+use crate::plan::profile::{Arrivals, Profile, StopRule, WarmUp};
+use crate::result::histogram::Histogram;
+use crate::result::{
     Answered, ByteCounts, ConnectionCounts, ErrorKind, GeneratorUse, LoadResult, Measured, Phase,
     RequestCounts, Spans, StampCounts, StatusCounts, WarmUpResult, Window,
 };
-use crate::objective::Objective;
-use crate::profile::{Arrivals, Profile, StopRule, WarmUp};
+use crate::text::units::Spread;
 use crate::trial::{ProofOutcome, ProofTime, Step, TrialRecord, TrialSpec};
-use crate::units::Spread;
-use crate::usage::{HostSample, Role, RoleSample, RoleUse, Usage, UsageSample};
+use crate::verdict::{Caveat, Verdict};
 
 /// CLOCK_MONOTONIC at the start of the measured part.
 const FROM_NS: u64 = 100 * SECOND;

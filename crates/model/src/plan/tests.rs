@@ -1,6 +1,6 @@
 use super::*;
-use crate::file::parse_toml;
-use crate::profile::StopRule;
+use crate::plan::profile::StopRule;
+use crate::text::file::parse_toml;
 
 const PLAN: &str = "title='Hello'\nworkload='hello'\ntargets=['go/net-http','javascript/express:cluster']\nprecision='2%'\n[profile]\nkind='closed'\nconnections=10\nduration='30s'\n[quick]\nrepetitions=1\n[quick.profile]\nduration='3s'\n[cpus]\ntarget='0'\ngenerator='1'\n";
 

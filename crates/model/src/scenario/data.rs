@@ -4,9 +4,9 @@ use sha2::{Digest, Sha256};
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::draw::Draw;
-use crate::file::without_mark;
-use crate::units::counted;
+use crate::text::file::without_mark;
+use crate::text::units::counted;
+use crate::workload::draw::Draw;
 
 /// A value that every walk begins with, or several from one row.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

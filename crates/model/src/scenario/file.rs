@@ -7,10 +7,10 @@ use super::data::{Rows, Values, Variable};
 use super::find::{Source, regex};
 use super::text::{self, Encoding, Piece, Text};
 use super::{Assertion, Capture, Scenario, Step};
-use crate::file::{FileError, Wrong, nearest, read_with_text};
-use crate::load_spec::Request;
+use crate::load::Request;
 use crate::request::Check;
-use crate::units::{Spread, parse_bytes};
+use crate::text::file::{FileError, Wrong, nearest, read_with_text};
+use crate::text::units::{Spread, parse_bytes};
 use crate::workload::{check_headers, percent_encode};
 
 /// A scenario in a file.

@@ -3,9 +3,9 @@ use std::collections::BTreeMap;
 
 use super::sample::placeholders;
 use super::{Answer, ByteRange, MOST_SAMPLES, Message, Proof, Request, Source, Vary, Workload};
-use crate::file::Wrong;
+use crate::load::websocket::NUMBER_BYTES;
 use crate::request::is_token;
-use crate::websocket::NUMBER_BYTES;
+use crate::text::file::Wrong;
 
 impl Workload {
     pub(crate) fn check(&self) -> Result<(), Wrong> {
@@ -213,7 +213,7 @@ mod tests {
     #[test]
     fn a_placeholder_without_values_is_named() {
         let text = "schema=1\nid='x'\ntitle=''\nsummary=''\n[request]\nmethod='GET'\npath='/{n}'\n[answer]\nstatus=200\n[[proof]]\nkind='answer'\n";
-        let workload: Workload = crate::file::parse_toml(Path::new("x.toml"), text).unwrap();
+        let workload: Workload = crate::text::file::parse_toml(Path::new("x.toml"), text).unwrap();
         assert_eq!(
             workload.check().unwrap_err().message,
             "the path names `{n}`, but [request.vary] has no `n`"
@@ -246,7 +246,8 @@ mod tests {
             ),
         ] {
             let workload: Workload =
-                crate::file::parse_toml(Path::new("x.toml"), &format!("{head}{rest}")).unwrap();
+                crate::text::file::parse_toml(Path::new("x.toml"), &format!("{head}{rest}"))
+                    .unwrap();
             assert_eq!(workload.check().unwrap_err().message, message);
         }
     }
@@ -255,7 +256,7 @@ mod tests {
         let text = format!(
             "schema=1\nid='x'\ntitle=''\nsummary=''\n[request]\n{request}\n[answer]\nstatus=200\n[[proof]]\nkind='answer'\n"
         );
-        crate::file::parse_toml::<Workload>(Path::new("x.toml"), &text).unwrap().check()
+        crate::text::file::parse_toml::<Workload>(Path::new("x.toml"), &text).unwrap().check()
     }
 
     #[test]

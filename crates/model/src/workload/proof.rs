@@ -1,7 +1,7 @@
 //! The proofs of a workload.
 use serde::{Deserialize, Serialize};
 
-use crate::units::Spread;
+use crate::text::units::Spread;
 
 /// One proof.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -3,8 +3,8 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 use super::{Request, Vary, Workload};
-use crate::draw::Draw;
 use crate::request::DRAWN;
+use crate::workload::draw::Draw;
 
 /// The maximum number of different requests of a workload. All are made before the load begins,
 /// each with its answer, and all are proved.
@@ -37,13 +37,13 @@ impl Sample {
         self.fill_with(text, str::to_string)
     }
 
-    /// The same, with each value converted by `write`.
+    /// Fills a text, with each value converted by `write`.
     #[must_use]
     pub fn fill_with(&self, text: &str, write: fn(&str) -> String) -> String {
         fill(text, &self.binding, write)
     }
 
-    /// The same request with another value in place of the drawn one, as far as its answer depends
+    /// This request with another value in place of the drawn one, as far as its answer depends
     /// on it.
     #[must_use]
     pub fn redrawn(&self, value: &str) -> Self {

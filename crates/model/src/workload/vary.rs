@@ -2,7 +2,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::MOST_SAMPLES;
-use crate::draw::Draw;
+use crate::workload::draw::Draw;
 
 /// The values of a placeholder.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -1,5 +1,5 @@
 //! Processors: whether generator and target disturb each other.
-use pippin_model::cpus::CpuSet;
+use pippin_model::plan::cpus::CpuSet;
 
 use super::demand::{Demand, DemandCpus};
 use super::finding::{Finding, Severity, concerned};

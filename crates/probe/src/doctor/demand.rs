@@ -1,5 +1,5 @@
 //! What a plan needs from a host.
-use pippin_model::cpus::CpuSet;
+use pippin_model::plan::cpus::CpuSet;
 use serde::{Deserialize, Serialize};
 
 /// The most that a plan needs from a host, computed from a resolved plan. Target and generator are

@@ -1,6 +1,6 @@
 //! The input of the checks.
-use pippin_model::cpus::CpuSet;
-use pippin_model::fingerprint::Fingerprint;
+use pippin_model::host::fingerprint::Fingerprint;
+use pippin_model::plan::cpus::CpuSet;
 
 use crate::cgroup;
 use crate::cpuinfo::parse_hypervisor;
@@ -181,7 +181,7 @@ impl Host {
         }
     }
 
-    /// The same with one kernel setting changed.
+    /// This host with one kernel setting changed.
     pub(super) fn with_sysctl(mut self, name: &str, value: &str) -> Self {
         self.fingerprint.sysctls.insert(name.into(), value.into());
         self

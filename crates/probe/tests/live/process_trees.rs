@@ -1,7 +1,7 @@
 //! CPU time of real process trees, compared with the time that their processes burnt.
 use crate::forked::{Supervisor, burn, eventually, fork, sleep_for_good, wait};
 use crate::patience::in_time;
-use pippin_model::usage::{Role, RoleSample};
+use pippin_model::host::usage::{Role, RoleSample};
 use pippin_probe::{RoleRoot, Roots, TreeMemory, sample};
 use std::collections::BTreeMap;
 use std::time::Duration;

@@ -1,7 +1,7 @@
 //! The sampler thread on this process and this host.
 use crate::forked::{Supervisor, burn, eventually, sleep_for_good};
 use crate::patience::in_time;
-use pippin_model::usage::Role;
+use pippin_model::host::usage::Role;
 use pippin_probe::clock::process_cpu_ns;
 use pippin_probe::{
     ProbeError, RoleRoot, Roots, Sampler, TreeMemory, monotonic_ns, sample, usage_between,

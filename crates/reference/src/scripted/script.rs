@@ -54,7 +54,7 @@ pub struct Script {
 }
 
 impl Script {
-    /// The same answer to every request.
+    /// One answer to every request.
     #[must_use]
     pub fn always(answer: Answer) -> Self {
         Self::each(move |_, _| answer.clone())

@@ -229,7 +229,7 @@ impl<'a> Connection<'a> {
         self.write_then(b"")
     }
 
-    /// The same, with these bytes behind it in the same packet.
+    /// Writes what TLS has to say, with these bytes behind it in one packet.
     fn write_then(&mut self, behind: &[u8]) -> Result<(), Over> {
         let mut bytes = Vec::new();
         while self.tls.wants_write() {

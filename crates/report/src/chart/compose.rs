@@ -46,7 +46,7 @@ impl Chart {
         }
     }
 
-    /// The same over seconds. It shares the pointer and the zoom with others of its kind.
+    /// A chart of lines over seconds. It shares the pointer and the zoom with others of its kind.
     pub(super) fn over_time(x: impl Fn(Form) -> Axis, y: (&Axis, Unit), drawn: &[Line]) -> Self {
         let chart = Self::of_lines((x, Unit::Seconds), y, drawn);
         Self { plot: chart.plot.map(|plot| plot.linked(TIME)), ..chart }

@@ -1,5 +1,5 @@
 //! Response times over time as maps: the distribution of the answers of each moment.
-use pippin_model::bins::ResponseBins;
+use pippin_model::result::bins::ResponseBins;
 
 use super::axis::{Axis, short, time};
 use super::canvas::{Cell, Form, Panel, heat};

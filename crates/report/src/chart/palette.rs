@@ -54,7 +54,7 @@ pub fn series(place: usize) -> RGBColor {
     RGBColor(r, g, if b < 0x80 { b + round } else { b - round })
 }
 
-/// The same on dark ground.
+/// The colour of a series on dark ground.
 #[must_use]
 pub fn series_on_dark(place: usize) -> RGBColor {
     SERIES[place % SERIES.len()].1

@@ -68,7 +68,7 @@ struct Curve {
 }
 
 impl Plot {
-    /// The same lines over the same axes.
+    /// A plot of these lines over these axes.
     #[must_use]
     pub fn of((x, x_unit): (&Axis, Unit), (y, y_unit): (&Axis, Unit), lines: &[Line]) -> Self {
         let axis = |axis: &Axis, unit| PlotAxis {
@@ -89,13 +89,13 @@ impl Plot {
         }
     }
 
-    /// The same, linked with all charts that have this link.
+    /// This plot, linked with all charts that have this link.
     #[must_use]
     pub fn linked(self, link: &'static str) -> Self {
         Self { link: Some(link), ..self }
     }
 
-    /// The same, as steps: level from each point to the next. Points that only end a step are
+    /// This plot as steps: level from each point to the next. Points that only end a step are
     /// removed.
     #[must_use]
     pub fn in_steps(mut self) -> Self {

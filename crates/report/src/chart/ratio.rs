@@ -1,6 +1,6 @@
 //! The ratio of every target to the reference, with its interval. Paired rounds measure this best.
 use pippin_stats::compare::Metric;
-use pippin_stats::ratio::Ratio;
+use pippin_stats::interval::ratio::Ratio;
 
 use super::axis::Axis;
 use super::canvas::{Bar, Form, bars_about};

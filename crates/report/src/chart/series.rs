@@ -1,7 +1,7 @@
 //! Figures over time: throughput, response time, CPU of both sides, memory. Each target has one
 //! line, the median of its repetitions, with a band from the lowest to the highest repetition.
 use pippin_model::trial::Step;
-use pippin_stats::quantile::median;
+use pippin_stats::series::quantile::median;
 
 use super::axis::{self, Axis};
 use super::canvas::{Form, Line, lines};
@@ -29,7 +29,7 @@ struct Quantity {
     /// The unit of the figure.
     counts: Unit,
     points: Points,
-    /// The same figure of the generator, drawn dotted in the target's colour; `None` if it has
+    /// This figure of the generator, drawn dotted in the target's colour; `None` if it has
     /// none.
     of_generator: Option<Points>,
     /// What the load asked of all targets alike, drawn dotted in its own colour.

@@ -1,5 +1,5 @@
 //! Requests per second with intervals.
-use pippin_model::caveat::Verdict;
+use pippin_model::verdict::Verdict;
 use pippin_stats::summary::Figure;
 
 use super::axis::{Axis, short};

@@ -1,7 +1,7 @@
 //! The result as CSV (RFC 4180): one row for each target, and one for each step of a sweep or a
 //! capacity search. The column names include the unit; unknown is empty; docs/formats.md describes
 //! the columns.
-use pippin_model::histogram::Summary;
+use pippin_model::result::histogram::Summary;
 use pippin_stats::compare::Metric;
 use pippin_stats::summary::Figure;
 

@@ -3,11 +3,11 @@
 //! and time span, tagged `<target>/<step>/<repetition>/<span>`.
 use hdrhistogram::serialization::interval_log::{IntervalLogWriterBuilder, Tag};
 use hdrhistogram::serialization::{Deserializer, V2DeflateSerializer};
-use pippin_model::gate::SPANS;
-use pippin_model::histogram::Histogram;
-use pippin_model::load_result::{LoadResult, Spans};
+use pippin_model::result::histogram::Histogram;
+use pippin_model::result::{LoadResult, Spans};
 use pippin_model::run::RunRecord;
 use pippin_model::trial::{Step, TrialRecord};
+use pippin_model::verdict::gate::SPANS;
 use std::time::{Duration, SystemTime};
 
 use crate::form::{Form, FormError, Write};

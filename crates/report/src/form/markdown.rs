@@ -1,8 +1,8 @@
 //! The result as Markdown, for a pull request (GitHub Flavored Markdown: tables, strikethrough,
 //! folded details).
-use pippin_model::caveat::{Severity, Verdict};
 use pippin_model::run::RunState;
-use pippin_model::units::counted;
+use pippin_model::text::units::counted;
+use pippin_model::verdict::{Severity, Verdict};
 use pippin_stats::compare::Metric;
 use pippin_stats::interval::Interval;
 use std::fmt::Write as _;

@@ -1,8 +1,8 @@
 //! The result in Prometheus' text format
 //! (<https://prometheus.io/docs/instrumenting/exposition_formats/>), for the textfile collector of
 //! the node exporter or a push gateway. Units are Prometheus' base units: seconds and bytes.
-use pippin_model::caveat::Verdict;
-use pippin_model::histogram::Summary;
+use pippin_model::result::histogram::Summary;
+use pippin_model::verdict::Verdict;
 
 use crate::exposition::{self, GAUGE, MEDIA_TYPE, SUMMARY, Sample};
 use crate::form::{Form, Write};

@@ -1,7 +1,7 @@
 //! JUnit XML: a test suite for each target, with a test case for its verdict and for each gate.
-use pippin_model::caveat::{Severity, Verdict};
-use pippin_model::printable::printable;
+use pippin_model::text::printable::printable;
 use pippin_model::trial::TrialRecord;
+use pippin_model::verdict::{Severity, Verdict};
 use pippin_stats::gate::Outcome;
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 use std::collections::BTreeMap;

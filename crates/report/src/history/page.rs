@@ -1,8 +1,8 @@
 //! Charts, changes in words, and the table of runs.
 use maud::{Markup, html};
-use pippin_model::commit::Commit;
 use pippin_model::run::HistoryPoint;
-use pippin_model::units::counted;
+use pippin_model::target::commit::Commit;
+use pippin_model::text::units::counted;
 
 use super::{Change, Figure, History, chart, of};
 use crate::html::facts::notes_of;

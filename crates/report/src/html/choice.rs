@@ -1,7 +1,7 @@
 //! Filters and groups for the rows of a large ranked table. The script shows them; without scripts
 //! the page shows the whole table.
 use maud::{Markup, html};
-use pippin_model::register::ServerKind;
+use pippin_model::target::register::ServerKind;
 use std::collections::BTreeSet;
 
 use crate::view::View;

@@ -1,6 +1,6 @@
 //! How targets answered at the edges of HTTP/1.1: a table of all probes, folded.
 use maud::{Markup, html};
-use pippin_model::conformance::Conformance;
+use pippin_model::target::conformance::Conformance;
 
 use crate::view::View;
 use crate::view::conformance::TargetConformance;

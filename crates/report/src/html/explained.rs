@@ -1,6 +1,6 @@
 //! What a profiler saw of the targets, beside the figures of the run.
 use maud::{Markup, PreEscaped, html};
-use pippin_model::explained::Explained;
+use pippin_model::trial::explained::Explained;
 
 use crate::flame;
 use crate::view::View;

@@ -215,7 +215,7 @@ fn method(view: &View) -> Markup {
 mod tests {
     use super::*;
     use pippin_model::example;
-    use pippin_model::register::{Pin, Support};
+    use pippin_model::target::register::{Pin, Support};
 
     #[test]
     fn ended_support_and_an_old_pin_are_told_and_what_is_unknown_is_not() {

@@ -1,7 +1,7 @@
 //! The ranked table.
 use maud::{Markup, html};
-use pippin_model::caveat::Verdict;
 use pippin_model::trial::Step;
+use pippin_model::verdict::Verdict;
 use pippin_stats::compare::Metric;
 
 use super::{breakable, choice};

@@ -1,7 +1,7 @@
 //! Verdicts with evidence, failures, explanations.
 use maud::{Markup, html};
-use pippin_model::caveat::Severity;
-use pippin_model::units::counted;
+use pippin_model::text::units::counted;
+use pippin_model::verdict::Severity;
 
 use super::with_code;
 use crate::view::View;

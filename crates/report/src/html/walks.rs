@@ -1,6 +1,6 @@
 //! The steps of scenarios, by target.
 use maud::{Markup, html};
-use pippin_model::units::counted;
+use pippin_model::text::units::counted;
 
 use super::figures::data;
 use crate::chart::DataTable;

@@ -1,9 +1,9 @@
 //! The ranked table.
-use pippin_model::caveat::Verdict;
-use pippin_model::histogram::Summary;
+use pippin_model::result::histogram::Summary;
 use pippin_model::run::RunState;
+use pippin_model::text::units::counted;
 use pippin_model::trial::Step;
-use pippin_model::units::counted;
+use pippin_model::verdict::Verdict;
 use pippin_stats::compare::Metric;
 
 use super::Page;

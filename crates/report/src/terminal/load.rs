@@ -1,9 +1,9 @@
 //! Loads of a URL: response times first, because users ask for them first, then all other counts.
-use pippin_model::caveat::{Caveat, Severity};
-use pippin_model::histogram::Summary;
-use pippin_model::tls::Negotiated;
-use pippin_model::units::{counted, format_bytes, format_count, format_ns};
-use pippin_model::websocket::WebSocketUse;
+use pippin_model::load::tls::Negotiated;
+use pippin_model::load::websocket::WebSocketUse;
+use pippin_model::result::histogram::Summary;
+use pippin_model::text::units::{counted, format_bytes, format_count, format_ns};
+use pippin_model::verdict::{Caveat, Severity};
 use pippin_stats::judge::held;
 use std::cmp::Reverse;
 use std::fmt::Write as _;

@@ -5,7 +5,7 @@ use crate::view::View;
 use crate::view::overload::OverloadView;
 use crate::view::row::Row;
 use crate::words;
-use pippin_stats::overload::multiple_in_words;
+use pippin_stats::capacity::overload::multiple_in_words;
 
 pub fn write(page: &mut Page, view: &View) {
     for row in &view.rows {

@@ -1,5 +1,5 @@
 //! Colours (ECMA-48 "select graphic rendition"), widths and wrapping.
-use pippin_model::caveat::{Severity, Verdict};
+use pippin_model::verdict::{Severity, Verdict};
 
 /// Adds colours to text, or does nothing without colours.
 #[derive(Debug, Clone, Copy)]

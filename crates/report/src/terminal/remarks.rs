@@ -1,5 +1,5 @@
 //! Caveats, failures, published figures, explanations, host.
-use pippin_model::caveat::Severity;
+use pippin_model::verdict::Severity;
 
 use super::Page;
 use super::grid::Grid;

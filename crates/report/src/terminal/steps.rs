@@ -1,7 +1,7 @@
 //! Sweeps, capacity searches, phases of devices.
-use pippin_model::caveat::Verdict;
-use pippin_model::units::counted;
-use pippin_stats::usl::Parameter;
+use pippin_model::text::units::counted;
+use pippin_model::verdict::Verdict;
+use pippin_stats::scalability::usl::Parameter;
 
 use super::Page;
 use super::grid::Grid;

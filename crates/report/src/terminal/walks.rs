@@ -4,7 +4,7 @@ use super::grid::Grid;
 use super::paint::cut;
 use crate::view::walks::{self, StepView};
 use crate::words;
-use pippin_model::units::counted;
+use pippin_model::text::units::counted;
 
 /// Writes them, if there are any.
 pub fn write(page: &mut Page, steps: &[StepView]) {

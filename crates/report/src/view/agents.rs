@@ -1,8 +1,8 @@
 //! The agents that applied the loads of a run: where each ran, its share, its clock, its own
 //! figures.
-use pippin_model::agent::{AgentClock, AgentPart};
 use pippin_model::run::RunRecord;
-use pippin_model::units::{format_count, format_ns};
+use pippin_model::text::units::{format_count, format_ns};
+use pippin_model::trial::agent::{AgentClock, AgentPart};
 use serde::{Deserialize, Serialize};
 
 use super::run::host_line;
@@ -119,9 +119,9 @@ fn signed(ns: i64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use pippin_model::agent::AgentFigures;
-    use pippin_model::fingerprint::Fingerprint;
-    use pippin_model::load_spec::Part;
+    use pippin_model::host::fingerprint::Fingerprint;
+    use pippin_model::load::Part;
+    use pippin_model::trial::agent::AgentFigures;
 
     #[test]
     fn an_agents_row_has_its_worst_start_and_its_last_figures() {

@@ -1,5 +1,5 @@
 //! How calm the host was during a run, in words.
-use pippin_stats::calm::SliceCounts;
+use pippin_stats::rounds::calm::SliceCounts;
 
 use crate::words;
 

@@ -2,14 +2,14 @@
 //! not count, and how small a difference could be seen here.
 mod beyond;
 
-use pippin_model::caveat::Verdict;
 use pippin_model::target::TargetId;
-use pippin_model::units::counted;
-use pippin_stats::bootstrap::Basis;
+use pippin_model::text::units::counted;
+use pippin_model::verdict::Verdict;
 use pippin_stats::compare::Metric;
-use pippin_stats::criterion::RankedBy;
-use pippin_stats::ratio::Ratio;
-use pippin_stats::standing::Field;
+use pippin_stats::interval::bootstrap::Basis;
+use pippin_stats::interval::ratio::Ratio;
+use pippin_stats::rank::criterion::RankedBy;
+use pippin_stats::rank::standing::Field;
 
 use super::row::Row;
 use super::run::RunFacts;

@@ -1,7 +1,7 @@
 //! How targets answered at the edges of HTTP/1.1.
-use pippin_model::conformance::{Conformance, in_words};
 use pippin_model::run::RunRecord;
 use pippin_model::target::TargetId;
+use pippin_model::target::conformance::{Conformance, in_words};
 use serde::{Deserialize, Serialize};
 
 /// The answers of one target.

@@ -1,5 +1,5 @@
 //! Quantiles and distributions of a histogram, as charts draw them.
-use pippin_model::histogram::Histogram;
+use pippin_model::result::histogram::Histogram;
 use serde::{Deserialize, Serialize};
 
 /// A value and the fraction of all spans at or below it.

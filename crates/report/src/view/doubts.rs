@@ -1,6 +1,6 @@
 //! Caveats by name over all targets, so that each advice is shown once, above the evidence of each
 //! target.
-use pippin_model::caveat::{self, Severity};
+use pippin_model::verdict::{self, Severity};
 use pippin_stats::summary::CountedCaveat;
 use serde::{Deserialize, Serialize};
 
@@ -33,7 +33,7 @@ impl Doubt {
     /// Its name in words: `generator busy`.
     #[must_use]
     pub fn name(&self) -> String {
-        caveat::in_words(&self.id)
+        verdict::in_words(&self.id)
     }
 }
 

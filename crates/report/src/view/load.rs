@@ -1,20 +1,20 @@
 //! One load of a URL in full: everything that was counted, as `pippin load --json` writes it.
 use crate::view::walks::{self, StepView};
-use pippin_model::agent::AgentPart;
-use pippin_model::caveat::{Caveat, Verdict};
-use pippin_model::histogram::Summary;
-use pippin_model::load_result::{
+use pippin_model::host::usage::Role;
+use pippin_model::load::tls::TlsUse;
+use pippin_model::load::websocket::WebSocketUse;
+use pippin_model::load::{LoadSpec, Protocol};
+use pippin_model::result::histogram::Summary;
+use pippin_model::result::{
     ByteCounts, ConnectionCounts, ErrorKind, LoadResult, Measured, Phase, RequestCounts,
     StatusCounts, Window,
 };
-use pippin_model::load_spec::{LoadSpec, Protocol};
 use pippin_model::run::{RunRecord, ServerProcess, UrlServer};
-use pippin_model::tls::TlsUse;
 use pippin_model::trial::TrialRecord;
-use pippin_model::usage::Role;
-use pippin_model::websocket::WebSocketUse;
+use pippin_model::trial::agent::AgentPart;
+use pippin_model::verdict::{Caveat, Verdict};
+use pippin_stats::bottleneck::cost::cpu_seconds_per_million;
 use pippin_stats::capacity::found::Capacity;
-use pippin_stats::cost::cpu_seconds_per_million;
 use pippin_stats::judge::held::Held;
 use pippin_stats::judge::{Context, Evidence};
 use serde::{Deserialize, Serialize};
@@ -31,12 +31,12 @@ pub struct LoadView {
     /// The protocol.
     #[serde(default)]
     pub protocol: Protocol,
-    pub profile: pippin_model::profile::Profile,
+    pub profile: pippin_model::plan::profile::Profile,
     pub step: Option<pippin_model::trial::Step>,
     pub io: String,
     pub threads: u32,
     pub interrupted: bool,
-    pub warm_up: pippin_model::load_result::WarmUpResult,
+    pub warm_up: pippin_model::result::WarmUpResult,
     pub requests: RequestCounts,
     pub duration_ns: u64,
     pub throughput_per_s: Option<f64>,

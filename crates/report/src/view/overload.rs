@@ -1,6 +1,6 @@
 //! What a target does beyond its capacity.
 use pippin_model::trial::TrialRecord;
-use pippin_stats::overload::{Overload, words};
+use pippin_stats::capacity::overload::{Overload, words};
 use serde::{Deserialize, Serialize};
 
 /// What was seen of one target, and the sentences about it.
@@ -32,7 +32,7 @@ impl OverloadView {
     }
 }
 
-/// The same about several targets that are alike ([`Overload::is_like`]).
+/// Sentences about several targets that are alike ([`Overload::is_like`]).
 #[must_use]
 pub fn sentences(names: &str, seen: &[&Overload]) -> String {
     let recovered = words::recovery(seen);

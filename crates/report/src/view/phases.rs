@@ -1,6 +1,6 @@
 //! The phases of a device load.
-use pippin_model::histogram::Summary;
-use pippin_model::load_result::{ConnectionCounts, ErrorKind, Measured, Phase, RequestCounts};
+use pippin_model::result::histogram::Summary;
+use pippin_model::result::{ConnectionCounts, ErrorKind, Measured, Phase, RequestCounts};
 use pippin_model::trial::TrialRecord;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;

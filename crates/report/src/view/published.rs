@@ -1,6 +1,6 @@
 //! Published figures beside your own, both as ratios to the same reference target.
 use pippin_model::plan::Plan;
-use pippin_model::published::{Published, PublishedRow};
+use pippin_model::plan::published::{Published, PublishedRow};
 use pippin_model::target::TargetId;
 use pippin_model::trial::Step;
 use serde::{Deserialize, Serialize};
@@ -106,7 +106,7 @@ fn over(figure: Option<f64>, reference: Option<f64>) -> Option<f64> {
 
 fn own_figure(rows: &[Row], target: &TargetId) -> Option<f64> {
     let row = rows.iter().find(|row| {
-        row.target == *target && row.verdict != Some(pippin_model::caveat::Verdict::Invalid)
+        row.target == *target && row.verdict != Some(pippin_model::verdict::Verdict::Invalid)
     })?;
     row.goodput_per_s.as_ref().map(|figure| figure.median)
 }

@@ -1,20 +1,20 @@
 //! One target of a run.
-use pippin_model::caveat::{Caveat, Severity};
-use pippin_model::register::ServerKind;
 use pippin_model::run::RunRecord;
 use pippin_model::target::TargetId;
+use pippin_model::target::register::ServerKind;
 use pippin_model::trial::TrialRecord;
+use pippin_model::verdict::{Caveat, Severity};
 use pippin_stats::capacity::found::{Capacity, confirming};
 use pippin_stats::compare::Metric;
-use pippin_stats::criterion::RankedBy;
 use pippin_stats::explain::{Explanation, explain};
 use pippin_stats::judge::held::Held as OfTrial;
 use pippin_stats::judge::{Context, Evidence, RunCaveats, judge_run};
-use pippin_stats::quantile::mean;
 use pippin_stats::rank::Better;
-use pippin_stats::standing::{Field, stand};
+use pippin_stats::rank::criterion::RankedBy;
+use pippin_stats::rank::standing::{Field, stand};
+use pippin_stats::scalability::sweep::{Sweep as FoundSweep, sweeps};
+use pippin_stats::series::quantile::mean;
 use pippin_stats::summary::{TargetSummary, summarise, summarise_one, together};
-use pippin_stats::sweep::{Sweep as FoundSweep, sweeps};
 use rand::Rng;
 use serde::{Deserialize, Serialize};
 use std::ops::Deref;
@@ -303,7 +303,7 @@ impl Row {
         words::rank(self.standing.rank, self.standing.rank_interval)
     }
 
-    /// The same by CPU time of a request.
+    /// The rank by CPU time per request, in words.
     #[must_use]
     pub fn cpu_rank_in_words(&self) -> String {
         words::rank(self.standing.cpu_rank, self.standing.cpu_rank_interval)

@@ -1,15 +1,15 @@
 //! What was done, when and how.
-use pippin_model::cpus::CpuSplit;
-use pippin_model::fingerprint::Fingerprint;
-use pippin_model::overload::{MOST, MULTIPLES, Search};
-use pippin_model::profile::{Arrivals, Connections, Profile, Schedule, Stage, Steps, WarmUp};
+use pippin_model::host::fingerprint::Fingerprint;
+use pippin_model::plan::cpus::CpuSplit;
+use pippin_model::plan::profile::{Arrivals, Connections, Profile, Schedule, Stage, Steps, WarmUp};
 use pippin_model::run::{RunRecord, RunState};
-use pippin_model::stages;
+use pippin_model::schedule::overload::{MOST, MULTIPLES, Search};
+use pippin_model::schedule::stages;
 use pippin_model::target::TargetId;
-use pippin_model::units::{counted, format_count, format_length};
-use pippin_stats::calm::SliceCounts;
-use pippin_stats::criterion::RankedBy;
-use pippin_stats::overload::multiple_in_words;
+use pippin_model::text::units::{counted, format_count, format_length};
+use pippin_stats::capacity::overload::multiple_in_words;
+use pippin_stats::rank::criterion::RankedBy;
+use pippin_stats::rounds::calm::SliceCounts;
 use serde::{Deserialize, Serialize};
 
 /// What was done, when and how.
@@ -235,7 +235,7 @@ pub fn host_line(host: &Fingerprint) -> String {
     parts.extend(host.cpu_model.clone());
     let smt = if host.smt == Some(true) { " (SMT)" } else { "" };
     parts.push(format!("{} CPU{}{smt}", host.cpus, if host.cpus == 1 { "" } else { "s" }));
-    parts.extend(host.memory_bytes.map(pippin_model::units::format_bytes));
+    parts.extend(host.memory_bytes.map(pippin_model::text::units::format_bytes));
     parts.extend(host.kernel.as_ref().map(|kernel| format!("Linux {kernel}")));
     parts.extend(host.distribution.clone());
     parts.extend(host.virtualisation.clone());

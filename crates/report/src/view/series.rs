@@ -1,9 +1,9 @@
 //! Figures over time, one series a trial.
-use pippin_model::bins::ResponseBins;
-use pippin_model::load_result::LoadResult;
-use pippin_model::profile::{Profile, Steps};
+use pippin_model::host::usage::{Role, UsageSample};
+use pippin_model::plan::profile::{Profile, Steps};
+use pippin_model::result::LoadResult;
+use pippin_model::result::bins::ResponseBins;
 use pippin_model::trial::{Step, TrialRecord};
-use pippin_model::usage::{Role, UsageSample};
 use serde::{Deserialize, Serialize};
 
 /// One trial over time.

@@ -1,8 +1,8 @@
 //! What was spoken with the targets of a run.
-use pippin_model::load_spec::LoadSpec;
+use pippin_model::load::LoadSpec;
 use pippin_model::run::RunRecord;
+use pippin_model::text::units::counted;
 use pippin_model::trial::TrialRecord;
-use pippin_model::units::counted;
 
 /// The protocol: `HTTP/2 over TLS`.
 fn protocol(spec: &LoadSpec) -> String {
@@ -47,7 +47,7 @@ pub fn unlike_others(record: &RunRecord, trials: &[&TrialRecord]) -> Option<Stri
 mod tests {
     use super::*;
     use pippin_model::example::run as example;
-    use pippin_model::load_spec::{Connections, Protocol};
+    use pippin_model::load::{Connections, Protocol};
 
     #[test]
     fn targets_of_several_protocols_say_what_was_spoken_with_each() {

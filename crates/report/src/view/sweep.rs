@@ -1,16 +1,16 @@
 //! The points of a sweep or of a capacity search.
-use pippin_model::caveat::{Severity, Verdict};
-use pippin_model::histogram::Summary;
-use pippin_model::profile::{Profile, Steps};
+use pippin_model::plan::profile::{Profile, Steps};
+use pippin_model::result::histogram::Summary;
 use pippin_model::trial::{Step, TrialRecord};
+use pippin_model::verdict::{Severity, Verdict};
 use pippin_stats::capacity::Seen;
 use pippin_stats::capacity::found::Capacity;
 use pippin_stats::capacity::step::missed;
 use pippin_stats::judge::search;
-use pippin_stats::predict::Law;
+use pippin_stats::scalability::predict::Law;
+use pippin_stats::scalability::sweep::{Sweep as FoundSweep, rises_at_its_end};
+use pippin_stats::scalability::usl::{self, Usl};
 use pippin_stats::summary::TargetSummary;
-use pippin_stats::sweep::{Sweep as FoundSweep, rises_at_its_end};
-use pippin_stats::usl::{self, Usl};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -77,7 +77,7 @@ pub struct PredictionView {
     pub response_ns: f64,
     /// Predicted divided by measured, minus 1.
     pub throughput_error: Option<f64>,
-    /// The same for the mean response time.
+    /// The relative error of the predicted mean response time.
     pub response_error: Option<f64>,
     /// The law used.
     pub law: Law,
@@ -313,7 +313,7 @@ pub fn size(step: Step) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use pippin_model::histogram::Histogram;
+    use pippin_model::result::histogram::Histogram;
 
     /// A sweep with these points. Each has a throughput and, if it is in doubt, a reason.
     fn swept(points: &[(u32, f64, Option<&str>)]) -> Sweep {

@@ -1,6 +1,6 @@
 //! The steps of a scenario.
-use pippin_model::histogram::Summary;
-use pippin_model::load_result::{ErrorKind, Measured, StepMeasured};
+use pippin_model::result::histogram::Summary;
+use pippin_model::result::{ErrorKind, Measured, StepMeasured};
 use pippin_model::trial::TrialRecord;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;

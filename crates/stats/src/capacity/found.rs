@@ -1,11 +1,11 @@
 //! The capacity searches of one target, one for each repetition, from its trials.
-use pippin_model::profile::{Profile, Steps};
+use pippin_model::plan::profile::{Profile, Steps};
 use pippin_model::trial::{Step, TrialRecord};
 use rand::Rng;
 use serde::{Deserialize, Serialize};
 
 use super::{Outcome, Search, Seen};
-use crate::bootstrap::Sample;
+use crate::interval::bootstrap::Sample;
 use crate::summary::{Figure, figure};
 
 /// All searches of one target.
@@ -129,7 +129,7 @@ pub fn confirming<'a>(trials: &[&'a TrialRecord]) -> Vec<&'a TrialRecord> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::test_noise::Noise;
+    use crate::simulated::test_noise::Noise;
     use pippin_model::example::ExampleTrial;
 
     /// The steps of a search on a target that can keep this many requests/s.

@@ -5,14 +5,14 @@
 //! record as the lab makes it, so that the test covers the whole way from response times to
 //! outcome.
 use pippin_model::example::ExampleTrial;
-use pippin_model::load_result::{Answered, Measured, RequestCounts, Window};
-use pippin_model::objective::Objective;
-use pippin_model::profile::Profile;
+use pippin_model::plan::objective::Objective;
+use pippin_model::plan::profile::Profile;
+use pippin_model::result::{Answered, Measured, RequestCounts, Window};
 use pippin_model::trial::{Step, TrialRecord};
 
 use super::step::rest_ns;
 use super::{Outcome, Search, Seen};
-use crate::test_noise::Noise;
+use crate::simulated::test_noise::Noise;
 
 const SECOND_NS: f64 = 1e9;
 /// The resolution of the model.

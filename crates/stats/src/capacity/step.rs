@@ -1,16 +1,16 @@
 //! What one step of a capacity search says about its rate.
-use pippin_model::caveat::Verdict;
-use pippin_model::load_result::LoadResult;
-use pippin_model::objective::Objective;
-use pippin_model::profile::{Profile, Steps};
+use pippin_model::plan::objective::Objective;
+use pippin_model::plan::profile::{Profile, Steps};
+use pippin_model::result::LoadResult;
+use pippin_model::text::units::format_ns;
 use pippin_model::trial::{Step, TrialRecord};
-use pippin_model::units::format_ns;
+use pippin_model::verdict::Verdict;
 
 use super::DECIDED;
 use crate::judge::host;
-use crate::objective::misses;
-use crate::quantile::median;
-use crate::steady::measured_windows;
+use crate::capacity::objective::misses;
+use crate::series::quantile::median;
+use crate::series::steady::measured_windows;
 
 /// The fraction of the offered rate below which answers fall far short. No short stall can do that
 /// at a rate which the target can keep.
@@ -152,7 +152,7 @@ fn queue_growth(load: &LoadResult) -> Option<f64> {
 mod tests {
     use super::*;
     use pippin_model::example::ExampleTrial;
-    use pippin_model::load_result::Measured;
+    use pippin_model::result::Measured;
 
     fn step() -> TrialRecord {
         // p99 < 50 ms at 1,000/s; the answers take 1 ms.

@@ -1,17 +1,17 @@
 //! Explanations of loads on model servers with known limits, in virtual time: closed, sweep and
 //! counted loads.
-use pippin_model::cpus::CpuSet;
 use pippin_model::example::ExampleTrial;
-use pippin_model::load_result::{Answered, Measured, RequestCounts, Window};
+use pippin_model::host::usage::{Role, RoleUse};
+use pippin_model::plan::cpus::CpuSet;
+use pippin_model::result::{Answered, Measured, RequestCounts, Window};
 use pippin_model::trial::{Single, TrialRecord};
-use pippin_model::usage::{Role, RoleUse};
 use pippin_model::workload::Service;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use super::{Explanation, Limit, explain};
 use crate::judge::{Context, Evidence, bimodal, judge_run, judge_trial, stalls};
-use crate::sweep::sweeps;
+use crate::scalability::sweep::sweeps;
 
 const MS: u64 = 1_000_000;
 const SECOND: u64 = 1_000 * MS;

@@ -1,7 +1,7 @@
 //! INVALID: an agent of the fleet is missing, or was late. Doubts about one agent count for all.
-use pippin_model::agent::AgentPart;
-use pippin_model::caveat::{Caveat, Severity};
-use pippin_model::units::{counted, format_ns};
+use pippin_model::text::units::{counted, format_ns};
+use pippin_model::trial::agent::AgentPart;
+use pippin_model::verdict::{Caveat, Severity};
 
 use crate::judge::evidence::{Evidence, caveat};
 
@@ -98,11 +98,11 @@ fn of_all(evidence: &Evidence, named: &[String]) -> String {
 mod tests {
     use super::*;
     use crate::judge::test::judged;
-    use pippin_model::agent::AgentClock;
     use pippin_model::example::ExampleTrial;
-    use pippin_model::fingerprint::Fingerprint;
-    use pippin_model::load_spec::Part;
+    use pippin_model::host::fingerprint::Fingerprint;
+    use pippin_model::load::Part;
     use pippin_model::trial::TrialRecord;
+    use pippin_model::trial::agent::AgentClock;
 
     fn with(change: impl Fn(&mut AgentPart)) -> TrialRecord {
         let agent = |nth: u32| AgentPart {

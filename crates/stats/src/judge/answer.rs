@@ -1,5 +1,5 @@
 //! What a judge answers, and what it protects.
-use pippin_model::caveat::Caveat;
+use pippin_model::verdict::Caveat;
 use std::fmt;
 
 /// What a judge answers: `Ok(Some(caveat))` if it found a doubt, `Ok(None)` if it looked and the

@@ -1,14 +1,14 @@
 //! SUSPECT: the body size differs between targets. NOTE: heads and framing differ a lot.
-use pippin_model::caveat::{Caveat, Severity};
-use pippin_model::load_result::Successes;
+use pippin_model::result::Successes;
 use pippin_model::target::TargetId;
 use pippin_model::trial::TrialRecord;
+use pippin_model::verdict::{Caveat, Severity};
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::judge::evidence::{Evidence, caveat, percent};
 use crate::judge::run::{RunCaveats, note};
-use crate::quantile::median;
-use crate::steady::arrived;
+use crate::series::quantile::median;
+use crate::series::steady::arrived;
 
 /// The relative difference that bodies may have.
 const BODY_LIMIT: f64 = 0.10;
@@ -130,7 +130,7 @@ mod tests {
     use crate::judge::Context;
     use crate::judge::test::judged_in;
     use pippin_model::example::ExampleTrial;
-    use pippin_model::load_spec::{LoadSpec, Request};
+    use pippin_model::load::{LoadSpec, Request};
 
     fn against(body: f64, wire: f64) -> Option<Caveat> {
         // The record's answers have 12 bytes of body and 150 on the wire.

@@ -48,11 +48,11 @@ impl Asked {
 #[cfg(test)]
 mod tests {
     use crate::judge::{Context, judge_trial};
-    use pippin_model::caveat::Caveat;
-    use pippin_model::cpus::CpuSet;
     use pippin_model::example::ExampleTrial;
-    use pippin_model::load_result::ErrorKind;
+    use pippin_model::plan::cpus::CpuSet;
+    use pippin_model::result::ErrorKind;
     use pippin_model::trial::TrialRecord;
+    use pippin_model::verdict::Caveat;
 
     fn trials() -> Vec<TrialRecord> {
         vec![

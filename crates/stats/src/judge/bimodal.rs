@@ -1,11 +1,11 @@
 //! SUSPECT: the service times have two modes, so no single figure describes them. Or they have the
 //! mode at 40 ms that delayed acknowledgements cause.
-use pippin_model::caveat::{Caveat, Severity};
-use pippin_model::profile::Steps;
-use pippin_model::units::format_ns;
+use pippin_model::plan::profile::Steps;
+use pippin_model::text::units::format_ns;
+use pippin_model::verdict::{Caveat, Severity};
 
 use crate::judge::evidence::{Evidence, caveat, percent};
-use crate::modes::{delayed_ack_share, modes};
+use crate::series::modes::{delayed_ack_share, modes};
 
 /// Whether the service time has two or more modes. Loads beyond the capacity have them by design:
 /// each of their rates has times of its own.
@@ -48,7 +48,7 @@ mod tests {
     use crate::judge::test::judged;
     use pippin_model::example::ExampleTrial;
     use pippin_model::example::run as example;
-    use pippin_model::histogram::Histogram;
+    use pippin_model::result::histogram::Histogram;
     use pippin_model::trial::TrialRecord;
 
     fn with(parts: &[(f64, u64)]) -> TrialRecord {

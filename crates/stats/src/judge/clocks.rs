@@ -1,11 +1,11 @@
 //! SUSPECT: the clock frequency of the processors changed, within a trial or between trials; or the
 //! system clock was set.
-use pippin_model::caveat::{Caveat, Severity};
 use pippin_model::trial::TrialRecord;
+use pippin_model::verdict::{Caveat, Severity};
 
 use crate::judge::evidence::{Evidence, caveat, percent};
 use crate::judge::run::{RunCaveats, note};
-use crate::quantile::median;
+use crate::series::quantile::median;
 
 /// The relative change that the frequency may have.
 const LIMIT: f64 = 0.10;

@@ -1,12 +1,12 @@
 //! INVALID: fewer connections were open than requested.
-use pippin_model::caveat::Severity;
-use pippin_model::load_result::ConnectionCounts;
-use pippin_model::units::counted;
+use pippin_model::verdict::Severity;
+use pippin_model::result::ConnectionCounts;
+use pippin_model::text::units::counted;
 
 use crate::judge::answer::{Answer, Unknown};
 use crate::judge::evidence::{Evidence, caveat, whole};
-use crate::quantile::median;
-use crate::steady::measured_windows;
+use crate::series::quantile::median;
+use crate::series::steady::measured_windows;
 
 /// The share of the connections that must be open at the end of the typical window. If a server
 /// closes connections now and then, a few are being reopened.
@@ -102,7 +102,7 @@ mod tests {
     use super::*;
     use crate::judge::test::judged;
     use pippin_model::example::ExampleTrial;
-    use pippin_model::load_result::ErrorKind;
+    use pippin_model::result::ErrorKind;
 
     #[test]
     fn one_missing_connection_is_seen() {

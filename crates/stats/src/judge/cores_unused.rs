@@ -1,8 +1,8 @@
 //! SUSPECT: the target is CPU-bound on fewer processors than it was given.
-use pippin_model::caveat::{Caveat, Severity};
-use pippin_model::units::counted;
+use pippin_model::text::units::counted;
+use pippin_model::verdict::{Caveat, Severity};
 
-use crate::bound::{Bound, cpu_bound};
+use crate::bottleneck::bound::{Bound, cpu_bound};
 use crate::judge::evidence::{Evidence, caveat};
 
 /// Whether a saturated target keeps a whole number of processors busy, fewer than it was given: for

@@ -1,5 +1,5 @@
 //! SUSPECT: the target shares processors with the generator or a service.
-use pippin_model::caveat::{Caveat, Severity};
+use pippin_model::verdict::{Caveat, Severity};
 
 use crate::judge::evidence::{Evidence, caveat};
 
@@ -26,8 +26,8 @@ pub fn judge(evidence: &Evidence) -> Option<Caveat> {
 mod tests {
     use super::*;
     use crate::judge::test::judged;
-    use pippin_model::cpus::CpuSet;
     use pippin_model::example::ExampleTrial;
+    use pippin_model::plan::cpus::CpuSet;
 
     #[test]
     fn overlap_with_the_target_is_seen_and_between_the_others_is_not() {

@@ -1,9 +1,9 @@
 //! NOTE: whether the processor limits the target.
-use pippin_model::caveat::{Caveat, Severity};
-use pippin_model::units::counted;
-use pippin_model::usage::Role;
+use pippin_model::host::usage::Role;
+use pippin_model::text::units::counted;
+use pippin_model::verdict::{Caveat, Severity};
 
-use crate::bound::{Bound, cpu_bound, given_cores, taken};
+use crate::bottleneck::bound::{Bound, cpu_bound, given_cores, taken};
 use crate::judge::evidence::{Evidence, caveat};
 
 /// Whether the target keeps its processors busy or has some to spare.

@@ -1,5 +1,5 @@
 //! INVALID: more errors than the plan allows. NOTE in a capacity search, which looks for them.
-use pippin_model::caveat::Severity;
+use pippin_model::verdict::Severity;
 
 use crate::judge::answer::Answer;
 use crate::judge::evidence::{Evidence, caveat, percent, whole};
@@ -38,7 +38,7 @@ mod tests {
     use crate::judge::Context;
     use crate::judge::test::{judged, judged_in};
     use pippin_model::example::ExampleTrial;
-    use pippin_model::load_result::ErrorKind;
+    use pippin_model::result::ErrorKind;
 
     #[test]
     fn above_the_limit_is_invalid_and_at_it_is_not() {

@@ -1,17 +1,17 @@
 //! The input of a judge of one trial.
-use pippin_model::caveat::{Caveat, Severity};
-use pippin_model::load_result::{LoadResult, Measured};
-use pippin_model::load_spec::LoadSpec;
-use pippin_model::profile::{Connections, Profile, Stage};
+use pippin_model::verdict::{Caveat, Severity};
+use pippin_model::host::usage::{Role, Usage};
+use pippin_model::result::{LoadResult, Measured};
+use pippin_model::load::LoadSpec;
+use pippin_model::plan::profile::{Connections, Profile, Stage};
 use pippin_model::run::{Calibration, RunHeader, UrlServer};
 use pippin_model::scenario::Scenario;
-use pippin_model::stages;
+use pippin_model::schedule::stages;
+use pippin_model::text::units::{Spread, format_whole};
 use pippin_model::trial::{Step, TrialRecord, TrialSpec};
-use pippin_model::units::{Spread, format_whole};
-use pippin_model::usage::{Role, Usage};
 use pippin_model::workload::{Proof, Service, Workload};
 
-use crate::cost::cores_of;
+use crate::bottleneck::cost::cores_of;
 use crate::judge::answer::Unknown;
 use crate::judge::answer_size::{AnswerSize, sizes_by_target};
 use crate::judge::asked::Asked;
@@ -172,8 +172,8 @@ impl<'a> Evidence<'a> {
         self.offered_per_s().is_none().then(|| measured.spans.own_lag.mean_ns())?
     }
 
-    /// The same if the kernel stamped the arrivals, so that it is the whole time that the generator
-    /// held.
+    /// The own lag if the kernel stamped the arrivals, so that it is the whole time that the
+    /// generator held.
     #[must_use]
     pub fn held_ns(&self) -> Option<f64> {
         self.own_lag_ns().filter(|_| self.measured().is_some_and(|seen| seen.stamps.kernel > 0))
@@ -315,8 +315,8 @@ impl<'a> Evidence<'a> {
         self.profile().schedule.think()
     }
 
-    /// Mean think time for each answer, in nanoseconds. For a scenario, each step counts as often as
-    /// it was answered. A device does not think after its last answer: it is replaced.
+    /// Mean think time for each answer, in nanoseconds. For a scenario, each step counts as often
+    /// as it was answered. A device does not think after its last answer: it is replaced.
     #[must_use]
     pub fn mean_think_ns(&self) -> f64 {
         let answers = self.profile().schedule.requests_per_user().map(f64::from);

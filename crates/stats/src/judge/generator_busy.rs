@@ -1,5 +1,5 @@
 //! INVALID: the generator was the bottleneck of a closed loop. SUSPECT: it was close to that.
-use pippin_model::caveat::Severity;
+use pippin_model::verdict::Severity;
 
 use crate::judge::answer::{Answer, Unknown};
 use crate::judge::evidence::{Evidence, caveat, percent};

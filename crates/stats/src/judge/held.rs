@@ -1,10 +1,10 @@
 //! INVALID, SUSPECT, NOTE: in a closed loop, the generator held users, so the target saw fewer of
 //! them.
-use pippin_model::caveat::Severity;
-use pippin_model::units::counted;
-use pippin_model::usage::Role;
+use pippin_model::verdict::Severity;
+use pippin_model::text::units::counted;
+use pippin_model::host::usage::Role;
 
-use crate::bound::{cpu_bound, services_bound};
+use crate::bottleneck::bound::{cpu_bound, services_bound};
 use crate::judge::answer::{Answer, Unknown};
 use crate::judge::evidence::{Evidence, caveat, percent, whole};
 

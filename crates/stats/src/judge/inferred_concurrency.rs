@@ -1,12 +1,12 @@
 //! NOTE: how many requests the target serves at a time, if this limits it and the processor does
 //! not.
-use pippin_model::caveat::{Caveat, Severity};
-use pippin_model::units::{counted, format_count, format_ns};
+use pippin_model::text::units::{counted, format_count, format_ns};
+use pippin_model::verdict::{Caveat, Severity};
 
-use crate::bound::{cpu_bound, is_waiting, services_bound};
-use crate::concurrency::{Load, inferred};
+use crate::bottleneck::bound::{cpu_bound, is_waiting, services_bound};
+use crate::bottleneck::concurrency::{Load, inferred};
 use crate::judge::evidence::{Evidence, caveat, whole};
-use crate::steady::arriving_per_s;
+use crate::series::steady::arriving_per_s;
 
 /// The name of the upstream's figure for the most requests that waited in it at one time.
 const UPSTREAM_PEAK: &str = "upstream_peak_waiting";
@@ -60,7 +60,7 @@ mod tests {
     use crate::judge::Context;
     use crate::judge::test::judged_in;
     use pippin_model::example::ExampleTrial;
-    use pippin_model::units::Spread;
+    use pippin_model::text::units::Spread;
 
     fn behind_upstream<'a>() -> Context<'a> {
         Context { expected_delay: Some(Spread::exactly(500_000_000)), ..Context::default() }

@@ -1,13 +1,13 @@
 //! NOTE: what a sweep shows about a target: its knee, its scalability law, how many requests it
 //! serves at a time.
-use pippin_model::caveat::Severity;
+use pippin_model::text::units::format_count;
 use pippin_model::trial::TrialRecord;
-use pippin_model::units::format_count;
+use pippin_model::verdict::Severity;
 
 use crate::judge::evidence::caveat;
 use crate::judge::inferred_concurrency::at_a_time;
 use crate::judge::run::{RunCaveats, note};
-use crate::sweep::{Sweep, sweeps};
+use crate::scalability::sweep::{Sweep, sweeps};
 
 /// Notes the knee of each target's sweep, and the inferred concurrency if throughput stays flat.
 pub fn judge_run(records: &[TrialRecord], found: &mut RunCaveats) {

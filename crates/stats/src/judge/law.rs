@@ -1,12 +1,12 @@
 //! The law of doubt as a test: take any evidence away from a result that is not VALID, and it does
 //! not become VALID.
-use pippin_model::caveat::{Caveat, Severity, Verdict};
+use pippin_model::verdict::{Caveat, Severity, Verdict};
 use pippin_model::example::ExampleTrial;
 use pippin_model::example::slices::Rounds;
-use pippin_model::histogram::Histogram;
-use pippin_model::load_result::ErrorKind;
+use pippin_model::result::histogram::Histogram;
+use pippin_model::result::ErrorKind;
 use pippin_model::trial::TrialRecord;
-use pippin_model::usage::Role;
+use pippin_model::host::usage::Role;
 use pippin_model::workload::Service;
 use serde_json::Value;
 
@@ -58,7 +58,7 @@ fn reduced(record: &TrialRecord) -> Vec<(String, TrialRecord)> {
 /// The places of all fields and items of a record that may be evidence.
 fn places_in(value: &Value, place: &str, places: &mut Vec<String>) {
     let is_evidence = |key: &str| !NO_EVIDENCE.contains(&key) && key != "spans";
-    let mut add = |key: String, value: &Value, places: &mut Vec<String>| {
+    let add = |key: String, value: &Value, places: &mut Vec<String>| {
         let place = format!("{place}/{key}");
         places.push(place.clone());
         places_in(value, &place, places);
@@ -83,7 +83,7 @@ fn places_in(value: &Value, place: &str, places: &mut Vec<String>) {
 
 fn without_spans(record: &TrialRecord) -> Vec<(String, TrialRecord)> {
     let Some(load) = &record.load else { return Vec::new() };
-    let without = |change: fn(&mut pippin_model::load_result::Spans)| {
+    let without = |change: fn(&mut pippin_model::result::Spans)| {
         let mut less = record.clone();
         let mut load = load.clone();
         change(&mut load.measured.spans);

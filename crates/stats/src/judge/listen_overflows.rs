@@ -1,6 +1,6 @@
 //! SUSPECT: connections were dropped because a listen queue was full.
-use pippin_model::caveat::{Caveat, Severity};
-use pippin_model::units::counted;
+use pippin_model::text::units::counted;
+use pippin_model::verdict::{Caveat, Severity};
 
 use crate::judge::evidence::{Evidence, caveat};
 

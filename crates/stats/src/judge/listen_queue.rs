@@ -1,5 +1,5 @@
 //! SUSPECT: the target did not accept some connections while it served the others.
-use pippin_model::caveat::{Caveat, Severity};
+use pippin_model::verdict::{Caveat, Severity};
 
 use crate::judge::evidence::{Evidence, caveat, percent, whole};
 

@@ -1,6 +1,6 @@
 //! SUSPECT: the target logs its requests.
-use pippin_model::caveat::{Caveat, Severity};
-use pippin_model::units::format_bytes;
+use pippin_model::text::units::format_bytes;
+use pippin_model::verdict::{Caveat, Severity};
 
 use crate::judge::evidence::{Evidence, caveat};
 

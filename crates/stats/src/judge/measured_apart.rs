@@ -1,5 +1,5 @@
 //! NOTE: the target was not measured in turn with the others.
-use pippin_model::caveat::{Caveat, Severity};
+use pippin_model::verdict::{Caveat, Severity};
 
 use crate::judge::evidence::{Evidence, caveat};
 

@@ -1,12 +1,12 @@
 //! SUSPECT: the target's memory grows steadily.
-use pippin_model::caveat::{Caveat, Severity};
-use pippin_model::load_result::LoadResult;
+use pippin_model::host::usage::Role;
+use pippin_model::result::LoadResult;
+use pippin_model::text::units::format_bytes;
 use pippin_model::trial::TrialRecord;
-use pippin_model::units::format_bytes;
-use pippin_model::usage::Role;
+use pippin_model::verdict::{Caveat, Severity};
 
 use crate::judge::evidence::{Evidence, caveat, percent};
-use crate::trend::trend;
+use crate::series::trend::trend;
 
 /// Fewest samples that show growth.
 const FEWEST: usize = 10;
@@ -29,8 +29,9 @@ pub fn judge(evidence: &Evidence) -> Option<Caveat> {
     let all = trend(&sizes).filter(|found| found.z > SIGNIFICANT)?;
     let (older, newer) = sizes.split_at(sizes.len() / 2);
     let grown = |half: &[f64]| {
-        trend(half)
-            .map(|found| found.relative_change * crate::quantile::median(half).unwrap_or(0.0))
+        trend(half).map(|found| {
+            found.relative_change * crate::series::quantile::median(half).unwrap_or(0.0)
+        })
     };
     let (first, last) = (*sizes.first()?, *sizes.last()?);
     if all.relative_change < LIMIT

@@ -60,8 +60,8 @@ pub mod unseen_server;
 pub mod upstream_calls;
 pub mod wrong_answers;
 
-use pippin_model::caveat::{Caveat, Severity};
 use pippin_model::trial::TrialRecord;
+use pippin_model::verdict::{Caveat, Severity};
 
 use Ground::{Counters, Inference};
 use Protects::{Answers, Generator, Host, Statistics};
@@ -199,7 +199,7 @@ fn unknown(record: &TrialRecord, gaps: &[Gap]) -> Option<Caveat> {
         }
         let alike = gaps.iter().filter(|(_, _, other)| other == reason);
         let ids: Vec<String> =
-            alike.map(|(_, id, _)| pippin_model::caveat::in_words(id)).collect();
+            alike.map(|(_, id, _)| pippin_model::verdict::in_words(id)).collect();
         texts.push(format!("{} ({}): {reason}", protects.name(), ids.join(", ")));
     }
     (!texts.is_empty()).then(|| unknown_caveat(texts.join("; ")))
@@ -248,8 +248,8 @@ pub fn judge_run(records: &[TrialRecord]) -> RunCaveats {
 mod tests {
     use super::answer::found;
     use super::*;
-    use pippin_model::caveat::Verdict;
     use pippin_model::example::ExampleTrial;
+    use pippin_model::verdict::Verdict;
     use std::collections::BTreeSet;
 
     #[test]

@@ -1,9 +1,9 @@
 //! INVALID: the throughput is close to the most that the generator can do on this machine. NOTE:
 //! how far it is from that.
-use pippin_model::caveat::{Caveat, Severity};
-use pippin_model::load_spec::Protocol;
+use pippin_model::load::Protocol;
 use pippin_model::run::Calibration;
-use pippin_model::units::format_count;
+use pippin_model::text::units::format_count;
+use pippin_model::verdict::{Caveat, Severity};
 
 use crate::judge::evidence::{Evidence, caveat, percent};
 

@@ -1,5 +1,5 @@
 //! INVALID: there is no result, or nothing was answered. SUSPECT: the load was stopped early.
-use pippin_model::caveat::{Caveat, Severity};
+use pippin_model::verdict::{Caveat, Severity};
 
 use crate::judge::answer::Answer;
 use crate::judge::evidence::{Evidence, caveat};

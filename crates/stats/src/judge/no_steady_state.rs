@@ -1,11 +1,11 @@
 //! SUSPECT: the throughput had a trend over the trial, or the warm-up reached its time limit.
-use pippin_model::caveat::Severity;
-use pippin_model::load_result::{LoadResult, Window};
-use pippin_model::units::format_count;
+use pippin_model::verdict::Severity;
+use pippin_model::result::{LoadResult, Window};
+use pippin_model::text::units::format_count;
 
 use crate::judge::answer::{Answer, Unknown};
 use crate::judge::evidence::{Evidence, caveat, percent};
-use crate::steady::{can_tell, measured_rates, unsteady};
+use crate::series::steady::{can_tell, measured_rates, unsteady};
 
 /// Whether the windows' throughput changed by more than 5 % from start to end, significant at 1 %.
 /// In trials too short for this test, whether the warm-up had not settled. A rate that changes by

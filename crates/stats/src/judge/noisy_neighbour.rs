@@ -1,8 +1,8 @@
 //! SUSPECT: CPU time went to others: the hypervisor stole it, or processes that belong to no role
 //! used it.
-use pippin_model::caveat::{Caveat, Severity};
+use pippin_model::verdict::{Caveat, Severity};
 use pippin_model::trial::TrialRecord;
-use pippin_model::units::counted;
+use pippin_model::text::units::counted;
 
 use crate::judge::answer::Answer;
 use crate::judge::evidence::{Evidence, caveat, percent};
@@ -95,7 +95,7 @@ fn in_slices(trials: &[&TrialRecord]) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use pippin_model::slice::SliceHost;
+    use pippin_model::trial::slice::SliceHost;
     use crate::judge::test::judged;
     use pippin_model::example::ExampleTrial;
 
@@ -115,8 +115,8 @@ mod tests {
 
     #[test]
     fn only_the_slices_that_are_used_count() {
-        use crate::calm;
-        use pippin_model::slice::{Slice, SliceFigures};
+        use crate::rounds::calm;
+        use pippin_model::trial::slice::{Slice, SliceFigures};
         let slice = |round, steal| {
             let host = SliceHost { steal: Some(steal), foreign: Some(0.0), waiting: None };
             Slice {

@@ -1,6 +1,6 @@
 //! INVALID: requests are not all accounted for. This is a fault of the generator.
-use pippin_model::caveat::Severity;
-use pippin_model::load_result::RequestCounts;
+use pippin_model::verdict::Severity;
+use pippin_model::result::RequestCounts;
 
 use crate::judge::answer::Answer;
 use crate::judge::evidence::{Evidence, caveat};
@@ -43,10 +43,10 @@ mod tests {
     #[test]
     fn also_in_a_phase() {
         let mut record = ExampleTrial::devices(100).build();
-        let phase = |requests| pippin_model::load_result::Phase {
+        let phase = |requests| pippin_model::result::Phase {
             name: "ramp_up".into(),
             from_ns: 0,
-            measured: pippin_model::load_result::Measured { requests, ..Default::default() },
+            measured: pippin_model::result::Measured { requests, ..Default::default() },
         };
         let load = record.load.as_mut().unwrap();
         load.phases.push(phase(RequestCounts {

@@ -1,11 +1,11 @@
 //! INVALID: a target had help beyond its own processes and processors, so the figures are not its
 //! own. SUSPECT if this is not certain, or if its CPU time may be too low.
-use pippin_model::caveat::{Caveat, Severity};
-use pippin_model::outside::{Outside, Stray};
-use pippin_model::units::counted;
-use pippin_model::usage::Role;
+use pippin_model::host::usage::Role;
+use pippin_model::text::units::counted;
+use pippin_model::trial::outside::{Outside, Stray};
+use pippin_model::verdict::{Caveat, Severity};
 
-use crate::cost::cores_of;
+use crate::bottleneck::cost::cores_of;
 use crate::judge::answer::{Answer, Unknown};
 use crate::judge::evidence::{Evidence, caveat};
 

@@ -1,7 +1,7 @@
 //! INVALID: targets were not measured in the same way, so they must not be compared.
-use pippin_model::caveat::{Caveat, Severity};
-use pippin_model::profile::{Profile, Steps};
+use pippin_model::plan::profile::{Profile, Steps};
 use pippin_model::trial::{TrialRecord, TrialSpec};
+use pippin_model::verdict::{Caveat, Severity};
 
 use crate::judge::evidence::{Evidence, caveat};
 use crate::judge::run::{RunCaveats, note};
@@ -12,7 +12,7 @@ pub fn judge(evidence: &Evidence) -> Option<Caveat> {
     difference(evidence.context.first?, &evidence.record.spec)
 }
 
-/// The same over all trials.
+/// Judges all trials of a run: their profiles must be alike.
 pub fn judge_run(records: &[TrialRecord], found: &mut RunCaveats) {
     let Some(first) = records.first() else { return };
     for record in records {
@@ -77,8 +77,8 @@ mod tests {
     use crate::judge::Context;
     use crate::judge::test::judged_in;
     use pippin_model::example::{ExampleTrial, run as example};
-    use pippin_model::objective::{Bound, Objective};
-    use pippin_model::overload::Search;
+    use pippin_model::plan::objective::{Bound, Objective};
+    use pippin_model::schedule::overload::Search;
 
     #[test]
     fn another_profile_or_other_workers_are_seen() {

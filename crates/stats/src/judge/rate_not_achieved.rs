@@ -1,13 +1,13 @@
 //! INVALID: the offered rate was not achieved. NOTE in a capacity search, which looks for this.
-use pippin_model::caveat::Severity;
-use pippin_model::profile::Arrivals;
-use pippin_model::stages;
-use pippin_model::units::{counted, format_count};
+use pippin_model::verdict::Severity;
+use pippin_model::plan::profile::Arrivals;
+use pippin_model::schedule::stages;
+use pippin_model::text::units::{counted, format_count};
 
 use crate::judge::answer::{Answer, Unknown};
 use crate::judge::asked::Asked;
 use crate::judge::evidence::{Evidence, caveat, percent, whole};
-use crate::steady::measured_windows;
+use crate::series::steady::measured_windows;
 
 /// The fraction of due requests that may stay unsent, and by which the schedule may fall short of
 /// the rate.
@@ -139,7 +139,7 @@ mod tests {
     use super::*;
     use crate::judge::test::judged;
     use pippin_model::example::ExampleTrial;
-    use pippin_model::load_result::StepMeasured;
+    use pippin_model::result::StepMeasured;
 
     #[test]
     fn unsent_requests_and_a_backlog_are_seen() {

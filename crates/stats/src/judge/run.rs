@@ -1,7 +1,7 @@
 //! Caveats that need several trials.
-use pippin_model::caveat::Caveat;
 use pippin_model::target::TargetId;
 use pippin_model::trial::{Step, TrialRecord};
+use pippin_model::verdict::Caveat;
 use std::collections::BTreeMap;
 
 /// Caveats by target.

@@ -1,7 +1,7 @@
 //! INVALID, SUSPECT: a capacity search that has no answer.
-use pippin_model::caveat::Severity;
 use pippin_model::target::TargetId;
 use pippin_model::trial::TrialRecord;
+use pippin_model::verdict::Severity;
 
 use crate::capacity::Outcome;
 use crate::capacity::found::searches;
@@ -53,8 +53,8 @@ pub fn judge_run(records: &[TrialRecord], found: &mut RunCaveats) {
 mod tests {
     use super::*;
     use crate::capacity::{Search, Seen};
-    use pippin_model::caveat::Verdict;
     use pippin_model::example::ExampleTrial;
+    use pippin_model::verdict::Verdict;
 
     fn judged(verdict: impl Fn(f64) -> Verdict) -> Vec<(String, String)> {
         let mut search = Search::new(100.0, 0.02);

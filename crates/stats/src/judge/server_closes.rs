@@ -1,7 +1,7 @@
 //! SUSPECT: the server closes connections that should be kept open, so the figures include
 //! reopening them.
-use pippin_model::caveat::{Caveat, Severity};
-use pippin_model::units::{counted, format_ns};
+use pippin_model::text::units::{counted, format_ns};
+use pippin_model::verdict::{Caveat, Severity};
 
 use crate::judge::evidence::{Evidence, caveat, whole};
 

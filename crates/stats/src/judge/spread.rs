@@ -1,15 +1,15 @@
 //! SUSPECT: the repetitions differ.
-use pippin_model::caveat::Severity;
+use pippin_model::text::units::format_count;
 use pippin_model::trial::{Step, TrialRecord};
-use pippin_model::units::format_count;
+use pippin_model::verdict::Severity;
 
-use crate::bootstrap::Basis;
 use crate::compare::Metric;
+use crate::interval::bootstrap::Basis;
 use crate::judge::asked::Asked;
 use crate::judge::evidence::{caveat, percent};
 use crate::judge::run::{RunCaveats, note, repetitions};
-use crate::paired;
-use crate::quantile::median;
+use crate::rounds::paired;
+use crate::series::quantile::median;
 
 /// The fraction of the median by which the best and the worst repetition may differ.
 const LIMIT: f64 = 0.05;

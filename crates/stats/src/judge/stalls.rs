@@ -1,11 +1,11 @@
 //! NOTE: the target stalls again and again, as in garbage collections.
-use pippin_model::caveat::{Caveat, Severity};
-use pippin_model::load_result::Window;
-use pippin_model::units::{counted, format_ns};
+use pippin_model::result::Window;
+use pippin_model::text::units::{counted, format_ns};
+use pippin_model::verdict::{Caveat, Severity};
 
 use crate::judge::evidence::{Evidence, caveat};
-use crate::quantile::median;
-use crate::steady::measured_windows;
+use crate::series::quantile::median;
+use crate::series::steady::measured_windows;
 
 /// A stall takes at least this many times as long as the median answer.
 const TIMES_MEDIAN: f64 = 5.0;
@@ -93,7 +93,7 @@ mod tests {
     use super::*;
     use crate::judge::test::judged;
     use pippin_model::example::ExampleTrial;
-    use pippin_model::histogram::Histogram;
+    use pippin_model::result::histogram::Histogram;
     use pippin_model::trial::TrialRecord;
 
     const MS: u64 = 1_000_000;

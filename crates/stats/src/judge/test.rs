@@ -1,6 +1,6 @@
 //! Calls one judge.
-use pippin_model::caveat::Caveat;
 use pippin_model::trial::TrialRecord;
+use pippin_model::verdict::Caveat;
 
 use super::answer::{Answer, found};
 use super::{Context, Evidence};

@@ -1,6 +1,6 @@
 //! NOTE: where the time of a request goes.
-use pippin_model::caveat::{Caveat, Severity};
-use pippin_model::histogram::Histogram;
+use pippin_model::result::histogram::Histogram;
+use pippin_model::verdict::{Caveat, Severity};
 
 use crate::judge::evidence::{Evidence, caveat, percent};
 

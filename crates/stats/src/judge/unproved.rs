@@ -1,5 +1,5 @@
 //! NOTE: nothing proves that the target does its work.
-use pippin_model::caveat::{Caveat, Severity};
+use pippin_model::verdict::{Caveat, Severity};
 
 use crate::judge::evidence::{Evidence, caveat};
 

@@ -1,6 +1,6 @@
 //! NOTE: the server's use of its machine is not measured, so nobody looked whether other programs
 //! disturbed it.
-use pippin_model::caveat::{Caveat, Severity};
+use pippin_model::verdict::{Caveat, Severity};
 
 use crate::judge::evidence::{Evidence, caveat};
 

@@ -1,6 +1,6 @@
 //! INVALID: the slow upstream was called less often than requests were answered. SUSPECT: it was
 //! called more often than requests were sent.
-use pippin_model::caveat::Severity;
+use pippin_model::verdict::Severity;
 use pippin_model::workload::Service;
 
 use crate::judge::answer::{Answer, Unknown};
@@ -70,7 +70,7 @@ fn stragglers(evidence: &Evidence) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use pippin_model::caveat::Caveat;
+    use pippin_model::verdict::Caveat;
     use crate::judge::test::judged;
     use pippin_model::example::ExampleTrial;
     use pippin_model::trial::TrialRecord;

@@ -1,7 +1,7 @@
 //! INVALID: wrong answers: a wrong body under load, or a failed proof.
-use pippin_model::caveat::{Caveat, Severity};
-use pippin_model::load_result::ErrorKind;
-use pippin_model::units::counted;
+use pippin_model::result::ErrorKind;
+use pippin_model::text::units::counted;
+use pippin_model::verdict::{Caveat, Severity};
 
 use crate::judge::evidence::{Evidence, caveat};
 

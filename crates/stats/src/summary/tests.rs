@@ -1,7 +1,7 @@
 use super::*;
 use crate::judge::{Context, judge_run, judge_trial};
-use crate::standing::stand_within_steps;
-use crate::test_noise::Noise;
+use crate::rank::standing::stand_within_steps;
+use crate::simulated::test_noise::Noise;
 use pippin_model::example::ExampleTrial;
 use pippin_model::trial::Stage;
 

@@ -1,8 +1,8 @@
 //! The messages over a WebSocket, and their right answers.
 use pippin_engine::check_request;
-use pippin_lab::address::Url;
-use pippin_model::load_spec::{BodyCheck, Check, Protocol, Request};
-use pippin_model::websocket::{Messages, NUMBER_BYTES};
+use pippin_lab::load::address::Url;
+use pippin_model::load::websocket::{Messages, NUMBER_BYTES};
+use pippin_model::load::{BodyCheck, Check, Protocol, Request};
 
 use super::body::text_or_file;
 use super::request::{Asked, headers};

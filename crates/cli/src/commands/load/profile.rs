@@ -1,8 +1,8 @@
 //! From the flags of `pippin load` to a profile. The flags are described at their definition. This
 //! file only decides which flags make which profile, and which flags then have no effect.
-use pippin_model::load_spec::{Connections, StopRule, WarmUp};
-use pippin_model::profile::{Arrivals, Profile, Schedule};
-use pippin_model::units::Spread;
+use pippin_model::load::{Connections, StopRule, WarmUp};
+use pippin_model::plan::profile::{Arrivals, Profile, Schedule};
+use pippin_model::text::units::Spread;
 
 use crate::arguments::LoadArguments;
 use crate::arguments::load::ShapeArguments;

@@ -1,7 +1,7 @@
 //! The protocol, and one connection before the load that shows mistakes in the flags.
 use pippin_engine::{EngineError, Remedy, check_request, try_places as engine_tries};
-use pippin_lab::address::Url;
-use pippin_model::load_spec::{LoadSpec, Protocol, Request};
+use pippin_lab::load::address::Url;
+use pippin_model::load::{LoadSpec, Protocol, Request};
 use std::time::Duration;
 
 use crate::arguments::load::ProtocolArguments;

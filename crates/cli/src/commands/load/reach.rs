@@ -1,6 +1,6 @@
 //! Where connections go: to the URL's host, or elsewhere.
 use pippin_engine::{EngineError, Place};
-use pippin_lab::address::{PATIENCE, Url};
+use pippin_lab::load::address::{PATIENCE, Url};
 use std::io::ErrorKind;
 use std::net::SocketAddr;
 use std::path::PathBuf;

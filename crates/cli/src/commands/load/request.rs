@@ -1,10 +1,10 @@
 //! The requests, and their right answers.
 use pippin_engine::http1::request::check;
-use pippin_lab::address::Url;
-use pippin_model::load_spec::{BodyCheck, Check, Request, Requests, Scenario};
-use pippin_model::request_file::{self, Format, RequestFile};
+use pippin_lab::load::address::Url;
+use pippin_model::load::websocket::Messages;
+use pippin_model::load::{BodyCheck, Check, Request, Requests, Scenario};
+use pippin_model::request::request_file::{self, Format, RequestFile};
 use pippin_model::scenario::file::Written;
-use pippin_model::websocket::Messages;
 use pippin_model::workload::Steps;
 use pippin_model::{scenario, workload};
 use std::path::Path;

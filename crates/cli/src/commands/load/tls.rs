@@ -1,6 +1,6 @@
 //! The flags of `pippin load` about TLS.
-use pippin_lab::address::Url;
-use pippin_model::tls::{ClientCertificate, TlsSpec};
+use pippin_lab::load::address::Url;
+use pippin_model::load::tls::{ClientCertificate, TlsSpec};
 use std::path::Path;
 
 use crate::arguments::load::TlsArguments;

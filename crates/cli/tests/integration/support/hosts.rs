@@ -139,7 +139,7 @@ authorization {{ users: [
         self.agent_for(HUB, host, variables)
     }
 
-    /// The same, but it may load this host instead.
+    /// An agent that may load this host instead.
     pub fn agent_for(&self, target: &str, host: &str, variables: &[(&str, &str)]) -> Started {
         let url = format!("tls://agent:a@{HUB}:4222");
         let words = [
@@ -197,7 +197,7 @@ authorization {{ users: [
         self.load_at(HUB, words)
     }
 
-    /// The same with another address of the hub.
+    /// A load with another address of the hub.
     pub fn load_at(&self, host: &str, words: &[&str]) -> Started {
         let nats = format!("tls://coordinator:c@{HUB}:4222");
         let url = format!("http://{host}:{}/", self.port);

@@ -108,7 +108,7 @@ pub fn start(home: &Path, arguments: &[&str]) -> Started {
     Started::new(home, arguments)
 }
 
-/// The same in a checkout and with these variables.
+/// Runs `pippin` in a checkout and with these variables.
 pub fn pippin_with(checkout: &Checkout, arguments: &[&str], variables: &[(&str, &str)]) -> Outcome {
     let child = command(checkout.path(), arguments)
         .envs(variables.iter().copied())
@@ -129,7 +129,7 @@ impl Started {
         Self::of(&mut command(home, arguments))
     }
 
-    /// The same for a prepared command.
+    /// Starts a prepared command.
     pub fn of(command: &mut Command) -> Self {
         Self { child: command.process_group(0).spawn().unwrap() }
     }

@@ -1,6 +1,6 @@
 //! Whether the server speaks HTTP/2: over TLS it is agreed on, and without TLS one has to know.
-use pippin_model::load_result::ErrorKind;
-use pippin_model::load_spec::{BodyCheck, IoChoice, LoadSpec, Protocol};
+use pippin_model::load::{BodyCheck, IoChoice, LoadSpec, Protocol};
+use pippin_model::result::ErrorKind;
 use pippin_reference::frames::{Connection, Server, kind};
 use pippin_reference::scripted::{Answer, Script, spawn};
 use pippin_reference::tls::{Authority, Certified, Front, Manner};

@@ -2,8 +2,8 @@
 use std::sync::atomic::Ordering::Relaxed;
 
 use h2::server::Builder;
-use pippin_model::load_spec::{BodyCheck, Connections, IoChoice, LoadSpec, Request, Schedule};
-use pippin_model::units::Spread;
+use pippin_model::load::{BodyCheck, Connections, IoChoice, LoadSpec, Request, Schedule};
+use pippin_model::text::units::Spread;
 use pippin_reference::frames::{Connection, Server, answer};
 
 use super::library::Library;
@@ -236,7 +236,7 @@ fn devices_have_a_connection_each(io: IoChoice) {
             sustain_ns: 400 * MS,
             ramp_down_ns: 200 * MS,
         },
-        stop: pippin_model::load_spec::StopRule { duration_ns: None, requests: None },
+        stop: pippin_model::load::StopRule { duration_ns: None, requests: None },
         ..closed(server.address, io, 10, 1)
     };
     let result = run(&streams(spec, 1));

@@ -1,7 +1,7 @@
 //! Fairness among the streams of a connection: no user waits for ever while others are served.
 use std::sync::{Arc, Mutex};
 
-use pippin_model::load_spec::{BodyCheck, IoChoice, LoadSpec, Request};
+use pippin_model::load::{BodyCheck, IoChoice, LoadSpec, Request};
 use pippin_reference::frames::kind::{DATA, HEADERS};
 use pippin_reference::frames::{
     Connection, END_HEADERS, END_STREAM, Frame, OK, Server, answer, frame,

@@ -1,7 +1,7 @@
 //! What users do after a connection that ended, was full, or broke the rules.
-use pippin_model::load_result::{ErrorKind, LoadResult};
-use pippin_model::load_spec::{BodyCheck, IoChoice, LoadSpec, Schedule, Timeouts};
-use pippin_model::units::Spread;
+use pippin_model::load::{BodyCheck, IoChoice, LoadSpec, Schedule, Timeouts};
+use pippin_model::result::{ErrorKind, LoadResult};
+use pippin_model::text::units::Spread;
 use pippin_reference::frames::kind::{GOAWAY, PING, RST_STREAM, SETTINGS};
 use pippin_reference::frames::{Connection, Server, answer, frame};
 use pippin_reference::tls::{Authority, Certified, Front, Manner};

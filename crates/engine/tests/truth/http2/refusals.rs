@@ -1,6 +1,6 @@
 //! Streams that are refused, reset, wrong or late, and connections that the server ends.
-use pippin_model::load_result::ErrorKind;
-use pippin_model::load_spec::{BodyCheck, Check, IoChoice, LoadSpec, Request, Timeouts};
+use pippin_model::load::{BodyCheck, Check, IoChoice, LoadSpec, Request, Timeouts};
+use pippin_model::result::ErrorKind;
 use pippin_reference::frames::kind::{DATA, GOAWAY, HEADERS, RST_STREAM, SETTINGS};
 use pippin_reference::frames::{END_HEADERS, END_STREAM, OK, Server, answer, frame};
 

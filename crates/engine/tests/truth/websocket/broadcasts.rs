@@ -1,10 +1,10 @@
 //! One connection sends, and every connection is to have the message: rooms whose waits, losses and
 //! lies are known.
 use pippin_engine::Control;
-use pippin_model::load_result::ErrorKind;
-use pippin_model::load_spec::{Connections, IoChoice, LoadSpec, Part, Schedule, Timeouts};
-use pippin_model::units::Spread;
-use pippin_model::websocket::Messages;
+use pippin_model::load::websocket::Messages;
+use pippin_model::load::{Connections, IoChoice, LoadSpec, Part, Schedule, Timeouts};
+use pippin_model::result::ErrorKind;
+use pippin_model::text::units::Spread;
 use pippin_reference::messages::{CLOSE, Connection, FINAL, Server, frame, text};
 use pippin_reference::room::{Delivery, Said, room, room_with_door};
 use pippin_reference::tls::{Authority, Certified, Front, Manner};
@@ -34,7 +34,7 @@ on_each_loop!(
     broadcasts_over_tls,
 );
 
-/// The same load as broadcasts of numbered texts of 64 bytes.
+/// This load as broadcasts of numbered texts of 64 bytes.
 fn broadcasts(spec: LoadSpec) -> LoadSpec {
     let kind = Messages { binary: false, numbered: true, broadcast: true };
     LoadSpec { messages: Some(kind), ..messages(spec) }

@@ -1,9 +1,9 @@
 //! Right answers: each message is counted once, and takes as long as it takes.
 use std::collections::HashSet;
 
-use pippin_model::load_result::StatusCounts;
-use pippin_model::load_spec::{Connections, IoChoice, LoadSpec, Schedule, StopRule};
-use pippin_model::units::Spread;
+use pippin_model::load::{Connections, IoChoice, LoadSpec, Schedule, StopRule};
+use pippin_model::result::StatusCounts;
+use pippin_model::text::units::Spread;
 use pippin_reference::messages::{Connection, FINAL, PING, TEXT, frame, text};
 use pippin_reference::tls::{Authority, Certified, Front, Manner};
 

@@ -1,7 +1,7 @@
 //! Servers that close, or do not answer.
-use pippin_model::load_result::ErrorKind;
-use pippin_model::load_spec::{IoChoice, LoadSpec, Schedule, Timeouts};
-use pippin_model::units::Spread;
+use pippin_model::load::{IoChoice, LoadSpec, Schedule, Timeouts};
+use pippin_model::result::ErrorKind;
+use pippin_model::text::units::Spread;
 use pippin_reference::messages::{CLOSE, FINAL, TEXT, frame, text};
 
 use super::{messages, seen, serving};

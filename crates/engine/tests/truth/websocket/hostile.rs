@@ -1,7 +1,7 @@
 //! Answers that are wrong, and servers that break the rules.
-use pippin_model::load_result::ErrorKind;
-use pippin_model::load_spec::{IoChoice, Limits, LoadSpec, Schedule};
-use pippin_model::units::Spread;
+use pippin_model::load::{IoChoice, Limits, LoadSpec, Schedule};
+use pippin_model::result::ErrorKind;
+use pippin_model::text::units::Spread;
 use pippin_reference::messages::{BINARY, CLOSE, FINAL, PING, Server, TEXT, frame, text};
 use std::sync::Mutex;
 
@@ -33,7 +33,7 @@ fn another_text_is_wrong(io: IoChoice) {
         |payload| [payload, b"x"].concat(),
         |payload| payload.to_ascii_uppercase(),
         |_| Vec::new(),
-        |_| pippin_model::websocket::Messages::payload(64),
+        |_| pippin_model::load::websocket::Messages::payload(64),
     ];
     for change in changes {
         let server = serving(move |one| one.answer(move |payload| text(&change(payload))));

@@ -1,7 +1,7 @@
 //! A server by other hands than ours: the crate `tungstenite`. It knows nothing of what Pippin
 //! thinks WebSocket is.
-use pippin_model::load_spec::{IoChoice, LoadSpec};
-use pippin_model::websocket::Messages;
+use pippin_model::load::websocket::Messages;
+use pippin_model::load::{IoChoice, LoadSpec};
 use pippin_reference::messages;
 
 use super::{message, messages as over_websocket};

@@ -1,6 +1,6 @@
 //! Handshakes that succeed, fail or take long.
-use pippin_model::load_result::ErrorKind;
-use pippin_model::load_spec::{IoChoice, LoadSpec, Timeouts};
+use pippin_model::load::{IoChoice, LoadSpec, Timeouts};
+use pippin_model::result::ErrorKind;
 use pippin_reference::messages::{Connection, FINAL, PING, Server, frame, text};
 
 use super::echoes::serve;

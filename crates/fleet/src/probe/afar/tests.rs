@@ -1,7 +1,7 @@
 //! A coordinator and its probe in virtual time. Messages arrive at once, and a test can drop some
 //! of them.
 use pippin_model::example;
-use pippin_model::fingerprint::Fingerprint;
+use pippin_model::host::fingerprint::Fingerprint;
 use pippin_model::run::RunState;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -1,6 +1,6 @@
 //! The upstream's numbers: each answer needs one of its own, issued after its request was sent.
 use pippin_engine::{Briefing, Exchange, Referee};
-use pippin_model::load_spec::LoadSpec;
+use pippin_model::load::LoadSpec;
 use pippin_reference::numbers::{MOST, Numbers};
 use serde::{Deserialize, Serialize};
 use std::sync::OnceLock;

@@ -13,9 +13,9 @@ mod scans;
 mod table;
 
 use pippin_engine::Referee;
-use pippin_model::load_result::{ErrorKind, LoadResult};
+use pippin_model::result::{ErrorKind, LoadResult};
+use pippin_model::text::units::format_ns;
 use pippin_model::trial::{ProofOutcome, ProofTime};
-use pippin_model::units::format_ns;
 use pippin_model::workload::{Sample, Source, Workload};
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -5,7 +5,7 @@
 //! once a second, and otherwise after 10 s without one (`PGSTAT_MIN_INTERVAL` and
 //! `PGSTAT_IDLE_INTERVAL` in pgstat.c of PostgreSQL 15). So the counters may lag behind the answers
 //! but are never ahead of them.
-use pippin_model::load_spec::{BodyCheck, LoadSpec, StopRule};
+use pippin_model::load::{BodyCheck, LoadSpec, StopRule};
 use std::time::{Duration, Instant};
 
 use crate::load;

@@ -1,5 +1,5 @@
 use super::*;
-use crate::file::parse_toml;
+use crate::text::file::parse_toml;
 
 const SHOP: &str = r#"
 cookies = true

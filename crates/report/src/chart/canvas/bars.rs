@@ -33,7 +33,7 @@ pub fn bars(form: Form, x: &Axis, legend: &[(String, RGBColor)], bars: &[Bar]) -
     bars_about(form, x, legend, bars, None)
 }
 
-/// The same with a vertical line at the value to which all are compared.
+/// Bars with a vertical line at the value to which all are compared.
 #[must_use]
 pub fn bars_about(
     form: Form,

@@ -30,7 +30,7 @@ impl<'a> Dot<'a> {
     }
 }
 
-/// The same drawing, in which dots of one size and colour that follow each other are one path: a
+/// A drawing in which dots of one size and colour that follow each other are one path: a
 /// line of length 0 with round ends is a dot (w3.org/TR/SVG2, "Stroke properties").
 pub fn joined(svg: &str) -> String {
     let mut out = String::with_capacity(svg.len());

@@ -1,6 +1,6 @@
 //! What targets do beyond their capacity. Those that do the same share their sentences.
-use pippin_model::caveat::Verdict;
-use pippin_stats::overload::Overload;
+use pippin_model::verdict::Verdict;
+use pippin_stats::capacity::overload::Overload;
 
 use super::{because, names};
 use crate::view::overload::sentences;

@@ -1,0 +1,29 @@
+//! Doc comments stand alone.
+use crate::pages::{root, rust_files};
+use std::fs;
+
+/// "The same, but longer than 0" says nothing to somebody who reads one item: such a comment
+/// repeats what it is the same as.
+#[test]
+fn no_doc_comment_begins_with_the_same() {
+    let mut sources = Vec::new();
+    for folder in ["crates", "bench"] {
+        rust_files(&root().join(folder), &mut sources);
+    }
+    assert!(sources.len() > 500, "{} files", sources.len());
+    let begins = |lines: &[&str]| {
+        let words = |line: &str| {
+            let line = line.trim_start();
+            line.strip_prefix("///").or_else(|| line.strip_prefix("//!")).map(str::to_string)
+        };
+        words(lines[0]).is_none_or(|before| before.trim().is_empty())
+            && words(lines[1]).is_some_and(|first| first.starts_with(" The same"))
+    };
+    for path in sources {
+        let source = format!("\n{}", fs::read_to_string(&path).unwrap());
+        let lines: Vec<&str> = source.lines().collect();
+        if let Some(at) = lines.windows(2).position(begins) {
+            panic!("{}:{}: write this comment whole: {}", path.display(), at + 1, lines[at + 1]);
+        }
+    }
+}

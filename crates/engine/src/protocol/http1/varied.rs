@@ -1,0 +1,218 @@
+//! HTTP/1.1 whose requests are made from the values of their users: the steps of a scenario.
+use std::sync::Arc;
+
+use pippin_model::load::{LoadSpec, Request, Scenario};
+use pippin_model::result::ErrorKind;
+use pippin_model::scenario::text::{Encoding, Text};
+
+use super::protocol::{Forward, Http1};
+use super::{Decoder, HeadInfo, Sink, request};
+use crate::error::{EngineError, place};
+use crate::protocol::outgoing::Frames;
+use crate::protocol::{Answers, End, Protocol, Step};
+use crate::request::drawn::Value;
+use crate::request::wire::Wire;
+use crate::scenario::{Filled, Kept, Walker, reference, script};
+
+/// HTTP/1.1 with requests that are rendered when they are due, and answers that are kept. Answers
+/// come in order.
+pub(crate) struct Varied {
+    plain: Http1,
+    steps: Vec<Rendering>,
+    keeps_cookies: bool,
+    is_secured: bool,
+    /// The body of the request that is being rendered.
+    body: Vec<u8>,
+    /// Its target.
+    target: String,
+}
+
+/// The request of a step.
+struct Rendering {
+    method: String,
+    target: Filled,
+    /// The header lines that do not depend on the body.
+    fields: Filled,
+    body: Filled,
+    encoding: Encoding,
+    /// Whether the request says how long its body is.
+    has_length: bool,
+    /// How many bytes of the body of the answer are kept.
+    keeps: usize,
+}
+
+/// Bytes of a body that are kept to be shown where an answer is wrong.
+const EXCERPT_BYTES: usize = 120;
+
+/// What a connection remembers.
+#[derive(Debug, Default)]
+pub(crate) struct Session {
+    decoder: Decoder,
+    kept: Kept,
+}
+
+impl Protocol for Varied {
+    type Session = Session;
+    type Out = Frames;
+    const IN_ORDER: bool = true;
+    const VARIES: bool = true;
+
+    /// Nothing can be rendered ahead, but errors in steps are found here.
+    fn wire(spec: &LoadSpec) -> Result<Wire, EngineError> {
+        let templates = spec.requests.iter().enumerate().map(|(nth, asked)| {
+            let unsendable =
+                |why: String| EngineError::UnsendableRequest { request: place(spec, nth), why };
+            request::check(&example(asked)).map_err(|why| unsendable(why.to_string()))?;
+            if let Some(scenario) = &spec.scenario {
+                rendering(spec, scenario, nth, false).map_err(unsendable)?;
+            }
+            Ok((Vec::new(), Http1::template(asked)))
+        });
+        Wire::new(templates, spec.requests.turns(), 1)
+    }
+
+    fn new(spec: &LoadSpec, wire: &Arc<Wire>) -> Self {
+        let scripts = spec.scenario.as_ref().and_then(|scenario| script::all(scenario).ok());
+        let needs_body = |nth: usize| scripts.as_ref().is_some_and(|all| all[nth].needs_body());
+        let steps = spec.scenario.iter().flat_map(|scenario| {
+            (0..spec.requests.len())
+                .filter_map(move |nth| rendering(spec, scenario, nth, needs_body(nth)).ok())
+        });
+        Self {
+            plain: Http1::new(spec, wire),
+            steps: steps.collect(),
+            keeps_cookies: spec.scenario.as_ref().is_some_and(|scenario| scenario.cookies),
+            is_secured: spec.tls.is_some(),
+            body: Vec::new(),
+            target: String::new(),
+        }
+    }
+
+    /// Only the values of a user make a request.
+    fn render(&mut self, _: &mut Session, _: u32, _: u32, _: Value, _: &mut Frames) {}
+
+    fn render_for(&mut self, step: u32, user: &mut Walker, out: &mut Frames) {
+        let Self { steps, body, target, .. } = self;
+        let step = &steps[step as usize];
+        body.clear();
+        step.body.put(&user.values, step.encoding, body);
+        step.put_path(user, target);
+        let bytes = &mut out.bytes;
+        for part in [&step.method, " ", &user.path, " HTTP/1.1\r\n"] {
+            bytes.extend_from_slice(part.as_bytes());
+        }
+        step.fields.put(&user.values, Encoding::Plain, bytes);
+        if self.keeps_cookies {
+            user.cookies.put_header(&user.path, self.is_secured, bytes);
+        }
+        if step.has_length {
+            bytes.extend_from_slice(format!("Content-Length: {}\r\n", body.len()).as_bytes());
+        }
+        bytes.extend_from_slice(b"\r\n");
+        bytes.extend_from_slice(body);
+    }
+
+    #[inline]
+    fn decode<A: Answers>(
+        &mut self,
+        Session { decoder, kept }: &mut Session,
+        input: &[u8],
+        answers: &mut A,
+        _: &mut Frames,
+    ) -> Result<Step, ErrorKind> {
+        let tag = answers.oldest();
+        let Some(template) = answers.template(tag) else { return Err(ErrorKind::Malformed) };
+        let most = self.steps[template as usize].keeps;
+        let forward = Forward { answers, tag, template };
+        self.plain.read(decoder, input, tag, template, &mut Keep { forward, kept, most })
+    }
+
+    fn end(session: &mut Session) -> End {
+        Http1::end(&mut session.decoder)
+    }
+
+    fn kept(session: &Session) -> Option<&Kept> {
+        Some(&session.kept)
+    }
+}
+
+impl Rendering {
+    /// Writes the target of the request to the user's path; `made` is room for it. One that begins
+    /// with a value is a reference (RFC 3986 section 4.1), as in `Location`: it is resolved against
+    /// the path of the user's step before. No fragment is sent (RFC 9110 section 7.1).
+    fn put_path(&self, user: &mut Walker, made: &mut String) {
+        let mut bytes = std::mem::take(made).into_bytes();
+        bytes.clear();
+        self.target.put(&user.values, Encoding::Percent, &mut bytes);
+        // Everything but ASCII is percent-encoded.
+        *made = String::from_utf8(bytes).unwrap_or_default();
+        if let Some(end) = made.find('#') {
+            made.truncate(end);
+        }
+        if self.target.begins_with_value() && !reference::is_plain_path(made) {
+            *made = reference::resolve(&user.base, made);
+        }
+        std::mem::swap(&mut user.path, made);
+    }
+}
+
+/// Passes on what the decoder finds, and keeps it.
+struct Keep<'a, A> {
+    forward: Forward<'a, A>,
+    kept: &'a mut Kept,
+    most: usize,
+}
+
+impl<A: Answers> Sink for Keep<'_, A> {
+    fn interim(&mut self, status: u16) {
+        self.forward.interim(status);
+    }
+
+    fn head(&mut self, info: &HeadInfo, raw: &[u8]) {
+        self.kept.head.clear();
+        self.kept.head.extend_from_slice(raw);
+        self.kept.body.clear();
+        self.forward.head(info, raw);
+    }
+
+    fn body(&mut self, piece: &[u8]) {
+        let room = self.most.saturating_sub(self.kept.body.len());
+        self.kept.body.extend_from_slice(&piece[..piece.len().min(room)]);
+        self.forward.body(piece);
+    }
+}
+
+fn rendering(
+    spec: &LoadSpec,
+    scenario: &Scenario,
+    nth: usize,
+    needs_body: bool,
+) -> Result<Rendering, String> {
+    let names = scenario.names();
+    let asked = &spec.requests[nth];
+    let body = str::from_utf8(&asked.body).map_err(|_| "the body of a step must be UTF-8")?;
+    let fields = request::fields(asked, !spec.connections.keep_alive());
+    Ok(Rendering {
+        method: asked.method.clone(),
+        target: Filled::new(&asked.target, &names)?,
+        fields: Filled::new(&String::from_utf8_lossy(&fields), &names)?,
+        body: Filled::new(body, &names)?,
+        encoding: scenario.steps.get(nth).ok_or("it is no step")?.body,
+        has_length: request::has_length(asked),
+        keeps: if needs_body { usize::MAX } else { EXCERPT_BYTES },
+    })
+}
+
+/// The request with made-up values.
+fn example(request: &Request) -> Request {
+    let fill = |text: &str| Text::parse(text).example();
+    let headers = &request.headers;
+    Request {
+        target: fill(&request.target),
+        headers: headers.iter().map(|(name, value)| (name.clone(), fill(value))).collect(),
+        ..request.clone()
+    }
+}
+
+#[cfg(test)]
+mod tests;

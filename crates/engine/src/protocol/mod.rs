@@ -1,0 +1,275 @@
+//! The seam between a worker and a protocol: how requests become bytes, and bytes answers.
+//!
+//! A protocol knows nothing of times, and not what a right answer is. It is chosen at compile time,
+//! so that the seam costs nothing: [`crate::protocol::http1::Http1`], [`crate::protocol::http2::Http2`],
+//! [`crate::protocol::websocket::WebSocket`], [`crate::protocol::websocket::Broadcast`].
+//!
+//! | module | what it does |
+//! |---|---|
+//! | `http1` | rendered requests, and a strict decoder |
+//! | `http2` | frames, header compression, flow control and streams, without a socket; a blocking client |
+//! | `websocket` | the opening handshake, frames and messages, without a socket; a blocking client |
+//! | `outgoing` | bytes of a protocol that wait for the kernel |
+pub mod http1;
+pub mod http2;
+pub(crate) mod outgoing;
+pub mod websocket;
+
+use std::sync::Arc;
+
+use pippin_model::load::LoadSpec;
+use pippin_model::load::websocket::WebSocketUse;
+use pippin_model::result::ErrorKind;
+
+use crate::error::EngineError;
+use crate::request::drawn::Value;
+use crate::request::wire::{Slice, Wire};
+use crate::scenario::{Kept, Walker};
+
+/// A protocol, as one worker uses it.
+pub(crate) trait Protocol: Sized {
+    /// What one connection remembers of the bytes so far.
+    type Session: Default;
+    /// Requests whose bytes the kernel has not taken yet.
+    type Out: Outgoing;
+    /// Whether answers come in the order of their requests. All requests of a connection are then
+    /// one user's, and the end of the connection can be the end of an answer. Otherwise each place
+    /// of a connection is a user of its own, whose number is the tag of its requests, and the
+    /// protocol may send bytes of its own.
+    const IN_ORDER: bool;
+    /// Whether a connection begins with a handshake of the protocol's own: [`Protocol::begin`]
+    /// writes its request, and no other request is sent before it is done. Not if answers come in
+    /// order.
+    const GREETS: bool = false;
+    /// Whether the first connection of a worker sends all requests, and the answer to each is
+    /// complete when it has come on every connection. Not if answers come in order.
+    const GATHERS: bool = false;
+    /// Whether each request is made from the values of its user, who goes through the requests in
+    /// order ([`crate::scenario`]). Answers are then kept until they are checked.
+    const VARIES: bool = false;
+    /// Whether requests hold values that are drawn as they are sent ([`Protocol::render`]).
+    const DRAWS: bool = false;
+
+    /// Renders everything that does not vary: the requests of a load, with what is known of them.
+    ///
+    /// # Errors
+    /// If a request cannot be written, with its place and the part that is wrong.
+    fn wire(spec: &LoadSpec) -> Result<Wire, EngineError>;
+
+    /// The protocol for one worker.
+    fn new(spec: &LoadSpec, wire: &Arc<Wire>) -> Self;
+
+    /// A connection is open: appends its first bytes.
+    #[inline]
+    fn begin(&self, _session: &mut Self::Session, _out: &mut Self::Out) {}
+
+    /// Reads on in the handshake that `begin` has begun.
+    fn greet(&mut self, _session: &mut Self::Session, _input: &[u8]) -> Greeting {
+        Greeting::Done { used: 0 }
+    }
+
+    /// We are about to close an open connection: appends the protocol's goodbye.
+    fn leave(&self, _session: &mut Self::Session, _out: &mut Self::Out) {}
+
+    /// Counts why a handshake failed.
+    fn note_failure(&mut self, _why: &str) {}
+
+    /// What was seen of WebSockets.
+    fn into_seen(self) -> Option<WebSocketUse> {
+        None
+    }
+
+    /// How many more requests the server accepts on a connection, on which `under_way` have no
+    /// answer yet.
+    #[inline]
+    fn room(_session: &Self::Session, _under_way: u32) -> u32 {
+        u32::MAX
+    }
+
+    /// Whether a connection can carry no further requests, whatever the server says.
+    #[inline]
+    fn is_spent(_session: &Self::Session) -> bool {
+        false
+    }
+
+    /// Appends what else may be sent, because the kernel has taken what was there.
+    #[inline]
+    fn refill(&self, _session: &mut Self::Session, _out: &mut Self::Out) {}
+
+    /// Nobody waits for the answer to this request any more. Only where answers come in any order.
+    fn cancel(&mut self, _session: &mut Self::Session, _tag: u32, _out: &mut Self::Out) {}
+
+    /// Whether the answer under way has not come on this connection. Only where every connection is
+    /// to have it.
+    fn lacks(&self, _session: &Self::Session) -> bool {
+        false
+    }
+
+    /// Appends a request to what a connection is to send. `tag` tells requests under way on the
+    /// same connection apart; it is below the number that may be under way. `value` is what was
+    /// drawn for it, where values are drawn.
+    fn render(
+        &mut self,
+        session: &mut Self::Session,
+        template: u32,
+        tag: u32,
+        value: Value,
+        out: &mut Self::Out,
+    );
+
+    /// Appends a request that is made of the values of its user. Only where requests vary.
+    fn render_for(&mut self, _step: u32, _user: &mut Walker, _out: &mut Self::Out) {}
+
+    /// Reads `input`, at most to the end of one answer. If answers come in order, at least one
+    /// request is under way. Messages to the server go to `out`.
+    ///
+    /// # Errors
+    /// The kind under which the request fails. The connection is then of no further use.
+    fn decode<A: Answers>(
+        &mut self,
+        session: &mut Self::Session,
+        input: &[u8],
+        answers: &mut A,
+        out: &mut Self::Out,
+    ) -> Result<Step, ErrorKind>;
+
+    /// What the end of the connection means for the answer under way.
+    fn end(session: &mut Self::Session) -> End;
+
+    /// The answer that is complete now; `None` unless requests vary.
+    fn kept(_session: &Self::Session) -> Option<&Kept> {
+        None
+    }
+}
+
+/// How far [`Protocol::decode`] came.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Step {
+    /// All of the input is read, and no answer is complete.
+    More,
+    /// The answer to the request with this tag is complete; it took `used` bytes of the input.
+    Complete { tag: u32, used: usize },
+    /// The request with this tag fails, and the connection goes on. Not if answers come in order.
+    Failed { tag: u32, used: usize, kind: ErrorKind },
+    /// The server has not processed the request with this tag: it may be sent again. Not if answers
+    /// come in order.
+    Refused { tag: u32, used: usize },
+}
+
+/// How far a protocol's own handshake is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Greeting {
+    /// All of the input is read.
+    UnderWay,
+    /// It took `used` bytes of the input.
+    Done { used: usize },
+    /// Why there is none.
+    Failed(String),
+}
+
+/// What the end of a connection means.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum End {
+    /// The head of the answer was not complete.
+    BeforeHead {
+        /// Not a byte of it had come.
+        untouched: bool,
+    },
+    /// The answer had begun and was not complete.
+    InBody,
+    /// The answer ends with the connection: it is complete.
+    Complete,
+}
+
+/// What a worker learns of answers while they are read.
+pub(crate) trait Answers {
+    /// The tag of the request that was sent first, of those under way.
+    fn oldest(&self) -> u32;
+    /// The template of a request under way; `None` if no such request is.
+    fn template(&self, tag: u32) -> Option<u32>;
+    /// An interim answer came (1xx).
+    fn interim(&mut self);
+    /// Whether every field of the answer to this request is wanted. A head that repeats the one
+    /// before is not decoded otherwise.
+    #[inline]
+    fn wants_fields(&self, _tag: u32) -> bool {
+        false
+    }
+    /// A field of a head that is being read; only where answers come in any order, and only if it
+    /// is wanted.
+    #[inline]
+    fn field(&mut self, _tag: u32, _name: &[u8], _value: &[u8]) {}
+    /// The head is complete. `is_last`: the server takes no further requests on this connection.
+    fn head(&mut self, tag: u32, status: u16, is_last: bool);
+    /// The bytes of the head that is complete, of an answer to this template; only where answers
+    /// come in order.
+    #[inline]
+    fn head_bytes(&mut self, _template: u32, _raw: &[u8]) {}
+    /// A piece of the body of the answer to this request.
+    fn body(&mut self, tag: u32, template: u32, piece: &[u8]);
+    /// The present connection has the whole answer to this request; only where every connection is
+    /// to have it.
+    #[inline]
+    fn heard(&mut self, _tag: u32) {}
+    /// The answer to this request is wrong, whatever its body; only where answers come in any
+    /// order.
+    fn wrong(&mut self, _tag: u32) {}
+    /// The server takes no further requests on this connection.
+    fn closing(&mut self) {}
+}
+
+/// The bytes of requests, waiting for the kernel.
+pub(crate) trait Outgoing: Default {
+    /// They stay as they are until their answer has come, so that the event loop may send them
+    /// later.
+    const STAYS: bool;
+    fn is_empty(&self) -> bool;
+    fn bytes(&self) -> Bytes<'_>;
+    /// The kernel has taken `count` of them.
+    fn took(&mut self, count: u32);
+    /// The connection is closed: nothing of it is to be sent any more.
+    #[inline]
+    fn forget(&mut self) {
+        *self = Self::default();
+    }
+}
+
+/// Where bytes lie.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Bytes<'a> {
+    Wire(Slice),
+    /// In memory that stays as it is until the answer has come.
+    Staying(&'a [u8]),
+    Own(&'a [u8]),
+}
+
+impl Bytes<'_> {
+    #[inline]
+    pub const fn len(self) -> u32 {
+        match self {
+            Self::Wire(slice) => slice.end - slice.start,
+            Self::Staying(bytes) | Self::Own(bytes) => bytes.len() as u32,
+        }
+    }
+}
+
+impl Outgoing for Slice {
+    /// The wire outlives all connections.
+    const STAYS: bool = true;
+
+    #[inline]
+    fn is_empty(&self) -> bool {
+        self.start == self.end
+    }
+    #[inline]
+    fn bytes(&self) -> Bytes<'_> {
+        Bytes::Wire(*self)
+    }
+    #[inline]
+    fn took(&mut self, count: u32) {
+        self.start += count;
+    }
+}
+
+#[cfg(test)]
+mod tests;

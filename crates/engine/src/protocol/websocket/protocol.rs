@@ -1,0 +1,198 @@
+//! Messages and their answers, as a worker uses them.
+use std::sync::Arc;
+
+use pippin_model::load::LoadSpec;
+use pippin_model::load::websocket::{NUMBER_BYTES, WebSocketUse};
+use pippin_model::result::ErrorKind;
+
+use super::line::{self, Content, Endpoint, Line};
+use super::session::Seen;
+use crate::error::EngineError;
+use crate::protocol::outgoing::Frames;
+use crate::protocol::{Answers, End, Greeting, Protocol, Step};
+use crate::request::check::NO_STATUS;
+use crate::request::drawn::Value;
+use crate::request::wire::Wire;
+
+/// WebSocket: a connection has one message under way at a time, and the next message of the server
+/// is its answer.
+pub(crate) struct WebSocket {
+    /// Has the payloads of messages; their masks and numbers vary.
+    wire: Arc<Wire>,
+    endpoint: Endpoint,
+}
+
+/// The only user of a connection has this place.
+pub(super) const TAG: u32 = 0;
+
+/// A connection.
+#[derive(Debug, Default)]
+pub(crate) struct Connection {
+    line: Line,
+    /// The number of the message under way.
+    number: [u8; NUMBER_BYTES],
+    /// The template of the message under way, while its answer is being read.
+    answering: Option<u32>,
+    /// Bytes of the answer that were read.
+    bytes: u64,
+    /// An answer may still come that nobody waits for.
+    is_spent: bool,
+}
+
+impl Protocol for WebSocket {
+    type Session = Connection;
+    type Out = Frames;
+    const IN_ORDER: bool = false;
+    const GREETS: bool = true;
+
+    fn wire(spec: &LoadSpec) -> Result<Wire, EngineError> {
+        line::wire(spec)
+    }
+
+    fn new(spec: &LoadSpec, wire: &Arc<Wire>) -> Self {
+        Self { wire: Arc::clone(wire), endpoint: Endpoint::new(spec) }
+    }
+
+    fn begin(&self, connection: &mut Connection, out: &mut Frames) {
+        self.endpoint.begin(&mut connection.line, out);
+    }
+
+    fn greet(&mut self, connection: &mut Connection, input: &[u8]) -> Greeting {
+        self.endpoint.greet(&mut connection.line, input)
+    }
+
+    fn note_failure(&mut self, why: &str) {
+        self.endpoint.seen.fail(why);
+    }
+
+    fn into_seen(self) -> Option<WebSocketUse> {
+        Some(self.endpoint.seen)
+    }
+
+    #[inline]
+    fn room(connection: &Connection, under_way: u32) -> u32 {
+        let is_closed = connection.line.is_over || connection.is_spent;
+        if is_closed { 0 } else { 1_u32.saturating_sub(under_way) }
+    }
+
+    fn is_spent(connection: &Connection) -> bool {
+        connection.is_spent
+    }
+
+    /// The answer may still come, and would be taken for that of the next message.
+    fn cancel(&mut self, connection: &mut Connection, _tag: u32, _out: &mut Frames) {
+        connection.is_spent = true;
+    }
+
+    #[inline]
+    fn render(
+        &mut self,
+        connection: &mut Connection,
+        template: u32,
+        _: u32,
+        _: Value,
+        out: &mut Frames,
+    ) {
+        let payload = self.wire.bytes(self.wire.slice(template));
+        if let Some(number) = self.endpoint.put(payload, out) {
+            connection.number = number;
+        }
+    }
+
+    #[inline]
+    fn decode<A: Answers>(
+        &mut self,
+        connection: &mut Connection,
+        input: &[u8],
+        answers: &mut A,
+        out: &mut Frames,
+    ) -> Result<Step, ErrorKind> {
+        let mut used = 0;
+        while !connection.line.is_over {
+            let answer = Answer {
+                wire: &self.wire,
+                is_binary: self.endpoint.messages.binary,
+                number: self.endpoint.messages.numbered.then_some(&connection.number),
+                answers,
+                answering: &mut connection.answering,
+                bytes: &mut connection.bytes,
+            };
+            match self.endpoint.read(&mut connection.line, &input[used..], answer, out)? {
+                Seen::More => break,
+                Seen::Message { used: more } => {
+                    used += more;
+                    if connection.answering.take().is_some() {
+                        return Ok(Step::Complete { tag: TAG, used });
+                    }
+                    self.endpoint.seen.unasked += 1;
+                }
+                Seen::Close { code } => {
+                    self.endpoint.closed(&mut connection.line, code, out);
+                    if answers.template(TAG).is_some() {
+                        return Err(ErrorKind::CloseBeforeAnswer);
+                    }
+                    answers.closing();
+                }
+            }
+        }
+        Ok(Step::More)
+    }
+
+    fn end(connection: &mut Connection) -> End {
+        if connection.answering.is_some() { End::InBody } else { connection.line.end() }
+    }
+
+    fn leave(&self, connection: &mut Connection, out: &mut Frames) {
+        self.endpoint.leave(&mut connection.line, out);
+    }
+}
+
+/// The answer to the message under way, as it comes.
+struct Answer<'a, A> {
+    wire: &'a Wire,
+    is_binary: bool,
+    /// The number that it must have.
+    number: Option<&'a [u8; NUMBER_BYTES]>,
+    answers: &'a mut A,
+    answering: &'a mut Option<u32>,
+    bytes: &'a mut u64,
+}
+
+impl<A: Answers> Content for Answer<'_, A> {
+    #[inline]
+    fn begin(&mut self, is_text: bool) {
+        *self.bytes = 0;
+        *self.answering = self.answers.template(TAG);
+        if self.answering.is_none() {
+            return;
+        }
+        self.answers.head(TAG, NO_STATUS, false);
+        if is_text == self.is_binary {
+            self.answers.wrong(TAG);
+        }
+    }
+
+    /// In place of a number goes what the template has there; that of another message is wrong.
+    #[inline]
+    fn piece(&mut self, piece: &[u8]) {
+        let Some(template) = *self.answering else { return };
+        let at = *self.bytes;
+        *self.bytes += piece.len() as u64;
+        let mut rest = piece;
+        if let Some(number) = self.number
+            && at < NUMBER_BYTES as u64
+        {
+            let at = at as usize;
+            let (digits, behind) = piece.split_at(piece.len().min(NUMBER_BYTES - at));
+            let place = self.wire.bytes(self.wire.slice(template)).get(at..at + digits.len());
+            if digits != &number[at..at + digits.len()] {
+                self.answers.wrong(TAG);
+            }
+            self.answers.body(TAG, template, place.unwrap_or(digits));
+            rest = behind;
+        }
+        if !rest.is_empty() {
+            self.answers.body(TAG, template, rest);
+        }
+    }
+}

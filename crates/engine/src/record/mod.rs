@@ -1,0 +1,12 @@
+//! What a thread has measured so far, by part of the load and by window.
+//!
+//! | module | what it does |
+//! |---|---|
+//! | `recorder` | the windows and parts of a load |
+//! | `uncounted` | what is counted in batches |
+//! | `counts` | counters |
+//! | `tally` | plain tables, which become histograms when a window ends |
+pub(crate) mod counts;
+pub(crate) mod recorder;
+pub(crate) mod tally;
+pub(crate) mod uncounted;

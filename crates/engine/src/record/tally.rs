@@ -1,0 +1,247 @@
+//! What one thread counts in one stretch of the load.
+use std::collections::BTreeMap;
+
+use pippin_model::result::ByteCounts;
+use pippin_model::result::histogram::Histogram;
+use pippin_model::result::{
+    Answered, ConnectionCounts, ErrorKind, Measured, RequestCounts, Spans, StampCounts,
+    StatusCounts, StepMeasured, Successes, Window, WindowHistograms,
+};
+
+use crate::request::check::NO_STATUS;
+
+/// The kinds of errors, in the order of their discriminants.
+const KINDS: [ErrorKind; ErrorKind::ALL.len()] = ErrorKind::ALL;
+
+/// Counters and time spans of a stretch.
+#[derive(Debug, Default)]
+pub(crate) struct Tally {
+    pub requests: RequestCounts,
+    pub answered: Answered,
+    pub successes: Successes,
+    pub status: StatusCounts,
+    pub errors: [u64; KINDS.len()],
+    pub connections: ConnectionCounts,
+    pub bytes: ByteCounts,
+    pub stamps: StampCounts,
+    pub spans: Spans,
+    /// Scenarios only: by step, as far as any was counted.
+    pub steps: Vec<StepTally>,
+}
+
+/// What is counted of one step of a scenario.
+#[derive(Debug, Default)]
+pub(crate) struct StepTally {
+    pub completed: u64,
+    pub good: u64,
+    pub failed: u64,
+    errors: [u64; KINDS.len()],
+    pub service_time: Histogram,
+    pub response_time: Histogram,
+    example: Option<String>,
+}
+
+impl StepTally {
+    /// An error; `what` says it in words. The first is kept as an example.
+    pub fn error(&mut self, kind: ErrorKind, what: impl FnOnce() -> String) {
+        self.errors[kind as usize] += 1;
+        self.example.get_or_insert_with(what);
+    }
+
+    /// The plain data of it.
+    pub fn into_measured(self, name: &str) -> StepMeasured {
+        StepMeasured {
+            name: name.into(),
+            completed: self.completed,
+            good: self.good,
+            failed: self.failed,
+            errors: by_kind(self.errors),
+            service_time: self.service_time,
+            response_time: self.response_time,
+            example: self.example,
+        }
+    }
+
+    fn merge(&mut self, other: &Self) {
+        self.completed += other.completed;
+        self.good += other.good;
+        self.failed += other.failed;
+        for (own, others) in self.errors.iter_mut().zip(other.errors) {
+            *own += others;
+        }
+        self.service_time.merge(&other.service_time);
+        self.response_time.merge(&other.response_time);
+        if self.example.is_none() {
+            self.example.clone_from(&other.example);
+        }
+    }
+}
+
+/// The errors that occurred.
+fn by_kind(counts: [u64; KINDS.len()]) -> BTreeMap<ErrorKind, u64> {
+    KINDS.into_iter().zip(counts).filter(|(_, count)| *count > 0).collect()
+}
+
+impl Tally {
+    #[inline]
+    pub fn error(&mut self, kind: ErrorKind) {
+        self.errors[kind as usize] += 1;
+    }
+
+    #[inline]
+    pub fn status(&mut self, status: u16) {
+        let class = match status / 100 {
+            _ if status == NO_STATUS => return,
+            2 => &mut self.status.s2xx,
+            3 => &mut self.status.s3xx,
+            4 => &mut self.status.s4xx,
+            5 => &mut self.status.s5xx,
+            _ => &mut self.status.other,
+        };
+        *class += 1;
+    }
+
+    /// The server closed a connection after `served` complete answers, when it had been idle for so
+    /// long.
+    pub fn closed_by_server(&mut self, served: u64, idle_ns: u64) {
+        let one = ConnectionCounts {
+            closed_by_server: 1,
+            requests_before_close: Some((served, served)),
+            idle_before_close_ns: Some((idle_ns, idle_ns)),
+            ..ConnectionCounts::default()
+        };
+        self.connections.merge_closes(&one);
+    }
+
+    /// Adds what another thread counted in the same stretch. Peaks add up: an upper bound where
+    /// there is more than one thread.
+    pub fn merge(&mut self, other: &Self) {
+        self.requests.merge(&other.requests);
+        self.answered.merge(&other.answered);
+        self.successes.merge(&other.successes);
+        self.status.merge(&other.status);
+        for (own, others) in self.errors.iter_mut().zip(other.errors) {
+            *own += others;
+        }
+        self.connections.peak += other.connections.peak;
+        self.connections.merge_closes(&other.connections);
+        self.bytes.merge(&other.bytes);
+        self.stamps.merge(&other.stamps);
+        self.spans.merge(&other.spans);
+        for (step, others) in (0..).zip(&other.steps) {
+            self.step(step).merge(others);
+        }
+    }
+
+    /// What is counted of a step.
+    pub fn step(&mut self, step: u32) -> &mut StepTally {
+        let place = step as usize;
+        if self.steps.len() <= place {
+            self.steps.resize_with(place + 1, StepTally::default);
+        }
+        &mut self.steps[place]
+    }
+
+    /// The errors that occurred, by kind.
+    pub fn errors(&self) -> BTreeMap<ErrorKind, u64> {
+        by_kind(self.errors)
+    }
+
+    /// This tally as plain data, without the steps.
+    pub fn into_measured(self, duration_ns: u64, asked: u64) -> Measured {
+        Measured {
+            duration_ns,
+            requests: self.requests,
+            answered: self.answered,
+            successes: Some(self.successes),
+            status: self.status,
+            errors: self.errors(),
+            connections: ConnectionCounts { asked, ..self.connections },
+            bytes: self.bytes,
+            stamps: self.stamps,
+            spans: self.spans,
+            steps: Vec::new(),
+        }
+    }
+}
+
+/// What one thread counts in one window of about a second.
+#[derive(Debug, Default)]
+pub(crate) struct WindowTally {
+    pub sent: u64,
+    /// Requests of earlier windows that count as not sent after all.
+    pub taken_back: u64,
+    pub completed: u64,
+    pub good: u64,
+    pub errors: u64,
+    pub live_connections: u64,
+    pub bytes_in: u64,
+    pub bytes_out: u64,
+    pub response: Histogram,
+    pub send_lag: Histogram,
+}
+
+impl WindowTally {
+    pub fn merge(&mut self, other: &Self) {
+        self.sent += other.sent;
+        self.taken_back += other.taken_back;
+        self.completed += other.completed;
+        self.good += other.good;
+        self.errors += other.errors;
+        self.live_connections += other.live_connections;
+        self.bytes_in += other.bytes_in;
+        self.bytes_out += other.bytes_out;
+        self.response.merge(&other.response);
+        self.send_lag.merge(&other.send_lag);
+    }
+
+    /// The window; with its histograms, if that is asked for.
+    pub fn to_window(&self, from_ns: i64, duration_ns: u64, with_histograms: bool) -> Window {
+        let mut window = Window {
+            from_ns,
+            duration_ns,
+            sent: self.sent,
+            completed: self.completed,
+            good: self.good,
+            errors: self.errors,
+            live_connections: self.live_connections,
+            bytes_in: self.bytes_in,
+            bytes_out: self.bytes_out,
+            ..Window::default()
+        };
+        window.read(&self.response, &self.send_lag);
+        window.histograms = with_histograms.then(|| WindowHistograms {
+            response: self.response.encode(),
+            send_lag: self.send_lag.encode(),
+        });
+        window
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_kind_is_counted_under_its_own_name() {
+        for kind in KINDS {
+            let mut tally = Tally::default();
+            tally.error(kind);
+            let measured = tally.into_measured(1, 1);
+            assert_eq!(measured.errors.into_iter().collect::<Vec<_>>(), [(kind, 1)]);
+        }
+    }
+
+    #[test]
+    fn a_keep_alive_limit_is_seen_through_the_merge() {
+        let mut one = Tally::default();
+        one.closed_by_server(100, 5);
+        one.closed_by_server(7, 0);
+        let mut all = Tally::default();
+        all.merge(&one);
+        all.merge(&Tally::default());
+        assert_eq!(all.connections.requests_before_close, Some((7, 100)));
+        assert_eq!(all.connections.idle_before_close_ns, Some((0, 5)));
+        assert_eq!(all.connections.closed_by_server, 2);
+    }
+}

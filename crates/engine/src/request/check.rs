@@ -1,0 +1,369 @@
+//! Checks whether an answer is right, piece by piece.
+use memchr::memmem;
+use pippin_model::load::{BodyCheck, Check};
+use pippin_model::result::ErrorKind;
+
+use crate::request::drawn::{Filled, Value};
+use crate::request::referee::{Exchange, Referee};
+
+/// The status of an answer in a protocol that has none.
+pub(crate) const NO_STATUS: u16 = 0;
+
+/// Whether the check accepts this status.
+#[inline]
+fn accepts_status(check: &Check, status: u16) -> bool {
+    if status == NO_STATUS {
+        true
+    } else if check.status.is_empty() {
+        (200..400).contains(&status)
+    } else {
+        check.status.contains(&status)
+    }
+}
+
+/// What the answer to a request must be.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Right<'a> {
+    pub check: &'a Check,
+    /// The value that was drawn for the request; `None` where none was.
+    pub filled: Option<Filled<'a>>,
+}
+
+/// Which request it was, and when it and its answer passed, in nanoseconds of CLOCK_MONOTONIC.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Timing {
+    pub template: u32,
+    /// What was drawn for it.
+    pub value: Value,
+    pub sent_ns: u64,
+    /// The answer had arrived, and was read.
+    pub done_ns: u64,
+    pub read_ns: u64,
+}
+
+impl Timing {
+    const fn service_ns(self) -> u64 {
+        self.done_ns - self.sent_ns
+    }
+}
+
+/// Whether the value of a field `Content-Type` is this media type, whatever its parameters (RFC
+/// 9110 section 8.3).
+pub(crate) fn is_of_type(value: &[u8], wanted: &str) -> bool {
+    let given = value.split(|byte| *byte == b';').next().unwrap_or_default();
+    given.trim_ascii().eq_ignore_ascii_case(wanted.as_bytes())
+}
+
+/// Whether a head of HTTP/1.1 has this type of content.
+fn has_type(raw: &[u8], wanted: &str) -> bool {
+    let value = raw.split(|byte| *byte == b'\n').find_map(|line| {
+        let (name, value) = line.split_at_checked("content-type:".len())?;
+        name.eq_ignore_ascii_case(b"content-type:").then_some(value)
+    });
+    value.is_some_and(|value| is_of_type(value, wanted))
+}
+
+/// Judges an answer while it arrives.
+#[derive(Debug, Default)]
+pub(crate) struct Judge {
+    /// Bytes of the body so far.
+    pub body_bytes: u64,
+    /// The body, kept only if it must be checked as a whole. The memory is used again for the next
+    /// answer.
+    #[allow(clippy::box_collection)] // a connection must stay small
+    kept: Option<Box<Vec<u8>>>,
+    /// Where the body before this one had the first texts of its check. The next one mostly has
+    /// them there too, and to look there costs less than to make a searcher for a text.
+    found: [u32; 2],
+    pub status: u16,
+    wrong: bool,
+}
+
+impl Judge {
+    pub const fn new() -> Self {
+        Self { body_bytes: 0, kept: None, found: [0; 2], status: 0, wrong: false }
+    }
+
+    /// Forgets what is known of an answer that may be incomplete. The memory stays.
+    #[inline]
+    pub fn forget(&mut self) {
+        (self.body_bytes, self.status, self.wrong) = (0, 0, false);
+        if let Some(kept) = &mut self.kept {
+            kept.clear();
+        }
+    }
+
+    /// An answer begins.
+    #[inline]
+    pub fn head(&mut self, status: u16) {
+        self.status = status;
+        self.body_bytes = 0;
+    }
+
+    /// Looks at the bytes of the head where the check asks for more than the status.
+    #[inline]
+    pub fn head_bytes(&mut self, check: &Check, raw: &[u8]) {
+        if let Some(wanted) = &check.content_type {
+            self.wrong |= !has_type(raw, wanted);
+        }
+    }
+
+    /// The answer is wrong, whatever its body.
+    pub const fn refuse(&mut self) {
+        self.wrong = true;
+    }
+
+    /// Takes the next piece of the body.
+    #[inline]
+    pub fn piece(&mut self, right: &Right<'_>, piece: &[u8]) {
+        let start = self.body_bytes;
+        self.body_bytes += piece.len() as u64;
+        match &right.check.body {
+            BodyCheck::Any | BodyCheck::Length { .. } => {}
+            BodyCheck::Refereed => self.keep(piece),
+            BodyCheck::Exact(expected) => {
+                if let Some(filled) = &right.filled {
+                    let start = usize::try_from(start).unwrap_or(usize::MAX);
+                    self.wrong |= !filled.is_part(expected, start, piece);
+                    return;
+                }
+                let right = usize::try_from(start)
+                    .ok()
+                    .and_then(|start| expected.get(start..start.checked_add(piece.len())?));
+                self.wrong |= right != Some(piece);
+            }
+            BodyCheck::Contains { max, .. } => {
+                if self.body_bytes > *max {
+                    self.wrong = true;
+                } else {
+                    self.keep(piece);
+                }
+            }
+        }
+    }
+
+    #[inline]
+    fn keep(&mut self, piece: &[u8]) {
+        self.kept.get_or_insert_default().extend_from_slice(piece);
+    }
+
+    /// Returns what is wrong with the complete answer, and prepares for the next one.
+    #[inline]
+    pub fn finish(
+        &mut self,
+        right: &Right<'_>,
+        timing: Timing,
+        referee: Option<&dyn Referee>,
+    ) -> Option<ErrorKind> {
+        let error = self.error(right, timing, referee);
+        self.wrong = false;
+        if let Some(kept) = &mut self.kept {
+            kept.clear();
+        }
+        error
+    }
+
+    #[inline]
+    fn error(
+        &mut self,
+        Right { check, filled }: &Right<'_>,
+        timing: Timing,
+        referee: Option<&dyn Referee>,
+    ) -> Option<ErrorKind> {
+        if !accepts_status(check, self.status) {
+            return Some(ErrorKind::WrongStatus);
+        }
+        let length = self.body_bytes;
+        let body = self.kept.as_ref().map_or(&[][..], |kept| kept);
+        let is_right = !self.wrong
+            && match &check.body {
+                BodyCheck::Any => true,
+                BodyCheck::Exact(expected) => length == expected.len() as u64,
+                BodyCheck::Length { min, max } => (*min..=*max).contains(&length),
+                BodyCheck::Contains { min, max, all } => {
+                    let mut found = self.found.iter_mut();
+                    (*min..=*max).contains(&length)
+                        && all.iter().enumerate().all(|(nth, text)| {
+                            let mut nowhere = 0;
+                            let place = found.next().unwrap_or(&mut nowhere);
+                            let mut is_there = |text: &[u8]| holds(body, text, place);
+                            match filled {
+                                None => is_there(text.as_bytes()),
+                                Some(filled) => filled.with_text(nth, text, is_there),
+                            }
+                        })
+                }
+                BodyCheck::Refereed => referee.is_some_and(|referee| {
+                    let Timing { template: request, sent_ns, read_ns, value, .. } = timing;
+                    let drawn = filled.map_or(&[][..], |_| &value);
+                    let drawn = str::from_utf8(drawn).unwrap_or_default();
+                    referee.is_right(&Exchange { request, body, drawn, sent_ns, read_ns })
+                }),
+            };
+        if !is_right {
+            return Some(ErrorKind::WrongBody);
+        }
+        (timing.service_ns() < check.least_ns).then_some(ErrorKind::TooEarly)
+    }
+}
+
+/// Whether the body holds the text, which is looked for at `place` first. The place where it was
+/// found is kept there.
+#[inline]
+fn holds(body: &[u8], text: &[u8], place: &mut u32) -> bool {
+    if body.get(*place as usize..).is_some_and(|rest| rest.starts_with(text)) {
+        return true;
+    }
+    let found = memmem::find(body, text);
+    *place = found.and_then(|place| place.try_into().ok()).unwrap_or(0);
+    found.is_some()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn right(check: &Check) -> Right<'_> {
+        Right { check, filled: None }
+    }
+
+    fn judge(body: &BodyCheck, pieces: &[&str]) -> bool {
+        let check = Check { status: vec![200], body: body.clone(), ..Check::default() };
+        let mut judge = Judge::default();
+        judge.head(200);
+        pieces.iter().for_each(|piece| judge.piece(&right(&check), piece.as_bytes()));
+        judge.finish(&right(&check), Timing::default(), None).is_none()
+    }
+
+    #[test]
+    fn an_exact_body_may_come_in_any_pieces_and_nothing_else_passes() {
+        let check = BodyCheck::Exact(b"Hello World!".to_vec());
+        assert!(judge(&check, &["Hello World!"]));
+        assert!(judge(&check, &["H", "ello", " World!"]));
+        for wrong in [
+            &["Hello World"][..],
+            &["Hello World!!"],
+            &["Hello World!", "!"],
+            &["hello World!"],
+            &[],
+        ] {
+            assert!(!judge(&check, wrong), "{wrong:?}");
+        }
+    }
+
+    #[test]
+    fn a_needle_may_lie_across_pieces() {
+        let check = BodyCheck::Contains { min: 3, max: 8, all: vec!["ab".into(), "cd".into()] };
+        assert!(judge(&check, &["xa", "bc", "d"]));
+        assert!(!judge(&check, &["ab"]));
+        assert!(!judge(&check, &["abcd", "01234"]));
+        assert!(!judge(&check, &["abcx"]));
+    }
+
+    #[test]
+    fn texts_are_found_wherever_they_were_in_the_body_before() {
+        let all = ["ab", "cd", "e"].map(String::from).to_vec();
+        let body = BodyCheck::Contains { min: 0, max: 20, all };
+        let check = Check { body, ..Check::default() };
+        let mut judge = Judge::default();
+        let mut judged = |body: &[u8]| {
+            judge.head(200);
+            judge.piece(&right(&check), body);
+            judge.finish(&right(&check), Timing::default(), None).is_none()
+        };
+        for (body, is_right) in [
+            ("xxxxxxxxxxabcde", true),
+            ("xxxxxxxxxxabcde", true),
+            ("ecdab", true),
+            ("ecdxab", true),
+            ("ecd", false),
+            ("", false),
+            ("xxxxxxxxxxabc", false),
+            ("edcba cd", false),
+            ("cdeab", true),
+        ] {
+            assert_eq!(judged(body.as_bytes()), is_right, "{body}");
+        }
+    }
+
+    #[test]
+    fn a_judge_starts_afresh_after_each_body() {
+        let check = Check { body: BodyCheck::Exact(b"ab".to_vec()), ..Check::default() };
+        let mut judge = Judge::default();
+        let finish = |judge: &mut Judge| judge.finish(&right(&check), Timing::default(), None);
+        judge.head(200);
+        judge.piece(&right(&check), b"xx");
+        assert_eq!(finish(&mut judge), Some(ErrorKind::WrongBody));
+        judge.head(404);
+        judge.piece(&right(&check), b"ab");
+        assert_eq!(finish(&mut judge), Some(ErrorKind::WrongStatus));
+        judge.head(200);
+        judge.piece(&right(&check), b"ab");
+        assert_eq!(finish(&mut judge), None);
+    }
+
+    #[test]
+    fn a_right_answer_that_comes_before_the_least_wait_is_too_early() {
+        let check = Check { least_ns: 95, ..Check::default() };
+        for (done_ns, error) in [(1_094, Some(ErrorKind::TooEarly)), (1_095, None)] {
+            let mut judge = Judge::default();
+            judge.head(200);
+            let timing = Timing { sent_ns: 1_000, done_ns, read_ns: 2_000, ..Timing::default() };
+            assert_eq!(judge.finish(&right(&check), timing, None), error, "{done_ns}");
+        }
+    }
+
+    #[test]
+    fn a_referee_sees_the_whole_body_and_each_body_alone() {
+        struct Says(std::sync::Mutex<Vec<(Vec<u8>, u64, u64)>>);
+        impl Referee for Says {
+            fn is_right(&self, exchange: &Exchange<'_>) -> bool {
+                let Exchange { body, sent_ns, read_ns, .. } = *exchange;
+                self.0.lock().unwrap().push((body.to_vec(), sent_ns, read_ns));
+                body == b"right"
+            }
+        }
+        let check = Check { body: BodyCheck::Refereed, ..Check::default() };
+        let referee = Says(Vec::new().into());
+        let mut judge = Judge::default();
+        let mut judged = |pieces: &[&[u8]]| {
+            judge.head(200);
+            pieces.iter().for_each(|piece| judge.piece(&right(&check), piece));
+            let timing = Timing { sent_ns: 1, done_ns: 2, read_ns: 3, ..Timing::default() };
+            judge.finish(&right(&check), timing, Some(&referee))
+        };
+        assert_eq!(judged(&[b"ri", b"ght"]), None);
+        assert_eq!(judged(&[]), Some(ErrorKind::WrongBody));
+        assert_eq!(judged(&[b"right"]), None);
+        let seen = referee.0.into_inner().unwrap();
+        assert_eq!(seen, [(b"right".to_vec(), 1, 3), (vec![], 1, 3), (b"right".to_vec(), 1, 3)]);
+    }
+
+    #[test]
+    fn a_media_type_is_read_in_whatever_case_and_without_parameters() {
+        let head = |line: &str| format!("HTTP/1.1 200 OK\r\nDate: x\r\n{line}\r\n\r\n");
+        for line in ["Content-Type: text/html", "content-type:TEXT/HTML ; charset=utf-8"] {
+            assert!(has_type(head(line).as_bytes(), "text/html"), "{line}");
+        }
+        for line in ["Content-Type: text/htm", "X-Content-Type: text/html", "Server: a"] {
+            assert!(!has_type(head(line).as_bytes(), "text/html"), "{line}");
+        }
+        let check = Check { content_type: Some("text/html".into()), ..Check::default() };
+        let mut judge = Judge::default();
+        let mut judged = |line: &str| {
+            judge.head(200);
+            judge.head_bytes(&check, head(line).as_bytes());
+            judge.finish(&right(&check), Timing::default(), None)
+        };
+        assert_eq!(judged("Server: a"), Some(ErrorKind::WrongBody));
+        assert_eq!(judged("Content-Type: text/html"), None, "each answer by itself");
+    }
+
+    #[test]
+    fn an_empty_list_of_statuses_accepts_success_and_redirection() {
+        let check = |status: &[u16]| Check { status: status.to_vec(), ..Check::default() };
+        assert!(accepts_status(&check(&[]), 204) && accepts_status(&check(&[]), 301));
+        assert!(!accepts_status(&check(&[]), 404));
+        assert!(accepts_status(&check(&[404]), 404) && !accepts_status(&check(&[404]), 200));
+    }
+}

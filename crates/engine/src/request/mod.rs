@@ -1,0 +1,12 @@
+//! What is sent, and whether its answer is right.
+//!
+//! | module | what it does |
+//! |---|---|
+//! | `wire` | all requests in one piece of memory |
+//! | `drawn` | values that are drawn anew for each request, and where they stand in it and in its answer |
+//! | `check` | whether an answer is right |
+//! | `referee` | the seam to whoever knows which answers are right at each instant |
+pub(crate) mod check;
+pub(crate) mod drawn;
+pub(crate) mod referee;
+pub(crate) mod wire;

@@ -1,0 +1,53 @@
+//! The seam to a referee: it knows which answers are right at each instant.
+use pippin_model::load::LoadSpec;
+
+/// Judges the bodies of [`pippin_model::load::BodyCheck::Refereed`]. All threads of a load
+/// share it, on their hot path: it must be quick, and it must not block.
+pub trait Referee: Send + Sync {
+    /// Whether this is a right answer.
+    fn is_right(&self, exchange: &Exchange<'_>) -> bool;
+
+    /// What a deputy in another process needs, to judge the answers of this load in its place.
+    /// `None` if only this process can judge them.
+    fn briefing(&self, _load: &LoadSpec) -> Option<Briefing> {
+        None
+    }
+
+    /// What a deputy has found. Its referee reads it with [`Self::take`].
+    fn found(&self) -> String {
+        String::new()
+    }
+
+    /// Adds what a deputy has found.
+    ///
+    /// # Errors
+    /// If it cannot be read.
+    fn take(&self, _found: &str) -> Result<(), String> {
+        Ok(())
+    }
+}
+
+/// What a deputy of a referee must know.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Briefing {
+    /// For the deputy's eyes.
+    pub text: String,
+    /// Whether it holds instants of this machine's clock, so that no other machine can judge.
+    pub is_timed: bool,
+}
+
+/// A request and the body of its complete answer. Instants are CLOCK_MONOTONIC in nanoseconds.
+#[derive(Debug, Clone, Copy)]
+pub struct Exchange<'a> {
+    /// Which of the load's requests it is, from 0.
+    pub request: u32,
+    /// The whole body, without framing.
+    pub body: &'a [u8],
+    /// What was drawn for it in the place of [`pippin_model::request::Request::drawn`]; empty where
+    /// nothing was.
+    pub drawn: &'a str,
+    /// When the first byte of the request was about to be handed to the kernel.
+    pub sent_ns: u64,
+    /// When the answer was read: at its arrival or later.
+    pub read_ns: u64,
+}

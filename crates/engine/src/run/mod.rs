@@ -1,0 +1,215 @@
+//! One load: validates it, starts the threads, waits for them, and puts the result together.
+//!
+//! | module | what it does |
+//! |---|---|
+//! | `validate` | whether a load can run as requested; each message says what to change |
+//! | `coordinator` | starts the threads, ends the warm-up and the load, merges windows |
+//! | `watchdog` | when a load must be over at the latest |
+//! | `result` | from what the threads have counted to the result |
+//! | `gate` | where a load waits, with its connections open, for a start that its caller decides |
+//! | `descriptors` | enough file descriptors, or a clear error |
+//! | `cpu` | binds threads to processors |
+pub(crate) mod coordinator;
+pub(crate) mod cpu;
+pub(crate) mod descriptors;
+pub(crate) mod gate;
+pub(crate) mod result;
+pub(crate) mod validate;
+pub(crate) mod watchdog;
+
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::sync::mpsc::{Sender, channel};
+
+use pippin_model::load::{BodyCheck, IoChoice, LoadSpec, Protocol, Request};
+use pippin_model::result::LoadResult;
+
+use crate::error::place;
+use crate::io::Io;
+use crate::io::epoll::Epoll;
+use crate::io::socket::Endpoints;
+use crate::io::uring::{self, Uring};
+use crate::protocol::Protocol as _;
+use crate::protocol::http1::{Drawn, Http1, Varied};
+use crate::protocol::http2::Http2;
+use crate::protocol::outgoing::Frames;
+use crate::protocol::websocket::{Broadcast, WebSocket};
+use crate::record::recorder::{Message, Recorder};
+use crate::request::drawn::Desk;
+use crate::run::coordinator::Coordinator;
+use crate::run::descriptors::Tables;
+use crate::run::result::{assemble, stretches};
+use crate::run::validate::{users, validate};
+use crate::time::clock;
+use crate::time::timeline::{Progress, Timeline};
+use crate::tls::Client;
+use crate::transport::{Tcp, Tls};
+use crate::worker::{Assignment, Outcome, Over, Shared, Stack, Worker};
+use crate::{Control, EngineError};
+
+pub(crate) fn run(spec: &LoadSpec, control: &Control<'_>) -> Result<LoadResult, EngineError> {
+    validate(spec)?;
+    refereed(spec, control)?;
+    match (spec.io, uring::probe()) {
+        (IoChoice::Auto, Ok(())) if has_deadlines(spec) => over::<Epoll>(spec, control),
+        (IoChoice::Epoll, _) | (IoChoice::Auto, Err(_)) => over::<Epoll>(spec, control),
+        (IoChoice::IoUring | IoChoice::Auto, Ok(())) => over::<Uring>(spec, control),
+        (IoChoice::IoUring, Err(error)) => Err(EngineError::IoUringUnavailable(error.to_string())),
+    }
+}
+
+/// Refuses checks that need a referee if there is none.
+fn refereed(spec: &LoadSpec, control: &Control<'_>) -> Result<(), EngineError> {
+    let asks = |request: &Request| request.check.body == BodyCheck::Refereed;
+    match spec.requests.iter().position(asks) {
+        Some(nth) if control.referee.is_none() => Err(EngineError::ImpossibleCheck {
+            request: place(spec, nth),
+            why: "it needs a referee, which only a load with proofs has".into(),
+        }),
+        _ => Ok(()),
+    }
+}
+
+/// Chooses transport and protocol.
+fn over<I: Io>(spec: &LoadSpec, control: &Control<'_>) -> Result<LoadResult, EngineError> {
+    match (spec.protocol, spec.tls.is_some()) {
+        (Protocol::Http1, false) if spec.scenario.is_some() => {
+            run_on::<Over<I, Tcp, Varied>>(spec, control)
+        }
+        (Protocol::Http1, true) if spec.scenario.is_some() => {
+            run_on::<Over<I, Tls, Varied>>(spec, control)
+        }
+        (Protocol::Http1, false) if spec.draws() && spec.connections.pipeline > 1 => {
+            run_on::<Over<I, Tcp, Drawn<Frames>>>(spec, control)
+        }
+        (Protocol::Http1, false) if spec.draws() => {
+            run_on::<Over<I, Tcp, Drawn<Desk>>>(spec, control)
+        }
+        // TLS copies what it sends.
+        (Protocol::Http1, true) if spec.draws() => {
+            run_on::<Over<I, Tls, Drawn<Frames>>>(spec, control)
+        }
+        (Protocol::Http1, false) => run_on::<Over<I, Tcp, Http1>>(spec, control),
+        (Protocol::Http1, true) => run_on::<Over<I, Tls, Http1>>(spec, control),
+        (Protocol::Http2, false) => run_on::<Over<I, Tcp, Http2>>(spec, control),
+        (Protocol::Http2, true) => run_on::<Over<I, Tls, Http2>>(spec, control),
+        (Protocol::WebSocket, false) if spec.is_broadcast() => {
+            run_on::<Over<I, Tcp, Broadcast>>(spec, control)
+        }
+        (Protocol::WebSocket, true) if spec.is_broadcast() => {
+            run_on::<Over<I, Tls, Broadcast>>(spec, control)
+        }
+        (Protocol::WebSocket, false) => run_on::<Over<I, Tcp, WebSocket>>(spec, control),
+        (Protocol::WebSocket, true) => run_on::<Over<I, Tls, WebSocket>>(spec, control),
+    }
+}
+
+/// Whether requests are to be sent at instants: epoll meets them better
+/// (docs/decisions/engine-event-loops.md).
+const fn has_deadlines(spec: &LoadSpec) -> bool {
+    spec.schedule.arrivals().is_some()
+}
+
+pub(crate) fn run_on<S: Stack>(
+    spec: &LoadSpec,
+    control: &Control<'_>,
+) -> Result<LoadResult, EngineError> {
+    let wire = Arc::new(S::Protocol::wire(spec)?);
+    let tables = descriptors::prepare(users(spec), spec.threads)?;
+    let shared = Arc::new(Shared {
+        spec: spec.clone(),
+        wire,
+        endpoints: Arc::new(Endpoints::of(spec).map_err(|error| unix_socket(spec, error))?),
+        tls: spec.tls.as_ref().map(|tls| Client::new(tls, spec.protocol)).transpose()?,
+        timeline: Timeline::new(),
+        referee: control.referee.clone(),
+        progress: (0..spec.threads).map(|_| Progress::default()).collect(),
+    });
+    let (outbox, inbox) = channel();
+    let started_unix_ns = clock::unix_ns();
+    // Ends the workers, whatever happens to this thread.
+    let _guard = EndsTheLoad(&shared.timeline);
+    for thread in 0..spec.threads {
+        let assignment = Assignment { shared: Arc::clone(&shared), thread };
+        let outbox = outbox.clone();
+        std::thread::Builder::new()
+            .name(format!("load-{thread}"))
+            .spawn(move || work::<S>(&assignment, tables, outbox))
+            .map_err(|error| EngineError::System { what: "starting a thread", error })?;
+    }
+    drop(outbox);
+    let (course, outcomes, mut failures) = Coordinator::new(&shared, control, inbox).run();
+    let refusal = failures.iter().position(|failure| !matches!(failure, EngineError::Died { .. }));
+    if let Some(refusal) = refusal {
+        return Err(failures.swap_remove(refusal));
+    }
+    let result = assemble(spec, S::Io::NAME, started_unix_ns, course, &outcomes);
+    match failures.into_iter().next() {
+        Some(EngineError::Died { what, .. }) => {
+            let measured = Some(Box::new(LoadResult { interrupted: true, ..result }));
+            Err(EngineError::Died { what, measured })
+        }
+        _ => Ok(result),
+    }
+}
+
+/// The only possible error is the path of the unix socket.
+fn unix_socket(spec: &LoadSpec, error: std::io::Error) -> EngineError {
+    let path = spec.unix_socket.clone().unwrap_or_default();
+    EngineError::UnixSocket { path, error }
+}
+
+/// Ends the load when it goes out of scope, also by a panic.
+struct EndsTheLoad<'a>(&'a Timeline);
+
+impl Drop for EndsTheLoad<'_> {
+    fn drop(&mut self) {
+        self.0.end_now(clock::now_ns());
+    }
+}
+
+/// What a panic said.
+pub(crate) fn message(panic: &(dyn Any + Send)) -> String {
+    let text = panic
+        .downcast_ref::<String>()
+        .map(String::as_str)
+        .or_else(|| panic.downcast_ref::<&str>().copied());
+    text.unwrap_or("without a message").into()
+}
+
+/// The whole life of a thread. The coordinator is told of its end in any case.
+fn work<S: Stack>(assignment: &Assignment, tables: Tables, outbox: Sender<Message>) {
+    let farewell = outbox.clone();
+    let outcome = catch_unwind(AssertUnwindSafe(|| measure::<S>(assignment, tables, outbox)))
+        .unwrap_or_else(|panic| Err(EngineError::died(message(&*panic))));
+    // Only a coordinator that has given up does not listen.
+    let _ = farewell.send(Message::Gone(Box::new(outcome)));
+}
+
+fn measure<S: Stack>(
+    assignment: &Assignment,
+    tables: Tables,
+    outbox: Sender<Message>,
+) -> Result<Outcome, EngineError> {
+    let spec = &assignment.shared.spec;
+    if !spec.cores.is_empty() {
+        let core = spec.cores[assignment.thread as usize % spec.cores.len()];
+        cpu::bind(core).map_err(|error| EngineError::Core { core, error })?;
+    }
+    if tables == Tables::OneForEachThread {
+        descriptors::unshare().map_err(|error| EngineError::System {
+            what: "giving a thread its own descriptors (close_range)",
+            error,
+        })?;
+    }
+    cpu::sleep_precisely();
+    let (count, has_warm_up, _) = stretches(spec);
+    let recorder = Recorder::new(count, has_warm_up, outbox);
+    let worker = Worker::<S>::new(assignment, recorder)
+        .map_err(|error| EngineError::System { what: "setting up the event loop", error })?;
+    Ok(worker.run())
+}
+
+#[cfg(test)]
+mod tests;

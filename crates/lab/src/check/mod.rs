@@ -1,0 +1,419 @@
+//! `pippin targets check`: installed, started, ready, every workload proved before and after a
+//! short load, stopped cleanly, port free, no process left.
+//!
+//! | module | its job |
+//! |---|---|
+//! | `many` | many targets: what runs side by side, what alone, when the time is over |
+//! | `passed` | which targets passed earlier, so that a check can be taken up again |
+//! | `causes` | failures grouped by their cause |
+//! | [`conformance`] | how a target answers at the edges of HTTP/1.1 |
+pub mod causes;
+pub mod conformance;
+pub mod many;
+pub mod passed;
+
+use pippin_model::load::{LoadSpec, Protocol, StopRule};
+use pippin_model::result::LoadResult;
+use pippin_model::target::TargetId;
+use pippin_model::target::conformance::Conformance;
+use pippin_model::trial::{Failure, ProofOutcome, ProofTime, Stage};
+use pippin_model::verdict::Severity;
+use pippin_model::workload::{Message, Proof, Service, Workload};
+use pippin_stats::judge::outside_help;
+use std::collections::BTreeMap;
+use std::net::Ipv4Addr;
+use std::path::Path;
+use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::time::Duration;
+
+use crate::error::LabError;
+use crate::install::{Installed, Installer};
+use crate::lifecycle::affinity;
+use crate::load;
+use crate::load::pool;
+use crate::running::helping;
+use crate::running::{RunningTarget, StartSettings};
+use crate::services::{ServiceSettings, Services};
+use crate::target::catalog::{Catalog, Target};
+use crate::trial::unix_now_ns;
+use crate::verify::live::{self, Live};
+use crate::verify::{self, Subject};
+
+/// How one target came out.
+#[derive(Debug, Clone)]
+pub struct Checked {
+    /// The target, with its variant.
+    pub target: TargetId,
+    /// Why it takes no part at all; the stage `install` means unavailable.
+    pub failure: Option<Failure>,
+    /// The way it was installed.
+    pub route: Option<String>,
+    /// What is wrong with each workload; an empty list means that it passed.
+    pub workloads: BTreeMap<String, Vec<String>>,
+    /// What was seen that is allowed and worth knowing, each with its workload.
+    pub remarks: Vec<String>,
+    /// How it answers at the edges of HTTP/1.1. This does not decide the check.
+    pub conformance: Vec<Conformance>,
+    /// Why it was not checked at all.
+    pub skipped: Option<Skipped>,
+}
+
+/// Why a target was not checked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Skipped {
+    /// It passed an earlier check, and nothing of it has changed since.
+    PassedBefore,
+    /// The time for all checks was over.
+    NoTimeLeft,
+    /// The time for all checks was over before it was installed.
+    NoTimeToInstall,
+    /// It serves none of the workloads that were asked for.
+    NoSuchWorkload,
+}
+
+impl Skipped {
+    /// In words.
+    #[must_use]
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::PassedBefore => "passed before",
+            Self::NoTimeLeft => "no time left",
+            Self::NoTimeToInstall => "no time left to install it",
+            Self::NoSuchWorkload => "serves none of these workloads",
+        }
+    }
+}
+
+impl Checked {
+    /// A target of which nothing is known yet.
+    const fn new(target: TargetId) -> Self {
+        Self {
+            target,
+            failure: None,
+            route: None,
+            workloads: BTreeMap::new(),
+            remarks: Vec::new(),
+            conformance: Vec::new(),
+            skipped: None,
+        }
+    }
+
+    /// Of a target that is not checked.
+    fn skipped(target: TargetId, why: Skipped) -> Self {
+        Self { skipped: Some(why), ..Self::new(target) }
+    }
+
+    /// Whether it cannot be installed here. That is not the target's fault.
+    #[must_use]
+    pub fn is_unavailable(&self) -> bool {
+        self.failure.as_ref().is_some_and(|failure| failure.stage == Stage::Install)
+    }
+
+    /// Whether everything it serves was proved.
+    #[must_use]
+    pub fn passed(&self) -> bool {
+        self.skipped.is_none()
+            && self.failure.is_none()
+            && self.workloads.values().all(Vec::is_empty)
+    }
+}
+
+/// What a check works with.
+pub struct Checker<'a> {
+    /// Where targets and workloads are.
+    pub catalog: &'a Catalog,
+    /// Installs what is missing, or not.
+    pub installer: &'a Installer<'a>,
+    /// For logs and the services' files.
+    pub folder: &'a Path,
+    /// Only these workloads; empty for all that the target serves.
+    pub only: &'a [String],
+}
+
+/// `WORKERS` during a check: enough to find errors between the processes of a target.
+const WORKERS: u32 = 2;
+const DATABASE_POOL: u32 = 10;
+
+/// The workloads of a target that are to be checked: these, or all that it serves if the list is
+/// empty. Checked before anything is installed.
+///
+/// # Errors
+/// If there is no such target, or one of its workloads is not there or cannot be read.
+pub fn workloads(
+    catalog: &Catalog,
+    id: &TargetId,
+    only: &[String],
+) -> Result<Vec<Workload>, LabError> {
+    let target = catalog.target(id)?;
+    let names = target.manifest.workloads_of(id.variant.as_deref()).iter();
+    names
+        .filter(|name| only.is_empty() || only.contains(name))
+        .map(|name| {
+            catalog.workload(name).map_err(|error| match error {
+                LabError::User(message) => LabError::User(format!(
+                    "{}: workloads: {message}",
+                    target.folder.join("target.toml").display()
+                )),
+                other => other,
+            })
+        })
+        .collect()
+}
+
+impl Checker<'_> {
+    /// Checks one target or variant that is installed.
+    ///
+    /// # Errors
+    /// If the lab itself fails, or the user stops it. What is wrong with the target is in the
+    /// answer.
+    fn prove(
+        &self,
+        id: &TargetId,
+        installed: &Installed,
+        quiet: &RwLock<()>,
+    ) -> Result<Checked, LabError> {
+        let target = self.catalog.target(id)?;
+        let mut checked = Checked::new(id.clone());
+        checked.route = Some(installed.route.clone());
+        for workload in workloads(self.catalog, id, self.only)? {
+            let _quiet = quiet_for(&workload, quiet);
+            let wrong = match self.check_workload(
+                id,
+                &target,
+                installed,
+                &workload,
+                &mut checked.remarks,
+                &mut checked.conformance,
+            ) {
+                Ok(wrong) => wrong,
+                Err(LabError::Target(failure)) => {
+                    let tail = failure
+                        .log_tail
+                        .last()
+                        .map(|line| format!(" (log: {line})"))
+                        .unwrap_or_default();
+                    vec![format!("{}: {}{tail}", failure.stage.name(), failure.message)]
+                }
+                // If a service does not start, only the workloads that need it fail.
+                Err(LabError::User(message)) => vec![message],
+                Err(other) => return Err(other),
+            };
+            checked.workloads.insert(workload.id.clone(), wrong);
+        }
+        Ok(checked)
+    }
+
+    fn check_workload(
+        &self,
+        id: &TargetId,
+        target: &Target,
+        installed: &Installed,
+        workload: &Workload,
+        said: &mut Vec<String>,
+        conformance: &mut Vec<Conformance>,
+    ) -> Result<Vec<String>, LabError> {
+        let mut services = self.services(workload)?;
+        let start = StartSettings {
+            cpus: affinity::available(),
+            workers: WORKERS,
+            database_pool: DATABASE_POOL,
+            services: services.environment(),
+            folder: self.folder,
+            address: Ipv4Addr::LOCALHOST.into(),
+            protocol: None,
+            messages: workload.message.map(Message::messages),
+        };
+        let mut running =
+            RunningTarget::start(target, id, installed, &start, self.installer.interrupted)?;
+        let samples = workload.samples(seed(), verify::PROVED);
+        let mut live = Live::of(workload, &mut services).map_err(LabError::User)?;
+        let way = running.way().clone();
+        let mut subject = Subject {
+            way: &way,
+            workload,
+            samples: &samples,
+            services: &mut services,
+            live: &mut live,
+            limit: Duration::from_secs(10),
+            closes: false,
+        };
+        let mut wrong = prove(&mut subject, &mut running, said);
+        if conformance.is_empty() && wrong.is_empty() {
+            *conformance = conformance::of(&running, workload);
+        }
+        if let Some(crash) = running.crashed() {
+            let tail =
+                crash.log_tail.last().map(|line| format!(" (log: {line})")).unwrap_or_default();
+            wrong.push(format!("{}{tail}", crash.message));
+        }
+        let doubts = running.stop().into_iter().filter(|it| it.severity != Severity::Note);
+        wrong.extend(doubts.map(|caveat| caveat.evidence));
+        Ok(wrong)
+    }
+
+    /// The services that a workload needs.
+    fn services(&self, workload: &Workload) -> Result<Services, LabError> {
+        let settings = ServiceSettings {
+            folder: self.folder,
+            cpus: affinity::available(),
+            database_connections: 2 * DATABASE_POOL + 20,
+            tables: 1,
+            upstream_delay_ns: 500_000_000,
+        };
+        Services::provide(&workload.services, self.installer)?;
+        Services::start(&workload.services, &settings, self.installer.interrupted)
+    }
+}
+
+/// What is wrong before, under and after a short load. Remarks of the proofs are added to `said`.
+fn prove(
+    subject: &mut Subject<'_>,
+    running: &mut RunningTarget,
+    said: &mut Vec<String>,
+) -> Vec<String> {
+    let before = verify::prove(subject, ProofTime::Before);
+    let id = &subject.workload.id;
+    let remarks = before.iter().filter_map(|outcome| {
+        Some(format!("{id}: {}: {}", outcome.proof, outcome.remark.as_ref()?))
+    });
+    said.extend(remarks);
+    let mut wrong = failures(before);
+    if wrong.is_empty() {
+        wrong.extend(short_load(subject));
+        wrong.extend(strangers(running));
+        // If the server is dead, the proofs would only say that nobody answers.
+        if running.crashed().is_none() {
+            wrong.extend(failures(verify::prove(subject, ProofTime::After)));
+        }
+    }
+    wrong
+}
+
+/// Processes that listen for the target and do not belong to it.
+fn strangers(running: &RunningTarget) -> Vec<String> {
+    let found = helping::strangers(running).into_iter();
+    found.map(|outside| format!("outside-help: {}", outside_help::in_words(&outside))).collect()
+}
+
+/// In a short load, more of the requests are of another kind.
+const OTHER_KIND_EVERY: usize = 10;
+
+/// Another one for each check.
+fn seed() -> u64 {
+    unix_now_ns()
+}
+
+/// A proof that measures time runs alone; the others share the machine.
+enum Quiet<'a> {
+    /// Until this is dropped nobody else proves anything.
+    Alone { _guard: RwLockWriteGuard<'a, ()> },
+    /// Other proofs may run at the same time, if they measure no time.
+    Shared { _guard: RwLockReadGuard<'a, ()> },
+}
+
+fn quiet_for<'a>(workload: &Workload, quiet: &'a RwLock<()>) -> Quiet<'a> {
+    let is_timed =
+        |proof: &Proof| matches!(proof, Proof::Delay { .. } | Proof::Simultaneous { .. });
+    if workload.proofs.iter().any(is_timed) {
+        Quiet::Alone { _guard: quiet.write().unwrap_or_else(PoisonError::into_inner) }
+    } else {
+        Quiet::Shared { _guard: quiet.read().unwrap_or_else(PoisonError::into_inner) }
+    }
+}
+
+fn failures(outcomes: Vec<ProofOutcome>) -> Vec<String> {
+    let words = |outcome: &ProofOutcome| {
+        let failure = outcome.failure.as_ref()?;
+        Some(match outcome.when {
+            ProofTime::Before => format!("{}: {failure}", outcome.proof),
+            when => format!("{} ({}): {failure}", outcome.proof, when.words()),
+        })
+    };
+    outcomes.iter().filter_map(words).collect()
+}
+
+/// Connections and requests of the short load: a few seconds even where each answer waits.
+fn short_load_of(workload: &Workload) -> (u32, u64) {
+    if workload.services.contains(&Service::Upstream) {
+        (8, 32)
+    } else if workload.proofs.iter().any(|proof| matches!(proof, Proof::Delay { .. })) {
+        (32, 320)
+    } else {
+        (8, 500)
+    }
+}
+
+/// What is wrong under a short load, whose connections are kept, and under a shorter one of a
+/// connection for each request: a plan may have either.
+fn short_load(subject: &mut Subject<'_>) -> Vec<String> {
+    let (connections, count) = short_load_of(subject.workload);
+    let mut wrong = Vec::new();
+    let kept = loaded(subject, connections, count, &mut wrong);
+    if subject.workload.walk.is_none() && subject.way.protocol == Protocol::Http1 {
+        subject.closes = true;
+        loaded(subject, connections, count / CLOSING_PART, &mut wrong);
+        subject.closes = false;
+    }
+    wrong.extend(kept.into_iter().flat_map(|load| failures(live::prove(subject, &load))));
+    wrong
+}
+
+/// What part of the short load is made again with a connection for each request.
+const CLOSING_PART: u64 = 4;
+
+/// A short load; what is wrong with it goes to `wrong`.
+fn loaded(
+    subject: &mut Subject<'_>,
+    connections: u32,
+    count: u64,
+    wrong: &mut Vec<String>,
+) -> Option<LoadResult> {
+    let numbers = subject.live.numbers();
+    match apply(subject, connections, count) {
+        Ok(load) => {
+            wrong.extend(miscounted(subject, &load, count, numbers));
+            Some(load)
+        }
+        Err(message) => {
+            wrong.push(message);
+            None
+        }
+    }
+}
+
+fn apply(subject: &mut Subject<'_>, connections: u32, count: u64) -> Result<LoadResult, String> {
+    let base = LoadSpec { threads: 1, ..subject.way.base(Vec::new(), 7) };
+    let requests = pool::of(subject, seed(), OTHER_KIND_EVERY)?;
+    subject.services.reset_account();
+    let referee = subject.live.begin(subject.services)?;
+    let connections = subject.connections(connections);
+    let stop = StopRule::requests(count);
+    let result = load::run_closed(base, requests, connections, stop, referee);
+    subject.live.end(subject.services);
+    result.map_err(|error| format!("short load: {error}"))
+}
+
+/// Finds wrong answers, and a wrong number of calls at the upstream. `before`: how many answers had
+/// one of its numbers before this load.
+fn miscounted(
+    subject: &mut Subject<'_>,
+    result: &LoadResult,
+    count: u64,
+    before: Option<u64>,
+) -> Option<String> {
+    let right = result.measured.requests.good;
+    if right != count {
+        let kinds: Vec<String> =
+            result.measured.errors.iter().map(|(kind, n)| format!("{n} {}", kind.name())).collect();
+        let of = if subject.closes { " of a connection each" } else { "" };
+        return Some(format!(
+            "under a short load of {count} requests{of} {right} were answered rightly; errors: {}",
+            kinds.join(", ")
+        ));
+    }
+    let numbers = subject.live.numbers()? - before.unwrap_or(0);
+    let upstream = subject.services.upstream().ok()?;
+    // All requests have been answered, so that none is under way.
+    let calls = upstream.calls().ok().filter(|calls| *calls != numbers)?;
+    Some(format!("under a short load the upstream was asked {calls} times for {numbers} requests"))
+}

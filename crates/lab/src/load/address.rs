@@ -1,0 +1,268 @@
+//! A URL that is to be loaded: its parts, its addresses, and whether that is allowed.
+use pippin_engine::{EngineError, Place};
+use std::io::ErrorKind;
+use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
+use std::time::Duration;
+
+use crate::error::LabError;
+
+/// Hosts that may be loaded, separated by commas.
+pub const CONSENT_VARIABLE: &str = "PIPPIN_ALLOW_HOST";
+
+/// How long the attempt to connect before a load may take.
+pub const PATIENCE: Duration = Duration::from_secs(3);
+
+/// The parts of an http or https URL (RFC 9110 section 4.2), or of one of a WebSocket (RFC 6455
+/// section 3).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Url {
+    /// Whether its scheme is https or wss.
+    pub is_https: bool,
+    /// Whether its scheme is ws or wss.
+    pub is_websocket: bool,
+    /// Host and port as they were written.
+    pub authority: String,
+    /// A name or an address, without brackets.
+    pub host: String,
+    /// Its port, or the scheme's.
+    pub port: u16,
+    /// Path and query.
+    pub target: String,
+}
+
+impl Url {
+    /// Reads one of http or https; without a scheme it is http.
+    ///
+    /// # Errors
+    /// If it is none; the message says how it is written.
+    pub fn parse(text: &str) -> Result<Self, LabError> {
+        match Self::of_any(text)? {
+            url if url.is_websocket => Err(LabError::User(format!(
+                "`{text}`: only http and https URLs can be loaded here; `pippin load` loads WebSockets"
+            ))),
+            url => Ok(url),
+        }
+    }
+
+    /// Reads one of http, https, ws or wss; without a scheme it is http.
+    ///
+    /// # Errors
+    /// If it is none; the message says how it is written.
+    pub fn of_any(text: &str) -> Result<Self, LabError> {
+        let error = |why: &str| {
+            LabError::User(format!("`{text}`: {why}; write it like http://127.0.0.1:8080/path"))
+        };
+        let (is_https, is_websocket, rest) = match text.split_once("://") {
+            Some(("http", rest)) => (false, false, rest),
+            Some(("https", rest)) => (true, false, rest),
+            Some(("ws", rest)) => (false, true, rest),
+            Some(("wss", rest)) => (true, true, rest),
+            Some(_) => return Err(error("only http, https, ws and wss URLs can be loaded")),
+            // As browsers and curl take it.
+            None => (false, false, text),
+        };
+        let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
+        let (authority, path) = rest.split_at(end);
+        let path = path.split('#').next().unwrap_or_default();
+        if authority.is_empty() || authority.contains('@') {
+            return Err(error(if authority.is_empty() {
+                "it has no host"
+            } else {
+                "a user in the URL is not sent; use -H 'Authorization: ...'"
+            }));
+        }
+        let (host, port) = match authority.rsplit_once(':') {
+            Some((host, port)) if !port.contains(']') => (
+                host,
+                port.parse()
+                    .ok()
+                    .filter(|port| *port > 0)
+                    .ok_or_else(|| error("its port is not a number from 1 to 65535"))?,
+            ),
+            _ => (authority, if is_https { 443 } else { 80 }),
+        };
+        let host = host.trim_start_matches('[').trim_end_matches(']');
+        if host.is_empty() {
+            return Err(error("it has no host"));
+        }
+        let target = if path.starts_with('/') { path.to_string() } else { format!("/{path}") };
+        if !target.is_ascii() || target.bytes().any(|byte| byte <= b' ' || byte == 127) {
+            return Err(error("its path must be percent-encoded ASCII"));
+        }
+        let (authority, host) = (authority.into(), host.into());
+        Ok(Self { is_https, is_websocket, authority, host, port, target })
+    }
+
+    /// The whole URL, with its scheme.
+    #[must_use]
+    pub fn whole(&self) -> String {
+        let scheme = match (self.is_websocket, self.is_https) {
+            (false, false) => "http",
+            (false, true) => "https",
+            (true, false) => "ws",
+            (true, true) => "wss",
+        };
+        format!("{scheme}://{}{}", self.authority, self.target)
+    }
+
+    /// Resolves the host and tries one connection, for at most `timeout`. It comes from `source`,
+    /// if there is one, and then goes to an address of the same family. The loopback is always
+    /// allowed; any other host must be allowed by name.
+    ///
+    /// # Errors
+    /// If there is no consent, no such host, no address that can be reached from `source`, or
+    /// nobody answers.
+    pub fn resolve(
+        &self,
+        allowed: &[String],
+        source: Option<IpAddr>,
+        timeout: Duration,
+    ) -> Result<Vec<SocketAddr>, LabError> {
+        let addresses: Vec<SocketAddr> = (self.host.as_str(), self.port)
+            .to_socket_addrs()
+            .map_err(|error| {
+                LabError::User(format!("cannot find the host `{}`: {error}", self.host))
+            })?
+            .map(canonical)
+            .collect();
+        if addresses.is_empty() {
+            return Err(LabError::User(format!("the host `{}` has no address", self.host)));
+        }
+        if addresses.iter().any(|address| !address.ip().is_loopback())
+            && !allowed.contains(&self.host)
+        {
+            return Err(LabError::User(format!(
+                "`{}` is not this machine; if you may load it, say so: --allow-host {}, or PIPPIN_ALLOW_HOST={} in the environment",
+                self.host, self.host, self.host
+            )));
+        }
+        let candidates = from_source(addresses, source).map_err(in_words)?;
+        first_reached(&candidates, source, timeout.min(PATIENCE)).map_err(|error| match error {
+            EngineError::Unreachable { error, .. } => LabError::User(format!(
+                "nobody answers at {}:{}: {}; is the server running?",
+                self.host,
+                self.port,
+                why(&error, timeout.min(PATIENCE))
+            )),
+            other => in_words(other),
+        })
+    }
+}
+
+/// This address without its notation as IPv6: `::ffff:127.0.0.1` is 127.0.0.1 (RFC 4291 section
+/// 2.5.5.2).
+fn canonical(mut address: SocketAddr) -> SocketAddr {
+    address.set_ip(address.ip().to_canonical());
+    address
+}
+
+/// Those that can be reached from this source: `localhost` often has addresses of both families.
+fn from_source(
+    mut addresses: Vec<SocketAddr>,
+    source: Option<IpAddr>,
+) -> Result<Vec<SocketAddr>, EngineError> {
+    let (Some(source), Some(first)) = (source, addresses.first().copied()) else {
+        return Ok(addresses);
+    };
+    addresses.retain(|address| address.is_ipv4() == source.is_ipv4());
+    if addresses.is_empty() {
+        return Err(EngineError::SourceFamily { from_address: source, to: first });
+    }
+    Ok(addresses)
+}
+
+/// The first that answers: the server listens on only one of those that `localhost` has.
+///
+/// # Errors
+/// The last one's, if none does; or that the source address cannot be used.
+fn first_reached(
+    addresses: &[SocketAddr],
+    source: Option<IpAddr>,
+    timeout: Duration,
+) -> Result<Vec<SocketAddr>, EngineError> {
+    let mut last = EngineError::NoAddresses;
+    for address in addresses {
+        match Place::from(*address).coming_from(source).reach(timeout) {
+            Ok(()) => return Ok(vec![*address]),
+            // The server is there. What happens to its connections is for the load to count.
+            Err(EngineError::Unreachable { error, .. })
+                if error.kind() == ErrorKind::ConnectionReset =>
+            {
+                return Ok(vec![*address]);
+            }
+            Err(error @ EngineError::Unreachable { .. }) => last = error,
+            Err(other) => return Err(other),
+        }
+    }
+    Err(last)
+}
+
+/// Why nobody answers.
+fn why(error: &std::io::Error, timeout: Duration) -> String {
+    match error.kind() {
+        ErrorKind::ConnectionRefused => "the connection was refused".into(),
+        ErrorKind::TimedOut => format!("no connection was open after {} s", timeout.as_secs_f64()),
+        _ => error.to_string(),
+    }
+}
+
+fn in_words(error: EngineError) -> LabError {
+    LabError::User(error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::net::TcpListener;
+
+    fn resolved(url: &str, source: Option<&str>) -> Result<Vec<SocketAddr>, String> {
+        let source = source.map(|ip| ip.parse().unwrap());
+        let url = Url::parse(url).unwrap();
+        url.resolve(&[], source, PATIENCE).map_err(|error| error.to_string())
+    }
+
+    /// On both families, as `localhost` has them.
+    #[test]
+    fn a_source_address_chooses_the_family() {
+        let v6 = TcpListener::bind("[::1]:0").unwrap();
+        let port = v6.local_addr().unwrap().port();
+        let _v4 = TcpListener::bind(("127.0.0.1", port)).unwrap();
+        let all: Vec<SocketAddr> = [format!("[::1]:{port}"), format!("127.0.0.1:{port}")]
+            .map(|it| it.parse().unwrap())
+            .into();
+        for (source, right) in [(None, 0), (Some("::1"), 0), (Some("127.0.0.2"), 1)] {
+            let source: Option<IpAddr> = source.map(|ip| ip.parse().unwrap());
+            let candidates = from_source(all.clone(), source).unwrap();
+            let reached = first_reached(&candidates, source, PATIENCE).unwrap();
+            assert_eq!(reached, [all[right]], "{source:?}");
+        }
+    }
+
+    #[test]
+    fn a_connection_comes_from_the_source_address_or_is_not_made() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let url = format!("http://{}/", listener.local_addr().unwrap());
+        resolved(&url, Some("127.0.0.2")).unwrap();
+        let (_, from) = listener.accept().unwrap();
+        assert_eq!(from.ip().to_string(), "127.0.0.2");
+        let error = resolved(&url, Some("::1")).unwrap_err();
+        assert!(error.contains("one is IPv4 and the other IPv6"), "{error}");
+        // No machine has an address of TEST-NET-1 (RFC 5737).
+        let error = resolved(&url, Some("192.0.2.1")).unwrap_err();
+        assert!(error.contains("source address 192.0.2.1 cannot be used"), "{error}");
+        listener.set_nonblocking(true).unwrap();
+        assert_eq!(listener.accept().unwrap_err().kind(), ErrorKind::WouldBlock);
+    }
+
+    #[test]
+    fn the_loopback_needs_no_consent_in_whatever_notation() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = listener.local_addr().unwrap().port();
+        for host in ["127.0.0.1", "[::ffff:127.0.0.1]"] {
+            let found = resolved(&format!("http://{host}:{port}/"), None).unwrap();
+            assert_eq!(found, [listener.local_addr().unwrap()]);
+        }
+        let error = resolved("http://[::ffff:192.0.2.1]/", None).unwrap_err();
+        assert!(error.contains("is not this machine"), "{error}");
+    }
+}

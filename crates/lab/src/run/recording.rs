@@ -1,0 +1,181 @@
+//! The record of a run in progress. Each finished trial is judged, stored and announced before the
+//! next one begins.
+use pippin_model::run::{RunHeader, RunRecord, RunState};
+use pippin_model::target::manifest::Deviation;
+use pippin_model::trial::TrialRecord;
+use pippin_model::verdict::{Caveat, Severity, Verdict};
+use pippin_stats::judge;
+use pippin_store::{Store, StoreError};
+
+use crate::error::LabError;
+use crate::run::observer::{Event, Observer};
+use crate::trial::unix_now_ns;
+
+/// What happens to finished trials.
+#[derive(Clone, Copy)]
+pub enum Keeping<'a> {
+    /// They are stored; where that fails, the run fails.
+    Must(&'a Store),
+    /// They are stored as long as possible. The first failure is reported, and the run goes on.
+    IfPossible(&'a Store),
+    /// They are not stored.
+    Not,
+}
+
+/// A run while it is made.
+pub struct Recording<'a> {
+    header: RunHeader,
+    trials: Vec<TrialRecord>,
+    keeping: Keeping<'a>,
+    observer: &'a dyn Observer,
+}
+
+impl<'a> Recording<'a> {
+    /// Begins a run.
+    ///
+    /// # Errors
+    /// If it must be stored and cannot.
+    pub fn begin(
+        header: RunHeader,
+        keeping: Keeping<'a>,
+        observer: &'a dyn Observer,
+    ) -> Result<Self, LabError> {
+        let mut recording = Self { header, trials: Vec::new(), keeping, observer };
+        recording.store(|store, this| store.begin(&this.header))?;
+        observer.event(&Event::RunStarted(&recording.header));
+        Ok(recording)
+    }
+
+    /// What was known before the first trial.
+    #[must_use]
+    pub const fn header(&self) -> &RunHeader {
+        &self.header
+    }
+
+    /// The trials so far.
+    #[must_use]
+    pub fn trials(&self) -> &[TrialRecord] {
+        &self.trials
+    }
+
+    /// Judges a trial. `at_the_end` is what was seen when its target was stopped.
+    pub fn judge(&self, record: &mut TrialRecord, at_the_end: Vec<Caveat>) {
+        let context = judge::Context::of_run(&self.header, &self.trials, &record.spec);
+        record.caveats = judge::judge_trial(record, &context);
+        record.caveats.extend(at_the_end);
+        self.name_deviations(record);
+        record.verdict =
+            if record.failure.is_some() { Verdict::Invalid } else { Verdict::of(&record.caveats) };
+    }
+
+    /// If the target's manifest names it as a deviation, it is a note and no longer a doubt.
+    fn name_deviations(&self, record: &mut TrialRecord) {
+        let info = self.header.targets.get(&record.spec.target);
+        let Some(manifest) = info.and_then(|info| info.manifest.as_ref()) else { return };
+        for caveat in record.caveats.iter_mut().filter(|it| it.severity == Severity::Suspect) {
+            let named = |deviation: &&Deviation| deviation.caveat.as_ref() == Some(&caveat.id);
+            if let Some(deviation) = manifest.deviations.iter().find(named) {
+                caveat.severity = Severity::Note;
+                caveat.evidence =
+                    format!("{} (the manifest says: {})", caveat.evidence, deviation.what);
+            }
+        }
+    }
+
+    /// Stores a judged trial and announces it.
+    ///
+    /// # Errors
+    /// If it must be stored and cannot.
+    pub fn keep(&mut self, record: TrialRecord) -> Result<(), LabError> {
+        let number = self.trials.len() as u64;
+        self.store(|store, this| store.add_trial(&this.header.id, number, &record))?;
+        self.observer.event(&Event::TrialFinished(&record));
+        self.trials.push(record);
+        Ok(())
+    }
+
+    /// Ends the run. A run without trials that need not be kept is removed.
+    ///
+    /// # Errors
+    /// If it must be stored and cannot.
+    pub fn end(mut self, state: RunState) -> Result<RunRecord, LabError> {
+        let ended = unix_now_ns();
+        if self.trials.is_empty() && !matches!(self.keeping, Keeping::Must(_)) {
+            self.store(|store, this| store.forget(&this.header.id))?;
+        } else {
+            self.store(|store, this| store.end(&this.header.id, state, ended))?;
+        }
+        Ok(RunRecord {
+            header: self.header,
+            state,
+            ended_unix_ns: Some(ended),
+            trials: self.trials,
+        })
+    }
+
+    fn store(
+        &mut self,
+        work: impl FnOnce(&Store, &Self) -> Result<(), StoreError>,
+    ) -> Result<(), LabError> {
+        match self.keeping {
+            Keeping::Must(store) => Ok(work(store, self)?),
+            Keeping::IfPossible(store) => {
+                if let Err(error) = work(store, self) {
+                    self.keeping = Keeping::Not;
+                    self.observer.event(&Event::Note(&format!("this is not stored: {error}")));
+                }
+                Ok(())
+            }
+            Keeping::Not => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::run::observer::Silent;
+    use pippin_model::example::run::{hello, twenty};
+
+    /// A trial of the first target, judged with a doubt about its stop. Its manifest names
+    /// deviations with these caveats.
+    fn judged(named: &[&str], severity: Severity) -> TrialRecord {
+        let RunRecord { mut header, mut trials, .. } = hello();
+        let manifest = twenty().header.targets.into_values().find_map(|info| info.manifest);
+        let deviations = named.iter().map(|caveat| Deviation {
+            what: "it ends slowly".into(),
+            why: "its guide says so".into(),
+            caveat: Some((*caveat).into()),
+        });
+        let manifest = manifest.map(|manifest| {
+            let deviations = deviations.collect();
+            pippin_model::target::manifest::Manifest { deviations, ..manifest }
+        });
+        let mut record = trials.remove(0);
+        header.targets.entry(record.spec.target.clone()).or_default().manifest = manifest;
+        let recording = Recording::begin(header, Keeping::Not, &Silent).unwrap();
+        let (evidence, advice) = ("it was killed".into(), String::new());
+        let seen = Caveat { id: "unclean_stop".into(), severity, evidence, advice };
+        recording.judge(&mut record, vec![seen]);
+        record
+    }
+
+    #[test]
+    fn a_deviation_that_the_manifest_names_is_a_note_and_no_doubt() {
+        let of_stop = |record: &TrialRecord| {
+            let found = record.caveats.iter().find(|caveat| caveat.id == "unclean_stop");
+            found.map(|caveat| (caveat.severity, caveat.evidence.clone())).unwrap()
+        };
+        for named in [&[][..], &["server_closes"]] {
+            let record = judged(named, Severity::Suspect);
+            assert_eq!(of_stop(&record), (Severity::Suspect, "it was killed".into()), "{named:?}");
+            assert_eq!(record.verdict, Verdict::Suspect);
+        }
+        let record = judged(&["server_closes", "unclean_stop"], Severity::Suspect);
+        let evidence = "it was killed (the manifest says: it ends slowly)";
+        assert_eq!(of_stop(&record), (Severity::Note, evidence.into()));
+        assert_eq!(record.verdict, Verdict::Valid, "{:?}", record.caveats);
+        let record = judged(&["unclean_stop"], Severity::Invalid);
+        assert_eq!(record.verdict, Verdict::Invalid, "no manifest excuses what is INVALID");
+    }
+}

@@ -1,0 +1,77 @@
+//! Looks for processes that help a target from outside, by the CPU time of all others while the
+//! target is under load and while it has no requests.
+use pippin_model::trial::outside::Outside;
+use pippin_probe::bystanders::{Bystanders, Look};
+use pippin_probe::{RoleRoot, server};
+use pippin_stats::bottleneck::helpers::{Stretch, helpers};
+use std::time::Duration;
+
+use crate::running::RunningTarget;
+
+/// How long a target gets no requests, so that helpers can be seen at rest.
+const REST: Duration = Duration::from_millis(300);
+/// Shorter stretches say nothing.
+const SHORTEST_NS: u64 = 100_000_000;
+
+/// What other processes used in each load of a target, and while it had no requests.
+#[derive(Debug, Default)]
+pub struct Helping {
+    stretches: Vec<Stretch>,
+}
+
+impl Helping {
+    /// Adds the time between two looks: a load with this number of answers, or, without a number,
+    /// rest.
+    pub fn add(&mut self, answers: Option<u64>, from: &Look, to: &Look) {
+        let length_ns = to.at_ns.saturating_sub(from.at_ns);
+        if length_ns < SHORTEST_NS {
+            return;
+        }
+        let used = to.own_ns.iter().filter_map(|(process, to_ns)| {
+            Some((*process, to_ns.saturating_sub(*from.own_ns.get(process)?)))
+        });
+        self.stretches.push(Stretch { answers, length_ns, used_ns: used.collect() });
+    }
+
+    /// Measures other processes while the target has no requests, where that matters.
+    pub fn rest(&mut self, bystanders: &mut Bystanders, target: &RunningTarget) {
+        if target.may_have_services() {
+            return;
+        }
+        let before = look(bystanders, target);
+        std::thread::sleep(REST);
+        self.add(None, &before, &look(bystanders, target));
+    }
+
+    /// Forgets the loads: others follow.
+    pub fn forget_loads(&mut self) {
+        self.stretches.retain(|stretch| stretch.answers.is_none());
+    }
+
+    /// All processes that helped the target, with its load or by listening on its port.
+    #[must_use]
+    pub fn found(&self, bystanders: &Bystanders, target: &RunningTarget) -> Vec<Outside> {
+        let mut found = strangers(target);
+        if !target.may_have_services() {
+            found.extend(helpers(&self.stretches, |pid| bystanders.name(pid)));
+        }
+        found
+    }
+}
+
+/// Watches all processes but those of the target, Pippin and its services.
+pub fn look(bystanders: &mut Bystanders, target: &RunningTarget) -> Look {
+    let roots = target.roots().iter().map(|root| match root {
+        RoleRoot::Tree(pid) | RoleRoot::Below(pid) | RoleRoot::Process(pid) => *pid,
+    });
+    bystanders.look(&roots.collect::<Vec<_>>())
+}
+
+/// Processes that are no part of the target and listen on its port. None where Pippin did not start
+/// it, or started a container: its runtime may listen for it.
+#[must_use]
+pub fn strangers(target: &RunningTarget) -> Vec<Outside> {
+    let Some(supervisor) = target.supervisor_pid() else { return Vec::new() };
+    let strangers = server::strangers(target.address(), supervisor);
+    strangers.into_iter().map(|(pid, name)| Outside::Socket { pid, name }).collect()
+}

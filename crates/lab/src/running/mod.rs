@@ -1,0 +1,570 @@
+//! A running target: started as its manifest says, waited for until ready, and checked for
+//! leftovers when it is stopped.
+//!
+//! | module | what it does |
+//! |---|---|
+//! | [`way`] | how requests reach it: addresses, TLS, protocol |
+//! | [`certificate`] | its certificate |
+//! | [`helping`] | processes that help it from outside |
+pub mod certificate;
+pub mod helping;
+pub mod way;
+
+use pippin_engine::{EngineError, Place};
+use pippin_model::load::spoken::Spoken;
+use pippin_model::load::websocket::Messages;
+use pippin_model::load::{LoadSpec, Request, Requests};
+use pippin_model::plan::cpus::CpuSet;
+use pippin_model::target::TargetId;
+use pippin_model::target::manifest::Ready;
+use pippin_model::text::units::parse_duration_ns;
+use pippin_model::trial::{Failure, Stage};
+use pippin_model::verdict::{Caveat, Severity};
+use pippin_probe::{RoleRoot, server};
+use std::collections::BTreeMap;
+use std::io::ErrorKind;
+use std::net::{IpAddr, SocketAddr};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use crate::error::LabError;
+use crate::install::{Installed, base_values};
+use crate::lifecycle::environment;
+use crate::lifecycle::group::Group;
+use crate::lifecycle::supervised::{Launch, Supervised};
+use crate::lifecycle::supervisor::IS_INSTALLED;
+use crate::lifecycle::{log, port, ready};
+use crate::running::certificate::Certificate;
+use crate::running::way::Way;
+use crate::target::container::Image;
+use crate::target::keys::{Keys, Topic};
+use crate::target::{Kind, Listening, Target};
+
+/// How long a target may take to be ready, if its manifest has no time that can be read.
+const PATIENCE: Duration = Duration::from_secs(20);
+/// How long a target may take to stop after its signal.
+pub const GRACE: Duration = Duration::from_secs(10);
+
+/// What a start needs besides the target.
+#[derive(Debug, Clone)]
+pub struct StartSettings<'a> {
+    /// The target's processors.
+    pub cpus: CpuSet,
+    /// `WORKERS`; 1 for a broadcast, where a target starts a process for each.
+    pub workers: u32,
+    /// `DATABASE_POOL`.
+    pub database_pool: u32,
+    /// `DATABASE_URL`, `UPSTREAM_URL`: only those that the workload needs.
+    pub services: BTreeMap<String, String>,
+    /// Where its log goes, and its certificate if it needs one.
+    pub folder: &'a Path,
+    /// Where it listens, an address of this machine.
+    pub address: IpAddr,
+    /// The plan's protocol, for targets whose manifest names none.
+    pub protocol: Option<Spoken>,
+    /// The kind of messages, if the workload uses WebSocket.
+    pub messages: Option<Messages>,
+}
+
+/// A target that runs.
+#[derive(Debug)]
+pub struct RunningTarget {
+    /// `None` if Pippin did not start it.
+    process: Option<Supervised>,
+    start_up: Option<Duration>,
+    id: TargetId,
+    /// Its first processes, as far as they are known.
+    roots: Vec<RoleRoot>,
+    /// The processors it was started on; none if it may use all, or Pippin did not start it.
+    given: CpuSet,
+    reached: Reached,
+    may_have_services: bool,
+    /// Its control group, removed after its processes have ended.
+    group: Option<Group>,
+    /// Removes the container when this is dropped.
+    container: Option<Container>,
+    /// Removes the unix socket when this is dropped.
+    socket: Option<Socket>,
+    /// Removes the certificate when this is dropped.
+    _certificate: Option<Certificate>,
+}
+
+/// The requests for a target, and how they reach it.
+#[derive(Debug, Clone)]
+struct Reached {
+    way: Way,
+    host: String,
+    requests: Option<Vec<Request>>,
+    is_proved: bool,
+}
+
+/// A unix socket of a target. Its path is short: unix(7) allows 107 bytes.
+#[derive(Debug)]
+struct Socket {
+    path: PathBuf,
+}
+
+impl Socket {
+    fn named(port: u16) -> Self {
+        let name = format!("pippin-{}-{port}.socket", std::process::id());
+        Self { path: std::env::temp_dir().join(name) }
+    }
+
+    /// Tells the target of it.
+    fn tell(&self, launch: &mut Launch) {
+        let path = self.path.to_string_lossy().into_owned();
+        launch.command.iter_mut().for_each(|word| *word = word.replace("{SOCKET}", &path));
+        launch.env.values_mut().for_each(|value| *value = value.replace("{SOCKET}", &path));
+        launch.env.insert("SOCKET".into(), path);
+    }
+
+    /// Whether somebody still listens. Where the queue is full, somebody does.
+    fn answers(&self) -> bool {
+        match Place::from(self.path.as_path()).reach(Duration::from_millis(300)) {
+            Ok(()) => true,
+            Err(EngineError::Unreachable { error, .. }) => error.kind() == ErrorKind::WouldBlock,
+            Err(_) => false,
+        }
+    }
+}
+
+impl Drop for Socket {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_file(&self.path);
+    }
+}
+
+/// A container that is removed at the end, even if its runtime did not do so.
+#[derive(Debug)]
+struct Container {
+    image: Image,
+    name: String,
+}
+
+impl Container {
+    /// The container of an image that will listen at this address; `None` for other targets.
+    fn of(target: &Target, address: SocketAddr) -> Result<Option<Self>, LabError> {
+        let Kind::Image(image) = &target.kind else { return Ok(None) };
+        if !address.ip().is_loopback() {
+            return Err(LabError::target(
+                Stage::Start,
+                format!(
+                    "its container is published on loopback only, and {address} is asked for: run its command instead of its image"
+                ),
+            ));
+        }
+        let name = format!("pippin-{}-{}", std::process::id(), address.port());
+        Ok(Some(Self { image: image.clone(), name }))
+    }
+}
+
+impl Drop for Container {
+    fn drop(&mut self) {
+        self.image.remove(&self.name);
+    }
+}
+
+/// A process that cannot be started is a failure of its target.
+fn supervised(
+    launch: &Launch,
+    group: Option<&Group>,
+    keys: Keys<'_>,
+) -> Result<Supervised, LabError> {
+    Supervised::start_in(launch, group).map_err(|error| match error {
+        LabError::User(message) => LabError::target(Stage::Start, with_remedy(&message, keys)),
+        other => other,
+    })
+}
+
+/// The message with what installs the program, if it is not there.
+fn with_remedy(message: &str, keys: Keys<'_>) -> String {
+    match (message.strip_suffix(IS_INSTALLED), keys.about(Topic::Program)) {
+        (Some(message), Some(remedy)) => format!("{message} (is it installed? {remedy})"),
+        _ => message.into(),
+    }
+}
+
+impl RunningTarget {
+    /// Starts a target and waits until it is ready.
+    ///
+    /// # Errors
+    /// A target failure with the end of its log; interruption.
+    pub fn start(
+        target: &Target,
+        id: &TargetId,
+        installed: &Installed,
+        settings: &StartSettings<'_>,
+        interrupted: &dyn Fn() -> bool,
+    ) -> Result<Self, LabError> {
+        let spoken = target
+            .spoken(id.variant.as_deref(), settings.protocol)
+            .map_err(|message| LabError::target(Stage::Start, message))?;
+        if let Kind::Listening(listening) = &target.kind {
+            return Self::found(target, id, listening, spoken, settings.messages);
+        }
+        let certificate = certificate(spoken, id, settings)?;
+        let port = port::free_at(settings.address)
+            .map_err(LabError::io(format!("find a port of {} for the target", settings.address)))?;
+        let address = SocketAddr::from((settings.address, port));
+        let socket =
+            target.manifest.has_unix_socket(id.variant.as_deref()).then(|| Socket::named(port));
+        let container = Container::of(target, address)?;
+        let mut launch = match &container {
+            Some(Container { image, name }) => of_image(image, name, target, id, settings, port),
+            None => launch(target, id, installed, settings, port, certificate.as_ref()),
+        };
+        // A container has a network of its own instead.
+        if let (Some(socket), None) = (&socket, &container) {
+            socket.tell(&mut launch);
+        }
+        let Ready { path, timeout } = &target.manifest.start.ready;
+        let limit = parse_duration_ns(timeout).map_or(PATIENCE, Duration::from_nanos);
+        let group = if container.is_none() { Group::make() } else { None };
+        let keys = Keys::of(id);
+        let mut process = supervised(&launch, group.as_ref(), keys)?;
+        let tls = certificate.as_ref().map(Certificate::trust);
+        let way = Way::plain(address)
+            .over(tls, spoken.protocol())
+            .with(settings.messages)
+            .behind(socket.as_ref().map(|socket| socket.path.clone()));
+        let start_up = ready::wait_until_ready(&mut process, &way, path, limit, keys, interrupted)?;
+        let group = group.filter(Group::is_in_use);
+        let inside = container.as_ref().and_then(|it| it.image.process(&it.name));
+        let root = inside.map_or(RoleRoot::Below(process.supervisor_pid()), RoleRoot::Tree);
+        Ok(Self {
+            process: Some(process),
+            start_up: Some(start_up),
+            id: id.clone(),
+            roots: vec![root],
+            given: settings.cpus.clone(),
+            reached: Reached {
+                way,
+                host: address.to_string(),
+                requests: target.requests.clone(),
+                is_proved: target.is_proved(),
+            },
+            may_have_services: !matches!(target.kind, Kind::Catalog),
+            group,
+            container,
+            socket,
+            _certificate: certificate,
+        })
+    }
+
+    /// A server that runs already, with its processes if they are on this machine and visible.
+    fn found(
+        target: &Target,
+        id: &TargetId,
+        listening: &Listening,
+        spoken: Spoken,
+        messages: Option<Messages>,
+    ) -> Result<Self, LabError> {
+        let addresses = listening.resolved().map_err(|error| match error {
+            LabError::User(message) => LabError::target(Stage::Start, message),
+            other => other,
+        })?;
+        let servers = server::behind(&addresses).unwrap_or_default();
+        let way =
+            Way::to(addresses, listening.tls.clone(), spoken.protocol()).ok_or_else(|| {
+                LabError::target(Stage::Start, format!("{} has no address", listening.url.host))
+            })?;
+        Ok(Self {
+            process: None,
+            start_up: None,
+            id: id.clone(),
+            roots: servers.iter().map(|server| server.root).collect(),
+            given: CpuSet::default(),
+            reached: Reached {
+                way: way.with(messages),
+                host: listening.url.authority.clone(),
+                requests: target.requests.clone(),
+                is_proved: target.is_proved(),
+            },
+            may_have_services: true,
+            group: None,
+            container: None,
+            socket: None,
+            _certificate: None,
+        })
+    }
+
+    /// Where it listens.
+    #[must_use]
+    pub const fn address(&self) -> SocketAddr {
+        self.reached.way.address()
+    }
+
+    /// How it is reached.
+    #[must_use]
+    pub const fn way(&self) -> &Way {
+        &self.reached.way
+    }
+
+    /// Whether the workload's proofs apply to it.
+    #[must_use]
+    pub const fn is_proved(&self) -> bool {
+        self.reached.is_proved
+    }
+
+    /// Directs a load to it. `requests` are the workload's; a target with requests of its own gets
+    /// those instead.
+    pub fn aim(&self, load: &mut LoadSpec, requests: Requests) {
+        let reached = &self.reached;
+        reached.way.aim(load);
+        load.requests = reached.requests.clone().map_or(requests, Into::into);
+        for request in load.requests.iter_mut() {
+            request.host.clone_from(&reached.host);
+        }
+    }
+
+    /// Time from start to the first answer; `None` if it ran before.
+    #[must_use]
+    pub const fn start_up(&self) -> Option<Duration> {
+        self.start_up
+    }
+
+    /// The first processes of its trees; none where they are not known.
+    #[must_use]
+    pub fn roots(&self) -> &[RoleRoot] {
+        &self.roots
+    }
+
+    /// The processors it was started on; none if it may use all, or Pippin did not start it.
+    #[must_use]
+    pub const fn given(&self) -> &CpuSet {
+        &self.given
+    }
+
+    /// The folder of its control group, if it has one of its own.
+    #[must_use]
+    pub fn group(&self) -> Option<&Path> {
+        self.group.as_ref().map(Group::folder)
+    }
+
+    /// The process below which all of it runs; `None` for what Pippin did not start, and for
+    /// containers, whose runtime has processes of its own.
+    #[must_use]
+    pub fn supervisor_pid(&self) -> Option<i32> {
+        self.process.as_ref().filter(|_| self.container.is_none()).map(Supervised::supervisor_pid)
+    }
+
+    /// Whether it may use services that Pippin did not start, such as a database that ran before.
+    #[must_use]
+    pub const fn may_have_services(&self) -> bool {
+        self.may_have_services
+    }
+
+    /// Its log, if Pippin started it.
+    #[must_use]
+    pub fn log(&self) -> Option<PathBuf> {
+        self.process.as_ref().map(|process| process.log().into())
+    }
+
+    /// The end of its log.
+    #[must_use]
+    pub fn log_tail(&self) -> Vec<String> {
+        self.process.as_ref().map(|process| process.log_tail(15)).unwrap_or_default()
+    }
+
+    /// Whether it ended by itself, and how, as a failure.
+    pub fn crashed(&mut self) -> Option<Failure> {
+        let exit = self.process.as_mut()?.ended()?;
+        Some(Failure {
+            stage: Stage::Load,
+            message: format!("{} {exit} while it was measured", self.id),
+            log_tail: self.log_tail(),
+        })
+    }
+
+    /// Stops it, if Pippin started it. Returns what is worth reporting about its end.
+    pub fn stop(mut self) -> Vec<Caveat> {
+        let Some(process) = &mut self.process else { return Vec::new() };
+        let crashed = process.ended().is_some();
+        let gone = process.stop();
+        drop(self.container.take());
+        let mut unclean = Vec::new();
+        if gone.forced {
+            unclean.push(format!(
+                "it did not stop within {} s of its signal and was killed",
+                GRACE.as_secs()
+            ));
+        }
+        if !gone.left_behind.is_empty() && !gone.forced && !crashed {
+            unclean.push(format!(
+                "it left {} process(es) behind, which were killed: {}",
+                gone.left_behind.len(),
+                gone.left_behind.join("; ")
+            ));
+        }
+        if !gone.stuck.is_empty() {
+            unclean.push(format!("could not be killed: {}", gone.stuck.join("; ")));
+        }
+        let deadline = Instant::now() + Duration::from_secs(2);
+        let address = self.address();
+        let is_listened_on =
+            || port::answers(address) || self.socket.as_ref().is_some_and(Socket::answers);
+        while is_listened_on() {
+            if Instant::now() > deadline {
+                unclean.push(format!("{} is still listened on", self.reached.way.listens_on()));
+                break;
+            }
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        let keys = Keys::of(&self.id).about(Topic::Stop);
+        let see = keys.map_or(String::new(), |keys| format!("see {keys}; "));
+        let unclean = unclean.into_iter().map(|evidence| Caveat {
+            id: "unclean_stop".into(),
+            severity: Severity::Suspect,
+            evidence,
+            advice: see.clone() + "a server that cannot be stopped cleanly may also have lost work",
+        });
+        unclean.chain(gone.log_is_cut.then(cut_log)).collect()
+    }
+}
+
+fn cut_log() -> Caveat {
+    Caveat {
+        id: "log_cut".into(),
+        severity: Severity::Note,
+        evidence: format!(
+            "its log grew beyond {} MiB: the beginning and the end of it are kept",
+            log::MOST_BYTES >> 20
+        ),
+        advice:
+            "see the log for what it writes; a server that logs each request spends time on that"
+                .into(),
+    }
+}
+
+fn launch(
+    target: &Target,
+    id: &TargetId,
+    installed: &Installed,
+    settings: &StartSettings<'_>,
+    port: u16,
+    certificate: Option<&Certificate>,
+) -> Launch {
+    let manifest = &target.manifest;
+    let variant = manifest.variant(id.variant.as_deref());
+    // What one process says to all of its connections, those of another one do not hear.
+    let is_room = settings.messages.is_some_and(|messages| messages.broadcast)
+        && manifest.process_per_worker(id.variant.as_deref());
+    let workers = if is_room { 1 } else { settings.workers };
+    let mut values = base_values(target);
+    values.extend([
+        ("HOST".to_string(), settings.address.to_string()),
+        ("PORT".to_string(), port.to_string()),
+        ("WORKERS".to_string(), workers.to_string()),
+        ("DATABASE_POOL".to_string(), settings.database_pool.to_string()),
+    ]);
+    values.extend(settings.services.clone());
+    let secrets: BTreeMap<String, String> = certificate.map(of_certificate).unwrap_or_default();
+    values.extend(secrets.clone());
+    let mut env = match target.kind {
+        // The user's own server may read its settings from the environment.
+        Kind::Command => environment::of_the_user(),
+        _ => environment::for_targets(),
+    };
+    for name in ["HOST", "PORT", "WORKERS"] {
+        env.insert(name.into(), values[name].clone());
+    }
+    if settings.services.contains_key("DATABASE_URL") {
+        env.insert("DATABASE_POOL".into(), values["DATABASE_POOL"].clone());
+    }
+    env.extend(settings.services.clone());
+    env.extend(secrets);
+    env.extend(installed.env.clone());
+    if let Some(path) = installed.env.get("PATH") {
+        values.insert("PATH".into(), path.clone());
+    }
+    let own =
+        manifest.start.env.iter().chain(variant.iter().flat_map(|variant| variant.env.iter()));
+    env.extend(own.map(|(name, value)| (name.clone(), environment::fill(value, &values))));
+    let command =
+        variant.and_then(|variant| variant.command.as_ref()).unwrap_or(&manifest.start.command);
+    Launch {
+        command: command.iter().map(|word| environment::fill(word, &values)).collect(),
+        env,
+        folder: target.folder.clone(),
+        log: log_of(id, settings),
+        errors: None,
+        cpus: settings.cpus.clone(),
+        stop: manifest.start.stop.clone(),
+        grace: GRACE,
+    }
+}
+
+/// The certificate of a target that uses TLS.
+fn certificate(
+    spoken: Spoken,
+    id: &TargetId,
+    settings: &StartSettings<'_>,
+) -> Result<Option<Certificate>, LabError> {
+    if !spoken.is_secured() {
+        return Ok(None);
+    }
+    let issued = Certificate::issue(settings.folder, &file_name(id));
+    issued.map(Some).map_err(LabError::io(format!("write a certificate for {id}")))
+}
+
+fn of_certificate(certificate: &Certificate) -> BTreeMap<String, String> {
+    let path = |path: &Path| path.to_string_lossy().into_owned();
+    BTreeMap::from([
+        ("TLS_CERTIFICATE".into(), path(&certificate.certificate)),
+        ("TLS_KEY".into(), path(&certificate.key)),
+    ])
+}
+
+fn of_image(
+    image: &Image,
+    name: &str,
+    target: &Target,
+    id: &TargetId,
+    settings: &StartSettings<'_>,
+    port: u16,
+) -> Launch {
+    Launch {
+        command: image.start(name, port, &settings.cpus, settings.workers),
+        env: environment::for_runtimes(),
+        folder: settings.folder.to_path_buf(),
+        log: log_of(id, settings),
+        errors: None,
+        cpus: settings.cpus.clone(),
+        stop: target.manifest.start.stop.clone(),
+        grace: GRACE,
+    }
+}
+
+fn log_of(id: &TargetId, settings: &StartSettings<'_>) -> PathBuf {
+    settings.folder.join(format!("{}.log", file_name(id)))
+}
+
+fn file_name(id: &TargetId) -> String {
+    id.to_string().replace(['/', ':'], "-")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::verify::within;
+    use std::os::fd::AsRawFd as _;
+    use std::os::unix::net::{UnixListener, UnixStream};
+
+    /// The kernel queues one connection (listen(2)), and lets the next one wait.
+    #[test]
+    fn a_socket_whose_queue_is_full_is_listened_on() {
+        let folder = tempfile::tempdir().unwrap();
+        let socket = Socket { path: folder.path().join("s") };
+        let listener = UnixListener::bind(&socket.path).unwrap();
+        // SAFETY: no pointers.
+        assert_eq!(unsafe { libc::listen(listener.as_raw_fd(), 0) }, 0);
+        let _queued = UnixStream::connect(&socket.path).unwrap();
+        let (socket, answers) = within(Duration::from_secs(20), move || {
+            let answers = socket.answers();
+            (socket, answers)
+        });
+        assert!(answers);
+        drop(listener);
+        assert!(!socket.answers());
+    }
+}

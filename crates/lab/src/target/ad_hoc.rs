@@ -1,0 +1,241 @@
+//! Targets that the command line gives instead of a catalog: URLs, commands, container images. They
+//! are asked one request, which nothing proves, or go through the steps of a file.
+use pippin_model::load::Request;
+use pippin_model::plan::profile::Profile;
+use pippin_model::plan::{EXTRA_TIME, Plan, PlanCpus};
+use pippin_model::scenario::file::Written;
+use pippin_model::scenario::text::Text;
+use pippin_model::target::TargetId;
+use pippin_model::target::manifest::{Command, Install, Manifest, Ready, Start};
+use pippin_model::target::project::words;
+use pippin_model::workload::{self, Answer, Proof, Steps, Workload};
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use crate::error::LabError;
+use crate::target::container::Image;
+use crate::target::{Kind, Listening, Target};
+
+/// The name of the workload of such runs.
+pub const WORKLOAD: &str = "url";
+/// The longest name that is made from a text.
+const LONGEST_NAME: usize = 60;
+/// How long such a target may take to answer for the first time.
+const READY_WITHIN: &str = "60s";
+
+/// Something that listens already. `request` holds the path of its own URL; without one it is asked
+/// what the workload says, as are the others.
+#[must_use]
+pub fn listening(listening: Listening, request: Option<Request>) -> Target {
+    let url = &listening.url;
+    let id = name_of("url", &format!("{}{}", url.authority, url.target));
+    target(id, Path::new("/"), Vec::new(), request, Kind::Listening(listening))
+}
+
+/// A command, split into words as a shell would. No shell runs it.
+///
+/// # Errors
+/// If it has no word, or a quote is not closed.
+pub fn command(text: &str, folder: &Path, request: Option<Request>) -> Result<Target, LabError> {
+    let words = words(text).map_err(LabError::User)?;
+    Ok(target(name_of("command", text), folder, words, request, Kind::Command))
+}
+
+/// A container image. `folder` is for the log of fetching it.
+#[must_use]
+pub fn image(image: Image, folder: &Path, request: Option<Request>) -> Target {
+    let id = name_of("image", &image.reference);
+    let install = Some(Install { steps: vec![image.pull()] });
+    let made = target(id, folder, Vec::new(), request, Kind::Image(image));
+    Target { manifest: Manifest { install, ..made.manifest }, ..made }
+}
+
+/// Makes a target's name from the words of a text: `url/127-0-0-1-8080`.
+#[must_use]
+pub fn name_of(language: &str, text: &str) -> TargetId {
+    let words = text.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
+    let name: String = words.collect::<Vec<_>>().join("-").chars().take(LONGEST_NAME).collect();
+    let name = if name.is_empty() { "load".into() } else { name };
+    TargetId { language: language.into(), name, variant: None }
+}
+
+/// Gives each target a name of its own: the second of two equal ones ends in `-2`.
+pub fn tell_apart(targets: &mut [Target]) {
+    for place in 1..targets.len() {
+        let (before, rest) = targets.split_at_mut(place);
+        let own = rest[0].id.name.clone();
+        let mut number = 2;
+        while before.iter().any(|other| other.id == rest[0].id) {
+            rest[0].id.name = format!("{own}-{number}");
+            number += 1;
+        }
+    }
+}
+
+fn target(
+    id: TargetId,
+    folder: &Path,
+    command: Command,
+    request: Option<Request>,
+    kind: Kind,
+) -> Target {
+    let manifest = Manifest {
+        schema: 1,
+        name: id.name.clone(),
+        language: id.language.clone(),
+        framework: id.name.clone(),
+        runtime: id.language.clone(),
+        website: None,
+        workloads: vec![WORKLOAD.into()],
+        needs: None,
+        install: None,
+        routes: Vec::new(),
+        start: Start {
+            command,
+            env: BTreeMap::new(),
+            ready: Ready {
+                path: request.as_ref().map_or_else(|| "/".into(), |it| it.target.clone()),
+                timeout: READY_WITHIN.into(),
+            },
+            stop: "SIGTERM".into(),
+            process_per_worker: false,
+            unix_socket: false,
+            protocol: None,
+        },
+        versions: BTreeMap::new(),
+        variants: Vec::new(),
+        deviations: Vec::new(),
+    };
+    Target { id, folder: folder.into(), manifest, kind, requests: request.map(|it| vec![it]) }
+}
+
+/// The workload of one request. Only its answer is checked; there are no other proofs.
+#[must_use]
+pub fn workload(request: workload::Request, status: u16) -> Workload {
+    Workload {
+        schema: 1,
+        id: WORKLOAD.into(),
+        title: "URL".into(),
+        summary: "One request to a URL; nothing but its answer is checked.".into(),
+        services: Vec::new(),
+        request,
+        message: None,
+        steps: Vec::new(),
+        data: BTreeMap::new(),
+        cookies: false,
+        walk: None,
+        answer: Answer {
+            status,
+            content_type: None,
+            body: None,
+            body_bytes: None,
+            contains: Vec::new(),
+            as_proved: false,
+            from: None,
+        },
+        proofs: Vec::new(),
+    }
+}
+
+/// The workload of the steps of a file.
+#[must_use]
+pub fn walking(title: String, written: Written, steps: Steps) -> Workload {
+    let first = &steps.requests[0];
+    let request = workload::Request {
+        method: first.method.clone(),
+        path: Text::parse(&first.target).example(),
+        ..workload::Request::default()
+    };
+    Workload {
+        title,
+        summary: "The steps of a file, which each user goes through in order.".into(),
+        steps: written.steps,
+        data: written.data,
+        cookies: written.cookies,
+        walk: Some(Arc::new(steps)),
+        proofs: vec![Proof::Answer],
+        ..workload(request, 200)
+    }
+}
+
+/// A plan that no file holds.
+#[must_use]
+pub fn plan(
+    id: &str,
+    title: String,
+    targets: Vec<TargetId>,
+    repetitions: u32,
+    profile: Profile,
+) -> Plan {
+    Plan {
+        id: id.into(),
+        title,
+        summary: None,
+        workload: WORKLOAD.into(),
+        targets,
+        every_target: false,
+        repetitions,
+        precision: None,
+        slice_ns: None,
+        extra_time: EXTRA_TIME,
+        profile,
+        workers: None,
+        database_pool: 0,
+        upstream_delay_ns: 0,
+        errors_allowed: 0.001,
+        cpus: PlanCpus::default(),
+        price: None,
+        published: None,
+        gates: Vec::new(),
+        quick: false,
+        changed: Vec::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn command_of(text: &str) -> Target {
+        command(text, Path::new("/srv"), Some(Request::get("/api", ""))).unwrap()
+    }
+
+    #[test]
+    fn a_command_is_split_as_a_shell_does() {
+        let made = command_of("node 'my server.js' --port {PORT}");
+        assert_eq!(made.manifest.start.command, ["node", "my server.js", "--port", "{PORT}"]);
+        assert_eq!(made.id.to_string(), "command/node-my-server-js-port-PORT");
+        assert_eq!(made.manifest.start.ready.path, "/api");
+        let wrong = |text| command(text, Path::new("/"), None).unwrap_err();
+        assert!(wrong("node 'x").to_string().contains("a quote is not closed"));
+        assert!(wrong(" ").to_string().contains("names no program"));
+        for text in ["serve $PORT", "serve --port=${PORT}"] {
+            assert!(wrong(text).to_string().contains("no shell reads the command"), "{text}");
+            assert!(wrong(text).to_string().ends_with("write {PORT}"), "{text}");
+        }
+        let own = command_of("sh -c 'exec serve $PORT'").manifest.start.command;
+        assert_eq!(own, ["sh", "-c", "exec serve $PORT"]);
+    }
+
+    #[test]
+    fn equal_names_are_told_apart() {
+        let mut targets = ["a b", "a-b", "a.b", "c"].map(command_of);
+        tell_apart(&mut targets);
+        let names = targets.map(|target| target.id.to_string());
+        assert_eq!(names, ["command/a-b", "command/a-b-2", "command/a-b-3", "command/c"]);
+    }
+
+    #[test]
+    fn a_url_has_a_name_that_is_one_of_a_target() {
+        for (address, name) in [
+            ("127.0.0.1:8080/", "url/127-0-0-1-8080"),
+            ("localhost/users?page=2", "url/localhost-users-page-2"),
+            ("[::1]:80/", "url/1-80"),
+        ] {
+            let target = name_of("url", address);
+            assert_eq!(target.to_string(), name);
+            assert_eq!(name.parse(), Ok(target));
+        }
+    }
+}

@@ -1,0 +1,176 @@
+//! The kernel's figures about the processes of a trial. Unknown is `None`.
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+use crate::trial::outside::Stray;
+
+/// The role of a process.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Role {
+    /// The target's process tree.
+    Target,
+    /// The services (database, upstream).
+    Services,
+    /// Pippin itself.
+    Generator,
+}
+
+/// The kernel's counters at one instant. They are cumulative, so two samples show the usage between
+/// them.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct UsageSample {
+    /// CLOCK_MONOTONIC in nanoseconds.
+    pub at_ns: u64,
+    /// By role.
+    pub roles: BTreeMap<Role, RoleSample>,
+    /// The host as a whole.
+    pub host: HostSample,
+    /// Bytes in the target's log file.
+    pub log_bytes: Option<u64>,
+    /// Connections in the listen queue of the target's port: open for the client, but not accepted
+    /// by the target.
+    #[serde(default)]
+    pub listen_queue: Option<u64>,
+    /// The backlog of the target's port: how many connections may wait in its listen queue.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub backlog: Option<u64>,
+    /// Threads of the target on processors that it was not given.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub strays: Vec<Stray>,
+    /// Whether the target's CPU time may be too low: one of its processes ignores the death of its
+    /// children, and there is no control group that counts them.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub unbilled: bool,
+}
+
+/// One role's processes at one instant.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct RoleSample {
+    /// CPU time since the role began, user and system, in nanoseconds. It includes living, dead and
+    /// waited-for processes.
+    pub cpu_ns: u64,
+    /// Resident set, summed over the processes (shared pages counted more than once), bytes.
+    pub rss_bytes: Option<u64>,
+    /// Proportional set in bytes (shared pages are divided among their users). It is read less
+    /// often because that is costly.
+    pub pss_bytes: Option<u64>,
+    /// Living processes.
+    pub processes: u32,
+    /// Living threads.
+    pub threads: u32,
+    /// Voluntary context switches since the role began.
+    pub voluntary_switches: Option<u64>,
+    /// Involuntary context switches since the role began.
+    pub involuntary_switches: Option<u64>,
+}
+
+/// The host at one instant (proc(5): /proc/stat, /proc/net/netstat, /proc/net/dev).
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct HostSample {
+    /// Busy time of every processor since boot, nanoseconds (without idle, iowait and steal), by
+    /// processor number.
+    pub busy_ns: BTreeMap<u32, u64>,
+    /// Time stolen by the hypervisor since boot over all processors, nanoseconds.
+    pub steal_ns: Option<u64>,
+    /// Stolen time of every processor, by its number, in nanoseconds.
+    #[serde(default)]
+    pub steal_ns_by_cpu: BTreeMap<u32, u64>,
+    /// Time in hard and soft interrupts since boot over all processors, in nanoseconds, part of
+    /// `busy_ns`. `None` if the kernel bills it to the interrupted processes (without
+    /// CONFIG_IRQ_TIME_ACCOUNTING), so that it is already in the roles' CPU time.
+    #[serde(default)]
+    pub interrupt_ns: Option<u64>,
+    /// CPU time since boot of all processes that belong to no role, with the children they waited
+    /// for, in nanoseconds. `None` if not all processes of the host are visible, and in most
+    /// samples, because it is costly.
+    #[serde(default)]
+    pub outsiders_ns: Option<u64>,
+    /// Connections dropped because a listen queue was full (TcpExt ListenOverflows).
+    pub listen_overflows: Option<u64>,
+    /// Segments sent again (Tcp RetransSegs).
+    pub retransmits: Option<u64>,
+    /// Bytes received on the loopback interface.
+    pub loopback_bytes: Option<u64>,
+    /// Current frequency of every processor in kHz, if it is visible.
+    pub frequency_khz: BTreeMap<u32, u64>,
+    /// Energy that all packages of processors used since the first sample, in microjoules; `None`
+    /// if the kernel does not show it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub energy_uj: Option<u64>,
+    /// Bytes of memory that are available without swapping (MemAvailable).
+    pub memory_available_bytes: Option<u64>,
+}
+
+/// The usage of a role over the measured part of a trial.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct RoleUse {
+    /// CPU time in nanoseconds.
+    pub cpu_ns: Option<u64>,
+    /// Cores kept busy on average: 1.5 is "150 %".
+    pub cores: Option<f64>,
+    /// Highest resident set, bytes.
+    pub rss_max_bytes: Option<u64>,
+    /// Resident set at the start and at the end, bytes.
+    pub rss_first_bytes: Option<u64>,
+    /// See `rss_first_bytes`.
+    pub rss_last_bytes: Option<u64>,
+    /// Highest proportional set, bytes.
+    pub pss_max_bytes: Option<u64>,
+    /// Highest number of processes.
+    pub processes: Option<u32>,
+    /// Highest number of threads.
+    pub threads: Option<u32>,
+    /// Voluntary context switches.
+    pub voluntary_switches: Option<u64>,
+    /// Involuntary context switches.
+    pub involuntary_switches: Option<u64>,
+}
+
+/// The usage of all roles and the host over the measured part of a trial.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Usage {
+    /// Length of the stretch in nanoseconds.
+    pub duration_ns: u64,
+    /// By role; a role that did not take part is absent.
+    pub roles: BTreeMap<Role, RoleUse>,
+    /// Cores kept busy by everything outside of the roles, without interrupts.
+    pub foreign_cores: Option<f64>,
+    /// Cores kept busy by interrupts, if the kernel does not bill them to processes.
+    #[serde(default)]
+    pub interrupt_cores: Option<f64>,
+    /// Cores' worth of time stolen by the hypervisor.
+    pub steal_cores: Option<f64>,
+    /// Stolen share (0 to 1) of every processor. A hypervisor can only take time from a processor
+    /// that has something to do.
+    #[serde(default)]
+    pub stolen_by_cpu: BTreeMap<u32, f64>,
+    /// Busy share (0 to 1) of every processor.
+    pub busy_by_cpu: BTreeMap<u32, f64>,
+    /// Connections dropped because a listen queue was full.
+    pub listen_overflows: Option<u64>,
+    /// Segments sent again.
+    pub retransmits: Option<u64>,
+    /// Bytes through the loopback interface.
+    pub loopback_bytes: Option<u64>,
+    /// Bytes that the target wrote to its log.
+    pub log_bytes: Option<u64>,
+    /// Connections that waited for the target to accept them: mean and highest of the samples.
+    #[serde(default)]
+    pub listen_queue: Option<(f64, u64)>,
+    /// How many may wait there, as the target asked when it began to listen.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub backlog: Option<u64>,
+    /// Energy that all packages of processors used, in microjoules: by everything that ran on them,
+    /// and by what was idle.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub energy_uj: Option<u64>,
+    /// Lowest and highest frequency seen on processors that were at least half busy, kHz.
+    pub frequency_khz: Option<(u64, u64)>,
+    /// Threads of the target on processors that it was not given.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub strays: Vec<Stray>,
+    /// Whether the target's CPU time may be too low (see [`UsageSample::unbilled`]).
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub unbilled: bool,
+}

@@ -1,0 +1,418 @@
+//! The input of the engine: plain data for files, the command line or the network.
+//!
+//! | module | what it does |
+//! |---|---|
+//! | [`spoken`] | the protocol of a target, as plans and manifests name it |
+//! | [`tls`] | how connections are secured, and what the handshakes agreed on |
+//! | [`websocket`] | messages over WebSocket, and what was seen of them |
+pub mod spoken;
+pub mod tls;
+pub mod websocket;
+
+use serde::{Deserialize, Serialize};
+use std::net::{IpAddr, SocketAddr};
+use std::path::PathBuf;
+
+use crate::load::tls::TlsSpec;
+pub use crate::load::websocket::Messages;
+pub use crate::request::requests::{Requests, Whole};
+pub use crate::request::{BodyCheck, Check, Request};
+pub use crate::scenario::Scenario;
+pub use crate::schedule::{Arrivals, Schedule, Stage};
+use crate::text::units::{UnitError, parse_duration_ns};
+
+/// One load: addresses x requests x schedule x stop rule, on given cores.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct LoadSpec {
+    /// Where to connect. Connections use them in turn. Empty with a unix socket.
+    pub addresses: Vec<SocketAddr>,
+    /// The unix socket to connect to instead (unix(7)).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unix_socket: Option<PathBuf>,
+    /// The PROXY header at the start of each connection; `None` for none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub proxy_header: Option<ProxyHeader>,
+    /// How connections are secured; `None` is plain TCP.
+    pub tls: Option<TlsSpec>,
+    /// The protocol.
+    #[serde(default)]
+    pub protocol: Protocol,
+    /// The messages over WebSocket; `None` over other protocols.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub messages: Option<Messages>,
+    /// Local addresses to connect from, in turn; if empty, the kernel chooses. One address has
+    /// about 28,000 ports towards one destination (`ip_local_port_range`), so many connections need
+    /// many addresses.
+    pub source_addresses: Vec<IpAddr>,
+    /// The requests, sent in turn over the whole load.
+    pub requests: Requests,
+    /// Makes each request a step of a user, who goes through them in order with its own values.
+    /// `None` sends the requests as they are.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scenario: Option<Scenario>,
+    /// When requests are due.
+    pub schedule: Schedule,
+    /// The number of connections and their use. For devices, the number of devices counts instead.
+    pub connections: Connections,
+    /// When the measured part ends. Devices end with their ramp instead.
+    pub stop: StopRule,
+    /// What to leave out at the start.
+    pub warm_up: WarmUp,
+    /// Limits in time.
+    pub timeouts: Timeouts,
+    /// Limits in size.
+    pub limits: Limits,
+    /// The number of threads. Each has its own connections and event loop.
+    pub threads: u32,
+    /// Processors for the threads, in turn; if empty, the scheduler chooses.
+    pub cores: Vec<u32>,
+    /// The event loop.
+    pub io: IoChoice,
+    /// Open loop: how long before a deadline a thread stops sleeping and polls, in nanoseconds;
+    /// `None` is the engine's default.
+    pub spin_ns: Option<u64>,
+    /// The seed of arrivals, think times and staggering.
+    pub seed: u64,
+    /// Which part of the load this is. Everything else describes the whole load, except `threads`
+    /// and `cores`, which are those of this part.
+    #[serde(default)]
+    pub slice: Part,
+}
+
+/// One user on one connection and one thread, without requests or addresses. Loads are made from
+/// this by replacing fields.
+impl Default for LoadSpec {
+    fn default() -> Self {
+        Self {
+            addresses: Vec::new(),
+            unix_socket: None,
+            proxy_header: None,
+            tls: None,
+            protocol: Protocol::Http1,
+            messages: None,
+            source_addresses: Vec::new(),
+            requests: Requests::default(),
+            scenario: None,
+            schedule: Schedule::Closed { think: None },
+            connections: Connections::kept(1),
+            stop: StopRule::default(),
+            warm_up: WarmUp::None,
+            timeouts: Timeouts::default(),
+            limits: Limits::default(),
+            threads: 1,
+            cores: Vec::new(),
+            io: IoChoice::Auto,
+            spin_ns: None,
+            seed: 1,
+            slice: Part::WHOLE,
+        }
+    }
+}
+
+impl LoadSpec {
+    /// Whether one connection sends and every connection must get each message.
+    #[must_use]
+    pub fn is_broadcast(&self) -> bool {
+        self.messages.is_some_and(|messages| messages.broadcast)
+    }
+
+    /// Whether any request has a part that is drawn for each sending.
+    #[must_use]
+    pub fn draws(&self) -> bool {
+        self.requests.iter().any(|request| request.drawn.is_some())
+    }
+
+    /// The form for records: long lists become samples, and credentials are left out.
+    #[must_use]
+    pub fn for_record(&self) -> Self {
+        let requests = self.requests.for_record();
+        let scenario = self.scenario.as_ref().map(Scenario::for_record);
+        Self { requests, scenario, ..self.clone() }
+    }
+
+    /// The number of requests and the digest of them and of the scenario.
+    #[must_use]
+    pub fn known_requests(&self) -> Whole {
+        let known = self.requests.known();
+        match &self.scenario {
+            None => known,
+            Some(scenario) => Whole { digest: scenario.digest(&known.digest), ..known },
+        }
+    }
+}
+
+/// A part of a load. Several generators, each with another part, apply the whole load together.
+///
+/// The arrivals, devices, connections and counted requests of a load are distributed in turn to
+/// `of` units, in a fixed order that puts neighbours far apart. This part has `width` units, from
+/// the `nth` on. Parts that cover the units `0..of` exactly once are the whole load, whatever the
+/// number of threads of each. With Poisson arrivals each thread draws its own process; together
+/// they have the whole rate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Part {
+    /// Its first unit, from 0.
+    pub nth: u32,
+    /// The number of its units.
+    #[serde(default = "one")]
+    pub width: u32,
+    /// The number of units of the whole load.
+    pub of: u32,
+}
+
+const fn one() -> u32 {
+    1
+}
+
+impl Part {
+    /// The only part of a load.
+    pub const WHOLE: Self = Self { nth: 0, width: 1, of: 1 };
+
+    /// The positions of this part's items among each `of` items of the whole load, ascending. Item
+    /// `n` belongs to the unit `n s mod of`, where `s` is coprime to `of` and near its golden
+    /// section. So the items of each part are spread evenly among the others (three-distance
+    /// theorem).
+    #[must_use]
+    pub fn places(&self) -> Vec<u32> {
+        let of = u64::from(self.of.max(1));
+        let step = scatter(of);
+        let own = u64::from(self.nth)..u64::from(self.nth) + u64::from(self.width);
+        (0..of).filter(|n| own.contains(&(n * step % of))).map(|n| n as u32).collect()
+    }
+
+    /// How many of `total` items belong to this part.
+    #[must_use]
+    pub fn share(&self, total: u64) -> u64 {
+        share_of(&self.places(), self.of, total)
+    }
+}
+
+/// How many of `total` items are at these positions of each `of`.
+#[must_use]
+pub fn share_of(places: &[u32], of: u32, total: u64) -> u64 {
+    let (rows, rest) = (total / u64::from(of), total % u64::from(of));
+    rows * places.len() as u64 + places.partition_point(|place| u64::from(*place) < rest) as u64
+}
+
+/// A number that is coprime to `of`, near `of` times 0.618.
+fn scatter(of: u64) -> u64 {
+    let golden = (of as f64 * 0.618_033_988_749_895) as u64;
+    (golden.max(1)..of).find(|step| greatest_common_divisor(*step, of) == 1).unwrap_or(1)
+}
+
+const fn greatest_common_divisor(a: u64, b: u64) -> u64 {
+    if b == 0 { a } else { greatest_common_divisor(b, a % b) }
+}
+
+impl Default for Part {
+    fn default() -> Self {
+        Self::WHOLE
+    }
+}
+
+/// The header of HAProxy's PROXY protocol. With it, a load balancer tells a server whose connection
+/// it forwards (haproxy.org, proxy-protocol.txt). It has the addresses of the connection itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ProxyHeader {
+    /// A line of text (section 2.1).
+    V1,
+    /// Binary (section 2.2).
+    V2,
+}
+
+/// The protocol of a load's connections.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Protocol {
+    /// HTTP/1.1 (RFC 9112).
+    #[default]
+    #[serde(rename = "http/1.1")]
+    Http1,
+    /// HTTP/2 (RFC 9113): over TLS by ALPN (`h2`), otherwise with prior knowledge (`h2c`).
+    #[serde(rename = "h2")]
+    Http2,
+    /// WebSocket over HTTP/1.1 (RFC 6455). A message is a request, and the next message is its
+    /// answer. For a broadcast, the answer is its copies on all connections.
+    #[serde(rename = "websocket")]
+    WebSocket,
+}
+
+impl Protocol {
+    /// Its usual name: `HTTP/1.1`.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Http1 => "HTTP/1.1",
+            Self::Http2 => "HTTP/2",
+            Self::WebSocket => "WebSocket",
+        }
+    }
+}
+
+/// How connections are used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Connections {
+    /// The number of connections.
+    pub count: u32,
+    /// Requests before a connection is closed and replaced; `None` keeps it, `Some(1)` is one
+    /// connection for each request. HTTP/1.1 then sends `Connection: close`, as ab does.
+    pub requests_per_connection: Option<u32>,
+    /// How many requests may be under way on one connection (HTTP pipelining); usually 1.
+    pub pipeline: u32,
+    /// How many users share a connection, each with its own stream for each request; 1 unless the
+    /// protocol is HTTP/2.
+    #[serde(default = "one")]
+    pub streams: u32,
+}
+
+impl Connections {
+    /// What messages call several requests on a connection at a time.
+    pub const PIPELINING: &str = "HTTP pipelining";
+    /// What messages call several users of a connection.
+    pub const STREAMS: &str = "more than one stream a connection";
+
+    /// Connections that live as long as the server allows, with one request under way on each.
+    #[must_use]
+    pub const fn kept(count: u32) -> Self {
+        Self { count, requests_per_connection: None, pipeline: 1, streams: 1 }
+    }
+
+    /// These users over another protocol, and the factor by which the connections were
+    /// multiplied for it. Without HTTP/2, each user of a shared connection gets its own connection.
+    #[must_use]
+    pub const fn over(&self, protocol: Protocol) -> (Self, u32) {
+        match protocol {
+            Protocol::Http1 | Protocol::WebSocket if self.streams > 1 => {
+                let count = self.count.saturating_mul(self.streams);
+                (Self { count, streams: 1, ..*self }, self.streams)
+            }
+            Protocol::Http1 | Protocol::Http2 | Protocol::WebSocket => (*self, 1),
+        }
+    }
+
+    /// How many requests may be under way at the same time, over all connections.
+    #[must_use]
+    pub fn most_under_way(&self) -> u64 {
+        u64::from(self.count) * u64::from(self.pipeline.max(1)) * u64::from(self.streams.max(1))
+    }
+
+    /// Whether a connection serves more than one request.
+    #[must_use]
+    pub const fn keep_alive(&self) -> bool {
+        !matches!(self.requests_per_connection, Some(1))
+    }
+}
+
+/// When the measured part of a load ends: at the first of these limits.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StopRule {
+    /// A time in nanoseconds after the start of measuring.
+    pub duration_ns: Option<u64>,
+    /// A number of scheduled requests.
+    pub requests: Option<u64>,
+}
+
+impl StopRule {
+    /// After a time, in nanoseconds.
+    #[must_use]
+    pub const fn after(duration_ns: u64) -> Self {
+        Self { duration_ns: Some(duration_ns), requests: None }
+    }
+
+    /// After a number of requests.
+    #[must_use]
+    pub const fn requests(count: u64) -> Self {
+        Self { duration_ns: None, requests: Some(count) }
+    }
+}
+
+/// What to leave out at the start of a load.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum WarmUp {
+    /// Nothing. ab does the same. Required if requests are counted.
+    None,
+    /// This many nanoseconds.
+    Fixed {
+        /// Length in nanoseconds.
+        duration_ns: u64,
+    },
+    /// Until the throughput no longer trends, at most this long.
+    Auto {
+        /// The longest time in nanoseconds.
+        at_most_ns: u64,
+    },
+}
+
+impl WarmUp {
+    /// Until the throughput is steady, at most the usual 5 s.
+    pub const AUTO: Self = Self::Auto { at_most_ns: 5_000_000_000 };
+
+    /// Reads `auto`, `none` or a time.
+    ///
+    /// # Errors
+    /// If it is none of these.
+    pub fn parse(text: &str) -> Result<Self, UnitError> {
+        match text {
+            "auto" => Ok(Self::AUTO),
+            "none" => Ok(Self::None),
+            time => parse_duration_ns(time).map(|duration_ns| Self::Fixed { duration_ns }),
+        }
+    }
+
+    /// The longest it may take, in nanoseconds.
+    #[must_use]
+    pub const fn at_most_ns(&self) -> u64 {
+        match *self {
+            Self::None => 0,
+            Self::Fixed { duration_ns } => duration_ns,
+            Self::Auto { at_most_ns } => at_most_ns,
+        }
+    }
+}
+
+/// Time limits, in nanoseconds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Timeouts {
+    /// For `connect()` and the TLS handshake together.
+    pub connect_ns: u64,
+    /// From the first byte sent to the last byte of the answer.
+    pub request_ns: u64,
+    /// Open loop: how long a due request waits for a free connection before it is given up, unsent.
+    /// `None` waits as long as the load lasts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub patience_ns: Option<u64>,
+}
+
+impl Default for Timeouts {
+    fn default() -> Self {
+        Self { connect_ns: 10_000_000_000, request_ns: 30_000_000_000, patience_ns: None }
+    }
+}
+
+/// Size limits, in bytes. A larger answer is an error of the kind "too large".
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Limits {
+    /// Of status line and headers.
+    pub head_bytes: u32,
+    /// Of the body.
+    pub body_bytes: u64,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { head_bytes: 64 * 1024, body_bytes: 1 << 30 }
+    }
+}
+
+/// The event loop to use.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum IoChoice {
+    /// io_uring if the kernel allows it, otherwise epoll.
+    #[default]
+    Auto,
+    /// epoll(7), edge-triggered.
+    Epoll,
+    /// io_uring(7).
+    IoUring,
+}

@@ -1,0 +1,137 @@
+//! Requests from files of other programs (docs/requests.md). The server is named when they are
+//! sent, so its name is removed here.
+//!
+//! | module | source |
+//! |---|---|
+//! | [`har`] | HAR 1.2, which browsers export |
+//! | [`access_log`] | access logs in the Common and the Combined Log Format |
+//! | [`curl`] | curl commands, as browsers copy them |
+pub mod access_log;
+pub mod curl;
+pub mod har;
+
+use std::collections::BTreeMap;
+
+use crate::request::request_file::{Asked, WrongLine};
+
+/// The imported requests.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Imported {
+    /// The requests, in order; after [`Imported::only`], only those of one server.
+    pub requests: Vec<Asked>,
+    /// What was left out: the reasons, with the number of requests.
+    pub left_out: BTreeMap<String, u64>,
+}
+
+/// Headers that belong to one connection or one server, or that Pippin writes itself.
+const NOT_KEPT: [&str; 8] = [
+    "host",
+    "content-length",
+    "connection",
+    "keep-alive",
+    "proxy-connection",
+    "transfer-encoding",
+    "upgrade",
+    "te",
+];
+
+impl Imported {
+    fn leave_out(&mut self, why: &str) {
+        *self.left_out.entry(why.into()).or_default() += 1;
+    }
+
+    /// Keeps only the requests of one server, and removes its name from them. `None` means the only
+    /// server.
+    ///
+    /// # Errors
+    /// If there are several servers and none is named, or none has this name. The message lists
+    /// them.
+    pub fn only(mut self, host: Option<&str>) -> Result<Self, String> {
+        let mut hosts: BTreeMap<String, u64> = BTreeMap::new();
+        for server in self.requests.iter().filter_map(|request| request.server.as_ref()) {
+            *hosts.entry(server.authority.clone()).or_default() += 1;
+        }
+        let listed = || {
+            let each: Vec<String> =
+                hosts.iter().map(|(host, count)| format!("{host} ({count})")).collect();
+            each.join(", ")
+        };
+        let host = match host {
+            Some(host) if hosts.contains_key(host) => Some(host.to_string()),
+            Some(host) => {
+                return Err(format!("no request goes to {host}; they go to: {}", listed()));
+            }
+            None if hosts.len() > 1 => {
+                return Err(format!(
+                    "the requests go to several hosts; choose one with --host: {}",
+                    listed()
+                ));
+            }
+            None => None,
+        };
+        if let Some(host) = host {
+            let before = self.requests.len();
+            self.requests.retain(|request| {
+                request.server.as_ref().is_some_and(|server| server.authority == host)
+            });
+            let left = before - self.requests.len();
+            if left > 0 {
+                *self.left_out.entry("requests to other hosts".into()).or_default() += left as u64;
+            }
+        }
+        self.requests.iter_mut().for_each(|request| request.server = None);
+        Ok(self)
+    }
+}
+
+/// The headers to keep.
+fn kept(headers: impl Iterator<Item = (String, String)>) -> Vec<(String, String)> {
+    let is_kept = |name: &str| {
+        !name.starts_with(':') && !NOT_KEPT.iter().any(|other| name.eq_ignore_ascii_case(other))
+    };
+    headers.filter(|(name, _)| is_kept(name)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::request::request_file::split_url;
+    use proptest::prelude::*;
+
+    fn of(urls: &[&str]) -> Imported {
+        let requests = urls.iter().map(|url| {
+            let (server, target) = split_url(url).unwrap();
+            Asked { server, target, ..Asked::default() }
+        });
+        Imported { requests: requests.collect(), left_out: BTreeMap::new() }
+    }
+
+    #[test]
+    fn one_host_is_kept_and_its_name_is_not() {
+        let targets = |imported: Imported| {
+            imported.requests.into_iter().map(|one| (one.server, one.target)).collect::<Vec<_>>()
+        };
+        let both = || of(&["http://a/1", "http://b/2"]);
+        assert_eq!(targets(both().only(Some("b")).unwrap()), [(None, "/2".into())]);
+        assert_eq!(both().only(Some("b")).unwrap().left_out["requests to other hosts"], 1);
+        assert!(both().only(None).unwrap_err().contains("--host: a (1), b (1)"));
+        assert!(both().only(Some("c")).unwrap_err().contains("no request goes to c"));
+        assert_eq!(targets(of(&["http://a/1"]).only(None).unwrap()), [(None, "/1".into())]);
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_brings_an_importer_down(text in "\\PC{0,80}|([-a-zX$'\"\\\\{}\\[\\]: \n]{0,60})") {
+            let _ = har::parse(&text);
+            let _ = access_log::parse(&text);
+            let _ = curl::parse(&text);
+        }
+
+        #[test]
+        fn quoted_words_come_back_as_a_shell_gives_them(words in proptest::collection::vec("\\PC{1,12}", 1..6)) {
+            let quoted: Vec<String> =
+                words.iter().map(|word| format!("'{}'", word.replace('\'', "'\\''"))).collect();
+            prop_assert_eq!(curl::words(&quoted.join(" ")).unwrap(), vec![(1, words)]);
+        }
+    }
+}

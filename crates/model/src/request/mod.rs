@@ -1,0 +1,192 @@
+//! A request and its right answer, in the terms of RFC 9110. The protocol turns it into bytes.
+//!
+//! | module | what it does |
+//! |---|---|
+//! | [`requests`] | all requests of a load, with their turns |
+//! | [`request_file`] | files of requests, one module for each format |
+//! | [`import`] | HAR files, access logs and curl commands as requests |
+pub mod import;
+pub mod request_file;
+pub mod requests;
+
+use serde::{Deserialize, Serialize};
+
+/// How many characters of a request are drawn.
+pub const DRAWN: usize = 8;
+
+/// A request and its right answer.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Request {
+    /// The method: `GET`.
+    pub method: String,
+    /// Path and query, percent-encoded: `/hola/Ana?x=1`.
+    pub target: String,
+    /// The host, and the port unless it is the scheme's default. A header `Host` replaces it.
+    pub host: String,
+    /// Further headers, in order: name and value.
+    pub headers: Vec<(String, String)>,
+    /// The body; empty if there is none.
+    #[serde(with = "body_bytes")]
+    pub body: Vec<u8>,
+    /// How the answer is checked.
+    pub check: Check,
+    /// [`DRAWN`] characters that occur once in the target: digits that do not begin with 0, or
+    /// lower-case letters. Each time the request is sent, they are replaced by random ones of the
+    /// same kind, and in the body check too. `None` sends the same bytes each time. Not for
+    /// WebSocket.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub drawn: Option<String>,
+}
+
+impl Request {
+    /// A GET without headers or body. Any status from 200 to 399 is right.
+    #[must_use]
+    pub fn get(target: &str, host: &str) -> Self {
+        Self {
+            method: "GET".into(),
+            target: target.into(),
+            host: host.into(),
+            headers: Vec::new(),
+            body: Vec::new(),
+            check: Check::default(),
+            drawn: None,
+        }
+    }
+}
+
+/// Whether a token may contain this byte. Methods and names of header fields are tokens (RFC 9110
+/// section 5.6.2).
+#[must_use]
+pub const fn is_token(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric()
+        || matches!(
+            byte,
+            b'!' | b'#'
+                | b'$'
+                | b'%'
+                | b'&'
+                | b'\''
+                | b'*'
+                | b'+'
+                | b'-'
+                | b'.'
+                | b'^'
+                | b'_'
+                | b'`'
+                | b'|'
+                | b'~'
+        )
+}
+
+/// The definition of a right answer.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Check {
+    /// The right statuses; if empty, 200 to 399.
+    pub status: Vec<u16>,
+    /// The right body.
+    pub body: BodyCheck,
+    /// The shortest possible time of a right answer, from the first byte sent to its arrival, in
+    /// nanoseconds; 0 if there is none. A faster answer is an error of the kind "too early".
+    #[serde(default)]
+    pub least_ns: u64,
+    /// The right media type, without parameters: `text/html`; `None` accepts any. Not for
+    /// WebSocket.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub content_type: Option<String>,
+}
+
+/// The definition of a right body.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum BodyCheck {
+    /// Any body.
+    #[default]
+    Any,
+    /// Exactly these bytes.
+    Exact(#[serde(with = "base64_bytes")] Vec<u8>),
+    /// A length from `min` to `max`, both included.
+    Length {
+        /// The least number of bytes.
+        min: u64,
+        /// The greatest number of bytes.
+        max: u64,
+    },
+    /// A length within bounds, and each of these byte strings somewhere in the body.
+    Contains {
+        /// The least number of bytes.
+        min: u64,
+        /// The greatest number of bytes.
+        max: u64,
+        /// The byte strings.
+        all: Vec<String>,
+    },
+    /// The right body changes during the load. The load's referee decides for each answer.
+    Refereed,
+}
+
+/// Bytes of a body: `{"text": ...}` if they are UTF-8, otherwise `{"base64": ...}`.
+mod body_bytes {
+    use base64::Engine as _;
+    use base64::engine::general_purpose::STANDARD;
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+    use std::borrow::Cow;
+
+    #[derive(Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    enum Body<'a> {
+        Text(Cow<'a, str>),
+        Base64(String),
+    }
+
+    pub fn serialize<S: Serializer>(bytes: &[u8], serializer: S) -> Result<S::Ok, S::Error> {
+        let body = str::from_utf8(bytes)
+            .map_or_else(|_| Body::Base64(STANDARD.encode(bytes)), |text| Body::Text(text.into()));
+        body.serialize(serializer)
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<u8>, D::Error> {
+        match Body::deserialize(deserializer)? {
+            Body::Text(text) => Ok(text.into_owned().into_bytes()),
+            Body::Base64(text) => STANDARD.decode(text).map_err(serde::de::Error::custom),
+        }
+    }
+}
+
+mod base64_bytes {
+    use base64::Engine as _;
+    use base64::engine::general_purpose::STANDARD;
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    pub fn serialize<S: Serializer>(bytes: &[u8], serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&STANDARD.encode(bytes))
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<u8>, D::Error> {
+        STANDARD.decode(String::deserialize(deserializer)?).map_err(serde::de::Error::custom)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_body_is_text_where_it_can_be_and_comes_back_as_it_was() {
+        let cases: [(&[u8], &str); 3] = [
+            (b"", r#"{"text":""}"#),
+            ("a=ü".as_bytes(), r#"{"text":"a=ü"}"#),
+            (b"\xff\x00", r#"{"base64":"/wA="}"#),
+        ];
+        for (body, json) in cases {
+            let request = Request {
+                headers: vec![("Accept".into(), "*/*".into())],
+                body: body.into(),
+                ..Request::get("/", "localhost")
+            };
+            let written = serde_json::to_string(&request).unwrap();
+            assert!(written.contains(&format!(r#""body":{json}"#)), "{written}");
+            assert!(written.contains(r#""headers":[["Accept","*/*"]]"#), "{written}");
+            assert_eq!(serde_json::from_str::<Request>(&written).unwrap(), request);
+        }
+    }
+}

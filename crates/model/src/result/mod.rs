@@ -1,0 +1,127 @@
+//! The measurement of the engine.
+//!
+//! | module | what it holds |
+//! |---|---|
+//! | `measured` | everything of one stretch, and of one step of a scenario |
+//! | `counts` | counters of requests, answers, connections, bytes, stamps |
+//! | `error_kind` | what went wrong |
+//! | `spans` | histograms of time spans |
+//! | `window` | one second of a load |
+//! | [`histogram`] | the only histogram type |
+//! | [`bins`] | its coarse form, which every window keeps |
+//! | [`time_series`] | a load second by second, for other programs |
+pub mod bins;
+mod counts;
+mod error_kind;
+pub mod histogram;
+mod measured;
+mod spans;
+pub mod time_series;
+mod window;
+
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+use crate::load::tls::TlsUse;
+use crate::load::websocket::WebSocketUse;
+
+pub use counts::{
+    Answered, ByteCounts, ConnectionCounts, RequestCounts, StampCounts, StatusCounts, Successes,
+};
+pub use error_kind::ErrorKind;
+pub use measured::{Measured, StepMeasured};
+pub use spans::Spans;
+pub use window::{Window, WindowHistograms};
+
+/// The outcome of one load.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct LoadResult {
+    /// The event loop: `"epoll"` or `"io_uring"`.
+    pub io: String,
+    /// The number of threads.
+    pub threads: u32,
+    /// CLOCK_REALTIME at the start of the load, nanoseconds since 1970.
+    pub started_unix_ns: u64,
+    /// CLOCK_MONOTONIC when the first connection was opened.
+    pub started_ns: u64,
+    /// CLOCK_MONOTONIC at the start and the end of the measured part. The probe's samples are cut
+    /// at these instants.
+    pub measured_from_ns: u64,
+    /// See `measured_from_ns`.
+    pub measured_to_ns: u64,
+    /// How the warm-up ended.
+    pub warm_up: WarmUpResult,
+    /// The headline: the measured part of the load; for devices, the phase `sustain`.
+    pub measured: Measured,
+    /// Devices only: all phases, each separately, in order.
+    pub phases: Vec<Phase>,
+    /// One for each second, including the warm-up (negative offsets from `measured_from_ns`).
+    pub windows: Vec<Window>,
+    /// The generator's cost of the load.
+    pub generator: GeneratorUse,
+    /// The TLS parameters; `None` for plain HTTP.
+    #[serde(default)]
+    pub tls: Option<TlsUse>,
+    /// What happened on WebSockets; `None` over other protocols.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub websocket: Option<WebSocketUse>,
+    /// Whether the load was stopped early.
+    pub interrupted: bool,
+}
+
+/// How the warm-up ended.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct WarmUpResult {
+    /// Its length in nanoseconds; 0 if there was none.
+    pub duration_ns: u64,
+    /// Whether the throughput had stopped trending; `None` if that was not checked or nothing was
+    /// answered.
+    pub steady: Option<bool>,
+    /// Requests completed in it; no other figure counts them.
+    pub completed: u64,
+    /// Errors in it by kind, including wrong answers; no other figure counts them.
+    #[serde(default)]
+    pub errors: BTreeMap<ErrorKind, u64>,
+}
+
+/// A phase of a device load.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Phase {
+    /// `"ramp_up"`, `"sustain"` or `"ramp_down"`.
+    pub name: String,
+    /// Start, as an offset from `started_ns`.
+    pub from_ns: u64,
+    /// The measurement of this phase. A request belongs to the phase in which it was due.
+    pub measured: Measured,
+}
+
+/// The generator's cost of the load, over the measured part.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct GeneratorUse {
+    /// CPU time of the worker threads, user and system (CLOCK_THREAD_CPUTIME_ID), nanoseconds.
+    pub cpu_ns: u64,
+    /// CPU time of each thread, in nanoseconds.
+    pub cpu_ns_by_thread: Vec<u64>,
+    /// CPU time spent polling for a deadline in the open loop. It is part of `cpu_ns`, but it is
+    /// waiting and not work.
+    pub spin_ns: u64,
+    /// Peak resident memory of the whole process in bytes (getrusage(2), ru_maxrss).
+    pub max_rss_bytes: Option<u64>,
+    /// The number of system calls of the event loops.
+    pub syscalls: Option<u64>,
+    /// How often the time of day was set during the load. For answers that were unread at that
+    /// moment, the arrival is not known ([`StampCounts::user_space`]).
+    #[serde(default)]
+    pub clock_steps: u64,
+}
+
+impl GeneratorUse {
+    /// The busiest thread's share of one core over `duration_ns`, without its polling; `None`
+    /// without threads.
+    #[must_use]
+    pub fn busiest_share(&self, duration_ns: u64) -> Option<f64> {
+        let busiest = *self.cpu_ns_by_thread.iter().max()?;
+        let spin = self.spin_ns / self.cpu_ns_by_thread.len() as u64;
+        (duration_ns > 0).then(|| busiest.saturating_sub(spin) as f64 / duration_ns as f64)
+    }
+}

@@ -1,0 +1,57 @@
+//! A short form of a run for lists, so that they need not read its trials.
+use serde::{Deserialize, Serialize};
+
+use crate::target::TargetId;
+use crate::verdict::Verdict;
+
+/// A run in short. It is made from the run's report and stored beside the run. It can be made again
+/// at any time.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RunDigest {
+    /// The number of trials it was made from. If the run has more by now, it needs a new digest.
+    pub trials: u64,
+    /// The ranking figure: `goodput` or `response_p99`.
+    pub ranked_by: String,
+    /// The targets in the order of the report's table.
+    pub targets: Vec<TargetDigest>,
+    /// The worst verdict of a target; `None` if no target was judged.
+    pub worst: Option<Verdict>,
+    /// How many slices were made, and how many of them the host did not disturb; `None` if the run
+    /// was not measured in slices.
+    pub slices: Option<CalmSlices>,
+    /// Right answers per second of the first target over time, at most [`RunDigest::SPARKS`]
+    /// values.
+    pub spark: Vec<f64>,
+}
+
+/// The number of slices and of calm ones.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CalmSlices {
+    /// All slices.
+    pub made: u64,
+    /// Slices that the host did not disturb.
+    pub calm: u64,
+}
+
+/// A target of a run in short.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct TargetDigest {
+    /// The target.
+    pub target: TargetId,
+    /// Its verdict; `None` without a trial.
+    pub verdict: Option<Verdict>,
+    /// Its possible ranks, the best and the worst; `None` if it is not ranked.
+    pub ranks: Option<(u32, u32)>,
+    /// The median of the ranking figure: requests per second, or nanoseconds.
+    pub figure: Option<f64>,
+}
+
+impl RunDigest {
+    /// The maximum number of values in [`RunDigest::spark`].
+    pub const SPARKS: usize = 40;
+
+    /// The targets that may be the best.
+    pub fn leaders(&self) -> impl Iterator<Item = &TargetDigest> {
+        self.targets.iter().filter(|target| target.ranks.is_some_and(|(best, _)| best == 1))
+    }
+}

@@ -1,0 +1,124 @@
+//! Names of targets: `go/net-http`, `javascript/express:cluster`.
+//!
+//! | module | what it does |
+//! |---|---|
+//! | [`manifest`] | `target.toml`: how a target is installed, started and stopped |
+//! | [`register`] | kinds of targets, and how long what they run is supported |
+//! | [`project`] | `pippin.toml`: a user's own targets, workloads and plans |
+//! | [`commit`] | the git commit that holds a target's files |
+//! | [`conformance`] | how a target answered at the edges of HTTP/1.1 |
+pub mod commit;
+pub mod conformance;
+pub mod manifest;
+pub mod project;
+pub mod register;
+
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::str::FromStr;
+
+/// Language, name and variant of a target; the folder is `targets/<language>/<name>`.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct TargetId {
+    /// The folder below `targets/`: `javascript`.
+    pub language: String,
+    /// The folder below that: `express`. If revisions are compared, with the git revision:
+    /// `express@main`.
+    pub name: String,
+    /// The variant, if it is not the default one: `cluster`.
+    pub variant: Option<String>,
+}
+
+/// A text that is not the name of a target.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "`{0}` is not the name of a target; write it like go/net-http or javascript/express:cluster"
+)]
+pub struct TargetIdError(pub String);
+
+impl TargetId {
+    /// This target without its variant.
+    #[must_use]
+    pub fn base(&self) -> Self {
+        Self { variant: None, ..self.clone() }
+    }
+
+    /// Whether no catalog has it: the user's project file or command line does, and in the place of
+    /// a language stands how it was given.
+    #[must_use]
+    pub fn is_own(&self) -> bool {
+        [project::LANGUAGE, "url", "command", "image"].contains(&self.language.as_str())
+    }
+}
+
+impl FromStr for TargetId {
+    type Err = TargetIdError;
+
+    fn from_str(text: &str) -> Result<Self, TargetIdError> {
+        let error = || TargetIdError(text.into());
+        let (path, variant) =
+            text.split_once(':').map_or((text, None), |(path, variant)| (path, Some(variant)));
+        let (language, name) = path.split_once('/').ok_or_else(error)?;
+        let word = |w: &str| {
+            !w.is_empty() && w.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_')
+        };
+        let (plain, revision) =
+            name.split_once('@').map_or((name, None), |(plain, revision)| (plain, Some(revision)));
+        let label = |r: &str| {
+            !r.is_empty() && r.chars().all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c))
+        };
+        if !word(language)
+            || !word(plain)
+            || !revision.is_none_or(label)
+            || !variant.is_none_or(word)
+        {
+            return Err(error());
+        }
+        Ok(Self { language: language.into(), name: name.into(), variant: variant.map(Into::into) })
+    }
+}
+
+impl fmt::Display for TargetId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", self.language, self.name)?;
+        self.variant.as_ref().map_or(Ok(()), |variant| write!(f, ":{variant}"))
+    }
+}
+
+impl TryFrom<String> for TargetId {
+    type Error = TargetIdError;
+
+    fn try_from(text: String) -> Result<Self, TargetIdError> {
+        text.parse()
+    }
+}
+
+impl From<TargetId> for String {
+    fn from(id: TargetId) -> Self {
+        id.to_string()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_read_and_print_alike() {
+        for text in [
+            "go/net-http",
+            "javascript/express:cluster",
+            "go/net-http@v1.2",
+            "javascript/express@feature-x:cluster",
+        ] {
+            assert_eq!(text.parse::<TargetId>().unwrap().to_string(), text);
+        }
+        for text in [
+            "go", "go/", "/x", "a/b/c", "a/b:", "../etc/x", "a/b:c:d", "a/b@", "a/@main",
+            "a/b@c@d", "a/b@../c", "a@main/b",
+        ] {
+            assert!(text.parse::<TargetId>().is_err(), "{text}");
+        }
+    }
+}

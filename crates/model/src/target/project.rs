@@ -1,0 +1,450 @@
+//! `pippin.toml`: a user's own targets, workloads and plans, in the user's own repository
+//! (docs/project-file.md).
+use serde::Deserialize;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use crate::load::spoken::Spoken;
+use crate::plan::{Plan, PlanOptions, RawPlan, at_its_key};
+use crate::target::TargetId;
+use crate::target::manifest::{Command, Install, Manifest, Ready, Start};
+use crate::text::file::{FileError, Wrong, nearest, read_with_text};
+use crate::workload::Workload;
+
+/// The name of the file.
+pub const FILE: &str = "pippin.toml";
+/// The language in the names of its targets: `own/shop`.
+pub const LANGUAGE: &str = "own";
+
+/// A project file, read and checked.
+#[derive(Debug, Clone)]
+pub struct Project {
+    path: PathBuf,
+    text: String,
+    /// Targets by name, without [`LANGUAGE`].
+    pub targets: BTreeMap<String, ProjectTarget>,
+    /// Workloads by name.
+    pub workloads: BTreeMap<String, Workload>,
+    plans: BTreeMap<String, RawPlan>,
+}
+
+/// A target of a project file.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ProjectTarget {
+    /// How it is started.
+    pub how: How,
+    /// The folder of its commands, absolute or relative to the file.
+    pub folder: PathBuf,
+    /// The manifest with everything else.
+    pub manifest: Manifest,
+}
+
+/// How a target of a project file is started.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum How {
+    /// By the command of its manifest.
+    Command,
+    /// It runs already, at this URL.
+    Url(String),
+    /// As a container of this image.
+    Image(String),
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawProject {
+    #[serde(default)]
+    target: BTreeMap<String, RawTarget>,
+    #[serde(default)]
+    workload: BTreeMap<String, Workload>,
+    #[serde(default)]
+    plan: BTreeMap<String, RawPlan>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawTarget {
+    command: Option<Words>,
+    url: Option<String>,
+    image: Option<String>,
+    folder: Option<PathBuf>,
+    #[serde(default)]
+    build: Vec<Words>,
+    #[serde(default)]
+    env: BTreeMap<String, String>,
+    ready: Option<String>,
+    ready_within: Option<String>,
+    stop: Option<String>,
+    protocol: Option<Spoken>,
+    #[serde(default)]
+    serves: Vec<String>,
+    #[serde(default)]
+    versions: BTreeMap<String, Words>,
+}
+
+/// A command, as one text or word by word.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(
+    untagged,
+    expecting = "expected a command, as \"node server.js\" or [\"node\", \"server.js\"]"
+)]
+enum Words {
+    Text(String),
+    List(Command),
+}
+
+/// The words of a command, split as by a shell. No shell is involved.
+///
+/// # Errors
+/// If there is none, a quote is not closed, or a word needs a shell to know the port.
+pub fn words(text: &str) -> Result<Command, String> {
+    let words = shlex::split(text);
+    if let Some(name) = words.iter().flatten().find_map(|word| of_a_shell(word)) {
+        return Err(format!(
+            "`{text}`: no shell reads the command, so ${name} would stay as it is; write {{{name}}}"
+        ));
+    }
+    match words {
+        Some(words) if words.first().is_some_and(|program| !program.is_empty()) => Ok(words),
+        Some(_) => Err(format!("`{text}` names no program")),
+        None => Err(format!("`{text}`: a quote is not closed")),
+    }
+}
+
+/// A variable in a word that people write for a shell: `$PORT`, `--port=${PORT}`. A word with blanks is
+/// for a shell of the command's own: `sh -c "exec server $PORT"`.
+fn of_a_shell(word: &str) -> Option<&'static str> {
+    let is_one = |name: &&str| {
+        [format!("${name}"), format!("${{{name}}}")].iter().any(|written| word.contains(written))
+    };
+    ["PORT", "HOST", "WORKERS"].into_iter().find(|name| !word.contains(' ') && is_one(name))
+}
+
+impl Words {
+    fn split(&self, at: &str) -> Result<Command, Wrong> {
+        match self {
+            Self::List(words) => Ok(words.clone()),
+            Self::Text(text) => words(text).map_err(|message| Wrong::at(at, message)),
+        }
+    }
+}
+
+impl Project {
+    /// Reads and checks the project file in a folder.
+    ///
+    /// # Errors
+    /// If it cannot be used. The message names the line and the fix.
+    pub fn read(folder: &Path) -> Result<Self, FileError> {
+        let path = folder.join(FILE);
+        let (raw, text): (RawProject, String) = read_with_text(&path)?;
+        Self::checked(raw, path.clone(), text.clone()).map_err(|wrong| wrong.of(&path, &text))
+    }
+
+    fn checked(raw: RawProject, path: PathBuf, text: String) -> Result<Self, Wrong> {
+        let folder = path.parent().unwrap_or(Path::new(""));
+        let mut workloads = BTreeMap::new();
+        for (name, workload) in raw.workload {
+            let below = format!("workload.{name}");
+            check_name(&below, &name)?;
+            let workload = completed(&name, workload)
+                .with_steps(folder)
+                .and_then(|workload| workload.check().map(|()| workload))
+                .map_err(|wrong| wrong.below(&below))?;
+            workloads.insert(name, workload);
+        }
+        let mut targets = BTreeMap::new();
+        for (name, target) in raw.target {
+            let below = format!("target.{name}");
+            check_name(&below, &name)?;
+            let target = target.checked(&name, &below, workloads.keys())?;
+            targets.insert(name, target);
+        }
+        let project = Self { path, text, targets, workloads, plans: raw.plan };
+        for name in project.plans.keys() {
+            check_name(&format!("plan.{name}"), name)?;
+            // A mistake in any plan is reported at once, not only when it is run.
+            project.resolved(name, &PlanOptions::default())?;
+        }
+        Ok(project)
+    }
+
+    /// An error of this file, at these keys.
+    #[must_use]
+    pub fn wrong(&self, at: &str, message: &str) -> FileError {
+        Wrong::at(at, message).of(&self.path, &self.text)
+    }
+
+    /// The names of its plans, sorted.
+    pub fn plan_ids(&self) -> impl Iterator<Item = &String> {
+        self.plans.keys()
+    }
+
+    /// The plan of this name; `None` if there is none.
+    ///
+    /// # Errors
+    /// If an option does not fit it.
+    pub fn plan(&self, name: &str, options: &PlanOptions) -> Option<Result<Plan, FileError>> {
+        self.plans
+            .contains_key(name)
+            .then(|| self.resolved(name, options).map_err(|wrong| wrong.of(&self.path, &self.text)))
+    }
+
+    fn resolved(&self, name: &str, options: &PlanOptions) -> Result<Plan, Wrong> {
+        let below = format!("plan.{name}");
+        let mut raw = self.plans[name].clone();
+        for (index, target) in raw.targets.iter_mut().enumerate() {
+            if let Some(own) = self
+                .own(target)
+                .map_err(|message| Wrong::at(format!("{below}.targets[{index}]"), message))?
+            {
+                *target = own;
+            }
+        }
+        Plan::resolve(name.into(), raw, None, options)
+            .map_err(|message| at_its_key(&below, message))
+    }
+
+    /// The full name of a target of this file: `own/shop` for `shop`; `None` if it belongs to a
+    /// catalog.
+    ///
+    /// # Errors
+    /// If it can only be a target of this file, but there is none.
+    pub fn own(&self, name: &str) -> Result<Option<String>, String> {
+        if name.contains('/') {
+            return Ok(None);
+        }
+        if self.targets.contains_key(name) {
+            return Ok(Some(format!("{LANGUAGE}/{name}")));
+        }
+        let hint = nearest(name, self.targets.keys().map(String::as_str))
+            .map(|near| format!("; did you mean `{near}`?"))
+            .unwrap_or_default();
+        Err(format!("there is no [target.{name}]{hint}"))
+    }
+}
+
+/// Fills in the name and everything else that the workload leaves out.
+fn completed(name: &str, workload: Workload) -> Workload {
+    let or = |text: String, other: &str| if text.is_empty() { other.to_string() } else { text };
+    let proofs = if workload.proofs.is_empty() {
+        vec![match workload.message {
+            Some(message) if message.broadcast => {
+                crate::workload::Proof::Broadcast { receivers: 3 }
+            }
+            Some(_) => crate::workload::Proof::Echo,
+            None => crate::workload::Proof::Answer,
+        }]
+    } else {
+        workload.proofs
+    };
+    Workload { schema: 1, id: name.into(), title: or(workload.title, name), proofs, ..workload }
+}
+
+/// Names are used in names of targets, in file names and on the command line.
+fn check_name(at: &str, name: &str) -> Result<(), Wrong> {
+    let may_stand = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+    if !name.is_empty() && name.chars().all(may_stand) {
+        return Ok(());
+    }
+    Err(Wrong::at(at, format!("`{name}` is not a valid name; use letters, digits, `-` and `_`")))
+}
+
+/// An error of a manifest in the words of a project file, where keys have other names.
+fn renamed(wrong: &Wrong, below: &str) -> Wrong {
+    let rename =
+        |text: &str| text.replace("start.ready.timeout", "ready_within").replace("start.", "");
+    let key = rename(&wrong.at).replace("install.steps", "build");
+    Wrong::at(format!("{below}.{key}"), rename(&wrong.message))
+}
+
+impl RawTarget {
+    fn checked<'a>(
+        self,
+        name: &str,
+        below: &str,
+        workloads: impl Iterator<Item = &'a String>,
+    ) -> Result<ProjectTarget, Wrong> {
+        let (how, command) = self.how(below)?;
+        self.check_effect(&how, below)?;
+        let steps = self.build.iter().enumerate();
+        let steps = steps
+            .map(|(index, step)| step.split(&format!("{below}.build[{index}]")))
+            .collect::<Result<Vec<_>, _>>()?;
+        let versions = self.versions.iter().map(|(label, words)| {
+            Ok((label.clone(), words.split(&format!("{below}.versions.{label}"))?))
+        });
+        let versions = versions.collect::<Result<_, Wrong>>()?;
+        // All its own targets serve its own workloads.
+        let mut served: Vec<String> = workloads.cloned().collect();
+        served.extend(self.serves);
+        let manifest = Manifest {
+            schema: 1,
+            name: name.into(),
+            language: LANGUAGE.into(),
+            framework: name.into(),
+            runtime: LANGUAGE.into(),
+            website: None,
+            workloads: served,
+            needs: None,
+            install: (!steps.is_empty()).then_some(Install { steps }),
+            routes: Vec::new(),
+            start: Start {
+                command,
+                env: self.env,
+                ready: Ready {
+                    path: self.ready.unwrap_or_else(|| "/".into()),
+                    timeout: self.ready_within.unwrap_or_else(|| "60s".into()),
+                },
+                stop: self.stop.unwrap_or_else(|| "SIGTERM".into()),
+                process_per_worker: false,
+                unix_socket: false,
+                protocol: self.protocol,
+            },
+            versions,
+            variants: Vec::new(),
+            deviations: Vec::new(),
+        };
+        if how == How::Command {
+            manifest.check_parts().map_err(|wrong| renamed(&wrong, below))?;
+        }
+        Ok(ProjectTarget { how, folder: self.folder.unwrap_or_else(|| ".".into()), manifest })
+    }
+
+    /// How it is started, and the command if there is one.
+    fn how(&self, below: &str) -> Result<(How, Command), Wrong> {
+        match (&self.command, &self.url, &self.image) {
+            (Some(command), None, None) => {
+                Ok((How::Command, command.split(&format!("{below}.command"))?))
+            }
+            (None, Some(url), None) => Ok((How::Url(url.clone()), Vec::new())),
+            (None, None, Some(image)) => Ok((How::Image(image.clone()), Vec::new())),
+            _ => {
+                let message = format!("[{below}] needs one of `command`, `url` and `image`");
+                Err(Wrong::at(below, message))
+            }
+        }
+    }
+
+    /// Refuses keys that have no effect on this kind of target.
+    fn check_effect(&self, how: &How, below: &str) -> Result<(), Wrong> {
+        let of_commands = [
+            ("folder", self.folder.is_some()),
+            ("build", !self.build.is_empty()),
+            ("env", !self.env.is_empty()),
+            ("versions", !self.versions.is_empty()),
+        ];
+        let of_started = [
+            ("ready", self.ready.is_some()),
+            ("ready_within", self.ready_within.is_some()),
+            ("stop", self.stop.is_some()),
+        ];
+        let (kind, useless) = match how {
+            How::Command => return Ok(()),
+            How::Image(_) => ("image", of_commands.to_vec()),
+            How::Url(_) => ("url", [&of_commands[..], &of_started].concat()),
+        };
+        match useless.into_iter().find(|(_, given)| *given) {
+            None => Ok(()),
+            Some((key, _)) => Err(Wrong::at(
+                format!("{below}.{key}"),
+                format!("`{key}` has no effect beside `{kind}`; take it out"),
+            )),
+        }
+    }
+}
+
+impl ProjectTarget {
+    /// Its name in runs.
+    #[must_use]
+    pub fn id(&self) -> TargetId {
+        TargetId {
+            language: self.manifest.language.clone(),
+            name: self.manifest.name.clone(),
+            variant: None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::profile::StopRule;
+
+    const GOOD: &str = r#"
+[target.shop]
+build = ["npm ci"]
+command = "node 'my server.js'"
+env = { NODE_ENV = "production", LISTEN = "127.0.0.1:{PORT}" }
+serves = ["hello"]
+[target.old]
+url = "http://127.0.0.1:3000"
+[workload.item]
+request = { path = "/item/{id}", vary = { id = { from = 1, to = 5 } } }
+answer = { contains = ["total"] }
+[plan.ci]
+workload = "item"
+targets = ["shop", "go/net-http"]
+rate = "500/s"
+gate = ["p99 < 50ms", "errors < 0.1%"]
+"#;
+
+    fn read(text: &str) -> Result<Project, String> {
+        let folder = std::env::temp_dir().join(format!(
+            "pippin-project-{}-{:?}",
+            std::process::id(),
+            std::thread::current().id()
+        ));
+        std::fs::create_dir_all(&folder).unwrap();
+        std::fs::write(folder.join(FILE), text).unwrap();
+        let read = Project::read(&folder).map_err(|error| error.to_string());
+        std::fs::remove_dir_all(&folder).unwrap();
+        read.map_err(|error| error.replace(&folder.display().to_string(), ""))
+    }
+
+    #[test]
+    fn a_project_has_targets_workloads_and_plans() {
+        let project = read(GOOD).unwrap();
+        let shop = &project.targets["shop"];
+        assert_eq!(shop.manifest.start.command, ["node", "my server.js"]);
+        assert_eq!(shop.manifest.workloads, ["item", "hello"]);
+        assert_eq!(shop.manifest.install.as_ref().unwrap().steps, [["npm", "ci"]]);
+        assert_eq!(project.targets["old"].how, How::Url("http://127.0.0.1:3000".into()));
+        let item = &project.workloads["item"];
+        assert_eq!((item.request.method.as_str(), item.answer.status), ("GET", 200));
+        assert_eq!((item.samples(0, 10).len(), item.proofs.len()), (5, 1));
+        let plan = project.plan("ci", &PlanOptions::default()).unwrap().unwrap();
+        let targets: Vec<String> = plan.targets.iter().map(ToString::to_string).collect();
+        assert_eq!(targets, ["own/shop", "go/net-http"]);
+        assert_eq!((plan.profile.kind(), plan.gates.len()), ("open", 2));
+        assert_eq!(plan.profile.stop, StopRule::after(10_000_000_000));
+        assert!(project.plan("other", &PlanOptions::default()).is_none());
+    }
+
+    #[test]
+    fn every_slip_names_its_line_and_the_fix() {
+        for (from, to, line, message) in [
+            ("command = \"node", "comand = \"node", 4, "did you mean `command`?"),
+            ("'my server.js'", "'my server.js", 4, "a quote is not closed"),
+            ("build = [\"npm ci\"]", "url = 'http://a'", 2, "needs one of `command`"),
+            ("url =", "stop = 'SIGINT'\nurl =", 8, "`stop` has no effect beside `url`"),
+            ("{PORT}", "{PROT}", 5, "did you mean {PORT}?"),
+            ("serves", "stop = 'KILL'\nserves", 6, "`KILL` is not one of SIGTERM"),
+            ("serves", "ready_within = '5'\nserves", 6, "ready_within: `5`"),
+            ("/item/{id}", "/item/{no}", 10, "has no `no`"),
+            ("[\"shop\",", "[\"shpo\",", 14, "no [target.shpo]; did you mean `shop`?"),
+            ("\"500/s\"", "\"fast\"", 15, "rate: `fast` is not a rate"),
+            ("\"500/s\"", "0", 15, "profile.rate"),
+            ("p99 < 50ms", "p99 ~ 50ms", 16, "gate: "),
+            ("gate", "repetitions = 0\ngate", 16, "repetitions must be at least 1"),
+            ("gate", "profile = { kind = 'closed' }\ngate", 15, "rate and [profile] exclude"),
+            ("[plan.ci]", "[plan.\"a b\"]", 12, "`a b` is not a valid name"),
+            ("workload = \"item\"\n", "", 12, "missing field `workload`"),
+        ] {
+            let error = read(&GOOD.replacen(from, to, 1)).unwrap_err();
+            assert!(error.contains(message), "{to}: {error}");
+            if message != "profile.rate" {
+                assert!(error.starts_with(&format!("/pippin.toml:{line}: ")), "{to}: {error}");
+            }
+        }
+    }
+}

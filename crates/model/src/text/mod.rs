@@ -1,0 +1,10 @@
+//! TODO
+//!
+//! | module | what it does |
+//! |---|---|
+//! | [`units`] | durations, sizes, rates and percentages: parsed from hand-written files, and formatted for people |
+//! | [`printable`] | text from elsewhere, without control characters |
+//! | [`file`] | TOML, with errors that name the file, the line and the nearest known key |
+pub mod file;
+pub mod printable;
+pub mod units;

@@ -1,0 +1,277 @@
+//! One trial: a measured window of one target in a run, with its specification and everything known
+//! about it.
+//!
+//! | module | what it does |
+//! |---|---|
+//! | [`agent`] | what one agent of a fleet did in a trial |
+//! | [`explained`] | what a profiler saw of a target |
+//! | [`outside`] | help that a target had beyond its own processes and processors |
+//! | [`slice`] | a short stretch of a trial |
+//! | [`sequence`] | stretches that followed each other, as one |
+pub mod agent;
+pub mod explained;
+pub mod outside;
+pub mod sequence;
+pub mod slice;
+
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+use crate::host::usage::{Usage, UsageSample};
+use crate::load::LoadSpec;
+use crate::plan::cpus::CpuSplit;
+use crate::plan::profile::Profile;
+use crate::result::LoadResult;
+use crate::target::TargetId;
+use crate::target::conformance::Conformance;
+use crate::text::units::{counted, format_count};
+use crate::trial::agent::AgentPart;
+use crate::trial::outside::Outside;
+use crate::trial::slice::Slice;
+use crate::verdict::{Caveat, Verdict};
+
+/// The specification of a trial, resolved from the plan.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct TrialSpec {
+    /// The target.
+    pub target: TargetId,
+    /// The workload.
+    pub workload: String,
+    /// How load is applied.
+    pub profile: Profile,
+    /// Counted from 0.
+    pub repetition: u32,
+    /// How many repetitions there are to be; where measuring may end early, at least so many.
+    pub repetitions: u32,
+    /// The point of a sweep or of a capacity search; `None` for the other kinds.
+    pub step: Option<Step>,
+    /// The processors of each role.
+    pub cpus: CpuSplit,
+    /// `WORKERS` of the target.
+    pub workers: u32,
+    /// The seed of the load.
+    pub seed: u64,
+}
+
+/// A point of a sweep or of a capacity search.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "of", rename_all = "snake_case")]
+pub enum Step {
+    /// A number of connections.
+    Connections {
+        /// How many.
+        count: u32,
+    },
+    /// An offered rate.
+    Rate {
+        /// Requests per second.
+        per_s: f64,
+    },
+}
+
+impl Step {
+    /// `64 connections`, `5,000 requests/s`.
+    #[must_use]
+    pub fn in_words(self) -> String {
+        match self {
+            Self::Connections { count } => counted(count.into(), "connection"),
+            Self::Rate { per_s } => format!("{} requests/s", format_count(per_s)),
+        }
+    }
+}
+
+/// Everything known about one trial.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct TrialRecord {
+    /// The specification.
+    pub spec: TrialSpec,
+    /// Nanoseconds since 1970 when the target was started.
+    pub started_unix_ns: u64,
+    /// The generator's task, with everything resolved: requests, timeouts, threads. `None` if the
+    /// trial failed before, and in older records.
+    #[serde(default)]
+    pub load_spec: Option<LoadSpec>,
+    /// The generator's measurement; `None` if the trial failed before.
+    pub load: Option<LoadResult>,
+    /// The slices of the trial, in the order of their rounds; empty if it was measured in one
+    /// stretch. `load` and `usage` sum up the used ones.
+    #[serde(default)]
+    pub slices: Vec<Slice>,
+    /// The time of single requests before the load. `None` if none were made: in loads of a URL,
+    /// whose server must get no unrequested requests, and in older records.
+    #[serde(default)]
+    pub single: Option<Single>,
+    /// The targets beside it; `None` if it was measured in one stretch.
+    #[serde(default)]
+    pub company: Option<Company>,
+    /// The agents that applied the load together; empty if this process did.
+    #[serde(default)]
+    pub agents: Vec<AgentPart>,
+    /// The kernel's figures over the measured part.
+    pub usage: Option<Usage>,
+    /// The samples behind `usage`, about one a second.
+    pub samples: Vec<UsageSample>,
+    /// Time from start to the first answer, nanoseconds.
+    pub start_up_ns: Option<u64>,
+    /// The proofs, before, during and after the load.
+    pub proofs: Vec<ProofOutcome>,
+    /// The answers at the edges of HTTP/1.1. Each target is asked once in a run, after the load;
+    /// otherwise this is empty.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub conformance: Vec<Conformance>,
+    /// Processes outside of the target that took part in its work.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub outside: Vec<Outside>,
+    /// Why there is no result.
+    pub failure: Option<Failure>,
+    /// Figures of the services over the whole load, including warm-up and ramps:
+    /// `"upstream_calls"`, `"upstream_peak_waiting"`; and `"upstream_numbers"`: how many answers
+    /// had one of the upstream's numbers. A name is absent if the workload has no such service, or
+    /// if the service did not report it.
+    pub services: BTreeMap<String, f64>,
+    /// The caveats found at the end of the trial.
+    pub caveats: Vec<Caveat>,
+    /// The verdict that follows from the caveats.
+    pub verdict: Verdict,
+}
+
+impl TrialRecord {
+    /// A trial about which nothing is known yet. It has no result.
+    #[must_use]
+    pub const fn begun(spec: TrialSpec, started_unix_ns: u64) -> Self {
+        Self {
+            spec,
+            started_unix_ns,
+            load_spec: None,
+            load: None,
+            slices: Vec::new(),
+            single: None,
+            company: None,
+            agents: Vec::new(),
+            usage: None,
+            samples: Vec::new(),
+            start_up_ns: None,
+            proofs: Vec::new(),
+            conformance: Vec::new(),
+            outside: Vec::new(),
+            failure: None,
+            services: BTreeMap::new(),
+            caveats: Vec::new(),
+            verdict: Verdict::Invalid,
+        }
+    }
+}
+
+/// Single requests to a target that had nothing else to do: how long a request takes without a
+/// queue.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Single {
+    /// The number of requests.
+    pub requests: u64,
+    /// The median of their service times, nanoseconds.
+    pub median_ns: u64,
+}
+
+/// The other targets that were up while a target was measured in slices.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Company {
+    /// The number of targets that were up at the same time, including itself.
+    pub targets: u32,
+    /// The number of planned rounds.
+    pub rounds: u32,
+    /// The processors that it kept busy while others were measured: 0.005 is half a percent of one.
+    /// `None` if no other was measured, or if it is unknown.
+    pub idle_cores: Option<f64>,
+    /// Why it was not measured in turn with the others; `None` if it was.
+    pub apart: Option<String>,
+}
+
+/// The outcome of one proof.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ProofOutcome {
+    /// The workload.
+    pub workload: String,
+    /// The proof: `"not-found"`.
+    pub proof: String,
+    /// Before, during or after the load.
+    pub when: ProofTime,
+    /// `None` if it holds, otherwise the expected and the actual answer.
+    pub failure: Option<String>,
+    /// A remark about something that is allowed but worth knowing.
+    #[serde(default)]
+    pub remark: Option<String>,
+}
+
+/// Before, during or after the load.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ProofTime {
+    /// Before the load.
+    Before,
+    /// During the load, judged by its own answers.
+    During,
+    /// After it.
+    After,
+}
+
+impl ProofTime {
+    /// In words, for use after the name of a proof.
+    #[must_use]
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::Before => "before the load",
+            Self::During => "under the load",
+            Self::After => "after the load",
+        }
+    }
+}
+
+/// Why a target has no result.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Failure {
+    /// The stage at which it failed.
+    pub stage: Stage,
+    /// What happened, and the fix if it is known.
+    pub message: String,
+    /// The last lines of the log of the target or of the failed step.
+    pub log_tail: Vec<String>,
+}
+
+/// A stage in the life of a target.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Stage {
+    /// It cannot be installed here: it is unavailable.
+    Install,
+    /// A limit of this machine stops it before its start.
+    Limits,
+    /// A service it needs did not start.
+    Services,
+    /// It did not start, or exited.
+    Start,
+    /// It did not answer in time.
+    Ready,
+    /// An answer was wrong.
+    Proof,
+    /// The load could not be applied.
+    Load,
+    /// It did not stop, or left something behind.
+    Stop,
+}
+
+impl Stage {
+    /// The name in JSON and tables.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Install => "install",
+            Self::Limits => "limits",
+            Self::Services => "services",
+            Self::Start => "start",
+            Self::Ready => "ready",
+            Self::Proof => "proof",
+            Self::Load => "load",
+            Self::Stop => "stop",
+        }
+    }
+}

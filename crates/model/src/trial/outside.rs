@@ -1,0 +1,69 @@
+//! Help that a target had beyond its own processes and processors.
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// A process outside of a target that took part in its work.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "what", rename_all = "snake_case")]
+pub enum Outside {
+    /// It listens on the target's port.
+    Socket {
+        /// Its pid.
+        pid: i32,
+        /// Its name (`/proc/PID/comm`).
+        name: String,
+    },
+    /// It worked while the target was loaded, and rested otherwise.
+    Helper {
+        /// Its pid.
+        pid: i32,
+        /// Its name (`/proc/PID/comm`).
+        name: String,
+        /// Processors that it kept busy while the target was loaded.
+        loaded_cores: f64,
+        /// Processors that it kept busy while the target got no requests.
+        idle_cores: f64,
+        /// The number of parts of the loads that were checked. It worked in each of them.
+        loads: u32,
+    },
+}
+
+/// Threads of a target that may run on processors that the target was not given.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Stray {
+    /// The process.
+    pub pid: i32,
+    /// Its name (`/proc/PID/comm`).
+    pub name: String,
+    /// How many of its threads.
+    pub threads: u32,
+    /// The processors that they may use although the target was not given them, in the kernel's
+    /// format: `"1-3"`.
+    pub cpus: String,
+}
+
+/// Merges the strays of several checks: for each process, the one with the most threads.
+#[must_use]
+pub fn of_each_once<'a>(looks: impl IntoIterator<Item = &'a Stray>) -> Vec<Stray> {
+    let mut most: BTreeMap<i32, &Stray> = BTreeMap::new();
+    for stray in looks {
+        let known = most.entry(stray.pid).or_insert(stray);
+        if stray.threads > known.threads {
+            *known = stray;
+        }
+    }
+    most.into_values().cloned().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_each_process_the_look_with_most_threads_stays() {
+        let stray = |pid, threads| Stray { pid, name: "x".into(), threads, cpus: "1".into() };
+        let looks = [stray(7, 1), stray(9, 2), stray(7, 3), stray(7, 2)];
+        assert_eq!(of_each_once(&looks), [stray(7, 3), stray(9, 2)]);
+        assert!(of_each_once(&[]).is_empty());
+    }
+}

@@ -1,0 +1,244 @@
+//! `workloads/*.toml`: what a target must serve, and how that is proved.
+//!
+//! | module | what it holds |
+//! |---|---|
+//! | `vary` | values that vary from request to request |
+//! | `answer` | the right answer |
+//! | `proof` | the proofs |
+//! | `sample` | concrete requests with their answers |
+//! | `check` | which workloads are refused, and why |
+//! | [`draw`] | values that are drawn from a seed |
+mod answer;
+mod check;
+pub mod draw;
+mod proof;
+mod sample;
+mod vary;
+
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use crate::load::websocket::Messages;
+use crate::load::{Request as LoadRequest, Scenario};
+use crate::scenario::file::{Written, WrittenData, WrittenStep};
+use crate::scenario::text::Text;
+use crate::text::file::{FileError, Wrong, read_with_text};
+
+pub use answer::{Answer, ByteRange, Source};
+pub(crate) use check::check_headers;
+pub use proof::Proof;
+pub use sample::{MOST_SAMPLES, Sample, percent_encode, percent_encode_all};
+pub use vary::Vary;
+
+/// A service that a workload needs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Service {
+    /// PostgreSQL with the table `users`.
+    Postgres,
+    /// The slow upstream.
+    Upstream,
+}
+
+/// What a target must serve.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Workload {
+    /// Version of the file format: 1. A project file leaves out this and the next three keys.
+    #[serde(default)]
+    pub schema: u32,
+    /// The name; equals the file's.
+    #[serde(default)]
+    pub id: String,
+    /// A short name for people.
+    #[serde(default)]
+    pub title: String,
+    /// What it measures, in a sentence.
+    #[serde(default)]
+    pub summary: String,
+    /// The services that it needs.
+    #[serde(default)]
+    pub services: Vec<Service>,
+    /// The request.
+    #[serde(default)]
+    pub request: Request,
+    /// WebSocket: the message that is sent once the socket is open. The answer is the echo or, for
+    /// a broadcast, its copy on every connection.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub message: Option<Message>,
+    /// What a user does, step by step, in place of `request` (docs/scenarios.md).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub steps: Vec<WrittenStep>,
+    /// The values that a user has before its first step.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub data: BTreeMap<String, WrittenData>,
+    /// Whether each user keeps cookies.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub cookies: bool,
+    /// The steps in the form of a load; `None` if there are none, and in records.
+    #[serde(skip)]
+    pub walk: Option<Arc<Steps>>,
+    /// The right answer.
+    #[serde(default)]
+    pub answer: Answer,
+    /// How it is proved, before and after each load.
+    #[serde(default, rename = "proof")]
+    pub proofs: Vec<Proof>,
+}
+
+/// The messages of a workload over WebSocket.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Message {
+    /// The size of each in bytes.
+    pub bytes: u32,
+    /// Binary messages; otherwise text.
+    #[serde(default)]
+    pub binary: bool,
+    /// Whether one connection sends and each message must reach all of them.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub broadcast: bool,
+}
+
+impl Message {
+    /// The maximum size of a message in bytes.
+    pub const MOST_BYTES: u32 = 16 << 20;
+
+    /// The form of a load. Each message has its own number.
+    #[must_use]
+    pub const fn messages(self) -> Messages {
+        Messages { binary: self.binary, numbered: true, broadcast: self.broadcast }
+    }
+}
+
+/// The steps of a workload in the form of a load.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Steps {
+    /// The request of each step, without a host.
+    pub requests: Vec<LoadRequest>,
+    /// The scenario of these steps.
+    pub scenario: Scenario,
+}
+
+/// A request of a workload.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Request {
+    /// The method.
+    #[serde(default = "get")]
+    pub method: String,
+    /// The path; `{name}` is replaced by a value that varies.
+    pub path: String,
+    /// Further headers. `{name}` is replaced by a value that varies.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub headers: BTreeMap<String, String>,
+    /// The body. `{name}` is replaced by a value that varies.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub body: Option<String>,
+    /// The values that vary from request to request.
+    #[serde(default)]
+    pub vary: BTreeMap<String, Vary>,
+}
+
+fn get() -> String {
+    "GET".into()
+}
+
+impl Request {
+    /// Whether a percent-encoded text varies in the path.
+    #[must_use]
+    pub fn varies_by_name(&self) -> bool {
+        self.vary.values().any(|vary| !matches!(vary, Vary::Range { .. }))
+    }
+}
+
+impl Workload {
+    /// Reads and checks one workload file.
+    ///
+    /// # Errors
+    /// If the file cannot be used. The message names the place and the fix.
+    pub fn read(path: &Path) -> Result<Self, FileError> {
+        let (workload, text): (Self, String) = read_with_text(path)?;
+        let folder = path.parent().unwrap_or(Path::new(""));
+        let workload = workload.with_steps(folder).map_err(|wrong| wrong.of(path, &text))?;
+        workload.check().map_err(|wrong| wrong.of(path, &text))?;
+        let stem = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
+        if stem != workload.id {
+            let message = format!("id `{}` must equal the file's name `{stem}`", workload.id);
+            return Err(Wrong::at("id", message).of(path, &text));
+        }
+        Ok(workload)
+    }
+
+    /// Adds the steps in the form of a load, if there are any. Their files are relative to
+    /// `folder`. The request is then the first step.
+    pub(crate) fn with_steps(self, folder: &Path) -> Result<Self, Wrong> {
+        let Self { steps, data, cookies, .. } = &self;
+        if steps.is_empty() {
+            return match (data.keys().next(), cookies) {
+                (Some(name), _) => {
+                    Err(Wrong::at(format!("data.{name}"), "only steps have data; give steps"))
+                }
+                (None, true) => Err(Wrong::at("cookies", "only steps have cookies; give steps")),
+                (None, false) if self.request == Request::default() => {
+                    Err(Wrong::at("", "a workload needs [request] or steps"))
+                }
+                (None, false) => Ok(self),
+            };
+        }
+        let written = Written { cookies: *cookies, data: data.clone(), steps: steps.clone() };
+        let (requests, scenario) = written.resolve(folder)?;
+        if self.request != Request::default() {
+            return Err(Wrong::at("request", "a workload has [request] or steps; keep one"));
+        }
+        if self.message.is_some() {
+            return Err(Wrong::at("message", "a workload has [message] or steps; keep one"));
+        }
+        if self.answer != Answer::default() {
+            return Err(Wrong::at("answer", "each step has its own `expect`: leave [answer] out"));
+        }
+        if let Some(nth) = self.proofs.iter().position(|proof| *proof != Proof::Answer) {
+            return Err(Wrong::at(
+                format!("proof[{nth}]"),
+                "steps are proved by a walk through all of them: keep `answer`",
+            ));
+        }
+        let request = Request {
+            method: requests[0].method.clone(),
+            path: Text::parse(&requests[0].target).example(),
+            ..Request::default()
+        };
+        Ok(Self { request, walk: Some(Arc::new(Steps { requests, scenario })), ..self })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_shipped_workload_reads() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../workloads");
+        let mut ids: Vec<String> = std::fs::read_dir(folder)
+            .unwrap()
+            .map(|entry| Workload::read(&entry.unwrap().path()).unwrap().id)
+            .collect();
+        ids.sort();
+        assert_eq!(
+            ids,
+            [
+                "device",
+                "hello",
+                "hola",
+                "page",
+                "proxy",
+                "users",
+                "ws-broadcast",
+                "ws-echo",
+                "ws-echo-64k"
+            ]
+        );
+    }
+}

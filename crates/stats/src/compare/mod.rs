@@ -1,0 +1,517 @@
+//! Compares two sets of trials, target by target, and finds what forbids the comparison.
+//!
+//! | module | what it does |
+//! |---|---|
+//! | [`unfinished`] | which of two runs was cut short |
+pub mod unfinished;
+
+use pippin_model::host::usage::Role;
+use pippin_model::request::requests::Whole;
+use pippin_model::run::RunHeader;
+use pippin_model::run::comparable;
+use pippin_model::target::TargetId;
+use pippin_model::trial::{Step, TrialRecord};
+use pippin_model::verdict::Verdict;
+use pippin_model::verdict::gate::{Figure, Point, Span};
+use rand::Rng;
+use serde::{Deserialize, Serialize};
+
+use crate::bottleneck::cost::cpu_seconds_per_million;
+use crate::interval::bootstrap::Sample;
+use crate::judge::repetitions;
+use crate::rounds::paired::{self, Pairs};
+use crate::series::quantile::median;
+use crate::interval::ratio::{Ratio, ratio};
+use crate::summary::{goodput, with_chance};
+
+/// What is compared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Metric {
+    /// Complete and right answers per second.
+    Goodput,
+    /// Median response time, nanoseconds.
+    P50,
+    /// 99th percentile of the response time, nanoseconds.
+    P99,
+    /// CPU-seconds of the target per million answers.
+    Cpu,
+    /// The target's highest resident set, bytes.
+    Memory,
+}
+
+impl Metric {
+    /// All metrics, in the order of tables.
+    pub const ALL: [Self; 5] = [Self::Goodput, Self::P50, Self::P99, Self::Cpu, Self::Memory];
+
+    /// The name in tables, JSON and `--fail-if`.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Goodput => "goodput",
+            Self::P50 => "p50",
+            Self::P99 => "p99",
+            Self::Cpu => "cpu",
+            Self::Memory => "memory",
+        }
+    }
+
+    /// The metric that is this figure of a gate, if there is one.
+    pub(crate) fn of_figure(figure: Figure) -> Option<Self> {
+        match figure {
+            Figure::Goodput => Some(Self::Goodput),
+            Figure::Span(Span::ResponseTime, Point::Quantile(0.5)) => Some(Self::P50),
+            Figure::Span(Span::ResponseTime, Point::Quantile(0.99)) => Some(Self::P99),
+            Figure::Cpu => Some(Self::Cpu),
+            Figure::Memory => Some(Self::Memory),
+            _ => None,
+        }
+    }
+
+    /// Whether a higher value is better.
+    #[must_use]
+    pub const fn more_is_better(self) -> bool {
+        matches!(self, Self::Goodput)
+    }
+
+    /// A figure of slices ([`crate::rounds`]) in the unit of this metric: processor time is in
+    /// nanoseconds per answer there.
+    pub(crate) const fn in_its_unit(self, of_slices: f64) -> f64 {
+        match self {
+            Self::Cpu => of_slices / 1e3,
+            _ => of_slices,
+        }
+    }
+
+    /// The figure of one trial as a whole.
+    pub(crate) fn of(self, record: &TrialRecord) -> Option<Sample> {
+        let load = record.load.as_ref()?;
+        let response = |q: f64| {
+            load.measured.spans.response_time.quantile_ns(q).map(|ns| Sample::alone(ns as f64))
+        };
+        match self {
+            Self::Goodput => goodput(load).map(|sample| with_chance(record, sample)),
+            Self::P50 => response(0.5),
+            Self::P99 => response(0.99),
+            Self::Cpu => cpu_seconds_per_million(load, record.usage.as_ref()?, Role::Target)
+                .map(Sample::alone),
+            Self::Memory => record
+                .usage
+                .as_ref()?
+                .roles
+                .get(&Role::Target)?
+                .rss_max_bytes
+                .map(|bytes| Sample::alone(bytes as f64)),
+        }
+    }
+}
+
+/// How one metric changed from A to B.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Change {
+    /// Which metric.
+    pub metric: Metric,
+    /// A's level: within rounds the geometric mean over the rounds that both sides have, otherwise
+    /// the median over trials.
+    pub a: Option<f64>,
+    /// B's level, likewise.
+    pub b: Option<f64>,
+    /// B over A with its interval; `None` if the variation of a side is unknown. Its value is `b`
+    /// divided by `a`.
+    pub ratio: Option<Ratio>,
+    /// Whether levels and ratio were taken within the rounds of one run.
+    pub is_paired: bool,
+}
+
+/// Where the trials of the two sides come from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Origin {
+    /// From one run: targets that were measured in turn are compared within their rounds
+    /// ([`crate::rounds::paired`]).
+    OneRun,
+    /// From two runs, which share no rounds.
+    TwoRuns,
+}
+
+/// If the interval of the ratio covers 1 and lies within this fraction of 1, little or nothing
+/// changed. A wider interval shows nothing.
+const NO_CHANGE: f64 = 0.05;
+
+/// The conclusion about a change.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Judgement {
+    /// A figure or its interval is not known.
+    Unknown,
+    /// Certainly better.
+    Better,
+    /// Certainly worse.
+    Worse,
+    /// Any change is smaller than 5 %.
+    Unchanged,
+    /// The interval is too wide: there may be a change, or none.
+    Inconclusive,
+}
+
+impl Judgement {
+    /// The conclusion in words, for a table.
+    #[must_use]
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::Unknown => "unknown",
+            Self::Better => "better",
+            Self::Worse => "worse",
+            Self::Unchanged => "no change beyond 5 %",
+            Self::Inconclusive => "inconclusive",
+        }
+    }
+}
+
+impl Change {
+    /// `B / A - 1`; `None` if a side is unknown.
+    #[must_use]
+    pub fn relative(&self) -> Option<f64> {
+        let (a, b) = (self.a?, self.b?);
+        (a > 0.0).then(|| b / a - 1.0)
+    }
+
+    /// The 95 % interval of [`Self::relative`], in the same unit: -0.12 to -0.08.
+    #[must_use]
+    pub fn relative_interval(&self) -> Option<(f64, f64)> {
+        self.ratio.map(|ratio| (ratio.interval.low - 1.0, ratio.interval.high - 1.0))
+    }
+
+    /// The conclusion about the change.
+    #[must_use]
+    pub fn judgement(&self) -> Judgement {
+        let (Some(relative), Some(ratio)) = (self.relative(), self.ratio) else {
+            return Judgement::Unknown;
+        };
+        let interval = ratio.interval;
+        if ratio.is_significant() {
+            let is_better = (relative > 0.0) == self.metric.more_is_better();
+            if is_better { Judgement::Better } else { Judgement::Worse }
+        } else if interval.low > 1.0 - NO_CHANGE && interval.high < 1.0 + NO_CHANGE {
+            Judgement::Unchanged
+        } else {
+            Judgement::Inconclusive
+        }
+    }
+
+    /// Whether the interval excludes "no change"; `None` if there is no interval.
+    #[must_use]
+    pub fn is_significant(&self) -> Option<bool> {
+        self.ratio.map(|ratio| ratio.is_significant())
+    }
+}
+
+impl Origin {
+    /// Whether these are the headers of the same run.
+    #[must_use]
+    pub fn of(a: &RunHeader, b: &RunHeader) -> Self {
+        if a.id == b.id { Self::OneRun } else { Self::TwoRuns }
+    }
+}
+
+/// How one target at one step changed.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct TargetChange {
+    /// The target in A.
+    pub a: TargetId,
+    /// The target in B: the same, unless each side has only one target.
+    pub b: TargetId,
+    /// The point of a sweep or of a capacity search.
+    pub step: Option<Step>,
+    /// The worst verdict of A's trials.
+    pub a_verdict: Verdict,
+    /// The worst verdict of B's trials.
+    pub b_verdict: Verdict,
+    /// Every metric, in the order of [`Metric::ALL`].
+    pub changes: Vec<Change>,
+}
+
+/// A whole comparison.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Comparison {
+    /// Targets on both sides.
+    pub targets: Vec<TargetChange>,
+    /// Targets that only A has.
+    pub only_a: Vec<TargetId>,
+    /// Targets that only B has.
+    pub only_b: Vec<TargetId>,
+}
+
+/// Compares B's trials with A's: targets of the same name at the same step; if each side has
+/// exactly one target, these two, whatever their names. [`differences`] says whether that makes
+/// sense.
+pub fn compare<R: Rng + ?Sized>(
+    a: &[TrialRecord],
+    b: &[TrialRecord],
+    origin: Origin,
+    rng: &mut R,
+) -> Comparison {
+    let (a_names, b_names) = (names(a), names(b));
+    let is_pair = a_names.len() == 1 && b_names.len() == 1;
+    let (a_groups, b_groups) = (repetitions(a), repetitions(b));
+    let mut targets = Vec::new();
+    for (a_target, step, a_trials) in &a_groups {
+        let matching = b_groups
+            .iter()
+            .find(|(b_target, b_step, _)| step == b_step && (is_pair || a_target == b_target));
+        if let Some((b_target, _, b_trials)) = matching {
+            targets.push(TargetChange {
+                a: (*a_target).clone(),
+                b: (*b_target).clone(),
+                step: *step,
+                a_verdict: verdict(a_trials),
+                b_verdict: verdict(b_trials),
+                changes: Metric::ALL
+                    .map(|metric| change(metric, a_trials, b_trials, origin, rng))
+                    .into(),
+            });
+        }
+    }
+    let missing = |of: &[TargetId], side: fn(&TargetChange) -> &TargetId| {
+        of.iter()
+            .filter(|name| !targets.iter().any(|change| side(change) == *name))
+            .cloned()
+            .collect()
+    };
+    Comparison {
+        only_a: missing(&a_names, |change| &change.a),
+        only_b: missing(&b_names, |change| &change.b),
+        targets,
+    }
+}
+
+fn names(records: &[TrialRecord]) -> Vec<TargetId> {
+    let mut names: Vec<TargetId> =
+        records.iter().map(|record| record.spec.target.clone()).collect();
+    names.sort();
+    names.dedup();
+    names
+}
+
+fn verdict(trials: &[&TrialRecord]) -> Verdict {
+    trials.iter().map(|record| record.verdict).max().unwrap_or(Verdict::Invalid)
+}
+
+/// How a metric changed from `a` to `b`, each the trials of one target at one step.
+pub(crate) fn change<R: Rng + ?Sized>(
+    metric: Metric,
+    a: &[&TrialRecord],
+    b: &[&TrialRecord],
+    origin: Origin,
+    rng: &mut R,
+) -> Change {
+    if let Some(paired) = within_rounds(metric, a, b, origin) {
+        return paired;
+    }
+    let of = |trials: &[&TrialRecord]| {
+        trials.iter().filter_map(|record| metric.of(record)).collect::<Vec<Sample>>()
+    };
+    let centre =
+        |samples: &[Sample]| median(&samples.iter().map(|sample| sample.value).collect::<Vec<_>>());
+    let (a, b) = (of(a), of(b));
+    Change {
+        metric,
+        a: centre(&a),
+        b: centre(&b),
+        ratio: ratio(&b, &a, rng),
+        is_paired: false,
+    }
+}
+
+/// The change within the rounds that both sides have; `None` if they share none, or the scatter of
+/// their ratio is unknown.
+fn within_rounds(
+    metric: Metric,
+    a: &[&TrialRecord],
+    b: &[&TrialRecord],
+    origin: Origin,
+) -> Option<Change> {
+    if origin == Origin::TwoRuns {
+        return None;
+    }
+    let ratio = Pairs::of(&[a, b], metric).ratio(1, 0)?;
+    let (a, b) = paired::levels(a, b, metric)?;
+    Some(Change { metric, a: Some(a), b: Some(b), ratio: Some(ratio), is_paired: true })
+}
+
+/// A difference between the two sides.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Difference {
+    /// What: `"profile"`, `"processor"`, `"go/net-http: digest"`.
+    pub what: String,
+    /// On side A.
+    pub a: String,
+    /// On side B.
+    pub b: String,
+    /// Whether it forbids the comparison unless the user insists.
+    pub refuses: bool,
+}
+
+/// What differs between two runs. A different profile, workload, number of workers or machine
+/// forbids the comparison. A different kernel, host name, or version of Pippin or of a target is
+/// only reported, because it may be what the user compares.
+#[must_use]
+pub fn differences(a: &RunHeader, b: &RunHeader) -> Vec<Difference> {
+    let mut found = Vec::new();
+    let mut compare = |what: &str, refuses: bool, a: String, b: String| {
+        if a != b {
+            found.push(Difference { what: what.into(), a, b, refuses });
+        }
+    };
+    for (a, b) in comparable::facts(a).into_iter().zip(comparable::facts(b)) {
+        compare(a.what, a.refuses, a.value, b.value);
+    }
+    // Older runs do not have this.
+    if let (Some(a), Some(b)) = (&a.requests, &b.requests) {
+        let known = |whole: &Whole| format!("{} of digest {}", whole.count, whole.digest);
+        compare("requests", true, known(a), known(b));
+    }
+    for (name, before) in &a.targets {
+        let Some(after) = b.targets.get(name) else { continue };
+        compare(
+            &format!("{name}: digest"),
+            false,
+            text(before.digest.clone()),
+            text(after.digest.clone()),
+        );
+        compare(
+            &format!("{name}: versions"),
+            false,
+            format!("{:?}", before.versions),
+            format!("{:?}", after.versions),
+        );
+    }
+    found
+}
+
+fn text<T: ToString>(value: Option<T>) -> String {
+    value.map_or_else(|| "unknown".into(), |value| value.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::interval::Interval;
+    use crate::interval::bootstrap::Basis;
+    use crate::simulated::test_noise::Noise;
+    use pippin_model::example::ExampleTrial;
+    use pippin_model::example::run::{closed, header};
+    use pippin_model::example::slices::Rounds;
+
+    fn trials(target: &str, completed: [u64; 5]) -> Vec<TrialRecord> {
+        completed
+            .iter()
+            .map(|n| ExampleTrial::hello().target(target).completed(*n).build())
+            .collect()
+    }
+
+    fn around(n: u64) -> [u64; 5] {
+        [n, n + n / 1_000, n - n / 1_000, n + n / 2_000, n - n / 2_000]
+    }
+
+    #[test]
+    fn a_loss_of_ten_percent_is_significant_and_none_is_not() {
+        let (a, same, slower) = (
+            trials("a/a", around(300_000)),
+            trials("a/a", around(300_030)),
+            trials("a/a", around(270_000)),
+        );
+        let mut noise = Noise::new(1);
+        let found = compare(&a, &slower, Origin::TwoRuns, &mut noise.0);
+        let goodput = found.targets[0].changes[0];
+        assert!((goodput.relative().unwrap() + 0.1).abs() < 1e-9);
+        assert_eq!(goodput.is_significant(), Some(true));
+        let p50 = found.targets[0].changes[1];
+        assert!(p50.relative().unwrap() > 0.1, "by Little's law the times grow: {p50:?}");
+        let unchanged = compare(&a, &same, Origin::TwoRuns, &mut noise.0);
+        assert_eq!(unchanged.targets[0].changes[0].is_significant(), Some(false));
+    }
+
+    #[test]
+    fn targets_of_one_run_are_compared_within_its_rounds() {
+        // The host varies between half and full speed from round to round, which hides 10 %.
+        let rounds = Rounds { host: 0.3, slice: 0.01, start: 0.0, ..Rounds::default() };
+        let (a, b) = (rounds.trials("a/a", 10_000.0, 20.0), rounds.trials("b/b", 9_000.0, 20.0));
+        let of = |origin| compare(&a, &b, origin, &mut Noise::new(4).0).targets[0].changes[0];
+        let paired = of(Origin::OneRun);
+        assert!(paired.is_paired && paired.judgement() == Judgement::Worse, "{paired:?}");
+        assert!((paired.relative().unwrap() + 0.1).abs() < 0.02, "{paired:?}");
+        // Each metric's levels give its ratio, in the unit of the trials' own figures.
+        for change in &compare(&a, &b, Origin::OneRun, &mut Noise::new(4).0).targets[0].changes {
+            let Some(ratio) = change.ratio.filter(|_| change.is_paired) else { continue };
+            let (level, other) = (change.a.unwrap(), change.b.unwrap());
+            assert!((other / level / ratio.value - 1.0).abs() < 1e-9, "{change:?}");
+            let own = change.metric.of(&a[0]).unwrap().value;
+            assert!((0.5..2.0).contains(&(level / own)), "{change:?} beside {own}");
+        }
+        let apart = of(Origin::TwoRuns);
+        assert!(!apart.is_paired && apart.ratio != paired.ratio, "{apart:?}");
+        // Trials without slices have no rounds.
+        let (a, b) = (trials("a/a", around(1_000)), trials("b/b", around(900)));
+        let found = compare(&a, &b, Origin::OneRun, &mut Noise::new(5).0);
+        assert!(!found.targets[0].changes[0].is_paired);
+        assert!(found.targets[0].changes[0].ratio.is_some());
+    }
+
+    #[test]
+    fn targets_are_matched_by_name_and_two_alone_with_each_other() {
+        let mut a = trials("a/a", around(1_000));
+        a.extend(trials("b/b", around(1_000)));
+        let mut b = trials("b/b", around(1_000));
+        b.extend(trials("c/c", around(1_000)));
+        let found = compare(&a, &b, Origin::TwoRuns, &mut Noise::new(2).0);
+        let show = |names: &[TargetId]| names.iter().map(ToString::to_string).collect::<Vec<_>>();
+        assert_eq!(
+            (found.targets.len(), show(&found.only_a), show(&found.only_b)),
+            (1, vec!["a/a".into()], vec!["c/c".into()])
+        );
+        let pair = compare(
+            &trials("a/a", around(1_000)),
+            &trials("c/c", around(1_000)),
+            Origin::TwoRuns,
+            &mut Noise::new(3).0,
+        );
+        assert_eq!((pair.targets.len(), pair.only_a.len(), pair.only_b.len()), (1, 0, 0));
+    }
+
+    #[test]
+    fn apples_and_peaches_are_refused_and_a_new_kernel_is_told() {
+        let a = header("hello", "Hello", closed(), &["go/net-http"]);
+        assert!(differences(&a, &a).is_empty());
+        let mut b = a.clone();
+        b.host.kernel = Some("6.9".into());
+        assert!(
+            differences(&a, &b)
+                .iter()
+                .all(|difference| difference.what == "kernel" && !difference.refuses)
+        );
+        b.host.cpus = 64;
+        b.plan.profile = ExampleTrial::open(5.0).build().spec.profile;
+        b.workload.id = "page".into();
+        let refused: Vec<String> = differences(&a, &b)
+            .into_iter()
+            .filter(|difference| difference.refuses)
+            .map(|difference| difference.what)
+            .collect();
+        assert_eq!(refused, ["workload", "profile", "number of processors"]);
+    }
+
+    #[test]
+    fn a_wide_interval_is_inconclusive_and_a_narrow_one_shows_that_nothing_changed() {
+        let change = |metric, low, value, high| {
+            let interval = Interval { low, high, basis: Basis::Trials };
+            let ratio = Some(Ratio { value, interval });
+            Change { metric, a: Some(1.0), b: Some(value), ratio, is_paired: false }.judgement()
+        };
+        assert_eq!(change(Metric::Goodput, 0.34, 1.1, 3.53), Judgement::Inconclusive);
+        assert_eq!(change(Metric::Goodput, 0.97, 1.01, 1.04), Judgement::Unchanged);
+        assert_eq!(change(Metric::Goodput, 1.01, 1.1, 1.2), Judgement::Better);
+        assert_eq!(change(Metric::P99, 1.01, 1.1, 1.2), Judgement::Worse);
+        let unknown =
+            Change { metric: Metric::Cpu, a: Some(1.0), b: None, ratio: None, is_paired: false };
+        assert_eq!(unknown.judgement(), Judgement::Unknown);
+    }
+}

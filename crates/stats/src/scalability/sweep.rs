@@ -1,0 +1,197 @@
+//! A sweep of one target as a whole: its points, the fitted law, the knee, the prediction of each
+//! point, the inferred concurrency.
+use pippin_model::result::Measured;
+use pippin_model::target::TargetId;
+use pippin_model::trial::{Step, TrialRecord};
+use serde::{Deserialize, Serialize};
+
+use crate::bottleneck::bound::{cpu_bound, is_waiting};
+use crate::bottleneck::concurrency::{Load, inferred_from_sweep};
+use crate::judge::{Context, Evidence, repetitions};
+use crate::scalability::knee::knee;
+use crate::scalability::predict::{Foretold, foretell};
+use crate::scalability::usl::{Point, Usl, fit};
+use crate::series::quantile::median;
+
+/// The result of a sweep for one target.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Sweep {
+    /// The target.
+    pub target: TargetId,
+    /// Median throughput by number of connections, ascending.
+    pub points: Vec<Point>,
+    /// The fitted law; `None` with fewer than three points.
+    pub usl: Option<Usl>,
+    /// The point beyond which more connections bring little; `None` while throughput still rises at
+    /// the last point.
+    pub knee: Option<Point>,
+    /// Each point with the prediction from the points before it.
+    pub foretold: Vec<Foretold>,
+    /// How many requests are served at a time, if throughput is flat while the queue grows.
+    pub served_at_a_time: Option<f64>,
+}
+
+/// Whether throughput still rises by at least a tenth at the last of the points, which are in
+/// ascending order. More connections than were measured would then bring more.
+#[must_use]
+pub fn rises_at_its_end(points: &[Point]) -> bool {
+    let best_before = |points: &[Point]| points.iter().map(|point| point.x).fold(0.0, f64::max);
+    points
+        .split_last()
+        .is_some_and(|(last, before)| !before.is_empty() && last.x >= RISES * best_before(before))
+}
+
+/// The last point must have this many times the throughput of every other point.
+const RISES: f64 = 1.1;
+
+/// The sweep of every target that was measured at two or more numbers of connections, in the order
+/// in which they first occur.
+#[must_use]
+pub fn sweeps(records: &[TrialRecord]) -> Vec<Sweep> {
+    let mut targets: Vec<&TargetId> = Vec::new();
+    for record in records {
+        if !targets.contains(&&record.spec.target) {
+            targets.push(&record.spec.target);
+        }
+    }
+    targets.into_iter().filter_map(|target| sweep(target, records)).collect()
+}
+
+fn sweep(target: &TargetId, records: &[TrialRecord]) -> Option<Sweep> {
+    let groups = repetitions(records);
+    let mut steps: Vec<(u32, &[&TrialRecord])> = groups
+        .iter()
+        .filter(|(other, _, _)| *other == target)
+        .filter_map(|(_, step, trials)| match step {
+            Some(Step::Connections { count }) => Some((*count, trials.as_slice())),
+            _ => None,
+        })
+        .collect();
+    steps.sort_by_key(|(count, _)| *count);
+    let single_s = single_s(&steps);
+    let mut loads: Vec<Load> = Vec::new();
+    for (count, trials) in &steps {
+        loads.extend(load_at(f64::from(*count), trials, single_s));
+    }
+    let points: Vec<Point> =
+        loads.iter().map(|load| Point { n: load.connections, x: load.throughput_per_s }).collect();
+    let waits = || {
+        let last = loads.last()?;
+        let (_, trials) = steps.last()?;
+        let all = trials.iter().map(|record| {
+            let evidence = Evidence { record, context: &Context::default() };
+            cpu_bound(&evidence).is_none()
+                && is_waiting(&evidence, last.throughput_per_s, last.unqueued_s).unwrap_or(false)
+        });
+        all.reduce(|a, b| a && b)
+    };
+    // If throughput still rises at the last point, it is not flat and more connections bring more.
+    let ends = !rises_at_its_end(&points);
+    (points.len() > 1).then(|| Sweep {
+        target: target.clone(),
+        usl: fit(&points),
+        knee: knee(&points).filter(|_| ends),
+        foretold: foretell(&points),
+        served_at_a_time: inferred_from_sweep(&loads).filter(|_| ends && waits() == Some(true)),
+        points,
+    })
+}
+
+/// The time of a request that does not queue: that of single requests before the steps, or the mean
+/// service time of one connection. `None` if neither was measured, because even two connections can
+/// queue.
+fn single_s(steps: &[(u32, &[&TrialRecord])]) -> Option<f64> {
+    let before: Vec<f64> = steps
+        .iter()
+        .flat_map(|(_, trials)| trials.iter())
+        .filter_map(|record| Some(record.single?.median_ns as f64 / 1e9))
+        .collect();
+    median(&before).or_else(|| {
+        let (_, trials) = steps.first().filter(|(count, _)| *count == 1)?;
+        load_at(1.0, trials, None).map(|load| load.mean_service_s)
+    })
+}
+
+/// The medians over repetitions at one number of connections. Without a time of single requests,
+/// nothing is inferred: `unqueued_s` is then the mean.
+fn load_at(connections: f64, trials: &[&TrialRecord], single_s: Option<f64>) -> Option<Load> {
+    let over = |figure: fn(&Measured) -> Option<f64>| {
+        median(
+            &trials
+                .iter()
+                .filter_map(|record| figure(&record.load.as_ref()?.measured))
+                .collect::<Vec<_>>(),
+        )
+    };
+    let mean_service_s = over(|measured| Some(measured.spans.service_time.mean_ns()? / 1e9))?;
+    Some(Load {
+        connections,
+        throughput_per_s: over(Measured::throughput_per_s).filter(|x| *x > 0.0)?,
+        mean_service_s,
+        unqueued_s: single_s.unwrap_or(mean_service_s),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use pippin_model::example::ExampleTrial;
+
+    #[test]
+    fn a_sweep_over_a_pool_of_eight() {
+        let steps = [1, 2, 4, 8, 16, 32, 64];
+        // Each answer takes 20 ms, eight at a time.
+        let records: Vec<TrialRecord> = steps
+            .iter()
+            .map(|n| {
+                ExampleTrial::hello()
+                    .sweep_point(*n, &steps)
+                    .completed(30 * 50 * u64::from(*n.min(&8)))
+                    .build()
+            })
+            .collect();
+        let found = &sweeps(&records)[0];
+        assert_eq!(found.points.len(), 7);
+        assert_eq!(found.points[3], Point { n: 8.0, x: 400.0 });
+        assert_eq!(found.knee.unwrap().n, 8.0);
+        assert!(found.usl.unwrap().r_squared.unwrap() > 0.8);
+        assert_eq!(found.foretold.len(), 7);
+        assert!(
+            (found.served_at_a_time.unwrap() - 8.0).abs() < 0.01,
+            "{:?}",
+            found.served_at_a_time
+        );
+    }
+
+    #[test]
+    fn while_throughput_rises_there_is_neither_a_knee_nor_a_limit() {
+        let steps = [1, 2, 4, 8, 16];
+        let sweep_to = |last: f64| {
+            // Answers take 20 ms, two at a time. Only the last point differs.
+            let trial = |n: &u32| {
+                let rate = if *n == 16 { last } else { 50.0 * f64::from(*n.min(&2)) };
+                let completed = (30.0 * rate) as u64;
+                ExampleTrial::hello().sweep_point(*n, &steps).completed(completed).build()
+            };
+            sweeps(&steps.iter().map(trial).collect::<Vec<_>>()).remove(0)
+        };
+        let flat = sweep_to(109.0);
+        assert!(!rises_at_its_end(&flat.points));
+        assert_eq!(flat.knee.map(|knee| knee.n), Some(2.0));
+        assert!(flat.served_at_a_time.is_some(), "{flat:?}");
+        let rising = sweep_to(110.5);
+        assert!(rises_at_its_end(&rising.points));
+        assert_eq!((rising.knee, rising.served_at_a_time), (None, None));
+    }
+
+    #[test]
+    fn one_point_is_no_sweep() {
+        assert!(
+            sweeps(&[
+                ExampleTrial::hello().sweep_point(1, &[1]).build(),
+                ExampleTrial::hello().build()
+            ])
+            .is_empty()
+        );
+    }
+}

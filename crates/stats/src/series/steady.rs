@@ -1,0 +1,196 @@
+//! Whether a target has warmed up, and whether a whole trial was steady.
+use pippin_model::result::{LoadResult, Window};
+
+use crate::series::trend::{Trend, trend};
+
+/// Fewest windows that can end the warm-up.
+const FEWEST_TO_SETTLE: usize = 5;
+/// Most windows that are used. Older ones say nothing about the present.
+const MOST_TO_SETTLE: usize = 30;
+/// A change over the windows that is too small to matter, significant or not.
+const NEGLIGIBLE: f64 = 0.03;
+/// A change over the windows that never counts as settled, however noisy they are.
+const NEVER_SETTLED: f64 = 0.10;
+/// Standard deviations beyond which a trend is significant at 5 %.
+const SIGNIFICANT: f64 = 1.96;
+
+/// Fewest windows that can show whether a trial is steady.
+const FEWEST_FOR_TREND: usize = 8;
+/// A trial whose throughput changed by less than this from start to end counts as steady.
+const TREND_LIMIT: f64 = 0.05;
+/// Standard deviations beyond which a trend is significant at 1 %: many trials are tested, and
+/// false alarms cost trust.
+const HIGHLY_SIGNIFICANT: f64 = 2.576;
+
+/// Whether the means of the windows so far (requests per second, oldest first) have stopped
+/// trending, so that the warm-up can end.
+///
+/// Looks at the newer half of the windows, at least 5 and at most 30. They are settled if the
+/// change along the Theil-Sen line is below 3 %, or if it is below 10 % and the Mann-Kendall test
+/// finds no trend at 5 %. Both use ranks and medians, so a single stalled window has no effect.
+/// With fewer than 5 windows, or without answers, they are not settled. If most windows are empty,
+/// because answers come in bursts as behind a slow upstream, windows are joined in pairs until most
+/// are not.
+#[must_use]
+pub fn has_settled(per_window: &[f64]) -> bool {
+    if is_mostly_empty(per_window) && per_window.len() >= 2 * FEWEST_TO_SETTLE {
+        // Pair from the newest backwards, so that a window left over is the oldest.
+        let pairs: Vec<f64> =
+            per_window.rchunks_exact(2).rev().map(|pair| (pair[0] + pair[1]) / 2.0).collect();
+        return has_settled(&pairs);
+    }
+    let looked_at = (per_window.len() / 2).clamp(FEWEST_TO_SETTLE, MOST_TO_SETTLE);
+    let Some(newest) = per_window.len().checked_sub(looked_at).map(|from| &per_window[from..])
+    else {
+        return false;
+    };
+    trend(newest).is_some_and(|found| {
+        let change = found.relative_change.abs();
+        change < NEGLIGIBLE || (change < NEVER_SETTLED && found.z.abs() < SIGNIFICANT)
+    })
+}
+
+fn is_mostly_empty(per_window: &[f64]) -> bool {
+    2 * per_window.iter().filter(|rate| **rate <= 0.0).count() >= per_window.len()
+}
+
+/// The trend that makes a trial unsteady: at least 8 windows, a change of more than 5 % from start
+/// to end, significant at 1 % after correction for autocorrelation. `None` if the trial is steady
+/// or too short to tell.
+#[must_use]
+pub fn unsteady(per_window: &[f64]) -> Option<Trend> {
+    if per_window.len() < FEWEST_FOR_TREND {
+        return None;
+    }
+    trend(per_window).filter(|found| {
+        found.relative_change.abs() > TREND_LIMIT && found.z.abs() > HIGHLY_SIGNIFICANT
+    })
+}
+
+/// Whether a series is long enough for [`unsteady`] to tell.
+#[must_use]
+pub fn can_tell(per_window: &[f64]) -> bool {
+    per_window.len() >= FEWEST_FOR_TREND
+}
+
+/// A figure per second of each full window of the measured part, oldest first. Windows shorter than
+/// half of the longest, such as the last one, are left out, because their figures vary more.
+#[must_use]
+pub fn measured_rates(load: &LoadResult, count: impl Fn(&Window) -> u64) -> Vec<f64> {
+    measured_windows(load)
+        .map(|window| count(window) as f64 * 1e9 / window.duration_ns as f64)
+        .collect()
+}
+
+/// Answers per second by when they came, whichever part of the load their requests belong to;
+/// `None` without a full window.
+///
+/// The headline counts only the requests of the measured part, without those in progress at its
+/// end. If an answer takes a sixth of the measured part, a sixth of the throughput is missing.
+#[must_use]
+pub fn arriving_per_s(load: &LoadResult) -> Option<f64> {
+    let (count, ns) = measured_windows(load)
+        .fold((0, 0), |(count, ns), window| (count + window.completed, ns + window.duration_ns));
+    (ns > 0).then(|| count as f64 * 1e9 / ns as f64)
+}
+
+/// Answers that came in the measured part, whichever part of the load their requests belong to.
+/// Bytes are counted in the same way. Without windows, the answers of the headline.
+#[must_use]
+pub fn arrived(load: &LoadResult) -> u64 {
+    let length = i64::try_from(load.measured.duration_ns).unwrap_or(i64::MAX);
+    let inside =
+        load.windows.iter().filter(|window| window.from_ns >= 0 && window.from_ns < length);
+    let by_window: u64 = inside.map(|window| window.completed).sum();
+    if by_window > 0 { by_window } else { load.measured.requests.completed }
+}
+
+/// The full windows of the measured part; see [`measured_rates`].
+pub fn measured_windows(load: &LoadResult) -> impl Iterator<Item = &Window> {
+    let length = i64::try_from(load.measured.duration_ns).unwrap_or(i64::MAX);
+    let inside = move |window: &&Window| {
+        window.from_ns >= 0 && window.from_ns < length && window.duration_ns > 0
+    };
+    let longest =
+        load.windows.iter().filter(inside).map(|window| window.duration_ns).max().unwrap_or(0);
+    load.windows.iter().filter(inside).filter(move |window| window.duration_ns * 2 > longest)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::simulated::test_noise::Noise;
+
+    #[test]
+    fn a_warm_up_ends_when_it_flattens() {
+        // Climbs with a time constant of 3 windows: flat to 1 % after about 14.
+        let climb: Vec<f64> =
+            (0..40).map(|t| 1_000.0 * (1.0 - (-f64::from(t) / 3.0).exp())).collect();
+        let first = (1..40).find(|n| has_settled(&climb[..*n])).unwrap();
+        assert!((9..20).contains(&first), "settled after {first}");
+        assert!((20..40).all(|n| has_settled(&climb[..n])));
+    }
+
+    #[test]
+    fn a_steady_climb_never_settles() {
+        let climb: Vec<f64> = (0..60).map(|t| 1_000.0 * 1.03f64.powi(t)).collect();
+        assert!((0..60).all(|n| !has_settled(&climb[..n])));
+    }
+
+    #[test]
+    fn noise_and_a_stall_do_not_hold_it_up() {
+        let mut noise = Noise::new(3);
+        let mut settled = 0;
+        for _ in 0..200 {
+            let mut flat: Vec<f64> =
+                (0..12).map(|_| 1_000.0 * (1.0 + 0.04 * noise.normal())).collect();
+            flat[9] = 0.0;
+            settled += usize::from(has_settled(&flat));
+        }
+        assert!(settled > 170, "{settled} of 200");
+    }
+
+    #[test]
+    fn bursts_settle_and_a_late_first_answer_does_not() {
+        // 100 users in step behind an upstream of 500 ms, in windows of 200 ms.
+        let bursts: Vec<f64> =
+            (0..40).map(|window| if (window * 2) % 5 < 2 { 500.0 } else { 0.0 }).collect();
+        let first = (1..40).find(|n| has_settled(&bursts[..*n])).unwrap();
+        assert!(first <= 25, "settled after {first}");
+        let late = [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 500.0, 500.0, 500.0];
+        assert!((0..=12).all(|n| !has_settled(&late[..n])));
+    }
+
+    #[test]
+    fn silence_is_not_settled() {
+        assert!(!has_settled(&[]));
+        assert!(!has_settled(&[100.0; 4]));
+        assert!(!has_settled(&[0.0; 20]));
+        assert!(has_settled(&[100.0; 5]));
+    }
+
+    #[test]
+    fn a_falling_trial_is_unsteady_and_a_noisy_one_is_not() {
+        let mut noise = Noise::new(4);
+        let falling: Vec<f64> = (0..30)
+            .map(|t| (1_000.0 - 3.0 * f64::from(t)) * (1.0 + 0.01 * noise.normal()))
+            .collect();
+        let found = unsteady(&falling).unwrap();
+        assert!((found.relative_change + 0.09).abs() < 0.02, "{found:?}");
+        let alarms = (0..500)
+            .filter(|_| {
+                let mut level = 0.0;
+                // Autocorrelated noise (AR(1) with 0.5) of 5 %, without a trend.
+                let wandering: Vec<f64> = (0..30)
+                    .map(|_| {
+                        level = 0.5 * level + 0.05 * noise.normal();
+                        1_000.0 * (1.0 + level)
+                    })
+                    .collect();
+                unsteady(&wandering).is_some()
+            })
+            .count();
+        assert!(alarms <= 15, "{alarms} false alarms of 500");
+        assert_eq!(unsteady(&[1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0]), None);
+    }
+}

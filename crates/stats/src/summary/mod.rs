@@ -1,0 +1,452 @@
+//! Sums up all trials of one target at one step in the figures that tables show.
+//!
+//! | module | what it does |
+//! |---|---|
+//! | [`resources`] | what a target used and what its answers cost |
+pub mod resources;
+
+use pippin_model::result::histogram::Summary;
+use pippin_model::result::{
+    ByteCounts, ConnectionCounts, ErrorKind, LoadResult, Measured, RequestCounts, Spans,
+    StatusCounts, Window,
+};
+use pippin_model::target::TargetId;
+use pippin_model::trial::{Failure, Step, TrialRecord};
+use pippin_model::verdict::{Caveat, Verdict};
+use rand::{Rng, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+use crate::compare::Metric;
+use crate::interval::bootstrap::Sample;
+use crate::interval::ratio::Ratio;
+use crate::interval::{Interval, median_interval};
+use crate::judge::{RunCaveats, is_replaced, judge_target, repetitions};
+use crate::rank::criterion::RankedBy;
+use crate::rank::{Better, RankInterval};
+use crate::rounds::calm::SliceCounts;
+use crate::rounds::has_slices;
+use crate::rounds::paired;
+use crate::series::quantile::median;
+use crate::series::steady::measured_rates;
+use crate::summary::resources::{CostFigures, UsageFigures, median_of};
+
+/// A figure over repetitions.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Figure {
+    /// The median over repetitions.
+    pub median: f64,
+    /// The best repetition (the highest figure).
+    pub best: f64,
+    /// The worst repetition (the lowest figure).
+    pub worst: f64,
+    /// The 95 % interval of the median, if it is known.
+    pub interval: Option<Interval>,
+}
+
+impl Figure {
+    /// Puts best and worst in the right order for times. Other figures have the highest as the
+    /// best.
+    const fn with_best(self, better: Better) -> Self {
+        match better {
+            Better::More => self,
+            Better::Less => Self { best: self.worst, worst: self.best, ..self },
+        }
+    }
+}
+
+/// The summary of all trials of one target at one step.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct TargetSummary {
+    /// The target.
+    pub target: TargetId,
+    /// The point of a sweep or of a capacity search.
+    #[serde(rename = "at")]
+    pub step: Option<Step>,
+    /// Trials that were made.
+    pub trials: u32,
+    /// Trials that have a result.
+    #[serde(rename = "repetitions")]
+    pub measured: u32,
+    /// The failure of the first trial that failed.
+    pub failure: Option<Failure>,
+    /// The repetitions that failed, counted from 1.
+    #[serde(default)]
+    pub failed_repetitions: Vec<u32>,
+    /// The repetitions that are INVALID on their own, counted from 1. Each of them makes the whole
+    /// summary INVALID.
+    #[serde(default)]
+    pub invalid_repetitions: Vec<u32>,
+    /// Complete and right answers per second.
+    pub goodput_per_s: Option<Figure>,
+    /// Complete answers per second.
+    pub throughput_per_s: Option<Figure>,
+    /// The median of the response time, as a figure over repetitions, in nanoseconds. Here too,
+    /// "best" is the highest.
+    #[serde(default)]
+    pub response_p50_ns: Option<Figure>,
+    /// The 99th percentile of the response time, likewise.
+    #[serde(default)]
+    pub response_p99_ns: Option<Figure>,
+    /// The goodput of every repetition that has one, in the order in which they were made.
+    pub goodput_of_repetitions: Vec<f64>,
+    /// The time spans of all trials together.
+    pub spans: SpanSummaries,
+    /// Requests by fate, all trials together.
+    pub requests: RequestCounts,
+    /// Complete answers by status class, all trials together.
+    pub status: StatusCounts,
+    /// Errors by kind, all trials together.
+    pub errors: BTreeMap<ErrorKind, u64>,
+    /// Errors as a fraction of the requests tried, all trials together.
+    pub error_fraction: Option<f64>,
+    /// Connections: the most asked for and open; opened, replaced and closed summed.
+    pub connections: ConnectionCounts,
+    /// Bytes, all trials together.
+    pub bytes: ByteCounts,
+    /// What its processes, the services and the generator used.
+    pub usage: UsageFigures,
+    /// What a million requests cost.
+    pub cost: CostFigures,
+    /// Time from start to the first answer, median over trials, nanoseconds.
+    pub start_up_ns: Option<f64>,
+    /// The caveats of all trials and of the run, the most serious first. Each name occurs once,
+    /// with its most serious and newest evidence.
+    pub caveats: Vec<CountedCaveat>,
+    /// The verdict that follows from them; `None` without a trial.
+    pub verdict: Option<Verdict>,
+    /// The kind of figure that ranks it.
+    #[serde(default)]
+    pub ranked_by: RankedBy,
+    /// The figure by which it is ranked. For times, the best is the lowest. `None` if it is
+    /// unknown, for example if too many requests were not answered at all for the quantile to
+    /// exist.
+    #[serde(default)]
+    pub ranked: Option<Figure>,
+    /// The target's CPU-seconds per million complete answers. The best is the lowest.
+    #[serde(default)]
+    pub cpu_s_per_million: Option<Figure>,
+    /// The slices behind the figures; `None` if they were measured in one stretch.
+    #[serde(default)]
+    pub slices: Option<SliceCounts>,
+    /// Where it stands among others; see [`crate::rank::standing::stand`].
+    #[serde(flatten)]
+    pub standing: Standing,
+}
+
+/// The position of a target among others.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Standing {
+    /// Its rank, from 1 on, which is its best possible one; `None` if it is INVALID, has no figure,
+    /// or its variation is unknown.
+    pub rank: Option<u32>,
+    /// Its possible ranks; also `None` without slices.
+    #[serde(default)]
+    pub rank_interval: Option<RankInterval>,
+    /// The rank by CPU time of a request; less is better.
+    #[serde(default)]
+    pub cpu_rank: Option<u32>,
+    /// Its possible ranks by CPU time.
+    #[serde(default)]
+    pub cpu_rank_interval: Option<RankInterval>,
+    /// Its figures divided by those of the reference; `None` for the reference itself, and if it is
+    /// not ranked.
+    #[serde(default)]
+    pub to_reference: Option<ToReference>,
+}
+
+/// A target's figures divided by those of the reference, each with its 95 % interval; `None` if the
+/// figure or its variation is unknown.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+pub struct ToReference {
+    /// Right answers per second.
+    pub goodput: Option<Ratio>,
+    /// CPU time of the target per answer.
+    pub cpu: Option<Ratio>,
+    /// The median of the response time.
+    pub p50: Option<Ratio>,
+    /// The 99th percentile of the response time.
+    pub p99: Option<Ratio>,
+}
+
+impl ToReference {
+    /// The ratio of this metric.
+    #[must_use]
+    pub const fn of(&self, metric: Metric) -> Option<Ratio> {
+        match metric {
+            Metric::Goodput => self.goodput,
+            Metric::P50 => self.p50,
+            Metric::P99 => self.p99,
+            Metric::Cpu => self.cpu,
+            Metric::Memory => None,
+        }
+    }
+}
+
+/// Time spans of all trials together.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct SpanSummaries {
+    /// The round trip of the TCP handshake.
+    pub connect: Summary,
+    /// The TLS handshake.
+    pub tls: Summary,
+    /// From sending the request to the end of the head.
+    pub headers: Summary,
+    /// From there to the end of the body.
+    pub body: Summary,
+    /// From sending to the end of the answer.
+    pub service_time: Summary,
+    /// From when the request was due to the end of the answer.
+    pub response_time: Summary,
+    /// From when the request was due to its sending.
+    pub send_lag: Summary,
+    /// The part of the send lag that the generator causes.
+    pub own_lag: Summary,
+}
+
+impl SpanSummaries {
+    fn of(spans: &Spans) -> Self {
+        Self {
+            connect: spans.connect.summary(),
+            tls: spans.tls.summary(),
+            headers: spans.headers.summary(),
+            body: spans.body.summary(),
+            service_time: spans.service_time.summary(),
+            response_time: spans.response_time.summary(),
+            send_lag: spans.send_lag.summary(),
+            own_lag: spans.own_lag.summary(),
+        }
+    }
+}
+
+/// A caveat with the number of trials that have it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct CountedCaveat {
+    /// The caveat.
+    #[serde(flatten)]
+    pub caveat: Caveat,
+    /// In how many trials it was found; 0 if it follows from several trials together.
+    pub trials: u32,
+    /// In which repetitions, counted from 1; empty if it follows from several trials together.
+    #[serde(default)]
+    pub repetitions: Vec<u32>,
+}
+
+/// Summarises every target at every step, in the order in which they first occur.
+/// [`crate::rank::standing`] ranks them later.
+///
+/// Figures are taken over all trials that have a result, whatever their verdict: leaving out
+/// doubtful trials would make the rest look more certain than it is. `run` is the result of
+/// [`crate::judge::judge_run`].
+pub fn summarise<R: Rng + ?Sized>(
+    records: &[TrialRecord],
+    run: &RunCaveats,
+    rng: &mut R,
+) -> Vec<TargetSummary> {
+    let of_run = |target: &TargetId| run.get(target).map_or(&[][..], Vec::as_slice);
+    repetitions(records)
+        .iter()
+        .map(|(target, step, trials)| summarise_one(target, *step, trials, of_run(target), rng))
+        .collect()
+}
+
+impl TargetSummary {
+    /// The summary of a target without trials.
+    #[must_use]
+    pub fn without_trial(target: &TargetId) -> Self {
+        // It draws nothing random, so any generator will do.
+        summarise_one(target, None, &[], &[], &mut Xoshiro256PlusPlus::seed_from_u64(0))
+    }
+}
+
+/// Summarises all trials of a target at a step. `step` is `None` for several steps. Without trials,
+/// figures and caveats are empty.
+pub fn summarise_one<R: Rng + ?Sized>(
+    target: &TargetId,
+    step: Option<Step>,
+    trials: &[&TrialRecord],
+    run: &[Caveat],
+    rng: &mut R,
+) -> TargetSummary {
+    let together = together(trials);
+    let caveats = united(trials, run);
+    let ranked_by =
+        trials.first().map_or(RankedBy::Goodput, |record| RankedBy::of(&record.spec.profile));
+    let goodput_per_s = of_metric(trials, Metric::Goodput, rng);
+    TargetSummary {
+        target: target.clone(),
+        step,
+        trials: trials.len() as u32,
+        measured: loads(trials).count() as u32,
+        failure: trials.iter().find_map(|record| record.failure.clone()),
+        failed_repetitions: which(trials, |record| record.failure.is_some()),
+        invalid_repetitions: which(trials, is_invalid),
+        goodput_per_s,
+        throughput_per_s: figure(&samples(trials, &throughput), rng),
+        response_p50_ns: of_metric(trials, Metric::P50, rng),
+        response_p99_ns: of_metric(trials, Metric::P99, rng),
+        goodput_of_repetitions: loads(trials)
+            .filter_map(|load| load.measured.goodput_per_s())
+            .collect(),
+        error_fraction: together.error_fraction(),
+        spans: SpanSummaries::of(&together.spans),
+        requests: together.requests,
+        status: together.status,
+        errors: together.errors,
+        connections: together.connections,
+        bytes: together.bytes,
+        usage: UsageFigures::of(trials),
+        cost: CostFigures::of(trials),
+        start_up_ns: median_of(trials, |record| record.start_up_ns.map(|ns| ns as f64)),
+        verdict: (!trials.is_empty())
+            .then(|| Verdict::of(caveats.iter().map(|counted| &counted.caveat))),
+        caveats,
+        ranked_by,
+        ranked: match ranked_by {
+            RankedBy::Goodput => goodput_per_s,
+            RankedBy::ResponseP99 => figure(&ranked_samples(trials, ranked_by), rng)
+                .map(|figure| in_rounds(figure, trials, Metric::P99).with_best(ranked_by.better())),
+        },
+        cpu_s_per_million: of_metric(trials, Metric::Cpu, rng)
+            .map(|figure| figure.with_best(Better::Less)),
+        slices: SliceCounts::of(trials.iter().copied()),
+        standing: Standing::default(),
+    }
+}
+
+/// The counts of these trials together.
+#[must_use]
+pub fn together(trials: &[&TrialRecord]) -> Measured {
+    let mut all = Measured::default();
+    for load in loads(trials) {
+        all.add_repetition(&load.measured);
+    }
+    all
+}
+
+/// A figure over the trials that have it, with the interval from its rounds if there are any.
+fn of_metric<R: Rng + ?Sized>(
+    trials: &[&TrialRecord],
+    metric: Metric,
+    rng: &mut R,
+) -> Option<Figure> {
+    let samples: Vec<Sample> = trials.iter().filter_map(|record| metric.of(record)).collect();
+    figure(&samples, rng).map(|figure| in_rounds(figure, trials, metric))
+}
+
+/// Replaces the interval by that of the rounds, around the figure, if the trials have slices.
+fn in_rounds(figure: Figure, trials: &[&TrialRecord], metric: Metric) -> Figure {
+    if !trials.iter().any(|record| has_slices(record)) {
+        return figure;
+    }
+    let around = |(factor, basis)| Interval {
+        low: figure.median / factor,
+        high: figure.median * factor,
+        basis,
+    };
+    Figure { interval: paired::factor(trials, metric).map(around), ..figure }
+}
+
+/// The repetitions of the trials for which this is true, counted from 1.
+fn which(trials: &[&TrialRecord], is_so: impl Fn(&TrialRecord) -> bool) -> Vec<u32> {
+    trials.iter().filter(|record| is_so(record)).map(|record| record.spec.repetition + 1).collect()
+}
+
+/// Whether a trial is INVALID on its own.
+fn is_invalid(record: &TrialRecord) -> bool {
+    record.failure.is_some()
+        || record.verdict == Verdict::Invalid
+        || Verdict::of(&record.caveats) == Verdict::Invalid
+}
+
+fn loads<'a>(trials: &'a [&TrialRecord]) -> impl Iterator<Item = &'a LoadResult> {
+    trials.iter().filter_map(|record| record.load.as_ref())
+}
+
+/// Goodput with its windows.
+pub(crate) fn goodput(load: &LoadResult) -> Option<Sample> {
+    RankedBy::Goodput.sample(load)
+}
+
+/// The figures by which a target is ranked. Empty if one trial with a result does not have the
+/// figure, because the others alone would look better than the target is. For a capacity search,
+/// `trials` are those that confirmed its outcome, and the figure is their offered rate.
+pub(crate) fn ranked_samples(trials: &[&TrialRecord], by: RankedBy) -> Vec<Sample> {
+    let searched = |record: &&TrialRecord| match record.spec.step {
+        Some(Step::Rate { per_s }) => Some(Sample::alone(per_s)),
+        _ => None,
+    };
+    if trials.iter().any(|record| record.spec.profile.is_search()) {
+        return trials.iter().filter_map(searched).collect();
+    }
+    let samples = trials.iter().filter_map(|record| {
+        let sample = by.sample(record.load.as_ref()?);
+        Some(sample.map(|sample| with_chance(record, sample)))
+    });
+    samples.collect::<Option<Vec<_>>>().unwrap_or_default()
+}
+
+fn throughput(load: &LoadResult) -> Option<Sample> {
+    Some(Sample {
+        value: load.measured.throughput_per_s()?,
+        windows: measured_rates(load, |window: &Window| window.completed),
+    })
+}
+
+/// A figure of each trial that has it.
+pub(crate) fn samples(
+    trials: &[&TrialRecord],
+    figure: &dyn Fn(&LoadResult) -> Option<Sample>,
+) -> Vec<Sample> {
+    let sample = |record: &&TrialRecord| Some(with_chance(record, figure(record.load.as_ref()?)?));
+    trials.iter().filter_map(sample).collect()
+}
+
+/// A figure with the windows that show how certain it is. If the rate changes by plan, their
+/// scatter does not show chance.
+pub(crate) fn with_chance(record: &TrialRecord, sample: Sample) -> Sample {
+    if record.spec.profile.shape().is_some() { Sample::alone(sample.value) } else { sample }
+}
+
+/// The median of samples with their interval.
+pub(crate) fn figure<R: Rng + ?Sized>(samples: &[Sample], rng: &mut R) -> Option<Figure> {
+    let values: Vec<f64> = samples.iter().map(|sample| sample.value).collect();
+    let (worst, best) = values
+        .iter()
+        .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), x| (low.min(*x), high.max(*x)));
+    Some(Figure { median: median(&values)?, best, worst, interval: median_interval(samples, rng) })
+}
+
+/// Each name once, with the highest severity and the newest evidence of that severity.
+fn united(trials: &[&TrialRecord], run: &[Caveat]) -> Vec<CountedCaveat> {
+    let mut found: Vec<CountedCaveat> = Vec::new();
+    let together = judge_target(trials);
+    let of_trials = trials.iter().flat_map(|record| {
+        let own = record.caveats.iter().filter(|caveat| !is_replaced(record, &caveat.id));
+        own.map(|caveat| (caveat, Some(record.spec.repetition + 1)))
+    });
+    let of_all = together.iter().chain(run).map(|caveat| (caveat, None));
+    for (caveat, repetition) in of_trials.chain(of_all) {
+        let place =
+            found.iter().position(|known| known.caveat.id == caveat.id).unwrap_or_else(|| {
+                found.push(CountedCaveat {
+                    caveat: caveat.clone(),
+                    trials: 0,
+                    repetitions: Vec::new(),
+                });
+                found.len() - 1
+            });
+        let known = &mut found[place];
+        if caveat.severity >= known.caveat.severity {
+            known.caveat = caveat.clone();
+        }
+        known.trials += u32::from(repetition.is_some());
+        known.repetitions.extend(repetition);
+    }
+    found.sort_by_key(|counted| std::cmp::Reverse(counted.caveat.severity));
+    found
+}
+
+#[cfg(test)]
+mod tests;
