@@ -20,8 +20,9 @@ pub const FORM: Form = Form {
 };
 
 /// The columns. A test compares them with docs/formats.md.
-pub const COLUMNS: [&str; 70] = [
+pub const COLUMNS: [&str; 73] = [
     "run",
+    "trust",
     "plan",
     "target",
     "step",
@@ -31,6 +32,8 @@ pub const COLUMNS: [&str; 70] = [
     "ranked",
     "ranked_low",
     "ranked_high",
+    "unsure",
+    "at_least",
     "verdict",
     "trials",
     "measured",
@@ -137,6 +140,7 @@ fn headline(view: &View, row: &Row) -> Vec<String> {
 fn ranking(view: &View, row: &Row) -> Vec<String> {
     let cells = [
         view.run.id.clone(),
+        view.trust.answer.word().to_lowercase(),
         view.plan.id.clone(),
         row.target.to_string(),
         cell(row.step.map(size)),
@@ -145,7 +149,8 @@ fn ranking(view: &View, row: &Row) -> Vec<String> {
         view.run.ranked_by.name().to_string(),
         cell(row.ranked.map(|figure| figure.median)),
     ];
-    cells.into_iter().chain(ends(row.ranked)).collect()
+    let marks = [row.unsure.to_string(), row.at_least.to_string()];
+    cells.into_iter().chain(ends(row.ranked)).chain(marks).collect()
 }
 
 fn goodput(view: &View, row: &Row) -> Vec<String> {
@@ -257,6 +262,7 @@ fn step(view: &View, row: &Row, point: &Point) -> Vec<String> {
     let response = &point.response_time;
     let known = [
         ("run", view.run.id.clone()),
+        ("trust", view.trust.answer.word().to_lowercase()),
         ("plan", view.plan.id.clone()),
         ("target", row.target.to_string()),
         ("step", size(point.at).to_string()),

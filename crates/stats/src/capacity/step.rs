@@ -7,8 +7,8 @@ use pippin_model::trial::{Step, TrialRecord};
 use pippin_model::verdict::Verdict;
 
 use super::DECIDED;
-use crate::judge::host;
 use crate::capacity::objective::misses;
+use crate::judge::host;
 use crate::series::quantile::median;
 use crate::series::steady::measured_windows;
 

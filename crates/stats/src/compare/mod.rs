@@ -18,11 +18,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::bottleneck::cost::cpu_seconds_per_million;
 use crate::interval::bootstrap::Sample;
-use crate::judge::repetitions;
+use crate::interval::ratio::{Ratio, ratio};
+use crate::judge::{judge_run, repetitions};
+use crate::rank::standing::stand_within_steps;
 use crate::rounds::paired::{self, Pairs};
 use crate::series::quantile::median;
-use crate::interval::ratio::{Ratio, ratio};
-use crate::summary::{goodput, with_chance};
+use crate::summary::{TargetSummary, goodput, summarise, with_chance};
 
 /// What is compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -36,7 +37,7 @@ pub enum Metric {
     P99,
     /// CPU-seconds of the target per million answers.
     Cpu,
-    /// The target's highest resident set, bytes.
+    /// The target's highest memory, bytes: its proportional set, else its resident one.
     Memory,
 }
 
@@ -100,7 +101,7 @@ impl Metric {
                 .as_ref()?
                 .roles
                 .get(&Role::Target)?
-                .rss_max_bytes
+                .memory_max_bytes()
                 .map(|bytes| Sample::alone(bytes as f64)),
         }
     }
@@ -221,9 +222,9 @@ pub struct TargetChange {
     pub b: TargetId,
     /// The point of a sweep or of a capacity search.
     pub step: Option<Step>,
-    /// The worst verdict of A's trials.
+    /// The verdict of A, as a report gives it.
     pub a_verdict: Verdict,
-    /// The worst verdict of B's trials.
+    /// The verdict of B, likewise.
     pub b_verdict: Verdict,
     /// Every metric, in the order of [`Metric::ALL`].
     pub changes: Vec<Change>,
@@ -252,6 +253,7 @@ pub fn compare<R: Rng + ?Sized>(
     let (a_names, b_names) = (names(a), names(b));
     let is_pair = a_names.len() == 1 && b_names.len() == 1;
     let (a_groups, b_groups) = (repetitions(a), repetitions(b));
+    let (a_verdicts, b_verdicts) = verdicts(a, b, origin, rng);
     let mut targets = Vec::new();
     for (a_target, step, a_trials) in &a_groups {
         let matching = b_groups
@@ -262,8 +264,8 @@ pub fn compare<R: Rng + ?Sized>(
                 a: (*a_target).clone(),
                 b: (*b_target).clone(),
                 step: *step,
-                a_verdict: verdict(a_trials),
-                b_verdict: verdict(b_trials),
+                a_verdict: verdict(&a_verdicts, a_target, *step),
+                b_verdict: verdict(&b_verdicts, b_target, *step),
                 changes: Metric::ALL
                     .map(|metric| change(metric, a_trials, b_trials, origin, rng))
                     .into(),
@@ -291,8 +293,33 @@ fn names(records: &[TrialRecord]) -> Vec<TargetId> {
     names
 }
 
-fn verdict(trials: &[&TrialRecord]) -> Verdict {
-    trials.iter().map(|record| record.verdict).max().unwrap_or(Verdict::Invalid)
+/// The verdicts of both sides. Those of one run are judged together, by the ratio of one to the
+/// other; those of two runs each among the targets of their run, as in its report.
+fn verdicts<R: Rng + ?Sized>(
+    a: &[TrialRecord],
+    b: &[TrialRecord],
+    origin: Origin,
+    rng: &mut R,
+) -> (Vec<TargetSummary>, Vec<TargetSummary>) {
+    let mut judged = |trials: &[TrialRecord]| {
+        let mut summaries = summarise(trials, &judge_run(trials), &mut *rng);
+        stand_within_steps(&mut summaries, trials, &mut *rng);
+        summaries
+    };
+    match origin {
+        Origin::TwoRuns => (judged(a), judged(b)),
+        Origin::OneRun => {
+            let mut all = a.to_vec();
+            all.extend(b.iter().filter(|trial| !a.contains(trial)).cloned());
+            let summaries = judged(&all);
+            (summaries.clone(), summaries)
+        }
+    }
+}
+
+fn verdict(of: &[TargetSummary], target: &TargetId, step: Option<Step>) -> Verdict {
+    let own = of.iter().find(|summary| summary.target == *target && summary.step == step);
+    own.and_then(|summary| summary.verdict).unwrap_or(Verdict::Invalid)
 }
 
 /// How a metric changed from `a` to `b`, each the trials of one target at one step.
@@ -312,13 +339,7 @@ pub(crate) fn change<R: Rng + ?Sized>(
     let centre =
         |samples: &[Sample]| median(&samples.iter().map(|sample| sample.value).collect::<Vec<_>>());
     let (a, b) = (of(a), of(b));
-    Change {
-        metric,
-        a: centre(&a),
-        b: centre(&b),
-        ratio: ratio(&b, &a, rng),
-        is_paired: false,
-    }
+    Change { metric, a: centre(&a), b: centre(&b), ratio: ratio(&b, &a, rng), is_paired: false }
 }
 
 /// The change within the rounds that both sides have; `None` if they share none, or the scatter of

@@ -16,8 +16,8 @@ use crate::bottleneck::cost::{cpu_seconds_per_million, joules_per_million, money
 use crate::judge::answer::found;
 use crate::judge::inferred_concurrency::{at_a_time, limit as concurrency_limit};
 use crate::judge::{
-    Context, Evidence, SHORTEST_USAGE_NS, generator_busy, near_ceiling, rate_not_achieved, stalls,
-    time_goes,
+    Context, Evidence, SHORTEST_USAGE_NS, generator_busy, host, near_ceiling, rate_not_achieved,
+    stalls, time_goes,
 };
 use crate::summary::resources::median_of;
 
@@ -76,6 +76,12 @@ pub fn explain(trials: &[&TrialRecord], context: &Context, price: Option<&Price>
             |f| format!("No result: failed at stage `{}`: {}.", f.stage.name(), f.message),
         );
         return Explanation { limit: Limit::NoResult, text };
+    }
+    if host::is_disturbed(&measured) {
+        let text = "Nothing is said about what limits it: other programs or the hypervisor took too much of this machine, which looks the same.".to_string();
+        let sentences = [Some(text), costs(trials, price)];
+        let text = sentences.into_iter().flatten().collect::<Vec<_>>().join(" ");
+        return Explanation { limit: Limit::Unknown, text };
     }
     let long = long_enough(&measured);
     let found: Vec<(Evidence, Limit, String)> = long
@@ -167,7 +173,10 @@ fn by_generator(evidence: &Evidence) -> Option<(Limit, String)> {
     let caveat = [found(generator_busy::judge(evidence)), near_ceiling::judge(evidence)]
         .into_iter()
         .flatten()
-        .find(|caveat| caveat.severity == Severity::Invalid)?;
+        .find(|caveat| {
+            caveat.severity == Severity::Invalid
+                || [generator_busy::LIMIT, "near_ceiling"].contains(&caveat.id.as_str())
+        })?;
     Some((
         Limit::Generator,
         format!("Limited by the load generator, not by the target: {}.", caveat.evidence),

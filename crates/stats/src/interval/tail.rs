@@ -10,8 +10,8 @@
 //! above what chance gives (1.645 / sqrt(n), one-sided 5 %), neighbours are joined in pairs.
 use pippin_model::result::LoadResult;
 
-use crate::interval::bootstrap::Basis;
 use crate::interval::Interval;
+use crate::interval::bootstrap::Basis;
 use crate::series::quantile::mean;
 use crate::series::steady::measured_windows;
 use crate::series::trend::lag_one_autocorrelation;
@@ -27,7 +27,8 @@ const CHANCE: f64 = 1.645;
 /// is that of all requests together. `None` with fewer than six independent blocks.
 #[must_use]
 pub fn p99_interval(load: &LoadResult, whole_ns: f64) -> Option<Interval> {
-    let of_windows = measured_windows(load).map(|window| window.response_p99_ns.map(|ns| ns as f64));
+    let of_windows =
+        measured_windows(load).map(|window| window.response_p99_ns.map(|ns| ns as f64));
     let mut blocks = of_windows.collect::<Option<Vec<f64>>>()?;
     while blocks.len() >= FEWEST && are_alike(&blocks) {
         blocks = blocks.chunks_exact(2).filter_map(mean).collect();
@@ -85,7 +86,7 @@ mod tests {
     #[test]
     fn how_often_it_holds_the_truth() {
         const RUNS: usize = 2_000;
-        for (r, least, most) in [(0.0, 0.94, 0.99), (0.5, 0.88, 0.99)] {
+        for (r, least, most) in [(0.0, 0.94, 0.99), (0.5, 0.86, 0.90)] {
             let mut noise = Noise::new(3);
             let held = (0..RUNS).filter(|_| {
                 let mut value = noise.normal();
@@ -108,7 +109,8 @@ mod tests {
     fn blocks_that_follow_each_other_are_joined_and_few_say_nothing() {
         let rising: Vec<f64> = (0..24).map(|second| 1e6 * (1.0 + f64::from(second))).collect();
         let steady: Vec<f64> = (0..24).map(|second| 1e6 * (1.0 + f64::from(second % 2))).collect();
-        assert_eq!(p99_interval(&load(&rising), 1e6), None, "always alike, whatever is joined");
+        let found = p99_interval(&load(&rising), 12e6).unwrap();
+        assert!(found.low < 3e6 && found.high > 22e6, "{found:?}");
         assert!(p99_interval(&load(&steady), 1.5e6).is_some());
         assert_eq!(p99_interval(&load(&[1e6; 5]), 1e6), None);
     }

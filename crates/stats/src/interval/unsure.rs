@@ -1,9 +1,9 @@
 //! Whether a figure is known well enough to be read as it stands.
-use pippin_model::verdict::{Caveat, Severity};
 use pippin_model::trial::{Step, TrialRecord};
+use pippin_model::verdict::{Caveat, Severity};
 
-use crate::judge::asked::Asked;
 use crate::interval::ratio::Ratio;
+use crate::judge::asked::Asked;
 use crate::summary::Figure;
 
 /// How far the 95 % interval of a figure may reach to either side, as a part of it.
@@ -46,7 +46,7 @@ pub fn is_judged(record: &TrialRecord) -> bool {
 pub fn of_figure(figure: &Figure, what: &str, trials: &[&TrialRecord]) -> Option<Caveat> {
     let seen = match reach(figure) {
         Some(reach) if reach <= LIMIT => return None,
-        Some(reach) => format!("the 95 % interval of {what} reaches {} to a side", limited(reach)),
+        Some(reach) => format!("the 95 % interval of {what} reaches {}", limited(reach)),
         None => format!(
             "there is no interval of {what}: too little was measured to say how well it is known"
         ),
@@ -60,25 +60,27 @@ pub fn of_figure(figure: &Figure, what: &str, trials: &[&TrialRecord]) -> Option
 pub fn of_ratio(reach: Option<f64>, what: &str, trials: &[&TrialRecord]) -> Option<Caveat> {
     let seen = match reach {
         Some(reach) if reach <= LIMIT => return None,
-        Some(reach) => format!("the 95 % interval of {what} reaches {} to a side", limited(reach)),
+        Some(reach) => format!("the 95 % interval of {what} reaches {}", limited(reach)),
         None => format!("there is no interval of {what}"),
     };
     Some(caveat(seen, trials))
 }
 
-/// `19 % (limit 10 %)`. Beyond a factor of ten, the number says nothing.
+/// `19 % to a side (limit 10 %)`. Beyond a factor of ten, the number says nothing.
 fn limited(reach: f64) -> String {
     if reach > 10.0 {
-        "further than a factor of 10 (limit 10 %)".into()
+        "beyond a factor of 10 (limit 10 %)".into()
     } else {
-        format!("{:.0} % (limit 10 %)", reach * 100.0)
+        format!("{:.0} % to a side (limit 10 %)", reach * 100.0)
     }
 }
 
 fn caveat(evidence: String, trials: &[&TrialRecord]) -> Caveat {
     let how = trials.first().map_or("longer or more often", |first| {
-        Asked::of(&first.spec)
-            .words("longer (-d 30s) or more often (--repeat 5)", "longer or more often (--repeat 5)")
+        Asked::of(&first.spec).words(
+            "longer (-d 30s) or more often (--repeat 5)",
+            "longer or more often (repetitions, duration)",
+        )
     });
     let advice = format!("measure {how}, on a quieter machine; read the interval, not the figure");
     Caveat { id: ID.into(), severity: Severity::Suspect, evidence, advice }
@@ -87,8 +89,8 @@ fn caveat(evidence: String, trials: &[&TrialRecord]) -> Caveat {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::interval::bootstrap::Basis;
     use crate::interval::Interval;
+    use crate::interval::bootstrap::Basis;
 
     fn figure(reach: Option<f64>) -> Figure {
         let interval = reach.map(|reach| Interval {

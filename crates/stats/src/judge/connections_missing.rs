@@ -1,7 +1,7 @@
 //! INVALID: fewer connections were open than requested.
-use pippin_model::verdict::Severity;
 use pippin_model::result::ConnectionCounts;
 use pippin_model::text::units::counted;
+use pippin_model::verdict::Severity;
 
 use crate::judge::answer::{Answer, Unknown};
 use crate::judge::evidence::{Evidence, caveat, whole};

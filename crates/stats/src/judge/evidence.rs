@@ -1,14 +1,14 @@
 //! The input of a judge of one trial.
-use pippin_model::verdict::{Caveat, Severity};
 use pippin_model::host::usage::{Role, Usage};
-use pippin_model::result::{LoadResult, Measured};
 use pippin_model::load::LoadSpec;
 use pippin_model::plan::profile::{Connections, Profile, Stage};
+use pippin_model::result::{LoadResult, Measured};
 use pippin_model::run::{Calibration, RunHeader, UrlServer};
 use pippin_model::scenario::Scenario;
 use pippin_model::schedule::stages;
 use pippin_model::text::units::{Spread, format_whole};
 use pippin_model::trial::{Step, TrialRecord, TrialSpec};
+use pippin_model::verdict::{Caveat, Severity};
 use pippin_model::workload::{Proof, Service, Workload};
 
 use crate::bottleneck::cost::cores_of;

@@ -1,9 +1,12 @@
-//! INVALID: the generator was the bottleneck of a closed loop. SUSPECT: it was close to that.
+//! SUSPECT: the generator was the limit of a closed loop, so that the throughput is a lower bound; or
+//! it was close to that.
 use pippin_model::verdict::Severity;
 
 use crate::judge::answer::{Answer, Unknown};
 use crate::judge::evidence::{Evidence, caveat, percent};
 
+/// The name of the caveat of a load of which the generator was the limit.
+pub const LIMIT: &str = "generator_limit";
 /// Above this, a closed loop measures the generator.
 const BOTTLENECK: f64 = 0.95;
 /// Above this, it is close to that.
@@ -22,10 +25,10 @@ pub fn judge(evidence: &Evidence) -> Answer {
     }
     let share = load.generator.busiest_share(load.measured.duration_ns);
     let share = share.ok_or_else(|| Unknown::because("its processor time is not known"))?;
-    let (severity, limit) = if share > BOTTLENECK && evidence.is_closed_loop() {
-        (Severity::Invalid, BOTTLENECK)
+    let (id, limit) = if share > BOTTLENECK && evidence.is_closed_loop() {
+        (LIMIT, BOTTLENECK)
     } else if share > CLOSE {
-        (Severity::Suspect, CLOSE)
+        ("generator_busy", CLOSE)
     } else {
         return Ok(None);
     };
@@ -36,12 +39,17 @@ pub fn judge(evidence: &Evidence) -> Answer {
         limit * 100.0
     );
     Ok(Some(caveat(
-        "generator_busy",
-        severity,
+        id,
+        Severity::Suspect,
         seen,
         format!(
-            "give the generator more processors ({}): these figures depend on the generator as well as on the target",
-            evidence.asked_by().more_processors()
+            "give the generator more processors ({}): {}",
+            evidence.asked_by().more_processors(),
+            if id == LIMIT {
+                "the target answers at least so many requests/s, and may be faster"
+            } else {
+                "these figures depend on the generator as well as on the target"
+            }
         ),
     )))
 }
@@ -53,22 +61,12 @@ mod tests {
     use pippin_model::example::ExampleTrial;
 
     #[test]
-    fn a_full_core_is_invalid_and_a_nearly_full_one_suspect() {
-        assert_eq!(
-            judged(judge, &ExampleTrial::hello().generator_busy(0.97).build()).unwrap().severity,
-            Severity::Invalid
-        );
-        assert_eq!(
-            judged(judge, &ExampleTrial::hello().generator_busy(0.85).build()).unwrap().severity,
-            Severity::Suspect
-        );
+    fn a_full_core_is_the_limit_and_a_nearly_full_one_close_to_it() {
+        let id = |trial: ExampleTrial| judged(judge, &trial.build()).unwrap().id;
+        assert_eq!(id(ExampleTrial::hello().generator_busy(0.97)), LIMIT);
+        assert_eq!(id(ExampleTrial::hello().generator_busy(0.85)), "generator_busy");
         // In an open loop, a full core makes requests late, which the send lag shows.
-        assert_eq!(
-            judged(judge, &ExampleTrial::open(10_000.0).generator_busy(0.97).build())
-                .unwrap()
-                .severity,
-            Severity::Suspect
-        );
+        assert_eq!(id(ExampleTrial::open(10_000.0).generator_busy(0.97)), "generator_busy");
     }
 
     #[test]

@@ -1,8 +1,8 @@
 //! INVALID, SUSPECT, NOTE: in a closed loop, the generator held users, so the target saw fewer of
 //! them.
-use pippin_model::verdict::Severity;
-use pippin_model::text::units::counted;
 use pippin_model::host::usage::Role;
+use pippin_model::text::units::counted;
+use pippin_model::verdict::Severity;
 
 use crate::bottleneck::bound::{cpu_bound, services_bound};
 use crate::judge::answer::{Answer, Unknown};

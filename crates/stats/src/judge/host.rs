@@ -1,13 +1,13 @@
 //! What the host took from the roles of one target: over all of its used slices together, or over
 //! the measured parts of its loads. One repetition of short slices may be too short for the kernel's
 //! counters; all of them together are not.
+use pippin_model::text::units::counted;
 use pippin_model::trial::slice::SliceHost;
 use pippin_model::trial::{TrialRecord, TrialSpec};
-use pippin_model::text::units::counted;
 use std::collections::BTreeSet;
 
-use crate::rounds::calm;
 use crate::judge::answer::Unknown;
+use crate::rounds::calm;
 
 /// The share of the roles' processors above which others disturb a result.
 pub const LIMIT: f64 = 0.02;

@@ -1,12 +1,12 @@
 //! The law of doubt as a test: take any evidence away from a result that is not VALID, and it does
 //! not become VALID.
-use pippin_model::verdict::{Caveat, Severity, Verdict};
 use pippin_model::example::ExampleTrial;
 use pippin_model::example::slices::Rounds;
-use pippin_model::result::histogram::Histogram;
-use pippin_model::result::ErrorKind;
-use pippin_model::trial::TrialRecord;
 use pippin_model::host::usage::Role;
+use pippin_model::result::ErrorKind;
+use pippin_model::result::histogram::Histogram;
+use pippin_model::trial::TrialRecord;
+use pippin_model::verdict::{Caveat, Severity, Verdict};
 use pippin_model::workload::Service;
 use serde_json::Value;
 
@@ -16,9 +16,24 @@ use super::{Context, EXPLANATIONS, judge_target, judge_trial};
 /// what was judged. And figures that many hosts do not show, so that their absence says nothing:
 /// clock frequencies, energy, the listen queue of a unix socket, the log of somebody else's server.
 const NO_EVIDENCE: [&str; 18] = [
-    "spec", "load_spec", "proofs", "outside", "agents", "caveats", "verdict", "failure", "errors",
-    "strays", "unbilled", "phases", "warm_up", "interrupted", "frequency_khz", "energy_uj",
-    "backlog", "listen_queue",
+    "spec",
+    "load_spec",
+    "proofs",
+    "outside",
+    "agents",
+    "caveats",
+    "verdict",
+    "failure",
+    "errors",
+    "strays",
+    "unbilled",
+    "phases",
+    "warm_up",
+    "interrupted",
+    "frequency_khz",
+    "energy_uj",
+    "backlog",
+    "listen_queue",
 ];
 
 /// The verdict over trials of one target, without what explains the target.
@@ -122,6 +137,7 @@ fn doubted() -> Vec<(&'static str, TrialRecord)> {
         record
     };
     vec![
+        ("generator_limit", hello().generator_busy(0.97).build()),
         ("generator_busy", hello().generator_busy(0.85).build()),
         ("send_lag", hello().own_lag_ms(3.0).build()),
         ("held", hello().response_ms(0.1).own_lag_ms(0.9).stamped().build()),
@@ -134,18 +150,27 @@ fn doubted() -> Vec<(&'static str, TrialRecord)> {
         ("steal", with(|record| record.usage.as_mut().unwrap().steal_cores = Some(0.2))),
         ("foreign_cpu", with(|record| record.usage.as_mut().unwrap().foreign_cores = Some(1.2))),
         ("cpu_beyond", hello().target_cores(1.6, 1).build()),
-        ("cpu_missing", with(|record| {
-            let roles = &mut record.usage.as_mut().unwrap().roles;
-            roles.get_mut(&Role::Target).unwrap().cpu_ns = Some(100);
-        })),
-        ("connections_missing", with(|record| {
-            let windows = &mut record.load.as_mut().unwrap().windows;
-            windows.iter_mut().for_each(|window| window.live_connections = 6);
-        })),
+        (
+            "cpu_missing",
+            with(|record| {
+                let roles = &mut record.usage.as_mut().unwrap().roles;
+                roles.get_mut(&Role::Target).unwrap().cpu_ns = Some(100);
+            }),
+        ),
+        (
+            "connections_missing",
+            with(|record| {
+                let windows = &mut record.load.as_mut().unwrap().windows;
+                windows.iter_mut().for_each(|window| window.live_connections = 6);
+            }),
+        ),
         ("not_conserved", with(|record| record.load.as_mut().unwrap().measured.requests.sent += 1)),
-        ("upstream_not_called", with(|record| {
-            record.services.insert("upstream_answered".into(), 10.0);
-        })),
+        (
+            "upstream_not_called",
+            with(|record| {
+                record.services.insert("upstream_answered".into(), 10.0);
+            }),
+        ),
     ]
 }
 

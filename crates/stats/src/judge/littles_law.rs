@@ -1,11 +1,11 @@
 //! INVALID: Little's law does not hold, so users, throughput and times do not fit together.
-use pippin_model::verdict::Severity;
 use pippin_model::result::{ErrorKind, Measured};
 use pippin_model::text::units::{counted, format_count, format_ns};
+use pippin_model::verdict::Severity;
 
+use crate::bottleneck::littles_law::{LittlesLaw, SHORTEST_S};
 use crate::judge::answer::{Answer, Unknown};
 use crate::judge::evidence::{Evidence, caveat, percent};
-use crate::bottleneck::littles_law::{LittlesLaw, SHORTEST_S};
 
 /// Whether `N = X * (R + Z + held)` is missed by more than 5 % plus what the start and end of the
 /// measured part explain, in closed loops and device loads. An open loop has no fixed number of

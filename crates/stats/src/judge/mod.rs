@@ -48,13 +48,12 @@ pub mod search;
 pub mod send_lag;
 pub mod server_closes;
 pub mod shared_stamps;
-pub mod spread;
 pub mod stalls;
 pub mod stamps;
 #[cfg(test)]
 pub(crate) mod test;
-mod together;
 pub mod time_goes;
+mod together;
 pub mod unproved;
 pub mod unseen_server;
 pub mod upstream_calls;
@@ -97,7 +96,7 @@ pub const TRIAL_JUDGES: &[(&[&str], Protects, TrialJudge)] = &[
     (&["errors"], Answers, errors::judge),
     (&["rate_not_achieved"], Generator, rate_not_achieved::judge),
     (&["send_lag"], Generator, send_lag::judge),
-    (&["generator_busy"], Generator, generator_busy::judge),
+    (&["generator_limit", "generator_busy"], Generator, generator_busy::judge),
     (&["held"], Generator, held::judge),
     (&["stamps"], Generator, stamps::judge),
     (&["shared_stamps"], Generator, shared_stamps::judge),
@@ -142,7 +141,6 @@ pub const EXPLANATIONS: &[(&[&str], Ground, Explainer)] = &[
 /// Every judge of a run: the names of its caveats, and the function.
 pub const RUN_JUDGES: &[(&[&str], RunJudge)] = &[
     (&["profiles_differ"], profiles_differ::judge_run),
-    (&["spread"], spread::judge_run),
     (&["answer_size", "answer_overhead"], answer_size::judge_run),
     (&["frequency_change", "clock_change"], clocks::judge_run),
     (&["knee", "inferred_concurrency"], knee::judge_run),
@@ -159,7 +157,8 @@ pub fn judge_trial(record: &TrialRecord, context: &Context) -> Vec<Caveat> {
     let (mut found, gaps) = judged(&evidence, |_, _| true);
     found.extend(unknown(record, &gaps));
     let is_disturbed = host::is_disturbed(&[record]);
-    let explained = EXPLANATIONS.iter().filter(|(_, ground, _)| !is_disturbed || *ground == Counters);
+    let explained =
+        EXPLANATIONS.iter().filter(|(_, ground, _)| !is_disturbed || *ground == Counters);
     found.extend(explained.filter_map(|(_, _, explain)| explain(&evidence)));
     found.sort_by_key(|caveat| std::cmp::Reverse(caveat.severity));
     found
@@ -214,7 +213,7 @@ fn unknown_caveat(seen: String) -> Caveat {
 /// Caveats that an agent of a fleet can find in its own part: doubts about its host and its
 /// generator. All other judges need the whole load.
 const OF_AN_AGENT: [&str; 6] =
-    ["send_lag", "generator_busy", "near_ceiling", "steal", "foreign_cpu", "frequency_change"];
+    ["send_lag", "generator_limit", "near_ceiling", "steal", "foreign_cpu", "frequency_change"];
 
 /// The doubts about an agent's host and generator, the most serious first. An agent that does not
 /// watch its host shares it with another, which does.
@@ -273,9 +272,9 @@ mod tests {
         let found = judge_trial(&record, &Context::default());
         assert_eq!(
             (found[0].id.as_str(), found[1].id.as_str()),
-            ("generator_busy", "listen_overflows")
+            ("generator_limit", "listen_overflows")
         );
-        assert_eq!(Verdict::of(&found), Verdict::Invalid);
+        assert_eq!(Verdict::of(&found), Verdict::Suspect);
     }
 
     #[test]
@@ -283,7 +282,10 @@ mod tests {
         let mut record = ExampleTrial::hello().generator_busy(0.97).completed(0).build();
         record.usage.as_mut().unwrap().listen_overflows = Some(3);
         let found = judge_agent(&record, &Context::default());
-        assert_eq!(found.iter().map(|one| one.id.as_str()).collect::<Vec<_>>(), ["generator_busy", "unknown"]);
+        assert_eq!(
+            found.iter().map(|one| one.id.as_str()).collect::<Vec<_>>(),
+            ["generator_limit", "unknown"]
+        );
         let names = TRIAL_JUDGES.iter().flat_map(|(names, ..)| names.iter());
         let known: BTreeSet<_> = names.copied().collect();
         assert!(OF_AN_AGENT.iter().all(|name| known.contains(name)));
@@ -295,7 +297,8 @@ mod tests {
         record.load.as_mut().unwrap().measured.requests.sent += 1;
         let context = Context::default();
         let evidence = Evidence { record: &record, context: &context };
-        let of_judges = TRIAL_JUDGES.iter().map(|(names, _, judge)| (*names, found(judge(&evidence))));
+        let of_judges =
+            TRIAL_JUDGES.iter().map(|(names, _, judge)| (*names, found(judge(&evidence))));
         let explained = EXPLANATIONS.iter().map(|(names, _, explain)| (*names, explain(&evidence)));
         let all: Vec<_> = of_judges.chain(explained).collect();
         for (names, caveat) in &all {

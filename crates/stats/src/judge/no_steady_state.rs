@@ -1,7 +1,7 @@
 //! SUSPECT: the throughput had a trend over the trial, or the warm-up reached its time limit.
-use pippin_model::verdict::Severity;
 use pippin_model::result::{LoadResult, Window};
 use pippin_model::text::units::format_count;
+use pippin_model::verdict::Severity;
 
 use crate::judge::answer::{Answer, Unknown};
 use crate::judge::evidence::{Evidence, caveat, percent};

@@ -1,8 +1,8 @@
 //! SUSPECT: CPU time went to others: the hypervisor stole it, or processes that belong to no role
 //! used it.
-use pippin_model::verdict::{Caveat, Severity};
-use pippin_model::trial::TrialRecord;
 use pippin_model::text::units::counted;
+use pippin_model::trial::TrialRecord;
+use pippin_model::verdict::{Caveat, Severity};
 
 use crate::judge::answer::Answer;
 use crate::judge::evidence::{Evidence, caveat, percent};
@@ -95,9 +95,9 @@ fn in_slices(trials: &[&TrialRecord]) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use pippin_model::trial::slice::SliceHost;
     use crate::judge::test::judged;
     use pippin_model::example::ExampleTrial;
+    use pippin_model::trial::slice::SliceHost;
 
     fn with(foreign: f64, steal: f64) -> pippin_model::trial::TrialRecord {
         let mut record = ExampleTrial::hello().build(); // two processors

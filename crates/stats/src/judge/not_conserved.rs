@@ -1,6 +1,6 @@
 //! INVALID: requests are not all accounted for. This is a fault of the generator.
-use pippin_model::verdict::Severity;
 use pippin_model::result::RequestCounts;
+use pippin_model::verdict::Severity;
 
 use crate::judge::answer::Answer;
 use crate::judge::evidence::{Evidence, caveat};

@@ -1,8 +1,8 @@
 //! INVALID: the offered rate was not achieved. NOTE in a capacity search, which looks for this.
-use pippin_model::verdict::Severity;
 use pippin_model::plan::profile::Arrivals;
 use pippin_model::schedule::stages;
 use pippin_model::text::units::{counted, format_count};
+use pippin_model::verdict::Severity;
 
 use crate::judge::answer::{Answer, Unknown};
 use crate::judge::asked::Asked;

@@ -1,6 +1,6 @@
 //! INVALID: the generator itself sent late.
-use pippin_model::verdict::Severity;
 use pippin_model::text::units::{counted, format_ns};
+use pippin_model::verdict::Severity;
 
 use crate::judge::answer::{Answer, Unknown};
 use crate::judge::evidence::{Evidence, caveat};

@@ -4,8 +4,8 @@
 //! one read. The kernel gives the stamp of the last segment alone: it may even have merged the
 //! segments (`tcp_try_coalesce`, net/ipv4/tcp_input.c). So the earlier ones seem to arrive with the
 //! last one.
-use pippin_model::verdict::Severity;
 use pippin_model::text::units::format_ns;
+use pippin_model::verdict::Severity;
 
 use crate::judge::answer::Answer;
 use crate::judge::evidence::{Evidence, caveat, percent};

@@ -1,6 +1,6 @@
 //! SUSPECT: short spans that end when the generator read the answer, not when the answer arrived.
-use pippin_model::verdict::Severity;
 use pippin_model::text::units::format_ns;
+use pippin_model::verdict::Severity;
 
 use crate::judge::answer::Answer;
 use crate::judge::evidence::{Evidence, caveat, percent};

@@ -1,7 +1,7 @@
 //! Judges all trials of one target at one step together.
-use pippin_model::verdict::Caveat;
-use pippin_model::trial::{Step, TrialRecord};
 use pippin_model::text::units::counted;
+use pippin_model::trial::{Step, TrialRecord};
+use pippin_model::verdict::Caveat;
 
 use crate::judge::answer::{Answer, Unknown};
 use crate::judge::host::Taker;
@@ -30,9 +30,10 @@ pub fn judge_target(trials: &[&TrialRecord]) -> Vec<Caveat> {
     let caveats = answers.filter_map(|(id, answer)| match answer {
         Ok(caveat) => caveat,
         Err(reason) if *id == "unknown" => Some(unknown_caveat(reason.0)),
-        Err(reason) => {
-            Some(unknown_caveat(format!("host ({}): {reason}", pippin_model::verdict::in_words(id))))
-        }
+        Err(reason) => Some(unknown_caveat(format!(
+            "host ({}): {reason}",
+            pippin_model::verdict::in_words(id)
+        ))),
     });
     caveats.collect()
 }

@@ -10,7 +10,9 @@ pub fn judge(evidence: &Evidence) -> Option<Caveat> {
     Some(caveat(
         "server_not_seen",
         Severity::Note,
-        format!("the server's machine is not looked at: {reason}; the verdict is about the load and the answers"),
+        format!(
+            "the server's machine is not looked at: {reason}; the verdict is about the load and the answers"
+        ),
         "see on the server's machine that nothing else uses it",
     ))
 }
@@ -26,7 +28,8 @@ mod tests {
     fn a_server_elsewhere_is_a_note_and_one_that_is_seen_is_none() {
         let record = ExampleTrial::hello().build();
         assert_eq!(judged(judge, &record), None);
-        let context = Context { server_not_seen: Some("it is on another machine"), ..Context::default() };
+        let context =
+            Context { server_not_seen: Some("it is on another machine"), ..Context::default() };
         let found = judged_in(judge, &record, &context).unwrap();
         assert_eq!(found.severity, Severity::Note);
         assert!(found.evidence.contains("it is on another machine"), "{}", found.evidence);

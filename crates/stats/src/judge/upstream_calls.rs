@@ -70,10 +70,10 @@ fn stragglers(evidence: &Evidence) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use pippin_model::verdict::Caveat;
     use crate::judge::test::judged;
     use pippin_model::example::ExampleTrial;
     use pippin_model::trial::TrialRecord;
+    use pippin_model::verdict::Caveat;
 
     /// A trial whose load had this many right answers and requests sent, and the upstream's count.
     fn counted(mut record: TrialRecord, good: u64, sent: u64, calls: u64) -> TrialRecord {

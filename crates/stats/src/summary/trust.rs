@@ -4,15 +4,15 @@
 //! pairs, figures on the machine alone. On a disturbed machine neither figures nor ratios can be
 //! trusted; how often the order still holds there was not measured, so it is not called trusted
 //! either (docs/decisions/never-silent.md).
-use pippin_model::verdict::{self, Caveat, Severity, Verdict};
 use pippin_model::trial::TrialRecord;
+use pippin_model::verdict::{Caveat, Severity, Verdict};
 use serde::{Deserialize, Serialize};
 
-use crate::rounds::calm::SliceCounts;
+use crate::interval::unsure;
 use crate::judge::host::{self, Taker};
 use crate::judge::{UNKNOWN, noisy_neighbour};
+use crate::rounds::calm::SliceCounts;
 use crate::summary::TargetSummary;
-use crate::unsure;
 
 /// Whether a run can be trusted.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -134,9 +134,8 @@ fn reason(measured: &[&TargetSummary], trials: &[TrialRecord]) -> (Answer, Strin
         };
     };
     let gravest = gravest(worst);
-    let doubt = gravest.map_or_else(String::new, |caveat| {
-        format!(" {}: {}", caveat::in_words(&caveat.id), caveat.evidence)
-    });
+    let doubt = gravest
+        .map_or_else(String::new, |caveat| format!(" {}: {}", caveat.name(), caveat.evidence));
     let verdict = worst.verdict.unwrap_or(Verdict::Invalid);
     let advice = gravest.map(|caveat| caveat.advice.clone()).filter(|advice| !advice.is_empty());
     // A single result is meant by itself; its figure is known as far as its interval says.
@@ -175,8 +174,11 @@ fn of_host(trials: &[TrialRecord]) -> String {
     };
     let (stolen, foreign) =
         (share(Taker::Hypervisor).unwrap_or(0.0), share(Taker::OtherPrograms).unwrap_or(0.0));
-    let (who, most) =
-        if stolen > foreign { ("the hypervisor took", stolen) } else { ("other programs used", foreign) };
+    let (who, most) = if stolen > foreign {
+        ("the hypervisor took", stolen)
+    } else {
+        ("other programs used", foreign)
+    };
     let calm = counts.map_or_else(String::new, |counts| {
         let were = if counts.calm == 1 { "was" } else { "were" };
         format!(", and {} of {} slices {were} calm", counts.calm, counts.made)
