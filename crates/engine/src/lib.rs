@@ -39,6 +39,8 @@ pub use error::{EngineError, Remedy};
 pub use protocol::{http1, http2, websocket};
 pub use request::referee::{Briefing, Exchange, Referee};
 pub use run::gate::Gate;
+pub use run::validate::bounds;
+pub use run::watchdog::{Longest, longest};
 
 /// How the caller takes part in a load while it runs.
 pub struct Control<'a> {
@@ -52,9 +54,9 @@ pub struct Control<'a> {
     /// Told when it is known when the measured part begins and, if time ends it, when it ends
     /// (CLOCK_MONOTONIC, nanoseconds): some time before it begins.
     pub on_measuring: Option<&'a (dyn Fn(u64, Option<u64>) + Send + Sync)>,
-    /// Whether throughput has stopped trending, given the completed requests per second of each
-    /// short window (200 ms) so far.
-    pub steady: fn(&[f64]) -> bool,
+    /// Whether the warm-up can end, given the completed requests per second of each short window
+    /// (200 ms) so far. Asked once for each of them, as soon as it is over.
+    pub steady: &'a (dyn Fn(&[f64]) -> bool + Send + Sync),
     /// Holds the schedule back until the caller has said when it starts. `None` starts it as soon
     /// as the connections are open.
     pub gate: Option<&'a Gate>,
@@ -67,7 +69,10 @@ pub struct Control<'a> {
 impl<'a> Control<'a> {
     /// Nobody listens, and the load starts at once.
     #[must_use]
-    pub const fn new(stop: &'a AtomicBool, steady: fn(&[f64]) -> bool) -> Self {
+    pub const fn new(
+        stop: &'a AtomicBool,
+        steady: &'a (dyn Fn(&[f64]) -> bool + Send + Sync),
+    ) -> Self {
         Self {
             stop,
             on_window: None,
@@ -156,6 +161,14 @@ pub fn check_request(request: &Request, protocol: Protocol) -> Result<(), String
         Protocol::Http2 => http2::check(request),
         Protocol::WebSocket => websocket::check(request),
     }
+}
+
+/// Whether a load can run as it is asked for, as far as that shows before a connection is opened.
+///
+/// # Errors
+/// As [`run()`]'s, with the fix.
+pub fn check(spec: &LoadSpec) -> Result<(), EngineError> {
+    run::validate::validate(spec)
 }
 
 /// Applies one load and blocks until it is over.

@@ -12,6 +12,9 @@ use crate::error::FleetError;
 /// The interval between ticks.
 const TICK: Duration = Duration::from_millis(25);
 
+/// How long a member waits for room among the messages that wait for the connection.
+const ROOM: Duration = Duration::from_millis(25);
+
 /// A message to be sent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Outgoing {
@@ -89,7 +92,9 @@ pub async fn live<A: Actor>(
             outgoing.extend(actor.tick(now_ns));
         }
         for message in outgoing {
-            send(client, actor, message).await;
+            if !send(client, actor, message).await {
+                break;
+            }
         }
     }
     // Send the last messages before leaving.
@@ -97,12 +102,15 @@ pub async fn live<A: Actor>(
     Ok(())
 }
 
-async fn send<A: Actor>(client: &Client, actor: &mut A, message: Outgoing) {
+/// Hands a message to the client. Returns whether it has room for more: without a connection
+/// messages wait there, and a member must not wait for them, because it has deadlines. What is left
+/// out is sent again, or missed as if it had been lost on its way.
+async fn send<A: Actor>(client: &Client, actor: &mut A, message: Outgoing) -> bool {
     let most = client.max_payload();
     if message.payload.len() > most {
         actor.too_long(&message, most);
-        return;
+        return true;
     }
-    // Without a connection the message waits in the client. Its receiver gives up in time.
-    drop(client.publish(message.subject, message.payload.into()).await);
+    let publish = client.publish(message.subject, message.payload.into());
+    tokio::time::timeout(ROOM, publish).await.is_ok()
 }

@@ -11,6 +11,7 @@ use tokio::sync::mpsc::UnboundedSender;
 
 use crate::PATIENCE_NS;
 use crate::actor::{Actor, Outgoing, too_long};
+use crate::caught::caught;
 use crate::claim::{Claim, Heard};
 use crate::clock::Clock;
 use crate::message::{
@@ -231,11 +232,12 @@ impl<'a, W: Worker> Agent<'a, W> {
     fn begin(&mut self, work: Work) -> Vec<Outgoing> {
         let is_known = |job: &Job| job.number == work.number() && !job.is_orphan;
         if self.job.as_ref().is_some_and(is_known) {
-            return Vec::new();
+            // The order was repeated, because this answer was lost or is late.
+            return self.report_all(vec![Report::Taken { trial: work.number() }]);
         }
         let refusal = match &self.job {
             Some(_) => Err("it is still ending earlier work".to_string()),
-            None => self.worker.allows(&work),
+            None => caught(|| self.worker.allows(&work)).and_then(|allowed| allowed),
         };
         if let Err(why) = refusal {
             (self.say)(&format!("refused: {why}"));
@@ -262,8 +264,9 @@ impl<'a, W: Worker> Agent<'a, W> {
             skips: Arc::clone(&job.skips),
             tell: self.tell.clone(),
         });
+        let trial = job.number;
         self.job = Some(job);
-        Vec::new()
+        self.report_all(vec![Report::Taken { trial }])
     }
 
     fn release(&mut self, why: &str) {

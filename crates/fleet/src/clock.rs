@@ -89,8 +89,9 @@ struct Estimate {
 impl Exchange {
     /// RFC 5905, section 8: the offset is known to within half of the round trip.
     const fn estimate(&self) -> Estimate {
-        let there = self.received_ns as i64 - self.sent_ns as i64;
-        let back = self.answered_ns as i64 - self.back_ns as i64;
+        // The numbers are another machine's: nonsense stays nonsense and ends nothing.
+        let there = self.received_ns.wrapping_sub(self.sent_ns) as i64;
+        let back = self.answered_ns.wrapping_sub(self.back_ns) as i64;
         let away = self.back_ns.saturating_sub(self.sent_ns);
         let inside = self.answered_ns.saturating_sub(self.received_ns);
         Estimate {
@@ -152,7 +153,7 @@ impl Offset {
         }
         let since = coordinator_ns as f64 - best.at_ns as f64;
         let drift = self.drift().filter(|(ppm, error)| ppm.abs() > *error);
-        Some(best.offset_ns + drift.map_or(0, |(ppm, _)| (since * ppm / 1e6) as i64))
+        Some(best.offset_ns.saturating_add(drift.map_or(0, |(ppm, _)| (since * ppm / 1e6) as i64)))
     }
 
     /// The clock as results show it.
@@ -170,7 +171,7 @@ impl Offset {
         }
         let drift = self.drift();
         Some(AgentClock {
-            offset_ns: best.offset_ns + agent - coordinator,
+            offset_ns: best.offset_ns.saturating_add(agent.wrapping_sub(coordinator)),
             error_ns: best.round_trip_ns / 2,
             drift_ppm: drift.map(|(ppm, _)| ppm),
             drift_error_ppm: drift.map(|(_, error)| error),
@@ -190,8 +191,8 @@ impl Offset {
         };
         let (old, new) = (best(0)?, best(self.estimates.len() - third)?);
         let span = new.at_ns.checked_sub(old.at_ns).filter(|span| *span >= SHORTEST_NS)? as f64;
-        let error = (old.round_trip_ns + new.round_trip_ns) as f64 / 2.0;
-        Some(((new.offset_ns - old.offset_ns) as f64 / span * 1e6, error / span * 1e6))
+        let error = old.round_trip_ns.saturating_add(new.round_trip_ns) as f64 / 2.0;
+        Some((new.offset_ns.saturating_sub(old.offset_ns) as f64 / span * 1e6, error / span * 1e6))
     }
 }
 

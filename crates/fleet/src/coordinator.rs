@@ -5,7 +5,9 @@ use pippin_model::result::Window;
 use pippin_model::trial::agent::AgentPart;
 use std::sync::mpsc::Sender;
 
+use crate::PATIENCE_NS;
 use crate::actor::{Actor, Outgoing, too_long};
+use crate::caught::caught;
 use crate::clock::{Clock, Exchange, Offset};
 use crate::merge::{Merged, Seconds};
 use crate::message::{Hello, Opened, Order, Peer, Prepare, Report, open, seal, subject};
@@ -13,9 +15,11 @@ use crate::pieces::{Inbox, UNDER_WAY};
 use crate::share;
 
 mod agent;
+mod deadlines;
 mod gathering;
 
 use agent::{Agent, Job};
+use deadlines::Deadlines;
 use gathering::Gathering;
 pub use gathering::Wanted;
 
@@ -83,11 +87,26 @@ struct Trial {
     number: u64,
     began_ns: u64,
     start_ns: Option<u64>,
-    is_stopping: bool,
-    /// When to repeat starts and stops for agents that do not react to them.
+    /// When it was stopped: by the user, or because an agent has failed.
+    stop_ns: Option<u64>,
+    /// When to repeat orders for agents that do not react to them.
     next_repeat_ns: u64,
+    /// What the agents were asked, without their parts.
+    order: Prepare,
+    deadlines: Deadlines,
     seconds: Seconds,
     merged: Merged,
+}
+
+impl Trial {
+    /// Ends the load now, unless it is ending already.
+    fn stop(&mut self, now_ns: u64) {
+        if self.stop_ns.is_none() {
+            self.stop_ns = Some(now_ns);
+            // The order goes out at once.
+            self.next_repeat_ns = now_ns;
+        }
+    }
 }
 
 /// The coordinator.
@@ -155,6 +174,9 @@ impl Coordinator {
             heard_ns: now_ns,
             gone: None,
             job: Job::Failed(String::new()),
+            has_taken: false,
+            second_ns: 0,
+            piece_ns: 0,
             inbox: Inbox::default(),
         };
         self.agents = agents.into_iter().zip(parts).map(agent).collect();
@@ -167,34 +189,43 @@ impl Coordinator {
         now_ns: u64,
     ) -> Vec<Outgoing> {
         self.trials += 1;
+        let parts = self.agents.iter().map(|agent| agent.part);
+        let deadlines = Deadlines::of(load, parts);
+        for agent in &mut self.agents {
+            agent.begin_trial();
+        }
         self.trial = Some(Trial {
             number: self.trials,
             began_ns: now_ns,
             start_ns: None,
-            is_stopping: false,
-            next_repeat_ns: now_ns,
+            stop_ns: None,
+            next_repeat_ns: now_ns + BEAT_NS,
+            order: Prepare {
+                trial: self.trials,
+                load: load.clone(),
+                threads,
+                watches_host: true,
+                pieces_at_once: (UNDER_WAY / self.agents.len().max(1)).max(1) as u32,
+                briefing,
+            },
+            deadlines,
             seconds: Seconds::of(self.agents.len()),
             merged: Merged::default(),
         });
-        let trial = self.trials;
-        for agent in &mut self.agents {
-            agent.inbox = Inbox::default();
-            agent.job = match &agent.gone {
-                Some(why) => Job::Failed(why.clone()),
-                None => Job::Preparing,
-            };
-        }
-        let pieces_at_once = (UNDER_WAY / self.agents.len().max(1)).max(1) as u32;
-        let prepare = |agent: &Agent| Prepare {
-            trial,
-            load: LoadSpec { slice: agent.part, ..load.clone() },
-            threads,
-            watches_host: agent.hello.boot != self.boot,
-            pieces_at_once,
-            briefing: briefing.clone(),
+        self.prepare()
+    }
+
+    /// The order to prepare, to all agents that have not reacted to it.
+    fn prepare(&self) -> Vec<Outgoing> {
+        let Some(trial) = &self.trial else { return Vec::new() };
+        let order = |agent: &Agent| {
+            let load = LoadSpec { slice: agent.part, ..trial.order.load.clone() };
+            let watches_host = agent.hello.boot != self.boot;
+            let prepare = Prepare { load, watches_host, ..trial.order.clone() };
+            self.order(agent, &Order::Prepare(Box::new(prepare)))
         };
-        let able = self.agents.iter().filter(|agent| matches!(agent.job, Job::Preparing));
-        able.map(|agent| self.order(agent, &Order::Prepare(Box::new(prepare(agent))))).collect()
+        let waiting = self.agents.iter().filter(|agent| agent.has_no_order());
+        waiting.map(order).collect()
     }
 
     fn report(&mut self, from: &Peer, report: Report, at_ns: u64) -> Vec<Outgoing> {
@@ -222,26 +253,30 @@ impl Coordinator {
                     received_ns,
                     answered_ns,
                     back_ns: at_ns,
-                    unix_minus_clock_ns: (unix_ns as i64 - answered_ns as i64, unix_minus_clock),
+                    unix_minus_clock_ns: (
+                        unix_ns.wrapping_sub(answered_ns) as i64,
+                        unix_minus_clock,
+                    ),
                 });
             }
+            Report::Taken { trial } if Some(trial) == number => agent.has_taken = true,
             Report::Ready { trial } if Some(trial) == number => agent.ready(),
             Report::Second { trial, window } if Some(trial) == number => {
-                agent.works();
+                agent.works(at_ns);
                 self.second(*window);
             }
             Report::Piece { trial, piece } => {
                 let got = Order::Got { trial, text_nth: piece.text_nth, nth: piece.nth };
                 // Results of earlier loads are ignored.
                 if let Some(own) = self.trial.as_mut().filter(|own| own.number == trial)
-                    && let Some(slice) = agent.piece(piece, own.start_ns)
+                    && let Some(slice) = agent.piece(piece, (own.start_ns, at_ns))
                     && let Err(error) = own.merged.take(slice)
                 {
                     agent.is_unreadable(&error);
                 }
                 return vec![self.order(&self.agents[nth], &got)];
             }
-            Report::Ready { .. } | Report::Second { .. } => {}
+            Report::Taken { .. } | Report::Ready { .. } | Report::Second { .. } => {}
         }
         Vec::new()
     }
@@ -259,19 +294,25 @@ impl Coordinator {
         let Some(trial) = &mut self.trial else { return outgoing };
         for agent in &mut self.agents {
             agent.notice_silence(trial.began_ns, now_ns);
+            if let Some(why) = trial.deadlines.missed(agent, trial, now_ns) {
+                agent.fail(why);
+            }
         }
         if trial.start_ns.is_none() && self.agents.iter().all(Agent::can_start) {
             let error = self.agents.iter().filter_map(|agent| agent.offset.told());
-            let error = error.map(|clock| clock.error_ns).max().unwrap_or(0);
+            // An agent that lies about its clock delays nobody for long.
+            let error = error.map(|clock| clock.error_ns).max().unwrap_or(0).min(PATIENCE_NS);
             trial.start_ns = Some(now_ns + LEAD_NS + 2 * error);
+        }
+        if self.agents.iter().any(|agent| agent.failure().is_some()) {
+            trial.stop(now_ns);
         }
         let repeats = now_ns >= trial.next_repeat_ns;
         if repeats {
             trial.next_repeat_ns = now_ns + BEAT_NS;
         }
-        let is_broken = self.agents.iter().any(|agent| agent.failure().is_some());
         let (number, start_ns) = (trial.number, trial.start_ns);
-        let must_stop = trial.is_stopping || is_broken;
+        let must_stop = trial.stop_ns.is_some();
         if self.agents.iter().all(Agent::is_done) {
             self.end_trial();
         } else if must_stop && repeats {
@@ -279,6 +320,8 @@ impl Coordinator {
             outgoing.extend(at_work.map(|agent| self.order(agent, &Order::Stop { trial: number })));
         } else if let Some(start_ns) = start_ns.filter(|_| !must_stop) {
             outgoing.extend(self.start(number, start_ns, repeats));
+        } else if repeats {
+            outgoing.extend(self.prepare());
         }
         outgoing
     }
@@ -339,7 +382,15 @@ impl Actor for Coordinator {
             {
                 gathering.welcome(from, *hello);
             }
-            (Some(Opened::Same(from, report)), None) => return self.report(&from, report, at_ns),
+            (Some(Opened::Same(from, report)), None) => {
+                return caught(|| self.report(&from, report, at_ns)).unwrap_or_else(|why| {
+                    let is_its = |agent: &&mut Agent| agent.peer == from;
+                    if let Some(agent) = self.agents.iter_mut().find(is_its) {
+                        agent.fail(format!("its report cannot be used: {why}"));
+                    }
+                    Vec::new()
+                });
+            }
             _ => {}
         }
         Vec::new()
@@ -352,7 +403,7 @@ impl Actor for Coordinator {
             }
             Told::Stop => {
                 if let Some(trial) = &mut self.trial {
-                    trial.is_stopping = true;
+                    trial.stop(at_ns);
                 }
                 Vec::new()
             }
@@ -401,5 +452,7 @@ impl Actor for Coordinator {
     }
 }
 
+#[cfg(test)]
+mod law;
 #[cfg(test)]
 mod tests;

@@ -5,6 +5,7 @@
 //! |---|---|
 //! | [`message`] | the messages between coordinator and agents |
 //! | [`pieces`] | long texts in several messages |
+//! | `caught` | a panic as the failure of one order |
 //! | [`claim`] | which coordinator a member works for |
 //! | [`clock`] | the clocks of agents compared with the coordinator's |
 //! | [`share`] | which part of a load each agent takes |
@@ -20,6 +21,7 @@
 //! | [`error`] | what can go wrong |
 pub mod actor;
 pub mod agent;
+mod caught;
 pub mod claim;
 pub mod clock;
 pub mod coordinator;

@@ -62,7 +62,7 @@ impl Merged {
 }
 
 fn on_our_clock(Slice { load, offset_ns }: Slice) -> LoadResult {
-    let ours = |ns: u64| ns.saturating_add_signed(-offset_ns);
+    let ours = |ns: u64| ns.saturating_add_signed(offset_ns.saturating_neg());
     LoadResult {
         started_ns: ours(load.started_ns),
         measured_from_ns: ours(load.measured_from_ns),
@@ -200,7 +200,7 @@ impl Seconds {
     fn pass_on(&mut self, newest_ns: i64) -> Vec<Window> {
         let from = self.told_ns.map_or(Bound::Unbounded, Bound::Excluded);
         let ready = |(from_ns, merging): &(&i64, &Merging)| {
-            merging.agents >= self.agents || **from_ns + AHEAD_NS <= newest_ns
+            merging.agents >= self.agents || from_ns.saturating_add(AHEAD_NS) <= newest_ns
         };
         let untold = self.pending.range((from, Bound::Unbounded));
         let told: Vec<Window> =

@@ -11,7 +11,7 @@ use crate::pieces::Piece;
 use crate::probe::Errand;
 
 /// The version of the messages. It rises with every change of their content.
-pub const SCHEMA: u32 = 3;
+pub const SCHEMA: u32 = 4;
 /// This program's version.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 
@@ -156,6 +156,11 @@ pub enum Report {
         answered_ns: u64,
         /// Time of day at that instant, nanoseconds since 1970.
         unix_ns: u64,
+    },
+    /// The order to prepare has arrived.
+    Taken {
+        /// The trial.
+        trial: u64,
     },
     /// The connections are open.
     Ready {

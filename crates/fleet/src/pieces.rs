@@ -6,6 +6,10 @@ use std::collections::{BTreeMap, VecDeque};
 
 /// The longest piece, in bytes of text.
 pub const LONGEST: usize = 32 << 10;
+/// The most pieces of one text: 256 MiB. An agent's result is far below that.
+pub const MOST: u32 = 8_192;
+/// The most texts of one sender that wait for one before them.
+const MOST_TEXTS: u32 = 65_536;
 /// How many pieces of all agents may be in transit to one coordinator: 16 MiB.
 pub const UNDER_WAY: usize = 512;
 /// A piece is sent again after this time, nanoseconds.
@@ -100,16 +104,31 @@ pub struct Inbox {
     texts: BTreeMap<u32, BTreeMap<u32, String>>,
     /// How many pieces each text has.
     lengths: BTreeMap<u32, u32>,
+    /// How many different pieces have come.
+    pieces: u64,
 }
 
 impl Inbox {
+    /// How many different pieces have come so far.
+    #[must_use]
+    pub const fn pieces(&self) -> u64 {
+        self.pieces
+    }
+
     /// Takes a piece. Returns the texts that are complete now, in the order in which they were put.
     pub fn take(&mut self, piece: Piece) -> Vec<String> {
-        if piece.text_nth < self.next || piece.nth >= piece.of {
+        let is_early = piece.text_nth.checked_sub(self.next).is_none_or(|ahead| ahead > MOST_TEXTS);
+        if is_early || piece.of > MOST || piece.nth >= piece.of || piece.text.len() > LONGEST {
             return Vec::new();
         }
-        self.lengths.insert(piece.text_nth, piece.of);
-        self.texts.entry(piece.text_nth).or_default().insert(piece.nth, piece.text);
+        // The first piece says how many there are.
+        if *self.lengths.entry(piece.text_nth).or_insert(piece.of) != piece.of {
+            return Vec::new();
+        }
+        let pieces = self.texts.entry(piece.text_nth).or_default();
+        if pieces.insert(piece.nth, piece.text).is_none() {
+            self.pieces += 1;
+        }
         let mut whole = Vec::new();
         while let Some(pieces) = self.texts.get(&self.next)
             && self.lengths.get(&self.next).is_some_and(|of| pieces.len() as u64 == u64::from(*of))

@@ -20,6 +20,7 @@ use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
 use crate::corpus::{files, kept, repository, sent};
+use crate::fleet;
 
 /// A target.
 pub struct Target {
@@ -46,7 +47,7 @@ impl Target {
 }
 
 /// Every target.
-pub const TARGETS: [Target; 9] = [
+pub const TARGETS: [Target; 11] = [
     Target {
         name: "decoder",
         about: "answers of HTTP/1.1",
@@ -206,6 +207,20 @@ pub const TARGETS: [Target; 9] = [
         ],
     },
     Target {
+        name: "orders",
+        about: "orders of a coordinator to an agent",
+        feed: fleet::orders,
+        seeds: || Ok(fleet::some_orders()),
+        words: fleet::WORDS,
+    },
+    Target {
+        name: "reports",
+        about: "reports of an agent to its coordinator",
+        feed: fleet::reports,
+        seeds: || Ok(fleet::some_reports()),
+        words: fleet::WORDS,
+    },
+    Target {
         name: "values",
         about: "durations, sizes, percentages, spreads, gates and objectives",
         feed: values,
@@ -257,7 +272,7 @@ fn blocks() -> Vec<Vec<u8>> {
     found
 }
 
-fn number(outcome: impl Hash) -> u64 {
+pub(crate) fn number(outcome: impl Hash) -> u64 {
     let mut hasher = DefaultHasher::new();
     outcome.hash(&mut hasher);
     hasher.finish()
@@ -268,7 +283,7 @@ const GIST: usize = 32;
 
 /// The beginning of a message without the parts that differ from file to file: digits and quoted
 /// text.
-fn gist(message: &str) -> String {
+pub(crate) fn gist(message: &str) -> String {
     let unquoted = message.split('`').step_by(2);
     unquoted.flat_map(str::chars).filter(|c| !c.is_ascii_digit()).take(GIST).collect()
 }

@@ -8,6 +8,7 @@
 //! | [`history`] | the trials of a target over all runs |
 //! | `maker` | which process makes a run |
 //! | `readers` | connections that only read, beside the one that writes |
+//! | `private` | the rights of other users on the database: none |
 //! | `reading` | read-only databases |
 //! | `reserve` | space for the end of a run on a full disk |
 //! | [`live`] | the state of runs under way, in files beside the database |
@@ -15,6 +16,7 @@ pub mod history;
 pub mod listing;
 pub mod live;
 mod maker;
+mod private;
 mod readers;
 mod reading;
 mod reserve;
@@ -123,9 +125,10 @@ impl Store {
     /// changed.
     pub fn open(path: &Path) -> Result<Self, StoreError> {
         if let Some(folder) = path.parent() {
-            std::fs::create_dir_all(folder)
+            private::folder(folder)
                 .map_err(|source| StoreError::Io { path: folder.into(), source })?;
         }
+        private::mend(path);
         if path.metadata().is_ok_and(|metadata| metadata.len() > 0) {
             let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
             let is_writable = reading::may_write(path)
@@ -141,6 +144,7 @@ impl Store {
                 return Ok(Self::of(path, connection));
             }
         }
+        private::file(path).map_err(|source| StoreError::Io { path: path.into(), source })?;
         let sqlite = |source| in_words(path, source);
         let mut connection = Connection::open(path).map_err(sqlite)?;
         connection.busy_timeout(PATIENCE).map_err(sqlite)?;

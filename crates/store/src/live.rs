@@ -19,7 +19,7 @@ impl Store {
     /// If the folder beside the database cannot be made.
     pub fn live_file(&self, run: &str) -> io::Result<LiveFile> {
         let folder = live_folder(self.path());
-        std::fs::create_dir_all(&folder)?;
+        crate::private::folder(&folder)?;
         for (path, live) in files(&folder) {
             if live.is_ok_and(|live| !is_alive(live.process)) {
                 // Another Pippin may have removed it already.

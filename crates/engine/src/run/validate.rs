@@ -9,11 +9,12 @@ use pippin_model::text::units::Spread;
 use crate::error::{EngineError, place};
 use crate::io::socket::try_source;
 use crate::scenario::script;
-use crate::schedule::users::Lane;
+use crate::schedule::users::all_users;
 
-/// Checks everything that can be checked beforehand, except descriptors.
+/// Checks everything that can be checked beforehand, except descriptors. Bounds come first: what
+/// follows takes as long as the numbers are large.
 pub(crate) fn validate(spec: &LoadSpec) -> Result<(), EngineError> {
-    slice(spec)?;
+    bounds(spec)?;
     addresses(spec)?;
     requests(spec)?;
     numbers(spec)?;
@@ -26,7 +27,18 @@ pub(crate) fn validate(spec: &LoadSpec) -> Result<(), EngineError> {
 
 /// How many connections this part of the load can have open at the same time.
 pub(crate) fn users(spec: &LoadSpec) -> u32 {
-    (0..spec.threads).map(|thread| Lane::new(spec, thread).users(spec)).sum()
+    // The shares of all threads add up to the share of the part.
+    spec.slice.share(u64::from(all_users(spec))) as u32
+}
+
+/// Checks that every number of a load is within its bounds, in a time that does not depend on the
+/// numbers. A load from another machine must pass this before anything else looks at it.
+///
+/// # Errors
+/// The first number that is out of its bounds, with the bounds.
+pub fn bounds(spec: &LoadSpec) -> Result<(), EngineError> {
+    slice(spec)?;
+    numbers(spec)
 }
 
 /// Which part of the load is asked for.
@@ -228,7 +240,6 @@ fn scenario(spec: &LoadSpec) -> Result<(), EngineError> {
 fn numbers(spec: &LoadSpec) -> Result<(), EngineError> {
     let counts = [
         ("the number of threads", u64::from(spec.threads)),
-        ("the number of connections", u64::from(users(spec))),
         ("the pipeline depth", u64::from(spec.connections.pipeline)),
         ("the number of streams a connection", u64::from(spec.connections.streams)),
         ("requests per connection", spec.connections.requests_per_connection.map_or(1, u64::from)),
@@ -242,17 +253,11 @@ fn numbers(spec: &LoadSpec) -> Result<(), EngineError> {
     if let Some((what, _)) = counts.into_iter().find(|(_, value)| *value == 0) {
         return Err(EngineError::Zero { what });
     }
-    if spec.threads > users(spec) {
-        return Err(EngineError::MoreThreadsThanConnections {
-            threads: spec.threads,
-            connections: users(spec),
-            users: spec.schedule.users_are(),
-        });
-    }
     let think_ns = spec.schedule.think().map_or(0, Spread::max_ns);
     let schedule_ns = spec.schedule.length_ns().unwrap_or(0);
     let bounds = [
         ("the number of threads", u64::from(spec.threads), 1024, "at most 1,024"),
+        ("the number of connections", u64::from(all_users(spec)), 1 << 24, "at most 16,777,216"),
         ("the pipeline depth", u64::from(spec.connections.pipeline), 1024, "at most 1,024"),
         (
             "the number of streams a connection",
@@ -279,8 +284,24 @@ fn numbers(spec: &LoadSpec) -> Result<(), EngineError> {
         Some((what, value, _, bounds)) => {
             Err(EngineError::OutOfBounds { what, value: value.to_string(), bounds })
         }
-        None => Ok(()),
+        None => enough_users(spec),
     }
+}
+
+/// Each thread needs a user.
+fn enough_users(spec: &LoadSpec) -> Result<(), EngineError> {
+    let users = users(spec);
+    if users == 0 {
+        return Err(EngineError::Zero { what: "the number of connections" });
+    }
+    if spec.threads > users {
+        return Err(EngineError::MoreThreadsThanConnections {
+            threads: spec.threads,
+            connections: users,
+            users: spec.schedule.users_are(),
+        });
+    }
+    Ok(())
 }
 
 /// Longer times are mistakes, and their sums could overflow.
@@ -453,4 +474,76 @@ fn none_of<const N: usize>(
 
 const fn contradicts(first: &'static str, second: &'static str, fix: &'static str) -> EngineError {
     EngineError::Contradiction { first, second, fix }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use pippin_model::load::{Schedule, StopRule};
+    use pippin_model::text::units::Spread;
+    use proptest::prelude::*;
+
+    fn numbers() -> impl Strategy<Value = u32> {
+        prop_oneof![Just(0), Just(1), Just(u32::MAX), 0..2_000_u32, any::<u32>()]
+    }
+
+    fn times() -> impl Strategy<Value = u64> {
+        prop_oneof![Just(0), Just(u64::MAX), any::<u64>(), 0..100_000_000_000_u64]
+    }
+
+    fn loads() -> impl Strategy<Value = LoadSpec> {
+        let part =
+            (numbers(), numbers(), numbers()).prop_map(|(nth, width, of)| Part { nth, width, of });
+        let devices = (numbers(), numbers(), times(), times()).prop_map(
+            |(devices, requests_per_device, ramp_up_ns, sustain_ns)| Schedule::Devices {
+                devices,
+                requests_per_device,
+                think: Spread::exactly(1),
+                ramp_up_ns,
+                sustain_ns,
+                ramp_down_ns: ramp_up_ns,
+            },
+        );
+        let schedule = prop_oneof![Just(Schedule::Closed { think: None }), devices];
+        (part, schedule, (numbers(), numbers(), numbers(), numbers()), (times(), times(), times()))
+            .prop_map(
+                |(
+                    slice,
+                    schedule,
+                    (threads, count, pipeline, streams),
+                    (duration, connect, requests),
+                )| {
+                    let mut load = LoadSpec { slice, schedule, threads, ..LoadSpec::default() };
+                    (load.connections.count, load.connections.pipeline) = (count, pipeline);
+                    load.connections.streams = streams;
+                    load.stop = StopRule { duration_ns: Some(duration), requests: Some(requests) };
+                    load.timeouts.connect_ns = connect;
+                    load
+                },
+            )
+    }
+
+    proptest! {
+        /// No number makes checking panic or take long: each of these cases would take minutes if
+        /// one number was counted up to.
+        #[test]
+        fn bounds_are_checked_before_anything_counts_up_to_a_number(load in loads()) {
+            if bounds(&load).is_ok() {
+                prop_assert!(load.threads <= 1_024 && users(&load) <= 1 << 24);
+                prop_assert!(users(&load) >= load.threads);
+            }
+            drop(validate(&load));
+            prop_assert!(crate::run::watchdog::longest(&load).load_ns > 0);
+        }
+    }
+
+    #[test]
+    fn a_share_of_nothing_is_refused() {
+        for (nth, width, of) in [(0, 1, 0), (0, 0, 0), (3, 1, 3), (u32::MAX, 2, 5)] {
+            let slice = Part { nth, width, of };
+            let refusal = bounds(&LoadSpec { slice, ..LoadSpec::default() });
+            assert!(matches!(refusal, Err(EngineError::OutOfBounds { .. })), "{slice:?}");
+            assert!(slice.share(1_000) <= 1_000);
+        }
+    }
 }

@@ -66,6 +66,31 @@ impl Watchdog {
     }
 }
 
+/// How long a load can take, whatever its server does. A generator that needs longer is broken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Longest {
+    /// From its begin until its connections are open, nanoseconds.
+    pub set_up_ns: u64,
+    /// From the start of its schedule until its result is there, nanoseconds.
+    pub load_ns: u64,
+}
+
+/// The longest times of a load, by its own numbers: its plan, its time limits, and [`GRACE_NS`] for
+/// threads that end late.
+#[must_use]
+pub fn longest(spec: &LoadSpec) -> Longest {
+    let by_rule = spec.stop.duration_ns.map(|ns| ns.saturating_add(spec.warm_up.at_most_ns()));
+    let by_count = spec.stop.requests.map(|_| counted_ns(spec));
+    // With a count, the last requests may be answered after the schedule is over.
+    let by_schedule = spec.schedule.length_ns().filter(|_| by_count.is_none());
+    let planned_ns = [by_rule, by_count, by_schedule].into_iter().flatten().min().unwrap_or(0);
+    let late_ns = spec.timeouts.connect_ns.saturating_add(spec.timeouts.request_ns);
+    Longest {
+        set_up_ns: set_up_ns(spec),
+        load_ns: planned_ns.saturating_add(late_ns).saturating_add(2 * GRACE_NS),
+    }
+}
+
 /// How long opening the first connections can take: each in turn until its timeout.
 pub(crate) fn set_up_ns(spec: &LoadSpec) -> u64 {
     let turns = u64::from(users(spec)).div_ceil(u64::from(OPENING_AT_ONCE)).max(1);
@@ -79,7 +104,9 @@ pub(crate) fn counted_ns(spec: &LoadSpec) -> u64 {
     let think_ns = spec.schedule.think().map_or(0, Spread::max_ns);
     let requests = spec.stop.requests.unwrap_or(0);
     let in_turn = requests.div_ceil(u64::from(users(spec)).max(1)).saturating_mul(2);
-    let each = spec.timeouts.connect_ns + spec.timeouts.request_ns + think_ns + GRACE_NS;
+    let each = [spec.timeouts.connect_ns, spec.timeouts.request_ns, think_ns, GRACE_NS]
+        .into_iter()
+        .fold(0, u64::saturating_add);
     in_turn.saturating_mul(each).saturating_add(schedule_ns).saturating_add(GRACE_NS)
 }
 

@@ -20,6 +20,7 @@ use std::sync::atomic::AtomicBool;
 use tokio::sync::mpsc::UnboundedSender;
 
 use super::{Assignment, Policy, Told, Work, Worker};
+use crate::caught::caught;
 use crate::clock::Clock;
 use crate::message::{Prepare, SliceResult};
 
@@ -44,7 +45,12 @@ impl Worker for Means {
             Work::Slice(slice) if slice.load.unix_socket.is_some() => {
                 Err("a coordinator may not use a unix socket of this machine".into())
             }
-            Work::Slice(slice) => self.policy.allows(&slice.load.addresses),
+            Work::Slice(slice) => {
+                // First the bounds: all that follows takes as long as the numbers are large.
+                pippin_engine::bounds(&self.with_threads(&slice.load, slice.threads))
+                    .map_err(|error| error.to_string())?;
+                self.policy.allows(&slice.load.addresses)
+            }
             Work::Run(_) => {
                 Err("it is not a probe; start one on the target's machine: pippin agent --probe"
                     .into())
@@ -54,15 +60,24 @@ impl Worker for Means {
 
     fn begin(&self, assignment: Assignment) {
         let means = self.clone();
-        // The engine catches its own panics and ends on time, so this thread always ends.
-        std::thread::spawn(move || {
-            let Assignment { work, gate, stop, tell, .. } = assignment;
-            let Work::Slice(slice) = work else { return };
-            let trial = slice.trial;
-            let result = means.work(*slice, &gate, &stop, &tell);
+        let Assignment { work, gate, stop, tell, .. } = assignment;
+        let Work::Slice(slice) = work else { return };
+        let trial = slice.trial;
+        let failed = tell.clone();
+        let run = move || {
+            let result = caught(|| means.work(*slice, &gate, &stop, &tell));
+            let result = result.unwrap_or_else(SliceResult::failed);
             drop(tell.send(Told::Text(trial, serde_json::to_string(&result).unwrap_or_default())));
             drop(tell.send(Told::Over(trial)));
-        });
+        };
+        // The engine ends on time, so this thread always ends.
+        if let Err(error) = std::thread::Builder::new().name("slice".into()).spawn(run) {
+            let result = SliceResult::failed(format!("it cannot start a thread: {error}"));
+            drop(
+                failed.send(Told::Text(trial, serde_json::to_string(&result).unwrap_or_default())),
+            );
+            drop(failed.send(Told::Over(trial)));
+        }
     }
 }
 
@@ -93,8 +108,14 @@ impl Means {
         SliceResult { found: referee.map(|deputy| deputy.found()), ..self.result(record) }
     }
 
+    /// The numbers of a load as they will be here; 0 threads lets this machine choose.
+    fn with_threads(&self, load: &LoadSpec, threads: Option<u32>) -> LoadSpec {
+        LoadSpec { threads: threads.unwrap_or(1), ..load.clone() }
+    }
+
     /// The load with this machine's threads, processors and addresses.
-    fn fit(&self, load: LoadSpec, threads: Option<u32>) -> LoadSpec {
+    #[must_use]
+    pub fn fit(&self, load: LoadSpec, threads: Option<u32>) -> LoadSpec {
         // The load's own settings were chosen for one machine.
         let source_addresses = self.source_addresses.clone();
         let (threads, cores) = (threads.unwrap_or(0), self.cores.clone());

@@ -22,6 +22,11 @@ pub struct Agent {
     /// Why it does not take part any more.
     pub gone: Option<String>,
     pub job: Job,
+    /// Whether it has reacted to the order to prepare.
+    pub has_taken: bool,
+    /// When its last second, and the last new piece of its result, came; 0 if none did.
+    pub second_ns: u64,
+    pub piece_ns: u64,
     pub inbox: Inbox,
 }
 
@@ -47,6 +52,21 @@ pub struct Done {
 }
 
 impl Agent {
+    /// Another load begins.
+    pub fn begin_trial(&mut self) {
+        self.inbox = Inbox::default();
+        (self.has_taken, self.second_ns, self.piece_ns) = (false, 0, 0);
+        self.job = match &self.gone {
+            Some(why) => Job::Failed(why.clone()),
+            None => Job::Preparing,
+        };
+    }
+
+    /// Whether the order to prepare may have been lost.
+    pub const fn has_no_order(&self) -> bool {
+        matches!(self.job, Job::Preparing) && !self.has_taken
+    }
+
     pub fn fail(&mut self, why: String) {
         if !self.is_done() {
             self.job = Job::Failed(why);
@@ -64,15 +84,21 @@ impl Agent {
         }
     }
 
-    pub fn works(&mut self) {
+    pub fn works(&mut self, now_ns: u64) {
+        self.second_ns = now_ns;
         if matches!(self.job, Job::Called) {
             self.job = Job::Working;
         }
     }
 
     /// Takes a piece of its result. Returns the measurement once the result is complete.
-    pub fn piece(&mut self, piece: Piece, start_ns: Option<u64>) -> Option<Slice> {
-        let whole = self.inbox.take(piece).pop().filter(|_| !self.is_done())?;
+    pub fn piece(&mut self, piece: Piece, (start_ns, now_ns): (Option<u64>, u64)) -> Option<Slice> {
+        let before = self.inbox.pieces();
+        let whole = self.inbox.take(piece).pop();
+        if self.inbox.pieces() > before {
+            self.piece_ns = now_ns;
+        }
+        let whole = whole.filter(|_| !self.is_done())?;
         match serde_json::from_str::<SliceResult>(&whole) {
             Ok(result) => self.done(result, start_ns),
             Err(error) => {
@@ -146,7 +172,7 @@ impl Agent {
             part: self.part,
             clock: self.offset.told(),
             late_ns: started.and_then(|(own, agreed)| {
-                Some(own as i64 - self.offset.at(agreed)? - agreed as i64)
+                Some((own.wrapping_sub(agreed) as i64).saturating_sub(self.offset.at(agreed)?))
             }),
             figures: result.and_then(|result| result.figures.clone()),
             caveats: result.map_or_else(Vec::new, |result| result.caveats.clone()),

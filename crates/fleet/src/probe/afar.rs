@@ -13,6 +13,11 @@ use crate::pieces::Inbox;
 /// How often to repeat calls, beats, and orders without a reaction, in nanoseconds.
 const REPEAT_NS: u64 = 500_000_000;
 
+/// How long a probe may take to begin a run, and to end it after it was stopped, nanoseconds. A
+/// target has 10 s to end by itself.
+const BEGIN_NS: u64 = 30_000_000_000;
+const STOP_NS: u64 = 60_000_000_000;
+
 /// What the owner of the run tells it.
 #[derive(Debug, Clone)]
 pub enum Told {
@@ -49,7 +54,8 @@ pub struct Afar {
     probe: Option<Found>,
     /// Why the probe is not free yet.
     busy: Option<String>,
-    is_stopping: bool,
+    /// When the user stopped the run.
+    stop_ns: Option<u64>,
     skipped: Vec<TargetId>,
     is_over: bool,
     events: Sender<Event>,
@@ -59,6 +65,8 @@ struct Found {
     peer: Peer,
     heard_ns: u64,
     inbox: Inbox,
+    /// When it was found.
+    found_ns: u64,
     /// Whether the probe has reacted to the order to make the run.
     has_begun: bool,
 }
@@ -82,7 +90,7 @@ impl Afar {
             next_repeat_ns: 0,
             probe: None,
             busy: None,
-            is_stopping: false,
+            stop_ns: None,
             skipped: Vec::new(),
             is_over: false,
             events,
@@ -115,7 +123,8 @@ impl Afar {
         } else {
             self.tell(Event::Found(Box::new(hello)));
             let inbox = Inbox::default();
-            self.probe = Some(Found { peer: from, heard_ns: at_ns, inbox, has_begun: false });
+            let (heard_ns, found_ns) = (at_ns, at_ns);
+            self.probe = Some(Found { peer: from, heard_ns, inbox, found_ns, has_begun: false });
             self.next_repeat_ns = at_ns;
         }
     }
@@ -135,6 +144,7 @@ impl Afar {
             Report::Busy { with } => self.lose(format!("{with} uses it")),
             Report::Leaving => self.lose("its operator ended it".into()),
             Report::Second { trial, window } if trial == run => self.tell(Event::Second(window)),
+            Report::Taken { trial } if trial == run => probe.has_begun = true,
             Report::Piece { trial, piece } => {
                 let got = Order::Got { trial, text_nth: piece.text_nth, nth: piece.nth };
                 if trial == run {
@@ -154,6 +164,22 @@ impl Afar {
             Ok(entry) => self.tell(Event::Entry(Box::new(entry))),
             Err(error) => self.lose(format!("its reports cannot be read: {error}")),
         }
+    }
+
+    /// Why the probe has outlived its time, although it answers. A run itself may take as long as
+    /// it takes: installing has no bound.
+    fn missed(&self, now_ns: u64) -> Option<String> {
+        let outlives = |since_ns: u64, most_ns: u64| now_ns.saturating_sub(since_ns) > most_ns;
+        let probe = self.probe.as_ref()?;
+        if self.stop_ns.is_some_and(|stop_ns| outlives(stop_ns, STOP_NS)) {
+            return Some(format!(
+                "it answers, but did not end the run within {} s",
+                STOP_NS / 1_000_000_000
+            ));
+        }
+        (!probe.has_begun && outlives(probe.found_ns, BEGIN_NS)).then(|| {
+            format!("it answers, but did not begin the run within {} s", BEGIN_NS / 1_000_000_000)
+        })
     }
 
     fn look_for_it(&mut self, now_ns: u64) -> Vec<Outgoing> {
@@ -196,10 +222,10 @@ impl Actor for Afar {
         }
     }
 
-    fn told(&mut self, told: Told, _at_ns: u64) -> Vec<Outgoing> {
+    fn told(&mut self, told: Told, at_ns: u64) -> Vec<Outgoing> {
         match told {
             Told::Stop => {
-                self.is_stopping = true;
+                self.stop_ns = self.stop_ns.or(Some(at_ns));
                 Vec::new()
             }
             Told::Skip(target) => {
@@ -225,6 +251,10 @@ impl Actor for Afar {
             self.lose(format!("nothing was heard of it for {seconds:.1} s: it has stopped, or its connection to NATS is lost"));
             return Vec::new();
         }
+        if let Some(why) = self.missed(at_ns) {
+            self.lose(why);
+            return Vec::new();
+        }
         // The first beat claims it.
         let mut orders = vec![self.order(&Order::Beat { sent_ns: at_ns })];
         if !probe.has_begun {
@@ -234,7 +264,7 @@ impl Actor for Afar {
             orders
                 .push(self.order(&Order::Skip { trial: self.errand.run, target: target.clone() }));
         }
-        if self.is_stopping {
+        if self.stop_ns.is_some() {
             orders.push(self.order(&Order::Stop { trial: self.errand.run }));
         }
         orders

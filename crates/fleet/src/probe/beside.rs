@@ -14,6 +14,7 @@ use tokio::sync::mpsc::UnboundedSender;
 
 use super::{Entry, Errand};
 use crate::agent::{Assignment, Skips, Told, Work, Worker};
+use crate::caught::caught;
 use crate::coordinator::Wanted;
 use crate::fleet::{Fleet, FleetSettings};
 use crate::local::Folder;
@@ -54,10 +55,11 @@ impl Worker for Beside {
             let Assignment { work, stop, skips, tell, .. } = assignment;
             let Work::Run(errand) = work else { return };
             let told = Telling { run: errand.run, skips, tell };
-            let over = match site.make(*errand, &told, &stop) {
-                Ok(state) => Ok(state),
-                Err(LabError::Interrupted) => Ok(RunState::Interrupted),
-                Err(error) => Err(error.to_string()),
+            let over = match caught(|| site.make(*errand, &told, &stop)) {
+                Ok(Ok(state)) => Ok(state),
+                Ok(Err(LabError::Interrupted)) => Ok(RunState::Interrupted),
+                Ok(Err(error)) => Err(error.to_string()),
+                Err(panic) => Err(panic),
             };
             told.entry(&Entry::Over(over));
             drop(told.tell.send(Told::Over(told.run)));

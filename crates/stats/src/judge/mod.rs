@@ -16,6 +16,7 @@ pub mod answer_size;
 pub mod asked;
 pub mod bimodal;
 pub mod clocks;
+pub mod compiling;
 pub mod connections_missing;
 pub mod cores_unused;
 pub mod cpu_shared;
@@ -121,6 +122,7 @@ pub const TRIAL_JUDGES: &[(&[&str], Protects, TrialJudge)] = &[
 /// What a trial shows of its target: the names of the caveats, what they rest on, and the function.
 pub const EXPLANATIONS: &[(&[&str], Ground, Explainer)] = &[
     (&["measured_apart"], Counters, measured_apart::judge),
+    (&["compiling"], Counters, compiling::judge),
     (&["bimodal"], Inference, bimodal::judge),
     (&["stalls"], Inference, stalls::judge),
     (&["delayed_ack"], Inference, bimodal::judge_delayed_ack),

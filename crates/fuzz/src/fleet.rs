@@ -1,0 +1,170 @@
+//! The messages of a fleet: what an agent does with any order, and a coordinator with any report.
+use pippin_fleet::actor::Actor;
+use pippin_fleet::agent::{Agent, Assignment, Means, Policy, Work, Worker};
+use pippin_fleet::clock::Clock;
+use pippin_fleet::coordinator::{Coordinator, Event, Told, Wanted};
+use pippin_fleet::message::{Hello, Order, Peer, Prepare, Report, SliceResult, seal};
+use pippin_fleet::pieces::Piece;
+use pippin_model::example::ExampleTrial;
+use pippin_model::host::fingerprint::Fingerprint;
+use pippin_model::load::{LoadSpec, Part, StopRule};
+use pippin_model::result::Window;
+use std::cell::RefCell;
+use std::rc::Rc;
+use std::sync::atomic::AtomicBool;
+use std::sync::mpsc::channel;
+use tokio::sync::mpsc::unbounded_channel;
+
+use crate::target::{gist, number};
+
+/// Words of both kinds of messages.
+pub(crate) const WORDS: &[&[u8]] = &[
+    b"\"of\":0",
+    b"\"of\":4294967295",
+    b"\"width\":0",
+    b"\"nth\":4294967295",
+    b"\"threads\":4294967295",
+    b"\"count\":4294967295",
+    b"\"trial\":1",
+    b"18446744073709551615",
+    b"-9223372036854775808",
+    b"1e309",
+    b"null",
+    b"[]",
+    b"{}",
+    b"\"order\":\"prepare\"",
+    b"\"order\":\"stop\"",
+    b"\"report\":\"piece\"",
+    b"\"report\":\"second\"",
+];
+
+const SECOND_NS: u64 = 1_000_000_000;
+static NEVER: AtomicBool = AtomicBool::new(false);
+
+fn peer(name: &str) -> Peer {
+    Peer { name: name.into(), instance: 1 }
+}
+
+fn hello() -> Hello {
+    Hello {
+        tags: Vec::new(),
+        host: Fingerprint::default(),
+        boot: None,
+        processors: 1,
+        ceiling_per_s: None,
+        claimed_by: None,
+        is_probe: false,
+    }
+}
+
+fn load() -> LoadSpec {
+    let stop = StopRule { duration_ns: Some(SECOND_NS), requests: None };
+    let address = ([127, 0, 0, 1], 80).into();
+    LoadSpec { stop, threads: 1, ..pippin_lab::load::base(address, Vec::new(), 1) }
+}
+
+/// Checks orders as an agent does, up to the first connection.
+struct Checks(Means, Rc<RefCell<Vec<String>>>);
+
+impl Worker for Checks {
+    fn allows(&self, work: &Work) -> Result<(), String> {
+        let allowed = self.0.allows(work);
+        self.1.borrow_mut().extend(allowed.as_ref().err().map(|why| gist(why)));
+        allowed
+    }
+
+    fn begin(&self, assignment: Assignment) {
+        if let Work::Slice(slice) = assignment.work {
+            let load = self.0.fit(slice.load, slice.threads);
+            let checked = pippin_engine::check(&load).err().map(|error| gist(&error.to_string()));
+            self.1.borrow_mut().push(checked.unwrap_or_default());
+        }
+    }
+}
+
+/// Whatever an agent hears, it goes on to answer calls.
+pub(crate) fn orders(input: &[u8]) -> u64 {
+    let (tell, _told) = unbounded_channel();
+    let means = Means {
+        policy: Policy::default(),
+        cores: vec![0],
+        source_addresses: Vec::new(),
+        calibration: None,
+        clock: Clock::default(),
+    };
+    let said = Rc::default();
+    let checks = Checks(means, Rc::clone(&said));
+    let mut agent =
+        Agent::new((peer("a"), hello()), Clock::default(), checks, tell, (&NEVER, &|_| ()));
+    let beat = seal(&peer("c"), &Order::Beat { sent_ns: 0 });
+    let heard: Vec<usize> = [&beat[..], input]
+        .into_iter()
+        .map(|bytes| agent.hear(bytes, SECOND_NS).iter().map(|out| out.payload.len()).sum())
+        .collect();
+    let call = seal(&peer("c"), &Order::Call);
+    assert_eq!(agent.hear(&call, SECOND_NS).len(), 1, "it answers no more calls");
+    number((heard, said.take()))
+}
+
+/// Whatever a coordinator hears, its load ends.
+pub(crate) fn reports(input: &[u8]) -> u64 {
+    let (sender, events) = channel();
+    let wanted = Wanted { agents: 1, within_ns: 5 * SECOND_NS };
+    let clock = Clock::default();
+    let mut coordinator = Coordinator::new(peer("c"), None, clock, wanted, sender);
+    let begun_ns = clock.now_ns();
+    let at = |seconds: u64| begun_ns + seconds * SECOND_NS;
+    drop(coordinator.hear(&seal(&peer("a"), &Report::Hello(Box::new(hello()))), at(1)));
+    drop(coordinator.tick(at(2)));
+    let told = Told::Apply { load: Box::new(load()), threads: None, briefing: None };
+    drop(coordinator.told(told, at(3)));
+    drop(coordinator.tick(at(4)));
+    let heard = coordinator.hear(input, at(5)).len();
+    let ends = (5..300).step_by(5).find(|second| {
+        drop(coordinator.tick(at(*second)));
+        events.try_iter().any(|event| matches!(event, Event::Over(_)))
+    });
+    assert!(ends.is_some(), "the load never ends");
+    number((heard, ends))
+}
+
+pub(crate) fn some_orders() -> Vec<Vec<u8>> {
+    let prepare = Prepare {
+        trial: 1,
+        load: LoadSpec { slice: Part { nth: 0, width: 1, of: 2 }, ..load() },
+        threads: Some(1),
+        watches_host: false,
+        pieces_at_once: 8,
+        briefing: None,
+    };
+    let orders = [
+        Order::Call,
+        Order::Beat { sent_ns: 5 },
+        Order::Prepare(Box::new(prepare)),
+        Order::Start { trial: 1, at_ns: 9 },
+        Order::Stop { trial: 1 },
+        Order::Got { trial: 1, text_nth: 0, nth: 0 },
+        Order::Release,
+    ];
+    orders.iter().map(|order| seal(&peer("c"), order)).collect()
+}
+
+pub(crate) fn some_reports() -> Vec<Vec<u8>> {
+    let window = Window { duration_ns: SECOND_NS, completed: 3, ..Window::default() };
+    let load = ExampleTrial::hello().build().load;
+    let whole = SliceResult { load, start_ns: Some(9), ..SliceResult::failed(String::new()) };
+    let piece = |text: String| Piece { text_nth: 0, nth: 0, of: 1, text };
+    let failed = serde_json::to_string(&SliceResult::failed("no".into())).unwrap_or_default();
+    let whole = serde_json::to_string(&whole).unwrap_or_default();
+    let reports = [
+        Report::Taken { trial: 1 },
+        Report::Ready { trial: 1 },
+        Report::Busy { with: "d".into() },
+        Report::Leaving,
+        Report::Second { trial: 1, window: Box::new(window) },
+        Report::Echo { sent_ns: 1, received_ns: 2, answered_ns: 3, unix_ns: 4 },
+        Report::Piece { trial: 1, piece: piece(failed) },
+        Report::Piece { trial: 1, piece: piece(whole) },
+    ];
+    reports.iter().map(|report| seal(&peer("a"), report)).collect()
+}
