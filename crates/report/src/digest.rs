@@ -12,6 +12,7 @@ pub fn of(view: &View) -> RunDigest {
         ranked_by: view.run.ranked_by.name().into(),
         targets: view.rows.iter().map(target).collect(),
         worst: view.rows.iter().filter_map(|row| row.verdict).max(),
+        trust: view.trust.words(),
         slices: view
             .run
             .slices

@@ -125,6 +125,7 @@ pub fn run(view: &View) -> Markup {
         (header(view))
         (contents(view, &charts))
         main id="main" {
+            p.notice.trust role="status" { (view.trust.words()) }
             (state(view))
             (headline::section(view))
             (figures::of(&charts, &figures::HEADLINE))

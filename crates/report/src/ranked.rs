@@ -19,7 +19,8 @@ pub fn text(view: &View, figure: Option<f64>) -> String {
 
 /// The median over the repetitions.
 pub fn median(view: &View, row: &Row) -> String {
-    text(view, row.ranked.map(|figure| figure.median))
+    let figure = text(view, row.ranked.map(|figure| figure.median));
+    if row.at_least && !by_time(view) { format!("at least {figure}") } else { figure }
 }
 
 /// Its 95 % interval: `9,980 … 10,020`.

@@ -25,7 +25,7 @@ mod remarks;
 mod steps;
 mod walks;
 
-pub(crate) use headline::{is_open, span_of};
+pub(crate) use headline::span_of;
 pub(crate) use steps::{parameter, signed};
 
 use std::io::IsTerminal;
@@ -79,8 +79,12 @@ pub fn table(view: &View, style: &Style) -> String {
     let style = Style { width: style.width.max(LEAST_WIDTH), ..*style };
     let mut page = Page { out: String::new(), style, paint: Paint { colour: style.colour } };
     let is_search = view.rows.iter().any(|row| row.at_search().is_some());
+    page.trust(view);
+    page.line("");
     if !is_search && load::write(&mut page, view) {
         agents::write(&mut page, view);
+        page.line("");
+        page.trust(view);
         return page.out;
     }
     if is_search && !view.loads.is_empty() {
@@ -99,6 +103,8 @@ pub fn table(view: &View, style: &Style) -> String {
     explained::write(&mut page, view);
     agents::write(&mut page, view);
     remarks::write(&mut page, view);
+    page.line("");
+    page.trust(view);
     page.out
 }
 
@@ -114,6 +120,16 @@ impl Page {
     fn line(&mut self, text: &str) {
         self.out.push_str(text.trim_end());
         self.out.push('\n');
+    }
+
+    /// Whether the run can be trusted. It is the first thing of a report, and the last, because the
+    /// beginning has scrolled away.
+    fn trust(&mut self, view: &View) {
+        let room = self.style.width;
+        for line in paint::wrap(&view.trust.words(), room) {
+            let line = self.paint.bold(&line);
+            self.line(&line);
+        }
     }
 
     /// A heading with an empty line before it.

@@ -45,6 +45,7 @@ use pippin_model::target::TargetId;
 use pippin_model::text::printable::make_printable;
 use pippin_model::trial::explained::Explained;
 use pippin_model::workload::Workload;
+use pippin_stats::summary::trust::Trust;
 use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use serde::{Deserialize, Serialize};
@@ -68,6 +69,8 @@ pub struct View {
     pub schema: u32,
     /// What was done, when and how.
     pub run: RunFacts,
+    /// Whether the run can be trusted: the first thing that every form says.
+    pub trust: Trust,
     /// The result in a few sentences.
     #[serde(default)]
     pub conclusion: String,
@@ -119,6 +122,10 @@ impl View {
         let run = RunFacts { reference: field.reference.clone(), ..RunFacts::of(record) };
         let view = Self {
             schema: SCHEMA,
+            trust: Trust::of(
+                &rows.iter().map(|row| &row.summary).collect::<Vec<_>>(),
+                &record.trials,
+            ),
             conclusion: conclusion::of(&run, &rows, &field),
             run,
             doubts: doubts::of(&rows),

@@ -127,6 +127,7 @@ mod tests {
             started_unix_ns: 0,
             host: Some("bench-1".into()),
             digest: RunDigest {
+                trust: "Can you trust it? Yes: it was looked at, and no doubt was found.".into(),
                 trials: 3,
                 ranked_by: "goodput".into(),
                 targets: targets.iter().map(target).collect(),

@@ -187,7 +187,7 @@ fn line(run: &ListedRun, live: &[LiveRun]) -> Markup {
     html! {
         tr {
             th scope="row" { a href=(format!("/runs/{}", summary.id)) { (summary.title) } @if summary.quick { " " span.tag { "quick" } } span.sub { (summary.id) } }
-            td { @match worst { Some(verdict) => (badge(verdict)), None => (words::UNKNOWN) } }
+            td.wrap { @match worst { Some(verdict) => (badge(verdict)), None => (words::UNKNOWN) } @if let Some(digest) = &run.digest { span.sub { (digest.trust) } } }
             td { (leader(run.digest.as_ref())) }
             td.wrap { (targets(&run.targets)) }
             td.number data-value=[calm.map(share)] { @match calm { Some(calm) => { (calm.calm) " of " (calm.made) }, None => (words::UNKNOWN) } }
@@ -277,6 +277,7 @@ mod tests {
             figure: Some(1_000.0),
         };
         let digest = RunDigest {
+            trust: "Can you trust it? Yes: it was looked at, and no doubt was found.".into(),
             trials: 1,
             ranked_by: "goodput".into(),
             targets: vec![target("a/a", (1, 2)), target("b/b", (1, 2)), target("c/c", (3, 3))],

@@ -335,6 +335,7 @@ fn a_digest_is_kept_until_the_run_has_more_trials_and_goes_with_it() {
     assert_eq!(store.without_digest(None).unwrap(), Some(("run-1".into(), 1_000_000_000)));
     assert_eq!(store.without_digest(Some(1_000_000_000)).unwrap(), None);
     let digest = RunDigest {
+        trust: "Can you trust it? Yes: it was looked at, and no doubt was found.".into(),
         trials: 1,
         ranked_by: "goodput".into(),
         targets: vec![TargetDigest {

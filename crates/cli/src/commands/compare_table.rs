@@ -130,13 +130,13 @@ fn text(sides: &Sides) -> String {
     let is_paired =
         comparison.targets.iter().flat_map(|target| &target.changes).any(|c| c.is_paired);
     out.push_str(&format!(
-        "\n{:<width$} {:<8} {:>12} {:>12} {:>9}  95 % interval of B/A{}\n",
+        "\n{:<width$} {:<8} {:>12} {:>12} {:>9}  95 % interval of the change{}\n",
         "target",
         "",
         "A",
         "B",
-        "B/A - 1",
-        if is_paired { ", within the rounds of the run" } else { "" }
+        "change",
+        if is_paired { " (levels and changes within the rounds of the run)" } else { "" }
     ));
     for (target, name) in comparison.targets.iter().zip(&names) {
         for (index, change) in target.changes.iter().enumerate() {
@@ -185,9 +185,9 @@ fn row(name: &str, width: usize, change: &Change) -> String {
     let figure = |value: Option<f64>| words::figure(change.figure, value);
     let relative =
         change.relative().map_or("-".into(), |relative| format!("{:+.2} %", relative * 100.0));
-    let interval = change.ratio.map_or("-".into(), |ratio| {
-        let interval = ratio.interval;
-        format!("{:.3} to {:.3}  {}", interval.low, interval.high, change.judgement().words())
+    let interval = change.relative_interval().map_or("-".into(), |(low, high)| {
+        let judgement = change.judgement().words();
+        format!("{:+.2} % to {:+.2} %  {judgement}", low * 100.0, high * 100.0)
     });
     format!(
         "{name:<width$} {:<8} {:>12} {:>12} {relative:>9}  {interval}\n",
@@ -254,8 +254,8 @@ mod tests {
             "A main (commit 0123456789)",
             "B feature/x (commit abcdef0123)",
             "",
-            "target                                              A            B   B/A - 1  95 % interval of B/A",
-            "go/net-http@main -> go/net-http@feature-x goodput      10,000/s      9,000/s  -10.00 %  0.880 to 0.920  worse",
+            "target                                              A            B   change  95 % interval of the change",
+            "go/net-http@main -> go/net-http@feature-x goodput      10,000/s      9,000/s  -10.00 %  -12.00 % to -8.00 %  worse",
             "                                          memory              -     1.00 MiB         -  -",
             "                                          verdict         VALID      SUSPECT",
         ];

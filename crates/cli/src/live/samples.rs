@@ -43,6 +43,7 @@ pub fn trial(target: &str, repetition: u32, profile: &Profile, step: Option<Step
         workload: "hello".into(),
         profile: profile.clone(),
         repetition,
+        repetitions: 1,
         step,
         cpus: CpuSplit {
             target: CpuSet([0].into()),

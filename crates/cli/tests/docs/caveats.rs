@@ -1,6 +1,6 @@
 //! Compares the table of caveats in docs/methodology.md with the judges.
 use crate::pages::{assert_same, named_in, root, rows, section, text};
-use pippin_stats::judge::{RUN_JUDGES, TRIAL_JUDGES};
+use pippin_stats::judge::{EXPLANATIONS, RUN_JUDGES, TARGET_JUDGES, TRIAL_JUDGES};
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
@@ -10,9 +10,12 @@ const HEADING: &str = "## All caveats";
 
 /// The names with which judges are registered, and those that other code gives.
 fn real() -> BTreeSet<String> {
-    let trial = TRIAL_JUDGES.iter().flat_map(|(names, _)| names.iter());
+    let trial = TRIAL_JUDGES.iter().flat_map(|(names, ..)| names.iter());
+    let explained = EXPLANATIONS.iter().flat_map(|(names, ..)| names.iter());
+    let target = TARGET_JUDGES.iter().map(|(name, _)| name);
     let run = RUN_JUDGES.iter().flat_map(|(names, _)| names.iter());
-    let mut found: BTreeSet<String> = trial.chain(run).map(|name| (*name).to_string()).collect();
+    let all = trial.chain(explained).chain(target).chain(run);
+    let mut found: BTreeSet<String> = all.map(|name| (*name).to_string()).collect();
     found.extend(given_elsewhere(&root().join("crates")));
     found
 }

@@ -222,6 +222,7 @@ fn spec_of(load: &LoadSpec) -> TrialSpec {
             walk_steps: None,
         },
         repetition: 0,
+        repetitions: 1,
         step: None,
         cpus: CpuSplit {
             generator: CpuSet(load.cores.iter().copied().collect()),

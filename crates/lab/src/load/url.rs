@@ -214,6 +214,7 @@ fn spec(load: &UrlLoad<'_>, header: &RunHeader, repetition: u32, step: Option<St
         target: target_of(&load.title),
         workload: header.workload.id.clone(),
         profile: load.profile.clone(),
+        repetitions: load.repetitions,
         repetition,
         step,
         cpus: CpuSplit {

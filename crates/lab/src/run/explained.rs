@@ -98,6 +98,7 @@ impl Execution<'_> {
         let repetition = self.header().plan.repetitions;
         let spec = TrialSpec {
             profile: profile.clone(),
+            repetitions: 1,
             ..self.spec(&explained.target, repetition, None)
         };
         let mut made = |look: Look, name: &str| {

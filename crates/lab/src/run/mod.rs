@@ -32,7 +32,7 @@ use pippin_model::target::register::Register;
 use pippin_model::trial::{Failure, Stage, Step, TrialRecord, TrialSpec};
 use pippin_model::verdict::Caveat;
 use pippin_model::workload::{Message, Sample, Workload};
-use pippin_stats::rank::sequential;
+use pippin_stats::rank::sequential::{self, FEWEST_REPETITIONS};
 use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use std::collections::{BTreeMap, BTreeSet};
@@ -347,6 +347,15 @@ pub(crate) fn run_id(started_unix_ns: u64, plan: &str) -> String {
     format!("{}-{plan}", started.strftime("%Y%m%d-%H%M%S%.6f"))
 }
 
+/// How many repetitions there are at least: with a precision, measuring ends early once it is
+/// reached.
+fn least_repetitions(plan: &Plan) -> u32 {
+    match plan.precision {
+        Some(_) => plan.repetitions.min(FEWEST_REPETITIONS),
+        None => plan.repetitions,
+    }
+}
+
 /// The order in which the targets of a run are measured, `(repetition, target)`: those that are
 /// available, interleaved by the run's seed.
 #[must_use]
@@ -630,6 +639,7 @@ impl<'a> Execution<'a> {
             workload: self.header().workload.id.clone(),
             profile: self.header().plan.profile.clone(),
             repetition,
+            repetitions: least_repetitions(&self.header().plan),
             step,
             cpus: self.cpus_with(id),
             workers: self.workers(),

@@ -1,7 +1,7 @@
 //! Trials that were measured in rounds of slices.
 use super::ExampleTrial;
-use crate::trial::TrialRecord;
 use crate::trial::slice::{Slice, SliceFigures, SliceHost, SliceQuantiles};
+use crate::trial::{Company, TrialRecord};
 
 const SLICE_NS: u64 = 400_000_000;
 /// An odd constant that spreads the bits of a counter (Steele, Lea and Flood 2014).
@@ -46,6 +46,7 @@ impl Rounds {
             ExampleTrial::hello()
                 .target(target)
                 .repetition(repetition)
+                .repetitions(self.repetitions)
                 .answers_per_s(per_s)
                 .target_cores(cores, 1)
                 .build()
@@ -65,6 +66,7 @@ impl Rounds {
             .fold(7, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(SPREAD));
         let repetition = u64::from(record.spec.repetition);
         let start = self.start * self.normal(&[name, repetition, 1]);
+        record.company = Some(Company { rounds: self.rounds, ..Company::default() });
         record.slices = (0..self.rounds)
             .map(|round| {
                 let host = self.host * self.normal(&[repetition, u64::from(round), 2]);

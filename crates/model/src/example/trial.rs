@@ -31,6 +31,7 @@ pub struct ExampleTrial {
     /// The scatter of response times; `None`: evenly between 80 and 120 %.
     spread: Option<f64>,
     repetition: u32,
+    repetitions: u32,
     caveats: Vec<Caveat>,
     completed: Option<u64>,
     unsent: u64,
@@ -64,6 +65,7 @@ impl ExampleTrial {
             response_ms: None,
             spread: None,
             repetition: 0,
+            repetitions: 1,
             caveats: Vec::new(),
             completed: None,
             unsent: 0,
@@ -202,6 +204,12 @@ impl ExampleTrial {
         self
     }
 
+    /// How many repetitions are planned.
+    pub fn repetitions(mut self, repetitions: u32) -> Self {
+        self.repetitions = repetitions;
+        self
+    }
+
     pub fn caveats(mut self, caveats: Vec<Caveat>) -> Self {
         self.caveats = caveats;
         self
@@ -313,6 +321,7 @@ impl ExampleTrial {
             workload: "hello".into(),
             profile: self.profile.clone(),
             repetition: self.repetition,
+            repetitions: self.repetitions,
             step: self.step,
             cpus: self.cpus(),
             workers: 1,

@@ -264,6 +264,15 @@ impl RoleUse {
     }
 }
 
+impl RoleUse {
+    /// The highest memory, bytes: the proportional set, in which shared pages count once, or else
+    /// the resident set.
+    #[must_use]
+    pub fn memory_max_bytes(&self) -> Option<u64> {
+        self.pss_max_bytes.or(self.rss_max_bytes)
+    }
+}
+
 /// The usage of all roles and the host over the measured part of a trial.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Usage {

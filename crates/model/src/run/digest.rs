@@ -16,6 +16,8 @@ pub struct RunDigest {
     pub targets: Vec<TargetDigest>,
     /// The worst verdict of a target; `None` if no target was judged.
     pub worst: Option<Verdict>,
+    /// Whether the run can be trusted, in words.
+    pub trust: String,
     /// How many slices were made, and how many of them the host did not disturb; `None` if the run
     /// was not measured in slices.
     pub slices: Option<CalmSlices>,

@@ -42,6 +42,8 @@ pub struct TrialSpec {
     pub profile: Profile,
     /// Counted from 0.
     pub repetition: u32,
+    /// How many repetitions there are to be; where measuring may end early, at least so many.
+    pub repetitions: u32,
     /// The point of a sweep or of a capacity search; `None` for the other kinds.
     pub step: Option<Step>,
     /// The processors of each role.

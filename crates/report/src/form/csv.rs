@@ -99,6 +99,7 @@ fn counted<T: ToString>(row: &Row, value: T) -> String {
 fn ranking() -> Vec<Column> {
     let mut columns = vec![
         column("run", |view, _| view.run.id.clone()),
+        column("trust", |view, _| view.trust.answer.word().to_lowercase()),
         column("plan", |view, _| view.plan.id.clone()),
         column("target", |_, row| row.target.to_string()),
         column("step", |_, row| cell(row.step.map(size))),
@@ -108,6 +109,8 @@ fn ranking() -> Vec<Column> {
     ];
     columns.extend(estimate("ranked", "", |row| row.ranked));
     columns.extend([
+        column("unsure", |_, row| row.unsure.to_string()),
+        column("at_least", |_, row| row.at_least.to_string()),
         column("verdict", |_, row| cell(row.verdict)),
         column("trials", |_, row| row.trials.to_string()),
         column("measured", |_, row| row.measured.to_string()),
@@ -239,6 +242,7 @@ fn of_step(column: &str, view: &View, row: &Row, point: &Point) -> String {
     }
     match column {
         "run" => view.run.id.clone(),
+        "trust" => view.trust.answer.word().to_lowercase(),
         "plan" => view.plan.id.clone(),
         "target" => row.target.to_string(),
         "step" => size(point.at).to_string(),

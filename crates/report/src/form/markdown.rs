@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 
 use crate::form::{Form, Write};
 use crate::ranked;
-use crate::terminal::{is_open, parameter, signed, span_of};
+use crate::terminal::{parameter, signed, span_of};
 use crate::view::View;
 use crate::view::calm;
 use crate::view::missing;
@@ -98,6 +98,7 @@ fn table(out: &mut String, left: usize, titles: &[&str], rows: &[Vec<String>]) {
 
 fn head(out: &mut String, view: &View) {
     let run = &view.run;
+    line(out, &format!("**{}**\n", text(&view.trust.words())));
     line(out, &format!("## {}{}", text(&run.title), if run.quick { " (quick form)" } else { "" }));
     line(out, "");
     line(out, &format!("{}. {}.", text(&run.load), counted(run.trials, "trial")));
@@ -145,12 +146,11 @@ fn headline(out: &mut String, view: &View) {
         titles.insert(RATIO_COLUMN, "ratio (95 %)");
     }
     table(out, 2, &titles, &rows);
-    let span = if is_open(view) { "response time" } else { "service time" };
     let times = if ranked::by_time(view) { "p50, max" } else { "p50, p99, max" };
     line(
         out,
         &format!(
-            "{} {times}: {span}. CPU: 100 % is one core. Struck through: INVALID, not ranked.{}\n",
+            "{} {times}: response time. CPU: 100 % is one core. Struck through: INVALID, not ranked.{}\n",
             capital(ranked::legend(view)),
             ranked::ratio_legend(view)
                 .map(|ratios| format!(" {}", text(&ratios)))
@@ -169,7 +169,7 @@ fn cells(view: &View, row: &Row) -> Vec<String> {
     let strike = |cell: String| {
         if row.verdict == Some(Verdict::Invalid) { format!("~~{cell}~~") } else { cell }
     };
-    let span = span_of(view, row);
+    let span = span_of(row);
     let at =
         row.step.map(|at| format!(" at {}", words::whole(size(at) as u64))).unwrap_or_default();
     let (p50, p99, rate) = (

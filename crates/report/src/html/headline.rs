@@ -6,7 +6,7 @@ use pippin_model::verdict::Verdict;
 
 use super::{breakable, choice};
 use crate::ranked;
-use crate::terminal::{is_open, span_of};
+use crate::terminal::span_of;
 use crate::view::View;
 use crate::view::row::Row;
 use crate::words;
@@ -15,7 +15,6 @@ pub fn section(view: &View) -> Markup {
     if view.measured().next().is_none() {
         return html! { section id="results" { h2 { "Results" } p { "No target has a result." } } };
     }
-    let span = if is_open(view) { "Response time" } else { "Service time" };
     let by_time = ranked::by_time(view);
     let [ranked, first, second] =
         if by_time { ["p99", "Requests/s", "p50"] } else { ["Requests/s", "p50", "p99"] };
@@ -28,7 +27,7 @@ pub fn section(view: &View) -> Markup {
             p.hint id="results-note" {
                 @if by_time { (ranked::legend(view)) " With its 95 % interval. " }
                 @else { "Complete and right answers per second, median of the repetitions with its 95 % interval. " }
-                (span) " over all repetitions. CPU: 100 % is one core, of the whole process tree."
+                "Response time over all repetitions. CPU: 100 % is one core, of the whole process tree."
                 @if let Some(ratios) = ranked::ratio_legend(view) { " " (ratios) }
             }
             (choice::tools(view))
@@ -54,7 +53,7 @@ fn th(title: &str, number: bool) -> Markup {
 }
 
 fn line(view: &View, row: &Row, services: bool) -> Markup {
-    let span = span_of(view, row);
+    let span = span_of(row);
     let invalid = row.verdict == Some(Verdict::Invalid);
     let rate = row.goodput_per_s.map(|figure| figure.median);
     let interval = row.ranked.and_then(|figure| figure.interval);

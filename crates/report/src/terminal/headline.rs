@@ -66,15 +66,9 @@ pub fn write(page: &mut Page, view: &View) {
     legend(page, view);
 }
 
-/// The time span that the table shows, with its name: the service time in a closed loop, the
-/// response time if arrivals do not wait for answers.
-pub fn span_of<'a>(view: &View, row: &'a Row) -> &'a Summary {
-    if is_open(view) { &row.spans.response_time } else { &row.spans.service_time }
-}
-
-/// Whether arrivals do not wait for answers.
-pub fn is_open(view: &View) -> bool {
-    matches!(view.run.profile.as_str(), "open" | "devices" | "capacity")
+/// The time span of p50, p99 and max in every table: the response time.
+pub const fn span_of(row: &Row) -> &Summary {
+    &row.summary.spans.response_time
 }
 
 fn standings(page: &mut Page, view: &View) {
@@ -178,7 +172,7 @@ fn use_titles(grid: Grid, view: &View) -> Grid {
 }
 
 fn use_cells(page: &Page, view: &View, row: &Row) -> Vec<String> {
-    let span = span_of(view, row);
+    let span = span_of(row);
     let errors = match row.error_fraction {
         Some(fraction) if fraction > 0.0 => words::percent(fraction),
         Some(_) => "0".into(),
@@ -240,10 +234,9 @@ fn bar(page: &Page, view: &View, row: &Row, room: usize) -> String {
 }
 
 fn legend(page: &mut Page, view: &View) {
-    let span = if is_open(view) { "response time" } else { "service time" };
     let times = if ranked::by_time(view) { "p50, max" } else { "p50, p99, max" };
     let mut text = format!(
-        "{} {times}: {span}. CPU: 100 % is one core, whole process tree.",
+        "{} {times}: response time. CPU: 100 % is one core, whole process tree.",
         ranked::legend(view)
     );
     if view.measured().any(|row| row.step.is_some_and(|at| matches!(at, Step::Connections { .. })))

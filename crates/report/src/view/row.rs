@@ -142,8 +142,12 @@ pub fn rows<R: Rng + ?Sized>(
         let place = |row: &Row| {
             (row.goodput_per_s.is_none(), row.standing.rank.is_none(), row.ranked.is_none())
         };
+        let ranks = |row: &Row| {
+            (row.standing.rank, row.standing.rank_interval.map(|interval| interval.worst))
+        };
         let median = |row: &Row| row.ranked.map_or(0.0, |figure| figure.median);
-        place(a).cmp(&place(b)).then_with(|| match better {
+        // Ranks come from pairs within rounds, which medians may contradict.
+        place(a).cmp(&place(b)).then_with(|| ranks(a).cmp(&ranks(b))).then_with(|| match better {
             Better::More => median(b).total_cmp(&median(a)),
             Better::Less => median(a).total_cmp(&median(b)),
         })

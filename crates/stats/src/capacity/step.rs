@@ -8,7 +8,7 @@ use pippin_model::verdict::Verdict;
 
 use super::DECIDED;
 use crate::capacity::objective::misses;
-use crate::judge::{Context, Evidence, noisy_neighbour};
+use crate::judge::host;
 use crate::series::quantile::median;
 use crate::series::steady::measured_windows;
 
@@ -70,11 +70,9 @@ impl StepOutcome {
         if missed(record).is_empty() {
             return Some(Self::Held);
         }
-        let evidence = Evidence { record, context: &Context::default() };
         Some(Self::Missed {
             by_far: load.measured.goodput_per_s().unwrap_or(0.0) < BY_FAR * per_s,
-            disturbed: noisy_neighbour::judge_steal(&evidence).is_some()
-                || noisy_neighbour::judge_foreign(&evidence).is_some(),
+            disturbed: host::is_disturbed(&[record]),
         })
     }
 

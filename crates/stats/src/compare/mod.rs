@@ -17,25 +17,27 @@ use serde::{Deserialize, Serialize};
 
 use crate::interval::bootstrap::Sample;
 use crate::interval::ratio::{Ratio, ratio};
-use crate::judge::repetitions;
-use crate::rounds::paired::Pairs;
+use crate::judge::{judge_run, repetitions};
+use crate::rank::standing::stand_within_steps;
+use crate::rounds::paired::{self, Pairs};
 use crate::series::quantile::median;
 use crate::summary::sample::sample;
+use crate::summary::{TargetSummary, summarise};
 
 /// How one figure changed from A to B.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Change {
     /// Which figure.
     pub figure: Figure,
-    /// A's median over trials.
+    /// A's level: within rounds the geometric mean over the rounds that both sides have, otherwise
+    /// the median over trials.
     pub a: Option<f64>,
-    /// B's median over trials.
+    /// B's level, likewise.
     pub b: Option<f64>,
-    /// B over A with its interval; `None` if the variation of a side is unknown.
+    /// B over A with its interval; `None` if the variation of a side is unknown. Its value is `b`
+    /// divided by `a`.
     pub ratio: Option<Ratio>,
-    /// Whether the ratio was taken within the rounds of one run, so that it is not the ratio of the
-    /// medians.
-    #[serde(default)]
+    /// Whether levels and ratio were taken within the rounds of one run.
     pub is_paired: bool,
 }
 
@@ -83,14 +85,17 @@ impl Judgement {
 }
 
 impl Change {
-    /// `B / A - 1`, within the common rounds if there are any; `None` if a side is unknown.
+    /// `B / A - 1`; `None` if a side is unknown.
     #[must_use]
     pub fn relative(&self) -> Option<f64> {
-        if let Some(ratio) = self.ratio.filter(|_| self.is_paired) {
-            return Some(ratio.value - 1.0);
-        }
         let (a, b) = (self.a?, self.b?);
         (a > 0.0).then(|| b / a - 1.0)
+    }
+
+    /// The 95 % interval of [`Self::relative`], in the same unit: -0.12 to -0.08.
+    #[must_use]
+    pub fn relative_interval(&self) -> Option<(f64, f64)> {
+        self.ratio.map(|ratio| (ratio.interval.low - 1.0, ratio.interval.high - 1.0))
     }
 
     /// The conclusion about the change.
@@ -134,9 +139,9 @@ pub struct TargetChange {
     pub b: TargetId,
     /// The point of a sweep or of a capacity search.
     pub step: Option<Step>,
-    /// The worst verdict of A's trials.
+    /// The verdict of A, as a report gives it.
     pub a_verdict: Verdict,
-    /// The worst verdict of B's trials.
+    /// The verdict of B, likewise.
     pub b_verdict: Verdict,
     /// Every figure, in the order of [`Figure::COMPARED`].
     pub changes: Vec<Change>,
@@ -165,6 +170,7 @@ pub fn compare<R: Rng + ?Sized>(
     let (a_names, b_names) = (names(a), names(b));
     let is_pair = a_names.len() == 1 && b_names.len() == 1;
     let (a_groups, b_groups) = (repetitions(a), repetitions(b));
+    let (a_verdicts, b_verdicts) = verdicts(a, b, origin, rng);
     let mut targets = Vec::new();
     for (a_target, step, a_trials) in &a_groups {
         let matching = b_groups
@@ -175,8 +181,8 @@ pub fn compare<R: Rng + ?Sized>(
                 a: (*a_target).clone(),
                 b: (*b_target).clone(),
                 step: *step,
-                a_verdict: verdict(a_trials),
-                b_verdict: verdict(b_trials),
+                a_verdict: verdict(&a_verdicts, a_target, *step),
+                b_verdict: verdict(&b_verdicts, b_target, *step),
                 changes: Figure::COMPARED
                     .map(|figure| change(figure, a_trials, b_trials, origin, rng))
                     .into(),
@@ -204,8 +210,33 @@ fn names(records: &[TrialRecord]) -> Vec<TargetId> {
     names
 }
 
-fn verdict(trials: &[&TrialRecord]) -> Verdict {
-    trials.iter().map(|record| record.verdict).max().unwrap_or(Verdict::Invalid)
+/// The verdicts of both sides. Those of one run are judged together, by the ratio of one to the
+/// other; those of two runs each among the targets of their run, as in its report.
+fn verdicts<R: Rng + ?Sized>(
+    a: &[TrialRecord],
+    b: &[TrialRecord],
+    origin: Origin,
+    rng: &mut R,
+) -> (Vec<TargetSummary>, Vec<TargetSummary>) {
+    let mut judged = |trials: &[TrialRecord]| {
+        let mut summaries = summarise(trials, &judge_run(trials), &mut *rng);
+        stand_within_steps(&mut summaries, trials, &mut *rng);
+        summaries
+    };
+    match origin {
+        Origin::TwoRuns => (judged(a), judged(b)),
+        Origin::OneRun => {
+            let mut all = a.to_vec();
+            all.extend(b.iter().filter(|trial| !a.contains(trial)).cloned());
+            let summaries = judged(&all);
+            (summaries.clone(), summaries)
+        }
+    }
+}
+
+fn verdict(of: &[TargetSummary], target: &TargetId, step: Option<Step>) -> Verdict {
+    let own = of.iter().find(|summary| summary.target == *target && summary.step == step);
+    own.and_then(|summary| summary.verdict).unwrap_or(Verdict::Invalid)
 }
 
 /// How a figure changed from `a` to `b`, each the trials of one target at one step.
@@ -216,23 +247,32 @@ pub(crate) fn change<R: Rng + ?Sized>(
     origin: Origin,
     rng: &mut R,
 ) -> Change {
-    let paired = match origin {
-        Origin::OneRun => Pairs::of(&[a, b], figure).ratio(1, 0),
-        Origin::TwoRuns => None,
-    };
+    if let Some(paired) = within_rounds(figure, a, b, origin) {
+        return paired;
+    }
     let of = |trials: &[&TrialRecord]| {
         trials.iter().filter_map(|record| sample(figure, record)).collect::<Vec<Sample>>()
     };
     let centre =
         |samples: &[Sample]| median(&samples.iter().map(|sample| sample.value).collect::<Vec<_>>());
     let (a, b) = (of(a), of(b));
-    Change {
-        figure,
-        a: centre(&a),
-        b: centre(&b),
-        ratio: paired.or_else(|| ratio(&b, &a, rng)),
-        is_paired: paired.is_some(),
+    Change { figure, a: centre(&a), b: centre(&b), ratio: ratio(&b, &a, rng), is_paired: false }
+}
+
+/// The change within the rounds that both sides have; `None` if they share none, or the scatter of
+/// their ratio is unknown.
+fn within_rounds(
+    figure: Figure,
+    a: &[&TrialRecord],
+    b: &[&TrialRecord],
+    origin: Origin,
+) -> Option<Change> {
+    if origin == Origin::TwoRuns {
+        return None;
     }
+    let ratio = Pairs::of(&[a, b], figure).ratio(1, 0)?;
+    let (a, b) = paired::levels(a, b, figure)?;
+    Some(Change { figure, a: Some(a), b: Some(b), ratio: Some(ratio), is_paired: true })
 }
 
 /// A difference between the two sides.
@@ -340,6 +380,14 @@ mod tests {
         let paired = of(Origin::OneRun);
         assert!(paired.is_paired && paired.judgement() == Judgement::Worse, "{paired:?}");
         assert!((paired.relative().unwrap() + 0.1).abs() < 0.02, "{paired:?}");
+        // Each metric's levels give its ratio, in the unit of the trials' own figures.
+        for change in &compare(&a, &b, Origin::OneRun, &mut Noise::new(4).0).targets[0].changes {
+            let Some(ratio) = change.ratio.filter(|_| change.is_paired) else { continue };
+            let (level, other) = (change.a.unwrap(), change.b.unwrap());
+            assert!((other / level / ratio.value - 1.0).abs() < 1e-9, "{change:?}");
+            let own = change.metric.of(&a[0]).unwrap().value;
+            assert!((0.5..2.0).contains(&(level / own)), "{change:?} beside {own}");
+        }
         let apart = of(Origin::TwoRuns);
         assert!(!apart.is_paired && apart.ratio != paired.ratio, "{apart:?}");
         // Trials without slices have no rounds.

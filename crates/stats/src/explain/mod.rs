@@ -14,10 +14,11 @@ use std::borrow::Cow;
 
 use crate::bottleneck::bound::{Bound, cpu_bound, full_in_words, given_cores, services_bound};
 use crate::bottleneck::cost::{cpu_seconds_per_million, joules_per_million, money_per_million};
+use crate::judge::answer::found;
 use crate::judge::evidence::percent;
 use crate::judge::inferred_concurrency::{at_a_time, least_queue, limit as concurrency_limit};
 use crate::judge::{
-    Context, Evidence, SHORTEST_USAGE_NS, accepts_slowly, generator_busy, near_ceiling,
+    Context, Evidence, SHORTEST_USAGE_NS, accepts_slowly, generator_busy, host, near_ceiling,
     rate_not_achieved, slow_connections, stalls, time_goes, waits,
 };
 use crate::summary::resources::median_of;
@@ -83,6 +84,12 @@ pub fn explain(trials: &[&TrialRecord], context: &Context, price: Option<&Price>
             |f| format!("No result: failed at stage `{}`: {}.", f.stage.name(), f.message),
         );
         return Explanation { limit: Limit::NoResult, text };
+    }
+    if host::is_disturbed(&measured) {
+        let text = "Nothing is said about what limits it: other programs or the hypervisor took too much of this machine, which looks the same.".to_string();
+        let sentences = [Some(text), costs(trials, price)];
+        let text = sentences.into_iter().flatten().collect::<Vec<_>>().join(" ");
+        return Explanation { limit: Limit::Unknown, text };
     }
     let long = long_enough(&measured);
     let found: Vec<(Evidence, Limit, String)> = long
@@ -205,10 +212,13 @@ fn by_accepting(evidence: &Evidence) -> Option<(Limit, String)> {
 
 fn by_generator(evidence: &Evidence) -> Option<(Limit, String)> {
     use pippin_model::verdict::Severity;
-    let caveat = [generator_busy::judge(evidence), near_ceiling::judge(evidence)]
+    let caveat = [found(generator_busy::judge(evidence)), near_ceiling::judge(evidence)]
         .into_iter()
         .flatten()
-        .find(|caveat| caveat.severity == Severity::Invalid)?;
+        .find(|caveat| {
+            caveat.severity == Severity::Invalid
+                || [generator_busy::LIMIT, "near_ceiling"].contains(&caveat.id.as_str())
+        })?;
     Some((
         Limit::Generator,
         format!("Limited by the load generator, not by the target: {}.", caveat.evidence),
@@ -290,7 +300,7 @@ fn by_rate(evidence: &Evidence) -> Option<(Limit, String)> {
         format!(" with {cores:.2} of its {} busy", processors(given))
     });
     let waiting = waits::of(evidence);
-    Some(match rate_not_achieved::judge(evidence) {
+    Some(match found(rate_not_achieved::judge(evidence)) {
         None => {
             let whose = if evidence.is_closed_loop() {
                 "its users, who think between requests, ask for no more than"

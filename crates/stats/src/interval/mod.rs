@@ -5,6 +5,8 @@
 //! | [`anytime`] | on which side of a limit the starts of a target lie, looked at after each |
 //! | [`bootstrap`] | intervals by resampling |
 //! | [`ratio`] | the ratio of two medians |
+//! | [`tail`] | the interval of the 99th percentile of one load |
+//! | [`unsure`] | whether a figure is known well enough to be read as it stands |
 //! | [`student_t`] | Student's t distribution |
 //! | [`special`] | the functions behind p-values |
 //! | [`draw`] | random orders and choices |
@@ -14,6 +16,8 @@ pub(crate) mod draw;
 pub mod ratio;
 pub(crate) mod special;
 pub(crate) mod student_t;
+pub mod tail;
+pub mod unsure;
 
 use rand::Rng;
 use serde::{Deserialize, Serialize};

@@ -72,7 +72,7 @@ mod tests {
         });
         let lines: Vec<String> =
             judged.map(|Caveat { id, advice, .. }| format!("{id}: {advice}")).collect();
-        for id in ["generator_busy", "errors", "no_steady_state", "rate_not_achieved"] {
+        for id in ["generator_limit", "errors", "no_steady_state", "rate_not_achieved"] {
             assert!(lines.iter().any(|line| line.starts_with(id)), "{id}: {lines:?}");
         }
         lines.join("\n")

@@ -1,8 +1,9 @@
 //! INVALID: fewer connections were open than requested.
 use pippin_model::result::ConnectionCounts;
 use pippin_model::text::units::counted;
-use pippin_model::verdict::{Caveat, Severity};
+use pippin_model::verdict::Severity;
 
+use crate::judge::answer::{Answer, Unknown};
 use crate::judge::evidence::{Evidence, caveat, whole};
 use crate::series::quantile::median;
 use crate::series::steady::measured_windows;
@@ -15,17 +16,17 @@ const SECOND_NS: u64 = 900_000_000;
 
 /// Whether the number of connections was never reached, or not kept. This does not apply to open
 /// loops, which use connections as needed, or to loads with fewer requests than connections.
-pub fn judge(evidence: &Evidence) -> Option<Caveat> {
-    let load = evidence.load()?;
+pub fn judge(evidence: &Evidence) -> Answer {
+    let load = evidence.needs_load()?;
     let counts = load.measured.connections;
     let asked = counts.asked;
     if !evidence.profile().schedule.uses_all_connections()
         || evidence.counted_requests().is_some_and(|n| n < asked)
     {
-        return None;
+        return Ok(None);
     }
     if are_replaced(evidence, counts) && full_queue(evidence, asked).is_none() {
-        return None;
+        return Ok(None);
     }
     let seen = if counts.peak < asked {
         format!(
@@ -34,14 +35,22 @@ pub fn judge(evidence: &Evidence) -> Option<Caveat> {
             whole(counts.peak as f64)
         )
     } else {
-        let live = median(
-            &measured_windows(load)
-                .filter(|window| window.duration_ns >= SECOND_NS)
-                .map(|window| window.live_connections as f64)
-                .collect::<Vec<_>>(),
-        )?;
+        let live_in = |least_ns: u64| {
+            let long = measured_windows(load).filter(|window| window.duration_ns >= least_ns);
+            median(&long.map(|window| window.live_connections as f64).collect::<Vec<_>>())
+        };
+        let in_seconds = live_in(SECOND_NS);
+        let live = in_seconds.or_else(|| live_in(0));
+        let live = live.ok_or_else(|| Unknown::because("it is not known how many were open"))?;
         if live >= LIVE * asked as f64 {
-            return None;
+            return Ok(None);
+        }
+        if in_seconds.is_none() {
+            return Err(Unknown::because(format!(
+                "{} requested, {} open at the end of a load of less than a second",
+                counted(asked, "connection"),
+                whole(live)
+            )));
         }
         format!(
             "{} requested, {} open in the typical second",
@@ -62,7 +71,7 @@ pub fn judge(evidence: &Evidence) -> Option<Caveat> {
             "see the errors by kind. `pippin doctor` checks file limits, ports and backlog; the server may also limit its connections".into(),
         ),
     };
-    Some(caveat("connections_missing", Severity::Invalid, seen + &because, advice))
+    Ok(Some(caveat("connections_missing", Severity::Invalid, seen + &because, advice)))
 }
 
 /// Whether connections end as the load or the server wants it, and none failed to open. A user opens

@@ -1,14 +1,16 @@
 //! INVALID: more errors than the plan allows. NOTE in a capacity search, which looks for them.
-use pippin_model::verdict::{Caveat, Severity};
+use pippin_model::verdict::Severity;
 
+use crate::judge::answer::Answer;
 use crate::judge::evidence::{Evidence, caveat, percent, whole};
 
 /// Whether the fraction of errors is above what the plan allows (0.1 % by default).
-pub fn judge(evidence: &Evidence) -> Option<Caveat> {
-    let measured = evidence.measured()?;
-    let fraction = measured.error_fraction()?;
+pub fn judge(evidence: &Evidence) -> Answer {
+    let measured = evidence.needs_measured()?;
+    // Nothing was tried: `no_answers` says so.
+    let Some(fraction) = measured.error_fraction() else { return Ok(None) };
     if fraction <= evidence.context.errors_allowed {
-        return None;
+        return Ok(None);
     }
     let kinds: Vec<String> = measured
         .errors
@@ -27,7 +29,7 @@ pub fn judge(evidence: &Evidence) -> Option<Caveat> {
         "lower the load or fix what fails",
         "lower the load or fix what fails; `errors_allowed` in the plan sets how many are acceptable",
     );
-    Some(caveat("errors", severity, seen, advice))
+    Ok(Some(caveat("errors", severity, seen, advice)))
 }
 
 #[cfg(test)]

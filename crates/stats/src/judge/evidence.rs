@@ -12,6 +12,7 @@ use pippin_model::verdict::{Caveat, Severity};
 use pippin_model::workload::{Proof, Service, Workload};
 
 use crate::bottleneck::cost::cores_of;
+use crate::judge::answer::Unknown;
 use crate::judge::answer_size::{AnswerSize, sizes_by_target};
 use crate::judge::asked::Asked;
 
@@ -37,6 +38,8 @@ pub struct Context<'a> {
     pub services: &'a [Service],
     /// Whether a target without proofs is expected here: a load of a URL never has any.
     pub may_be_unproved: bool,
+    /// Why the server's use of its machine is not measured; `None` if it is.
+    pub server_not_seen: Option<&'a str>,
     /// Why a server on this machine is not measured, so that its work looks like that of other
     /// programs. `None` if it is measured, or on another machine.
     pub unmeasured: Option<&'a str>,
@@ -53,6 +56,7 @@ impl Default for Context<'_> {
             expected_delay: None,
             services: &[],
             may_be_unproved: false,
+            server_not_seen: None,
             unmeasured: None,
         }
     }
@@ -72,6 +76,10 @@ impl<'a> Context<'a> {
             expected_delay: expected_delay(&header.workload, header.plan.upstream_delay_ns),
             services: &header.workload.services,
             may_be_unproved: header.url.is_none(),
+            server_not_seen: match &header.server {
+                Some(UrlServer::Not { reason, is_here: false }) => Some(reason),
+                _ => None,
+            },
             unmeasured: match &header.server {
                 Some(UrlServer::Not { reason, is_here: true }) => Some(reason),
                 _ => None,
@@ -107,6 +115,40 @@ impl<'a> Evidence<'a> {
     #[must_use]
     pub fn load(&self) -> Option<&'a LoadResult> {
         self.record.load.as_ref()
+    }
+
+    /// What the generator measured, for a judge that cannot tell without it.
+    ///
+    /// # Errors
+    /// If nothing was measured.
+    pub fn needs_load(&self) -> Result<&'a LoadResult, Unknown> {
+        self.load().ok_or_else(|| Unknown::because("nothing was measured"))
+    }
+
+    /// The headline, likewise.
+    ///
+    /// # Errors
+    /// If nothing was measured.
+    pub fn needs_measured(&self) -> Result<&'a Measured, Unknown> {
+        self.needs_load().map(|load| &load.measured)
+    }
+
+    /// The kernel's figures over the measured part, however short, likewise.
+    ///
+    /// # Errors
+    /// If they are not known.
+    pub fn needs_usage(&self) -> Result<&'a Usage, Unknown> {
+        let usage = self.record.usage.as_ref();
+        usage.ok_or_else(|| Unknown::because("the kernel's counters are not known"))
+    }
+
+    /// The median of the service time, nanoseconds, likewise.
+    ///
+    /// # Errors
+    /// If no answer was timed.
+    pub fn needs_median_ns(&self) -> Result<u64, Unknown> {
+        let median = self.needs_measured()?.spans.service_time.quantile_ns(0.5);
+        median.ok_or_else(|| Unknown::because("no answer was timed"))
     }
 
     /// The headline.

@@ -1,9 +1,11 @@
 //! INVALID, SUSPECT, NOTE: in a closed loop, the generator held users, so the target saw fewer of
 //! them.
 use pippin_model::host::usage::Role;
-use pippin_model::verdict::{Caveat, Severity};
+use pippin_model::text::units::counted;
+use pippin_model::verdict::Severity;
 
 use crate::bottleneck::bound::{cpu_bound, services_bound};
+use crate::judge::answer::{Answer, Unknown};
 use crate::judge::evidence::{Evidence, caveat, percent, whole};
 
 /// Above this, a target with twice the response time would show less than 10 % less throughput.
@@ -22,12 +24,25 @@ const FEWEST: u64 = 100;
 /// the target's own, and this is a NOTE. INVALID requires that the target is known to have had
 /// processors to spare. It judges only closed loops without think time. Docs:
 /// `docs/decisions/held.md`.
-pub fn judge(evidence: &Evidence) -> Option<Caveat> {
-    let held = Held::of(evidence)?;
+pub fn judge(evidence: &Evidence) -> Answer {
+    // Of other loads, and where it is not known how long the generator held its users, `send_lag`
+    // judges the generator.
+    if !evidence.is_saturating() || evidence.held_ns().is_none() {
+        return Ok(None);
+    }
+    let measured = evidence.needs_measured()?;
+    let held = Held::of_any(evidence)
+        .ok_or_else(|| Unknown::because("no answer of the users was timed"))?;
+    if measured.spans.response_time.count() < FEWEST && held.share() > MUCH {
+        return Err(Unknown::because(format!(
+            "{} came, too few to tell how long the generator held its users",
+            counted(measured.spans.response_time.count(), "answer")
+        )));
+    }
     let is_full = cpu_bound(evidence).is_some() || services_bound(evidence);
     let knows_target = evidence.cores(Role::Target).is_some();
     let (severity, limit) = match held.share() {
-        share if share <= MUCH => return None,
+        share if share <= MUCH => return Ok(None),
         share if share > BLIND && knows_target && !is_full => (Severity::Invalid, BLIND),
         share if share > MOST && !is_full => (Severity::Suspect, MOST),
         _ => (Severity::Note, MUCH),
@@ -46,7 +61,7 @@ pub fn judge(evidence: &Evidence) -> Option<Caveat> {
             evidence.asked_by().more_processors()
         ),
     };
-    Some(caveat("held", severity, seen, advice))
+    Ok(Some(caveat("held", severity, seen, advice)))
 }
 
 /// Where the users of a closed loop were on average.
@@ -63,10 +78,14 @@ impl Held {
     /// `None` if it is not known, or if users think.
     #[must_use]
     pub fn of(evidence: &Evidence) -> Option<Self> {
+        let measured = evidence.measured()?;
+        let is_enough = measured.spans.response_time.count() >= FEWEST;
+        Self::of_any(evidence).filter(|_| is_enough)
+    }
+
+    /// As [`Self::of`], also of a few answers.
+    fn of_any(evidence: &Evidence) -> Option<Self> {
         let measured = evidence.measured().filter(|_| evidence.is_saturating())?;
-        if measured.spans.response_time.count() < FEWEST {
-            return None;
-        }
         Some(Self {
             users: evidence.senders()? * f64::from(evidence.streams()),
             carrier: if evidence.streams() > 1 { "stream" } else { "connection" },

@@ -5,6 +5,7 @@ use pippin_model::trial::TrialRecord;
 use pippin_model::verdict::Severity;
 
 use crate::judge::evidence::caveat;
+use crate::judge::host;
 use crate::judge::inferred_concurrency::{ADVICE, at_a_time};
 use crate::judge::run::{RunCaveats, note};
 use crate::scalability::sweep::{Sweep, sweeps};
@@ -12,6 +13,11 @@ use crate::scalability::sweep::{Sweep, sweeps};
 /// Notes the knee of each target's sweep, and the inferred concurrency if throughput stays flat.
 pub fn judge_run(records: &[TrialRecord], found: &mut RunCaveats) {
     for sweep in sweeps(records) {
+        let own: Vec<&TrialRecord> =
+            records.iter().filter(|record| record.spec.target == sweep.target).collect();
+        if host::is_disturbed(&own) {
+            continue;
+        }
         if let Some(seen) = knee_in_words(&sweep) {
             note(
                 found,

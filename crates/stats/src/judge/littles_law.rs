@@ -1,22 +1,34 @@
 //! INVALID: Little's law does not hold, so users, throughput and times do not fit together.
 use pippin_model::result::{ErrorKind, Measured};
 use pippin_model::text::units::{counted, format_count, format_ns};
-use pippin_model::verdict::{Caveat, Severity};
+use pippin_model::verdict::Severity;
 
-use crate::bottleneck::littles_law::LittlesLaw;
+use crate::bottleneck::littles_law::{LittlesLaw, SHORTEST_S};
+use crate::judge::answer::{Answer, Unknown};
 use crate::judge::evidence::{Evidence, caveat, percent};
 
 /// Whether `N = X * (R + Z + held)` is missed by more than 5 % plus what the start and end of the
 /// measured part explain, in closed loops and device loads. An open loop has no fixed number of
 /// users. Users whose connection could not be opened, or whose request broke off, are in no
 /// recorded request. If they are more than 1 %, the caveat `errors` is enough.
-pub fn judge(evidence: &Evidence) -> Option<Caveat> {
-    let measured = evidence.measured()?;
+pub fn judge(evidence: &Evidence) -> Answer {
+    let measured = evidence.needs_measured()?;
     if evidence.offered_per_s().is_some() || unrecorded(measured) > UNRECORDED_LIMIT {
-        return None;
+        return Ok(None);
     }
-    let law = law(evidence, measured)?;
-    let deviation = law.violation()?;
+    // Without a request there are no users to count; `no_answers` says so.
+    if measured.requests.completed == 0 {
+        return Ok(None);
+    }
+    let law = law(evidence, measured)
+        .ok_or_else(|| Unknown::because("users or response times are not known"))?;
+    let Some(deviation) = law.violation() else {
+        return if law.duration_s < SHORTEST_S {
+            Err(Unknown::because("measured for less than 0.25 s, too short for Little's law"))
+        } else {
+            Ok(None)
+        };
+    };
     let seen = format!(
         "{}, but {} answers/s x {} account for {} ({}; limit 5 %)",
         counted(law.users.round() as u64, "user"),
@@ -25,12 +37,12 @@ pub fn judge(evidence: &Evidence) -> Option<Caveat> {
         format_count(law.accounted_for()),
         percent(deviation)
     );
-    Some(caveat(
+    Ok(Some(caveat(
         "littles_law",
         Severity::Invalid,
         seen,
         "users were idle, counted twice or not yet accepted (`ss -ltn` shows the listen queue): see reconnects and errors, and measure again; if it persists, report it",
-    ))
+    )))
 }
 
 /// The fraction of attempts that may be missing from the histograms.

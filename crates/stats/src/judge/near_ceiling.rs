@@ -1,4 +1,4 @@
-//! INVALID: the throughput is close to the most that the generator can do on this machine. NOTE:
+//! SUSPECT, in open loops INVALID: the throughput is close to the most that the generator can do on this machine. NOTE:
 //! how far it is from that.
 use pippin_model::load::Protocol;
 use pippin_model::run::Calibration;
@@ -16,7 +16,8 @@ pub fn judge(evidence: &Evidence) -> Option<Caveat> {
     (share > LIMIT).then(|| {
         caveat(
             "near_ceiling",
-            Severity::Invalid,
+            // A closed loop answers at least so many; the times of an open loop are the generator's.
+            if evidence.is_closed_loop() { Severity::Suspect } else { Severity::Invalid },
             format!("{seen} (limit 90 %)"),
             format!(
                 "give the generator more processors ({}) and calibrate again: the target may be faster than this generator can show",
@@ -111,17 +112,20 @@ mod tests {
     use pippin_model::example::run::calibration;
 
     #[test]
-    fn above_nine_tenths_is_invalid_and_below_a_note() {
+    fn above_nine_tenths_is_a_lower_bound_and_below_a_note() {
         let record = ExampleTrial::hello().build(); // 10,000 requests/s over 10 connections
         let tight = calibration(11_000.0);
         let found =
             judged_in(judge, &record, &Context { calibration: Some(&tight), ..Context::default() })
                 .unwrap();
         assert!(
-            found.severity == Severity::Invalid && found.evidence.contains("90.9 %"),
+            found.severity == Severity::Suspect && found.evidence.contains("90.9 %"),
             "{}",
             found.evidence
         );
+        let open = ExampleTrial::open(10_000.0).build();
+        let context = Context { calibration: Some(&tight), ..Context::default() };
+        assert_eq!(judged_in(judge, &open, &context).unwrap().severity, Severity::Invalid);
         let roomy = calibration(11_200.0);
         let context = Context { calibration: Some(&roomy), ..Context::default() };
         assert_eq!(judged_in(judge, &record, &context), None);

@@ -1,6 +1,7 @@
 //! INVALID: there is no result, or nothing was answered. SUSPECT: the load was stopped early.
 use pippin_model::verdict::{Caveat, Severity};
 
+use crate::judge::answer::Answer;
 use crate::judge::evidence::{Evidence, caveat};
 
 /// Whether the trial failed before there was a result.
@@ -23,18 +24,18 @@ pub fn judge(evidence: &Evidence) -> Option<Caveat> {
 
 /// Whether nothing at all was answered. A step of a capacity search may be so far beyond the
 /// capacity.
-pub fn judge_silence(evidence: &Evidence) -> Option<Caveat> {
-    let measured = evidence.measured()?;
+pub fn judge_silence(evidence: &Evidence) -> Answer {
+    let measured = evidence.needs_measured()?;
     let seen = || format!("0 complete answers to {} requests sent", measured.requests.sent);
     let severity = if evidence.goes_beyond() { Severity::Note } else { Severity::Invalid };
-    (measured.requests.completed == 0).then(|| {
+    Ok((measured.requests.completed == 0).then(|| {
         caveat(
             "no_answers",
             severity,
             seen(),
             "measure longer than one answer takes, and see the errors by kind",
         )
-    })
+    }))
 }
 
 /// Whether the load was stopped before its end.

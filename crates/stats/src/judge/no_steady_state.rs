@@ -1,23 +1,27 @@
 //! SUSPECT: the throughput had a trend over the trial, or the warm-up reached its time limit.
-use pippin_model::result::Window;
+use pippin_model::result::{LoadResult, Window};
 use pippin_model::text::units::format_count;
-use pippin_model::verdict::{Caveat, Severity};
+use pippin_model::verdict::Severity;
 
+use crate::judge::answer::{Answer, Unknown};
 use crate::judge::evidence::{Evidence, caveat, percent};
 use crate::series::steady::{can_tell, measured_rates, unsteady};
 
 /// Whether the windows' throughput changed by more than 5 % from start to end, significant at 1 %.
 /// In trials too short for this test, whether the warm-up had not settled. A rate that changes by
 /// plan has no steady state to reach.
-pub fn judge(evidence: &Evidence) -> Option<Caveat> {
+pub fn judge(evidence: &Evidence) -> Answer {
     if evidence.profile().shape().is_some() {
-        return None;
+        return Ok(None);
     }
-    let load = evidence.load()?;
+    let load = evidence.needs_load()?;
     let rates = measured_rates(load, |window: &Window| window.completed);
+    if rates.len() < expected_windows(evidence, load) {
+        return Err(Unknown::because("windows of the measured part are missing"));
+    }
     let seen = if can_tell(&rates) {
-        let trend = unsteady(&rates)?;
-        let (first, last) = (rates.first()?, rates.last()?);
+        let ends = rates.first().zip(rates.last());
+        let Some((trend, (first, last))) = unsteady(&rates).zip(ends) else { return Ok(None) };
         format!(
             "throughput changed by {} over {} windows, from {} to {} requests/s (limit 5 %)",
             percent(trend.relative_change),
@@ -31,14 +35,20 @@ pub fn judge(evidence: &Evidence) -> Option<Caveat> {
             load.warm_up.duration_ns as f64 / 1e9
         )
     } else {
-        return None;
+        return Ok(None);
     };
     let how = evidence.asked_by().words(
         "measure longer (-d 60s), or warm up longer (--warm-up 30s)",
         "measure longer, or warm up longer (warm_up = \"30s\")",
     );
     let advice = format!("{how}: a figure that still changes depends on when it is taken");
-    Some(caveat("no_steady_state", Severity::Suspect, seen, advice))
+    Ok(Some(caveat("no_steady_state", Severity::Suspect, seen, advice)))
+}
+
+/// At least so many windows belong to such a load: one for each used slice, or for each second.
+fn expected_windows(evidence: &Evidence, load: &LoadResult) -> usize {
+    let slices = evidence.record.slices.iter().filter(|slice| slice.used).count();
+    if slices > 0 { slices } else { (load.measured.duration_ns / 1_000_000_000) as usize }
 }
 
 #[cfg(test)]

@@ -1,42 +1,30 @@
 //! SUSPECT: CPU time went to others: the hypervisor stole it, or processes that belong to no role
 //! used it.
 use pippin_model::text::units::counted;
-use pippin_model::trial::TrialSpec;
-use pippin_model::trial::slice::SliceHost;
+use pippin_model::trial::TrialRecord;
 use pippin_model::verdict::{Caveat, Severity};
-use std::collections::BTreeSet;
 
+use crate::judge::answer::Answer;
 use crate::judge::evidence::{Evidence, caveat, percent};
+use crate::judge::host::{self, Taker};
 
-/// The share of the trial's processors above which others disturb it.
-const LIMIT: f64 = 0.02;
+/// The names of the caveats about the host that are judged over all repetitions together.
+pub const IDS: [&str; 3] = ["steal", "foreign_cpu", "no_calm_slices"];
 
-/// Whether the hypervisor stole more than 2 % of the trial's processors. If the trial was measured
+/// Whether the hypervisor took more than 2 % of the trial's processors. If the trial was measured
 /// in slices, only used slices count.
-pub fn judge_steal(evidence: &Evidence) -> Option<Caveat> {
-    judged(
-        evidence,
-        (|host| host.steal, evidence.usage()?.steal_cores),
-        "steal",
-        "stolen by the hypervisor",
-        "measure at a quieter time or on dedicated hardware: other virtual machines compete for this processor",
-    )
+pub fn judge_steal(evidence: &Evidence) -> Answer {
+    of_trial(evidence, Taker::Hypervisor)
 }
 
 /// Whether processes of no role used more than 2 % of the trial's processors. Slices count
 /// likewise.
-pub fn judge_foreign(evidence: &Evidence) -> Option<Caveat> {
+pub fn judge_foreign(evidence: &Evidence) -> Answer {
     // The server's own work would be blamed on others.
     if evidence.context.unmeasured.is_some() {
-        return None;
+        return Ok(None);
     }
-    judged(
-        evidence,
-        (|host| host.foreign, evidence.usage()?.foreign_cores),
-        "foreign_cpu",
-        "used by other processes",
-        "stop the other programs on this machine (`pippin doctor` shows them) and measure again",
-    )
+    of_trial(evidence, Taker::OtherPrograms)
 }
 
 /// Whether nobody can tell what other processes used, because the server is on this machine and is
@@ -51,56 +39,73 @@ pub fn judge_unmeasured(evidence: &Evidence) -> Option<Caveat> {
     Some(caveat("server_not_measured", Severity::Suspect, seen, advice))
 }
 
-/// The figure of one slice, and the figure of the whole trial in processors.
-type Noise = (fn(&SliceHost) -> Option<f64>, Option<f64>);
-
-fn judged(evidence: &Evidence, noise: Noise, id: &str, by: &str, advice: &str) -> Option<Caveat> {
-    let (of_slice, cores) = noise;
-    if !evidence.record.slices.is_empty() {
-        return in_slices(evidence, of_slice, id, by, advice);
-    }
-    let cores = cores?;
-    let of = processors(&evidence.record.spec, evidence.usage()?.busy_by_cpu.len())?;
-    let share = cores / of;
-    let seen =
-        || format!("{:.2} of {of:.0} processors {by}: {} (limit 2 %)", cores, percent(share));
-    (share > LIMIT).then(|| caveat(id, Severity::Suspect, seen(), advice))
+/// Whether none of the slices that are used was calm.
+pub fn judge_slices(evidence: &Evidence) -> Answer {
+    Ok(no_calm_slices(&[evidence.record]))
 }
 
-fn in_slices(
-    evidence: &Evidence,
-    of_slice: fn(&SliceHost) -> Option<f64>,
-    id: &str,
-    by: &str,
-    advice: &str,
-) -> Option<Caveat> {
-    let slices = &evidence.record.slices;
-    let used: Vec<_> = slices.iter().filter(|slice| slice.used).collect();
-    let length: u64 = used.iter().map(|slice| slice.measured_ns).sum();
-    let weighted: Option<f64> =
-        used.iter().map(|slice| Some(of_slice(&slice.host)? * slice.measured_ns as f64)).sum();
-    let share = weighted? / length.max(1) as f64;
-    let calm = slices.iter().filter(|slice| slice.calm).count();
+/// The hosts of agents are judged by the agents themselves, and this host had no part in the load.
+fn of_trial(evidence: &Evidence, by: Taker) -> Answer {
+    if !evidence.record.agents.is_empty() && evidence.record.usage.is_none() {
+        return Ok(None);
+    }
+    judge(&[evidence.record], by)
+}
+
+/// Whether somebody took more than 2 % of the processors over all of these trials of one target.
+///
+/// # Errors
+/// If it is not known, or the time is too short.
+pub fn judge(trials: &[&TrialRecord], by: Taker) -> Answer {
+    let taken = host::taken(trials, by)?;
+    let (id, who, advice) = match by {
+        Taker::Hypervisor => (
+            "steal",
+            "stolen by the hypervisor",
+            "measure at a quieter time or on dedicated hardware: other virtual machines compete for this processor",
+        ),
+        Taker::OtherPrograms => (
+            "foreign_cpu",
+            "used by other programs",
+            "stop the other programs on this machine (`pippin doctor` shows them) and measure again",
+        ),
+    };
     let seen = || {
         format!(
-            "{} of the processors {by} in the {} that are used (limit 2 %); {calm} of {} were calm",
-            percent(share),
-            counted(used.len() as u64, "slice"),
-            counted(slices.len() as u64, "slice")
+            "{} of the processors {who}{} (limit 2 %)",
+            percent(taken.share),
+            in_slices(trials).unwrap_or_default()
         )
     };
-    (share > LIMIT).then(|| caveat(id, Severity::Suspect, seen(), advice))
+    Ok(taken.is_above_limit()?.then(|| caveat(id, Severity::Suspect, seen(), advice)))
 }
 
-/// The number of processors of the trial, or of the host if the target is not bound to any: it may
-/// run on all of them, wherever the generator runs.
-pub(crate) fn processors(spec: &TrialSpec, host: usize) -> Option<f64> {
-    let bound: BTreeSet<u32> = [&spec.cpus.target, &spec.cpus.generator, &spec.cpus.services]
-        .into_iter()
-        .flat_map(|set| set.0.iter().copied())
-        .collect();
-    let count = if spec.cpus.target.is_empty() { host } else { bound.len() };
-    (count > 0).then_some(count as f64)
+/// Whether none of the used slices of these trials of one target was calm.
+#[must_use]
+pub fn no_calm_slices(trials: &[&TrialRecord]) -> Option<Caveat> {
+    let used = trials.iter().flat_map(|record| &record.slices).filter(|slice| slice.used).count();
+    host::has_no_calm_slice(trials).then(|| {
+        caveat(
+            "no_calm_slices",
+            Severity::Suspect,
+            format!("none of the {} that are used was calm", counted(used as u64, "slice")),
+            "stop the other programs on this machine (`pippin doctor` shows them) and measure again",
+        )
+    })
+}
+
+/// ` in the 3 slices that are used, of which 2 were calm`.
+fn in_slices(trials: &[&TrialRecord]) -> Option<String> {
+    let used: Vec<_> =
+        trials.iter().flat_map(|record| &record.slices).filter(|slice| slice.used).collect();
+    let calm = used.iter().filter(|slice| slice.calm).count();
+    let were = if calm == 1 { "was" } else { "were" };
+    (!used.is_empty()).then(|| {
+        format!(
+            " in the {} that are used, of which {calm} {were} calm",
+            counted(used.len() as u64, "slice")
+        )
+    })
 }
 
 #[cfg(test)]
@@ -108,6 +113,7 @@ mod tests {
     use super::*;
     use crate::judge::test::judged;
     use pippin_model::example::ExampleTrial;
+    use pippin_model::trial::slice::SliceHost;
 
     fn with(foreign: f64, steal: f64) -> pippin_model::trial::TrialRecord {
         let mut record = ExampleTrial::hello().build(); // two processors
@@ -153,6 +159,7 @@ mod tests {
         };
         let mut record = with(0.5, 0.5);
         record.slices = vec![slice(0, 0.0), slice(1, 0.6), slice(2, 0.01)];
+        record.company = Some(pippin_model::trial::Company { rounds: 3, ..Default::default() });
         calm::choose(&mut record.slices, 3, &[]);
         assert_eq!(judged(judge_steal, &record), None, "the disturbed one is not used");
         assert_eq!(judged(judge_foreign, &record), None);
@@ -160,7 +167,7 @@ mod tests {
         let found = judged(judge_steal, &record).unwrap();
         assert_eq!(
             found.evidence,
-            "20.3 % of the processors stolen by the hypervisor in the 3 slices that are used (limit 2 %); 2 of 3 slices were calm"
+            "20.3 % of the processors stolen by the hypervisor in the 3 slices that are used, of which 2 were calm (limit 2 %)"
         );
     }
 
@@ -168,8 +175,38 @@ mod tests {
     fn less_and_a_blink_are_not() {
         assert_eq!(judged(judge_foreign, &with(0.04, 0.04)), None);
         assert_eq!(judged(judge_steal, &with(0.04, 0.04)), None);
-        let mut blink = with(0.5, 0.5);
-        blink.usage.as_mut().unwrap().duration_ns = 300_000_000;
-        assert_eq!(judged(judge_foreign, &blink), None);
+    }
+
+    #[test]
+    fn a_short_load_shows_much_and_cannot_tell_little() {
+        let short = |foreign, ms: u64| {
+            let mut record = with(foreign, 0.0);
+            record.usage.as_mut().unwrap().duration_ns = ms * 1_000_000;
+            let context = crate::judge::Context::default();
+            judge_foreign(&Evidence { record: &record, context: &context })
+        };
+        assert_eq!(short(0.9, 300).unwrap().unwrap().id, "foreign_cpu");
+        assert!(short(0.01, 300).unwrap_err().0.starts_with("measured for 0.30 s"));
+        assert_eq!(short(0.01, 500), Ok(None));
+        let mut unknown = with(0.9, 0.0);
+        unknown.usage = None;
+        let context = crate::judge::Context::default();
+        let evidence = Evidence { record: &unknown, context: &context };
+        assert!(judge_foreign(&evidence).is_err() && judge_steal(&evidence).is_err());
+    }
+
+    #[test]
+    fn short_repetitions_are_judged_together() {
+        let records: Vec<_> = (0..5)
+            .map(|_| {
+                let mut record = with(0.06, 0.0);
+                record.usage.as_mut().unwrap().duration_ns = 120_000_000;
+                record
+            })
+            .collect();
+        let trials: Vec<&TrialRecord> = records.iter().collect();
+        assert!(judge(&trials[..1], Taker::OtherPrograms).is_err());
+        assert!(judge(&trials, Taker::OtherPrograms).unwrap().is_some());
+        assert!(host::is_disturbed(&trials) && !host::is_disturbed(&trials[..1]));
     }
 }

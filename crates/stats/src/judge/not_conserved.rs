@@ -1,27 +1,29 @@
 //! INVALID: requests are not all accounted for. This is a fault of the generator.
 use pippin_model::result::RequestCounts;
-use pippin_model::verdict::{Caveat, Severity};
+use pippin_model::verdict::Severity;
 
+use crate::judge::answer::Answer;
 use crate::judge::evidence::{Evidence, caveat};
 
 /// Whether `scheduled = sent + unsent` and `sent = completed + failed + censored` hold in the
 /// measured part and in every phase.
-pub fn judge(evidence: &Evidence) -> Option<Caveat> {
-    let load = evidence.load()?;
+pub fn judge(evidence: &Evidence) -> Answer {
+    let load = evidence.needs_load()?;
     let phases = load.phases.iter().map(|phase| (phase.name.as_str(), phase.measured.requests));
-    let (name, counts) = std::iter::once(("the measured part", load.measured.requests))
+    let lost = std::iter::once(("the measured part", load.measured.requests))
         .chain(phases)
-        .find(|(_, counts)| !counts.are_conserved())?;
+        .find(|(_, counts)| !counts.are_conserved());
+    let Some((name, counts)) = lost else { return Ok(None) };
     let RequestCounts { scheduled, sent, unsent, completed, good, failed, censored, .. } = counts;
     let seen = format!(
         "in {name}: scheduled {scheduled} = sent {sent} + unsent {unsent}; sent = completed {completed} + failed {failed} + censored {censored}; good {good}"
     );
-    Some(caveat(
+    Ok(Some(caveat(
         "not_conserved",
         Severity::Invalid,
         seen,
         "this is a fault of the generator: report it with the run's export",
-    ))
+    )))
 }
 
 #[cfg(test)]

@@ -5,6 +5,8 @@ use pippin_model::text::units::counted;
 use pippin_model::trial::outside::{Outside, Stray};
 use pippin_model::verdict::{Caveat, Severity};
 
+use crate::bottleneck::cost::cores_of;
+use crate::judge::answer::{Answer, Unknown};
 use crate::judge::evidence::{Evidence, caveat};
 
 /// A helper must have worked in at least this many parts of the load. Fewer may be chance.
@@ -68,24 +70,33 @@ pub fn in_words(outside: &Outside) -> String {
 }
 
 /// Whether a target used more processors than it was given.
-pub fn judge_beyond(evidence: &Evidence) -> Option<Caveat> {
+pub fn judge_beyond(evidence: &Evidence) -> Answer {
     let given = evidence.record.spec.cpus.target.len();
-    let duration_ns = evidence.usage()?.duration_ns as f64;
-    let used = evidence.cores(Role::Target).filter(|_| given > 0)?;
+    if given == 0 {
+        return Ok(None);
+    }
+    let usage = evidence.needs_usage()?;
+    let duration_ns = usage.duration_ns as f64;
+    let used = cores_of(usage, Role::Target).ok_or_else(cpu_unknown)?;
     let most = given as f64 * (1.0 + PART) + TICK_NS * evidence.stretches() / duration_ns;
     let seen = || {
         format!("the target kept {used:.2} processors busy; it was given {given} (limit {most:.2})")
     };
     let advice =
         "it runs on processors that it was not given: bind it, or give it more in the plan";
-    (used > most).then(|| caveat("cpu_beyond", Severity::Invalid, seen(), advice))
+    Ok((used > most).then(|| caveat("cpu_beyond", Severity::Invalid, seen(), advice)))
 }
 
 /// Whether a target that Pippin started used too little CPU time to have answered.
-pub fn judge_missing(evidence: &Evidence) -> Option<Caveat> {
-    let answers = evidence.measured()?.requests.completed;
-    let usage = evidence.usage()?;
-    let used_ns = usage.roles.get(&Role::Target)?.cpu_ns? as f64;
+pub fn judge_missing(evidence: &Evidence) -> Answer {
+    // For a server that ran before, it is not certain which processes belong to it.
+    if evidence.record.proofs.is_empty() {
+        return Ok(None);
+    }
+    let answers = evidence.needs_measured()?.requests.completed;
+    let usage = evidence.needs_usage()?;
+    let used = usage.roles.get(&Role::Target).and_then(|used| used.cpu_ns);
+    let used_ns = used.ok_or_else(cpu_unknown)? as f64;
     let each_ns = used_ns / answers.max(1) as f64;
     let seen = || {
         format!(
@@ -93,10 +104,21 @@ pub fn judge_missing(evidence: &Evidence) -> Option<Caveat> {
         )
     };
     let advice = "another process answers for it: look who holds its connections (`ss -tnp`)";
-    // For a server that ran before, it is not certain which processes belong to it.
-    let is_known = !evidence.record.proofs.is_empty() && !usage.unbilled;
-    (is_known && answers >= FEWEST_ANSWERS && each_ns < LEAST_NS)
-        .then(|| caveat("cpu_missing", Severity::Invalid, seen(), advice))
+    // The children of an unbilled target may have answered; `unbilled` says so.
+    if answers == 0 || each_ns >= LEAST_NS || usage.unbilled {
+        return Ok(None);
+    }
+    if answers < FEWEST_ANSWERS {
+        return Err(Unknown::because(format!(
+            "the target used no processor time that the kernel counted for {}",
+            counted(answers, "answer")
+        )));
+    }
+    Ok(Some(caveat("cpu_missing", Severity::Invalid, seen(), advice)))
+}
+
+fn cpu_unknown() -> Unknown {
+    Unknown::because("the target's processor time is not known")
 }
 
 /// Whether some CPU time of the target may be missing, because its children are never waited for

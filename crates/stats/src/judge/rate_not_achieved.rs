@@ -2,8 +2,9 @@
 use pippin_model::plan::profile::Arrivals;
 use pippin_model::schedule::stages;
 use pippin_model::text::units::{counted, format_count};
-use pippin_model::verdict::{Caveat, Severity};
+use pippin_model::verdict::Severity;
 
+use crate::judge::answer::{Answer, Unknown};
 use crate::judge::asked::Asked;
 use crate::judge::evidence::{Evidence, caveat, percent, whole};
 use crate::series::steady::measured_windows;
@@ -16,14 +17,19 @@ const UNSENT_LIMIT: f64 = 0.01;
 const BACKLOG_LIMIT: f64 = 0.05;
 
 /// Whether fewer requests were due, sent or answered than the rate requires.
-pub fn judge(evidence: &Evidence) -> Option<Caveat> {
-    let offered = evidence.offered_per_s()?;
-    let seen = schedule_missed(evidence, offered)
+pub fn judge(evidence: &Evidence) -> Answer {
+    evidence.needs_measured()?;
+    let Some(offered) = evidence.offered_per_s() else { return Ok(None) };
+    if evidence.duration_s().is_none() {
+        return Err(Unknown::because("the length of the measured part is not known"));
+    }
+    let missed = schedule_missed(evidence, offered)
         .or_else(|| unsent(evidence, offered))
-        .or_else(|| backlog(evidence, offered))?;
+        .or_else(|| backlog(evidence, offered));
+    let Some(seen) = missed else { return Ok(None) };
     let seen = format!("{seen}{}", since(evidence).unwrap_or_default());
     let severity = if evidence.goes_beyond() { Severity::Note } else { Severity::Invalid };
-    Some(caveat("rate_not_achieved", severity, seen, advice(evidence.asked_by())))
+    Ok(Some(caveat("rate_not_achieved", severity, seen, advice(evidence.asked_by()))))
 }
 
 fn advice(asked: Asked) -> String {

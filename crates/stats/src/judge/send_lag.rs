@@ -1,7 +1,8 @@
 //! INVALID: the generator itself sent late.
-use pippin_model::text::units::format_ns;
-use pippin_model::verdict::{Caveat, Severity};
+use pippin_model::text::units::{counted, format_ns};
+use pippin_model::verdict::Severity;
 
+use crate::judge::answer::{Answer, Unknown};
 use crate::judge::evidence::{Evidence, caveat};
 
 /// Lateness up to this never matters.
@@ -18,17 +19,18 @@ const FEWEST: u64 = 100;
 /// If the engine measured own lag, the wait for a free connection is not included, because the
 /// target causes it. A connection is free when the kernel has its answer: unread answers are the
 /// generator's lateness.
-pub fn judge(evidence: &Evidence) -> Option<Caveat> {
+pub fn judge(evidence: &Evidence) -> Answer {
     // If users do not think, `held` judges.
     if evidence.is_saturating() && evidence.held_ns().is_some() {
-        return None;
+        return Ok(None);
     }
-    let spans = &evidence.measured()?.spans;
+    let spans = &evidence.needs_measured()?.spans;
     let lag = if spans.own_lag.count() > 0 { &spans.own_lag } else { &spans.send_lag };
-    if lag.count() < FEWEST {
-        return None;
-    }
-    let (p99, median) = (lag.quantile_ns(0.99)?, spans.service_time.quantile_ns(0.5)?);
+    // If even the longest of a few is short enough, so is their 99th percentile.
+    let is_few = lag.count() < FEWEST;
+    let quantile = if is_few { 1.0 } else { 0.99 };
+    let p99 = lag.quantile_ns(quantile).ok_or_else(|| Unknown::because("no sending was timed"))?;
+    let median = evidence.needs_median_ns()?;
     let limit = FLOOR_NS.max((FRACTION * median as f64) as u64);
     let seen = || {
         format!(
@@ -38,13 +40,20 @@ pub fn judge(evidence: &Evidence) -> Option<Caveat> {
             format_ns(limit)
         )
     };
-    (p99 > limit).then(|| {
+    if p99 > limit && is_few {
+        return Err(Unknown::because(format!(
+            "{} were sent, too few for a 99th percentile, and one of them {} late",
+            counted(lag.count(), "request"),
+            format_ns(p99)
+        )));
+    }
+    Ok((p99 > limit).then(|| {
         let how = evidence.asked_by().more_processors();
         let advice = format!(
             "give the generator more processors ({how}), keep other programs off them, or lower the rate"
         );
         caveat("send_lag", Severity::Invalid, seen(), advice)
-    })
+    }))
 }
 
 #[cfg(test)]

@@ -5,8 +5,9 @@
 //! segments (`tcp_try_coalesce`, net/ipv4/tcp_input.c). So the earlier ones seem to arrive with the
 //! last one.
 use pippin_model::text::units::format_ns;
-use pippin_model::verdict::{Caveat, Severity};
+use pippin_model::verdict::Severity;
 
+use crate::judge::answer::Answer;
 use crate::judge::evidence::{Evidence, caveat, percent};
 use crate::judge::stamps::LONG_NS;
 
@@ -15,12 +16,12 @@ const MANY: f64 = 0.1;
 
 /// Whether more than a tenth of the answers have the arrival stamp of a later one, while the median
 /// of the service time is below 1 ms.
-pub fn judge(evidence: &Evidence) -> Option<Caveat> {
-    let measured = evidence.measured()?;
-    let median = measured.spans.service_time.quantile_ns(0.5)?;
+pub fn judge(evidence: &Evidence) -> Answer {
+    let measured = evidence.needs_measured()?;
+    let median = evidence.needs_median_ns()?;
     let share = measured.stamps.shared as f64 / measured.stamps.kernel.max(1) as f64;
     if share <= MANY || median >= LONG_NS {
-        return None;
+        return Ok(None);
     }
     let seen = format!(
         "{} of the answers were read together with a later one, and count as arrived with it, with a median service time of {}",
@@ -28,7 +29,7 @@ pub fn judge(evidence: &Evidence) -> Option<Caveat> {
         format_ns(median)
     );
     let advice = "their times are too long by the time until that later answer: use fewer streams or requests at a time for each connection; compare CPU a request and throughput";
-    Some(caveat("shared_stamps", Severity::Suspect, seen, advice))
+    Ok(Some(caveat("shared_stamps", Severity::Suspect, seen, advice)))
 }
 
 #[cfg(test)]

@@ -1,7 +1,8 @@
 //! SUSPECT: short spans that end when the generator read the answer, not when the answer arrived.
 use pippin_model::text::units::format_ns;
-use pippin_model::verdict::{Caveat, Severity};
+use pippin_model::verdict::Severity;
 
+use crate::judge::answer::Answer;
 use crate::judge::evidence::{Evidence, caveat, percent};
 
 /// Above this median of the service time, neither the generator's own wake-ups matter, nor the time
@@ -12,13 +13,13 @@ const FEW: f64 = 0.001;
 
 /// Whether more than 0.1 % of the answers have no arrival stamp of the kernel, while the median of
 /// the service time is below 1 ms. Records from before the stamps are not judged.
-pub fn judge(evidence: &Evidence) -> Option<Caveat> {
-    let measured = evidence.measured()?;
+pub fn judge(evidence: &Evidence) -> Answer {
+    let measured = evidence.needs_measured()?;
     let all = measured.stamps.kernel + measured.stamps.user_space;
-    let median = measured.spans.service_time.quantile_ns(0.5)?;
+    let median = evidence.needs_median_ns()?;
     let share = measured.stamps.user_space as f64 / all.max(1) as f64;
     if share <= FEW || median >= LONG_NS {
-        return None;
+        return Ok(None);
     }
     let seen = format!(
         "stamps: user space, for {} of the answers, with a median service time of {}",
@@ -26,7 +27,7 @@ pub fn judge(evidence: &Evidence) -> Option<Caveat> {
         format_ns(median)
     );
     let advice = "the generator's wake-ups and queues are in these spans: use TCP and Linux 4.14 or later, or answers with a length; compare CPU a request and throughput";
-    Some(caveat("stamps", Severity::Suspect, seen, advice))
+    Ok(Some(caveat("stamps", Severity::Suspect, seen, advice)))
 }
 
 #[cfg(test)]

@@ -1,7 +1,9 @@
 //! INVALID: the slow upstream was called less often than requests were answered. SUSPECT: it was
 //! called more often than requests were sent.
-use pippin_model::verdict::{Caveat, Severity};
+use pippin_model::verdict::Severity;
+use pippin_model::workload::Service;
 
+use crate::judge::answer::{Answer, Unknown};
 use crate::judge::evidence::{Evidence, caveat, percent, whole};
 
 /// The names of the upstream's counts in the trial's record: of GET calls that it answered, and of
@@ -18,11 +20,19 @@ const NUMBERS: &str = "upstream_numbers";
 /// number of calls lies between the right answers and the requests sent, however many requests were
 /// in progress when the count was taken. The proofs check this only outside the load, where a
 /// target that shares calls among many waiting requests may look right.
-pub fn judge(evidence: &Evidence) -> Option<Caveat> {
+pub fn judge(evidence: &Evidence) -> Answer {
     let services = &evidence.record.services;
+    let unknown = || Unknown::because("the upstream's count of its calls is not known");
     // Older records only have the count of all calls that came.
-    let calls = *services.get(ANSWERED_CALLS).or_else(|| services.get(UPSTREAM_CALLS))?;
-    let load = evidence.load().filter(|load| !load.windows.is_empty())?;
+    let calls = services.get(ANSWERED_CALLS).or_else(|| services.get(UPSTREAM_CALLS)).copied();
+    let Some(calls) = calls else {
+        let has_upstream = evidence.context.services.contains(&Service::Upstream);
+        return if has_upstream { Err(unknown()) } else { Ok(None) };
+    };
+    let load = evidence.needs_load()?;
+    if load.windows.is_empty() {
+        return Err(Unknown::because("the answers of the whole load are not counted"));
+    }
     let good: u64 = load.windows.iter().map(|window| window.good).sum();
     // Older records have no such count, and no requests of another kind.
     let answered = services.get(NUMBERS).copied().unwrap_or(good as f64);
@@ -34,17 +44,17 @@ pub fn judge(evidence: &Evidence) -> Option<Caveat> {
             whole(answered),
             percent(calls / answered)
         );
-        return Some(caveat(
+        return Ok(Some(caveat(
             "upstream_not_called",
             Severity::Invalid,
             seen,
             "each request must call the upstream once: remove what caches its answers or shares a call among requests",
-        ));
+        )));
     }
-    (calls > (sent + stragglers(evidence)) as f64).then(|| {
+    Ok((calls > (sent + stragglers(evidence)) as f64).then(|| {
         let seen = format!("the upstream was called {} times for {} requests over the whole load", whole(calls), whole(sent as f64));
         caveat("upstream_called_more", Severity::Suspect, seen, "check whether the target's client retries or prefetches: it does more work than requested")
-    })
+    }))
 }
 
 /// Requests of the previous step of a sweep or a search that the target may still be serving. There
@@ -63,6 +73,7 @@ mod tests {
     use crate::judge::test::judged;
     use pippin_model::example::ExampleTrial;
     use pippin_model::trial::TrialRecord;
+    use pippin_model::verdict::Caveat;
 
     /// A trial whose load had this many right answers and requests sent, and the upstream's count.
     fn counted(mut record: TrialRecord, good: u64, sent: u64, calls: u64) -> TrialRecord {

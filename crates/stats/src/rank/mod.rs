@@ -32,6 +32,8 @@ pub struct Contender<'a> {
     pub samples: &'a [Sample],
     /// INVALID is never ranked.
     pub verdict: Verdict,
+    /// Whether its figure is a lower bound: it is never behind anyone by that alone.
+    pub at_least: bool,
 }
 
 /// The ranks that a target may have.
@@ -62,14 +64,24 @@ const LEVEL: f64 = 0.05;
 /// A pair is told apart if Holm's method rejects that it is equal, with all pairs taken together:
 /// so all intervals hold at once in 95 % of runs. The same construction as in Mogstad, Romano,
 /// Shaikh and Wilhelm, "Inference for ranks" (2024).
+///
+/// A figure of `at_least` is a lower bound. It is surely ahead of what ends below it, and never
+/// behind anyone.
 #[must_use]
-pub fn rank_intervals(pairs: &Pairs, better: Better) -> Vec<Option<RankInterval>> {
+pub fn rank_intervals(
+    pairs: &Pairs,
+    better: Better,
+    at_least: &[bool],
+) -> Vec<Option<RankInterval>> {
     let count = pairs.len();
     let mut found = vec![RankInterval { best: 1, worst: count as u32 }; count];
     for (first, second) in told_apart(pairs) {
         let is_more = pairs.ratio(first, second).is_some_and(|ratio| ratio.value > 1.0);
         let (winner, loser) =
             if is_more == (better == Better::More) { (first, second) } else { (second, first) };
+        if at_least[loser] {
+            continue;
+        }
         found[loser].best += 1;
         found[winner].worst -= 1;
     }
@@ -148,6 +160,10 @@ pub fn ranks<R: Rng + ?Sized>(
             ratio(contenders[*ahead].samples, samples, rng)
                 .is_none_or(|ratio| ratio.is_significant())
         });
+        if contenders[index].at_least {
+            ranks[index] = Some(1);
+            continue;
+        }
         rank = rank.max(1 + better.count() as u32);
         ranks[index] = Some(rank);
     }
@@ -170,8 +186,10 @@ mod tests {
     }
 
     fn rank(of: &[(Vec<Sample>, Verdict)]) -> Vec<Option<u32>> {
-        let contenders: Vec<Contender> =
-            of.iter().map(|(samples, verdict)| Contender { samples, verdict: *verdict }).collect();
+        let contenders: Vec<Contender> = of
+            .iter()
+            .map(|(samples, verdict)| Contender { samples, verdict: *verdict, at_least: false })
+            .collect();
         ranks(&contenders, Better::More, &mut Noise::new(1).0)
     }
 
@@ -193,7 +211,10 @@ mod tests {
         let trials: Vec<&[_]> = trials.iter().map(Vec::as_slice).collect();
         let pairs = Pairs::of(&trials, Figure::Goodput);
         let shown = |rank: Option<RankInterval>| rank.map_or("-".into(), |rank| rank.to_string());
-        rank_intervals(&pairs, Better::More).into_iter().map(shown).collect()
+        rank_intervals(&pairs, Better::More, &vec![false; pairs.len()])
+            .into_iter()
+            .map(shown)
+            .collect()
     }
 
     #[test]
@@ -239,8 +260,10 @@ mod tests {
     #[test]
     fn where_less_is_better_the_least_comes_first() {
         let times = [around(500.0), around(100.0), around(100.02), around(900.0)];
-        let contenders: Vec<Contender> =
-            times.iter().map(|samples| Contender { samples, verdict: Verdict::Valid }).collect();
+        let contenders: Vec<Contender> = times
+            .iter()
+            .map(|samples| Contender { samples, verdict: Verdict::Valid, at_least: false })
+            .collect();
         assert_eq!(
             ranks(&contenders, Better::Less, &mut Noise::new(1).0),
             [Some(3), Some(1), Some(1), Some(4)]

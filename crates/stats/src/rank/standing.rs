@@ -8,6 +8,7 @@ use std::collections::BTreeSet;
 
 use crate::interval::bootstrap::Sample;
 use crate::interval::ratio::{Ratio, ratio};
+use crate::interval::unsure;
 use crate::judge::repetitions;
 use crate::rank::{Contender, RankInterval, rank_intervals, ranks, told_apart};
 use crate::rounds::has_slices;
@@ -52,10 +53,11 @@ pub fn stand<R: Rng + ?Sized>(
         Some(name) => members.iter().position(|place| summaries[*place].target == *name),
         None => best(summaries, &members, by.better()),
     };
+    let at_least: Vec<bool> = members.iter().map(|place| summaries[*place].at_least).collect();
     let compared = if own.iter().all(|trials| trials.iter().any(|record| has_slices(record))) {
-        in_rounds(&own, by, place_of_reference)
+        in_rounds(&own, by, place_of_reference, &at_least)
     } else {
-        by_trials(&own, by, place_of_reference, rng)
+        by_trials(&own, by, place_of_reference, &at_least, rng)
     };
     let noise = noise(&compared, by.figure());
     let apart = members.iter().zip(&compared.cpu_apart).filter(|(_, is_apart)| **is_apart);
@@ -70,8 +72,40 @@ pub fn stand<R: Rng + ?Sized>(
         (standing.cpu_rank, standing.cpu_rank_interval) = cpu_rank;
         standing.to_reference = to_reference;
     }
+    doubt_ratios(summaries, &members, trials, place_of_reference, by);
     let reference = place_of_reference.map(|place| summaries[members[place]].target.clone());
     Field { reference, noise, cpu_apart }
+}
+
+/// In a comparison, the verdict of a target looks at how well its ratio to the reference is known.
+/// The reference is known as well as the ratio that is known best.
+fn doubt_ratios(
+    summaries: &mut [TargetSummary],
+    members: &[usize],
+    trials: &[Vec<&TrialRecord>],
+    place_of_reference: Option<usize>,
+    by: RankedBy,
+) {
+    let Some(reference) = place_of_reference.filter(|_| members.len() > 1) else { return };
+    let reach = |place: &usize| -> Option<f64> {
+        let ratio = summaries[*place].standing.to_reference?.of(by.metric())?;
+        Some(unsure::reach_of_ratio(&ratio))
+    };
+    let reaches: Vec<Option<f64>> = members.iter().map(reach).collect();
+    let best = reaches.iter().flatten().copied().min_by(f64::total_cmp);
+    let name = summaries[members[reference]].target.clone();
+    for (nth, (place, own)) in members.iter().zip(reaches).enumerate() {
+        let trials = &trials[*place];
+        if !trials.iter().all(|record| unsure::is_judged(record)) {
+            continue;
+        }
+        let (reach, what) = if nth == reference {
+            (best, "the best known ratio to it".to_string())
+        } else {
+            (own, format!("its ratio to {name}"))
+        };
+        summaries[*place].replace_unsure(unsure::of_ratio(reach, &what, trials));
+    }
 }
 
 /// As [`stand`], for each step separately.
@@ -134,7 +168,12 @@ struct Compared {
     cpu_apart: Vec<bool>,
 }
 
-fn in_rounds(own: &[&[&TrialRecord]], by: RankedBy, reference: Option<usize>) -> Compared {
+fn in_rounds(
+    own: &[&[&TrialRecord]],
+    by: RankedBy,
+    reference: Option<usize>,
+    at_least: &[bool],
+) -> Compared {
     let of = |figure: Figure| Pairs::of(own, figure);
     let (goodput, cpu, p50, p99) =
         (of(Figure::Goodput), of(Figure::Cpu), of(Figure::P50), of(Figure::P99));
@@ -142,9 +181,9 @@ fn in_rounds(own: &[&[&TrialRecord]], by: RankedBy, reference: Option<usize>) ->
         RankedBy::Goodput => &goodput,
         RankedBy::ResponseP99 => &p99,
     };
-    let ranks = |pairs: &Pairs, better: Better| {
+    let ranks = |pairs: &Pairs, better: Better, at_least: &[bool]| {
         let rank = |interval: Option<RankInterval>| (interval.map(|found| found.best), interval);
-        rank_intervals(pairs, better).into_iter().map(rank).collect()
+        rank_intervals(pairs, better, at_least).into_iter().map(rank).collect()
     };
     let to = |place: usize, reference: usize| ToReference {
         goodput: goodput.ratio(place, reference),
@@ -157,8 +196,8 @@ fn in_rounds(own: &[&[&TrialRecord]], by: RankedBy, reference: Option<usize>) ->
         |place: usize| reference.is_some_and(|of| apart.contains(&(place.min(of), place.max(of))));
     Compared {
         cpu_apart: (0..own.len()).map(is_apart).collect(),
-        ranks: ranks(ranked, by.better()),
-        cpu_ranks: ranks(&cpu, Better::Less),
+        ranks: ranks(ranked, by.better(), at_least),
+        cpu_ranks: ranks(&cpu, Better::Less, &vec![false; own.len()]),
         to_reference: others(own.len(), reference, to),
     }
 }
@@ -167,6 +206,7 @@ fn by_trials<R: Rng + ?Sized>(
     own: &[&[&TrialRecord]],
     by: RankedBy,
     reference: Option<usize>,
+    at_least: &[bool],
     rng: &mut R,
 ) -> Compared {
     let of = |figure: Figure| -> Vec<Vec<Sample>> {
@@ -178,12 +218,20 @@ fn by_trials<R: Rng + ?Sized>(
     let ranked: Vec<Vec<Sample>> = own.iter().map(|trials| ranked_samples(trials, by)).collect();
     let (goodput, cpu, p50, p99) =
         (of(Figure::Goodput), of(Figure::Cpu), of(Figure::P50), of(Figure::P99));
-    let mut rank = |samples: &[Vec<Sample>], better: Better| {
-        let contenders: Vec<Contender> =
-            samples.iter().map(|samples| Contender { samples, verdict: Verdict::Valid }).collect();
+    let mut rank = |samples: &[Vec<Sample>], better: Better, at_least: &[bool]| {
+        let contenders: Vec<Contender> = samples
+            .iter()
+            .zip(at_least)
+            .map(|(samples, at_least)| Contender {
+                samples,
+                verdict: Verdict::Valid,
+                at_least: *at_least,
+            })
+            .collect();
         ranks(&contenders, better, rng).into_iter().map(|rank| (rank, None)).collect()
     };
-    let (ranks, cpu_ranks) = (rank(&ranked, by.better()), rank(&cpu, Better::Less));
+    let ranks = rank(&ranked, by.better(), at_least);
+    let cpu_ranks = rank(&cpu, Better::Less, &vec![false; own.len()]);
     let to = |place: usize, reference: usize| {
         let mut of = |samples: &[Vec<Sample>]| -> Option<Ratio> {
             ratio(&samples[place], &samples[reference], rng)
@@ -292,7 +340,7 @@ mod tests {
             let records: Vec<Vec<&TrialRecord>> =
                 trials.iter().map(|trials| trials.iter().collect()).collect();
             let own: Vec<&[&TrialRecord]> = records.iter().map(Vec::as_slice).collect();
-            let found = in_rounds(&own, RankedBy::Goodput, Some(0));
+            let found = in_rounds(&own, RankedBy::Goodput, Some(0), &[false; 10]);
             wrong += u32::from(found.cpu_apart.contains(&true));
             let cpu = found.to_reference.iter().flatten().filter_map(|to| to.cpu);
             alone += u32::from(cpu.into_iter().any(|ratio| ratio.is_significant()));

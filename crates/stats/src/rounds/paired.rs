@@ -203,6 +203,22 @@ impl Pairs {
     }
 }
 
+/// The level of each of two targets over the rounds that both have: the geometric mean over
+/// repetitions, of figures taken as for their ratio. So the second divided by the first is the ratio
+/// of [`Pairs`]. `None` if they share no round.
+#[must_use]
+pub fn levels(
+    first: &[&TrialRecord],
+    second: &[&TrialRecord],
+    figure: Figure,
+) -> Option<(f64, f64)> {
+    let resting = Resting::of(first.iter().chain(second).copied());
+    let of = |trials| Observed::of(trials, figure, resting);
+    let (a, b): (Vec<f64>, Vec<f64>) =
+        of(first).levels_with(&of(second)).iter().map(|(a, b)| (a.log, b.log)).unzip();
+    Some((mean(&a)?.exp(), mean(&b)?.exp()))
+}
+
 /// The variance that one repetition would have if only its rounds scattered, averaged over
 /// repetitions; `None` if one of them has too few. It ignores that neighbouring rounds are alike:
 /// the prior of all pairs covers that.

@@ -4,8 +4,10 @@
 //! |---|---|
 //! | [`resources`] | what a target used and what its answers cost |
 //! | [`sample`] | a figure of one trial, with what shows how certain it is |
+//! | [`trust`] | whether a run as a whole can be trusted, in words |
 pub mod resources;
 pub(crate) mod sample;
+pub mod trust;
 
 use pippin_model::figure::{Better, Figure, RankedBy};
 use pippin_model::result::{
@@ -14,7 +16,7 @@ use pippin_model::result::{
 };
 use pippin_model::target::TargetId;
 use pippin_model::trial::{Failure, Step, TrialRecord};
-use pippin_model::verdict::{Caveat, Verdict};
+use pippin_model::verdict::{Caveat, Severity, Verdict};
 use rand::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use serde::{Deserialize, Serialize};
@@ -22,8 +24,8 @@ use std::collections::BTreeMap;
 
 use crate::interval::bootstrap::Sample;
 use crate::interval::ratio::Ratio;
-use crate::interval::{Interval, median_interval};
-use crate::judge::{RunCaveats, repetitions};
+use crate::interval::{Interval, median_interval, tail, unsure};
+use crate::judge::{RunCaveats, is_replaced, judge_target, repetitions};
 use crate::rank::RankInterval;
 use crate::rank::criterion::ranked_sample;
 use crate::rounds::calm::SliceCounts;
@@ -132,6 +134,11 @@ pub struct TargetSummary {
     pub caveats: Vec<CountedCaveat>,
     /// The verdict that follows from them; `None` without a trial.
     pub verdict: Option<Verdict>,
+    /// Whether the generator was the limit: its throughput is a lower bound, and the target may be
+    /// faster.
+    pub at_least: bool,
+    /// Whether the interval of the ranked figure reaches beyond +-10 %, or is not known.
+    pub unsure: bool,
     /// The kind of figure that ranks it.
     #[serde(default)]
     pub ranked_by: RankedBy,
@@ -239,6 +246,17 @@ impl TargetSummary {
         CounterSets { requests: *requests, connections: *connections, bytes: *bytes }
     }
 
+    /// Replaces the doubt about how well its figure is known by this one: that about its ratio to
+    /// the reference, where targets are compared.
+    pub fn replace_unsure(&mut self, doubt: Option<Caveat>) {
+        self.caveats.retain(|counted| counted.caveat.id != unsure::ID);
+        let counted = |caveat| CountedCaveat { caveat, trials: 0, repetitions: Vec::new() };
+        self.caveats.extend(doubt.map(counted));
+        self.caveats.sort_by_key(|counted| std::cmp::Reverse(counted.caveat.severity));
+        self.verdict =
+            self.verdict.map(|_| Verdict::of(self.caveats.iter().map(|one| &one.caveat)));
+    }
+
     /// The summary of a target without trials.
     #[must_use]
     pub fn without_trial(target: &TargetId) -> Self {
@@ -257,10 +275,24 @@ pub fn summarise_one<R: Rng + ?Sized>(
     rng: &mut R,
 ) -> TargetSummary {
     let together = together(trials);
-    let caveats = united(trials, run);
     let ranked_by =
         trials.first().map_or(RankedBy::Goodput, |record| RankedBy::of(&record.spec.profile));
     let goodput_per_s = of_figure(trials, Figure::Goodput, rng);
+    let ranked = match ranked_by {
+        RankedBy::Goodput => goodput_per_s,
+        RankedBy::ResponseP99 => estimate(&ranked_samples(trials, ranked_by), rng)
+            .map(|figure| in_rounds(figure, trials, Figure::P99))
+            .map(|figure| of_one_load(figure, trials).with_best(ranked_by.better())),
+    };
+    let is_judged = trials.iter().all(|record| unsure::is_judged(record));
+    let doubt = ranked.filter(|_| is_judged).and_then(|figure| {
+        let what = match ranked_by {
+            RankedBy::Goodput => "requests/s",
+            RankedBy::ResponseP99 => "p99 of the response time",
+        };
+        unsure::of_figure(&figure, what, trials)
+    });
+    let caveats = united(trials, run, doubt.as_ref());
     TargetSummary {
         target: target.clone(),
         step,
@@ -272,7 +304,8 @@ pub fn summarise_one<R: Rng + ?Sized>(
         goodput_per_s,
         throughput_per_s: of_figure(trials, Figure::Throughput, rng),
         response_p50_ns: of_figure(trials, Figure::P50, rng),
-        response_p99_ns: of_figure(trials, Figure::P99, rng),
+        response_p99_ns: of_figure(trials, Figure::P99, rng)
+            .map(|figure| of_one_load(figure, trials)),
         goodput_of_repetitions: loads(trials)
             .filter_map(|load| load.measured.goodput_per_s())
             .collect(),
@@ -288,13 +321,11 @@ pub fn summarise_one<R: Rng + ?Sized>(
         start_up_ns: median_of(trials, |record| record.start_up_ns.map(|ns| ns as f64)),
         verdict: (!trials.is_empty())
             .then(|| Verdict::of(caveats.iter().map(|counted| &counted.caveat))),
+        at_least: is_at_least(&caveats),
+        unsure: doubt.is_some(),
         caveats,
         ranked_by,
-        ranked: match ranked_by {
-            RankedBy::Goodput => goodput_per_s,
-            RankedBy::ResponseP99 => estimate(&ranked_samples(trials, ranked_by), rng)
-                .map(|found| in_rounds(found, trials, Figure::P99).with_best(ranked_by.better())),
-        },
+        ranked,
         cpu_s_per_million: of_figure(trials, Figure::Cpu, rng)
             .map(|per_request_ns| per_request_ns.times(1e-3).with_best(Better::Less)),
         slices: SliceCounts::of(trials.iter().copied()),
@@ -333,6 +364,24 @@ fn in_rounds(found: Estimate, trials: &[&TrialRecord], figure: Figure) -> Estima
         basis,
     };
     Estimate { interval: paired::factor(trials, figure).map(around), ..found }
+}
+
+/// The 99th percentile of a single load has the interval of its own blocks.
+fn of_one_load(found: Estimate, trials: &[&TrialRecord]) -> Estimate {
+    let [only] = trials else { return found };
+    let load = only.load.as_ref().filter(|_| only.slices.is_empty() && unsure::is_judged(only));
+    let own = load.and_then(|load| tail::p99_interval(load, found.median));
+    Estimate { interval: own, ..found }
+}
+
+/// The caveats that say that the generator was the limit. They make the throughput a lower bound.
+const OF_THE_GENERATOR: [&str; 3] = ["generator_limit", "near_ceiling", "held"];
+
+fn is_at_least(caveats: &[CountedCaveat]) -> bool {
+    caveats.iter().any(|counted| {
+        counted.caveat.severity == Severity::Suspect
+            && OF_THE_GENERATOR.contains(&counted.caveat.id.as_str())
+    })
 }
 
 /// The repetitions of the trials for which this is true, counted from 1.
@@ -384,12 +433,15 @@ pub(crate) fn estimate<R: Rng + ?Sized>(samples: &[Sample], rng: &mut R) -> Opti
 }
 
 /// Each name once, with the highest severity and the newest evidence of that severity.
-fn united(trials: &[&TrialRecord], run: &[Caveat]) -> Vec<CountedCaveat> {
+fn united(trials: &[&TrialRecord], run: &[Caveat], doubt: Option<&Caveat>) -> Vec<CountedCaveat> {
     let mut found: Vec<CountedCaveat> = Vec::new();
+    let together = judge_target(trials);
     let of_trials = trials.iter().flat_map(|record| {
-        record.caveats.iter().map(|caveat| (caveat, Some(record.spec.repetition + 1)))
+        let own = record.caveats.iter().filter(|caveat| !is_replaced(record, &caveat.id));
+        own.map(|caveat| (caveat, Some(record.spec.repetition + 1)))
     });
-    for (caveat, repetition) in of_trials.chain(run.iter().map(|caveat| (caveat, None))) {
+    let of_all = together.iter().chain(run).chain(doubt).map(|caveat| (caveat, None));
+    for (caveat, repetition) in of_trials.chain(of_all) {
         let place =
             found.iter().position(|known| known.caveat.id == caveat.id).unwrap_or_else(|| {
                 found.push(CountedCaveat {

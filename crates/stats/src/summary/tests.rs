@@ -56,7 +56,7 @@ fn one_invalid_trial_or_a_failed_one_takes_the_rank() {
         log_tail: vec![],
     });
     failed.caveats = judge_trial(&failed, &Context::default());
-    let mut busy = ExampleTrial::hello().target("a/a").generator_busy(0.97).build();
+    let mut busy = ExampleTrial::hello().target("a/a").own_lag_ms(3.0).build();
     busy.caveats = judge_trial(&busy, &Context::default());
     let found = summarised(&[trial("a/a", 300_000), busy, trial("b/b", 300_000), failed]);
     assert_eq!(
@@ -69,6 +69,38 @@ fn one_invalid_trial_or_a_failed_one_takes_the_rank() {
     );
     assert_eq!(found[0].caveats[0].trials, 1);
     assert!(found[2].goodput_per_s.is_none() && found[2].failure.is_some());
+}
+
+#[test]
+fn a_lower_bound_is_ahead_of_what_ends_below_it_and_behind_nobody() {
+    let bound = |target: &str, per_s: f64| {
+        let mut record =
+            ExampleTrial::hello().target(target).answers_per_s(per_s).generator_busy(0.97).build();
+        record.caveats = judge_trial(&record, &Context::default());
+        record
+    };
+    let found = summarised(&[bound("a/a", 16_000.0), trial("b/b", 420_000), bound("c/c", 9_000.0)]);
+    let seen: Vec<_> =
+        found.iter().map(|summary| (summary.at_least, summary.standing.rank)).collect();
+    // c/c may be as fast as anybody; b/b is surely behind a/a.
+    assert_eq!(seen, [(true, Some(1)), (false, Some(2)), (true, Some(1))]);
+    assert_eq!(found[0].verdict, Some(Verdict::Suspect));
+}
+
+#[test]
+fn an_interval_beyond_ten_percent_is_unsure_and_in_a_comparison_its_ratio_counts() {
+    let noisy = |target: &str| {
+        ExampleTrial::hello()
+            .target(target)
+            .seconds(10)
+            .windows(|second| if second % 2 == 0 { 7_000.0 } else { 13_000.0 })
+            .build()
+    };
+    let alone = &summarised(&[noisy("a/a")])[0];
+    assert!(alone.unsure && alone.verdict == Some(Verdict::Suspect));
+    assert_eq!(alone.caveats[0].caveat.id, "unsure");
+    let sure = &summarised(&[trial("a/a", 300_000)])[0];
+    assert!(!sure.unsure && sure.verdict == Some(Verdict::Valid), "{:?}", sure.caveats);
 }
 
 /// Trials of an open loop, all answered, in about this time.
@@ -154,7 +186,7 @@ fn what_took_the_rank_names_its_repetitions() {
     for (repetition, record) in (0..).zip(&mut records) {
         record.spec.repetition = repetition;
     }
-    let mut busy = ExampleTrial::hello().target("a/a").generator_busy(0.97).build();
+    let mut busy = ExampleTrial::hello().target("a/a").own_lag_ms(3.0).build();
     busy.caveats = judge_trial(&busy, &Context::default());
     busy.spec.repetition = 1;
     records[1] = busy;
@@ -166,7 +198,7 @@ fn what_took_the_rank_names_its_repetitions() {
     let gravest = &found.caveats[0];
     assert_eq!(
         (gravest.caveat.id.as_str(), gravest.trials, &gravest.repetitions),
-        ("generator_busy", 1, &vec![2])
+        ("send_lag", 1, &vec![2])
     );
     records[2].failure =
         Some(Failure { stage: Stage::Load, message: "it crashed".into(), log_tail: vec![] });

@@ -1,0 +1,122 @@
+//! Whether a figure is known well enough to be read as it stands.
+use pippin_model::trial::{Step, TrialRecord};
+use pippin_model::verdict::{Caveat, Severity};
+
+use crate::interval::ratio::Ratio;
+use crate::judge::asked::Asked;
+use crate::summary::Figure;
+
+/// How far the 95 % interval of a figure may reach to either side, as a part of it.
+pub const LIMIT: f64 = 0.10;
+/// The name of the caveat.
+pub const ID: &str = "unsure";
+
+/// How far the interval of a figure reaches, as a part of it; `None` if it is not known.
+#[must_use]
+pub fn reach(figure: &Figure) -> Option<f64> {
+    let interval = figure.interval?;
+    let most = (interval.high - figure.median).max(figure.median - interval.low);
+    (figure.median > 0.0).then(|| most / figure.median)
+}
+
+/// Whether the interval of a figure reaches beyond +-10 %, or is not known.
+#[must_use]
+pub fn is_unsure(figure: &Figure) -> bool {
+    reach(figure).is_none_or(|reach| reach > LIMIT)
+}
+
+/// How far the interval of a ratio reaches, as a factor above 1, less 1.
+#[must_use]
+pub fn reach_of_ratio(ratio: &Ratio) -> f64 {
+    let (value, interval) = (ratio.value, ratio.interval);
+    (interval.high / value).max(value / interval.low) - 1.0
+}
+
+/// Whether a load has a figure whose interval shows how well it is known. A search and an overload
+/// have rules of their own, and the seconds of a rate that changes by plan differ by plan.
+#[must_use]
+pub fn is_judged(record: &TrialRecord) -> bool {
+    let profile = &record.spec.profile;
+    let is_searched = profile.is_search() || matches!(record.spec.step, Some(Step::Rate { .. }));
+    !is_searched && !profile.is_overload() && profile.shape().is_none()
+}
+
+/// The caveat about the figure by which a target is ranked, `what`.
+#[must_use]
+pub fn of_figure(figure: &Figure, what: &str, trials: &[&TrialRecord]) -> Option<Caveat> {
+    let seen = match reach(figure) {
+        Some(reach) if reach <= LIMIT => return None,
+        Some(reach) => format!("the 95 % interval of {what} reaches {}", limited(reach)),
+        None => format!(
+            "there is no interval of {what}: too little was measured to say how well it is known"
+        ),
+    };
+    Some(caveat(seen, trials))
+}
+
+/// The caveat about a target's ratio to the reference, `what`; `None` for an unknown ratio means
+/// that it is not known at all.
+#[must_use]
+pub fn of_ratio(reach: Option<f64>, what: &str, trials: &[&TrialRecord]) -> Option<Caveat> {
+    let seen = match reach {
+        Some(reach) if reach <= LIMIT => return None,
+        Some(reach) => format!("the 95 % interval of {what} reaches {}", limited(reach)),
+        None => format!("there is no interval of {what}"),
+    };
+    Some(caveat(seen, trials))
+}
+
+/// `19 % to a side (limit 10 %)`. Beyond a factor of ten, the number says nothing.
+fn limited(reach: f64) -> String {
+    if reach > 10.0 {
+        "beyond a factor of 10 (limit 10 %)".into()
+    } else {
+        format!("{:.0} % to a side (limit 10 %)", reach * 100.0)
+    }
+}
+
+fn caveat(evidence: String, trials: &[&TrialRecord]) -> Caveat {
+    let how = trials.first().map_or("longer or more often", |first| {
+        Asked::of(&first.spec).words(
+            "longer (-d 30s) or more often (--repeat 5)",
+            "longer or more often (repetitions, duration)",
+        )
+    });
+    let advice = format!("measure {how}, on a quieter machine; read the interval, not the figure");
+    Caveat { id: ID.into(), severity: Severity::Suspect, evidence, advice }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::interval::Interval;
+    use crate::interval::bootstrap::Basis;
+
+    fn figure(reach: Option<f64>) -> Figure {
+        let interval = reach.map(|reach| Interval {
+            low: 100.0 * (1.0 - reach),
+            high: 100.0 * (1.0 + reach / 2.0),
+            basis: Basis::Windows,
+        });
+        Figure { median: 100.0, best: 100.0, worst: 100.0, interval }
+    }
+
+    #[test]
+    fn beyond_ten_percent_and_unknown_are_unsure() {
+        assert!(!is_unsure(&figure(Some(0.099))));
+        assert!(is_unsure(&figure(Some(0.101))) && is_unsure(&figure(None)));
+        let found = of_figure(&figure(Some(0.19)), "requests/s", &[]).unwrap();
+        assert_eq!(
+            found.evidence,
+            "the 95 % interval of requests/s reaches 19 % to a side (limit 10 %)"
+        );
+        assert_eq!(of_figure(&figure(Some(0.05)), "requests/s", &[]), None);
+    }
+
+    #[test]
+    fn a_ratio_reaches_as_a_factor() {
+        let interval = Interval { low: 0.4, high: 0.6, basis: Basis::Trials };
+        let reach = reach_of_ratio(&Ratio { value: 0.5, interval });
+        assert!((reach - 0.25).abs() < 1e-9, "{reach}");
+    }
+}

@@ -1,0 +1,187 @@
+//! Whether a run as a whole can be trusted, in words: the first thing that every output says.
+//!
+//! There are two trusts. The order of targets rests on pairs within rounds, ratios on the same
+//! pairs, figures on the machine alone. On a disturbed machine neither figures nor ratios can be
+//! trusted; how often the order still holds there was not measured, so it is not called trusted
+//! either (docs/decisions/never-silent.md).
+use pippin_model::trial::TrialRecord;
+use pippin_model::verdict::{Caveat, Severity, Verdict};
+use serde::{Deserialize, Serialize};
+
+use crate::interval::unsure;
+use crate::judge::host::{self, Taker};
+use crate::judge::{UNKNOWN, noisy_neighbour};
+use crate::rounds::calm::SliceCounts;
+use crate::summary::TargetSummary;
+
+/// Whether a run can be trusted.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Answer {
+    /// No doubt was found.
+    Yes,
+    /// Some results can be trusted, or some of what a result says.
+    Partly,
+    /// No result can be trusted as it stands.
+    #[default]
+    No,
+}
+
+impl Answer {
+    /// As the first word of a sentence.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Yes => "Yes",
+            Self::Partly => "Partly",
+            Self::No => "No",
+        }
+    }
+}
+
+/// The verdict of a run.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Trust {
+    /// Whether it can be trusted.
+    pub answer: Answer,
+    /// The reason: "other programs used 58 % of this machine".
+    pub because: String,
+    /// What to do; `None` if nothing.
+    pub advice: Option<String>,
+    /// Whether the order of targets whose ranks differ can be trusted; `None` without ranks.
+    pub order: Option<bool>,
+    /// Whether the ratios of targets can be trusted within their intervals; `None` without any.
+    pub ratios: Option<bool>,
+    /// Whether the figures themselves can be trusted within their intervals.
+    pub figures: bool,
+}
+
+impl Trust {
+    /// The verdict over these results, from these trials.
+    #[must_use]
+    pub fn of(rows: &[&TargetSummary], trials: &[TrialRecord]) -> Self {
+        let measured: Vec<&TargetSummary> =
+            rows.iter().copied().filter(|row| row.goodput_per_s.is_some()).collect();
+        let (answer, because, advice) = reason(&measured, trials);
+        let is_calm = measured.iter().all(|row| !has_any(row, &disturbances()));
+        let all = |is_so: &dyn Fn(&TargetSummary) -> bool| measured.iter().all(|row| is_so(row));
+        let has_ranks = measured.iter().filter(|row| row.standing.rank.is_some()).count() > 1;
+        let is_known = is_calm && !measured.is_empty() && all(&|row| !has_any(row, &[UNKNOWN]));
+        let ratios = is_known && all(&|row| row.verdict == Some(Verdict::Valid));
+        Self {
+            answer,
+            because,
+            advice,
+            order: has_ranks.then_some(is_known),
+            ratios: has_ranks.then_some(ratios),
+            figures: ratios && all(&|row| !row.unsure),
+        }
+    }
+
+    /// In words: `Can you trust it? No: other programs used 58 % of this machine. Do: ...`.
+    #[must_use]
+    pub fn words(&self) -> String {
+        let mut text = format!("Can you trust it? {}: {}.", self.answer.word(), self.because);
+        let yes = |is_so: bool| if is_so { "yes" } else { "no" };
+        if let (Some(order), Some(ratios)) = (self.order, self.ratios)
+            && self.answer != Answer::Yes
+        {
+            text.push_str(&format!(
+                " Order where ranks differ: {}; ratios: {}; figures: {}.",
+                if order { "yes" } else { "not known" },
+                yes(ratios),
+                yes(self.figures)
+            ));
+        }
+        if let Some(advice) = &self.advice {
+            text.push_str(&format!(" Do: {advice}."));
+        }
+        text
+    }
+}
+
+/// The names of the caveats about a disturbed host.
+fn disturbances() -> [&'static str; 3] {
+    noisy_neighbour::IDS
+}
+
+fn has_any(row: &TargetSummary, ids: &[&str]) -> bool {
+    row.caveats.iter().any(|counted| {
+        counted.caveat.severity > Severity::Note && ids.contains(&counted.caveat.id.as_str())
+    })
+}
+
+fn reason(measured: &[&TargetSummary], trials: &[TrialRecord]) -> (Answer, String, Option<String>) {
+    if measured.is_empty() {
+        return (Answer::No, "no target has a result".into(), None);
+    }
+    let disturbed = measured.iter().filter(|row| has_any(row, &disturbances())).count();
+    if disturbed > 0 {
+        // Pairs of a disturbed and a calm target are bent, so half of them is enough.
+        let answer = if 2 * disturbed >= measured.len() { Answer::No } else { Answer::Partly };
+        let advice = "stop the other programs (`pippin doctor` shows them), or use another machine, and measure again";
+        return (answer, of_host(trials), Some(advice.into()));
+    }
+    let doubted: Vec<&TargetSummary> =
+        measured.iter().copied().filter(|row| row.verdict != Some(Verdict::Valid)).collect();
+    let sound = measured.len() - doubted.len();
+    let Some(worst) = doubted.iter().copied().max_by_key(|row| row.verdict) else {
+        return if measured.iter().any(|row| row.unsure) {
+            let because = "no doubt was found, but some figures are known to more than +-10 % only: read their intervals";
+            (Answer::Partly, because.into(), None)
+        } else {
+            (Answer::Yes, "it was looked at, and no doubt was found".into(), None)
+        };
+    };
+    let gravest = gravest(worst);
+    let doubt = gravest
+        .map_or_else(String::new, |caveat| format!(" {}: {}", caveat.name(), caveat.evidence));
+    let verdict = worst.verdict.unwrap_or(Verdict::Invalid);
+    let advice = gravest.map(|caveat| caveat.advice.clone()).filter(|advice| !advice.is_empty());
+    // A single result is meant by itself; its figure is known as far as its interval says.
+    let only_unsure = doubted.iter().all(|row| gravest_is(row, unsure::ID));
+    let answer = if sound > 0 || only_unsure { Answer::Partly } else { Answer::No };
+    let because = if measured.len() == 1 {
+        format!("it is {verdict},{doubt}")
+    } else {
+        format!(
+            "{sound} of {} results are VALID; {} is {verdict},{doubt}",
+            measured.len(),
+            worst.target
+        )
+    };
+    (answer, because, advice)
+}
+
+fn gravest(row: &TargetSummary) -> Option<&Caveat> {
+    row.caveats.first().map(|counted| &counted.caveat).filter(|it| it.severity > Severity::Note)
+}
+
+fn gravest_is(row: &TargetSummary, id: &str) -> bool {
+    gravest(row).is_some_and(|caveat| caveat.id == id)
+}
+
+/// What others took of the machine, the greater of both, and how many slices were calm.
+fn of_host(trials: &[TrialRecord]) -> String {
+    let all: Vec<&TrialRecord> = trials.iter().collect();
+    let counts = SliceCounts::of(trials);
+    let share = |by: Taker| match &counts {
+        Some(counts) => match by {
+            Taker::Hypervisor => counts.steal,
+            Taker::OtherPrograms => counts.foreign,
+        },
+        None => host::taken(&all, by).ok().map(|taken| taken.share),
+    };
+    let (stolen, foreign) =
+        (share(Taker::Hypervisor).unwrap_or(0.0), share(Taker::OtherPrograms).unwrap_or(0.0));
+    let (who, most) = if stolen > foreign {
+        ("the hypervisor took", stolen)
+    } else {
+        ("other programs used", foreign)
+    };
+    let calm = counts.map_or_else(String::new, |counts| {
+        let were = if counts.calm == 1 { "was" } else { "were" };
+        format!(", and {} of {} slices {were} calm", counts.calm, counts.made)
+    });
+    format!("{who} {:.0} % of this machine{calm}", most * 100.0)
+}
