@@ -55,9 +55,9 @@ pub struct Control<'a> {
     /// Told when it is known when the measured part begins and, if time ends it, when it ends
     /// (CLOCK_MONOTONIC, nanoseconds): some time before it begins.
     pub on_measuring: Option<&'a (dyn Fn(u64, Option<u64>) + Send + Sync)>,
-    /// Whether throughput has stopped trending, given the completed requests per second of each
-    /// short window (200 ms) so far.
-    pub steady: fn(&[f64]) -> bool,
+    /// Whether the warm-up can end, given the completed requests per second of each short window
+    /// (200 ms) so far. Asked once for each of them, as soon as it is over.
+    pub steady: &'a (dyn Fn(&[f64]) -> bool + Send + Sync),
     /// Holds the schedule back until the caller has said when it starts. `None` starts it as soon
     /// as the connections are open.
     pub gate: Option<&'a Gate>,
@@ -70,7 +70,10 @@ pub struct Control<'a> {
 impl<'a> Control<'a> {
     /// Nobody listens, and the load starts at once.
     #[must_use]
-    pub const fn new(stop: &'a AtomicBool, steady: fn(&[f64]) -> bool) -> Self {
+    pub const fn new(
+        stop: &'a AtomicBool,
+        steady: &'a (dyn Fn(&[f64]) -> bool + Send + Sync),
+    ) -> Self {
         Self {
             stop,
             on_window: None,

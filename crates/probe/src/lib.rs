@@ -30,6 +30,7 @@
 pub mod bystanders;
 pub mod cgroup;
 pub mod clock;
+pub mod compilers;
 pub mod cpuinfo;
 pub mod disturbance;
 pub mod doctor;

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 
 use crate::cgroup;
 use crate::clock::{ProcUnits, monotonic_ns, thread_cpu_ns};
+use crate::compilers::{Compilers, Living};
 use crate::energy::Packages;
 use crate::frequency::current_khz;
 use crate::kernel_files::KernelFiles;
@@ -63,6 +64,7 @@ pub struct TreeMemory {
     trees: HashMap<(Role, i32), TreeLedger>,
     alone: HashMap<(Role, i32), (u64, u64)>,
     switches: BTreeMap<Role, SwitchLedger>,
+    compilers: Compilers,
     /// `None` if the kernel does not tell.
     queues: Option<Listeners>,
     packages: Packages,
@@ -80,6 +82,7 @@ impl Default for TreeMemory {
             trees: HashMap::new(),
             alone: HashMap::new(),
             switches: BTreeMap::new(),
+            compilers: Compilers::default(),
             queues: Listeners::open().ok(),
             detail_due_ns: 0,
         }
@@ -146,6 +149,10 @@ pub fn sample(roots: &Roots, memory: &mut TreeMemory) -> UsageSample {
                 of_group.is_none() && pids().any(|pid| ignores_its_children(&memory.files, pid));
         }
         let mut sample = summed(&tally);
+        if role == Role::Target {
+            let living = living(&tally, memory.units, now_ns);
+            sample.compiler = memory.compilers.look(&memory.files, &living, now_ns);
+        }
         if detailed {
             add_details(&mut sample, &tally.living, memory, role);
         }
@@ -257,6 +264,17 @@ fn add_alone(tally: &mut Tally, memory: &mut TreeMemory, role: Role, pid: i32) {
         tally.cpu_ns += own_ns;
         tally.began = true;
     }
+}
+
+/// The living processes of a role with their ages. A start is counted from boot, which is what
+/// CLOCK_MONOTONIC counts from too, without the time that the machine was suspended.
+fn living(tally: &Tally, units: ProcUnits, now_ns: u64) -> Vec<Living> {
+    let of = |process: &Process| Living {
+        pid: process.pid,
+        start_ticks: process.start_ticks,
+        age_ns: now_ns.saturating_sub(units.ticks_to_ns(process.start_ticks)),
+    };
+    tally.living.iter().map(of).collect()
 }
 
 fn summed(tally: &Tally) -> RoleSample {

@@ -1,5 +1,7 @@
 //! The usage between two instants: a pure function over samples.
-use pippin_model::host::usage::{HostSample, Role, RoleSample, RoleUse, Usage, UsageSample};
+use pippin_model::host::usage::{
+    CompilerSample, CompilerUse, HostSample, Role, RoleSample, RoleUse, Usage, UsageSample,
+};
 use pippin_model::trial::outside;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -142,7 +144,19 @@ fn role_use(stretch: &Stretch, role: Role) -> RoleUse {
         threads: most(|role| Some(role.threads.into())),
         voluntary_switches: growth(|role| role.voluntary_switches).map(whole),
         involuntary_switches: growth(|role| role.involuntary_switches).map(whole),
+        compiler: compiler_use(stretch, role),
     }
+}
+
+/// What compilers within a role's processes used over the stretch.
+fn compiler_use(stretch: &Stretch, role: Role) -> Option<CompilerUse> {
+    let of = |sample: &UsageSample| sample.roles.get(&role)?.compiler;
+    let used = stretch.growth(|sample| Some(of(sample)?.cpu_ns))?;
+    let first = stretch.samples.iter().find(|sample| of(sample).is_some())?;
+    let CompilerSample { compiler, age_ns, .. } = of(first)?;
+    let since = i128::from(stretch.from_ns) - i128::from(first.at_ns);
+    let age_ns = u64::try_from(i128::from(age_ns) + since).unwrap_or(0);
+    Some(CompilerUse { compiler, cpu_ns: whole(used), age_ns })
 }
 
 /// The share of the stretch by which every processor's counter grew. Large steps and clock ticks
@@ -207,6 +221,7 @@ fn frequency_khz(stretch: &Stretch, busy_by_cpu: &BTreeMap<u32, f64>) -> Option<
 #[cfg(test)]
 mod tests {
     use super::*;
+    use pippin_model::host::usage::Compiler;
 
     const S: u64 = 1_000_000_000;
 
@@ -348,6 +363,23 @@ mod tests {
         }
         assert_eq!(usage_between(&samples, 0, 2 * S).unwrap().log_bytes, None);
         assert_eq!(usage_between(&samples, 2 * S, 4 * S).unwrap().log_bytes, Some(200));
+    }
+
+    #[test]
+    fn what_a_compiler_used_is_cut_out_too() {
+        let mut samples: Vec<UsageSample> =
+            (0..=4).map(|second| at(second, 0, 0, [0, 0])).collect();
+        assert_eq!(usage_between(&samples, S, 3 * S).unwrap().roles[&Role::Target].compiler, None);
+        for (second, ms) in [0, 300, 500, 510, 510].into_iter().enumerate() {
+            samples[second].roles.get_mut(&Role::Target).unwrap().compiler = Some(CompilerSample {
+                compiler: Compiler::Jvm,
+                cpu_ns: ms * 1_000_000,
+                age_ns: (2 + second as u64) * S,
+            });
+        }
+        let found = usage_between(&samples, S, 3 * S).unwrap().roles[&Role::Target].compiler;
+        let wanted = CompilerUse { compiler: Compiler::Jvm, cpu_ns: 210_000_000, age_ns: 3 * S };
+        assert_eq!(found, Some(wanted));
     }
 
     #[test]

@@ -192,7 +192,7 @@ fn measured(connections: usize, manners: Manners, test: impl Fn(LoadResult, usiz
         let address = listener.local_addr().unwrap();
         let server = serve(listener, connections, manners);
         let stop = AtomicBool::new(false);
-        let result = run(&load(address, None), &Control::new(&stop, |_| true)).unwrap();
+        let result = run(&load(address, None), &Control::new(&stop, &|_| true)).unwrap();
         assert!(result.measured.requests.are_conserved(), "{:?}", result.measured.requests);
         test(result, server.join().unwrap());
     }
@@ -254,7 +254,7 @@ fn the_protocol_does_not_see_what_carries_it() {
         };
         let stop = AtomicBool::new(false);
         let spec = load(front.address(), Some(tls));
-        let result = run(&spec, &Control::new(&stop, |_| true)).unwrap();
+        let result = run(&spec, &Control::new(&stop, &|_| true)).unwrap();
         assert_eq!(result.measured.requests.good, REQUESTS as u64, "{:?}", errors(&result));
         assert_eq!(result.measured.spans.tls.count(), u64::from(CONNECTIONS));
         drop(front);

@@ -87,7 +87,7 @@ fn a_duration_ends_the_load_and_windows_cover_it() {
         ..timed(counted(address, 4, 1), 1500)
     };
     let result =
-        run(&spec, &Control { on_window: Some(&keep), ..Control::new(&stop, |_| false) }).unwrap();
+        run(&spec, &Control { on_window: Some(&keep), ..Control::new(&stop, &|_| false) }).unwrap();
     crate::common::assert_conserved(&result.measured);
     assert_eq!(result.measured_to_ns - result.measured_from_ns, 1_500_000_000);
     assert_eq!(result.warm_up.duration_ns, 400_000_000);
@@ -348,7 +348,7 @@ fn a_load_that_is_stopped_keeps_what_it_measured() {
             }
             stop.store(true, Ordering::Relaxed);
         });
-        run(&timed(counted(address, 4, 1), 60_000), &Control::new(&stop, |_| false)).unwrap()
+        run(&timed(counted(address, 4, 1), 60_000), &Control::new(&stop, &|_| false)).unwrap()
     });
     assert!(result.interrupted);
     crate::common::assert_conserved(&result.measured);
@@ -364,7 +364,9 @@ fn a_warm_up_ends_when_the_throughput_is_steady_or_at_its_bound() {
         ..timed(counted(address, 2, 1), 300)
     };
     let stop = AtomicBool::new(false);
-    let run_with = |spec: &LoadSpec, steady| run(spec, &Control::new(&stop, steady)).unwrap();
+    let run_with = |spec: &LoadSpec, steady: fn(&[f64]) -> bool| {
+        run(spec, &Control::new(&stop, &steady)).unwrap()
+    };
     let result = run_with(&spec, |rates| rates.len() >= 3);
     assert_eq!(result.warm_up.steady, Some(true));
     assert!(

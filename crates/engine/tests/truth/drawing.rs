@@ -185,7 +185,7 @@ fn a_referee_is_told_the_value(io: IoChoice) {
     };
     let stop = AtomicBool::new(false);
     let control =
-        Control { referee: Some(Arc::clone(&knows) as _), ..Control::new(&stop, |_| true) };
+        Control { referee: Some(Arc::clone(&knows) as _), ..Control::new(&stop, &|_| true) };
     let result = pippin_engine::run(&spec, &control).unwrap();
     assert_eq!(result.measured.requests.good, 100);
     let told = knows.0.lock().unwrap();

@@ -159,7 +159,7 @@ fn run_unchecked(spec: &LoadSpec, start_at_ns: Option<u64>) -> LoadResult {
     let gate = Gate::new();
     gate.open_at(start_at_ns.unwrap_or(0));
     let gate = start_at_ns.map(|_| &gate);
-    let control = Control { gate, ..Control::new(&stop, |_| true) };
+    let control = Control { gate, ..Control::new(&stop, &|_| true) };
     let result = pippin_engine::run(spec, &control).unwrap();
     let loop_name = match spec.io {
         IoChoice::Epoll => "epoll",

@@ -125,7 +125,7 @@ fn a_thread_that_was_late_itself_blames_no_server(io: IoChoice) {
     };
     let stop = AtomicBool::new(false);
     let control =
-        Control { referee: Some(Arc::new(Slow::default())), ..Control::new(&stop, |_| true) };
+        Control { referee: Some(Arc::new(Slow::default())), ..Control::new(&stop, &|_| true) };
     let result = pippin_engine::run(&spec, &control).unwrap();
     in_time(result.measured.requests.good == 2, || format!("{:?}", errors(&result)));
     let slowest_ms = quantile_ms(&result.measured.spans.service_time, 1.0);

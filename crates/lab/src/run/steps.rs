@@ -155,7 +155,7 @@ mod tests {
         };
         let never = AtomicBool::new(false);
         let spec = load::of(profile, step, base);
-        let result = pippin_engine::run(&spec, &Control::new(&never, |_| true)).unwrap();
+        let result = pippin_engine::run(&spec, &Control::new(&never, &|_| true)).unwrap();
         assert!(result.measured.connections.peak <= 2, "{:?}", result.measured.connections);
         let mut record = ExampleTrial::search_step(1.0).build();
         (record.spec.profile, record.spec.step) = (profile.clone(), step);

@@ -1,7 +1,7 @@
 //! Makes one slice: a load of its own, and what the host did meanwhile.
 use pippin_engine::Referee;
 use pippin_model::host::usage::{Role, Usage};
-use pippin_model::load::LoadSpec;
+use pippin_model::load::{LoadSpec, WarmUp};
 use pippin_model::plan::cpus::CpuSplit;
 use pippin_model::result::LoadResult;
 use pippin_model::result::histogram::Histogram;
@@ -32,7 +32,9 @@ pub fn load(
     watch: &Watch<'_>,
 ) -> Result<Measured, NotMeasured> {
     let length = Duration::from_nanos(load.stop.duration_ns.unwrap_or(0));
-    let every = if length <= ONE_LOOK { 4 * ONE_LOOK } else { SAMPLE_EVERY };
+    // Whether a target is warm is seen in samples.
+    let warms_up = matches!(load.warm_up, WarmUp::Auto { .. });
+    let every = if length <= ONE_LOOK && !warms_up { 4 * ONE_LOOK } else { SAMPLE_EVERY };
     Trial { load, roots: Some(roots.clone()), proving: None, referee, generator: &Here }
         .measure_on(memory, every, watch)
 }

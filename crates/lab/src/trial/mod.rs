@@ -4,10 +4,12 @@
 //! |---|---|
 //! | [`proving`] | what proves a target before and after |
 //! | [`single`] | requests one at a time before the load |
+//! | [`warming`] | when a target is warm |
 //! | [`generator`] | who applies a load: the engine in this process, or somebody elsewhere |
 pub mod generator;
 pub mod proving;
 pub mod single;
+pub mod warming;
 
 use pippin_engine::{Control, Referee};
 use pippin_model::host::usage::{Role, Usage, UsageSample};
@@ -23,6 +25,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use crate::error::LabError;
 use crate::run::observer::{Event, Observer, Silent};
 use crate::trial::generator::{Applied, Generator, Here, NotApplied};
+use crate::trial::warming::Warming;
 
 /// How often samples are taken during a load.
 pub(crate) const SAMPLE_EVERY: Duration = Duration::from_millis(200);
@@ -242,11 +245,15 @@ impl Trial<'_> {
             let latest = sampler.as_ref().and_then(Sampler::latest);
             watch.observer.event(&Event::Window(window, latest.as_ref()));
         };
+        let warming = Warming::default();
+        let is_warm = |per_window: &[f64]| {
+            warming.is_warm(per_window, sampler.as_ref().and_then(Sampler::latest))
+        };
         let control = Control {
             on_window: Some(&on_window),
             on_measuring: Some(&on_measuring),
             referee,
-            ..Control::new(watch.stop, pippin_stats::series::steady::has_settled)
+            ..Control::new(watch.stop, &is_warm)
         };
         let applied = self.generator.apply(&self.load, &control);
         let samples = sampler.map_or(Vec::new(), |sampler| {

@@ -492,6 +492,7 @@ impl ExampleTrial {
             threads: Some(6),
             voluntary_switches: Some(1_200),
             involuntary_switches: Some(340),
+            compiler: None,
         };
         Usage {
             duration_ns,

@@ -48,6 +48,50 @@ pub struct UsageSample {
     pub left_group: bool,
 }
 
+/// A compiler that works while its program runs, in threads of its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Compiler {
+    /// Those of a Java virtual machine: C1, C2, and compilers behind its compiler interface (JVMCI).
+    Jvm,
+    /// The one of .NET that compiles hot methods again (tiered compilation).
+    DotNet,
+}
+
+impl Compiler {
+    /// The runtime that it belongs to, for people.
+    #[must_use]
+    pub const fn runtime(self) -> &'static str {
+        match self {
+            Self::Jvm => "the JVM",
+            Self::DotNet => ".NET",
+        }
+    }
+}
+
+/// What compilers within a role's processes have used until one instant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CompilerSample {
+    /// Which compiler. If there are several kinds, the one that used most.
+    pub compiler: Compiler,
+    /// CPU time of its threads, living and ended, in nanoseconds. Threads that came and went between
+    /// two looks are missing.
+    pub cpu_ns: u64,
+    /// Age of the oldest process that has one, in nanoseconds.
+    pub age_ns: u64,
+}
+
+/// What compilers within a role's processes used over a stretch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CompilerUse {
+    /// Which compiler.
+    pub compiler: Compiler,
+    /// CPU time of its threads over the stretch, in nanoseconds.
+    pub cpu_ns: u64,
+    /// Age of the oldest process that has one when the stretch began, in nanoseconds.
+    pub age_ns: u64,
+}
+
 /// One role's processes at one instant.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct RoleSample {
@@ -67,6 +111,9 @@ pub struct RoleSample {
     pub voluntary_switches: Option<u64>,
     /// Involuntary context switches since the role began.
     pub involuntary_switches: Option<u64>,
+    /// What compiles within its processes; `None` if nothing does that could be told by its threads.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub compiler: Option<CompilerSample>,
 }
 
 /// The host at one instant (proc(5): /proc/stat, /proc/net/netstat, /proc/net/dev).
@@ -129,6 +176,19 @@ pub struct RoleUse {
     pub voluntary_switches: Option<u64>,
     /// Involuntary context switches.
     pub involuntary_switches: Option<u64>,
+    /// What compiled within its processes; `None` if nothing did that could be told by its threads.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub compiler: Option<CompilerUse>,
+}
+
+impl RoleUse {
+    /// Processors that compilers kept busy on average over a stretch of `duration_ns`; `None` if
+    /// there is none.
+    #[must_use]
+    pub fn compiler_cores(&self, duration_ns: u64) -> Option<f64> {
+        let compiler = self.compiler.filter(|_| duration_ns > 0)?;
+        Some(compiler.cpu_ns as f64 / duration_ns as f64)
+    }
 }
 
 /// The usage of all roles and the host over the measured part of a trial.

@@ -357,7 +357,9 @@ pub enum WarmUp {
         /// Length in nanoseconds.
         duration_ns: u64,
     },
-    /// Until the throughput no longer trends, at most this long.
+    /// Until the target is steady, at most this long. Where its processes can be seen, steady means
+    /// that throughput and processor time per request are flat and its compiler rests; elsewhere that
+    /// throughput is flat.
     Auto {
         /// The longest time in nanoseconds.
         at_most_ns: u64,
@@ -365,8 +367,10 @@ pub enum WarmUp {
 }
 
 impl WarmUp {
-    /// Until the throughput is steady, at most the usual 5 s.
-    pub const AUTO: Self = Self::Auto { at_most_ns: 5_000_000_000 };
+    /// Until the target is steady, at most 60 s.
+    pub const AUTO: Self = Self::Auto { at_most_ns: 60_000_000_000 };
+    /// Until the target is steady, at most 30 s: somebody waits for a single load.
+    pub const AUTO_OF_A_LOAD: Self = Self::Auto { at_most_ns: 30_000_000_000 };
 
     /// Reads `auto`, `none` or a time.
     ///
@@ -377,6 +381,15 @@ impl WarmUp {
             "auto" => Ok(Self::AUTO),
             "none" => Ok(Self::None),
             time => parse_duration_ns(time).map(|duration_ns| Self::Fixed { duration_ns }),
+        }
+    }
+
+    /// How long it usually takes, in nanoseconds: most targets are steady within 5 s.
+    #[must_use]
+    pub fn usual_ns(&self) -> u64 {
+        match *self {
+            Self::Auto { at_most_ns } => at_most_ns.min(5_000_000_000),
+            fixed => fixed.at_most_ns(),
         }
     }
 

@@ -2,7 +2,7 @@
 //! ran at the same time are merged elsewhere ([`Measured::merge`]).
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::host::usage::{HostSample, Role, RoleSample, RoleUse, Usage, UsageSample};
+use crate::host::usage::{CompilerUse, HostSample, Role, RoleSample, RoleUse, Usage, UsageSample};
 use crate::result::{LoadResult, Measured, WarmUpResult, Window};
 use crate::trial::outside::of_each_once;
 
@@ -201,6 +201,10 @@ fn role_of(stretches: &[Usage], role: Role) -> RoleUse {
         threads: known().filter_map(|use_| use_.threads).max(),
         voluntary_switches: sum(|use_| use_.voluntary_switches),
         involuntary_switches: sum(|use_| use_.involuntary_switches),
+        compiler: known().find_map(|use_| use_.compiler).map(|first| CompilerUse {
+            cpu_ns: known().filter_map(|use_| Some(use_.compiler?.cpu_ns)).sum(),
+            ..first
+        }),
     }
 }
 

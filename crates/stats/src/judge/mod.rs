@@ -10,6 +10,7 @@ pub mod answer_size;
 pub mod asked;
 pub mod bimodal;
 pub mod clocks;
+pub mod compiling;
 pub mod connections_missing;
 pub mod cores_unused;
 pub mod cpu_shared;
@@ -94,6 +95,7 @@ pub const TRIAL_JUDGES: &[(&[&str], TrialJudge)] = &[
     (&["foreign_cpu"], noisy_neighbour::judge_foreign),
     (&["measured_apart"], measured_apart::judge),
     (&["no_steady_state"], no_steady_state::judge),
+    (&["compiling"], compiling::judge),
     (&["bimodal"], bimodal::judge),
     (&["stalls"], stalls::judge),
     (&["delayed_ack"], bimodal::judge_delayed_ack),

@@ -11,6 +11,9 @@ const MOST_TO_SETTLE: usize = 30;
 const NEGLIGIBLE: f64 = 0.03;
 /// A change over the windows that never counts as settled, however noisy they are.
 const NEVER_SETTLED: f64 = 0.10;
+/// Windows (5 s) after which a larger change may be noise, and how large.
+const PATIENCE: usize = 25;
+const NOISE: f64 = 0.25;
 /// Standard deviations beyond which a trend is significant at 5 %.
 const SIGNIFICANT: f64 = 1.96;
 
@@ -27,7 +30,8 @@ const HIGHLY_SIGNIFICANT: f64 = 2.576;
 ///
 /// Looks at the newer half of the windows, at least 5 and at most 30. They are settled if the
 /// change along the Theil-Sen line is below 3 %, or if it is below 10 % and the Mann-Kendall test
-/// finds no trend at 5 %. Both use ranks and medians, so a single stalled window has no effect.
+/// finds no trend at 5 %. After 25 windows 25 % take the place of 10 %: noise is no reason to wait
+/// longer. Both use ranks and medians, so a single stalled window has no effect.
 /// With fewer than 5 windows, or without answers, they are not settled. If most windows are empty,
 /// because answers come in bursts as behind a slow upstream, windows are joined in pairs until most
 /// are not.
@@ -46,7 +50,8 @@ pub fn has_settled(per_window: &[f64]) -> bool {
     };
     trend(newest).is_some_and(|found| {
         let change = found.relative_change.abs();
-        change < NEGLIGIBLE || (change < NEVER_SETTLED && found.z.abs() < SIGNIFICANT)
+        let limit = if per_window.len() >= PATIENCE { NOISE } else { NEVER_SETTLED };
+        change < NEGLIGIBLE || (change < limit && found.z.abs() < SIGNIFICANT)
     })
 }
 

@@ -269,7 +269,7 @@ fn what_a_broadcast_cannot_be_is_refused() {
     ];
     for (spec, what) in refused {
         let stop = AtomicBool::new(false);
-        let error = pippin_engine::run(&spec, &Control::new(&stop, |_| true)).unwrap_err();
+        let error = pippin_engine::run(&spec, &Control::new(&stop, &|_| true)).unwrap_err();
         let error = error.to_string();
         assert!(error.contains("a broadcast") && error.contains(what), "{error}");
     }
