@@ -54,7 +54,7 @@ fn agents(arguments: &[String]) -> i32 {
         return 2;
     };
     crate::descriptors::raise_limit();
-    let token = std::env::var(pippin_fleet::TOKEN).ok();
+    let token = std::env::var(pippin_fleet::accounts::variable::TOKEN).ok();
     let nats = pippin_fleet::nats::Nats { url: url.into(), token, ..Default::default() };
     match pippin_fleet::simulate::simulate(&nats, agents as usize, signals::catch()) {
         Ok(()) => 0,

@@ -43,6 +43,24 @@ pub fn length(text: &str) -> Result<Time, String> {
     }
 }
 
+/// A time that members of a fleet wait for each other: 2 s to 10 min.
+pub fn patience(text: &str) -> Result<Time, String> {
+    let time = time(text)?;
+    if pippin_fleet::patience::bounded_ns(time.ns()) == time.ns() {
+        Ok(time)
+    } else {
+        Err("must be from 2s to 10min: agents are heard twice a second".into())
+    }
+}
+
+/// A tag and a number of agents: `zone=eu:4`.
+pub fn tagged(text: &str) -> Result<(String, usize), String> {
+    let wrong = || format!("`{text}` is not a tag and a number; write it like zone=eu:4");
+    let (tag, count) = text.rsplit_once(':').ok_or_else(wrong)?;
+    let count = count.parse::<usize>().ok().filter(|count| *count > 0).ok_or_else(wrong)?;
+    Ok((tag.into(), count))
+}
+
 /// Requests per second: `5000`, `5k`, `1000/s`.
 pub fn rate(text: &str) -> Result<f64, String> {
     let plain = text.trim();
@@ -214,6 +232,15 @@ pub enum EventLoop {
     Auto,
     Epoll,
     IoUring,
+}
+
+/// Something that is looked for, or not.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum Switch {
+    /// It is looked for.
+    On,
+    /// It is not.
+    Off,
 }
 
 /// The version of the PROXY protocol, as [`ProxyHeader`] describes it.

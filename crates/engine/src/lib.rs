@@ -28,7 +28,7 @@ mod transport;
 mod worker;
 
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use pippin_model::load::tls::{Negotiated, TlsSpec};
@@ -48,6 +48,8 @@ pub struct Control<'a> {
     /// Ends the load early; what was measured is returned with `interrupted` set. Noticed within
     /// some 20 ms.
     pub stop: &'a AtomicBool,
+    /// Likewise: nobody serves any more.
+    pub is_over: Option<&'a AtomicBool>,
     /// Gets each window of a second as soon as all threads have delivered it. In a warm-up of
     /// unknown length its `from_ns` counts from the latest possible start of measuring; in the
     /// result it is exact.
@@ -61,6 +63,8 @@ pub struct Control<'a> {
     /// Holds the schedule back until the caller has said when it starts. `None` starts it as soon
     /// as the connections are open.
     pub gate: Option<&'a Gate>,
+    /// Gets what happens to a generator of several machines. The engine itself has nothing to tell.
+    pub on_note: Option<&'a (dyn Fn(&str) + Send + Sync)>,
     /// Whether windows carry their histograms, so that those of peers can be merged.
     pub histograms: bool,
     /// Judges the bodies of requests whose check says so; without one, such a load is refused.
@@ -76,13 +80,22 @@ impl<'a> Control<'a> {
     ) -> Self {
         Self {
             stop,
+            is_over: None,
             on_window: None,
             on_measuring: None,
             steady,
             gate: None,
+            on_note: None,
             histograms: false,
             referee: None,
         }
+    }
+
+    /// Whether the load is to end early.
+    #[must_use]
+    pub fn is_stopped(&self) -> bool {
+        let is_over = |flag: &AtomicBool| flag.load(Ordering::Relaxed);
+        is_over(self.stop) || self.is_over.is_some_and(is_over)
     }
 }
 

@@ -8,6 +8,7 @@ use tokio::sync::mpsc::UnboundedReceiver;
 
 use crate::clock::Clock;
 use crate::error::FleetError;
+use crate::nats::Connection;
 
 /// The interval between ticks.
 const TICK: Duration = Duration::from_millis(25);
@@ -29,14 +30,17 @@ pub trait Actor {
     /// What its own process can tell it.
     type Told;
 
-    /// A message arrived.
-    fn hear(&mut self, payload: &[u8], at_ns: u64) -> Vec<Outgoing>;
+    /// A message arrived on this subject.
+    fn hear(&mut self, subject: &str, payload: &[u8], at_ns: u64) -> Vec<Outgoing>;
 
     /// Its own process tells it something.
     fn told(&mut self, told: Self::Told, at_ns: u64) -> Vec<Outgoing>;
 
     /// Some time has passed.
     fn tick(&mut self, at_ns: u64) -> Vec<Outgoing>;
+
+    /// Something happened to the connection.
+    fn link(&mut self, link: &Link, at_ns: u64);
 
     /// A message was longer than the server accepts.
     fn too_long(&mut self, message: &Outgoing, most_bytes: usize);
@@ -52,12 +56,23 @@ pub(crate) fn too_long(what: &str, bytes: usize, most_bytes: usize) -> String {
     )
 }
 
+/// What happens to the connection to the NATS server.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Link {
+    /// It is lost; the client tries to restore it.
+    Lost,
+    /// It is there again.
+    Restored,
+    /// The server refuses something, in its own words: `Permissions Violation for ...`.
+    Refused(String),
+}
+
 /// Runs a member until it is done, or until its process drops the sender.
 ///
 /// # Errors
 /// If the server refuses a subscription.
 pub async fn live<A: Actor>(
-    client: &Client,
+    Connection { client, links }: &mut Connection,
     subjects: &[String],
     actor: &mut A,
     told: &mut UnboundedReceiver<A::Told>,
@@ -78,7 +93,13 @@ pub async fn live<A: Actor>(
         let mut outgoing = tokio::select! {
             // Messages come first, because their receive time is stamped here.
             biased;
-            Some(message) = heard.next() => actor.hear(&message.payload, clock.now_ns()),
+            Some(message) = heard.next() => {
+                actor.hear(&message.subject, &message.payload, clock.now_ns())
+            }
+            Some(link) = links.recv() => {
+                actor.link(&link, clock.now_ns());
+                Vec::new()
+            }
             word = told.recv() => match word {
                 Some(word) => actor.told(word, clock.now_ns()),
                 None => break,

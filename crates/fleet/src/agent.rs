@@ -9,21 +9,21 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::mpsc::UnboundedSender;
 
-use crate::PATIENCE_NS;
-use crate::actor::{Actor, Outgoing, too_long};
+use crate::actor::{Actor, Link, Outgoing, too_long};
 use crate::caught::caught;
-use crate::claim::{Claim, Heard};
+use crate::claim::{Claim, Heard, Owner};
 use crate::clock::Clock;
 use crate::message::{
-    Hello, Opened, Order, Peer, Prepare, Report, SliceResult, open, seal, subject,
+    Hello, Key, NO_KEY, Opened, Order, Peer, Prepare, Report, SliceResult, open, seal, subject,
 };
+use crate::patience::HELD_NS;
 use crate::pieces::{Outbox, Piece, UNDER_WAY};
 use crate::probe::{Entry, Errand};
 
 mod policy;
 mod work;
 
-pub use policy::Policy;
+pub use policy::{Policy, look_up};
 pub use work::Means;
 
 /// What current work tells its agent. The number is that of the work.
@@ -67,8 +67,10 @@ impl Work {
     fn words(&self) -> String {
         match self {
             Self::Slice(slice) => {
+                let host = slice.host.iter().map(|(host, port)| format!("{host}:{port}"));
                 let addresses = slice.load.addresses.iter().map(ToString::to_string);
-                format!("load {}: {}", slice.trial, addresses.collect::<Vec<_>>().join(", "))
+                let places: Vec<String> = host.chain(addresses).collect();
+                format!("load {}: {}", slice.trial, places.join(", "))
             }
             Self::Run(errand) => format!("run of the plan {}", errand.plan.id),
         }
@@ -123,24 +125,46 @@ pub struct Agent<'a, W> {
     tell: UnboundedSender<Told>,
     claim: Claim,
     job: Option<Job>,
+    held: Vec<Held>,
     /// Set when its operator ends it.
     stop: &'a AtomicBool,
     say: &'a dyn Fn(&str),
-    has_left: bool,
+    /// When its operator ended it.
+    left_ns: Option<u64>,
+    /// Whether the connection to the server is lost.
+    is_unlinked: bool,
 }
 
 /// Current work, or its results that have not arrived yet.
 struct Job {
     number: u64,
+    /// Who asked for it.
+    owner: Owner,
     gate: Arc<Gate>,
     stop: Arc<AtomicBool>,
     skips: Skips,
     is_ready: bool,
-    /// Its coordinator was lost: nobody wants the result.
-    is_orphan: bool,
     outbox: Outbox,
     is_over: bool,
 }
+
+/// Results of finished work whose coordinator does not hear this agent. They are kept until it has
+/// them, or for [`HELD_NS`].
+struct Held {
+    number: u64,
+    owner: Owner,
+    outbox: Outbox,
+    since_ns: u64,
+    /// When its coordinator was last heard.
+    heard_ns: Option<u64>,
+}
+
+/// The most results that are kept for coordinators that were lost.
+const MOST_HELD: usize = 4;
+/// How long after a sign of life a coordinator of held results is taken to listen.
+const LISTENS_NS: u64 = 2_000_000_000;
+/// How long an agent that its operator ends waits until its result has arrived.
+const LEAVE_NS: u64 = 10_000_000_000;
 
 impl<'a, W: Worker> Agent<'a, W> {
     /// An agent that is free.
@@ -159,9 +183,11 @@ impl<'a, W: Worker> Agent<'a, W> {
             tell,
             claim: Claim::default(),
             job: None,
+            held: Vec::new(),
             stop,
             say,
-            has_left: false,
+            left_ns: None,
+            is_unlinked: false,
         }
     }
 
@@ -171,31 +197,46 @@ impl<'a, W: Worker> Agent<'a, W> {
         [subject::CALL.into(), subject::order(&self.me.name)]
     }
 
-    fn report(&self, to: &Peer, report: &Report) -> Outgoing {
-        Outgoing { subject: subject::report(to), payload: seal(&self.me, report) }
+    fn report(&self, to: &Peer, key: Key, report: &Report) -> Outgoing {
+        let payload = seal(&self.me, key, report);
+        Outgoing { subject: subject::report(to, &self.me.name), payload }
     }
 
     fn report_all(&self, reports: Vec<Report>) -> Vec<Outgoing> {
-        let Some(coordinator) = self.claim.coordinator() else { return Vec::new() };
-        reports.iter().map(|report| self.report(coordinator, report)).collect()
+        let Some(owner) = self.claim.owner() else { return Vec::new() };
+        reports.iter().map(|report| self.report(&owner.peer, owner.key, report)).collect()
     }
 
-    fn order(&mut self, from: Peer, order: Order, at_ns: u64) -> Vec<Outgoing> {
+    fn hello(&self) -> Hello {
+        let is_busy = self.left_ns.is_some() || self.job.is_some();
+        let ends = || is_busy.then(|| "earlier work, which ends just now".to_string());
+        let claimed_by = self.claim.owner().map(|owner| owner.peer.name.clone()).or_else(ends);
+        Hello { claimed_by, ..self.hello.clone() }
+    }
+
+    fn order(&mut self, from: Peer, key: Key, order: Order, at_ns: u64) -> Vec<Outgoing> {
         if order == Order::Call {
-            let ends = || self.job.as_ref().map(|_| "earlier work, which ends just now".into());
-            let claimed_by = self.claim.coordinator().map(|peer| peer.name.clone()).or_else(ends);
-            let hello = Hello { claimed_by, ..self.hello.clone() };
-            return vec![self.report(&from, &Report::Hello(Box::new(hello)))];
+            return vec![self.report(&from, NO_KEY, &Report::Hello(Box::new(self.hello())))];
         }
-        match self.claim.hear(&from, matches!(order, Order::Beat { .. }), at_ns) {
+        let from = Owner { peer: from, key };
+        if self.hear_of_held(&from, &order, at_ns) {
+            return self.go_on(at_ns);
+        }
+        let beat_ns = match order {
+            Order::Beat { patience_ns, .. } => Some(patience_ns),
+            _ => None,
+        };
+        match self.claim.hear(&from, beat_ns, at_ns) {
             Heard::Ours => {}
-            Heard::Busy(with) => return vec![self.report(&from, &Report::Busy { with })],
-            Heard::Claimed => (self.say)(&format!("{} uses this agent", from.name)),
+            Heard::Busy(with) => {
+                return vec![self.report(&from.peer, key, &Report::Busy { with })];
+            }
+            Heard::Claimed => (self.say)(&format!("{} uses this agent", from.peer.name)),
             Heard::Strange => return Vec::new(),
         }
-        let job = self.job.as_mut();
+        let job = self.job.as_mut().filter(|job| job.owner == from);
         match order {
-            Order::Beat { sent_ns } => {
+            Order::Beat { sent_ns, .. } => {
                 let (answered_ns, unix_ns) = (self.clock.now_ns(), self.clock.unix_ns());
                 let echo = Report::Echo { sent_ns, received_ns: at_ns, answered_ns, unix_ns };
                 return self.report_all(vec![echo]);
@@ -229,31 +270,59 @@ impl<'a, W: Worker> Agent<'a, W> {
         Vec::new()
     }
 
-    fn begin(&mut self, work: Work) -> Vec<Outgoing> {
-        let is_known = |job: &Job| job.number == work.number() && !job.is_orphan;
-        if self.job.as_ref().is_some_and(is_known) {
-            // The order was repeated, because this answer was lost or is late.
-            return self.report_all(vec![Report::Taken { trial: work.number() }]);
+    /// Takes an order of a coordinator for which results are held. Whether it needs no more than
+    /// that.
+    fn hear_of_held(&mut self, from: &Owner, order: &Order, at_ns: u64) -> bool {
+        let mut its = self.held.iter_mut().filter(|held| held.owner == *from);
+        match order {
+            Order::Got { trial, text_nth, nth } => {
+                let Some(held) = its.find(|held| held.number == *trial) else { return false };
+                held.outbox.got(*text_nth, *nth);
+                true
+            }
+            Order::Release => {
+                self.held.retain(|held| held.owner != *from);
+                false
+            }
+            _ => {
+                its.for_each(|held| held.heard_ns = Some(at_ns));
+                false
+            }
         }
-        let refusal = match &self.job {
-            Some(_) => Err("it is still ending earlier work".to_string()),
-            None => caught(|| self.worker.allows(&work)).and_then(|allowed| allowed),
-        };
-        if let Err(why) = refusal {
+    }
+
+    fn begin(&mut self, work: Work) -> Vec<Outgoing> {
+        let Some(owner) = self.claim.owner().cloned() else { return Vec::new() };
+        let trial = work.number();
+        match &self.job {
+            // The order was repeated, because this answer was lost or is late.
+            Some(job) if job.number == trial && job.owner == owner => {
+                return self.report_all(vec![Report::Taken { trial }]);
+            }
+            // The order is repeated until it is taken.
+            Some(_) => {
+                let with = "earlier work, which ends just now,".into();
+                return self.report_all(vec![Report::Busy { with }]);
+            }
+            None if self.left_ns.is_some() => return Vec::new(),
+            None => {}
+        }
+        let allowed = caught(|| self.worker.allows(&work)).and_then(|allowed| allowed);
+        if let Err(why) = allowed {
             (self.say)(&format!("refused: {why}"));
             // If this piece gets lost, it is not repeated. The coordinator asks again, and gets the
             // same answer.
             let piece = Piece { text_nth: 0, nth: 0, of: 1, text: work.refusal(why) };
-            return self.report_all(vec![Report::Piece { trial: work.number(), piece }]);
+            return self.report_all(vec![Report::Piece { trial, piece }]);
         }
         (self.say)(&work.words());
         let job = Job {
-            number: work.number(),
+            number: trial,
+            owner,
             gate: Arc::new(Gate::new()),
             stop: Arc::default(),
             skips: Skips::default(),
             is_ready: false,
-            is_orphan: false,
             outbox: Outbox::new(work.pieces_at_once()),
             is_over: false,
         };
@@ -264,37 +333,60 @@ impl<'a, W: Worker> Agent<'a, W> {
             skips: Arc::clone(&job.skips),
             tell: self.tell.clone(),
         });
-        let trial = job.number;
         self.job = Some(job);
         self.report_all(vec![Report::Taken { trial }])
     }
 
+    /// Frees this agent and ends its work. Its result is kept for the coordinator that asked for it.
     fn release(&mut self, why: &str) {
         if self.claim.release() {
             (self.say)(why);
         }
         if let Some(job) = &mut self.job {
             job.stop.store(true, Ordering::Relaxed);
-            job.is_orphan = true;
         }
-        // Drop finished work that nobody waits for.
-        self.job.take_if(|job| job.is_over);
     }
 
     fn notice_silence(&mut self, now_ns: u64) {
-        let seconds = PATIENCE_NS / 1_000_000_000;
-        let silent = self.claim.silent(now_ns);
-        let why = silent
-            .map(|name| format!("no message came from {name} for {seconds} s: its work ends"));
+        let why = self.claim.silent(now_ns).map(|(name, patience_ns)| {
+            let seconds = patience_ns as f64 / 1e9;
+            format!(
+                "no message came from {name} for {seconds} s: its work ends, its result is kept"
+            )
+        });
         if let Some(why) = why {
             self.release(&why);
         }
     }
 
+    /// Puts finished work away: nothing is left of it, or its coordinator is not there.
+    fn put_away(&mut self, now_ns: u64) {
+        let owner = self.claim.owner();
+        let is_done =
+            |job: &mut Job| job.is_over && (job.outbox.is_empty() || Some(&job.owner) != owner);
+        let done = self.job.take_if(is_done).filter(|job| !job.outbox.is_empty());
+        self.held.extend(done.map(|job| Held {
+            number: job.number,
+            owner: job.owner,
+            outbox: job.outbox,
+            since_ns: now_ns,
+            heard_ns: None,
+        }));
+        self.held.retain(|held| {
+            !held.outbox.is_empty() && now_ns.saturating_sub(held.since_ns) < HELD_NS
+        });
+        let too_many = self.held.len().saturating_sub(MOST_HELD);
+        self.held.drain(..too_many);
+    }
+
     /// Everything to report now.
     fn go_on(&mut self, now_ns: u64) -> Vec<Outgoing> {
-        self.job.take_if(|job| job.is_over && (job.is_orphan || job.outbox.is_empty()));
-        let Some(job) = self.job.as_mut().filter(|job| !job.is_orphan) else { return Vec::new() };
+        self.put_away(now_ns);
+        let mut outgoing = self.deliver_held(now_ns);
+        let owner = self.claim.owner();
+        let Some(job) = self.job.as_mut().filter(|job| Some(&job.owner) == owner) else {
+            return outgoing;
+        };
         let trial = job.number;
         let mut reports = Vec::new();
         if !job.is_ready && job.gate.is_reached() {
@@ -303,28 +395,45 @@ impl<'a, W: Worker> Agent<'a, W> {
         }
         let pieces = job.outbox.due(now_ns).into_iter();
         reports.extend(pieces.map(|piece| Report::Piece { trial, piece }));
-        self.report_all(reports)
+        outgoing.extend(self.report_all(reports));
+        outgoing
     }
 
-    /// Its operator ends it.
-    fn leave(&mut self) -> Vec<Outgoing> {
-        let farewell = self.report_all(vec![Report::Leaving]);
-        self.release("this agent ends");
-        self.has_left = true;
-        farewell
+    /// Pieces of kept results, to coordinators that are there again.
+    fn deliver_held(&mut self, now_ns: u64) -> Vec<Outgoing> {
+        let mut due = Vec::new();
+        for held in &mut self.held {
+            if held.heard_ns.is_some_and(|heard| now_ns.saturating_sub(heard) < LISTENS_NS) {
+                let pieces = held.outbox.due(now_ns).into_iter();
+                let trial = held.number;
+                let owner = held.owner.clone();
+                due.extend(pieces.map(|piece| (owner.clone(), Report::Piece { trial, piece })));
+            }
+        }
+        due.iter().map(|(owner, report)| self.report(&owner.peer, owner.key, report)).collect()
+    }
+
+    /// Its operator ends it. Its load ends, and its result may still arrive.
+    fn leave(&mut self, now_ns: u64) -> Vec<Outgoing> {
+        self.left_ns = Some(now_ns);
+        (self.say)("this agent ends");
+        if let Some(job) = &mut self.job {
+            job.stop.store(true, Ordering::Relaxed);
+        }
+        self.report_all(vec![Report::Leaving])
     }
 }
 
 impl<W: Worker> Actor for Agent<'_, W> {
     type Told = Told;
 
-    fn hear(&mut self, payload: &[u8], at_ns: u64) -> Vec<Outgoing> {
+    fn hear(&mut self, _subject: &str, payload: &[u8], at_ns: u64) -> Vec<Outgoing> {
         match open::<Order>(payload) {
-            Some(Opened::Same(from, order)) => self.order(from, order, at_ns),
+            Some(Opened::Same(from, key, order)) => self.order(from, key, order, at_ns),
             // The coordinator has another version. It gets an answer, so that it can refuse this
             // agent by name.
             Some(Opened::Other { from, .. }) => {
-                vec![self.report(&from, &Report::Hello(Box::new(self.hello.clone())))]
+                vec![self.report(&from, NO_KEY, &Report::Hello(Box::new(self.hello.clone())))]
             }
             None => Vec::new(),
         }
@@ -336,8 +445,8 @@ impl<W: Worker> Actor for Agent<'_, W> {
             return Vec::new();
         };
         match told {
-            // Seconds are only for display. Without a waiting coordinator they are useless.
-            Told::Second(..) if job.is_orphan => return Vec::new(),
+            // Without a coordinator that listens, a second has no use.
+            Told::Second(..) if self.claim.owner() != Some(&job.owner) => return Vec::new(),
             Told::Second(trial, window) => {
                 return self.report_all(vec![Report::Second { trial, window }]);
             }
@@ -349,10 +458,30 @@ impl<W: Worker> Actor for Agent<'_, W> {
 
     fn tick(&mut self, at_ns: u64) -> Vec<Outgoing> {
         self.notice_silence(at_ns);
-        if self.stop.load(Ordering::Relaxed) && !self.has_left {
-            return self.leave();
+        let mut outgoing = Vec::new();
+        if self.stop.load(Ordering::Relaxed) && self.left_ns.is_none() {
+            outgoing = self.leave(at_ns);
         }
-        self.go_on(at_ns)
+        outgoing.extend(self.go_on(at_ns));
+        if self.left_ns.is_some_and(|left| at_ns.saturating_sub(left) > LEAVE_NS) {
+            self.job = None;
+        }
+        outgoing
+    }
+
+    fn link(&mut self, link: &Link, _at_ns: u64) {
+        match link {
+            Link::Lost => {
+                self.is_unlinked = true;
+                (self.say)("the connection to the NATS server is lost");
+            }
+            // The first connection is told of elsewhere.
+            Link::Restored if std::mem::take(&mut self.is_unlinked) => {
+                (self.say)("the NATS server is there again");
+            }
+            Link::Restored => {}
+            Link::Refused(what) => (self.say)(&crate::nats::refused(what)),
+        }
     }
 
     fn too_long(&mut self, message: &Outgoing, most_bytes: usize) {
@@ -360,6 +489,6 @@ impl<W: Worker> Actor for Agent<'_, W> {
     }
 
     fn is_over(&self) -> bool {
-        self.has_left && self.job.is_none()
+        self.left_ns.is_some() && self.job.is_none()
     }
 }

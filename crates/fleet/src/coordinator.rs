@@ -1,17 +1,27 @@
 //! The member that distributes a load. It gathers agents, starts them at one instant, and takes
 //! their seconds and results. It only reacts to messages and time, and never blocks.
-use pippin_model::load::{LoadSpec, Part};
-use pippin_model::result::Window;
+//!
+//! | module | what it does |
+//! |---|---|
+//! | `gathering` | finds enough agents, before the first load and after one was lost |
+//! | `agent` | an agent that takes part |
+//! | `deadlines` | how long each phase of a load may take |
+use pippin_model::load::LoadSpec;
+use pippin_model::result::{LoadResult, Window};
+use pippin_model::text::units::format_length;
 use pippin_model::trial::agent::AgentPart;
 use std::sync::mpsc::Sender;
 
-use crate::PATIENCE_NS;
-use crate::actor::{Actor, Outgoing, too_long};
+use crate::actor::{Actor, Link, Outgoing, too_long};
 use crate::caught::caught;
-use crate::clock::{Clock, Exchange, Offset};
+use crate::clock::{Clock, Exchange};
+use crate::error::FleetError;
 use crate::merge::{Merged, Seconds};
-use crate::message::{Hello, Opened, Order, Peer, Prepare, Report, open, seal, subject};
-use crate::pieces::{Inbox, UNDER_WAY};
+use crate::message::{
+    Hello, Key, NO_KEY, Opened, Order, Peer, Prepare, Report, open, seal, subject,
+};
+use crate::patience;
+use crate::pieces::UNDER_WAY;
 use crate::share;
 
 mod agent;
@@ -31,23 +41,31 @@ const FIRST_BEAT_NS: u64 = 50_000_000;
 const FIRST_BEATS: usize = 8;
 /// With many agents, the first beats are farther apart: each costs about this much.
 const BEAT_COST_NS: u64 = 500_000;
+/// A coordinator that did nothing for so long was stopped itself: its process, or its machine.
+const STILL_NS: u64 = 1_500_000_000;
 
 /// What a fleet tells its coordinator.
 #[derive(Debug)]
 pub enum Told {
     /// Apply a load.
-    Apply {
-        /// The whole load.
-        load: Box<LoadSpec>,
-        /// Threads on each agent.
-        threads: Option<u32>,
-        /// What each agent needs to judge answers.
-        briefing: Option<String>,
-    },
+    Apply(Box<Task>),
     /// End the load.
     Stop,
     /// Let the agents go.
     End,
+}
+
+/// A load for all agents together.
+#[derive(Debug, Clone)]
+pub struct Task {
+    /// The whole load.
+    pub load: LoadSpec,
+    /// The host and port that agents look up themselves, if the load has no addresses.
+    pub host: Option<(String, u16)>,
+    /// Threads on each agent.
+    pub threads: Option<u32>,
+    /// What each agent needs to judge answers.
+    pub briefing: Option<String>,
 }
 
 /// What a coordinator tells its fleet.
@@ -61,6 +79,8 @@ pub enum Event {
     Note(String),
     /// There are not enough agents.
     TooFew(String),
+    /// The coordinator itself cannot go on.
+    Broken(FleetError),
     /// A second of all agents together.
     Second(Box<Window>),
     /// The load is over.
@@ -80,6 +100,10 @@ pub struct Outcome {
     pub has_started: bool,
     /// What the agents' deputies of the referee have found.
     pub found: Vec<String>,
+    /// What the seconds add up to that came from agents; for a load of which no result came.
+    pub from_seconds: Option<LoadResult>,
+    /// Whether an agent was lost, or had other work: made again, the load may well be complete.
+    pub is_lost: bool,
 }
 
 /// A load under way.
@@ -89,6 +113,10 @@ struct Trial {
     start_ns: Option<u64>,
     /// When it was stopped: by the user, or because an agent has failed.
     stop_ns: Option<u64>,
+    /// When the user stopped it.
+    user_stop_ns: Option<u64>,
+    /// For how long this process itself did nothing meanwhile.
+    still_ns: u64,
     /// When to repeat orders for agents that do not react to them.
     next_repeat_ns: u64,
     /// What the agents were asked, without their parts.
@@ -107,6 +135,22 @@ impl Trial {
             self.next_repeat_ns = now_ns;
         }
     }
+
+    /// What an agent's result is compared with.
+    fn course(&self) -> Course {
+        Course {
+            start_ns: self.start_ns,
+            was_stopped: self.stop_ns.is_some(),
+            still_ns: self.still_ns,
+        }
+    }
+}
+
+/// How a load went so far, for a result that comes.
+struct Course {
+    start_ns: Option<u64>,
+    was_stopped: bool,
+    still_ns: u64,
 }
 
 /// The coordinator.
@@ -114,35 +158,50 @@ pub struct Coordinator {
     me: Peer,
     boot: Option<String>,
     clock: Clock,
+    wanted: Wanted,
+    /// Makes the keys of the agents.
+    keys: Box<dyn FnMut() -> Key + Send>,
     events: Sender<Event>,
     gathering: Option<Gathering>,
     agents: Vec<Agent>,
+    /// What waits until there are enough agents again.
+    waiting: Option<Box<Task>>,
     trial: Option<Trial>,
     trials: u64,
     next_beat_ns: u64,
+    ticked_ns: u64,
+    /// Since when there is no connection to the server.
+    unlinked_ns: Option<u64>,
     is_over: bool,
 }
 
 impl Coordinator {
-    /// A coordinator that begins by gathering agents.
+    /// A coordinator that begins by gathering agents. `keys` gives another secret number each time.
     #[must_use]
     pub fn new(
-        me: Peer,
-        boot: Option<String>,
+        (me, boot): (Peer, Option<String>),
         clock: Clock,
         wanted: Wanted,
+        keys: Box<dyn FnMut() -> Key + Send>,
         events: Sender<Event>,
     ) -> Self {
+        let own = me.name.clone();
+        let gathering = Gathering::new(wanted.clone(), own, [].into(), clock.now_ns());
         Self {
             me,
             boot,
             clock,
+            wanted,
+            keys,
             events,
-            gathering: Some(Gathering::new(wanted, clock.now_ns())),
+            gathering: Some(gathering),
             agents: Vec::new(),
+            waiting: None,
             trial: None,
             trials: 0,
             next_beat_ns: 0,
+            ticked_ns: 0,
+            unlinked_ns: None,
             is_over: false,
         }
     }
@@ -153,56 +212,78 @@ impl Coordinator {
     }
 
     fn order(&self, agent: &Agent, order: &Order) -> Outgoing {
-        Outgoing { subject: subject::order(&agent.peer.name), payload: seal(&self.me, order) }
+        let payload = seal(&self.me, agent.key, order);
+        Outgoing { subject: subject::order(&agent.peer.name), payload }
     }
 
     fn order_all(&self, order: &Order) -> Vec<Outgoing> {
         self.agents.iter().map(|agent| self.order(agent, order)).collect()
     }
 
-    fn begin(&mut self, agents: Vec<(Peer, Hello)>, now_ns: u64) {
-        let ceilings: Vec<Option<f64>> =
-            agents.iter().map(|(_, hello)| hello.ceiling_per_s).collect();
-        let told = agents.iter().map(|(peer, hello)| (peer.name.clone(), hello.clone()));
+    /// Enough agents are there. Those that took part before keep what is known of them.
+    fn begin(&mut self, chosen: Vec<(Peer, Hello)>, now_ns: u64) -> Vec<Outgoing> {
+        let told = chosen.iter().map(|(peer, hello)| (peer.name.clone(), hello.clone()));
         self.tell(Event::Gathered(told.collect()));
-        let parts = share::parts(&ceilings);
-        let agent = |((peer, hello), part): ((Peer, Hello), Part)| Agent {
-            offset: Offset::new(hello.boot.is_some() && hello.boot == self.boot),
-            peer,
-            hello,
-            part,
-            heard_ns: now_ns,
-            gone: None,
-            job: Job::Failed(String::new()),
-            has_taken: false,
-            second_ns: 0,
-            piece_ns: 0,
-            inbox: Inbox::default(),
-        };
-        self.agents = agents.into_iter().zip(parts).map(agent).collect();
+        let ceilings: Vec<Option<f64>> =
+            chosen.iter().map(|(_, hello)| hello.ceiling_per_s).collect();
+        let mut before = std::mem::take(&mut self.agents);
+        for ((peer, hello), part) in chosen.into_iter().zip(share::parts(&ceilings)) {
+            let known = before.iter().position(|agent| agent.peer == peer && agent.gone.is_none());
+            let mut agent = match known {
+                Some(nth) => before.swap_remove(nth),
+                None => {
+                    let is_here = hello.boot.is_some() && hello.boot == self.boot;
+                    Agent::new((peer, hello), (self.keys)(), is_here)
+                }
+            };
+            (agent.part, agent.heard_ns) = (part, now_ns);
+            self.agents.push(agent);
+        }
+        // The others are free again.
+        before.iter().map(|agent| self.order(agent, &Order::Release)).collect()
     }
 
-    fn apply(
-        &mut self,
-        load: &LoadSpec,
-        (threads, briefing): (Option<u32>, Option<String>),
-        now_ns: u64,
-    ) -> Vec<Outgoing> {
+    /// Whether an agent is missing since the last load, so that others must be found first.
+    fn lacks_agents(&self, now_ns: u64) -> bool {
+        let is_missing = |agent: &Agent| {
+            agent.gone.is_some()
+                || agent.is_lost
+                || now_ns.saturating_sub(agent.heard_ns) > self.wanted.patience_ns
+        };
+        self.agents.iter().any(is_missing)
+    }
+
+    fn task(&mut self, task: Box<Task>, now_ns: u64) -> Vec<Outgoing> {
+        if !self.lacks_agents(now_ns) {
+            return self.apply(*task, now_ns);
+        }
+        let is_there = |agent: &&Agent| agent.gone.is_none();
+        let known = self.agents.iter().filter(is_there);
+        let known = known.map(|agent| (agent.peer.instance, agent.is_lost)).collect();
+        let own = self.me.name.clone();
+        self.gathering = Some(Gathering::new(self.wanted.clone(), own, known, now_ns));
+        self.waiting = Some(task);
+        Vec::new()
+    }
+
+    fn apply(&mut self, task: Task, now_ns: u64) -> Vec<Outgoing> {
+        let Task { load, host, threads, briefing } = task;
         self.trials += 1;
         let parts = self.agents.iter().map(|agent| agent.part);
-        let deadlines = Deadlines::of(load, parts);
-        for agent in &mut self.agents {
-            agent.begin_trial();
-        }
+        let deadlines = Deadlines::of(&load, parts, &self.wanted);
+        self.agents.iter_mut().for_each(Agent::begin_trial);
         self.trial = Some(Trial {
             number: self.trials,
             began_ns: now_ns,
             start_ns: None,
             stop_ns: None,
+            user_stop_ns: None,
+            still_ns: 0,
             next_repeat_ns: now_ns + BEAT_NS,
             order: Prepare {
                 trial: self.trials,
-                load: load.clone(),
+                load,
+                host,
                 threads,
                 watches_host: true,
                 pieces_at_once: (UNDER_WAY / self.agents.len().max(1)).max(1) as u32,
@@ -228,25 +309,26 @@ impl Coordinator {
         waiting.map(order).collect()
     }
 
-    fn report(&mut self, from: &Peer, report: Report, at_ns: u64) -> Vec<Outgoing> {
+    fn report(&mut self, (from, key): (&Peer, Key), report: Report, at_ns: u64) -> Vec<Outgoing> {
         let unix_minus_clock = self.clock.unix_ns() as i64 - at_ns as i64;
         let number = self.trial.as_ref().map(|trial| trial.number);
-        let Some(nth) = self.agents.iter().position(|agent| agent.peer.name == from.name) else {
-            return Vec::new();
-        };
+        let is_its = |agent: &Agent| agent.peer.name == from.name && agent.key == key;
+        let Some(nth) = self.agents.iter().position(is_its) else { return Vec::new() };
         let agent = &mut self.agents[nth];
         if agent.peer.instance != from.instance {
             agent.give_up(
                 "another agent answers with its name: it was restarted, or two have the same name"
                     .into(),
+                at_ns,
             );
             return Vec::new();
         }
-        agent.heard_ns = at_ns;
+        let back = agent.hear(at_ns);
+        let name = agent.peer.name.clone();
         match report {
             Report::Hello(_) => {}
-            Report::Busy { with } => agent.fail(format!("{with} uses it")),
-            Report::Leaving => agent.give_up("its operator ended it".into()),
+            Report::Busy { with } => agent.busy = Some(with),
+            Report::Leaving => agent.give_up("its operator ended it".into(), at_ns),
             Report::Echo { sent_ns, received_ns, answered_ns, unix_ns } => {
                 agent.offset.take(&Exchange {
                     sent_ns,
@@ -259,17 +341,19 @@ impl Coordinator {
                     ),
                 });
             }
-            Report::Taken { trial } if Some(trial) == number => agent.has_taken = true,
+            Report::Taken { trial } if Some(trial) == number => {
+                agent.taken_ns = agent.taken_ns.or(Some(at_ns));
+            }
             Report::Ready { trial } if Some(trial) == number => agent.ready(),
             Report::Second { trial, window } if Some(trial) == number => {
-                agent.works(at_ns);
+                agent.works(&window, at_ns);
                 self.second(*window);
             }
             Report::Piece { trial, piece } => {
                 let got = Order::Got { trial, text_nth: piece.text_nth, nth: piece.nth };
                 // Results of earlier loads are ignored.
                 if let Some(own) = self.trial.as_mut().filter(|own| own.number == trial)
-                    && let Some(slice) = agent.piece(piece, (own.start_ns, at_ns))
+                    && let Some(slice) = agent.piece(piece, &own.course(), at_ns)
                     && let Err(error) = own.merged.take(slice)
                 {
                     agent.is_unreadable(&error);
@@ -277,6 +361,10 @@ impl Coordinator {
                 return vec![self.order(&self.agents[nth], &got)];
             }
             Report::Taken { .. } | Report::Ready { .. } | Report::Second { .. } => {}
+        }
+        if let Some(silent_ns) = back.filter(|_| self.trial.is_some()) {
+            let silent = format_length(silent_ns);
+            self.tell(Event::Note(format!("agent {name} is heard again, after {silent}")));
         }
         Vec::new()
     }
@@ -290,21 +378,21 @@ impl Coordinator {
 
     /// Everything that time alone triggers: beats, the start, silent agents, the end.
     fn pass(&mut self, now_ns: u64) -> Vec<Outgoing> {
+        self.notice_own_stillness(now_ns);
         let mut outgoing = self.beat(now_ns);
-        let Some(trial) = &mut self.trial else { return outgoing };
-        for agent in &mut self.agents {
-            agent.notice_silence(trial.began_ns, now_ns);
-            if let Some(why) = trial.deadlines.missed(agent, trial, now_ns) {
-                agent.fail(why);
-            }
+        if self.trial.is_none() {
+            return outgoing;
         }
+        self.notice_losses(now_ns);
+        let Some(trial) = &mut self.trial else { return outgoing };
         if trial.start_ns.is_none() && self.agents.iter().all(Agent::can_start) {
             let error = self.agents.iter().filter_map(|agent| agent.offset.told());
             // An agent that lies about its clock delays nobody for long.
-            let error = error.map(|clock| clock.error_ns).max().unwrap_or(0).min(PATIENCE_NS);
+            let error = error.map(|clock| clock.error_ns).max().unwrap_or(0);
+            let error = error.min(self.wanted.patience_ns);
             trial.start_ns = Some(now_ns + LEAD_NS + 2 * error);
         }
-        if self.agents.iter().any(|agent| agent.failure().is_some()) {
+        if self.agents.iter().any(Agent::has_failed) {
             trial.stop(now_ns);
         }
         let repeats = now_ns >= trial.next_repeat_ns;
@@ -320,10 +408,61 @@ impl Coordinator {
             outgoing.extend(at_work.map(|agent| self.order(agent, &Order::Stop { trial: number })));
         } else if let Some(start_ns) = start_ns.filter(|_| !must_stop) {
             outgoing.extend(self.start(number, start_ns, repeats));
-        } else if repeats {
+        } else if repeats && !must_stop {
             outgoing.extend(self.prepare());
         }
         outgoing
+    }
+
+    /// A process that stood still itself (SIGSTOP, a suspended machine) blames no agent for it.
+    fn notice_own_stillness(&mut self, now_ns: u64) {
+        let still_ns = now_ns.saturating_sub(self.ticked_ns);
+        let was_still = self.ticked_ns > 0 && still_ns > STILL_NS;
+        self.ticked_ns = now_ns;
+        if !was_still {
+            return;
+        }
+        for agent in &mut self.agents {
+            agent.heard_ns = now_ns;
+        }
+        if let Some(trial) = &mut self.trial {
+            trial.still_ns += still_ns;
+            let still = format_length(still_ns);
+            self.tell(Event::Note(format!("this coordinator stood still for {still}")));
+        }
+    }
+
+    /// Notices who is silent, who has outlived a deadline, and who comes back no more.
+    fn notice_losses(&mut self, now_ns: u64) {
+        let Some(trial) = &self.trial else { return };
+        let patience_ns = self.wanted.patience_ns;
+        let server = self.unlinked_ns.map(|since| {
+            let since = format_length(now_ns.saturating_sub(since));
+            format!("there is no connection to the NATS server, for {since} now")
+        });
+        let mut notes = Vec::new();
+        for agent in &mut self.agents {
+            let has_started = trial.start_ns.is_some();
+            notes.extend(agent.notice_silence(
+                (trial.began_ns, patience_ns),
+                (has_started, server.as_deref()),
+                now_ns,
+            ));
+            if let Some((why, is_lost)) = trial.deadlines.missed(agent, trial, now_ns) {
+                agent.is_lost |= is_lost;
+                agent.fail(why);
+            }
+        }
+        // If all are lost at once, what connects them is, and may come back.
+        let are_all_lost = self.agents.iter().all(|agent| agent.is_waited_for() || agent.is_done());
+        let most_ns = match trial.user_stop_ns {
+            None if are_all_lost => patience::RETURN_NS.max(patience_ns),
+            _ => patience_ns,
+        };
+        for agent in &mut self.agents {
+            agent.give_up_waiting(trial.user_stop_ns.unwrap_or(0), most_ns, now_ns);
+        }
+        notes.into_iter().for_each(|note| self.tell(Event::Note(note)));
     }
 
     /// Sends the start to all that wait for it.
@@ -350,60 +489,108 @@ impl Coordinator {
         let all_cost_ns = BEAT_COST_NS * self.agents.len() as u64;
         let apart_ns = if is_early { FIRST_BEAT_NS.max(all_cost_ns).min(BEAT_NS) } else { BEAT_NS };
         self.next_beat_ns = now_ns + apart_ns;
+        let patience_ns = self.wanted.patience_ns;
+        let beat = || Order::Beat { sent_ns: self.clock.now_ns(), patience_ns };
         // Stamp each separately: sealing the beats of many agents takes time.
-        let beat = |agent| self.order(agent, &Order::Beat { sent_ns: self.clock.now_ns() });
-        self.agents.iter().filter(|agent| agent.gone.is_none()).map(beat).collect()
+        let beats = |agent| self.order(agent, &beat());
+        self.agents.iter().filter(|agent| !agent.is_replaced()).map(beats).collect()
     }
 
     fn end_trial(&mut self) {
         let Some(trial) = self.trial.take() else { return };
+        let is_lost = self.agents.iter().any(|agent| agent.is_lost);
         let outcome = Outcome {
             agents: self.agents.iter().map(|agent| agent.told(trial.start_ns)).collect(),
+            from_seconds: trial.start_ns.and_then(|start_ns| {
+                trial.seconds.load(&trial.order.load, start_ns, self.clock.unix_ns())
+            }),
             merged: trial.merged,
             windows: trial.seconds.whole(),
             has_started: trial.start_ns.is_some(),
             found: self.agents.iter_mut().filter_map(Agent::found).collect(),
+            is_lost,
         };
         self.tell(Event::Over(Box::new(outcome)));
+    }
+
+    /// The call for agents goes on, or has ended.
+    fn gather(&mut self, at_ns: u64) -> Vec<Outgoing> {
+        let Some(gathering) = &mut self.gathering else { return Vec::new() };
+        let (events, verdict) = gathering.look(at_ns);
+        let is_due = gathering.is_call_due(at_ns);
+        events.into_iter().for_each(|event| self.tell(event));
+        match verdict {
+            Some(Ok(agents)) => {
+                self.gathering = None;
+                let mut orders = self.begin(agents, at_ns);
+                if let Some(task) = self.waiting.take() {
+                    orders.extend(self.apply(*task, at_ns));
+                }
+                orders
+            }
+            Some(Err(why)) => {
+                self.gathering = None;
+                // After the first time, the next load may find more.
+                self.is_over = self.waiting.take().is_none();
+                self.tell(Event::TooFew(why));
+                Vec::new()
+            }
+            None if is_due => {
+                let payload = seal(&self.me, NO_KEY, &Order::Call);
+                vec![Outgoing { subject: subject::CALL.into(), payload }]
+            }
+            None => Vec::new(),
+        }
     }
 }
 
 impl Actor for Coordinator {
     type Told = Told;
 
-    fn hear(&mut self, payload: &[u8], at_ns: u64) -> Vec<Outgoing> {
-        match (open::<Report>(payload), &mut self.gathering) {
+    fn hear(&mut self, subject: &str, payload: &[u8], at_ns: u64) -> Vec<Outgoing> {
+        let (from, key, report) = match (open::<Report>(payload), &mut self.gathering) {
             (Some(Opened::Other { from, version, schema }), Some(gathering)) => {
-                gathering.refuse(from, &version, schema);
+                gathering.refuse(from, (&version, schema), at_ns);
+                return Vec::new();
             }
-            // A probe applies no loads.
-            (Some(Opened::Same(from, Report::Hello(hello))), Some(gathering))
-                if !hello.is_probe =>
-            {
-                gathering.welcome(from, *hello);
+            (Some(Opened::Same(from, key, report)), _) => (from, key, report),
+            _ => return Vec::new(),
+        };
+        // The server lets no other member publish to it.
+        if !subject::is_of(subject, &from.name) {
+            return Vec::new();
+        }
+        match (report, &mut self.gathering) {
+            (Report::Hello(hello), gathering) => {
+                // A probe applies no loads.
+                if let Some(gathering) = gathering.as_mut().filter(|_| !hello.is_probe) {
+                    gathering.welcome(from, *hello, at_ns);
+                }
+                Vec::new()
             }
-            (Some(Opened::Same(from, report)), None) => {
-                return caught(|| self.report(&from, report, at_ns)).unwrap_or_else(|why| {
+            (report, _) => {
+                caught(|| self.report((&from, key), report, at_ns)).unwrap_or_else(|why| {
                     let is_its = |agent: &&mut Agent| agent.peer == from;
                     if let Some(agent) = self.agents.iter_mut().find(is_its) {
                         agent.fail(format!("its report cannot be used: {why}"));
                     }
                     Vec::new()
-                });
+                })
             }
-            _ => {}
         }
-        Vec::new()
     }
 
     fn told(&mut self, told: Told, at_ns: u64) -> Vec<Outgoing> {
         match told {
-            Told::Apply { load, threads, briefing } => {
-                self.apply(&load, (threads, briefing), at_ns)
-            }
+            Told::Apply(task) => self.task(task, at_ns),
             Told::Stop => {
+                if self.waiting.take().is_some() {
+                    self.gathering = None;
+                    self.tell(Event::TooFew("interrupted while agents were looked for".into()));
+                }
                 if let Some(trial) = &mut self.trial {
                     trial.stop(at_ns);
+                    trial.user_stop_ns = trial.user_stop_ns.or(Some(at_ns));
                 }
                 Vec::new()
             }
@@ -415,28 +602,26 @@ impl Actor for Coordinator {
     }
 
     fn tick(&mut self, at_ns: u64) -> Vec<Outgoing> {
-        let Some(gathering) = &mut self.gathering else { return self.pass(at_ns) };
-        let (events, verdict) = gathering.look(at_ns);
-        let is_due = gathering.is_call_due(at_ns);
-        events.into_iter().for_each(|event| self.tell(event));
-        match verdict {
-            Some(Ok(agents)) => {
-                self.gathering = None;
-                self.begin(agents, at_ns);
-                self.pass(at_ns)
+        let mut outgoing = self.gather(at_ns);
+        outgoing.extend(self.pass(at_ns));
+        outgoing
+    }
+
+    fn link(&mut self, link: &Link, at_ns: u64) {
+        match link {
+            Link::Lost => {
+                self.unlinked_ns = self.unlinked_ns.or(Some(at_ns));
+                self.tell(Event::Note("the connection to the NATS server is lost".into()));
             }
-            Some(Err(why)) => {
-                self.tell(Event::TooFew(why));
-                self.is_over = true;
-                Vec::new()
+            Link::Restored => {
+                if let Some(since_ns) = self.unlinked_ns.take() {
+                    let after = format_length(at_ns.saturating_sub(since_ns));
+                    self.tell(Event::Note(format!(
+                        "the NATS server is there again, after {after}"
+                    )));
+                }
             }
-            None if is_due => {
-                vec![Outgoing {
-                    subject: subject::CALL.into(),
-                    payload: seal(&self.me, &Order::Call),
-                }]
-            }
-            None => Vec::new(),
+            Link::Refused(what) => self.tell(Event::Note(crate::nats::refused(what))),
         }
     }
 

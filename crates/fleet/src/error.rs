@@ -7,6 +7,10 @@ pub enum FleetError {
     /// The user must change something; the message says what.
     #[error("{0}")]
     User(String),
+    /// Agents, a probe or the NATS server are not there, or were lost. Nobody has to change what was
+    /// asked for.
+    #[error("{0}")]
+    Lost(String),
     /// The lab failed.
     #[error(transparent)]
     Lab(#[from] LabError),
@@ -16,6 +20,7 @@ impl From<FleetError> for LabError {
     fn from(error: FleetError) -> Self {
         match error {
             FleetError::User(message) => Self::User(message),
+            FleetError::Lost(message) => Self::Agents(message),
             FleetError::Lab(lab) => lab,
         }
     }

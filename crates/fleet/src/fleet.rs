@@ -21,11 +21,11 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use crate::actor::live;
 use crate::agent::{Agent, Means, Policy, Worker};
 use crate::clock::Clock;
-use crate::coordinator::{Coordinator, Event, Outcome, Told, Wanted};
+use crate::coordinator::{Coordinator, Event, Outcome, Task, Told, Wanted};
 use crate::error::FleetError;
 use crate::local::Local;
-use crate::message::{Hello, Peer, subject};
-use crate::nats::Nats;
+use crate::message::{Hello, Key, Peer, subject};
+use crate::nats::{Connection, Nats};
 use crate::probe::beside::{Beside, Site};
 
 /// How often a fleet checks whether its user wants to stop.
@@ -38,7 +38,11 @@ pub struct Fleet {
     tell: UnboundedSender<Told>,
     events: Mutex<Receiver<Event>>,
     threads: Option<u32>,
-    agents: Vec<(String, Hello)>,
+    host: Option<(String, u16)>,
+    /// The agents that take part now.
+    agents: Mutex<Vec<(String, Hello)>>,
+    /// Why the last load lost agents, if it did.
+    lost: Mutex<Option<String>>,
     boot: Option<String>,
     coordinator: Option<JoinHandle<()>>,
     /// Dropped last, because this ends the server.
@@ -53,6 +57,8 @@ pub struct FleetSettings<'a> {
     pub wanted: Wanted,
     /// Threads on each agent.
     pub threads: Option<u32>,
+    /// The host and port that agents look up themselves, where loads have no addresses.
+    pub host: Option<(String, u16)>,
     /// The server and the agents, if this fleet started them here.
     pub local: Option<Local>,
     /// Prints what happens.
@@ -76,16 +82,18 @@ impl Fleet {
             .name("fleet".into())
             .spawn(move || member.live(told, sender))
             .map_err(LabError::io("start a thread"))?;
-        let mut fleet = Self {
+        let fleet = Self {
             tell,
             events: Mutex::new(events),
             threads: settings.threads,
-            agents: Vec::new(),
+            host: settings.host,
+            agents: Mutex::default(),
+            lost: Mutex::default(),
             boot,
             coordinator: Some(coordinator),
             local: settings.local,
         };
-        fleet.agents = fleet.gathered(settings.say, settings.stop)?;
+        *locked(&fleet.agents) = fleet.gathered(settings.say, settings.stop)?;
         Ok(fleet)
     }
 
@@ -98,12 +106,13 @@ impl Fleet {
         loop {
             match events.recv_timeout(LOOK) {
                 Ok(Event::Gathered(agents)) => return Ok(agents),
-                Ok(Event::TooFew(why)) => return Err(FleetError::User(why)),
+                Ok(Event::TooFew(why)) => return Err(FleetError::Lost(why)),
                 Ok(Event::Note(text)) => say(&text),
                 Ok(Event::Gathering(able, wanted)) => {
                     say(&format!("{able} of {}", counted(wanted as u64, "agent")))
                 }
                 Ok(Event::Second(_) | Event::Over(_)) | Err(RecvTimeoutError::Timeout) => {}
+                Ok(Event::Broken(error)) => return Err(error),
                 Err(RecvTimeoutError::Disconnected) => return Err(ended().into()),
             }
             if stop.load(Ordering::Relaxed) {
@@ -114,13 +123,13 @@ impl Fleet {
 
     /// The agents by name, with their answers to the call.
     #[must_use]
-    pub fn agents(&self) -> &[(String, Hello)] {
-        &self.agents
+    pub fn agents(&self) -> Vec<(String, Hello)> {
+        locked(&self.agents).clone()
     }
 
     /// Checks that the agents can apply this load at all.
     fn check(&self, load: &LoadSpec) -> Result<(), LabError> {
-        splits(load.connections.count.into(), self.agents.len())?;
+        splits(load.connections.count.into(), locked(&self.agents).len())?;
         let is_loopback = |address: &SocketAddr| address.ip().is_loopback();
         match (load.addresses.iter().find(|address| is_loopback(address)), self.elsewhere()) {
             (Some(address), Some(name)) => Err(LabError::User(format!(
@@ -144,9 +153,16 @@ impl Fleet {
     }
 
     /// An agent that is not on this machine.
-    fn elsewhere(&self) -> Option<&str> {
-        let other = self.agents.iter().find(|(_, hello)| hello.boot != self.boot);
-        other.map(|(name, _)| name.as_str())
+    fn elsewhere(&self) -> Option<String> {
+        let agents = locked(&self.agents);
+        let other = agents.iter().find(|(_, hello)| hello.boot != self.boot);
+        other.map(|(name, _)| name.clone())
+    }
+
+    fn note_loss(&self, error: &LabError) {
+        if let LabError::Agents(why) = error {
+            *locked(&self.lost) = Some(why.clone());
+        }
     }
 
     fn wait(&self, control: &Control<'_>) -> Result<Outcome, LabError> {
@@ -160,15 +176,34 @@ impl Fleet {
                         listen(&window);
                     }
                 }
-                Ok(_) | Err(RecvTimeoutError::Timeout) => {}
+                Ok(Event::Gathered(agents)) => *locked(&self.agents) = agents,
+                Ok(Event::TooFew(_)) if has_stopped => return Err(LabError::Interrupted),
+                Ok(Event::TooFew(why)) => return Err(LabError::Agents(why)),
+                Ok(Event::Broken(error)) => return Err(error.into()),
+                Ok(Event::Note(text)) => note(control, &text),
+                Ok(Event::Gathering(able, wanted)) => {
+                    let wanted = counted(wanted as u64, "agent");
+                    note(control, &format!("agents are looked for: {able} of {wanted}"));
+                }
+                Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => return Err(ended()),
             }
-            if !has_stopped && control.stop.load(Ordering::Relaxed) {
+            if !has_stopped && control.is_stopped() {
                 has_stopped = true;
                 drop(self.tell.send(Told::Stop));
             }
         }
     }
+}
+
+fn note(control: &Control<'_>, text: &str) {
+    if let Some(listen) = control.on_note {
+        listen(text);
+    }
+}
+
+fn locked<T>(of: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    of.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Checks that this many connections can be split among this many agents.
@@ -192,7 +227,7 @@ fn is_refereed(load: &LoadSpec) -> bool {
 }
 
 fn ended() -> LabError {
-    LabError::User("the fleet's own thread ended; its message says why".into())
+    LabError::Agents("the fleet's own thread ended; its message says why".into())
 }
 
 impl Generator for Fleet {
@@ -208,10 +243,16 @@ impl Generator for Fleet {
         self.check(load)?;
         let referee = control.referee.as_deref().filter(|_| is_refereed(load));
         let briefing = referee.map(|referee| self.briefing(referee, load)).transpose()?;
-        let load = Box::new(load.clone());
-        let told = Told::Apply { load, threads: self.threads, briefing };
-        self.tell.send(told).map_err(|_| ended())?;
-        let Outcome { agents, merged, windows, has_started, found } = self.wait(control)?;
+        *locked(&self.lost) = None;
+        let host = self.host.clone().filter(|_| load.addresses.is_empty());
+        let task = Task { load: load.clone(), host, threads: self.threads, briefing };
+        self.tell.send(Told::Apply(Box::new(task))).map_err(|_| ended())?;
+        let outcome = self.wait(control).inspect_err(|error| self.note_loss(error))?;
+        let Outcome { agents, merged, windows, has_started, found, from_seconds, is_lost } =
+            outcome;
+        if is_lost {
+            *locked(&self.lost) = Some(failures(&agents));
+        }
         let mut found = found.iter().filter_map(|found| Some((referee?, found)));
         found.try_for_each(|(referee, found)| referee.take(found)).map_err(LabError::User)?;
         let is_whole = merged.slices() == agents.len();
@@ -220,12 +261,17 @@ impl Generator for Fleet {
         if let Some(load) = merged.as_mut().filter(|_| is_whole) {
             take_figures_of_time(&mut load.windows, &windows);
         }
-        match merged {
-            Some(load) if has_started || control.stop.load(Ordering::Relaxed) => {
-                Ok(Applied { load, agents })
+        match merged.or(from_seconds) {
+            Some(load) if has_started || control.is_stopped() => Ok(Applied { load, agents }),
+            _ => {
+                let why = without_result(has_started, &agents);
+                Err(if is_lost { LabError::Agents(why) } else { LabError::User(why) }.into())
             }
-            _ => Err(LabError::User(without_result(has_started, &agents)).into()),
         }
+    }
+
+    fn lost(&self) -> Option<String> {
+        locked(&self.lost).clone()
     }
 
     fn roots(&self) -> Vec<RoleRoot> {
@@ -277,7 +323,7 @@ impl Member {
     fn live(self, told: UnboundedReceiver<Told>, events: Sender<Event>) {
         let failed = events.clone();
         if let Err(error) = on_this_thread(self.coordinate(told, events)) {
-            drop(failed.send(Event::TooFew(error.to_string())));
+            drop(failed.send(Event::Broken(error)));
         }
     }
 
@@ -287,11 +333,13 @@ impl Member {
         events: Sender<Event>,
     ) -> Result<(), FleetError> {
         let me = coordinator_peer()?;
-        let client = self.nats.connect(&me.name).await?;
+        let mut connection = self.nats.connect(&me.name).await?;
         let clock = Clock::of_this_process();
-        let subjects = [subject::report(&me)];
-        let mut coordinator = Coordinator::new(me, self.boot, clock, self.wanted, events);
-        live(&client, &subjects, &mut coordinator, &mut told, clock).await
+        let subjects = [subject::reports(&me)];
+        // Without random numbers there would have been no peer either.
+        let keys = Box::new(|| random_key().unwrap_or_default());
+        let mut coordinator = Coordinator::new((me, self.boot), clock, self.wanted, keys, events);
+        live(&mut connection, &subjects, &mut coordinator, &mut told, clock).await
     }
 }
 
@@ -363,9 +411,9 @@ async fn serve_on(settings: AgentSettings<'_>) -> Result<(), FleetError> {
         claimed_by: None,
         is_probe: false,
     };
-    let Some(client) = connected(&nats, &me.name, say, stop).await? else { return Ok(()) };
+    let Some(connection) = connected(&nats, &me.name, say, stop).await? else { return Ok(()) };
     say(&format!("{kind} {} at {}", me.name, nats.name()));
-    let member = Joined { me, hello, client, clock, say, stop };
+    let member = Joined { me, hello, connection, clock, say, stop };
     match duty {
         Duty::Load { policy, cores, source_addresses, calibration } => {
             let hello = Hello {
@@ -390,19 +438,19 @@ async fn serve_on(settings: AgentSettings<'_>) -> Result<(), FleetError> {
 struct Joined<'a> {
     me: Peer,
     hello: Hello,
-    client: async_nats::Client,
+    connection: Connection,
     clock: Clock,
     say: &'a dyn Fn(&str),
     stop: &'a AtomicBool,
 }
 
 impl Joined<'_> {
-    async fn live(self, hello: Hello, worker: impl Worker) -> Result<(), FleetError> {
+    async fn live(mut self, hello: Hello, worker: impl Worker) -> Result<(), FleetError> {
         let (tell, mut told) = unbounded_channel();
         let mut agent =
             Agent::new((self.me, hello), self.clock, worker, tell, (self.stop, self.say));
         let subjects = agent.subjects();
-        live(&self.client, &subjects, &mut agent, &mut told, self.clock).await
+        live(&mut self.connection, &subjects, &mut agent, &mut told, self.clock).await
     }
 }
 
@@ -413,12 +461,12 @@ async fn connected(
     name: &str,
     say: &dyn Fn(&str),
     stop: &AtomicBool,
-) -> Result<Option<async_nats::Client>, FleetError> {
+) -> Result<Option<Connection>, FleetError> {
     let mut has_said = false;
     while !stop.load(Ordering::Relaxed) {
         match nats.connect(name).await {
-            Ok(client) => return Ok(Some(client)),
-            Err(error) if error.to_string().contains("authorization") => return Err(error),
+            Ok(connection) => return Ok(Some(connection)),
+            Err(error @ FleetError::User(_)) => return Err(error),
             Err(error) if !has_said => {
                 has_said = true;
                 say(&format!("{error}; trying again every {} s", TRY_AGAIN.as_secs()));
@@ -458,16 +506,20 @@ fn host_name() -> Option<String> {
 /// # Errors
 /// If an agent cannot have this name.
 pub fn peer(name: String) -> Result<Peer, FleetError> {
-    use rand::TryRng;
     if !crate::message::is_name(&name) {
         return Err(FleetError::User(format!(
             "--name `{name}`: a name has 1 to 64 letters, digits, `-` and `_`"
         )));
     }
-    let instance = rand::rngs::SysRng
+    Ok(Peer { name, instance: random_key()? })
+}
+
+/// A number that nobody can guess.
+pub(crate) fn random_key() -> Result<Key, FleetError> {
+    use rand::TryRng;
+    rand::rngs::SysRng
         .try_next_u64()
-        .map_err(|error| FleetError::User(format!("the kernel has no random numbers: {error}")))?;
-    Ok(Peer { name, instance })
+        .map_err(|error| FleetError::User(format!("the kernel has no random numbers: {error}")))
 }
 
 /// This process as a coordinator.

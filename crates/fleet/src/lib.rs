@@ -3,6 +3,7 @@
 //!
 //! | module | what it does |
 //! |---|---|
+//! | [`accounts`] | users, rights and certificates of a fleet, as files |
 //! | [`message`] | the messages between coordinator and agents |
 //! | [`pieces`] | long texts in several messages |
 //! | `caught` | a panic as the failure of one order |
@@ -10,6 +11,7 @@
 //! | [`clock`] | the clocks of agents compared with the coordinator's |
 //! | [`share`] | which part of a load each agent takes |
 //! | [`merge`] | the results of all agents as one |
+//! | [`patience`] | how long members wait for each other |
 //! | [`nats`] | the connection, and when it may be used |
 //! | [`actor`] | an event loop around one member of a fleet |
 //! | [`agent`] | a member that applies slices, or makes runs |
@@ -19,6 +21,7 @@
 //! | [`local`] | a NATS server and agents on this machine |
 //! | [`simulate`] | many agents that load nothing, to see what a large fleet costs |
 //! | [`error`] | what can go wrong |
+pub mod accounts;
 pub mod actor;
 pub mod agent;
 mod caught;
@@ -31,16 +34,10 @@ pub mod local;
 pub mod merge;
 pub mod message;
 pub mod nats;
+pub mod patience;
 pub mod pieces;
 pub mod probe;
 pub mod share;
 pub mod simulate;
 
 pub use error::FleetError;
-
-/// The variable that holds the NATS token.
-pub const TOKEN: &str = "PIPPIN_NATS_TOKEN";
-
-/// A member that hears nothing for this long gives the other one up, in nanoseconds. Agents then
-/// end their load, so none goes on for more than 5 s after its coordinator is gone.
-pub const PATIENCE_NS: u64 = 4_000_000_000;

@@ -12,6 +12,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use crate::accounts::variable;
 use crate::error::FleetError;
 use crate::nats::Nats;
 
@@ -230,7 +231,7 @@ fn start_agent(
     }
     let mut env = environment::inherited();
     // Not on the command line, which everybody can read.
-    env.extend(nats.token.clone().map(|token| (crate::TOKEN.to_string(), token)));
+    env.extend(nats.token.clone().map(|token| (variable::TOKEN.to_string(), token)));
     Ok(Supervised::start(&Launch {
         command,
         env,

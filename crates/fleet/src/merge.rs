@@ -1,6 +1,9 @@
 //! Merges the results of all agents into one, and their seconds into those of one load.
+use pippin_model::load::LoadSpec;
 use pippin_model::result::histogram::{Histogram, HistogramError};
-use pippin_model::result::{GeneratorUse, LoadResult, Phase, WarmUpResult, Window};
+use pippin_model::result::{
+    Answered, GeneratorUse, LoadResult, Measured, Phase, WarmUpResult, Window,
+};
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::ops::Bound;
@@ -174,6 +177,12 @@ pub struct Seconds {
     whole: Vec<Window>,
     /// The last second that was passed on.
     told_ns: Option<i64>,
+    /// What all seconds of the measured part add up to.
+    sum: Option<Box<Merging>>,
+    /// When the last one ended, counted as their beginnings are.
+    last_ns: i64,
+    /// Right before the measured part.
+    warm_up: u64,
 }
 
 /// How far one agent may be ahead of the others.
@@ -190,11 +199,77 @@ impl Seconds {
     /// is left out; the result has its counters.
     pub fn take(&mut self, window: Window) -> Vec<Window> {
         let from_ns = window.from_ns;
+        self.add(&window);
         let is_read = match self.pending.entry(from_ns) {
             Entry::Occupied(mut entry) => entry.get_mut().add(window).is_ok(),
             Entry::Vacant(entry) => Merging::new(window).map(|new| entry.insert(new)).is_ok(),
         };
         if is_read { self.pass_on(from_ns) } else { Vec::new() }
+    }
+
+    fn add(&mut self, window: &Window) {
+        if window.from_ns < 0 {
+            self.warm_up = self.warm_up.saturating_add(window.completed);
+            return;
+        }
+        let ends_ns = window.from_ns.saturating_add_unsigned(window.duration_ns);
+        self.last_ns = self.last_ns.max(ends_ns);
+        match &mut self.sum {
+            // What cannot be read is missing in the figures of time only.
+            Some(sum) => drop(sum.add(window.clone())),
+            None => self.sum = Merging::new(window.clone()).ok().map(Box::new),
+        }
+    }
+
+    /// The measurement that the seconds of the measured part make, for a load of which no result
+    /// came. It has counters, response times and send lags, and nothing else. `None` if no second
+    /// came. `start_ns` is the start of the schedule.
+    #[must_use]
+    pub fn load(&self, spec: &LoadSpec, start_ns: u64, unix_ns: u64) -> Option<LoadResult> {
+        let sum = self.sum.as_ref()?;
+        let ramp_ns = spec.schedule.phases().map_or(0, |[(_, ramp_up_ns), ..]| ramp_up_ns);
+        let before_ns = spec.warm_up.at_most_ns().saturating_add(ramp_ns);
+        let measured_from_ns = start_ns.saturating_add(before_ns);
+        let duration_ns = self.last_ns.unsigned_abs();
+        let Window { sent, completed, good, errors, bytes_in, bytes_out, .. } = sum.window;
+        let mut measured = Measured { duration_ns, ..Measured::default() };
+        // A wrong answer is complete, so not every error is a request without an answer.
+        let failed = errors.min(sent.saturating_sub(completed));
+        let requests = &mut measured.requests;
+        (requests.scheduled, requests.sent) = (sent, sent);
+        (requests.completed, requests.good, requests.failed) = (completed, good, failed);
+        requests.censored = sent.saturating_sub(completed).saturating_sub(failed);
+        measured.answered = Answered { completed, good };
+        (measured.bytes.received, measured.bytes.sent) = (bytes_in, bytes_out);
+        measured.connections.asked = spec.connections.count.into();
+        if let Some((response, send_lag)) = &sum.histograms {
+            measured.spans.response_time.merge(response);
+            measured.spans.send_lag.merge(send_lag);
+        }
+        let seconds = self.pending.values().map(Merging::window);
+        let mut windows: Vec<Window> = self.whole.iter().cloned().chain(seconds).collect();
+        windows.sort_by_key(|window| window.from_ns);
+        Some(LoadResult {
+            io: "seconds".into(),
+            threads: 0,
+            started_unix_ns: unix_ns,
+            started_ns: start_ns,
+            measured_from_ns,
+            measured_to_ns: measured_from_ns.saturating_add(duration_ns),
+            warm_up: WarmUpResult {
+                duration_ns: spec.warm_up.at_most_ns(),
+                steady: None,
+                completed: self.warm_up,
+                errors: BTreeMap::new(),
+            },
+            measured,
+            phases: Vec::new(),
+            windows,
+            generator: GeneratorUse::default(),
+            tls: None,
+            websocket: None,
+            interrupted: true,
+        })
     }
 
     fn pass_on(&mut self, newest_ns: i64) -> Vec<Window> {

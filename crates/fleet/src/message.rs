@@ -24,6 +24,13 @@ pub struct Peer {
     pub instance: u64,
 }
 
+/// The secret of a coordinator for one of its members. Its orders to the member carry it, and so
+/// must the member's reports: others cannot read these orders, so they cannot report for it.
+pub type Key = u64;
+
+/// The key of messages that all may read: calls, and answers to them.
+pub const NO_KEY: Key = 0;
+
 /// The frame of every message. Its form never changes, so that peers of other versions can be
 /// named.
 #[derive(Debug, Serialize, Deserialize)]
@@ -31,6 +38,8 @@ struct Envelope<B> {
     schema: u32,
     version: String,
     from: Peer,
+    #[serde(default)]
+    key: Key,
     body: B,
 }
 
@@ -38,7 +47,7 @@ struct Envelope<B> {
 #[derive(Debug)]
 pub enum Opened<B> {
     /// A message of this version.
-    Same(Peer, B),
+    Same(Peer, Key, B),
     /// A message of another version.
     Other {
         /// Who sent it.
@@ -52,8 +61,9 @@ pub enum Opened<B> {
 
 /// The bytes of a message.
 #[must_use]
-pub fn seal<B: Serialize>(from: &Peer, body: &B) -> Vec<u8> {
-    let envelope = Envelope { schema: SCHEMA, version: VERSION.into(), from: from.clone(), body };
+pub fn seal<B: Serialize>(from: &Peer, key: Key, body: &B) -> Vec<u8> {
+    let (version, from) = (VERSION.into(), from.clone());
+    let envelope = Envelope { schema: SCHEMA, version, from, key, body };
     // This only fails for maps whose keys are not text and for writers that fail. There are none.
     serde_json::to_vec(&envelope).unwrap_or_default()
 }
@@ -66,7 +76,8 @@ pub fn open<B: DeserializeOwned>(bytes: &[u8]) -> Option<Opened<B>> {
     if (schema, version.as_str()) != (SCHEMA, VERSION) {
         return Some(Opened::Other { from, version, schema });
     }
-    Some(Opened::Same(from, serde_json::from_slice::<Envelope<B>>(bytes).ok()?.body))
+    let Envelope { key, body, .. } = serde_json::from_slice::<Envelope<B>>(bytes).ok()?;
+    Some(Opened::Same(from, key, body))
 }
 
 /// From a coordinator to an agent.
@@ -79,6 +90,8 @@ pub enum Order {
     Beat {
         /// When it was sent, in nanoseconds of the coordinator's clock.
         sent_ns: u64,
+        /// How long the agent may hear nothing before it ends its work, nanoseconds.
+        patience_ns: u64,
     },
     /// Open the connections of a slice and wait.
     Prepare(Box<Prepare>),
@@ -124,6 +137,8 @@ pub struct Prepare {
     /// The load, with the agent's part of it. Threads, processors and source addresses are the
     /// agent's own.
     pub load: LoadSpec,
+    /// The host and port that the agent looks up itself; `None` if the load has its addresses.
+    pub host: Option<(String, u16)>,
     /// The number of threads on each agent, if the user asked for one.
     pub threads: Option<u32>,
     /// Whether the agent observes its host. The coordinator does so for agents on its own machine.
@@ -230,8 +245,8 @@ impl SliceResult {
     }
 }
 
-/// Subjects. An agent publishes to `pippin.report.>` and subscribes to `pippin.call` and
-/// `pippin.order.NAME`; a coordinator does the reverse.
+/// Subjects. An agent NAME publishes to `pippin.report.*.NAME` and subscribes to `pippin.call` and
+/// `pippin.order.NAME`, and the server can hold it to that. A coordinator does the reverse.
 pub mod subject {
     /// The subject on which coordinators call all agents.
     pub const CALL: &str = "pippin.call";
@@ -242,10 +257,22 @@ pub mod subject {
         format!("pippin.order.{agent}")
     }
 
-    /// The subject of a coordinator's reports.
+    /// The subject of an agent's reports to a coordinator.
     #[must_use]
-    pub fn report(coordinator: &super::Peer) -> String {
-        format!("pippin.report.{:016x}", coordinator.instance)
+    pub fn report(coordinator: &super::Peer, agent: &str) -> String {
+        format!("pippin.report.{:016x}.{agent}", coordinator.instance)
+    }
+
+    /// The subjects of all reports to a coordinator.
+    #[must_use]
+    pub fn reports(coordinator: &super::Peer) -> String {
+        report(coordinator, "*")
+    }
+
+    /// Whether this subject belongs to the member of this name. Others may not publish to it.
+    #[must_use]
+    pub fn is_of(subject: &str, member: &str) -> bool {
+        subject.rsplit('.').next() == Some(member)
     }
 }
 
@@ -267,10 +294,11 @@ mod tests {
 
     #[test]
     fn a_message_reads_as_it_was_written() {
-        let orders = [Order::Call, Order::Beat { sent_ns: 5 }, Order::Start { trial: 1, at_ns: 9 }];
+        let beat = Order::Beat { sent_ns: 5, patience_ns: 7 };
+        let orders = [Order::Call, beat, Order::Start { trial: 1, at_ns: 9 }];
         for order in orders {
-            match open::<Order>(&seal(&peer(), &order)) {
-                Some(Opened::Same(from, read)) => assert_eq!((from, read), (peer(), order)),
+            match open::<Order>(&seal(&peer(), 3, &order)) {
+                Some(Opened::Same(from, 3, read)) => assert_eq!((from, read), (peer(), order)),
                 other => panic!("{other:?}"),
             }
         }

@@ -1,10 +1,13 @@
 //! The connection to NATS, and its conditions on other machines.
-use async_nats::{Client, ConnectOptions, ServerAddr};
+use async_nats::{Client, ConnectOptions, Event, ServerAddr};
+use pippin_model::text::bounded;
 use std::net::IpAddr;
 use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
+use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
+use crate::actor::Link;
 use crate::error::FleetError;
 
 /// How many messages may wait while the connection is restored.
@@ -12,8 +15,8 @@ const WAITING: usize = 65_536;
 /// How long connecting may take.
 const CONNECT: Duration = Duration::from_secs(5);
 
-/// The address of the NATS server, and our credentials.
-#[derive(Debug, Clone, Default)]
+/// The address of the NATS server, and our credentials. Passwords never come from a command line.
+#[derive(Clone, Default)]
 pub struct Nats {
     /// `nats://HOST:PORT` or `tls://HOST:PORT`.
     pub url: String,
@@ -21,8 +24,33 @@ pub struct Nats {
     pub creds: Option<PathBuf>,
     /// A token.
     pub token: Option<String>,
+    /// A user and its password: any text.
+    pub login: Option<(String, String)>,
     /// A file with the authority (PEM) that signed the server's certificate.
     pub tls_ca: Option<PathBuf>,
+}
+
+/// Shows no secret.
+impl std::fmt::Debug for Nats {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("Nats").field(&self.name()).finish()
+    }
+}
+
+/// A connection, with what happens to it.
+pub struct Connection {
+    /// Sends and subscribes.
+    pub client: Client,
+    /// Losses, returns and refusals, as they happen.
+    pub links: UnboundedReceiver<Link>,
+}
+
+/// A refusal of the server in words, with the fix. `what` is what the server said.
+#[must_use]
+pub fn refused(what: &str) -> String {
+    format!(
+        "the NATS server refuses: {what}; give this user its rights (docs/fleet.md, `pippin fleet init` writes them)"
+    )
 }
 
 impl Nats {
@@ -30,7 +58,8 @@ impl Nats {
     /// credentials. Anyone who may publish to a fleet can make it send load.
     ///
     /// # Errors
-    /// If the URL is not valid, a file is missing, or TLS or the credentials are missing.
+    /// If the URL is not valid or has a password, a file is missing, or TLS or the credentials are
+    /// missing.
     pub fn check(&self) -> Result<(), FleetError> {
         let server = self.server()?;
         for (flag, file) in [("--creds", &self.creds), ("--tls-ca", &self.tls_ca)] {
@@ -52,10 +81,10 @@ impl Nats {
                 server.port()
             )));
         }
-        let is_known = self.creds.is_some() || self.token.is_some() || server.username().is_some();
+        let is_known = self.creds.is_some() || self.token.is_some() || self.login.is_some();
         if !is_known {
             return Err(FleetError::User(format!(
-                "{place}, so it needs credentials: give --creds FILE, or a token in PIPPIN_NATS_TOKEN"
+                "{place}, so it needs credentials: set PIPPIN_NATS_USER and PIPPIN_NATS_PASSWORD, or PIPPIN_NATS_TOKEN, or give --nats-file FILE or --creds FILE"
             )));
         }
         Ok(())
@@ -65,12 +94,12 @@ impl Nats {
     ///
     /// # Errors
     /// As [`Self::check`], and if nobody answers or the server refuses us.
-    pub async fn connect(&self, name: &str) -> Result<Client, FleetError> {
+    pub async fn connect(&self, name: &str) -> Result<Connection, FleetError> {
         self.check()?;
         let server = self.server()?;
-        let failed = |what: &dyn std::fmt::Display| {
-            FleetError::User(format!("--nats {}: {what}", shown(&server)))
-        };
+        let at = format!("--nats {}", shown(&server));
+        let wrong = |what: &dyn std::fmt::Display| FleetError::User(format!("{at}: {what}"));
+        let (tell, links) = unbounded_channel();
         let mut options = ConnectOptions::new()
             .name(name)
             .client_capacity(WAITING)
@@ -81,6 +110,12 @@ impl Nats {
             .ignore_discovered_servers()
             .reconnect_delay_callback(|attempts| {
                 Duration::from_millis((attempts as u64 * 50).min(500))
+            })
+            .event_callback(move |event| {
+                // If the member has ended, nobody needs this.
+                let link = link_of(&event);
+                link.into_iter().for_each(|link| drop(tell.send(link)));
+                std::future::ready(())
             });
         if self.is_tls(&server) {
             options = options.require_tls(true);
@@ -88,26 +123,40 @@ impl Nats {
         if let Some(file) = &self.tls_ca {
             options = options.add_root_certificates(file.clone());
         }
-        if let (Some(user), Some(password)) = (server.username(), server.password()) {
-            options = options.user_and_password(user.into(), password.into());
+        if let Some((user, password)) = &self.login {
+            options = options.user_and_password(user.clone(), password.clone());
         }
         if let Some(token) = &self.token {
             options = options.token(token.clone());
         }
         if let Some(file) = &self.creds {
-            let text = std::fs::read_to_string(file).map_err(|error| failed(&error))?;
-            options = options.credentials(&text).map_err(|error| failed(&error))?;
+            let text = bounded::text(file, bounded::BY_HAND).map_err(|error| wrong(&error))?;
+            options = options.credentials(&text).map_err(|error| wrong(&error))?;
         }
-        options.connect(server.clone()).await.map_err(|error| failed(&error))
+        let client = options.connect(server).await.map_err(|error| {
+            let what = error.to_string();
+            if what.contains("authorization") {
+                wrong(&format!("{what}: it does not know this user, password or token"))
+            } else {
+                FleetError::Lost(format!("{at}: {what}"))
+            }
+        })?;
+        Ok(Connection { client, links })
     }
 
-    /// The URL without a password, for messages.
+    /// The URL, for messages.
     #[must_use]
     pub fn name(&self) -> String {
-        self.server().map_or_else(|_| self.url.clone(), |server| shown(&server))
+        self.server().map_or_else(|_| "(not an address)".into(), |server| shown(&server))
     }
 
     fn server(&self) -> Result<ServerAddr, FleetError> {
+        // A password of digits, or with a slash, is none in a URL; and others read command lines.
+        if self.url.contains('@') {
+            return Err(FleetError::User(
+                "--nats: leave user and password out of the URL, which other users of this machine can read; set PIPPIN_NATS_USER and PIPPIN_NATS_PASSWORD, or give --nats-file FILE".into(),
+            ));
+        }
         let wrong = |why: &str| {
             FleetError::User(format!(
                 "--nats `{}`: {why}; write it like nats://127.0.0.1:4222",
@@ -123,6 +172,15 @@ impl Nats {
 
     fn is_tls(&self, server: &ServerAddr) -> bool {
         server.scheme() == "tls" || self.tls_ca.is_some()
+    }
+}
+
+fn link_of(event: &Event) -> Option<Link> {
+    match event {
+        Event::Connected => Some(Link::Restored),
+        Event::Disconnected => Some(Link::Lost),
+        Event::ServerError(error) => Some(Link::Refused(error.to_string())),
+        _ => None,
     }
 }
 
@@ -162,8 +220,13 @@ mod tests {
         );
         assert!(why(&at("tls://nats.example:4222")).contains("needs credentials"));
         assert_eq!(why(&Nats { token, ..at("tls://nats.example:4222") }), "");
-        assert_eq!(why(&at("tls://ana:secret@nats.example:4222")), "");
-        assert!(!at("tls://ana:secret@nats.example:4222").name().contains("secret"));
+        let in_url = at("tls://ana:secret@nats.example:4222");
+        assert!(why(&in_url).contains("PIPPIN_NATS_PASSWORD"), "{}", why(&in_url));
+        assert!(!why(&in_url).contains("secret") && !format!("{in_url:?}").contains("secret"));
+        for password in ["12345", "a/b:c@d e", "$x"] {
+            let login = Some(("ana".to_string(), password.to_string()));
+            assert_eq!(why(&Nats { login, ..at("tls://nats.example:4222") }), "");
+        }
         assert!(why(&at("http://127.0.0.1:1")).contains("write it like nats://127.0.0.1:4222"));
         let missing = Nats { tls_ca: Some("/nonexistent/ca.pem".into()), ..at("tls://a.example") };
         assert!(why(&missing).contains("--tls-ca: there is no file"));

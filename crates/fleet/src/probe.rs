@@ -13,6 +13,8 @@ use pippin_model::target::TargetId;
 use pippin_model::trial::{Failure, TrialRecord, TrialSpec};
 use serde::{Deserialize, Serialize};
 
+use crate::coordinator::Wanted;
+
 pub mod afar;
 pub mod beside;
 pub mod conduct;
@@ -26,10 +28,8 @@ pub struct Errand {
     pub plan: Plan,
     /// The seed for order and loads.
     pub seed: u64,
-    /// How many agents apply the loads.
-    pub agents: u32,
-    /// How long they may take to answer, in nanoseconds.
-    pub within_ns: u64,
+    /// Who applies the loads.
+    pub wanted: Wanted,
 }
 
 /// What a probe reports about a run, in order.

@@ -63,11 +63,11 @@ async fn one(
 ) -> Result<(), FleetError> {
     let me = peer(format!("simulated-{number:05}"))?;
     let clock = Clock::of_this_process();
-    let client = nats.connect(&me.name).await?;
+    let mut connection = nats.connect(&me.name).await?;
     let (tell, mut told) = unbounded_channel();
     let mut agent = Agent::new((me, hello), clock, Pretends(made), tell, (stop, &|_| ()));
     let subjects = agent.subjects();
-    live(&client, &subjects, &mut agent, &mut told, clock).await
+    live(&mut connection, &subjects, &mut agent, &mut told, clock).await
 }
 
 /// Reports invented seconds.
@@ -269,7 +269,7 @@ fn add(measured: &mut Measured, second: &Second, devices: u64) {
     }
     measured.answered.completed += count;
     measured.answered.good += count;
-    measured.status.s2xx += count;
+    measured.status.add(200, count);
     measured.stamps.merge(&StampCounts { kernel: count, ..StampCounts::default() });
     (measured.connections.asked, measured.connections.peak) = (devices, devices);
     let spans = &mut measured.spans;

@@ -2,8 +2,10 @@
 use pippin_fleet::actor::Actor;
 use pippin_fleet::agent::{Agent, Assignment, Means, Policy, Work, Worker};
 use pippin_fleet::clock::Clock;
-use pippin_fleet::coordinator::{Coordinator, Event, Told, Wanted};
-use pippin_fleet::message::{Hello, Order, Peer, Prepare, Report, SliceResult, seal};
+use pippin_fleet::coordinator::{Coordinator, Event, Task, Told, Wanted};
+use pippin_fleet::message::{
+    Hello, NO_KEY, Order, Peer, Prepare, Report, SliceResult, seal, subject,
+};
 use pippin_fleet::pieces::Piece;
 use pippin_model::example::ExampleTrial;
 use pippin_model::host::fingerprint::Fingerprint;
@@ -38,6 +40,8 @@ pub(crate) const WORDS: &[&[u8]] = &[
     b"\"report\":\"second\"",
 ];
 
+/// The subject of the agent's orders.
+const ORDERS: &str = "pippin.order.a";
 const SECOND_NS: u64 = 1_000_000_000;
 static NEVER: AtomicBool = AtomicBool::new(false);
 
@@ -96,30 +100,36 @@ pub(crate) fn orders(input: &[u8]) -> u64 {
     let checks = Checks(means, Rc::clone(&said));
     let mut agent =
         Agent::new((peer("a"), hello()), Clock::default(), checks, tell, (&NEVER, &|_| ()));
-    let beat = seal(&peer("c"), &Order::Beat { sent_ns: 0 });
+    let beat = seal(&peer("c"), 1, &Order::Beat { sent_ns: 0, patience_ns: 0 });
     let heard: Vec<usize> = [&beat[..], input]
         .into_iter()
-        .map(|bytes| agent.hear(bytes, SECOND_NS).iter().map(|out| out.payload.len()).sum())
+        .map(|bytes| agent.hear(ORDERS, bytes, SECOND_NS).iter().map(|out| out.payload.len()).sum())
         .collect();
-    let call = seal(&peer("c"), &Order::Call);
-    assert_eq!(agent.hear(&call, SECOND_NS).len(), 1, "it answers no more calls");
+    let call = seal(&peer("c"), NO_KEY, &Order::Call);
+    assert_eq!(agent.hear(ORDERS, &call, SECOND_NS).len(), 1, "it answers no more calls");
     number((heard, said.take()))
 }
 
 /// Whatever a coordinator hears, its load ends.
 pub(crate) fn reports(input: &[u8]) -> u64 {
     let (sender, events) = channel();
-    let wanted = Wanted { agents: 1, within_ns: 5 * SECOND_NS };
+    let wanted = Wanted::any(1, 5 * SECOND_NS);
+    let to = subject::report(&peer("c"), "a");
     let clock = Clock::default();
-    let mut coordinator = Coordinator::new(peer("c"), None, clock, wanted, sender);
+    let mut coordinator =
+        Coordinator::new((peer("c"), None), clock, wanted, Box::new(|| 1), sender);
     let begun_ns = clock.now_ns();
     let at = |seconds: u64| begun_ns + seconds * SECOND_NS;
-    drop(coordinator.hear(&seal(&peer("a"), &Report::Hello(Box::new(hello()))), at(1)));
+    drop(coordinator.hear(
+        &to,
+        &seal(&peer("a"), NO_KEY, &Report::Hello(Box::new(hello()))),
+        at(1),
+    ));
     drop(coordinator.tick(at(2)));
-    let told = Told::Apply { load: Box::new(load()), threads: None, briefing: None };
-    drop(coordinator.told(told, at(3)));
+    let task = Task { load: load(), host: None, threads: None, briefing: None };
+    drop(coordinator.told(Told::Apply(Box::new(task)), at(3)));
     drop(coordinator.tick(at(4)));
-    let heard = coordinator.hear(input, at(5)).len();
+    let heard = coordinator.hear(&to, input, at(5)).len();
     let ends = (5..300).step_by(5).find(|second| {
         drop(coordinator.tick(at(*second)));
         events.try_iter().any(|event| matches!(event, Event::Over(_)))
@@ -132,6 +142,7 @@ pub(crate) fn some_orders() -> Vec<Vec<u8>> {
     let prepare = Prepare {
         trial: 1,
         load: LoadSpec { slice: Part { nth: 0, width: 1, of: 2 }, ..load() },
+        host: None,
         threads: Some(1),
         watches_host: false,
         pieces_at_once: 8,
@@ -139,14 +150,14 @@ pub(crate) fn some_orders() -> Vec<Vec<u8>> {
     };
     let orders = [
         Order::Call,
-        Order::Beat { sent_ns: 5 },
+        Order::Beat { sent_ns: 5, patience_ns: 9 },
         Order::Prepare(Box::new(prepare)),
         Order::Start { trial: 1, at_ns: 9 },
         Order::Stop { trial: 1 },
         Order::Got { trial: 1, text_nth: 0, nth: 0 },
         Order::Release,
     ];
-    orders.iter().map(|order| seal(&peer("c"), order)).collect()
+    orders.iter().map(|order| seal(&peer("c"), 1, order)).collect()
 }
 
 pub(crate) fn some_reports() -> Vec<Vec<u8>> {
@@ -166,5 +177,5 @@ pub(crate) fn some_reports() -> Vec<Vec<u8>> {
         Report::Piece { trial: 1, piece: piece(failed) },
         Report::Piece { trial: 1, piece: piece(whole) },
     ];
-    reports.iter().map(|report| seal(&peer("a"), report)).collect()
+    reports.iter().map(|report| seal(&peer("a"), 1, report)).collect()
 }

@@ -29,6 +29,10 @@ pub enum LabError {
     /// The engine cannot run a load as it is asked for.
     #[error(transparent)]
     Engine(#[from] pippin_engine::EngineError),
+    /// Agents of a fleet, or what connects them, are not there or were lost. It may work when it is
+    /// tried again.
+    #[error("{0}")]
+    Agents(String),
     /// The user stopped it.
     #[error("interrupted")]
     Interrupted,

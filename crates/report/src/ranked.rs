@@ -1,7 +1,7 @@
 //! The figure by which targets are ranked, in words: requests/s, or the 99th percentile of the
 //! response time if the schedule sets the requests/s.
-use pippin_stats::rank::criterion::RankedBy;
-use pippin_stats::summary::Figure;
+use pippin_model::figure::RankedBy;
+use pippin_stats::summary::Estimate;
 
 use crate::view::View;
 use crate::view::row::Row;
@@ -72,7 +72,7 @@ pub fn reach(row: &Row) -> Option<(f64, f64)> {
 }
 
 /// How far the interval of a figure reaches below and above its median, as parts of it.
-pub fn reach_of(figure: Figure) -> Option<(f64, f64)> {
+pub fn reach_of(figure: Estimate) -> Option<(f64, f64)> {
     let interval = figure.interval?;
     Some((interval.low / figure.median - 1.0, interval.high / figure.median - 1.0))
 }

@@ -211,6 +211,7 @@ fn a_thousand_agents_fit_into_a_page_of_2_mb() {
             drift_error_ppm: Some(50.0),
         }),
         late_ns: Some(40_000),
+        silent_ns: None,
         figures: None,
         caveats: Vec::new(),
         failure: Some("nothing was heard of it for 4.0 s: it is dead, cut off".into()),

@@ -135,7 +135,7 @@ fn every_form_and_chart_is_given_out() {
 #[test]
 fn two_runs_stand_side_by_side_and_a_target_has_its_history() {
     let server = Running::start("127.0.0.1:0", None);
-    let compared = server.get(&format!("/compare?a={RUN}&b=20261122-080000-hello"));
+    let compared = server.get(&format!("/compare?run={RUN}&run=20261122-080000-hello"));
     assert!(
         compared.contains("goodput")
             && compared.contains("+0.0 %")
@@ -320,8 +320,9 @@ fn until_closed(mut stream: TcpStream) -> String {
 }
 
 #[test]
-fn a_thousand_half_requests_are_bounded_and_closed() {
-    let limits = Limits { connections: 100, head: Duration::from_secs(2), ..Limits::default() };
+fn a_thousand_slow_connections_hold_up_nobody_and_are_closed() {
+    // They may stay as long as they like: only others end them.
+    let limits = Limits { connections: 100, head: Duration::from_secs(60), ..Limits::default() };
     let server = Running::limited("127.0.0.1:0", None, limits);
     let half = |_| {
         let mut stream = TcpStream::connect(server.address).unwrap();
@@ -329,11 +330,12 @@ fn a_thousand_half_requests_are_bounded_and_closed() {
         stream
     };
     let flood: Vec<TcpStream> = (0..1_000).map(half).collect();
-    let answers: Vec<String> = flood.into_iter().map(until_closed).collect();
-    let busy = answers.iter().filter(|answer| answer.starts_with("HTTP/1.1 503")).count();
-    assert!(busy > 0, "more than 100 at once were kept");
+    for _ in 0..3 {
+        assert!(server.get("/").starts_with("HTTP/1.1 200"), "it answers beside 1,000 of them");
+    }
+    // Each that made room was closed: all but the last 100.
+    let answers: Vec<String> = flood.into_iter().take(890).map(until_closed).collect();
     assert!(answers.iter().all(|answer| !answer.starts_with("HTTP/1.1 200")));
-    assert!(server.get("/").starts_with("HTTP/1.1 200"), "it still answers");
 }
 
 #[test]
@@ -350,7 +352,11 @@ fn no_more_connections_are_kept_than_the_bound() {
     };
     let kept: Vec<_> = (0..5).map(|_| ask()).collect();
     let statuses: Vec<&str> = kept.iter().map(|(_, status)| &status[9..]).collect();
-    assert_eq!(statuses, ["204", "204", "204", "503", "503"]);
+    assert_eq!(statuses, ["204"; 5]);
+    // The oldest without a request made room.
+    for (oldest, _) in kept.into_iter().take(2) {
+        until_closed(oldest);
+    }
 }
 
 #[test]

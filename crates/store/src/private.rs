@@ -12,7 +12,7 @@ const FILE: u32 = 0o600;
 /// The names of folders that are Pippin's own.
 const OWN_FOLDERS: [&str; 2] = [".pippin", "pippin"];
 /// What SQLite, and the live view, keep beside a database.
-const BESIDE: [&str; 3] = ["-wal", "-shm", "-live"];
+const BESIDE: [&str; 4] = ["-wal", "-shm", "-live", "-key"];
 
 /// Creates a folder, and those above it that are missing, for its owner alone. A folder that exists
 /// keeps its rights.

@@ -5,26 +5,27 @@ use pippin_lab::lifecycle::{affinity, port};
 use pippin_model::plan::cpus::CpuSet;
 use pippin_store::Store;
 
-use super::{Shared, catalog, fleet, place};
+use super::nats::{Settings, settings};
+use super::{Shared, catalog, place};
 use crate::arguments::AgentArguments;
 use crate::exit::{self, CliError};
 use crate::output;
 use crate::signals;
 
 pub fn run(shared: &Shared, arguments: &AgentArguments) -> Result<u8, CliError> {
-    let nats = fleet::nats(&arguments.nats)?.ok_or_else(|| {
+    let Settings { nats, name } = settings(&arguments.nats)?.ok_or_else(|| {
         CliError::User(
             "an agent needs a NATS server: --nats nats://127.0.0.1:4222 (docs/fleet.md)".into(),
         )
     })?;
     let say = |text: &str| {
         if !shared.quiet {
-            output::say(text);
+            output::say(format_args!("{} {text}", utc()));
         }
     };
     let settings = AgentSettings {
         nats,
-        name: arguments.name.clone(),
+        name: arguments.name.clone().or(name),
         tags: arguments.tags.clone(),
         duty: duty(shared, arguments)?,
         say: &say,
@@ -37,7 +38,7 @@ pub fn run(shared: &Shared, arguments: &AgentArguments) -> Result<u8, CliError> 
 fn duty(shared: &Shared, arguments: &AgentArguments) -> Result<Duty, CliError> {
     let Some(address) = arguments.address.filter(|_| arguments.probe) else {
         return Ok(Duty::Load {
-            policy: Policy::allowing(arguments.allow_host.clone()),
+            policy: Policy::allowing(&arguments.allow_host)?,
             cores: cores(arguments.cpus.as_ref())?,
             source_addresses: arguments.source_ips.clone(),
             calibration: calibration(shared).map(Box::new),
@@ -71,4 +72,11 @@ fn cores(cpus: Option<&CpuSet>) -> Result<Vec<u32>, CliError> {
         ))),
         None => Ok(cpus.0.iter().copied().collect()),
     }
+}
+
+/// The time of day in UTC, for a log: 14:03:59Z.
+fn utc() -> String {
+    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    let seconds = since.map_or(0, |since| since.as_secs()) % 86_400;
+    format!("{:02}:{:02}:{:02}Z", seconds / 3_600, seconds / 60 % 60, seconds % 60)
 }

@@ -1,15 +1,14 @@
 //! From the flags of `load` and `run` to the fleet that applies their loads.
-use pippin_fleet::TOKEN;
 use pippin_fleet::coordinator::Wanted;
 use pippin_fleet::fleet::{Fleet, FleetSettings, splits};
 use pippin_fleet::local::{Local, LocalSettings};
-use pippin_fleet::nats::Nats;
 use pippin_lab::lifecycle::affinity;
 use pippin_model::plan::cpus::CpuSet;
 use pippin_model::text::units::{counted, format_count};
 
 use super::Shared;
-use crate::arguments::{FleetArguments, NatsArguments};
+use super::nats::{Settings, settings};
+use crate::arguments::FleetArguments;
 use crate::exit::CliError;
 use crate::output;
 use crate::signals;
@@ -22,6 +21,8 @@ pub struct Loads<'a> {
     pub cpus: CpuSet,
     /// The fewest connections of a load, if that is known before it is made.
     pub connections: Option<u64>,
+    /// The host and port of the URL, which agents elsewhere look up themselves.
+    pub host: Option<(String, u16)>,
     /// Hosts that the user allowed to load.
     pub allowed_hosts: &'a [String],
 }
@@ -33,11 +34,11 @@ pub fn gather(
     loads: &Loads<'_>,
 ) -> Result<Option<Fleet>, CliError> {
     let Some(agents) = arguments.agents.map(usize::from) else {
-        return match &arguments.nats.nats {
-            Some(_) => {
-                Err(CliError::User("--nats needs the number of agents: add --agents N".into()))
-            }
-            None => Ok(None),
+        let has_server = arguments.nats.nats.is_some() || arguments.nats.nats_file.is_some();
+        return if has_server {
+            Err(CliError::User("--nats needs the number of agents: add --agents N".into()))
+        } else {
+            Ok(None)
         };
     };
     // Before any agent is started or asked.
@@ -49,8 +50,8 @@ pub fn gather(
     };
     // A third signal ends this process at once. Everything started from here on ends with it.
     let stop = signals::catch();
-    let (nats, local) = match nats(&arguments.nats)? {
-        Some(nats) => (nats, None),
+    let (nats, local) = match settings(&arguments.nats)? {
+        Some(Settings { nats, .. }) => (nats, None),
         None => {
             let local = start(shared, agents, loads)?;
             (local.nats().clone(), Some(local))
@@ -58,7 +59,8 @@ pub fn gather(
     };
     let settings = FleetSettings {
         nats,
-        wanted: Wanted { agents, within_ns: arguments.agents_within.ns() },
+        wanted: wanted(arguments, agents)?,
+        host: loads.host.clone(),
         threads: loads.threads,
         local,
         say: &say,
@@ -98,15 +100,26 @@ fn in_words(fleet: &Fleet) -> String {
     format!("{}: {}{rest}", counted(agents.len() as u64, "agent"), named.join(", "))
 }
 
-/// The NATS server of the flags, if they name one.
-pub fn nats(arguments: &NatsArguments) -> Result<Option<Nats>, CliError> {
-    let Some(url) = arguments.nats.clone() else { return Ok(None) };
-    let nats = Nats {
-        url,
-        creds: arguments.creds.clone(),
-        token: arguments.token.clone().or_else(|| std::env::var(TOKEN).ok()),
-        tls_ca: arguments.tls_ca.clone(),
-    };
-    nats.check()?;
-    Ok(Some(nats))
+/// The agents that the flags ask for.
+pub fn wanted(arguments: &FleetArguments, agents: usize) -> Result<Wanted, CliError> {
+    let tagged: usize = arguments.tagged.iter().map(|(_, count)| count).sum();
+    let named = arguments.agents_named.len();
+    if tagged > agents {
+        return Err(CliError::User(format!(
+            "--tags asks for {}, and --agents for {agents}: raise --agents",
+            counted(tagged as u64, "agent")
+        )));
+    }
+    if named > 0 && named < agents {
+        return Err(CliError::User(format!(
+            "--agents-named has {}, and --agents asks for {agents}: name more, or lower --agents",
+            counted(named as u64, "name")
+        )));
+    }
+    Ok(Wanted {
+        named: arguments.agents_named.clone(),
+        tagged: arguments.tagged.clone(),
+        patience_ns: arguments.patience.ns(),
+        ..Wanted::any(agents, arguments.agents_within.ns())
+    })
 }

@@ -13,6 +13,14 @@ use crate::arguments::HistoryArguments;
 use crate::exit::{self, CliError};
 
 pub fn run(shared: &Shared, arguments: &HistoryArguments) -> Result<u8, CliError> {
+    let path = shared.store_path()?;
+    // Looking creates nothing.
+    if !path.exists() {
+        return match &arguments.target {
+            Some(target) => Err(no_trial(target)),
+            None => print_text(&nothing_kept(&path)),
+        };
+    }
     let store = shared.store()?;
     let Some(target) = &arguments.target else {
         return print_text(&runs(&store, arguments.number)?);
@@ -33,9 +41,20 @@ fn found(store: &Store, target: &str) -> Result<(String, Vec<HistoryPoint>), Cli
             return Ok((name, points));
         }
     }
-    Err(CliError::User(format!(
+    Err(no_trial(target))
+}
+
+fn no_trial(target: &str) -> CliError {
+    CliError::User(format!(
         "no trial of `{target}` is in the store; names are written like go/net-http or javascript/express:cluster"
-    )))
+    ))
+}
+
+fn nothing_kept(store: &Path) -> String {
+    format!(
+        "No run is kept in {} yet. `pippin load URL` and `pippin run PLAN` keep theirs.\n",
+        store.display()
+    )
 }
 
 /// All runs, the newest first.
@@ -46,10 +65,7 @@ fn runs(store: &Store, number: usize) -> Result<String, CliError> {
     );
     let shown = store.page(&RunFilter::default(), 0, number as u64)?;
     if shown.all == 0 {
-        return Ok(format!(
-            "No run is kept in {} yet. `pippin load URL` and `pippin run PLAN` keep theirs.\n",
-            store.path().display()
-        ));
+        return Ok(nothing_kept(store.path()));
     }
     for run in shown.runs {
         let run = run.summary;

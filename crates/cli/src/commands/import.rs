@@ -1,10 +1,11 @@
 //! `pippin import`: from files of other programs to a file of requests as JSON lines.
 use pippin_model::request::import::{Imported, access_log, curl, har};
-use pippin_model::request::request_file::{Asked, WrongLine, json_lines};
+use pippin_model::request::request_file::{FileRequest, WrongLine, json_lines};
 use pippin_model::request::requests::is_secret;
+use pippin_model::text::bounded;
 use pippin_model::text::file::FileError;
 use pippin_model::text::units::counted;
-use std::io::{IsTerminal, Read};
+use std::io::IsTerminal;
 use std::path::Path;
 
 use crate::arguments::{ImportArguments, ImportCommand};
@@ -38,17 +39,16 @@ pub fn run(command: &ImportCommand) -> Result<u8, CliError> {
 
 fn read(path: &Path) -> Result<String, CliError> {
     let bytes = if path.as_os_str() == "-" {
-        let mut bytes = Vec::new();
-        std::io::stdin().lock().read_to_end(&mut bytes).map(|_| bytes)
+        bounded::up_to(std::io::stdin().lock(), bounded::DATA)
     } else {
-        std::fs::read(path)
+        bounded::read(path, bounded::DATA)
     };
     let bytes = bytes.map_err(|error| CliError::User(format!("{}: {error}", path.display())))?;
     // Access logs may contain any bytes that clients sent.
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-fn write(arguments: &ImportArguments, requests: &[Asked]) -> Result<(), CliError> {
+fn write(arguments: &ImportArguments, requests: &[FileRequest]) -> Result<(), CliError> {
     let lines: String = requests.iter().map(|asked| json_lines::write(asked) + "\n").collect();
     match &arguments.out {
         Some(path) => {

@@ -15,6 +15,7 @@ mod reach;
 pub mod request;
 pub mod tls;
 
+use pippin_fleet::agent::look_up;
 use pippin_fleet::fleet::Fleet;
 use pippin_lab::lifecycle::affinity;
 use pippin_lab::load;
@@ -28,14 +29,17 @@ use pippin_model::plan::cpus::CpuSet;
 use pippin_model::plan::profile::Profile;
 use pippin_model::run::{Calibration, RunRecord, RunState};
 use pippin_model::verdict::Verdict;
+use pippin_model::verdict::gate::Undecided;
 use pippin_report::view::{View, load::SearchView, row::Row};
 use pippin_report::{html, terminal};
 use pippin_store::Store;
+use std::net::SocketAddr;
 use std::path::Path;
 use std::time::Duration;
 
 use self::request::Asked;
 use super::gates::{Gates, files_must_be_writable};
+use super::nats::settings;
 use super::revision_bases::RevisionBases;
 use super::run::keep_digest;
 use super::{Shared, fleet};
@@ -57,13 +61,15 @@ pub fn run(shared: &Shared, arguments: &LoadArguments) -> Result<u8, CliError> {
     must_be_writable("--html", arguments.html.as_deref())?;
     must_be_writable("--timeseries", arguments.outlets.timeseries.as_deref())?;
     files_must_be_writable(&arguments.gates)?;
-    let base = base_of(arguments, &asked)?;
+    let (base, host) = base_of(arguments, &asked)?;
     let target = target_of(&asked.title());
     let revisions = RevisionBases::default();
     let own = std::slice::from_ref(&target);
-    let gates = Gates::prepare(shared, &arguments.gates, own, &[], &revisions)?;
+    let none = (&[][..], Undecided::default());
+    let gates = Gates::prepare(shared, &arguments.gates, own, none, &revisions)?;
     let store = store(shared, arguments);
-    let fleet = fleet_of(shared, arguments, (&base, &profile))?;
+    let observed = observed(&base, host.as_ref());
+    let fleet = fleet_of(shared, arguments, (&base, &profile, host))?;
     let load = UrlLoad {
         url: asked.url.whole(),
         title: asked.title(),
@@ -81,8 +87,12 @@ pub fn run(shared: &Shared, arguments: &LoadArguments) -> Result<u8, CliError> {
         profile,
         repetitions: arguments.repeat,
         base,
+        observed,
+        keep_requests: arguments.keep_requests,
         generator: fleet.as_ref().map_or(&Here as &dyn Generator, |fleet| fleet),
-        target_pid: arguments.target_pid,
+        target_pids: arguments.target_pid.clone(),
+        follows_tiers: arguments.tiers == values::Switch::On,
+        keeps_going: arguments.keep_going,
     };
     let kept = store.as_ref().filter(|_| !arguments.no_store);
     let observer = progress::observer(shared.quiet, Subject::Url(asked.title()), kept);
@@ -100,20 +110,30 @@ pub fn run(shared: &Shared, arguments: &LoadArguments) -> Result<u8, CliError> {
     if let Some(store) = kept {
         keep_digest(store, &view);
     }
+    let is_stored = arguments.no_store || kept.is_some_and(|store| has(store, &record));
     let code = show(arguments, &record, &view)?;
     let is_text = arguments.json.as_deref().is_none_or(|path| path.as_os_str() != "-");
-    let is_passed = gates.conclude(&record, is_text)?;
+    let of_gates = gates.conclude(&record, is_text)?;
     outlets.finish()?;
     if let Some(reason) = fail_fast.and_then(|it| it.reason()) {
         say(format_args!("--fail-fast ended this load: {reason}"));
         return Ok(exit::FAILED);
     }
-    Ok(if code == exit::OK && !is_passed { exit::FAILED } else { code })
+    let code = exit::worst(code, of_gates);
+    Ok(if is_stored { code } else { exit::worst(code, exit::LAB_FAILURE) })
+}
+
+/// Whether all trials of a run are in the store.
+fn has(store: &Store, record: &RunRecord) -> bool {
+    store.load(&record.header.id).is_ok_and(|kept| kept.trials.len() == record.trials.len())
 }
 
 /// What the engine is asked to do, without the profile. One connection to the server has shown that
-/// it answers.
-fn base_of(arguments: &LoadArguments, asked: &Asked) -> Result<LoadSpec, CliError> {
+/// it answers, unless only agents look it up: then its host and port come beside.
+fn base_of(
+    arguments: &LoadArguments,
+    asked: &Asked,
+) -> Result<(LoadSpec, Option<(String, u16)>), CliError> {
     let url = &asked.url;
     let protocol = protocol::of(&arguments.protocol, arguments.shape.pipeline, url)?;
     protocol::check(protocol, &asked.requests)?;
@@ -122,6 +142,7 @@ fn base_of(arguments: &LoadArguments, asked: &Asked) -> Result<LoadSpec, CliErro
     let connect = Duration::from_nanos(timeouts.connect_ns);
     let reach = reach::of(arguments, url, connect)?;
     let base = LoadSpec {
+        by_request: true,
         tls,
         protocol,
         messages: asked.messages,
@@ -140,14 +161,22 @@ fn base_of(arguments: &LoadArguments, asked: &Asked) -> Result<LoadSpec, CliErro
         ..load::base(([127, 0, 0, 1], 0).into(), cores(arguments)?, arguments.seed)
     };
     protocol::try_places(&base, connect)?;
-    Ok(base)
+    Ok((base, reach.host))
+}
+
+/// The addresses under which this machine may have the server itself.
+fn observed(base: &LoadSpec, host: Option<&(String, u16)>) -> Vec<SocketAddr> {
+    let Some((host, port)) = host else { return base.addresses.clone() };
+    // Where this machine does not know the name, the server runs elsewhere.
+    let found = look_up(host).unwrap_or_default();
+    found.into_iter().map(|ip| (ip, *port).into()).collect()
 }
 
 /// The agents that the flags ask for. Flags that only make sense on this machine are refused.
 fn fleet_of(
     shared: &Shared,
     arguments: &LoadArguments,
-    (base, profile): (&LoadSpec, &Profile),
+    (base, profile, host): (&LoadSpec, &Profile, Option<(String, u16)>),
 ) -> Result<Option<Fleet>, CliError> {
     if arguments.fleet.agents.is_some() && !arguments.source_ips.is_empty() {
         return Err(CliError::User(
@@ -155,13 +184,14 @@ fn fleet_of(
                 .into(),
         ));
     }
-    let has_agents = arguments.fleet.agents.is_some() || arguments.fleet.nats.nats.is_some();
+    let has_agents = arguments.fleet.agents.is_some();
     if has_agents && arguments.tls.cert.is_some() {
         return Err(CliError::User(
             "--cert: its key stays in this process, so agents cannot use it; leave out --agents and --nats".into(),
         ));
     }
-    if arguments.fleet.nats.nats.is_some() && arguments.cpus.is_some() {
+    let has_server = has_agents && settings(&arguments.fleet.nats)?.is_some();
+    if has_server && arguments.cpus.is_some() {
         return Err(CliError::User(
             "--cpus: with --nats each agent has its own; give them to `pippin agent`".into(),
         ));
@@ -170,6 +200,7 @@ fn fleet_of(
         threads: arguments.threads,
         cpus: CpuSet(base.cores.iter().copied().collect()),
         connections: Some(profile.fewest_connections_over(base.protocol)),
+        host,
         allowed_hosts: &arguments.hosts.allow_host,
     };
     fleet::gather(shared, &arguments.fleet, &loads)

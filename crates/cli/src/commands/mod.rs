@@ -12,11 +12,14 @@ mod device_plan;
 mod doctor;
 mod export;
 mod fleet;
+mod fleet_init;
 mod gates;
 mod history;
 mod import;
 mod init;
 mod load;
+mod meaning;
+pub mod nats;
 mod plans;
 mod reference;
 mod report;
@@ -33,7 +36,7 @@ use pippin_store::Store;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-use crate::arguments::{Arguments, Command};
+use crate::arguments::{Arguments, Command, FleetCommand};
 use crate::completions;
 use crate::exit::CliError;
 use crate::output::{print, print_text};
@@ -73,6 +76,7 @@ pub fn run(arguments: Arguments, given: BTreeSet<String>) -> Result<u8, CliError
         Command::Init(arguments) => init::run(&arguments),
         Command::Load(arguments) => load::run(&shared, &arguments),
         Command::Agent(arguments) => agent::run(&shared, &arguments),
+        Command::Fleet(FleetCommand::Init(arguments)) => fleet_init::run(&arguments),
         Command::Import(command) => import::run(&command),
         Command::Plans(arguments) => plans::run(&arguments),
         Command::Targets(command) => targets::run(&shared, command),

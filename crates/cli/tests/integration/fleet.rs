@@ -4,8 +4,8 @@ use super::support::{
     Checkout, Hosts, Outcome, SITE, Started, alive_with, cheat, command, pippin, plan, start, until,
 };
 use pippin_model::trial::{ProofTime, TrialRecord};
-use pippin_reference::Running;
-use pippin_reference::scripted::{Account, Answer, Refusing, Script, spawn};
+use pippin_testing::Running;
+use pippin_testing::scripted::{Account, Answer, Refusing, Script, spawn};
 use serde_json::Value;
 use std::time::Duration;
 
@@ -168,13 +168,18 @@ fn slips_with_a_fleet_are_told() {
         .is_a_user_error(&["must be reached over TLS: write tls://10.1.2.3:4222"]);
     load(&["--agents", "2", "--source-ips", "127.0.0.2"])
         .is_a_user_error(&["--source-ips", "pippin agent"]);
-    load(&["--creds", "x"]).is_a_user_error(&["--nats"]);
+    load(&["--agents", "1", "--nats", "nats://ana:secret@127.0.0.1:1"])
+        .is_a_user_error(&["leave user and password out of the URL", "PIPPIN_NATS_PASSWORD"]);
+    load(&["--agents", "2", "--tags", "zone=eu:3"])
+        .is_a_user_error(&["--tags asks for 3 agents, and --agents for 2"]);
     pippin(folder.path(), &["agent"]).is_a_user_error(&["--nats nats://127.0.0.1:4222"]);
     pippin(folder.path(), &["agent", "--nats", "nats://127.0.0.1:1", "--name", "a.b"])
         .is_a_user_error(&["--name `a.b`"]);
     let nobody = Refusing::new().unwrap();
     let nats = format!("nats://{}", nobody.address());
-    load(&["--agents", "1", "--nats", &nats]).is_a_user_error(&[&format!("--nats {nats}")]);
+    // Nobody has to change what was asked for.
+    let outcome = load(&["--agents", "1", "--nats", &nats]);
+    outcome.exits(4).says(&[&format!("--nats {nats}")]);
     // nats-server is not on the path.
     let without = |words: &[&str]| {
         let all = [&["load", &url, "--agents", "2"], words].concat();
@@ -245,6 +250,41 @@ fn an_agent_killed_in_the_load_is_named() {
     assert!(json["requests"]["completed"].as_u64().unwrap() > 0, "what was measured is kept");
 }
 
+/// The next trial takes the agent that was started again; the one before it stays.
+#[test]
+fn an_agent_that_is_started_again_takes_part_in_the_trial_that_is_made_again() {
+    let Some(hosts) = Hosts::new("fleet: an agent started again") else { return };
+    let (_a, b) = (hosts.agent("a", &[]), hosts.agent("b", &[]));
+    let words = [&open("3s")[..], &["--repeat", "2"]].concat();
+    let before = hosts.requests();
+    let call = hosts.load(&words);
+    assert!(until(|| hosts.requests() > before + 800), "the second trial is under way");
+    b.signal(libc::SIGKILL);
+    drop(b);
+    let _b = hosts.agent("b", &[]);
+    let outcome = call.finish();
+    let json = read(&outcome);
+    let trials = json.as_array().unwrap();
+    assert_eq!(trials.len(), 2, "{outcome}");
+    for trial in trials {
+        assert_eq!(trial["requests"]["scheduled"], 600, "{outcome}");
+        assert!(!ids(trial).contains(&"agent_missing"), "{outcome}");
+    }
+    assert!(evidence(&trials[1], "made_again").contains("agent b: "), "{outcome}");
+}
+
+/// The server holds an agent to its own name; what it refuses is told on both sides.
+#[test]
+fn an_agent_may_use_its_own_name_only_and_is_told() {
+    let Some(hosts) = Hosts::new("fleet: rights") else { return };
+    let words = ["agent", "--nats-file", "members/a.env", "--name", "b"];
+    let pretends = hosts.start("a", &words, &[]);
+    let outcome = hosts.load(&open("1s")).finish();
+    outcome.exits(4).says(&["0 of 2 agents answered within 5 s"]);
+    pretends.signal(libc::SIGTERM);
+    pretends.finish().says(&["Permissions Violation", "pippin.order.b", "`pippin fleet init`"]);
+}
+
 #[test]
 fn an_agent_that_its_operator_ends_is_named() {
     let Some(hosts) = Hosts::new("fleet: an agent that leaves") else { return };
@@ -286,15 +326,17 @@ fn a_nats_server_that_comes_back_loses_nothing_and_one_that_does_not_ends_the_lo
     assert_eq!(json["requests"]["scheduled"], 1_200, "{outcome}");
     let call = under_way(&hosts, "60s");
     hosts.kill_nats();
-    let outcome = call.finish();
-    // No agent could deliver anything, so there is no result.
-    outcome.says(&[
-        "the load began, and no result came back",
-        "agent a: nothing was heard",
-        "agent b: nothing was heard",
-    ]);
-    assert_ne!(outcome.code, Some(0));
     assert!(until(|| is_still(&hosts)), "agents end their load too");
+    // The first signal ends the wait for a server that may come back.
+    call.signal(libc::SIGINT);
+    let outcome = call.finish();
+    // What had come until then is kept, and says what is missing.
+    outcome.exits(130);
+    let json = read(&outcome);
+    let missing = evidence(&json, "agent_missing");
+    assert!(missing.contains("2 of 2 agents: a: nothing was heard of it"), "{outcome}");
+    assert!(missing.contains("no connection to the NATS server"), "{outcome}");
+    assert!(json["requests"]["completed"].as_u64().unwrap() > 0, "{outcome}");
 }
 
 #[test]
@@ -517,10 +559,11 @@ fn a_killed_probe_is_named_and_a_killed_coordinator_ends_the_run() {
     assert!(until(|| targets() > 0));
     probe.signal(libc::SIGKILL);
     let outcome = call.finish();
-    outcome.is_a_user_error(&["probe site: nothing was heard of it for"]);
+    outcome.exits(4).says(&["probe site: nothing was heard of it for"]);
     assert!(until(|| targets() == 0), "the target outlives its probe");
     hosts
         .run_at_site("ci", &["--agents-within", "2s"])
         .finish()
-        .is_a_user_error(&["probe site: it did not answer within 2 s"]);
+        .exits(4)
+        .says(&["probe site: it did not answer within 2 s"]);
 }

@@ -1,16 +1,16 @@
 //! One cheat for each proof: `pippin targets check` names it, and `pippin run` does not rank it.
 use super::support::{Checkout, Outcome, cheat, plan};
-use crate::patience::in_time;
 use pippin_model::host::usage::Role;
 use pippin_model::trial::{ProofTime, Stage, TrialRecord};
 use pippin_model::verdict::{Caveat, Severity, Verdict};
 use pippin_reference::corpus::{SERVERS, Said, Server};
+use pippin_testing::patience::in_time;
 use std::path::Path;
 use std::process::Command;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-crate::patience::patient_tests!(
+pippin_testing::patient_tests!(
     a_server_that_behaves_passes_everything_and_is_measured,
     every_server_of_the_corpus_is_told_as_what_it_is,
     what_only_times_tell_is_told_too,

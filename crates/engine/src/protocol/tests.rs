@@ -11,7 +11,7 @@ use std::thread::JoinHandle;
 use pippin_model::load::tls::TlsSpec;
 use pippin_model::load::{BodyCheck, Check, Connections, Request, StopRule};
 use pippin_model::result::LoadResult;
-use pippin_reference::tls::{Authority, Certified, Front, Manner};
+use pippin_testing::tls::{Authority, Certified, Front, FrontBehaviour};
 
 use super::*;
 use crate::Control;
@@ -244,7 +244,7 @@ fn the_protocol_does_not_see_what_carries_it() {
         let upstream = listener.local_addr().unwrap();
         let server = serve(listener, CONNECTIONS as usize, Manners::Reversed);
         let certified = authority.server(&Certified::default());
-        let front = Front::spawn(upstream, certified, Manner::default()).unwrap();
+        let front = Front::spawn(upstream, certified, FrontBehaviour::default()).unwrap();
         let tls = TlsSpec {
             server_name: "localhost".into(),
             extra_roots_pem: Some(authority.pem()),

@@ -3,7 +3,7 @@ use std::io;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use pippin_model::load::{Check, Connections, Request, StopRule, WarmUp};
-use pippin_reference::scripted::{Answer, Script, spawn};
+use pippin_testing::scripted::{Answer, Script, spawn};
 
 use super::*;
 use crate::Gate;

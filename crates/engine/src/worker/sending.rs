@@ -25,7 +25,7 @@ impl<S: Stack> Worker<'_, S> {
         self.core.opening.connecting += 1;
         match self.io.open(slot, nth) {
             Opening::Pending => {}
-            Opening::Failed(errno) => self.connect_failed(slot, losses::connect_error(errno)),
+            Opening::Failed(errno) => self.connect_refused(slot, errno),
         }
     }
 

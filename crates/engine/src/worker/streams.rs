@@ -104,6 +104,8 @@ struct StreamAnswers<'a> {
     server_closes: &'a mut bool,
     served: &'a mut u32,
     interim: u64,
+    /// Why an answer must be rejected.
+    refused: &'static str,
 }
 
 impl StreamAnswers<'_> {
@@ -185,6 +187,10 @@ impl Answers for StreamAnswers<'_> {
 
     fn closing(&mut self) {
         *self.server_closes = true;
+    }
+
+    fn refused(&mut self, why: &'static str) {
+        self.refused = why;
     }
 }
 
@@ -359,7 +365,9 @@ impl<S: Stack> Core<'_, S> {
                 Err(kind) => break Some(kind),
                 Ok(Step::More) => break None,
                 Ok(Step::Complete { tag, used }) => {
-                    self.complete(asker, tag, false);
+                    if let Some(wrong) = self.complete(asker, tag, false) {
+                        self.note_wrong(wrong, &[]);
+                    }
                     self.forget_refusals(asker, tag);
                     self.streams.settled.push(tag);
                     used
@@ -393,12 +401,16 @@ impl<S: Stack> Core<'_, S> {
             server_closes: &mut connection.server_closes,
             served: &mut connection.served,
             interim: 0,
+            refused: "",
         };
         let out = &mut connection.out;
         let step = self.protocol.decode(&mut connection.protocol, input, &mut answers, out);
+        if matches!(step, Err(_) | Ok(Step::Failed { .. })) {
+            self.blame.why = answers.refused;
+        }
         if answers.interim > 0 {
             let interim = answers.interim;
-            self.recorder.now_tally().status.interim += interim;
+            self.recorder.now_tally().interim += interim;
         }
         step
     }

@@ -7,13 +7,13 @@ use pippin_engine::{Control, run};
 use pippin_model::load::*;
 use pippin_model::result::ErrorKind;
 use pippin_model::text::units::Spread;
-use pippin_reference::scripted::Refusing;
+use pippin_testing::scripted::Refusing;
 
 use crate::common::{conserved, counted, get, timed};
-use crate::patience::in_time;
 use crate::server::{HELLO, hello, serve};
+use pippin_testing::patience::in_time;
 
-crate::patience::patient_tests!(
+pippin_testing::patient_tests!(
     service_time_is_what_the_server_takes,
     think_time_is_kept_between_answer_and_request,
     a_keep_alive_limit_is_found_and_is_no_error,
@@ -161,7 +161,7 @@ fn wrong_answers_are_complete_but_not_good() {
         measured.errors.into_iter().collect::<Vec<_>>(),
         [(ErrorKind::WrongStatus, 10), (ErrorKind::WrongBody, 10)]
     );
-    assert_eq!((measured.status.s2xx, measured.status.s5xx), (30, 10));
+    assert_eq!((measured.status.class(2), measured.status.class(5)), (30, 10));
 }
 
 #[test]

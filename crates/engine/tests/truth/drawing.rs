@@ -8,8 +8,8 @@ use std::sync::{Arc, Mutex};
 use pippin_engine::{Control, Exchange, Referee};
 use pippin_model::load::{BodyCheck, Check, Connections, IoChoice, LoadSpec, Request, Surprises};
 use pippin_model::result::ErrorKind;
-use pippin_reference::scripted::{Answer, Received, Script, spawn};
-use pippin_reference::tls::{Authority, Front, Manner};
+use pippin_testing::scripted::{Answer, Received, Script, spawn};
+use pippin_testing::tls::{Authority, Front, FrontBehaviour};
 
 use crate::support::{closed, errors, examining_all, get, on_each_loop, run, trusting};
 
@@ -24,7 +24,7 @@ on_each_loop!(
 );
 
 /// How often each target came.
-type Seen = Arc<Mutex<BTreeMap<String, u64>>>;
+type Counts = Arc<Mutex<BTreeMap<String, u64>>>;
 
 fn target(received: &Received<'_>) -> String {
     let text = String::from_utf8_lossy(received.bytes);
@@ -32,7 +32,7 @@ fn target(received: &Received<'_>) -> String {
 }
 
 /// Answers with what follows the last slash.
-fn echo(seen: &Seen) -> Script {
+fn echo(seen: &Counts) -> Script {
     let seen = Arc::clone(seen);
     Script::each(move |received, _| {
         let target = target(received);
@@ -59,7 +59,7 @@ fn requests() -> Vec<Request> {
 }
 
 fn each_request_has_a_value_of_its_own(io: IoChoice) {
-    let seen = Seen::default();
+    let seen = Counts::default();
     let server = spawn(echo(&seen)).unwrap();
     let spec = LoadSpec {
         requests: requests().into(),
@@ -118,7 +118,7 @@ impl Secured {
     fn before(server: SocketAddr) -> Self {
         let authority = Authority::new();
         let tls = authority.server(&Default::default());
-        Self { front: Front::spawn(server, tls, Manner::default()).unwrap(), authority }
+        Self { front: Front::spawn(server, tls, FrontBehaviour::default()).unwrap(), authority }
     }
 
     /// The load with the drawn requests, plain and over TLS.
@@ -136,7 +136,7 @@ impl Secured {
 /// 16 requests leave in one write, plain and over TLS, and each answer is judged by the value of
 /// its own request.
 fn each_request_of_a_pipeline_has_a_value_of_its_own(io: IoChoice) {
-    let seen = Seen::default();
+    let seen = Counts::default();
     let server = spawn(echo(&seen)).unwrap();
     let front = Secured::before(server.address());
     for spec in front.with_and_without(closed(server.address(), io, 3, 480)) {
@@ -150,7 +150,7 @@ fn each_request_of_a_pipeline_has_a_value_of_its_own(io: IoChoice) {
 }
 
 fn values_go_through_tls_and_over_a_connection_each(io: IoChoice) {
-    let seen = Seen::default();
+    let seen = Counts::default();
     let server = spawn(echo(&seen)).unwrap();
     let front = Secured::before(server.address());
     for spec in front.with_and_without(closed(server.address(), io, 4, 120)) {
@@ -176,7 +176,7 @@ impl Referee for Knows {
 }
 
 fn a_referee_is_told_the_value(io: IoChoice) {
-    let server = spawn(echo(&Seen::default())).unwrap();
+    let server = spawn(echo(&Counts::default())).unwrap();
     let knows = Arc::new(Knows(Mutex::default()));
     let plain = Request { target: "/c/x".into(), ..get(BodyCheck::Refereed) };
     let spec = LoadSpec {

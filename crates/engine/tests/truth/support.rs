@@ -1,5 +1,5 @@
 //! Loads for the tests, and what must hold in every one of them.
-use crate::patience::in_time;
+use pippin_testing::patience::in_time;
 use std::net::SocketAddr;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
@@ -12,16 +12,16 @@ use pippin_model::load::{
 };
 use pippin_model::result::histogram::Histogram;
 use pippin_model::result::{ErrorKind, LoadResult, Measured};
-use pippin_reference::tls::Authority;
+use pippin_testing::tls::Authority;
 
 /// Makes a test on each event loop of functions that take it.
 macro_rules! on_each_loop {
     ($($name:ident),+ $(,)?) => {
         mod epoll {
-            $(#[test] fn $name() { crate::patience::patiently(|| super::$name(pippin_model::load::IoChoice::Epoll)); })+
+            $(#[test] fn $name() { pippin_testing::patience::patiently(|| super::$name(pippin_model::load::IoChoice::Epoll)); })+
         }
         mod io_uring {
-            $(#[test] fn $name() { crate::patience::patiently(|| super::$name(pippin_model::load::IoChoice::IoUring)); })+
+            $(#[test] fn $name() { pippin_testing::patience::patiently(|| super::$name(pippin_model::load::IoChoice::IoUring)); })+
         }
     };
 }
@@ -185,7 +185,7 @@ fn check_tls(spec: &LoadSpec, result: &LoadResult) {
 /// Every complete answer has one status, unless the protocol has none.
 fn check_statuses(spec: &LoadSpec, result: &LoadResult) {
     for Measured { status, requests, .. } in stretches(result) {
-        let statuses = status.s2xx + status.s3xx + status.s4xx + status.s5xx + status.other;
+        let statuses: u64 = status.codes.values().sum();
         let has_status = spec.protocol != Protocol::WebSocket;
         let expected = if has_status { requests.completed } else { 0 };
         assert_eq!(statuses, expected, "{status:?} {requests:?}");

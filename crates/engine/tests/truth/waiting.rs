@@ -5,13 +5,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use pippin_engine::{Control, Exchange, Referee};
 use pippin_model::load::{BodyCheck, IoChoice, LoadSpec, Timeouts};
 use pippin_model::result::ErrorKind;
-use pippin_reference::scripted::{Answer, Script, spawn};
+use pippin_testing::scripted::{Answer, Script, spawn};
 
-use crate::patience::in_time;
 use crate::support::{
     MS, assert_takes, assert_timeouts, closed, closed_for, errors, get, ms, on_each_loop,
     quantile_ms, run,
 };
+use pippin_testing::patience::in_time;
 
 on_each_loop!(
     a_timeout_is_recorded_at_its_timeout,

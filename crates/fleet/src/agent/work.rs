@@ -19,6 +19,7 @@ use std::net::IpAddr;
 use std::sync::atomic::AtomicBool;
 use tokio::sync::mpsc::UnboundedSender;
 
+use super::policy::HostPort;
 use super::{Assignment, Policy, Told, Work, Worker};
 use crate::caught::caught;
 use crate::clock::Clock;
@@ -49,7 +50,7 @@ impl Worker for Means {
                 // First the bounds: all that follows takes as long as the numbers are large.
                 pippin_engine::bounds(&self.with_threads(&slice.load, slice.threads))
                     .map_err(|error| error.to_string())?;
-                self.policy.allows(&slice.load.addresses)
+                Ok(())
             }
             Work::Run(_) => {
                 Err("it is not a probe; start one on the target's machine: pippin agent --probe"
@@ -89,7 +90,13 @@ impl Means {
         stop: &AtomicBool,
         tell: &UnboundedSender<Told>,
     ) -> SliceResult {
-        let Prepare { trial, load, threads, watches_host, briefing, .. } = slice;
+        let Prepare { trial, load, host, threads, watches_host, briefing, .. } = slice;
+        // Looking up names may take seconds. Heartbeats go on meanwhile, because this is a thread
+        // of its own.
+        let load = match self.placed(load, host) {
+            Ok(load) => load,
+            Err(why) => return SliceResult::failed(why),
+        };
         let referee = match briefing.as_deref().map(deputy::of).transpose() {
             Ok(referee) => referee,
             Err(why) => return SliceResult::failed(why),
@@ -106,6 +113,18 @@ impl Means {
             Trial { roots, referee: referee.clone(), generator: &AtGate(gate), ..Trial::of(load) };
         let record = trial.make(&spec, &Watch { observer: &seconds, stop });
         SliceResult { found: referee.map(|deputy| deputy.found()), ..self.result(record) }
+    }
+
+    /// The load with the addresses of its host as this machine knows them, if it may be loaded.
+    fn placed(&self, load: LoadSpec, host: Option<HostPort>) -> Result<LoadSpec, String> {
+        let addresses = match &host {
+            Some(host) => self.policy.addresses(host)?,
+            None => {
+                self.policy.allows(&load.addresses)?;
+                load.addresses
+            }
+        };
+        Ok(LoadSpec { addresses, ..load })
     }
 
     /// The numbers of a load as they will be here; 0 threads lets this machine choose.
@@ -162,6 +181,7 @@ impl Generator for AtGate<'_> {
             referee: control.referee.clone(),
             gate: Some(self.0),
             histograms: true,
+            is_over: control.is_over,
             ..Control::new(control.stop, control.steady)
         };
         Here.apply(load, &at_gate)

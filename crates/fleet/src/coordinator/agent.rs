@@ -1,33 +1,47 @@
 //! An agent that takes part, from the coordinator's view.
 use pippin_model::load::Part;
-use pippin_model::result::LoadResult;
 use pippin_model::result::histogram::HistogramError;
+use pippin_model::result::{LoadResult, Window};
+use pippin_model::text::units::format_length;
 use pippin_model::trial::agent::{AgentFigures, AgentPart};
 use pippin_model::verdict::Caveat;
 
-use super::FIRST_BEATS;
-use crate::PATIENCE_NS;
+use super::{Course, FIRST_BEATS};
 use crate::clock::Offset;
 use crate::merge::Slice;
-use crate::message::{Hello, Peer, SliceResult};
+use crate::message::{Hello, Key, Peer, SliceResult};
 use crate::pieces::{Inbox, Piece};
+
+/// A silence of this length is told: two beats were missed.
+const SILENCE_NS: u64 = 1_500_000_000;
 
 /// An agent that takes part.
 pub struct Agent {
     pub peer: Peer,
     pub hello: Hello,
+    /// The secret that its orders and its reports carry.
+    pub key: Key,
     pub part: Part,
     pub offset: Offset,
     pub heard_ns: u64,
+    /// The longest time in this load without a word of it, and whether that was told.
+    pub silent_ns: u64,
+    has_told: bool,
     /// Why it does not take part any more.
     pub gone: Option<String>,
+    /// Whether it was lost in the last load, or had other work: others may do that load.
+    pub is_lost: bool,
+    /// What it does for another one instead.
+    pub busy: Option<String>,
     pub job: Job,
-    /// Whether it has reacted to the order to prepare.
-    pub has_taken: bool,
+    /// When it reacted to the order to prepare.
+    pub taken_ns: Option<u64>,
     /// When its last second, and the last new piece of its result, came; 0 if none did.
     pub second_ns: u64,
     pub piece_ns: u64,
     pub inbox: Inbox,
+    /// What its seconds add up to.
+    seconds: Window,
 }
 
 /// The progress of an agent with a load.
@@ -38,6 +52,8 @@ pub enum Job {
     Called,
     /// Its first second has come.
     Working,
+    /// It was lost after the start, for this reason, at this instant. It may hold a result.
+    Awaited(String, u64),
     Done(Box<Done>),
     Failed(String),
 }
@@ -52,10 +68,34 @@ pub struct Done {
 }
 
 impl Agent {
+    /// An agent that was not asked for anything yet. `is_here`: it shares this machine's clock.
+    pub fn new((peer, hello): (Peer, Hello), key: Key, is_here: bool) -> Self {
+        Self {
+            peer,
+            hello,
+            key,
+            part: Part::default(),
+            offset: Offset::new(is_here),
+            heard_ns: 0,
+            silent_ns: 0,
+            has_told: false,
+            gone: None,
+            is_lost: false,
+            busy: None,
+            job: Job::Failed(String::new()),
+            taken_ns: None,
+            second_ns: 0,
+            piece_ns: 0,
+            inbox: Inbox::default(),
+            seconds: Window::default(),
+        }
+    }
+
     /// Another load begins.
     pub fn begin_trial(&mut self) {
-        self.inbox = Inbox::default();
-        (self.has_taken, self.second_ns, self.piece_ns) = (false, 0, 0);
+        (self.inbox, self.seconds) = (Inbox::default(), Window::default());
+        (self.taken_ns, self.second_ns, self.piece_ns) = (None, 0, 0);
+        (self.silent_ns, self.has_told, self.is_lost, self.busy) = (0, false, false, None);
         self.job = match &self.gone {
             Some(why) => Job::Failed(why.clone()),
             None => Job::Preparing,
@@ -64,7 +104,12 @@ impl Agent {
 
     /// Whether the order to prepare may have been lost.
     pub const fn has_no_order(&self) -> bool {
-        matches!(self.job, Job::Preparing) && !self.has_taken
+        matches!(self.job, Job::Preparing) && self.taken_ns.is_none()
+    }
+
+    /// Whether another one of its name has taken its place, so that its orders go there.
+    pub const fn is_replaced(&self) -> bool {
+        self.gone.is_some() && !self.is_waited_for()
     }
 
     pub fn fail(&mut self, why: String) {
@@ -73,9 +118,40 @@ impl Agent {
         }
     }
 
-    pub fn give_up(&mut self, why: String) {
-        self.fail(why.clone());
+    /// It is lost. If it was at work, it may still deliver what it has measured.
+    fn lose(&mut self, why: String, now_ns: u64) {
+        self.is_lost = true;
+        match self.job {
+            Job::Called | Job::Working => self.job = Job::Awaited(why, now_ns),
+            Job::Preparing | Job::Ready => self.job = Job::Failed(why),
+            Job::Awaited(..) | Job::Done(_) | Job::Failed(_) => {}
+        }
+    }
+
+    pub fn give_up(&mut self, why: String, now_ns: u64) {
+        self.lose(why.clone(), now_ns);
         self.gone = Some(why);
+    }
+
+    /// Whether it was lost and may still deliver.
+    pub const fn is_waited_for(&self) -> bool {
+        matches!(self.job, Job::Awaited(..))
+    }
+
+    /// Ends the wait for what it holds, after so long since it was lost or the user stopped.
+    pub fn give_up_waiting(&mut self, stopped_ns: u64, most_ns: u64, now_ns: u64) {
+        if let Job::Awaited(why, since_ns) = &self.job
+            && now_ns.saturating_sub(stopped_ns.max(*since_ns).max(self.piece_ns)) > most_ns
+        {
+            self.job = Job::Failed(why.clone());
+        }
+    }
+
+    /// It was heard. Returns how long it had been silent, if that was told.
+    pub fn hear(&mut self, at_ns: u64) -> Option<u64> {
+        let silent_ns = at_ns.saturating_sub(self.heard_ns);
+        self.heard_ns = at_ns;
+        std::mem::take(&mut self.has_told).then_some(silent_ns)
     }
 
     pub fn ready(&mut self) {
@@ -84,23 +160,33 @@ impl Agent {
         }
     }
 
-    pub fn works(&mut self, now_ns: u64) {
+    pub fn works(&mut self, second: &Window, now_ns: u64) {
         self.second_ns = now_ns;
+        // Seconds before the measured part, the warm-up's, are no part of the result.
+        if second.from_ns >= 0 {
+            let own = &mut self.seconds;
+            own.duration_ns = own.duration_ns.saturating_add(second.duration_ns);
+            own.sent = own.sent.saturating_add(second.sent);
+            own.completed = own.completed.saturating_add(second.completed);
+            own.good = own.good.saturating_add(second.good);
+            own.errors = own.errors.saturating_add(second.errors);
+        }
         if matches!(self.job, Job::Called) {
             self.job = Job::Working;
         }
     }
 
     /// Takes a piece of its result. Returns the measurement once the result is complete.
-    pub fn piece(&mut self, piece: Piece, (start_ns, now_ns): (Option<u64>, u64)) -> Option<Slice> {
+    pub fn piece(&mut self, piece: Piece, course: &Course, now_ns: u64) -> Option<Slice> {
         let before = self.inbox.pieces();
         let whole = self.inbox.take(piece).pop();
         if self.inbox.pieces() > before {
             self.piece_ns = now_ns;
         }
-        let whole = whole.filter(|_| !self.is_done())?;
+        // What comes late is kept too.
+        let whole = whole.filter(|_| !matches!(self.job, Job::Done(_)))?;
         match serde_json::from_str::<SliceResult>(&whole) {
-            Ok(result) => self.done(result, start_ns),
+            Ok(result) => self.done(result, course),
             Err(error) => {
                 self.fail(format!("its result cannot be read: {error}"));
                 None
@@ -108,13 +194,20 @@ impl Agent {
         }
     }
 
-    fn done(&mut self, result: SliceResult, start_ns: Option<u64>) -> Option<Slice> {
+    fn done(&mut self, result: SliceResult, course: &Course) -> Option<Slice> {
         let SliceResult { load, start_ns: own_start_ns, failure, caveats, found } = result;
+        let ended_early = load.as_ref().is_some_and(|load| load.interrupted) && !course.was_stopped;
+        let lost = match &self.job {
+            Job::Awaited(why, _) | Job::Failed(why) => Some(why.clone()),
+            _ => ended_early.then(|| early(course.still_ns)),
+        };
+        self.is_lost |= lost.is_some();
         let figures = load.as_ref().map(|load| figures(load, self.hello.ceiling_per_s));
+        let failure = failure.or(lost);
         let done = Done { start_ns: own_start_ns, figures, caveats, failure, found };
         self.job = Job::Done(Box::new(done));
         let load = load?;
-        let at_ns = start_ns.unwrap_or(load.started_ns);
+        let at_ns = course.start_ns.unwrap_or(load.started_ns);
         Some(Slice { offset_ns: self.offset.at(at_ns)?, load })
     }
 
@@ -123,12 +216,31 @@ impl Agent {
         self.job = Job::Failed(format!("it sent a window with {error}"));
     }
 
-    pub fn notice_silence(&mut self, began_ns: u64, now_ns: u64) {
-        let silent_ns = now_ns.saturating_sub(self.heard_ns.max(began_ns));
-        if silent_ns > PATIENCE_NS {
-            let seconds = now_ns.saturating_sub(self.heard_ns) as f64 / 1e9;
-            self.fail(format!("nothing was heard of it for {seconds:.1} s: it has stopped, or its connection to NATS is lost"));
+    /// Notices that it is silent: too long, and it is lost. Returns what is worth telling.
+    pub fn notice_silence(
+        &mut self,
+        (began_ns, patience_ns): (u64, u64),
+        (has_started, server): (bool, Option<&str>),
+        now_ns: u64,
+    ) -> Option<String> {
+        if self.is_done() || self.is_waited_for() {
+            return None;
         }
+        let silent_ns = now_ns.saturating_sub(self.heard_ns.max(began_ns));
+        if has_started {
+            self.silent_ns = self.silent_ns.max(silent_ns);
+        }
+        let silent = format_length(silent_ns);
+        if silent_ns > patience_ns {
+            let cause = server.unwrap_or("it has stopped, or its connection to NATS is lost");
+            self.lose(format!("nothing was heard of it for {silent}: {cause}"), now_ns);
+            return Some(format!(
+                "agent {} is lost: nothing was heard of it for {silent}",
+                self.peer.name
+            ));
+        }
+        (silent_ns > SILENCE_NS && !std::mem::replace(&mut self.has_told, true))
+            .then(|| format!("agent {} is silent for {silent} now", self.peer.name))
     }
 
     pub fn can_start(&self) -> bool {
@@ -139,9 +251,14 @@ impl Agent {
         matches!(self.job, Job::Done(_) | Job::Failed(_))
     }
 
-    pub fn failure(&self) -> Option<&str> {
+    /// Whether the load cannot be complete any more, because of this agent.
+    pub fn has_failed(&self) -> bool {
+        self.failure().is_some()
+    }
+
+    fn failure(&self) -> Option<&str> {
         match &self.job {
-            Job::Failed(why) => Some(why),
+            Job::Failed(why) | Job::Awaited(why, _) => Some(why),
             Job::Done(done) => done.failure.as_deref(),
             Job::Preparing | Job::Ready | Job::Called | Job::Working => None,
         }
@@ -165,6 +282,7 @@ impl Agent {
     pub fn told(&self, start_ns: Option<u64>) -> AgentPart {
         let result = self.result();
         let started = result.and_then(|result| result.start_ns).zip(start_ns);
+        let delivered = result.and_then(|result| result.figures.clone());
         AgentPart {
             name: self.peer.name.clone(),
             tags: self.hello.tags.clone(),
@@ -174,10 +292,39 @@ impl Agent {
             late_ns: started.and_then(|(own, agreed)| {
                 Some((own.wrapping_sub(agreed) as i64).saturating_sub(self.offset.at(agreed)?))
             }),
-            figures: result.and_then(|result| result.figures.clone()),
+            figures: delivered.or_else(|| self.figures_of_seconds()),
+            silent_ns: Some(self.silent_ns).filter(|silent_ns| *silent_ns > SILENCE_NS),
             caveats: result.map_or_else(Vec::new, |result| result.caveats.clone()),
             failure: self.failure().map(str::to_string),
         }
+    }
+
+    /// What is known from its seconds alone, where no result came.
+    fn figures_of_seconds(&self) -> Option<AgentFigures> {
+        let Window { duration_ns, sent, completed, good, errors, .. } = self.seconds;
+        (duration_ns > 0).then(|| AgentFigures {
+            threads: 0,
+            duration_ns,
+            scheduled: sent,
+            completed,
+            errors,
+            goodput_per_s: Some(good as f64 * 1e9 / duration_ns as f64),
+            response_p50_ns: None,
+            response_p99_ns: None,
+            network_ns: None,
+            cpu_ns: 0,
+            busiest_share: None,
+            ceiling_per_s: self.hello.ceiling_per_s,
+        })
+    }
+}
+
+/// Why an agent ended before the others.
+fn early(still_ns: u64) -> String {
+    let heard = "it ended its load early, because it heard nothing from the coordinator";
+    match still_ns {
+        0 => heard.into(),
+        _ => format!("{heard}, which stood still for {}", format_length(still_ns)),
     }
 }
 

@@ -2,7 +2,7 @@
 //! of them.
 use pippin_model::example::ExampleTrial;
 use pippin_model::host::fingerprint::Fingerprint;
-use pippin_model::load::LoadSpec;
+use pippin_model::load::{LoadSpec, Part};
 use std::cell::RefCell;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -107,10 +107,14 @@ impl World {
     fn new(names: &[&str], wanted: usize) -> Self {
         let (sender, events) = channel();
         // Only differences count. Beats are stamped by the real clock, which hardly moves.
-        let wanted = Wanted { agents: wanted, within_ns: 5 * SECOND };
-        let me = Peer { name: "c".into(), instance: 99 };
-        let coordinator =
-            Coordinator::new(me, Some("one".into()), Clock::default(), wanted, sender);
+        let wanted = Wanted::any(wanted, 5 * SECOND);
+        let me = (Peer { name: "c".into(), instance: 99 }, Some("one".into()));
+        let mut key = 0;
+        let keys = Box::new(move || {
+            key += 1;
+            key
+        });
+        let coordinator = Coordinator::new(me, Clock::default(), wanted, keys, sender);
         let now_ns = Clock::default().now_ns();
         let agents = (0..).zip(names).map(|(nth, name)| Simulated::new(name, nth)).collect();
         Self { now_ns, coordinator, events, agents }
@@ -123,7 +127,7 @@ impl World {
                 let is_its = [subject::CALL.to_string(), subject::order(&agent.name)]
                     .contains(&message.subject);
                 if is_its && agent.is_alive && agent.is_connected {
-                    let reports = agent.agent.hear(&message.payload, self.now_ns);
+                    let reports = agent.agent.hear(&message.subject, &message.payload, self.now_ns);
                     self.hear(reports);
                 }
             }
@@ -132,7 +136,7 @@ impl World {
 
     fn hear(&mut self, reports: Vec<Outgoing>) {
         for report in reports {
-            let answers = self.coordinator.hear(&report.payload, self.now_ns);
+            let answers = self.coordinator.hear(&report.subject, &report.payload, self.now_ns);
             self.deliver(answers);
         }
     }
@@ -160,8 +164,7 @@ impl World {
 
     fn apply(&mut self) {
         let load = ExampleTrial::hello().build().load_spec.unwrap_or_else(base);
-        let told = Told::Apply { load: Box::new(load), threads: None, briefing: None };
-        let orders = self.coordinator.told(told, self.now_ns);
+        let orders = self.coordinator.told(task(load), self.now_ns);
         self.deliver(orders);
     }
 
@@ -185,6 +188,10 @@ impl World {
         assert!(world.coordinator.trial.as_ref().unwrap().start_ns.is_some(), "the load started");
         world
     }
+}
+
+fn task(load: LoadSpec) -> Told {
+    Told::Apply(Box::new(Task { load, host: None, threads: None, briefing: None }))
 }
 
 fn base() -> LoadSpec {
@@ -241,8 +248,8 @@ fn deputies_are_briefed_and_what_they_find_comes_back() {
     let mut world = World::new(&["a", "b"], 2);
     world.pass(2 * SECOND);
     let briefing = Some("what is right".to_string());
-    let told = Told::Apply { load: Box::new(base()), threads: None, briefing: briefing.clone() };
-    let orders = world.coordinator.told(told, world.now_ns);
+    let task = Task { load: base(), host: None, threads: None, briefing: briefing.clone() };
+    let orders = world.coordinator.told(Told::Apply(Box::new(task)), world.now_ns);
     world.deliver(orders);
     world.pass(SECOND);
     for agent in &world.agents {
@@ -258,8 +265,10 @@ fn too_few_agents_are_told_with_the_reasons() {
     let mut world = World::new(&["a"], 2);
     world.pass(SECOND);
     let old = br#"{"schema":1,"version":"0.0.9","from":{"name":"old","instance":1},"body":{}}"#;
-    world.coordinator.hear(old, world.now_ns);
-    world.pass(5 * SECOND);
+    for _ in 0..5 {
+        world.coordinator.hear("pippin.report.0.old", old, world.now_ns);
+        world.pass(SECOND);
+    }
     let why = world.events.try_iter().find_map(|event| match event {
         Event::TooFew(why) => Some(why),
         _ => None,
@@ -279,7 +288,8 @@ fn an_agent_that_falls_silent_ends_the_load_and_is_named() {
     world.pass(2 * SECOND);
     assert!(world.agents[0].is_stopped(), "the others do not go on");
     world.agents[0].finish(whole());
-    world.pass(SECOND);
+    // The other one may hold a result: it is waited for as long again.
+    world.pass(5 * SECOND);
     let outcome = world.outcome().unwrap();
     let named = failures(&outcome);
     assert_eq!((outcome.merged.slices(), &named[0]), (1, &("a".into(), None)));
@@ -308,6 +318,9 @@ fn an_agent_that_dies_before_the_start_ends_the_load_too() {
 fn a_load_that_began_is_not_said_to_have_been_left_out() {
     let mut world = World::under_way();
     world.agents.iter_mut().for_each(|agent| agent.is_alive = false);
+    // All at once: what connects them may come back.
+    world.pass(60 * SECOND);
+    assert!(world.outcome().is_none());
     world.pass(5 * SECOND);
     let outcome = world.outcome().unwrap();
     assert!(outcome.has_started && outcome.merged.slices() == 0);
@@ -342,23 +355,194 @@ fn a_result_is_sent_until_it_is_taken() {
 }
 
 #[test]
-fn who_was_cut_off_for_five_seconds_has_ended_its_load() {
+fn who_was_cut_off_for_five_seconds_has_ended_its_load_and_delivers_it() {
     let mut world = World::under_way();
     world.agents[1].is_connected = false;
     world.pass(5 * SECOND);
     assert!(world.agents[1].is_stopped(), "no load goes on without its coordinator");
-    world.agents[1].is_connected = true;
+    world.agents[1].finish(SliceResult { load: interrupted(), ..whole() });
     world.agents[0].finish(whole());
+    world.agents[1].is_connected = true;
     world.pass(SECOND);
-    assert!(failures(&world.outcome().unwrap())[1].1.is_some());
-    // It takes part in the next load once its own is over.
-    world.agents[1].finish(whole());
-    world.pass(SECOND);
+    let outcome = world.outcome().unwrap();
+    assert_eq!(outcome.merged.slices(), 2, "what it had measured is kept");
+    assert!(outcome.is_lost && failures(&outcome)[1].1.is_some());
+    // It takes part in the next load.
     world.apply();
-    world.pass(SECOND);
+    world.pass(3 * SECOND);
     world.all_finish();
     world.pass(SECOND);
     assert_eq!(failures(&world.outcome().unwrap())[1].1, None);
+}
+
+fn interrupted() -> Option<pippin_model::result::LoadResult> {
+    let mut load = whole().load.unwrap();
+    load.interrupted = true;
+    Some(load)
+}
+
+/// Everything between the members is away for longer than anybody's patience.
+#[test]
+fn what_agents_hold_while_the_server_is_away_is_kept() {
+    for away_s in [8, 30] {
+        let mut world = World::under_way();
+        world.agents.iter_mut().for_each(|agent| agent.is_connected = false);
+        world.pass(5 * SECOND);
+        assert!(world.agents.iter().all(Simulated::is_stopped));
+        for agent in &world.agents {
+            agent.finish(SliceResult { load: interrupted(), ..whole() });
+        }
+        world.pass((away_s - 5) * SECOND);
+        world.agents.iter_mut().for_each(|agent| agent.is_connected = true);
+        world.pass(2 * SECOND);
+        let outcome = world.outcome().unwrap();
+        assert_eq!(outcome.merged.slices(), 2, "away for {away_s} s");
+        assert!(outcome.agents.iter().all(|agent| agent.failure.is_some()), "and it is INVALID");
+        assert!(outcome.is_lost, "it is made again");
+    }
+}
+
+/// The coordinator's process was stopped for six seconds: the agents ended their load.
+#[test]
+fn a_coordinator_that_stood_still_takes_what_the_agents_hold() {
+    let mut world = World::under_way();
+    for _ in 0..6 * SECOND / STEP_NS {
+        world.now_ns += STEP_NS;
+        for agent in &mut world.agents {
+            drop(agent.agent.tick(world.now_ns));
+        }
+    }
+    assert!(world.agents.iter().all(Simulated::is_stopped));
+    for agent in &world.agents {
+        agent.finish(SliceResult { load: interrupted(), ..whole() });
+    }
+    world.pass(2 * SECOND);
+    let outcome = world.outcome().unwrap();
+    assert_eq!(outcome.merged.slices(), 2);
+    let named = failures(&outcome);
+    assert!(named[0].1.as_ref().unwrap().contains("which stood still for 6"), "{named:?}");
+}
+
+/// A restarted agent, then a spare one, take the place of the one that was lost.
+#[test]
+fn the_next_load_takes_a_restarted_or_a_spare_agent() {
+    for next in ["b", "d"] {
+        let mut world = World::under_way();
+        world.agents[1].is_alive = false;
+        world.pass(5 * SECOND);
+        world.agents[0].finish(whole());
+        world.pass(5 * SECOND);
+        assert!(world.outcome().unwrap().is_lost);
+        world.agents[1] = Simulated::new(next, 1_000);
+        world.apply();
+        world.pass(4 * SECOND);
+        world.all_finish();
+        world.pass(SECOND);
+        let outcome = world.outcome().unwrap();
+        assert_eq!(failures(&outcome), [("a".into(), None), (next.to_string(), None)]);
+        assert_eq!((outcome.merged.slices(), outcome.is_lost), (2, false));
+    }
+}
+
+#[test]
+fn without_enough_agents_the_next_load_is_refused_and_a_later_one_is_not() {
+    let mut world = World::under_way();
+    world.agents[1].is_alive = false;
+    world.pass(5 * SECOND);
+    world.agents[0].finish(whole());
+    world.pass(5 * SECOND);
+    assert!(world.outcome().is_some());
+    world.apply();
+    world.pass(6 * SECOND);
+    let why = world.events.try_iter().find_map(|event| match event {
+        Event::TooFew(why) => Some(why),
+        _ => None,
+    });
+    assert!(why.unwrap().contains("1 of 2 agents"));
+    world.agents[1] = Simulated::new("b", 1_000);
+    world.apply();
+    world.pass(4 * SECOND);
+    world.all_finish();
+    world.pass(SECOND);
+    assert_eq!(world.outcome().unwrap().merged.slices(), 2);
+}
+
+/// Who cannot read an agent's orders does not know its key.
+#[test]
+fn nobody_reports_in_the_place_of_another() {
+    let mut world = World::under_way();
+    let b = Peer { name: "b".into(), instance: 1 };
+    let result = serde_json::to_string(&whole()).unwrap();
+    let piece = crate::pieces::Piece { text_nth: 0, nth: 0, of: 1, text: result };
+    for report in
+        [Report::Leaving, Report::Busy { with: "d".into() }, Report::Piece { trial: 1, piece }]
+    {
+        for (from, key) in [(&b, 0), (&b, 1), (&Peer { instance: 5, ..b.clone() }, 77)] {
+            let payload = seal(from, key, &report);
+            let to = subject::report(&Peer { name: "c".into(), instance: 99 }, "b");
+            assert!(world.coordinator.hear(&to, &payload, world.now_ns).is_empty());
+        }
+        // Agent `a` has rights for its own subject only.
+        let payload = seal(&b, 2, &report);
+        let to = subject::report(&Peer { name: "c".into(), instance: 99 }, "a");
+        assert!(world.coordinator.hear(&to, &payload, world.now_ns).is_empty());
+    }
+    world.pass(SECOND);
+    assert!(world.outcome().is_none(), "the load goes on");
+    world.all_finish();
+    world.pass(SECOND);
+    assert_eq!(failures(&world.outcome().unwrap())[1].1, None);
+}
+
+/// No result comes, but seconds did.
+#[test]
+fn seconds_that_came_become_a_measurement() {
+    let mut world = World::under_way();
+    for agent in &world.agents {
+        let slice = &agent.work.0.borrow()[0];
+        for second in 0..3 {
+            let window = Window {
+                from_ns: second * SECOND as i64,
+                duration_ns: SECOND,
+                sent: 11,
+                completed: 10,
+                good: 9,
+                errors: 1,
+                ..Window::default()
+            };
+            slice.tell.send(agent::Told::Second(1, Box::new(window))).unwrap();
+        }
+    }
+    world.pass(SECOND);
+    world.agents.iter_mut().for_each(|agent| agent.is_alive = false);
+    world.pass(70 * SECOND);
+    let outcome = world.outcome().unwrap();
+    assert_eq!(outcome.merged.slices(), 0);
+    let load = outcome.from_seconds.unwrap();
+    let requests = &load.measured.requests;
+    assert_eq!((requests.sent, requests.completed, requests.good), (66, 60, 54));
+    assert_eq!(requests.sent, requests.completed + requests.failed + requests.censored);
+    assert_eq!((load.measured.duration_ns, load.windows.len()), (3 * SECOND, 3));
+    let figures = outcome.agents[1].figures.as_ref().unwrap();
+    assert_eq!((figures.completed, figures.errors), (30, 3));
+}
+
+/// A coordinator that was lost gets its result when it is back, whoever uses the agent meanwhile.
+#[test]
+fn a_result_is_held_for_its_coordinator_while_another_one_uses_the_agent() {
+    let mut world = World::under_way();
+    world.agents.iter_mut().for_each(|agent| agent.is_connected = false);
+    world.pass(5 * SECOND);
+    for agent in &world.agents {
+        agent.finish(SliceResult { load: interrupted(), ..whole() });
+    }
+    world.pass(SECOND);
+    let other = Peer { name: "d".into(), instance: 100 };
+    let beat = seal(&other, 7, &Order::Beat { sent_ns: 0, patience_ns: 20 * SECOND });
+    drop(world.agents[0].agent.hear("pippin.order.a", &beat, world.now_ns));
+    world.agents.iter_mut().for_each(|agent| agent.is_connected = true);
+    world.pass(4 * SECOND);
+    assert_eq!(world.outcome().unwrap().merged.slices(), 2);
 }
 
 #[test]
@@ -375,12 +559,12 @@ fn without_a_coordinator_agents_end_their_load_and_are_free() {
     world.all_finish();
     world.pass(STEP_NS);
     let other = Peer { name: "d".into(), instance: 100 };
-    let beat = seal(&other, &Order::Beat { sent_ns: 0 });
-    let answers = world.agents[0].agent.hear(&beat, world.now_ns);
-    assert_eq!(answers[0].subject, subject::report(&other));
+    let beat = seal(&other, 7, &Order::Beat { sent_ns: 0, patience_ns: 0 });
+    let answers = world.agents[0].agent.hear("pippin.order.a", &beat, world.now_ns);
+    assert_eq!(answers[0].subject, subject::report(&other, "a"));
     assert!(matches!(
         open::<Report>(&answers[0].payload),
-        Some(Opened::Same(_, Report::Echo { .. }))
+        Some(Opened::Same(_, 7, Report::Echo { .. }))
     ));
 }
 
@@ -388,10 +572,12 @@ fn without_a_coordinator_agents_end_their_load_and_are_free() {
 fn an_agent_works_for_one_coordinator_only() {
     let mut world = World::under_way();
     let other = Peer { name: "d".into(), instance: 100 };
-    for order in [Order::Beat { sent_ns: 0 }, Order::Stop { trial: 1 }, Order::Release] {
-        let answers = world.agents[0].agent.hear(&seal(&other, &order), world.now_ns);
+    let beat = Order::Beat { sent_ns: 0, patience_ns: 0 };
+    for order in [beat, Order::Stop { trial: 1 }, Order::Release] {
+        let order = seal(&other, 7, &order);
+        let answers = world.agents[0].agent.hear("pippin.order.a", &order, world.now_ns);
         match open::<Report>(&answers[0].payload) {
-            Some(Opened::Same(_, Report::Busy { with })) => assert_eq!(with, "c"),
+            Some(Opened::Same(_, 7, Report::Busy { with })) => assert_eq!(with, "c"),
             answer => panic!("{answer:?}"),
         }
     }
@@ -416,8 +602,7 @@ fn what_an_agent_refuses_is_told_with_its_name() {
     world.pass(2 * SECOND);
     let mut load = base();
     load.addresses = vec![([10, 1, 2, 3], 80).into()];
-    let told = Told::Apply { load: Box::new(load), threads: None, briefing: None };
-    let orders = world.coordinator.told(told, world.now_ns);
+    let orders = world.coordinator.told(task(load), world.now_ns);
     world.deliver(orders);
     world.pass(SECOND);
     let named = failures(&world.outcome().unwrap());

@@ -5,9 +5,10 @@ use pippin_model::target::TargetId;
 use std::sync::mpsc::Sender;
 
 use super::{Entry, Errand};
-use crate::PATIENCE_NS;
-use crate::actor::{Actor, Outgoing, too_long};
-use crate::message::{Hello, Opened, Order, Peer, Report, SCHEMA, VERSION, open, seal, subject};
+use crate::actor::{Actor, Link, Outgoing, too_long};
+use crate::message::{
+    Hello, Key, NO_KEY, Opened, Order, Peer, Report, SCHEMA, VERSION, open, seal, subject,
+};
 use crate::pieces::Inbox;
 
 /// How often to repeat calls, beats, and orders without a reaction, in nanoseconds.
@@ -45,6 +46,8 @@ pub enum Event {
 /// Asks a probe for a run.
 pub struct Afar {
     me: Peer,
+    /// The secret of this run: orders and reports carry it.
+    key: Key,
     name: String,
     errand: Errand,
     /// How long the probe may take to answer, nanoseconds.
@@ -74,8 +77,8 @@ struct Found {
 impl Afar {
     /// A member that begins by looking for the probe of this name.
     #[must_use]
-    pub const fn new(
-        me: Peer,
+    pub fn new(
+        (me, key): (Peer, Key),
         name: String,
         errand: Errand,
         (within_ns, began_ns): (u64, u64),
@@ -83,6 +86,7 @@ impl Afar {
     ) -> Self {
         Self {
             me,
+            key,
             name,
             errand,
             within_ns,
@@ -110,7 +114,7 @@ impl Afar {
     }
 
     fn order(&self, order: &Order) -> Outgoing {
-        Outgoing { subject: subject::order(&self.name), payload: seal(&self.me, order) }
+        Outgoing { subject: subject::order(&self.name), payload: seal(&self.me, self.key, order) }
     }
 
     fn welcome(&mut self, from: Peer, hello: Hello, at_ns: u64) {
@@ -194,14 +198,20 @@ impl Afar {
             self.lose(why);
             return Vec::new();
         }
-        vec![Outgoing { subject: subject::CALL.into(), payload: seal(&self.me, &Order::Call) }]
+        vec![Outgoing {
+            subject: subject::CALL.into(),
+            payload: seal(&self.me, NO_KEY, &Order::Call),
+        }]
     }
 }
 
 impl Actor for Afar {
     type Told = Told;
 
-    fn hear(&mut self, payload: &[u8], at_ns: u64) -> Vec<Outgoing> {
+    fn hear(&mut self, subject: &str, payload: &[u8], at_ns: u64) -> Vec<Outgoing> {
+        if !subject::is_of(subject, &self.name) {
+            return Vec::new();
+        }
         match open::<Report>(payload) {
             Some(Opened::Other { from, version, schema }) if from.name == self.name => {
                 self.lose(format!(
@@ -209,14 +219,15 @@ impl Actor for Afar {
                 ));
                 Vec::new()
             }
-            Some(Opened::Same(from, report)) if from.name == self.name => match report {
+            Some(Opened::Same(from, key, report)) if from.name == self.name => match report {
                 Report::Hello(hello) => {
                     if self.probe.is_none() {
                         self.welcome(from, *hello, at_ns);
                     }
                     Vec::new()
                 }
-                report => self.report(&from, report, at_ns),
+                report if key == self.key => self.report(&from, report, at_ns),
+                _ => Vec::new(),
             },
             _ => Vec::new(),
         }
@@ -246,7 +257,7 @@ impl Actor for Afar {
         self.next_repeat_ns = at_ns + REPEAT_NS;
         let Some(probe) = &self.probe else { return self.look_for_it(at_ns) };
         let silent_ns = at_ns.saturating_sub(probe.heard_ns);
-        if silent_ns > PATIENCE_NS {
+        if silent_ns > self.errand.wanted.patience_ns {
             let seconds = silent_ns as f64 / 1e9;
             self.lose(format!("nothing was heard of it for {seconds:.1} s: it has stopped, or its connection to NATS is lost"));
             return Vec::new();
@@ -256,7 +267,11 @@ impl Actor for Afar {
             return Vec::new();
         }
         // The first beat claims it.
-        let mut orders = vec![self.order(&Order::Beat { sent_ns: at_ns })];
+        let mut orders =
+            vec![self.order(&Order::Beat {
+                sent_ns: at_ns,
+                patience_ns: self.errand.wanted.patience_ns,
+            })];
         if !probe.has_begun {
             orders.push(self.order(&Order::Measure(Box::new(self.errand.clone()))));
         }
@@ -268,6 +283,12 @@ impl Actor for Afar {
             orders.push(self.order(&Order::Stop { trial: self.errand.run }));
         }
         orders
+    }
+
+    fn link(&mut self, link: &Link, _at_ns: u64) {
+        if let Link::Refused(what) = link {
+            self.lose(crate::nats::refused(what));
+        }
     }
 
     fn too_long(&mut self, message: &Outgoing, most_bytes: usize) {

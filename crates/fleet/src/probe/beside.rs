@@ -15,7 +15,6 @@ use tokio::sync::mpsc::UnboundedSender;
 use super::{Entry, Errand};
 use crate::agent::{Assignment, Skips, Told, Work, Worker};
 use crate::caught::caught;
-use crate::coordinator::Wanted;
 use crate::fleet::{Fleet, FleetSettings};
 use crate::local::Folder;
 use crate::nats::Nats;
@@ -76,8 +75,9 @@ impl Site {
     ) -> Result<RunState, LabError> {
         let fleet = Fleet::gather(FleetSettings {
             nats: self.nats.clone(),
-            wanted: Wanted { agents: errand.agents as usize, within_ns: errand.within_ns },
+            wanted: errand.wanted,
             threads: None,
+            host: None,
             local: None,
             say: &|text| told.entry(&Entry::Note(text.into())),
             stop,
@@ -85,6 +85,7 @@ impl Site {
         let folder = Folder::private()?;
         let settings = RunSettings {
             explaining: None,
+            is_open: None,
             catalog: &self.catalog,
             keeping: Keeping::Not,
             folder: folder.path().into(),

@@ -15,7 +15,7 @@ use super::{Entry, Errand};
 use crate::actor::live;
 use crate::clock::Clock;
 use crate::error::FleetError;
-use crate::fleet::{coordinator_peer, on_this_thread};
+use crate::fleet::{coordinator_peer, on_this_thread, random_key};
 use crate::message::subject;
 use crate::nats::Nats;
 
@@ -50,13 +50,14 @@ pub fn conduct(conducting: Conducting<'_>) -> Result<RunRecord, FleetError> {
     let (sender, events) = channel();
     let name = probe.clone();
     let lost = sender.clone();
-    let within_ns = errand.within_ns;
+    let within_ns = errand.wanted.within_ns;
     let member = async move |told: UnboundedReceiver<Told>| {
         let (me, clock, mut told) = (coordinator_peer()?, Clock::of_this_process(), told);
-        let client = nats.connect(&me.name).await?;
-        let subjects = [subject::report(&me)];
-        let mut afar = Afar::new(me, name, errand, (within_ns, clock.now_ns()), sender);
-        live(&client, &subjects, &mut afar, &mut told, clock).await
+        let mut connection = nats.connect(&me.name).await?;
+        let subjects = [subject::reports(&me)];
+        let key = random_key()?;
+        let mut afar = Afar::new((me, key), name, errand, (within_ns, clock.now_ns()), sender);
+        live(&mut connection, &subjects, &mut afar, &mut told, clock).await
     };
     let thread = std::thread::Builder::new()
         .name("probe".into())
@@ -73,6 +74,7 @@ pub fn conduct(conducting: Conducting<'_>) -> Result<RunRecord, FleetError> {
     drop(thread.join());
     following.close(outcome).map_err(|error| match error {
         FleetError::User(why) => FleetError::User(format!("probe {probe}: {why}")),
+        FleetError::Lost(why) => FleetError::Lost(format!("probe {probe}: {why}")),
         other => other,
     })
 }
@@ -109,7 +111,7 @@ impl<'a> Following<'a> {
                     }
                 }
                 Ok(Event::Second(window)) => self.observer.event(&Happened::Window(&window, None)),
-                Ok(Event::Lost(why)) => return Err(FleetError::User(why)),
+                Ok(Event::Lost(why)) => return Err(FleetError::Lost(why)),
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => {
                     return Err(FleetError::User("the thread of its connection ended".into()));

@@ -115,8 +115,8 @@ fn asked(address: SocketAddr, kind: Kind, probe: &Probe) -> Conformance {
 mod tests {
     use super::*;
     use pippin_model::target::conformance::Level;
-    use pippin_reference::Running;
-    use pippin_reference::scripted::{self, Answer, Script, spawn};
+    use pippin_testing::Running;
+    use pippin_testing::scripted::{self, Answer, Script, spawn};
 
     #[test]
     fn every_probe_names_its_section_once() {

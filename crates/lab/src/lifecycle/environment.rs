@@ -2,10 +2,9 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// The variables of Pippin's environment that children inherit: what package managers need to reach
-/// their registries. All others are left out, so that a trial does not depend on the shell in which
-/// it was started.
-const INHERITED: [&str; 31] = [
+/// The variables of Pippin's environment that all children inherit. All others are left out, so
+/// that a trial does not depend on the shell in which it was started.
+const INHERITED: [&str; 22] = [
     "PATH",
     "HOME",
     "USER",
@@ -15,35 +14,66 @@ const INHERITED: [&str; 31] = [
     "TMPDIR",
     "TERM",
     "CI",
-    "HTTP_PROXY",
-    "HTTPS_PROXY",
-    "NO_PROXY",
-    "http_proxy",
-    "https_proxy",
-    "no_proxy",
     "SSL_CERT_FILE",
     "SSL_CERT_DIR",
     "CARGO_HOME",
     "RUSTUP_HOME",
     "RUSTUP_TOOLCHAIN",
-    "GOPROXY",
-    "GOFLAGS",
     "GOPATH",
     "GOMODCACHE",
     "GOCACHE",
     "GOTOOLCHAIN",
-    "GONOSUMDB",
-    "GOSUMDB",
     "NODE_EXTRA_CA_CERTS",
-    "PIP_INDEX_URL",
     "JAVA_HOME",
+    "DOTNET_ROOT",
+    "GEM_HOME",
 ];
 
-/// What children inherit.
+/// What only installs inherit: where package managers find their registries and mirrors, and the
+/// proxies on the way. Their URLs often hold passwords, and a server has no use for them.
+const OF_REGISTRIES: [&str; 34] = [
+    "HTTP_PROXY",
+    "HTTPS_PROXY",
+    "ALL_PROXY",
+    "NO_PROXY",
+    "http_proxy",
+    "https_proxy",
+    "all_proxy",
+    "no_proxy",
+    "GOPROXY",
+    "GOFLAGS",
+    "GONOSUMDB",
+    "GONOSUMCHECK",
+    "GOPRIVATE",
+    "GOSUMDB",
+    "GOAUTH",
+    "PIP_INDEX_URL",
+    "PIP_EXTRA_INDEX_URL",
+    "PIP_CONFIG_FILE",
+    "UV_INDEX_URL",
+    "UV_DEFAULT_INDEX",
+    "UV_INDEX",
+    "NPM_CONFIG_REGISTRY",
+    "npm_config_registry",
+    "NPM_CONFIG_USERCONFIG",
+    "YARN_REGISTRY",
+    "HEX_MIRROR",
+    "HEX_CDN",
+    "PERL_CPANM_OPT",
+    "BUNDLE_MIRROR__HTTPS://RUBYGEMS__ORG/",
+    "BUNDLE_RUBYGEMS__ORG",
+    "NUGET_PACKAGES",
+    "NUGET_CONFIG",
+    "NuGetPackageSourceCredentials",
+    "MAVEN_ARGS",
+];
+
+/// What installs and version commands inherit.
 #[must_use]
 pub fn inherited() -> BTreeMap<String, String> {
     INHERITED
         .iter()
+        .chain(&OF_REGISTRIES)
         .filter_map(|name| Some(((*name).to_string(), std::env::var(name).ok()?)))
         .collect()
 }
@@ -76,27 +106,43 @@ pub fn for_runtimes() -> BTreeMap<String, String> {
     env
 }
 
-/// What targets inherit: as [`inherited`], but without proxies and the variables of continuous
-/// integration. A server with a proxy setting would send its upstream calls there.
+/// What targets inherit: as [`inherited`], but without registries, proxies, passwords in URLs, and
+/// the variables of continuous integration. A server with a proxy setting would send its upstream
+/// calls there.
 #[must_use]
 pub fn for_targets() -> BTreeMap<String, String> {
-    without_proxies(inherited())
+    let env = without_registries(inherited());
+    env.into_iter().filter(|(_, value)| !has_password(value)).collect()
 }
 
-/// What the user's own commands inherit: everything but proxies and the variables of continuous
-/// integration.
+/// What the user's own commands inherit: everything but registries, proxies and the variables of
+/// continuous integration. The URL of the user's own database stays, with its password.
 #[must_use]
 pub fn of_the_user() -> BTreeMap<String, String> {
-    without_proxies(
+    without_registries(
         std::env::vars_os()
             .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
             .collect(),
     )
 }
 
-fn without_proxies(mut env: BTreeMap<String, String>) -> BTreeMap<String, String> {
-    env.retain(|name, _| !name.to_ascii_lowercase().contains("proxy") && name != "CI");
+fn without_registries(mut env: BTreeMap<String, String>) -> BTreeMap<String, String> {
+    env.retain(|name, _| {
+        !OF_REGISTRIES.contains(&name.as_str())
+            && !name.to_ascii_lowercase().contains("proxy")
+            && name != "CI"
+    });
     env
+}
+
+/// Whether a value holds a URL with a password: `https://user:password@host/`. A token in the place
+/// of the user counts too.
+fn has_password(value: &str) -> bool {
+    value.match_indices("://").any(|(at, _)| {
+        let rest = &value[at + 3..];
+        let end = rest.find(|c: char| matches!(c, '/' | '?' | '#') || c.is_whitespace());
+        rest[..end.unwrap_or(rest.len())].contains('@')
+    })
 }
 
 /// Replaces `{NAME}` by the variable's value; a placeholder without a value becomes empty.
@@ -142,6 +188,35 @@ mod tests {
     fn placeholders_are_replaced_and_other_braces_stay() {
         let values = BTreeMap::from([("PORT".to_string(), "8080".to_string())]);
         assert_eq!(fill("-p {PORT} {DATABASE_URL}{x}", &values), "-p 8080 {x}");
+    }
+
+    #[test]
+    fn targets_see_no_registries_and_no_passwords() {
+        let given = |pairs: &[(&str, &str)]| -> BTreeMap<String, String> {
+            pairs.iter().map(|(name, value)| ((*name).into(), (*value).into())).collect()
+        };
+        let env = given(&[
+            ("PATH", "/bin"),
+            ("PIP_INDEX_URL", "https://mirror.example/"),
+            ("HEX_MIRROR", "https://mirror.example/"),
+            ("HTTPS_PROXY", "http://proxy:1"),
+            ("Grpc_Proxy", "x"),
+            ("CI", "true"),
+        ]);
+        assert_eq!(without_registries(env), given(&[("PATH", "/bin")]));
+        for (value, has) in [
+            ("https://user:secret@host/simple", true),
+            ("a https://token@host", true),
+            ("https://host/a@b", false),
+            ("https://host?x=a@b", false),
+            ("user@host", false),
+        ] {
+            assert_eq!(has_password(value), has, "{value}");
+        }
+        // Installs do see them.
+        for name in ["HEX_MIRROR", "NPM_CONFIG_REGISTRY", "PERL_CPANM_OPT", "UV_INDEX_URL"] {
+            assert!(OF_REGISTRIES.contains(&name));
+        }
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! A URL that is to be loaded: its parts, its addresses, and whether that is allowed.
 use pippin_engine::{EngineError, Place};
+use pippin_probe::server;
 use std::io::ErrorKind;
 use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
 use std::time::Duration;
@@ -105,6 +106,27 @@ impl Url {
         format!("{scheme}://{}{}", self.authority, self.target)
     }
 
+    /// Whether the host is this machine by its own words: `localhost` or a loopback address.
+    #[must_use]
+    pub fn is_this_machine(&self) -> bool {
+        self.host.eq_ignore_ascii_case("localhost")
+            || self.host.parse::<IpAddr>().is_ok_and(|ip| ip.to_canonical().is_loopback())
+    }
+
+    /// Whether this host, which is not this machine, may be loaded.
+    ///
+    /// # Errors
+    /// If it is not among the allowed ones.
+    pub fn consented(&self, allowed: &[String]) -> Result<(), LabError> {
+        if allowed.contains(&self.host) {
+            return Ok(());
+        }
+        Err(LabError::User(format!(
+            "`{}` is not this machine; if you may load it, say so: --allow-host {}, or PIPPIN_ALLOW_HOST={} in the environment",
+            self.host, self.host, self.host
+        )))
+    }
+
     /// Resolves the host and tries one connection, for at most `timeout`. It comes from `source`,
     /// if there is one, and then goes to an address of the same family. The loopback is always
     /// allowed; any other host must be allowed by name.
@@ -123,18 +145,13 @@ impl Url {
             .map_err(|error| {
                 LabError::User(format!("cannot find the host `{}`: {error}", self.host))
             })?
-            .map(canonical)
+            .map(server::canonical)
             .collect();
         if addresses.is_empty() {
             return Err(LabError::User(format!("the host `{}` has no address", self.host)));
         }
-        if addresses.iter().any(|address| !address.ip().is_loopback())
-            && !allowed.contains(&self.host)
-        {
-            return Err(LabError::User(format!(
-                "`{}` is not this machine; if you may load it, say so: --allow-host {}, or PIPPIN_ALLOW_HOST={} in the environment",
-                self.host, self.host, self.host
-            )));
+        if addresses.iter().any(|address| !address.ip().is_loopback()) {
+            self.consented(allowed)?;
         }
         let candidates = from_source(addresses, source).map_err(in_words)?;
         first_reached(&candidates, source, timeout.min(PATIENCE)).map_err(|error| match error {
@@ -147,13 +164,6 @@ impl Url {
             other => in_words(other),
         })
     }
-}
-
-/// This address without its notation as IPv6: `::ffff:127.0.0.1` is 127.0.0.1 (RFC 4291 section
-/// 2.5.5.2).
-fn canonical(mut address: SocketAddr) -> SocketAddr {
-    address.set_ip(address.ip().to_canonical());
-    address
 }
 
 /// Those that can be reached from this source: `localhost` often has addresses of both families.
@@ -258,7 +268,7 @@ mod tests {
     fn the_loopback_needs_no_consent_in_whatever_notation() {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let port = listener.local_addr().unwrap().port();
-        for host in ["127.0.0.1", "[::ffff:127.0.0.1]"] {
+        for host in ["127.0.0.1", "[::ffff:127.0.0.1]", "0.0.0.0"] {
             let found = resolved(&format!("http://{host}:{port}/"), None).unwrap();
             assert_eq!(found, [listener.local_addr().unwrap()]);
         }

@@ -7,11 +7,13 @@ use pippin_model::run::{
     Calibration, RunHeader, RunRecord, RunState, ServerProcess, TargetInfo, UrlServer,
 };
 use pippin_model::target::TargetId;
-use pippin_model::trial::{Step, TrialSpec};
+use pippin_model::text::units::counted;
+use pippin_model::trial::{Single, Stage, Step, TrialRecord, TrialSpec};
 use pippin_model::workload::Request;
-use pippin_probe::server::{self, NoServer, Server};
-use pippin_probe::{RoleRoot, Roots};
+use pippin_probe::server::{self, NoServer, Place, Servers};
+use pippin_probe::{RoleRoot, Roots, Serving};
 use std::collections::BTreeMap;
+use std::net::SocketAddr;
 
 use crate::error::LabError;
 use crate::load;
@@ -20,7 +22,9 @@ use crate::run::recording::{Keeping, Recording};
 use crate::run::run_id;
 use crate::run::steps::Steps;
 use crate::target::ad_hoc;
+use crate::trial::again::made_again;
 use crate::trial::generator::Generator;
+use crate::trial::single;
 use crate::trial::{Trial, Watch, unix_now_ns};
 
 /// The name of such runs where others have that of their plan.
@@ -42,12 +46,21 @@ pub struct UrlLoad<'a> {
     pub repetitions: u32,
     /// Everything else that the generator is asked: addresses, requests, timeouts, threads.
     pub base: LoadSpec,
-    /// The server's first process, where it was named; else it is looked for.
-    pub target_pid: Option<i32>,
+    /// Addresses of the server, to find its processes if it runs on this machine: those of `base`,
+    /// unless agents look them up themselves.
+    pub observed: Vec<SocketAddr>,
+    /// Whether the record keeps bodies, and values of headers that may be secrets.
+    pub keep_requests: bool,
+    /// The server's first processes, where they were named; else they are looked for.
+    pub target_pids: Vec<i32>,
     /// The generator's ceiling, if it is known and holds for this load.
     pub calibration: Option<Calibration>,
     /// Who applies the load.
     pub generator: &'a dyn Generator,
+    /// Whether the tiers behind the server are looked for.
+    pub follows_tiers: bool,
+    /// Whether the load goes on when the server has ended.
+    pub keeps_going: bool,
 }
 
 /// Loads a URL: every step of the profile, each kept as it finishes.
@@ -61,8 +74,9 @@ pub fn run(
     watch: &Watch<'_>,
 ) -> Result<RunRecord, LabError> {
     let UrlLoad { ref profile, ref base, .. } = load;
-    let servers = servers(&load)?;
-    let mut recording = Recording::begin(header(&load, &servers), keeping, watch.observer)?;
+    let mut servers = servers(&load)?;
+    let recording = Recording::begin(header(&load, &servers), keeping, watch.observer)?;
+    let mut recording = if load.keep_requests { recording } else { recording.without_secrets() };
     let mut repetitions = (0..load.repetitions).map(|repetition| (repetition, Steps::of(profile)));
     let mut under_way = repetitions.next();
     let (mut number, in_all) = (0, Steps::number(profile) * load.repetitions as usize);
@@ -75,29 +89,43 @@ pub fn run(
         number += 1;
         let spec = spec(&load, recording.header(), *repetition, step);
         watch.observer.event(&Event::TrialStarted(&spec, number, in_all.max(number)));
-        let trial = Trial {
+        let trial = || Trial {
             load: load::of(profile, step, LoadSpec { seed: spec.seed, ..base.clone() }),
-            roots: Some(roots(base, servers.as_deref().unwrap_or_default())),
+            roots: Some(roots(&load, servers.as_ref().ok())),
             proving: None,
             referee: None,
             generator: load.generator,
+            keeps_going: load.keeps_going,
         };
-        let mut record = trial.make(&spec, watch);
+        let single = (load.generator.is_ready_at_once())
+            .then(|| single::measure_url(&trial().load, profile))
+            .flatten();
+        let mut record = made_again(load.generator, watch, || trial().make(&spec, watch));
+        note_single(&mut record, single);
         recording.judge(&mut record, Vec::new());
         if let Some(failure) = &record.failure {
             // What was measured until a part of the engine died is kept.
             if recording.trials().is_empty() && record.load.is_none() {
-                let message = failure.message.clone();
+                let failure = failure.clone();
                 recording.end(RunState::Failed)?;
-                return Err(LabError::User(message));
+                return Err(not_applied(failure.stage, failure.message));
             }
             recording.keep(record)?;
             state = RunState::Failed;
             break;
         }
+        let has_changed = !record.ended.is_empty();
+        let is_over = record.server_end.is_some();
         recording.keep(record)?;
         if let Some(made) = recording.trials().last() {
             steps.observe(made, watch);
+        }
+        if is_over && !load.keeps_going {
+            break;
+        }
+        // The next load is of those that serve now.
+        if has_changed && load.target_pids.is_empty() {
+            servers = server::behind(&place(&load));
         }
         if watch.is_over() {
             state = RunState::Interrupted;
@@ -105,6 +133,14 @@ pub fn run(
         }
     }
     recording.end(state)
+}
+
+/// Single requests before the load are part of its warm-up.
+fn note_single(record: &mut TrialRecord, single: Option<Single>) {
+    record.single = single;
+    if let (Some(single), Some(load)) = (&single, &mut record.load) {
+        load.warm_up.completed += single::requests_of(single);
+    }
 }
 
 /// Why the last step was not finished; `None` if it was. If something was measured, the lab failed;
@@ -115,40 +151,60 @@ pub fn failure(record: &RunRecord) -> Option<LabError> {
     let failure = last.failure.clone()?;
     Some(match (&last.load, record.trials.len() - 1) {
         (Some(_), _) => LabError::Target(failure),
-        (None, 1) => LabError::User(format!("{} (after 1 step that is kept)", failure.message)),
         (None, kept) => {
-            LabError::User(format!("{} (after {kept} steps that are kept)", failure.message))
+            let kept = counted(kept as u64, "step");
+            let are = if kept == "1 step" { "is" } else { "are" };
+            let message = format!("{} (after {kept} that {are} kept)", failure.message);
+            not_applied(failure.stage, message)
         }
     })
 }
 
-/// The processes that serve the URL on this machine, or why none is measured.
-fn servers(load: &UrlLoad<'_>) -> Result<Result<Vec<Server>, NoServer>, LabError> {
-    let Some(pid) = load.target_pid else {
-        return Ok(match &load.base.unix_socket {
-            Some(path) => server::behind_unix_socket(path),
-            None => server::behind(&load.base.addresses),
-        });
-    };
-    match server::of_process(pid) {
-        Ok(named) => Ok(Ok(vec![named])),
-        Err(error) => Err(LabError::User(format!("--target-pid {pid}: {error}"))),
+/// Why a load was not applied: by what was asked for, or by agents that were lost.
+const fn not_applied(stage: Stage, message: String) -> LabError {
+    match stage {
+        Stage::Agents => LabError::Agents(message),
+        _ => LabError::User(message),
     }
 }
 
-fn roots(base: &LoadSpec, servers: &[Server]) -> Roots {
+/// The processes that serve the URL on this machine, or why none is measured.
+fn servers(load: &UrlLoad<'_>) -> Result<Result<Servers, NoServer>, LabError> {
+    if load.target_pids.is_empty() {
+        return Ok(server::behind(&place(load)));
+    }
+    server::of_processes(&load.target_pids)
+        .map(Ok)
+        .map_err(|error| LabError::User(format!("--target-pid: {error}")))
+}
+
+/// Where the load goes.
+fn place(load: &UrlLoad<'_>) -> Place {
+    match &load.base.unix_socket {
+        Some(path) => Place::UnixSocket(path.clone()),
+        None => Place::Addresses(load.observed.clone()),
+    }
+}
+
+fn roots(load: &UrlLoad<'_>, servers: Option<&Servers>) -> Roots {
     let generator = vec![RoleRoot::Process(std::process::id() as i32)];
     let mut roles = BTreeMap::from([(Role::Generator, generator)]);
-    if !servers.is_empty() {
-        roles.insert(Role::Target, servers.iter().map(|server| server.root).collect());
+    if let Some(servers) = servers {
+        roles.insert(Role::Target, servers.processes.iter().map(|server| server.root).collect());
     }
     // This host has no table of the listeners on another.
-    let is_here =
-        !servers.is_empty() || base.addresses.iter().all(|address| address.ip().is_loopback());
+    let observed = &load.observed;
+    let is_here = servers.is_some() || observed.iter().all(|address| address.ip().is_loopback());
     Roots {
         roles,
-        log: servers.iter().find_map(|server| server.log.clone()),
-        port: base.addresses.first().filter(|_| is_here).map(std::net::SocketAddr::port),
+        log: servers.and_then(|all| all.processes.iter().find_map(|one| one.log.clone())),
+        address: observed.first().copied().filter(|_| is_here),
+        apart: servers.map(|servers| servers.apart.clone()).unwrap_or_default(),
+        serving: servers.map(|servers| Serving {
+            place: place(load),
+            servers: servers.clone(),
+            follows: load.follows_tiers,
+        }),
         ..Roots::default()
     }
 }
@@ -177,7 +233,7 @@ pub fn target_of(url: &str) -> TargetId {
     ad_hoc::name_of("url", rest)
 }
 
-fn header(load: &UrlLoad<'_>, servers: &Result<Vec<Server>, NoServer>) -> RunHeader {
+fn header(load: &UrlLoad<'_>, servers: &Result<Servers, NoServer>) -> RunHeader {
     let started = unix_now_ns();
     let target = target_of(&load.title);
     RunHeader {
@@ -203,14 +259,18 @@ fn header(load: &UrlLoad<'_>, servers: &Result<Vec<Server>, NoServer>) -> RunHea
     }
 }
 
-fn url_server(servers: &Result<Vec<Server>, NoServer>) -> UrlServer {
+fn url_server(servers: &Result<Servers, NoServer>) -> UrlServer {
     match servers {
         Ok(servers) => UrlServer::Processes {
             processes: servers
+                .processes
                 .iter()
                 .map(|server| ServerProcess { pid: server.pid, name: server.name.clone() })
                 .collect(),
         },
-        Err(error) => UrlServer::Not { reason: error.to_string() },
+        Err(error) => UrlServer::Not {
+            reason: error.to_string(),
+            is_here: !matches!(error, NoServer::Elsewhere),
+        },
     }
 }

@@ -1,11 +1,13 @@
 //! The record of a run in progress. Each finished trial is judged, stored and announced before the
 //! next one begins.
+use pippin_model::request::secrets::Digests;
 use pippin_model::run::{RunHeader, RunRecord, RunState};
 use pippin_model::target::manifest::Deviation;
 use pippin_model::trial::TrialRecord;
 use pippin_model::verdict::{Caveat, Severity, Verdict};
 use pippin_stats::judge;
 use pippin_store::{Store, StoreError};
+use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 
 use crate::error::LabError;
 use crate::run::observer::{Event, Observer};
@@ -28,6 +30,8 @@ pub struct Recording<'a> {
     trials: Vec<TrialRecord>,
     keeping: Keeping<'a>,
     observer: &'a dyn Observer,
+    /// Stands for values of requests that are not kept; `None` keeps all.
+    digests: Option<Digests>,
 }
 
 impl<'a> Recording<'a> {
@@ -40,10 +44,21 @@ impl<'a> Recording<'a> {
         keeping: Keeping<'a>,
         observer: &'a dyn Observer,
     ) -> Result<Self, LabError> {
-        let mut recording = Self { header, trials: Vec::new(), keeping, observer };
+        let mut recording = Self { header, trials: Vec::new(), keeping, observer, digests: None };
         recording.store(|store, this| store.begin(&this.header))?;
         observer.event(&Event::RunStarted(&recording.header));
         Ok(recording)
+    }
+
+    /// Leaves out bodies and the values of headers that may be secrets. The digests in their place
+    /// are made with the key of the store, or with a random one where none can be used.
+    #[must_use]
+    pub fn without_secrets(self) -> Self {
+        let key = match self.keeping {
+            Keeping::Must(store) | Keeping::IfPossible(store) => store.key().ok(),
+            Keeping::Not => None,
+        };
+        Self { digests: Some(Digests::new(key.unwrap_or_else(random_key))), ..self }
     }
 
     /// What was known before the first trial.
@@ -86,7 +101,10 @@ impl<'a> Recording<'a> {
     ///
     /// # Errors
     /// If it must be stored and cannot.
-    pub fn keep(&mut self, record: TrialRecord) -> Result<(), LabError> {
+    pub fn keep(&mut self, mut record: TrialRecord) -> Result<(), LabError> {
+        if let (Some(digests), Some(load)) = (&self.digests, &mut record.load_spec) {
+            *load = digests.load(load);
+        }
         let number = self.trials.len() as u64;
         self.store(|store, this| store.add_trial(&this.header.id, number, &record))?;
         self.observer.event(&Event::TrialFinished(&record));
@@ -129,6 +147,16 @@ impl<'a> Recording<'a> {
             Keeping::Not => Ok(()),
         }
     }
+}
+
+/// A key that is nowhere kept.
+fn random_key() -> [u8; 32] {
+    let mut key = [0; 32];
+    for part in key.chunks_exact_mut(8) {
+        // Its seeds come from the kernel.
+        part.copy_from_slice(&RandomState::new().build_hasher().finish().to_le_bytes());
+    }
+    key
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@
 //! single-user mode, and pg_hba.conf refuses that login. The server never runs as root.
 use std::fs::{self, DirBuilder};
 use std::io::Write;
-use std::os::unix::fs::DirBuilderExt;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -278,7 +278,15 @@ fn remove_left_over(temporary: &Path) {
     for entry in fs::read_dir(temporary).into_iter().flatten().flatten() {
         let name = entry.file_name().to_string_lossy().into_owned();
         let process = name.strip_prefix(LEFT_OVER).and_then(|rest| rest.split('-').next());
-        if process.is_some_and(|pid| !Path::new("/proc").join(pid).exists()) {
+        // Whatever others have put there under such a name stays.
+        let is_ours = entry.metadata().is_ok_and(|it| {
+            // SAFETY: geteuid(2) cannot fail.
+            it.is_dir() && (it.uid() == unsafe { libc::geteuid() } || it.uid() == NOBODY)
+        });
+        let is_gone = process.is_some_and(|pid| {
+            pid.parse::<u32>().is_ok() && !Path::new("/proc").join(pid).exists()
+        });
+        if is_ours && is_gone {
             // Another Pippin may be quicker.
             let _ = fs::remove_dir_all(entry.path());
         }

@@ -54,6 +54,9 @@ impl Place {
             true => Some(Kind::Project),
             false => is_checkout(folder).then_some(Kind::Checkout),
         };
+        for folder in start.ancestors() {
+            odd(&folder.join(project::FILE))?;
+        }
         let found = start.ancestors().find_map(|folder| Some((folder, kind(folder)?)));
         Ok(match found {
             Some((root, kind)) => Self { root: root.into(), kind },
@@ -143,6 +146,22 @@ impl Place {
     }
 }
 
+/// Refuses a project file that is none, which would be passed over in silence.
+fn odd(path: &Path) -> Result<(), LabError> {
+    if path.symlink_metadata().is_err() || path.is_file() {
+        return Ok(());
+    }
+    let what = match path.metadata() {
+        Ok(metadata) if metadata.is_dir() => "a folder".into(),
+        Ok(_) => "no file but a pipe, a socket or a device".into(),
+        Err(error) => format!("a link that leads nowhere ({error})"),
+    };
+    Err(LabError::User(format!(
+        "{} is {what}, and should be a project file: write one (`pippin init`), or move it away",
+        path.display()
+    )))
+}
+
 /// The cache folder: everything in it can be made again.
 ///
 /// # Errors
@@ -165,6 +184,21 @@ fn user_folder(variable: &str, of_home: &str) -> Result<PathBuf, LabError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_project_file_that_is_none_is_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join(project::FILE);
+        let said = || Place::find(folder.path()).unwrap_err().to_string();
+        std::fs::create_dir(&path).unwrap();
+        assert!(said().contains("pippin.toml is a folder"), "{}", said());
+        std::fs::remove_dir(&path).unwrap();
+        std::os::unix::fs::symlink(&path, &path).unwrap();
+        assert!(said().contains("leads nowhere"), "{}", said());
+        std::fs::remove_file(&path).unwrap();
+        assert!(std::process::Command::new("mkfifo").arg(&path).status().unwrap().success());
+        assert!(said().contains("a pipe"), "{}", said());
+    }
 
     #[test]
     fn a_checkout_keeps_its_own_and_is_found_from_below() {

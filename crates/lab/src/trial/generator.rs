@@ -54,6 +54,12 @@ pub trait Generator {
         false
     }
 
+    /// Why parts of it were lost in the last load, if they were: made again, the load may well be
+    /// complete.
+    fn lost(&self) -> Option<String> {
+        None
+    }
+
     /// Its processes on this machine.
     fn roots(&self) -> Vec<RoleRoot>;
 }

@@ -78,9 +78,11 @@ impl ProvedTarget<'_> {
             roles,
             log: self.target.log(),
             // Pippin reads no table of the kernel that lists the queues of unix sockets.
-            port: (!self.target.way().is_unix()).then(|| self.target.address().port()),
+            address: (!self.target.way().is_unix()).then(|| self.target.address()),
+            apart: self.target.apart().clone(),
             group: self.target.group().map(Path::to_path_buf),
             given: self.target.given().clone(),
+            serving: None,
         }
     }
 
@@ -133,6 +135,7 @@ impl ProvedTarget<'_> {
         load: &mut LoadSpec,
         record: &mut TrialRecord,
     ) -> Result<(), Failure> {
+        record.elsewhere = self.target.elsewhere().map(|path| path.display().to_string());
         record.start_up_ns = self.target.start_up().map(|time| time.as_nanos() as u64);
         if let Some(walk) = &self.workload.walk {
             load.scenario = Some(walk.scenario.clone());

@@ -203,7 +203,7 @@ mod tests {
     use crate::load::pool;
     use crate::load::run_closed;
     use pippin_model::load::{LoadSpec, StopRule};
-    use pippin_reference::scripted::{Answer, Script, spawn};
+    use pippin_testing::scripted::{Answer, Script, spawn};
     use std::collections::BTreeSet;
     use std::sync::{Arc, Mutex};
 

@@ -38,7 +38,6 @@ pub struct LoadSpec {
     /// How connections are secured; `None` is plain TCP.
     pub tls: Option<TlsSpec>,
     /// The protocol.
-    #[serde(default)]
     pub protocol: Protocol,
     /// The messages over WebSocket; `None` over other protocols.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -77,11 +76,13 @@ pub struct LoadSpec {
     /// Open loop: how long before a deadline a thread stops sleeping and polls, in nanoseconds;
     /// `None` is the engine's default.
     pub spin_ns: Option<u64>,
+    /// Whether the result has a table of the paths, if the requests have more than one.
+    #[serde(default)]
+    pub by_request: bool,
     /// The seed of arrivals, think times and staggering.
     pub seed: u64,
     /// Which part of the load this is. Everything else describes the whole load, except `threads`
     /// and `cores`, which are those of this part.
-    #[serde(default)]
     pub slice: Part,
 }
 
@@ -110,6 +111,7 @@ impl Default for LoadSpec {
             cores: Vec::new(),
             io: IoChoice::Auto,
             spin_ns: None,
+            by_request: false,
             seed: 1,
             slice: Part::WHOLE,
         }
@@ -172,14 +174,9 @@ pub struct Part {
     /// Its first unit, from 0.
     pub nth: u32,
     /// The number of its units.
-    #[serde(default = "one")]
     pub width: u32,
     /// The number of units of the whole load.
     pub of: u32,
-}
-
-const fn one() -> u32 {
-    1
 }
 
 impl Part {
@@ -281,7 +278,6 @@ pub struct Connections {
     pub pipeline: u32,
     /// How many users share a connection, each with its own stream for each request; 1 unless the
     /// protocol is HTTP/2.
-    #[serde(default = "one")]
     pub streams: u32,
 }
 
@@ -434,7 +430,7 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { head_bytes: 64 * 1024, body_bytes: 1 << 30 }
+        Self { head_bytes: 300 * 1024, body_bytes: 1 << 30 }
     }
 }
 

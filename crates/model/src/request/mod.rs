@@ -3,11 +3,13 @@
 //! | module | what it does |
 //! |---|---|
 //! | [`requests`] | all requests of a load, with their turns |
+//! | [`secrets`] | values that records do not keep: a length and a keyed digest |
 //! | [`request_file`] | files of requests, one module for each format |
 //! | [`import`] | HAR files, access logs and curl commands as requests |
 pub mod import;
 pub mod request_file;
 pub mod requests;
+pub mod secrets;
 
 use serde::{Deserialize, Serialize};
 

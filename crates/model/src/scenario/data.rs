@@ -4,6 +4,7 @@ use sha2::{Digest, Sha256};
 use std::path::Path;
 use std::sync::Arc;
 
+use crate::text::bounded;
 use crate::text::file::without_mark;
 use crate::text::units::counted;
 use crate::workload::draw::Draw;
@@ -181,7 +182,7 @@ impl Rows {
     /// # Errors
     /// If it cannot be read, has no row, or a line is wrong. The message names file and line.
     pub fn read(path: &Path, random: bool) -> Result<Self, String> {
-        let text = std::fs::read_to_string(path)
+        let text = bounded::text(path, bounded::DATA)
             .map_err(|error| format!("{}: {error}", path.display()))?;
         let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
         let read = if ["jsonl", "ndjson"].contains(&ending) { json_lines } else { csv };

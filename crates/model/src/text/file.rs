@@ -3,6 +3,8 @@
 use serde::de::DeserializeOwned;
 use std::path::{Path, PathBuf};
 
+use crate::text::bounded;
+
 /// An error in a hand-written file.
 #[derive(Debug, thiserror::Error)]
 pub enum FileError {
@@ -92,7 +94,7 @@ fn line_of(text: &str, at: &str) -> Option<usize> {
 /// If the file cannot be read, is not TOML, has an unknown key, lacks one, or has a value of
 /// another type.
 pub fn read_with_text<T: DeserializeOwned>(path: &Path) -> Result<(T, String), FileError> {
-    let text = std::fs::read_to_string(path)
+    let text = bounded::text(path, bounded::BY_HAND)
         .map_err(|source| FileError::Read { path: path.into(), source })?;
     Ok((parse_toml(path, &text)?, text))
 }

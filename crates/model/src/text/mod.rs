@@ -4,7 +4,9 @@
 //! |---|---|
 //! | [`units`] | durations, sizes, rates and percentages: parsed from hand-written files, and formatted for people |
 //! | [`printable`] | text from elsewhere, without control characters |
+//! | [`bounded`] | files up to a limit, and none without an end |
 //! | [`file`] | TOML, with errors that name the file, the line and the nearest known key |
+pub mod bounded;
 pub mod file;
 pub mod printable;
 pub mod units;

@@ -21,7 +21,11 @@ pub struct AgentPart {
     /// How long after the agreed instant its schedule started, in nanoseconds, as exactly as the
     /// clock is known; `None` if it did not start.
     pub late_ns: Option<i64>,
-    /// Its measurement in short; `None` if it delivered no result.
+    /// The longest time during the load in which nothing was heard of it, if that was longer than
+    /// 1.5 s, in nanoseconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub silent_ns: Option<u64>,
+    /// Its measurement in short, or what its seconds add up to; `None` if it delivered nothing.
     pub figures: Option<AgentFigures>,
     /// Doubts about its host and its generator, from its own records.
     pub caveats: Vec<Caveat>,
@@ -66,7 +70,6 @@ pub struct AgentFigures {
     pub response_p99_ns: Option<u64>,
     /// The median round trip of its handshakes, as the kernel timed them: the network there and
     /// back, without the server's process. `None` if it is not known.
-    #[serde(default)]
     pub network_ns: Option<u64>,
     /// CPU time of its generator, nanoseconds.
     pub cpu_ns: u64,

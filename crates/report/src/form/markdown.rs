@@ -1,9 +1,9 @@
 //! The result as Markdown, for a pull request (GitHub Flavored Markdown: tables, strikethrough,
 //! folded details).
+use pippin_model::figure::Figure;
 use pippin_model::run::RunState;
 use pippin_model::text::units::counted;
 use pippin_model::verdict::{Severity, Verdict};
-use pippin_stats::compare::Metric;
 use pippin_stats::interval::Interval;
 use std::fmt::Write as _;
 
@@ -192,8 +192,8 @@ fn cells(view: &View, row: &Row) -> Vec<String> {
     let mut cells = vec![row.rank_in_words(), format!("{}{at}", text(&row.target.to_string()))];
     cells.extend(figures.into_iter().map(strike));
     if ranked::has_ratios(view) {
-        let metric = view.run.ranked_by.metric();
-        cells.insert(RATIO_COLUMN, row.to_reference_in_words(view.run.reference.as_ref(), metric));
+        let figure = view.run.ranked_by.figure();
+        cells.insert(RATIO_COLUMN, row.to_reference_in_words(view.run.reference.as_ref(), figure));
     }
     cells.push(row.verdict_in_words());
     cells
@@ -222,7 +222,7 @@ fn by_cpu(out: &mut String, view: &View) {
                 format!("{} … {}", end(|of| of.low), end(|of| of.high)),
             ];
             cells.extend(services.then(|| words::cpu_a_request(row.cpu_with_services())));
-            cells.push(row.to_reference_in_words(view.run.reference.as_ref(), Metric::Cpu));
+            cells.push(row.to_reference_in_words(view.run.reference.as_ref(), Figure::Cpu));
             cells
         })
         .collect();

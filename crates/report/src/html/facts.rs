@@ -68,7 +68,7 @@ fn agents(view: &View) -> Markup {
             p { "These agents applied each load together. Figures of time are taken on one machine each; starts and rates rest on their clocks, of which the column says how far they are off and how well that is known. The column network is the median round trip of the handshakes with the target, timed by the agent's kernel: time on the network, which every response time holds." }
             div.scroll tabindex="0" role="region" aria-label="Agents, scrolls sideways" {
                 table {
-                    thead { tr { @for name in COLUMNS { th scope="col" { (name) } } th scope="col" { "host" } } }
+                    thead { tr { @for name in COLUMNS { th scope="col" { (name) } } th scope="col" { "machine" } } }
                     tbody {
                         @for agent in &view.agents {
                             tr {

@@ -22,7 +22,7 @@ pub fn write(page: &mut Page, view: &View) {
                 .zip(&widths)
                 .enumerate()
                 .map(|(column, (cell, width))| {
-                    if column == 0 { format!("{cell:<width$}") } else { format!("{cell:>width$}") }
+                    if column <= 1 { format!("{cell:<width$}") } else { format!("{cell:>width$}") }
                 })
                 .collect();
         page.line(&cells.join("  "));

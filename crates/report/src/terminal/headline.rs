@@ -1,10 +1,10 @@
 //! The ranked table.
+use pippin_model::figure::Figure;
 use pippin_model::result::histogram::Summary;
 use pippin_model::run::RunState;
 use pippin_model::text::units::counted;
 use pippin_model::trial::Step;
 use pippin_model::verdict::Verdict;
-use pippin_stats::compare::Metric;
 
 use super::Page;
 use super::grid::Grid;
@@ -114,8 +114,8 @@ fn standings_grid(page: &Page, view: &View, bars: Option<usize>) -> Grid {
             cells.push(figure(page, row, &within));
         }
         if ratios {
-            let metric = view.run.ranked_by.metric();
-            cells.push(row.to_reference_in_words(view.run.reference.as_ref(), metric));
+            let figure = view.run.ranked_by.figure();
+            cells.push(row.to_reference_in_words(view.run.reference.as_ref(), figure));
         }
         cells.extend(bars.map(|room| bar(page, view, row, room)));
         cells.push(verdict(page, row));
@@ -154,7 +154,7 @@ fn by_cpu(page: &mut Page, view: &View) {
             within.map_or_else(|| words::UNKNOWN.into(), words::reach),
         ];
         cells.extend(services.then(|| words::cpu_a_request(row.cpu_with_services())));
-        cells.push(row.to_reference_in_words(view.run.reference.as_ref(), Metric::Cpu));
+        cells.push(row.to_reference_in_words(view.run.reference.as_ref(), Figure::Cpu));
         grid.row(cells);
     }
     page.line("");

@@ -23,21 +23,26 @@ pub struct AgentView {
     pub clock: Option<AgentClock>,
     /// Its latest start after the agreed instant, nanoseconds.
     pub late_max_ns: Option<i64>,
+    /// The longest time without a word of it during a load, if that was longer than 1.5 s, in
+    /// nanoseconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub silent_max_ns: Option<u64>,
     /// Trials to which it delivered a result.
     pub trials: u64,
     /// Requests that were due, over all trials.
     pub scheduled: u64,
     /// Complete answers, over all trials.
     pub completed: u64,
-    /// Right answers per second in the last trial.
+    /// Right answers per second: the mean over its trials.
     pub goodput_per_s: Option<f64>,
-    /// 99th percentile of the response time in the last trial, nanoseconds.
+    /// 99th percentile of the response time in the worst of its trials, nanoseconds.
     pub response_p99_ns: Option<u64>,
-    /// The median round trip of its handshakes with the target in the last trial, as its kernel
-    /// timed them, in nanoseconds: the network there and back, which every response time includes.
+    /// The median round trip of its handshakes with the target, as its kernel timed them, in
+    /// nanoseconds: the network there and back, which every response time includes. Of the trial in
+    /// which it was longest.
     #[serde(default)]
     pub network_ns: Option<u64>,
-    /// The busiest thread's share of a core in the last trial.
+    /// The busiest thread's share of a core, in the trial in which it was highest.
     pub busiest_share: Option<f64>,
     /// Why it once delivered no result, if so.
     pub failure: Option<String>,
@@ -62,6 +67,7 @@ fn new(part: &AgentPart) -> AgentView {
         share: f64::from(part.part.width) / f64::from(part.part.of.max(1)),
         clock: None,
         late_max_ns: None,
+        silent_max_ns: None,
         trials: 0,
         scheduled: 0,
         completed: 0,
@@ -77,26 +83,38 @@ impl AgentView {
     fn add(&mut self, part: &AgentPart) {
         self.clock = part.clock.or(self.clock);
         self.late_max_ns = self.late_max_ns.max(part.late_ns);
+        self.silent_max_ns = self.silent_max_ns.max(part.silent_ns);
         self.failure = self.failure.take().or_else(|| part.failure.clone());
         let Some(figures) = &part.figures else { return };
-        self.trials += 1;
         self.scheduled += figures.scheduled;
         self.completed += figures.completed;
-        self.goodput_per_s = figures.goodput_per_s;
-        self.response_p99_ns = figures.response_p99_ns;
-        self.network_ns = figures.network_ns;
-        self.busiest_share = figures.busiest_share;
+        if let Some(rate) = figures.goodput_per_s {
+            let sum = self.goodput_per_s.unwrap_or(0.0) * self.trials as f64 + rate;
+            self.goodput_per_s = Some(sum / (self.trials + 1) as f64);
+        }
+        self.trials += 1;
+        self.response_p99_ns = self.response_p99_ns.max(figures.response_p99_ns);
+        self.network_ns = self.network_ns.max(figures.network_ns);
+        let busier = figures.busiest_share.into_iter().chain(self.busiest_share);
+        self.busiest_share = busier.reduce(f64::max);
+    }
+
+    /// Its host's name and its tags.
+    fn place(&self) -> String {
+        let host = self.host.split(':').next().unwrap_or_default().to_string();
+        std::iter::once(host).chain(self.tags.iter().cloned()).collect::<Vec<_>>().join(", ")
     }
 
     /// Its cells under [`COLUMNS`].
     #[must_use]
-    pub fn cells(&self) -> [String; 8] {
+    pub fn cells(&self) -> [String; 9] {
         let unknown = || words::UNKNOWN.to_string();
         let clock = self.clock.map_or_else(unknown, |clock| {
             format!("{} +-{}", signed(clock.offset_ns), format_ns(clock.error_ns))
         });
         [
             self.name.clone(),
+            self.place(),
             words::percent(self.share),
             self.goodput_per_s.map_or_else(unknown, format_count),
             self.response_p99_ns.map_or_else(unknown, format_ns),
@@ -109,8 +127,8 @@ impl AgentView {
 }
 
 /// The titles of a table of agents.
-pub const COLUMNS: [&str; 8] =
-    ["agent", "share", "requests/s", "p99", "network", "busiest", "time of day", "start"];
+pub const COLUMNS: [&str; 9] =
+    ["agent", "host", "share", "requests/s", "p99", "network", "busiest", "time of day", "start"];
 
 fn signed(ns: i64) -> String {
     format!("{}{}", if ns < 0 { "-" } else { "+" }, format_ns(ns.unsigned_abs()))
@@ -124,10 +142,10 @@ mod tests {
     use pippin_model::trial::agent::AgentFigures;
 
     #[test]
-    fn an_agents_row_has_its_worst_start_and_its_last_figures() {
+    fn an_agents_row_is_of_all_its_trials() {
         let part = |late_ns, completed, failure: Option<&str>| AgentPart {
             name: "a".into(),
-            tags: vec![],
+            tags: vec!["zone=eu".into()],
             host: Fingerprint { hostname: Some("h".into()), cpus: 2, ..Fingerprint::default() },
             part: Part { nth: 0, width: 1, of: 4 },
             clock: Some(AgentClock {
@@ -137,6 +155,7 @@ mod tests {
                 drift_error_ppm: None,
             }),
             late_ns: Some(late_ns),
+            silent_ns: None,
             figures: Some(AgentFigures {
                 threads: 1,
                 duration_ns: 1_000_000_000,
@@ -163,7 +182,17 @@ mod tests {
         let cells = row.cells();
         assert_eq!(
             cells.each_ref().map(String::as_str),
-            ["a", "25 %", "2,000", "2.00 ms", "150 µs", "50 %", "-3.00 s +-150 µs", "+40.0 µs"]
+            [
+                "a",
+                "h, zone=eu",
+                "25 %",
+                "1,500",
+                "2.00 ms",
+                "150 µs",
+                "50 %",
+                "-3.00 s +-150 µs",
+                "+40.0 µs"
+            ]
         );
     }
 }

@@ -67,6 +67,37 @@ pub fn judge_clock(evidence: &Evidence) -> Option<Caveat> {
     })
 }
 
+/// Whether nothing was heard of an agent for a while. It may have been stopped itself: then its
+/// response times hold its own pause, which is not the target's.
+pub fn judge_silent(evidence: &Evidence) -> Option<Caveat> {
+    let silent = named(evidence, |agent| {
+        // An agent that failed is named for that.
+        let silent_ns = agent.silent_ns.filter(|_| agent.failure.is_none())?;
+        Some(format!("nothing was heard of it for {}", format_ns(silent_ns)))
+    });
+    (!silent.is_empty()).then(|| {
+        caveat(
+            "agent_silent",
+            Severity::Suspect,
+            of_all(evidence, &silent),
+            "a pause of the agent or of its network is in its figures and is not the target's: look at its host, and measure again",
+        )
+    })
+}
+
+/// Whether earlier attempts at the trial lost agents.
+pub fn judge_made_again(evidence: &Evidence) -> Option<Caveat> {
+    let losses = &evidence.record.made_again;
+    (!losses.is_empty()).then(|| {
+        caveat(
+            "made_again",
+            Severity::Note,
+            format!("{} lost: {}", counted(losses.len() as u64, "attempt"), losses.join(" | ")),
+            "the figures are of the last attempt alone",
+        )
+    })
+}
+
 /// Whether an agent's own judges doubt its figures, because all figures rest on them.
 pub fn judge_doubts(evidence: &Evidence) -> Option<Caveat> {
     let doubts = |agent: &AgentPart| {
@@ -117,6 +148,7 @@ mod tests {
                 drift_error_ppm: Some(50.0),
             }),
             late_ns: Some(1_000_000),
+            silent_ns: None,
             figures: None,
             caveats: Vec::new(),
             failure: None,
@@ -130,7 +162,9 @@ mod tests {
     #[test]
     fn agents_that_did_their_part_raise_no_doubt() {
         let record = with(|_| ());
-        for judge in [judge_missing, judge_late, judge_clock, judge_doubts] {
+        for judge in
+            [judge_missing, judge_late, judge_clock, judge_doubts, judge_silent, judge_made_again]
+        {
             assert_eq!(judged(judge, &record), None);
         }
     }
@@ -144,6 +178,26 @@ mod tests {
         let found = found.unwrap();
         assert_eq!(found.severity, Severity::Invalid);
         assert_eq!(found.evidence, "1 of 2 agents: a-1: nothing heard for 4 s");
+    }
+
+    #[test]
+    fn who_was_silent_and_what_was_made_again_is_told() {
+        let found = judged(judge_silent, &with(|agent| agent.silent_ns = Some(3_000_000_000)));
+        let found = found.unwrap();
+        assert_eq!(found.severity, Severity::Suspect);
+        assert_eq!(found.evidence, "1 of 2 agents: a-1: nothing was heard of it for 3.00 s");
+        // Who is missing is not named twice.
+        let missing = with(|agent| {
+            (agent.silent_ns, agent.failure) = (Some(5_000_000_000), Some("it is lost".into()));
+        });
+        assert_eq!(judged(judge_silent, &missing), None);
+        let mut record = with(|_| ());
+        record.made_again = vec!["agent b: it is lost".into()];
+        let found = judged(judge_made_again, &record).unwrap();
+        assert_eq!(
+            (found.severity, found.evidence.as_str()),
+            (Severity::Note, "1 attempt lost: agent b: it is lost")
+        );
     }
 
     #[test]

@@ -8,9 +8,11 @@
 //! | [`warm`] | when a target is warm: throughput, processor time per answer and its compiler together |
 //! | [`changepoint`] | change points in a history |
 //! | [`modes`] | the humps of a histogram |
+//! | [`silence`] | when nobody was answered |
 pub mod changepoint;
 pub mod modes;
 pub mod quantile;
+pub mod silence;
 pub mod steady;
 pub mod trend;
 pub mod warm;

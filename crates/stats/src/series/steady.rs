@@ -1,5 +1,6 @@
 //! Whether a target has warmed up, and whether a whole trial was steady.
 use pippin_model::result::{LoadResult, Window};
+pub use pippin_model::result::{arriving_per_s, measured_windows};
 
 use crate::series::trend::{Trend, trend};
 
@@ -87,18 +88,6 @@ pub fn measured_rates(load: &LoadResult, count: impl Fn(&Window) -> u64) -> Vec<
         .collect()
 }
 
-/// Answers per second by when they came, whichever part of the load their requests belong to;
-/// `None` without a full window.
-///
-/// The headline counts only the requests of the measured part, without those in progress at its
-/// end. If an answer takes a sixth of the measured part, a sixth of the throughput is missing.
-#[must_use]
-pub fn arriving_per_s(load: &LoadResult) -> Option<f64> {
-    let (count, ns) = measured_windows(load)
-        .fold((0, 0), |(count, ns), window| (count + window.completed, ns + window.duration_ns));
-    (ns > 0).then(|| count as f64 * 1e9 / ns as f64)
-}
-
 /// Answers that came in the measured part, whichever part of the load their requests belong to.
 /// Bytes are counted in the same way. Without windows, the answers of the headline.
 #[must_use]
@@ -108,17 +97,6 @@ pub fn arrived(load: &LoadResult) -> u64 {
         load.windows.iter().filter(|window| window.from_ns >= 0 && window.from_ns < length);
     let by_window: u64 = inside.map(|window| window.completed).sum();
     if by_window > 0 { by_window } else { load.measured.requests.completed }
-}
-
-/// The full windows of the measured part; see [`measured_rates`].
-pub fn measured_windows(load: &LoadResult) -> impl Iterator<Item = &Window> {
-    let length = i64::try_from(load.measured.duration_ns).unwrap_or(i64::MAX);
-    let inside = move |window: &&Window| {
-        window.from_ns >= 0 && window.from_ns < length && window.duration_ns > 0
-    };
-    let longest =
-        load.windows.iter().filter(inside).map(|window| window.duration_ns).max().unwrap_or(0);
-    load.windows.iter().filter(inside).filter(move |window| window.duration_ns * 2 > longest)
 }
 
 #[cfg(test)]

@@ -13,8 +13,8 @@ const RESTING_CORES: f64 = 0.03;
 /// For how many seconds a compiler must have rested. In recorded starts of .NET it rested for three
 /// seconds and then used 35 %.
 const REST_S: usize = 5;
-/// The same for a compiler that has not worked yet: .NET counts calls for some seconds before it
-/// begins, and four seconds without any work were seen.
+/// For how many seconds a compiler must not have worked that has not begun yet: .NET counts calls
+/// for some seconds before it begins, and four seconds without any work were seen.
 const FIRST_REST_S: usize = 10;
 /// Processor time below which a compiler counts as not begun, in nanoseconds.
 const NOT_BEGUN_NS: u64 = 20_000_000;
@@ -41,8 +41,8 @@ pub struct CompilerWindow {
 
 /// Whether a target is warm, so that measuring can begin, from all windows of its warm-up so far,
 /// oldest first: throughput and processor time per answer have settled ([`has_settled`]), and its
-/// compiler has rested for five seconds, or for ten if it has hardly worked yet. What cannot be seen
-/// of a target does not hold it up.
+/// compiler has rested for five seconds, or for ten if it has hardly worked yet. What cannot be
+/// seen of a target does not hold it up.
 #[must_use]
 pub fn is_warm(windows: &[WarmUpWindow]) -> bool {
     let rates: Vec<f64> = windows.iter().map(|window| window.answers_per_s).collect();

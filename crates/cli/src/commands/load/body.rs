@@ -3,9 +3,9 @@ mod field;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use pippin_model::text::bounded;
 use pippin_model::workload::percent_encode;
-use std::fs;
-use std::io::Read;
+use std::path::Path;
 use std::sync::OnceLock;
 
 use field::{Field, Kind};
@@ -53,7 +53,8 @@ pub fn text_or_file(flag: &str, text: &str) -> Result<Vec<u8>, CliError> {
 }
 
 fn file(flag: &str, name: &str) -> Result<Vec<u8>, CliError> {
-    let bytes = if name == "-" { standard_input() } else { fs::read(name) };
+    let bytes =
+        if name == "-" { standard_input() } else { bounded::read(Path::new(name), bounded::DATA) };
     bytes.map_err(|error| CliError::User(format!("{flag}: {name}: {error}")))
 }
 
@@ -63,8 +64,7 @@ fn standard_input() -> std::io::Result<Vec<u8>> {
     if let Some(bytes) = READ.get() {
         return Ok(bytes.clone());
     }
-    let mut bytes = Vec::new();
-    std::io::stdin().lock().read_to_end(&mut bytes)?;
+    let bytes = bounded::up_to(std::io::stdin().lock(), bounded::DATA)?;
     Ok(READ.get_or_init(|| bytes).clone())
 }
 

@@ -7,12 +7,15 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::arguments::LoadArguments;
+use crate::commands::nats::settings;
 use crate::exit::CliError;
 
 /// Where connections go.
 pub struct Reach {
     /// Empty with a unix socket.
     pub addresses: Vec<SocketAddr>,
+    /// The host and port that agents on other machines look up and reach themselves.
+    pub host: Option<(String, u16)>,
     pub unix_socket: Option<PathBuf>,
 }
 
@@ -24,12 +27,21 @@ pub fn of(arguments: &LoadArguments, url: &Url, timeout: Duration) -> Result<Rea
         Place::from(path.as_path())
             .reach(timeout.min(PATIENCE))
             .map_err(|error| CliError::User(format!("--unix-socket: {}", why(&error))))?;
-        return Ok(Reach { addresses: Vec::new(), unix_socket: Some(path) });
+        return Ok(Reach { addresses: Vec::new(), host: None, unix_socket: Some(path) });
     }
     let source = arguments.source_ips.first().copied();
     let url = elsewhere(arguments, url)?;
-    let addresses = url.resolve(&arguments.hosts.allow_host, source, timeout)?;
-    Ok(Reach { addresses, unix_socket: None })
+    let allowed = &arguments.hosts.allow_host;
+    let has_agents_elsewhere =
+        arguments.fleet.agents.is_some() && settings(&arguments.fleet.nats)?.is_some();
+    if has_agents_elsewhere && !url.is_this_machine() {
+        // This machine need not reach it, and may know it by another address.
+        url.consented(allowed)?;
+        let host = Some((url.host.clone(), url.port));
+        return Ok(Reach { addresses: Vec::new(), host, unix_socket: None });
+    }
+    let addresses = url.resolve(allowed, source, timeout)?;
+    Ok(Reach { addresses, host: None, unix_socket: None })
 }
 
 /// Why a unix socket cannot be loaded.

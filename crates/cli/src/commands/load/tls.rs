@@ -31,7 +31,7 @@ fn client(arguments: &TlsArguments) -> Result<Option<ClientCertificate>, CliErro
 }
 
 fn read(flag: &str, path: &Path) -> Result<String, CliError> {
-    std::fs::read_to_string(path)
+    pippin_model::text::bounded::text(path, pippin_model::text::bounded::BY_HAND)
         .map_err(|error| CliError::User(format!("{flag}: {}: {error}", path.display())))
 }
 

@@ -1,6 +1,6 @@
 //! Three hosts on this machine: network namespaces connected by veth. The hub has a NATS server
 //! with TLS and users with minimal rights, and a server to load; `a` and `b` have agents.
-use pippin_reference::tls::Authority;
+use pippin_fleet::accounts::{Account, Members};
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::os::fd::AsRawFd;
@@ -49,34 +49,26 @@ impl Hosts {
         Some(hosts)
     }
 
+    /// The accounts that `pippin fleet init` would write.
     fn write_files(&self) {
-        let authority = Authority::new();
-        let (certificate, key) = authority.certificate_pem(vec![HUB.into()]);
-        let file = |name: &str| self.folder.path().join(name);
-        for (name, text) in
-            [("ca.pem", authority.pem()), ("cert.pem", certificate), ("key.pem", key)]
-        {
-            std::fs::write(file(name), text).unwrap();
+        let members = Members {
+            servers: vec![HUB.into()],
+            port: 4222,
+            agents: vec!["a".into(), "b".into()],
+            probes: vec!["site".into()],
+            cluster: Vec::new(),
+            place: self.folder.path().join("server"),
+        };
+        for Account { path, text } in members.accounts().unwrap() {
+            let path = self.folder.path().join(path);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, text).unwrap();
         }
-        // The same rights as in deploy/kubernetes/nats.conf.
-        let config = format!(
-            r#"listen: "0.0.0.0:4222"
-tls {{ cert_file: "{}", key_file: "{}" }}
-authorization {{ users: [
-  {{ user: agent, password: a, permissions {{ subscribe: ["pippin.call", "pippin.order.*"], publish: ["pippin.report.*"] }} }}
-  {{ user: coordinator, password: c, permissions {{ subscribe: ["pippin.report.*"], publish: ["pippin.call", "pippin.order.*"] }} }}
-  {{ user: probe, password: p, permissions {{ subscribe: ["pippin.call", "pippin.order.*", "pippin.report.*"], publish: ["pippin.report.*", "pippin.call", "pippin.order.*"] }} }}
-] }}
-"#,
-            file("cert.pem").display(),
-            file("key.pem").display()
-        );
-        std::fs::write(file("nats.conf"), config).unwrap();
     }
 
     /// Starts the server, or starts it again.
     pub fn start_nats(&mut self) {
-        let config = self.folder.path().join("nats.conf");
+        let config = self.folder.path().join("server/nats.conf");
         let mut command = self.inside("c", "nats-server");
         let child = command.arg("-c").arg(config).stderr(Stdio::null()).spawn().unwrap();
         self.nats = Some(child);
@@ -118,7 +110,8 @@ authorization {{ users: [
         command
     }
 
-    fn start(&self, host: &str, words: &[&str], variables: &[(&str, &str)]) -> Started {
+    /// Starts the program on a host.
+    pub fn start(&self, host: &str, words: &[&str], variables: &[(&str, &str)]) -> Started {
         // The same settings for another program.
         let like = command(self.folder.path(), &[]);
         let mut inside = self.inside(host, env!("CARGO_BIN_EXE_pippin"));
@@ -141,36 +134,21 @@ authorization {{ users: [
 
     /// An agent that may load this host instead.
     pub fn agent_for(&self, target: &str, host: &str, variables: &[(&str, &str)]) -> Started {
-        let url = format!("tls://agent:a@{HUB}:4222");
-        let words = [
-            "agent",
-            "--nats",
-            &url,
-            "--tls-ca",
-            "ca.pem",
-            "--name",
-            host,
-            "--cpus",
-            "0",
-            "--allow-host",
-            target,
-        ];
+        let file = format!("members/{host}.env");
+        let words = ["agent", "--nats-file", &file, "--cpus", "0", "--allow-host", target];
         self.start(host, &words, variables)
     }
 
     /// Starts the probe `site` on `b`.
     pub fn probe(&self) -> Started {
-        let url = format!("tls://probe:p@{HUB}:4222");
-        let words = ["agent", "--probe", "--address", SITE, "--name", "site"];
-        self.start("b", &[&words[..], &["--nats", &url, "--tls-ca", "ca.pem"]].concat(), &[])
+        let words = ["agent", "--probe", "--address", SITE, "--nats-file", "members/site.env"];
+        self.start("b", &words, &[])
     }
 
     /// Starts a run of this plan. The probe has the targets and `a` loads them.
     pub fn run_at_site(&self, plan: &str, words: &[&str]) -> Started {
-        let nats = format!("tls://coordinator:c@{HUB}:4222");
-        let run = ["run", plan, "--probe", "site", "--agents", "1"];
-        let all = [&run[..], &["--nats", &nats, "--tls-ca", "ca.pem"], words].concat();
-        self.start("c", &all, &[])
+        let run = ["run", plan, "--probe", "site", "--agents", "1", "--nats-file", COORDINATOR];
+        self.start("c", &[&run[..], words].concat(), &[])
     }
 
     /// The folder in which all programs are started.
@@ -199,27 +177,15 @@ authorization {{ users: [
 
     /// A load with another address of the hub.
     pub fn load_at(&self, host: &str, words: &[&str]) -> Started {
-        let nats = format!("tls://coordinator:c@{HUB}:4222");
         let url = format!("http://{host}:{}/", self.port);
-        let all = [
-            &[
-                "load",
-                &url,
-                "--nats",
-                &nats,
-                "--tls-ca",
-                "ca.pem",
-                "--agents",
-                "2",
-                "--allow-host",
-                host,
-            ],
-            words,
-        ]
-        .concat();
+        let fleet = ["--nats-file", COORDINATOR, "--agents", "2", "--agents-within", "5s"];
+        let all = [&["load", &url], &fleet[..], &["--allow-host", host], words].concat();
         self.start("c", &all, &[])
     }
 }
+
+/// The file of those who run loads.
+const COORDINATOR: &str = "members/coordinator.env";
 
 impl Drop for Hosts {
     fn drop(&mut self) {

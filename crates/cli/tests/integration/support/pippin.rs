@@ -87,7 +87,11 @@ pub fn command(home: &Path, arguments: &[&str]) -> Command {
     }
     for variable in [
         "PIPPIN_ALLOW_HOST",
+        "PIPPIN_NATS",
+        "PIPPIN_NATS_USER",
+        "PIPPIN_NATS_PASSWORD",
         "PIPPIN_NATS_TOKEN",
+        "PIPPIN_AGENT",
         "PIPPIN_DATABASE_URL",
         "PIPPIN_PROGRAM",
         "COLUMNS",

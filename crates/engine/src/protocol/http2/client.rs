@@ -165,7 +165,7 @@ impl<S: Read + Write> Client<S> {
                 Ok(Step::Refused { .. }) => {
                     return Err(ClientError::Broken("it refuses the request"));
                 }
-                Err(kind) => return Err(self.fault(kind)),
+                Err(fault) => return Err(self.fault(fault.kind)),
             }
         }
     }

@@ -1,8 +1,8 @@
 //! Streams that are refused, reset, wrong or late, and connections that the server ends.
 use pippin_model::load::{BodyCheck, IoChoice, LoadSpec, Timeouts};
 use pippin_model::result::ErrorKind;
-use pippin_reference::frames::kind::{DATA, GOAWAY, HEADERS, RST_STREAM, SETTINGS};
-use pippin_reference::frames::{END_HEADERS, END_STREAM, OK, Server, answer, frame};
+use pippin_testing::frames::kind::{DATA, GOAWAY, HEADERS, RST_STREAM, SETTINGS};
+use pippin_testing::frames::{END_HEADERS, END_STREAM, OK, Server, answer, frame};
 
 use super::{NO_STREAMS, REFUSED, streams};
 use crate::support::{

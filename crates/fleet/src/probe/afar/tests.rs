@@ -12,6 +12,7 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use super::*;
 use crate::agent::{self, Agent, Assignment, Skips, Work, Worker};
 use crate::clock::Clock;
+use crate::coordinator::Wanted;
 
 const STEP_NS: u64 = 25_000_000;
 const SECOND: u64 = 1_000_000_000;
@@ -79,25 +80,24 @@ impl World {
             plan: example::run::header("hello", "Hello", example::run::closed(), &["go/net-http"])
                 .plan,
             seed: 7,
-            agents: 2,
-            within_ns: 5 * SECOND,
+            wanted: Wanted::any(2, 5 * SECOND),
         };
         let now_ns = SECOND;
         let span = (5 * SECOND, now_ns);
-        let afar = Afar::new(peer("c"), "site".into(), errand, span, sender);
+        let afar = Afar::new((peer("c"), 3), "site".into(), errand, span, sender);
         Self { now_ns, afar, events, probe, work, told, is_connected: true }
     }
 
     fn probe_hears(&mut self, orders: Vec<Outgoing>) {
         for order in orders {
-            let reports = self.probe.hear(&order.payload, self.now_ns);
+            let reports = self.probe.hear(&order.subject, &order.payload, self.now_ns);
             self.afar_hears(reports);
         }
     }
 
     fn afar_hears(&mut self, reports: Vec<Outgoing>) {
         for report in reports {
-            let orders = self.afar.hear(&report.payload, self.now_ns);
+            let orders = self.afar.hear(&report.subject, &report.payload, self.now_ns);
             self.probe_hears(orders);
         }
     }
@@ -203,9 +203,10 @@ fn an_agent_is_no_probe_and_nobody_is_none() {
         "{why}"
     );
     let mut world = World::new(true);
-    let other = seal(&Peer { name: "d".into(), instance: 2 }, &Order::Beat { sent_ns: 0 });
+    let beat = Order::Beat { sent_ns: 0, patience_ns: 0 };
+    let other = seal(&Peer { name: "d".into(), instance: 2 }, 9, &beat);
     for _ in 0..12 {
-        world.probe.hear(&other, world.now_ns);
+        world.probe.hear("pippin.order.site", &other, world.now_ns);
         world.pass(SECOND / 2);
     }
     assert_eq!(world.lost().unwrap(), "d uses it");
