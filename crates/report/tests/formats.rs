@@ -258,7 +258,7 @@ fn prometheus_text_keeps_to_its_grammar() {
         }
         if let Some(rest) = line.strip_prefix("# TYPE ") {
             // promtool refuses quantiles of anything but a summary.
-            let kind = if metric.ends_with("_time_seconds") { "summary" } else { "gauge" };
+            let kind = if metric.ends_with("_seconds") { "summary" } else { "gauge" };
             assert_eq!(rest, format!("{metric} {kind}"));
             continue;
         }
@@ -275,6 +275,7 @@ fn prometheus_text_keeps_to_its_grammar() {
     assert!(text.contains("pippin_verdict{plan=\"hello\",workload=\"hello\",run=\"20261121-203539-hello\",target=\"c/nginx\",verdict=\"invalid\"} 1"));
     let p99: Vec<&str> = text
         .lines()
+        .filter(|line| line.contains("_time_seconds{"))
         .filter_map(|line| line.split_once("target=\"go/net-http\",quantile=\"0.99\"} "))
         .map(|(_, value)| value)
         .collect();

@@ -149,8 +149,35 @@ pub struct StatusCounts {
     /// Interim answers (100 Continue and the like). They do not count as answers.
     pub interim: u64,
     /// Complete answers by their exact status code; codes that did not occur are absent.
-    #[serde(default)]
+    #[serde(default, with = "codes_as_text")]
     pub codes: BTreeMap<u16, u64>,
+}
+
+/// Keys of JSON are texts, and serde does not turn them into numbers where structures are flattened.
+mod codes_as_text {
+    use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+    use std::collections::BTreeMap;
+
+    pub fn serialize<S: Serializer>(
+        codes: &BTreeMap<u16, u64>,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        let texts = codes.iter().map(|(code, count)| (code.to_string(), *count));
+        texts.collect::<BTreeMap<String, u64>>().serialize(serializer)
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<BTreeMap<u16, u64>, D::Error> {
+        let texts = BTreeMap::<String, u64>::deserialize(deserializer)?;
+        let code = |(text, count): (String, u64)| {
+            let code = text
+                .parse()
+                .map_err(|_| de::Error::custom(format!("`{text}` is no status code")))?;
+            Ok((code, count))
+        };
+        texts.into_iter().map(code).collect()
+    }
 }
 
 impl StatusCounts {
