@@ -4,7 +4,7 @@ use pippin_model::verdict::{Caveat, Severity};
 
 use crate::interval::ratio::Ratio;
 use crate::judge::asked::Asked;
-use crate::summary::Figure;
+use crate::summary::Estimate;
 
 /// How far the 95 % interval of a figure may reach to either side, as a part of it.
 pub const LIMIT: f64 = 0.10;
@@ -13,7 +13,7 @@ pub const ID: &str = "unsure";
 
 /// How far the interval of a figure reaches, as a part of it; `None` if it is not known.
 #[must_use]
-pub fn reach(figure: &Figure) -> Option<f64> {
+pub fn reach(figure: &Estimate) -> Option<f64> {
     let interval = figure.interval?;
     let most = (interval.high - figure.median).max(figure.median - interval.low);
     (figure.median > 0.0).then(|| most / figure.median)
@@ -21,7 +21,7 @@ pub fn reach(figure: &Figure) -> Option<f64> {
 
 /// Whether the interval of a figure reaches beyond +-10 %, or is not known.
 #[must_use]
-pub fn is_unsure(figure: &Figure) -> bool {
+pub fn is_unsure(figure: &Estimate) -> bool {
     reach(figure).is_none_or(|reach| reach > LIMIT)
 }
 
@@ -43,7 +43,7 @@ pub fn is_judged(record: &TrialRecord) -> bool {
 
 /// The caveat about the figure by which a target is ranked, `what`.
 #[must_use]
-pub fn of_figure(figure: &Figure, what: &str, trials: &[&TrialRecord]) -> Option<Caveat> {
+pub fn of_figure(figure: &Estimate, what: &str, trials: &[&TrialRecord]) -> Option<Caveat> {
     let seen = match reach(figure) {
         Some(reach) if reach <= LIMIT => return None,
         Some(reach) => format!("the 95 % interval of {what} reaches {}", limited(reach)),
@@ -92,13 +92,13 @@ mod tests {
     use crate::interval::Interval;
     use crate::interval::bootstrap::Basis;
 
-    fn figure(reach: Option<f64>) -> Figure {
+    fn figure(reach: Option<f64>) -> Estimate {
         let interval = reach.map(|reach| Interval {
             low: 100.0 * (1.0 - reach),
             high: 100.0 * (1.0 + reach / 2.0),
             basis: Basis::Windows,
         });
-        Figure { median: 100.0, best: 100.0, worst: 100.0, interval }
+        Estimate { median: 100.0, best: 100.0, worst: 100.0, interval }
     }
 
     #[test]

@@ -150,11 +150,11 @@ pub(super) fn has_no_calm_slice(trials: &[&TrialRecord]) -> bool {
 }
 
 /// The number of processors of the trial, or of the host if the trial is not bound to any.
-pub(super) fn processors(spec: &TrialSpec, host: usize) -> Option<f64> {
+pub(crate) fn processors(spec: &TrialSpec, host: usize) -> Option<f64> {
     let bound: BTreeSet<u32> = [&spec.cpus.target, &spec.cpus.generator, &spec.cpus.services]
         .into_iter()
         .flat_map(|set| set.0.iter().copied())
         .collect();
-    let count = if bound.is_empty() { host } else { bound.len() };
+    let count = if spec.cpus.target.is_empty() { host } else { bound.len() };
     (count > 0).then_some(count as f64)
 }

@@ -6,6 +6,7 @@ use pippin_model::verdict::{Caveat, Severity};
 
 use crate::bottleneck::bound::{cpu_bound, is_waiting, services_bound};
 use crate::bottleneck::concurrency::{Load, QUEUE, SHORT_QUEUE, inferred};
+use crate::judge::answer::found;
 use crate::judge::evidence::{Evidence, caveat, whole};
 use crate::judge::{accepts_slowly, rate_not_achieved};
 use crate::series::steady::arriving_per_s;
@@ -83,7 +84,7 @@ fn longest_alone_ns(evidence: &Evidence) -> Option<f64> {
 fn falls_behind(evidence: &Evidence) -> bool {
     evidence.offered_per_s().is_some()
         && evidence.profile().shape().is_none()
-        && rate_not_achieved::judge(evidence).is_some()
+        && found(rate_not_achieved::judge(evidence)).is_some()
 }
 
 /// How many times as long as alone requests must take to count as queued.

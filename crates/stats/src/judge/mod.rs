@@ -77,7 +77,7 @@ pub use answer::{Answer, Ground, Protects, Unknown};
 pub use answer_size::AnswerSize;
 pub(crate) use evidence::SHORTEST_USAGE_NS;
 pub use evidence::{Context, Evidence, expected_delay};
-pub(crate) use noisy_neighbour::processors;
+pub(crate) use host::processors;
 pub use run::RunCaveats;
 pub(crate) use run::repetitions;
 pub use together::{TARGET_JUDGES, TargetJudge, is_replaced, judge_target};

@@ -2,6 +2,7 @@
 use pippin_model::text::units::format_ns;
 use pippin_model::verdict::{Caveat, Severity};
 
+use crate::judge::answer::found;
 use crate::judge::evidence::{Evidence, caveat, percent};
 use crate::judge::rate_not_achieved;
 use crate::series::quantile::median;
@@ -34,7 +35,7 @@ pub fn judge(evidence: &Evidence) -> Option<Caveat> {
     let rise = trend(&times).filter(|found| found.z > SIGNIFICANT)?.relative_change;
     let (older, newer) = times.split_at(times.len() / 2);
     let halves = median(newer)? / median(older)?;
-    if rise < LIMIT || halves < HALVES || rate_not_achieved::judge(evidence).is_some() {
+    if rise < LIMIT || halves < HALVES || found(rate_not_achieved::judge(evidence)).is_some() {
         return None;
     }
     let tenth = (times.len() / 10).max(1);

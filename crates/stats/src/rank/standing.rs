@@ -88,7 +88,7 @@ fn doubt_ratios(
 ) {
     let Some(reference) = place_of_reference.filter(|_| members.len() > 1) else { return };
     let reach = |place: &usize| -> Option<f64> {
-        let ratio = summaries[*place].standing.to_reference?.of(by.metric())?;
+        let ratio = summaries[*place].standing.to_reference?.of(by.figure())?;
         Some(unsure::reach_of_ratio(&ratio))
     };
     let reaches: Vec<Option<f64>> = members.iter().map(reach).collect();
