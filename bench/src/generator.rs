@@ -62,20 +62,6 @@ pub fn run(arguments: &EngineArguments) -> Result<(), String> {
     Ok(())
 }
 
-/// The CPU time per answer in a load of this process, in nanoseconds.
-///
-/// # Errors
-/// If the load cannot be made, had an error, or no answer.
-pub fn cpu_ns_per_answer(spec: LoadSpec) -> Result<f64, String> {
-    let mut trial = Trial::of(spec);
-    let result = trial.measure(&Watch::nobody()).map_err(|error| error.to_string())?.load;
-    let (requests, errors) = (result.measured.requests, result.measured.errors_total());
-    if errors > 0 || requests.completed == 0 {
-        return Err(format!("{errors} errors, {} answers", requests.completed));
-    }
-    Ok(result.generator.cpu_ns as f64 / requests.completed as f64)
-}
-
 /// A closed loop of one thread, still without requests.
 pub fn closed(address: SocketAddr, connections: u32, duration_ns: u64) -> LoadSpec {
     LoadSpec {

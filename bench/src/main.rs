@@ -5,11 +5,9 @@
 //! are trusted: the server counts the requests, and the kernel accounts for the CPU time of the
 //! tool's process (wait4), user and system. The kernel's work for loopback traffic is part of it.
 #![allow(clippy::print_stdout, clippy::print_stderr)] // a tool for developers
-mod checks;
 mod figures;
 mod floor;
 mod generator;
-mod many;
 mod measure;
 mod peer;
 mod peers;
@@ -71,14 +69,10 @@ enum Command {
     Sense(sense::SenseArguments),
     /// Whether the capacity search finds servers of known capacity, from below and from above.
     Search(search::SearchArguments),
-    /// The generator's cost of checking answers and drawing values.
-    Checks(checks::ChecksArguments),
     /// Whether Pippin's memory and descriptors stay constant in a long run.
     Soak(soak::SoakArguments),
     /// The tools' own times compared with a packet capture of the same packets.
     Wire(wire::WireArguments),
-    /// The cost per request if all are different, compared with a load that repeats one.
-    Many(many::ManyArguments),
     /// A server for one measurement.
     #[command(hide = true)]
     Serve(server::ServeArguments),
@@ -100,10 +94,8 @@ fn main() -> ExitCode {
     let outcome = match &arguments.command {
         Some(Command::Sense(sense)) => sense::run(sense),
         Some(Command::Search(search)) => search::run(search),
-        Some(Command::Checks(checks)) => checks::run(checks),
         Some(Command::Soak(soak)) => soak::run(soak),
         Some(Command::Wire(wire)) => wire::run(wire),
-        Some(Command::Many(many)) => many::run(many),
         Some(Command::Serve(child)) => server::serve(child),
         Some(Command::Floor(child)) => floor::run(child),
         Some(Command::Engine(child)) => generator::run(child),

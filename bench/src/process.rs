@@ -87,6 +87,7 @@ fn launch(command: &Command, core: u32, folder: &Path) -> Result<Launch, String>
         cpus: CpuSet([core].into()),
         stop: "SIGTERM".into(),
         grace: Duration::from_secs(5),
+        apart: false,
     })
 }
 

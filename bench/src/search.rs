@@ -4,9 +4,9 @@
 //! The server answers a fixed number of requests a second and no more ([`Script::at_most`]), so the
 //! truth needs no measurement.
 use clap::Args;
-use pippin_reference::scripted::{Answer, Script, spawn};
 use pippin_stats::capacity::found::searches;
 use pippin_store::Store;
+use pippin_testing::scripted::{Answer, Script, spawn};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};

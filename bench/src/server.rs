@@ -2,8 +2,9 @@
 mod nginx;
 
 use clap::{Args, ValueEnum};
-use pippin_reference::scripted::{Answer, Script};
-use pippin_reference::{device, null, scripted, socket, upstream};
+use pippin_reference::{device, null, socket, upstream};
+use pippin_testing::scripted;
+use pippin_testing::scripted::{Answer, Script};
 use serde::{Deserialize, Serialize};
 use std::net::SocketAddr;
 use std::process::Command;

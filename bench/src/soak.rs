@@ -195,8 +195,8 @@ fn load(
 fn store(pippin: &Path, length: Duration) -> Result<Row, String> {
     let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
     let file = folder.path().join("pippin.db");
-    let target = pippin_reference::scripted::spawn(pippin_reference::scripted::Script::always(
-        pippin_reference::scripted::Answer::ok(b"hello"),
+    let target = pippin_testing::scripted::spawn(pippin_testing::scripted::Script::always(
+        pippin_testing::scripted::Answer::ok(b"hello"),
     ))
     .map_err(|error| error.to_string())?;
     let url = format!("http://{}/", target.address());

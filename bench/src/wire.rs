@@ -4,8 +4,8 @@
 //! quantiles of the time from a request to its answer are compared with those of the packets of the
 //! same run.
 use clap::Args;
-use pippin_reference::wire::capture::Capture;
-use pippin_reference::wire::exchanges::{self, Wire};
+use pippin_testing::wire::capture::Capture;
+use pippin_testing::wire::exchanges::{self, Wire};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 use std::time::Duration;

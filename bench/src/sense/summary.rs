@@ -1,12 +1,12 @@
 //! How often each variation was told apart, as a table and as JSON.
+use pippin_model::figure::Figure;
 use pippin_model::text::units::counted;
-use pippin_stats::compare::Metric;
 use pippin_stats::series::quantile::median;
 use serde::Serialize;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use super::tally::{METRICS, Observed, Tally};
+use super::tally::{FIGURES, Observed, Tally};
 use super::variations::{VARIATIONS, Wanted};
 use crate::results::{self, Machine, machine};
 
@@ -42,14 +42,14 @@ struct OfVariation {
     name: &'static str,
     about: &'static str,
     from: &'static str,
-    by: Vec<OfMetric>,
+    by: Vec<OfFigure>,
     bounds: Vec<OfBound>,
 }
 
-/// The results of a variation for one metric.
+/// The results of a variation for one figure.
 #[derive(Debug, Serialize)]
-struct OfMetric {
-    metric: Metric,
+struct OfFigure {
+    figure: Figure,
     /// Runs in which both targets have a valid result.
     runs: usize,
     /// Runs in which the pair was told apart.
@@ -69,13 +69,13 @@ struct OfBound {
     met: Option<bool>,
 }
 
-impl OfMetric {
-    fn of(metric: Metric, observed: Vec<Option<Observed>>) -> Self {
+impl OfFigure {
+    fn of(figure: Figure, observed: Vec<Option<Observed>>) -> Self {
         let known: Vec<Observed> = observed.iter().flatten().copied().collect();
         let middle =
             |figure: fn(&Observed) -> f64| median(&known.iter().map(figure).collect::<Vec<_>>());
         Self {
-            metric,
+            figure,
             runs: known.len(),
             apart: known.iter().filter(|observed| observed.apart).count(),
             ratio: middle(|observed| observed.ratio),
@@ -114,7 +114,7 @@ impl Summary {
         }
     }
 
-    /// The table: for each metric, in how many runs a variation was told apart, and its ratio.
+    /// The table: for each figure, in how many runs a variation was told apart, and its ratio.
     pub fn table(&self) -> String {
         let mut out = format!(
             "{}{} in {} min; {} of {} slices were calm, {} used. Told apart (ratio):\n\n{:<28}",
@@ -129,9 +129,9 @@ impl Summary {
             self.slices_used,
             "variation"
         );
-        for metric in METRICS {
+        for figure in FIGURES {
             // Writing into a String cannot fail.
-            let _ = write!(out, "{:>20}", metric.name());
+            let _ = write!(out, "{:>20}", figure.to_string());
         }
         out.push_str("  bound\n");
         for of in &self.variations {
@@ -154,16 +154,16 @@ impl Summary {
 
 fn of_variation(tallies: &[Tally], place: usize, full: bool) -> OfVariation {
     let variation = VARIATIONS[place];
-    let by: Vec<OfMetric> = METRICS
+    let by: Vec<OfFigure> = FIGURES
         .iter()
         .enumerate()
-        .map(|(at, metric)| {
-            OfMetric::of(*metric, tallies.iter().map(|tally| tally.variations[place][at]).collect())
+        .map(|(at, figure)| {
+            OfFigure::of(*figure, tallies.iter().map(|tally| tally.variations[place][at]).collect())
         })
         .collect();
     let bound = |wanted: &Wanted| OfBound {
         wanted: *wanted,
-        met: by.iter().find(|by| by.metric == wanted.metric).and_then(|by| by.meets(wanted, full)),
+        met: by.iter().find(|by| by.figure == wanted.figure).and_then(|by| by.meets(wanted, full)),
     };
     OfVariation {
         name: variation.name,
@@ -175,7 +175,7 @@ fn of_variation(tallies: &[Tally], place: usize, full: bool) -> OfVariation {
 }
 
 fn in_words(bound: &OfBound) -> String {
-    let Wanted { metric, at_least, share, full_only } = bound.wanted;
+    let Wanted { figure, at_least, share, full_only } = bound.wanted;
     let sense = if at_least { "at least" } else { "at most" };
     let met = match bound.met {
         Some(true) => "met",
@@ -183,7 +183,7 @@ fn in_words(bound: &OfBound) -> String {
         None if full_only => "of the full form",
         None => "unknown",
     };
-    format!("{} {sense} {:.0} %: {met}", metric.name(), share * 100.0)
+    format!("{} {sense} {:.0} %: {met}", figure.to_string(), share * 100.0)
 }
 
 #[cfg(test)]

@@ -1,8 +1,8 @@
 //! Which targets were told apart in one run.
+use pippin_model::figure::Figure;
 use pippin_model::run::RunRecord;
 use pippin_model::trial::TrialRecord;
 use pippin_model::verdict::Verdict;
-use pippin_stats::compare::Metric;
 use pippin_stats::rank::told_apart;
 use pippin_stats::rounds::calm::SliceCounts;
 use pippin_stats::rounds::paired::Pairs;
@@ -10,8 +10,8 @@ use serde::Serialize;
 
 use super::variations::VARIATIONS;
 
-/// The metrics that tell targets apart.
-pub const METRICS: [Metric; 4] = [Metric::Goodput, Metric::Cpu, Metric::P50, Metric::P99];
+/// The figures that tell targets apart.
+pub const FIGURES: [Figure; 4] = [Figure::Goodput, Figure::Cpu, Figure::P50, Figure::P99];
 
 /// The result of a run for a pair.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
@@ -24,7 +24,7 @@ pub struct Observed {
     pub reach: f64,
 }
 
-/// The result of a run for every variation and every metric, in their orders; `None` if one of the
+/// The result of a run for every variation and every figure, in their orders; `None` if one of the
 /// two was not measured or is INVALID.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Tally {
@@ -40,8 +40,8 @@ impl Tally {
         })?;
         let of = |name: &str, from: &str| -> Result<[Option<Observed>; 4], String> {
             let mut found = [None; 4];
-            for (place, metric) in found.iter_mut().zip(METRICS) {
-                *place = observed(record, metric, name, from)?;
+            for (place, figure) in found.iter_mut().zip(FIGURES) {
+                *place = observed(record, figure, name, from)?;
             }
             Ok(found)
         };
@@ -53,7 +53,7 @@ impl Tally {
 /// The first target over the second, among all targets of a run that are not INVALID.
 pub fn observed(
     record: &RunRecord,
-    metric: Metric,
+    figure: Figure,
     first: &str,
     second: &str,
 ) -> Result<Option<Observed>, String> {
@@ -70,7 +70,7 @@ pub fn observed(
         }
     }
     let trials: Vec<&[&TrialRecord]> = trials.iter().map(Vec::as_slice).collect();
-    let pairs = Pairs::of(&trials, metric);
+    let pairs = Pairs::of(&trials, figure);
     let place = |name: &str| names.iter().position(|known| known == name);
     let (Some(a), Some(b)) = (place(first), place(second)) else { return Ok(None) };
     let ratio = pairs.ratio(a, b).ok_or_else(|| {
@@ -108,9 +108,9 @@ pub mod tests {
     #[test]
     fn what_differs_is_told_apart_and_a_twin_is_not() {
         let tally = Tally::of(&run()).unwrap();
-        let of = |name: &str, metric: usize| {
+        let of = |name: &str, figure: usize| {
             let place = VARIATIONS.iter().position(|of| of.name == name).unwrap();
-            tally.variations[place][metric].unwrap()
+            tally.variations[place][figure].unwrap()
         };
         assert!(of("cpu10", 1).apart && (of("cpu10", 1).ratio / 1.1 - 1.0).abs() < 0.02);
         assert!(!of("twin", 0).apart && !of("twin", 1).apart);

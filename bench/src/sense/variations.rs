@@ -1,6 +1,6 @@
 //! The differences between the targets, and how often they must be found.
+use pippin_model::figure::Figure;
 use pippin_model::run::RunRecord;
-use pippin_stats::compare::Metric;
 use serde::Serialize;
 
 use super::tally::{Observed, observed};
@@ -23,7 +23,7 @@ pub struct Variation {
     pub from: &'static str,
     /// Its additional work for each request.
     pub does: Does,
-    /// How often, and by which metric, it must be told apart.
+    /// How often, and by which figure, it must be told apart.
     pub wanted: &'static [Wanted],
 }
 
@@ -41,7 +41,7 @@ pub enum Does {
 /// A bound on how often a variation is told apart.
 #[derive(Debug, Clone, Copy, Serialize)]
 pub struct Wanted {
-    pub metric: Metric,
+    pub figure: Figure,
     /// Whether `share` is the lowest allowed value; otherwise it is the highest.
     pub at_least: bool,
     pub share: f64,
@@ -49,12 +49,12 @@ pub struct Wanted {
     pub full_only: bool,
 }
 
-const fn at_most(metric: Metric, share: f64) -> Wanted {
-    Wanted { metric, at_least: false, share, full_only: false }
+const fn at_most(figure: Figure, share: f64) -> Wanted {
+    Wanted { figure, at_least: false, share, full_only: false }
 }
 
-const fn at_least(metric: Metric, share: f64, full_only: bool) -> Wanted {
-    Wanted { metric, at_least: true, share, full_only }
+const fn at_least(figure: Figure, share: f64, full_only: bool) -> Wanted {
+    Wanted { figure, at_least: true, share, full_only }
 }
 
 /// All of them.
@@ -64,21 +64,21 @@ pub const VARIATIONS: [Variation; 6] = [
         about: "the same",
         from: BASE,
         does: Does::Nothing,
-        wanted: &[at_most(Metric::Goodput, 0.05), at_most(Metric::Cpu, 0.05)],
+        wanted: &[at_most(Figure::Goodput, 0.05), at_most(Figure::Cpu, 0.05)],
     },
     Variation {
         name: "cpu5",
         about: "5 % more CPU time",
         from: BASE,
         does: Does::Burns(0.05),
-        wanted: &[at_least(Metric::Cpu, 0.9, true)],
+        wanted: &[at_least(Figure::Cpu, 0.9, true)],
     },
     Variation {
         name: "cpu10",
         about: "10 % more CPU time",
         from: BASE,
         does: Does::Burns(0.10),
-        wanted: &[at_least(Metric::Cpu, 0.9, false)],
+        wanted: &[at_least(Figure::Cpu, 0.9, false)],
     },
     Variation {
         name: "wait02",
@@ -146,7 +146,7 @@ pub fn manifest(step: Option<f64>) -> String {
 
 /// The cost of one step of burning, as a fraction of the base's CPU time per request.
 pub fn cpu_of_a_step(record: &RunRecord) -> Result<f64, String> {
-    let found: Option<Observed> = observed(record, Metric::Cpu, BURNT, BASE)?;
+    let found: Option<Observed> = observed(record, Figure::Cpu, BURNT, BASE)?;
     let more = found.map(|observed| observed.ratio - 1.0).filter(|more| *more > 0.0);
     more.map(|more| more / f64::from(BURNT_STEPS)).ok_or_else(|| {
         "the copy that burns CPU time was not measured, or needs none: see its log".into()

@@ -5,7 +5,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueHint};
 use clap_complete::engine::{ArgValueCandidates, ArgValueCompleter};
 use pippin_model::text::units::Spread;
-use pippin_model::verdict::gate::Gate;
+use pippin_model::verdict::gate::{Gate, Undecided};
 use pippin_report::form::{FORMS, Form};
 use std::path::PathBuf;
 
@@ -35,7 +35,7 @@ const STYLES: Styles = Styles::styled()
 #[derive(Debug, Parser)]
 #[command(name = "pippin", version, styles = STYLES, max_term_width = 100, subcommand_required = true, arg_required_else_help = true)]
 #[command(
-    after_help = "Examples:\n  pippin load localhost:8080                             load a server that runs\n  pippin compare localhost:3000 localhost:3001           compare two of them\n  pippin init                                            measure a server of your own\n  pippin run hello --quick --install                     compare servers that Pippin brings\n  pippin serve                                           look at all runs in the browser\n\nExit codes:\n  0    success\n  1    an objective, gate, comparison or check failed\n  2    wrong input; the message says how to fix it\n  3    a result is INVALID\n  4    Pippin itself failed, agents were lost, or the result is not stored; or no target has one\n  130  interrupted; what was measured is kept\n  141  nobody reads the output; what was measured is kept"
+    after_help = "Examples:\n  pippin load localhost:8080                             load a server that runs\n  pippin compare localhost:3000 localhost:3001           compare two of them\n  pippin init                                            measure a server of your own\n  pippin run hello --quick --install                     compare servers that Pippin brings\n  pippin serve                                           look at all runs in the browser\n\nExit codes:\n  0    success\n  1    an objective, gate, comparison or check failed\n  2    wrong input; the message says how to fix it\n  3    a result is INVALID\n  4    Pippin itself failed, agents were lost, or the result is not stored; or no target has one\n  5    a gate could not be decided\n  130  interrupted; what was measured is kept\n  141  nobody reads the output; what was measured is kept"
 )]
 pub struct Arguments {
     /// The database of runs: .pippin/pippin.db in a checkout of Pippin, elsewhere pippin/pippin.db
@@ -76,7 +76,6 @@ pub enum Command {
     /// Show a run again, on the terminal or as a page.
     Report(ReportArguments),
     /// Estimate how many devices a machine can serve, from measured device runs.
-    #[command(alias = "capacity")]
     DevicePlan(DevicePlanArguments),
     /// Compare runs, servers or revisions, with intervals; for continuous integration too.
     Compare(Box<CompareArguments>),
@@ -103,19 +102,49 @@ pub enum Command {
     Man,
 }
 
-/// What ends a run, a load or a comparison with exit code 1, and how that is written.
+/// What ends a run, a load or a comparison with exit code 1 or 5, and how that is written.
 #[derive(Debug, Args)]
 pub struct GateArguments {
     /// Exit with code 1 if this condition is true: "p99 > 50ms", "errors > 0.1%", "goodput < -5% vs
     /// RUN". May be given several times. docs/gates.md lists the figures.
     #[arg(long, value_name = "CONDITION", value_parser = Gate::fail_if)]
-    pub fail_if: Vec<Gate>,
+    fail_if: Vec<Gate>,
+    /// Exit with code 1 unless this condition is true: "p99 < 50ms". May be given several times.
+    #[arg(long, value_name = "CONDITION", value_parser = Gate::require)]
+    require: Vec<Gate>,
+    /// What to do if a gate cannot be decided: exit with code 5, or only say so.
+    #[arg(long, value_name = "WHAT", value_enum)]
+    undecided: Option<WhenUndecided>,
     /// Also write the verdicts and gates as JUnit XML.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub junit: Option<PathBuf>,
     /// Also write a summary for a pull request, in Markdown.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub summary: Option<PathBuf>,
+}
+
+/// `--undecided`
+#[derive(Debug, Clone, Copy, clap::ValueEnum)]
+enum WhenUndecided {
+    /// Exit with code 5.
+    Fail,
+    /// Say so and exit with code 0.
+    Warn,
+}
+
+impl GateArguments {
+    /// All gates of the command line.
+    pub fn all(&self) -> impl Iterator<Item = &Gate> {
+        self.require.iter().chain(&self.fail_if)
+    }
+
+    /// What a gate does that could not be decided, if the command line says so.
+    pub fn undecided(&self) -> Option<Undecided> {
+        self.undecided.map(|what| match what {
+            WhenUndecided::Fail => Undecided::Fail,
+            WhenUndecided::Warn => Undecided::Warn,
+        })
+    }
 }
 
 /// `pippin run`
@@ -360,7 +389,7 @@ pub struct CompareArguments {
     pub path: Option<String>,
     /// Let each user go through the steps of a file in order, in place of one request
     /// (docs/scenarios.md).
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with_all = ["path", "method", "body", "json_body", "form", "data_urlencode", "expect_body"])]
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with_all = ["path", "method", "body", "json_body", "form", "data_urlencode", "expect_body", "expect_contains"])]
     pub scenario: Option<PathBuf>,
     /// Measure this target (go/net-http) as it is in two branches, in turn within one run.
     #[arg(long, value_name = "TARGET", add = ArgValueCandidates::new(completions::targets))]

@@ -14,11 +14,24 @@ pub const USER_ERROR: u8 = 2;
 pub const INVALID: u8 = 3;
 /// The lab itself failed: agents were lost, or something could not be stored.
 pub const LAB_FAILURE: u8 = 4;
+/// A gate could not be decided.
+pub const UNDECIDED: u8 = 5;
 /// The user stopped it. What was measured is kept.
 pub const INTERRUPTED: u8 = 130;
 
 /// Nobody reads the output. A shell gives this code for a program that SIGPIPE ended.
 pub const UNREAD: u8 = 141;
+
+/// Codes from the worst to the best. What was interrupted or is not read was not judged.
+const ORDER: [u8; 8] =
+    [UNREAD, INTERRUPTED, USER_ERROR, INVALID, LAB_FAILURE, FAILED, UNDECIDED, OK];
+
+/// The worse of two exit codes.
+#[must_use]
+pub fn worst(one: u8, other: u8) -> u8 {
+    let place = |code| ORDER.iter().position(|known| *known == code).unwrap_or(0);
+    if place(one) <= place(other) { one } else { other }
+}
 
 /// An error of a command.
 #[derive(Debug, thiserror::Error)]
@@ -78,7 +91,7 @@ const fn store_code(error: &StoreError) -> u8 {
     match error {
         StoreError::Foreign { .. }
         | StoreError::Newer { .. }
-        | StoreError::OlderReadOnly { .. }
+        | StoreError::Older { .. }
         | StoreError::ReadOnly { .. }
         | StoreError::UnknownRun(..) => USER_ERROR,
         StoreError::Full { .. }
@@ -91,6 +104,13 @@ const fn store_code(error: &StoreError) -> u8 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_worst_code_comes_first() {
+        for pair in [2, 3, 4, 1, 5, 0].windows(2) {
+            assert_eq!((worst(pair[0], pair[1]), worst(pair[1], pair[0])), (pair[0], pair[0]));
+        }
+    }
 
     #[test]
     fn a_death_in_the_engine_is_a_failure_of_the_lab_whoever_tells_of_it() {

@@ -234,6 +234,15 @@ pub enum EventLoop {
     IoUring,
 }
 
+/// Something that is looked for, or not.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum Switch {
+    /// It is looked for.
+    On,
+    /// It is not.
+    Off,
+}
+
 /// The version of the PROXY protocol, as [`ProxyHeader`] describes it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum ProxyProtocol {

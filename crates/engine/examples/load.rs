@@ -40,7 +40,7 @@ fn main() {
     }
     let arguments = Arguments(given);
     let stop = AtomicBool::new(false);
-    let result = run(&spec(&arguments), &Control::new(&stop, |_| true))
+    let result = run(&spec(&arguments), &Control::new(&stop, &|_| true))
         .unwrap_or_else(|error| panic!("{error}"));
     print(&result);
 }

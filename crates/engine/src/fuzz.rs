@@ -25,7 +25,7 @@ pub(crate) const fn roughly(count: usize) -> u32 {
 }
 
 #[derive(Default, PartialEq, Debug)]
-struct Seen {
+struct Account {
     interim: Vec<u16>,
     heads: Vec<HeadInfo>,
     body: Vec<u8>,
@@ -36,7 +36,7 @@ struct Seen {
 const HEAD_BYTES: u32 = 512;
 const BODY_BYTES: u64 = 4_096;
 
-impl Sink for Seen {
+impl Sink for Account {
     fn interim(&mut self, status: u16) {
         self.interim.push(status);
     }
@@ -51,10 +51,10 @@ impl Sink for Seen {
 }
 
 /// Reads answers of HTTP/1.1 until the bytes end or are rejected.
-fn answers(bytes: &[u8], size: usize, head_only: bool) -> Seen {
+fn answers(bytes: &[u8], size: usize, head_only: bool) -> Account {
     let rules = Rules { head_only, head_bytes: HEAD_BYTES, body_bytes: BODY_BYTES };
     let (mut decoder, mut cache) = (Decoder::new(), HeadCache::default());
-    let mut seen = Seen::default();
+    let mut seen = Account::default();
     for mut piece in bytes.chunks(size) {
         while !piece.is_empty() {
             match decoder.decode(piece, &rules, &mut cache, &mut seen) {

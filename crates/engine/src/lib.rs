@@ -7,7 +7,8 @@
 //! loop, a `transport` (TCP, or TLS over it) and a `protocol` (`http1`, `http2`, `websocket`), all
 //! chosen at compile time. `users` say when a request is due, a `check` says whether its answer is
 //! right, and a `recorder` counts. Where no answer may come from a table, a part of each request is
-//! `drawn` anew. In a scenario each user has values and cookies of its own (`scenario`). The
+//! `drawn` anew, and `surprises` come at
+//! places that no server can foresee. In a scenario each user has values and cookies of its own (`scenario`). The
 //! `coordinator` tells all workers when measuring starts and ends (`timeline`) and merges what they
 //! have counted.
 pub mod blocking;
@@ -27,7 +28,7 @@ mod transport;
 mod worker;
 
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use pippin_model::load::tls::{Negotiated, TlsSpec};
@@ -47,6 +48,8 @@ pub struct Control<'a> {
     /// Ends the load early; what was measured is returned with `interrupted` set. Noticed within
     /// some 20 ms.
     pub stop: &'a AtomicBool,
+    /// Likewise: nobody serves any more.
+    pub is_over: Option<&'a AtomicBool>,
     /// Gets each window of a second as soon as all threads have delivered it. In a warm-up of
     /// unknown length its `from_ns` counts from the latest possible start of measuring; in the
     /// result it is exact.
@@ -54,9 +57,9 @@ pub struct Control<'a> {
     /// Told when it is known when the measured part begins and, if time ends it, when it ends
     /// (CLOCK_MONOTONIC, nanoseconds): some time before it begins.
     pub on_measuring: Option<&'a (dyn Fn(u64, Option<u64>) + Send + Sync)>,
-    /// Whether throughput has stopped trending, given the completed requests per second of each
-    /// short window (200 ms) so far.
-    pub steady: fn(&[f64]) -> bool,
+    /// Whether the warm-up can end, given the completed requests per second of each short window
+    /// (200 ms) so far. Asked once for each of them, as soon as it is over.
+    pub steady: &'a (dyn Fn(&[f64]) -> bool + Send + Sync),
     /// Holds the schedule back until the caller has said when it starts. `None` starts it as soon
     /// as the connections are open.
     pub gate: Option<&'a Gate>,
@@ -71,9 +74,13 @@ pub struct Control<'a> {
 impl<'a> Control<'a> {
     /// Nobody listens, and the load starts at once.
     #[must_use]
-    pub const fn new(stop: &'a AtomicBool, steady: fn(&[f64]) -> bool) -> Self {
+    pub const fn new(
+        stop: &'a AtomicBool,
+        steady: &'a (dyn Fn(&[f64]) -> bool + Send + Sync),
+    ) -> Self {
         Self {
             stop,
+            is_over: None,
             on_window: None,
             on_measuring: None,
             steady,
@@ -82,6 +89,13 @@ impl<'a> Control<'a> {
             histograms: false,
             referee: None,
         }
+    }
+
+    /// Whether the load is to end early.
+    #[must_use]
+    pub fn is_stopped(&self) -> bool {
+        let is_over = |flag: &AtomicBool| flag.load(Ordering::Relaxed);
+        is_over(self.stop) || self.is_over.is_some_and(is_over)
     }
 }
 

@@ -9,8 +9,6 @@ mod common;
 mod devices;
 #[path = "loads/open.rs"]
 mod open;
-#[path = "truth/patience.rs"]
-mod patience;
 #[path = "loads/server.rs"]
 mod server;
 

@@ -188,7 +188,7 @@ impl Fleet {
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => return Err(ended()),
             }
-            if !has_stopped && control.stop.load(Ordering::Relaxed) {
+            if !has_stopped && control.is_stopped() {
                 has_stopped = true;
                 drop(self.tell.send(Told::Stop));
             }
@@ -262,9 +262,7 @@ impl Generator for Fleet {
             take_figures_of_time(&mut load.windows, &windows);
         }
         match merged.or(from_seconds) {
-            Some(load) if has_started || control.stop.load(Ordering::Relaxed) => {
-                Ok(Applied { load, agents })
-            }
+            Some(load) if has_started || control.is_stopped() => Ok(Applied { load, agents }),
             _ => {
                 let why = without_result(has_started, &agents);
                 Err(if is_lost { LabError::Agents(why) } else { LabError::User(why) }.into())

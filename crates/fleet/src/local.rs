@@ -193,6 +193,7 @@ fn start_server(program: &Path, folder: &Path) -> Result<(Supervised, Nats), Fle
         cpus: CpuSet::default(),
         stop: "SIGTERM".into(),
         grace: Duration::from_secs(2),
+        apart: false,
     })?;
     let until = Instant::now() + START;
     while !port::is_listening(port) {
@@ -240,6 +241,7 @@ fn start_agent(
         cpus: CpuSet::default(),
         stop: "SIGTERM".into(),
         grace: Duration::from_secs(2),
+        apart: false,
     })?)
 }
 

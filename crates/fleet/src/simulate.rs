@@ -269,7 +269,7 @@ fn add(measured: &mut Measured, second: &Second, devices: u64) {
     }
     measured.answered.completed += count;
     measured.answered.good += count;
-    measured.status.s2xx += count;
+    measured.status.add(200, count);
     measured.stamps.merge(&StampCounts { kernel: count, ..StampCounts::default() });
     (measured.connections.asked, measured.connections.peak) = (devices, devices);
     let spans = &mut measured.spans;

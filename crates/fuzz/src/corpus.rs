@@ -1,8 +1,8 @@
 //! The inputs to begin with: the hostile servers of `pippin-reference`, the files of this
 //! repository, and the files in `corpus/NAME` of this crate. Put every input that broke something
 //! there, so that it is always tried again.
-use pippin_reference::frames;
-use pippin_reference::hostile::{Act, Does, On, Over, Speaks, behaviours};
+use pippin_testing::frames;
+use pippin_testing::hostile::{Act, Does, On, Over, Speaks, behaviours};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};

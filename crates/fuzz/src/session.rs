@@ -1,6 +1,6 @@
 //! A TLS session after its handshake, driven as a worker does, with a server in memory.
 use pippin_engine::fuzz::Secured;
-use pippin_reference::tls::{Authority, Certified};
+use pippin_testing::tls::{Authority, Certified};
 use rustls::{ServerConfig, ServerConnection};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::{Read as _, Write as _};

@@ -5,14 +5,16 @@ use pippin_model::plan::Plan;
 use pippin_model::plan::objective::Objective;
 use pippin_model::plan::plan_options::PlanOptions;
 use pippin_model::request::import::{Imported, access_log, curl, har};
-use pippin_model::request::request_file::{self, Asked, Bodies, Format, WrongLine, json_lines};
+use pippin_model::request::request_file::{
+    self, Bodies, FileRequest, Format, WrongLine, json_lines,
+};
 use pippin_model::target::manifest::Manifest;
 use pippin_model::target::project::Project;
 use pippin_model::text::file::FileError;
 use pippin_model::text::units::{Spread, parse_bytes, parse_duration_ns, parse_percent};
 use pippin_model::verdict::gate::Gate;
 use pippin_model::workload::Workload;
-use pippin_reference::hostile::Speaks;
+use pippin_testing::hostile::Speaks;
 use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io;
@@ -380,7 +382,7 @@ fn imports(input: &[u8]) -> u64 {
 }
 
 /// An imported request, written as a line, must mean the same.
-fn assert_is_written(asked: &Asked) {
+fn assert_is_written(asked: &FileRequest) {
     let line = json_lines::write(asked);
     let mut bodies = Bodies::beside(Path::new("/nowhere/at/all"));
     let Ok(file) = request_file::parse(&line, Format::JsonLines, &mut bodies) else {

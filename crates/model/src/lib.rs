@@ -11,6 +11,7 @@
 //! | [`scenario`] | what one user does: steps with checks and captured values, and where values come from |
 //! | [`load`] | the engine's input, `LoadSpec` |
 //! | [`result`] | the engine's output, `LoadResult` |
+//! | [`figure`] | the register of figures: names, units, meaning, how each is read |
 //! | [`verdict`] | caveats and verdicts; gates |
 //! | [`trial`] | the record of one trial |
 //! | [`run`] | one execution of a plan |
@@ -18,6 +19,7 @@
 //! | `example` | made-up records of trials and runs, for the tests of every crate |
 #[cfg(feature = "example")]
 pub mod example;
+pub mod figure;
 pub mod host;
 pub mod load;
 pub mod plan;

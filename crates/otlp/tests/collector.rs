@@ -5,7 +5,7 @@ use opentelemetry_proto::tonic::metrics::v1::metric::Data;
 use opentelemetry_proto::tonic::metrics::v1::number_data_point::Value;
 use pippin_model::result::time_series::{Moment, SCHEMA};
 use pippin_otlp::Exporter;
-use pippin_reference::scripted::{Answer, Script, spawn};
+use pippin_testing::scripted::{Answer, Script, spawn};
 use prost::Message;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};

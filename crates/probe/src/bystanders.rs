@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use crate::clock::{ProcUnits, monotonic_ns};
 use crate::kernel_files::KernelFiles;
+use crate::process_name::process_name;
 use crate::process_table::{Process, list_processes, read_process};
 
 /// The kernel's own threads are this process (`kthreadd`) and its children.
@@ -78,7 +79,7 @@ impl Bystanders {
     /// The name of a process (`/proc/PID/comm`, proc_pid_comm(5)); `None` if it is gone.
     #[must_use]
     pub fn name(&self, pid: i32) -> Option<String> {
-        self.files.line(&format!("proc/{pid}/comm"))
+        process_name(&self.files, pid)
     }
 }
 

@@ -34,6 +34,19 @@ pub struct CgroupLimits {
     pub cpus: Option<f64>,
     /// Bytes of memory, likewise.
     pub memory_bytes: Option<u64>,
+    /// Of the group with the lowest quota: periods in which it wanted to run, and those in which it
+    /// had to wait for the next one.
+    pub throttled: Option<(u64, u64)>,
+}
+
+/// Reads `nr_periods` and `nr_throttled` from `cpu.stat`, which both versions have.
+#[must_use]
+pub fn parse_throttled(text: &str) -> Option<(u64, u64)> {
+    let value = |name: &str| {
+        let line = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '))?;
+        line.trim().parse().ok()
+    };
+    Some((value("nr_periods")?, value("nr_throttled")?))
 }
 
 /// Reads `/proc/PID/cgroup`.
@@ -132,9 +145,15 @@ pub fn try_to_make(files: &KernelFiles) -> Result<(), String> {
 /// The limits of this process.
 #[must_use]
 pub fn limits(files: &KernelFiles) -> CgroupLimits {
-    let text = |name| files.text(name).unwrap_or_default();
-    let (memberships, mounts) =
-        (parse_memberships(&text("proc/self/cgroup")), parse_mounts(&text("proc/self/mountinfo")));
+    limits_of(files, "self")
+}
+
+/// The limits of a process: a pid, or `self`. Its groups are read where this process sees them.
+#[must_use]
+pub fn limits_of(files: &KernelFiles, process: &str) -> CgroupLimits {
+    let text = |name: &str| files.text(name).unwrap_or_default();
+    let memberships = parse_memberships(&text(&format!("proc/{process}/cgroup")));
+    let mounts = parse_mounts(&text("proc/self/mountinfo"));
     let mut limits = CgroupLimits::default();
     for mount in &mounts {
         for (controller, membership) in joined(mount, &memberships) {
@@ -158,6 +177,9 @@ pub fn limits(files: &KernelFiles) -> CgroupLimits {
                     ),
                     _ => (None, None),
                 };
+                if cpus.is_some_and(|cpus| limits.cpus.is_none_or(|least| cpus < least)) {
+                    limits.throttled = file("cpu.stat").and_then(|text| parse_throttled(&text));
+                }
                 limits.cpus = limits.cpus.into_iter().chain(cpus).reduce(f64::min);
                 limits.memory_bytes = limits.memory_bytes.into_iter().chain(memory_bytes).min();
             }
@@ -232,7 +254,11 @@ mod tests {
             ("sys/fs/cgroup/system.slice/lab.service/cpu.max", "200000 100000\n"),
             ("sys/fs/cgroup/system.slice/lab.service/memory.max", "1073741824\n"),
         ]);
-        assert_eq!(limits(&files), CgroupLimits { cpus: Some(0.5), memory_bytes: Some(1 << 30) });
+        let none = CgroupLimits::default();
+        assert_eq!(
+            limits(&files),
+            CgroupLimits { cpus: Some(0.5), memory_bytes: Some(1 << 30), ..none }
+        );
     }
 
     #[test]
@@ -245,12 +271,21 @@ mod tests {
             ("proc/self/mountinfo", V1_MOUNTS),
             ("sys/fs/cgroup/cpu,cpuacct/cpu.cfs_quota_us", "125000\n"),
             ("sys/fs/cgroup/cpu,cpuacct/cpu.cfs_period_us", "100000\n"),
+            (
+                "sys/fs/cgroup/cpu,cpuacct/cpu.stat",
+                "nr_periods 34\nnr_throttled 30\nthrottled_time 9\n",
+            ),
             ("sys/fs/cgroup/memory/memory.limit_in_bytes", "268435456\n"),
         ]);
         assert_eq!(
             limits(&files),
-            CgroupLimits { cpus: Some(1.25), memory_bytes: Some(256 << 20) }
+            CgroupLimits {
+                cpus: Some(1.25),
+                memory_bytes: Some(256 << 20),
+                throttled: Some((34, 30))
+            }
         );
+        assert_eq!(limits_of(&files, "7"), CgroupLimits::default(), "no such process");
     }
 
     #[test]

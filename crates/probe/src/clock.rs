@@ -64,6 +64,13 @@ impl ProcUnits {
         }
     }
 
+    /// Clock ticks since boot, in which /proc/PID/stat says when a process started
+    /// (CLOCK_BOOTTIME, which also runs while the machine sleeps).
+    #[must_use]
+    pub fn ticks_since_boot(self) -> u64 {
+        read(libc::CLOCK_BOOTTIME).unwrap_or_default() / (1_000_000_000 / self.ticks_per_second)
+    }
+
     /// Clock ticks in nanoseconds.
     #[must_use]
     pub const fn ticks_to_ns(self, ticks: u64) -> u64 {

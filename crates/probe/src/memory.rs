@@ -1,5 +1,7 @@
 //! `/proc/meminfo`: the host's memory.
 
+use crate::kernel_files::KernelFiles;
+
 /// The relevant lines of `/proc/meminfo` (proc_meminfo(5)), in bytes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Memory {
@@ -22,6 +24,14 @@ pub fn parse_meminfo(text: &str) -> Memory {
         swap_total_bytes: kilobytes(text, "SwapTotal"),
         swap_free_bytes: kilobytes(text, "SwapFree"),
     }
+}
+
+/// How many processes the kernel has killed for lack of memory since boot: `oom_kill` in
+/// `/proc/vmstat` (Linux 4.13 and later).
+#[must_use]
+pub fn killed_for_memory(files: &KernelFiles) -> Option<u64> {
+    let text = files.text("proc/vmstat")?;
+    text.lines().find_map(|line| line.strip_prefix("oom_kill ")?.trim().parse().ok())
 }
 
 /// The value of a line `Key:   123 kB`, as in meminfo, status and smaps_rollup, in bytes.

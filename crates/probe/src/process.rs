@@ -91,11 +91,44 @@ pub fn ignores(status: &str, signal: i32) -> bool {
     mask.is_some_and(|mask| mask >> (signal - 1) & 1 == 1)
 }
 
-/// Reads the proportional set from `/proc/PID/smaps_rollup` in bytes (proc_pid_smaps(5); Linux 4.14
-/// and later): private pages, and this process's part of each shared page.
-#[must_use]
-pub fn parse_pss_bytes(smaps_rollup: &str) -> Option<u64> {
-    kilobytes(smaps_rollup, "Pss")
+/// The memory of a process, in bytes.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Held {
+    /// The proportional set: private pages, and this process's part of each shared page.
+    pub pss: u64,
+    /// The part of it that lies in files in memory and other shared memory; 0 where the kernel does
+    /// not say (before Linux 5.9).
+    pub pss_shared: u64,
+    /// Huge pages of hugetlbfs, which no set of pages includes.
+    pub huge: u64,
+}
+
+impl Held {
+    /// From `/proc/PID/smaps_rollup` (proc_pid_smaps(5); Linux 4.14 and later).
+    #[must_use]
+    pub fn parse(smaps_rollup: &str) -> Option<Self> {
+        let of = |key| kilobytes(smaps_rollup, key);
+        Some(Self {
+            pss: of("Pss")?,
+            pss_shared: of("Pss_Shmem").unwrap_or(0),
+            huge: of("Private_Hugetlb").unwrap_or(0) + of("Shared_Hugetlb").unwrap_or(0),
+        })
+    }
+
+    /// All memory, where so many bytes lie in files in memory, mapped or not. What is mapped of
+    /// them is in the proportional set too, and counts once.
+    #[must_use]
+    pub fn bytes(self, in_files: u64) -> u64 {
+        self.pss - self.pss_shared.min(self.pss) + self.pss_shared.max(in_files) + self.huge
+    }
+}
+
+impl std::ops::AddAssign for Held {
+    fn add_assign(&mut self, other: Self) {
+        self.pss += other.pss;
+        self.pss_shared += other.pss_shared;
+        self.huge += other.huge;
+    }
 }
 
 #[cfg(test)]
@@ -159,7 +192,12 @@ mod tests {
         assert_eq!(parse_switches(status), Some(Switches { voluntary: 31, involuntary: 4 }));
         assert_eq!(parse_switches("Name:\tsh\n"), None);
         let rollup = "55d9b86ad000-7ffebf286000 ---p 00000000 00:00 0                          [rollup]\nRss:                1752 kB\nPss:                 206 kB\nPss_Dirty:           112 kB\n";
-        assert_eq!(parse_pss_bytes(rollup), Some(206 * 1024));
-        assert_eq!(parse_pss_bytes(""), None);
+        assert_eq!(Held::parse(rollup).unwrap().bytes(0), 206 * 1024);
+        assert_eq!(Held::parse(""), None);
+        let all = "Pss: 100 kB\nPss_Shmem: 40 kB\nShared_Hugetlb: 2 kB\nPrivate_Hugetlb: 2048 kB\n";
+        let held = Held::parse(all).unwrap();
+        assert_eq!(held.bytes(0), 2_150 * 1024);
+        assert_eq!(held.bytes(30 * 1024), 2_150 * 1024, "mapped files count once");
+        assert_eq!(held.bytes(140 * 1024), 2_250 * 1024, "what is mapped nowhere counts too");
     }
 }

@@ -3,7 +3,7 @@
 //! Each look at a host lists the numbers in /proc, but reads only processes that are new or belong
 //! to a root. A process that was found outside stays outside, because a process changes its parent
 //! only to an ancestor (the nearest subreaper, or init; prctl(2) PR_SET_CHILD_SUBREAPER).
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use crate::clock::{ProcUnits, process_cpu_ns};
 use crate::kernel_files::KernelFiles;
@@ -70,6 +70,7 @@ pub struct Reading {
 #[derive(Debug, Default)]
 pub struct ProcessTable {
     roots: Vec<i32>,
+    apart: BTreeSet<i32>,
     outside: HashSet<i32>,
     /// Parents are read before their children, so no process is found both alive and in the account
     /// of the parent that waited for it.
@@ -83,15 +84,16 @@ enum Place {
 }
 
 impl ProcessTable {
-    /// Places all `listed` processes below the `roots`; `read` reads one of them.
+    /// Places all `listed` processes below the `roots`; `read` reads one of them. Processes in
+    /// `apart` and everything below them belong to no root.
     pub fn look(
         &mut self,
-        roots: &[i32],
+        (roots, apart): (&[i32], &BTreeSet<i32>),
         listed: &[i32],
         mut read: impl FnMut(i32) -> Option<Process>,
     ) -> Reading {
-        if self.roots != roots {
-            *self = Self { roots: roots.to_vec(), ..Self::default() };
+        if self.roots != roots || self.apart != *apart {
+            *self = Self { roots: roots.to_vec(), apart: apart.clone(), ..Self::default() };
         }
         let alive: HashSet<i32> = listed.iter().copied().collect();
         self.outside.retain(|pid| alive.contains(pid));
@@ -140,7 +142,7 @@ impl ProcessTable {
             if let Some(index) = self.roots.iter().position(|&root| root == at) {
                 return Place::Tree(index);
             }
-            if at <= 0 || self.outside.contains(&at) {
+            if at <= 0 || self.outside.contains(&at) || self.apart.contains(&at) {
                 return Place::Outside;
             }
             match processes.get(&at) {
@@ -183,7 +185,7 @@ pub(crate) mod tests {
     ) -> Reading {
         let mut listed: Vec<i32> = host.keys().copied().collect();
         listed.sort_unstable();
-        table.look(roots, &listed, |pid| {
+        table.look((roots, &BTreeSet::new()), &listed, |pid| {
             reads.push(pid);
             host.get(&pid).cloned()
         })
@@ -236,7 +238,8 @@ pub(crate) mod tests {
         // 11 and 12 are listed, but 11 is gone when it is read. So the place of its child 12 is
         // unknown.
         let now = host(&[(1, 0), (10, 1), (12, 11)]);
-        let reading = table.look(&[10], &[1, 10, 11, 12], |pid| now.get(&pid).cloned());
+        let reading =
+            table.look((&[10], &BTreeSet::new()), &[1, 10, 11, 12], |pid| now.get(&pid).cloned());
         assert_eq!(reading.unread, HashSet::from([11]));
         assert!(reading.unplaced);
         let reading = look(&mut table, &[10], &host(&[(1, 0), (10, 1), (12, 10)]), &mut Vec::new());

@@ -1,23 +1,32 @@
 //! One sample: what every role and the host have used so far.
 use pippin_model::host::usage::{HostSample, Role, RoleSample, UsageSample};
 use pippin_model::plan::cpus::CpuSet;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::net::SocketAddr;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use crate::cgroup;
 use crate::clock::{ProcUnits, monotonic_ns, thread_cpu_ns};
+use crate::collector::Collectors;
+use crate::compilers::{Compilers, Living};
 use crate::energy::Packages;
 use crate::frequency::current_khz;
 use crate::kernel_files::KernelFiles;
 use crate::listening::Listeners;
-use crate::memory::parse_meminfo;
+use crate::may_use;
+use crate::memory::{field, parse_meminfo};
+use crate::memory_files;
 use crate::netstat::{counter, received_bytes};
 use crate::outsiders;
-use crate::process::{ignores, parse_pss_bytes};
+use crate::process::{Held, ignores};
 use crate::process_table::{Process, ProcessTable, Reading, list_processes, read_process};
+use crate::server::{self, Place, Servers};
 use crate::stat::{interrupt_ns, parse_stat};
 use crate::strays;
 use crate::switches::{SwitchLedger, read_switches};
+use crate::threads;
+use crate::tiers::{Earlier, Outside, Tiers};
 use crate::tree::TreeLedger;
 
 /// Which processes belong to which role.
@@ -27,12 +36,27 @@ pub struct Roots {
     pub roles: BTreeMap<Role, Vec<RoleRoot>>,
     /// The target's log file.
     pub log: Option<PathBuf>,
-    /// The port that the target listens on, on this host.
-    pub port: Option<u16>,
+    /// The address that the target listens on, on this host.
+    pub address: Option<SocketAddr>,
+    /// Processes within the roots' trees that belong to no role, with everything below them.
+    pub apart: BTreeSet<i32>,
+    /// The server, if it is followed while it is loaded: where its processes end and others follow.
+    pub serving: Option<Serving>,
     /// The folder of the target's own control group, which counts its CPU time in microseconds.
     pub group: Option<PathBuf>,
     /// The processors that the target was given; empty if it may use all.
     pub given: CpuSet,
+}
+
+/// A server that ran before, and is watched.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Serving {
+    /// Where it is loaded.
+    pub place: Place,
+    /// Its processes at the begin.
+    pub servers: Servers,
+    /// Whether the processes that it is connected to are looked for.
+    pub follows: bool,
 }
 
 /// Where a role's processes begin.
@@ -62,9 +86,18 @@ pub struct TreeMemory {
     trees: HashMap<(Role, i32), TreeLedger>,
     alone: HashMap<(Role, i32), (u64, u64)>,
     switches: BTreeMap<Role, SwitchLedger>,
+    tiers: Tiers,
+    /// CPU time that processes which joined the target late had used before, by their pid.
+    before_ns: HashMap<i32, u64>,
+    /// When sampling began, clock ticks after boot.
+    began_ticks: Option<u64>,
+    /// For how long a part of the target was not seen, if it is watched.
+    unseen_ns: Option<u64>,
+    compilers: Compilers,
     /// `None` if the kernel does not tell.
     queues: Option<Listeners>,
     packages: Packages,
+    collectors: Collectors,
     detail_due_ns: u64,
 }
 
@@ -79,7 +112,13 @@ impl Default for TreeMemory {
             trees: HashMap::new(),
             alone: HashMap::new(),
             switches: BTreeMap::new(),
+            tiers: Tiers::default(),
+            before_ns: HashMap::new(),
+            began_ticks: None,
+            unseen_ns: None,
+            compilers: Compilers::default(),
             queues: Listeners::open().ok(),
+            collectors: Collectors::default(),
             detail_due_ns: 0,
         }
     }
@@ -90,6 +129,58 @@ impl TreeMemory {
     pub const fn ask_for_details(&mut self) {
         self.detail_due_ns = 0;
     }
+
+    /// Says for how long a part of the target was not seen so far.
+    pub const fn not_seen_for(&mut self, unseen_ns: u64) {
+        self.unseen_ns = Some(unseen_ns);
+    }
+
+    /// What is known only now of earlier samples.
+    pub fn take_earlier(&mut self) -> Vec<Earlier> {
+        self.tiers.take_earlier()
+    }
+
+    /// Looks at other processes while the target has no requests, twice with `pause` between, unless
+    /// that is known.
+    pub fn look_at_rest(&mut self, roots: &Roots, pause: Duration) {
+        if self.tiers.knows_rest() {
+            return;
+        }
+        let ours = ours(&tally(roots, self));
+        self.tiers.rest(self.outside(&ours));
+        std::thread::sleep(pause);
+        self.tiers.rest(self.outside(&ours));
+    }
+
+    /// All processes but these.
+    fn outside(&self, ours: &HashSet<i32>) -> Outside {
+        let others = list_processes(&self.files).into_iter().filter(|pid| !ours.contains(pid));
+        let read = |pid| Some((pid, read_process(&self.files, self.units, pid)?));
+        Outside { at_ns: monotonic_ns(), processes: others.filter_map(read).collect() }
+    }
+
+    /// A process joins the target: of its tree, only what is used from now on counts. What an
+    /// earlier tree counted of it goes on, and what began after sampling did counts from its begin.
+    pub fn begin_late(&mut self, root: i32) {
+        let below = server::family(&self.files).below(root);
+        let of_one = |pid: i32| {
+            let process = read_process(&self.files, self.units, pid)?;
+            let counted = self
+                .trees
+                .iter()
+                .filter(|((role, _), _)| *role == Role::Target)
+                .find_map(|(_, ledger)| ledger.counted_ns(pid, process.start_ticks));
+            let is_new = self.began_ticks.is_some_and(|began| process.start_ticks > began);
+            let all_ns = process.own_ns + process.waited_ns;
+            Some(counted.unwrap_or(if is_new { 0 } else { all_ns }))
+        };
+        let before_ns = below.into_iter().filter_map(of_one).sum();
+        self.before_ns.insert(root, before_ns);
+    }
+}
+
+fn ours(tallies: &BTreeMap<Role, Tally>) -> HashSet<i32> {
+    tallies.values().flat_map(|tally| tally.pids.iter().copied()).collect()
 }
 
 /// One role while it is being added up.
@@ -106,10 +197,14 @@ struct Tally {
 /// that have died since. A role is absent if none of its roots was ever seen.
 pub fn sample(roots: &Roots, memory: &mut TreeMemory) -> UsageSample {
     let before_ns = monotonic_ns();
-    let mut tallies = tally(roots, memory);
+    let (mut tallies, tiers) = tally_all(roots, memory);
     let of_group = roots.group.as_deref().and_then(cgroup::cpu_ns);
-    if let (Some(target), Some(cpu_ns)) = (tallies.get_mut(&Role::Target), of_group) {
-        target.cpu_ns = cpu_ns;
+    let mut left_group = false;
+    if let (Some(target), Some(group_ns)) = (tallies.get_mut(&Role::Target), of_group) {
+        left_group = is_missing_from_group(target.cpu_ns, group_ns);
+        // A group lacks those that have left it, and the sum over processes those that nobody waited
+        // for.
+        target.cpu_ns = target.cpu_ns.max(group_ns);
     }
     let host_times = memory.files.text("proc/stat").and_then(|text| parse_stat(&text));
     let energy_uj = memory.packages.used_uj(&memory.files);
@@ -119,16 +214,27 @@ pub fn sample(roots: &Roots, memory: &mut TreeMemory) -> UsageSample {
 
     let cpu_before_ns = thread_cpu_ns();
     let detailed = now_ns >= memory.detail_due_ns;
-    let queue =
-        roots.port.zip(memory.queues.as_mut()).and_then(|(port, queues)| queues.waiting(port));
+    let queue = roots
+        .address
+        .zip(memory.queues.as_mut())
+        .and_then(|(address, queues)| queues.queues(address));
     let mut result = UsageSample {
         at_ns,
         log_bytes: log_bytes(roots),
-        listen_queue: queue.map(|(waiting, _)| waiting),
-        backlog: queue.map(|(_, backlog)| backlog),
+        listen_queue: queue.map(|queue| queue.waiting),
+        backlog: queue.map(|queue| queue.backlog),
+        listen_drops: queue.and_then(|queue| queue.dropped),
+        unseen_ns: memory.unseen_ns,
         ..UsageSample::default()
     };
-    let ours: Vec<i32> = tallies.values().flat_map(|tally| tally.pids.iter().copied()).collect();
+    let ours: HashSet<i32> = ours(&tallies).union(&tiers.pids).copied().collect();
+    if let Some(serving) = roots.serving.as_ref().filter(|serving| serving.follows) {
+        let target = tallies.get(&Role::Target).map(|tally| tally.pids.iter());
+        let members = target.into_iter().flatten().chain(&tiers.pids).copied().collect();
+        let TreeMemory { tiers, files, .. } = memory;
+        tiers.look(files, &members, &taken(files, &ours), Some(&serving.place));
+    }
+    result.tiers = tiers.samples;
     for (role, tally) in tallies {
         if !tally.began {
             continue;
@@ -136,10 +242,18 @@ pub fn sample(roots: &Roots, memory: &mut TreeMemory) -> UsageSample {
         if role == Role::Target {
             let pids = || tally.living.iter().map(|process| process.pid);
             result.strays = strays::of(&memory.files, pids(), &roots.given);
+            result.left_group = left_group;
             result.unbilled =
                 of_group.is_none() && pids().any(|pid| ignores_its_children(&memory.files, pid));
         }
         let mut sample = summed(&tally);
+        if role == Role::Target && detailed {
+            result.may_use = may_use::of(&memory.files, pids_of(&tally));
+        }
+        if role == Role::Target {
+            let living = living(&tally, memory.units, now_ns);
+            sample.compiler = memory.compilers.look(&memory.files, &living, now_ns);
+        }
         if detailed {
             add_details(&mut sample, &tally.living, memory, role);
         }
@@ -147,7 +261,11 @@ pub fn sample(roots: &Roots, memory: &mut TreeMemory) -> UsageSample {
     }
     result.host = HostSample { energy_uj, ..host(&memory.files, detailed) };
     if detailed {
-        result.host.outsiders_ns = outsiders::cpu_ns(&memory.files, memory.units, &ours);
+        let outside = Outside { at_ns, ..memory.outside(&ours) };
+        result.host.outsiders_ns = outsiders::cpu_ns(&memory.files, &outside.processes);
+        if roots.serving.as_ref().is_some_and(|serving| serving.follows) {
+            memory.tiers.keep(outside);
+        }
     }
     if let Some(processors) = host_times {
         result.host.busy_ns = processors
@@ -169,7 +287,30 @@ pub fn sample(roots: &Roots, memory: &mut TreeMemory) -> UsageSample {
     result
 }
 
+/// The tiers while they are added up.
+#[derive(Default)]
+struct TierTally {
+    samples: BTreeMap<String, RoleSample>,
+    pids: HashSet<i32>,
+}
+
+/// Processes that cannot be tiers: those that have a role, this process and those above it.
+fn taken(files: &KernelFiles, ours: &HashSet<i32>) -> HashSet<i32> {
+    let own = std::process::id() as i32;
+    let above = server::family(files).above(own);
+    ours.iter().copied().chain(above).chain([own]).collect()
+}
+
+fn pids_of(tally: &Tally) -> impl Iterator<Item = i32> + '_ {
+    tally.living.iter().map(|process| process.pid)
+}
+
 fn tally(roots: &Roots, memory: &mut TreeMemory) -> BTreeMap<Role, Tally> {
+    tally_all(roots, memory).0
+}
+
+fn tally_all(roots: &Roots, memory: &mut TreeMemory) -> (BTreeMap<Role, Tally>, TierTally) {
+    memory.began_ticks.get_or_insert_with(|| memory.units.ticks_since_boot());
     let all = || {
         roots.roles.iter().flat_map(|(&role, roots)| roots.iter().map(move |&root| (role, root)))
     };
@@ -179,7 +320,10 @@ fn tally(roots: &Roots, memory: &mut TreeMemory) -> BTreeMap<Role, Tally> {
             RoleRoot::Process(_) => None,
         })
         .collect();
-    let mut reading = look(memory, &tree_pids);
+    let tier_pids: Vec<i32> = memory.tiers.roots().collect();
+    let all_pids: Vec<i32> = tree_pids.iter().chain(&tier_pids).copied().collect();
+    let apart = roots.apart.union(memory.tiers.apart()).copied().collect();
+    let mut reading = look(memory, &all_pids, &apart);
     let mut tallies: BTreeMap<Role, Tally> = BTreeMap::new();
     for (role, root) in all() {
         let tally = tallies.entry(role).or_default();
@@ -193,26 +337,82 @@ fn tally(roots: &Roots, memory: &mut TreeMemory) -> BTreeMap<Role, Tally> {
                 let index = tree_pids.iter().position(|&tree| tree == pid).unwrap_or_default();
                 let root_counts = matches!(root, RoleRoot::Tree(_));
                 let ledger = memory.trees.entry((role, pid)).or_default();
-                tally.cpu_ns +=
+                let used_ns =
                     ledger.update(pid, root_counts, &reading.trees[index], &reading.unread);
+                let before_ns = memory.before_ns.get(&pid).copied().unwrap_or(0);
+                tally.cpu_ns += used_ns.saturating_sub(before_ns);
                 tally.began |= ledger.began();
                 tally.pids.extend(reading.trees[index].keys());
                 let members = std::mem::take(&mut reading.trees[index]).into_values();
-                tally.living.extend(
-                    members
-                        .filter(|process| !process.zombie && (root_counts || process.pid != pid)),
-                );
+                let files = &memory.files;
+                tally.living.extend(members.filter(|process| {
+                    !process.zombie
+                        && (root_counts || process.pid != pid && !is_keeper(files, process, pid))
+                }));
             }
         }
     }
-    tallies
+    let mut tiers = TierTally::default();
+    for (pid, tree) in tier_pids.iter().zip(&reading.trees[tree_pids.len()..]) {
+        tiers.pids.extend(tree.keys().chain([pid]));
+        if let Some((name, used)) = memory.tiers.add(*pid, tree, &reading.unread) {
+            add(tiers.samples.entry(name).or_default(), used);
+        }
+    }
+    (tallies, tiers)
+}
+
+/// Adds what another tree of the same tier used.
+pub(crate) fn add(sum: &mut RoleSample, one: RoleSample) {
+    sum.cpu_ns += one.cpu_ns;
+    sum.rss_bytes = match (sum.rss_bytes, one.rss_bytes) {
+        (Some(sum), Some(one)) => Some(sum + one),
+        (sum, one) => sum.or(one),
+    };
+    sum.processes += one.processes;
+    sum.threads += one.threads;
+    sum.workers_ns.extend(one.workers_ns);
+    sum.rest_cores = match (sum.rest_cores, one.rest_cores) {
+        (Some(sum), Some(one)) => Some(sum + one),
+        (sum, one) => sum.or(one),
+    };
+}
+
+/// The busiest process and those like it that the same process started, with their own CPU time;
+/// empty if it is alone. One that is much smaller has other work.
+pub(crate) fn workers_ns(living: &[&Process]) -> BTreeMap<i32, u64> {
+    let Some(busiest) = living.iter().max_by_key(|process| process.own_ns) else {
+        return BTreeMap::new();
+    };
+    let alike =
+        |one: &&&Process| one.parent == busiest.parent && one.rss_bytes * 2 >= busiest.rss_bytes;
+    let workers: BTreeMap<i32, u64> =
+        living.iter().filter(alike).map(|one| (one.pid, one.own_ns)).collect();
+    if workers.len() > 1 { workers } else { BTreeMap::new() }
+}
+
+/// Whether a child of a supervisor is the keeper of its namespace and no part of the target: the
+/// first process of a namespace. No process below it can be that, because what it starts has another
+/// number, in this namespace or in one more.
+fn is_keeper(files: &KernelFiles, process: &Process, supervisor: i32) -> bool {
+    let is_first = |status: String| {
+        let numbers = field(&status, "NSpid")?;
+        let own = files.text("proc/self/status")?;
+        let levels = field(&own, "NSpid")?.split_ascii_whitespace().count();
+        let mut inside = numbers.split_ascii_whitespace().skip(levels);
+        Some(inside.next() == Some("1") && inside.next().is_none())
+    };
+    process.parent == supervisor
+        && files.text(&format!("proc/{}/status", process.pid)).and_then(is_first).unwrap_or(false)
 }
 
 /// Looks at the host, and looks again if a process died during the look.
-fn look(memory: &mut TreeMemory, tree_pids: &[i32]) -> Reading {
+fn look(memory: &mut TreeMemory, tree_pids: &[i32], apart: &BTreeSet<i32>) -> Reading {
     let TreeMemory { files, units, table, .. } = memory;
-    let mut once =
-        || table.look(tree_pids, &list_processes(files), |pid| read_process(files, *units, pid));
+    let mut once = || {
+        let listed = list_processes(files);
+        table.look((tree_pids, apart), &listed, |pid| read_process(files, *units, pid))
+    };
     if tree_pids.is_empty() {
         return Reading::default();
     }
@@ -237,6 +437,17 @@ fn add_alone(tally: &mut Tally, memory: &mut TreeMemory, role: Role, pid: i32) {
     }
 }
 
+/// The living processes of a role with their ages. A start is counted from boot, which is what
+/// CLOCK_MONOTONIC counts from too, without the time that the machine was suspended.
+fn living(tally: &Tally, units: ProcUnits, now_ns: u64) -> Vec<Living> {
+    let of = |process: &Process| Living {
+        pid: process.pid,
+        start_ticks: process.start_ticks,
+        age_ns: now_ns.saturating_sub(units.ticks_to_ns(process.start_ticks)),
+    };
+    tally.living.iter().map(of).collect()
+}
+
 fn summed(tally: &Tally) -> RoleSample {
     let living = &tally.living;
     RoleSample {
@@ -245,6 +456,7 @@ fn summed(tally: &Tally) -> RoleSample {
             .then(|| living.iter().map(|process| process.rss_bytes).sum()),
         processes: u32::try_from(living.len()).unwrap_or(u32::MAX),
         threads: living.iter().map(|process| process.threads).sum(),
+        workers_ns: workers_ns(&living.iter().collect::<Vec<_>>()),
         ..RoleSample::default()
     }
 }
@@ -255,13 +467,13 @@ fn add_details(sample: &mut RoleSample, living: &[Process], memory: &mut TreeMem
     let switches = memory.switches.entry(role).or_default().update(seen);
     sample.voluntary_switches = switches.map(|switches| switches.voluntary);
     sample.involuntary_switches = switches.map(|switches| switches.involuntary);
-    let mut pss_bytes = None;
+    let mut held: Option<Held> = None;
     for process in living {
         match files
             .text(&format!("proc/{}/smaps_rollup", process.pid))
-            .and_then(|text| parse_pss_bytes(&text))
+            .and_then(|text| Held::parse(&text))
         {
-            Some(bytes) => pss_bytes = Some(pss_bytes.unwrap_or(0) + bytes),
+            Some(of_process) => *held.get_or_insert_default() += of_process,
             // It has died since.
             None if read_process(files, memory.units, process.pid)
                 .is_none_or(|process| process.zombie) => {}
@@ -269,7 +481,20 @@ fn add_details(sample: &mut RoleSample, living: &[Process], memory: &mut TreeMem
             None => return,
         }
     }
-    sample.pss_bytes = pss_bytes;
+    let in_files = memory_files::held_bytes(living.iter().map(|process| process.pid));
+    sample.pss_bytes = held.map(|held| held.bytes(in_files));
+    if role == Role::Target {
+        let pids = || living.iter().map(|process| process.pid);
+        sample.busiest_threads = threads::busiest(files, memory.units, pids(), sample.cpu_ns);
+        sample.collects = memory.collectors.any(&memory.files, pids());
+    }
+}
+
+/// Whether processes have used more than their group counts: some of them were outside of it. The
+/// sum over processes is counted in ticks.
+const fn is_missing_from_group(processes_ns: u64, group_ns: u64) -> bool {
+    const TICKS_NS: u64 = 100_000_000;
+    processes_ns > group_ns + group_ns / 20 + TICKS_NS
 }
 
 /// Whether a process ignores SIGCHLD. The kernel then does not bill its dead children to any

@@ -1,6 +1,6 @@
 //! A thread that samples at a steady pace.
 use pippin_model::host::usage::UsageSample;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, channel, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
@@ -8,13 +8,34 @@ use std::time::{Duration, Instant};
 
 use crate::clock::{monotonic_ns, thread_cpu_ns};
 use crate::error::ProbeError;
-use crate::sample::{Roots, TreeMemory, sample};
+use crate::sample::{Roots, TreeMemory, add, sample};
+use crate::succession::{Ended, Succession};
+
+/// How often it is looked whether a server that is watched still lives.
+const LIFE_EVERY: Duration = Duration::from_millis(100);
+/// How long a server gets no requests before its load, so that the processes that work with it can
+/// be seen at rest.
+const REST: Duration = Duration::from_millis(250);
 
 /// What the thread shares with its owner.
 #[derive(Debug, Default)]
 struct Shared {
     latest: Mutex<Option<UsageSample>>,
     cpu_ns: AtomicU64,
+    is_over: AtomicBool,
+}
+
+/// What a sampler has seen.
+#[derive(Debug, Default)]
+pub struct Sampled {
+    /// All samples, in order of time.
+    pub samples: Vec<UsageSample>,
+    /// For [`Sampler::resume`].
+    pub memory: TreeMemory,
+    /// First processes of a watched server that ended.
+    pub ended: Vec<Ended>,
+    /// Whether nobody served any more.
+    pub is_over: bool,
 }
 
 /// A thread that samples at a steady pace until it is stopped or dropped.
@@ -23,7 +44,7 @@ pub struct Sampler {
     shared: Arc<Shared>,
     /// Receives additional instants to sample at. Dropping it is the signal to stop.
     running: Option<Sender<u64>>,
-    thread: Option<JoinHandle<(Vec<UsageSample>, TreeMemory)>>,
+    thread: Option<JoinHandle<Sampled>>,
 }
 
 impl Sampler {
@@ -53,12 +74,12 @@ impl Sampler {
         let (ready, begun) = sync_channel(1);
         let of_thread = Arc::clone(&shared);
         let work = move || match cpu.map_or(Ok(()), pin) {
-            Ok(()) => run(&roots, memory, every, &of_thread, &stopped, &ready),
+            Ok(()) => Run { roots, memory, every, shared: &of_thread }.all(&stopped, &ready),
             Err(error) => {
                 // The owner waits for this answer. If the owner is gone, the answer does not
                 // matter.
                 let _ = ready.send(Err(error));
-                (Vec::new(), memory)
+                Sampled { memory, ..Sampled::default() }
             }
         };
         let thread = std::thread::Builder::new()
@@ -75,6 +96,12 @@ impl Sampler {
     #[must_use]
     pub fn latest(&self) -> Option<UsageSample> {
         self.shared.latest.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Whether all processes of a watched server have ended and nobody serves any more.
+    #[must_use]
+    pub fn is_over(&self) -> &AtomicBool {
+        &self.shared.is_over
     }
 
     /// CPU time that the sampling thread itself has used, in nanoseconds, up to the last sample.
@@ -94,16 +121,16 @@ impl Sampler {
     /// Takes a last sample and returns all, in order of time.
     #[must_use]
     pub fn stop(self) -> Vec<UsageSample> {
-        self.pause().0
+        self.pause().samples
     }
 
-    /// Stops, and returns the samples and the memory for [`Self::resume`].
+    /// Takes a last sample and returns everything that was seen.
     #[must_use]
-    pub fn pause(mut self) -> (Vec<UsageSample>, TreeMemory) {
+    pub fn pause(mut self) -> Sampled {
         self.finish()
     }
 
-    fn finish(&mut self) -> (Vec<UsageSample>, TreeMemory) {
+    fn finish(&mut self) -> Sampled {
         self.running = None;
         self.thread.take().and_then(|thread| thread.join().ok()).unwrap_or_default()
     }
@@ -115,42 +142,101 @@ impl Drop for Sampler {
     }
 }
 
-fn run(
-    roots: &Roots,
-    mut memory: TreeMemory,
+struct Run<'a> {
+    roots: Roots,
+    memory: TreeMemory,
     every: Duration,
-    shared: &Shared,
-    asked: &Receiver<u64>,
-    ready: &SyncSender<Result<(), ProbeError>>,
-) -> (Vec<UsageSample>, TreeMemory) {
-    let mut samples = Vec::new();
-    let mut instants: Vec<u64> = Vec::new();
-    let mut due = Instant::now();
-    memory.ask_for_details();
-    loop {
-        take(roots, &mut memory, shared, &mut samples);
-        if samples.len() == 1 {
-            // As above: if the owner is gone, the answer does not matter.
-            let _ = ready.send(Ok(()));
-        }
-        // After a delay, the missed samples are skipped, not made up for.
-        while due <= Instant::now() {
-            due += every.max(Duration::from_millis(1));
-        }
-        if !wait(due, &mut instants, asked) {
-            break;
-        }
-    }
-    memory.ask_for_details();
-    take(roots, &mut memory, shared, &mut samples);
-    (samples, memory)
+    shared: &'a Shared,
 }
 
-/// Waits until a sample is due, by the pace or by request; `false` if it is time to stop.
-fn wait(due: Instant, instants: &mut Vec<u64>, asked: &Receiver<u64>) -> bool {
+/// Why a wait ended.
+enum Wake {
+    /// A sample is due by the pace.
+    Sample,
+    /// A sample was requested for this instant.
+    Instant,
+    /// It is time to look whether the server lives.
+    Life,
+    /// It is time to stop.
+    Stop,
+}
+
+impl Run<'_> {
+    fn all(mut self, asked: &Receiver<u64>, ready: &SyncSender<Result<(), ProbeError>>) -> Sampled {
+        let mut samples = Vec::new();
+        let mut instants: Vec<u64> = Vec::new();
+        let mut succession = Succession::default();
+        let (mut is_watched, mut follows) = (false, false);
+        if let Some(serving) = &self.roots.serving {
+            succession = Succession::of(&serving.servers);
+            (is_watched, follows) = (true, serving.follows);
+            self.memory.not_seen_for(0);
+        }
+        if follows {
+            self.memory.look_at_rest(&self.roots, REST);
+        }
+        let mut due = Instant::now();
+        let mut wake = Wake::Instant;
+        loop {
+            if is_watched {
+                let is_sample = !matches!(wake, Wake::Life);
+                succession.look(&mut self.roots, &mut self.memory, is_sample);
+                self.memory.not_seen_for(succession.unseen_ns());
+                self.shared.is_over.store(succession.is_over(), Ordering::Relaxed);
+            }
+            match wake {
+                Wake::Stop => break,
+                Wake::Life => {}
+                Wake::Sample | Wake::Instant => {
+                    // At the requested instants, the begin and the end of measuring, all processes
+                    // are read: a tier may be found later.
+                    if samples.is_empty() || (follows && matches!(wake, Wake::Instant)) {
+                        self.memory.ask_for_details();
+                    }
+                    self.take(&mut samples);
+                }
+            }
+            if samples.len() == 1 {
+                // As above: if the owner is gone, the answer does not matter.
+                let _ = ready.try_send(Ok(()));
+            }
+            // After a delay, the missed samples are skipped, not made up for.
+            while due <= Instant::now() {
+                due += self.every.max(Duration::from_millis(1));
+            }
+            wake = wait(due, is_watched, &mut instants, asked);
+        }
+        self.memory.ask_for_details();
+        self.take(&mut samples);
+        let (ended, is_over) = (succession.ended().to_vec(), succession.is_over());
+        Sampled { samples, memory: self.memory, ended, is_over }
+    }
+
+    fn take(&mut self, samples: &mut Vec<UsageSample>) {
+        let now = sample(&self.roots, &mut self.memory);
+        *self.shared.latest.lock().unwrap_or_else(PoisonError::into_inner) = Some(now.clone());
+        samples.push(now);
+        for earlier in self.memory.take_earlier() {
+            let found = samples.iter_mut().find(|sample| sample.at_ns == earlier.at_ns);
+            let Some(sample) = found else { continue };
+            add(sample.tiers.entry(earlier.name).or_default(), earlier.sample);
+            let outsiders = &mut sample.host.outsiders_ns;
+            *outsiders = outsiders.map(|ns| ns.saturating_sub(earlier.outsiders_ns));
+        }
+        self.shared.cpu_ns.store(thread_cpu_ns().unwrap_or_default(), Ordering::Relaxed);
+    }
+}
+
+/// Waits until a sample is due, by the pace or by request, or until it is time to look whether a
+/// server that is watched lives.
+fn wait(due: Instant, is_watched: bool, instants: &mut Vec<u64>, asked: &Receiver<u64>) -> Wake {
+    let life = Instant::now() + LIFE_EVERY;
     loop {
         let now_ns = monotonic_ns();
         let mut left = due.saturating_duration_since(Instant::now());
+        if is_watched {
+            left = left.min(life.saturating_duration_since(Instant::now()));
+        }
         if let Some(next) = instants.iter().min() {
             left = left.min(Duration::from_nanos(next.saturating_sub(now_ns)));
         }
@@ -158,19 +244,19 @@ fn wait(due: Instant, instants: &mut Vec<u64>, asked: &Receiver<u64>) -> bool {
             Ok(instant_ns) => instants.push(instant_ns),
             Err(RecvTimeoutError::Timeout) => {
                 let now_ns = monotonic_ns();
+                let before = instants.len();
                 instants.retain(|instant| *instant > now_ns);
-                return true;
+                return match (instants.len() < before, due <= Instant::now()) {
+                    (true, _) => Wake::Instant,
+                    (false, true) => Wake::Sample,
+                    (false, false) if is_watched => Wake::Life,
+                    // Timers may end a little early.
+                    (false, false) => continue,
+                };
             }
-            Err(RecvTimeoutError::Disconnected) => return false,
+            Err(RecvTimeoutError::Disconnected) => return Wake::Stop,
         }
     }
-}
-
-fn take(roots: &Roots, memory: &mut TreeMemory, shared: &Shared, samples: &mut Vec<UsageSample>) {
-    let now = sample(roots, memory);
-    *shared.latest.lock().unwrap_or_else(PoisonError::into_inner) = Some(now.clone());
-    samples.push(now);
-    shared.cpu_ns.store(thread_cpu_ns().unwrap_or_default(), Ordering::Relaxed);
 }
 
 fn pin(cpu: u32) -> Result<(), ProbeError> {

@@ -1,16 +1,29 @@
 //! Which processes of this machine serve an address: those that hold its listening sockets.
+//!
+//! | module | what it answers |
+//! |---|---|
+//! | [`elsewhere`] | which sockets of other network namespaces serve an address |
+//! | [`roots`] | which trees serve a socket that these processes hold |
+mod elsewhere;
+pub mod roots;
+
 use socket2::{Domain, SockAddr, Socket, Type};
 use std::collections::BTreeSet;
 use std::io;
-use std::net::{IpAddr, SocketAddr, UdpSocket};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 use std::os::fd::AsRawFd as _;
 use std::path::{Path, PathBuf};
 
+use self::roots::{Family, trees};
 use crate::clock::ProcUnits;
+use crate::descriptors::{Descriptors, holders};
 use crate::kernel_files::KernelFiles;
-use crate::listening::{Listener, Listeners};
+use crate::listening::{Listeners, serving};
+use crate::memory::field;
+use crate::process_name::process_name;
 use crate::process_table::{list_processes, read_process};
 use crate::sample::RoleRoot;
+use crate::unix_sockets;
 
 /// A server process, the first of its tree.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -19,58 +32,155 @@ pub struct Server {
     pub root: RoleRoot,
     /// Its pid.
     pub pid: i32,
+    /// When it started, clock ticks after boot; a later process with its number has another start.
+    pub start_ticks: u64,
     /// Its name (`/proc/PID/comm`, proc_pid_comm(5)).
     pub name: String,
     /// The file to which it writes its log: standard error or output, if that is a file.
     pub log: Option<PathBuf>,
 }
 
-/// Why no process was found that serves an address.
+/// The processes that serve a place.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Servers {
+    /// The first process of each tree; never empty when it was found.
+    pub processes: Vec<Server>,
+    /// Processes within these trees that do not belong to the server, with everything below them.
+    pub apart: BTreeSet<i32>,
+}
+
+/// Where connections go.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Place {
+    /// To TCP addresses.
+    Addresses(Vec<SocketAddr>),
+    /// To a unix socket.
+    UnixSocket(PathBuf),
+}
+
+/// Why no process was found that serves a place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum NoServer {
     /// The address does not belong to this machine.
     #[error("it runs on another machine")]
     Elsewhere,
-    /// No socket of this network namespace listens there.
-    #[error("nothing on this machine listens on port {0} where it could be seen")]
-    NobodyListens(u16),
+    /// No socket that can be seen listens there.
+    #[error("nothing on this machine listens there where it could be seen")]
+    NobodyListens,
     /// The sockets may belong to other users, whose folders this process may not read.
     #[error("its process belongs to another user or is hidden")]
     Hidden,
     /// This process itself listens there.
     #[error("it is a part of the generator's own process")]
     Generator,
+    /// Only a service manager holds the socket; it starts the server at the first connection.
+    #[error("only a service manager listens there, and its service does not run yet")]
+    NotStarted,
     /// There is no such process.
     #[error("there is no process {0}")]
     NoProcess(i32),
 }
 
-/// The first process of each tree that listens on one of these addresses.
+/// The address to which a connection really goes: `::ffff:127.0.0.1` is 127.0.0.1 (RFC 4291 section
+/// 2.5.5.2), and the address for "all", which frameworks print, is the loopback (RFC 1122 section
+/// 3.2.1.3, ip(7)).
+#[must_use]
+pub fn canonical(mut address: SocketAddr) -> SocketAddr {
+    let ip = match address.ip().to_canonical() {
+        IpAddr::V4(all) if all.is_unspecified() => Ipv4Addr::LOCALHOST.into(),
+        IpAddr::V6(all) if all.is_unspecified() => Ipv6Addr::LOCALHOST.into(),
+        ip => ip,
+    };
+    // Keeps the scope of an address of IPv6.
+    if ip != address.ip() {
+        address.set_ip(ip);
+    }
+    address
+}
+
+/// The processes that serve a place.
 ///
 /// # Errors
-/// If there is none, or none that this process can see.
-pub fn behind(addresses: &[SocketAddr]) -> Result<Vec<Server>, NoServer> {
-    let is_here = |address: &&SocketAddr| is_own(address.ip());
-    let here: Vec<&SocketAddr> = addresses.iter().filter(is_here).collect();
-    let first = here.first().ok_or(NoServer::Elsewhere)?;
-    let mut listeners = Listeners::open().map_err(|_| NoServer::Hidden)?;
-    let inodes: BTreeSet<u32> =
-        here.iter().flat_map(|address| inodes(&mut listeners, address)).collect();
-    if inodes.is_empty() {
-        return Err(NoServer::NobodyListens(first.port()));
-    }
+/// If there are none, or none that this process can see.
+pub fn behind(place: &Place) -> Result<Servers, NoServer> {
     let files = KernelFiles::default();
-    let owners = owners(&files, &inodes);
-    if owners.is_empty() {
+    match place {
+        Place::Addresses(addresses) => of_sockets(&files, &inodes(&files, addresses)?),
+        Place::UnixSocket(path) => {
+            let inodes: BTreeSet<u32> = unix_sockets::listening_at(path).into_iter().collect();
+            if inodes.is_empty() { hinted(&files, path) } else { of_sockets(&files, &inodes) }
+        }
+    }
+}
+
+/// The sockets that serve at least one of these addresses.
+fn inodes(files: &KernelFiles, addresses: &[SocketAddr]) -> Result<BTreeSet<u32>, NoServer> {
+    let mut listeners = Listeners::open().map_err(|_| NoServer::Hidden)?;
+    let (mut inodes, mut is_here) = (BTreeSet::new(), false);
+    for address in addresses.iter().copied().map(canonical) {
+        if is_own(address) {
+            is_here = true;
+            inodes.extend(serving_inodes(&mut listeners, address));
+        } else if let Some(others) = elsewhere::inodes(files, address) {
+            is_here = true;
+            inodes.extend(others);
+        }
+    }
+    match (inodes.is_empty(), is_here) {
+        (false, _) => Ok(inodes),
+        (true, true) => Err(NoServer::NobodyListens),
+        (true, false) => Err(NoServer::Elsewhere),
+    }
+}
+
+/// The sockets that serve at least one of these addresses, as far as this network namespace has them.
+#[must_use]
+pub fn listening_inodes(addresses: &[SocketAddr]) -> BTreeSet<u32> {
+    let Ok(mut listeners) = Listeners::open() else { return BTreeSet::new() };
+    addresses
+        .iter()
+        .flat_map(|address| serving_inodes(&mut listeners, canonical(*address)))
+        .collect()
+}
+
+fn serving_inodes(listeners: &mut Listeners, address: SocketAddr) -> Vec<u32> {
+    let serving = serving(listeners.of_port(address.port()), address.ip());
+    serving.iter().map(|listener| listener.inode).collect()
+}
+
+/// The processes that serve the unix socket with this inode.
+///
+/// # Errors
+/// If there are none, or none that this process can see.
+pub(crate) fn of_unix_socket(files: &KernelFiles, inode: u32) -> Result<Servers, NoServer> {
+    of_sockets(files, &BTreeSet::from([inode]))
+}
+
+/// The trees of the processes that hold one of these sockets.
+fn of_sockets(files: &KernelFiles, inodes: &BTreeSet<u32>) -> Result<Servers, NoServer> {
+    let holders = holders(files, inodes);
+    if holders.is_empty() {
         return Err(NoServer::Hidden);
     }
     let own = std::process::id() as i32;
-    let servers: Vec<Server> = firsts(&files, &owners)
-        .into_iter()
-        .filter(|&pid| pid != own)
-        .filter_map(|pid| server(&files, pid))
-        .collect();
-    if servers.is_empty() { Err(NoServer::Generator) } else { Ok(servers) }
+    let family = family(files);
+    let trees = trees(&family, &holders, own, &mut |pid| Descriptors::of(files, pid));
+    let processes: Vec<Server> = trees.roots.iter().filter_map(|pid| server(files, *pid)).collect();
+    if !processes.is_empty() {
+        return Ok(Servers { processes, apart: trees.apart });
+    }
+    Err(if holders.iter().all(|pid| *pid == own) {
+        NoServer::Generator
+    } else {
+        NoServer::NotStarted
+    })
+}
+
+/// All processes and their parents.
+pub(crate) fn family(files: &KernelFiles) -> Family {
+    let units = ProcUnits::of_this_host();
+    let read = |pid| read_process(files, units, pid).map(|process| (pid, process.parent));
+    Family::of(list_processes(files).into_iter().filter_map(read))
 }
 
 /// The processes that hold a listening socket of this address and are not below `root`, with their
@@ -79,26 +189,20 @@ pub fn behind(addresses: &[SocketAddr]) -> Result<Vec<Server>, NoServer> {
 pub fn strangers(address: SocketAddr, root: i32) -> Vec<(i32, String)> {
     let Ok(mut listeners) = Listeners::open() else { return Vec::new() };
     let files = KernelFiles::default();
-    let is_stranger = |pid: &i32| *pid != root && !ancestors(&files, *pid).contains(&root);
-    owners(&files, &inodes(&mut listeners, &address))
+    let family = family(&files);
+    let is_stranger = |pid: &i32| *pid != root && !family.above(*pid).contains(&root);
+    let inodes = serving_inodes(&mut listeners, canonical(address)).into_iter().collect();
+    holders(&files, &inodes)
         .into_iter()
         .filter(is_stranger)
-        .filter_map(|pid| Some((pid, files.line(&format!("proc/{pid}/comm"))?)))
+        .filter_map(|pid| Some((pid, process_name(&files, pid)?)))
         .collect()
 }
 
-/// The inodes of the sockets that listen on this address.
-fn inodes(listeners: &mut Listeners, address: &SocketAddr) -> BTreeSet<u32> {
-    let of_port = listeners.of_port(address.port());
-    let serving = of_port.into_iter().filter(|listener| serves(listener, address.ip()));
-    serving.map(|listener| listener.inode).collect()
-}
-
-/// The process that listens on a unix socket: the one that called listen(2) (SO_PEERCRED, unix(7)).
-///
-/// # Errors
-/// If none listens there, its queue is full, or the kernel does not tell which one.
-pub fn behind_unix_socket(path: &Path) -> Result<Vec<Server>, NoServer> {
+/// The process that called listen(2) on a unix socket (SO_PEERCRED, unix(7)). It may have ended, or
+/// have passed the socket on, and its number may be used again. So it is asked only where the
+/// kernel does not name the socket: it is in another network namespace.
+fn hinted(files: &KernelFiles, path: &Path) -> Result<Servers, NoServer> {
     let stream = connect(path).map_err(|_| NoServer::Hidden)?;
     let mut peer = libc::ucred { pid: 0, uid: 0, gid: 0 };
     let mut length = std::mem::size_of::<libc::ucred>() as libc::socklen_t;
@@ -113,14 +217,12 @@ pub fn behind_unix_socket(path: &Path) -> Result<Vec<Server>, NoServer> {
             &raw mut length,
         )
     };
+    let holds_sockets = |pid| Descriptors::of(files, pid).is_some_and(|it| !it.sockets.is_empty());
     // 0 is a process of another namespace. 1 has passed the socket on to a service.
-    if result < 0 || peer.pid <= 1 {
+    if result < 0 || peer.pid <= 1 || !holds_sockets(peer.pid) {
         return Err(NoServer::Hidden);
     }
-    if peer.pid == std::process::id() as i32 {
-        return Err(NoServer::Generator);
-    }
-    of_process(peer.pid).map(|server| vec![server])
+    of_processes(&[peer.pid])
 }
 
 /// A connection to a unix socket, which its server need not have accepted. Where the queue is full,
@@ -132,68 +234,54 @@ fn connect(path: &Path) -> io::Result<Socket> {
     Ok(socket)
 }
 
-/// The server that begins with this process.
+/// The server that consists of these processes and everything below them. The number of a thread
+/// stands for its process.
 ///
 /// # Errors
 /// If there is no such process, or it is this one.
-pub fn of_process(pid: i32) -> Result<Server, NoServer> {
-    if pid == std::process::id() as i32 {
-        return Err(NoServer::Generator);
+pub fn of_processes(pids: &[i32]) -> Result<Servers, NoServer> {
+    let files = KernelFiles::default();
+    let own = std::process::id() as i32;
+    let family = family(&files);
+    let own_line: BTreeSet<i32> = family.above(own).into_iter().collect();
+    let mut servers = Servers::default();
+    for pid in pids {
+        let pid_of_process = process_of(&files, *pid).ok_or(NoServer::NoProcess(*pid))?;
+        if pid_of_process == own {
+            return Err(NoServer::Generator);
+        }
+        let server = server(&files, pid_of_process).ok_or(NoServer::NoProcess(*pid))?;
+        // If a server started this process, this process is among its descendants.
+        if own_line.contains(&server.pid) {
+            let line = |child: &i32| *child == own || own_line.contains(child);
+            servers.apart.extend(family.children(server.pid).filter(line));
+        }
+        servers.processes.push(server);
     }
-    server(&KernelFiles::default(), pid).ok_or(NoServer::NoProcess(pid))
+    Ok(servers)
 }
 
-/// Whether packets to this address stay on this machine: a socket can only be bound to the
-/// machine's own addresses (ip(7)).
-fn is_own(address: IpAddr) -> bool {
-    UdpSocket::bind((address, 0)).is_ok()
+/// The process of a thread (`Tgid` in `/proc/PID/status`, proc_pid_status(5)).
+fn process_of(files: &KernelFiles, thread: i32) -> Option<i32> {
+    field(&files.text(&format!("proc/{thread}/status"))?, "Tgid")?.parse().ok()
 }
 
-/// A socket on all addresses serves each of them; one on all of IPv6 serves IPv4 too (ipv6(7),
-/// `IPV6_V6ONLY`).
-fn serves(listener: &Listener, address: IpAddr) -> bool {
-    listener.address == address || listener.address.is_unspecified()
-}
-
-/// The processes that hold one of these sockets (`/proc/PID/fd`, proc_pid_fd(5)).
-fn owners(files: &KernelFiles, inodes: &BTreeSet<u32>) -> BTreeSet<i32> {
-    if inodes.is_empty() {
-        return BTreeSet::new();
-    }
-    let names: BTreeSet<String> = inodes.iter().map(|inode| format!("socket:[{inode}]")).collect();
-    let holds = |pid: &i32| {
-        let Ok(entries) = std::fs::read_dir(files.path(&format!("proc/{pid}/fd"))) else {
-            return false;
-        };
-        entries.flatten().any(|entry| {
-            let target = std::fs::read_link(entry.path());
-            target.is_ok_and(|target| target.to_str().is_some_and(|name| names.contains(name)))
-        })
-    };
-    list_processes(files).into_iter().filter(holds).collect()
-}
-
-/// The processes that have no ancestor among them.
-fn firsts(files: &KernelFiles, owners: &BTreeSet<i32>) -> Vec<i32> {
-    let is_first = |pid: &i32| !ancestors(files, *pid).iter().any(|above| owners.contains(above));
-    owners.iter().copied().filter(is_first).collect()
-}
-
-/// The parent of a process, its parent and so on.
-fn ancestors(files: &KernelFiles, pid: i32) -> Vec<i32> {
-    let parent = |pid: &i32| {
-        let process = read_process(files, ProcUnits::of_this_host(), *pid)?;
-        (process.parent > 0).then_some(process.parent)
-    };
-    std::iter::successors(parent(&pid), parent).collect()
+/// Whether packets to this address stay in this network namespace: a socket can only be bound to
+/// its own addresses (ip(7)).
+fn is_own(mut address: SocketAddr) -> bool {
+    address.set_port(0);
+    UdpSocket::bind(address).is_ok()
 }
 
 fn server(files: &KernelFiles, pid: i32) -> Option<Server> {
-    let name = files.line(&format!("proc/{pid}/comm"))?;
-    // If a server started this generator, the generator is among its descendants.
-    let is_above = ancestors(files, std::process::id() as i32).contains(&pid);
-    let root = if is_above { RoleRoot::Process(pid) } else { RoleRoot::Tree(pid) };
-    Some(Server { root, pid, name, log: log(files, pid) })
+    let process = read_process(files, ProcUnits::of_this_host(), pid)?;
+    Some(Server {
+        root: RoleRoot::Tree(pid),
+        pid,
+        start_ticks: process.start_ticks,
+        name: process_name(files, pid)?,
+        log: log(files, pid),
+    })
 }
 
 fn log(files: &KernelFiles, pid: i32) -> Option<PathBuf> {
@@ -221,14 +309,18 @@ mod tests {
         }
     }
 
+    fn at(address: SocketAddr) -> Result<Servers, NoServer> {
+        behind(&Place::Addresses(vec![address]))
+    }
+
     #[test]
     fn this_process_is_not_its_own_target() {
         // No other test gets a port of this address.
         let listener = TcpListener::bind("127.0.9.1:0").unwrap();
         let address = listener.local_addr().unwrap();
-        assert_eq!(behind(&[address]), Err(NoServer::Generator));
+        assert_eq!(at(address), Err(NoServer::Generator));
         drop(listener);
-        eventually(|| behind(&[address]) == Err(NoServer::NobodyListens(address.port())));
+        eventually(|| at(address) == Err(NoServer::NobodyListens));
     }
 
     #[test]
@@ -243,35 +335,18 @@ mod tests {
         eventually(|| pids().is_empty());
     }
 
-    /// The kernel queues one connection (listen(2)), and lets the next one wait.
-    #[test]
-    fn a_socket_whose_queue_is_full_hides_its_server() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("s");
-        let listener = Socket::new(Domain::UNIX, Type::STREAM, None).unwrap();
-        listener.bind(&SockAddr::unix(&path).unwrap()).unwrap();
-        listener.listen(0).unwrap();
-        // This connection is not accepted, and tells who listens.
-        let first = connect(&path).unwrap();
-        let (sender, receiver) = std::sync::mpsc::channel();
-        std::thread::spawn(move || sender.send(behind_unix_socket(&path)));
-        let second = receiver.recv_timeout(Duration::from_secs(20)).unwrap();
-        assert_eq!(second, Err(NoServer::Hidden));
-        drop(first);
-    }
-
     #[test]
     fn a_socket_of_this_process_is_its_own() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("s");
         let _listener = std::os::unix::net::UnixListener::bind(&path).unwrap();
-        assert_eq!(behind_unix_socket(&path), Err(NoServer::Generator));
+        assert_eq!(behind(&Place::UnixSocket(path.clone())), Err(NoServer::Generator));
     }
 
     #[test]
     fn other_machines_are_not_searched() {
         // No machine has an address of TEST-NET-1 (RFC 5737).
-        assert_eq!(behind(&["192.0.2.1:80".parse().unwrap()]), Err(NoServer::Elsewhere));
+        assert_eq!(at("192.0.2.1:80".parse().unwrap()), Err(NoServer::Elsewhere));
     }
 
     #[test]
@@ -280,42 +355,43 @@ mod tests {
         let log = folder.path().join("log");
         let file = std::fs::File::create(&log).unwrap();
         let mut child = Command::new("sleep").arg("60").stderr(file).spawn().unwrap();
-        let found = of_process(child.id() as i32);
+        let found = of_processes(&[child.id() as i32]);
         child.kill().unwrap();
         child.wait().unwrap();
-        let found = found.unwrap();
+        let found = found.unwrap().processes.remove(0);
         assert_eq!(found.log, Some(log));
         assert_eq!(found.root, RoleRoot::Tree(found.pid));
-        assert_eq!(of_process(i32::MAX - 1), Err(NoServer::NoProcess(i32::MAX - 1)));
+        assert_eq!(of_processes(&[i32::MAX - 1]), Err(NoServer::NoProcess(i32::MAX - 1)));
     }
 
     #[test]
-    fn only_the_first_of_a_tree_counts() {
-        let root = tempfile::tempdir().unwrap();
-        for (pid, parent) in [(10, 1), (11, 10), (12, 11), (20, 1)] {
-            let folder = root.path().join(format!("proc/{pid}"));
-            std::fs::create_dir_all(&folder).unwrap();
-            let stat =
-                format!("{pid} (x) S {parent} 1 1 0 -1 0 0 0 0 0 1 2 3 4 20 0 1 0 100 0 10 0\n");
-            std::fs::write(folder.join("stat"), stat).unwrap();
+    fn a_thread_stands_for_its_process_and_a_parent_leaves_this_process_out() {
+        let files = KernelFiles::default();
+        let thread = std::thread::spawn(|| {
+            // SAFETY: gettid(2) cannot fail.
+            unsafe { libc::gettid() }
+        });
+        let own = std::process::id() as i32;
+        let number = thread.join().unwrap();
+        // The thread may have ended by now, and then has no number.
+        assert!(process_of(&files, number).is_none_or(|pid| pid == own));
+        assert_eq!(process_of(&files, own), Some(own));
+        // SAFETY: getppid(2) cannot fail.
+        let above = unsafe { libc::getppid() };
+        let found = of_processes(&[above]).unwrap();
+        assert!(found.apart.contains(&own), "{found:?}");
+    }
+
+    #[test]
+    fn addresses_are_those_to_which_connections_go() {
+        for (from, to) in [
+            ("[::ffff:127.0.0.1]:80", "127.0.0.1:80"),
+            ("0.0.0.0:80", "127.0.0.1:80"),
+            ("[::]:80", "[::1]:80"),
+            ("[::ffff:0.0.0.0]:80", "127.0.0.1:80"),
+            ("192.0.2.1:80", "192.0.2.1:80"),
+        ] {
+            assert_eq!(canonical(from.parse().unwrap()), to.parse().unwrap());
         }
-        let files = KernelFiles::below(root.path());
-        assert_eq!(ancestors(&files, 12), [11, 10, 1]);
-        assert_eq!(firsts(&files, &BTreeSet::from([10, 12, 20])), [10, 20]);
-    }
-
-    #[test]
-    fn a_socket_on_all_addresses_serves_each() {
-        let on = |address: &str| Listener {
-            address: address.parse().unwrap(),
-            inode: 1,
-            waiting: 0,
-            backlog: 0,
-        };
-        let local: IpAddr = [127, 0, 0, 1].into();
-        assert!(serves(&on("127.0.0.1"), local));
-        assert!(serves(&on("0.0.0.0"), local));
-        assert!(serves(&on("::"), local));
-        assert!(!serves(&on("127.0.0.2"), local));
     }
 }

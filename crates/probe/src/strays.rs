@@ -5,6 +5,7 @@ use pippin_model::plan::cpus::CpuSet;
 use pippin_model::trial::outside::Stray;
 
 use crate::kernel_files::KernelFiles;
+use crate::process_name::process_name;
 
 /// The threads of these processes that may use processors outside of `given`, by process; empty if
 /// `given` is empty, which means all processors.
@@ -26,12 +27,12 @@ fn of_process(files: &KernelFiles, pid: i32, given: &CpuSet) -> Option<Stray> {
         .collect();
     let threads = u32::try_from(beyond.len()).ok().filter(|threads| *threads > 0)?;
     let cpus = CpuSet(beyond.into_iter().flat_map(|beyond| beyond.0).collect()).to_string();
-    let name = files.line(&format!("proc/{pid}/comm"))?;
+    let name = process_name(files, pid)?;
     Some(Stray { pid, name, threads, cpus })
 }
 
 /// The processors that a thread may use; `None` if there is no such thread any more.
-fn allowed(thread: i32) -> Option<CpuSet> {
+pub(crate) fn allowed(thread: i32) -> Option<CpuSet> {
     // SAFETY: the set is plain data that the call fills; CPU_ISSET reads within it.
     unsafe {
         let mut set: libc::cpu_set_t = std::mem::zeroed();

@@ -99,6 +99,14 @@ impl TreeLedger {
         self.counted_ns
     }
 
+    /// What was last counted of a process and of the children that it waited for, in nanoseconds;
+    /// `None` if it was not there at the last look.
+    #[must_use]
+    pub fn counted_ns(&self, pid: i32, start_ticks: u64) -> Option<u64> {
+        let entry = self.entries.get(&pid).filter(|entry| entry.start_ticks == start_ticks)?;
+        Some(entry.total_ns())
+    }
+
     /// Whether the root was ever seen.
     #[must_use]
     pub const fn began(&self) -> bool {

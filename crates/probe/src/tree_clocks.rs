@@ -1,5 +1,5 @@
 //! Only the CPU time of several process trees: what targets use without any requests.
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use crate::clock::ProcUnits;
 use crate::kernel_files::KernelFiles;
@@ -39,8 +39,9 @@ impl TreeClocks {
         };
         let roots: Vec<(i32, bool)> = owners.iter().flatten().filter_map(pid_of).collect();
         let pids: Vec<i32> = roots.iter().map(|(pid, _)| *pid).collect();
-        let reading =
-            table.look(&pids, &list_processes(files), |pid| read_process(files, *units, pid));
+        let reading = table.look((&pids, &BTreeSet::new()), &list_processes(files), |pid| {
+            read_process(files, *units, pid)
+        });
         let mut used: HashMap<i32, Option<u64>> = HashMap::new();
         for (&(pid, root_counts), tree) in roots.iter().zip(&reading.trees) {
             let ledger = ledgers.entry(pid).or_default();

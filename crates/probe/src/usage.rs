@@ -1,5 +1,8 @@
 //! The usage between two instants: a pure function over samples.
-use pippin_model::host::usage::{HostSample, Role, RoleSample, RoleUse, Usage, UsageSample};
+use pippin_model::host::usage::{
+    CompilerSample, CompilerUse, HostSample, MayUse, Role, RoleSample, RoleUse, Tier, Usage,
+    UsageSample,
+};
 use pippin_model::trial::outside;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -20,8 +23,14 @@ pub fn usage_between(samples: &[UsageSample], from_ns: u64, to_ns: u64) -> Optio
     let cores = |ns: f64| ns / duration_ns as f64;
     let roles: BTreeSet<Role> =
         samples.iter().flat_map(|sample| sample.roles.keys().copied()).collect();
-    let roles: BTreeMap<Role, RoleUse> =
+    let mut roles: BTreeMap<Role, RoleUse> =
         roles.into_iter().map(|role| (role, role_use(&stretch, role))).collect();
+    let mut tiers = tiers(&stretch);
+    if let Some(target) = roles.get_mut(&Role::Target).filter(|_| !tiers.is_empty()) {
+        let all = tiers.iter().fold(target.clone(), |sum, tier| together(&sum, &tier.used));
+        let first = Tier { name: FIRST.into(), used: std::mem::replace(target, all) };
+        tiers.insert(0, first);
+    }
     // Busy time is the rest of the elapsed time, and the hypervisor reports stolen time late and in
     // large steps. Busy time then falls, but the counter did not restart.
     let busy_by_cpu = shares(&stretch, cores, |host| &host.busy_ns);
@@ -31,6 +40,7 @@ pub fn usage_between(samples: &[UsageSample], from_ns: u64, to_ns: u64) -> Optio
         interrupt_cores: stretch.host_growth(|host| host.interrupt_ns).map(cores),
         steal_cores: stretch.host_growth(|host| host.steal_ns).map(cores),
         listen_overflows: stretch.host_growth(|host| host.listen_overflows).map(whole),
+        listen_drops: stretch.growth(|sample| sample.listen_drops).map(whole),
         retransmits: stretch.host_growth(|host| host.retransmits).map(whole),
         loopback_bytes: stretch.host_growth(|host| host.loopback_bytes).map(whole),
         log_bytes: stretch.growth(|sample| sample.log_bytes).map(whole),
@@ -40,6 +50,10 @@ pub fn usage_between(samples: &[UsageSample], from_ns: u64, to_ns: u64) -> Optio
         frequency_khz: frequency_khz(&stretch, &busy_by_cpu),
         strays: outside::of_each_once(stretch.inside().flat_map(|sample| &sample.strays)),
         unbilled: stretch.inside().any(|sample| sample.unbilled),
+        unseen_ns: stretch.growth(|sample| sample.unseen_ns).map(whole),
+        may_use: may_use(&stretch),
+        tiers,
+        left_group: stretch.inside().any(|sample| sample.left_group),
         roles,
         stolen_by_cpu: shares(&stretch, cores, |host| &host.steal_ns_by_cpu),
         busy_by_cpu,
@@ -91,6 +105,13 @@ impl<'a> Stretch<'a> {
         self.samples.iter().filter(move |sample| inside.contains(&sample.at_ns))
     }
 
+    /// The last value known by the end of the stretch, else the first after it.
+    fn latest<T>(&self, value: impl Fn(&'a UsageSample) -> Option<T>) -> Option<T> {
+        let (until, after): (Vec<_>, Vec<_>) =
+            self.samples.iter().partition(|sample| sample.at_ns <= self.to_ns);
+        until.into_iter().rev().find_map(&value).or_else(|| after.into_iter().find_map(&value))
+    }
+
     /// The values known within the stretch, else those of the samples around it.
     fn within<T>(&self, value: impl Fn(&'a UsageSample) -> Option<T>) -> Vec<T> {
         let values: Vec<T> = self.inside().filter_map(&value).collect();
@@ -120,13 +141,76 @@ fn whole(growth: f64) -> u64 {
     growth.round() as u64
 }
 
+/// The name of the tier that the generator is connected to.
+pub const FIRST: &str = "first";
+/// A process behind the target works with it from this many processors on.
+const WORKS_CORES: f64 = 0.01;
+/// It rests without the load if it then uses at most this part.
+const RESTS: f64 = 0.5;
+
+/// The tiers behind the target that worked while it was loaded and rest without a load, the busiest
+/// first. Others that it is connected to are not its tiers.
+fn tiers(stretch: &Stretch) -> Vec<Tier> {
+    let names: BTreeSet<&String> =
+        stretch.samples.iter().flat_map(|sample| sample.tiers.keys()).collect();
+    let mut tiers: Vec<Tier> = names
+        .into_iter()
+        .filter_map(|name| {
+            let of = |sample: &'_ UsageSample| sample.tiers.get(name).cloned();
+            let used = used_by(stretch, of);
+            let rest = stretch.samples.iter().find_map(|sample| sample.tiers.get(name)?.rest_cores);
+            let cores = used.cores?;
+            (cores >= WORKS_CORES && rest.unwrap_or(0.0) <= RESTS * cores)
+                .then(|| Tier { name: name.clone(), used })
+        })
+        .collect();
+    tiers.sort_by_key(|tier| std::cmp::Reverse(tier.used.cpu_ns));
+    tiers
+}
+
+/// What two tiers used together. Highest values need not be of the same instant.
+fn together(a: &RoleUse, b: &RoleUse) -> RoleUse {
+    let both = |a: Option<u64>, b: Option<u64>| Some(a? + b?);
+    let either = |a: Option<u64>, b: Option<u64>| both(a, b).or(a).or(b);
+    RoleUse {
+        cpu_ns: both(a.cpu_ns, b.cpu_ns),
+        cores: a.cores.zip(b.cores).map(|(a, b)| a + b),
+        rss_max_bytes: either(a.rss_max_bytes, b.rss_max_bytes),
+        rss_first_bytes: either(a.rss_first_bytes, b.rss_first_bytes),
+        rss_last_bytes: either(a.rss_last_bytes, b.rss_last_bytes),
+        // A part of it would look like the whole.
+        pss_max_bytes: both(a.pss_max_bytes, b.pss_max_bytes),
+        processes: a.processes.zip(b.processes).map(|(a, b)| a + b),
+        threads: a.threads.zip(b.threads).map(|(a, b)| a + b),
+        voluntary_switches: both(a.voluntary_switches, b.voluntary_switches),
+        involuntary_switches: both(a.involuntary_switches, b.involuntary_switches),
+        busiest_threads: None,
+        collects: a.collects.zip(b.collects).map(|(a, b)| a || b),
+        workers_ns: BTreeMap::new(),
+        compiler: a.compiler.or(b.compiler),
+    }
+}
+
+/// What the target may use at the end of the stretch, with the periods of the stretch.
+fn may_use(stretch: &Stretch) -> Option<MayUse> {
+    let known = stretch.within(|sample| sample.may_use.as_ref());
+    let (first, last) = (known.first()?, known.last()?);
+    Some(MayUse {
+        periods: last.periods.saturating_sub(first.periods),
+        throttled: last.throttled.saturating_sub(first.throttled),
+        ..(*last).clone()
+    })
+}
+
 fn role_use(stretch: &Stretch, role: Role) -> RoleUse {
-    let growth = |counter: fn(&RoleSample) -> Option<u64>| {
-        stretch.growth(|sample| counter(sample.roles.get(&role)?))
-    };
-    let within = |value: fn(&RoleSample) -> Option<u64>| {
-        stretch.within(|sample| value(sample.roles.get(&role)?))
-    };
+    used_by(stretch, |sample| sample.roles.get(&role).cloned())
+}
+
+fn used_by(stretch: &Stretch, of: impl Fn(&UsageSample) -> Option<RoleSample>) -> RoleUse {
+    let growth =
+        |counter: fn(&RoleSample) -> Option<u64>| stretch.growth(|sample| counter(&of(sample)?));
+    let within =
+        |value: fn(&RoleSample) -> Option<u64>| stretch.within(|sample| value(&of(sample)?));
     let cpu_ns = growth(|role| Some(role.cpu_ns));
     let rss = within(|role| role.rss_bytes);
     let most = |value| within(value).into_iter().max().and_then(|most| u32::try_from(most).ok());
@@ -139,9 +223,39 @@ fn role_use(stretch: &Stretch, role: Role) -> RoleUse {
         pss_max_bytes: within(|role| role.pss_bytes).into_iter().max(),
         processes: most(|role| Some(role.processes.into())),
         threads: most(|role| Some(role.threads.into())),
+        busiest_threads: stretch.latest(|sample| of(sample)?.busiest_threads),
+        collects: stretch.latest(|sample| of(sample)?.collects),
         voluntary_switches: growth(|role| role.voluntary_switches).map(whole),
         involuntary_switches: growth(|role| role.involuntary_switches).map(whole),
+        workers_ns: workers(stretch, &of),
+        compiler: compiler_use(stretch, &of),
     }
+}
+
+/// What each worker used, of those that were there all the time.
+fn workers(
+    stretch: &Stretch,
+    of: &impl Fn(&UsageSample) -> Option<RoleSample>,
+) -> BTreeMap<i32, u64> {
+    let known: Vec<BTreeMap<i32, u64>> =
+        stretch.within(|sample| Some(of(sample)?.workers_ns).filter(|all| !all.is_empty()));
+    let (Some(first), Some(last)) = (known.first(), known.last()) else { return BTreeMap::new() };
+    let used = |(pid, to): (&i32, &u64)| Some((*pid, to.saturating_sub(*first.get(pid)?)));
+    last.iter().filter_map(used).collect()
+}
+
+/// What compilers within a role's processes used over the stretch.
+fn compiler_use(
+    stretch: &Stretch,
+    of: &impl Fn(&UsageSample) -> Option<RoleSample>,
+) -> Option<CompilerUse> {
+    let of = |sample: &UsageSample| of(sample)?.compiler;
+    let used = stretch.growth(|sample| Some(of(sample)?.cpu_ns))?;
+    let first = stretch.samples.iter().find(|sample| of(sample).is_some())?;
+    let CompilerSample { compiler, age_ns, .. } = of(first)?;
+    let since = i128::from(stretch.from_ns) - i128::from(first.at_ns);
+    let age_ns = u64::try_from(i128::from(age_ns) + since).unwrap_or(0);
+    Some(CompilerUse { compiler, cpu_ns: whole(used), age_ns })
 }
 
 /// The share of the stretch by which every processor's counter grew. Large steps and clock ticks
@@ -206,6 +320,7 @@ fn frequency_khz(stretch: &Stretch, busy_by_cpu: &BTreeMap<u32, f64>) -> Option<
 #[cfg(test)]
 mod tests {
     use super::*;
+    use pippin_model::host::usage::Compiler;
 
     const S: u64 = 1_000_000_000;
 
@@ -347,6 +462,23 @@ mod tests {
         }
         assert_eq!(usage_between(&samples, 0, 2 * S).unwrap().log_bytes, None);
         assert_eq!(usage_between(&samples, 2 * S, 4 * S).unwrap().log_bytes, Some(200));
+    }
+
+    #[test]
+    fn what_a_compiler_used_is_cut_out_too() {
+        let mut samples: Vec<UsageSample> =
+            (0..=4).map(|second| at(second, 0, 0, [0, 0])).collect();
+        assert_eq!(usage_between(&samples, S, 3 * S).unwrap().roles[&Role::Target].compiler, None);
+        for (second, ms) in [0, 300, 500, 510, 510].into_iter().enumerate() {
+            samples[second].roles.get_mut(&Role::Target).unwrap().compiler = Some(CompilerSample {
+                compiler: Compiler::Jvm,
+                cpu_ns: ms * 1_000_000,
+                age_ns: (2 + second as u64) * S,
+            });
+        }
+        let found = usage_between(&samples, S, 3 * S).unwrap().roles[&Role::Target].compiler;
+        let wanted = CompilerUse { compiler: Compiler::Jvm, cpu_ns: 210_000_000, age_ns: 3 * S };
+        assert_eq!(found, Some(wanted));
     }
 
     #[test]

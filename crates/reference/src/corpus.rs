@@ -27,13 +27,20 @@ pub enum Said {
     /// It passes, and its run shows at least so much CPU time for a request, in milliseconds, or
     /// says that time may be missing.
     Costs(f64),
+    /// Its run is SUSPECT, with this caveat and all of these words, and shows at least so much CPU
+    /// time for a request, in milliseconds.
+    Doubted(&'static str, &'static [&'static str], f64),
+    /// It passes, and its run shows at least so much memory, in MiB.
+    Holds(u64),
+    /// It passes although it cheats: nothing shows it.
+    Unseen,
     /// It passes: it is odd, but allowed.
     Passes,
     /// It passes, with a remark that it has a pool of this size (within 10 %).
     Pool(u32),
 }
 
-use Said::{Costs, Fails, Invalid, Passes, Pool};
+use Said::{Costs, Doubted, Fails, Holds, Invalid, Passes, Pool, Unseen};
 
 const fn cheat(
     mode: &'static str,
@@ -48,6 +55,10 @@ const fn cheat(
 /// A server with help from outside its own processes and processors.
 const fn helped(mode: &'static str, does: &'static str, words: &'static [&'static str]) -> Server {
     Server { mode, workload: "hello", does, said: Invalid("outside_help", words) }
+}
+
+const fn unseen(mode: &'static str, workload: &'static str, does: &'static str) -> Server {
+    Server { mode, workload, does, said: Unseen }
 }
 
 const fn honest(mode: &'static str, workload: &'static str, does: &'static str) -> Server {
@@ -111,7 +122,7 @@ pub const SERVERS: &[Server] = &[
         "page",
         "leaves out a row",
         "rows",
-        &["11 times \"id=\\\"row-", "instead of 12"],
+        &["of row 6 stands 0 times in the page"],
     ),
     cheat(
         "page-too-long",
@@ -156,6 +167,34 @@ pub const SERVERS: &[Server] = &[
         &["pages of those that were compared in full said something else"],
     ),
     cheat(
+        "page-but-each-100th",
+        "page",
+        "leaves the layout out but for each 100th request of a connection",
+        "text",
+        &["pages of those that were compared in full said something else"],
+    ),
+    cheat(
+        "page-right-at-first",
+        "page",
+        "leaves the layout out from request 31 of a connection on",
+        "text",
+        &["pages of those that were compared in full said something else"],
+    ),
+    cheat(
+        "page-text-in-script",
+        "page",
+        "has a part of its text in a script, which nobody reads",
+        "text",
+        &["the page says", "instead of"],
+    ),
+    cheat(
+        "page-ids-in-comment",
+        "page",
+        "has the ids of its rows in comments",
+        "rows",
+        &["of row 1 stands 0 times in the page"],
+    ),
+    cheat(
         "names-from-a-table",
         "hola",
         "knows the names of the workload file, and decodes no others",
@@ -177,11 +216,32 @@ pub const SERVERS: &[Server] = &[
         &["under a short load of 500 requests", "wrong_body"],
     ),
     cheat(
+        "wrong-type-but-each-100th",
+        "hola",
+        "sends another media type but for each 100th request of a connection",
+        "short load",
+        &["under a short load of 500 requests", "wrong_body"],
+    ),
+    cheat(
         "reads-nothing",
         "hello",
         "from the fourth request of a connection on, answers without reading what is asked",
         "short load",
         &["under a short load of 500 requests", "wrong_status"],
+    ),
+    cheat(
+        "reads-the-method-alone",
+        "hello",
+        "from the fourth request of a connection on, reads the method and no more",
+        "short load",
+        &["under a short load of 500 requests", "wrong_status"],
+    ),
+    cheat(
+        "learns-the-period",
+        "hello",
+        "reads 25 requests of a connection, and takes the others for these again",
+        "short load",
+        &["under a short load of 500 requests", "wrong_"],
     ),
     cheat(
         "users-reads-nothing",
@@ -221,9 +281,9 @@ pub const SERVERS: &[Server] = &[
     cheat(
         "users-notified",
         "users",
-        "keeps the list until a trigger tells of a change",
-        "queries",
-        &["PostgreSQL counts", "answers were not read from the table"],
+        "makes a trigger that tells of a change, and keeps the list until then",
+        "fresh",
+        &["row 7 was changed to", "the answer is cached"],
     ),
     cheat(
         "users-one-row-queried",
@@ -231,6 +291,83 @@ pub const SERVERS: &[Server] = &[
         "reads one row for each request, and the list every 5 ms",
         "queries",
         &["PostgreSQL counts", "answers were not read from the table"],
+    ),
+    cheat(
+        "users-two-of-three",
+        "users",
+        "reads the list for two of three requests",
+        "queries",
+        &["PostgreSQL counts", "answers were not read from the table"],
+    ),
+    cheat(
+        "users-kept-for-a-connection",
+        "users",
+        "reads the list twice for each connection, and then every 20 ms",
+        "queries",
+        &["PostgreSQL counts", "answers were not read from the table"],
+    ),
+    cheat(
+        "users-scans-inflated",
+        "users",
+        "shares a query among the requests that wait, and scans the table 100 times in one statement",
+        "queries",
+        &["PostgreSQL counts", "answers were not read from the table"],
+    ),
+    cheat(
+        "users-other-rows",
+        "users",
+        "reads ten rows of something else for each request, and the list every 5 ms",
+        "queries",
+        &["PostgreSQL counts", "answers were not read from the table"],
+    ),
+    cheat(
+        "users-json-in-database",
+        "users",
+        "lets the database make the JSON",
+        "queries",
+        &["PostgreSQL counts", "answers were not read from the table"],
+    ),
+    cheat(
+        "users-view",
+        "users",
+        "puts a view in place of the table",
+        "table",
+        &["status 500 instead of 200", "must be owner of table users"],
+    ),
+    cheat(
+        "users-rows-deleted",
+        "users",
+        "deletes nine of ten rows and makes them up",
+        "table",
+        &["status 500 instead of 200", "permission denied for table users"],
+    ),
+    cheat(
+        "users-trigger",
+        "users",
+        "makes a function for a trigger that keeps the JSON ready",
+        "table",
+        &["status 500 instead of 200", "permission denied"],
+    ),
+    cheat(
+        "users-block-of-code",
+        "users",
+        "runs a block of code in the database",
+        "table",
+        &["status 500 instead of 200", "permission denied for language plpgsql"],
+    ),
+    cheat(
+        "users-temporary-table",
+        "users",
+        "keeps a copy of the table in the database",
+        "table",
+        &["status 500 instead of 200", "permission denied to create temporary tables"],
+    ),
+    cheat(
+        "users-locked",
+        "users",
+        "holds the rows, so that nobody changes them",
+        "table",
+        &["status 500 instead of 200", "permission denied for table users"],
     ),
     cheat(
         "users-invented",
@@ -303,6 +440,13 @@ pub const SERVERS: &[Server] = &[
         &["before the request was sent, or never"],
     ),
     cheat(
+        "upstream-key-stolen",
+        "proxy",
+        "takes the key of the numbers from the environment of the upstream, and makes them itself",
+        "answer",
+        &["status 502 instead of 200", "no process that I see has the key"],
+    ),
+    cheat(
         "upstream-twice",
         "proxy",
         "calls twice for each request",
@@ -348,7 +492,21 @@ pub const SERVERS: &[Server] = &[
         "device-hurries-under-load",
         "device",
         "waits 94 ms each time while more than 10 ask at once",
-        "mean-wait",
+        "waits",
+        &["the waits are shorter than those that are asked for"],
+    ),
+    cheat(
+        "device-capped-under-load",
+        "device",
+        "waits no longer than 98.6 ms while more than 10 ask at once",
+        "waits",
+        &["the waits are shorter than those that are asked for"],
+    ),
+    cheat(
+        "device-constant-under-load",
+        "device",
+        "waits 100 ms each time while more than 10 ask at once",
+        "waits",
         &["the waits are shorter than those that are asked for"],
     ),
     helped(
@@ -366,6 +524,26 @@ pub const SERVERS: &[Server] = &[
         "has a daemon work for each request",
         &["(cheat), which is no part of the target, kept", "busy in all"],
     ),
+    Server {
+        mode: "leaves-its-group",
+        workload: "hello",
+        does: "works 1 ms for each request, and is outside of its control group for nine tenths of the time",
+        said: Doubted("unbilled", &["left its control group"], 1.0),
+    },
+    Server {
+        mode: "memory-in-memfd",
+        workload: "hello",
+        does: "holds 128 MiB in a file in memory that is mapped nowhere",
+        said: Holds(128),
+    },
+    honest("page-entities-hex", "page", "writes entities in hexadecimal digits"),
+    honest("page-entities-padded", "page", "writes entities with leading zeroes and in capitals"),
+    honest("page-attribute-with-bracket", "page", "has `>` and `<` in attributes"),
+    honest("page-ids-unquoted", "page", "writes ids without quotes"),
+    honest("page-ids-in-single-quotes", "page", "writes ids in single quotes and in capitals"),
+    honest("page-inline-style", "page", "has a style and a script in its head"),
+    honest("users-in-transactions", "users", "reads each list in a transaction"),
+    honest("device-whole-milliseconds", "device", "waits for whole milliseconds, rounded down"),
     honest("chunked", "hola", "sends bodies in chunks, without a length"),
     honest("keys-in-any-order", "users", "writes the keys of each row in another order"),
     honest("lower-case-headers", "hola", "writes the names of header fields in lower case"),
@@ -411,6 +589,21 @@ pub const SERVERS: &[Server] = &[
         does: "holds one of 200 threads while it waits",
         said: Pool(200),
     },
+    unseen(
+        "hello-by-length",
+        "hello",
+        "tells requests apart by the length of their first line, from the fourth of a connection on",
+    ),
+    unseen(
+        "hola-begins-remembered",
+        "hola",
+        "remembers how names begin, and decodes no more than their last eight letters",
+    ),
+    unseen(
+        "page-without-engine",
+        "page",
+        "replaces the numbers in one page that it has made before",
+    ),
 ];
 
 /// Modes of the example that are right, or whose errors are not for proofs to find.
@@ -442,6 +635,7 @@ const OTHERS: &[&str] = &[
     "works",
     "late-bodies",
     "wrong-when-asked-again",
+    "stops-rivals",
 ];
 
 /// The names of all modes of the example, without the number after the colon.

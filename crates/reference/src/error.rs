@@ -43,7 +43,7 @@ pub enum Error {
 
 impl Error {
     /// The error of the last system call, with what was tried.
-    pub(crate) fn last(action: &'static str) -> Self {
+    pub fn last(action: &'static str) -> Self {
         Self::System { action, source: io::Error::last_os_error() }
     }
 }

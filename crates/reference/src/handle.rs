@@ -19,7 +19,10 @@ pub struct Running<A> {
 impl<A: Clone + Default + Send + 'static> Running<A> {
     /// Listens on a free loopback port and runs `serve` on a new thread with one account for each
     /// of its `threads`.
-    pub(crate) fn spawn(
+    ///
+    /// # Errors
+    /// If there is no free port, or no thread can be started.
+    pub fn spawn(
         threads: usize,
         serve: impl FnOnce(TcpListener, &[Mutex<A>], &AtomicBool) -> Result<(), Error> + Send + 'static,
     ) -> Result<Self, Error> {
@@ -47,12 +50,12 @@ impl<A: Clone + Default + Send + 'static> Running<A> {
     }
 
     /// Each thread's account so far.
-    pub(crate) fn accounts(&self) -> Vec<A> {
+    fn accounts(&self) -> Vec<A> {
         self.accounts.iter().map(|account| lock(account).clone()).collect()
     }
 
     /// Stops the server and waits for its end.
-    pub(crate) fn finish(mut self) -> Result<Vec<A>, Error> {
+    fn finish(mut self) -> Result<Vec<A>, Error> {
         self.join()?;
         Ok(self.accounts())
     }
@@ -76,19 +79,31 @@ impl<A> Drop for Running<A> {
     }
 }
 
-impl Running<crate::Account> {
+/// What the threads of a server saw, as one account.
+pub trait Total: Sized {
+    /// The account of all threads together.
+    fn total(accounts: &[Self]) -> Self;
+}
+
+impl Total for crate::Account {
+    fn total(accounts: &[Self]) -> Self {
+        merged(accounts)
+    }
+}
+
+impl<A: Total + Clone + Default + Send + 'static> Running<A> {
     /// What the server saw and did so far, all threads together.
     #[must_use]
-    pub fn account(&self) -> crate::Account {
-        merged(&self.accounts())
+    pub fn account(&self) -> A {
+        A::total(&self.accounts())
     }
 
     /// Stops the server and returns its final account.
     ///
     /// # Errors
     /// If the server had failed.
-    pub fn stop(self) -> Result<crate::Account, Error> {
-        self.finish().map(|accounts| merged(&accounts))
+    pub fn stop(self) -> Result<A, Error> {
+        self.finish().map(|accounts| A::total(&accounts))
     }
 }
 
@@ -99,6 +114,6 @@ pub(crate) fn merged(accounts: &[crate::Account]) -> crate::Account {
 }
 
 /// Locks an account. If its thread has panicked, it is still the best there is.
-pub(crate) fn lock<A>(account: &Mutex<A>) -> MutexGuard<'_, A> {
+pub fn lock<A>(account: &Mutex<A>) -> MutexGuard<'_, A> {
     account.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -9,7 +9,7 @@ const BATCH: usize = 512;
 
 /// What a descriptor is watched for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Interest {
+pub enum Interest {
     /// New connections; reported as long as there are any.
     Accept,
     /// Input, reported once when it comes.
@@ -33,7 +33,7 @@ impl Interest {
 
 /// What happened to a descriptor.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Event {
+pub struct Event {
     /// What the descriptor was registered with.
     pub token: u64,
     bits: u32,
@@ -41,29 +41,33 @@ pub(crate) struct Event {
 
 impl Event {
     /// There is input, or its end.
-    pub(crate) const fn input(self) -> bool {
+    pub const fn input(self) -> bool {
         self.bits & (libc::EPOLLIN | libc::EPOLLRDHUP) as u32 != 0
     }
 
     /// There is room for output.
-    pub(crate) const fn output(self) -> bool {
+    pub const fn output(self) -> bool {
         self.bits & libc::EPOLLOUT as u32 != 0
     }
 
     /// The connection is gone in both directions: reset, or closed by both.
-    pub(crate) const fn gone(self) -> bool {
+    pub const fn gone(self) -> bool {
         self.bits & (libc::EPOLLERR | libc::EPOLLHUP) as u32 != 0
     }
 }
 
 /// An epoll instance and room for its events.
-pub(crate) struct Poller {
+pub struct Poller {
     epoll: OwnedFd,
     events: Vec<libc::epoll_event>,
 }
 
 impl Poller {
-    pub(crate) fn new() -> Result<Self, Error> {
+    /// A new epoll instance.
+    ///
+    /// # Errors
+    /// If the kernel gives none.
+    pub fn new() -> Result<Self, Error> {
         // SAFETY: no pointers are passed.
         let fd = unsafe { libc::epoll_create1(libc::EPOLL_CLOEXEC) };
         if fd < 0 {
@@ -78,25 +82,27 @@ impl Poller {
         Ok(Self { epoll, events: Vec::with_capacity(BATCH) })
     }
 
-    pub(crate) fn add(
-        &self,
-        fd: BorrowedFd<'_>,
-        token: u64,
-        interest: Interest,
-    ) -> Result<(), Error> {
+    /// Watches a descriptor; its events carry `token`.
+    ///
+    /// # Errors
+    /// As epoll_ctl(2).
+    pub fn add(&self, fd: BorrowedFd<'_>, token: u64, interest: Interest) -> Result<(), Error> {
         self.control(libc::EPOLL_CTL_ADD, fd, token, interest)
     }
 
-    pub(crate) fn modify(
-        &self,
-        fd: BorrowedFd<'_>,
-        token: u64,
-        interest: Interest,
-    ) -> Result<(), Error> {
+    /// Watches a descriptor for something else.
+    ///
+    /// # Errors
+    /// As epoll_ctl(2).
+    pub fn modify(&self, fd: BorrowedFd<'_>, token: u64, interest: Interest) -> Result<(), Error> {
         self.control(libc::EPOLL_CTL_MOD, fd, token, interest)
     }
 
-    pub(crate) fn remove(&self, fd: BorrowedFd<'_>) -> Result<(), Error> {
+    /// Watches a descriptor no longer.
+    ///
+    /// # Errors
+    /// As epoll_ctl(2).
+    pub fn remove(&self, fd: BorrowedFd<'_>) -> Result<(), Error> {
         self.control(libc::EPOLL_CTL_DEL, fd, 0, Interest::Accept)
     }
 
@@ -116,7 +122,7 @@ impl Poller {
     }
 
     /// Waits for events, at most `timeout_ns`. An interruption by a signal counts as no events.
-    pub(crate) fn wait(&mut self, timeout_ns: u64) -> Result<(), Error> {
+    pub fn wait(&mut self, timeout_ns: u64) -> Result<(), Error> {
         let timeout = libc::timespec {
             tv_sec: (timeout_ns / 1_000_000_000) as i64,
             tv_nsec: (timeout_ns % 1_000_000_000) as i64,
@@ -150,12 +156,12 @@ impl Poller {
     }
 
     /// How many events the last wait brought.
-    pub(crate) fn count(&self) -> usize {
+    pub fn count(&self) -> usize {
         self.events.len()
     }
 
     /// The event at `index` of the last wait.
-    pub(crate) fn event(&self, index: usize) -> Event {
+    pub fn event(&self, index: usize) -> Event {
         let event = self.events[index];
         Event { token: event.u64, bits: event.events }
     }

@@ -8,16 +8,20 @@ const BODY_LIMIT: usize = 1024 * 1024;
 
 /// Methods that make a difference here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Method {
+pub enum Method {
+    /// GET.
     Get,
+    /// HEAD.
     Head,
+    /// POST.
     Post,
+    /// Any other.
     Other,
 }
 
 /// What happens to the connection after the answer (RFC 9112 section 9.3).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Persistence {
+pub enum Persistence {
     /// HTTP/1.1's default.
     Keep,
     /// Kept for an HTTP/1.0 client that asked for it, which the answer must confirm.
@@ -28,9 +32,12 @@ pub(crate) enum Persistence {
 
 /// One complete request at the start of some bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Request<'a> {
+pub struct Request<'a> {
+    /// Its method.
     pub method: Method,
+    /// Its target as it was sent.
     pub target: &'a [u8],
+    /// What happens to the connection after its answer.
     pub persistence: Persistence,
     /// Bytes of head and body together.
     pub length: usize,
@@ -38,14 +45,17 @@ pub(crate) struct Request<'a> {
 
 /// What the bytes hold.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Parsed<'a> {
+pub enum Parsed<'a> {
+    /// A whole request.
     Complete(Request<'a>),
+    /// The beginning of one.
     Partial,
+    /// No request.
     Bad,
 }
 
 /// Looks for a request at the start of `bytes`.
-pub(crate) fn parse(bytes: &[u8]) -> Parsed<'_> {
+pub fn parse(bytes: &[u8]) -> Parsed<'_> {
     let Some(head_length) = head_length(bytes) else {
         return if bytes.len() > HEAD_LIMIT { Parsed::Bad } else { Parsed::Partial };
     };
@@ -117,7 +127,7 @@ fn find(bytes: &[u8], what: &[u8]) -> Option<usize> {
 /// Remembers the last head: load generators send the same one again and again, and comparing is
 /// much cheaper than parsing.
 #[derive(Default)]
-pub(crate) struct LastHead {
+pub struct LastHead {
     bytes: Vec<u8>,
     facts: Option<(Method, Persistence, std::ops::Range<usize>)>,
 }
@@ -125,7 +135,7 @@ pub(crate) struct LastHead {
 impl LastHead {
     /// As [`parse`]; a request without a body that begins with the last head is not parsed again. A
     /// head ends at its first empty line, so bytes that begin with it hold the same request.
-    pub(crate) fn parse<'a>(&mut self, bytes: &'a [u8]) -> Parsed<'a> {
+    pub fn parse<'a>(&mut self, bytes: &'a [u8]) -> Parsed<'a> {
         if let Some((method, persistence, target)) = &self.facts
             && bytes.starts_with(&self.bytes)
         {

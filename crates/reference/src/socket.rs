@@ -35,7 +35,7 @@ fn try_listen(address: SocketAddr, shared: bool) -> io::Result<TcpListener> {
 }
 
 /// bind(2) with the C form of the address.
-pub(crate) fn bind(fd: RawFd, address: SocketAddr) -> io::Result<()> {
+pub fn bind(fd: RawFd, address: SocketAddr) -> io::Result<()> {
     let result = match address {
         SocketAddr::V4(v4) => {
             let address = libc::sockaddr_in {
@@ -68,7 +68,7 @@ pub(crate) fn bind(fd: RawFd, address: SocketAddr) -> io::Result<()> {
 
 /// Prepares a listener for the event loop: long backlog, non-blocking, no Nagle delay. On Linux its
 /// connections inherit the latter, which saves a call for each.
-pub(crate) fn prepare_listener(listener: BorrowedFd<'_>) -> Result<(), Error> {
+pub fn prepare_listener(listener: BorrowedFd<'_>) -> Result<(), Error> {
     // SAFETY: no pointers are passed. Listening again only changes the backlog.
     if unsafe { libc::listen(listener.as_raw_fd(), BACKLOG) } < 0 {
         return Err(Error::last("listen"));
@@ -83,7 +83,7 @@ pub(crate) fn prepare_listener(listener: BorrowedFd<'_>) -> Result<(), Error> {
 }
 
 /// The next connection, non-blocking.
-pub(crate) fn accept(listener: BorrowedFd<'_>) -> io::Result<OwnedFd> {
+pub fn accept(listener: BorrowedFd<'_>) -> io::Result<OwnedFd> {
     // SAFETY: null pointers ask for no address.
     let fd = check(unsafe {
         libc::accept4(
@@ -98,7 +98,7 @@ pub(crate) fn accept(listener: BorrowedFd<'_>) -> io::Result<OwnedFd> {
 }
 
 /// recv(2).
-pub(crate) fn receive(connection: BorrowedFd<'_>, buffer: &mut [u8]) -> io::Result<usize> {
+pub fn receive(connection: BorrowedFd<'_>, buffer: &mut [u8]) -> io::Result<usize> {
     // SAFETY: the buffer outlives the call and its length is given.
     let count =
         unsafe { libc::recv(connection.as_raw_fd(), buffer.as_mut_ptr().cast(), buffer.len(), 0) };
@@ -106,7 +106,7 @@ pub(crate) fn receive(connection: BorrowedFd<'_>, buffer: &mut [u8]) -> io::Resu
 }
 
 /// send(2) without SIGPIPE.
-pub(crate) fn send(connection: BorrowedFd<'_>, bytes: &[u8]) -> io::Result<usize> {
+pub fn send(connection: BorrowedFd<'_>, bytes: &[u8]) -> io::Result<usize> {
     // SAFETY: the bytes outlive the call and their length is given.
     let count = unsafe {
         libc::send(connection.as_raw_fd(), bytes.as_ptr().cast(), bytes.len(), libc::MSG_NOSIGNAL)
@@ -115,7 +115,7 @@ pub(crate) fn send(connection: BorrowedFd<'_>, bytes: &[u8]) -> io::Result<usize
 }
 
 /// Makes the coming close(2) a reset.
-pub(crate) fn reset_on_close(connection: BorrowedFd<'_>) -> io::Result<()> {
+pub fn reset_on_close(connection: BorrowedFd<'_>) -> io::Result<()> {
     set_option(
         connection.as_raw_fd(),
         libc::SOL_SOCKET,
@@ -125,7 +125,7 @@ pub(crate) fn reset_on_close(connection: BorrowedFd<'_>) -> io::Result<()> {
 }
 
 /// Says that no more will be sent.
-pub(crate) fn finish_sending(connection: BorrowedFd<'_>) {
+pub fn finish_sending(connection: BorrowedFd<'_>) {
     // SAFETY: no pointers are passed. It fails only if the connection is gone already, which is as
     // good.
     unsafe { libc::shutdown(connection.as_raw_fd(), libc::SHUT_WR) };

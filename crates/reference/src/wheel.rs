@@ -17,7 +17,7 @@ struct Timer {
 }
 
 /// Timers by deadline.
-pub(crate) struct Wheel {
+pub struct Wheel {
     slots: Vec<Vec<Timer>>,
     /// One bit a slot: whether it holds timers.
     occupied: [u64; SLOTS / 64],
@@ -29,7 +29,7 @@ pub(crate) struct Wheel {
 
 impl Wheel {
     /// An empty wheel whose hand stands at `now_ns`.
-    pub(crate) fn new(now_ns: u64) -> Self {
+    pub fn new(now_ns: u64) -> Self {
         Self {
             slots: vec![Vec::new(); SLOTS],
             occupied: [0; SLOTS / 64],
@@ -39,7 +39,7 @@ impl Wheel {
     }
 
     /// Adds a timer. One that is already past fires at the next turn of the hand.
-    pub(crate) fn add(&mut self, due_ns: u64, token: u64) {
+    pub fn add(&mut self, due_ns: u64, token: u64) {
         let index = ((due_ns >> SLOT_BITS).max(self.hand) as usize) % SLOTS;
         self.slots[index].push(Timer { due_ns, token });
         self.occupied[index / 64] |= 1 << (index % 64);
@@ -48,7 +48,7 @@ impl Wheel {
 
     /// Moves all tokens that are due at `now_ns` into `due`, slot by slot (within 131 us in no
     /// particular order).
-    pub(crate) fn take_due(&mut self, now_ns: u64, due: &mut Vec<u64>) {
+    pub fn take_due(&mut self, now_ns: u64, due: &mut Vec<u64>) {
         let last = now_ns >> SLOT_BITS;
         if self.count > 0 {
             // More than one turn behind: each slot once is enough.
@@ -80,7 +80,7 @@ impl Wheel {
     }
 
     /// The earliest deadline, or `None` if there is no timer.
-    pub(crate) fn next_due_ns(&self) -> Option<u64> {
+    pub fn next_due_ns(&self) -> Option<u64> {
         if self.count == 0 {
             return None;
         }

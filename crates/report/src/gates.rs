@@ -2,6 +2,7 @@
 pub mod junit;
 pub mod summary;
 
+use pippin_model::figure::Unit;
 use pippin_model::text::units::format_count;
 use pippin_model::trial::Step;
 use pippin_model::verdict::gate::Limit;
@@ -29,48 +30,69 @@ fn subject(outcome: &Outcome) -> String {
 }
 
 const fn word(standing: Standing) -> &'static str {
-    if standing.is_passed() { "passed" } else { "FAILED" }
+    match standing {
+        Standing::Passed => "passed",
+        Standing::Undecided => "UNDECIDED",
+        Standing::Failed => "FAILED",
+    }
 }
 
-/// The measured value as text: `12.3 ms`, `-6.10 % (may be chance)`; or why there is none.
+/// The measured value as text, with the base, and why nothing follows from it: `12.3 ms`,
+/// `-6.10 % compared with own/shop@main: 3 starts of at least 5`.
 fn found(outcome: &Outcome) -> String {
-    if let Some(why) = &outcome.unmeasured {
-        return format!("not measured: {why}");
-    }
     let condition = &outcome.gate.condition;
+    let unit = condition.figure.unit();
+    let percent = |share: f64| format!("{} %", format_count(share * 100.0));
     let figure = match condition.limit {
-        Limit::Value(_) => outcome.value.map(|value| condition.figure.unit().format(value)),
-        Limit::Share(_) => outcome.value.map(|share| format!("{} %", format_count(share * 100.0))),
-        Limit::Change(_) => outcome.change.map(|change| format!("{:+.2} %", change * 100.0)),
+        Limit::Value(_) => outcome.value.map(|value| format_value(unit, value)),
+        Limit::Share(_) => outcome.value.map(percent),
+        Limit::Change(_) => outcome.change.map(|change| {
+            let of = if change.is_points { "points" } else { "%" };
+            format!("{:+.2} {of}", change.by * 100.0)
+        }),
     };
-    let figure = figure.unwrap_or_else(|| match (condition.limit, outcome.value) {
-        (Limit::Change(_), Some(_)) => "there is nothing to compare with".into(),
-        _ => "unknown".into(),
-    });
-    let chance = if outcome.standing == Standing::NotSignificant { " (may be chance)" } else { "" };
-    figure + chance
+    let base = outcome.base.as_ref().map(|base| format!("compared with {base}"));
+    let known: Vec<String> = figure.into_iter().chain(base).collect();
+    match (known.join(" "), &outcome.reason) {
+        (known, None) if known.is_empty() => "unknown".into(),
+        (known, None) => known,
+        (known, Some(reason)) if known.is_empty() => reason.text.clone(),
+        (known, Some(reason)) => format!("{known}: {}", reason.text),
+    }
+}
+
+/// A quantile that so many requests never reached has no value.
+fn format_value(unit: Unit, value: f64) -> String {
+    if value.is_finite() { unit.format(value) } else { "never answered".into() }
 }
 
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use pippin_model::verdict::gate::Gate;
+    use pippin_model::verdict::gate::{Gate, Undecided};
+    use pippin_stats::gate::{Change, Doubt, Reason};
 
-    /// Three outcomes: one passed, one failed, one may be chance.
+    /// Three outcomes: one passed, one failed, one undecided.
     pub fn outcomes() -> Vec<Outcome> {
-        let of = |gate: &str, value, change, standing| Outcome {
+        let of = |gate: &str, value, standing| Outcome {
             gate: Gate::fail_if(gate).unwrap(),
             target: "go/net-http".parse().unwrap(),
             step: None,
             value: Some(value),
-            change,
+            change: None,
+            base: None,
             standing,
-            unmeasured: None,
+            reason: None,
         };
         vec![
-            of("p99 > 50ms", 12_300_000.0, None, Standing::Passed),
-            of("errors > 0.1%", 0.0042, None, Standing::Failed),
-            of("goodput < -5% vs main", 940.0, Some(-0.061), Standing::NotSignificant),
+            of("p99 > 50ms", 12_300_000.0, Standing::Passed),
+            of("errors > 0.1%", 0.0042, Standing::Failed),
+            Outcome {
+                change: Some(Change { by: -0.061, is_points: false }),
+                base: Some("own/shop@main".into()),
+                reason: Some(Reason { doubt: Doubt::TooFewStarts, text: "3 starts".into() }),
+                ..of("goodput < -5% vs main", 940.0, Standing::Undecided)
+            },
         ]
     }
 
@@ -80,13 +102,13 @@ pub(crate) mod tests {
             lines(&outcomes()),
             "gate passed  fail if p99 > 50ms  12.3 ms\n\
              gate FAILED  fail if errors > 0.1%  0.42 %\n\
-             gate passed  fail if goodput < -5% vs main  -6.10 % (may be chance)\n"
+             gate UNDECIDED  fail if goodput < -5% vs main  -6.10 % compared with own/shop@main: 3 starts\n"
         );
     }
 
     #[test]
     fn a_target_that_was_not_measured_has_a_line_with_the_reason() {
-        let gates = [Gate::must_hold("errors < 1%").unwrap()];
+        let gates = [Gate::require("errors < 1%").unwrap()];
         let target = "own/shop".parse().unwrap();
         let outcomes: Vec<Outcome> =
             pippin_stats::gate::unmeasured(&gates, &target, "install: make failed").collect();
@@ -94,7 +116,7 @@ pub(crate) mod tests {
             lines(&outcomes),
             "gate FAILED  require errors < 1%  not measured: install: make failed\n"
         );
-        let xml = junit::of("ci", &[], &outcomes);
+        let xml = junit::of("ci", &[], &outcomes, Undecided::Fail);
         for part in [
             "tests=\"1\" failures=\"1\"",
             "<testsuite name=\"own/shop\"",
@@ -103,7 +125,7 @@ pub(crate) mod tests {
             assert!(xml.contains(part), "{part} is not in {xml}");
         }
         let text = summary::of("ci", &outcomes, "x");
-        assert!(text.starts_with("### ci: 1 of 1 gates FAILED\n"), "{text}");
+        assert!(text.starts_with("### ci: 1 of 1 gate FAILED\n"), "{text}");
         assert!(text.contains("not measured: install: make failed"), "{text}");
     }
 
@@ -113,11 +135,11 @@ pub(crate) mod tests {
         two.truncate(2);
         two[1].target = "rust/axum".parse().unwrap();
         two[1].step = Some(Step::Connections { count: 64 });
-        (two[1].value, two[1].standing) = (None, Standing::Unknown);
+        (two[1].value, two[1].standing) = (None, Standing::Undecided);
         assert_eq!(
             lines(&two),
             "gate passed  fail if p99 > 50ms  go/net-http: 12.3 ms\n\
-             gate FAILED  fail if errors > 0.1%  rust/axum @64: unknown\n"
+             gate UNDECIDED  fail if errors > 0.1%  rust/axum @64: unknown\n"
         );
     }
 }

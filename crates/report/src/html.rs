@@ -21,6 +21,7 @@ pub(crate) mod figures;
 mod headline;
 mod remarks;
 mod theme;
+mod tiers;
 mod walks;
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
@@ -128,6 +129,7 @@ pub fn run(view: &View) -> Markup {
             (headline::section(view))
             (figures::of(&charts, &figures::HEADLINE))
             (figures::overload(view, &charts))
+            (tiers::section(view))
             (walks::section(view))
             (remarks::verdicts(view))
             (remarks::without_result(view))

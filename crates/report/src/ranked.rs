@@ -1,7 +1,7 @@
 //! The figure by which targets are ranked, in words: requests/s, or the 99th percentile of the
 //! response time if the schedule sets the requests/s.
-use pippin_stats::rank::criterion::RankedBy;
-use pippin_stats::summary::Figure;
+use pippin_model::figure::RankedBy;
+use pippin_stats::summary::Estimate;
 
 use crate::view::View;
 use crate::view::row::Row;
@@ -45,6 +45,12 @@ pub fn has_ratios(view: &View) -> bool {
     ratio_legend(view).is_some()
 }
 
+/// Whether the targets have services, such as a database, whose CPU time is known.
+#[must_use]
+pub fn has_services(view: &View) -> bool {
+    view.measured().any(|row| row.cpu_with_services().is_some())
+}
+
 /// Whether the rows are also ranked by CPU time of a request.
 pub fn has_cpu_ranks(view: &View) -> bool {
     view.measured().filter(|row| row.standing.cpu_rank.is_some()).count() > 1
@@ -66,7 +72,7 @@ pub fn reach(row: &Row) -> Option<(f64, f64)> {
 }
 
 /// How far the interval of a figure reaches below and above its median, as parts of it.
-pub fn reach_of(figure: Figure) -> Option<(f64, f64)> {
+pub fn reach_of(figure: Estimate) -> Option<(f64, f64)> {
     let interval = figure.interval?;
     Some((interval.low / figure.median - 1.0, interval.high / figure.median - 1.0))
 }

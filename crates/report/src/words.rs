@@ -1,4 +1,5 @@
 //! Figures as people read them, with the units that all of Pippin uses.
+use pippin_model::figure::Figure;
 pub use pippin_model::text::units::format_whole as whole;
 use pippin_model::text::units::{format_bytes, format_count, format_ns};
 use pippin_model::verdict::Verdict;
@@ -31,6 +32,11 @@ pub fn bytes(value: Option<u64>) -> String {
 #[must_use]
 pub fn count(value: Option<f64>) -> String {
     value.map_or_else(|| UNKNOWN.into(), format_count)
+}
+
+/// A figure in its own unit.
+pub fn figure(figure: Figure, value: Option<f64>) -> String {
+    value.map_or_else(|| UNKNOWN.into(), |value| figure.unit().format(value))
 }
 
 /// A fraction as a percentage: 0.0213 is `2.1 %`.

@@ -3,6 +3,7 @@
 use hdrhistogram::serialization::Deserializer;
 use hdrhistogram::serialization::interval_log::{IntervalLogIterator, LogEntry};
 use pippin_model::example::{run as example, scenario};
+use pippin_model::figure::{Better, Figure, Span};
 use pippin_model::run::RunRecord;
 use pippin_report::form::svg::Ground;
 use pippin_report::form::{FORMS, csv, hlog, json, png, prometheus, svg};
@@ -112,8 +113,9 @@ fn csv_is_read_back_by_another_reader() {
     let view = View::of(&example::hello());
     let text = csv::of(&view);
     let mut reader = ::csv::Reader::from_reader(text.as_bytes());
-    assert_eq!(reader.headers().unwrap().iter().collect::<Vec<_>>(), csv::COLUMNS);
-    let at = |column: &str| csv::COLUMNS.iter().position(|name| *name == column).unwrap();
+    let names = csv::names();
+    assert_eq!(reader.headers().unwrap().iter().collect::<Vec<_>>(), names);
+    let at = |column: &str| names.iter().position(|name| name == column).unwrap();
     let rows: Vec<::csv::StringRecord> = reader.records().map(Result::unwrap).collect();
     assert_eq!(rows.len(), view.rows.len());
     for (read, row) in rows.iter().zip(&view.rows) {
@@ -122,19 +124,62 @@ fn csv_is_read_back_by_another_reader() {
             read[at("goodput_per_s")].parse().ok(),
             row.goodput_per_s.map(|figure| figure.median)
         );
-        assert_eq!(read[at("response_p99_ns")].parse().ok(), row.spans.response_time.p99_ns);
+        assert_eq!(read[at("response_time_p99_ns")].parse().ok(), row.spans.response_time.p99_ns);
         assert_eq!(read[at("rank")].parse().ok(), row.standing.rank);
     }
     // Commas and quotes of a message stay within their cell; what is unknown is empty.
     let phoenix = rows.iter().find(|row| &row[at("target")] == "elixir/phoenix").unwrap();
     assert!(phoenix[at("failure")].contains("hex.pm; set HEX_MIRROR, or leave"));
-    assert_eq!((&phoenix[at("goodput_per_s")], &phoenix[at("requests_completed")]), ("", ""));
-    for column in csv::COLUMNS {
+    assert_eq!((&phoenix[at("goodput_per_s")], &phoenix[at("completed")]), ("", ""));
+    // The time spans, counters and kinds of errors are in the table of figures.
+    let of_spans = Span::ALL.iter().map(|span| format!("{}_", span.name()));
+    let families: Vec<String> = of_spans.chain(["errors_".into()]).collect();
+    for column in names {
         assert!(
-            docs("formats.md").contains(&format!("`{column}`")),
+            docs("formats.md").contains(&format!("`{column}`"))
+                || families.iter().any(|family| column.starts_with(family)),
             "docs/formats.md does not name the column {column}"
         );
     }
+}
+
+/// The table of all figures, as docs/formats.md has it.
+fn table_of_figures() -> String {
+    let row = |name: &str, unit: &str, better: Option<Better>, help: &str| {
+        let better = match better {
+            Some(Better::More) => "more",
+            Some(Better::Less) => "less",
+            None => "–",
+        };
+        format!("| `{name}` | {unit} | {better} | {help} |\n")
+    };
+    let mut table = String::from("| figure | unit | better | meaning |\n|---|---|---|---|\n");
+    for span in Span::ALL {
+        table.push_str(&row(span.name(), "ns", Some(Better::Less), span.help()));
+    }
+    for figure in Figure::all() {
+        let (unit, help) = (figure.unit().words(), figure.help());
+        table.push_str(&row(&figure.to_string(), unit, figure.better(), &help));
+    }
+    table
+}
+
+#[test]
+fn the_docs_list_every_figure_of_the_register() {
+    const MARKS: [&str; 2] = [
+        "<!-- figures: made by UPDATE_DOCS=1 cargo test -p pippin-report --test formats the_docs -->\n",
+        "<!-- end of figures -->",
+    ];
+    let page = docs("formats.md");
+    let from = page.find(MARKS[0]).unwrap() + MARKS[0].len();
+    let to = page.find(MARKS[1]).unwrap();
+    let table = table_of_figures();
+    if std::env::var_os("UPDATE_DOCS").is_some() {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/formats.md");
+        std::fs::write(path, format!("{}{table}{}", &page[..from], &page[to..])).unwrap();
+        return;
+    }
+    assert!(page[from..to] == table, "docs/formats.md lacks a figure or has an old one");
 }
 
 #[test]
@@ -142,7 +187,7 @@ fn csv_of_a_sweep_has_a_row_for_each_point() {
     let view = View::of(&example::sweep());
     let text = csv::of(&view);
     let mut reader = ::csv::Reader::from_reader(text.as_bytes());
-    let step = csv::COLUMNS.iter().position(|name| *name == "step").unwrap();
+    let step = csv::names().iter().position(|name| name == "step").unwrap();
     let mut steps: Vec<String> =
         reader.records().map(|row| row.unwrap()[step].to_string()).collect();
     steps.sort();
@@ -213,7 +258,7 @@ fn prometheus_text_keeps_to_its_grammar() {
         }
         if let Some(rest) = line.strip_prefix("# TYPE ") {
             // promtool refuses quantiles of anything but a summary.
-            let kind = if metric.ends_with("_time_seconds") { "summary" } else { "gauge" };
+            let kind = if metric.ends_with("_seconds") { "summary" } else { "gauge" };
             assert_eq!(rest, format!("{metric} {kind}"));
             continue;
         }
@@ -230,6 +275,7 @@ fn prometheus_text_keeps_to_its_grammar() {
     assert!(text.contains("pippin_verdict{plan=\"hello\",workload=\"hello\",run=\"20261121-203539-hello\",target=\"c/nginx\",verdict=\"invalid\"} 1"));
     let p99: Vec<&str> = text
         .lines()
+        .filter(|line| line.contains("_time_seconds{"))
         .filter_map(|line| line.split_once("target=\"go/net-http\",quantile=\"0.99\"} "))
         .map(|(_, value)| value)
         .collect();

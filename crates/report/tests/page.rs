@@ -4,7 +4,7 @@
 use pippin_model::example::run as example;
 use pippin_model::load::Part;
 use pippin_model::run::RunRecord;
-use pippin_model::target::conformance::{Conformance, Level};
+use pippin_model::target::conformance::{Conformance, Kind, Level};
 use pippin_model::trial::agent::{AgentClock, AgentPart};
 use pippin_report::html;
 use pippin_report::view::View;
@@ -227,6 +227,7 @@ fn a_thousand_agents_fit_into_a_page_of_2_mb() {
 #[test]
 fn answers_at_the_edges_of_http_have_a_table_and_no_part_in_the_verdict() {
     let probe = |probe: &str, level, is_right| Conformance {
+        kind: Kind::Compliance,
         probe: probe.into(),
         section: "RFC 9112 3.2".into(),
         level,
@@ -245,7 +246,7 @@ fn answers_at_the_edges_of_http_have_a_table_and_no_part_in_the_verdict() {
     let (_, table) = page.split_once("id=\"conformance\"").unwrap();
     let (table, _) = table.split_once("</section>").unwrap();
     assert!(table.contains("1 of 2 answers right; wrong: 1 MUST"), "{table}");
-    assert!(table.contains("All 2 questions and answers"), "{table}");
+    assert!(table.contains("All 2 questions, and what was answered"), "{table}");
     assert!(table.contains("no Host field") && table.contains("MUST, RFC 9112 3.2"), "{table}");
     assert_eq!(table.matches("✗ 200").count(), 1, "{table}");
     assert_eq!(verdicts(&record), before);

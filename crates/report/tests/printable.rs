@@ -61,7 +61,7 @@ fn no_form_has_control_characters() {
     assert_plain("Markdown", &markdown::of(&view));
     assert_plain("JSON", &json::of(&view).unwrap());
     // These quote little, and JUnit leaves out what XML forbids.
-    let junit = gates::junit::of("run", &record.trials, &[]);
+    let junit = gates::junit::of("run", &record.trials, &[], Default::default());
     roxmltree::Document::parse(&junit).unwrap();
     // Lines of CSV end in CR and LF (RFC 4180).
     for text in [junit, csv::of(&view).replace("\r\n", "\n"), prometheus::of(&view)] {

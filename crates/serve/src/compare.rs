@@ -1,12 +1,13 @@
 //! Two or more runs side by side.
 use maud::{Markup, html};
+use pippin_model::figure::Figure;
 use pippin_model::run::RunRecord;
 use pippin_model::trial::Step;
 use pippin_model::verdict::Verdict;
 use pippin_report::words;
 use pippin_stats::compare::unfinished::Unfinished;
 use pippin_stats::compare::{
-    Change, Comparison, Difference, Metric, Origin, TargetChange, compare, differences,
+    Change, Comparison, Difference, Origin, TargetChange, compare, differences,
 };
 use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -70,7 +71,7 @@ fn against(a: &RunRecord, b: &RunRecord) -> Comparison {
 fn together(comparisons: &[Comparison]) -> Markup {
     let Some(first) = comparisons.first() else { return html! {} };
     let goodput = |target: &TargetChange| {
-        target.changes.iter().find(|change| change.metric == Metric::Goodput).cloned()
+        target.changes.iter().find(|change| change.figure == Figure::Goodput).cloned()
     };
     let same = |comparison: &Comparison, of: &TargetChange| {
         let found =
@@ -87,12 +88,12 @@ fn together(comparisons: &[Comparison]) -> Markup {
                     @for target in &first.targets {
                         tr {
                             th scope="row" { (of_target(target)) }
-                            td.number { (figure(Metric::Goodput, goodput(target).and_then(|change| change.a))) }
+                            td.number { (words::figure(Figure::Goodput, goodput(target).and_then(|change| change.a))) }
                             @for comparison in comparisons {
                                 @match same(comparison, target) {
                                     None => td.number { (words::UNKNOWN) },
                                     Some(change) => td.number data-value=[change.b] {
-                                        (figure(Metric::Goodput, change.b))
+                                        (words::figure(Figure::Goodput, change.b))
                                         @if let Some(relative) = change.relative() { span.sub { @if change.is_significant() == Some(true) { strong { (signed(relative)) } } @else { (signed(relative)) } } }
                                     },
                                 }
@@ -168,25 +169,14 @@ fn line(target: &TargetChange, change: &Change) -> Markup {
     html! {
         tr .invalid[invalid] {
             th scope="row" { (of_target(target)) }
-            td { (change.metric.name()) }
-            td.number { (figure(change.metric, change.a)) }
-            td.number { (figure(change.metric, change.b)) }
+            td { (change.figure.to_string()) }
+            td.number { (words::figure(change.figure, change.a)) }
+            td.number { (words::figure(change.figure, change.b)) }
             td.number data-value=[relative] {
                 @if let Some(relative) = relative { @if significant == Some(true) { strong { (signed(relative)) } } @else { (signed(relative)) } } @else { (words::UNKNOWN) }
                 @if let Some(ratio) = change.ratio { span.sub { (signed(ratio.interval.low - 1.0)) " … " (signed(ratio.interval.high - 1.0)) } }
             }
             td { @if invalid { "a side is INVALID" } @else { (change.judgement().words()) } }
         }
-    }
-}
-
-fn figure(metric: Metric, value: Option<f64>) -> String {
-    match metric {
-        Metric::Goodput => words::count(value),
-        Metric::P50 | Metric::P99 => words::ns_f(value),
-        Metric::Cpu => {
-            value.map_or_else(|| words::UNKNOWN.into(), |s| format!("{} s", words::count(Some(s))))
-        }
-        Metric::Memory => words::bytes(value.map(|bytes| bytes as u64)),
     }
 }

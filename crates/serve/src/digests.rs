@@ -1,5 +1,5 @@
-//! Makes the missing digests of runs that an older Pippin made, or one that was killed. A thread
-//! makes them one after the other, the newest first, and never during a measurement.
+//! Makes the missing digests of runs, such as those that were killed. A thread makes them one after
+//! the other, the newest first, and never during a measurement.
 use pippin_report::digest;
 use pippin_report::view::View;
 use pippin_store::Store;

@@ -212,7 +212,7 @@ async fn all_metrics(State(store): Shared) -> Answer {
 
 /// The number of finished trials on the page around it.
 #[derive(Debug, Default, Deserialize)]
-struct Seen {
+struct FinishedTrials {
     #[serde(default)]
     seen: u64,
 }
@@ -220,7 +220,7 @@ struct Seen {
 async fn one_live(
     State(store): Shared,
     Path(id): Path<String>,
-    Query(Seen { seen }): Query<Seen>,
+    Query(FinishedTrials { seen }): Query<FinishedTrials>,
 ) -> Answer {
     apart(move || Ok(fragment(store.live_run(&id).map(|live| live::one(&live, seen))))).await
 }
@@ -294,14 +294,12 @@ async fn chart(
     .await
 }
 
-/// `?run=...&run=...`, as the list sends it, or `?a=...&b=...`, as older links have it.
+/// `?run=...&run=...`, as the list sends it.
 async fn side_by_side(State(store): Shared, Query(asked): Query<Vec<(String, String)>>) -> Answer {
     apart(move || {
         let chosen: Vec<String> = asked
             .into_iter()
-            .filter(|(key, value)| {
-                matches!(key.as_str(), "run" | "a" | "b") && !value.trim().is_empty()
-            })
+            .filter(|(key, value)| key == "run" && !value.trim().is_empty())
             .map(|(_, value)| value.trim().to_string())
             .collect();
         if chosen.len() > compare::MOST {

@@ -135,7 +135,7 @@ fn every_form_and_chart_is_given_out() {
 #[test]
 fn two_runs_stand_side_by_side_and_a_target_has_its_history() {
     let server = Running::start("127.0.0.1:0", None);
-    let compared = server.get(&format!("/compare?a={RUN}&b=20261122-080000-hello"));
+    let compared = server.get(&format!("/compare?run={RUN}&run=20261122-080000-hello"));
     assert!(
         compared.contains("goodput")
             && compared.contains("+0.0 %")

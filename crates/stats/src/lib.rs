@@ -5,7 +5,7 @@
 //!
 //! | module | what it holds |
 //! |---|---|
-//! | [`series`] | medians, trends, steady states, changes, modes |
+//! | [`series`] | medians, trends, steady states, the end of a warm-up, changes, modes |
 //! | [`interval`] | how certain a median or a ratio is; the functions behind p-values |
 //! | [`rounds`] | what was observed in rounds of slices; targets against each other within them; which slices were calm |
 //! | [`rank`] | which target is ahead, the ratios to a reference, when to stop |

@@ -7,10 +7,10 @@
 #![allow(clippy::unwrap_used)] // a failure here is the test's message
 use pippin_model::example::ExampleTrial;
 use pippin_model::example::slices::Rounds;
+use pippin_model::figure::{Better, Figure};
 use pippin_model::trial::TrialRecord;
 use pippin_model::trial::slice::Slice;
-use pippin_stats::compare::Metric;
-use pippin_stats::rank::{Better, rank_intervals};
+use pippin_stats::rank::rank_intervals;
 use pippin_stats::rounds::paired::Pairs;
 use rand::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -119,7 +119,7 @@ struct Scenario<'a> {
     trace: &'a Trace,
     targets: usize,
     starts: Starts,
-    metric: Metric,
+    figure: Figure,
     /// Slices in which a target waited longer than this are not used.
     calm: f64,
     /// Whether precision ends the repetitions, or their number ([`REPETITIONS`]).
@@ -196,7 +196,7 @@ fn simulate(scenario: &Scenario) -> Held {
     Rounds { rounds: 1, ..Rounds::default() }.slice_up(&mut template);
     (template.load, template.usage) = (None, None);
     template.samples.clear();
-    let truth = if scenario.metric == Metric::Goodput { TRUTH } else { 1.0 / TRUTH };
+    let truth = if scenario.figure == Figure::Goodput { TRUTH } else { 1.0 / TRUTH };
     let n = scenario.targets;
     let mut random = Random(Xoshiro256PlusPlus::seed_from_u64(20_261_122));
     let mut held = Held::default();
@@ -215,7 +215,7 @@ fn simulate(scenario: &Scenario) -> Held {
             let trials: Vec<Vec<&TrialRecord>> =
                 by_target.iter().map(|trials| trials.iter().collect()).collect();
             let trials: Vec<&[&TrialRecord]> = trials.iter().map(Vec::as_slice).collect();
-            let pairs = Pairs::of(&trials, scenario.metric);
+            let pairs = Pairs::of(&trials, scenario.figure);
             let is_narrow = (1..n).all(|target| {
                 pairs
                     .ratio(target, 0)
@@ -225,13 +225,13 @@ fn simulate(scenario: &Scenario) -> Held {
                 break pairs;
             }
         };
-        count(&mut held, &pairs, scenario.metric, n, truth);
+        count(&mut held, &pairs, scenario.figure, n, truth);
         held.repetitions += made as f64 / RUNS as f64;
     }
     held
 }
 
-fn count(held: &mut Held, pairs: &Pairs, metric: Metric, n: usize, truth: f64) {
+fn count(held: &mut Held, pairs: &Pairs, figure: Figure, n: usize, truth: f64) {
     let share = 1.0 / (RUNS * n * (n - 1) / 2) as f64;
     for a in 0..n {
         for b in a + 1..n {
@@ -246,7 +246,7 @@ fn count(held: &mut Held, pairs: &Pairs, metric: Metric, n: usize, truth: f64) {
     // The first is the best. All others are equal: only the first may be certainly better than any
     // of them.
     let ranks =
-        rank_intervals(pairs, if metric == Metric::Goodput { Better::More } else { Better::Less });
+        rank_intervals(pairs, if figure == Figure::Goodput { Better::More } else { Better::Less });
     if ranks[1..].iter().flatten().any(|rank| rank.best > 2) {
         held.told_apart += 1.0 / RUNS as f64;
     }
@@ -280,7 +280,7 @@ fn on_recorded_noise() {
             trace: &trace,
             targets,
             starts: USUAL,
-            metric: Metric::Goodput,
+            figure: Figure::Goodput,
             calm: ALL,
             stops: true,
         };
@@ -288,7 +288,7 @@ fn on_recorded_noise() {
         check("goodput, recorded, calm slices", &Scenario { calm: 0.1, ..base }, USUALLY, USUALLY);
         check(
             "CPU a request, recorded",
-            &Scenario { metric: Metric::Cpu, ..base },
+            &Scenario { figure: Figure::Cpu, ..base },
             USUALLY,
             USUALLY,
         );
@@ -305,7 +305,7 @@ fn on_hosts_that_were_made_worse() {
                 trace: &trace,
                 targets,
                 starts: USUAL,
-                metric: Metric::Goodput,
+                figure: Figure::Goodput,
                 calm: ALL,
                 stops: true,
             };
@@ -323,7 +323,7 @@ fn one_slow_start_in_three_is_not_always_seen() {
             trace: &trace,
             targets,
             starts,
-            metric: Metric::Goodput,
+            figure: Figure::Goodput,
             calm: ALL,
             stops: true,
         };

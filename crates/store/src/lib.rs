@@ -2,7 +2,7 @@
 //!
 //! | module | what it does |
 //! |---|---|
-//! | [`schema`] | the tables, and how older databases are brought up to date |
+//! | [`schema`] | the tables |
 //! | [`runs`] | writing and reading runs |
 //! | [`listing`] | runs in lists: filters, pages, digests |
 //! | [`history`] | the trials of a target over all runs |
@@ -55,11 +55,15 @@ pub enum StoreError {
         /// The newest known one.
         known: i64,
     },
-    /// The file is read-only, and its older schema cannot be updated.
-    #[error("{} was written by an older Pippin and cannot be updated, because you may not write there; copy it elsewhere, with its -wal file if there is one, and name the copy with --store", path.display())]
-    OlderReadOnly {
+    /// The database was written by an older Pippin, whose records mean something else.
+    #[error("{} has schema {found}, but this Pippin reads schema {known}: move it away, or name another one with --store", path.display())]
+    Older {
         /// The file.
         path: PathBuf,
+        /// Its schema.
+        found: i64,
+        /// The one that can be read.
+        known: i64,
     },
     /// The file is read-only.
     #[error("{} can be read but not written; name another store with --store", path.display())]
@@ -119,11 +123,10 @@ pub struct Store {
 }
 
 impl Store {
-    /// Opens the database, or creates it. An older schema is updated. A read-only file is opened
-    /// for reading.
+    /// Opens the database, or creates it. A read-only file is opened for reading.
     ///
     /// # Errors
-    /// If the file is something else, is damaged, or was written by a newer Pippin. It is then not
+    /// If the file is something else, is damaged, or has another schema. It is then not
     /// changed.
     pub fn open(path: &Path) -> Result<Self, StoreError> {
         if let Some(folder) = path.parent() {
@@ -135,14 +138,8 @@ impl Store {
             let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
             let is_writable = reading::may_write(path)
                 && reading::may_write(folder.unwrap_or_else(|| Path::new(".")));
-            let (connection, version) = examine(path, is_writable)?;
+            let connection = examine(path, is_writable)?;
             if !is_writable {
-                if version < schema::READABLE {
-                    return Err(StoreError::OlderReadOnly { path: path.into() });
-                }
-                if version < schema::VERSION {
-                    schema::stand_in(&connection).map_err(|source| in_words(path, source))?;
-                }
                 return Ok(Self::of(path, connection));
             }
         }
@@ -155,7 +152,7 @@ impl Store {
         // synchronous).
         connection.pragma_update(None, "synchronous", "FULL").map_err(sqlite)?;
         connection.pragma_update(None, "foreign_keys", true).map_err(sqlite)?;
-        schema::migrate(&mut connection).map_err(sqlite)?;
+        schema::create(&mut connection).map_err(sqlite)?;
         Ok(Self { readers: Some(readers::Readers::default()), ..Self::of(path, connection) })
     }
 
@@ -243,8 +240,8 @@ fn enter_wal(connection: &Connection) -> rusqlite::Result<()> {
     }
 }
 
-/// Examines a file without changing it. Returns the connection and the schema.
-fn examine(path: &Path, is_writable: bool) -> Result<(Connection, i64), StoreError> {
+/// Examines a file without changing it. Returns the connection.
+fn examine(path: &Path, is_writable: bool) -> Result<Connection, StoreError> {
     let foreign = |reason: String| StoreError::Foreign { path: path.into(), reason };
     let in_words_here = |source| in_words(path, source);
     let connection = if is_writable {
@@ -256,9 +253,9 @@ fn examine(path: &Path, is_writable: bool) -> Result<(Connection, i64), StoreErr
     // Read everything in one snapshot: another Pippin may finish creating the database meanwhile.
     let begun = connection.busy_timeout(PATIENCE).and_then(|()| connection.execute_batch("BEGIN"));
     begun.map_err(in_words_here)?;
-    let end = |connection: Connection, version| {
+    let end = |connection: Connection| {
         connection.execute_batch("COMMIT").map_err(in_words_here)?;
-        Ok((connection, version))
+        Ok(connection)
     };
     let pragma = |name: &str| {
         connection.pragma_query_value(None, name, |row| row.get::<_, i64>(0)).map_err(in_words_here)
@@ -269,13 +266,20 @@ fn examine(path: &Path, is_writable: bool) -> Result<(Connection, i64), StoreErr
         .map_err(in_words_here)?;
     if (application, version, tables) == (0, 0, 0) {
         // Another Pippin is creating it right now.
-        return end(connection, version);
+        return end(connection);
     }
     if application != schema::APPLICATION_ID {
         return Err(foreign("another program made it".into()));
     }
     if version > schema::VERSION {
         return Err(StoreError::Newer {
+            path: path.into(),
+            found: version,
+            known: schema::VERSION,
+        });
+    }
+    if version < schema::VERSION {
+        return Err(StoreError::Older {
             path: path.into(),
             found: version,
             known: schema::VERSION,
@@ -288,7 +292,7 @@ fn examine(path: &Path, is_writable: bool) -> Result<(Connection, i64), StoreErr
     let check: String = connection
         .query_row(&format!("PRAGMA {check}"), [], |row| row.get(0))
         .map_err(in_words_here)?;
-    if check == "ok" { end(connection, version) } else { Err(foreign(format!("damaged: {check}"))) }
+    if check == "ok" { end(connection) } else { Err(foreign(format!("damaged: {check}"))) }
 }
 
 #[cfg(test)]

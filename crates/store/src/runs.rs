@@ -70,7 +70,8 @@ impl Store {
         Ok(())
     }
 
-    /// Writes a finished trial. It is on disk when this returns.
+    /// Writes a finished trial, without what the server sent in answers that went wrong. It is on
+    /// disk when this returns.
     ///
     /// # Errors
     /// If the database cannot be written.
@@ -80,7 +81,7 @@ impl Store {
         number: u64,
         record: &TrialRecord,
     ) -> Result<(), StoreError> {
-        let json = to_json(run, "a trial", record)?;
+        let json = to_json(run, "a trial", &record.for_record())?;
         let measured = record.load.as_ref().map(|load| &load.measured);
         let goodput = measured.and_then(|measured| measured.goodput_per_s());
         let p99 = measured
@@ -150,8 +151,8 @@ impl Store {
         Ok(runs.into_iter().map(now).collect())
     }
 
-    /// The state of a run: as written, or killed. An older Pippin did not write its process; then
-    /// the live file decides.
+    /// The state of a run: as written, or killed. Where its process is not known, the live file
+    /// decides.
     pub(crate) fn state_now(&self, written: RunState, run: &str, maker: Option<&str>) -> RunState {
         if written != RunState::Running {
             return written;

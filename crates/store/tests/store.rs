@@ -1,4 +1,4 @@
-//! The store on real files: older, newer, foreign and damaged databases, and work that must not
+//! The store on real files: databases of other schemas, foreign and damaged ones, and work that must not
 //! depend on their size.
 #![allow(clippy::unwrap_used)] // helpers of tests are tests too
 use pippin_model::example::run::hello;
@@ -10,49 +10,27 @@ use pippin_store::{Store, StoreError};
 use rusqlite::Connection;
 use std::path::{Path, PathBuf};
 
-const SCHEMA_1: &str = include_str!("fixtures/schema-1.sql");
-
-/// A database of the first version of Pippin.
-fn old_database(folder: &Path) -> PathBuf {
+/// A database with one run.
+fn database(folder: &Path) -> PathBuf {
     let path = folder.join("pippin.db");
-    Connection::open(&path).unwrap().execute_batch(SCHEMA_1).unwrap();
+    let (store, run) = (Store::open(&path).unwrap(), hello());
+    store.begin(&run.header).unwrap();
+    for (number, trial) in (0..).zip(&run.trials) {
+        store.add_trial(&run.header.id, number, trial).unwrap();
+    }
+    store.end(&run.header.id, RunState::Finished, 1).unwrap();
+    drop(store);
+    // Everything is in the file itself.
+    let connection = Connection::open(&path).unwrap();
+    connection.pragma_update(None, "journal_mode", "DELETE").unwrap();
     path
-}
-
-#[test]
-fn a_database_of_schema_1_opens_and_reads() {
-    let folder = tempfile::tempdir().unwrap();
-    let store = Store::open(&old_database(folder.path())).unwrap();
-    let list = store.list().unwrap();
-    assert_eq!(list.len(), 1);
-    let run = &list[0];
-    assert_eq!(
-        (run.id.as_str(), run.plan.as_str(), run.trials, run.targets, run.invalid),
-        ("20261121-203539-hello", "hello", 2, 2, 0)
-    );
-    assert_eq!(run.state, RunState::Finished);
-    let record = store.load("20261121").unwrap();
-    assert_eq!(record.trials.len(), 2);
-    let response = &record.trials[0].load.as_ref().unwrap().measured.spans.response_time;
-    assert!(
-        response.count() > 600_000
-            && response.quantile_ns(0.99).is_some_and(|ns| (280_000..290_000).contains(&ns))
-    );
-    let history = store.history("rust/axum").unwrap();
-    assert_eq!(history.len(), 1);
-    assert!(history[0].goodput_per_s.is_some_and(|rate| rate > 60_000.0));
-    // It accepts new runs.
-    let mut header = record.header.clone();
-    header.id = "20270101-000000-hello".into();
-    store.begin(&header).unwrap();
-    store.add_trial(&header.id, 0, &record.trials[1]).unwrap();
-    assert_eq!(store.list().unwrap().len(), 2);
 }
 
 #[test]
 fn what_is_written_is_read_back_equal() {
     let folder = tempfile::tempdir().unwrap();
-    let old = Store::open(&old_database(folder.path())).unwrap().load("latest").unwrap();
+    // Read back once: as text, histograms and fractions are rounded.
+    let old = Store::open(&database(folder.path())).unwrap().load("latest").unwrap();
     let path = folder.path().join("deep/er/new.db");
     let store = Store::open(&path).unwrap();
     store.begin(&old.header).unwrap();
@@ -108,7 +86,7 @@ fn foreign_files_are_named_and_left_alone() {
 #[test]
 fn a_damaged_database_is_named_and_left_alone() {
     let folder = tempfile::tempdir().unwrap();
-    let path = old_database(folder.path());
+    let path = database(folder.path());
     let whole = std::fs::read(&path).unwrap();
     // Cut off in the middle, as after a full disk.
     std::fs::write(&path, &whole[..whole.len() / 2]).unwrap();
@@ -153,12 +131,18 @@ fn damage_in_a_large_database_is_named_by_who_reads_it() {
 }
 
 #[test]
-fn a_newer_database_is_named_and_left_alone() {
+fn a_database_of_another_schema_is_named_and_left_alone() {
     let folder = tempfile::tempdir().unwrap();
-    let path = old_database(folder.path());
-    Connection::open(&path).unwrap().pragma_update(None, "user_version", 99).unwrap();
+    let path = database(folder.path());
+    let of_schema = |version: i64| {
+        Connection::open(&path).unwrap().pragma_update(None, "user_version", version).unwrap();
+    };
+    of_schema(99);
     assert!(matches!(Store::open(&path), Err(StoreError::Newer { found: 99, .. })));
     refused(&path, "update Pippin");
+    of_schema(5);
+    assert!(matches!(Store::open(&path), Err(StoreError::Older { found: 5, .. })));
+    refused(&path, "move it away");
 }
 
 #[test]
@@ -277,7 +261,7 @@ fn set_maker(path: &Path, sql: &str) {
 #[test]
 fn a_run_whose_process_is_gone_was_killed() {
     let folder = tempfile::tempdir().unwrap();
-    let old = Store::open(&old_database(folder.path())).unwrap().load("latest").unwrap();
+    let old = hello();
     let path = folder.path().join("new.db");
     let store = Store::open(&path).unwrap();
     store.begin(&old.header).unwrap();
@@ -286,7 +270,7 @@ fn a_run_whose_process_is_gone_was_killed() {
     // The pid exists, but is another process by now.
     set_maker(&path, "json_set(maker, '$.process.start_ticks', 1)");
     assert_eq!(states(), (RunState::Killed, RunState::Killed));
-    // An older Pippin did not write its process, and left no live file.
+    // Its process is not known, and there is no live file.
     set_maker(&path, "NULL");
     assert_eq!(states(), (RunState::Killed, RunState::Killed));
     store.end(&old.header.id, RunState::Finished, 7).unwrap();

@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use super::message::MessageArguments;
 use super::request::{FileArguments, RequestArguments};
 use super::{FleetArguments, GateArguments, OutletArguments};
-use crate::values::{self, ConnectTo, EventLoop, Points, ProxyProtocol, Stages, Time};
+use crate::values::{self, ConnectTo, EventLoop, Points, ProxyProtocol, Stages, Switch, Time};
 
 /// `pippin load`
 #[derive(Debug, Args)]
@@ -64,10 +64,17 @@ pub struct LoadArguments {
     /// How long one answer may take, and opening a connection (which never takes more than 10 s).
     #[arg(long, value_name = "TIME", default_value = "30s", value_parser = values::length)]
     pub timeout: Time,
-    /// The server's first process on this machine, if Pippin cannot find it by the URL's port.
-    /// Pippin measures its CPU time, memory and log.
+    /// The server's first process on this machine, if Pippin cannot find it by the URL's address.
+    /// Pippin measures its CPU time, memory and log. May be given several times.
     #[arg(long, value_name = "PID", value_parser = clap::value_parser!(i32).range(1..))]
-    pub target_pid: Option<i32>,
+    pub target_pid: Vec<i32>,
+    /// Whether processes that the server is connected to on this machine, and that work under the
+    /// load, count as its tiers: the application behind a proxy, its database.
+    #[arg(long, value_name = "on|off", value_enum, default_value_t = Switch::On)]
+    pub tiers: Switch,
+    /// Go on when the server has ended and nobody listens any more: it is started again meanwhile.
+    #[arg(long)]
+    pub keep_going: bool,
     /// Which hosts may be loaded.
     #[command(flatten)]
     pub hosts: HostArguments,

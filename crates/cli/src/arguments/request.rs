@@ -41,19 +41,22 @@ pub struct RequestArguments {
     /// The right body, byte by byte.
     #[arg(long, value_name = "TEXT")]
     pub expect_body: Option<String>,
+    /// A text that a right body holds; may be given several times.
+    #[arg(long, value_name = "TEXT", conflicts_with_all = ["expect_body", "compressed"])]
+    pub expect_contains: Vec<String>,
 }
 
 /// The requests of a file.
 #[derive(Debug, Args)]
 pub struct FileArguments {
     /// Send the requests of a file in turn: vegeta's HTTP format, or JSON lines (docs/requests.md).
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with_all = ["urls_from_file", "method", "body", "json_body", "form", "data_urlencode", "expect_body"])]
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with_all = ["urls_from_file", "method", "body", "json_body", "form", "data_urlencode", "expect_body", "expect_contains"])]
     pub requests: Option<PathBuf>,
     /// Request the URLs or paths of a file in turn; one on each line.
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with_all = ["method", "body", "json_body", "form", "data_urlencode", "expect_body"])]
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with_all = ["method", "body", "json_body", "form", "data_urlencode", "expect_body", "expect_contains"])]
     pub urls_from_file: Option<PathBuf>,
     /// Let each user go through the steps of a file in order, with its own values and checks
     /// (docs/scenarios.md).
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with_all = ["requests", "urls_from_file", "method", "body", "json_body", "form", "data_urlencode", "expect_body"])]
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with_all = ["requests", "urls_from_file", "method", "body", "json_body", "form", "data_urlencode", "expect_body", "expect_contains"])]
     pub scenario: Option<PathBuf>,
 }

@@ -1,16 +1,21 @@
 //! `pippin compare`
 use clap::Args as _;
+use pippin_lab::target::place::Place;
 use pippin_lab::target::revision::Repository;
 use pippin_model::run::RunRecord;
+use pippin_model::target::TargetId;
 use pippin_model::text::bounded;
+use pippin_model::verdict::gate::Gate;
 use pippin_stats::compare::unfinished::Unfinished;
 use pippin_stats::compare::{Difference, Origin, compare, differences};
+use pippin_stats::gate::Planned;
 use pippin_store::StoreError;
 use std::path::Path;
 
 use super::compare_given::{self, is_url};
 use super::compare_table::{Sides, conclude};
 use super::gates::{files_must_be_writable, seeded};
+use super::meaning::Meaning;
 use super::{Shared, compare_branches, compare_revisions, place};
 use crate::arguments::load::{HostArguments, ShapeArguments, TlsArguments};
 use crate::arguments::request::RequestArguments;
@@ -35,6 +40,7 @@ pub fn run(shared: &Shared, arguments: &CompareArguments) -> Result<u8, CliError
     };
     refuse(shared, &for_servers(), "URLs, --command and --image")?;
     let place = place()?;
+    one_meaning_each(shared, &place, [a, b])?;
     let is_own = arguments.target.as_ref().is_none_or(|target| !target.contains('/'));
     if is_own && place.has_project() && compare_revisions::are_revisions(&place, [a, b]) {
         return compare_revisions::run(shared, arguments, [a, b], &place);
@@ -48,13 +54,36 @@ pub fn run(shared: &Shared, arguments: &CompareArguments) -> Result<u8, CliError
         (None, None) => {
             refuse(shared, &FOR_BRANCHES, "--target TARGET")?;
             refuse(shared, &FOR_MEASURING, "--target, URLs, --command and --image")?;
-            of_runs(arguments, side(shared, a)?, side(shared, b)?)
+            of_runs(arguments, [a, b], side(shared, a)?, side(shared, b)?)
         }
     }
 }
 
+/// Refuses a side that is a stored run and a revision of the own repository.
+fn one_meaning_each(shared: &Shared, place: &Place, sides: [&str; 2]) -> Result<(), CliError> {
+    let Ok(repository) = Repository::of(place.root()) else { return Ok(()) };
+    let store = shared.store()?;
+    for side in sides.into_iter().filter(|side| !Path::new(side).is_file()) {
+        let name = side.split_once('#').map_or(side, |(name, _)| name);
+        Meaning::of(name, None, Some(&repository), &store)?;
+    }
+    Ok(())
+}
+
 /// Compares two runs.
-fn of_runs(arguments: &CompareArguments, a: RunRecord, b: RunRecord) -> Result<u8, CliError> {
+fn of_runs(
+    arguments: &CompareArguments,
+    names: [&str; 2],
+    a: RunRecord,
+    b: RunRecord,
+) -> Result<u8, CliError> {
+    let targets = names.map(|name| name.split_once('#').map(|(_, target)| target));
+    if a.header.id == b.header.id && targets[0] == targets[1] {
+        return Err(CliError::User(format!(
+            "both sides are one run, {}: there is nothing to compare; name another run, or two of its targets (RUN#TARGET)",
+            a.header.id
+        )));
+    }
     let differing = differences(&a.header, &b.header);
     let refusing: Vec<&Difference> =
         differing.iter().filter(|difference| difference.refuses).collect();
@@ -74,7 +103,11 @@ fn of_runs(arguments: &CompareArguments, a: RunRecord, b: RunRecord) -> Result<u
         let why: String = unfinished.iter().map(|run| format!("; {}", run.words())).collect();
         return Err(CliError::User(format!("the two have no target in common{why}")));
     }
+    let was_to_measure = |target: &&TargetId| b.header.plan.targets.contains(target);
     let sides = Sides {
+        lost: comparison.only_a.iter().filter(was_to_measure).cloned().collect(),
+        a_planned: Planned::of(&a),
+        b_planned: Planned::of(&b),
         a: a.header.id,
         b: b.header.id,
         a_trials: a.trials,
@@ -88,13 +121,12 @@ fn of_runs(arguments: &CompareArguments, a: RunRecord, b: RunRecord) -> Result<u
     conclude(arguments, &sides)
 }
 
-/// Gates of a comparison must not name a base, because the comparison itself has one: A.
+/// Gates of a comparison name no other base than its own: A.
 fn must_have_one_base(gates: &GateArguments) -> Result<(), CliError> {
-    let with_base = gates.fail_if.iter().find(|gate| gate.condition.base.is_some());
-    with_base.map_or(Ok(()), |gate| {
+    let is_other = |gate: &&Gate| gate.condition.base.as_ref().is_some_and(|base| base != "A");
+    gates.all().find(is_other).map_or(Ok(()), |gate| {
         Err(CliError::User(format!(
-            "--fail-if \"{}\": changes are measured from A here; leave out `vs`",
-            gate.condition
+            "{gate}: changes are measured from A here; write `vs A`, or leave it out where a percentage can only be a change"
         )))
     })
 }

@@ -3,14 +3,16 @@
 use pippin_lab::target::catalog::Catalog;
 use pippin_lab::target::revision::{Repository, Revision};
 use pippin_model::plan::PlanOptions;
-use pippin_model::run::{RunRecord, RunState};
+use pippin_model::run::{RunHeader, RunRecord, RunState};
 use pippin_model::target::TargetId;
+use pippin_model::trial::TrialRecord;
 use pippin_report::view::View;
 use pippin_stats::compare::{Difference, Origin, compare};
+use pippin_stats::gate::Planned;
 use std::path::{Path, PathBuf};
 use std::{process, slice};
 
-use super::compare_measured::{endings, must_differ, tell_missing, trials_of, words};
+use super::compare_measured::{Deciding, endings, must_differ, tell_missing, trials_of, words};
 use super::compare_table::{Sides, conclude};
 use super::gates::seeded;
 use super::run::{How, folder, measure, write_page};
@@ -56,7 +58,13 @@ pub fn run(
     let plan = catalog.plan(plan, &options)?;
     let folder = folder(&place, arguments.out.as_deref(), &plan.id)?;
     let copies = Copies::within(&folder);
-    let how = How::here(&folder, true, arguments.yes, arguments.seed);
+    let [a, b] = &branches;
+    let deciding = Deciding::new(arguments, vec![(a.id.clone(), b.id.clone())]);
+    let is_open = |header: &RunHeader, trials: &[TrialRecord], made: u32| {
+        deciding.is_open(header, trials, made)
+    };
+    let how =
+        How { is_open: Some(&is_open), ..How::here(&folder, true, arguments.yes, arguments.seed) };
     let measured = copies
         .write(&repository, &branches, &target, catalog)
         .and_then(|catalog| measure(shared, &catalog, plan, &how));
@@ -147,6 +155,9 @@ fn sides(record: &RunRecord, a: &Branch, b: &Branch) -> Sides {
         b: words(&b.revision),
         a_trials,
         b_trials,
+        a_planned: Planned::of(record),
+        b_planned: Planned::of(record),
+        lost: Vec::new(),
         // An interrupted run does not get here.
         unfinished: Vec::new(),
         comparison,

@@ -5,17 +5,19 @@ use pippin_lab::target::ad_hoc;
 use pippin_lab::target::container::{self, Image};
 use pippin_lab::target::{Listening, Target};
 use pippin_model::load::{LoadSpec, Request};
-use pippin_model::run::{RunRecord, RunState};
+use pippin_model::run::{RunHeader, RunRecord, RunState};
 use pippin_model::target::TargetId;
+use pippin_model::trial::TrialRecord;
 use pippin_model::workload::Workload;
 use pippin_report::terminal;
 use pippin_report::view::View;
 use pippin_stats::compare::{Comparison, Origin, compare};
+use pippin_stats::gate::Planned;
 use std::path::Path;
 use std::slice;
 use std::time::Duration;
 
-use super::compare_measured::{has_result, trials_of};
+use super::compare_measured::{Deciding, has_result, trials_of};
 use super::compare_table::{Sides, conclude};
 use super::gates::seeded;
 use super::load::{profile, protocol, request, tls};
@@ -58,7 +60,15 @@ pub fn run(shared: &Shared, arguments: &CompareArguments) -> Result<u8, CliError
     let repetitions = arguments.repeat.unwrap_or(REPETITIONS);
     let plan = ad_hoc::plan(PLAN, title, ids.clone(), repetitions, profile);
     let catalog = catalog(&place)?.with_given(targets, [asked]);
-    let how = How::here(&folder, arguments.install, arguments.yes, arguments.seed);
+    let pairs = ids[1..].iter().map(|id| (ids[0].clone(), id.clone())).collect();
+    let deciding = Deciding::new(arguments, pairs);
+    let is_open = |header: &RunHeader, trials: &[TrialRecord], made: u32| {
+        deciding.is_open(header, trials, made)
+    };
+    let how = How {
+        is_open: Some(&is_open),
+        ..How::here(&folder, arguments.install, arguments.yes, arguments.seed)
+    };
     let record = measure(shared, &catalog, plan, &how)?;
     let view = View::of(&record);
     write_page(shared, &view, &folder)?;
@@ -190,6 +200,9 @@ fn sides(record: &RunRecord, ids: &[TargetId]) -> Sides {
         b_trials: others.iter().flat_map(of).collect(),
         a: first.to_string(),
         b: others.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "),
+        a_planned: Planned::of(record),
+        b_planned: Planned::of(record),
+        lost: Vec::new(),
         unfinished: Vec::new(),
         comparison: Comparison { targets, only_a: Vec::new(), only_b: Vec::new() },
         origin: Origin::OneRun,

@@ -1,12 +1,69 @@
 //! What comparisons share that measure both sides now, as targets of one run.
 use pippin_lab::target::revision::Revision;
-use pippin_model::run::RunRecord;
+use pippin_model::run::{RunHeader, RunRecord};
 use pippin_model::target::TargetId;
-use pippin_model::trial::TrialRecord;
+use pippin_model::trial::{Step, TrialRecord};
+use pippin_model::verdict::gate::{Condition, Gate};
+use pippin_stats::compare::Origin;
+use pippin_stats::gate::{Base, Bases, Group, Planned, judge, may_be_decided};
 use std::fmt::Display;
 
+use crate::arguments::CompareArguments;
 use crate::exit::CliError;
 use crate::output;
+
+/// Gates of a comparison while it is measured: which target is compared with which.
+pub struct Deciding<'a> {
+    arguments: &'a CompareArguments,
+    gates: Vec<Gate>,
+    /// The target of A, and that of B.
+    pairs: Vec<(TargetId, TargetId)>,
+}
+
+impl<'a> Deciding<'a> {
+    pub fn new(arguments: &'a CompareArguments, pairs: Vec<(TargetId, TargetId)>) -> Self {
+        Self { arguments, gates: arguments.gates.all().cloned().collect(), pairs }
+    }
+
+    /// Whether another repetition may decide a gate. A number of repetitions that was asked for is
+    /// made, and no other.
+    pub fn is_open(&self, header: &RunHeader, trials: &[TrialRecord], made: u32) -> bool {
+        if self.arguments.repeat.is_some() || self.gates.is_empty() {
+            return false;
+        }
+        let repetitions = made.max(header.plan.repetitions);
+        let planned = Planned { repetitions, is_whole: true };
+        let is_judged = |trial: &&TrialRecord| self.base_of(&trial.spec.target).is_some();
+        let judged: Vec<TrialRecord> = trials.iter().filter(is_judged).cloned().collect();
+        let outcomes =
+            judge(&self.gates, &judged, planned, &InOneRun { pairs: self, trials, planned });
+        may_be_decided(&outcomes, made, header.plan.repetitions)
+    }
+
+    fn base_of(&self, target: &TargetId) -> Option<&TargetId> {
+        self.pairs.iter().find(|(_, b)| b == target).map(|(a, _)| a)
+    }
+}
+
+struct InOneRun<'a> {
+    pairs: &'a Deciding<'a>,
+    trials: &'a [TrialRecord],
+    planned: Planned,
+}
+
+impl Bases for InOneRun<'_> {
+    fn of(
+        &self,
+        _: &Condition,
+        target: &TargetId,
+        step: Option<Step>,
+    ) -> Result<Option<Base<'_>>, String> {
+        let Some(base) = self.pairs.base_of(target) else { return Ok(None) };
+        let is_base = |trial: &&TrialRecord| trial.spec.step == step && trial.spec.target == *base;
+        let group = Group::new(self.trials.iter().filter(is_base), self.planned);
+        Ok(Some(Base { group, name: base.to_string(), origin: Origin::OneRun }))
+    }
+}
 
 /// The trials of some targets.
 pub fn trials_of(record: &RunRecord, ids: &[TargetId]) -> Vec<TrialRecord> {

@@ -5,14 +5,16 @@ use pippin_lab::target::place::Place;
 use pippin_lab::target::project::of as prepared;
 use pippin_lab::target::revision::{Repository, Revision, Worktree};
 use pippin_model::plan::{Plan, PlanOptions};
-use pippin_model::run::{RunRecord, RunState};
+use pippin_model::run::{RunHeader, RunRecord, RunState};
 use pippin_model::target::TargetId;
 use pippin_model::target::project::{FILE, How, Project, ProjectTarget};
+use pippin_model::trial::TrialRecord;
 use pippin_report::view::View;
 use pippin_stats::compare::{Comparison, Origin, compare};
+use pippin_stats::gate::Planned;
 use std::slice;
 
-use super::compare_measured::{endings, must_differ, tell_missing, trials_of, words};
+use super::compare_measured::{Deciding, endings, must_differ, tell_missing, trials_of, words};
 use super::compare_table::{Sides, conclude};
 use super::gates::seeded;
 use super::run::{How as Manner, folder, measure, write_page};
@@ -68,7 +70,15 @@ pub fn run(
     }
     let ids: Vec<TargetId> = sides.iter().flat_map(|side| side.ids.clone()).collect();
     let plan = Plan { targets: ids.clone(), ..plan };
-    let manner = Manner::here(&folder, arguments.install, arguments.yes, arguments.seed);
+    let pairs = sides[0].ids.iter().cloned().zip(sides[1].ids.iter().cloned()).collect();
+    let deciding = Deciding::new(arguments, pairs);
+    let is_open = |header: &RunHeader, trials: &[TrialRecord], made: u32| {
+        deciding.is_open(header, trials, made)
+    };
+    let manner = Manner {
+        is_open: Some(&is_open),
+        ..Manner::here(&folder, arguments.install, arguments.yes, arguments.seed)
+    };
     let catalog = catalog.with_given(copies, []);
     let record = measure(shared, &catalog, plan, &manner)?;
     drop(worktrees);
@@ -173,6 +183,9 @@ fn compared(record: &RunRecord, sides: &[Side]) -> Sides {
         b: words(&sides[1].revision),
         a_trials: trials_of(record, &sides[0].ids),
         b_trials: trials_of(record, &sides[1].ids),
+        a_planned: Planned::of(record),
+        b_planned: Planned::of(record),
+        lost: Vec::new(),
         unfinished: Vec::new(),
         comparison: Comparison { targets, only_a: Vec::new(), only_b: Vec::new() },
         origin: Origin::OneRun,

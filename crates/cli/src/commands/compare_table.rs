@@ -1,14 +1,15 @@
 //! The table of a comparison, and the conclusions: which gates failed, which sides are INVALID.
 use pippin_model::target::TargetId;
-use pippin_model::text::units::{format_bytes, format_count, format_ns};
+use pippin_model::text::units::format_count;
 use pippin_model::trial::{Step, TrialRecord};
 use pippin_model::verdict::Verdict;
-use pippin_model::verdict::gate::Condition;
+use pippin_model::verdict::gate::{Condition, Gate};
+use pippin_report::words;
 use pippin_stats::compare::unfinished::Unfinished;
-use pippin_stats::compare::{Change, Comparison, Difference, Metric, Origin, TargetChange};
-use pippin_stats::gate::{Bases, Outcome, judge};
+use pippin_stats::compare::{Change, Comparison, Difference, Origin, TargetChange};
+use pippin_stats::gate::{self, Base, Bases, Group, Outcome, Planned, judge};
 
-use super::gates::{Told, seeded, tell};
+use super::gates::{GateReport, tell};
 use super::print_text;
 use crate::arguments::CompareArguments;
 use crate::exit::{self, CliError};
@@ -24,6 +25,12 @@ pub struct Sides {
     pub a_trials: Vec<TrialRecord>,
     /// The trials of the second.
     pub b_trials: Vec<TrialRecord>,
+    /// What A should have of each target.
+    pub a_planned: Planned,
+    /// What B should have of each target.
+    pub b_planned: Planned,
+    /// Targets of A that B was to measure and has no result of.
+    pub lost: Vec<TargetId>,
     /// The sides whose run was interrupted.
     pub unfinished: Vec<Unfinished>,
     /// The comparison.
@@ -36,35 +43,46 @@ pub struct Sides {
     pub more: Vec<(&'static str, serde_json::Value)>,
 }
 
-/// Writes the comparison and returns the exit code. An INVALID result passes no gate.
+/// Writes the comparison and returns the exit code. An INVALID result passes no gate, and what A has
+/// and B lost is one.
 pub fn conclude(arguments: &CompareArguments, sides: &Sides) -> Result<u8, CliError> {
-    let outcomes = judge(&arguments.gates.fail_if, &sides.b_trials, sides, &mut seeded());
+    let gates: Vec<Gate> = arguments.gates.all().cloned().collect();
+    let mut outcomes = judge(&gates, &sides.b_trials, sides.b_planned, sides);
+    for target in &sides.comparison.only_a {
+        outcomes.extend(gate::unmeasured(&gates, target, "B has no result of it"));
+    }
     let out = if arguments.json { json(sides, &outcomes)? } else { text(sides) };
     print_text(&out)?;
     let details = || format!("```text\n{}```\n", text(sides));
-    let title = format!("{} against {}", sides.b, sides.a);
-    let told = Told { title, trials: &sides.b_trials, details: &details };
-    let failed = !tell(&arguments.gates, &outcomes, !arguments.json, &told)?;
-    let invalid = tell_invalid(&sides.comparison);
-    Ok(match (invalid && !arguments.force, failed) {
-        (true, _) => exit::INVALID,
-        (false, true) => exit::FAILED,
-        (false, false) => exit::OK,
-    })
+    let report = GateReport {
+        title: format!("{} against {}", sides.b, sides.a),
+        trials: &sides.b_trials,
+        details: &details,
+        undecided: arguments.gates.undecided().unwrap_or_default(),
+    };
+    let of_gates = tell(&arguments.gates, &outcomes, !arguments.json, &report)?;
+    let is_invalid = tell_invalid(sides) && !arguments.force;
+    Ok(exit::worst(of_gates, if is_invalid { exit::INVALID } else { exit::OK }))
 }
 
 /// The base of a target: the same target in A, or the one it is compared with.
 impl Bases for Sides {
-    fn of(&self, _: &Condition, target: &TargetId, step: Option<Step>) -> Vec<&TrialRecord> {
+    fn of(
+        &self,
+        _: &Condition,
+        target: &TargetId,
+        step: Option<Step>,
+    ) -> Result<Option<Base<'_>>, String> {
         let pair = self.comparison.targets.iter().find(|change| change.b == *target);
-        let is_base = |trial: &&TrialRecord| {
-            trial.spec.step == step && pair.is_some_and(|pair| pair.a == trial.spec.target)
+        let pair = pair.ok_or_else(|| format!("A has no result of {target}"))?;
+        let is_base = |trial: &&TrialRecord| trial.spec.step == step && trial.spec.target == pair.a;
+        let trials = self.a_trials.iter().filter(is_base);
+        let name = if self.origin == Origin::OneRun && pair.a != pair.b {
+            pair.a.to_string()
+        } else {
+            format!("A ({})", self.a)
         };
-        self.a_trials.iter().filter(is_base).collect()
-    }
-
-    fn origin(&self, _: &Condition) -> Origin {
-        self.origin
+        Ok(Some(Base { group: Group::new(trials, self.a_planned), name, origin: self.origin }))
     }
 }
 
@@ -78,10 +96,10 @@ fn json(sides: &Sides, gates: &[Outcome]) -> Result<String, CliError> {
     Ok(format!("{text}\n"))
 }
 
-/// Whether a side is INVALID. Prints each on standard error.
-fn tell_invalid(comparison: &Comparison) -> bool {
+/// Whether a side is INVALID, or B lost a target. Prints each on standard error.
+fn tell_invalid(sides: &Sides) -> bool {
     let mut invalid = false;
-    for target in &comparison.targets {
+    for target in &sides.comparison.targets {
         for (name, verdict) in [(&target.a, target.a_verdict), (&target.b, target.b_verdict)] {
             if verdict == Verdict::Invalid {
                 invalid = true;
@@ -90,6 +108,12 @@ fn tell_invalid(comparison: &Comparison) -> bool {
                 ));
             }
         }
+    }
+    for target in &sides.lost {
+        invalid = true;
+        output::say(format_args!(
+            "{target}: A has a result and B has none, though B was to measure it"
+        ));
     }
     invalid
 }
@@ -158,8 +182,7 @@ fn name(target: &TargetChange) -> String {
 }
 
 fn row(name: &str, width: usize, change: &Change) -> String {
-    let figure =
-        |value: Option<f64>| value.map_or("-".into(), |value| in_units(change.metric, value));
+    let figure = |value: Option<f64>| words::figure(change.figure, value);
     let relative =
         change.relative().map_or("-".into(), |relative| format!("{:+.2} %", relative * 100.0));
     let interval = change.ratio.map_or("-".into(), |ratio| {
@@ -168,24 +191,16 @@ fn row(name: &str, width: usize, change: &Change) -> String {
     });
     format!(
         "{name:<width$} {:<8} {:>12} {:>12} {relative:>9}  {interval}\n",
-        change.metric.name(),
+        change.figure.to_string(),
         figure(change.a),
         figure(change.b)
     )
 }
 
-fn in_units(metric: Metric, value: f64) -> String {
-    match metric {
-        Metric::Goodput => format!("{}/s", format_count(value)),
-        Metric::P50 | Metric::P99 => format_ns(value as u64),
-        Metric::Cpu => format!("{value:.2} s/M"),
-        Metric::Memory => format_bytes(value as u64),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use pippin_model::figure::Figure;
     use pippin_stats::interval::Interval;
     use pippin_stats::interval::bootstrap::Basis;
     use pippin_stats::interval::ratio::Ratio;
@@ -196,14 +211,14 @@ mod tests {
             interval: Interval { low: 0.88, high: 0.92, basis: Basis::Trials },
         };
         let goodput = Change {
-            metric: Metric::Goodput,
+            figure: Figure::Goodput,
             a: Some(10_000.0),
             b: Some(9_000.0),
             ratio: Some(ratio),
             is_paired: false,
         };
         let memory = Change {
-            metric: Metric::Memory,
+            figure: Figure::Memory,
             a: None,
             b: Some(1_048_576.0),
             ratio: None,
@@ -222,6 +237,9 @@ mod tests {
             b: "feature/x (commit abcdef0123)".into(),
             a_trials: vec![],
             b_trials: vec![],
+            a_planned: Planned::default(),
+            b_planned: Planned::default(),
+            lost: vec![],
             unfinished: vec![],
             comparison: Comparison { targets: vec![target], only_a: vec![], only_b: vec![] },
             origin: Origin::OneRun,
@@ -279,7 +297,9 @@ mod tests {
 
     #[test]
     fn only_what_is_invalid_ends_the_comparison() {
-        assert!(tell_invalid(&sides(Verdict::Invalid).comparison));
-        assert!(!tell_invalid(&sides(Verdict::Suspect).comparison));
+        assert!(tell_invalid(&sides(Verdict::Invalid)));
+        assert!(!tell_invalid(&sides(Verdict::Suspect)));
+        let lost = Sides { lost: vec!["a/a".parse().unwrap()], ..sides(Verdict::Valid) };
+        assert!(tell_invalid(&lost));
     }
 }

@@ -1,14 +1,14 @@
 //! Gates of `run`, `load` and `compare`: the bases they compare with, their outcomes, and the files
 //! that report them.
-use pippin_model::run::RunRecord;
+use pippin_model::run::{RunHeader, RunRecord};
 use pippin_model::target::TargetId;
 use pippin_model::trial::{Step, TrialRecord};
-use pippin_model::verdict::gate::{Condition, Gate, Limit};
+use pippin_model::verdict::gate::{Condition, Gate, Limit, Undecided};
 use pippin_report::form::markdown;
 use pippin_report::gates::{junit, lines, summary};
 use pippin_report::view::View;
 use pippin_stats::compare::{Origin, differences};
-use pippin_stats::gate::{self, Bases, Outcome, judge};
+use pippin_stats::gate::{self, Base, Bases, Doubt, Group, Outcome, Planned, Standing, judge};
 use pippin_store::StoreError;
 use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -27,6 +27,7 @@ pub struct Gates<'a> {
     arguments: &'a GateArguments,
     /// Those of the plan, then those of the command line.
     gates: Vec<Gate>,
+    undecided: Undecided,
     stored: BTreeMap<String, RunRecord>,
     revisions: &'a RevisionBases,
 }
@@ -41,10 +42,10 @@ impl<'a> Gates<'a> {
         shared: &Shared,
         arguments: &'a GateArguments,
         targets: &[TargetId],
-        of_plan: &[Gate],
+        (of_plan, undecided): (&[Gate], Undecided),
         revisions: &'a RevisionBases,
     ) -> Result<Self, CliError> {
-        let gates: Vec<Gate> = of_plan.iter().chain(&arguments.fail_if).cloned().collect();
+        let gates: Vec<Gate> = of_plan.iter().chain(arguments.all()).cloned().collect();
         let mut stored = BTreeMap::new();
         for gate @ Gate { condition, .. } in &gates {
             let base = match (&condition.base, condition.limit) {
@@ -64,7 +65,8 @@ impl<'a> Gates<'a> {
             let record = loaded.map_err(|error| no_base(gate, error, revisions))?;
             stored.insert(base.clone(), record);
         }
-        Ok(Self { arguments, gates, stored, revisions })
+        let undecided = arguments.undecided().unwrap_or(undecided);
+        Ok(Self { arguments, gates, undecided, stored, revisions })
     }
 
     /// All gates.
@@ -72,49 +74,40 @@ impl<'a> Gates<'a> {
         &self.gates
     }
 
-    /// Judges a run, writes the files and prints the outcome of each gate. Returns whether all
-    /// gates passed.
+    /// Whether another repetition may decide a gate that is undecided after so many.
+    pub fn may_be_decided(&self, header: &RunHeader, trials: &[TrialRecord], made: u32) -> bool {
+        let planned = header.plan.repetitions;
+        let so_far = Planned { repetitions: made.max(planned), is_whole: true };
+        gate::may_be_decided(&self.judged(header, trials, so_far), made, planned)
+    }
+
+    /// Judges a run, writes the files and prints the outcome of each gate. Returns the exit code.
     ///
     /// # Errors
     /// If a file cannot be written.
-    pub fn conclude(&self, record: &RunRecord, is_text: bool) -> Result<bool, CliError> {
-        let comparable = |(_, base): &(&String, &RunRecord)| self.is_comparable(base, record);
-        let bases = RunBases {
-            own: &record.trials,
-            stored: self.stored.iter().filter(comparable).collect(),
-            revisions: self.revisions,
-        };
+    pub fn conclude(&self, record: &RunRecord, is_text: bool) -> Result<u8, CliError> {
         let trials = &record.trials;
-        let mut outcomes = judge(&self.gates, trials, &bases, &mut seeded());
+        let mut outcomes = self.judged(&record.header, trials, Planned::of(record));
         for (target, why) in unmeasured(record) {
-            outcomes.extend(gate::unmeasured(&self.gates, target, &why));
+            if !self.revisions.holds(target) {
+                outcomes.extend(gate::unmeasured(&self.gates, target, &why));
+            }
         }
-        // Only a target that has a revision can be compared with one. The revision itself is not
-        // judged.
-        outcomes.retain(|Outcome { gate, target, .. }| {
-            let named = gate.condition.base.as_ref().and_then(|base| self.revisions.of(base));
-            !self.revisions.holds(target) && named.is_none_or(|then| then.contains_key(target))
-        });
         let title = record.header.plan.title.clone();
         let details = || markdown::of(&View::of(record));
-        tell(self.arguments, &outcomes, is_text, &Told { title, trials, details: &details })
+        let report = GateReport { title, trials, details: &details, undecided: self.undecided };
+        let code = tell(self.arguments, &outcomes, is_text, &report)?;
+        // An INVALID step of a search was repeated; the end of the search says whether it counts.
+        let is_search = record.header.plan.profile.is_search();
+        Ok(if is_search && code == exit::INVALID { exit::UNDECIDED } else { code })
     }
 
-    fn is_comparable(&self, base: &RunRecord, record: &RunRecord) -> bool {
-        let differing = differences(&base.header, &record.header);
-        let refusing: Vec<String> = differing
-            .iter()
-            .filter(|difference| difference.refuses)
-            .map(|difference| difference.what.clone())
-            .collect();
-        if !refusing.is_empty() {
-            say(format_args!(
-                "gates: run {} cannot be compared fairly: {} differ",
-                base.header.id,
-                refusing.join(", ")
-            ));
-        }
-        refusing.is_empty()
+    /// What the gates say of the targets. Copies from revisions are not judged.
+    fn judged(&self, header: &RunHeader, trials: &[TrialRecord], planned: Planned) -> Vec<Outcome> {
+        let bases = RunBases { gates: self, header, trials, planned };
+        let mut outcomes = judge(&self.gates, trials, planned, &bases);
+        outcomes.retain(|outcome| !self.revisions.holds(&outcome.target));
+        outcomes
     }
 }
 
@@ -150,14 +143,16 @@ pub fn seeded() -> Xoshiro256PlusPlus {
     Xoshiro256PlusPlus::seed_from_u64(1)
 }
 
-/// What the files contain besides the gates.
-pub struct Told<'a> {
+/// What is reported besides the gates.
+pub struct GateReport<'a> {
     /// What was measured.
     pub title: String,
     /// The trials whose verdicts are test cases.
     pub trials: &'a [TrialRecord],
     /// The whole result as Markdown.
     pub details: &'a dyn Fn() -> String,
+    /// What a gate does that could not be decided.
+    pub undecided: Undecided,
 }
 
 /// Refuses files of gates that cannot be written, before anything is measured.
@@ -169,9 +164,9 @@ pub fn files_must_be_writable(arguments: &GateArguments) -> Result<(), CliError>
     must_be_writable("--summary", arguments.summary.as_deref())
 }
 
-/// Prints the outcome of each gate and writes the files. Returns whether all passed. The lines go
-/// to standard output, unless a file goes there (`is_text` is false). They come first, so that a
-/// disk that is full by now does not hide them.
+/// Prints the outcome of each gate and writes the files. Returns the exit code. The lines go to
+/// standard output, unless a file goes there (`is_text` is false). They come first, so that a disk
+/// that is full by now does not hide them.
 ///
 /// # Errors
 /// If a file cannot be written.
@@ -179,8 +174,8 @@ pub fn tell(
     arguments: &GateArguments,
     outcomes: &[Outcome],
     is_text: bool,
-    told: &Told<'_>,
-) -> Result<bool, CliError> {
+    report: &GateReport<'_>,
+) -> Result<u8, CliError> {
     let lines = lines(outcomes);
     // Where nobody reads the lines, the files are still written.
     let printed = if is_text {
@@ -193,20 +188,79 @@ pub fn tell(
         std::fs::write(path, text).map_err(CliError::io(format!("write {}", path.display())))
     };
     if let Some(path) = &arguments.junit {
-        write(path, junit::of(&told.title, told.trials, outcomes))?;
+        write(path, junit::of(&report.title, report.trials, outcomes, report.undecided))?;
     }
     if let Some(path) = &arguments.summary {
-        write(path, summary::of(&told.title, outcomes, &(told.details)()))?;
+        write(path, summary::of(&report.title, outcomes, &(report.details)()))?;
     }
     printed?;
-    Ok(outcomes.iter().all(|outcome| outcome.standing.is_passed()))
+    let code = |outcome: &Outcome| code(outcome, report.undecided);
+    Ok(outcomes.iter().map(code).fold(exit::OK, exit::worst))
+}
+
+/// The exit code of one outcome. A result that is INVALID or missing comes before every gate.
+fn code(outcome: &Outcome, undecided: Undecided) -> u8 {
+    let doubt = outcome.reason.as_ref().map(|reason| reason.doubt);
+    match (outcome.standing, doubt, undecided) {
+        (Standing::Passed, ..) => exit::OK,
+        (Standing::Failed, ..) => exit::FAILED,
+        (_, Some(Doubt::Invalid | Doubt::Missing), _) => exit::INVALID,
+        (_, _, Undecided::Fail) => exit::UNDECIDED,
+        (_, _, Undecided::Warn) => exit::OK,
+    }
 }
 
 /// The bases of a run: its own targets, including copies from revisions, and stored runs.
 struct RunBases<'a> {
-    own: &'a [TrialRecord],
-    stored: BTreeMap<&'a String, &'a RunRecord>,
-    revisions: &'a RevisionBases,
+    gates: &'a Gates<'a>,
+    header: &'a RunHeader,
+    trials: &'a [TrialRecord],
+    planned: Planned,
+}
+
+impl RunBases<'_> {
+    /// Another target of the same run.
+    fn own(&self, target: &TargetId, step: Option<Step>, name: String) -> Base<'_> {
+        let is_base =
+            |trial: &&TrialRecord| trial.spec.step == step && trial.spec.target == *target;
+        Base {
+            group: Group::new(self.trials.iter().filter(is_base), self.planned),
+            name,
+            origin: Origin::OneRun,
+        }
+    }
+
+    /// A stored run. Its base is the same target; loads of URLs are of one target each.
+    fn stored<'b>(
+        &self,
+        run: &'b RunRecord,
+        target: &TargetId,
+        step: Option<Step>,
+    ) -> Result<Base<'b>, String> {
+        let id = &run.header.id;
+        let differing = differences(&run.header, self.header);
+        let refusing: Vec<&str> =
+            differing.iter().filter(|one| one.refuses).map(|one| one.what.as_str()).collect();
+        if !refusing.is_empty() {
+            return Err(format!(
+                "run {id} cannot be compared fairly: {} differ",
+                refusing.join(", ")
+            ));
+        }
+        let are_urls = run.header.url.is_some() && self.header.url.is_some();
+        let has = |of: &TargetId| are_urls || of == target;
+        if !run.trials.iter().any(|trial| has(&trial.spec.target)) {
+            let names: Vec<String> =
+                run.header.plan.targets.iter().map(ToString::to_string).collect();
+            return Err(format!("run {id} has no result of {target}, but of {}", names.join(", ")));
+        }
+        let is_base = |trial: &&TrialRecord| trial.spec.step == step && has(&trial.spec.target);
+        Ok(Base {
+            group: Group::new(run.trials.iter().filter(is_base), Planned::of(run)),
+            name: format!("run {id}"),
+            origin: Origin::TwoRuns,
+        })
+    }
 }
 
 impl Bases for RunBases<'_> {
@@ -215,36 +269,21 @@ impl Bases for RunBases<'_> {
         condition: &Condition,
         target: &TargetId,
         step: Option<Step>,
-    ) -> Vec<&TrialRecord> {
-        let Some(base) = &condition.base else { return Vec::new() };
-        if let Some(run) = self.stored.get(base) {
-            // A load of another URL, or the only target of another run, is also a base for this
-            // target.
-            let is_only = run.header.targets.len() == 1;
-            return run
-                .trials
-                .iter()
-                .filter(|trial| trial.spec.step == step)
-                .filter(|trial| is_only || trial.spec.target == *target)
-                .collect();
+    ) -> Result<Option<Base<'_>>, String> {
+        let Some(base) = &condition.base else { return Err("it names no base".into()) };
+        if let Some(run) = self.gates.stored.get(base) {
+            return self.stored(run, target, step).map(Some);
         }
-        let then = self.revisions.of(base).map(|then| then.get(target));
-        let is_base = |of: &TargetId| match then {
-            Some(then) => Some(of) == then,
-            None => is_named(of, base),
-        };
-        self.own
-            .iter()
-            .filter(|trial| trial.spec.step == step && is_base(&trial.spec.target))
-            .collect()
-    }
-
-    fn origin(&self, condition: &Condition) -> Origin {
-        let is_stored = |base: &String| self.stored.contains_key(base);
-        if condition.base.as_ref().is_some_and(is_stored) {
-            Origin::TwoRuns
-        } else {
-            Origin::OneRun
+        // Only a target that has a revision can be compared with one.
+        if let Some(then) = self.gates.revisions.of(base) {
+            return Ok(then.get(target).map(|copy| self.own(copy, step, copy.to_string())));
+        }
+        let of = self.header.plan.targets.iter().find(|of| is_named(of, base));
+        match of {
+            None => Err(format!("the run has no target {base}")),
+            // Nothing is compared with itself.
+            Some(of) if of == target => Ok(None),
+            Some(of) => Ok(Some(self.own(of, step, of.to_string()))),
         }
     }
 }

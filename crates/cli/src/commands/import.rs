@@ -1,6 +1,6 @@
 //! `pippin import`: from files of other programs to a file of requests as JSON lines.
 use pippin_model::request::import::{Imported, access_log, curl, har};
-use pippin_model::request::request_file::{Asked, WrongLine, json_lines};
+use pippin_model::request::request_file::{FileRequest, WrongLine, json_lines};
 use pippin_model::request::requests::is_secret;
 use pippin_model::text::bounded;
 use pippin_model::text::file::FileError;
@@ -48,7 +48,7 @@ fn read(path: &Path) -> Result<String, CliError> {
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-fn write(arguments: &ImportArguments, requests: &[Asked]) -> Result<(), CliError> {
+fn write(arguments: &ImportArguments, requests: &[FileRequest]) -> Result<(), CliError> {
     let lines: String = requests.iter().map(|asked| json_lines::write(asked) + "\n").collect();
     match &arguments.out {
         Some(path) => {

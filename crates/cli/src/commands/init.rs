@@ -97,8 +97,8 @@ workload = "home"
 targets = ["{name}"]
 connections = 10               # or rate = "500/s"
 duration = "5s"
-repetitions = 3
-gate = ["errors < 0.1%"]       # also: "p99 < 50ms", "goodput > 1000/s"
+repetitions = 5                # a change is decided on at least 5 starts
+require = ["errors < 0.1%"]    # also: "p99 < 50ms", "goodput > 1000/s", "goodput > -10% vs main"
 "#
         )
     }

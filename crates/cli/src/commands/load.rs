@@ -29,6 +29,7 @@ use pippin_model::plan::cpus::CpuSet;
 use pippin_model::plan::profile::Profile;
 use pippin_model::run::{Calibration, RunRecord, RunState};
 use pippin_model::verdict::Verdict;
+use pippin_model::verdict::gate::Undecided;
 use pippin_report::view::{View, load::SearchView, row::Row};
 use pippin_report::{html, terminal};
 use pippin_store::Store;
@@ -64,7 +65,8 @@ pub fn run(shared: &Shared, arguments: &LoadArguments) -> Result<u8, CliError> {
     let target = target_of(&asked.title());
     let revisions = RevisionBases::default();
     let own = std::slice::from_ref(&target);
-    let gates = Gates::prepare(shared, &arguments.gates, own, &[], &revisions)?;
+    let none = (&[][..], Undecided::default());
+    let gates = Gates::prepare(shared, &arguments.gates, own, none, &revisions)?;
     let store = store(shared, arguments);
     let observed = observed(&base, host.as_ref());
     let fleet = fleet_of(shared, arguments, (&base, &profile, host))?;
@@ -88,7 +90,9 @@ pub fn run(shared: &Shared, arguments: &LoadArguments) -> Result<u8, CliError> {
         observed,
         keep_requests: arguments.keep_requests,
         generator: fleet.as_ref().map_or(&Here as &dyn Generator, |fleet| fleet),
-        target_pid: arguments.target_pid,
+        target_pids: arguments.target_pid.clone(),
+        follows_tiers: arguments.tiers == values::Switch::On,
+        keeps_going: arguments.keep_going,
     };
     let kept = store.as_ref().filter(|_| !arguments.no_store);
     let observer = progress::observer(shared.quiet, Subject::Url(asked.title()), kept);
@@ -109,17 +113,14 @@ pub fn run(shared: &Shared, arguments: &LoadArguments) -> Result<u8, CliError> {
     let is_stored = arguments.no_store || kept.is_some_and(|store| has(store, &record));
     let code = show(arguments, &record, &view)?;
     let is_text = arguments.json.as_deref().is_none_or(|path| path.as_os_str() != "-");
-    let is_passed = gates.conclude(&record, is_text)?;
+    let of_gates = gates.conclude(&record, is_text)?;
     outlets.finish()?;
     if let Some(reason) = fail_fast.and_then(|it| it.reason()) {
         say(format_args!("--fail-fast ended this load: {reason}"));
         return Ok(exit::FAILED);
     }
-    Ok(match code {
-        exit::OK if !is_stored => exit::LAB_FAILURE,
-        exit::OK if !is_passed => exit::FAILED,
-        code => code,
-    })
+    let code = exit::worst(code, of_gates);
+    Ok(if is_stored { code } else { exit::worst(code, exit::LAB_FAILURE) })
 }
 
 /// Whether all trials of a run are in the store.
@@ -141,6 +142,7 @@ fn base_of(
     let connect = Duration::from_nanos(timeouts.connect_ns);
     let reach = reach::of(arguments, url, connect)?;
     let base = LoadSpec {
+        by_request: true,
         tls,
         protocol,
         messages: asked.messages,

@@ -18,6 +18,7 @@ mod history;
 mod import;
 mod init;
 mod load;
+mod meaning;
 pub mod nats;
 mod plans;
 mod reference;

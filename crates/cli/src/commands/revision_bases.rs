@@ -7,11 +7,12 @@ use pippin_model::plan::Plan;
 use pippin_model::target::TargetId;
 use pippin_model::target::project::{LANGUAGE, Project};
 use pippin_model::verdict::gate::Gate;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use super::Shared;
 use super::compare_revisions::{copy, targets_of};
+use super::meaning::Meaning;
 use crate::exit::CliError;
 
 /// The revisions that gates name. Their targets are measured beside the plan's own.
@@ -47,18 +48,24 @@ impl RevisionBases {
         let Ok(repository) = Repository::of(place.root()) else { return Ok(bases) };
         bases.is_in_git = true;
         let store = shared.store()?;
+        let mut labels = BTreeSet::new();
         for name in names {
-            let is_target = plan.targets.iter().any(|target| is_named(target, name));
-            let is_known = is_target || bases.then.contains_key(name);
-            if is_known || !repository.knows(name) || store.load(name).is_ok() {
+            let target = plan.targets.iter().find(|target| is_named(target, name));
+            let meaning = Meaning::of(name, target, Some(&repository), &store)?;
+            if bases.then.contains_key(name) || meaning != Meaning::Revision {
                 continue;
             }
             let revision = repository.whole(name)?;
-            let path = folder.join(format!("worktree-{}-{}", revision.label(), std::process::id()));
+            // `feature/x` and `feature-x` have the same label.
+            let mut label = revision.label();
+            if !labels.insert(label.clone()) {
+                label = format!("{label}-{}", revision.short_commit());
+            }
+            let path = folder.join(format!("worktree-{label}-{}", std::process::id()));
             let worktree = repository.worktree(&revision, &path)?;
             let mut then = BTreeMap::new();
             for target in targets_of(project, plan, None)? {
-                let copy = copy(target, &worktree, &format!("@{}", revision.label()))?;
+                let copy = copy(target, &worktree, &format!("@{label}"))?;
                 then.insert(target.id(), copy.id.clone());
                 bases.copies.push(copy);
             }

@@ -5,12 +5,13 @@ use pippin_lab::run::explaining::{self, Explaining};
 use pippin_lab::run::observer::{All, Observer};
 use pippin_lab::run::perf::Perf;
 use pippin_lab::run::recording::Keeping;
-use pippin_lab::run::{RunSettings, run as execute, split};
+use pippin_lab::run::{IsOpen, RunSettings, run as execute, split};
 use pippin_lab::target::catalog::Catalog;
 use pippin_lab::target::place::Place;
 use pippin_lab::trial::generator::{Generator, Here};
 use pippin_model::plan::{Plan, PlanOptions};
-use pippin_model::run::{RunRecord, RunState};
+use pippin_model::run::{RunHeader, RunRecord, RunState};
+use pippin_model::trial::TrialRecord;
 use pippin_model::verdict::Verdict;
 use pippin_model::verdict::gate::Gate;
 use pippin_report::view::{View, row::Row, sweep::Sweep};
@@ -41,7 +42,7 @@ pub fn run(shared: &Shared, arguments: &RunArguments) -> Result<u8, CliError> {
     let plan = catalog.plan(&arguments.plan, &options(arguments, &catalog)?)?;
     let reference = reference::among(arguments.reference.as_deref(), &plan.targets)?;
     let folder = folder(&place, arguments.out.as_deref(), &plan.id)?;
-    let asked: Vec<&Gate> = plan.gates.iter().chain(&arguments.gates.fail_if).collect();
+    let asked: Vec<&Gate> = plan.gates.iter().chain(arguments.gates.all()).collect();
     let project = catalog.project();
     let mut bases = RevisionBases::prepare(shared, &place, project, &plan, &asked, &folder)?;
     if !bases.is_empty() && arguments.probe.is_some() {
@@ -53,7 +54,12 @@ pub fn run(shared: &Shared, arguments: &RunArguments) -> Result<u8, CliError> {
     let targets = plan.targets.iter().cloned().chain(copies.iter().map(|copy| copy.id.clone()));
     let plan = Plan { targets: targets.collect(), ..plan };
     let catalog = catalog.with_given(copies, []);
-    let gates = Gates::prepare(shared, &arguments.gates, &plan.targets, &plan.gates, &bases)?;
+    let of_plan = (plan.gates.as_slice(), plan.undecided);
+    let gates = Gates::prepare(shared, &arguments.gates, &plan.targets, of_plan, &bases)?;
+    // A number of repetitions that was asked for is made, and no other.
+    let is_open = |header: &RunHeader, trials: &[TrialRecord], made: u32| {
+        arguments.repeat.is_none() && gates.may_be_decided(header, trials, made)
+    };
     let outlets = Outlets::of(&arguments.outlets)?;
     let explaining = arguments.explain.then(|| explaining(&plan, &folder)).transpose()?;
     let how = How {
@@ -65,6 +71,7 @@ pub fn run(shared: &Shared, arguments: &RunArguments) -> Result<u8, CliError> {
         probe: arguments.probe.as_deref(),
         outlets: Some(&outlets),
         explaining: explaining.as_ref(),
+        is_open: Some(&is_open),
     };
     let record = measure(shared, &catalog, plan, &how)?;
     let explained = explaining.map(Explaining::into_found).unwrap_or_default();
@@ -78,12 +85,9 @@ pub fn run(shared: &Shared, arguments: &RunArguments) -> Result<u8, CliError> {
     } else {
         has_invalid_result(&record)
     };
-    let is_passed = gates.conclude(&record, true)?;
+    let of_gates = gates.conclude(&record, true)?;
     outlets.finish()?;
-    Ok(match exit_code(&record, is_invalid, arguments.strict) {
-        exit::OK if !is_passed => exit::FAILED,
-        code => code,
-    })
+    Ok(exit::worst(exit_code(&record, is_invalid, arguments.strict), of_gates))
 }
 
 /// What the flags change of the plan.
@@ -136,13 +140,15 @@ pub struct How<'a> {
     pub outlets: Option<&'a Outlets>,
     /// The profiler, if the targets are to be explained.
     pub explaining: Option<&'a Explaining>,
+    /// Whether another repetition is needed to decide the gates.
+    pub is_open: Option<IsOpen<'a>>,
 }
 
 impl<'a> How<'a> {
     /// On this machine, in this process, without any extras.
     pub const fn here(folder: &'a Path, install: bool, yes: bool, seed: Option<u64>) -> Self {
-        let (fleet, probe, outlets, explaining) = (None, None, None, None);
-        Self { folder, install, yes, seed, fleet, probe, outlets, explaining }
+        let (fleet, probe, outlets, explaining, is_open) = (None, None, None, None, None);
+        Self { folder, install, yes, seed, fleet, probe, outlets, explaining, is_open }
     }
 }
 
@@ -210,6 +216,7 @@ pub fn measure(
         address: Ipv4Addr::LOCALHOST.into(),
         probe: None,
         explaining: how.explaining,
+        is_open: how.is_open,
         observer: &observer,
         stop,
     };

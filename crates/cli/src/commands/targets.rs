@@ -1,5 +1,6 @@
 //! `pippin targets`
 use pippin_lab::LabError;
+use pippin_lab::check::folder::CheckFolder;
 use pippin_lab::check::many::Many;
 use pippin_lab::check::passed::Passed;
 use pippin_lab::check::{self, Checked, Skipped, causes};
@@ -174,10 +175,11 @@ impl Check<'_> {
         std::fs::create_dir_all(&folder)
             .map_err(CliError::io(format!("create {}", folder.display())))?;
         let passed = Mutex::new(Passed::read(&folder, self.catalog, workloads)?);
+        let own = CheckFolder::take(&folder)?;
         let many = Many {
             catalog: self.catalog,
             only: workloads,
-            folder: &folder,
+            folder: own.path(),
             jobs: usize::from(self.arguments.jobs),
             until,
             apt_allowed: apt,
@@ -318,11 +320,12 @@ fn conformance(all: &[Conformance], whole: bool) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use pippin_model::target::conformance::Level;
+    use pippin_model::target::conformance::{Kind, Level};
 
     #[test]
     fn of_many_targets_only_wrong_answers_are_listed_and_of_one_the_whole_table() {
         let one = |probe: &str, level, is_right| Conformance {
+            kind: Kind::Compliance,
             probe: probe.into(),
             section: "RFC 9110 6.6.1".into(),
             level,

@@ -30,7 +30,7 @@ impl Length {
             (None, Some(count)) => End::Requests(count),
             (None, None) => End::After(ns(profile.stop.duration_ns.unwrap_or(0))),
         };
-        Self { warm_up: ns(profile.warm_up.at_most_ns()), end }
+        Self { warm_up: ns(profile.warm_up.usual_ns()), end }
     }
 
     /// The length of the whole load, if time ends it.

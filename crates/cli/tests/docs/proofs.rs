@@ -10,7 +10,16 @@ fn row(server: &Server) -> String {
             let words = words.join(" … ");
             format!("| `{mode}` | `{workload}` | {does} | `{by}` | `{words}` |")
         }
-        Said::Passes | Said::Pool(_) | Said::Costs(_) => {
+        Said::Doubted(by, words, ms) => {
+            let words = words.join(" … ");
+            format!(
+                "| `{mode}` | `{workload}` | {does} | `{by}` | `{words}`, and at least {ms} ms per request |"
+            )
+        }
+        Said::Holds(mib) => {
+            format!("| `{mode}` | `{workload}` | {does} | memory | at least {mib} MiB |")
+        }
+        Said::Passes | Said::Unseen | Said::Pool(_) | Said::Costs(_) => {
             format!("| `{mode}` | `{workload}` | {does} |")
         }
     }

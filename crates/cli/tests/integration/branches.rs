@@ -1,10 +1,10 @@
 //! `pippin compare` of two branches of a target: exit codes, and the user's checkout stays
 //! unchanged.
 use super::support::{Checkout, Outcome, plan};
-use crate::patience::in_time;
+use pippin_testing::patience::in_time;
 use std::process::Command;
 
-crate::patience::patient_tests!(
+pippin_testing::patient_tests!(
     a_slower_branch_fails_its_bound_and_the_checkout_stays_as_it_is,
     a_branch_that_is_as_fast_passes,
     equal_files_are_refused_unless_the_noise_is_wanted,
@@ -91,13 +91,16 @@ fn a_slower_branch_fails_its_bound_and_the_checkout_stays_as_it_is() {
         "feature/slower",
         &["--fail-if", "goodput < -5%", "--fail-if", "p50 > 10%", "--out", "out"],
     );
-    in_time(outcome.code == Some(1), || outcome.to_string());
+    // So short a load without a warm-up does not show that the target is warm.
+    assert!([Some(5), Some(3)].contains(&outcome.code), "{outcome}");
     outcome.says(&[
         "A main (commit ",
         "B feature/slower (commit ",
         "test/it@main -> test/it@feature-slower",
-        "gate FAILED  fail if goodput < -5%",
-        "gate FAILED  fail if p50 > 10%",
+        "gate UNDECIDED  fail if goodput < -5%",
+        "gate UNDECIDED  fail if p50 > 10%",
+        "compared with test/it@main: ",
+        "cannot show whether the target was warm",
     ]);
     let left: Vec<String> = std::fs::read_dir(checkout.path().join("out"))
         .unwrap()
@@ -115,15 +118,14 @@ fn a_slower_branch_fails_its_bound_and_the_checkout_stays_as_it_is() {
     let order: Vec<String> = run.trials.iter().map(|trial| trial.spec.target.to_string()).collect();
     assert!(order.chunks(2).all(|pair| pair[0] != pair[1]), "each repetition has both: {order:?}");
     // In the other direction it is faster, so no gate fails. Gates of runs apply to this run too.
-    checkout
-        .pippin(&[
-            "compare",
-            "latest#test/it@feature-slower",
-            "latest#test/it@main",
-            "--fail-if",
-            "goodput < -5%",
-        ])
-        .exits(0);
+    let back = checkout.pippin(&[
+        "compare",
+        "latest#test/it@feature-slower",
+        "latest#test/it@main",
+        "--fail-if",
+        "goodput < -5%",
+    ]);
+    in_time(back.code != Some(1), || back.to_string());
     checkout.left_nothing();
 }
 
@@ -134,7 +136,7 @@ fn a_branch_that_is_as_fast_passes() {
         "same",
         &format!("# A remark.\n{}", checkout.manifest("it", "slow:50", &["hello"])),
     );
-    let outcome = compare(&checkout, "main", "same", &["--fail-if", "goodput < -10%", "--json"]);
+    let outcome = compare(&checkout, "main", "same", &["--fail-if", "errors > 0", "--json"]);
     in_time(outcome.code == Some(0), || outcome.to_string());
     let json: serde_json::Value = serde_json::from_str(&outcome.stdout).unwrap();
     assert_eq!(
@@ -155,7 +157,7 @@ fn equal_files_are_refused_unless_the_noise_is_wanted() {
         "and `twin`",
         "--force measures both anyway",
     ]);
-    let both = compare(&checkout, "main", "main", &["--force", "--fail-if", "goodput < -10%"]);
+    let both = compare(&checkout, "main", "main", &["--force", "--fail-if", "errors > 0"]);
     both.says(&["test/it@main-a -> test/it@main-b"]);
     in_time(both.code == Some(0), || both.to_string());
     checkout.left_nothing();
@@ -178,9 +180,14 @@ fn what_is_invalid_is_no_basis_for_a_comparison() {
     checkout.pippin(&["run", "plan", "--install"]).exits(3);
     checkout
         .pippin(&["compare", "latest", "latest"])
+        .is_a_user_error(&["both sides are one run", "there is nothing to compare"]);
+    let first = checkout.store().load("latest").unwrap().header.id;
+    checkout.pippin(&["run", "plan", "--install"]).exits(3);
+    checkout
+        .pippin(&["compare", &first, "latest"])
         .exits(3)
         .says(&["test/it: INVALID, so its figures cannot be trusted", "--force"]);
-    checkout.pippin(&["compare", "latest", "latest", "--force"]).exits(0).says(&["INVALID"]);
+    checkout.pippin(&["compare", &first, "latest", "--force"]).exits(0).says(&["INVALID"]);
 }
 
 #[test]
@@ -212,7 +219,7 @@ fn slips_name_place_and_fix() {
         .exits(2)
         .says(&["`speed < 1%` is not a condition: there is no figure `speed`"]);
     say(&["--fail-if", "goodput < -5% vs next"])
-        .is_a_user_error(&["changes are measured from A here; leave out `vs`"]);
+        .is_a_user_error(&["changes are measured from A here; write `vs A`"]);
     say(&[]).is_a_user_error(&["`main` is a revision of git", "add --target TARGET --plan PLAN"]);
     let outside = Checkout::with_cheat("right", &["hello"]);
     outside.add_plan("quick", "hello", &["test/it"]);

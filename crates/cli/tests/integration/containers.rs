@@ -1,11 +1,10 @@
 //! `--image`: real containers, if podman can start them on this machine.
 use super::support::{Checkout, Started, cheat, command, pippin_with, skip};
-use crate::patience::in_time;
 use pippin_model::host::usage::Role;
 use std::io::Write;
 use std::process::{Command, Output, Stdio};
 
-crate::patience::patient_tests!(images_are_started_measured_and_removed);
+pippin_testing::patient_tests!(images_are_started_measured_and_removed);
 
 const TEST: &str = "containers: images are started, measured and removed";
 
@@ -151,8 +150,8 @@ fn images_are_started_measured_and_removed() {
             .env("CONTAINERS_CONF", &podman.settings),
     )
     .finish();
-    in_time([Some(1), Some(3)].contains(&outcome.code), || outcome.to_string());
-    outcome.says(&["image/localhost-pippin-test-fast", "gate FAILED  fail if p50 > 100%"]);
+    assert!([Some(5), Some(3)].contains(&outcome.code), "{outcome}");
+    outcome.says(&["image/localhost-pippin-test-fast", "gate UNDECIDED  fail if p50 > 100%"]);
     let run = checkout.store().load("latest").unwrap();
     assert_eq!(run.trials.len(), 6, "{outcome}");
     for trial in &run.trials {

@@ -1,6 +1,6 @@
 //! Mistakes on the command line: exit code 2, and a message with the place and the fix.
 use super::support::{Checkout, plan};
-use pippin_reference::scripted::{Answer, OnConnect, Refusing, Script, Unaccepting, spawn};
+use pippin_testing::scripted::{Answer, OnConnect, Refusing, Script, Unaccepting, spawn};
 
 /// This call is refused with these texts.
 #[track_caller]

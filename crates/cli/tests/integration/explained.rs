@@ -3,13 +3,13 @@
 //! one, which takes seconds. `pippin_stats::explain` has the same with model servers in virtual
 //! time.
 use super::support::{Checkout, Outcome, cheat, plan};
-use crate::patience::in_time;
 use pippin_model::run::RunRecord;
 use pippin_report::view::View;
 use pippin_stats::explain::{Explanation, Limit};
+use pippin_testing::patience::in_time;
 use std::process::Command;
 
-crate::patience::patient_tests!(
+pippin_testing::patient_tests!(
     a_lock_is_one_at_a_time_for_100_connections,
     ten_threads_serve_ten,
     four_slots_serve_four,

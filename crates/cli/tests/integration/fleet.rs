@@ -4,8 +4,8 @@ use super::support::{
     Checkout, Hosts, Outcome, SITE, Started, alive_with, cheat, command, pippin, plan, start, until,
 };
 use pippin_model::trial::{ProofTime, TrialRecord};
-use pippin_reference::Running;
-use pippin_reference::scripted::{Account, Answer, Refusing, Script, spawn};
+use pippin_testing::Running;
+use pippin_testing::scripted::{Account, Answer, Refusing, Script, spawn};
 use serde_json::Value;
 use std::time::Duration;
 

@@ -1,15 +1,15 @@
 //! `pippin compare` of URLs, commands and images from the command line.
 use super::support::{Checkout, cheat, pippin_with};
-use crate::patience::in_time;
-use pippin_reference::scripted::{Answer, Script, spawn};
+use pippin_testing::patience::in_time;
+use pippin_testing::scripted::{Answer, Script, spawn};
 use std::time::Duration;
 
-crate::patience::patient_tests!(
+pippin_testing::patient_tests!(
     two_commands_are_started_and_the_slower_one_fails_its_bound,
     two_urls_are_compared_and_their_paths_may_differ
 );
 
-const SHORT: [&str; 8] = ["-c", "4", "-d", "300ms", "--warm-up", "none", "--repeat", "3"];
+const SHORT: [&str; 8] = ["-c", "4", "-d", "300ms", "--warm-up", "none", "--repeat", "5"];
 
 fn command(mode: &str, checkout: &Checkout) -> String {
     format!("'{}' {mode} {}", cheat().display(), checkout.marker())
@@ -19,18 +19,19 @@ fn two_commands_are_started_and_the_slower_one_fails_its_bound() {
     let checkout = Checkout::new();
     let (fast, slow) = (command("slow:20", &checkout), command("slow:60", &checkout));
     let commands = ["compare", "--command", &fast, "--command", &slow, "--out", "out"];
-    let bound = ["--fail-if", "goodput < -20%"];
+    let bound = ["--fail-if", "goodput < -20%", "--fail-if", "errors.timeout < 1"];
     let outcome = checkout.pippin(&[&commands[..], &SHORT, &bound].concat());
     in_time(outcome.code == Some(1), || outcome.to_string());
     outcome.says(&[
         "closed loop, 4 connections",
         "95 % interval",
         "the verdict judges the measurement, not the target",
-        "gate FAILED  fail if goodput < -20%",
+        "gate FAILED  fail if errors.timeout < 1",
+        "gate UNDECIDED  fail if goodput < -20%",
     ]);
     let run = checkout.store().load("latest").unwrap();
     let names: Vec<String> = run.trials.iter().map(|t| t.spec.target.to_string()).collect();
-    assert_eq!(names.len(), 6);
+    assert_eq!(names.len(), 10);
     assert!(names.chunks(2).all(|pair| pair[0] != pair[1]), "interleaved: {names:?}");
     assert!(
         run.trials

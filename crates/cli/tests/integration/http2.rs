@@ -1,7 +1,7 @@
 //! `pippin load --h2c` and `--http2`.
 use super::support::{Outcome, pippin};
-use pippin_reference::frames::{Connection, Server};
-use pippin_reference::tls::{Authority, Certified, Front, Manner};
+use pippin_testing::frames::{Connection, Server};
+use pippin_testing::tls::{Authority, Certified, Front, FrontBehaviour};
 use serde_json::Value;
 
 fn load(url: &str, arguments: &[&str]) -> Outcome {
@@ -61,7 +61,7 @@ fn over_tls_the_server_is_asked() {
     let (server, authority) = (Server::new(Connection::serve).unwrap(), Authority::new());
     let front = |alpn| {
         let config = authority.server(&Certified { alpn: vec![alpn], ..Certified::default() });
-        Front::spawn(server.address, config, Manner::default()).unwrap()
+        Front::spawn(server.address, config, FrontBehaviour::default()).unwrap()
     };
     let (right, other) = (front("h2"), front("http/1.1"));
     let url = |front: &Front| format!("https://{}/", front.address());

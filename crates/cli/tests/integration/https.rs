@@ -1,13 +1,13 @@
 //! `pippin load https://...` against a scripted server behind TLS.
 use super::support::{Outcome, pippin};
-use pippin_reference::Running;
-use pippin_reference::scripted::{Account, Answer, Script, spawn};
-use pippin_reference::tls::{Authority, Certified, Front, Manner};
+use pippin_testing::Running;
+use pippin_testing::scripted::{Account, Answer, Script, spawn};
+use pippin_testing::tls::{Authority, Certified, Front, FrontBehaviour};
 use serde_json::Value;
 use std::time::Duration;
 use tempfile::TempDir;
 
-crate::patience::patient_tests!(every_kind_of_load);
+pippin_testing::patient_tests!(every_kind_of_load);
 
 /// A server behind TLS, and the folder with its authority's certificate.
 struct Https {
@@ -22,7 +22,8 @@ impl Https {
             spawn(Script::always(Answer::ok(b"hello").delay(Duration::from_millis(5)))).unwrap();
         let authority = Authority::new();
         let front =
-            Front::spawn(server.address(), authority.server(certified), Manner::default()).unwrap();
+            Front::spawn(server.address(), authority.server(certified), FrontBehaviour::default())
+                .unwrap();
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("root.pem"), authority.pem()).unwrap();
         Self { server, front, folder }

@@ -29,7 +29,6 @@
 //! | `services` | a database that the user gave |
 //! | `store` | read-only stores, full disks |
 //! | `streams` | output that nobody reads or that is full, signals that were blocked |
-//! | `patience` | telling a wrong program from a busy machine, for the tests that measure |
 //! | `anywhere` | outside of a checkout: the catalog inside the binary, completions |
 //! | `help` | help, completions, man page |
 #![allow(clippy::unwrap_used, clippy::expect_used)] // a failure here is the test's message
@@ -52,8 +51,6 @@ mod kills;
 mod lifecycle;
 mod load;
 mod overload;
-#[path = "../../../engine/tests/truth/patience.rs"]
-mod patience;
 mod profiled;
 mod project;
 mod proofs;

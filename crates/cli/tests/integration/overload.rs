@@ -1,11 +1,11 @@
 //! Plans that go beyond the capacity of servers whose behaviour there is known. Each answers 100
 //! requests/s.
 use super::support::{Outcome, pippin};
-use crate::patience::in_time;
-use pippin_reference::scripted::{Answer, Received, Script, spawn};
+use pippin_testing::patience::in_time;
+use pippin_testing::scripted::{Answer, Received, Script, spawn};
 use std::time::{Duration, Instant};
 
-crate::patience::patient_tests!(
+pippin_testing::patient_tests!(
     servers_that_shed_are_told_and_their_capacities_found,
     a_server_that_queues_is_told,
     a_server_that_collapses_is_told

@@ -1,15 +1,16 @@
 //! One cheat for each proof: `pippin targets check` names it, and `pippin run` does not rank it.
 use super::support::{Checkout, Outcome, cheat, plan};
-use crate::patience::in_time;
 use pippin_model::host::usage::Role;
 use pippin_model::trial::{ProofTime, Stage, TrialRecord};
-use pippin_model::verdict::{Severity, Verdict};
+use pippin_model::verdict::{Caveat, Severity, Verdict};
 use pippin_reference::corpus::{SERVERS, Said, Server};
+use pippin_testing::patience::in_time;
+use std::path::Path;
 use std::process::Command;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-crate::patience::patient_tests!(
+pippin_testing::patient_tests!(
     a_server_that_behaves_passes_everything_and_is_measured,
     every_server_of_the_corpus_is_told_as_what_it_is,
     what_only_times_tell_is_told_too,
@@ -28,7 +29,12 @@ fn rows(is_wanted: fn(&Server) -> bool) -> Vec<&'static Server> {
 fn is_told_by_times(server: &Server) -> bool {
     matches!(
         server.said,
-        Said::Pool(_) | Said::Fails("mean-wait", _) | Said::Invalid(..) | Said::Costs(_)
+        Said::Pool(_)
+            | Said::Fails("waits", _)
+            | Said::Invalid(..)
+            | Said::Doubted(..)
+            | Said::Costs(_)
+            | Said::Holds(_)
     )
 }
 
@@ -62,7 +68,9 @@ fn every_server_of_the_corpus_is_told_as_what_it_is() {
 /// Returns how Pippin's judgement of a server differs from the table, if it does.
 fn differs_from_the_table(server: &Server) -> Option<String> {
     match server.said {
-        Said::Invalid(..) | Said::Costs(_) => differs_in_a_run(server),
+        Said::Invalid(..) | Said::Doubted(..) | Said::Costs(_) | Said::Holds(_) => {
+            differs_in_a_run(server)
+        }
         _ => differs_in_a_check(server),
     }
 }
@@ -75,9 +83,9 @@ fn differs_in_a_check(server: &Server) -> Option<String> {
     let left = crate::support::alive_with(&checkout.marker());
     let is_as_said = left.is_empty()
         && match said {
-            Said::Passes => outcome.code == Some(0),
+            Said::Passes | Said::Unseen => outcome.code == Some(0),
             Said::Pool(size) => outcome.code == Some(0) && told_pool(&outcome.stdout, *size),
-            Said::Invalid(..) | Said::Costs(_) => false,
+            Said::Invalid(..) | Said::Doubted(..) | Said::Costs(_) | Said::Holds(_) => false,
             Said::Fails(proof, words) => {
                 outcome.code == Some(1)
                     && outcome.has(proof)
@@ -103,10 +111,33 @@ fn differs_in_a_run(server: &Server) -> Option<String> {
                             && words.iter().all(|words| caveat.evidence.contains(words))
                     })
             }
+            Said::Doubted(id, words, ms) => {
+                let is_doubt = |caveat: &Caveat| {
+                    caveat.id == *id
+                        && caveat.severity == Severity::Suspect
+                        && words.iter().all(|words| caveat.evidence.contains(words))
+                };
+                // Without control groups nothing can be left, and the sum over processes counts.
+                let is_told = trial.caveats.iter().any(is_doubt) || !has_group();
+                costs(&trial) >= *ms && is_told
+            }
+            Said::Holds(mib) => holds(&trial) >= *mib,
             Said::Costs(ms) => !has("outside_help") && (has("unbilled") || costs(&trial) >= *ms),
             _ => false,
         };
     (!is_as_said).then(|| format!("{mode}, which should be {said:?}: {outcome}{:?}", trial.outside))
+}
+
+/// Whether this host lets a target have a control group.
+fn has_group() -> bool {
+    Path::new("/sys/fs/cgroup/cgroup.procs").exists()
+        || Path::new("/sys/fs/cgroup/unified/cgroup.procs").exists()
+}
+
+/// The most memory of a target, in MiB.
+fn holds(trial: &TrialRecord) -> u64 {
+    let usage = trial.usage.as_ref().unwrap();
+    usage.roles[&Role::Target].pss_max_bytes.unwrap_or(0) >> 20
 }
 
 /// CPU time for a request in milliseconds, plus 3 % because the kernel counts in ticks.
@@ -152,6 +183,31 @@ fn what_works_all_the_time_beside_an_honest_server_does_not_help_it() {
             .collect();
         assert!(about.is_empty(), "{mode}: {about:?}");
     }
+}
+
+/// Each target sees its own processes alone: it cannot stop another one that is up too.
+#[test]
+fn a_target_cannot_stop_its_rivals() {
+    // SAFETY: geteuid(2) cannot fail.
+    if unsafe { libc::geteuid() } != 0 {
+        return;
+    }
+    let checkout = Checkout::with_cheat("right", &["hello"]);
+    checkout.add_cheat("rival", "stops-rivals", &["hello"]);
+    let load = "kind = \"closed\"\nconnections = 2\nduration = \"1s\"\nwarm_up = \"none\"\n";
+    checkout.write("plans/plan.toml", &plan("hello", &["test/rival", "test/it"], load));
+    let outcome = checkout.pippin(&["run", "plan", "--install"]);
+    let run = checkout.store().load("latest").unwrap();
+    assert!(!run.trials.is_empty(), "{outcome}");
+    for trial in &run.trials {
+        assert_eq!(trial.failure, None, "{}: {outcome}", trial.spec.target);
+        let strays = trial.usage.iter().flat_map(|usage| &usage.strays).count();
+        assert!(
+            strays == 0 && trial.load.as_ref().unwrap().measured.requests.good > 0,
+            "{outcome}"
+        );
+    }
+    checkout.left_nothing();
 }
 
 /// Whether a pool of this size is found, within 10 %.

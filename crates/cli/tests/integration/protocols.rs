@@ -1,7 +1,7 @@
 //! Plans that use several protocols for their targets.
 use super::support::pippin;
-use pippin_reference::frames::{Connection, Server};
-use pippin_reference::scripted::{Answer, Script, spawn};
+use pippin_testing::frames::{Connection, Server};
+use pippin_testing::scripted::{Answer, Script, spawn};
 use std::path::Path;
 
 fn write(folder: &Path, targets: &str, profile: &str) {

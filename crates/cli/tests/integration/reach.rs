@@ -1,11 +1,11 @@
 //! `pippin load` to other places than the URL's host: unix sockets, `--connect-to`, client
 //! certificates, PROXY headers, IPv6.
 use super::support::{Outcome, pippin};
-use pippin_reference::door::{Door, Header};
-use pippin_reference::frames;
-use pippin_reference::messages;
-use pippin_reference::scripted::{Answer, Script, spawn};
-use pippin_reference::tls::{Authority, Certified, Front, Manner};
+use pippin_testing::door::{Door, Header};
+use pippin_testing::frames;
+use pippin_testing::messages;
+use pippin_testing::scripted::{Answer, Script, spawn};
+use pippin_testing::tls::{Authority, Certified, Front, FrontBehaviour};
 use serde_json::Value;
 use std::io::{Read, Write};
 use std::net::SocketAddr;
@@ -102,7 +102,7 @@ fn a_client_may_have_to_show_a_certificate() {
     let (folder, authority) = (tempfile::tempdir().unwrap(), Authority::new());
     let server = spawn(Script::always(Answer::ok(b"hello"))).unwrap();
     let config = authority.server(&Certified { asks_clients: true, ..Certified::default() });
-    let front = Front::spawn(server.address(), config, Manner::default()).unwrap();
+    let front = Front::spawn(server.address(), config, FrontBehaviour::default()).unwrap();
     let url = format!("https://{}/", front.address());
     let (certificate, key) = authority.client_pem();
     let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
@@ -163,7 +163,7 @@ fn every_protocol_goes_every_way() {
         let (schemes, flags, alpn, address) = speaking(protocol);
         let certified = Certified { alpn: vec![alpn], ..Certified::default() };
         let config = authority.server(&certified);
-        let front = Front::spawn(address, config, Manner::default()).unwrap();
+        let front = Front::spawn(address, config, FrontBehaviour::default()).unwrap();
         for (nth, behind) in [address, front.address()].into_iter().enumerate() {
             let (version, header) = [("v1", Header::Line), ("v2", Header::Bytes)][nth];
             let door = Door::open("[::1]:0", header, behind).unwrap();

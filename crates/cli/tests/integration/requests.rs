@@ -1,7 +1,7 @@
 //! Requests: bodies, forms, files of requests, imports.
 use super::support::{Outcome, pippin};
-use pippin_reference::scripted::{Account, Answer, Script, spawn};
-use pippin_reference::{Error, Running};
+use pippin_testing::scripted::{Account, Answer, Script, spawn};
+use pippin_testing::{Error, Running};
 use serde_json::Value;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
@@ -254,7 +254,7 @@ fn workloads_send_bodies() {
     listening.write(
         "pippin.toml",
         &format!(
-            "[target.shop]\nurl = \"{}\"\n[workload.order]\nrequest = {{ method = \"PUT\", path = \"/orders/{{n}}\", headers = {{ Content-Type = \"application/json\" }}, body = \"<{{n}}>\", vary = {{ n = {{ from = 1, to = 3 }} }} }}\nanswer = {{ body = \"<{{n}}>\" }}\n[plan.ci]\nworkload = \"order\"\ntargets = [\"shop\"]\nrepetitions = 1\nprofile = {{ kind = \"closed\", connections = 1, requests = 30 }}\ncpus = {{ share = true }}\ngate = [\"errors < 1\"]\n",
+            "[target.shop]\nurl = \"{}\"\n[workload.order]\nrequest = {{ method = \"PUT\", path = \"/orders/{{n}}\", headers = {{ Content-Type = \"application/json\" }}, body = \"<{{n}}>\", vary = {{ n = {{ from = 1, to = 3 }} }} }}\nanswer = {{ body = \"<{{n}}>\" }}\n[plan.ci]\nworkload = \"order\"\ntargets = [\"shop\"]\nrepetitions = 1\nprofile = {{ kind = \"closed\", connections = 1, requests = 30 }}\ncpus = {{ share = true }}\nrequire = [\"errors < 1\"]\n",
             listening.url
         ),
     );

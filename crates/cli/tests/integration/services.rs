@@ -1,6 +1,6 @@
 //! A database that the user gave.
 use super::support::{Checkout, alive_with, pippin_with, plan};
-use std::process::Command;
+use std::process::{Child, Command, Stdio};
 
 /// The address of the private cluster of the current run, from its target.
 fn database_of(checkout: &Checkout) -> String {
@@ -44,56 +44,99 @@ fn sql(url: &str, statement: &str) -> String {
     String::from_utf8(output.stdout).unwrap().trim().to_string()
 }
 
-#[test]
-fn a_table_of_the_users_own_is_left_alone() {
-    let server = Checkout::with_cheat("right", &["users"]);
-    server.write(
-        "plans/long.toml",
-        &plan(
-            "users",
-            &["test/it"],
-            "kind = \"closed\"\nconnections = 1\nduration = \"60s\"\nwarm_up = \"none\"\n",
-        ),
-    );
-    let other_run = server.start(&["run", "long", "--install"]);
-    let mine = database_of(&server);
-    // The proofs are over: nobody else needs the table now.
-    assert!(super::support::until(|| server
-        .store()
-        .live_runs()
-        .iter()
-        .any(|live| { live.trial.as_ref().is_some_and(|trial| !trial.seconds.is_empty()) })));
+/// A server of the user's own, with the programs that Pippin finds too.
+struct OwnServer {
+    process: Child,
+    folder: tempfile::TempDir,
+    port: u16,
+}
 
-    let checkout = Checkout::with_cheat("right", &["users"]);
-    checkout.pippin(&["targets", "install", "test/it"]).exits(0);
-    sql(&mine, "DROP TABLE users; CREATE TABLE users (id integer); INSERT INTO users VALUES (42)");
-    pippin_with(
-        &checkout,
-        &["targets", "check", "test/it"],
-        &[("PIPPIN_DATABASE_URL", mine.as_str())],
-    )
-    .says(&["has a table `users` that Pippin did not make", "PIPPIN_DATABASE_URL"]);
-    assert_eq!(sql(&mine, "SELECT id FROM users"), "42");
-
-    // A table that Pippin made is replaced, and an empty database is fine.
-    sql(&mine, "DROP TABLE users");
-    for _ in 0..2 {
-        pippin_with(
-            &checkout,
-            &["targets", "check", "test/it"],
-            &[("PIPPIN_DATABASE_URL", mine.as_str())],
-        )
-        .exits(0)
-        .says(&["users ok"]);
+impl OwnServer {
+    /// PostgreSQL refuses to run as root. In a user namespace it is somebody else, and its files
+    /// stay ours.
+    fn command(program: &str) -> Command {
+        let versions = std::fs::read_dir("/usr/lib/postgresql").unwrap();
+        let newest = versions.map(|version| version.unwrap().path()).max().unwrap();
+        let mut command = Command::new("unshare");
+        command.arg("-U").arg(newest.join("bin").join(program));
+        command.stdout(Stdio::null()).stderr(Stdio::null());
+        command
     }
-    assert_eq!(sql(&mine, "SELECT count(*) FROM users"), "10");
-    other_run.press_ctrl_c();
-    other_run.finish().exits(130);
-    server.left_nothing();
+
+    fn start() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let data = folder.path().join("data");
+        let words = ["-A", "trust", "-U", "me", "-E", "UTF8", "--no-locale", "--no-sync", "-D"];
+        assert!(Self::command("initdb").args(words).arg(&data).status().unwrap().success());
+        let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = free.local_addr().unwrap().port();
+        drop(free);
+        let process = Self::command("postgres")
+            .arg("-D")
+            .arg(&data)
+            .args(["-p", &port.to_string(), "-c", "listen_addresses=127.0.0.1"])
+            .args(["-c", "unix_socket_directories="])
+            .args(["-c", "shared_preload_libraries=pg_stat_statements"])
+            .spawn()
+            .unwrap();
+        let server = Self { process, folder, port };
+        assert!(super::support::until(|| {
+            let asked = Command::new("psql").args([&server.url(), "-Atc", "SELECT 1"]).output();
+            asked.is_ok_and(|output| output.status.success())
+        }));
+        server
+    }
+
+    fn url(&self) -> String {
+        format!("postgres://me@127.0.0.1:{}/postgres", self.port)
+    }
+}
+
+impl Drop for OwnServer {
+    fn drop(&mut self) {
+        // SAFETY: kill(2) of our own child, which has not been waited for.
+        unsafe { libc::kill(self.process.id() as i32, libc::SIGINT) };
+        self.process.wait().unwrap();
+        assert!(self.folder.path().exists());
+    }
 }
 
 #[test]
-fn the_database_of_a_run_lets_in_its_targets_alone_and_they_own_no_more_than_it() {
+fn a_table_of_the_users_own_is_left_alone_and_a_target_that_owns_its_table_is_doubted() {
+    let server = OwnServer::start();
+    let mine = server.url();
+    let given = [("PIPPIN_DATABASE_URL", mine.as_str())];
+    let checkout = Checkout::with_cheat("right", &["users"]);
+    checkout.pippin(&["targets", "install", "test/it"]).exits(0);
+    sql(&mine, "CREATE TABLE users (id integer); INSERT INTO users VALUES (42)");
+    let check = ["targets", "check", "test/it"];
+    pippin_with(&checkout, &check, &given)
+        .says(&["has a table `users` that Pippin did not make", "PIPPIN_DATABASE_URL"]);
+    assert_eq!(sql(&mine, "SELECT id FROM users"), "42");
+
+    // What nobody counts does not pass.
+    sql(&mine, "DROP TABLE users");
+    pippin_with(&checkout, &check, &given)
+        .exits(1)
+        .says(&["account of statements cannot be read", "pg_stat_statements"]);
+    // A table that Pippin made is replaced, and an empty database is fine.
+    sql(&mine, "DROP TABLE users; CREATE EXTENSION pg_stat_statements");
+    for _ in 0..2 {
+        pippin_with(&checkout, &check, &given).exits(0).says(&["users ok"]);
+    }
+    assert_eq!(sql(&mine, "SELECT count(*) FROM users"), "10");
+
+    let load = "kind = \"closed\"\nconnections = 2\nduration = \"1s\"\nwarm_up = \"none\"\n";
+    checkout.write("plans/plan.toml", &plan("users", &["test/it"], load));
+    pippin_with(&checkout, &["run", "plan"], &given);
+    let run = checkout.store().load("latest").unwrap();
+    let doubted = run.trials[0].caveats.iter().find(|caveat| caveat.id == "proof_doubted");
+    assert!(doubted.unwrap().evidence.contains("the target owns the table"));
+    checkout.left_nothing();
+}
+
+#[test]
+fn the_database_of_a_run_lets_in_its_targets_alone_and_they_may_read_and_no_more() {
     let checkout = Checkout::with_cheat("right", &["users"]);
     let profile = "kind = \"closed\"\nconnections = 1\nduration = \"60s\"\nwarm_up = \"none\"\n";
     checkout.write("plans/long.toml", &plan("users", &["test/it"], profile));
@@ -117,8 +160,28 @@ fn the_database_of_a_run_lets_in_its_targets_alone_and_they_own_no_more_than_it(
         refused(&url, "COPY users TO PROGRAM 'cat'").contains("permission denied")
             || refused(&url, "COPY users TO PROGRAM 'cat'").contains("must be superuser")
     );
-    let stored = "SELECT passwd FROM pg_shadow";
-    refused(&url, stored);
+    let template = format!("postgres://{login}@{server}/pippin_template");
+    refused(&template, "SELECT 1");
+    for statement in [
+        "SELECT passwd FROM pg_shadow",
+        "CREATE TABLE other (id integer)",
+        "CREATE TEMPORARY TABLE other (id integer)",
+        "CREATE FUNCTION one() RETURNS integer LANGUAGE sql AS 'SELECT 1'",
+        "DO $$ BEGIN END $$",
+        "UPDATE users SET name = 'x'",
+        "DELETE FROM users",
+        "ALTER TABLE users RENAME TO other",
+        "LOCK TABLE users IN SHARE MODE",
+        "SELECT pg_stat_statements_reset()",
+        "CREATE DATABASE other",
+    ] {
+        let why = refused(&url, statement);
+        assert!(
+            why.contains("permission denied") || why.contains("must be owner"),
+            "{statement}: {why}"
+        );
+    }
+    assert_eq!(sql(&url, "SELECT count(*) FROM users"), "10");
 
     let processes = server_of(&checkout);
     assert!(!processes.is_empty());

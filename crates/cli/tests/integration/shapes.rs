@@ -1,7 +1,7 @@
 //! Rates that change, loads that end early, and figures of each second.
 use super::support::{Outcome, pippin};
-use pippin_reference::Running;
-use pippin_reference::scripted::{Account, Answer, Script, spawn};
+use pippin_testing::Running;
+use pippin_testing::scripted::{Account, Answer, Script, spawn};
 use serde_json::Value;
 use std::path::Path;
 

@@ -1,7 +1,7 @@
 //! Read-only stores and full disks.
 use super::support::{Checkout, may_mount, plan, skip, with_mount};
 use pippin_model::run::RunState;
-use pippin_reference::scripted::{Answer, Script, spawn};
+use pippin_testing::scripted::{Answer, Script, spawn};
 use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;

@@ -2,8 +2,8 @@
 //! parent process blocked or ignored.
 use super::support::{Checkout, plan, until};
 use pippin_model::run::RunState;
-use pippin_reference::Running;
-use pippin_reference::scripted::{Account, Answer, Script, spawn};
+use pippin_testing::Running;
+use pippin_testing::scripted::{Account, Answer, Script, spawn};
 use std::process::{Command, Output};
 use std::time::Duration;
 

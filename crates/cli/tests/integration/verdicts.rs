@@ -1,10 +1,10 @@
 //! The conclusions of `pippin load`: for each row of a table the verdict, the caveat behind it, and
 //! the exit code. Servers are scripted, and so is the host ([`ScriptedHost`]).
 use super::support::{Others, Outcome, ScriptedHost, skip};
-use crate::patience::{in_time, patiently};
-use pippin_reference::frames::Server;
-use pippin_reference::frames::kind::RST_STREAM;
-use pippin_reference::scripted::{Answer, OnConnect, Script, spawn};
+use pippin_testing::frames::Server;
+use pippin_testing::frames::kind::RST_STREAM;
+use pippin_testing::patience::{in_time, patiently};
+use pippin_testing::scripted::{Answer, OnConnect, Script, spawn};
 use serde_json::Value;
 use std::any::Any;
 use std::net::SocketAddr;
@@ -215,7 +215,7 @@ fn no_streams() -> Serving {
     let server = Server::with(&[0, 3, 0, 0, 0, 0], |connection| {
         loop {
             let stream = connection.request()?;
-            let refused = pippin_reference::frames::frame(RST_STREAM, 0, stream, &[0, 0, 0, 7]);
+            let refused = pippin_testing::frames::frame(RST_STREAM, 0, stream, &[0, 0, 0, 7]);
             connection.send(&refused)?;
         }
     })

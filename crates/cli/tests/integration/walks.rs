@@ -1,12 +1,12 @@
 //! Scenarios: users who walk through steps, at a URL, in a project, and side by side.
 use super::support::{Checkout, Outcome, cheat, pippin};
-use crate::patience::in_time;
-use pippin_reference::Running;
-use pippin_reference::scripted::{Account, Answer, Script, spawn};
+use pippin_testing::Running;
+use pippin_testing::patience::in_time;
+use pippin_testing::scripted::{Account, Answer, Script, spawn};
 use serde_json::Value;
 use std::time::Duration;
 
-crate::patience::patient_tests!(
+pippin_testing::patient_tests!(
     users_arrive_at_a_rate_of_walks,
     two_urls_are_walked_through_in_turn
 );
@@ -120,8 +120,8 @@ fn two_urls_are_walked_through_in_turn() {
         "--fail-if",
         "goodput < -30%",
     ]);
-    in_time(outcome.code == Some(1), || outcome.to_string());
-    outcome.says(&["walks through all steps", "gate FAILED  fail if goodput < -30%"]);
+    assert!([Some(5), Some(3)].contains(&outcome.code), "{outcome}");
+    outcome.says(&["walks through all steps", "gate UNDECIDED  fail if goodput < -30%"]);
     let run = checkout.store().load("latest").unwrap();
     assert_eq!(run.header.workload.title, "Scenario shop.toml");
     let is_whole = |trial: &pippin_model::trial::TrialRecord| {

@@ -1,8 +1,8 @@
 //! `pippin load ws://` and `wss://`.
 use super::support::{Outcome, pippin};
-use pippin_reference::messages::{CLOSE, FINAL, Server, frame, text};
-use pippin_reference::room::room;
-use pippin_reference::tls::{Authority, Certified, Front, Manner};
+use pippin_testing::messages::{CLOSE, FINAL, Server, frame, text};
+use pippin_testing::room::room;
+use pippin_testing::tls::{Authority, Certified, Front, FrontBehaviour};
 use serde_json::Value;
 
 fn load(url: &str, arguments: &[&str]) -> Outcome {
@@ -48,7 +48,7 @@ fn a_message_of_ones_own() {
 fn over_tls() {
     let (server, authority) = (Server::echo().unwrap(), Authority::new());
     let config = authority.server(&Certified { alpn: vec!["http/1.1"], ..Certified::default() });
-    let front = Front::spawn(server.address, config, Manner::default()).unwrap();
+    let front = Front::spawn(server.address, config, FrontBehaviour::default()).unwrap();
     let url = format!("wss://{}/", front.address());
     load(&url, &["--insecure", "-n", "20"]).says(&["WebSocket", "10 handshakes", "upgrade"]);
     load(&url, &["-n", "20"]).is_a_user_error(&["--ca FILE"]);

@@ -23,8 +23,8 @@ use pippin_model::result::ErrorKind;
 
 use crate::error::EngineError;
 use crate::request::drawn::Value;
-use crate::request::wire::{Slice, Wire};
-use crate::scenario::{Kept, Walker};
+use crate::request::wire::{Span, Wire};
+use crate::scenario::{Walker, WholeAnswer};
 
 /// A protocol, as one worker uses it.
 pub(crate) trait Protocol: Sized {
@@ -137,7 +137,7 @@ pub(crate) trait Protocol: Sized {
     fn end(session: &mut Self::Session) -> End;
 
     /// The answer that is complete now; `None` unless requests vary.
-    fn kept(_session: &Self::Session) -> Option<&Kept> {
+    fn kept(_session: &Self::Session) -> Option<&WholeAnswer> {
         None
     }
 }
@@ -192,7 +192,7 @@ pub(crate) trait Answers {
     /// Whether every field of the answer to this request is wanted. A head that repeats the one
     /// before is not decoded otherwise.
     #[inline]
-    fn wants_fields(&self, _tag: u32) -> bool {
+    fn wants_fields(&mut self, _tag: u32) -> bool {
         false
     }
     /// A field of a head that is being read; only where answers come in any order, and only if it
@@ -201,10 +201,11 @@ pub(crate) trait Answers {
     fn field(&mut self, _tag: u32, _name: &[u8], _value: &[u8]) {}
     /// The head is complete. `is_last`: the server takes no further requests on this connection.
     fn head(&mut self, tag: u32, status: u16, is_last: bool);
-    /// The bytes of the head that is complete, of an answer to this template; only where answers
-    /// come in order.
+    /// The bytes of the head that is complete; only where answers come in order.
     #[inline]
-    fn head_bytes(&mut self, _template: u32, _raw: &[u8]) {}
+    fn head_bytes(&mut self, _raw: &[u8]) {}
+    /// Why the answer that is being read must be rejected.
+    fn refused(&mut self, _why: &'static str) {}
     /// A piece of the body of the answer to this request.
     fn body(&mut self, tag: u32, template: u32, piece: &[u8]);
     /// The present connection has the whole answer to this request; only where every connection is
@@ -237,7 +238,7 @@ pub(crate) trait Outgoing: Default {
 /// Where bytes lie.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Bytes<'a> {
-    Wire(Slice),
+    Wire(Span),
     /// In memory that stays as it is until the answer has come.
     Staying(&'a [u8]),
     Own(&'a [u8]),
@@ -253,7 +254,7 @@ impl Bytes<'_> {
     }
 }
 
-impl Outgoing for Slice {
+impl Outgoing for Span {
     /// The wire outlives all connections.
     const STAYS: bool = true;
 

@@ -11,7 +11,7 @@ use std::thread::JoinHandle;
 use pippin_model::load::tls::TlsSpec;
 use pippin_model::load::{BodyCheck, Check, Connections, Request, StopRule};
 use pippin_model::result::LoadResult;
-use pippin_reference::tls::{Authority, Certified, Front, Manner};
+use pippin_testing::tls::{Authority, Certified, Front, FrontBehaviour};
 
 use super::*;
 use crate::Control;
@@ -192,7 +192,7 @@ fn measured(connections: usize, manners: Manners, test: impl Fn(LoadResult, usiz
         let address = listener.local_addr().unwrap();
         let server = serve(listener, connections, manners);
         let stop = AtomicBool::new(false);
-        let result = run(&load(address, None), &Control::new(&stop, |_| true)).unwrap();
+        let result = run(&load(address, None), &Control::new(&stop, &|_| true)).unwrap();
         assert!(result.measured.requests.are_conserved(), "{:?}", result.measured.requests);
         test(result, server.join().unwrap());
     }
@@ -244,7 +244,7 @@ fn the_protocol_does_not_see_what_carries_it() {
         let upstream = listener.local_addr().unwrap();
         let server = serve(listener, CONNECTIONS as usize, Manners::Reversed);
         let certified = authority.server(&Certified::default());
-        let front = Front::spawn(upstream, certified, Manner::default()).unwrap();
+        let front = Front::spawn(upstream, certified, FrontBehaviour::default()).unwrap();
         let tls = TlsSpec {
             server_name: "localhost".into(),
             extra_roots_pem: Some(authority.pem()),
@@ -254,7 +254,7 @@ fn the_protocol_does_not_see_what_carries_it() {
         };
         let stop = AtomicBool::new(false);
         let spec = load(front.address(), Some(tls));
-        let result = run(&spec, &Control::new(&stop, |_| true)).unwrap();
+        let result = run(&spec, &Control::new(&stop, &|_| true)).unwrap();
         assert_eq!(result.measured.requests.good, REQUESTS as u64, "{:?}", errors(&result));
         assert_eq!(result.measured.spans.tls.count(), u64::from(CONNECTIONS));
         drop(front);

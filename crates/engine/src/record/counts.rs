@@ -6,28 +6,34 @@ use pippin_model::result::histogram::{HIGHEST_NS, Histogram};
 const UNIT_BITS: u32 = 6;
 /// ... and, from 2,048 units on, by their eleven highest bits: three significant digits.
 const DIGIT_BITS: u32 = 10;
-/// Places of all spans up to [`HIGHEST_NS`].
-const PLACES: usize = place(HIGHEST_NS) + 1;
 
-/// How many spans fell into which bucket of [`Histogram`]. The buckets are the same (a test checks
-/// the constants), so nothing is lost. A count holds 2^32 spans, more than a thread can make in a
-/// second; then counts are moved on.
+/// How many spans fell into which bucket of [`Histogram`]. With the usual digits the buckets are the
+/// same (a test checks the constants), so nothing is lost; with fewer they are coarser and take less
+/// memory. A count holds 2^32 spans, more than a thread can make in a second; then counts are moved
+/// on.
 #[derive(Debug)]
-pub(crate) struct Counts(Box<[u32]>);
+pub(crate) struct Counts<const DIGITS: u32 = DIGIT_BITS>(Box<[u32]>);
 
 /// Empty counts are skipped in steps of this many.
 const STEP: usize = 64;
 
-impl Counts {
+impl<const DIGITS: u32> Counts<DIGITS> {
     pub fn new() -> Self {
-        Self(vec![0; PLACES].into_boxed_slice())
+        Self(vec![0; place::<DIGITS>(HIGHEST_NS) + 1].into_boxed_slice())
+    }
+
+    /// Adds all counts of another set.
+    pub fn merge(&mut self, other: &Self) {
+        for (own, others) in self.0.iter_mut().zip(&other.0) {
+            *own += others;
+        }
     }
 
     /// Counts spans, in nanoseconds.
     #[inline]
     pub fn add(&mut self, spans_ns: impl Iterator<Item = u64>) {
         for ns in spans_ns {
-            self.0[place(ns)] += 1;
+            self.0[place::<DIGITS>(ns)] += 1;
         }
     }
 
@@ -39,7 +45,7 @@ impl Counts {
             }
             for (place, count) in (step * STEP..).zip(counts) {
                 if *count > 0 {
-                    each(least_ns(place), u64::from(std::mem::take(count)));
+                    each(least_ns::<DIGITS>(place), u64::from(std::mem::take(count)));
                 }
             }
         }
@@ -53,16 +59,16 @@ impl Counts {
 
 /// Where a span is counted.
 #[inline]
-const fn place(ns: u64) -> usize {
+const fn place<const DIGITS: u32>(ns: u64) -> usize {
     let units = (if ns < HIGHEST_NS { ns } else { HIGHEST_NS }) >> UNIT_BITS;
-    let shift = 63 - DIGIT_BITS - (units | 1 << DIGIT_BITS).leading_zeros();
-    ((shift as usize) << DIGIT_BITS) + (units >> shift) as usize
+    let shift = 63 - DIGITS - (units | 1 << DIGITS).leading_zeros();
+    ((shift as usize) << DIGITS) + (units >> shift) as usize
 }
 
 /// The shortest span that is counted there.
-const fn least_ns(place: usize) -> u64 {
-    let shift = (place >> DIGIT_BITS).saturating_sub(1);
-    ((place - (shift << DIGIT_BITS)) as u64) << shift << UNIT_BITS
+const fn least_ns<const DIGITS: u32>(place: usize) -> u64 {
+    let shift = (place >> DIGITS).saturating_sub(1);
+    ((place - (shift << DIGITS)) as u64) << shift << UNIT_BITS
 }
 
 #[cfg(test)]
@@ -72,11 +78,17 @@ mod tests {
 
     #[test]
     fn every_place_is_that_of_its_least_span_and_of_no_shorter_one() {
-        for at in 0..PLACES {
-            assert_eq!(place(least_ns(at)), at);
-            assert!(at == 0 || place(least_ns(at) - 1) == at - 1, "{at}");
+        fn check<const DIGITS: u32>() {
+            let places = Counts::<DIGITS>::new().0.len();
+            for at in 0..places {
+                let least = least_ns::<DIGITS>(at);
+                assert_eq!(place::<DIGITS>(least), at);
+                assert!(at == 0 || place::<DIGITS>(least - 1) == at - 1, "{at}");
+            }
+            assert_eq!((place::<DIGITS>(0), place::<DIGITS>(u64::MAX)), (0, places - 1));
         }
-        assert_eq!((place(0), place(u64::MAX)), (0, PLACES - 1));
+        check::<DIGIT_BITS>();
+        check::<5>();
     }
 
     /// Short ones, long ones, and those that no histogram tells apart.
@@ -88,7 +100,7 @@ mod tests {
     proptest! {
         #[test]
         fn what_comes_out_is_what_a_histogram_would_have_counted(first in spans(), second in spans()) {
-            let mut counts = Counts::new();
+            let mut counts: Counts = Counts::new();
             let (mut moved, mut direct) = (Histogram::new(), Histogram::new());
             for row in [first, second] {
                 counts.add(row.iter().copied());

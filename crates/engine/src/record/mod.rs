@@ -5,8 +5,10 @@
 //! | `recorder` | the windows and parts of a load |
 //! | `uncounted` | what is counted in batches |
 //! | `counts` | counters |
+//! | `paths` | which requests are counted together, and their table |
 //! | `tally` | plain tables, which become histograms when a window ends |
 pub(crate) mod counts;
+pub(crate) mod paths;
 pub(crate) mod recorder;
 pub(crate) mod tally;
 pub(crate) mod uncounted;

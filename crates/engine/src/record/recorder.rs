@@ -2,7 +2,7 @@
 //! window.
 use std::sync::mpsc::Sender;
 
-use pippin_model::result::ErrorKind;
+use pippin_model::result::{Arrivals, ErrorKind};
 
 use crate::error::EngineError;
 use crate::io::Handshake;
@@ -46,6 +46,8 @@ pub(crate) struct Recorder {
     window_from: u64,
     window_to: u64,
     window: Box<WindowTally>,
+    /// The millisecond in which the last answer arrived; [`UNKNOWN`] in a new window.
+    last_arrival: u64,
     uncounted: Uncounted,
     outbox: Sender<Message>,
     /// The next instant at which [`Recorder::cross`] has something to do.
@@ -76,6 +78,7 @@ impl Recorder {
             window_from: UNKNOWN,
             window_to: UNKNOWN,
             window: Box::default(),
+            last_arrival: UNKNOWN,
             uncounted: Uncounted::new(),
             outbox,
             next_boundary: UNKNOWN,
@@ -143,7 +146,7 @@ impl Recorder {
         let tally = std::mem::take(&mut self.window);
         // Only a coordinator that has given up does not listen.
         let _ = self.outbox.send(Message::Window { from: self.window_from, to, tally });
-        self.window_from = to;
+        (self.window_from, self.last_arrival) = (to, UNKNOWN);
     }
 
     /// The load is over for this thread.
@@ -212,6 +215,28 @@ impl Recorder {
         if self.uncounted.answer(spans) {
             self.count();
         }
+    }
+
+    /// A request of this stretch has no answer, `age_ns` after it was due. One that hangs since the
+    /// warm-up counts in what was measured.
+    pub fn left_open(&mut self, stretch: usize, age_ns: u64) {
+        let stretch = if self.has_warm_up { stretch.max(self.current) } else { stretch };
+        self.stretches[stretch].spans.open_age.record(age_ns);
+    }
+
+    /// An answer arrived at this instant.
+    #[inline]
+    pub fn arrived_at(&mut self, at: u64) {
+        if !Arrivals::is_within(at, self.last_arrival) {
+            self.note_arrival(at);
+        }
+    }
+
+    /// An answer that arrived before the present window, and is read in it, counts at its begin.
+    #[cold]
+    fn note_arrival(&mut self, at: u64) {
+        let into = self.window.arrivals.note(at.saturating_sub(self.window_from));
+        self.last_arrival = self.window_from.saturating_add(into);
     }
 
     /// A request was sent so late.

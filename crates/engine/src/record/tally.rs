@@ -4,14 +4,53 @@ use std::collections::BTreeMap;
 use pippin_model::result::ByteCounts;
 use pippin_model::result::histogram::Histogram;
 use pippin_model::result::{
-    Answered, ConnectionCounts, ErrorKind, Measured, RequestCounts, Spans, StampCounts,
-    StatusCounts, StepMeasured, Successes, Window, WindowHistograms,
+    Answered, Arrivals, ByConnection, ConnectionCounts, ErrorKind, FirstError, Measured,
+    RequestCounts, Spans, StampCounts, StatusCounts, StepMeasured, Successes, Window,
+    WindowHistograms,
 };
 
+use crate::record::paths::PathTally;
 use crate::request::check::NO_STATUS;
 
 /// The kinds of errors, in the order of their discriminants.
 const KINDS: [ErrorKind; ErrorKind::ALL.len()] = ErrorKind::ALL;
+
+/// Status codes have three digits.
+const CODES: usize = 1_000;
+
+/// Answers by status code. One code is counted nearly always, and it stays in one cache line.
+#[derive(Debug)]
+struct Codes(Box<[u64; CODES]>);
+
+impl Default for Codes {
+    fn default() -> Self {
+        Self(Box::new([0; CODES]))
+    }
+}
+
+/// The first error of each kind.
+#[derive(Debug, Default)]
+pub(crate) struct Firsts(BTreeMap<ErrorKind, FirstError>);
+
+impl Firsts {
+    /// Whether one of this kind is kept.
+    pub fn has(&self, kind: ErrorKind) -> bool {
+        self.0.contains_key(&kind)
+    }
+
+    pub fn keep(&mut self, kind: ErrorKind, first: FirstError) {
+        self.0.entry(kind).or_insert(first);
+    }
+
+    fn merge(&mut self, other: &Self) {
+        for (kind, first) in &other.0 {
+            self.keep(*kind, first.clone());
+        }
+    }
+}
+
+/// Errors by kind.
+pub(crate) type Errors = [u64; KINDS.len()];
 
 /// Counters and time spans of a stretch.
 #[derive(Debug, Default)]
@@ -19,14 +58,21 @@ pub(crate) struct Tally {
     pub requests: RequestCounts,
     pub answered: Answered,
     pub successes: Successes,
-    pub status: StatusCounts,
-    pub errors: [u64; KINDS.len()],
+    pub interim: u64,
+    codes: Codes,
+    pub errors: Errors,
+    pub firsts: Firsts,
+    /// Where the first redirection led to.
+    pub redirected_to: Option<Box<str>>,
     pub connections: ConnectionCounts,
+    pub by_connection: ByConnection,
     pub bytes: ByteCounts,
     pub stamps: StampCounts,
     pub spans: Spans,
     /// Scenarios only: by step, as far as any was counted.
     pub steps: Vec<StepTally>,
+    /// By path ([`crate::record::paths`]), as far as any was counted; empty where they are not.
+    pub paths: Vec<PathTally>,
 }
 
 /// What is counted of one step of a scenario.
@@ -35,7 +81,7 @@ pub(crate) struct StepTally {
     pub completed: u64,
     pub good: u64,
     pub failed: u64,
-    errors: [u64; KINDS.len()],
+    errors: Errors,
     pub service_time: Histogram,
     pub response_time: Histogram,
     example: Option<String>,
@@ -78,7 +124,7 @@ impl StepTally {
 }
 
 /// The errors that occurred.
-fn by_kind(counts: [u64; KINDS.len()]) -> BTreeMap<ErrorKind, u64> {
+pub(crate) fn by_kind(counts: Errors) -> BTreeMap<ErrorKind, u64> {
     KINDS.into_iter().zip(counts).filter(|(_, count)| *count > 0).collect()
 }
 
@@ -90,15 +136,14 @@ impl Tally {
 
     #[inline]
     pub fn status(&mut self, status: u16) {
-        let class = match status / 100 {
-            _ if status == NO_STATUS => return,
-            2 => &mut self.status.s2xx,
-            3 => &mut self.status.s3xx,
-            4 => &mut self.status.s4xx,
-            5 => &mut self.status.s5xx,
-            _ => &mut self.status.other,
-        };
-        *class += 1;
+        // A protocol without status counts under NO_STATUS, which nobody reads.
+        self.codes.0[usize::from(status) % CODES] += 1;
+    }
+
+    /// Complete answers by their status code.
+    fn statuses(&self) -> StatusCounts {
+        let codes = (0..).zip(&self.codes.0[..]).filter(|(code, n)| *code != NO_STATUS && **n > 0);
+        StatusCounts { interim: self.interim, codes: codes.map(|(code, n)| (code, *n)).collect() }
     }
 
     /// The server closed a connection after `served` complete answers, when it had been idle for so
@@ -119,18 +164,38 @@ impl Tally {
         self.requests.merge(&other.requests);
         self.answered.merge(&other.answered);
         self.successes.merge(&other.successes);
-        self.status.merge(&other.status);
+        self.interim += other.interim;
+        for (own, others) in self.codes.0.iter_mut().zip(&other.codes.0[..]) {
+            *own += others;
+        }
         for (own, others) in self.errors.iter_mut().zip(other.errors) {
             *own += others;
         }
+        self.firsts.merge(&other.firsts);
+        if self.redirected_to.is_none() {
+            self.redirected_to.clone_from(&other.redirected_to);
+        }
         self.connections.peak += other.connections.peak;
         self.connections.merge_closes(&other.connections);
+        self.by_connection.merge(&other.by_connection);
         self.bytes.merge(&other.bytes);
         self.stamps.merge(&other.stamps);
         self.spans.merge(&other.spans);
         for (step, others) in (0..).zip(&other.steps) {
             self.step(step).merge(others);
         }
+        for (place, others) in other.paths.iter().enumerate() {
+            self.path(place).merge(others);
+        }
+    }
+
+    /// What is counted of a path.
+    #[inline]
+    pub fn path(&mut self, place: usize) -> &mut PathTally {
+        if self.paths.len() <= place {
+            self.paths.resize_with(place + 1, PathTally::default);
+        }
+        &mut self.paths[place]
     }
 
     /// What is counted of a step.
@@ -147,20 +212,24 @@ impl Tally {
         by_kind(self.errors)
     }
 
-    /// This tally as plain data, without the steps.
+    /// This tally as plain data, without the steps and the paths.
     pub fn into_measured(self, duration_ns: u64, asked: u64) -> Measured {
         Measured {
             duration_ns,
             requests: self.requests,
             answered: self.answered,
             successes: Some(self.successes),
-            status: self.status,
+            status: self.statuses(),
             errors: self.errors(),
+            firsts: self.firsts.0,
+            redirected_to: self.redirected_to.map(Into::into),
             connections: ConnectionCounts { asked, ..self.connections },
+            by_connection: self.by_connection,
             bytes: self.bytes,
             stamps: self.stamps,
             spans: self.spans,
             steps: Vec::new(),
+            by_request: Vec::new(),
         }
     }
 }
@@ -177,6 +246,7 @@ pub(crate) struct WindowTally {
     pub live_connections: u64,
     pub bytes_in: u64,
     pub bytes_out: u64,
+    pub arrivals: Arrivals,
     pub response: Histogram,
     pub send_lag: Histogram,
 }
@@ -191,6 +261,7 @@ impl WindowTally {
         self.live_connections += other.live_connections;
         self.bytes_in += other.bytes_in;
         self.bytes_out += other.bytes_out;
+        self.arrivals.merge(&other.arrivals);
         self.response.merge(&other.response);
         self.send_lag.merge(&other.send_lag);
     }
@@ -207,6 +278,7 @@ impl WindowTally {
             live_connections: self.live_connections,
             bytes_in: self.bytes_in,
             bytes_out: self.bytes_out,
+            silences: self.arrivals.silences(duration_ns),
             ..Window::default()
         };
         window.read(&self.response, &self.send_lag);

@@ -5,6 +5,7 @@ use pippin_model::result::ErrorKind;
 
 use crate::request::drawn::{Filled, Value};
 use crate::request::referee::{Exchange, Referee};
+use crate::request::surprises::Look;
 
 /// The status of an answer in a protocol that has none.
 pub(crate) const NO_STATUS: u16 = 0;
@@ -77,17 +78,20 @@ pub(crate) struct Judge {
     found: [u32; 2],
     pub status: u16,
     wrong: bool,
+    look: Look,
 }
 
 impl Judge {
     pub const fn new() -> Self {
-        Self { body_bytes: 0, kept: None, found: [0; 2], status: 0, wrong: false }
+        let look = Look::Undecided;
+        Self { body_bytes: 0, kept: None, found: [0; 2], status: 0, wrong: false, look }
     }
 
     /// Forgets what is known of an answer that may be incomplete. The memory stays.
     #[inline]
     pub fn forget(&mut self) {
         (self.body_bytes, self.status, self.wrong) = (0, 0, false);
+        self.look = Look::Undecided;
         if let Some(kept) = &mut self.kept {
             kept.clear();
         }
@@ -100,12 +104,21 @@ impl Judge {
         self.body_bytes = 0;
     }
 
-    /// Looks at the bytes of the head where the check asks for more than the status.
+    /// How the answer whose head has come is looked at.
     #[inline]
-    pub fn head_bytes(&mut self, check: &Check, raw: &[u8]) {
-        if let Some(wanted) = &check.content_type {
-            self.wrong |= !has_type(raw, wanted);
-        }
+    pub const fn decide(&mut self, look: Look) {
+        self.look = look;
+    }
+
+    /// How the present answer is looked at.
+    #[inline]
+    pub const fn look(&self) -> Look {
+        self.look
+    }
+
+    /// The head of an examined answer must have this media type.
+    pub fn head_bytes(&mut self, wanted: &str, raw: &[u8]) {
+        self.wrong |= !has_type(raw, wanted);
     }
 
     /// The answer is wrong, whatever its body.
@@ -118,10 +131,15 @@ impl Judge {
     pub fn piece(&mut self, right: &Right<'_>, piece: &[u8]) {
         let start = self.body_bytes;
         self.body_bytes += piece.len() as u64;
+        let is_kept = self.look == Look::Whole;
         match &right.check.body {
+            BodyCheck::Any | BodyCheck::Length { .. } if is_kept => self.keep(piece),
             BodyCheck::Any | BodyCheck::Length { .. } => {}
             BodyCheck::Refereed => self.keep(piece),
             BodyCheck::Exact(expected) => {
+                if is_kept {
+                    self.keep(piece);
+                }
                 if let Some(filled) = &right.filled {
                     let start = usize::try_from(start).unwrap_or(usize::MAX);
                     self.wrong |= !filled.is_part(expected, start, piece);
@@ -156,7 +174,13 @@ impl Judge {
         referee: Option<&dyn Referee>,
     ) -> Option<ErrorKind> {
         let error = self.error(right, timing, referee);
-        self.wrong = false;
+        if self.look == Look::Whole
+            && error.is_none()
+            && let Some(referee) = referee
+        {
+            self.with_exchange(right, timing, |exchange| referee.examine(exchange));
+        }
+        (self.wrong, self.look) = (false, Look::Undecided);
         if let Some(kept) = &mut self.kept {
             kept.clear();
         }
@@ -194,16 +218,28 @@ impl Judge {
                         })
                 }
                 BodyCheck::Refereed => referee.is_some_and(|referee| {
-                    let Timing { template: request, sent_ns, read_ns, value, .. } = timing;
-                    let drawn = filled.map_or(&[][..], |_| &value);
-                    let drawn = str::from_utf8(drawn).unwrap_or_default();
-                    referee.is_right(&Exchange { request, body, drawn, sent_ns, read_ns })
+                    let right = Right { check, filled: *filled };
+                    self.with_exchange(&right, timing, |exchange| referee.is_right(exchange))
                 }),
             };
         if !is_right {
             return Some(ErrorKind::WrongBody);
         }
         (timing.service_ns() < check.least_ns).then_some(ErrorKind::TooEarly)
+    }
+
+    /// Hands on the request and the body that was kept.
+    fn with_exchange<T>(
+        &self,
+        right: &Right<'_>,
+        timing: Timing,
+        work: impl FnOnce(&Exchange<'_>) -> T,
+    ) -> T {
+        let Timing { template: request, sent_ns, read_ns, value, .. } = timing;
+        let drawn = right.filled.map_or(&[][..], |_| &value);
+        let drawn = str::from_utf8(drawn).unwrap_or_default();
+        let body = self.kept.as_ref().map_or(&[][..], |kept| kept);
+        work(&Exchange { request, body, drawn, sent_ns, read_ns })
     }
 }
 
@@ -340,6 +376,52 @@ mod tests {
     }
 
     #[test]
+    fn the_referee_gets_the_body_of_an_examined_answer_that_is_right_whatever_its_check() {
+        #[derive(Default)]
+        struct Keeps(std::sync::Mutex<Vec<String>>);
+        impl Referee for Keeps {
+            fn is_right(&self, _: &Exchange<'_>) -> bool {
+                true
+            }
+            fn examine(&self, exchange: &Exchange<'_>) {
+                self.0.lock().unwrap().push(String::from_utf8_lossy(exchange.body).into());
+            }
+        }
+        let all = vec!["b".into()];
+        for body in [
+            BodyCheck::Any,
+            BodyCheck::Length { min: 0, max: 4 },
+            BodyCheck::Exact(b"abcd".to_vec()),
+            BodyCheck::Contains { min: 0, max: 4, all },
+            BodyCheck::Refereed,
+        ] {
+            let check = Check { body, ..Check::default() };
+            let (mut judge, referee) = (Judge::default(), Keeps::default());
+            for (look, text) in [
+                (Look::Whole, "abcd"),
+                (Look::Checked, "abcd"),
+                (Look::Head, "abcd"),
+                (Look::Whole, "abcd"),
+            ] {
+                judge.head(200);
+                judge.decide(look);
+                let (first, rest) = text.split_at(1);
+                [first, rest]
+                    .iter()
+                    .for_each(|piece| judge.piece(&right(&check), piece.as_bytes()));
+                assert_eq!(judge.finish(&right(&check), Timing::default(), Some(&referee)), None);
+            }
+            assert_eq!(*referee.0.lock().unwrap(), ["abcd", "abcd"], "{check:?}");
+            // A wrong answer is counted already.
+            judge.head(500);
+            judge.decide(Look::Whole);
+            judge.piece(&right(&check), b"abcd");
+            judge.finish(&right(&check), Timing::default(), Some(&referee));
+            assert_eq!(referee.0.lock().unwrap().len(), 2);
+        }
+    }
+
+    #[test]
     fn a_media_type_is_read_in_whatever_case_and_without_parameters() {
         let head = |line: &str| format!("HTTP/1.1 200 OK\r\nDate: x\r\n{line}\r\n\r\n");
         for line in ["Content-Type: text/html", "content-type:TEXT/HTML ; charset=utf-8"] {
@@ -348,11 +430,11 @@ mod tests {
         for line in ["Content-Type: text/htm", "X-Content-Type: text/html", "Server: a"] {
             assert!(!has_type(head(line).as_bytes(), "text/html"), "{line}");
         }
-        let check = Check { content_type: Some("text/html".into()), ..Check::default() };
+        let check = Check::default();
         let mut judge = Judge::default();
         let mut judged = |line: &str| {
             judge.head(200);
-            judge.head_bytes(&check, head(line).as_bytes());
+            judge.head_bytes("text/html", head(line).as_bytes());
             judge.finish(&right(&check), Timing::default(), None)
         };
         assert_eq!(judged("Server: a"), Some(ErrorKind::WrongBody));

@@ -5,8 +5,10 @@
 //! | `wire` | all requests in one piece of memory |
 //! | `drawn` | values that are drawn anew for each request, and where they stand in it and in its answer |
 //! | `check` | whether an answer is right |
+//! | `surprises` | what comes at places that no server can foresee |
 //! | `referee` | the seam to whoever knows which answers are right at each instant |
 pub(crate) mod check;
 pub(crate) mod drawn;
 pub(crate) mod referee;
+pub(crate) mod surprises;
 pub(crate) mod wire;

@@ -7,6 +7,10 @@ pub trait Referee: Send + Sync {
     /// Whether this is a right answer.
     fn is_right(&self, exchange: &Exchange<'_>) -> bool;
 
+    /// A right answer is examined ([`pippin_model::load::Surprises::by_referee`]). What is
+    /// found here does not change how it is counted.
+    fn examine(&self, _exchange: &Exchange<'_>) {}
+
     /// What a deputy in another process needs, to judge the answers of this load in its place.
     /// `None` if only this process can judge them.
     fn briefing(&self, _load: &LoadSpec) -> Option<Briefing> {

@@ -58,7 +58,7 @@ impl Template {
 
 /// A part of [`Wire`] to be sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) struct Slice {
+pub(crate) struct Span {
     pub start: u32,
     pub end: u32,
 }
@@ -95,13 +95,13 @@ impl Wire {
 
     /// The bytes of a template.
     #[inline]
-    pub fn slice(&self, template: u32) -> Slice {
+    pub fn slice(&self, template: u32) -> Span {
         let template = template as usize;
-        Slice { start: self.starts[template], end: self.starts[template + 1] }
+        Span { start: self.starts[template], end: self.starts[template + 1] }
     }
 
     #[inline]
-    pub fn bytes(&self, slice: Slice) -> &[u8] {
+    pub fn bytes(&self, slice: Span) -> &[u8] {
         &self.bytes[slice.start as usize..slice.end as usize]
     }
 
@@ -208,7 +208,7 @@ mod tests {
     fn requests_of_one_write_lie_one_behind_the_other_past_the_end_of_the_round() {
         let wire = wire(&[("a", 200), ("bb", 200)], &[0, 1], 4);
         assert_eq!(wire.bytes, b"abbabba");
-        assert_eq!(wire.slice(1), Slice { start: 1, end: 3 });
+        assert_eq!(wire.slice(1), Span { start: 1, end: 3 });
     }
 
     #[test]

@@ -1,7 +1,6 @@
 //! Starts the threads, decides when measuring begins and ends, merges windows and results.
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::Duration;
 
@@ -229,7 +228,7 @@ impl<'a> Coordinator<'a> {
     /// Checks the clock and whether the caller wants to stop.
     fn look(&mut self) {
         let now = clock::now_ns();
-        if self.control.stop.load(Ordering::Relaxed) && !self.interrupted {
+        if self.control.is_stopped() && !self.interrupted {
             self.interrupted = true;
             self.timeline.end_now(now);
         }

@@ -61,7 +61,8 @@ pub(crate) fn run(spec: &LoadSpec, control: &Control<'_>) -> Result<LoadResult, 
 
 /// Refuses checks that need a referee if there is none.
 fn refereed(spec: &LoadSpec, control: &Control<'_>) -> Result<(), EngineError> {
-    let asks = |request: &Request| request.check.body == BodyCheck::Refereed;
+    let examines = spec.surprises.as_ref().is_some_and(|surprises| surprises.by_referee);
+    let asks = |request: &Request| examines || request.check.body == BodyCheck::Refereed;
     match spec.requests.iter().position(asks) {
         Some(nth) if control.referee.is_none() => Err(EngineError::ImpossibleCheck {
             request: place(spec, nth),
@@ -80,8 +81,14 @@ fn over<I: Io>(spec: &LoadSpec, control: &Control<'_>) -> Result<LoadResult, Eng
         (Protocol::Http1, true) if spec.scenario.is_some() => {
             run_on::<Over<I, Tls, Varied>>(spec, control)
         }
-        (Protocol::Http1, false) if spec.draws() && spec.connections.pipeline > 1 => {
-            run_on::<Over<I, Tcp, Drawn<Frames>>>(spec, control)
+        // What is sent instead does not lie beside the others.
+        (Protocol::Http1, is_secured)
+            if spec.connections.pipeline > 1 && (spec.draws() || spec.others() > 0) =>
+        {
+            match is_secured {
+                false => run_on::<Over<I, Tcp, Drawn<Frames>>>(spec, control),
+                true => run_on::<Over<I, Tls, Drawn<Frames>>>(spec, control),
+            }
         }
         (Protocol::Http1, false) if spec.draws() => {
             run_on::<Over<I, Tcp, Drawn<Desk>>>(spec, control)

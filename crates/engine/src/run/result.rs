@@ -5,6 +5,7 @@ use pippin_model::load::{LoadSpec, WarmUp};
 use pippin_model::result::{GeneratorUse, LoadResult, Phase, StepMeasured};
 use pippin_model::scenario::Step;
 
+use crate::record::paths::Paths;
 use crate::record::recorder::{MEASURED, WARM_UP};
 use crate::record::tally::Tally;
 use crate::run::coordinator::Course;
@@ -47,10 +48,11 @@ pub(crate) fn assemble(
         course.warm_up.completed = merged[WARM_UP].requests.completed;
         course.warm_up.errors = merged[WARM_UP].errors();
     }
-    let steps: Vec<_> = merged.iter_mut().map(|tally| steps(spec, tally)).collect();
+    let tables: Vec<_> =
+        merged.iter_mut().map(|tally| (steps(spec, tally), paths(spec, tally))).collect();
     let mut phases = phases(spec, &course, merged, asked);
-    for (phase, steps) in phases.iter_mut().zip(steps) {
-        phase.measured.steps = steps;
+    for (phase, (steps, paths)) in phases.iter_mut().zip(tables) {
+        (phase.measured.steps, phase.measured.by_request) = (steps, paths);
     }
     let measured = phases[headline].measured.clone();
     if spec.schedule.phases().is_none() {
@@ -80,6 +82,12 @@ fn steps(spec: &LoadSpec, tally: &mut Tally) -> Vec<StepMeasured> {
     let mut counted = std::mem::take(&mut tally.steps).into_iter();
     let step = |step: &Step| counted.next().unwrap_or_default().into_measured(&step.name);
     scenario.steps.iter().map(step).collect()
+}
+
+/// The table of paths of a stretch; empty if the load has none.
+fn paths(spec: &LoadSpec, tally: &mut Tally) -> Vec<StepMeasured> {
+    let counted = std::mem::take(&mut tally.paths);
+    Paths::of(spec).map_or(Vec::new(), |paths| paths.into_measured(counted))
 }
 
 /// Each stretch with its place in time. The names are for schedules with phases.

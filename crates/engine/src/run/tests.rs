@@ -3,7 +3,7 @@ use std::io;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use pippin_model::load::{Check, Connections, Request, StopRule, WarmUp};
-use pippin_reference::scripted::{Answer, Script, spawn};
+use pippin_testing::scripted::{Answer, Script, spawn};
 
 use super::*;
 use crate::Gate;
@@ -137,7 +137,7 @@ impl Fault for Panics {
 #[test]
 fn a_worker_that_panics_ends_the_load_and_leaves_what_all_have_measured() {
     let stop = AtomicBool::new(false);
-    let (what, result) = died::<Faulty<Panics>>(|_| {}, &Control::new(&stop, |_| true));
+    let (what, result) = died::<Faulty<Panics>>(|_| {}, &Control::new(&stop, &|_| true));
     assert_eq!(what, "a worker panicked: a test's own panic");
     assert!(result.measured.requests.good > 100, "{:?}", result.measured.requests);
     assert_eq!(result.generator.cpu_ns_by_thread.len(), 2);
@@ -158,7 +158,7 @@ impl Fault for Refuses {
 #[test]
 fn a_worker_that_cannot_wait_ends_the_load() {
     let stop = AtomicBool::new(false);
-    let (what, result) = died::<Faulty<Refuses>>(|_| {}, &Control::new(&stop, |_| true));
+    let (what, result) = died::<Faulty<Refuses>>(|_| {}, &Control::new(&stop, &|_| true));
     assert!(what.contains("could not wait for events"), "{what}");
     assert!(result.measured.requests.good > 100);
 }
@@ -173,7 +173,7 @@ fn a_listener_that_panics_ends_the_load_and_is_told_no_more() {
     };
     for_each_loop(|run| {
         told.store(0, Ordering::Relaxed);
-        let control = Control { on_window: Some(&listen), ..Control::new(&stop, |_| true) };
+        let control = Control { on_window: Some(&listen), ..Control::new(&stop, &|_| true) };
         let (what, result) = run(&control);
         assert_eq!(what, "the coordinator or its listener panicked: nobody reads this");
         assert!(result.measured.requests.good > 100 && !result.windows.is_empty());
@@ -191,7 +191,7 @@ fn for_each_loop(test: impl Fn(Run<'_>)) {
 #[test]
 fn a_judge_of_the_warm_up_that_panics_ends_the_load() {
     let stop = AtomicBool::new(false);
-    let control = Control::new(&stop, |_| panic!("cannot judge"));
+    let control = Control::new(&stop, &|_| panic!("cannot judge"));
     let warm_up = |spec: &mut LoadSpec| {
         spec.warm_up = WarmUp::Auto { at_most_ns: 3_600_000_000_000 };
     };
@@ -218,7 +218,7 @@ impl Fault for Hangs {
 fn a_load_ends_although_a_worker_hangs() {
     let stop = AtomicBool::new(false);
     let short = |spec: &mut LoadSpec| spec.stop.duration_ns = Some(1_000_000_000);
-    let (what, result) = died::<Faulty<Hangs>>(short, &Control::new(&stop, |_| true));
+    let (what, result) = died::<Faulty<Hangs>>(short, &Control::new(&stop, &|_| true));
     MAY_GO_ON.store(true, Ordering::Relaxed);
     assert_eq!(what, "1 of 2 threads did not end in time");
     assert!(result.measured.requests.good > 100);
@@ -233,7 +233,7 @@ fn a_load_starts_at_the_agreed_instant() {
     let at = clock::now_ns() + 1_000_000_000;
     let gate = Gate::new();
     gate.open_at(at);
-    let control = Control { gate: Some(&gate), ..Control::new(&stop, |_| true) };
+    let control = Control { gate: Some(&gate), ..Control::new(&stop, &|_| true) };
     let result = run_on::<Over<Epoll, Tcp, Http1>>(&spec, &control).unwrap();
     assert_eq!(result.measured_from_ns, at);
     assert!(result.started_ns < at, "the connections are opened before");
@@ -250,7 +250,7 @@ fn a_load_waits_at_its_gate_with_its_connections_open() {
     let gate = Gate::new();
     let result = std::thread::scope(|scope| {
         let load = scope.spawn(|| {
-            let control = Control { gate: Some(&gate), ..Control::new(&stop, |_| true) };
+            let control = Control { gate: Some(&gate), ..Control::new(&stop, &|_| true) };
             run_on::<Over<Epoll, Tcp, Http1>>(&spec, &control).unwrap()
         });
         while !gate.is_reached() {
@@ -288,7 +288,7 @@ fn a_reset_before_the_first_request_is_no_close_before_an_answer() {
     };
     let stop = AtomicBool::new(false);
     let result =
-        run_on::<Over<Faulty<Resets>, Tcp, Http1>>(&spec, &Control::new(&stop, |_| true)).unwrap();
+        run_on::<Over<Faulty<Resets>, Tcp, Http1>>(&spec, &Control::new(&stop, &|_| true)).unwrap();
     let requests = result.measured.requests;
     assert_eq!((requests.scheduled, requests.sent, requests.unsent), (6, 0, 6));
     let kind = pippin_model::result::ErrorKind::ConnectReset;

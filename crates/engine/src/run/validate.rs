@@ -179,10 +179,18 @@ fn drawn_and_read(spec: &LoadSpec) -> Result<(), EngineError> {
     const DRAWN: &str = "a value that is drawn for each request";
     let fix = "leave it out, or use HTTP/1.1 or HTTP/2";
     let draws = spec.draws();
-    let reads = spec.requests.iter().any(|request| request.check.content_type.is_some());
+    let surprises = spec.surprises.is_some();
     match spec.protocol {
         Protocol::WebSocket if draws => Err(contradicts(DRAWN, WEBSOCKET, fix)),
-        Protocol::WebSocket if reads => Err(contradicts(MEDIA_TYPE, WEBSOCKET, fix)),
+        Protocol::WebSocket if surprises => Err(contradicts(SURPRISES, WEBSOCKET, fix)),
+        _ if surprises && spec.scenario.is_some() => {
+            Err(contradicts(SURPRISES, SCENARIO, "leave them out: each step has its own check"))
+        }
+        _ if spec.others() > 0 && spec.usual_turns() == 0 => Err(EngineError::OutOfBounds {
+            what: "the number of requests that are sent only as surprises",
+            value: spec.others().to_string(),
+            bounds: "below the number of all requests",
+        }),
         Protocol::Http1 if draws && spec.scenario.is_some() => {
             Err(contradicts(DRAWN, SCENARIO, "give the user a column of data instead"))
         }
@@ -190,7 +198,7 @@ fn drawn_and_read(spec: &LoadSpec) -> Result<(), EngineError> {
     }
 }
 
-const MEDIA_TYPE: &str = "a check of the media type";
+const SURPRISES: &str = "requests or checks at places drawn at random";
 
 /// The steps of users, who wait for each answer.
 fn scenario(spec: &LoadSpec) -> Result<(), EngineError> {

@@ -5,10 +5,10 @@ use cookie::time::OffsetDateTime;
 /// What a user keeps, in the order in which it is sent (section 5.4): longer paths first, and of the
 /// same length those that came first.
 #[derive(Debug, Default)]
-pub(crate) struct Jar(Vec<Kept>);
+pub(crate) struct Jar(Vec<StoredCookie>);
 
 #[derive(Debug)]
-struct Kept {
+struct StoredCookie {
     name: String,
     value: String,
     path: String,
@@ -28,8 +28,8 @@ impl Jar {
             Some(path) if path.starts_with('/') => path,
             _ => directory(asked),
         };
-        let same = |kept: &Kept| kept.name == cookie.name() && kept.path == path;
-        let new = Kept {
+        let same = |kept: &StoredCookie| kept.name == cookie.name() && kept.path == path;
+        let new = StoredCookie {
             name: cookie.name().into(),
             value: cookie.value().into(),
             path: path.into(),
@@ -49,11 +49,11 @@ impl Jar {
     /// Appends the header for a request for this path, if there are cookies to send. Secure cookies
     /// are sent over TLS only (section 5.4).
     pub fn put_header(&self, asked: &str, is_secured: bool, out: &mut Vec<u8>) {
-        let fits = |kept: &&Kept| {
+        let fits = |kept: &&StoredCookie| {
             (is_secured || !kept.is_secure) && matches_path(without_query(asked), &kept.path)
         };
         let mut before: &[u8] = b"Cookie: ";
-        for Kept { name, value, .. } in self.0.iter().filter(fits) {
+        for StoredCookie { name, value, .. } in self.0.iter().filter(fits) {
             for part in [before, name.as_bytes(), b"=", value.as_bytes()] {
                 out.extend_from_slice(part);
             }

@@ -20,7 +20,7 @@ pub(crate) use walker::{Walker, Walkers};
 
 /// An answer that is kept whole until it is judged.
 #[derive(Debug, Default)]
-pub(crate) struct Kept {
+pub(crate) struct WholeAnswer {
     /// From the status line to the empty line.
     pub head: Vec<u8>,
     /// The first bytes of the body, as many as its step needs.

@@ -5,7 +5,7 @@ use pippin_model::scenario::find::{Answer, Finder, Source, regex};
 use pippin_model::scenario::{Assertion, Scenario, Step};
 use regex::bytes::Regex;
 
-use super::{Filled, Kept};
+use super::{Filled, WholeAnswer};
 
 /// What is asked of the answers to a step.
 #[derive(Debug)]
@@ -66,7 +66,12 @@ impl Script {
     ///
     /// # Errors
     /// The first error: a check that fails, or a value that is missing.
-    pub fn judge(&self, kept: &Kept, body_bytes: u64, values: &mut [String]) -> Result<(), &Fault> {
+    pub fn judge(
+        &self,
+        kept: &WholeAnswer,
+        body_bytes: u64,
+        values: &mut [String],
+    ) -> Result<(), &Fault> {
         let answer = Answer::new(&kept.head, &kept.body);
         for (test, fault) in &self.tests {
             if !test.holds(&answer, body_bytes, values) {
@@ -173,7 +178,7 @@ mod tests {
     fn judged(script: &Script, body: &[u8]) -> (Option<ErrorKind>, String) {
         let head = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n".to_vec();
         let mut values = vec!["ana".to_string(), "old".into()];
-        let kept = Kept { head, body: body.to_vec() };
+        let kept = WholeAnswer { head, body: body.to_vec() };
         let wrong =
             script.judge(&kept, body.len() as u64, &mut values).err().map(|fault| fault.kind);
         (wrong, values[1].clone())

@@ -6,7 +6,7 @@ use pippin_model::workload::draw::Draw;
 
 use super::cookies::Jar;
 use super::script::{self, Script};
-use super::{Fault, Kept};
+use super::{Fault, WholeAnswer};
 use crate::schedule::random::unit;
 
 /// A user. A walk begins at the first step with only the values of the data. It ends after the last
@@ -123,7 +123,7 @@ impl Walkers {
         &mut self,
         slot: u32,
         step: u32,
-        kept: &Kept,
+        kept: &WholeAnswer,
         body_bytes: u64,
     ) -> Result<(), &Fault> {
         let walker = &mut self.all[slot as usize];
@@ -204,7 +204,7 @@ mod tests {
 
     fn take_token(walkers: &mut Walkers) {
         let head = b"HTTP/1.1 200 OK\r\nX: t1\r\n\r\n".to_vec();
-        walkers.take_in(0, 0, &Kept { head, body: Vec::new() }, 0).unwrap();
+        walkers.take_in(0, 0, &WholeAnswer { head, body: Vec::new() }, 0).unwrap();
     }
 
     #[test]

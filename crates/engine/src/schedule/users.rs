@@ -109,7 +109,7 @@ pub(crate) fn first_template(spec: &LoadSpec, nth: u64) -> u32 {
     if spec.scenario.is_some() {
         return 0;
     }
-    let requests = spec.requests.turn_count() as u64;
+    let requests = spec.usual_turns();
     // Each stream of a connection is a user.
     let users = u64::from(all_users(spec)) * u64::from(spec.connections.streams);
     // If there are more requests than users, users start far from each other, so that no request is
@@ -164,7 +164,7 @@ impl OpenLoop {
                 // In a scenario each arrival is a walk, and takes its number.
                 count: match &spec.scenario {
                     Some(_) => u64::from(u32::MAX),
-                    None => spec.requests.turn_count() as u64,
+                    None => spec.usual_turns(),
                 },
             },
         }

@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use pippin_model::load::Protocol;
 use pippin_model::load::tls::TlsSpec;
-use pippin_reference::tls::{Authority, Certified};
+use pippin_testing::tls::{Authority, Certified};
 use rustls::ServerConnection;
 
 use super::{Client, Session};

@@ -12,10 +12,10 @@ const MOST: usize = 100_000;
 
 /// The store. A load has one server name, so the methods ignore it.
 #[derive(Debug, Default)]
-pub(super) struct Tickets(Mutex<Kept>);
+pub(super) struct Tickets(Mutex<Sessions>);
 
 #[derive(Debug, Default)]
-struct Kept {
+struct Sessions {
     group: Option<NamedGroup>,
     /// TLS 1.2: one session serves any number of connections.
     session: Option<Tls12ClientSessionValue>,
@@ -24,7 +24,7 @@ struct Kept {
 }
 
 impl Tickets {
-    fn kept(&self) -> MutexGuard<'_, Kept> {
+    fn kept(&self) -> MutexGuard<'_, Sessions> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

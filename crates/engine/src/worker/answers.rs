@@ -2,12 +2,14 @@
 use pippin_model::result::ErrorKind;
 
 use super::connection::{ConnectionOf, Link};
+use super::firsts::Wrong;
 use super::flights::InFlight;
 use super::{Core, Stack, Worker};
 use crate::io::Io;
 use crate::protocol::{Answers, Outgoing as _, Protocol, Step};
 use crate::record::uncounted::AnswerSpans;
 use crate::request::check::{Judge, Timing};
+use crate::request::surprises::{Look, Surprises};
 use crate::request::wire::Wire;
 use crate::transport::Transport;
 
@@ -28,9 +30,14 @@ struct Answer<'a> {
     flights: &'a [InFlight],
     head: u32,
     judge: &'a mut Judge,
+    surprises: &'a mut Surprises,
     server_closes: &'a mut bool,
     head_at: &'a mut u64,
     interim: u64,
+    /// Where the first redirection led to.
+    redirected_to: &'a mut Option<Box<str>>,
+    /// Why the answer must be rejected.
+    refused: &'static str,
 }
 
 impl Answers for Answer<'_> {
@@ -51,6 +58,8 @@ impl Answers for Answer<'_> {
     #[inline]
     fn head(&mut self, _tag: u32, status: u16, is_last: bool) {
         self.judge.head(status);
+        let template = self.flights[self.head as usize].template;
+        self.judge.decide(self.surprises.look(template));
         *self.server_closes = is_last;
         *self.head_at = self.arrived;
     }
@@ -63,9 +72,37 @@ impl Answers for Answer<'_> {
     }
 
     #[inline]
-    fn head_bytes(&mut self, template: u32, raw: &[u8]) {
-        self.judge.head_bytes(&self.wire.template(template).check, raw);
+    fn head_bytes(&mut self, raw: &[u8]) {
+        if is_redirection(self.judge.status) && self.redirected_to.is_none() {
+            *self.redirected_to = location(raw);
+        }
+        if self.judge.look() != Look::Checked
+            && let Some(wanted) = self.surprises.content_type()
+        {
+            self.judge.head_bytes(wanted, raw);
+        }
     }
+
+    fn refused(&mut self, why: &'static str) {
+        self.refused = why;
+    }
+}
+
+/// Whether an answer sends the client to another place (RFC 9110 section 15.4).
+#[inline]
+const fn is_redirection(status: u16) -> bool {
+    matches!(status, 301 | 302 | 303 | 307 | 308)
+}
+
+/// The value of the field `Location` of a head.
+#[cold]
+fn location(raw: &[u8]) -> Option<Box<str>> {
+    const NAME: &[u8] = b"location:";
+    raw.split(|byte| *byte == b'\n').find_map(|line| {
+        let (name, value) = line.split_at_checked(NAME.len())?;
+        let value = String::from_utf8_lossy(value.trim_ascii());
+        name.eq_ignore_ascii_case(NAME).then(|| value.escape_debug().to_string().into())
+    })
 }
 
 impl<S: Stack> Worker<'_, S> {
@@ -153,15 +190,19 @@ impl<S: Stack> Core<'_, S> {
         while self.connections[slot as usize].in_flight > 0 {
             let (tag, used) = match self.decode(slot, input) {
                 Err(kind) | Ok(Step::Failed { kind, .. }) => {
+                    self.blame.take(self.blame.why, input);
                     return Reading { settled, fault: Some(kind) };
                 }
                 Ok(Step::More | Step::Refused { .. }) => return Reading { settled, fault: None },
                 Ok(Step::Complete { tag, used }) => (tag, used),
             };
+            let answer = &input[..used];
             input = &input[used..];
             let connection = &self.connections[slot as usize];
             let is_last = connection.in_flight == 1 || connection.server_closes;
-            self.complete(slot, tag, is_last && !input.is_empty());
+            if let Some(wrong) = self.complete(slot, tag, is_last && !input.is_empty()) {
+                self.note_wrong(wrong, answer);
+            }
             settled += 1;
             if is_last && !input.is_empty() {
                 // The error is counted with the answer; the connection cannot be trusted any more.
@@ -176,6 +217,8 @@ impl<S: Stack> Core<'_, S> {
             connection.is_spoilt |= !input.is_empty();
         } else if !input.is_empty() {
             self.recorder.error(self.recorder.current, ErrorKind::Malformed);
+            self.blame.take("bytes that belong to no answer", input);
+            self.note_failure(self.recorder.current, ErrorKind::Malformed, None);
             return Reading { settled, fault: Some(ErrorKind::Malformed) };
         }
         Reading { settled, fault: None }
@@ -192,24 +235,30 @@ impl<S: Stack> Core<'_, S> {
             flights,
             head: connection.head,
             judge: &mut connection.judge,
+            surprises: &mut self.surprises,
             server_closes: &mut connection.server_closes,
             head_at: &mut connection.mark,
             interim: 0,
+            redirected_to: &mut self.redirected_to,
+            refused: "",
         };
         let out = &mut connection.out;
         let step = self.protocol.decode(&mut connection.protocol, input, &mut answer, out);
+        if step.is_err() {
+            self.blame.why = answer.refused;
+        }
         if answer.interim > 0 {
             let stretch = flights[connection.head as usize].stretch as usize;
             let interim = answer.interim;
-            self.recorder.tally(stretch).status.interim += interim;
+            self.recorder.tally(stretch).interim += interim;
         }
         step
     }
 
     /// Records the answer to the request with this tag. `surplus`: bytes followed it that belong to
-    /// no answer.
+    /// no answer. Returns what is wrong with it.
     #[inline]
-    pub(super) fn complete(&mut self, slot: u32, tag: u32, surplus: bool) {
+    pub(super) fn complete(&mut self, slot: u32, tag: u32, surplus: bool) -> Option<Wrong> {
         if S::Protocol::GATHERS {
             self.take_last(slot, tag);
         }
@@ -263,9 +312,22 @@ impl<S: Stack> Core<'_, S> {
             error
         };
 
+        if let Some(paths) = &self.paths {
+            let path =
+                self.recorder.tally(request.stretch as usize).path(paths.place(request.template));
+            path.answered(spans.response_ns, error);
+        }
+        if !S::Protocol::GATHERS {
+            let connection = &mut self.connections[slot as usize];
+            connection.answers += 1;
+            connection.service_ns += spans.service_ns;
+        }
         self.batching.learn(spans.service_ns);
+        self.recorder.arrived_at(done_at);
         self.recorder.answered(spans);
         self.count(request.stretch as usize, status, body_bytes, error);
+        let InFlight { stretch, template, .. } = request;
+        error.map(|kind| Wrong { kind, stretch, template, status })
     }
 
     /// Counts a complete answer: for the stretch in which its request was due, for the present

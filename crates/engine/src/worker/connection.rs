@@ -40,6 +40,9 @@ pub(super) struct Connection<T, P, O> {
     /// Complete answers on this connection, and requests sent on it.
     pub served: u32,
     pub used: u32,
+    /// Answers of the present stretch in this slot, and the sum of their service times.
+    pub answers: u32,
+    pub service_ns: u64,
     /// Devices: requests that the device has not begun yet.
     pub device_left: u32,
     /// The template that the user sends next.
@@ -77,6 +80,8 @@ impl<T: Default, P: Default, O: Default> Connection<T, P, O> {
             head: 0,
             served: 0,
             used: 0,
+            answers: 0,
+            service_ns: 0,
             device_left: 0,
             template,
             pending_since: 0,

@@ -3,6 +3,7 @@
 use pippin_model::result::ErrorKind;
 
 use super::connection::Link;
+use super::firsts::{Blame, why_not_opened};
 use super::flights::{IDLE, InFlight};
 use super::{Core, Stack, Worker};
 use crate::io::Io;
@@ -25,7 +26,23 @@ pub(super) const fn connect_error(errno: i32) -> ErrorKind {
     }
 }
 
+/// Why there is no answer although the request was sent.
+const fn why_closed(was_reset: bool, untouched: bool) -> &'static str {
+    match (was_reset, untouched) {
+        (false, true) => "the server closed the connection without a byte of an answer",
+        (true, true) => "the server reset the connection (RST) without a byte of an answer",
+        (false, false) => "the server closed the connection within the head of its answer",
+        (true, false) => "the server reset the connection (RST) within the head of its answer",
+    }
+}
+
 impl<S: Stack> Worker<'_, S> {
+    /// The kernel refused to open the connection, for this reason.
+    pub(super) fn connect_refused(&mut self, slot: u32, errno: i32) {
+        self.core.blame.why = why_not_opened(errno);
+        self.connect_failed(slot, connect_error(errno));
+    }
+
     /// The connection could not be opened: what was due on it stays unsent.
     pub(super) fn connect_failed(&mut self, slot: u32, kind: ErrorKind) {
         let core = &mut self.core;
@@ -35,6 +52,7 @@ impl<S: Stack> Worker<'_, S> {
         core.note_missing(slot, kind);
         if core.opening.is_setting_up && core.users.carries_over() {
             // Counted when the user itself tries, as soon as the load starts.
+            core.blame = Blame::default();
             return;
         }
         self.give_up(slot, kind);
@@ -53,6 +71,7 @@ impl<S: Stack> Worker<'_, S> {
             core.recorder.stretch_of_first()
         };
         core.recorder.error(stretch, kind);
+        core.note_failure(stretch, kind, None);
         if S::Protocol::IN_ORDER {
             core.recorder.tally(stretch).requests.unsent += u64::from(pending);
         }
@@ -88,7 +107,9 @@ impl<S: Stack> Worker<'_, S> {
         let oldest = connection.head;
         match end {
             End::Complete if is_authentic => {
-                self.core.complete(slot, oldest, false);
+                if let Some(wrong) = self.core.complete(slot, oldest, false) {
+                    self.core.note_wrong(wrong, &[]);
+                }
                 let connection = &self.core.connections[slot as usize];
                 if self.core.is_used_up(connection) && connection.in_flight == 0 {
                     self.drop_connection(slot);
@@ -106,7 +127,10 @@ impl<S: Stack> Worker<'_, S> {
                 self.drop_connection(slot);
                 self.give_up(slot, ErrorKind::ConnectReset);
             }
-            End::BeforeHead { .. } => self.broken(slot, ErrorKind::CloseBeforeAnswer, 0),
+            End::BeforeHead { untouched } => {
+                self.core.blame.why = why_closed(errno.is_some(), untouched);
+                self.broken(slot, ErrorKind::CloseBeforeAnswer, 0);
+            }
             End::Complete if errno.is_none() => {
                 self.transport.note_failure(reason::TRUNCATED);
                 self.broken(slot, ErrorKind::CloseInBody, 0);
@@ -146,7 +170,9 @@ impl<S: Stack> Worker<'_, S> {
     /// The server closes after a complete answer, or has said so. Requests that were sent behind
     /// that answer fail.
     pub(super) fn server_closed(&mut self, slot: u32) {
+        self.core.blame.why = "the server closed the connection after an earlier answer; this request was sent behind that one";
         self.core.fail_all(slot, ErrorKind::CloseBeforeAnswer);
+        self.core.blame.why = "";
         self.note_close(slot);
         if Core::<S>::listens(slot) {
             let lacks = self.core.lacks_answer(slot);
@@ -366,10 +392,15 @@ impl<S: Stack> Core<'_, S> {
     pub(super) fn fail(&mut self, request: &InFlight, kind: ErrorKind) {
         let stretch = request.stretch as usize;
         self.recorder.error(stretch, kind);
+        self.note_failure(stretch, kind, Some(request.template));
         let timeout = self.spec.timeouts.request_ns;
         let response =
             request.response_ns(request.sent.left_at() + timeout, self.users.have_a_plan());
         let tally = self.recorder.tally(stretch);
+        if let Some(paths) = &self.paths {
+            let late = (kind == ErrorKind::Timeout).then_some(response);
+            tally.path(paths.place(request.template)).failed(kind, late);
+        }
         tally.requests.failed += 1;
         tally.lags(request);
         if kind == ErrorKind::Timeout {
@@ -379,15 +410,35 @@ impl<S: Stack> Core<'_, S> {
         }
     }
 
+    /// Counts what each connection got in a stretch that ends, and begins anew.
+    pub(super) fn close_accounts(&mut self, stretch: usize) {
+        if S::Protocol::GATHERS {
+            return;
+        }
+        let tally = self.recorder.tally(stretch);
+        for connection in &mut self.connections {
+            let (answers, service_ns) = (connection.answers, connection.service_ns);
+            (connection.answers, connection.service_ns) = (0, 0);
+            tally.by_connection.add(answers.into(), service_ns);
+            let hangs = answers == 0 && connection.in_flight > 0;
+            tally.by_connection.without_answer += u64::from(hangs);
+        }
+    }
+
     /// The load is over: what is under way is censored, what is due was never sent.
     pub(super) fn settle_the_rest(&mut self) {
-        self.give_up_before(self.recorder.finished_at.unwrap_or(self.now));
+        let ended_at = self.recorder.finished_at.unwrap_or(self.now);
+        self.close_accounts(self.recorder.current);
+        self.give_up_before(ended_at);
+        let has_plan = self.users.have_a_plan();
         for slot in 0..self.connections.len() as u32 {
             let requests: Vec<InFlight> = self.under_way(slot).copied().collect();
             for request in requests {
                 let tally = self.recorder.tally(request.stretch as usize);
                 tally.requests.censored += 1;
                 tally.lags(&request);
+                let age_ns = request.response_ns(ended_at, has_plan);
+                self.recorder.left_open(request.stretch as usize, age_ns);
             }
             if !S::Protocol::IN_ORDER {
                 for intended_at in self.take_due(slot) {

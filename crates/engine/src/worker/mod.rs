@@ -5,13 +5,14 @@
 //!   [`answers`]: reading and judging; [`losses`]: everything that can go wrong; [`securing`]:
 //!   handshakes of the transport; [`greeting`]: those of a protocol; [`streams`]: connections that
 //!   several users share; [`gathering`]: answers that come on all connections; [`walking`]: users
-//!   whose requests vary; [`batching`]: answers that are picked up together; [`connection`],
-//!   [`due`], [`flights`]: the state.
+//!   whose requests vary; [`batching`]: answers that are picked up together; [`firsts`]: what is kept
+//!   of errors; [`connection`], [`due`], [`flights`]: the state.
 mod answers;
 mod batching;
 mod connection;
 mod departure;
 mod due;
+mod firsts;
 mod flights;
 mod gathering;
 mod greeting;
@@ -35,10 +36,12 @@ use crate::error::EngineError;
 use crate::io::socket::Endpoints;
 use crate::io::{Event, Io};
 use crate::protocol::Protocol;
+use crate::record::paths::Paths;
 use crate::record::recorder::{Crossing, Message, Recorder};
 use crate::record::tally::Tally;
 use crate::request::drawn::Drawer;
 use crate::request::referee::Referee;
+use crate::request::surprises::Surprises;
 use crate::request::wire::Wire;
 use crate::run::message;
 use crate::scenario::Walkers;
@@ -51,6 +54,7 @@ use crate::transport::Transport;
 use batching::Batching;
 use connection::{Connection, ConnectionOf};
 use departure::SendPace;
+use firsts::Blame;
 use flights::Flights;
 use streams::Streams;
 use users::Users;
@@ -137,9 +141,15 @@ struct Core<'a, S: Stack> {
     recorder: Recorder,
     users: Users,
     drawer: Drawer,
+    surprises: Surprises,
     connections: Vec<ConnectionOf<S>>,
     flights: Flights,
     streams: Streams,
+    blame: Blame,
+    /// The paths that are counted by themselves; `None` in most loads.
+    paths: Option<Paths>,
+    /// Where the first redirection led to.
+    redirected_to: Option<Box<str>>,
     walkers: Walkers,
     opening: Connecting,
     timers: Wheel,
@@ -221,9 +231,13 @@ impl<'a, S: Stack> Worker<'a, S> {
             // Loads of one seed have other values too: what a server remembers of one load must not
             // help it in the next.
             drawer: Drawer::new(spec.seed ^ now, lane.stream()),
+            surprises: Surprises::new(spec, lane.stream(), wire.count()),
             connections: connections.collect(),
             flights,
             streams,
+            blame: Blame::default(),
+            paths: Paths::of(spec),
+            redirected_to: None,
             walkers,
             opening: Connecting {
                 waiting: VecDeque::new(),
@@ -349,9 +363,7 @@ impl<'a, S: Stack> Worker<'a, S> {
                 Event::Connected { slot } => self.connected(slot),
                 Event::Writable { slot } => self.writable(slot),
                 Event::Closed { slot, errno } => self.closed(slot, errno),
-                Event::ConnectFailed { slot, errno } => {
-                    self.connect_failed(slot, losses::connect_error(errno))
-                }
+                Event::ConnectFailed { slot, errno } => self.connect_refused(slot, errno),
             }
             if self.core.recorder.finished_at.is_some() {
                 return Ok(true);
@@ -420,9 +432,11 @@ impl<'a, S: Stack> Worker<'a, S> {
     #[cold]
     fn cross_boundaries(&mut self) {
         while self.core.now >= self.core.recorder.next_boundary {
+            let before = self.core.recorder.current;
             match self.core.recorder.cross() {
                 Crossing::Window => {}
                 Crossing::Stretch => {
+                    self.core.close_accounts(before);
                     if self.core.recorder.current == crate::record::recorder::MEASURED
                         && self.core.users.carries_over()
                     {
@@ -455,14 +469,11 @@ impl<'a, S: Stack> Worker<'a, S> {
         let tls = self.transport.into_seen();
         let websocket = self.core.protocol.into_seen();
         let thread = self.core.thread;
-        Outcome {
-            thread,
-            marks,
-            tls,
-            websocket,
-            stretches: self.core.recorder.into_stretches(),
-            failure: None,
+        let mut stretches = self.core.recorder.into_stretches();
+        for stretch in &mut stretches {
+            stretch.redirected_to.clone_from(&self.core.redirected_to);
         }
+        Outcome { thread, marks, tls, websocket, stretches, failure: None }
     }
 }
 

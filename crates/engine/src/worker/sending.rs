@@ -25,7 +25,7 @@ impl<S: Stack> Worker<'_, S> {
         self.core.opening.connecting += 1;
         match self.io.open(slot, nth) {
             Opening::Pending => {}
-            Opening::Failed(errno) => self.connect_failed(slot, losses::connect_error(errno)),
+            Opening::Failed(errno) => self.connect_refused(slot, errno),
         }
     }
 
@@ -196,7 +196,7 @@ impl<S: Stack> Core<'_, S> {
         let sendable_at = intended_at.max(connection.free_at);
         let step = connection.template;
         for _ in 0..count {
-            let template = connection.template;
+            let template = self.surprises.instead_of(connection.template);
             let sent = Departure::at(now);
             let value = self.wire.draw::<S::Protocol>(template, &mut self.drawer);
             let request = InFlight { intended_at, sendable_at, sent, template, stretch, value };
@@ -205,10 +205,7 @@ impl<S: Stack> Core<'_, S> {
             let session = &mut connection.protocol;
             self.protocol.render(session, template, tag, value, &mut connection.out);
             connection.in_flight += 1;
-            connection.template += 1;
-            if connection.template == self.wire.count() {
-                connection.template = 0;
-            }
+            connection.template = self.surprises.after(connection.template);
         }
         connection.used += count;
         connection.server_closes = false;

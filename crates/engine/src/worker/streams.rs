@@ -13,6 +13,7 @@ use crate::io::{Io, Sending};
 use crate::protocol::{Answers, Outgoing, Protocol, Step};
 use crate::request::check::{Judge, Timing, is_of_type};
 use crate::request::drawn::Value;
+use crate::request::surprises::{Look, Surprises};
 use crate::request::wire::Wire;
 use crate::time::clock;
 use crate::transport::Transport;
@@ -58,7 +59,7 @@ pub(super) struct Answering {
     last_at: u64,
     is_unstamped: bool,
     refusals: u8,
-    /// Whether the head has the media type that the check asks for; `None` if it names none.
+    /// Whether the head has the media type that examined answers must have; `None` if it names none.
     is_of_type: Option<bool>,
 }
 
@@ -99,17 +100,25 @@ struct StreamAnswers<'a> {
     wire: &'a Wire,
     places: &'a [InFlight],
     answering: &'a mut [Answering],
+    surprises: &'a mut Surprises,
     server_closes: &'a mut bool,
     served: &'a mut u32,
     interim: u64,
+    /// Why an answer must be rejected.
+    refused: &'static str,
 }
 
 impl StreamAnswers<'_> {
-    /// The media type that the answer to this request must have.
+    /// The media type that the answer to this request must have. Whether it is examined is decided
+    /// when this is asked first.
     #[inline]
-    fn wanted_type(&self, tag: u32) -> Option<&str> {
+    fn wanted_type(&mut self, tag: u32) -> Option<&str> {
         let place = self.places.get(tag as usize)?;
-        self.wire.template(place.template).check.content_type.as_deref()
+        let judge = &mut self.answering[tag as usize].judge;
+        if judge.look() == Look::Undecided {
+            judge.decide(self.surprises.look(place.template));
+        }
+        if judge.look() == Look::Checked { None } else { self.surprises.content_type() }
     }
 }
 
@@ -127,7 +136,7 @@ impl Answers for StreamAnswers<'_> {
     }
 
     #[inline]
-    fn wants_fields(&self, tag: u32) -> bool {
+    fn wants_fields(&mut self, tag: u32) -> bool {
         self.wanted_type(tag).is_some()
     }
 
@@ -178,6 +187,10 @@ impl Answers for StreamAnswers<'_> {
 
     fn closing(&mut self) {
         *self.server_closes = true;
+    }
+
+    fn refused(&mut self, why: &'static str) {
+        self.refused = why;
     }
 }
 
@@ -313,7 +326,8 @@ impl<S: Stack> Core<'_, S> {
             let place = self.flights.place(slot, tag);
             place.sendable_at = place.sendable_at.max(connection.free_at);
             (place.sent, place.stretch) = (Departure::at(now), stretch);
-            let template = place.template;
+            let template = self.surprises.instead_of(place.template);
+            place.template = template;
             place.value = self.wire.draw::<S::Protocol>(template, &mut self.drawer);
             let value = place.value;
             let answering = self.streams.answering(slot, tag);
@@ -351,7 +365,9 @@ impl<S: Stack> Core<'_, S> {
                 Err(kind) => break Some(kind),
                 Ok(Step::More) => break None,
                 Ok(Step::Complete { tag, used }) => {
-                    self.complete(asker, tag, false);
+                    if let Some(wrong) = self.complete(asker, tag, false) {
+                        self.note_wrong(wrong, &[]);
+                    }
                     self.forget_refusals(asker, tag);
                     self.streams.settled.push(tag);
                     used
@@ -381,15 +397,20 @@ impl<S: Stack> Core<'_, S> {
             wire: &self.wire,
             places: self.flights.of(asker),
             answering: self.streams.of(asker),
+            surprises: &mut self.surprises,
             server_closes: &mut connection.server_closes,
             served: &mut connection.served,
             interim: 0,
+            refused: "",
         };
         let out = &mut connection.out;
         let step = self.protocol.decode(&mut connection.protocol, input, &mut answers, out);
+        if matches!(step, Err(_) | Ok(Step::Failed { .. })) {
+            self.blame.why = answers.refused;
+        }
         if answers.interim > 0 {
             let interim = answers.interim;
-            self.recorder.now_tally().status.interim += interim;
+            self.recorder.now_tally().interim += interim;
         }
         step
     }

@@ -350,9 +350,8 @@ impl<S: Stack> Worker<'_, S> {
     /// The request of a user who shares a connection was settled at `at`: the user goes on.
     pub(super) fn after_stream(&mut self, slot: u32, tag: u32, at: u64) {
         let core = &mut self.core;
-        let count = core.wire.count();
         let place = core.flights.place(slot, tag);
-        place.template = if place.template + 1 == count { 0 } else { place.template + 1 };
+        place.template = core.surprises.after(place.template);
         match &mut core.users {
             Users::Closed { think: None } => core.make_due(slot, tag, at),
             Users::Closed { think: Some(think) } => {

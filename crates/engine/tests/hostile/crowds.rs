@@ -3,7 +3,7 @@
 use libtest_mimic::Trial;
 use pippin_model::load::{Arrivals, Connections, LoadSpec, Schedule, Stage, StopRule};
 use pippin_model::result::{ErrorKind, LoadResult, Measured};
-use pippin_reference::hostile::{Counted, Speaks};
+use pippin_testing::hostile::{Counted, Speaks};
 
 use crate::support::{MS, run};
 use crate::{Case, is_surplus, trial};

@@ -1,4 +1,4 @@
-//! The engine against every server of `pippin_reference::hostile`, on both event loops, over TCP
+//! The engine against every server of `pippin_testing::hostile`, on both event loops, over TCP
 //! and over TLS: each row of that table says what must be counted.
 //!
 //! Rows run beside each other, so that nothing here is asserted about times: a request times out
@@ -11,9 +11,6 @@
 
 mod crowds;
 mod memory;
-#[path = "../truth/patience.rs"]
-#[allow(dead_code, unused_imports, unused_macros, reason = "shared with the truth tests")]
-mod patience;
 #[path = "../truth/support.rs"]
 #[allow(dead_code, unused_imports, unused_macros, reason = "shared with the truth tests")]
 mod support;
@@ -24,11 +21,11 @@ use std::sync::{Arc, LazyLock};
 use libtest_mimic::{Arguments, Trial};
 use pippin_model::load::{BodyCheck, IoChoice, Limits, LoadSpec, Protocol, Timeouts};
 use pippin_model::result::{ErrorKind, LoadResult};
-use pippin_reference::hostile::{
+use pippin_testing::hostile::{
     BODY, BODY_BYTES, Behaviour, Counted, HEAD_BYTES, Over, REQUESTS, Server, Speaks, behaviours,
     spawn, spawn_secured,
 };
-use pippin_reference::tls::{Authority, Certified};
+use pippin_testing::tls::{Authority, Certified};
 
 use support::{MS, closed, get, run, trusting};
 

@@ -7,13 +7,13 @@ use pippin_engine::{Control, run};
 use pippin_model::load::*;
 use pippin_model::result::ErrorKind;
 use pippin_model::text::units::Spread;
-use pippin_reference::scripted::Refusing;
+use pippin_testing::scripted::Refusing;
 
 use crate::common::{conserved, counted, get, timed};
-use crate::patience::in_time;
 use crate::server::{HELLO, hello, serve};
+use pippin_testing::patience::in_time;
 
-crate::patience::patient_tests!(
+pippin_testing::patient_tests!(
     service_time_is_what_the_server_takes,
     think_time_is_kept_between_answer_and_request,
     a_keep_alive_limit_is_found_and_is_no_error,
@@ -87,7 +87,7 @@ fn a_duration_ends_the_load_and_windows_cover_it() {
         ..timed(counted(address, 4, 1), 1500)
     };
     let result =
-        run(&spec, &Control { on_window: Some(&keep), ..Control::new(&stop, |_| false) }).unwrap();
+        run(&spec, &Control { on_window: Some(&keep), ..Control::new(&stop, &|_| false) }).unwrap();
     crate::common::assert_conserved(&result.measured);
     assert_eq!(result.measured_to_ns - result.measured_from_ns, 1_500_000_000);
     assert_eq!(result.warm_up.duration_ns, 400_000_000);
@@ -161,7 +161,7 @@ fn wrong_answers_are_complete_but_not_good() {
         measured.errors.into_iter().collect::<Vec<_>>(),
         [(ErrorKind::WrongStatus, 10), (ErrorKind::WrongBody, 10)]
     );
-    assert_eq!((measured.status.s2xx, measured.status.s5xx), (30, 10));
+    assert_eq!((measured.status.class(2), measured.status.class(5)), (30, 10));
 }
 
 #[test]
@@ -348,7 +348,7 @@ fn a_load_that_is_stopped_keeps_what_it_measured() {
             }
             stop.store(true, Ordering::Relaxed);
         });
-        run(&timed(counted(address, 4, 1), 60_000), &Control::new(&stop, |_| false)).unwrap()
+        run(&timed(counted(address, 4, 1), 60_000), &Control::new(&stop, &|_| false)).unwrap()
     });
     assert!(result.interrupted);
     crate::common::assert_conserved(&result.measured);
@@ -364,7 +364,9 @@ fn a_warm_up_ends_when_the_throughput_is_steady_or_at_its_bound() {
         ..timed(counted(address, 2, 1), 300)
     };
     let stop = AtomicBool::new(false);
-    let run_with = |spec: &LoadSpec, steady| run(spec, &Control::new(&stop, steady)).unwrap();
+    let run_with = |spec: &LoadSpec, steady: fn(&[f64]) -> bool| {
+        run(spec, &Control::new(&stop, &steady)).unwrap()
+    };
     let result = run_with(&spec, |rates| rates.len() >= 3);
     assert_eq!(result.warm_up.steady, Some(true));
     assert!(

@@ -36,7 +36,7 @@ pub fn timed(spec: LoadSpec, milliseconds: u64) -> LoadSpec {
 
 pub fn load(spec: &LoadSpec) -> Result<LoadResult, EngineError> {
     let stop = AtomicBool::new(false);
-    run(spec, &Control::new(&stop, |_| false))
+    run(spec, &Control::new(&stop, &|_| false))
 }
 
 /// Runs a load and checks what must hold in every one.

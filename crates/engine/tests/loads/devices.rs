@@ -8,10 +8,10 @@ use pippin_model::load::*;
 use pippin_model::text::units::Spread;
 
 use crate::common::{conserved, counted};
-use crate::patience::in_time;
 use crate::server::{HELLO, hello, serve};
+use pippin_testing::patience::in_time;
 
-crate::patience::patient_tests!(
+pippin_testing::patient_tests!(
     devices_ramp_up_are_replaced_and_ramp_down,
     each_device_sends_its_requests_on_one_connection,
 );

@@ -5,8 +5,6 @@ mod closed;
 mod common;
 mod devices;
 mod open;
-#[path = "../truth/patience.rs"]
-mod patience;
 mod refusals;
 mod server;
 

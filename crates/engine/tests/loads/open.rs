@@ -6,13 +6,13 @@ use std::time::{Duration, Instant};
 
 use pippin_model::load::*;
 use pippin_model::result::ErrorKind;
-use pippin_reference::scripted::Refusing;
+use pippin_testing::scripted::Refusing;
 
 use crate::common::{conserved, counted, timed};
-use crate::patience::in_time;
 use crate::server::{HELLO, hello, serve};
+use pippin_testing::patience::in_time;
 
-crate::patience::patient_tests!(
+pippin_testing::patient_tests!(
     a_constant_rate_is_kept_to_the_request,
     a_count_ends_an_open_load_when_all_are_answered,
     a_stall_is_seen_by_every_request_that_was_due_in_it,

@@ -5,10 +5,10 @@ use pippin_model::text::units::Spread;
 use std::io::Read;
 use std::net::TcpListener;
 
-use pippin_reference::scripted::{Answer, Script, spawn};
+use pippin_testing::scripted::{Answer, Script, spawn};
 
-use crate::patience::in_time;
 use crate::support::{MS, assert_counted, closed, errors, get, ms, on_each_loop, run};
+use pippin_testing::patience::in_time;
 
 on_each_loop!(
     an_announced_limit,

@@ -2,13 +2,13 @@
 use pippin_model::load::{IoChoice, LoadSpec, Schedule, Timeouts};
 use pippin_model::result::ErrorKind;
 use pippin_model::text::units::Spread;
-use pippin_reference::scripted::{Answer, Refusing, Script, Unaccepting, spawn};
+use pippin_testing::scripted::{Answer, Refusing, Script, Unaccepting, spawn};
 use std::net::IpAddr;
 
-use crate::patience::in_time;
 use crate::support::{
     MS, assert_counted, assert_within, closed, closed_for, errors, on_each_loop, run,
 };
+use pippin_testing::patience::in_time;
 
 on_each_loop!(
     refused,

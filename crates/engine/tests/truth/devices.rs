@@ -1,11 +1,11 @@
 //! Simulated devices: each opens a connection, asks a few times with pauses, and is replaced.
 use pippin_model::load::{IoChoice, LoadSpec, Schedule};
 use pippin_model::text::units::Spread;
-use pippin_reference::scripted::{Answer, Exchange, Script, spawn};
+use pippin_testing::scripted::{Answer, Exchange, Script, spawn};
 use std::collections::BTreeMap;
 
-use crate::patience::in_time;
 use crate::support::{MS, assert_within, closed_for, errors, on_each_loop, run};
+use pippin_testing::patience::in_time;
 
 on_each_loop!(devices_come_think_and_go);
 

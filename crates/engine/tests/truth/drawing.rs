@@ -1,17 +1,17 @@
 //! Values that are drawn anew for each request: the server gets another one each time, and only an
 //! answer with that very one is right.
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
 
 use pippin_engine::{Control, Exchange, Referee};
-use pippin_model::load::{BodyCheck, Check, Connections, IoChoice, LoadSpec, Request};
+use pippin_model::load::{BodyCheck, Check, Connections, IoChoice, LoadSpec, Request, Surprises};
 use pippin_model::result::ErrorKind;
-use pippin_reference::scripted::{Answer, Received, Script, spawn};
-use pippin_reference::tls::{Authority, Front, Manner};
+use pippin_testing::scripted::{Answer, Received, Script, spawn};
+use pippin_testing::tls::{Authority, Front, FrontBehaviour};
 
-use crate::support::{closed, errors, get, on_each_loop, run, trusting};
+use crate::support::{closed, errors, examining_all, get, on_each_loop, run, trusting};
 
 on_each_loop!(
     each_request_has_a_value_of_its_own,
@@ -19,11 +19,12 @@ on_each_loop!(
     values_go_through_tls_and_over_a_connection_each,
     each_request_of_a_pipeline_has_a_value_of_its_own,
     a_referee_is_told_the_value,
-    the_media_type_is_looked_at_where_the_check_asks,
+    the_media_type_of_examined_answers_is_looked_at,
+    requests_of_another_kind_come_at_places_without_a_period,
 );
 
 /// How often each target came.
-type Seen = Arc<Mutex<BTreeMap<String, u64>>>;
+type Counts = Arc<Mutex<BTreeMap<String, u64>>>;
 
 fn target(received: &Received<'_>) -> String {
     let text = String::from_utf8_lossy(received.bytes);
@@ -31,7 +32,7 @@ fn target(received: &Received<'_>) -> String {
 }
 
 /// Answers with what follows the last slash.
-fn echo(seen: &Seen) -> Script {
+fn echo(seen: &Counts) -> Script {
     let seen = Arc::clone(seen);
     Script::each(move |received, _| {
         let target = target(received);
@@ -58,7 +59,7 @@ fn requests() -> Vec<Request> {
 }
 
 fn each_request_has_a_value_of_its_own(io: IoChoice) {
-    let seen = Seen::default();
+    let seen = Counts::default();
     let server = spawn(echo(&seen)).unwrap();
     let spec = LoadSpec {
         requests: requests().into(),
@@ -117,7 +118,7 @@ impl Secured {
     fn before(server: SocketAddr) -> Self {
         let authority = Authority::new();
         let tls = authority.server(&Default::default());
-        Self { front: Front::spawn(server, tls, Manner::default()).unwrap(), authority }
+        Self { front: Front::spawn(server, tls, FrontBehaviour::default()).unwrap(), authority }
     }
 
     /// The load with the drawn requests, plain and over TLS.
@@ -135,7 +136,7 @@ impl Secured {
 /// 16 requests leave in one write, plain and over TLS, and each answer is judged by the value of
 /// its own request.
 fn each_request_of_a_pipeline_has_a_value_of_its_own(io: IoChoice) {
-    let seen = Seen::default();
+    let seen = Counts::default();
     let server = spawn(echo(&seen)).unwrap();
     let front = Secured::before(server.address());
     for spec in front.with_and_without(closed(server.address(), io, 3, 480)) {
@@ -149,7 +150,7 @@ fn each_request_of_a_pipeline_has_a_value_of_its_own(io: IoChoice) {
 }
 
 fn values_go_through_tls_and_over_a_connection_each(io: IoChoice) {
-    let seen = Seen::default();
+    let seen = Counts::default();
     let server = spawn(echo(&seen)).unwrap();
     let front = Secured::before(server.address());
     for spec in front.with_and_without(closed(server.address(), io, 4, 120)) {
@@ -175,7 +176,7 @@ impl Referee for Knows {
 }
 
 fn a_referee_is_told_the_value(io: IoChoice) {
-    let server = spawn(echo(&Seen::default())).unwrap();
+    let server = spawn(echo(&Counts::default())).unwrap();
     let knows = Arc::new(Knows(Mutex::default()));
     let plain = Request { target: "/c/x".into(), ..get(BodyCheck::Refereed) };
     let spec = LoadSpec {
@@ -184,14 +185,14 @@ fn a_referee_is_told_the_value(io: IoChoice) {
     };
     let stop = AtomicBool::new(false);
     let control =
-        Control { referee: Some(Arc::clone(&knows) as _), ..Control::new(&stop, |_| true) };
+        Control { referee: Some(Arc::clone(&knows) as _), ..Control::new(&stop, &|_| true) };
     let result = pippin_engine::run(&spec, &control).unwrap();
     assert_eq!(result.measured.requests.good, 100);
     let told = knows.0.lock().unwrap();
     assert!(told.iter().all(|(request, drawn)| drawn.len() == if *request == 0 { 8 } else { 0 }));
 }
 
-fn the_media_type_is_looked_at_where_the_check_asks(io: IoChoice) {
+fn the_media_type_of_examined_answers_is_looked_at(io: IoChoice) {
     let server = spawn(Script::each(|received, _| {
         let kind = if received.number.is_multiple_of(2) { "html" } else { "plain" };
         let fields = format!("content-type: text/{kind}; charset=utf-8\r\nContent-Length: 5");
@@ -199,9 +200,47 @@ fn the_media_type_is_looked_at_where_the_check_asks(io: IoChoice) {
     }))
     .unwrap();
     let asks = |content_type: Option<&str>| {
-        let check = Check { content_type: content_type.map(Into::into), ..Check::default() };
-        let requests = vec![Request { check, ..get(BodyCheck::Any) }].into();
-        run(&LoadSpec { requests, ..closed(server.address(), io, 1, 100) }).measured.requests.good
+        let surprises = Some(examining_all(content_type));
+        let requests = vec![get(BodyCheck::Any)].into();
+        let load = LoadSpec { requests, surprises, ..closed(server.address(), io, 1, 100) };
+        run(&load).measured.requests.good
     };
     assert_eq!((asks(Some("text/html")), asks(Some("text/css")), asks(None)), (50, 0, 100));
+}
+
+/// Of 2,000 requests about one in 20 is of another kind, at places without a period, and no other
+/// template is missed or repeated.
+fn requests_of_another_kind_come_at_places_without_a_period(io: IoChoice) {
+    for pipeline in [1, 8] {
+        let targets = Arc::new(Mutex::new(Vec::new()));
+        let seen = Arc::clone(&targets);
+        let server = spawn(Script::each(move |received, _| {
+            let text = String::from_utf8_lossy(received.bytes).into_owned();
+            let target = text.split(' ').nth(1).unwrap_or_default().to_string();
+            let status = if target.starts_with("/other") { 404 } else { 200 };
+            seen.lock().unwrap().push(target);
+            Answer::new(status, b"hello")
+        }))
+        .unwrap();
+        let usual = (0..5).map(|i| Request::get(&format!("/usual{i}"), "a"));
+        let other = |i| {
+            let check = Check { status: vec![404], ..Check::default() };
+            Request { check, ..Request::get(&format!("/other{i}"), "a") }
+        };
+        let requests = usual.chain((0..3).map(other)).collect();
+        let surprises = Some(Surprises { others: 3, others_every: 20, ..Surprises::default() });
+        let base = closed(server.address(), io, 1, 2_000);
+        let connections = Connections { pipeline, ..base.connections };
+        let result = run(&LoadSpec { requests, surprises, connections, ..base });
+        assert_eq!(result.measured.requests.good, 2_000);
+        let targets = targets.lock().unwrap();
+        let others: Vec<usize> =
+            (0..targets.len()).filter(|nth| targets[*nth].starts_with("/other")).collect();
+        assert!((60..160).contains(&others.len()), "{}", others.len());
+        let gaps: BTreeSet<usize> = others.windows(2).map(|pair| pair[1] - pair[0]).collect();
+        assert!(gaps.len() > 15 && gaps.iter().all(|gap| *gap < 40), "{gaps:?}");
+        for nth in (0..targets.len()).filter(|nth| !others.contains(nth)) {
+            assert_eq!(targets[nth], format!("/usual{}", nth % 5), "request {nth}");
+        }
+    }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use pippin_model::load::{BodyCheck, Check, IoChoice, LoadSpec, Request};
-use pippin_reference::messages::{Connection, Server};
+use pippin_testing::messages::{Connection, Server};
 
 use crate::support::{closed, errors, get, ms, on_each_loop, run};
 
@@ -73,5 +73,5 @@ fn no_request_is_written_into_another(io: IoChoice) {
 fn an_answer_before_a_reset_counts(io: IoChoice) {
     let server = serving(|connection| connection.send(TOO_LARGE));
     let result = run(&uploads(server.address, io, 413, 20));
-    assert_eq!((result.measured.status.s4xx, errors(&result)), (20, vec![]));
+    assert_eq!((result.measured.status.class(4), errors(&result)), (20, vec![]));
 }

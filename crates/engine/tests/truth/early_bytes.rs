@@ -7,13 +7,13 @@ use std::time::Instant;
 use pippin_model::load::{BodyCheck, IoChoice, LoadSpec, Schedule};
 use pippin_model::result::ErrorKind;
 use pippin_model::text::units::Spread;
-use pippin_reference::scripted::{Answer, Exchange, Script, spawn};
-use pippin_reference::tls::{Authority, Certified, Front, Manner};
+use pippin_testing::scripted::{Answer, Exchange, Script, spawn};
+use pippin_testing::tls::{Authority, Certified, Front, FrontBehaviour};
 
-use crate::patience::in_time;
 use crate::support::{
     MS, clock_ns, closed, errors, get, ms, on_each_loop, run_from, run_with_breaches, trusting,
 };
+use pippin_testing::patience::in_time;
 
 on_each_loop!(before_a_load_starts, while_a_user_thinks, over_tls, behind_an_answer);
 
@@ -74,7 +74,7 @@ fn over_tls(io: IoChoice) {
     let (upstream, greeted) = greeter();
     let authority = Authority::new();
     let certified = authority.server(&Certified::default());
-    let front = Front::spawn(upstream, certified, Manner::default()).unwrap();
+    let front = Front::spawn(upstream, certified, FrontBehaviour::default()).unwrap();
     let tls = trusting(&authority);
     let spec = LoadSpec {
         tls: Some(tls),

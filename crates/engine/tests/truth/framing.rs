@@ -1,6 +1,6 @@
 //! Ways of sending a right answer: all are understood, and split anywhere.
 use pippin_model::load::{BodyCheck, IoChoice, LoadSpec};
-use pippin_reference::scripted::{Answer, Script, spawn};
+use pippin_testing::scripted::{Answer, Script, spawn};
 use rand::RngExt as _;
 use std::time::Duration;
 
@@ -20,7 +20,7 @@ fn interim_answers(io: IoChoice) {
         (
             result.measured.requests.good,
             result.measured.status.interim,
-            result.measured.status.s2xx
+            result.measured.status.class(2)
         ),
         (30, 60, 30)
     );

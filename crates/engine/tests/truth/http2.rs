@@ -9,7 +9,7 @@
 //! | [`fairness`] | whether each user of a connection has its turn |
 //! | [`agreeing`] | whether the server speaks HTTP/2 at all |
 //!
-//! Servers whose frames are written by hand are in `pippin_reference::frames`.
+//! Servers whose frames are written by hand are in `pippin_testing::frames`.
 mod agreeing;
 mod answers;
 mod fairness;

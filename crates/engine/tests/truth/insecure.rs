@@ -3,12 +3,12 @@
 use pippin_model::load::tls::TlsSpec;
 use pippin_model::load::{IoChoice, LoadSpec, Protocol, Timeouts};
 use pippin_model::result::ErrorKind;
-use pippin_reference::scripted::{Answer, Script, spawn};
-use pippin_reference::tls::{Authority, Certified, Front, Manner};
+use pippin_testing::scripted::{Answer, Script, spawn};
+use pippin_testing::tls::{Authority, Certified, Front, FrontBehaviour};
 use std::net::SocketAddr;
 
-use crate::patience::in_time;
 use crate::support::{MS, closed, errors, ms, on_each_loop, run, trusting};
+use pippin_testing::patience::in_time;
 
 on_each_loop!(
     certificates_that_cannot_be_trusted,
@@ -52,7 +52,8 @@ fn certificates_that_cannot_be_trusted(io: IoChoice) {
     let authority = Authority::new();
     let server = spawn(Script::always(Answer::ok(b"hello"))).unwrap();
     let front = |certified| {
-        Front::spawn(server.address(), authority.server(&certified), Manner::default()).unwrap()
+        Front::spawn(server.address(), authority.server(&certified), FrontBehaviour::default())
+            .unwrap()
     };
     let unknown = front(Certified::default());
     assert_fails(
@@ -73,7 +74,8 @@ fn the_user_may_trust_whoever_answers(io: IoChoice) {
     let worst =
         Certified { names: vec!["example.org".into()], has_expired: true, ..Certified::default() };
     let front =
-        Front::spawn(server.address(), Authority::new().server(&worst), Manner::default()).unwrap();
+        Front::spawn(server.address(), Authority::new().server(&worst), FrontBehaviour::default())
+            .unwrap();
     let tls = TlsSpec {
         server_name: "127.0.0.1".into(),
         extra_roots_pem: None,
@@ -92,9 +94,13 @@ fn servers_that_do_not_get_through_the_handshake(io: IoChoice) {
     let front = |certified, manner| {
         Front::spawn(server.address(), authority.server(&certified), manner).unwrap()
     };
-    let silent = front(Certified::default(), Manner { is_silent: true, ..Manner::default() });
+    let silent = front(
+        Certified::default(),
+        FrontBehaviour { is_silent: true, ..FrontBehaviour::default() },
+    );
     assert_fails(silent.address(), trusting(&authority), io, LATE);
-    let rude = front(Certified::default(), Manner { hangs_up: true, ..Manner::default() });
+    let rude =
+        front(Certified::default(), FrontBehaviour { hangs_up: true, ..FrontBehaviour::default() });
     assert_fails(
         rude.address(),
         trusting(&authority),
@@ -102,7 +108,7 @@ fn servers_that_do_not_get_through_the_handshake(io: IoChoice) {
         "the server closed the connection during the handshake",
     );
     let other_protocol =
-        front(Certified { alpn: vec!["h2"], ..Certified::default() }, Manner::default());
+        front(Certified { alpn: vec!["h2"], ..Certified::default() }, FrontBehaviour::default());
     assert_fails(other_protocol.address(), trusting(&authority), io, "does not offer the protocol");
     // A server of plain HTTP that answers what it cannot read, as nginx does.
     let plain = plaintext();

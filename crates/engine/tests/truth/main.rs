@@ -9,7 +9,6 @@
 //! Servers that break the rules are rows of a table, which the test binary `hostile` walks.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
-mod patience;
 mod support;
 
 mod closing;
@@ -19,6 +18,7 @@ mod devices;
 mod drawing;
 mod early_answers;
 mod early_bytes;
+mod first_errors;
 mod framing;
 mod http2;
 mod insecure;
@@ -39,7 +39,7 @@ mod websocket;
 fn a_wrong_count_fails_at_once_however_busy_the_machine_is() {
     let attempts = std::cell::Cell::new(0);
     let test = std::panic::AssertUnwindSafe(|| {
-        patience::patiently(|| {
+        pippin_testing::patience::patiently(|| {
             attempts.set(attempts.get() + 1);
             assert_eq!(attempts.get(), 2, "wrong the first time only, as a race is");
         });

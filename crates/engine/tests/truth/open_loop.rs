@@ -1,12 +1,12 @@
 //! Arrivals that wait for nothing: when they are sent, and what becomes of those that can't be.
 use pippin_model::load::{Arrivals, IoChoice, LoadSpec, Schedule, Stage, Timeouts};
 use pippin_model::result::LoadResult;
-use pippin_reference::scripted::{Account, Answer, OnConnect, Script, spawn};
+use pippin_testing::scripted::{Account, Answer, OnConnect, Script, spawn};
 
-use crate::patience::in_time;
 use crate::support::{
     MS, assert_counted, assert_within, clock_ns, ms, on_each_loop, open, quantile_ms, run, run_from,
 };
+use pippin_testing::patience::in_time;
 
 on_each_loop!(
     a_constant_rate,
@@ -179,7 +179,12 @@ fn no_answers_at_all(io: IoChoice) {
         (requests.scheduled, requests.sent, requests.censored, requests.unsent, requests.completed),
         (50, 4, 4, 46, 0)
     );
-    assert_eq!(result.measured.spans.response_time.count(), 0);
+    let spans = &result.measured.spans;
+    assert_eq!((spans.response_time.count(), spans.open_age.count()), (0, 4));
+    // They were due 0, 10, 20 and 30 ms after the begin, and the load ends after 500 ms.
+    assert!(spans.open_age.min_ns().unwrap() >= 465_000_000, "{:?}", spans.open_age.summary());
+    let by_connection = &result.measured.by_connection;
+    assert_eq!((by_connection.without_answer, by_connection.groups.len()), (4, 0));
 }
 
 /// 300 requests at 1,000/s in stages of 2 s: the count ends it, after 0.3 s.

@@ -1,6 +1,6 @@
 //! Delays and pauses: each is seen in the span it belongs to and in no other.
 use pippin_model::load::{BodyCheck, IoChoice, LoadSpec};
-use pippin_reference::scripted::{Account, Answer, Script, spawn};
+use pippin_testing::scripted::{Account, Answer, Script, spawn};
 use rand::RngExt as _;
 use std::time::Duration;
 

@@ -1,7 +1,7 @@
 //! Several requests under way on one connection.
 use pippin_model::load::{BodyCheck, Connections, IoChoice, LoadSpec, Request};
 use pippin_model::result::ErrorKind;
-use pippin_reference::scripted::{Answer, Script, spawn};
+use pippin_testing::scripted::{Answer, Script, spawn};
 
 use crate::support::{assert_takes, closed, errors, get, ms, on_each_loop, quantile_ms, run};
 

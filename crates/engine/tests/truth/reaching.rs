@@ -6,17 +6,17 @@ use pippin_engine::{EngineError, Place};
 use pippin_model::load::tls::{ClientCertificate, TlsSpec};
 use pippin_model::load::{BodyCheck, Connections, IoChoice, LoadSpec, Protocol, ProxyHeader};
 use pippin_model::result::LoadResult;
-use pippin_reference::Running;
-use pippin_reference::door::{Door, Header, Visitor};
-use pippin_reference::frames;
-use pippin_reference::messages;
-use pippin_reference::scripted::{Account, Answer, Script, spawn};
-use pippin_reference::tls::{Authority, Certified, Front, Manner};
+use pippin_testing::Running;
+use pippin_testing::door::{Door, Header, Visitor};
+use pippin_testing::frames;
+use pippin_testing::messages;
+use pippin_testing::scripted::{Account, Answer, Script, spawn};
+use pippin_testing::tls::{Authority, Certified, Front, FrontBehaviour};
 
-use crate::patience::patient_tests;
 use crate::support::{
     assert_stamped, closed, errors, get, ms, on_each_loop, run, trusting, within,
 };
+use pippin_testing::patient_tests;
 
 on_each_loop!(
     a_unix_socket,
@@ -129,7 +129,7 @@ fn every_protocol_goes_every_way(io: IoChoice) {
         (Protocol::WebSocket, "http/1.1", websocket.address),
     ] {
         let config = authority.server(&Certified { alpn: vec![alpn], ..Certified::default() });
-        let front = Front::spawn(address, config, Manner::default()).unwrap();
+        let front = Front::spawn(address, config, FrontBehaviour::default()).unwrap();
         let all_good = |load: LoadSpec, what: &str| {
             let result = run(&load);
             let seen = (result.measured.requests.good, errors(&result));
@@ -186,7 +186,7 @@ fn a_client_proves_who_it_is(io: IoChoice) {
         let (server, authority) = (hello(), Authority::new());
         let certified = Certified { asks_clients: true, only_tls12, ..Certified::default() };
         let config = authority.server(&certified);
-        let front = Front::spawn(server.address(), config, Manner::default()).unwrap();
+        let front = Front::spawn(server.address(), config, FrontBehaviour::default()).unwrap();
         let (chain_pem, key_pem) = authority.client_pem();
         let client = Some(ClientCertificate { chain_pem, key_pem });
         let with = |client| LoadSpec {

@@ -5,12 +5,12 @@ use std::time::Instant;
 use pippin_model::load::tls::TlsSpec;
 use pippin_model::load::{IoChoice, LoadSpec, Timeouts};
 use pippin_model::result::{ErrorKind, LoadResult};
-use pippin_reference::scripted::{Answer, OnConnect, Refusing, Script, Unaccepting, spawn};
+use pippin_testing::scripted::{Answer, OnConnect, Refusing, Script, Unaccepting, spawn};
 
-use crate::patience::in_time;
 use crate::support::{
     MS, assert_counted, assert_takes, closed_for, errors, on_each_loop, open, run,
 };
+use pippin_testing::patience::in_time;
 
 on_each_loop!(
     refused_again,

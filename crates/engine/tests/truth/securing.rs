@@ -7,15 +7,15 @@ use pippin_model::load::tls::{TlsSpec, TlsUse};
 use pippin_model::load::{BodyCheck, Connections, IoChoice, LoadSpec, Request, Schedule, Timeouts};
 use pippin_model::result::{ErrorKind, LoadResult};
 use pippin_model::text::units::Spread;
-use pippin_reference::Running;
-use pippin_reference::scripted::{Account, Answer, Script, spawn};
-use pippin_reference::tls::{Authority, Certified, Front, Manner};
+use pippin_testing::Running;
+use pippin_testing::scripted::{Account, Answer, Script, spawn};
+use pippin_testing::tls::{Authority, Certified, Front, FrontBehaviour};
 
-use crate::patience::in_time;
 use crate::support::{
     MS, assert_takes, assert_within, closed, closed_for, errors, get, ms, on_each_loop, open,
     quantile_ms, run, trusting,
 };
+use pippin_testing::patience::in_time;
 
 on_each_loop!(
     the_handshake_is_a_span_of_its_own,
@@ -42,7 +42,7 @@ struct Secured {
 }
 
 impl Secured {
-    fn new(script: Script, certified: &Certified, manner: Manner) -> Self {
+    fn new(script: Script, certified: &Certified, manner: FrontBehaviour) -> Self {
         let authority = Authority::new();
         let server = spawn(script).unwrap();
         let front = Front::spawn(server.address(), authority.server(certified), manner).unwrap();
@@ -50,7 +50,11 @@ impl Secured {
     }
 
     fn hello() -> Self {
-        Self::new(Script::always(Answer::ok(b"hello")), &Certified::default(), Manner::default())
+        Self::new(
+            Script::always(Answer::ok(b"hello")),
+            &Certified::default(),
+            FrontBehaviour::default(),
+        )
     }
 
     fn tls(&self) -> Option<TlsSpec> {
@@ -79,7 +83,7 @@ const fn per_connection(requests: u32, connections: u32) -> Connections {
 /// The server waits 30 ms before it answers the first message of the handshake: that is in `tls`,
 /// not in `connect`, not in the requests.
 fn the_handshake_is_a_span_of_its_own(io: IoChoice) {
-    let manner = Manner { handshake_delay: ms(30), ..Manner::default() };
+    let manner = FrontBehaviour { handshake_delay: ms(30), ..FrontBehaviour::default() };
     let secured = Secured::new(Script::always(Answer::ok(b"hello")), &Certified::default(), manner);
     let result = run(&secured.closed(io, 4, 200));
     let spans = &result.measured.spans;
@@ -112,7 +116,8 @@ fn the_handshake_is_a_span_of_its_own(io: IoChoice) {
 /// 20 ms before the head, 10 ms within the body.
 fn delays_are_seen_through_tls(io: IoChoice) {
     let answer = Answer::ok(&[b'x'; 4_000]).delay(ms(20)).pause_in_body(ms(10));
-    let secured = Secured::new(Script::always(answer), &Certified::default(), Manner::default());
+    let secured =
+        Secured::new(Script::always(answer), &Certified::default(), FrontBehaviour::default());
     let result = run(&secured.closed(io, 2, 20));
     let spans = &result.measured.spans;
     assert_takes("headers", quantile_ms(&spans.headers, 0.5), 20.0, 40.0);
@@ -154,8 +159,11 @@ fn a_connection_per_request_is_a_handshake_per_request(io: IoChoice) {
 fn sessions_are_resumed_if_asked_for(io: IoChoice) {
     for only_tls12 in [false, true] {
         let certified = Certified { only_tls12, ..Certified::default() };
-        let secured =
-            Secured::new(Script::always(Answer::ok(b"hello")), &certified, Manner::default());
+        let secured = Secured::new(
+            Script::always(Answer::ok(b"hello")),
+            &certified,
+            FrontBehaviour::default(),
+        );
         let tls = secured.tls().map(|tls| TlsSpec { resume: true, ..tls });
         let result =
             run(&LoadSpec { tls, connections: per_connection(1, 1), ..secured.closed(io, 1, 20) });
@@ -167,7 +175,7 @@ fn sessions_are_resumed_if_asked_for(io: IoChoice) {
 }
 
 fn bytes_may_come_one_at_a_time(io: IoChoice) {
-    let manner = Manner { bytes_per_write: Some(1), ..Manner::default() };
+    let manner = FrontBehaviour { bytes_per_write: Some(1), ..FrontBehaviour::default() };
     let certified = Certified { record_bytes: Some(50), ..Certified::default() };
     let secured = Secured::new(Script::always(Answer::ok(&[b'x'; 300])), &certified, manner);
     let requests = vec![get(BodyCheck::Exact(vec![b'x'; 300]))];
@@ -182,7 +190,7 @@ fn large_bodies_and_large_requests(io: IoChoice) {
     for record_bytes in [None, Some(1_000)] {
         let certified = Certified { record_bytes, ..Certified::default() };
         let secured =
-            Secured::new(Script::always(Answer::ok(&body)), &certified, Manner::default());
+            Secured::new(Script::always(Answer::ok(&body)), &certified, FrontBehaviour::default());
         let result = run(&LoadSpec {
             requests: vec![get(BodyCheck::Exact(body.clone()))].into(),
             ..secured.closed(io, 2, 6)
@@ -200,7 +208,7 @@ fn large_bodies_and_large_requests(io: IoChoice) {
     let front = Front::spawn(
         late_reader(bytes),
         authority.server(&Certified::default()),
-        Manner::default(),
+        FrontBehaviour::default(),
     )
     .unwrap();
     let requests =
@@ -243,9 +251,9 @@ pub(crate) fn late_reader(expected: Vec<u8>) -> SocketAddr {
 /// A body that the end of the connection ends is whole after close_notify and may be cut off
 /// without it (RFC 9112 section 9.8); one with a length is whole when it is there.
 fn only_a_goodbye_ends_a_body_without_length(io: IoChoice) {
-    let rude = Manner { ends_rudely: true, ..Manner::default() };
+    let rude = FrontBehaviour { ends_rudely: true, ..FrontBehaviour::default() };
     let until_close = || Script::always(Answer::ok(b"hello").until_close());
-    let secured = Secured::new(until_close(), &Certified::default(), Manner::default());
+    let secured = Secured::new(until_close(), &Certified::default(), FrontBehaviour::default());
     let result = run(&secured.closed(io, 2, 10));
     assert_eq!((result.measured.requests.good, errors(&result)), (10, vec![]));
     assert_eq!(result.measured.connections.closed_by_server, 10);
@@ -278,7 +286,7 @@ fn only_a_goodbye_ends_a_body_without_length(io: IoChoice) {
 
 /// The server changes its keys after each answer and asks for new ones of the client.
 fn keys_may_change(io: IoChoice) {
-    let manner = Manner { updates_keys: true, ..Manner::default() };
+    let manner = FrontBehaviour { updates_keys: true, ..FrontBehaviour::default() };
     let secured = Secured::new(Script::always(Answer::ok(b"hello")), &Certified::default(), manner);
     let result = run(&secured.closed(io, 2, 40));
     assert_eq!((result.measured.requests.good, errors(&result)), (40, vec![]));
@@ -287,7 +295,8 @@ fn keys_may_change(io: IoChoice) {
 /// The answer came whole and nobody can have changed it; what follows it concerns no request. The
 /// connection is given up and the reason noted: 10 requests, 10 connections.
 fn bytes_that_are_no_tls_behind_an_answer(io: IoChoice) {
-    let manner = Manner { speaks_plainly_behind: Some(b"hello"), ..Manner::default() };
+    let manner =
+        FrontBehaviour { speaks_plainly_behind: Some(b"hello"), ..FrontBehaviour::default() };
     let secured = Secured::new(Script::always(Answer::ok(b"hello")), &Certified::default(), manner);
     let result = run(&secured.closed(io, 1, 10));
     let connections = result.measured.connections;
@@ -316,7 +325,7 @@ fn rows_of_requests(io: IoChoice) {
 /// 200/s for 600 ms are 120 requests; the connections and their handshakes come before the
 /// schedule.
 fn an_open_loop(io: IoChoice) {
-    let manner = Manner { handshake_delay: ms(30), ..Manner::default() };
+    let manner = FrontBehaviour { handshake_delay: ms(30), ..FrontBehaviour::default() };
     let secured = Secured::new(Script::always(Answer::ok(b"hello")), &Certified::default(), manner);
     let result =
         run(&LoadSpec { tls: secured.tls(), ..open(secured.front.address(), io, 4, 200.0, 600) });
@@ -331,7 +340,7 @@ fn an_open_loop(io: IoChoice) {
 /// Each device does a handshake of its own, which is part of its first request's response time and
 /// not of its service time.
 fn devices(io: IoChoice) {
-    let manner = Manner { handshake_delay: ms(25), ..Manner::default() };
+    let manner = FrontBehaviour { handshake_delay: ms(25), ..FrontBehaviour::default() };
     let secured = Secured::new(Script::always(Answer::ok(b"hello")), &Certified::default(), manner);
     let think = Spread { mean_ns: 10 * MS, jitter: 0.0 };
     let schedule = Schedule::Devices {
@@ -361,8 +370,11 @@ fn devices(io: IoChoice) {
 }
 
 fn a_stalled_server_times_out(io: IoChoice) {
-    let secured =
-        Secured::new(Script::always(Answer::silence()), &Certified::default(), Manner::default());
+    let secured = Secured::new(
+        Script::always(Answer::silence()),
+        &Certified::default(),
+        FrontBehaviour::default(),
+    );
     let timeouts = Timeouts { connect_ns: 5_000 * MS, request_ns: 80 * MS, ..Timeouts::default() };
     let result = run(&LoadSpec { timeouts, ..secured.closed(io, 2, 6) });
     assert_eq!(errors(&result), [(ErrorKind::Timeout, 6)]);
@@ -379,7 +391,7 @@ fn both_versions(io: IoChoice) {
         let secured = Secured::new(
             Script::always(Answer::ok(b"hello")),
             &Certified { only_tls12, ..Certified::default() },
-            Manner::default(),
+            FrontBehaviour::default(),
         );
         let result = run(&secured.closed(io, 2, 100));
         assert_eq!(

@@ -2,10 +2,10 @@
 //! meanwhile.
 use pippin_model::load::{IoChoice, LoadSpec};
 use pippin_model::result::LoadResult;
-use pippin_reference::scripted::{Account, Answer, Script, spawn};
+use pippin_testing::scripted::{Account, Answer, Script, spawn};
 
-use crate::patience::in_time;
 use crate::support::{assert_within, closed_for, ms, on_each_loop, open, quantile_ms, run};
+use pippin_testing::patience::in_time;
 
 on_each_loop!(
     a_constant_rate_shows_the_ramp,
@@ -65,6 +65,10 @@ fn assert_shows_the_ramp(result: &LoadResult, account: &Account) {
             expected + 200.0,
         );
     }
+    let silent = result.windows.iter().flat_map(|window| &window.silences);
+    let silent_ms = silent.map(|silence| silence.length_ns).sum::<u64>() / 1_000_000;
+    // At a window's end, pieces of less than 20 ms may be missing.
+    assert!(silent_ms >= STALL_MS - 45, "nobody was answered for {silent_ms} ms");
     let seen = quantile_ms(&result.measured.spans.response_time, 0.5);
     assert_within("the median response time", seen, 0.0, 50.0);
     in_time(account.requests >= 1_195, || format!("{} requests", account.requests));
@@ -109,6 +113,10 @@ fn a_closed_loop_hides_it(io: IoChoice) {
     let spans = &result.measured.spans;
     in_time(result.measured.requests.completed > 800, || format!("{:?}", result.measured.requests));
     let slow = 1.0 - spans.response_time.fraction_at_or_below(900_000_000).unwrap();
+    let groups = result.measured.by_connection.groups.values();
+    let (connections, answers) =
+        groups.fold((0, 0), |(n, all), group| (n + group.connections, all + group.answers));
+    assert_eq!((connections, answers), (4, result.measured.answered.completed));
     assert_within(
         "requests of more than 900 ms",
         slow * result.measured.requests.completed as f64,

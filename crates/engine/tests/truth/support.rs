@@ -1,5 +1,5 @@
 //! Loads for the tests, and what must hold in every one of them.
-use crate::patience::in_time;
+use pippin_testing::patience::in_time;
 use std::net::SocketAddr;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
@@ -8,20 +8,20 @@ use pippin_engine::{Control, Gate};
 use pippin_model::load::tls::TlsSpec;
 use pippin_model::load::{
     Arrivals, BodyCheck, Check, Connections, IoChoice, LoadSpec, Protocol, Request, Schedule,
-    Stage, StopRule, Timeouts,
+    Stage, StopRule, Surprises, Timeouts,
 };
 use pippin_model::result::histogram::Histogram;
 use pippin_model::result::{ErrorKind, LoadResult, Measured};
-use pippin_reference::tls::Authority;
+use pippin_testing::tls::Authority;
 
 /// Makes a test on each event loop of functions that take it.
 macro_rules! on_each_loop {
     ($($name:ident),+ $(,)?) => {
         mod epoll {
-            $(#[test] fn $name() { crate::patience::patiently(|| super::$name(pippin_model::load::IoChoice::Epoll)); })+
+            $(#[test] fn $name() { pippin_testing::patience::patiently(|| super::$name(pippin_model::load::IoChoice::Epoll)); })+
         }
         mod io_uring {
-            $(#[test] fn $name() { crate::patience::patiently(|| super::$name(pippin_model::load::IoChoice::IoUring)); })+
+            $(#[test] fn $name() { pippin_testing::patience::patiently(|| super::$name(pippin_model::load::IoChoice::IoUring)); })+
         }
     };
 }
@@ -159,7 +159,7 @@ fn run_unchecked(spec: &LoadSpec, start_at_ns: Option<u64>) -> LoadResult {
     let gate = Gate::new();
     gate.open_at(start_at_ns.unwrap_or(0));
     let gate = start_at_ns.map(|_| &gate);
-    let control = Control { gate, ..Control::new(&stop, |_| true) };
+    let control = Control { gate, ..Control::new(&stop, &|_| true) };
     let result = pippin_engine::run(spec, &control).unwrap();
     let loop_name = match spec.io {
         IoChoice::Epoll => "epoll",
@@ -185,7 +185,7 @@ fn check_tls(spec: &LoadSpec, result: &LoadResult) {
 /// Every complete answer has one status, unless the protocol has none.
 fn check_statuses(spec: &LoadSpec, result: &LoadResult) {
     for Measured { status, requests, .. } in stretches(result) {
-        let statuses = status.s2xx + status.s3xx + status.s4xx + status.s5xx + status.other;
+        let statuses: u64 = status.codes.values().sum();
         let has_status = spec.protocol != Protocol::WebSocket;
         let expected = if has_status { requests.completed } else { 0 };
         assert_eq!(statuses, expected, "{status:?} {requests:?}");
@@ -322,4 +322,10 @@ pub fn assert_within(what: &str, value: f64, least: f64, most: f64) {
     in_time((least..=most).contains(&value), || {
         format!("{what}: {value} is not within {least} to {most}")
     });
+}
+
+/// Each answer is examined, and must have this media type.
+pub fn examining_all(content_type: Option<&str>) -> Surprises {
+    let content_type = content_type.map(Into::into);
+    Surprises { examined_every: 1, content_type, ..Surprises::default() }
 }

@@ -5,13 +5,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use pippin_engine::{Control, Exchange, Referee};
 use pippin_model::load::{BodyCheck, IoChoice, LoadSpec, Timeouts};
 use pippin_model::result::ErrorKind;
-use pippin_reference::scripted::{Answer, Script, spawn};
+use pippin_testing::scripted::{Answer, Script, spawn};
 
-use crate::patience::in_time;
 use crate::support::{
     MS, assert_takes, assert_timeouts, closed, closed_for, errors, get, ms, on_each_loop,
     quantile_ms, run,
 };
+use pippin_testing::patience::in_time;
 
 on_each_loop!(
     a_timeout_is_recorded_at_its_timeout,
@@ -125,7 +125,7 @@ fn a_thread_that_was_late_itself_blames_no_server(io: IoChoice) {
     };
     let stop = AtomicBool::new(false);
     let control =
-        Control { referee: Some(Arc::new(Slow::default())), ..Control::new(&stop, |_| true) };
+        Control { referee: Some(Arc::new(Slow::default())), ..Control::new(&stop, &|_| true) };
     let result = pippin_engine::run(&spec, &control).unwrap();
     in_time(result.measured.requests.good == 2, || format!("{:?}", errors(&result)));
     let slowest_ms = quantile_ms(&result.measured.spans.service_time, 1.0);

@@ -5,16 +5,16 @@ use pippin_model::result::{ErrorKind, StepMeasured};
 use pippin_model::scenario::file::Written;
 use pippin_model::text::file::parse_toml;
 use pippin_model::text::units::Spread;
-use pippin_reference::scripted::{Answer, Received, Script, spawn};
-use pippin_reference::tls::{Authority, Certified, Front, Manner};
+use pippin_testing::scripted::{Answer, Received, Script, spawn};
+use pippin_testing::tls::{Authority, Certified, Front, FrontBehaviour};
 use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use crate::patience::in_time;
 use crate::securing::late_reader;
 use crate::support::{MS, closed, closed_for, errors, on_each_loop, open, run, trusting};
+use pippin_testing::patience::in_time;
 
 on_each_loop!(
     users_log_in_list_and_look,
@@ -154,7 +154,7 @@ fn users_log_in_over_tls(io: IoChoice) {
     let authority = Authority::new();
     let server = spawn(shop()).unwrap();
     let secured = authority.server(&Certified::default());
-    let front = Front::spawn(server.address(), secured, Manner::default()).unwrap();
+    let front = Front::spawn(server.address(), secured, FrontBehaviour::default()).unwrap();
     let plain = closed(front.address(), io, 2, 80);
     let spec = LoadSpec { tls: Some(trusting(&authority)), threads: 2, ..plain };
     let result = run(&walk(spec, LOGIN));

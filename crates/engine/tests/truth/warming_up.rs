@@ -1,10 +1,10 @@
 //! What is left out at the start is left out of everything, and nothing else is.
 use pippin_model::load::{IoChoice, LoadSpec, WarmUp};
 use pippin_model::result::ErrorKind;
-use pippin_reference::scripted::{Answer, Script, spawn};
+use pippin_testing::scripted::{Answer, Script, spawn};
 
-use crate::patience::in_time;
 use crate::support::{MS, assert_takes, closed_for, errors, ms, on_each_loop, quantile_ms, run};
+use pippin_testing::patience::in_time;
 
 on_each_loop!(a_fixed_warm_up, slow_while_warming_up, wrong_while_warming_up);
 

@@ -10,7 +10,7 @@
 //! | [`ending`] | servers that close, or do not answer |
 //! | [`hostile`] | answers that are wrong, and servers that break the rules |
 //!
-//! Servers whose frames are written by hand are in `pippin_reference::messages`.
+//! Servers whose frames are written by hand are in `pippin_testing::messages`.
 mod broadcasts;
 mod echoes;
 mod ending;
@@ -21,7 +21,7 @@ mod opening;
 use pippin_model::load::websocket::{Messages, WebSocketUse};
 use pippin_model::load::{BodyCheck, LoadSpec, Protocol, Request};
 use pippin_model::result::LoadResult;
-use pippin_reference::messages::{Connection, Server};
+use pippin_testing::messages::{Connection, Server};
 
 use crate::support::get;
 

@@ -3,11 +3,11 @@ use pippin_model::load::{IoChoice, LoadSpec};
 use pippin_model::result::histogram::Histogram;
 use pippin_model::result::{LoadResult, Measured};
 
-use pippin_reference::wire::capture::Capture;
-use pippin_reference::wire::exchanges::{self, Cut, Wire};
+use pippin_testing::wire::capture::Capture;
+use pippin_testing::wire::exchanges::{self, Cut, Wire};
 
-use crate::patience::in_time;
 use crate::support::run;
+use pippin_testing::patience::in_time;
 
 /// By how much a quantile may miss the wire's, beside a tenth of it. A release build on a quiet
 /// machine keeps to half of it.
@@ -76,7 +76,7 @@ impl Case {
         let result = run(spec);
         let wire =
             exchanges::follow(&capture.stop().unwrap(), port, self.request, self.answer).unwrap();
-        let told = Told::of(&result);
+        let told = Figures::of(&result);
         print(&format!("{} {}", result.io, self.what), &told, &wire);
         assert_eq!(wire.connections, told.connections, "connections");
         assert_eq!(wire.requests, told.requests, "requests");
@@ -107,7 +107,7 @@ impl Case {
 
 /// What the engine says of the whole load: the capture knows no phases.
 #[derive(Default)]
-struct Told {
+struct Figures {
     requests: u64,
     good: u64,
     censored: u64,
@@ -120,7 +120,7 @@ struct Told {
     service: Histogram,
 }
 
-impl Told {
+impl Figures {
     fn of(result: &LoadResult) -> Self {
         let mut told = Self::default();
         if result.phases.is_empty() {
@@ -164,7 +164,7 @@ fn assert_no_shorter(what: &str, ours: &Histogram, wire: &[u64], most_ns: u64) {
 }
 
 /// A row for each span: the wire's quantiles, and ours.
-fn print(what: &str, told: &Told, wire: &Wire) {
+fn print(what: &str, told: &Figures, wire: &Wire) {
     let pairs = [
         ("connect", &wire.connect, &told.connect),
         ("headers", &wire.head, &told.headers),

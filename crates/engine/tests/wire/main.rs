@@ -11,8 +11,6 @@
 
 mod busy_loop;
 mod compare;
-#[path = "../truth/patience.rs"]
-mod patience;
 #[path = "../truth/support.rs"]
 #[allow(dead_code, unused_imports, unused_macros, reason = "shared with the truth tests")]
 mod support;
@@ -25,10 +23,10 @@ use libtest_mimic::{Arguments, Trial};
 use pippin_model::load::websocket::Messages;
 use pippin_model::load::{BodyCheck, Connections, IoChoice, LoadSpec, Protocol, Request, Schedule};
 use pippin_model::text::units::Spread;
-use pippin_reference::scripted::{Answer, Script, spawn};
-use pippin_reference::tls::{Authority, Certified, Front, Manner};
-use pippin_reference::wire::capture::Capture;
-use pippin_reference::{frames, messages};
+use pippin_testing::scripted::{Answer, Script, spawn};
+use pippin_testing::tls::{Authority, Certified, Front, FrontBehaviour};
+use pippin_testing::wire::capture::Capture;
+use pippin_testing::{frames, messages};
 
 use busy_loop::BusyLoop;
 use compare::Case;
@@ -89,7 +87,8 @@ fn obstacle() -> Option<&'static str> {
 /// Runs a test in a thread of its name, for messages that tell by it whose they are.
 fn run_alone(name: String, test: impl Fn() + Send + 'static) {
     let thread = std::thread::Builder::new().name(name);
-    if let Err(failure) = thread.spawn(|| patience::patiently(test)).unwrap().join() {
+    if let Err(failure) = thread.spawn(|| pippin_testing::patience::patiently(test)).unwrap().join()
+    {
         std::panic::resume_unwind(failure);
     }
 }
@@ -175,7 +174,7 @@ fn tls(io: IoChoice) {
     let authority = Authority::new();
     let certified = Certified { only_tls12: true, ..Certified::default() };
     let secured = authority.server(&certified);
-    let front = Front::spawn(server.address(), secured, Manner::default()).unwrap();
+    let front = Front::spawn(server.address(), secured, FrontBehaviour::default()).unwrap();
     let tls = trusting(&authority);
     Case::new("TLS, 10")
         .tls()

@@ -181,6 +181,7 @@ impl Generator for AtGate<'_> {
             referee: control.referee.clone(),
             gate: Some(self.0),
             histograms: true,
+            is_over: control.is_over,
             ..Control::new(control.stop, control.steady)
         };
         Here.apply(load, &at_gate)

@@ -43,7 +43,7 @@ fn count(measured: &mut Measured, one: &Recorded) {
         measured.requests.good += 1;
         measured.answered.completed += 1;
         measured.answered.good += 1;
-        measured.status.s2xx += 1;
+        measured.status.add(200, 1);
         measured.stamps.kernel += 1;
     }
     let spans = &mut measured.spans;

@@ -85,6 +85,7 @@ impl Site {
         let folder = Folder::private()?;
         let settings = RunSettings {
             explaining: None,
+            is_open: None,
             catalog: &self.catalog,
             keeping: Keeping::Not,
             folder: folder.path().into(),

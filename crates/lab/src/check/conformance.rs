@@ -4,19 +4,26 @@
 //!
 //! | module | its job |
 //! |---|---|
-//! | `probes` | the table: what is sent, and which answers are right |
+//! | `compliance`, `smuggling`, `malformed`, `limits` | the table, by kind: what is sent, and which answers are right |
+//! | `probes` | what a probe is |
 //! | `exchange` | raw bytes to a server and back |
+mod compliance;
 mod exchange;
+mod limits;
+mod malformed;
 mod probes;
+mod smuggling;
 
 use pippin_model::plan::Plan;
 use pippin_model::plan::profile::Steps;
-use pippin_model::target::conformance::Conformance;
+use pippin_model::target::conformance::{Conformance, Kind};
 use pippin_model::trial::{Step, TrialSpec};
 use pippin_model::workload::Workload;
 use std::net::SocketAddr;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::running::RunningTarget;
+use probes::Probe;
 
 /// Asks a target once, by the first request of a workload; nothing where that is no GET over plain
 /// HTTP/1.1.
@@ -49,46 +56,95 @@ pub fn is_asked(plan: &Plan, spec: &TrialSpec) -> bool {
     first && spec.repetition == 0 && !plan.quick
 }
 
+/// So many probes are under way at the same time: a server that does not answer some of them keeps
+/// each waiting for its whole time.
+const AT_ONCE: usize = 8;
+
+/// All probes, each with its kind.
+fn all(path: &str, host: &str) -> Vec<(Kind, Probe)> {
+    let of = |kind, probes: Vec<Probe>| probes.into_iter().map(move |probe| (kind, probe));
+    of(Kind::Compliance, compliance::probes())
+        .chain(of(Kind::Smuggling, smuggling::probes()))
+        .chain(of(Kind::Malformed, malformed::probes()))
+        .chain(of(Kind::Limits, limits::probes()))
+        .map(|(kind, probe)| (kind, probe.to(path, host)))
+        .collect()
+}
+
 /// Sends everything once. `path` must be one that the server answers with 200.
 #[must_use]
 pub fn probe(address: SocketAddr, path: &str) -> Vec<Conformance> {
-    let host = address.to_string();
-    probes::all(path, &host)
-        .into_iter()
-        .map(|probe| {
-            let seen = exchange::with(address, &probe.ask);
-            Conformance {
-                probe: probe.name.into(),
-                section: probe.section.into(),
-                level: probe.level,
-                is_right: (probe.is_right)(&seen),
-                found: seen.in_words(),
-            }
-        })
-        .collect()
+    let all = all(path, &address.to_string());
+    let next = AtomicUsize::new(0);
+    let ask = || {
+        let mut found = Vec::new();
+        while let Some((nth, (kind, probe))) = {
+            let nth = next.fetch_add(1, Ordering::Relaxed);
+            all.get(nth).map(|probe| (nth, probe))
+        } {
+            found.push((nth, asked(address, *kind, probe)));
+        }
+        found
+    };
+    let mut found: Vec<(usize, Conformance)> = std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..AT_ONCE).map(|_| scope.spawn(ask)).collect();
+        threads
+            .into_iter()
+            .flat_map(|thread| {
+                thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+            })
+            .collect()
+    });
+    found.sort_by_key(|(nth, _)| *nth);
+    found.into_iter().map(|(_, conformance)| conformance).collect()
+}
+
+fn asked(address: SocketAddr, kind: Kind, probe: &Probe) -> Conformance {
+    let seen = exchange::with(address, &probe.ask);
+    Conformance {
+        probe: probe.name.into(),
+        kind,
+        section: probe.section.into(),
+        level: probe.level,
+        is_right: (probe.is_right)(&seen),
+        found: seen.in_words(),
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use pippin_model::target::conformance::Level;
-    use pippin_reference::Running;
-    use pippin_reference::scripted::{self, Answer, Script, spawn};
+    use pippin_testing::Running;
+    use pippin_testing::scripted::{self, Answer, Script, spawn};
 
     #[test]
     fn every_probe_names_its_section_once() {
-        let all = probes::all("/", "a");
-        assert!(all.len() >= 30, "{}", all.len());
-        let names: std::collections::BTreeSet<_> = all.iter().map(|probe| probe.name).collect();
+        let all = all("/", "a");
+        assert!(all.len() >= 150, "{}", all.len());
+        let names: std::collections::BTreeSet<_> =
+            all.iter().map(|(_, probe)| probe.name).collect();
         assert_eq!(names.len(), all.len());
-        assert!(all.iter().all(|probe| probe.section.starts_with("RFC 911")));
+        let sections = ["RFC 9110 ", "RFC 9112 ", "RFC 3986 "];
+        for (_, probe) in &all {
+            assert!(
+                sections.iter().any(|begin| probe.section.starts_with(begin)),
+                "{}",
+                probe.name
+            );
+            let sent = probe.ask.pieces.concat();
+            let has_rest = ["{path}", "{host}", "{x:", "{head}", "{fields", "{digits}"]
+                .iter()
+                .any(|rest| sent.windows(rest.len()).any(|part| part == rest.as_bytes()));
+            assert!(!has_rest, "{}: {}", probe.name, String::from_utf8_lossy(&sent));
+        }
     }
 
     #[test]
     fn a_path_of_any_characters_is_split_in_the_middle() {
         for count in 10..14 {
             let path = format!("/{}", "é".repeat(count));
-            assert_eq!(probes::all(&path, "a")[0].ask.pieces.len(), 2, "{path}");
+            assert_eq!(all(&path, "a")[0].1.ask.pieces.len(), 2, "{path}");
         }
     }
 
@@ -117,8 +173,8 @@ mod tests {
 
     #[test]
     fn a_lack_of_date_is_a_note() {
-        let all = probes::all("/", "a");
-        let date = all.iter().find(|one| one.name.contains("Date")).unwrap();
+        let all = all("/", "a");
+        let (_, date) = all.iter().find(|(_, one)| one.name.contains("Date")).unwrap();
         assert_eq!(date.level, Level::Note);
         for (fields, is_right) in [("", false), ("Date: Sun, 06 Nov 1994 08:49:37 GMT\r\n", true)] {
             let answer = format!("HTTP/1.1 200 OK\r\n{fields}Content-Length: 0\r\n\r\n");

@@ -3,12 +3,14 @@
 //!
 //! | module | its job |
 //! |---|---|
+//! | `folder` | a folder that no other check uses |
 //! | `many` | many targets: what runs side by side, what alone, when the time is over |
 //! | `passed` | which targets passed earlier, so that a check can be taken up again |
 //! | `causes` | failures grouped by their cause |
 //! | [`conformance`] | how a target answers at the edges of HTTP/1.1 |
 pub mod causes;
 pub mod conformance;
+pub mod folder;
 pub mod many;
 pub mod passed;
 
@@ -30,7 +32,7 @@ use crate::error::LabError;
 use crate::install::{Installed, Installer};
 use crate::lifecycle::affinity;
 use crate::load;
-use crate::load::pool;
+use crate::load::pool::{self, Pool};
 use crate::running::helping;
 use crate::running::{RunningTarget, StartSettings};
 use crate::services::{ServiceSettings, Services};
@@ -217,7 +219,7 @@ impl Checker<'_> {
             cpus: affinity::available(),
             workers: WORKERS,
             database_pool: DATABASE_POOL,
-            services: services.environment(),
+            services: services.of_next_target()?,
             folder: self.folder,
             address: Ipv4Addr::LOCALHOST.into(),
             protocol: None,
@@ -296,7 +298,7 @@ fn strangers(running: &RunningTarget) -> Vec<String> {
 }
 
 /// In a short load, more of the requests are of another kind.
-const OTHER_KIND_EVERY: usize = 10;
+const OTHER_KIND_EVERY: u32 = 10;
 
 /// Another one for each check.
 fn seed() -> u64 {
@@ -382,8 +384,8 @@ fn loaded(
 }
 
 fn apply(subject: &mut Subject<'_>, connections: u32, count: u64) -> Result<LoadResult, String> {
-    let base = LoadSpec { threads: 1, ..subject.way.base(Vec::new(), 7) };
-    let requests = pool::of(subject, seed(), OTHER_KIND_EVERY)?;
+    let Pool { requests, surprises } = pool::of(subject, seed(), OTHER_KIND_EVERY)?;
+    let base = LoadSpec { threads: 1, surprises, ..subject.way.base(Vec::new(), 7) };
     subject.services.reset_account();
     let referee = subject.live.begin(subject.services)?;
     let connections = subject.connections(connections);
@@ -412,8 +414,11 @@ fn miscounted(
         ));
     }
     let numbers = subject.live.numbers()? - before.unwrap_or(0);
-    let upstream = subject.services.upstream().ok()?;
     // All requests have been answered, so that none is under way.
-    let calls = upstream.calls().ok().filter(|calls| *calls != numbers)?;
+    let calls = match subject.services.upstream().and_then(|upstream| upstream.calls()) {
+        Ok(calls) if calls == numbers => return None,
+        Ok(calls) => calls,
+        Err(why) => return Some(format!("the account of the upstream cannot be read: {why}")),
+    };
     Some(format!("under a short load the upstream was asked {calls} times for {numbers} requests"))
 }

@@ -4,6 +4,7 @@
 //! source, the workloads and Pippin itself are those of that check.
 use pippin_model::target::TargetId;
 use std::collections::BTreeMap;
+use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use super::Checked;
@@ -35,10 +36,7 @@ impl Passed {
             false => String::new(),
         };
         let common = format!("{digest} {} {}", program(), only.join(","));
-        let entries = std::fs::read(&path)
-            .ok()
-            .and_then(|bytes| serde_json::from_slice(&bytes).ok())
-            .unwrap_or_default();
+        let entries = entries(&path);
         Ok(Self { path, common, entries })
     }
 
@@ -56,6 +54,11 @@ impl Passed {
     /// If the target's source cannot be read or the file cannot be written.
     pub fn note(&mut self, catalog: &Catalog, checked: &Checked) -> Result<(), LabError> {
         let name = checked.target.to_string();
+        // Another check may note its own meanwhile. The lock ends with the function.
+        let folder = self.path.parent().unwrap_or(Path::new("."));
+        let lock = File::open(folder).and_then(|folder| folder.lock().map(|()| folder));
+        let _lock = lock.map_err(LabError::io(format!("lock {}", folder.display())))?;
+        self.entries = entries(&self.path);
         if checked.passed() {
             let key = self.key(catalog, &checked.target)?;
             self.entries.insert(name, key);
@@ -76,6 +79,12 @@ impl Passed {
             .map_err(LabError::io(format!("read {}", folder.display())))?;
         Ok(format!("{digest} {}", self.common))
     }
+}
+
+/// What the file says; nothing where it cannot be read.
+fn entries(path: &Path) -> BTreeMap<String, String> {
+    let bytes = std::fs::read(path).ok();
+    bytes.and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_default()
 }
 
 /// Identifies the build of Pippin: size and age of the program.

@@ -75,6 +75,7 @@ impl ReferenceServer {
             cpus: calibrator.cpus.target.clone(),
             stop: "SIGTERM".into(),
             grace: Duration::from_secs(3),
+            apart: false,
         })?;
         let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
         let interrupted = || calibrator.stop.load(Ordering::Relaxed);

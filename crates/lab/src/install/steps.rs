@@ -54,6 +54,7 @@ pub fn run(
             cpus: CpuSet::default(),
             stop: "SIGTERM".into(),
             grace: Duration::from_secs(3),
+            apart: false,
         };
         run_one(&launch, installer)?;
     }

@@ -6,6 +6,7 @@
 //! | [`environment`] | the variables that children get |
 //! | [`short_command`] | short commands within a time limit |
 pub mod affinity;
+mod apart;
 pub mod descendants;
 pub mod environment;
 pub mod group;

@@ -8,7 +8,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
 use super::group::Group;
-use super::supervisor::{COMMAND, KILL_LIMIT, LINGER};
+use super::supervisor::{APART, COMMAND, KILL_LIMIT, LINGER};
 use super::{log, orphans};
 use crate::error::LabError;
 
@@ -34,6 +34,8 @@ pub struct Launch {
     pub stop: String,
     /// How long it may take to stop before it is killed.
     pub grace: Duration,
+    /// It is to see its own processes and no others, where that is allowed.
+    pub apart: bool,
 }
 
 /// A process under its supervisor. Dropping it ends both and everything below them.
@@ -146,6 +148,9 @@ impl Supervised {
         }
         if let Some(errors) = &launch.errors {
             supervisor.arg("--errors").arg(errors);
+        }
+        if launch.apart {
+            supervisor.arg(APART);
         }
         if let Some(group) = group {
             supervisor.arg("--group").arg(group.folder());
@@ -389,6 +394,7 @@ mod tests {
             cpus: CpuSet::default(),
             stop: "SIGTERM".into(),
             grace: Duration::ZERO,
+            apart: false,
         };
         let mut process = Supervised::start_with(&program, &launch, None).unwrap();
         process.stop_limit = Duration::from_millis(100);

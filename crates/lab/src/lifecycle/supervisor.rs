@@ -27,6 +27,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use super::affinity;
+use super::apart;
 use super::descendants::{self, command_line, descendants};
 use super::group;
 use super::log;
@@ -46,6 +47,8 @@ pub struct Orders {
     pub cpus: CpuSet,
     /// The folder of the control group that it enters, and that is removed after it.
     pub group: Option<PathBuf>,
+    /// It is to see its own processes and no others, where that is allowed.
+    pub apart: bool,
     /// The signal that stops it cleanly.
     pub stop: i32,
     /// How long it may take to stop before it is killed.
@@ -74,6 +77,7 @@ impl Orders {
             folder: value("--folder")?.into(),
             cpus: value("--cpus").and_then(|cpus| CpuSet::parse(cpus).ok()).unwrap_or_default(),
             group: value("--group").map(Into::into),
+            apart: options.iter().any(|option| option == APART),
             stop,
             grace: Duration::from_millis(value("--grace-ms")?.parse().ok()?),
         })
@@ -82,6 +86,9 @@ impl Orders {
 
 /// The hidden command as which Pippin starts itself to supervise.
 pub const COMMAND: &str = "__supervise";
+
+/// The option by which the command gets a process namespace.
+pub const APART: &str = "--apart";
 
 /// Supervises as these arguments of [`COMMAND`] say; the exit code of the supervising process.
 #[must_use]
@@ -128,6 +135,8 @@ struct Supervisor<'a> {
     /// Pippin.
     parent: i32,
     main: i32,
+    /// The first process of its namespace, if it has one.
+    keeper: Option<i32>,
     begin: Instant,
     signals: libc::c_int,
     /// `None` where the file system cannot free a part of a file.
@@ -163,6 +172,8 @@ impl<'a> Supervisor<'a> {
         let cpus = (!orders.cpus.is_empty()).then(|| affinity::kernel_set(&orders.cpus));
         let procs = orders.group.as_ref().map(|folder| folder.join("cgroup.procs"));
         let entrance = procs.and_then(|procs| OpenOptions::new().write(true).open(procs).ok());
+        let keeper = if orders.apart { apart::begin()? } else { None };
+        let is_apart = keeper.is_some();
         let mut command = Command::new(&orders.command[0]);
         command
             .args(&orders.command[1..])
@@ -179,6 +190,9 @@ impl<'a> Supervisor<'a> {
                 // Errors are ignored: the maker of the group checks whether it was entered. 0 means
                 // the writing process.
                 let _ = entrance.as_ref().map(|mut entrance| entrance.write(b"0"));
+                if is_apart {
+                    apart::see_own_processes();
+                }
                 cpus.as_ref().map_or(Ok(()), affinity::bind_current)
             });
         }
@@ -187,7 +201,7 @@ impl<'a> Supervisor<'a> {
         let main = child.id() as i32;
         say(&format!("started {main}"));
         let log = Some(log::Bounded::new(log, log::MOST_BYTES));
-        Ok(Self { orders, parent, main, begin, signals, log })
+        Ok(Self { orders, parent, main, keeper, begin, signals, log })
     }
 
     fn watch(&mut self) {
@@ -214,7 +228,8 @@ impl<'a> Supervisor<'a> {
         loop {
             // Reaps dead workers first: they do not count as left behind.
             self.reap();
-            let alive = descendants(own_pid());
+            let mut alive = descendants(own_pid());
+            alive.retain(|pid| Some(*pid) != self.keeper);
             if alive.is_empty() || Instant::now() >= deadline {
                 return alive;
             }

@@ -1,5 +1,6 @@
 //! A URL that is to be loaded: its parts, its addresses, and whether that is allowed.
 use pippin_engine::{EngineError, Place};
+use pippin_probe::server;
 use std::io::ErrorKind;
 use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
 use std::time::Duration;
@@ -144,7 +145,7 @@ impl Url {
             .map_err(|error| {
                 LabError::User(format!("cannot find the host `{}`: {error}", self.host))
             })?
-            .map(canonical)
+            .map(server::canonical)
             .collect();
         if addresses.is_empty() {
             return Err(LabError::User(format!("the host `{}` has no address", self.host)));
@@ -163,13 +164,6 @@ impl Url {
             other => in_words(other),
         })
     }
-}
-
-/// This address without its notation as IPv6: `::ffff:127.0.0.1` is 127.0.0.1 (RFC 4291 section
-/// 2.5.5.2).
-fn canonical(mut address: SocketAddr) -> SocketAddr {
-    address.set_ip(address.ip().to_canonical());
-    address
 }
 
 /// Those that can be reached from this source: `localhost` often has addresses of both families.
@@ -274,7 +268,7 @@ mod tests {
     fn the_loopback_needs_no_consent_in_whatever_notation() {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let port = listener.local_addr().unwrap().port();
-        for host in ["127.0.0.1", "[::ffff:127.0.0.1]"] {
+        for host in ["127.0.0.1", "[::ffff:127.0.0.1]", "0.0.0.0"] {
             let found = resolved(&format!("http://{host}:{port}/"), None).unwrap();
             assert_eq!(found, [listener.local_addr().unwrap()]);
         }

@@ -1,5 +1,6 @@
 //! The requests of a load: drawn from its seed, with some of another kind among them.
-use pippin_model::load::{BodyCheck, Check, Request, Requests};
+use pippin_model::load::{BodyCheck, Check, Request, Requests, Surprises};
+use pippin_model::request::DRAWN as REDRAWN;
 use pippin_model::workload::draw::Draw;
 use pippin_model::workload::{Answer, Proof, Sample, Workload, percent_encode_all};
 use std::net::SocketAddr;
@@ -11,59 +12,65 @@ use crate::verify::Subject;
 /// that is drawn anew each time.
 const DRAWN: usize = 8_000;
 
-/// One request in this many may be of another kind.
-pub const RARELY: usize = 1_000;
+/// One request in this many is of another kind.
+pub const RARELY: u32 = 1_000;
 
-/// One answer in this many has its media type checked. Where the other answers are only searched
-/// for marks, it is also compared in full. In a short load there are more such answers.
-const IN_FULL: usize = 100;
+/// One answer in this many is examined: its media type is checked and, where the other answers are
+/// only searched for marks, it is compared in full. In a short load there are more.
+const IN_FULL: u32 = 100;
 
-/// The requests of a load, and what each is made of; `None` where it is of another kind.
-struct Pool {
-    /// With their checks.
+/// So many requests of each other kind are drawn.
+const OF_A_KIND: usize = 24;
+
+/// The requests of a load.
+#[derive(Debug, Clone, Default)]
+pub struct Pool {
+    /// With their checks; those of another kind at the end.
+    pub requests: Requests,
+    /// What comes at places that no target can foresee.
+    pub surprises: Option<Surprises>,
+}
+
+/// The requests of a load, and what those of the usual kind are made of.
+struct Drawn {
     requests: Vec<Request>,
-    /// By the place of the request.
-    samples: Vec<Option<Sample>>,
+    samples: Vec<Sample>,
+    surprises: Surprises,
 }
 
 /// Draws the requests of a load from its seed. One in `every` is of another kind: an unknown path,
 /// HEAD, or the same path with everything encoded. A server that does not do the work for each
-/// request answers these wrongly.
+/// request answers these wrongly. When they are sent, and which answers are examined, the generator
+/// draws during the load.
 fn draw(
     workload: &Workload,
     as_proved: &BodyCheck,
     host: SocketAddr,
     seed: u64,
-    every: usize,
-) -> Pool {
+    every: u32,
+) -> Drawn {
     let samples = workload.samples(seed, DRAWN);
     let mut requests = load::requests(workload, &samples, as_proved, host).to_vec();
-    let mut samples: Vec<Option<Sample>> = samples.into_iter().map(Some).collect();
-    if workload.proofs.iter().any(|proof| matches!(proof, Proof::Text { .. })) {
-        let in_full = requests.iter_mut().step_by(IN_FULL.min(every));
-        in_full.for_each(|request| request.check.body = BodyCheck::Refereed);
-    }
     for (request, sample) in requests.iter_mut().zip(&samples) {
-        request.drawn = sample.as_ref().and_then(|sample| sample.drawn.clone());
+        request.drawn.clone_from(&sample.drawn);
     }
-    let kinds = kinds(workload);
-    if !kinds.is_empty() {
-        let blocks = requests.len().div_ceil(every).max(kinds.len());
-        repeat_to(&mut requests, blocks * every);
-        repeat_to(&mut samples, blocks * every);
-        let mut draw = Draw::new(seed ^ 0x00DD);
-        for block in 0..blocks {
-            let place = block * every + draw.below(every as u64) as usize;
-            let kind = kinds[block % kinds.len()];
-            requests[place] = kind.request(workload, &requests[place], &samples[place], &mut draw);
-            samples[place] = None;
+    let mut draw = Draw::new(seed ^ 0x00DD);
+    let mut others = Vec::new();
+    for kind in kinds(workload) {
+        for _ in 0..OF_A_KIND {
+            let place = draw.below(samples.len() as u64) as usize;
+            others.push(kind.request(workload, &requests[place], &samples[place], &mut draw));
         }
     }
-    let usual = requests.iter_mut().zip(&samples).filter(|(_, sample)| sample.is_some());
-    for (request, _) in usual.step_by(IN_FULL.min(every)) {
-        request.check.content_type.clone_from(&workload.answer.content_type);
-    }
-    Pool { requests, samples }
+    let surprises = Surprises {
+        others: others.len() as u32,
+        others_every: every,
+        examined_every: IN_FULL.min(every),
+        content_type: workload.answer.content_type.clone(),
+        by_referee: workload.proofs.iter().any(|proof| matches!(proof, Proof::Text { .. })),
+    };
+    requests.extend(others);
+    Drawn { requests, samples, surprises }
 }
 
 /// The requests of a load of this target, which has passed its proofs; what judges its answers is
@@ -71,33 +78,28 @@ fn draw(
 ///
 /// # Errors
 /// If the body that was proved cannot be had.
-pub fn of(subject: &mut Subject<'_>, seed: u64, every: usize) -> Result<Requests, String> {
+pub fn of(subject: &mut Subject<'_>, seed: u64, every: u32) -> Result<Pool, String> {
     if subject.workload.walk.is_some() {
         // Scenarios keep the order of their steps and have checks of their own.
         let host = subject.way.address();
-        return Ok(load::requests(subject.workload, &[], &BodyCheck::Any, host));
+        let requests = load::requests(subject.workload, &[], &BodyCheck::Any, host);
+        return Ok(Pool { requests, surprises: None });
     }
     let as_proved = subject.proved_body()?;
-    let Pool { mut requests, samples } =
+    let Drawn { mut requests, samples, surprises } =
         draw(subject.workload, &as_proved, subject.way.address(), seed, every);
     subject.live.expect(subject.workload, samples);
     let least_ns = subject.least_ns();
     must_wait(&mut requests, &subject.workload.answer, least_ns);
-    Ok(requests.into())
+    // Messages of a WebSocket are of one kind, and have no head.
+    let surprises = subject.workload.message.is_none().then_some(surprises);
+    Ok(Pool { requests: requests.into(), surprises })
 }
 
 /// No right answer of the usual kind may come sooner than this.
 fn must_wait(requests: &mut [Request], answer: &Answer, least_ns: u64) {
     let usual = |request: &&mut Request| request.check.status == [answer.status];
     requests.iter_mut().filter(usual).for_each(|request| request.check.least_ns = least_ns);
-}
-
-fn repeat_to<T: Clone>(all: &mut Vec<T>, length: usize) {
-    let mut next = 0;
-    while all.len() < length {
-        all.push(all[next].clone());
-        next += 1;
-    }
 }
 
 /// A request of another kind.
@@ -132,26 +134,31 @@ impl Kind {
         self,
         workload: &Workload,
         usual: &Request,
-        sample: &Option<Sample>,
+        sample: &Sample,
         draw: &mut Draw,
     ) -> Request {
         let status = |status: Vec<u16>| Check { status, ..Check::default() };
-        match (self, sample) {
-            (Self::Head, _) => Request {
+        match self {
+            Self::Head => Request {
                 method: "HEAD".into(),
                 check: status(vec![workload.answer.status, 404, 405, 501]),
                 ..usual.clone()
             },
-            (Self::Encoded, Some(sample)) => {
+            Self::Encoded => {
                 let target = sample.fill_with(&workload.request.path, percent_encode_all);
                 Request { target, drawn: None, ..usual.clone() }
             }
-            _ => Request {
-                target: format!("/no-such-page-{:016x}", draw.bits()),
-                check: status(vec![404]),
-                drawn: None,
-                ..usual.clone()
-            },
+            Self::UnknownPath => {
+                let tail: String =
+                    (0..REDRAWN).map(|_| char::from(b'a' + draw.below(26) as u8)).collect();
+                Request {
+                    target: format!("/no-such-page-{tail}"),
+                    check: status(vec![404]),
+                    // Another one each time, where the others are so too.
+                    drawn: usual.drawn.as_ref().map(|_| tail),
+                    ..usual.clone()
+                }
+            }
         }
     }
 }
@@ -162,58 +169,50 @@ mod tests {
     use std::collections::BTreeSet;
     use std::path::Path;
 
-    fn pool(id: &str, seed: u64) -> Pool {
+    fn pool(id: &str, seed: u64) -> Drawn {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../workloads/{id}.toml"));
         let workload = Workload::read(&path).unwrap();
         draw(&workload, &BodyCheck::Any, ([127, 0, 0, 1], 80).into(), seed, RARELY)
     }
 
     #[test]
-    fn one_request_in_a_thousand_is_of_another_kind() {
-        for (id, others) in
-            [("hello", 2), ("hola", 8), ("page", 8), ("device", 1), ("users", 1), ("proxy", 1)]
+    fn requests_of_another_kind_stand_at_the_end_and_one_in_a_thousand_is_sent() {
+        for (id, kinds) in
+            [("hello", 2), ("hola", 3), ("page", 1), ("device", 1), ("users", 1), ("proxy", 1)]
         {
-            let pool = pool(id, 7);
-            let count = pool.samples.iter().filter(|sample| sample.is_none()).count();
-            assert_eq!(count, others, "{id}");
-            assert_eq!(pool.requests.len(), pool.samples.len());
-            assert!(others == 0 || pool.requests.len() == others * RARELY, "{id}");
+            let Drawn { requests, samples, surprises } = pool(id, 7);
+            assert_eq!(surprises.others as usize, kinds * OF_A_KIND, "{id}");
+            assert_eq!(requests.len(), samples.len() + kinds * OF_A_KIND, "{id}");
+            assert_eq!((surprises.others_every, surprises.examined_every), (1_000, 100));
+            assert_eq!(surprises.by_referee, id == "page");
         }
     }
 
     #[test]
     fn the_kinds_are_those_that_proofs_ask_for() {
-        let pool = pool("hola", 1);
-        let others: Vec<&Request> = pool
-            .requests
-            .iter()
-            .zip(&pool.samples)
-            .filter(|(_, sample)| sample.is_none())
-            .map(|(request, _)| request)
-            .collect();
-        assert!(others[0].target.starts_with("/no-such-page-"));
-        assert_eq!(others[0].check.status, [404]);
-        assert_eq!(others[1].method, "HEAD");
-        let encoded = others[2].target.strip_prefix("/hola/").unwrap();
-        assert!(encoded.split('%').skip(1).all(|byte| byte.len() == 2), "{encoded}");
-        assert!(matches!(others[2].check.body, BodyCheck::Exact(_)));
+        let Drawn { requests, samples, .. } = pool("hola", 1);
+        let others = &requests[samples.len()..];
+        let [unknown, head, encoded] = [0, 1, 2].map(|kind| &others[kind * OF_A_KIND]);
+        assert!(unknown.target.starts_with("/no-such-page-") && unknown.drawn.is_some());
+        assert_eq!(unknown.check.status, [404]);
+        assert_eq!(head.method, "HEAD");
+        let target = encoded.target.strip_prefix("/hola/").unwrap();
+        assert!(target.split('%').skip(1).all(|byte| byte.len() == 2), "{target}");
+        assert!(matches!(encoded.check.body, BodyCheck::Exact(_)));
     }
 
     #[test]
-    fn values_are_drawn_and_media_types_looked_at_where_there_are_any() {
-        for (id, drawn, looked_at) in
-            [("hello", 0, 0), ("hola", 7_975, 80), ("page", 7_992, 80), ("users", 0, 10)]
-        {
-            let requests = pool(id, 7).requests;
-            let count = requests.iter().filter(|request| request.drawn.is_some()).count();
-            // Requests of another kind may have taken places of the names of the file.
-            assert!((drawn..=drawn + 5).contains(&count), "{id}: {count}");
+    fn values_are_drawn_where_there_are_any() {
+        for (id, drawn) in [("hello", 0), ("hola", 7_980), ("page", 8_000), ("users", 0)] {
+            let Drawn { requests, samples, surprises } = pool(id, 7);
+            let usual = &requests[..samples.len()];
+            let count = usual.iter().filter(|request| request.drawn.is_some()).count();
+            assert_eq!(count, drawn, "{id}");
             let is_once = |request: &Request| {
                 request.drawn.as_ref().is_none_or(|part| request.target.matches(part).count() == 1)
             };
             assert!(requests.iter().all(is_once), "{id}");
-            let types = requests.iter().filter(|request| request.check.content_type.is_some());
-            assert_eq!(types.count(), looked_at, "{id}");
+            assert!(surprises.content_type.is_some(), "{id}");
         }
     }
 
@@ -225,7 +224,5 @@ mod tests {
         assert!(targets(1).len() > 7_990);
         assert_eq!(targets(1), targets(1));
         assert!(targets(1).intersection(&targets(2)).count() < 10);
-        let in_full = |request: &&Request| request.check.body == BodyCheck::Refereed;
-        assert_eq!(pool("page", 1).requests.iter().filter(in_full).count().div_ceil(10), 8);
     }
 }

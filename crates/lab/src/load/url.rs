@@ -8,10 +8,10 @@ use pippin_model::run::{
 };
 use pippin_model::target::TargetId;
 use pippin_model::text::units::counted;
-use pippin_model::trial::{Stage, Step, TrialSpec};
+use pippin_model::trial::{Single, Stage, Step, TrialRecord, TrialSpec};
 use pippin_model::workload::Request;
-use pippin_probe::server::{self, NoServer, Server};
-use pippin_probe::{RoleRoot, Roots};
+use pippin_probe::server::{self, NoServer, Place, Servers};
+use pippin_probe::{RoleRoot, Roots, Serving};
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 
@@ -24,6 +24,7 @@ use crate::run::steps::Steps;
 use crate::target::ad_hoc;
 use crate::trial::again::made_again;
 use crate::trial::generator::Generator;
+use crate::trial::single;
 use crate::trial::{Trial, Watch, unix_now_ns};
 
 /// The name of such runs where others have that of their plan.
@@ -50,12 +51,16 @@ pub struct UrlLoad<'a> {
     pub observed: Vec<SocketAddr>,
     /// Whether the record keeps bodies, and values of headers that may be secrets.
     pub keep_requests: bool,
-    /// The server's first process, where it was named; else it is looked for.
-    pub target_pid: Option<i32>,
+    /// The server's first processes, where they were named; else they are looked for.
+    pub target_pids: Vec<i32>,
     /// The generator's ceiling, if it is known and holds for this load.
     pub calibration: Option<Calibration>,
     /// Who applies the load.
     pub generator: &'a dyn Generator,
+    /// Whether the tiers behind the server are looked for.
+    pub follows_tiers: bool,
+    /// Whether the load goes on when the server has ended.
+    pub keeps_going: bool,
 }
 
 /// Loads a URL: every step of the profile, each kept as it finishes.
@@ -69,7 +74,7 @@ pub fn run(
     watch: &Watch<'_>,
 ) -> Result<RunRecord, LabError> {
     let UrlLoad { ref profile, ref base, .. } = load;
-    let servers = servers(&load)?;
+    let mut servers = servers(&load)?;
     let recording = Recording::begin(header(&load, &servers), keeping, watch.observer)?;
     let mut recording = if load.keep_requests { recording } else { recording.without_secrets() };
     let mut repetitions = (0..load.repetitions).map(|repetition| (repetition, Steps::of(profile)));
@@ -86,12 +91,17 @@ pub fn run(
         watch.observer.event(&Event::TrialStarted(&spec, number, in_all.max(number)));
         let trial = || Trial {
             load: load::of(profile, step, LoadSpec { seed: spec.seed, ..base.clone() }),
-            roots: Some(roots(&load.observed, servers.as_deref().unwrap_or_default())),
+            roots: Some(roots(&load, servers.as_ref().ok())),
             proving: None,
             referee: None,
             generator: load.generator,
+            keeps_going: load.keeps_going,
         };
+        let single = (load.generator.is_ready_at_once())
+            .then(|| single::measure_url(&trial().load, profile))
+            .flatten();
         let mut record = made_again(load.generator, watch, || trial().make(&spec, watch));
+        note_single(&mut record, single);
         recording.judge(&mut record, Vec::new());
         if let Some(failure) = &record.failure {
             // What was measured until a part of the engine died is kept.
@@ -104,9 +114,18 @@ pub fn run(
             state = RunState::Failed;
             break;
         }
+        let has_changed = !record.ended.is_empty();
+        let is_over = record.server_end.is_some();
         recording.keep(record)?;
         if let Some(made) = recording.trials().last() {
             steps.observe(made, watch);
+        }
+        if is_over && !load.keeps_going {
+            break;
+        }
+        // The next load is of those that serve now.
+        if has_changed && load.target_pids.is_empty() {
+            servers = server::behind(&place(&load));
         }
         if watch.is_over() {
             state = RunState::Interrupted;
@@ -114,6 +133,14 @@ pub fn run(
         }
     }
     recording.end(state)
+}
+
+/// Single requests before the load are part of its warm-up.
+fn note_single(record: &mut TrialRecord, single: Option<Single>) {
+    record.single = single;
+    if let (Some(single), Some(load)) = (&single, &mut record.load) {
+        load.warm_up.completed += single::requests_of(single);
+    }
 }
 
 /// Why the last step was not finished; `None` if it was. If something was measured, the lab failed;
@@ -142,31 +169,42 @@ const fn not_applied(stage: Stage, message: String) -> LabError {
 }
 
 /// The processes that serve the URL on this machine, or why none is measured.
-fn servers(load: &UrlLoad<'_>) -> Result<Result<Vec<Server>, NoServer>, LabError> {
-    let Some(pid) = load.target_pid else {
-        return Ok(match &load.base.unix_socket {
-            Some(path) => server::behind_unix_socket(path),
-            None => server::behind(&load.observed),
-        });
-    };
-    match server::of_process(pid) {
-        Ok(named) => Ok(Ok(vec![named])),
-        Err(error) => Err(LabError::User(format!("--target-pid {pid}: {error}"))),
+fn servers(load: &UrlLoad<'_>) -> Result<Result<Servers, NoServer>, LabError> {
+    if load.target_pids.is_empty() {
+        return Ok(server::behind(&place(load)));
+    }
+    server::of_processes(&load.target_pids)
+        .map(Ok)
+        .map_err(|error| LabError::User(format!("--target-pid: {error}")))
+}
+
+/// Where the load goes.
+fn place(load: &UrlLoad<'_>) -> Place {
+    match &load.base.unix_socket {
+        Some(path) => Place::UnixSocket(path.clone()),
+        None => Place::Addresses(load.observed.clone()),
     }
 }
 
-fn roots(observed: &[SocketAddr], servers: &[Server]) -> Roots {
+fn roots(load: &UrlLoad<'_>, servers: Option<&Servers>) -> Roots {
     let generator = vec![RoleRoot::Process(std::process::id() as i32)];
     let mut roles = BTreeMap::from([(Role::Generator, generator)]);
-    if !servers.is_empty() {
-        roles.insert(Role::Target, servers.iter().map(|server| server.root).collect());
+    if let Some(servers) = servers {
+        roles.insert(Role::Target, servers.processes.iter().map(|server| server.root).collect());
     }
     // This host has no table of the listeners on another.
-    let is_here = !servers.is_empty() || observed.iter().all(|address| address.ip().is_loopback());
+    let observed = &load.observed;
+    let is_here = servers.is_some() || observed.iter().all(|address| address.ip().is_loopback());
     Roots {
         roles,
-        log: servers.iter().find_map(|server| server.log.clone()),
-        port: observed.first().filter(|_| is_here).map(std::net::SocketAddr::port),
+        log: servers.and_then(|all| all.processes.iter().find_map(|one| one.log.clone())),
+        address: observed.first().copied().filter(|_| is_here),
+        apart: servers.map(|servers| servers.apart.clone()).unwrap_or_default(),
+        serving: servers.map(|servers| Serving {
+            place: place(load),
+            servers: servers.clone(),
+            follows: load.follows_tiers,
+        }),
         ..Roots::default()
     }
 }
@@ -195,7 +233,7 @@ pub fn target_of(url: &str) -> TargetId {
     ad_hoc::name_of("url", rest)
 }
 
-fn header(load: &UrlLoad<'_>, servers: &Result<Vec<Server>, NoServer>) -> RunHeader {
+fn header(load: &UrlLoad<'_>, servers: &Result<Servers, NoServer>) -> RunHeader {
     let started = unix_now_ns();
     let target = target_of(&load.title);
     RunHeader {
@@ -221,14 +259,18 @@ fn header(load: &UrlLoad<'_>, servers: &Result<Vec<Server>, NoServer>) -> RunHea
     }
 }
 
-fn url_server(servers: &Result<Vec<Server>, NoServer>) -> UrlServer {
+fn url_server(servers: &Result<Servers, NoServer>) -> UrlServer {
     match servers {
         Ok(servers) => UrlServer::Processes {
             processes: servers
+                .processes
                 .iter()
                 .map(|server| ServerProcess { pid: server.pid, name: server.name.clone() })
                 .collect(),
         },
-        Err(error) => UrlServer::Not { reason: error.to_string() },
+        Err(error) => UrlServer::Not {
+            reason: error.to_string(),
+            is_here: !matches!(error, NoServer::Elsewhere),
+        },
     }
 }

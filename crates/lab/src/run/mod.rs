@@ -66,6 +66,9 @@ use crate::verify::{
     live::{self, Live},
 };
 
+/// Whether another repetition is needed after so many of the plan or more, from the trials so far.
+pub type IsOpen<'a> = &'a dyn Fn(&RunHeader, &[TrialRecord], u32) -> bool;
+
 /// What a run needs besides its plan.
 pub struct RunSettings<'a> {
     /// Where targets and workloads are.
@@ -90,6 +93,8 @@ pub struct RunSettings<'a> {
     pub probe: Option<String>,
     /// Profiles the targets after all repetitions, if asked for.
     pub explaining: Option<&'a Explaining>,
+    /// Whether repetitions are made beyond those of the plan.
+    pub is_open: Option<IsOpen<'a>>,
     /// Told what happens.
     pub observer: &'a dyn Observer,
     /// Set when the user wants to stop.
@@ -346,13 +351,18 @@ pub(crate) fn run_id(started_unix_ns: u64, plan: &str) -> String {
 /// available, interleaved by the run's seed.
 #[must_use]
 pub fn order(header: &RunHeader) -> Vec<(u32, TargetId)> {
+    order_of(header, header.plan.repetitions)
+}
+
+/// The order of so many repetitions. It begins as that of fewer.
+fn order_of(header: &RunHeader, repetitions: u32) -> Vec<(u32, TargetId)> {
     let is_available =
         |id: &TargetId| header.targets.get(id).is_some_and(|info| info.unavailable.is_none());
     let available: Vec<TargetId> =
         header.plan.targets.iter().filter(|id| is_available(id)).cloned().collect();
     pippin_stats::rounds::order::interleaved(
         &available,
-        header.plan.repetitions,
+        repetitions,
         &mut Xoshiro256PlusPlus::seed_from_u64(header.seed),
     )
 }
@@ -410,10 +420,11 @@ impl<'a> Execution<'a> {
             return Ok(());
         }
         let mut services = self.start_services()?;
-        for repetition in 0..self.header().plan.repetitions {
-            if repetition > 0 && self.is_precise_enough(repetition) {
+        for repetition in 0.. {
+            if !self.needs(repetition) {
                 break;
             }
+            let order = order_of(self.header(), repetition + 1);
             let targets = order.iter().filter(|(of, _)| *of == repetition).map(|(_, id)| id);
             let targets: Vec<TargetId> = targets.cloned().collect();
             if self.is_sliced() {
@@ -538,10 +549,10 @@ impl<'a> Execution<'a> {
         id: &TargetId,
         target: &Target,
         installed: &Installed,
-        services: &Services,
+        services: &mut Services,
         more: &[(&str, &str)],
     ) -> Result<RunningTarget, LabError> {
-        let mut environment = services.environment();
+        let mut environment = services.of_next_target()?;
         environment.extend(more.iter().map(|(name, value)| ((*name).into(), (*value).into())));
         let settings = StartSettings {
             cpus: self.cpus.target.clone(),
@@ -607,6 +618,7 @@ impl<'a> Execution<'a> {
                 proving: Some(&mut proving),
                 referee: None,
                 generator: self.settings.generator,
+                keeps_going: false,
             };
             until_skipped(watch, &spec.target, |watch| trial.make(spec, watch))
         })
@@ -619,11 +631,21 @@ impl<'a> Execution<'a> {
             profile: self.header().plan.profile.clone(),
             repetition,
             step,
-            cpus: self.cpus.clone(),
+            cpus: self.cpus_with(id),
             workers: self.workers(),
             // The same load for every target of a repetition.
             seed: self.header().seed.wrapping_add(u64::from(repetition)),
         }
+    }
+
+    /// Who runs where when this target is measured: a server that runs already was given nothing.
+    fn cpus_with(&self, id: &TargetId) -> CpuSplit {
+        let runs_already = self
+            .prepared
+            .get(id)
+            .is_some_and(|(target, _)| matches!(target.kind, crate::target::Kind::Listening(_)));
+        let target = if runs_already { CpuSet::default() } else { self.cpus.target.clone() };
+        CpuSplit { target, ..self.cpus.clone() }
     }
 
     /// Whether the user skipped the target during its load. What was measured until then is not a
@@ -643,6 +665,27 @@ impl<'a> Execution<'a> {
             return Err(LabError::Interrupted);
         }
         self.recording.keep(record)
+    }
+
+    /// Whether a repetition is needed after so many: by the plan, unless its precision is reached;
+    /// beyond it, by gates that are not decided.
+    fn needs(&mut self, made: u32) -> bool {
+        let planned = self.header().plan.repetitions;
+        if made < planned && !(made > 0 && self.is_precise_enough(made)) {
+            return true;
+        }
+        let settings = self.settings;
+        let (header, trials) = (self.header(), self.recording.trials());
+        let is_open = !self.interrupted()
+            && made > 0
+            && settings.is_open.is_some_and(|is_open| is_open(header, trials, made));
+        if is_open {
+            let said = format!("gates are not decided after {made} repetitions: one more");
+            settings.observer.event(&Event::Note(&said));
+            let steps = Steps::number(&self.header().plan.profile);
+            self.in_all = self.number + order_of(self.header(), 1).len() * steps;
+        }
+        is_open
     }
 
     /// Whether the plan's precision is reached before the last repetition.

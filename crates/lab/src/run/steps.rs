@@ -2,7 +2,7 @@
 use pippin_model::plan::profile::{Profile, Steps as Points};
 use pippin_model::text::units::format_count;
 use pippin_model::trial::{Step, TrialRecord};
-use pippin_stats::capacity::{Outcome, Search, Seen, step};
+use pippin_stats::capacity::{Outcome, Search, StepOutcome, step};
 use std::time::{Duration, Instant};
 
 use crate::run::observer::Event;
@@ -60,7 +60,7 @@ impl Steps {
         let (Self::Search(search), Some(Step::Rate { per_s })) = (self, record.spec.step) else {
             return;
         };
-        let Some(seen) = Seen::of(record) else { return };
+        let Some(seen) = StepOutcome::of(record) else { return };
         search.observe(per_s, seen);
         let rate = format_count(per_s);
         let text = match search.next() {
@@ -111,8 +111,8 @@ mod tests {
     use pippin_model::example::ExampleTrial;
     use pippin_model::load::{Check, Connections, LoadSpec, Protocol, Request};
     use pippin_model::plan::objective::Objective;
-    use pippin_reference::frames::kind::HEADERS;
-    use pippin_reference::frames::{END_HEADERS, END_STREAM, Server, frame};
+    use pippin_testing::frames::kind::HEADERS;
+    use pippin_testing::frames::{END_HEADERS, END_STREAM, Server, frame};
     use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
     use std::sync::{Arc, Mutex};
 
@@ -126,9 +126,9 @@ mod tests {
     const BUSY: &[u8] = b"\x08\x03503";
 
     /// The requests of the current step. Each connection belongs to the step that opened it.
-    type Asked = Arc<Mutex<Arc<AtomicU64>>>;
+    type StepRequests = Arc<Mutex<Arc<AtomicU64>>>;
 
-    fn server(asked: &Asked) -> Server {
+    fn server(asked: &StepRequests) -> Server {
         let asked = Arc::clone(asked);
         let server = Server::new(move |connection| {
             let asked = Arc::clone(&asked.lock().unwrap());
@@ -155,7 +155,7 @@ mod tests {
         };
         let never = AtomicBool::new(false);
         let spec = load::of(profile, step, base);
-        let result = pippin_engine::run(&spec, &Control::new(&never, |_| true)).unwrap();
+        let result = pippin_engine::run(&spec, &Control::new(&never, &|_| true)).unwrap();
         assert!(result.measured.connections.peak <= 2, "{:?}", result.measured.connections);
         let mut record = ExampleTrial::search_step(1.0).build();
         (record.spec.profile, record.spec.step) = (profile.clone(), step);
@@ -165,7 +165,7 @@ mod tests {
 
     /// Searches, and holds each step against the server's count of its requests.
     fn searched() -> Outcome {
-        let asked = Asked::default();
+        let asked = StepRequests::default();
         let server = server(&asked);
         let objective = Objective::parse("errors < 0.1%").unwrap();
         let profile = Profile {
@@ -177,8 +177,8 @@ mod tests {
             *asked.lock().unwrap() = Arc::default();
             let record = made(&profile, step, &server);
             let count = asked.lock().unwrap().load(Relaxed);
-            let seen = Seen::of(&record);
-            let is_held = seen == Some(Seen::Held);
+            let seen = StepOutcome::of(&record);
+            let is_held = seen == Some(StepOutcome::Held);
             assert!(!is_held || count <= MOST, "{step:?}: {seen:?}, {count} requests");
             steps.observe(&record, &Watch::nobody());
         }

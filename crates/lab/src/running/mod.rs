@@ -22,6 +22,7 @@ use pippin_model::trial::{Failure, Stage};
 use pippin_model::verdict::{Caveat, Severity};
 use pippin_probe::{RoleRoot, server};
 use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 use std::io::ErrorKind;
 use std::net::{IpAddr, SocketAddr};
@@ -38,6 +39,7 @@ use crate::lifecycle::{log, port, ready};
 use crate::running::certificate::Certificate;
 use crate::running::way::Way;
 use crate::target::container::Image;
+use crate::target::elsewhere;
 use crate::target::keys::{Keys, Topic};
 use crate::target::{Kind, Listening, Target};
 
@@ -73,9 +75,13 @@ pub struct RunningTarget {
     /// `None` if Pippin did not start it.
     process: Option<Supervised>,
     start_up: Option<Duration>,
+    /// A file of the user's checkout that it runs in place of its revision's.
+    elsewhere: Option<PathBuf>,
     id: TargetId,
     /// Its first processes, as far as they are known.
     roots: Vec<RoleRoot>,
+    /// Processes below those that do not belong to it.
+    apart: BTreeSet<i32>,
     /// The processors it was started on; none if it may use all, or Pippin did not start it.
     given: CpuSet,
     reached: Reached,
@@ -233,12 +239,15 @@ impl RunningTarget {
         let start_up = ready::wait_until_ready(&mut process, &way, path, limit, keys, interrupted)?;
         let group = group.filter(Group::is_in_use);
         let inside = container.as_ref().and_then(|it| it.image.process(&it.name));
+        let elsewhere = elsewhere::file_of_checkout(process.supervisor_pid(), &target.folder);
         let root = inside.map_or(RoleRoot::Below(process.supervisor_pid()), RoleRoot::Tree);
         Ok(Self {
             process: Some(process),
             start_up: Some(start_up),
+            elsewhere,
             id: id.clone(),
             roots: vec![root],
+            apart: BTreeSet::new(),
             given: settings.cpus.clone(),
             reached: Reached {
                 way,
@@ -266,7 +275,8 @@ impl RunningTarget {
             LabError::User(message) => LabError::target(Stage::Start, message),
             other => other,
         })?;
-        let servers = server::behind(&addresses).unwrap_or_default();
+        let servers =
+            server::behind(&server::Place::Addresses(addresses.clone())).unwrap_or_default();
         let way =
             Way::to(addresses, listening.tls.clone(), spoken.protocol()).ok_or_else(|| {
                 LabError::target(Stage::Start, format!("{} has no address", listening.url.host))
@@ -274,8 +284,10 @@ impl RunningTarget {
         Ok(Self {
             process: None,
             start_up: None,
+            elsewhere: None,
             id: id.clone(),
-            roots: servers.iter().map(|server| server.root).collect(),
+            roots: servers.processes.iter().map(|server| server.root).collect(),
+            apart: servers.apart,
             given: CpuSet::default(),
             reached: Reached {
                 way: way.with(messages),
@@ -289,6 +301,12 @@ impl RunningTarget {
             socket: None,
             _certificate: None,
         })
+    }
+
+    /// A file of the user's checkout that it runs in place of its revision's.
+    #[must_use]
+    pub fn elsewhere(&self) -> Option<&Path> {
+        self.elsewhere.as_deref()
     }
 
     /// Where it listens.
@@ -330,6 +348,12 @@ impl RunningTarget {
     #[must_use]
     pub fn roots(&self) -> &[RoleRoot] {
         &self.roots
+    }
+
+    /// Processes below its first ones that do not belong to it, with everything below them.
+    #[must_use]
+    pub const fn apart(&self) -> &BTreeSet<i32> {
+        &self.apart
     }
 
     /// The processors it was started on; none if it may use all, or Pippin did not start it.
@@ -494,6 +518,8 @@ fn launch(
         cpus: settings.cpus.clone(),
         stop: manifest.start.stop.clone(),
         grace: GRACE,
+        // A command of the user's own may have other processes to speak with.
+        apart: matches!(target.kind, Kind::Catalog),
     }
 }
 
@@ -535,6 +561,7 @@ fn of_image(
         cpus: settings.cpus.clone(),
         stop: target.manifest.start.stop.clone(),
         grace: GRACE,
+        apart: false,
     }
 }
 

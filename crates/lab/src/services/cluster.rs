@@ -1,11 +1,10 @@
 //! A private PostgreSQL cluster that lives as long as a run.
 //!
 //! Targets are other people's programs, and other people may have accounts on the machine. So the
-//! cluster allows as little as possible: each target that is up has a role, none is a superuser,
-//! and the first owns the only database. Each role has a random password, checked by SCRAM, on the
-//! loopback only. Nobody can log in as the superuser: role and database are made in single-user
-//! mode, and pg_hba.conf knows no other login. The server never runs as root.
-use postgres::{Client, NoTls};
+//! cluster allows as little as possible. One role is the lab's: it owns all databases and makes the
+//! roles of targets, and is no superuser. Each role has a random password, checked by SCRAM, on the
+//! loopback only. Nobody can log in as the superuser: the lab's role and the template are made in
+//! single-user mode, and pg_hba.conf refuses that login. The server never runs as root.
 use std::fs::{self, DirBuilder};
 use std::io::Write;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
@@ -13,6 +12,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
+use super::postgres::connect;
 use super::{ServiceSettings, secret};
 use crate::error::LabError;
 use crate::install::embedded_postgres;
@@ -20,26 +20,31 @@ use crate::lifecycle::environment;
 use crate::lifecycle::port;
 use crate::lifecycle::supervised::{Launch, Supervised};
 
-/// The first role of targets and its database; the others have a number behind it.
-pub const ROLE: &str = "pippin";
+/// The lab's role.
+const LAB: &str = "pippin_lab";
+/// The database that those of targets are copied from.
+pub const TEMPLATE: &str = "pippin_template";
+/// The database to which the lab connects to make others.
+pub const MAINTENANCE: &str = "postgres";
+/// PostgreSQL's account of statements.
+const STATEMENTS: &str = "pg_stat_statements";
 
-/// A role of targets.
+/// A role that can log in.
 #[derive(Debug)]
-pub struct Role {
+pub struct Login {
     /// Its name.
     pub name: String,
-    password: String,
+    /// Its password.
+    pub password: String,
 }
 
-impl Role {
-    fn all(count: u32) -> Result<Vec<Self>, LabError> {
-        let name = |nth| if nth == 0 { ROLE.into() } else { format!("{ROLE}_{}", nth + 1) };
-        let of = |nth| Ok(Self { name: name(nth), password: password()? });
-        (0..count.max(1)).map(of).collect()
-    }
-
-    fn url(&self, port: u16) -> String {
-        format!("postgres://{}:{}@127.0.0.1:{port}/{ROLE}", self.name, self.password)
+impl Login {
+    /// With a random password.
+    ///
+    /// # Errors
+    /// If the kernel gives no random numbers.
+    pub fn new(name: &str) -> Result<Self, LabError> {
+        Ok(Self { name: name.into(), password: password()? })
     }
 }
 
@@ -47,36 +52,44 @@ impl Role {
 #[derive(Debug)]
 pub struct Cluster {
     process: Supervised,
-    roles: Vec<Role>,
+    lab: Login,
     port: u16,
     data: Data,
 }
 
 impl Cluster {
-    /// Makes a cluster and starts it; with a connection as the role of targets.
+    /// Makes a cluster and starts it. It answers when this returns.
     ///
     /// # Errors
     /// If there are no PostgreSQL programs, or the cluster does not start.
     pub fn start(
         settings: &ServiceSettings<'_>,
         interrupted: &dyn Fn() -> bool,
-    ) -> Result<(Self, Client), LabError> {
+    ) -> Result<Self, LabError> {
         let programs = programs()?;
         let privilege = Privilege::here(&programs);
         let data = Data::new(privilege, settings.folder)?;
-        let roles = Role::all(settings.tables)?;
-        init(privilege, &programs, &data.0, &roles)?;
+        let lab = Login::new(LAB)?;
+        init(privilege, &programs, &data.0)?;
         let port = port::free().map_err(LabError::io("find a port for PostgreSQL"))?;
-        make_roles(privilege, &programs, &data.0, &roles)?;
-        let process = launch(privilege, &programs, &data.0, port, settings)?;
-        let mut cluster = Self { process, roles, port, data };
-        let client = cluster.connect(interrupted)?;
-        Ok((cluster, client))
+        let has_account = has_account(&programs);
+        make_template(privilege, &programs, &data.0, &lab, has_account)?;
+        let process = launch(privilege, &programs, &data.0, port, settings, has_account)?;
+        let mut cluster = Self { process, lab, port, data };
+        cluster.wait_for_answer(interrupted)?;
+        Ok(cluster)
     }
 
-    /// The roles, each with the address that its target reads; the first owns the database.
-    pub fn roles(&self) -> impl Iterator<Item = (&Role, String)> {
-        self.roles.iter().map(|role| (role, role.url(self.port)))
+    /// The address of a database for this login.
+    #[must_use]
+    pub fn url(&self, Login { name, password }: &Login, database: &str) -> String {
+        format!("postgres://{name}:{password}@127.0.0.1:{}/{database}", self.port)
+    }
+
+    /// The address of a database for the lab.
+    #[must_use]
+    pub fn lab_url(&self, database: &str) -> String {
+        self.url(&self.lab, database)
     }
 
     /// The supervising process.
@@ -85,14 +98,11 @@ impl Cluster {
         self.process.supervisor_pid()
     }
 
-    fn connect(&mut self, interrupted: &dyn Fn() -> bool) -> Result<Client, LabError> {
+    fn wait_for_answer(&mut self, interrupted: &dyn Fn() -> bool) -> Result<(), LabError> {
         let deadline = Instant::now() + Duration::from_secs(20);
-        let url = self.roles[0].url(self.port);
+        let url = self.lab_url(MAINTENANCE);
         loop {
-            let error = match Client::connect(&url, NoTls) {
-                Ok(client) => return Ok(client),
-                Err(error) => error,
-            };
+            let Err(error) = connect(&url) else { return Ok(()) };
             if interrupted() {
                 return Err(LabError::Interrupted);
             }
@@ -283,12 +293,7 @@ fn remove_left_over(temporary: &Path) {
     }
 }
 
-fn init(
-    privilege: Privilege,
-    programs: &Path,
-    data: &Path,
-    roles: &[Role],
-) -> Result<(), LabError> {
+fn init(privilege: Privilege, programs: &Path, data: &Path) -> Result<(), LabError> {
     let words = ["-A", "reject", "-U", "postgres", "-E", "UTF8", "--no-locale", "--no-sync", "-D"];
     let output = privilege
         .run(&programs.join("initdb"), &words)
@@ -302,25 +307,57 @@ fn init(
         )));
     }
     let access = data.join("pg_hba.conf");
-    let names: Vec<&str> = roles.iter().map(|role| role.name.as_str()).collect();
-    fs::write(&access, format!("host {ROLE} {} 127.0.0.1/32 scram-sha-256\n", names.join(",")))
-        .map_err(LabError::io(format!("write {}", access.display())))
+    // The first line that fits decides.
+    let rules = "host all postgres 127.0.0.1/32 reject\nhost all all 127.0.0.1/32 scram-sha-256\n";
+    fs::write(&access, rules).map_err(LabError::io(format!("write {}", access.display())))
 }
 
-/// Makes roles and database in single-user mode, before anybody can connect.
-fn make_roles(
+/// Whether the extension that counts statements is installed beside the programs: Debian has it in
+/// `lib`, others in `lib/postgresql`.
+fn has_account(programs: &Path) -> bool {
+    let lib = programs.join("../lib");
+    let file = format!("{STATEMENTS}.so");
+    [lib.clone(), lib.join("postgresql")].iter().any(|folder| folder.join(&file).is_file())
+}
+
+/// Makes the lab's role, and the template in which targets may do nothing but what is granted later:
+/// no tables, also no temporary ones, no functions, no blocks of code.
+fn make_template(
     privilege: Privilege,
     programs: &Path,
     data: &Path,
-    roles: &[Role],
+    Login { name, password }: &Login,
+    has_account: bool,
 ) -> Result<(), LabError> {
-    let role = |Role { name, password }: &Role| {
-        format!(
-            "CREATE ROLE {name} LOGIN NOSUPERUSER NOCREATEDB NOCREATEROLE NOREPLICATION PASSWORD '{password}';\n"
-        )
-    };
-    let roles: String = roles.iter().map(role).collect();
-    let sql = format!("{roles}CREATE DATABASE {ROLE} OWNER {ROLE};\n");
+    let roles = format!(
+        "CREATE ROLE {name} LOGIN NOSUPERUSER CREATEDB CREATEROLE NOREPLICATION PASSWORD '{password}';
+GRANT pg_read_all_stats, pg_signal_backend TO {name};
+CREATE DATABASE {TEMPLATE} OWNER {name};
+REVOKE ALL ON DATABASE {TEMPLATE}, {MAINTENANCE}, template1 FROM PUBLIC;
+GRANT CONNECT ON DATABASE {MAINTENANCE} TO {name};
+"
+    );
+    single_user(privilege, programs, data, "postgres", &roles)?;
+    let account =
+        if has_account { format!("CREATE EXTENSION {STATEMENTS};\n") } else { String::new() };
+    let rights = format!(
+        "{account}REVOKE ALL ON LANGUAGE plpgsql FROM PUBLIC;
+REVOKE ALL ON SCHEMA public FROM PUBLIC;
+GRANT USAGE ON SCHEMA public TO PUBLIC;
+ALTER SCHEMA public OWNER TO {name};
+"
+    );
+    single_user(privilege, programs, data, TEMPLATE, &rights)
+}
+
+/// Executes lines of SQL in single-user mode, before anybody can connect.
+fn single_user(
+    privilege: Privilege,
+    programs: &Path,
+    data: &Path,
+    database: &str,
+    sql: &str,
+) -> Result<(), LabError> {
     let run = || {
         let mut child = privilege
             .run(
@@ -329,7 +366,7 @@ fn make_roles(
             )
             .arg("-D")
             .arg(data)
-            .arg("postgres")
+            .arg(database)
             .stdin(Stdio::piped())
             .stdout(Stdio::null())
             .stderr(Stdio::piped())
@@ -345,7 +382,7 @@ fn make_roles(
     match wrong {
         None if output.status.success() => Ok(()),
         _ => Err(LabError::User(format!(
-            "PostgreSQL cannot make the roles of targets: {}",
+            "PostgreSQL cannot make the template of targets' databases: {}",
             wrong.unwrap_or(said.trim())
         ))),
     }
@@ -357,10 +394,11 @@ fn launch(
     data: &Path,
     port: u16,
     settings: &ServiceSettings<'_>,
+    has_account: bool,
 ) -> Result<Supervised, LabError> {
     let mut command = privilege.command(&programs.join("postgres"));
-    // Pippin has two of its own for each table.
-    let connections = settings.database_connections + 2 * settings.tables + 10;
+    // Pippin has two of its own for each table, and one to make databases.
+    let connections = settings.database_connections + 2 * settings.tables + 11;
     let words = ["-D".into(), data.to_string_lossy().into_owned(), "-p".into(), port.to_string()];
     command.extend(words);
     // Durable settings (fsync, synchronous_commit, full_page_writes) stay as they are.
@@ -371,7 +409,9 @@ fn launch(
         // Nothing reads it. It shows people and scripts to which run the server belongs.
         format!("pippin.folder={}", settings.folder.display()),
     ];
-    for setting in settings_of_run {
+    // What targets ask is counted by the shape of their statements.
+    let account = has_account.then(|| format!("shared_preload_libraries={STATEMENTS}"));
+    for setting in settings_of_run.into_iter().chain(account) {
         command.extend(["-c".into(), setting]);
     }
     Supervised::start(&Launch {
@@ -384,5 +424,6 @@ fn launch(
         cpus: settings.cpus.clone(),
         stop: "SIGINT".into(), // "fast shutdown"
         grace: Duration::from_secs(10),
+        apart: false,
     })
 }

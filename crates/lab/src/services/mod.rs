@@ -104,17 +104,20 @@ impl Services {
             .ok_or_else(|| "the workload needs `services = [\"upstream\"]` for this proof".into())
     }
 
-    /// The variables that targets read.
-    #[must_use]
-    pub fn environment(&self) -> BTreeMap<String, String> {
+    /// Makes what the next target gets for itself, and returns the variables that it reads.
+    ///
+    /// # Errors
+    /// If its database cannot be made.
+    pub fn of_next_target(&mut self) -> Result<BTreeMap<String, String>, LabError> {
         let mut env = BTreeMap::new();
-        if let Some(postgres) = &self.postgres {
+        if let Some(postgres) = &mut self.postgres {
+            postgres.renew()?;
             env.insert("DATABASE_URL".into(), postgres.url().into());
         }
         if let Some(upstream) = &self.upstream {
             env.insert("UPSTREAM_URL".into(), upstream.url());
         }
-        env
+        Ok(env)
     }
 
     /// The supervising processes below which the services run; a database that the user gave has

@@ -1,10 +1,14 @@
 //! PostgreSQL: the one that `PIPPIN_DATABASE_URL` names, or a private cluster that lives as long as
 //! the run.
+//!
+//! In the private cluster the lab owns the table. Each start of a target has a database of its own,
+//! copied from one template, and a role that may read the table and nothing else
+//! (docs/decisions/database.md).
 use postgres::{Client, NoTls};
 use serde_json::{Value, json};
 
 use super::ServiceSettings;
-use super::cluster::{self, Cluster};
+use super::cluster::{self, Cluster, Login};
 use crate::error::LabError;
 use crate::install::{Installer, apt, embedded_postgres};
 
@@ -16,12 +20,20 @@ pub struct Postgres {
     tables: Vec<Table>,
     /// The selected table.
     chosen: usize,
+    /// How many databases were made so far.
+    made: u32,
 }
 
-/// A table `users`, in a schema that only its role reads.
+/// A table `users`, as one target sees it.
 struct Table {
+    /// The address that the target reads.
     url: String,
-    client: Client,
+    /// The lab's own address of the same database.
+    lab_url: String,
+    /// The lab's connection; `None` before the first start of a target.
+    client: Option<Client>,
+    /// The rows, as the lab wrote them.
+    written: Value,
 }
 
 impl std::fmt::Debug for Postgres {
@@ -60,18 +72,77 @@ impl Postgres {
         interrupted: &dyn Fn() -> bool,
     ) -> Result<Self, LabError> {
         if let Ok(url) = std::env::var("PIPPIN_DATABASE_URL") {
-            let client = Client::connect(&url, NoTls).map_err(|error| {
+            let mut client = Client::connect(&url, NoTls).map_err(|error| {
                 let why = error.as_db_error().map_or(error.to_string(), ToString::to_string);
                 LabError::User(format!("PIPPIN_DATABASE_URL: cannot connect: {why}"))
             })?;
-            let mut table = Table { url, client };
-            table.refuse_foreign()?;
-            table.make("DROP TABLE IF EXISTS users;")?;
-            return Ok(Self { cluster: None, tables: vec![table], chosen: 0 });
+            refuse_foreign(&mut client, &url)?;
+            make_table(&mut client, &url, "DROP TABLE IF EXISTS users;")?;
+            let (lab_url, client) = (url.clone(), Some(client));
+            let table = Table { url, lab_url, client, written: first_rows() };
+            return Ok(Self { cluster: None, tables: vec![table], chosen: 0, made: 0 });
         }
-        let (cluster, client) = Cluster::start(settings, interrupted)?;
-        let tables = tables(&cluster, client)?;
-        Ok(Self { cluster: Some(cluster), tables, chosen: 0 })
+        let cluster = Cluster::start(settings, interrupted)?;
+        let template = cluster.lab_url(cluster::TEMPLATE);
+        let mut client = connect(&template).map_err(LabError::User)?;
+        // Whoever may connect may read. Who may connect is said of each database.
+        make_table(&mut client, &template, "")?;
+        run(&mut client, "GRANT SELECT ON users TO PUBLIC")?;
+        let table = || Table {
+            url: String::new(),
+            lab_url: String::new(),
+            client: None,
+            written: first_rows(),
+        };
+        let tables = (0..settings.tables.max(1)).map(|_| table()).collect();
+        Ok(Self { cluster: Some(cluster), tables, chosen: 0, made: 0 })
+    }
+
+    /// Makes a new database and a new role for the target that starts next, in place of those of the
+    /// selected table. A database that the user gave stays: only its rows are written anew.
+    ///
+    /// # Errors
+    /// If PostgreSQL does not make them.
+    pub fn renew(&mut self) -> Result<(), LabError> {
+        let Some(cluster) = &self.cluster else {
+            let Table { client, url, written, .. } = &mut self.tables[self.chosen];
+            *written = first_rows();
+            let Some(client) = client else { return Ok(()) };
+            return make_table(client, url, "DROP TABLE IF EXISTS users;");
+        };
+        self.made += 1;
+        let login = Login::new(&format!("pippin_{}", self.made))?;
+        let table = &mut self.tables[self.chosen];
+        table.client = None;
+        let mut maker = connect(&cluster.lab_url(cluster::MAINTENANCE)).map_err(LabError::User)?;
+        if let Some(old) = login_of(&table.url) {
+            run(&mut maker, &format!("DROP DATABASE IF EXISTS {old} WITH (FORCE)"))?;
+            run(&mut maker, &format!("DROP ROLE IF EXISTS {old}"))?;
+        }
+        let Login { name, password } = &login;
+        // A database is made outside of transactions, so each of these is sent alone.
+        for sql in [
+            format!(
+                "CREATE ROLE {name} LOGIN NOSUPERUSER NOCREATEDB NOCREATEROLE NOREPLICATION PASSWORD '{password}'"
+            ),
+            format!("CREATE DATABASE {name} TEMPLATE {}", cluster::TEMPLATE),
+            format!("REVOKE ALL ON DATABASE {name} FROM PUBLIC"),
+            format!("GRANT CONNECT ON DATABASE {name} TO {name}"),
+        ] {
+            run(&mut maker, &sql)?;
+        }
+        table.url = cluster.url(&login, name);
+        table.lab_url = cluster.lab_url(name);
+        table.client = Some(connect(&table.lab_url).map_err(LabError::User)?);
+        table.written = first_rows();
+        Ok(())
+    }
+
+    /// Whether the target can change what proves it, because the database is the user's: there the
+    /// role of the target owns the table.
+    #[must_use]
+    pub const fn is_given(&self) -> bool {
+        self.cluster.is_none()
     }
 
     /// How many tables there are: as many targets may be up together. A database that the user gave
@@ -86,8 +157,11 @@ impl Postgres {
         self.chosen = table.min(self.tables.len() - 1);
     }
 
-    fn client(&mut self) -> &mut Client {
-        &mut self.tables[self.chosen].client
+    fn client(&mut self) -> Result<&mut Client, String> {
+        self.tables[self.chosen]
+            .client
+            .as_mut()
+            .ok_or_else(|| "no target has started, so that there is no database".into())
     }
 
     /// The address that the target reads.
@@ -96,27 +170,40 @@ impl Postgres {
         &self.tables[self.chosen].url
     }
 
+    /// The lab's own address of the database.
+    #[must_use]
+    pub fn lab_url(&self) -> &str {
+        &self.tables[self.chosen].lab_url
+    }
+
     /// The supervising process; `None` for a database that the user gave.
     #[must_use]
     pub fn supervisor_pid(&self) -> Option<i32> {
         self.cluster.as_ref().map(Cluster::supervisor_pid)
     }
 
-    /// How often the targets' statements have used the table, by PostgreSQL's own counters. `None`
-    /// if it keeps no counters with a known lag (before version 15, or with `track_counts` off).
+    /// How many statements of others have read a whole table of so many rows, by PostgreSQL's own
+    /// account (`pg_stat_statements`): of each shape of statement that names the table, no more than
+    /// its calls, its rows divided by those of the table, and the pages of memory it read. So
+    /// neither one statement that returns the rows of many, nor many that return less, counts for
+    /// more than it is. Every statement that is complete is in it.
     ///
     /// # Errors
-    /// If the query fails.
-    pub fn table_use(&mut self) -> Result<Option<TableUse>, String> {
-        let sql = "SELECT coalesce(seq_scan, 0) + coalesce(idx_scan, 0), coalesce(seq_tup_read, 0) + coalesce(idx_tup_fetch, 0)
-            FROM pg_stat_user_tables WHERE relid = 'users'::regclass
-            AND current_setting('track_counts')::bool AND current_setting('server_version_num')::int >= 150000";
-        let row = self
-            .client()
-            .query_opt(sql, &[])
-            .map_err(|error| format!("read PostgreSQL's account: {error}"))?;
-        let count = |row: &postgres::Row, nth| row.get::<_, i64>(nth).max(0) as u64;
-        Ok(row.map(|row| TableUse { scans: count(&row, 0), rows: count(&row, 1) }))
+    /// If there is no such account.
+    pub fn lists_read(&mut self, rows: u64) -> Result<u64, String> {
+        let sql = "SELECT coalesce(sum(least(calls, rows / $1, shared_blks_hit + shared_blks_read)), 0)::bigint
+            FROM pg_stat_statements
+            WHERE dbid = (SELECT oid FROM pg_database WHERE datname = current_database())
+            AND query ~* '\\musers\\M'
+            AND (userid <> (SELECT oid FROM pg_roles WHERE rolname = current_user) OR $2)";
+        let (rows, is_given) = (rows.max(1) as i64, self.is_given());
+        self.client()?
+            .query_one(sql, &[&rows, &is_given])
+            .map(|row| row.get::<_, i64>(0).max(0) as u64)
+            .map_err(|error| {
+                let why = error.as_db_error().map_or(error.to_string(), ToString::to_string);
+                format!("PostgreSQL's account of statements cannot be read ({why}); install its extension pg_stat_statements (Debian: postgresql-contrib)")
+            })
     }
 
     /// How many connections to the database others have.
@@ -124,35 +211,34 @@ impl Postgres {
     /// # Errors
     /// If the query fails.
     pub fn connections_of_others(&mut self) -> Result<u32, String> {
-        let sql = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND usename = current_user AND pid <> pg_backend_pid()";
-        self.client()
+        let sql = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND backend_type = 'client backend' AND pid <> pg_backend_pid()";
+        self.client()?
             .query_one(sql, &[])
             .map(|row| row.get::<_, i64>(0) as u32)
             .map_err(|error| format!("count connections: {error}"))
     }
 
-    /// The table as the workload's JSON.
-    ///
-    /// # Errors
-    /// If the query fails.
-    pub fn users(&mut self) -> Result<Value, String> {
-        let rows = self
-            .client()
-            .query("SELECT id, name, email FROM users ORDER BY id", &[])
-            .map_err(|error| format!("read the table: {error}"))?;
-        let user = |row: postgres::Row| json!({"id": row.get::<_, i32>(0), "name": row.get::<_, String>(1), "email": row.get::<_, String>(2)});
-        Ok(rows.into_iter().map(user).collect())
+    /// The table as the lab wrote it, as the workload's JSON.
+    #[must_use]
+    pub fn written(&self) -> &Value {
+        &self.tables[self.chosen].written
     }
 
-    /// The name of one user.
+    /// Whether the table is as the lab wrote it.
     ///
     /// # Errors
-    /// If the query fails.
-    pub fn user_name(&mut self, id: i32) -> Result<String, String> {
-        self.client()
-            .query_one("SELECT name FROM users WHERE id = $1", &[&id])
-            .map(|row| row.get(0))
-            .map_err(|error| format!("read user {id}: {error}"))
+    /// If it is not, or cannot be read.
+    pub fn is_as_written(&mut self) -> Result<(), String> {
+        let rows = self
+            .client()?
+            .query("SELECT id, name, email FROM users ORDER BY id", &[])
+            .map_err(|error| format!("read the table: {error}"))?;
+        let user = |row: postgres::Row| user(row.get(0), row.get(1), row.get(2));
+        let now: Value = rows.into_iter().map(user).collect();
+        if now == *self.written() {
+            return Ok(());
+        }
+        Err("the table `users` is not as Pippin wrote it: somebody else has changed it".into())
     }
 
     /// Changes the name of one user.
@@ -160,104 +246,73 @@ impl Postgres {
     /// # Errors
     /// If the statement fails.
     pub fn rename_user(&mut self, id: i32, name: &str) -> Result<(), String> {
-        self.client()
+        self.client()?
             .execute("UPDATE users SET name = $2 WHERE id = $1", &[&id, &name])
-            .map(drop)
-            .map_err(|error| format!("change user {id}: {error}"))
-    }
-}
-
-impl Table {
-    /// Makes the table; `before` is done first.
-    fn make(&mut self, before: &str) -> Result<(), LabError> {
-        let mut sql = format!(
-            "{before} CREATE TABLE users (id integer PRIMARY KEY, name text NOT NULL, email text NOT NULL); COMMENT ON TABLE users IS '{OURS}';"
-        );
-        for (index, (name, email)) in NAMES.iter().enumerate() {
-            sql.push_str(&format!(
-                "INSERT INTO users VALUES ({}, '{name}', '{email}');",
-                index + 1
-            ));
+            .map_err(|error| format!("change user {id}: {error}"))?;
+        let rows = self.tables[self.chosen].written.as_array_mut();
+        for row in rows.into_iter().flatten().filter(|row| row["id"] == id) {
+            row["name"] = name.into();
         }
-        self.client.batch_execute(&sql).map_err(|error| {
-            LabError::User(format!(
-                "cannot create the table `users` in {}: {error}",
-                without_password(&self.url)
-            ))
-        })
-    }
-
-    /// A database that the user gave may have a table of this name that Pippin must not drop.
-    fn refuse_foreign(&mut self) -> Result<(), LabError> {
-        let sql = "SELECT obj_description(to_regclass('users')::oid, 'pg_class') WHERE to_regclass('users') IS NOT NULL";
-        let found = self.client.query_opt(sql, &[]).map_err(|error| {
-            LabError::User(format!(
-                "cannot look for the table `users` in {}: {error}",
-                without_password(&self.url)
-            ))
-        })?;
-        match found.map(|row| row.get::<_, Option<String>>(0)) {
-            Some(comment) if comment.as_deref() != Some(OURS) => Err(LabError::User(format!(
-                "{} has a table `users` that Pippin did not make; name an empty database in PIPPIN_DATABASE_URL, or unset it for a private one",
-                without_password(&self.url)
-            ))),
-            _ => Ok(()),
-        }
+        Ok(())
     }
 }
 
-/// A table for each role. The first role owns the database and has the schema `public`; each of the
-/// others has a schema of its own name, in which PostgreSQL looks first (`search_path`).
-fn tables(cluster: &Cluster, client: Client) -> Result<Vec<Table>, LabError> {
-    let mut roles = cluster.roles();
-    let Some((_, url)) = roles.next() else { return Ok(Vec::new()) };
-    let mut first = Table { url, client };
-    first.make("")?;
-    let mut tables = Vec::new();
-    for (role, url) in roles {
-        let grant = format!("GRANT CREATE ON DATABASE {} TO {}", cluster::ROLE, role.name);
-        first.client.batch_execute(&grant).map_err(|error| {
-            LabError::User(format!("cannot give {} a schema: {error}", role.name))
-        })?;
-        let client = connect(&url).map_err(LabError::User)?;
-        let mut table = Table { url, client };
-        table.make("CREATE SCHEMA AUTHORIZATION CURRENT_USER;")?;
-        tables.push(table);
+fn user(id: i32, name: &str, email: &str) -> Value {
+    json!({"id": id, "name": name, "email": email})
+}
+
+/// The rows of a new table.
+fn first_rows() -> Value {
+    (1..).zip(NAMES).map(|(id, (name, email))| user(id, name, email)).collect()
+}
+
+/// Makes the table; `before` is done first.
+fn make_table(client: &mut Client, url: &str, before: &str) -> Result<(), LabError> {
+    let mut sql = format!(
+        "{before} CREATE TABLE users (id integer PRIMARY KEY, name text NOT NULL, email text NOT NULL); COMMENT ON TABLE users IS '{OURS}';"
+    );
+    for (id, (name, email)) in (1..).zip(NAMES) {
+        sql.push_str(&format!("INSERT INTO users VALUES ({id}, '{name}', '{email}');"));
     }
-    tables.insert(0, first);
-    Ok(tables)
+    client.batch_execute(&sql).map_err(|error| {
+        LabError::User(format!(
+            "cannot create the table `users` in {}: {error}",
+            without_password(url)
+        ))
+    })
 }
 
-/// How much a table was read.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct TableUse {
-    /// Scans, sequential and by index.
-    pub scans: u64,
-    /// Rows that scans returned.
-    pub rows: u64,
-}
-
-impl std::ops::Add for TableUse {
-    type Output = Self;
-
-    fn add(self, other: Self) -> Self {
-        Self { scans: self.scans + other.scans, rows: self.rows + other.rows }
-    }
-}
-
-impl std::ops::Sub for TableUse {
-    type Output = Self;
-
-    /// 0 where the account began anew.
-    fn sub(self, other: Self) -> Self {
-        Self {
-            scans: self.scans.saturating_sub(other.scans),
-            rows: self.rows.saturating_sub(other.rows),
-        }
+/// A database that the user gave may have a table of this name that Pippin must not drop.
+fn refuse_foreign(client: &mut Client, url: &str) -> Result<(), LabError> {
+    let sql = "SELECT obj_description(to_regclass('users')::oid, 'pg_class') WHERE to_regclass('users') IS NOT NULL";
+    let found = client.query_opt(sql, &[]).map_err(|error| {
+        LabError::User(format!(
+            "cannot look for the table `users` in {}: {error}",
+            without_password(url)
+        ))
+    })?;
+    match found.map(|row| row.get::<_, Option<String>>(0)) {
+        Some(comment) if comment.as_deref() != Some(OURS) => Err(LabError::User(format!(
+            "{} has a table `users` that Pippin did not make; name an empty database in PIPPIN_DATABASE_URL, or unset it for a private one",
+            without_password(url)
+        ))),
+        _ => Ok(()),
     }
 }
 
-/// Another connection to a database, as the role of targets.
+fn run(client: &mut Client, sql: &str) -> Result<(), LabError> {
+    client.batch_execute(sql).map_err(|error| {
+        let why = error.as_db_error().map_or(error.to_string(), ToString::to_string);
+        LabError::User(format!("PostgreSQL refuses to make a database for a target: {why}"))
+    })
+}
+
+/// The role in an address of [`Cluster::url`], which is also the name of its database.
+fn login_of(url: &str) -> Option<&str> {
+    url.strip_prefix("postgres://")?.split(':').next()
+}
+
+/// A connection to this address.
 ///
 /// # Errors
 /// If it cannot be connected to.

@@ -63,6 +63,7 @@ impl Upstream {
             cpus: settings.cpus.clone(),
             stop: "SIGTERM".into(),
             grace: Duration::from_secs(5),
+            apart: false,
         })?;
         let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
         ready::wait_until_ready(

@@ -18,20 +18,20 @@ const HIGHEST: [&str; 2] = ["peak", "longest"];
 /// The slices of a target.
 #[derive(Debug, Default)]
 pub struct Account {
-    warm_ups: Vec<Kept>,
-    slices: Vec<(Slice, Kept)>,
+    warm_ups: Vec<PackedLoad>,
+    slices: Vec<(Slice, PackedLoad)>,
 }
 
 /// A load, packed until it is known whether it is used. In memory each of its histograms takes two
 /// megabytes; as text it takes some kilobytes.
 #[derive(Debug)]
-struct Kept {
+struct PackedLoad {
     load: Vec<u8>,
     usage: Option<Usage>,
     services: Services,
 }
 
-impl Kept {
+impl PackedLoad {
     fn of(measured: &Measured, services: Services) -> Self {
         // If a load cannot be packed, it is missing.
         let load = serde_json::to_vec(&measured.load).unwrap_or_default();
@@ -46,12 +46,12 @@ impl Kept {
 impl Account {
     /// Adds a load that is not measured.
     pub fn warm_up(&mut self, measured: &Measured, services: Services) {
-        self.warm_ups.push(Kept::of(measured, services));
+        self.warm_ups.push(PackedLoad::of(measured, services));
     }
 
     /// Adds a slice.
     pub fn add(&mut self, slice: Slice, measured: &Measured, services: Services) {
-        self.slices.push((slice, Kept::of(measured, services)));
+        self.slices.push((slice, PackedLoad::of(measured, services)));
     }
 
     /// Calm slices so far.
@@ -80,16 +80,16 @@ impl Account {
     /// Writes all slices into the record, and the sum of those that are used: load, usage, samples
     /// and what services counted.
     pub fn settle(self, rounds: u32, calmest: &[u32], interrupted: bool, record: &mut TrialRecord) {
-        let (mut slices, kept): (Vec<Slice>, Vec<Kept>) = self.slices.into_iter().unzip();
+        let (mut slices, kept): (Vec<Slice>, Vec<PackedLoad>) = self.slices.into_iter().unzip();
         calm::choose(&mut slices, rounds, calmest);
-        let used: Vec<&Kept> = slices
+        let used: Vec<&PackedLoad> = slices
             .iter()
             .zip(&kept)
             .filter(|(slice, _)| slice.used)
             .map(|(_, kept)| kept)
             .collect();
-        let loads = |kept: &mut dyn Iterator<Item = &Kept>| -> Vec<LoadResult> {
-            kept.filter_map(Kept::load).collect()
+        let loads = |kept: &mut dyn Iterator<Item = &PackedLoad>| -> Vec<LoadResult> {
+            kept.filter_map(PackedLoad::load).collect()
         };
         let warm_ups = loads(&mut self.warm_ups.iter());
         record.load = sequence::load_of(&warm_ups, &loads(&mut used.iter().copied()));
@@ -127,12 +127,7 @@ mod tests {
 
     fn measured(answers: u64) -> Measured {
         let record = ExampleTrial::hello().seconds(1).completed(answers).build();
-        Measured {
-            load: record.load.unwrap(),
-            agents: Vec::new(),
-            usage: record.usage,
-            samples: Vec::new(),
-        }
+        Measured::of(record.load.unwrap(), record.usage)
     }
 
     fn services(calls: f64, peak: f64) -> Services {

@@ -1,19 +1,19 @@
 //! Makes one slice: a load of its own, and what the host did meanwhile.
 use pippin_engine::Referee;
 use pippin_model::host::usage::{Role, Usage};
-use pippin_model::load::LoadSpec;
+use pippin_model::load::{LoadSpec, WarmUp};
 use pippin_model::plan::cpus::CpuSplit;
-use pippin_model::result::LoadResult;
-use pippin_model::result::histogram::Histogram;
+use pippin_model::result::histogram::Summary;
+use pippin_model::result::{self as model, LoadResult};
 use pippin_model::trial::slice::{Slice, SliceFigures, SliceQuantiles};
 use pippin_probe::{Roots, TreeMemory, disturbance};
+use pippin_stats::rank::due;
 use pippin_stats::rounds::calm;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
 use super::stretch::Stretch;
-use crate::trial::generator::Here;
 use crate::trial::{Measured, NotMeasured, SAMPLE_EVERY, Trial, Watch};
 
 /// In slices up to this length, samples are taken only at the ends: each takes the generator's
@@ -32,8 +32,10 @@ pub fn load(
     watch: &Watch<'_>,
 ) -> Result<Measured, NotMeasured> {
     let length = Duration::from_nanos(load.stop.duration_ns.unwrap_or(0));
-    let every = if length <= ONE_LOOK { 4 * ONE_LOOK } else { SAMPLE_EVERY };
-    Trial { load, roots: Some(roots.clone()), proving: None, referee, generator: &Here }
+    // Whether a target is warm is seen in samples.
+    let warms_up = matches!(load.warm_up, WarmUp::Auto { .. });
+    let every = if length <= ONE_LOOK && !warms_up { 4 * ONE_LOOK } else { SAMPLE_EVERY };
+    Trial { roots: Some(roots.clone()), referee, ..Trial::of(load) }
         .measure_on(memory, every, watch)
 }
 
@@ -64,8 +66,11 @@ pub fn slice(
     }
 }
 
-/// The processors of all roles; none if nothing is bound.
+/// The processors of all roles; none, which means all, if the target is not bound to any.
 fn processors(cpus: &CpuSplit) -> BTreeSet<u32> {
+    if cpus.target.is_empty() {
+        return BTreeSet::new();
+    }
     [&cpus.target, &cpus.generator, &cpus.services]
         .into_iter()
         .flat_map(|set| set.0.iter().copied())
@@ -80,20 +85,27 @@ fn figures(load: &LoadResult, usage: Option<&Usage>) -> SliceFigures {
         right: measured.answered.good,
         errors: measured.errors_total(),
         goodput_per_s: measured.goodput_per_s().unwrap_or(0.0),
-        response: quantiles(&measured.spans.response_time),
-        service: quantiles(&measured.spans.service_time),
+        response: response(measured),
+        service: quantiles(&measured.spans.service_time.summary()),
         target_cpu_ns: usage.and_then(|usage| usage.roles.get(&Role::Target)?.cpu_ns),
         generator_cpu_ns: usage.and_then(|usage| usage.roles.get(&Role::Generator)?.cpu_ns),
     }
 }
 
-fn quantiles(spans: &Histogram) -> SliceQuantiles {
+/// Over all requests that were due: one that had no right answer is later than any.
+fn response(measured: &model::Measured) -> SliceQuantiles {
+    let q = |q| due::quantile_ns(measured, q);
     SliceQuantiles {
-        p50_ns: spans.quantile_ns(0.5),
-        p90_ns: spans.quantile_ns(0.9),
-        p99_ns: spans.quantile_ns(0.99),
-        max_ns: spans.max_ns(),
+        p50_ns: q(0.5),
+        p90_ns: q(0.9),
+        p99_ns: q(0.99),
+        max_ns: due::summary(measured).max_ns,
     }
+}
+
+fn quantiles(times: &Summary) -> SliceQuantiles {
+    let Summary { p50_ns, p90_ns, p99_ns, max_ns, .. } = *times;
+    SliceQuantiles { p50_ns, p90_ns, p99_ns, max_ns }
 }
 
 #[cfg(test)]
@@ -106,8 +118,7 @@ mod tests {
         let record = ExampleTrial::hello().build();
         let (load, usage) = (record.load.unwrap(), record.usage);
         let cpu_ns = usage.as_ref().unwrap().roles[&Role::Target].cpu_ns;
-        let measured =
-            Measured { load: load.clone(), agents: Vec::new(), usage, samples: Vec::new() };
+        let measured = Measured::of(load.clone(), usage);
         let slice = slice(3, &measured, &record.spec.cpus, 0.0, &mut Stretch::default());
         assert_eq!((slice.round, slice.measured_ns), (3, load.measured.duration_ns));
         assert_eq!(slice.figures.right, load.measured.answered.good);

@@ -188,6 +188,7 @@ pub fn plan(
         price: None,
         published: None,
         gates: Vec::new(),
+        undecided: pippin_model::verdict::gate::Undecided::default(),
         quick: false,
         changed: Vec::new(),
     }

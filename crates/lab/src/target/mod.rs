@@ -10,10 +10,12 @@
 //! | [`keys`] | where a user writes how a target is started, for messages |
 //! | [`revision`] | a target as of a git revision |
 //! | [`commits`] | the git commit that holds the files of a target |
+//! | [`elsewhere`] | whether a target from a revision runs files of the user's checkout |
 pub mod ad_hoc;
 pub mod catalog;
 pub mod commits;
 pub mod container;
+pub mod elsewhere;
 pub mod keys;
 pub mod place;
 pub mod project;

@@ -4,33 +4,43 @@
 //! |---|---|
 //! | [`proving`] | what proves a target before and after |
 //! | [`single`] | requests one at a time before the load |
+//! | [`warming`] | when a target is warm |
 //! | `again` | a trial that lost a part of its generator is made again |
 //! | [`generator`] | who applies a load: the engine in this process, or somebody elsewhere |
 pub(crate) mod again;
 pub mod generator;
 pub mod proving;
 pub mod single;
+pub mod warming;
 
 use pippin_engine::{Control, Referee};
 use pippin_model::host::usage::{Role, Usage, UsageSample};
 use pippin_model::load::LoadSpec;
 use pippin_model::result::{LoadResult, Window};
 use pippin_model::trial::agent::AgentPart;
-use pippin_model::trial::{Failure, Stage, TrialRecord, TrialSpec};
+use pippin_model::trial::{EndedProcess, Failure, ServerEnd, Stage, TrialRecord, TrialSpec};
+use pippin_probe::kernel_files::KernelFiles;
+use pippin_probe::memory::killed_for_memory;
+use pippin_probe::sampler::Sampled;
+use pippin_probe::succession::Ended;
 use pippin_probe::{Roots, Sampler, TreeMemory, usage_between};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use crate::error::LabError;
+use crate::lifecycle::log;
 use crate::run::observer::{Event, Observer, Silent};
 use crate::trial::generator::{Applied, Generator, Here, NotApplied};
+use crate::trial::warming::Warming;
 
 /// How often samples are taken during a load.
 pub(crate) const SAMPLE_EVERY: Duration = Duration::from_millis(200);
 /// Records keep all samples up to this number, so that short trials have a curve to draw; of more,
 /// they keep about one a second.
 const MOST_SAMPLES: usize = 50;
+/// The last lines of a server's log that are kept with its end.
+const LOG_LINES: usize = 15;
 
 /// One load of anything that listens.
 pub struct Trial<'a> {
@@ -44,6 +54,8 @@ pub struct Trial<'a> {
     pub referee: Option<Arc<dyn Referee>>,
     /// Who applies the load.
     pub generator: &'a dyn Generator,
+    /// Whether the load goes on when a watched server has ended, until it is started again.
+    pub keeps_going: bool,
 }
 
 /// What proves a target, around its load.
@@ -106,6 +118,25 @@ pub struct Measured {
     pub usage: Option<Usage>,
     /// The samples behind it.
     pub samples: Vec<UsageSample>,
+    /// First processes of a watched server that ended.
+    pub ended: Vec<EndedProcess>,
+    /// What is known of the end of all of it, if nobody served any more.
+    pub server_end: Option<ServerEnd>,
+}
+
+impl Measured {
+    /// What only the generator and the kernel measured.
+    #[must_use]
+    pub const fn of(load: LoadResult, usage: Option<Usage>) -> Self {
+        Self {
+            load,
+            agents: Vec::new(),
+            usage,
+            samples: Vec::new(),
+            ended: Vec::new(),
+            server_end: None,
+        }
+    }
 }
 
 /// Why a load was not measured to its end.
@@ -146,7 +177,14 @@ impl Trial<'_> {
     /// A load of which only the generator's own figures matter.
     #[must_use]
     pub const fn of(load: LoadSpec) -> Self {
-        Self { load, roots: None, proving: None, referee: None, generator: &Here }
+        Self {
+            load,
+            roots: None,
+            proving: None,
+            referee: None,
+            generator: &Here,
+            keeps_going: false,
+        }
     }
 
     /// Proves, loads, proves; what fails is in the record. Judging is not done here.
@@ -181,6 +219,8 @@ impl Trial<'_> {
             record.samples = thinned(measured.samples);
             record.agents = measured.agents;
             record.load = Some(measured.load);
+            record.ended = measured.ended;
+            record.server_end = measured.server_end;
         }
         if let Some(proving) = self.proving {
             if record.failure.is_none()
@@ -248,22 +288,29 @@ impl Trial<'_> {
             let latest = sampler.as_ref().and_then(Sampler::latest);
             watch.observer.event(&Event::Window(window, latest.as_ref()));
         };
+        let warming = Warming::default();
+        let is_warm = |per_window: &[f64]| {
+            warming.is_warm(per_window, sampler.as_ref().and_then(Sampler::latest))
+        };
         let on_note = |text: &str| watch.observer.event(&Event::Note(text));
         let control = Control {
             on_note: Some(&on_note),
             on_window: Some(&on_window),
             on_measuring: Some(&on_measuring),
+            is_over: sampler.as_ref().filter(|_| !self.keeps_going).map(Sampler::is_over),
             referee,
-            ..Control::new(watch.stop, pippin_stats::series::steady::has_settled)
+            ..Control::new(watch.stop, &is_warm)
         };
+        let killed_before = killed_for_memory(&KernelFiles::default());
         let applied = self.generator.apply(&self.load, &control);
-        let samples = sampler.map_or(Vec::new(), |sampler| {
-            let (samples, learned) = sampler.pause();
-            *memory = learned;
-            samples
-        });
+        let Sampled { samples, memory: learned, ended, is_over } =
+            sampler.map(Sampler::pause).unwrap_or_default();
+        *memory = learned;
         let measured = |Applied { load, agents }: Applied| Measured {
-            usage: usage_between(&samples, load.measured_from_ns, load.measured_to_ns),
+            usage: usage_between(&samples, load.measured_from_ns, load.measured_to_ns)
+                .map(|usage| self.with_names(usage)),
+            ended: ended.iter().map(|one| ended_process(one, load.started_ns)).collect(),
+            server_end: is_over.then(|| self.server_end(killed_before)),
             load,
             agents,
             samples: samples.clone(),
@@ -273,6 +320,31 @@ impl Trial<'_> {
             Err(NotApplied { error, applied }) => {
                 Err(NotMeasured { error, measured: applied.map(|some| Box::new(measured(*some))) })
             }
+        }
+    }
+
+    /// Gives the first tier the name of its process. A tier behind it may have the same.
+    fn with_names(&self, mut usage: Usage) -> Usage {
+        let serving = self.roots.as_ref().and_then(|roots| roots.serving.as_ref());
+        let first = serving.and_then(|serving| serving.servers.processes.first());
+        if let (Some(first), Some((tier, others))) = (first, usage.tiers.split_first_mut()) {
+            tier.name.clone_from(&first.name);
+            for other in others.iter_mut().filter(|other| other.name == first.name) {
+                other.name = format!("{} (behind)", other.name);
+            }
+        }
+        usage
+    }
+
+    /// What is known of the end of the server.
+    fn server_end(&self, killed_before: Option<u64>) -> ServerEnd {
+        let killed_now = killed_for_memory(&KernelFiles::default());
+        let log = self.roots.as_ref().and_then(|roots| roots.log.clone());
+        ServerEnd {
+            killed_for_memory: killed_now
+                .zip(killed_before)
+                .map(|(now, before)| now.saturating_sub(before)),
+            log_tail: log.map(|log| log::tail(&log, LOG_LINES)).unwrap_or_default(),
         }
     }
 
@@ -286,6 +358,14 @@ impl Trial<'_> {
             roots.roles.insert(Role::Generator, own);
         }
         Some(roots)
+    }
+}
+
+fn ended_process(ended: &Ended, started_ns: u64) -> EndedProcess {
+    EndedProcess {
+        pid: ended.server.pid,
+        name: ended.server.name.clone(),
+        after_ns: ended.at_ns.saturating_sub(started_ns),
     }
 }
 

@@ -4,7 +4,7 @@ use pippin_model::host::usage::Role;
 use pippin_model::load::{BodyCheck, LoadSpec};
 use pippin_model::result::LoadResult;
 use pippin_model::trial::{Failure, ProofOutcome, ProofTime, Stage, TrialRecord};
-use pippin_model::workload::{Sample, Workload};
+use pippin_model::workload::{Sample, Service, Workload};
 use pippin_probe::bystanders::{Bystanders, Look};
 use pippin_probe::{RoleRoot, Roots};
 use std::collections::BTreeMap;
@@ -78,9 +78,11 @@ impl ProvedTarget<'_> {
             roles,
             log: self.target.log(),
             // Pippin reads no table of the kernel that lists the queues of unix sockets.
-            port: (!self.target.way().is_unix()).then(|| self.target.address().port()),
+            address: (!self.target.way().is_unix()).then(|| self.target.address()),
+            apart: self.target.apart().clone(),
             group: self.target.group().map(Path::to_path_buf),
             given: self.target.given().clone(),
+            serving: None,
         }
     }
 
@@ -133,6 +135,7 @@ impl ProvedTarget<'_> {
         load: &mut LoadSpec,
         record: &mut TrialRecord,
     ) -> Result<(), Failure> {
+        record.elsewhere = self.target.elsewhere().map(|path| path.display().to_string());
         record.start_up_ns = self.target.start_up().map(|time| time.as_nanos() as u64);
         if let Some(walk) = &self.workload.walk {
             load.scenario = Some(walk.scenario.clone());
@@ -143,8 +146,10 @@ impl ProvedTarget<'_> {
                 .map_err(|message| self.proof_failure(message))?;
             record.proofs = verify::prove(&mut self.subject(), ProofTime::Before);
             self.failed(&record.proofs).map_or(Ok(()), Err)?;
-            pool::of(&mut self.subject(), load.seed, pool::RARELY)
-                .map_err(|message| self.proof_failure(message))?
+            let pool = pool::of(&mut self.subject(), load.seed, pool::RARELY)
+                .map_err(|message| self.proof_failure(message))?;
+            load.surprises = pool.surprises;
+            pool.requests
         } else {
             let address = self.target.address();
             let mut requests =
@@ -194,6 +199,20 @@ impl ProvedTarget<'_> {
     }
 }
 
+impl ProvedTarget<'_> {
+    /// The upstream's account is unknown, and what nobody counts does not pass.
+    fn uncounted(&self) -> ProofOutcome {
+        ProofOutcome {
+            workload: self.workload.id.clone(),
+            proof: "counted".into(),
+            when: ProofTime::During,
+            failure: Some("the upstream's account of its calls cannot be read".into()),
+            remark: None,
+            doubt: None,
+        }
+    }
+}
+
 impl Proving for ProvedTarget<'_> {
     fn before(&mut self, load: &mut LoadSpec, record: &mut TrialRecord) -> Result<(), Failure> {
         self.prove_before(load, record)?;
@@ -224,6 +243,9 @@ impl Proving for ProvedTarget<'_> {
         if self.counts_anew {
             record.services = self.services.account();
             self.live.count_numbers(None, &mut record.services);
+        }
+        if self.workload.services.contains(&Service::Upstream) && record.services.is_empty() {
+            record.proofs.push(self.uncounted());
         }
         if record.load.as_ref().is_some_and(|load| !load.interrupted) {
             self.rest();

@@ -1,5 +1,8 @@
 //! Requests one at a time before the load: what a request takes when it does not queue.
-use pippin_model::load::{BodyCheck, Connections, LoadSpec, StopRule, WarmUp};
+use pippin_model::load::{
+    BodyCheck, Connections, LoadSpec, Request, StopRule, Surprises, Timeouts, WarmUp,
+};
+use pippin_model::plan::profile::Profile;
 use pippin_model::request::requests::Requests;
 use pippin_model::schedule::Schedule;
 use pippin_model::trial::Single;
@@ -10,6 +13,35 @@ use crate::load::run_closed;
 const ALL_NS: u64 = 300_000_000;
 /// The fewest and the most.
 const NUMBER: (u64, u64) = (3, 50);
+
+/// How long one may take before the load of a URL: a server that does not answer is the load's to
+/// show.
+const PATIENCE_NS: u64 = 1_000_000_000;
+
+/// Measures single requests at a URL, as the first part of its warm-up: only where there is one, and
+/// only with requests that change nothing (RFC 9110 section 9.2.1). `None` otherwise, in searches
+/// and scenarios, and if one fails.
+#[must_use]
+pub fn measure_url(load: &LoadSpec, profile: &Profile) -> Option<Single> {
+    let is_safe = |request: &Request| matches!(request.method.as_str(), "GET" | "HEAD");
+    let may_ask = load.warm_up != WarmUp::None
+        && load.messages.is_none()
+        && load.scenario.is_none()
+        && !profile.is_search()
+        && load.requests.iter().all(is_safe);
+    if !may_ask {
+        return None;
+    }
+    let request_ns = load.timeouts.request_ns.min(PATIENCE_NS);
+    let timeouts = Timeouts { request_ns, ..load.timeouts };
+    measure(&LoadSpec { timeouts, ..load.clone() })
+}
+
+/// How many requests the server has seen for it: one more, which found caches empty.
+#[must_use]
+pub const fn requests_of(single: &Single) -> u64 {
+    single.requests + 1
+}
 
 /// Sends the requests of a load one at a time. `None` if one of them fails: the load will show why.
 #[must_use]
@@ -25,6 +57,8 @@ pub fn measure(load: &LoadSpec) -> Option<Single> {
             schedule: Schedule::Closed { think: None },
             warm_up: WarmUp::None,
             threads: 1,
+            // Only requests of the usual kind.
+            surprises: Some(Surprises { others: load.others(), ..Surprises::default() }),
             ..load.clone()
         };
         let measured =
@@ -34,7 +68,8 @@ pub fn measure(load: &LoadSpec) -> Option<Single> {
     // The first finds caches empty. It only shows how long the others may take.
     let first_ns = one_at_a_time(1)?.max_ns()?.max(1);
     let requests = (ALL_NS / first_ns).clamp(NUMBER.0, NUMBER.1);
-    Some(Single { requests, median_ns: one_at_a_time(requests)?.quantile_ns(0.5)? })
+    let times = one_at_a_time(requests)?;
+    Some(Single { requests, median_ns: times.quantile_ns(0.5)?, longest_ns: times.max_ns()? })
 }
 
 /// The requests. There is no referee yet, so where it would judge the body, any body is right.
@@ -53,7 +88,8 @@ mod tests {
     use super::*;
     use crate::load::base;
     use pippin_model::load::Request;
-    use pippin_reference::scripted::{Answer, Script, spawn};
+    use pippin_model::plan::profile::Arrivals;
+    use pippin_testing::scripted::{Answer, Script, spawn};
     use std::time::Duration;
 
     #[test]
@@ -69,7 +105,26 @@ mod tests {
             (3..=15).contains(&single.requests) && single.median_ns >= 20_000_000,
             "{single:?}"
         );
+        assert!(single.longest_ns >= single.median_ns);
         let wrong = spawn(Script::always(Answer::new(500, b"hello"))).unwrap();
         assert_eq!(measure(&LoadSpec { addresses: vec![wrong.address()], ..load }), None);
+    }
+
+    #[test]
+    fn a_url_is_asked_where_there_is_a_warm_up_and_requests_change_nothing() {
+        let server = spawn(Script::always(Answer::ok(b"hello"))).unwrap();
+        let get = LoadSpec {
+            requests: vec![Request::get("/", "localhost")].into(),
+            ..base(server.address(), Vec::new(), 1)
+        };
+        let profile = Profile::open(10.0, Arrivals::Constant, 1, 0, 1_000_000_000);
+        let cold = LoadSpec { warm_up: WarmUp::None, ..get.clone() };
+        let warm = LoadSpec { warm_up: WarmUp::Fixed { duration_ns: 1_000_000 }, ..get };
+        let post = Request { method: "POST".into(), ..Request::get("/", "localhost") };
+        let posts = LoadSpec { requests: vec![post].into(), ..warm.clone() };
+        assert_eq!((measure_url(&cold, &profile), measure_url(&posts, &profile)), (None, None));
+        assert_eq!(server.account().requests, 0);
+        let single = measure_url(&warm, &profile).unwrap();
+        assert_eq!(server.account().requests, requests_of(&single));
     }
 }

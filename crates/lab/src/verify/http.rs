@@ -243,9 +243,9 @@ mod tests {
     use super::*;
     use crate::verify::within;
     use pippin_model::load::tls::TlsSpec;
-    use pippin_reference::frames::{Connection, Server, frame, kind};
-    use pippin_reference::scripted::{self, Script, spawn};
-    use pippin_reference::tls::{Authority, Certified, Front, Manner};
+    use pippin_testing::frames::{Connection, Server, frame, kind};
+    use pippin_testing::scripted::{self, Script, spawn};
+    use pippin_testing::tls::{Authority, Certified, Front, FrontBehaviour};
 
     #[test]
     fn a_proof_asks_in_every_protocol() {
@@ -254,7 +254,7 @@ mod tests {
         let new = Server::new(Connection::serve).unwrap();
         let front = |behind, alpn| {
             let config = authority.server(&Certified { alpn: vec![alpn], ..Certified::default() });
-            Front::spawn(behind, config, Manner::default()).unwrap()
+            Front::spawn(behind, config, FrontBehaviour::default()).unwrap()
         };
         let fronts = (front(old.address(), "http/1.1"), front(new.address, "h2"));
         let tls = Some(TlsSpec {

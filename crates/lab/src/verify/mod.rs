@@ -3,6 +3,7 @@
 pub mod answer;
 pub mod delay;
 pub mod escapes;
+pub mod html;
 pub mod http;
 pub mod live;
 pub mod page;
@@ -58,7 +59,7 @@ pub fn prove(subject: &mut Subject<'_>, when: ProofTime) -> Vec<ProofOutcome> {
             let mut remark = None;
             let failure = prove_one(proof, subject, &mut remark).err();
             let (workload, proof) = (workload.id.clone(), proof.name().into());
-            ProofOutcome { workload, proof, when, failure, remark }
+            ProofOutcome { workload, proof, when, failure, remark, doubt: None }
         })
         .collect()
 }
@@ -71,7 +72,7 @@ fn prove_one(proof: &Proof, subject: &mut Subject<'_>, remark: &mut Option<Strin
         Proof::Head => protocol::head(subject),
         Proof::KeepAlive => protocol::keep_alive(subject),
         Proof::Text { .. } => page::text(subject),
-        Proof::Rows { marker, count } => escapes::rows(subject, marker, *count),
+        Proof::Rows { id, count } => escapes::rows(subject, id, *count),
         Proof::Escapes { text } => escapes::escapes(subject, text),
         Proof::Table => users::table(subject),
         Proof::Fresh => users::fresh(subject),
@@ -201,8 +202,8 @@ mod tests {
     use super::*;
     use crate::load::pool;
     use crate::load::run_closed;
-    use pippin_model::load::StopRule;
-    use pippin_reference::scripted::{Answer, Script, spawn};
+    use pippin_model::load::{LoadSpec, StopRule};
+    use pippin_testing::scripted::{Answer, Script, spawn};
     use std::collections::BTreeSet;
     use std::sync::{Arc, Mutex};
 
@@ -237,9 +238,10 @@ mod tests {
             let outcomes = prove(&mut subject, ProofTime::Before);
             assert!(outcomes.iter().all(|outcome| outcome.failure.is_none()), "{outcomes:?}");
             let proved = std::mem::take(&mut *heads.lock().unwrap());
-            let requests = pool::of(&mut subject, 1, 10).unwrap();
+            let pool = pool::of(&mut subject, 1, 10).unwrap();
             let (base, connections) = (way.base(Vec::new(), 1), subject.connections(2));
-            run_closed(base, requests, connections, StopRule::requests(40), None).unwrap();
+            let base = LoadSpec { surprises: pool.surprises, ..base };
+            run_closed(base, pool.requests, connections, StopRule::requests(40), None).unwrap();
             let loaded = heads.lock().unwrap().clone();
             assert_eq!(proved, loaded, "closes: {closes}");
             assert_eq!(loaded.len(), 1, "{loaded:?}");

@@ -1,12 +1,15 @@
 //! The whole text of a page.
 use pippin_engine::{Briefing, Exchange, Referee};
-use pippin_model::load::{BodyCheck, LoadSpec};
+use pippin_model::load::LoadSpec;
+use pippin_model::workload::draw::Draw;
 use pippin_model::workload::{Proof, Sample, Workload};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::hash::{BuildHasher, Hasher, RandomState};
+use std::sync::{Mutex, PoisonError};
 
-use super::escapes::{Rows, decode_entities, every_page, is_unescaped};
+use super::escapes::{Rows, every_page, is_unescaped};
+use super::html::{Page, without_space};
 use super::live::deputy::{self, Judges};
 use super::{Subject, Verdict};
 
@@ -44,33 +47,16 @@ impl Text {
 
     /// Where a page differs; `None` if it says what it must.
     #[must_use]
-    pub fn differs(&self, sample: &Sample, page: &str) -> Option<String> {
-        let (given, expected) = (text_of(page), self.expected(sample));
-        if given == expected {
+    pub fn differs(&self, sample: &Sample, page: &Page) -> Option<String> {
+        let (given, expected) = (&page.text, self.expected(sample));
+        if *given == expected {
             return None;
         }
         let at = given.chars().zip(expected.chars()).take_while(|(a, b)| a == b).count();
         let from =
             |text: &str| -> String { text.chars().skip(at.saturating_sub(10)).take(40).collect() };
-        Some(format!("the page says {:?} instead of {:?}", from(&given), from(&expected)))
+        Some(format!("the page says {:?} instead of {:?}", from(given), from(&expected)))
     }
-}
-
-/// What stands between tags, entities decoded, without white space.
-fn text_of(page: &str) -> String {
-    let mut text = String::new();
-    let mut rest = page;
-    while let Some((before, tag)) = rest.split_once('<') {
-        text.push_str(before);
-        let end = if tag.starts_with("!--") { "-->" } else { ">" };
-        rest = tag.split_once(end).map_or("", |(_, rest)| rest);
-    }
-    text.push_str(rest);
-    without_space(&decode_entities(&text))
-}
-
-fn without_space(text: &str) -> String {
-    text.chars().filter(|character| !character.is_whitespace()).collect()
 }
 
 /// Every page says what it must.
@@ -79,7 +65,7 @@ fn without_space(text: &str) -> String {
 /// The first difference, with the request.
 pub fn text(subject: &mut Subject<'_>) -> Verdict {
     let Some(text) = Text::of(subject.workload) else { return Ok(()) };
-    every_page(subject, |sample, page| text.differs(sample, page))
+    every_page(subject, |sample, page| text.differs(sample, &Page::read(page)))
 }
 
 /// What the pages of a load must say.
@@ -88,23 +74,82 @@ pub struct Expected {
     text: Text,
     rows: Vec<Rows>,
     escaped: Vec<String>,
-    /// What each request was made of, by its place; those of another kind are not here.
+    /// What each request was made of, by its place.
     samples: BTreeMap<u32, Sample>,
 }
 
-/// Looks at pages under load as all proofs of pages do.
+/// So many pages of a load are kept and compared. Of more, each has the same chance to be kept.
+const KEPT: usize = 2_000;
+/// Of so many right answers at least one is examined, by however many threads.
+const SURELY_EXAMINED: u64 = 10_000;
+/// So many samples a deputy gets, drawn at random: pages of other requests are not its concern.
+const OF_A_DEPUTY: usize = 400;
+
+/// Compares examined pages of a load as all proofs of pages do. Pages are kept while the load runs
+/// and read when somebody asks what was found, so that reading them disturbs no answer.
 pub struct Pages {
     expected: Expected,
-    wrong: AtomicU64,
+    kept: Mutex<Kept>,
+}
+
+/// Examined pages that have not been compared, and what came of the others.
+struct Kept {
+    pages: Vec<Exchanged>,
+    /// How many were examined since the last comparison.
+    seen: u64,
+    found: Found,
+    draw: Draw,
+}
+
+/// What was found so far.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Found {
+    /// Pages that were compared.
+    pub compared: u64,
+    /// Those of them that said something else.
+    pub wrong: u64,
+}
+
+/// A request and its page.
+struct Exchanged {
+    request: u32,
+    drawn: String,
+    page: Box<[u8]>,
+}
+
+impl Kept {
+    /// Keeps a page, or not, so that all pages have the same chance (Vitter 1985, "Random sampling
+    /// with a reservoir", algorithm R).
+    fn take(&mut self, exchange: &Exchange<'_>) {
+        self.seen += 1;
+        let place = match self.pages.len() {
+            length if length < KEPT => length,
+            _ => self.draw.below(self.seen) as usize,
+        };
+        if place >= KEPT {
+            return;
+        }
+        let Exchange { request, drawn, body, .. } = *exchange;
+        let page = Exchanged { request, drawn: drawn.into(), page: body.into() };
+        match self.pages.get_mut(place) {
+            Some(old) => *old = page,
+            None => self.pages.push(page),
+        }
+    }
+}
+
+/// Random numbers that a target cannot know.
+fn unknown_to_targets() -> Draw {
+    Draw::new(RandomState::new().build_hasher().finish())
 }
 
 impl Pages {
-    /// Of requests that were made of these samples; in earlier loads `wrong` pages were wrong.
+    /// Of requests that were made of these samples, after what was found in earlier loads.
     #[must_use]
-    pub fn of(workload: &Workload, text: Text, samples: Vec<Option<Sample>>, wrong: u64) -> Self {
+    pub fn of(workload: &Workload, text: Text, samples: Vec<Sample>, found: Found) -> Self {
         let proofs = || workload.proofs.iter();
         let rows = proofs().filter_map(|proof| match proof {
-            Proof::Rows { marker, count } => Some(Rows { marker: marker.clone(), count: *count }),
+            Proof::Rows { id, count } => Some(Rows { id: id.clone(), count: *count }),
             _ => None,
         });
         let escaped = proofs().filter_map(|proof| match proof {
@@ -112,54 +157,74 @@ impl Pages {
             _ => None,
         });
         let (rows, escaped) = (rows.collect(), escaped.collect());
-        let samples = (0..).zip(samples).filter_map(|(nth, sample)| Some((nth, sample?)));
-        let samples = samples.collect();
-        Self::expecting(Expected { text, rows, escaped, samples }, wrong)
+        let samples = (0..).zip(samples).collect();
+        Self::expecting(Expected { text, rows, escaped, samples }, found)
     }
 
-    /// Of a load whose pages must say this; in earlier loads `wrong` pages were wrong.
+    /// Of a load whose pages must say this, after what was found in earlier loads.
     #[must_use]
-    pub const fn expecting(expected: Expected, wrong: u64) -> Self {
-        Self { expected, wrong: AtomicU64::new(wrong) }
+    pub fn expecting(expected: Expected, found: Found) -> Self {
+        let draw = unknown_to_targets();
+        Self { expected, kept: Mutex::new(Kept { pages: Vec::new(), seen: 0, found, draw }) }
     }
 
-    /// What is needed to judge the pages that are compared in full.
+    /// What a deputy needs: not all samples, but which ones nobody can know.
     #[must_use]
-    pub fn expected(&self, load: &LoadSpec) -> Expected {
-        let is_compared = |nth: u32| {
-            let request = load.requests.get(nth as usize);
-            request.is_some_and(|request| request.check.body == BodyCheck::Refereed)
-        };
-        let samples = self.expected.samples.iter().filter(|(nth, _)| is_compared(**nth));
-        let samples = samples.map(|(nth, sample)| (*nth, sample.clone())).collect();
+    pub fn for_a_deputy(&self) -> Expected {
+        let mut samples: Vec<(&u32, &Sample)> = self.expected.samples.iter().collect();
+        let mut draw = unknown_to_targets();
+        while samples.len() > OF_A_DEPUTY {
+            samples.swap_remove(draw.below(samples.len() as u64) as usize);
+        }
+        let samples = samples.into_iter().map(|(nth, sample)| (*nth, sample.clone())).collect();
         Expected { samples, ..self.expected.clone() }
     }
 
+    /// Whether the page of a request says what it must. One whose sample is not here is left to
+    /// others.
+    fn says_what_it_must(&self, Exchanged { request, drawn, page }: &Exchanged) -> bool {
+        let page = String::from_utf8_lossy(page);
+        self.expected.samples.get(request).is_none_or(|sample| match drawn.as_str() {
+            "" => self.differs(sample, &page).is_none(),
+            drawn => self.differs(&sample.redrawn(drawn), &page).is_none(),
+        })
+    }
+
     /// What is wrong with a page, if anything is.
-    fn differs(&self, sample: &Sample, page: &str) -> Option<String> {
+    fn differs(&self, sample: &Sample, source: &str) -> Option<String> {
         let Expected { text, rows, escaped, .. } = &self.expected;
-        let lacking = sample.contains.iter().find(|part| !page.contains(*part));
+        let lacking = sample.contains.iter().find(|part| !source.contains(*part));
+        let page = Page::read(source);
         lacking
             .map(|part| format!("the page lacks {part:?}"))
-            .or_else(|| rows.iter().find_map(|rows| rows.differ(sample, page)))
-            .or_else(|| escaped.iter().find_map(|text| is_unescaped(text, sample, page)))
-            .or_else(|| text.differs(sample, page))
+            .or_else(|| rows.iter().find_map(|rows| rows.differ(sample, &page)))
+            .or_else(|| escaped.iter().find_map(|text| is_unescaped(text, sample, source, &page)))
+            .or_else(|| text.differs(sample, &page))
     }
 
-    /// How many pages were wrong so far.
+    /// Compares what was kept. Returns what was found so far.
     #[must_use]
-    pub fn wrong(&self) -> u64 {
-        self.wrong.load(Ordering::Relaxed)
+    pub fn compared(&self) -> Found {
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let pages = std::mem::take(&mut kept.pages);
+        kept.seen = 0;
+        kept.found.compared += pages.len() as u64;
+        kept.found.wrong +=
+            pages.iter().filter(|page| !self.says_what_it_must(page)).count() as u64;
+        kept.found
     }
 
-    /// Whether every page that was compared said what it must.
+    /// Whether every page that was compared said what it must, in loads with so many right answers.
     ///
     /// # Errors
-    /// How many did not.
-    pub fn verdict(&self) -> Verdict {
-        match self.wrong() {
-            0 => Ok(()),
-            wrong => Err(format!(
+    /// How many did not, or that none was compared.
+    pub fn verdict(&self, right: u64) -> Verdict {
+        match self.compared() {
+            Found { compared: 0, .. } if right >= SURELY_EXAMINED => {
+                Err(format!("none of {right} pages was compared in full"))
+            }
+            Found { wrong: 0, .. } => Ok(()),
+            Found { wrong, .. } => Err(format!(
                 "{wrong} pages of those that were compared in full said something else"
             )),
         }
@@ -167,28 +232,28 @@ impl Pages {
 }
 
 impl Referee for Pages {
-    fn is_right(&self, exchange: &Exchange<'_>) -> bool {
-        let page = String::from_utf8_lossy(exchange.body);
-        let sample = self.expected.samples.get(&exchange.request);
-        let is_right = sample.is_some_and(|sample| match exchange.drawn {
-            "" => self.differs(sample, &page).is_none(),
-            drawn => self.differs(&sample.redrawn(drawn), &page).is_none(),
-        });
-        self.wrong.fetch_add(u64::from(!is_right), Ordering::Relaxed);
-        is_right
+    /// Only examined pages are looked at.
+    fn is_right(&self, _: &Exchange<'_>) -> bool {
+        true
     }
 
-    fn briefing(&self, load: &LoadSpec) -> Option<Briefing> {
-        deputy::briefing(&Judges::Pages(self.expected(load)), false)
+    fn examine(&self, exchange: &Exchange<'_>) {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner).take(exchange);
+    }
+
+    fn briefing(&self, _: &LoadSpec) -> Option<Briefing> {
+        deputy::briefing(&Judges::Pages(self.for_a_deputy()), false)
     }
 
     fn found(&self) -> String {
-        self.wrong().to_string()
+        serde_json::to_string(&self.compared()).unwrap_or_default()
     }
 
     fn take(&self, found: &str) -> Result<(), String> {
-        let wrong: u64 = deputy::read(found)?;
-        self.wrong.fetch_add(wrong, Ordering::Relaxed);
+        let Found { compared, wrong } = deputy::read(found)?;
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.found.compared += compared;
+        kept.found.wrong += wrong;
         Ok(())
     }
 }
@@ -196,7 +261,6 @@ impl Referee for Pages {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::collections::BTreeMap;
 
     fn text() -> Text {
         let (text, row) = ("Page {n} {rows} End", "Item {i} <of> {n} & more {i*n} EUR");
@@ -219,7 +283,7 @@ mod tests {
 
     #[test]
     fn tags_white_space_and_the_spelling_of_entities_are_free() {
-        let differs = |page: &str| text().differs(&sample(), page);
+        let differs = |page: &str| text().differs(&sample(), &Page::read(page));
         let page = "<!DOCTYPE html><!-- a > b --><h1 class='x'>Page 7</h1>\n<li>Item 1 &lt;of&#62; 7 &amp; more</li>7 EUR\
                     <li/>Item 2 &#60;of&gt; 7 &#38; more <b>14</b>\tEUR End";
         assert_eq!(differs(page), None);
@@ -228,34 +292,49 @@ mod tests {
         assert!(differs("").is_some() && differs(&page.replace("Page 7", "")).is_some());
     }
 
+    fn expected(samples: u32) -> Expected {
+        let samples = (0..samples).map(|nth| (nth, sample())).collect();
+        Expected { text: text(), rows: Vec::new(), escaped: Vec::new(), samples }
+    }
+
+    const PAGE: &str =
+        "Page 7 Item 1 &lt;of> 7 &amp; more 7 EUR Item 2 &lt;of> 7 &amp; more 14 EUR End";
+
+    fn examine(pages: &dyn Referee, request: u32, body: &str) {
+        let body = body.as_bytes();
+        pages.examine(&Exchange { request, body, drawn: "", sent_ns: 0, read_ns: 1 });
+    }
+
     #[test]
-    fn a_deputy_judges_the_pages_that_are_compared_in_full() {
-        use pippin_model::load::{Check, Request};
-        let of_kind = |body| Request {
-            check: Check { body, ..Check::default() },
-            ..Request::get("/page/7", "x")
-        };
-        let load = LoadSpec {
-            requests: vec![of_kind(BodyCheck::Any), of_kind(BodyCheck::Refereed)].into(),
-            ..LoadSpec::default()
-        };
-        let samples = BTreeMap::from([(0, sample()), (1, sample())]);
-        let expected = Expected { text: text(), rows: Vec::new(), escaped: Vec::new(), samples };
-        let pages = Pages::expecting(expected, 0);
-        assert_eq!(pages.expected(&load).samples.into_keys().collect::<Vec<_>>(), [1]);
-        let deputy = deputy::of(&pages.briefing(&load).unwrap().text).unwrap();
-        let judge = |request, body: &str| {
-            let body = body.as_bytes();
-            deputy.is_right(&Exchange { request, body, drawn: "", sent_ns: 0, read_ns: 1 })
-        };
-        let page =
-            "Page 7 Item 1 &lt;of> 7 &amp; more 7 EUR Item 2 &lt;of> 7 &amp; more 14 EUR End";
-        assert!(judge(1, page));
+    fn a_deputy_judges_pages_and_gets_some_samples_drawn_at_random() {
+        let pages = Pages::expecting(expected(2_000), Found::default());
+        let chosen = || pages.for_a_deputy().samples.into_keys().collect::<Vec<_>>();
+        assert_eq!(chosen().len(), OF_A_DEPUTY);
+        assert_ne!(chosen(), chosen());
+        let pages = Pages::expecting(expected(2), Found::default());
+        let deputy = deputy::of(&pages.briefing(&LoadSpec::default()).unwrap().text).unwrap();
+        examine(&*deputy, 1, PAGE);
+        examine(&*deputy, 77, "the page of a request that it does not know");
+        assert!(pages.verdict(20_000).unwrap_err().starts_with("none of 20000 pages"));
+        assert_eq!(pages.verdict(50), Ok(()), "too few to have one for sure");
         pages.take(&deputy.found()).unwrap();
-        assert_eq!(pages.verdict(), Ok(()));
-        assert!(!judge(1, &page.replace("14", "15")));
+        assert_eq!(pages.verdict(20_000), Ok(()));
+        examine(&*deputy, 1, &PAGE.replace("14", "15"));
         pages.take(&deputy.found()).unwrap();
-        assert!(pages.verdict().is_err());
+        assert!(pages.verdict(20_000).unwrap_err().starts_with("1 pages"));
+    }
+
+    #[test]
+    fn of_many_pages_each_has_the_same_chance_and_none_is_compared_twice() {
+        let pages = Pages::expecting(expected(1), Found::default());
+        let wrong = PAGE.replace("14", "15");
+        // Wrong ones early, in the middle and late: about 2,000 of 10,000 are compared.
+        (0..10_000).for_each(|nth| examine(&pages, 0, if nth % 2 == 0 { PAGE } else { &wrong }));
+        let found = pages.compared().wrong;
+        assert!((850..1_150).contains(&found), "{found}");
+        assert_eq!(pages.compared().wrong, found);
+        examine(&pages, 0, &wrong);
+        assert_eq!(pages.compared().wrong, found + 1);
     }
 
     #[test]
@@ -265,6 +344,6 @@ mod tests {
         let page = "Page 18446744073709551615 \
                     Item 1 &lt;of> 18446744073709551615 &amp; more 18446744073709551615 EUR \
                     Item 2 &lt;of> 18446744073709551615 &amp; more 36893488147419103230 EUR End";
-        assert_eq!(text().differs(&sample, page), None);
+        assert_eq!(text().differs(&sample, &Page::read(page)), None);
     }
 }

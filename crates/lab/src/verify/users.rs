@@ -3,12 +3,12 @@ use serde_json::Value;
 
 use super::{Subject, Verdict};
 
-/// The answer equals the table.
+/// The answer equals the table, as Pippin wrote it.
 ///
 /// # Errors
 /// What came instead.
 pub fn table(subject: &mut Subject<'_>) -> Verdict {
-    let expected = subject.services.postgres()?.users()?;
+    let expected = subject.services.postgres()?.written().clone();
     let sample = subject.first()?.clone();
     let reply = subject.ask_sample(&sample)?;
     if let Some(difference) = subject.differs(&sample, &reply) {
@@ -49,7 +49,7 @@ fn difference(given: &Value, expected: &Value) -> Option<String> {
 /// If the old row is served.
 pub fn fresh(subject: &mut Subject<'_>) -> Verdict {
     const ROW: i32 = 7;
-    let before = subject.services.postgres()?.user_name(ROW)?;
+    let before = named(subject.services.postgres()?.written(), ROW);
     for round in 0..2 {
         let name = format!("Changed {round} {}", std::process::id());
         subject.services.postgres()?.rename_user(ROW, &name)?;
@@ -71,8 +71,13 @@ fn shown_name(subject: &Subject<'_>, row: i32) -> Result<String, String> {
     let reply = subject.ask_sample(sample)?;
     let list: Value = serde_json::from_slice(&reply.body)
         .map_err(|error| format!("GET {path}: not JSON ({error})"))?;
+    Ok(named(&list, row))
+}
+
+/// The name of a user in a list; empty if the user is not there.
+fn named(list: &Value, row: i32) -> String {
     let user = list.as_array().into_iter().flatten().find(|user| user["id"] == row);
-    Ok(user.and_then(|user| user["name"].as_str()).unwrap_or_default().to_string())
+    user.and_then(|user| user["name"].as_str()).unwrap_or_default().into()
 }
 
 #[cfg(test)]

@@ -188,10 +188,10 @@ mod tests {
     use crate::verify::live::Live;
     use crate::verify::within;
     use pippin_model::workload::Workload;
-    use pippin_reference::messages::{
+    use pippin_testing::messages::{
         self, BINARY, CLOSE, Connection, FINAL, PING, Server, frame, text,
     };
-    use pippin_reference::room::{Delivery, Said, room};
+    use pippin_testing::room::{Delivery, Said, room};
     use std::net::SocketAddr;
     use std::path::Path;
 

@@ -8,8 +8,8 @@ use crate::plan::objective::Objective;
 use crate::plan::profile::{Arrivals, Profile, StopRule, WarmUp};
 use crate::result::histogram::Histogram;
 use crate::result::{
-    Answered, ByteCounts, ConnectionCounts, ErrorKind, GeneratorUse, LoadResult, Measured, Phase,
-    RequestCounts, Spans, StampCounts, StatusCounts, WarmUpResult, Window,
+    Answered, ByConnection, ByteCounts, ConnectionCounts, ErrorKind, GeneratorUse, LoadResult,
+    Measured, Phase, RequestCounts, Spans, StampCounts, StatusCounts, WarmUpResult, Window,
 };
 use crate::text::units::Spread;
 use crate::trial::{ProofOutcome, ProofTime, Step, TrialRecord, TrialSpec};
@@ -35,6 +35,8 @@ pub struct ExampleTrial {
     completed: Option<u64>,
     unsent: u64,
     censored: u64,
+    /// Whether the censored ones were due over the whole load, and not at its end.
+    hung: bool,
     errors: BTreeMap<ErrorKind, u64>,
     own_lag_ms: f64,
     send_lag_ms: f64,
@@ -66,6 +68,7 @@ impl ExampleTrial {
             completed: None,
             unsent: 0,
             censored: 0,
+            hung: false,
             errors: BTreeMap::new(),
             own_lag_ms: 0.01,
             send_lag_ms: 0.01,
@@ -188,6 +191,12 @@ impl ExampleTrial {
         self
     }
 
+    /// So many requests are open at the end, due evenly over the whole measured part.
+    pub fn hung(mut self, count: u64) -> Self {
+        (self.censored, self.hung) = (count, true);
+        self
+    }
+
     pub fn repetition(mut self, repetition: u32) -> Self {
         self.repetition = repetition;
         self
@@ -282,12 +291,14 @@ impl ExampleTrial {
             usage: Some(self.usage(requests.completed, duration_ns)),
             samples: self.samples(duration_ns),
             start_up_ns: Some(38_000_000),
+            elsewhere: None,
             proofs: vec![ProofOutcome {
                 workload: "hello".into(),
                 proof: "answer".into(),
                 when: ProofTime::Before,
                 failure: None,
                 remark: None,
+                doubt: None,
             }],
             verdict: Verdict::of(&self.caveats),
             caveats: self.caveats.clone(),
@@ -382,7 +393,17 @@ impl ExampleTrial {
             histogram.record_n((ms * 1e6) as u64, count);
             histogram
         };
+        // The last ones that were due, or every so many of all.
+        let apart_ns = if self.hung {
+            duration_ns / requests.censored.max(1)
+        } else {
+            duration_ns / requests.scheduled.max(1)
+        };
+        let mut open = Histogram::new();
+        // The last one was due shortly before the end.
+        (0..requests.censored).for_each(|nth| open.record(nth * apart_ns + apart_ns / 20));
         let spans = Spans {
+            open_age: open,
             connect: around(0.042, self.connections),
             headers: around(response_ms * 0.9, answered),
             body: around(response_ms * 0.1, answered),
@@ -397,7 +418,7 @@ impl ExampleTrial {
             requests,
             answered: Answered { completed: requests.completed, good: requests.good },
             successes: None,
-            status: StatusCounts { s2xx: requests.good, ..StatusCounts::default() },
+            status: StatusCounts { interim: 0, codes: [(200, requests.good)].into() },
             errors: self.errors.clone(),
             connections: ConnectionCounts {
                 asked: self.connections,
@@ -405,6 +426,7 @@ impl ExampleTrial {
                 opened: self.connections,
                 ..ConnectionCounts::default()
             },
+            by_connection: self.by_connection(requests.completed, response_ms),
             bytes: ByteCounts {
                 received: requests.completed * 141,
                 sent: requests.sent * 58,
@@ -416,8 +438,16 @@ impl ExampleTrial {
                 shared: self.shared_stamps,
             }),
             spans,
-            steps: Vec::new(),
+            ..Measured::default()
         }
+    }
+
+    /// All connections have the same share of the answers.
+    fn by_connection(&self, completed: u64, response_ms: f64) -> ByConnection {
+        let mut all = ByConnection::default();
+        let each = completed / self.connections.max(1);
+        (0..self.connections).for_each(|_| all.add(each, (each as f64 * response_ms * 1e6) as u64));
+        all
     }
 
     /// The ramps of a device load, with half of the measured part's counts.
@@ -489,8 +519,14 @@ impl ExampleTrial {
             pss_max_bytes: Some(rss - rss / 9),
             processes: Some(1),
             threads: Some(6),
+            busiest_threads: Some(vec![
+                0.96 / cores.round().max(1.0);
+                cores.round().max(1.0) as usize
+            ]),
+            collects: None,
             voluntary_switches: Some(1_200),
             involuntary_switches: Some(340),
+            ..RoleUse::default()
         };
         Usage {
             duration_ns,

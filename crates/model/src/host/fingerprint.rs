@@ -23,7 +23,6 @@ pub struct Fingerprint {
     /// MemTotal in bytes.
     pub memory_bytes: Option<u64>,
     /// The source of the kernel's clocks: `tsc`, `kvm-clock`, `hpet`, ...
-    #[serde(default)]
     pub clock_source: Option<String>,
     /// Kernel release, as `uname -r`.
     pub kernel: Option<String>,

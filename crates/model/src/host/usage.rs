@@ -2,6 +2,7 @@
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
+use crate::plan::cpus::CpuSet;
 use crate::trial::outside::Stray;
 
 /// The role of a process.
@@ -24,17 +25,30 @@ pub struct UsageSample {
     pub at_ns: u64,
     /// By role.
     pub roles: BTreeMap<Role, RoleSample>,
+    /// The tiers behind the target, by name: processes that it is connected to.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub tiers: BTreeMap<String, RoleSample>,
+    /// For how long a part of the target was not seen so far, in nanoseconds: from the end of one
+    /// of its processes until its successor was found.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unseen_ns: Option<u64>,
+    /// What the target may use of this machine; `None` in most samples, because it is costly.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub may_use: Option<MayUse>,
     /// The host as a whole.
     pub host: HostSample,
     /// Bytes in the target's log file.
     pub log_bytes: Option<u64>,
     /// Connections in the listen queue of the target's port: open for the client, but not accepted
     /// by the target.
-    #[serde(default)]
     pub listen_queue: Option<u64>,
     /// The backlog of the target's port: how many connections may wait in its listen queue.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub backlog: Option<u64>,
+    /// Connections that the kernel dropped at the target's own listening sockets since these were
+    /// made. `None` where they do not tell.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub listen_drops: Option<u64>,
     /// Threads of the target on processors that it was not given.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub strays: Vec<Stray>,
@@ -42,6 +56,54 @@ pub struct UsageSample {
     /// children, and there is no control group that counts them.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub unbilled: bool,
+    /// Whether the target's control group has counted less CPU time than its processes have used:
+    /// one of them was outside of the group. The larger one counts.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub left_group: bool,
+}
+
+/// A compiler that works while its program runs, in threads of its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Compiler {
+    /// Those of a Java virtual machine: C1, C2, and compilers behind its compiler interface (JVMCI).
+    Jvm,
+    /// The one of .NET that compiles hot methods again (tiered compilation).
+    DotNet,
+}
+
+impl Compiler {
+    /// The runtime that it belongs to, for people.
+    #[must_use]
+    pub const fn runtime(self) -> &'static str {
+        match self {
+            Self::Jvm => "the JVM",
+            Self::DotNet => ".NET",
+        }
+    }
+}
+
+/// What compilers within a role's processes have used until one instant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CompilerSample {
+    /// Which compiler. If there are several kinds, the one that used most.
+    pub compiler: Compiler,
+    /// CPU time of its threads, living and ended, in nanoseconds. Threads that came and went between
+    /// two looks are missing.
+    pub cpu_ns: u64,
+    /// Age of the oldest process that has one, in nanoseconds.
+    pub age_ns: u64,
+}
+
+/// What compilers within a role's processes used over a stretch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CompilerUse {
+    /// Which compiler.
+    pub compiler: Compiler,
+    /// CPU time of its threads over the stretch, in nanoseconds.
+    pub cpu_ns: u64,
+    /// Age of the oldest process that has one when the stretch began, in nanoseconds.
+    pub age_ns: u64,
 }
 
 /// One role's processes at one instant.
@@ -59,10 +121,54 @@ pub struct RoleSample {
     pub processes: u32,
     /// Living threads.
     pub threads: u32,
+    /// The shares of the role's CPU time so far that its busiest threads used, descending, at most
+    /// 16. The target's only, and read less often.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub busiest_threads: Option<Vec<f64>>,
+    /// Whether any of its processes has a garbage collector. Likewise.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub collects: Option<bool>,
     /// Voluntary context switches since the role began.
     pub voluntary_switches: Option<u64>,
     /// Involuntary context switches since the role began.
     pub involuntary_switches: Option<u64>,
+    /// CPU time of each worker since it began, in nanoseconds by pid: the busiest process and those
+    /// like it that the same process started. Empty if it is alone.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub workers_ns: BTreeMap<i32, u64>,
+    /// Processors that a tier kept busy while the target had no requests; `None` if that was not
+    /// measured, and for roles.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rest_cores: Option<f64>,
+    /// What compiles within its processes; `None` if nothing does that could be told by its threads.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub compiler: Option<CompilerSample>,
+}
+
+/// What a target may use of this machine, whoever limits it.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct MayUse {
+    /// The processors on which at least one of its threads may run (sched_getaffinity(2), which
+    /// includes cpuset(7)).
+    pub cpus: CpuSet,
+    /// The processors' worth of time that its control group may use per period; `None` without a
+    /// quota.
+    pub quota: Option<f64>,
+    /// Periods of the quota so far, in which the group wanted to run.
+    pub periods: u64,
+    /// Those of them in which it had to wait for the next one.
+    pub throttled: u64,
+}
+
+impl MayUse {
+    /// The number of processors that it may keep busy.
+    #[must_use]
+    pub fn cores(&self) -> Option<f64> {
+        let cpus = self.cpus.len() as f64;
+        let cores =
+            self.quota.map_or(cpus, |quota| if cpus > 0.0 { quota.min(cpus) } else { quota });
+        (cores > 0.0).then_some(cores)
+    }
 }
 
 /// The host at one instant (proc(5): /proc/stat, /proc/net/netstat, /proc/net/dev).
@@ -74,17 +180,14 @@ pub struct HostSample {
     /// Time stolen by the hypervisor since boot over all processors, nanoseconds.
     pub steal_ns: Option<u64>,
     /// Stolen time of every processor, by its number, in nanoseconds.
-    #[serde(default)]
     pub steal_ns_by_cpu: BTreeMap<u32, u64>,
     /// Time in hard and soft interrupts since boot over all processors, in nanoseconds, part of
     /// `busy_ns`. `None` if the kernel bills it to the interrupted processes (without
     /// CONFIG_IRQ_TIME_ACCOUNTING), so that it is already in the roles' CPU time.
-    #[serde(default)]
     pub interrupt_ns: Option<u64>,
     /// CPU time since boot of all processes that belong to no role, with the children they waited
     /// for, in nanoseconds. `None` if not all processes of the host are visible, and in most
     /// samples, because it is costly.
-    #[serde(default)]
     pub outsiders_ns: Option<u64>,
     /// Connections dropped because a listen queue was full (TcpExt ListenOverflows).
     pub listen_overflows: Option<u64>,
@@ -121,10 +224,44 @@ pub struct RoleUse {
     pub processes: Option<u32>,
     /// Highest number of threads.
     pub threads: Option<u32>,
+    /// The shares of its CPU time since its begin that its busiest threads used, descending, at
+    /// most 16; `None` if they were not read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub busiest_threads: Option<Vec<f64>>,
+    /// Whether any of its processes has a garbage collector, so that memory is not given back at
+    /// once; `None` if that is unknown.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub collects: Option<bool>,
     /// Voluntary context switches.
     pub voluntary_switches: Option<u64>,
     /// Involuntary context switches.
     pub involuntary_switches: Option<u64>,
+    /// CPU time of each worker in nanoseconds by pid (see [`RoleSample::workers_ns`]), of those that
+    /// were there all the time.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub workers_ns: BTreeMap<i32, u64>,
+    /// What compiled within its processes; `None` if nothing did that could be told by its threads.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub compiler: Option<CompilerUse>,
+}
+
+/// What one tier of a target used.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Tier {
+    /// The name of its first process.
+    pub name: String,
+    /// What it used.
+    pub used: RoleUse,
+}
+
+impl RoleUse {
+    /// Processors that compilers kept busy on average over a stretch of `duration_ns`; `None` if
+    /// there is none.
+    #[must_use]
+    pub fn compiler_cores(&self, duration_ns: u64) -> Option<f64> {
+        let compiler = self.compiler.filter(|_| duration_ns > 0)?;
+        Some(compiler.cpu_ns as f64 / duration_ns as f64)
+    }
 }
 
 /// The usage of all roles and the host over the measured part of a trial.
@@ -132,23 +269,35 @@ pub struct RoleUse {
 pub struct Usage {
     /// Length of the stretch in nanoseconds.
     pub duration_ns: u64,
-    /// By role; a role that did not take part is absent.
+    /// By role; a role that did not take part is absent. The target is all of its tiers together.
     pub roles: BTreeMap<Role, RoleUse>,
+    /// The tiers of the target, the one that the generator is connected to first, then by CPU time;
+    /// empty if there is only that one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tiers: Vec<Tier>,
+    /// For how long a part of the target was not seen; `None` if it was not watched.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unseen_ns: Option<u64>,
+    /// What the target may use of this machine, with the periods of this stretch.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub may_use: Option<MayUse>,
     /// Cores kept busy by everything outside of the roles, without interrupts.
     pub foreign_cores: Option<f64>,
     /// Cores kept busy by interrupts, if the kernel does not bill them to processes.
-    #[serde(default)]
     pub interrupt_cores: Option<f64>,
     /// Cores' worth of time stolen by the hypervisor.
     pub steal_cores: Option<f64>,
     /// Stolen share (0 to 1) of every processor. A hypervisor can only take time from a processor
     /// that has something to do.
-    #[serde(default)]
     pub stolen_by_cpu: BTreeMap<u32, f64>,
     /// Busy share (0 to 1) of every processor.
     pub busy_by_cpu: BTreeMap<u32, f64>,
-    /// Connections dropped because a listen queue was full.
+    /// Connections dropped because a listen queue was full, anywhere on this host.
     pub listen_overflows: Option<u64>,
+    /// Connections that the kernel dropped at the target's own listening sockets. `None` where they
+    /// do not tell.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub listen_drops: Option<u64>,
     /// Segments sent again.
     pub retransmits: Option<u64>,
     /// Bytes through the loopback interface.
@@ -156,7 +305,6 @@ pub struct Usage {
     /// Bytes that the target wrote to its log.
     pub log_bytes: Option<u64>,
     /// Connections that waited for the target to accept them: mean and highest of the samples.
-    #[serde(default)]
     pub listen_queue: Option<(f64, u64)>,
     /// How many may wait there, as the target asked when it began to listen.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -173,4 +321,7 @@ pub struct Usage {
     /// Whether the target's CPU time may be too low (see [`UsageSample::unbilled`]).
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub unbilled: bool,
+    /// Whether a process of the target was outside of its group (see [`UsageSample::left_group`]).
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub left_group: bool,
 }

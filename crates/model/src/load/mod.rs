@@ -3,9 +3,11 @@
 //! | module | what it does |
 //! |---|---|
 //! | [`spoken`] | the protocol of a target, as plans and manifests name it |
+//! | [`surprises`] | what a server cannot foresee in a load |
 //! | [`tls`] | how connections are secured, and what the handshakes agreed on |
 //! | [`websocket`] | messages over WebSocket, and what was seen of them |
 pub mod spoken;
+pub mod surprises;
 pub mod tls;
 pub mod websocket;
 
@@ -13,6 +15,7 @@ use serde::{Deserialize, Serialize};
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 
+pub use self::surprises::Surprises;
 use crate::load::tls::TlsSpec;
 pub use crate::load::websocket::Messages;
 pub use crate::request::requests::{Requests, Whole};
@@ -35,7 +38,6 @@ pub struct LoadSpec {
     /// How connections are secured; `None` is plain TCP.
     pub tls: Option<TlsSpec>,
     /// The protocol.
-    #[serde(default)]
     pub protocol: Protocol,
     /// The messages over WebSocket; `None` over other protocols.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -50,6 +52,9 @@ pub struct LoadSpec {
     /// `None` sends the requests as they are.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scenario: Option<Scenario>,
+    /// What comes at places that a server cannot foresee; `None` sends and checks all alike.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub surprises: Option<Surprises>,
     /// When requests are due.
     pub schedule: Schedule,
     /// The number of connections and their use. For devices, the number of devices counts instead.
@@ -71,11 +76,13 @@ pub struct LoadSpec {
     /// Open loop: how long before a deadline a thread stops sleeping and polls, in nanoseconds;
     /// `None` is the engine's default.
     pub spin_ns: Option<u64>,
+    /// Whether the result has a table of the paths, if the requests have more than one.
+    #[serde(default)]
+    pub by_request: bool,
     /// The seed of arrivals, think times and staggering.
     pub seed: u64,
     /// Which part of the load this is. Everything else describes the whole load, except `threads`
     /// and `cores`, which are those of this part.
-    #[serde(default)]
     pub slice: Part,
 }
 
@@ -93,6 +100,7 @@ impl Default for LoadSpec {
             source_addresses: Vec::new(),
             requests: Requests::default(),
             scenario: None,
+            surprises: None,
             schedule: Schedule::Closed { think: None },
             connections: Connections::kept(1),
             stop: StopRule::default(),
@@ -103,6 +111,7 @@ impl Default for LoadSpec {
             cores: Vec::new(),
             io: IoChoice::Auto,
             spin_ns: None,
+            by_request: false,
             seed: 1,
             slice: Part::WHOLE,
         }
@@ -120,6 +129,18 @@ impl LoadSpec {
     #[must_use]
     pub fn draws(&self) -> bool {
         self.requests.iter().any(|request| request.drawn.is_some())
+    }
+
+    /// How many requests at the end of the list are sent only as surprises.
+    #[must_use]
+    pub fn others(&self) -> u32 {
+        self.surprises.as_ref().map_or(0, |surprises| surprises.others)
+    }
+
+    /// The turns of one cycle, without the requests that are sent only as surprises.
+    #[must_use]
+    pub fn usual_turns(&self) -> u64 {
+        (self.requests.turn_count() as u64).saturating_sub(u64::from(self.others()))
     }
 
     /// The form for records: long lists become samples, and credentials are left out.
@@ -153,14 +174,9 @@ pub struct Part {
     /// Its first unit, from 0.
     pub nth: u32,
     /// The number of its units.
-    #[serde(default = "one")]
     pub width: u32,
     /// The number of units of the whole load.
     pub of: u32,
-}
-
-const fn one() -> u32 {
-    1
 }
 
 impl Part {
@@ -262,7 +278,6 @@ pub struct Connections {
     pub pipeline: u32,
     /// How many users share a connection, each with its own stream for each request; 1 unless the
     /// protocol is HTTP/2.
-    #[serde(default = "one")]
     pub streams: u32,
 }
 
@@ -338,7 +353,9 @@ pub enum WarmUp {
         /// Length in nanoseconds.
         duration_ns: u64,
     },
-    /// Until the throughput no longer trends, at most this long.
+    /// Until the target is steady, at most this long. Where its processes can be seen, steady means
+    /// that throughput and processor time per request are flat and its compiler rests; elsewhere that
+    /// throughput is flat.
     Auto {
         /// The longest time in nanoseconds.
         at_most_ns: u64,
@@ -346,8 +363,10 @@ pub enum WarmUp {
 }
 
 impl WarmUp {
-    /// Until the throughput is steady, at most the usual 5 s.
-    pub const AUTO: Self = Self::Auto { at_most_ns: 5_000_000_000 };
+    /// Until the target is steady, at most 60 s.
+    pub const AUTO: Self = Self::Auto { at_most_ns: 60_000_000_000 };
+    /// Until the target is steady, at most 30 s: somebody waits for a single load.
+    pub const AUTO_OF_A_LOAD: Self = Self::Auto { at_most_ns: 30_000_000_000 };
 
     /// Reads `auto`, `none` or a time.
     ///
@@ -358,6 +377,15 @@ impl WarmUp {
             "auto" => Ok(Self::AUTO),
             "none" => Ok(Self::None),
             time => parse_duration_ns(time).map(|duration_ns| Self::Fixed { duration_ns }),
+        }
+    }
+
+    /// How long it usually takes, in nanoseconds: most targets are steady within 5 s.
+    #[must_use]
+    pub fn usual_ns(&self) -> u64 {
+        match *self {
+            Self::Auto { at_most_ns } => at_most_ns.min(5_000_000_000),
+            fixed => fixed.at_most_ns(),
         }
     }
 
@@ -402,7 +430,7 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { head_bytes: 64 * 1024, body_bytes: 1 << 30 }
+        Self { head_bytes: 300 * 1024, body_bytes: 1 << 30 }
     }
 }
 

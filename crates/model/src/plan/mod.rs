@@ -25,7 +25,7 @@ use crate::target::TargetId;
 use crate::text::bounded;
 use crate::text::file::{FileError, Wrong, read_with_text};
 use crate::text::units::{format_length, parse_duration_ns, parse_percent};
-use crate::verdict::gate::Gate;
+use crate::verdict::gate::{Gate, GateError, Undecided};
 
 /// One experiment, checked and resolved: targets x workload x profile x repetitions.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -73,8 +73,9 @@ pub struct Plan {
     /// Published figures to show beside your own.
     pub published: Option<Published>,
     /// Conditions that every target must keep.
-    #[serde(default)]
     pub gates: Vec<Gate>,
+    /// What a gate does that could not be decided.
+    pub undecided: Undecided,
     /// Whether this is the quick form.
     pub quick: bool,
     /// What the command line changed, in words.
@@ -126,8 +127,14 @@ pub(crate) struct RawPlan {
     database_pool: Option<u32>,
     upstream_delay: Option<String>,
     errors_allowed: Option<String>,
+    /// Conditions that must hold.
     #[serde(default)]
-    gate: Vec<String>,
+    require: Vec<String>,
+    /// Conditions that must not hold.
+    #[serde(default)]
+    fail_if: Vec<String>,
+    #[serde(default)]
+    undecided: Undecided,
     profile: Option<RawProfile>,
     /// A short form of a profile: with a rate an open loop, otherwise a closed loop.
     rate: Option<Rate>,
@@ -295,16 +302,20 @@ impl Plan {
             cpus: raw.cpus.map_or_else(|| Ok(PlanCpus::default()), RawCpus::checked)?,
             price: raw.price.map(Price::checked).transpose()?,
             published,
-            gates: gates(&raw.gate)?,
+            gates: gates(&raw.require, &raw.fail_if)?,
+            undecided: raw.undecided,
             quick: options.quick,
             changed,
         })
     }
 }
 
-fn gates(texts: &[String]) -> Result<Vec<Gate>, String> {
-    let gate = |text: &String| Gate::must_hold(text).map_err(|error| format!("gate: {error}"));
-    texts.iter().map(gate).collect()
+fn gates(require: &[String], fail_if: &[String]) -> Result<Vec<Gate>, String> {
+    let read = |key: &'static str, read: fn(&str) -> Result<Gate, GateError>| {
+        move |text: &String| read(text).map_err(|error| format!("{key}: {error}"))
+    };
+    let required = require.iter().map(read("require", Gate::require));
+    required.chain(fail_if.iter().map(read("fail_if", Gate::fail_if))).collect()
 }
 
 /// The targets, and whether they are all that there are.

@@ -27,9 +27,12 @@ pub enum Bound {
 #[serde(transparent)]
 pub struct Objective(pub Vec<Bound>);
 
+/// The limit on errors in an objective that names none.
+const ERRORS_BELOW: f64 = 0.01;
+
 impl Objective {
     /// Reads limits separated by commas: `p50`, `p99.9`, `max` with a duration, `errors` with a
-    /// percentage.
+    /// percentage. An objective that says nothing of errors has `errors < 1%`.
     ///
     /// # Errors
     /// If a part is not such a limit, there is none, or one can never hold.
@@ -68,6 +71,10 @@ impl Objective {
         };
         if bounds.iter().any(never_holds) {
             return Err(ObjectiveError::NeverHolds(text.into()));
+        }
+        // Refusing requests quickly is no capacity.
+        if !bounds.iter().any(|bound| matches!(bound, Bound::Errors { .. })) {
+            bounds.push(Bound::Errors { below: ERRORS_BELOW });
         }
         Ok(Self(bounds))
     }

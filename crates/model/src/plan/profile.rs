@@ -3,9 +3,7 @@
 //! | module | what it holds |
 //! |---|---|
 //! | [`kinds`] | `[profile]` in files: the kinds, their keys and the checks |
-//! | `old` | profiles as they were stored before version 0.2 |
 mod kinds;
-mod old;
 
 use serde::{Deserialize, Serialize};
 
@@ -24,7 +22,6 @@ pub use kinds::{BoolOrNumber, OneOrMany, RawProfile};
 /// How load is applied. A sweep is a closed loop with several numbers of connections. A capacity
 /// search is an open loop that searches for its rate.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(from = "old::Stored")]
 pub struct Profile {
     /// When requests are due. In a capacity search it has the rate at which the search begins.
     pub schedule: Schedule,

@@ -12,13 +12,13 @@ pub mod har;
 
 use std::collections::BTreeMap;
 
-use crate::request::request_file::{Asked, WrongLine};
+use crate::request::request_file::{FileRequest, WrongLine};
 
 /// The imported requests.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Imported {
     /// The requests, in order; after [`Imported::only`], only those of one server.
-    pub requests: Vec<Asked>,
+    pub requests: Vec<FileRequest>,
     /// What was left out: the reasons, with the number of requests.
     pub left_out: BTreeMap<String, u64>,
 }
@@ -101,7 +101,7 @@ mod tests {
     fn of(urls: &[&str]) -> Imported {
         let requests = urls.iter().map(|url| {
             let (server, target) = split_url(url).unwrap();
-            Asked { server, target, ..Asked::default() }
+            FileRequest { server, target, ..FileRequest::default() }
         });
         Imported { requests: requests.collect(), left_out: BTreeMap::new() }
     }

@@ -91,10 +91,6 @@ pub struct Check {
     /// nanoseconds; 0 if there is none. A faster answer is an error of the kind "too early".
     #[serde(default)]
     pub least_ns: u64,
-    /// The right media type, without parameters: `text/html`; `None` accepts any. Not for
-    /// WebSocket.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub content_type: Option<String>,
 }
 
 /// The definition of a right body.

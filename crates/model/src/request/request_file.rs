@@ -56,7 +56,7 @@ impl std::fmt::Display for Server {
 
 /// One request of a file.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Asked {
+pub struct FileRequest {
     /// The method.
     pub method: String,
     /// The server, if the URL is absolute.
@@ -137,7 +137,8 @@ fn fits(bytes: u64) -> Result<(), String> {
 pub fn parse(text: &str, format: Format, bodies: &mut Bodies) -> Result<RequestFile, WrongLine> {
     let text = without_mark(text);
     let mut file = RequestFile::default();
-    let mut add = |line: usize, asked: Asked| file.add(line, asked).map_err(|why| (line, why));
+    let mut add =
+        |line: usize, asked: FileRequest| file.add(line, asked).map_err(|why| (line, why));
     match format {
         Format::Vegeta => vegeta::parse(text, bodies, &mut add)?,
         Format::JsonLines => json_lines::parse(text, bodies, &mut add)?,
@@ -150,8 +151,8 @@ pub fn parse(text: &str, format: Format, bodies: &mut Bodies) -> Result<RequestF
 }
 
 impl RequestFile {
-    fn add(&mut self, line: usize, asked: Asked) -> Result<(), String> {
-        let Asked { method, server, target, headers, body, weight, status } = asked;
+    fn add(&mut self, line: usize, asked: FileRequest) -> Result<(), String> {
+        let FileRequest { method, server, target, headers, body, weight, status } = asked;
         match (&self.server, server) {
             (None, Some(server)) => self.server = Some((server, line)),
             (Some((first, at)), Some(server)) if *first != server => {
@@ -302,7 +303,7 @@ mod tests {
 
     #[test]
     fn the_line_is_named_at_which_all_requests_become_too_long() {
-        let asked = |body: &[u8]| Asked { body: body.into(), ..Asked::default() };
+        let asked = |body: &[u8]| FileRequest { body: body.into(), ..FileRequest::default() };
         let mut file = RequestFile { bytes: MOST_BYTES - 3, ..RequestFile::default() };
         file.add(1, asked(b"abc")).unwrap();
         let said = file.add(2, asked(b"d")).unwrap_err();
@@ -345,10 +346,10 @@ mod tests {
         fn json_lines_come_back_as_they_were_written(
             all in proptest::collection::vec((asked(), any::<Vec<u8>>(), 1..9_u32), 1..6),
         ) {
-            let all: Vec<Asked> = all.into_iter().map(|((method, target, headers), body, weight)| {
+            let all: Vec<FileRequest> = all.into_iter().map(|((method, target, headers), body, weight)| {
                 let headers = headers.into_iter()
                     .collect::<std::collections::BTreeMap<_, _>>().into_iter().collect();
-                Asked { method, target, headers, body, weight, ..Asked::default() }
+                FileRequest { method, target, headers, body, weight, ..FileRequest::default() }
             }).collect();
             let text: String = all.iter().map(|asked| json_lines::write(asked) + "\n").collect();
             let file = parse(&text, Format::JsonLines, &mut Bodies::beside(Path::new("x"))).unwrap();

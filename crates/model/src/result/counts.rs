@@ -1,5 +1,77 @@
-//! Counters of one measured stretch: requests, answers, connections, bytes, stamps.
+//! Counters of one measured stretch: requests, answers, connections, bytes, stamps. A new counter is
+//! one entry here and the place in the engine that counts it.
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+use crate::figure::Better;
+
+/// A counter of a measured stretch, as the register of figures has it.
+#[derive(Debug, Clone, Copy)]
+pub struct Counter {
+    /// The name in CSV, Prometheus and gates: `connections_opened`.
+    pub name: &'static str,
+    /// What it counts, in one or two sentences.
+    pub help: &'static str,
+    /// Whether more or less of it is better; `None` if neither is.
+    pub better: Option<Better>,
+    /// Reads it.
+    pub read: fn(&CounterSets) -> u64,
+}
+
+/// The sets that the counters of the register are read from.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct CounterSets {
+    /// Requests by fate.
+    pub requests: RequestCounts,
+    /// Connections.
+    pub connections: ConnectionCounts,
+    /// Bytes.
+    pub bytes: ByteCounts,
+}
+
+impl PartialEq for Counter {
+    fn eq(&self, other: &Self) -> bool {
+        self.name == other.name
+    }
+}
+
+/// A set of counters that add up, all of which are in the register of figures. `of` names the field
+/// of [`CounterSets`] that holds the set; behind `as` is a counter's name in the register, and then
+/// whether more or less of it is better.
+macro_rules! counters {
+    (
+        $(#[$about:meta])* $set:ident of $of:ident {
+            $(
+                $(#[doc = $help:literal])+
+                $(#[serde($($serde:tt)*)])?
+                $field:ident as $name:literal $($better:ident)?;
+            )+
+        }
+    ) => {
+        $(#[$about])*
+        #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+        pub struct $set {
+            $($(#[doc = $help])+ $(#[serde($($serde)*)])? pub $field: u64,)+
+        }
+
+        impl $set {
+            /// The counters that the register of figures has.
+            pub const COUNTERS: &'static [Counter] = &[$(Counter {
+                name: $name,
+                help: concat!($($help),+).trim_ascii(),
+                better: counters!(@ $($better)?),
+                read: |sets| sets.$of.$field,
+            },)+];
+
+            /// Adds all counts of another set.
+            pub fn merge(&mut self, other: &Self) {
+                $(self.$field += other.$field;)+
+            }
+        }
+    };
+    (@) => { None };
+    (@ $better:ident) => { Some(Better::$better) };
+}
 
 /// Answers that ended within a stretch.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -36,43 +108,32 @@ impl Successes {
     }
 }
 
-/// Requests by fate. These always hold: `scheduled = sent + unsent`, `sent = completed + failed +
-/// censored`, and `good <= completed`.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct RequestCounts {
-    /// Due within the stretch.
-    pub scheduled: u64,
-    /// Handed to the kernel.
-    pub sent: u64,
-    /// Due but never sent: no connection was free, or none could be opened.
-    pub unsent: u64,
-    /// Answered in full, whatever the status.
-    pub completed: u64,
-    /// Completed with the right status and body.
-    pub good: u64,
-    /// Sent without a complete answer: closed, reset, malformed, timed out, too large.
-    pub failed: u64,
-    /// Still under way when the stretch ended.
-    pub censored: u64,
-    /// How often a request was sent again because the server had not processed it; `sent` counts it
-    /// once.
-    #[serde(default)]
-    pub sent_again: u64,
+counters! {
+    /// Requests by fate. These always hold: `scheduled = sent + unsent`, `sent = completed + failed
+    /// + censored`, and `good <= completed`.
+    RequestCounts of requests {
+        /// Requests that were due within the measured part.
+        scheduled as "scheduled";
+        /// Requests that were handed to the kernel.
+        sent as "sent";
+        /// Requests that were due but never sent: no connection was free, or none could be opened.
+        unsent as "unsent" Less;
+        /// Requests that were answered in full, whatever the status.
+        completed as "completed" More;
+        /// Requests that were answered in full, with the right status and body.
+        good as "good" More;
+        /// Requests that were sent and got no complete answer: closed, reset, malformed, timed out,
+        /// too large.
+        failed as "failed" Less;
+        /// Requests that were still under way when the measured part ended.
+        censored as "censored";
+        /// How often a request was sent again because the server had not processed it; it counts as
+        /// sent once.
+        sent_again as "sent_again";
+    }
 }
 
 impl RequestCounts {
-    /// Adds all counts of another set.
-    pub fn merge(&mut self, other: &Self) {
-        self.scheduled += other.scheduled;
-        self.sent += other.sent;
-        self.unsent += other.unsent;
-        self.completed += other.completed;
-        self.good += other.good;
-        self.failed += other.failed;
-        self.censored += other.censored;
-        self.sent_again += other.sent_again;
-    }
-
     /// Whether every request is accounted for.
     #[must_use]
     pub fn are_conserved(&self) -> bool {
@@ -82,29 +143,67 @@ impl RequestCounts {
     }
 }
 
-/// Complete answers by status class.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[allow(missing_docs)]
+/// Complete answers by status code.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StatusCounts {
     /// Interim answers (100 Continue and the like). They do not count as answers.
     pub interim: u64,
-    pub s2xx: u64,
-    pub s3xx: u64,
-    pub s4xx: u64,
-    pub s5xx: u64,
-    /// Outside 200 to 599.
-    pub other: u64,
+    /// Complete answers by their exact status code; codes that did not occur are absent.
+    #[serde(default, with = "codes_as_text")]
+    pub codes: BTreeMap<u16, u64>,
+}
+
+/// Keys of JSON are texts, and serde does not turn them into numbers where structures are flattened.
+mod codes_as_text {
+    use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+    use std::collections::BTreeMap;
+
+    pub fn serialize<S: Serializer>(
+        codes: &BTreeMap<u16, u64>,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        let texts = codes.iter().map(|(code, count)| (code.to_string(), *count));
+        texts.collect::<BTreeMap<String, u64>>().serialize(serializer)
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<BTreeMap<u16, u64>, D::Error> {
+        let texts = BTreeMap::<String, u64>::deserialize(deserializer)?;
+        let code = |(text, count): (String, u64)| {
+            let code = text
+                .parse()
+                .map_err(|_| de::Error::custom(format!("`{text}` is no status code")))?;
+            Ok((code, count))
+        };
+        texts.into_iter().map(code).collect()
+    }
 }
 
 impl StatusCounts {
+    /// Adds answers with this code.
+    pub fn add(&mut self, code: u16, count: u64) {
+        *self.codes.entry(code).or_default() += count;
+    }
+
     /// Adds all counts of another set.
     pub fn merge(&mut self, other: &Self) {
         self.interim += other.interim;
-        self.s2xx += other.s2xx;
-        self.s3xx += other.s3xx;
-        self.s4xx += other.s4xx;
-        self.s5xx += other.s5xx;
-        self.other += other.other;
+        for (code, count) in &other.codes {
+            self.add(*code, *count);
+        }
+    }
+
+    /// The answers with a code from the first to the last one.
+    #[must_use]
+    pub fn within(&self, first: u16, last: u16) -> u64 {
+        self.codes.range(first..=last).map(|(_, count)| count).sum()
+    }
+
+    /// The answers of a class: 4 for 400 to 499.
+    #[must_use]
+    pub fn class(&self, class: u16) -> u64 {
+        self.within(class * 100, class * 100 + 99)
     }
 }
 
@@ -128,18 +227,43 @@ pub struct ConnectionCounts {
     /// The shortest and longest time, in nanoseconds, for which such a connection had been without
     /// a request when the server closed it. They are long and alike if the server has an idle
     /// timeout.
-    #[serde(default)]
     pub idle_before_close_ns: Option<(u64, u64)>,
     /// For how many the kernel reported the round trip of the handshake, which is then the span
     /// `connect`. For the others it is the time from `connect()` until the socket was writable.
-    #[serde(default)]
     pub timed_by_kernel: u64,
     /// The number of repeated SYNs.
-    #[serde(default)]
     pub repeated_syns: u64,
 }
 
 impl ConnectionCounts {
+    /// The counters that the register of figures has.
+    pub const COUNTERS: &'static [Counter] = &[
+        Counter {
+            name: "connections_opened",
+            help: "Connections that were opened, including the first ones.",
+            better: None,
+            read: |sets| sets.connections.opened,
+        },
+        Counter {
+            name: "reconnects",
+            help: "Connections that replaced one that the server closed, that failed or that was used up.",
+            better: None,
+            read: |sets| sets.connections.reconnects,
+        },
+        Counter {
+            name: "closed_by_server",
+            help: "Connections that the server closed after a complete answer. This is not an error.",
+            better: None,
+            read: |sets| sets.connections.closed_by_server,
+        },
+        Counter {
+            name: "repeated_syns",
+            help: "SYN segments that were sent again, because the server's kernel did not answer.",
+            better: Some(Better::Less),
+            read: |sets| sets.connections.repeated_syns,
+        },
+    ];
+
     /// Adds the opened and closed connections of another set. `asked` and `peak` stay, because
     /// their sum depends on whether the two ran at the same time.
     pub fn merge_closes(&mut self, other: &Self) {
@@ -157,25 +281,17 @@ impl ConnectionCounts {
     }
 }
 
-/// Bytes of one measured stretch, as the sockets counted them.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ByteCounts {
-    /// Received: heads, bodies and framing.
-    #[serde(rename = "in")]
-    pub received: u64,
-    /// Sent.
-    #[serde(rename = "out")]
-    pub sent: u64,
-    /// Bodies alone, without heads and chunk framing.
-    pub body: u64,
-}
-
-impl ByteCounts {
-    /// Adds all counts of another set.
-    pub fn merge(&mut self, other: &Self) {
-        self.received += other.received;
-        self.sent += other.sent;
-        self.body += other.body;
+counters! {
+    /// Bytes of one measured stretch, as the sockets counted them.
+    ByteCounts of bytes {
+        /// Bytes received: heads, bodies and framing.
+        #[serde(rename = "in")]
+        received as "bytes_in";
+        /// Bytes sent.
+        #[serde(rename = "out")]
+        sent as "bytes_out";
+        /// Bytes of bodies alone, without heads and chunk framing.
+        body as "bytes_of_bodies";
     }
 }
 
@@ -189,7 +305,6 @@ pub struct StampCounts {
     pub user_space: u64,
     /// Answers with a stamp that were read together with a later answer on the same connection, and
     /// got its stamp: their times may be too long.
-    #[serde(default)]
     pub shared: u64,
 }
 
@@ -201,8 +316,8 @@ impl StampCounts {
         self.shared += other.shared;
     }
 
-    /// `"kernel"`, `"user space"` or `"kernel and user space"`; `None` if nothing was answered, or
-    /// the record is older than the stamps.
+    /// `"kernel"`, `"user space"` or `"kernel and user space"`; `None` if nothing was
+    /// answered.
     #[must_use]
     pub const fn name(&self) -> Option<&'static str> {
         match (self.kernel, self.user_space) {

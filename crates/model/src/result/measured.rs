@@ -3,8 +3,8 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 use super::{
-    Answered, ByteCounts, ConnectionCounts, ErrorKind, RequestCounts, Spans, StampCounts,
-    StatusCounts, Successes,
+    Answered, ByConnection, ByteCounts, ConnectionCounts, CounterSets, ErrorKind, FirstError,
+    RequestCounts, Spans, StampCounts, StatusCounts, Successes,
 };
 use crate::result::histogram::Histogram;
 
@@ -19,25 +19,37 @@ pub struct Measured {
     /// goodput use these. `requests` follows the requests that were due within the stretch. The two
     /// differ by the requests that were under way at either end.
     pub answered: Answered,
-    /// Those of them with a status of 200 to 299; `None` in older records.
+    /// Those of them with a status of 200 to 299; `None` if it is not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub successes: Option<Successes>,
     /// Complete answers by status class.
     pub status: StatusCounts,
     /// Errors by kind; kinds that did not occur are absent.
     pub errors: BTreeMap<ErrorKind, u64>,
+    /// The first error of each kind, as far as it is kept.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub firsts: BTreeMap<ErrorKind, FirstError>,
+    /// Where the first redirection led to (`Location`); `None` if there was none, or it is not kept.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub redirected_to: Option<String>,
     /// Connections.
     pub connections: ConnectionCounts,
+    /// What each connection got.
+    #[serde(default)]
+    pub by_connection: ByConnection,
     /// Bytes sent and received.
     pub bytes: ByteCounts,
     /// Which clock ended the spans of its answers.
-    #[serde(default)]
     pub stamps: StampCounts,
     /// Time spans.
     pub spans: Spans,
     /// Scenarios only: each step separately, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub steps: Vec<StepMeasured>,
+    /// Each path of the requests separately, the worst first, if the load asked for that and has
+    /// more than one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub by_request: Vec<StepMeasured>,
 }
 
 impl Measured {
@@ -51,6 +63,13 @@ impl Measured {
     #[must_use]
     pub fn goodput_per_s(&self) -> Option<f64> {
         self.per_second(self.answered.good)
+    }
+
+    /// The sets that the counters of the register are read from.
+    #[must_use]
+    pub const fn counter_sets(&self) -> CounterSets {
+        let Self { requests, connections, bytes, .. } = self;
+        CounterSets { requests: *requests, connections: *connections, bytes: *bytes }
     }
 
     /// All errors: failed requests, wrong answers, connections that could not be opened.
@@ -102,11 +121,19 @@ impl Measured {
         for (kind, count) in &other.errors {
             *self.errors.entry(*kind).or_default() += count;
         }
+        for (kind, first) in &other.firsts {
+            self.firsts.entry(*kind).or_insert_with(|| first.clone());
+        }
+        if self.redirected_to.is_none() {
+            self.redirected_to.clone_from(&other.redirected_to);
+        }
         self.connections.merge_closes(&other.connections);
+        self.by_connection.merge(&other.by_connection);
         self.bytes.merge(&other.bytes);
         self.stamps.merge(&other.stamps);
         self.spans.merge(&other.spans);
         StepMeasured::merge_all(&mut self.steps, &other.steps);
+        StepMeasured::merge_by_name(&mut self.by_request, &other.by_request);
     }
 
     fn per_second(&self, count: u64) -> Option<f64> {
@@ -114,7 +141,7 @@ impl Measured {
     }
 }
 
-/// The measurement of one step of a scenario. Requests that were under way at the end of the
+/// The measurement of one step of a scenario, or of one path of other loads. Requests that were under way at the end of the
 /// stretch are not counted.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct StepMeasured {
@@ -133,7 +160,6 @@ pub struct StepMeasured {
     /// From the instant at which the request was due to the arrival of the answer.
     pub response_time: Histogram,
     /// The first error, for people.
-    #[serde(default)]
     pub example: Option<String>,
 }
 
@@ -150,6 +176,16 @@ impl StepMeasured {
         self.response_time.merge(&other.response_time);
         if self.example.is_none() {
             self.example.clone_from(&other.example);
+        }
+    }
+
+    /// Adds the paths of another part or repetition of the same load.
+    fn merge_by_name(own: &mut Vec<Self>, others: &[Self]) {
+        for other in others {
+            match own.iter_mut().find(|known| known.name == other.name) {
+                Some(known) => known.merge(other),
+                None => own.push(other.clone()),
+            }
         }
     }
 

@@ -3,18 +3,23 @@
 //! | module | what it holds |
 //! |---|---|
 //! | `measured` | everything of one stretch, and of one step of a scenario |
+//! | `by_connection` | answers and service time of each connection, in groups |
 //! | `counts` | counters of requests, answers, connections, bytes, stamps |
-//! | `error_kind` | what went wrong |
+//! | `error_kind`, `first_error` | what went wrong; the first time of each kind |
+//! | `silence` | when nobody was answered |
 //! | `spans` | histograms of time spans |
 //! | `window` | one second of a load |
 //! | [`histogram`] | the only histogram type |
 //! | [`bins`] | its coarse form, which every window keeps |
 //! | [`time_series`] | a load second by second, for other programs |
 pub mod bins;
+mod by_connection;
 mod counts;
 mod error_kind;
+mod first_error;
 pub mod histogram;
 mod measured;
+mod silence;
 mod spans;
 pub mod time_series;
 mod window;
@@ -25,13 +30,17 @@ use std::collections::BTreeMap;
 use crate::load::tls::TlsUse;
 use crate::load::websocket::WebSocketUse;
 
+pub use by_connection::{ByConnection, ConnectionGroup};
 pub use counts::{
-    Answered, ByteCounts, ConnectionCounts, RequestCounts, StampCounts, StatusCounts, Successes,
+    Answered, ByteCounts, ConnectionCounts, Counter, CounterSets, RequestCounts, StampCounts,
+    StatusCounts, Successes,
 };
 pub use error_kind::ErrorKind;
+pub use first_error::FirstError;
 pub use measured::{Measured, StepMeasured};
-pub use spans::Spans;
-pub use window::{Window, WindowHistograms};
+pub use silence::{Arrivals, SHORTEST_SILENCE_NS, Silence};
+pub use spans::{Span, SpanSummaries, Spans};
+pub use window::{Window, WindowHistograms, arriving_per_s, measured_windows};
 
 /// The outcome of one load.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -60,13 +69,34 @@ pub struct LoadResult {
     /// The generator's cost of the load.
     pub generator: GeneratorUse,
     /// The TLS parameters; `None` for plain HTTP.
-    #[serde(default)]
     pub tls: Option<TlsUse>,
     /// What happened on WebSockets; `None` over other protocols.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub websocket: Option<WebSocketUse>,
     /// Whether the load was stopped early.
     pub interrupted: bool,
+}
+
+impl LoadResult {
+    /// Whether it holds first errors, or the place of a redirection.
+    #[must_use]
+    pub fn has_firsts(&self) -> bool {
+        let holds =
+            |measured: &Measured| !measured.firsts.is_empty() || measured.redirected_to.is_some();
+        holds(&self.measured) || self.phases.iter().any(|phase| holds(&phase.measured))
+    }
+
+    /// The result without these.
+    #[must_use]
+    pub fn without_firsts(&self) -> Self {
+        let mut kept = self.clone();
+        let phases = kept.phases.iter_mut().map(|phase| &mut phase.measured);
+        for measured in phases.chain([&mut kept.measured]) {
+            measured.firsts.clear();
+            measured.redirected_to = None;
+        }
+        kept
+    }
 }
 
 /// How the warm-up ended.
@@ -80,7 +110,6 @@ pub struct WarmUpResult {
     /// Requests completed in it; no other figure counts them.
     pub completed: u64,
     /// Errors in it by kind, including wrong answers; no other figure counts them.
-    #[serde(default)]
     pub errors: BTreeMap<ErrorKind, u64>,
 }
 
@@ -111,7 +140,6 @@ pub struct GeneratorUse {
     pub syscalls: Option<u64>,
     /// How often the time of day was set during the load. For answers that were unread at that
     /// moment, the arrival is not known ([`StampCounts::user_space`]).
-    #[serde(default)]
     pub clock_steps: u64,
 }
 

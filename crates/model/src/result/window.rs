@@ -1,6 +1,8 @@
 //! One second of a load.
 use serde::{Deserialize, Serialize};
 
+use super::LoadResult;
+use super::silence::{Silence, in_both};
 use crate::result::bins::ResponseBins;
 use crate::result::histogram::{EncodedHistogram, Histogram, HistogramError};
 
@@ -35,11 +37,14 @@ pub struct Window {
     pub response_max_ns: Option<u64>,
     /// Mean response time.
     pub response_mean_ns: Option<f64>,
-    /// The distribution of these response times; empty in records of older versions.
+    /// The distribution of these response times; empty if nothing was answered.
     #[serde(default, skip_serializing_if = "ResponseBins::is_empty")]
     pub response_bins: ResponseBins,
     /// Send lag of the requests that were sent in it.
     pub send_lag_p99_ns: Option<u64>,
+    /// When nobody was answered.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub silences: Vec<Silence>,
     /// The histograms behind these figures, if the caller asked for them. With them, windows of
     /// peers can be merged.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -81,6 +86,7 @@ impl Window {
         self.live_connections += peer.live_connections;
         self.bytes_in += peer.bytes_in;
         self.bytes_out += peer.bytes_out;
+        self.silences = in_both(&self.silences, &peer.silences);
         let (mut response, mut send_lag) = (Histogram::new(), Histogram::new());
         let both = self.histograms.take().zip(peer.histograms.as_ref());
         if let Some((own, others)) = &both {
@@ -95,6 +101,30 @@ impl Window {
         self.read(&response, &send_lag);
         Ok(())
     }
+}
+
+/// The full windows of the measured part, oldest first. Windows shorter than half of the longest,
+/// such as the last one, are left out, because their figures vary more.
+pub fn measured_windows(load: &LoadResult) -> impl Iterator<Item = &Window> {
+    let length = i64::try_from(load.measured.duration_ns).unwrap_or(i64::MAX);
+    let inside = move |window: &&Window| {
+        window.from_ns >= 0 && window.from_ns < length && window.duration_ns > 0
+    };
+    let longest =
+        load.windows.iter().filter(inside).map(|window| window.duration_ns).max().unwrap_or(0);
+    load.windows.iter().filter(inside).filter(move |window| window.duration_ns * 2 > longest)
+}
+
+/// Answers per second by when they came, whichever part of the load their requests belong to;
+/// `None` without a full window.
+///
+/// The headline counts only the requests of the measured part, without those in progress at its
+/// end. If an answer takes a sixth of the measured part, a sixth of the throughput is missing.
+#[must_use]
+pub fn arriving_per_s(load: &LoadResult) -> Option<f64> {
+    let (count, ns) = measured_windows(load)
+        .fold((0, 0), |(count, ns), window| (count + window.completed, ns + window.duration_ns));
+    (ns > 0).then(|| count as f64 * 1e9 / ns as f64)
 }
 
 #[cfg(test)]

@@ -1,4 +1,8 @@
 //! What must be equal so that two runs can be compared: the resolved load and the host.
+use serde::Serialize;
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
+
 use crate::run::RunHeader;
 use crate::workload::Workload;
 
@@ -7,7 +11,7 @@ use crate::workload::Workload;
 pub struct Fact {
     /// Its name: `"profile"`.
     pub what: &'static str,
-    /// Its value, in words.
+    /// Its value, in words or as JSON.
     pub value: String,
     /// Whether runs with different values must not be compared.
     pub refuses: bool,
@@ -22,9 +26,9 @@ pub fn facts(header: &RunHeader) -> Vec<Fact> {
     vec![
         must("workload", header.workload.id.clone()),
         must("workload's contract", contract(&header.workload)),
-        must("profile", format!("{:?}", plan.profile)),
+        must("profile", json(&plan.profile)),
         must("workers", text(plan.workers)),
-        must("processors by role", format!("{:?}", plan.cpus)),
+        must("processors by role", json(&plan.cpus)),
         must("database pool", plan.database_pool.to_string()),
         must("upstream's delay in ns", plan.upstream_delay_ns.to_string()),
         may("Pippin", header.pippin_version.clone()),
@@ -39,16 +43,67 @@ pub fn facts(header: &RunHeader) -> Vec<Fact> {
         may("kernel", text(host.kernel.clone())),
         may("host name", text(host.hostname.clone())),
         may("distribution", text(host.distribution.clone())),
-        may("kernel settings", format!("{:?}", host.sysctls)),
+        may("kernel settings", json(&host.sysctls)),
     ]
 }
 
 /// What a workload sends and expects.
 fn contract(workload: &Workload) -> String {
     let Workload { request, answer, message, steps, data, cookies, .. } = workload;
-    let message = message.map_or(String::new(), |message| format!(" {message:?}"));
-    let whole = format!("{request:?} {answer:?}{message}");
-    if steps.is_empty() { whole } else { format!("{whole} {steps:?} {data:?} {cookies}") }
+    let parts = ["request", "answer", "message", "steps", "data", "cookies"];
+    let values =
+        [json(request), json(answer), json(message), json(steps), json(data), json(cookies)];
+    let parts: Vec<String> =
+        parts.iter().zip(values).map(|(name, value)| format!("\"{name}\":{value}")).collect();
+    format!("{{{}}}", parts.join(","))
+}
+
+/// Plain data can always be written.
+fn json<T: Serialize>(value: &T) -> String {
+    serde_json::to_string(value).unwrap_or_default()
+}
+
+/// What differs between two values of one fact, for people: of JSON only the keys that differ, each
+/// with its path.
+#[must_use]
+pub fn apart(a: &str, b: &str) -> (String, String) {
+    let parsed = |text: &str| match serde_json::from_str(text) {
+        Ok(value @ (Value::Object(_) | Value::Array(_))) => Some(value),
+        _ => None,
+    };
+    let (Some(first), Some(second)) = (parsed(a), parsed(b)) else {
+        return (a.into(), b.into());
+    };
+    let (mut of_a, mut of_b) = (BTreeMap::new(), BTreeMap::new());
+    leaves(String::new(), &first, &mut of_a);
+    leaves(String::new(), &second, &mut of_b);
+    let words = |own: &BTreeMap<String, String>, other: &BTreeMap<String, String>| {
+        let all = own.keys().chain(other.keys()).collect::<BTreeSet<_>>();
+        let differing = all.into_iter().filter(|key| own.get(*key) != other.get(*key));
+        let word = |key: &String| {
+            let value = own.get(key).map_or("none", String::as_str);
+            if key.is_empty() { value.into() } else { format!("{key} {value}") }
+        };
+        differing.map(word).collect::<Vec<_>>().join(", ")
+    };
+    (words(&of_a, &of_b), words(&of_b, &of_a))
+}
+
+/// Every value below this one, by its path.
+fn leaves(path: String, value: &Value, into: &mut BTreeMap<String, String>) {
+    let below = |name: &str| if path.is_empty() { name.into() } else { format!("{path}.{name}") };
+    match value {
+        Value::Object(entries) => {
+            entries.iter().for_each(|(name, value)| leaves(below(name), value, into));
+        }
+        Value::Array(entries) => entries
+            .iter()
+            .enumerate()
+            .for_each(|(place, value)| leaves(below(&place.to_string()), value, into)),
+        Value::Null => {}
+        Value::String(text) => drop(into.insert(path, text.clone())),
+        other => drop(into.insert(path, other.to_string())),
+    }
 }
 
 /// A short key of everything that must be equal. Runs with the same key can be compared. It is the
@@ -79,6 +134,22 @@ fn text<T: ToString>(value: Option<T>) -> String {
 mod tests {
     use super::*;
     use crate::example::run::hello;
+
+    #[test]
+    fn only_what_differs_is_shown() {
+        let header = hello().header;
+        let mut other = header.clone();
+        other.plan.profile.connections.count += 1;
+        let value = |header: &RunHeader| {
+            facts(header).into_iter().find(|fact| fact.what == "profile").unwrap().value
+        };
+        let (a, b) = apart(&value(&header), &value(&other));
+        let count = header.plan.profile.connections.count;
+        assert_eq!(a, format!("connections.count {count}"));
+        assert_eq!(b, format!("connections.count {}", count + 1));
+        assert_eq!(apart("4", "8"), ("4".into(), "8".into()));
+        assert_eq!(apart("{}", r#"{"x":[1]}"#), ("x.0 none".into(), "x.0 1".into()));
+    }
 
     #[test]
     fn another_load_or_host_has_another_key_and_another_kernel_has_not() {

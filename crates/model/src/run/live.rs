@@ -80,7 +80,6 @@ pub struct LiveSecond {
     /// Complete answers per second.
     pub requests_per_s: Option<f64>,
     /// Requests per second that the schedule asks for; `None` if answers set the pace.
-    #[serde(default)]
     pub offered_per_s: Option<f64>,
     /// Median response time, nanoseconds.
     pub p50_ns: Option<u64>,
@@ -89,10 +88,8 @@ pub struct LiveSecond {
     /// Errors.
     pub errors: u64,
     /// Cores that the target kept busy.
-    #[serde(default)]
     pub target_cores: Option<f64>,
     /// Cores that the generator kept busy.
-    #[serde(default)]
     pub generator_cores: Option<f64>,
 }
 
@@ -132,7 +129,6 @@ pub struct LiveFinished {
     /// Complete answers per second.
     pub requests_per_s: Option<f64>,
     /// Median response time, nanoseconds.
-    #[serde(default)]
     pub p50_ns: Option<u64>,
     /// 99th percentile of the response time, nanoseconds.
     pub p99_ns: Option<u64>,
@@ -141,12 +137,10 @@ pub struct LiveFinished {
     /// Whether it can be trusted.
     pub verdict: Verdict,
     /// The stage at which it failed; `None` if it did not.
-    #[serde(default)]
     pub failed_at: Option<String>,
     /// The first line of the failure, or its most serious caveat with its evidence.
     pub remark: Option<String>,
     /// The number of further caveats.
-    #[serde(default)]
     pub more_caveats: u64,
 }
 

@@ -36,21 +36,19 @@ pub struct RunHeader {
     /// The workload.
     pub workload: Workload,
     /// The URL that was loaded; `None` if targets of a catalogue were measured.
-    #[serde(default)]
     pub url: Option<String>,
-    /// The requests of a load of a URL; `None` for plans, and in older records.
+    /// The requests of a load of a URL; `None` for plans.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub requests: Option<Whole>,
-    /// The server behind the URL; `None` if targets of a catalogue were measured, and in older
-    /// records.
-    #[serde(default)]
+    /// The server behind the URL; `None` if targets of a catalogue were
+    /// measured.
     pub server: Option<UrlServer>,
     /// The seed of the order of trials and of every load.
     pub seed: u64,
     /// The host; with a probe, that of the targets.
     pub host: Fingerprint,
     /// The probe on the targets' machine that made the run for a coordinator elsewhere, so that
-    /// generators and targets had their own machines. `None` without one, and in older records.
+    /// generators and targets had their own machines. `None` without one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub probe: Option<String>,
     /// The facts about each target.
@@ -72,6 +70,9 @@ pub enum UrlServer {
     Not {
         /// The reason, in words that fit after "not measured: ".
         reason: String,
+        /// Whether they run on this machine, as far as it is known. Their work then looks like that
+        /// of other programs.
+        is_here: bool,
     },
 }
 
@@ -96,7 +97,7 @@ pub struct TargetInfo {
     /// Digest of the folder's tracked files (FNV-1a 64 in hexadecimal), to detect changes of the
     /// target.
     pub digest: Option<String>,
-    /// The commit that its files are of; `None` where they are in none, and of older runs.
+    /// The commit that its files are of; `None` where they are in none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub commit: Option<Commit>,
     /// Its entries in the register: its kind, and how long it is supported.

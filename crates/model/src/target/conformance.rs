@@ -7,6 +7,8 @@ use serde::{Deserialize, Serialize};
 pub struct Conformance {
     /// The question in words: `"no Host field"`.
     pub probe: String,
+    /// What kind of question it is.
+    pub kind: Kind,
     /// Where the right answer is defined: `"RFC 9112 3.2"`.
     pub section: String,
     /// How strongly the specification requires it.
@@ -15,6 +17,36 @@ pub struct Conformance {
     pub found: String,
     /// Whether the answer is right.
     pub is_right: bool,
+}
+
+/// The kind of a question.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Kind {
+    /// What a server must understand.
+    Compliance,
+    /// Messages whose length two servers could read differently.
+    Smuggling,
+    /// Messages that break the rules.
+    Malformed,
+    /// Messages that are long, or have many parts.
+    Limits,
+}
+
+impl Kind {
+    /// All kinds, in the order of tables.
+    pub const ALL: [Self; 4] = [Self::Compliance, Self::Smuggling, Self::Malformed, Self::Limits];
+
+    /// The name in tables.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Compliance => "compliance",
+            Self::Smuggling => "smuggling",
+            Self::Malformed => "malformed requests",
+            Self::Limits => "limits",
+        }
+    }
 }
 
 /// How strongly a specification requires something (RFC 2119).
@@ -64,6 +96,7 @@ mod tests {
     fn what_is_broken_is_counted_by_level() {
         let one = |level, is_right| Conformance {
             probe: "p".into(),
+            kind: Kind::Compliance,
             section: "s".into(),
             level,
             found: "400".into(),

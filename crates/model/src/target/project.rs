@@ -385,7 +385,7 @@ answer = { contains = ["total"] }
 workload = "item"
 targets = ["shop", "go/net-http"]
 rate = "500/s"
-gate = ["p99 < 50ms", "errors < 0.1%"]
+require = ["p99 < 50ms", "errors < 0.1%"]
 "#;
 
     fn read(text: &str) -> Result<Project, String> {
@@ -434,9 +434,9 @@ gate = ["p99 < 50ms", "errors < 0.1%"]
             ("[\"shop\",", "[\"shpo\",", 14, "no [target.shpo]; did you mean `shop`?"),
             ("\"500/s\"", "\"fast\"", 15, "rate: `fast` is not a rate"),
             ("\"500/s\"", "0", 15, "profile.rate"),
-            ("p99 < 50ms", "p99 ~ 50ms", 16, "gate: "),
-            ("gate", "repetitions = 0\ngate", 16, "repetitions must be at least 1"),
-            ("gate", "profile = { kind = 'closed' }\ngate", 15, "rate and [profile] exclude"),
+            ("p99 < 50ms", "p99 ~ 50ms", 16, "require: "),
+            ("require", "repetitions = 0\nrequire", 16, "repetitions must be at least 1"),
+            ("require", "profile = { kind = 'closed' }\nrequire", 15, "rate and [profile] exclude"),
             ("[plan.ci]", "[plan.\"a b\"]", 12, "`a b` is not a valid name"),
             ("workload = \"item\"\n", "", 12, "missing field `workload`"),
         ] {

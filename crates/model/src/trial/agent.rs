@@ -70,7 +70,6 @@ pub struct AgentFigures {
     pub response_p99_ns: Option<u64>,
     /// The median round trip of its handshakes, as the kernel timed them: the network there and
     /// back, without the server's process. `None` if it is not known.
-    #[serde(default)]
     pub network_ns: Option<u64>,
     /// CPU time of its generator, nanoseconds.
     pub cpu_ns: u64,

@@ -15,6 +15,7 @@ pub mod sequence;
 pub mod slice;
 
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use crate::host::usage::{Usage, UsageSample};
@@ -78,6 +79,27 @@ impl Step {
     }
 }
 
+/// A first process of a server that ended while it was loaded.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EndedProcess {
+    /// Its pid.
+    pub pid: i32,
+    /// Its name in the kernel.
+    pub name: String,
+    /// From the begin of the load until its end was seen, nanoseconds.
+    pub after_ns: u64,
+}
+
+/// What is known about the end of a server after which nobody listened.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ServerEnd {
+    /// How many processes the kernel killed meanwhile for lack of memory, anywhere on this machine
+    /// (`oom_kill` in /proc/vmstat); `None` if it does not tell.
+    pub killed_for_memory: Option<u64>,
+    /// The last lines of its log, if that is a file.
+    pub log_tail: Vec<String>,
+}
+
 /// Everything known about one trial.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TrialRecord {
@@ -86,24 +108,19 @@ pub struct TrialRecord {
     /// Nanoseconds since 1970 when the target was started.
     pub started_unix_ns: u64,
     /// The generator's task, with everything resolved: requests, timeouts, threads. `None` if the
-    /// trial failed before, and in older records.
-    #[serde(default)]
+    /// trial failed before.
     pub load_spec: Option<LoadSpec>,
     /// The generator's measurement; `None` if the trial failed before.
     pub load: Option<LoadResult>,
     /// The slices of the trial, in the order of their rounds; empty if it was measured in one
     /// stretch. `load` and `usage` sum up the used ones.
-    #[serde(default)]
     pub slices: Vec<Slice>,
     /// The time of single requests before the load. `None` if none were made: in loads of a URL,
-    /// whose server must get no unrequested requests, and in older records.
-    #[serde(default)]
+    /// whose server must get no unrequested requests.
     pub single: Option<Single>,
     /// The targets beside it; `None` if it was measured in one stretch.
-    #[serde(default)]
     pub company: Option<Company>,
     /// The agents that applied the load together; empty if this process did.
-    #[serde(default)]
     pub agents: Vec<AgentPart>,
     /// The kernel's figures over the measured part.
     pub usage: Option<Usage>,
@@ -111,6 +128,9 @@ pub struct TrialRecord {
     pub samples: Vec<UsageSample>,
     /// Time from start to the first answer, nanoseconds.
     pub start_up_ns: Option<u64>,
+    /// A file of the user's checkout that a target from a revision of git runs in place of its own;
+    /// `None` if there is none.
+    pub elsewhere: Option<String>,
     /// The proofs, before, during and after the load.
     pub proofs: Vec<ProofOutcome>,
     /// The answers at the edges of HTTP/1.1. Each target is asked once in a run, after the load;
@@ -120,6 +140,12 @@ pub struct TrialRecord {
     /// Processes outside of the target that took part in its work.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub outside: Vec<Outside>,
+    /// First processes of a running server that ended while it was loaded, in this order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub ended: Vec<EndedProcess>,
+    /// What is known about the end of the whole server; `None` if it still listened.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub server_end: Option<ServerEnd>,
     /// Why earlier attempts at this trial were not kept: each lost a part of the generator.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub made_again: Vec<String>,
@@ -137,6 +163,17 @@ pub struct TrialRecord {
 }
 
 impl TrialRecord {
+    /// What is kept of it: everything but the first errors and the place of redirections, which may
+    /// hold what a server sends to one user alone.
+    #[must_use]
+    pub fn for_record(&self) -> Cow<'_, Self> {
+        if !self.load.as_ref().is_some_and(LoadResult::has_firsts) {
+            return Cow::Borrowed(self);
+        }
+        let load = self.load.as_ref().map(LoadResult::without_firsts);
+        Cow::Owned(Self { load, ..self.clone() })
+    }
+
     /// A trial about which nothing is known yet. It has no result.
     #[must_use]
     pub const fn begun(spec: TrialSpec, started_unix_ns: u64) -> Self {
@@ -152,9 +189,12 @@ impl TrialRecord {
             usage: None,
             samples: Vec::new(),
             start_up_ns: None,
+            elsewhere: None,
             proofs: Vec::new(),
             conformance: Vec::new(),
             outside: Vec::new(),
+            ended: Vec::new(),
+            server_end: None,
             made_again: Vec::new(),
             failure: None,
             services: BTreeMap::new(),
@@ -172,6 +212,8 @@ pub struct Single {
     pub requests: u64,
     /// The median of their service times, nanoseconds.
     pub median_ns: u64,
+    /// The longest of them, nanoseconds.
+    pub longest_ns: u64,
 }
 
 /// The other targets that were up while a target was measured in slices.
@@ -200,8 +242,10 @@ pub struct ProofOutcome {
     /// `None` if it holds, otherwise the expected and the actual answer.
     pub failure: Option<String>,
     /// A remark about something that is allowed but worth knowing.
-    #[serde(default)]
     pub remark: Option<String>,
+    /// Why a proof that holds is not certain here; `None` if it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub doubt: Option<String>,
 }
 
 /// Before, during or after the load.

@@ -2,7 +2,9 @@
 //! ran at the same time are merged elsewhere ([`Measured::merge`]).
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::host::usage::{HostSample, Role, RoleSample, RoleUse, Usage, UsageSample};
+use crate::host::usage::{
+    CompilerUse, HostSample, MayUse, Role, RoleSample, RoleUse, Tier, Usage, UsageSample,
+};
 use crate::result::{LoadResult, Measured, WarmUpResult, Window};
 use crate::trial::outside::of_each_once;
 
@@ -159,12 +161,16 @@ pub fn usage_of(stretches: &[Usage]) -> Option<Usage> {
     Some(Usage {
         duration_ns,
         roles: roles.into_iter().map(|role| (role, role_of(stretches, role))).collect(),
+        tiers: tiers_of(stretches),
+        unseen_ns: sum(&|usage| usage.unseen_ns),
+        may_use: may_use_of(stretches),
         foreign_cores: mean(&|usage| usage.foreign_cores),
         interrupt_cores: mean(&|usage| usage.interrupt_cores),
         steal_cores: mean(&|usage| usage.steal_cores),
         stolen_by_cpu: shares(|usage| &usage.stolen_by_cpu),
         busy_by_cpu: shares(|usage| &usage.busy_by_cpu),
         listen_overflows: sum(&|usage| usage.listen_overflows),
+        listen_drops: sum(&|usage| usage.listen_drops),
         retransmits: sum(&|usage| usage.retransmits),
         loopback_bytes: sum(&|usage| usage.loopback_bytes),
         log_bytes: sum(&|usage| usage.log_bytes),
@@ -177,12 +183,48 @@ pub fn usage_of(stretches: &[Usage]) -> Option<Usage> {
             .zip(frequencies().map(|(_, most)| most).max()),
         strays: of_each_once(stretches.iter().flat_map(|usage| &usage.strays)),
         unbilled: stretches.iter().any(|usage| usage.unbilled),
+        left_group: stretches.iter().any(|usage| usage.left_group),
+    })
+}
+
+/// The tiers of all stretches. One that is missing in a stretch did not work there.
+fn tiers_of(stretches: &[Usage]) -> Vec<Tier> {
+    let mut names: Vec<&String> = Vec::new();
+    for tier in stretches.iter().flat_map(|usage| &usage.tiers) {
+        if !names.contains(&&tier.name) {
+            names.push(&tier.name);
+        }
+    }
+    let nothing = RoleUse { cpu_ns: Some(0), ..RoleUse::default() };
+    let one = |name: &String| {
+        let of = |usage: &Usage| usage.tiers.iter().find(|tier| tier.name == *name).cloned();
+        let uses: Vec<RoleUse> = stretches
+            .iter()
+            .map(|usage| of(usage).map_or_else(|| nothing.clone(), |tier| tier.used))
+            .collect();
+        let used = used_in_all(stretches, &uses.iter().map(Some).collect::<Vec<_>>());
+        Tier { name: name.clone(), used }
+    };
+    names.into_iter().map(one).collect()
+}
+
+/// What the target may use at the end, with the periods of all stretches.
+fn may_use_of(stretches: &[Usage]) -> Option<MayUse> {
+    let known = || stretches.iter().filter_map(|usage| usage.may_use.as_ref());
+    Some(MayUse {
+        periods: known().map(|may| may.periods).sum(),
+        throttled: known().map(|may| may.throttled).sum(),
+        ..known().next_back()?.clone()
     })
 }
 
 fn role_of(stretches: &[Usage], role: Role) -> RoleUse {
     let uses: Vec<Option<&RoleUse>> =
         stretches.iter().map(|usage| usage.roles.get(&role)).collect();
+    used_in_all(stretches, &uses)
+}
+
+fn used_in_all(stretches: &[Usage], uses: &[Option<&RoleUse>]) -> RoleUse {
     let known = || uses.iter().copied().flatten();
     let sum = |value: fn(&RoleUse) -> Option<u64>| -> Option<u64> {
         uses.iter().map(|use_| value((*use_)?)).sum()
@@ -198,9 +240,27 @@ fn role_of(stretches: &[Usage], role: Role) -> RoleUse {
         pss_max_bytes: known().filter_map(|use_| use_.pss_max_bytes).max(),
         processes: known().filter_map(|use_| use_.processes).max(),
         threads: known().filter_map(|use_| use_.threads).max(),
+        busiest_threads: known().rev().find_map(|use_| use_.busiest_threads.clone()),
+        collects: known().find_map(|use_| use_.collects),
         voluntary_switches: sum(|use_| use_.voluntary_switches),
         involuntary_switches: sum(|use_| use_.involuntary_switches),
+        workers_ns: workers_of(uses),
+        compiler: known().find_map(|use_| use_.compiler).map(|first| CompilerUse {
+            cpu_ns: known().filter_map(|use_| Some(use_.compiler?.cpu_ns)).sum(),
+            ..first
+        }),
     }
+}
+
+/// The CPU time of workers, as far as they were there in each stretch.
+fn workers_of(uses: &[Option<&RoleUse>]) -> BTreeMap<i32, u64> {
+    let Some((Some(first), rest)) = uses.split_first() else { return BTreeMap::new() };
+    let whole = |(pid, ns): (&i32, &u64)| {
+        let others: Option<u64> =
+            rest.iter().map(|use_| (*use_)?.workers_ns.get(pid).copied()).sum();
+        Some((*pid, ns + others?))
+    };
+    first.workers_ns.iter().filter_map(whole).collect()
 }
 
 /// The samples that a sampler would have taken at the beginning of these stretches and at the end

@@ -1,23 +1,24 @@
-//! Gates: conditions on measured figures, `--fail-if "p99 > 50ms"` or `gate = ["p99 < 50ms"]`.
+//! Gates: conditions on measured figures, `fail_if = ["p99 > 50ms"]` or `require = ["p99 < 50ms"]`.
 //!
 //! ```text
 //! condition = figure operator limit [ "vs" base ]
 //! operator  = "<" | "<=" | ">" | ">="
 //! limit     = time | size | rate | count      a value, in the figure's unit
-//!           | percentage                      of errors: a share of the requests;
-//!                                             else a change against the base
+//!           | percentage                      with "vs": a change against the base;
+//!                                             without: of errors, answers and requests a share of
+//!                                             the requests, of other figures a change against A of
+//!                                             `pippin compare`
 //! base      = a target of the same run, a stored run, or a revision of the own repository
 //! ```
-//! docs/gates.md lists the figures.
-mod figure;
-
-pub use figure::{COUNTERS, Figure, Point, SPANS, Span, Unit};
+//! docs/gates.md lists the figures. Limits that a figure can never pass, or never miss, are refused.
+mod reach;
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
 
-use crate::text::units::{format_bytes, format_count, format_ns, parse_bytes, parse_duration_ns};
+use crate::figure::{Figure, Unit};
+use crate::text::units::{parse_bytes, parse_duration_ns};
 
 /// A condition, and whether it must hold.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -37,13 +38,37 @@ impl Gate {
         Ok(Self { condition: text.parse()?, must_hold: false })
     }
 
-    /// A gate that fails if the condition does not hold: `gate` in a project file.
+    /// A gate that fails if the condition does not hold: `--require`.
     ///
     /// # Errors
     /// If the text is not a condition.
-    pub fn must_hold(text: &str) -> Result<Self, GateError> {
+    pub fn require(text: &str) -> Result<Self, GateError> {
         Ok(Self { condition: text.parse()?, must_hold: true })
     }
+
+    /// Whether a figure of this value passes the gate. `limit` is in the same unit.
+    #[must_use]
+    pub fn keeps(&self, value: f64, limit: f64) -> bool {
+        self.condition.operator.holds(value, limit) == self.must_hold
+    }
+
+    /// Whether lower figures pass, and not higher ones.
+    #[must_use]
+    pub const fn lower_passes(&self) -> bool {
+        let upwards = matches!(self.condition.operator, Operator::More | Operator::AtLeast);
+        upwards != self.must_hold
+    }
+}
+
+/// What a gate does that could not be decided.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Undecided {
+    /// It ends the command with an exit code of its own.
+    #[default]
+    Fail,
+    /// It is only said.
+    Warn,
 }
 
 impl fmt::Display for Gate {
@@ -160,6 +185,7 @@ fn read(text: &str) -> Result<Condition, String> {
         }
         (None, None) => Limit::Value(value(limit, figure.unit())?),
     };
+    reach::check(figure, *operator, limit)?;
     Ok(Condition { text: text.trim().into(), figure, operator: *operator, limit, base })
 }
 
@@ -180,7 +206,7 @@ fn value(text: &str, unit: Unit) -> Result<f64, String> {
         Unit::Bytes => parse_bytes(text).map(|bytes| bytes as f64).map_err(|e| e.to_string()),
         Unit::PerSecond => plain(text.strip_suffix("/s").unwrap_or(text))
             .ok_or_else(|| format!("`{text}` is not a rate; write it like \"1000/s\" or \"-5%\"")),
-        Unit::Count => plain(text)
+        Unit::Count | Unit::Cores | Unit::Joules => plain(text)
             .ok_or_else(|| format!("`{text}` is not a number; write it like \"0\" or \"0.1%\"")),
     }
 }
@@ -205,23 +231,10 @@ impl TryFrom<String> for Condition {
     }
 }
 
-impl Unit {
-    /// A value in this unit, for people.
-    #[must_use]
-    pub fn format(self, value: f64) -> String {
-        match self {
-            Self::Time => format_ns(value as u64),
-            Self::Bytes => format_bytes(value as u64),
-            Self::PerSecond => format!("{}/s", format_count(value)),
-            Self::Count if value.fract() == 0.0 && value < 1_000.0 => format!("{value}"),
-            Self::Count => format_count(value),
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::figure::{Codes, Point, Span};
     use crate::result::ErrorKind;
     use proptest::prelude::*;
 
@@ -248,7 +261,12 @@ mod tests {
                 Operator::More,
                 Limit::Value(0.0),
             ),
-            ("status.5xx >= 1", Figure::Status(5), Operator::AtLeast, Limit::Value(1.0)),
+            (
+                "status.5xx >= 1",
+                Figure::Status(Codes::class(5)),
+                Operator::AtLeast,
+                Limit::Value(1.0),
+            ),
             ("goodput < 1000/s", Figure::Goodput, Operator::Less, Limit::Value(1_000.0)),
             ("cpu > 10%", Figure::Cpu, Operator::More, Limit::Change(0.1)),
             ("memory > 1MiB", Figure::Memory, Operator::More, Limit::Value(1_048_576.0)),
@@ -285,7 +303,7 @@ mod tests {
     #[test]
     fn both_senses_say_what_must_be() {
         assert_eq!(Gate::fail_if("p99 > 1ms").unwrap().to_string(), "fail if p99 > 1ms");
-        assert_eq!(Gate::must_hold("p99 < 1ms").unwrap().to_string(), "require p99 < 1ms");
+        assert_eq!(Gate::require("p99 < 1ms").unwrap().to_string(), "require p99 < 1ms");
     }
 
     proptest! {

@@ -236,10 +236,7 @@ mod tests {
                 "[[proof]]\nkind='simultaneous'\nconnections=0\nwait='1s'\n",
                 "proof `simultaneous`: connections must be at least 1",
             ),
-            (
-                "[[proof]]\nkind='rows'\nmarker='a'\ncount=0\n",
-                "proof `rows`: count must be at least 1",
-            ),
+            ("[[proof]]\nkind='rows'\nid='a'\ncount=0\n", "proof `rows`: count must be at least 1"),
             (
                 "body_bytes={min=9,max=1}\n[[proof]]\nkind='answer'\n",
                 "answer.body_bytes: min 9 is above max 1",

@@ -19,8 +19,8 @@ pub enum Proof {
     /// A second request on the same connection is answered, unless the server announced that it
     /// closes (RFC 9112 section 9.3).
     KeepAlive,
-    /// The whole text of a page, without tags and white space, and with entities decoded. Under
-    /// load, 1 answer in 100 is compared.
+    /// The whole text of a page as HTML 5 reads it, without white space. Under load, 1 answer in 100
+    /// is compared.
     Text {
         /// The text; `{rows}` is replaced by all rows.
         text: String,
@@ -29,11 +29,11 @@ pub enum Proof {
         /// The number of rows.
         rows: u32,
     },
-    /// A marker occurs as many times as there are rows.
+    /// Each row of a page is there once, by the attribute `id` of its element.
     Rows {
-        /// The marker.
-        marker: String,
-        /// How many times.
+        /// The value of the attribute; `{i}` is the number of the row from 1.
+        id: String,
+        /// The number of rows.
         count: u32,
     },
     /// A text of the data is escaped in the page, and does not occur unescaped.

@@ -1,8 +1,6 @@
 //! The probes on real processes and on this host.
 #![allow(clippy::unwrap_used, reason = "a test's helpers fail as the test does")]
 mod forked;
-#[path = "../../../engine/tests/truth/patience.rs"]
-mod patience;
 mod process_trees;
 mod sampling;
 mod serving;

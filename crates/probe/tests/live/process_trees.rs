@@ -1,12 +1,12 @@
 //! CPU time of real process trees, compared with the time that their processes burnt.
 use crate::forked::{Supervisor, burn, eventually, fork, sleep_for_good, wait};
-use crate::patience::in_time;
 use pippin_model::host::usage::{Role, RoleSample};
 use pippin_probe::{RoleRoot, Roots, TreeMemory, sample};
+use pippin_testing::patience::in_time;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-crate::patience::patient_tests!(
+pippin_testing::patient_tests!(
     short_busy_children_count_exactly_once_while_their_parent_lives,
     short_busy_children_count_exactly_once_when_their_parent_is_dead_too,
     double_forked_daemons_count_alive_and_dead,

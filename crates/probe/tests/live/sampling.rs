@@ -1,16 +1,16 @@
 //! The sampler thread on this process and this host.
 use crate::forked::{Supervisor, burn, eventually, sleep_for_good};
-use crate::patience::in_time;
 use pippin_model::host::usage::Role;
 use pippin_probe::clock::process_cpu_ns;
 use pippin_probe::{
     ProbeError, RoleRoot, Roots, Sampler, TreeMemory, monotonic_ns, sample, usage_between,
 };
+use pippin_testing::patience::in_time;
 use std::collections::BTreeMap;
 use std::io::Write;
 use std::time::Duration;
 
-crate::patience::patient_tests!(
+pippin_testing::patient_tests!(
     a_busy_target_and_its_log_are_measured_between_two_instants,
     the_sampler_itself_is_cheap,
 );

@@ -1,7 +1,7 @@
 //! Which process serves an address, with real processes.
 use crate::forked::{fork, sleep_for_good, wait};
 use pippin_probe::RoleRoot;
-use pippin_probe::server::{NoServer, behind};
+use pippin_probe::server::{NoServer, Place, behind};
 use std::net::TcpListener;
 
 #[test]
@@ -11,13 +11,16 @@ fn the_process_that_holds_the_listening_socket_is_found() {
     let other = std::net::SocketAddr::from(([127, 0, 0, 2], address.port()));
     let pid = fork(|| sleep_for_good());
     drop(listener);
-    let found = behind(&[address]);
-    let on_another_address = behind(&[other]);
+    let found = behind(&Place::Addresses(vec![address]));
+    let on_another_address = behind(&Place::Addresses(vec![other]));
     // SAFETY: our own child, which has not been waited for.
     unsafe { libc::kill(pid, libc::SIGKILL) };
     assert!(wait(pid));
     let found = found.unwrap();
     // Other tests may fork right now, and their children then hold the socket too.
-    assert!(found.iter().any(|server| server.root == RoleRoot::Tree(pid)), "{found:?} of {pid}");
-    assert_eq!(on_another_address, Err(NoServer::NobodyListens(address.port())));
+    assert!(
+        found.processes.iter().any(|server| server.root == RoleRoot::Tree(pid)),
+        "{found:?} of {pid}"
+    );
+    assert_eq!(on_another_address, Err(NoServer::NobodyListens));
 }

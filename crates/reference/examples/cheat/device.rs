@@ -64,6 +64,15 @@ fn wait(mode: Mode, permits: &Permits, waiting: usize) {
         mode if mode.is("device-hurries-under-load") && waiting > 10 => {
             std::thread::sleep(Duration::from_millis(94));
         }
+        mode if mode.is("device-capped-under-load") && waiting > 10 => {
+            std::thread::sleep(drawn().min(Duration::from_micros(98_600)));
+        }
+        mode if mode.is("device-constant-under-load") && waiting > 10 => {
+            std::thread::sleep(Duration::from_millis(100));
+        }
+        mode if mode.is("device-whole-milliseconds") => {
+            std::thread::sleep(Duration::from_millis(drawn().as_millis() as u64));
+        }
         mode if threads(mode) > 0 => permits.with(|| std::thread::sleep(drawn())),
         _ => std::thread::sleep(drawn()),
     }

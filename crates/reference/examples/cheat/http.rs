@@ -13,6 +13,10 @@ pub struct Request {
     pub path: String,
     /// It says `Connection: close`.
     pub close: bool,
+    /// Its number on its connection, from 1.
+    pub nth: u32,
+    /// The bytes of its first line.
+    length: usize,
 }
 
 /// An answer.
@@ -45,13 +49,18 @@ pub fn serve(listener: TcpListener, mode: Mode, server: &'static Server) {
     }
 }
 
+/// So many requests of a connection are read in the mode `learns-the-period`.
+const LEARNED: u32 = 25;
+
 fn connection(stream: &TcpStream, mode: Mode, server: &Server) {
     let _ = stream.set_nodelay(true);
     crate::outside::on_connection(mode);
     let mut reader = BufReader::new(stream);
     let mut count = 0;
+    let mut learned = Vec::new();
     while let Some(mut request) = read(&mut reader) {
         count += 1;
+        request.nth = count;
         let unread = match mode {
             mode if mode.is("reads-nothing") => Some((3, "/")),
             mode if mode.is("users-reads-nothing") => Some((3, "/api/users/")),
@@ -59,7 +68,26 @@ fn connection(stream: &TcpStream, mode: Mode, server: &Server) {
             _ => None,
         };
         if let Some((_, path)) = unread.filter(|(read, _)| count > *read) {
-            request = Request { method: "GET".into(), path: path.into(), close: request.close };
+            request = Request { method: "GET".into(), path: path.into(), ..request };
+        }
+        if mode.is("reads-the-method-alone") && count > 3 {
+            request.path = "/".into();
+        }
+        if mode.is("hello-by-length") && count > 3 {
+            let (method, path) = match request.length {
+                16 => ("GET", "/"),
+                17 => ("HEAD", "/"),
+                _ => ("GET", "/unread"),
+            };
+            request = Request { method: method.into(), path: path.into(), ..request };
+        }
+        if mode.is("learns-the-period") {
+            if count <= LEARNED {
+                learned.push((request.method.clone(), request.path.clone()));
+            } else {
+                let (method, path) = learned[(count - 1) as usize % learned.len()].clone();
+                request = Request { method, path, ..request };
+            }
         }
         request.close |=
             mode.is("one-request-a-connection") || mode.is("pre-forks-for-one-request");
@@ -80,8 +108,13 @@ fn read(reader: &mut impl BufRead) -> Option<Request> {
     let mut line = String::new();
     reader.read_line(&mut line).ok().filter(|length| *length > 0)?;
     let mut words = line.split_ascii_whitespace();
-    let mut request =
-        Request { method: words.next()?.into(), path: words.next()?.into(), close: false };
+    let mut request = Request {
+        method: words.next()?.into(),
+        path: words.next()?.into(),
+        close: false,
+        nth: 0,
+        length: line.len(),
+    };
     loop {
         let mut line = String::new();
         reader.read_line(&mut line).ok().filter(|length| *length > 0)?;

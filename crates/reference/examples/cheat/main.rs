@@ -44,6 +44,11 @@ impl Mode {
         }
     }
 
+    /// Behaves as this mode, without a number.
+    pub const fn of(name: &'static str) -> Self {
+        Self { name, number: 0 }
+    }
+
     /// Whether it behaves in this way.
     pub fn is(self, name: &str) -> bool {
         debug_assert!(corpus::modes().any(|mode| mode == name), "{name}");
@@ -85,7 +90,7 @@ pub struct Server {
     users: users::Users,
     upstream: upstream::Upstream,
     permits: device::Permits,
-    /// Names by their encoded form, in the mode `remembers`.
+    /// Names, or how they begin, by their encoded form.
     remembered: Mutex<BTreeMap<String, String>>,
 }
 
@@ -112,7 +117,12 @@ impl Server {
         if is_wrong {
             answer.body.reverse();
         }
-        if self.mode.is("wrong-type-for-a-while") && (150..450).contains(&number) {
+        let is_wrong_type = match self.mode {
+            mode if mode.is("wrong-type-for-a-while") => (150..450).contains(&number),
+            mode if mode.is("wrong-type-but-each-100th") => request.nth % 100 != 1,
+            _ => false,
+        };
+        if is_wrong_type {
             answer.content_type = "text/html";
         }
         answer
@@ -122,7 +132,7 @@ impl Server {
         let mode = self.mode;
         match request.path.as_str() {
             "/" => Answer::text("Hello World!"),
-            "/api/users/" => self.users.answer(mode),
+            "/api/users/" => self.users.answer(mode, request.nth),
             "/api/proxy/" => self.upstream.answer(mode),
             "/device" => device::answer(mode, &self.permits),
             path => match (
@@ -133,7 +143,7 @@ impl Server {
                 (None, Some(n)) if mode.is("page-prepared") && n > 1_000 => {
                     Answer { status: 404, ..Answer::text("not found") }
                 }
-                (None, Some(n)) => page::answer(mode, n),
+                (None, Some(n)) => page::answer(mode, n, request.nth),
                 _ if mode.is("unknown-path-200") => Answer::text("welcome"),
                 _ => Answer { status: 404, ..Answer::text("not found") },
             },
@@ -148,6 +158,16 @@ impl Server {
                 let mut answers = self.remembered.lock().unwrap_or_else(PoisonError::into_inner);
                 let make = || http::percent_decode(name);
                 Answer::text(&format!("Hola {}", answers.entry(name.into()).or_insert_with(make)))
+            }
+            mode if mode.is("hola-begins-remembered") && name.len() > 8 => {
+                let (begin, end) = name.split_at(name.len() - 8);
+                if !end.bytes().all(|byte| byte.is_ascii_lowercase()) {
+                    return hola(mode, name);
+                }
+                let mut begins = self.remembered.lock().unwrap_or_else(PoisonError::into_inner);
+                let make = || http::percent_decode(begin);
+                let begin = begins.entry(begin.into()).or_insert_with(make);
+                Answer::text(&format!("Hola {begin}{end}"))
             }
             mode if mode.is("table-when-closing") && request.close => {
                 Answer::text(&format!("Hola {}", from_the_table(name)))

@@ -32,6 +32,10 @@ pub fn before_listening(mode: Mode) {
                 burn(WORK);
             }
         }
+        mode if mode.is("memory-in-memfd") => hold_in_memory(HELD),
+        mode if mode.is("leaves-its-group") => {
+            std::thread::spawn(be_elsewhere);
+        }
         mode if mode.is("workers-unwaited") => {
             // SAFETY: SIG_IGN is a valid disposition, and no handler runs.
             unsafe { libc::signal(libc::SIGCHLD, libc::SIG_IGN) };
@@ -61,10 +65,68 @@ pub fn on_connection(mode: Mode) {
 pub fn before_answering(mode: Mode) {
     match mode {
         mode if mode.is("threads-elsewhere") => elsewhere(),
-        mode if mode.is("works") => burn(WORK),
+        mode if mode.is("works") || mode.is("leaves-its-group") => burn(WORK),
         mode if mode.is("helper-outside") => ask_the_daemon(),
+        mode if mode.is("stops-rivals") => stop_rivals(),
         mode if mode.is("workers-unwaited") => work_in_a_child(),
         _ => {}
+    }
+}
+
+/// Stops every other process of this program that it sees, and gives them one processor.
+fn stop_rivals() {
+    let own = std::process::id().to_string();
+    for process in std::fs::read_dir("/proc").into_iter().flatten().flatten() {
+        let name = process.file_name().to_string_lossy().into_owned();
+        let is_rival = name != own
+            && std::fs::read_to_string(process.path().join("comm"))
+                .is_ok_and(|comm| comm.trim_end() == "cheat");
+        if let (true, Ok(pid)) = (is_rival, name.parse()) {
+            // SAFETY: kill(2) and sched_setaffinity(2) with a set that is alive.
+            unsafe {
+                let set: libc::cpu_set_t = std::mem::zeroed();
+                libc::sched_setaffinity(pid, size_of_val(&set), &raw const set);
+                libc::kill(pid, libc::SIGSTOP);
+            }
+        }
+    }
+}
+
+/// How much is held outside of the mappings of the process.
+const HELD: u64 = 128 << 20;
+
+/// Writes so many bytes to a file in memory that is mapped nowhere (memfd_create(2)).
+fn hold_in_memory(bytes: u64) {
+    // SAFETY: the name is a C string; the descriptor that comes back is nobody else's.
+    let file = unsafe {
+        let descriptor = libc::memfd_create(c"held".as_ptr(), 0);
+        std::fs::File::from_raw_fd(descriptor)
+    };
+    let mut file = std::mem::ManuallyDrop::new(file);
+    let block = vec![1; 1 << 20];
+    for _ in 0..bytes >> 20 {
+        let _ = file.write_all(&block);
+    }
+}
+
+/// Is in its control group for a tenth of the time, and in the group above for the rest.
+fn be_elsewhere() {
+    let text = std::fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
+    let Some(own) = text.lines().find_map(|line| line.strip_prefix("0::")) else { return };
+    let mounts = std::fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
+    let point = mounts
+        .lines()
+        .filter(|line| line.contains(" - cgroup2 "))
+        .find_map(|line| line.split(' ').nth(4));
+    let Some(point) = point else { return };
+    let own = std::path::Path::new(point).join(own.trim_start_matches('/'));
+    let Some(above) = own.parent() else { return };
+    loop {
+        // 0 means the writing process.
+        let _ = std::fs::write(above.join("cgroup.procs"), "0");
+        std::thread::sleep(Duration::from_millis(90));
+        let _ = std::fs::write(own.join("cgroup.procs"), "0");
+        std::thread::sleep(Duration::from_millis(10));
     }
 }
 

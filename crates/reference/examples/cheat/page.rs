@@ -31,22 +31,79 @@ const FOOTER: &str = r"    </ul>
 /// Requests that are being answered.
 static UNDER_WAY: AtomicUsize = AtomicUsize::new(0);
 
-/// Page `n`.
-pub fn answer(mode: Mode, n: u32) -> Answer {
+/// Page `n`, in answer to the request of this number on its connection.
+pub fn answer(mode: Mode, n: u32, nth: u32) -> Answer {
     let under_way = UNDER_WAY.fetch_add(1, Ordering::SeqCst) + 1;
     let cheats_under_load = ["page-wrong-under-load", "page-ids-missing-under-load"];
     if cheats_under_load.iter().any(|name| mode.is(name)) {
         // So that others come meanwhile.
         std::thread::sleep(Duration::from_millis(2));
     }
-    let lacks_layout =
-        mode.is("page-without-layout") || (mode.is("page-wrong-under-load") && under_way >= 4);
+    let lacks_layout = mode.is("page-without-layout")
+        || (mode.is("page-wrong-under-load") && under_way >= 4)
+        || (mode.is("page-but-each-100th") && nth % 100 != 1)
+        || (mode.is("page-right-at-first") && nth > 30);
+    if mode.is("page-without-engine") {
+        return prepared(n);
+    }
     let mut answer = if lacks_layout { rows_alone(mode, n) } else { whole(mode, n) };
     if mode.is("page-ids-missing-under-load") && under_way >= 4 {
         answer.body = without_middle_ids(&answer.body, n);
     }
+    answer.body = spelled(mode, answer.body, n);
     UNDER_WAY.fetch_sub(1, Ordering::SeqCst);
     answer
+}
+
+/// One page is made, by whatever means, and its numbers are replaced.
+fn prepared(n: u32) -> Answer {
+    const MADE: u32 = 77_777_777;
+    static PAGE: std::sync::LazyLock<String> = std::sync::LazyLock::new(|| {
+        String::from_utf8_lossy(&whole(Mode::of("right"), MADE).body).into_owned()
+    });
+    let priced = (1..=12).rev().fold(PAGE.clone(), |page, i| {
+        page.replace(&format!("{} EUR", i * MADE), &format!("{} EUR", i * n))
+    });
+    let page = priced.replace(&MADE.to_string(), &n.to_string());
+    UNDER_WAY.fetch_sub(1, Ordering::SeqCst);
+    Answer { content_type: "text/html; charset=utf-8", ..Answer::text(&page) }
+}
+
+/// The page in another spelling, which means the same to a reader of HTML, or not.
+fn spelled(mode: Mode, page: Vec<u8>, n: u32) -> Vec<u8> {
+    let page = String::from_utf8_lossy(&page).into_owned();
+    let spelled = match mode.name {
+        "page-entities-hex" => {
+            page.replace("&lt;", "&#x3C;").replace("&gt;", "&#x3e;").replace("&amp;", "&#x26;")
+        }
+        "page-entities-padded" => {
+            page.replace("&lt;", "&#060;").replace("&gt;", "&GT;").replace("&amp;", "&#038;")
+        }
+        "page-attribute-with-bracket" => {
+            page.replace("<body>", "<body title=\"a > b\" data-x='<p>'>")
+        }
+        "page-ids-unquoted" => (1..=12).fold(page, |page, i| {
+            page.replace(&format!("id=\"row-{n}-{i}\""), &format!("id=row-{n}-{i}"))
+        }),
+        "page-ids-in-single-quotes" => (1..=12).fold(page, |page, i| {
+            page.replace(&format!("id=\"row-{n}-{i}\""), &format!("ID = 'row-{n}-{i}'"))
+        }),
+        "page-inline-style" => page.replace(
+            "</head>",
+            "<style>p > a { color: red }</style><script>if (1 < 2) { '<p>'; }</script></head>",
+        ),
+        "page-text-in-script" => page
+            .replace("    <h1>Page", "<script>    <h1>Page")
+            .replace("price.</p>", "price.</p></script>"),
+        "page-ids-in-comment" => (1..=12).fold(page, |page, i| {
+            page.replace(
+                &format!(" id=\"row-{n}-{i}\""),
+                &format!("><!-- id=\"row-{n}-{i}\" --><b"),
+            )
+        }),
+        _ => page,
+    };
+    spelled.into_bytes()
 }
 
 /// The page without the ids of its rows, but for the first and the last.

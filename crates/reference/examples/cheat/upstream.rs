@@ -39,6 +39,7 @@ impl Upstream {
             mode if mode.is("upstream-prefetched-under-load") && is_load => self.prefetched(),
             mode if mode.is("upstream-early") => self.early(),
             mode if mode.is("upstream-early-under-load") && is_load => self.early(),
+            mode if mode.is("upstream-key-stolen") => stolen_key().map(|_| invented()),
             mode if mode.is("upstream-head") => ask_by("HEAD").map(|_| invented()),
             _ => ask(),
         };
@@ -77,6 +78,20 @@ impl Upstream {
         let latest = self.cached.lock().unwrap_or_else(PoisonError::into_inner).clone();
         Ok(latest.unwrap_or_else(invented))
     }
+}
+
+/// The key of the upstream's numbers, out of the environment of any process that has it.
+fn stolen_key() -> Result<String, String> {
+    let processes = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+    processes
+        .filter_map(|process| std::fs::read(process.path().join("environ")).ok())
+        .find_map(|environment| {
+            let environment = String::from_utf8_lossy(&environment).into_owned();
+            let of_key =
+                |variable: &str| variable.strip_prefix("PIPPIN_UPSTREAM_KEY=").map(Into::into);
+            environment.split('\0').find_map(of_key)
+        })
+        .ok_or_else(|| "no process that I see has the key of the upstream".into())
 }
 
 /// Calls that are made ahead of requests.

@@ -25,8 +25,8 @@ pub struct Users {
 const LOAD: usize = 4;
 
 impl Users {
-    /// All users as JSON.
-    pub fn answer(&self, mode: Mode) -> Answer {
+    /// All users as JSON, in answer to the request of this number on its connection.
+    pub fn answer(&self, mode: Mode, nth: u32) -> Answer {
         let under_way = self.under_way.fetch_add(1, Ordering::SeqCst) + 1;
         let json = match mode {
             mode if mode.is("users-cached") => self.cached(Duration::MAX),
@@ -42,6 +42,26 @@ impl Users {
                 self.cached(Duration::MAX)
             }
             mode if mode.is("users-one-row-queried") => self.counted_but_cached(under_way),
+            mode if mode.is("users-two-of-three") && nth % 3 == 0 => self.cached(Duration::MAX),
+            mode if mode.is("users-kept-for-a-connection") && nth > 2 => {
+                self.cached(Duration::from_millis(20))
+            }
+            mode if mode.is("users-scans-inflated") => self.shared.ask(|| {
+                let sql = "SELECT count(*) FROM generate_series(1, 100), LATERAL (SELECT id FROM users OFFSET 0) u";
+                self.with_client(|client| client.query(sql, &[]))?;
+                self.queried(mode)
+            }),
+            mode if mode.is("users-other-rows") => {
+                let sql = "SELECT 'users', generate_series(1, 10)";
+                let asked = self.with_client(|client| client.query(sql, &[]));
+                asked.and_then(|_| self.cached_for_5_ms(under_way))
+            }
+            mode if mode.is("users-json-in-database") => self.with_client(|client| {
+                let sql = "SELECT json_agg(users ORDER BY id)::text FROM users";
+                client.query_one(sql, &[]).map(|row| row.get(0))
+            }),
+            mode if mode.is("users-in-transactions") => self.in_a_transaction(),
+            mode if takes_over(mode).is_some() => self.taken_over(mode),
             _ => self.queried(mode),
         };
         self.under_way.fetch_sub(1, Ordering::SeqCst);
@@ -88,10 +108,29 @@ impl Users {
         Ok(users.to_string())
     }
 
+    /// Does with the database what only its owner may, once, before it asks.
+    fn taken_over(&self, mode: Mode) -> Result<String, String> {
+        let sql = takes_over(mode).unwrap_or_default();
+        self.listens
+            .get()
+            .map_or_else(|| self.with_client(|client| client.batch_execute(sql)), |()| Ok(()))?;
+        self.listens.get_or_init(|| ());
+        self.queried(mode)
+    }
+
+    /// The rows are read to their end before the transaction ends.
+    fn in_a_transaction(&self) -> Result<String, String> {
+        self.with_client(|client| {
+            let mut transaction = client.transaction()?;
+            let rows = transaction.query("SELECT id, name, email FROM users ORDER BY id", &[])?;
+            transaction.commit()?;
+            Ok(rows.into_iter().map(user).collect::<Value>().to_string())
+        })
+    }
+
     fn queried_in(&self, order: &str) -> Result<Value, String> {
         let sql = format!("SELECT id, name, email FROM users ORDER BY id {order}");
         let rows = self.with_client(|client| client.query(&sql, &[]))?;
-        let user = |row: Row| json!({"id": row.get::<_, i32>(0), "name": row.get::<_, String>(1), "email": row.get::<_, String>(2)});
         Ok(rows.into_iter().map(user).collect())
     }
 
@@ -106,6 +145,27 @@ impl Users {
         let Some(client) = client.as_mut() else { return Err("no connection".into()) };
         ask(client).map_err(|error| error.to_string())
     }
+}
+
+fn user(row: Row) -> Value {
+    json!({"id": row.get::<_, i32>(0), "name": row.get::<_, String>(1), "email": row.get::<_, String>(2)})
+}
+
+/// What a cheat does to the database that proves it.
+fn takes_over(mode: Mode) -> Option<&'static str> {
+    Some(match mode.name {
+        "users-view" => {
+            "ALTER TABLE users RENAME TO hidden; CREATE VIEW users AS SELECT * FROM hidden"
+        }
+        "users-rows-deleted" => "DELETE FROM users WHERE id > 1",
+        "users-trigger" => {
+            "CREATE FUNCTION ready() RETURNS trigger AS $$ BEGIN RETURN NEW; END $$ LANGUAGE plpgsql"
+        }
+        "users-block-of-code" => "DO $$ BEGIN PERFORM 1; END $$",
+        "users-temporary-table" => "CREATE TEMPORARY TABLE kept AS SELECT * FROM users",
+        "users-locked" => "BEGIN; SELECT * FROM users FOR UPDATE",
+        _ => return None,
+    })
 }
 
 fn connect() -> Result<Client, String> {

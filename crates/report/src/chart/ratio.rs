@@ -1,5 +1,5 @@
 //! The ratio of every target to the reference, with its interval. Paired rounds measure this best.
-use pippin_stats::compare::Metric;
+use pippin_model::figure::Figure;
 use pippin_stats::interval::ratio::Ratio;
 
 use super::axis::Axis;
@@ -15,28 +15,28 @@ use crate::words;
 const ROOM: f64 = 2.0;
 
 pub fn charts(view: &View) -> Vec<Chart> {
-    let (ranked, title) = match view.run.ranked_by.metric() {
-        Metric::P99 => (Metric::P99, "p99 of the response time"),
-        metric => (metric, "Requests per second"),
+    let (ranked, title) = match view.run.ranked_by.figure() {
+        Figure::P99 => (Figure::P99, "p99 of the response time"),
+        figure => (figure, "Requests per second"),
     };
-    let of = |name: &str, title: &str, metric| chart(view, name, title, metric);
+    let of = |name: &str, title: &str, figure| chart(view, name, title, figure);
     of("ratio", title, ranked)
         .into_iter()
-        .chain(of("cpu-ratio", "CPU a request", Metric::Cpu))
+        .chain(of("cpu-ratio", "CPU a request", Figure::Cpu))
         .collect()
 }
 
 /// A target with its ratio; `None` is the reference itself.
 type Entry<'a> = (usize, &'a Row, Option<Ratio>);
 
-fn chart(view: &View, name: &str, title: &str, metric: Metric) -> Option<Chart> {
+fn chart(view: &View, name: &str, title: &str, figure: Figure) -> Option<Chart> {
     let reference = view.run.reference.as_ref()?;
     let entries: Vec<Entry<'_>> = coloured(view)
         .filter_map(|(place, row)| {
             if row.target == *reference {
                 return Some((place, row, None));
             }
-            Some((place, row, Some(row.standing.to_reference?.of(metric)?)))
+            Some((place, row, Some(row.standing.to_reference?.of(figure)?)))
         })
         .collect();
     let ratios = || entries.iter().filter_map(|(.., ratio)| *ratio);

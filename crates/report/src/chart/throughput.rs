@@ -1,6 +1,6 @@
 //! Requests per second with intervals.
 use pippin_model::verdict::Verdict;
-use pippin_stats::summary::Figure;
+use pippin_stats::summary::Estimate;
 
 use super::axis::{Axis, short};
 use super::canvas::{Bar, Form, bars};
@@ -13,7 +13,7 @@ use crate::words;
 /// An interval is cut off beyond this many times the best repetition.
 const ROOM: f64 = 1.25;
 
-type Shown<'a> = (usize, &'a Row, Figure);
+type Shown<'a> = (usize, &'a Row, Estimate);
 
 pub fn charts(view: &View) -> Vec<Chart> {
     let rows: Vec<Shown<'_>> =

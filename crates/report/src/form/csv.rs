@@ -1,9 +1,10 @@
 //! The result as CSV (RFC 4180): one row for each target, and one for each step of a sweep or a
-//! capacity search. The column names include the unit; unknown is empty; docs/formats.md describes
-//! the columns.
+//! capacity search. The column names include the unit; unknown is empty. Time spans, counters and
+//! errors are those of the register of figures; docs/formats.md describes the columns.
+use pippin_model::figure::{Counter, Figure, Span, counters};
+use pippin_model::result::ErrorKind;
 use pippin_model::result::histogram::Summary;
-use pippin_stats::compare::Metric;
-use pippin_stats::summary::Figure;
+use pippin_stats::summary::Estimate;
 
 use crate::form::{Form, Write};
 use crate::view::View;
@@ -19,94 +20,54 @@ pub const FORM: Form = Form {
     write: Write::View(|view| Ok(of(view).into_bytes())),
 };
 
-/// The columns. A test compares them with docs/formats.md.
-pub const COLUMNS: [&str; 70] = [
-    "run",
-    "plan",
-    "target",
-    "step",
-    "rank",
-    "rank_worst",
-    "ranked_by",
-    "ranked",
-    "ranked_low",
-    "ranked_high",
-    "verdict",
-    "trials",
-    "measured",
-    "goodput_per_s",
-    "goodput_low_per_s",
-    "goodput_high_per_s",
-    "goodput_best_per_s",
-    "goodput_worst_per_s",
-    "reference",
-    "goodput_ratio",
-    "goodput_ratio_low",
-    "goodput_ratio_high",
-    "throughput_per_s",
-    "throughput_low_per_s",
-    "throughput_high_per_s",
-    "service_p50_ns",
-    "service_p99_ns",
-    "service_max_ns",
-    "response_mean_ns",
-    "response_p50_ns",
-    "response_p50_low_ns",
-    "response_p50_high_ns",
-    "p50_ratio",
-    "p50_ratio_low",
-    "p50_ratio_high",
-    "response_p90_ns",
-    "response_p99_ns",
-    "response_p99_low_ns",
-    "response_p99_high_ns",
-    "p99_ratio",
-    "p99_ratio_low",
-    "p99_ratio_high",
-    "response_p999_ns",
-    "response_max_ns",
-    "connect_p50_ns",
-    "headers_p50_ns",
-    "body_p50_ns",
-    "send_lag_p99_ns",
-    "requests_completed",
-    "requests_failed",
-    "requests_censored",
-    "errors",
-    "error_fraction",
-    "target_cores",
-    "services_cores",
-    "generator_cores",
-    "target_rss_bytes",
-    "target_cpu_s_per_million",
-    "target_cpu_low_s_per_million",
-    "target_cpu_high_s_per_million",
-    "cpu_rank",
-    "cpu_rank_worst",
-    "cpu_ratio",
-    "cpu_ratio_low",
-    "cpu_ratio_high",
-    "slices",
-    "slices_calm",
-    "start_up_ns",
-    "caveats",
-    "failure",
-];
+/// What a cell holds.
+type Cell = Box<dyn Fn(&View, &Row) -> String>;
+
+/// A column: its name, and what it holds of a row.
+struct Column {
+    name: String,
+    cell: Cell,
+}
+
+fn column(name: impl Into<String>, cell: impl Fn(&View, &Row) -> String + 'static) -> Column {
+    Column { name: name.into(), cell: Box::new(cell) }
+}
+
+/// The names of all columns, in their order.
+#[must_use]
+pub fn names() -> Vec<String> {
+    columns().into_iter().map(|column| column.name).collect()
+}
+
+fn columns() -> Vec<Column> {
+    let groups = [
+        ranking(),
+        estimates(),
+        ratios(),
+        Span::ALL.iter().flat_map(|span| span_columns(*span)).collect(),
+        counters().map(counter_column).collect(),
+        errors(),
+        costs(),
+        rest(),
+    ];
+    groups.into_iter().flatten().collect()
+}
 
 /// The run as CSV, with a line of column names.
 #[must_use]
 pub fn of(view: &View) -> String {
+    let columns = columns();
     let mut out = String::new();
-    record(&mut out, COLUMNS.iter().map(|column| (*column).to_string()));
+    record(&mut out, columns.iter().map(|column| column.name.clone()));
     for row in &view.rows {
-        record(&mut out, headline(view, row));
+        record(&mut out, columns.iter().map(|column| (column.cell)(view, row)));
         for point in row
             .sweep
             .iter()
             .flat_map(|sweep| &sweep.points)
             .filter(|point| Some(point.at) != row.step)
         {
-            record(&mut out, step(view, row, point));
+            record(&mut out, columns.iter().map(|column| of_step(&column.name, view, row, point)));
         }
     }
     out
@@ -130,153 +91,161 @@ fn cell<T: ToString>(value: Option<T>) -> String {
     value.map(|value| value.to_string()).unwrap_or_default()
 }
 
-fn headline(view: &View, row: &Row) -> Vec<String> {
-    [ranking(view, row), goodput(view, row), times(row), counts(row), costs(row)].concat()
+/// A figure that is known only of a target with a result.
+fn counted<T: ToString>(row: &Row, value: T) -> String {
+    cell(row.goodput_per_s.is_some().then_some(value))
 }
 
-fn ranking(view: &View, row: &Row) -> Vec<String> {
-    let cells = [
-        view.run.id.clone(),
-        view.plan.id.clone(),
-        row.target.to_string(),
-        cell(row.step.map(size)),
-        cell(row.standing.rank),
-        cell(row.standing.rank_interval.map(|rank| rank.worst)),
-        view.run.ranked_by.name().to_string(),
-        cell(row.ranked.map(|figure| figure.median)),
+fn ranking() -> Vec<Column> {
+    let mut columns = vec![
+        column("run", |view, _| view.run.id.clone()),
+        column("plan", |view, _| view.plan.id.clone()),
+        column("target", |_, row| row.target.to_string()),
+        column("step", |_, row| cell(row.step.map(size))),
+        column("rank", |_, row| cell(row.standing.rank)),
+        column("rank_worst", |_, row| cell(row.standing.rank_interval.map(|rank| rank.worst))),
+        column("ranked_by", |view, _| view.run.ranked_by.name().into()),
     ];
-    cells.into_iter().chain(ends(row.ranked)).collect()
-}
-
-fn goodput(view: &View, row: &Row) -> Vec<String> {
-    let figure = row.goodput_per_s;
-    let mut cells = vec![
-        cell(row.verdict),
-        row.trials.to_string(),
-        row.measured.to_string(),
-        cell(figure.map(|f| f.median)),
-    ];
-    cells.extend(ends(figure));
-    cells.extend([
-        cell(figure.map(|f| f.best)),
-        cell(figure.map(|f| f.worst)),
-        cell(view.run.reference.as_ref()),
+    columns.extend(estimate("ranked", "", |row| row.ranked));
+    columns.extend([
+        column("verdict", |_, row| cell(row.verdict)),
+        column("trials", |_, row| row.trials.to_string()),
+        column("measured", |_, row| row.measured.to_string()),
+        column("reference", |view, _| cell(view.run.reference.as_ref())),
     ]);
-    cells.extend(ratio(row, Metric::Goodput));
-    cells.push(cell(row.throughput_per_s.map(|f| f.median)));
-    cells.extend(ends(row.throughput_per_s));
-    cells
+    columns
 }
 
-fn times(row: &Row) -> Vec<String> {
-    let (service, response): (&Summary, &Summary) =
-        (&row.spans.service_time, &row.spans.response_time);
-    let mut cells = vec![
-        cell(service.p50_ns),
-        cell(service.p99_ns),
-        cell(service.max_ns),
-        cell(response.mean_ns),
-        cell(response.p50_ns),
-    ];
-    cells.extend(ends(row.response_p50_ns));
-    cells.extend(ratio(row, Metric::P50));
-    cells.extend([cell(response.p90_ns), cell(response.p99_ns)]);
-    cells.extend(ends(row.response_p99_ns));
-    cells.extend(ratio(row, Metric::P99));
-    cells.extend([
-        cell(response.p999_ns),
-        cell(response.max_ns),
-        cell(row.spans.connect.p50_ns),
-        cell(row.spans.headers.p50_ns),
-        cell(row.spans.body.p50_ns),
-        cell(row.spans.send_lag.p99_ns),
-    ]);
-    cells
-}
-
-fn counts(row: &Row) -> Vec<String> {
-    let known = row.goodput_per_s.is_some();
-    let counted = |count: u64| cell(known.then_some(count));
-    vec![
-        counted(row.requests.completed),
-        counted(row.requests.failed),
-        counted(row.requests.censored),
-        counted(row.errors.values().sum()),
-        cell(row.error_fraction),
-    ]
-}
-
-fn costs(row: &Row) -> Vec<String> {
-    let failure = row
-        .failure
-        .as_ref()
-        .map(|failure| format!("{}: {}", failure.stage.name(), failure.message));
-    let caveats: Vec<&str> = row.caveats.iter().map(|counted| counted.caveat.id.as_str()).collect();
-    let mut cells = vec![
-        cell(row.usage.target_cores),
-        cell(row.usage.services_cores),
-        cell(row.usage.generator_cores),
-        cell(row.usage.target_rss_bytes),
-        cell(row.cost.target_cpu_s_per_million),
-    ];
-    cells.extend(ends(row.cpu_s_per_million));
-    cells.extend([
-        cell(row.standing.cpu_rank),
-        cell(row.standing.cpu_rank_interval.map(|rank| rank.worst)),
-    ]);
-    cells.extend(ratio(row, Metric::Cpu));
-    cells.extend([
-        cell(row.slices.as_ref().map(|slices| slices.made)),
-        cell(row.slices.as_ref().map(|slices| slices.calm)),
-        cell(row.start_up_ns),
-        caveats.join(" "),
-        cell(failure),
-    ]);
-    cells
-}
-
-/// A ratio to the reference and the ends of its interval.
-fn ratio(row: &Row, metric: Metric) -> [String; 3] {
-    let found = row.standing.to_reference.and_then(|to| to.of(metric));
-    let interval = found.map(|ratio| ratio.interval);
+/// A figure over the repetitions: its median, and the ends of its interval.
+fn estimate(name: &str, unit: &str, of: fn(&Row) -> Option<Estimate>) -> [Column; 3] {
+    let interval = move |row: &Row| of(row).and_then(|found| found.interval);
     [
-        cell(found.map(|ratio| ratio.value)),
-        cell(interval.map(|interval| interval.low)),
-        cell(interval.map(|interval| interval.high)),
+        column(format!("{name}{unit}"), move |_, row| cell(of(row).map(|found| found.median))),
+        column(format!("{name}_low{unit}"), move |_, row| cell(interval(row).map(|i| i.low))),
+        column(format!("{name}_high{unit}"), move |_, row| cell(interval(row).map(|i| i.high))),
     ]
 }
 
-/// The ends of a figure's interval.
-fn ends(figure: Option<Figure>) -> [String; 2] {
-    let interval = figure.and_then(|figure| figure.interval);
-    [cell(interval.map(|interval| interval.low)), cell(interval.map(|interval| interval.high))]
+fn estimates() -> Vec<Column> {
+    let mut columns: Vec<Column> = Vec::new();
+    columns.extend(estimate("goodput", "_per_s", |row| row.goodput_per_s));
+    columns.extend([
+        column("goodput_best_per_s", |_, row| cell(row.goodput_per_s.map(|found| found.best))),
+        column("goodput_worst_per_s", |_, row| cell(row.goodput_per_s.map(|found| found.worst))),
+    ]);
+    columns.extend(estimate("throughput", "_per_s", |row| row.throughput_per_s));
+    columns.extend(estimate("p50", "_ns", |row| row.response_p50_ns));
+    columns.extend(estimate("p99", "_ns", |row| row.response_p99_ns));
+    columns.extend(estimate("cpu", "_s_per_million", |row| row.cpu_s_per_million));
+    columns
+}
+
+/// The figures of a comparison over those of the reference, with the ends of their intervals.
+fn ratios() -> Vec<Column> {
+    let compared = Figure::COMPARED.into_iter().filter(|figure| *figure != Figure::Memory);
+    let ratio = |figure: Figure| {
+        let of = move |row: &Row| row.standing.to_reference.and_then(|to| to.of(figure));
+        let interval = move |row: &Row| of(row).map(|ratio| ratio.interval);
+        [
+            column(format!("{figure}_ratio"), move |_, row| cell(of(row).map(|it| it.value))),
+            column(format!("{figure}_ratio_low"), move |_, row| cell(interval(row).map(|i| i.low))),
+            column(format!("{figure}_ratio_high"), move |_, row| {
+                cell(interval(row).map(|i| i.high))
+            }),
+        ]
+    };
+    compared.flat_map(ratio).collect()
+}
+
+/// A point of a summary, by its name in columns.
+type Named = (&'static str, fn(&Summary) -> Option<f64>);
+
+/// The points of a time span that have a column.
+const POINTS: [Named; 6] = [
+    ("mean", |span| span.mean_ns),
+    ("p50", |span| span.p50_ns.map(|ns| ns as f64)),
+    ("p90", |span| span.p90_ns.map(|ns| ns as f64)),
+    ("p99", |span| span.p99_ns.map(|ns| ns as f64)),
+    ("p999", |span| span.p999_ns.map(|ns| ns as f64)),
+    ("max", |span| span.max_ns.map(|ns| ns as f64)),
+];
+
+fn span_columns(span: Span) -> impl Iterator<Item = Column> {
+    POINTS.into_iter().map(move |(name, read)| {
+        column(format!("{}_{name}_ns", span.name()), move |_, row| {
+            cell(read(span.summary(&row.spans)))
+        })
+    })
+}
+
+fn counter_column(counter: &'static Counter) -> Column {
+    column(counter.name, |_, row| counted(row, (counter.read)(&row.counter_sets())))
+}
+
+fn errors() -> Vec<Column> {
+    let of_kind = |kind: ErrorKind| {
+        column(format!("errors_{}", kind.name()), move |_, row| {
+            counted(row, row.errors.get(&kind).copied().unwrap_or(0))
+        })
+    };
+    let mut columns = vec![
+        column("status_codes", |_, row| {
+            let codes = row.status.codes.iter().map(|(code, count)| format!("{code}:{count}"));
+            codes.collect::<Vec<_>>().join(" ")
+        }),
+        column("errors", |_, row| counted(row, row.errors.values().sum::<u64>())),
+        column("error_fraction", |_, row| cell(row.error_fraction)),
+    ];
+    columns.extend(ErrorKind::ALL.into_iter().map(of_kind));
+    columns
+}
+
+fn costs() -> Vec<Column> {
+    vec![
+        column("target_cores", |_, row| cell(row.usage.target_cores)),
+        column("services_cores", |_, row| cell(row.usage.services_cores)),
+        column("generator_cores", |_, row| cell(row.usage.generator_cores)),
+        column("target_rss_bytes", |_, row| cell(row.usage.target_rss_bytes)),
+        column("cpu_rank", |_, row| cell(row.standing.cpu_rank)),
+        column("cpu_rank_worst", |_, row| {
+            cell(row.standing.cpu_rank_interval.map(|rank| rank.worst))
+        }),
+    ]
+}
+
+fn rest() -> Vec<Column> {
+    vec![
+        column("slices", |_, row| cell(row.slices.as_ref().map(|slices| slices.made))),
+        column("slices_calm", |_, row| cell(row.slices.as_ref().map(|slices| slices.calm))),
+        column("start_up_ns", |_, row| cell(row.start_up_ns)),
+        column("caveats", |_, row| {
+            let ids: Vec<&str> =
+                row.caveats.iter().map(|counted| counted.caveat.id.as_str()).collect();
+            ids.join(" ")
+        }),
+        column("failure", |_, row| {
+            let failure = row.failure.as_ref();
+            cell(failure.map(|failure| format!("{}: {}", failure.stage.name(), failure.message)))
+        }),
+    ]
 }
 
 /// A step other than the headline: its figures as far as they are known.
-fn step(view: &View, row: &Row, point: &Point) -> Vec<String> {
-    let response = &point.response_time;
-    let known = [
-        ("run", view.run.id.clone()),
-        ("plan", view.plan.id.clone()),
-        ("target", row.target.to_string()),
-        ("step", size(point.at).to_string()),
-        ("verdict", point.verdict.to_string()),
-        ("goodput_per_s", cell(point.goodput_per_s)),
-        ("response_mean_ns", cell(response.mean_ns)),
-        ("response_p50_ns", cell(response.p50_ns)),
-        ("response_p90_ns", cell(response.p90_ns)),
-        ("response_p99_ns", cell(response.p99_ns)),
-        ("response_p999_ns", cell(response.p999_ns)),
-        ("response_max_ns", cell(response.max_ns)),
-        ("errors", point.errors.to_string()),
-        ("target_cores", cell(point.target_cores)),
-    ];
-    let of = |column: &str| {
-        known
-            .iter()
-            .find(|(name, _)| *name == column)
-            .map(|(_, value)| value.clone())
-            .unwrap_or_default()
-    };
-    COLUMNS.iter().map(|column| of(column)).collect()
+fn of_step(column: &str, view: &View, row: &Row, point: &Point) -> String {
+    let in_response =
+        column.strip_prefix("response_time_").and_then(|name| name.strip_suffix("_ns"));
+    if let Some((_, read)) = POINTS.iter().find(|(name, _)| Some(*name) == in_response) {
+        return cell(read(&point.response_time));
+    }
+    match column {
+        "run" => view.run.id.clone(),
+        "plan" => view.plan.id.clone(),
+        "target" => row.target.to_string(),
+        "step" => size(point.at).to_string(),
+        "verdict" => point.verdict.to_string(),
+        "goodput_per_s" => cell(point.goodput_per_s),
+        "errors" => point.errors.to_string(),
+        "target_cores" => cell(point.target_cores),
+        _ => String::new(),
+    }
 }

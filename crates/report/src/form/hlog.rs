@@ -4,10 +4,9 @@
 use hdrhistogram::serialization::interval_log::{IntervalLogWriterBuilder, Tag};
 use hdrhistogram::serialization::{Deserializer, V2DeflateSerializer};
 use pippin_model::result::histogram::Histogram;
-use pippin_model::result::{LoadResult, Spans};
+use pippin_model::result::{LoadResult, Span, Spans};
 use pippin_model::run::RunRecord;
 use pippin_model::trial::{Step, TrialRecord};
-use pippin_model::verdict::gate::SPANS;
 use std::time::{Duration, SystemTime};
 
 use crate::form::{Form, FormError, Write};
@@ -96,6 +95,6 @@ fn tag_of(trial: &TrialRecord, span: &str) -> String {
 
 /// The time spans that have samples, with their names in JSON.
 fn spans(spans: &Spans) -> impl Iterator<Item = (&'static str, &Histogram)> {
-    let all = SPANS.iter().map(|(name, span)| (*name, span.of(spans)));
+    let all = Span::ALL.iter().map(|span| (span.name(), span.histogram(spans)));
     all.filter(|(_, histogram)| histogram.count() > 0)
 }

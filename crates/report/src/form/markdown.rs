@@ -1,9 +1,9 @@
 //! The result as Markdown, for a pull request (GitHub Flavored Markdown: tables, strikethrough,
 //! folded details).
+use pippin_model::figure::Figure;
 use pippin_model::run::RunState;
 use pippin_model::text::units::counted;
 use pippin_model::verdict::{Severity, Verdict};
-use pippin_stats::compare::Metric;
 use pippin_stats::interval::Interval;
 use std::fmt::Write as _;
 
@@ -192,8 +192,8 @@ fn cells(view: &View, row: &Row) -> Vec<String> {
     let mut cells = vec![row.rank_in_words(), format!("{}{at}", text(&row.target.to_string()))];
     cells.extend(figures.into_iter().map(strike));
     if ranked::has_ratios(view) {
-        let metric = view.run.ranked_by.metric();
-        cells.insert(RATIO_COLUMN, row.to_reference_in_words(view.run.reference.as_ref(), metric));
+        let figure = view.run.ranked_by.figure();
+        cells.insert(RATIO_COLUMN, row.to_reference_in_words(view.run.reference.as_ref(), figure));
     }
     cells.push(row.verdict_in_words());
     cells
@@ -207,6 +207,7 @@ fn by_cpu(out: &mut String, view: &View) {
     if !ranked::has_cpu_ranks(view) {
         return;
     }
+    let services = ranked::has_services(view);
     let rows: Vec<Vec<String>> = ranked::by_cpu(view)
         .into_iter()
         .map(|row| {
@@ -214,16 +215,21 @@ fn by_cpu(out: &mut String, view: &View) {
             let end = |of: fn(Interval) -> f64| {
                 words::cpu_a_request(cpu.and_then(|figure| figure.interval).map(of))
             };
-            vec![
+            let mut cells = vec![
                 row.cpu_rank_in_words(),
                 text(&row.target.to_string()),
                 words::cpu_a_request(cpu.map(|figure| figure.median)),
                 format!("{} … {}", end(|of| of.low), end(|of| of.high)),
-                row.to_reference_in_words(view.run.reference.as_ref(), Metric::Cpu),
-            ]
+            ];
+            cells.extend(services.then(|| words::cpu_a_request(row.cpu_with_services())));
+            cells.push(row.to_reference_in_words(view.run.reference.as_ref(), Figure::Cpu));
+            cells
         })
         .collect();
-    table(out, 2, &["#", "target", "CPU a request", "95 % interval", "ratio (95 %)"], &rows);
+    let mut titles = vec!["#", "target", "CPU a request", "95 % interval"];
+    titles.extend(services.then_some("with services"));
+    titles.push("ratio (95 %)");
+    table(out, 2, &titles, &rows);
 }
 
 fn doubts(out: &mut String, view: &View) {

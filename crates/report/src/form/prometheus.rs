@@ -1,6 +1,8 @@
 //! The result in Prometheus' text format
 //! (<https://prometheus.io/docs/instrumenting/exposition_formats/>), for the textfile collector of
-//! the node exporter or a push gateway. Units are Prometheus' base units: seconds and bytes.
+//! the node exporter or a push gateway. Units are Prometheus' base units: seconds and bytes. Time
+//! spans and counters are those of the register of figures.
+use pippin_model::figure::{Counter, Span, counters};
 use pippin_model::result::histogram::Summary;
 use pippin_model::verdict::Verdict;
 
@@ -22,24 +24,42 @@ pub const FORM: Form = Form {
 #[must_use]
 pub fn of(view: &View) -> String {
     let mut out = String::new();
-    for metric in METRICS {
-        let of_row = |row| {
-            let samples = (metric.samples)(view, row).into_iter();
-            samples.map(move |sample| Sample {
-                labels: common(view, row).into_iter().chain(sample.labels).collect(),
-                ..sample
-            })
-        };
-        let samples: Vec<Sample> = view.rows.iter().flat_map(of_row).collect();
-        exposition::write(&mut out, metric.name, metric.kind, metric.help, &samples);
+    for Metric { name, kind, help, samples } in METRICS {
+        write(&mut out, view, (name, kind, help), samples);
+    }
+    for span in Span::ALL {
+        let name = format!("pippin_{}_seconds", span.name());
+        let head = (name.as_str(), SUMMARY, span.help());
+        write(&mut out, view, head, |_, row| quantiles(span.summary(&row.spans)));
+    }
+    for counter in counters() {
+        let name = format!("pippin_{}", counter.name);
+        write(&mut out, view, (&name, GAUGE, counter.help), |_, row| counted(counter, row));
     }
     out
+}
+
+/// Writes a metric, given by its name, kind and help, with its samples of all rows.
+fn write(
+    out: &mut String,
+    view: &View,
+    (name, kind, help): (&str, &str, &str),
+    samples: impl Fn(&View, &Row) -> Samples,
+) {
+    let of_row = |row| {
+        samples(view, row).into_iter().map(move |sample| Sample {
+            labels: common(view, row).into_iter().chain(sample.labels).collect(),
+            ..sample
+        })
+    };
+    let samples: Vec<Sample> = view.rows.iter().flat_map(of_row).collect();
+    exposition::write(out, name, kind, help, &samples);
 }
 
 type Samples = Vec<Sample>;
 type Label = (&'static str, String);
 
-/// A metric. Add new ones to [`METRICS`].
+/// A metric that is no time span and no counter. Add new ones to [`METRICS`].
 struct Metric {
     name: &'static str,
     kind: &'static str,
@@ -47,7 +67,7 @@ struct Metric {
     samples: fn(&View, &Row) -> Samples,
 }
 
-const METRICS: [Metric; 15] = [
+const METRICS: [Metric; 13] = [
     Metric {
         name: "pippin_goodput_per_second",
         kind: GAUGE,
@@ -79,22 +99,10 @@ const METRICS: [Metric; 15] = [
         samples: verdict,
     },
     Metric {
-        name: "pippin_service_time_seconds",
-        kind: SUMMARY,
-        help: "From sending a request to its last byte, by quantile.",
-        samples: |_, row| quantiles(&row.spans.service_time),
-    },
-    Metric {
-        name: "pippin_response_time_seconds",
-        kind: SUMMARY,
-        help: "From the instant a request was due to its last byte, by quantile.",
-        samples: |_, row| quantiles(&row.spans.response_time),
-    },
-    Metric {
-        name: "pippin_requests",
+        name: "pippin_answers",
         kind: GAUGE,
-        help: "Requests by fate, over all repetitions.",
-        samples: requests,
+        help: "Complete answers by status code, over all repetitions.",
+        samples: statuses,
     },
     Metric {
         name: "pippin_errors",
@@ -196,19 +204,18 @@ fn quantiles(summary: &Summary) -> Samples {
     quantiles.chain(totals).collect()
 }
 
-fn requests(_: &View, row: &Row) -> Samples {
-    if row.goodput_per_s.is_none() {
-        return Samples::new();
-    }
-    let r = &row.requests;
-    let named = [
-        ("good", r.good),
-        ("completed", r.completed),
-        ("failed", r.failed),
-        ("censored", r.censored),
-        ("unsent", r.unsent),
-    ];
-    named.into_iter().map(|(fate, count)| sample(label("fate", fate), count as f64)).collect()
+/// A counter of all repetitions; nothing of a target without a result.
+fn counted(counter: &Counter, row: &Row) -> Samples {
+    let count = (counter.read)(&row.counter_sets()) as f64;
+    one(row.goodput_per_s.is_some().then_some(count))
+}
+
+fn statuses(_: &View, row: &Row) -> Samples {
+    row.status
+        .codes
+        .iter()
+        .map(|(code, count)| sample(label("status", &code.to_string()), *count as f64))
+        .collect()
 }
 
 fn errors(_: &View, row: &Row) -> Samples {

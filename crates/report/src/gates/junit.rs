@@ -1,16 +1,23 @@
 //! JUnit XML: a test suite for each target, with a test case for its verdict and for each gate.
 use pippin_model::text::printable::printable;
 use pippin_model::trial::TrialRecord;
+use pippin_model::verdict::gate::Undecided;
 use pippin_model::verdict::{Severity, Verdict};
-use pippin_stats::gate::Outcome;
+use pippin_stats::gate::{Outcome, Standing};
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 use std::collections::BTreeMap;
 
 use super::{found, subject};
 
-/// The trials and gates of a run as JUnit XML.
+/// The trials and gates of a run as JUnit XML. JUnit has no state for what is undecided: it is an
+/// error of the type `undecided`, or skipped if that is only a warning.
 #[must_use]
-pub fn of(name: &str, trials: &[TrialRecord], outcomes: &[Outcome]) -> String {
+pub fn of(
+    name: &str,
+    trials: &[TrialRecord],
+    outcomes: &[Outcome],
+    undecided: Undecided,
+) -> String {
     let mut cases: BTreeMap<String, Vec<TestCase>> = BTreeMap::new();
     for trial in trials {
         let case = TestCase::new(
@@ -20,8 +27,10 @@ pub fn of(name: &str, trials: &[TrialRecord], outcomes: &[Outcome]) -> String {
         cases.entry(trial.spec.target.to_string()).or_default().push(case);
     }
     for outcome in outcomes {
-        let mut case =
-            TestCase::new(format!("{}: {}", subject(outcome), outcome.gate), status(outcome));
+        let mut case = TestCase::new(
+            format!("{}: {}", subject(outcome), outcome.gate),
+            status(outcome, undecided),
+        );
         case.set_system_out(found(outcome));
         cases.entry(outcome.target.to_string()).or_default().push(case);
     }
@@ -35,11 +44,16 @@ pub fn of(name: &str, trials: &[TrialRecord], outcomes: &[Outcome]) -> String {
     printable(&report.to_string().unwrap_or_default())
 }
 
-fn status(outcome: &Outcome) -> TestCaseStatus {
-    if outcome.standing.is_passed() {
-        return TestCaseStatus::success();
-    }
-    let mut status = TestCaseStatus::non_success(NonSuccessKind::Failure);
+fn status(outcome: &Outcome, undecided: Undecided) -> TestCaseStatus {
+    let (mut status, kind) = match (outcome.standing, undecided) {
+        (Standing::Passed, _) => return TestCaseStatus::success(),
+        (Standing::Failed, _) => (TestCaseStatus::non_success(NonSuccessKind::Failure), "failed"),
+        (Standing::Undecided, Undecided::Fail) => {
+            (TestCaseStatus::non_success(NonSuccessKind::Error), "undecided")
+        }
+        (Standing::Undecided, Undecided::Warn) => (TestCaseStatus::skipped(), "undecided"),
+    };
+    status.set_type(kind);
     status.set_message(format!("{}: {}", outcome.gate, found(outcome)));
     status
 }
@@ -75,16 +89,20 @@ mod tests {
             log_tail: vec![],
         });
         let trials = [ExampleTrial::hello().target("go/net-http").build(), broken];
-        let xml = of("hello", &trials, &super::super::tests::outcomes());
+        let xml = of("hello", &trials, &super::super::tests::outcomes(), Undecided::Fail);
         for part in [
-            "<testsuites name=\"hello\" tests=\"5\" failures=\"1\" errors=\"1\"",
-            "<testsuite name=\"go/net-http\" tests=\"4\" disabled=\"0\" errors=\"0\" failures=\"1\"",
+            "<testsuites name=\"hello\" tests=\"5\" failures=\"1\" errors=\"2\"",
+            "<testsuite name=\"go/net-http\" tests=\"4\" disabled=\"0\" errors=\"1\" failures=\"1\"",
             "<testcase name=\"measured, repetition 1\"",
             "name=\"go/net-http: fail if p99 &gt; 50ms\"",
             "message=\"fail if errors &gt; 0.1%: 0.42 %\"",
             "message=\"it &lt;exited&gt;\"",
+            "<error message=\"fail if goodput &lt; -5% vs main: -6.10 % compared with own/shop@main: 3 starts\" type=\"undecided\"",
         ] {
             assert!(xml.contains(part), "{part} is not in {xml}");
         }
+        let outcomes = super::super::tests::outcomes();
+        let warned = of("hello", &trials, &outcomes, Undecided::Warn);
+        assert!(warned.contains("<skipped message=\"fail if goodput"), "{warned}");
     }
 }

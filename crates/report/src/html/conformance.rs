@@ -1,6 +1,7 @@
-//! How targets answered at the edges of HTTP/1.1: a table of all probes, folded.
+//! How targets answered at the edges of HTTP/1.1: a grid of right answers by kind, and a table of all
+//! probes, folded.
 use maud::{Markup, html};
-use pippin_model::target::conformance::Conformance;
+use pippin_model::target::conformance::{Conformance, Kind};
 
 use crate::view::View;
 use crate::view::conformance::TargetConformance;
@@ -14,18 +15,67 @@ pub fn section(view: &View) -> Markup {
                 "How each target answers at the edges of HTTP/1.1. This has no part in the verdicts: "
                 "no client of the workload sends such requests."
             }
-            ul { @for one in &view.conformance { li { strong { (one.target) } ": " (one.summary) } } }
+            div.scroll { (grid(&view.conformance)) }
             details {
-                summary { "All " (first.probes.len()) " questions and answers" }
+                summary { "All " (first.probes.len()) " questions, and what was answered" }
                 div.scroll {
                     table {
                         thead { tr {
                             th scope="col" { "asked" } th scope="col" { "by" }
                             @for one in &view.conformance { th scope="col" { (one.target) } }
                         } }
-                        tbody { @for probe in &first.probes { (row(probe, &view.conformance)) } }
+                        @for kind in Kind::ALL { (questions(kind, first, &view.conformance)) }
                     }
                 }
+            }
+        }
+    }
+}
+
+/// How many answers of each kind were right, for each target.
+fn grid(targets: &[TargetConformance]) -> Markup {
+    let of = |target: &TargetConformance, kind| {
+        let asked = target.probes.iter().filter(|probe| probe.kind == kind);
+        let (right, all) =
+            asked.fold((0, 0), |(right, all), probe| (right + u32::from(probe.is_right), all + 1));
+        format!("{right} of {all}")
+    };
+    html! {
+        table {
+            thead { tr {
+                th scope="col" { "right answers" }
+                @for kind in Kind::ALL { th scope="col" { (kind.name()) } }
+                th scope="col" { "wrong" }
+            } }
+            tbody {
+                @for one in targets {
+                    tr {
+                        th scope="row" { (one.target) }
+                        @for kind in Kind::ALL { td { (of(one, kind)) } }
+                        td { (one.summary) }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The questions of a kind: a row for each that somebody answered wrongly, and the names of the
+/// others.
+fn questions(kind: Kind, first: &TargetConformance, targets: &[TargetConformance]) -> Markup {
+    let is_wrong = |probe: &&Conformance| {
+        let same = targets.iter().flat_map(|one| &one.probes);
+        same.filter(|other| other.probe == probe.probe).any(|other| !other.is_right)
+    };
+    let asked = || first.probes.iter().filter(|probe| probe.kind == kind);
+    let right: Vec<&str> =
+        asked().filter(|probe| !is_wrong(probe)).map(|probe| probe.probe.as_str()).collect();
+    html! {
+        tbody {
+            tr { th scope="rowgroup" colspan=(targets.len() + 2) { (kind.name()) } }
+            @for probe in asked().filter(is_wrong) { (row(probe, targets)) }
+            @if !right.is_empty() {
+                tr { td colspan=(targets.len() + 2) { "Answered rightly by all: " (right.join("; ")) } }
             }
         }
     }

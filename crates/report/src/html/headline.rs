@@ -1,8 +1,8 @@
 //! The ranked table.
 use maud::{Markup, html};
+use pippin_model::figure::Figure;
 use pippin_model::trial::Step;
 use pippin_model::verdict::Verdict;
-use pippin_stats::compare::Metric;
 
 use super::{breakable, choice};
 use crate::ranked;
@@ -78,7 +78,7 @@ fn line(view: &View, row: &Row, services: bool) -> Markup {
                 @if let Some(interval) = interval { (ranked::text(view, Some(interval.low))) " – " (ranked::text(view, Some(interval.high))) @if let Some(reach) = reach.map(words::reach) { span.sub { @if !reach.starts_with(['-', '>']) { "± " } (reach) } } }
                 @else { (words::UNKNOWN) }
             }
-            @if ranked::has_ratios(view) { (ratio(view, row, view.run.ranked_by.metric())) }
+            @if ranked::has_ratios(view) { (ratio(view, row, view.run.ranked_by.figure())) }
             @if ranked::by_time(view) { (cell(rate, &words::count(rate))) (time(span.p50_ns)) } @else { (time(span.p50_ns)) (time(span.p99_ns)) }
             (time(span.max_ns))
             (cell(row.error_fraction, &row.error_fraction.map_or_else(|| words::UNKNOWN.into(), words::percent)))
@@ -92,9 +92,9 @@ fn line(view: &View, row: &Row, services: bool) -> Markup {
 }
 
 /// A ratio to the reference with its interval below.
-fn ratio(view: &View, row: &Row, metric: Metric) -> Markup {
-    let found = row.standing.to_reference.and_then(|to| to.of(metric));
-    let own = row.to_reference_in_words(view.run.reference.as_ref(), metric);
+fn ratio(view: &View, row: &Row, figure: Figure) -> Markup {
+    let found = row.standing.to_reference.and_then(|to| to.of(figure));
+    let own = row.to_reference_in_words(view.run.reference.as_ref(), figure);
     let (value, within) = own.split_once(' ').unwrap_or((&own, ""));
     html! { td.number data-value=[found.map(|ratio| ratio.value)] { (value) @if !within.is_empty() { span.sub { (within.trim_matches(['(', ')'])) } } } }
 }
@@ -109,7 +109,8 @@ fn cpu_a_request(view: &View, row: &Row) -> Markup {
             (words::cpu_a_request(cpu.map(|figure| figure.median)))
             @let ranked = ranked::has_cpu_ranks(view) && row.standing.cpu_rank.is_some();
             @if let Some(reach) = reach { span.sub { @if !reach.starts_with(['-', '>']) { "± " } (reach) @if ranked { span.on-screen { ", rank " (row.cpu_rank_in_words()) } } } }
-            @if ranked { span.sub.on-screen { "ratio " (row.to_reference_in_words(view.run.reference.as_ref(), Metric::Cpu)) } }
+            @if let Some(with_services) = row.cpu_with_services() { span.sub { "with services " (words::cpu_a_request(Some(with_services))) } }
+            @if ranked { span.sub.on-screen { "ratio " (row.to_reference_in_words(view.run.reference.as_ref(), Figure::Cpu)) } }
         }
     }
 }

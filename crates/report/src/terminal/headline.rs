@@ -1,10 +1,10 @@
 //! The ranked table.
+use pippin_model::figure::Figure;
 use pippin_model::result::histogram::Summary;
 use pippin_model::run::RunState;
 use pippin_model::text::units::counted;
 use pippin_model::trial::Step;
 use pippin_model::verdict::Verdict;
-use pippin_stats::compare::Metric;
 
 use super::Page;
 use super::grid::Grid;
@@ -114,8 +114,8 @@ fn standings_grid(page: &Page, view: &View, bars: Option<usize>) -> Grid {
             cells.push(figure(page, row, &within));
         }
         if ratios {
-            let metric = view.run.ranked_by.metric();
-            cells.push(row.to_reference_in_words(view.run.reference.as_ref(), metric));
+            let figure = view.run.ranked_by.figure();
+            cells.push(row.to_reference_in_words(view.run.reference.as_ref(), figure));
         }
         cells.extend(bars.map(|room| bar(page, view, row, room)));
         cells.push(verdict(page, row));
@@ -140,22 +140,22 @@ fn by_cpu(page: &mut Page, view: &View) {
     if !ranked::has_cpu_ranks(view) {
         return;
     }
-    let mut grid = Grid::default()
-        .right("#")
-        .left("target")
-        .right("CPU a request")
-        .right("±95 %")
-        .right("ratio (95 %)");
+    let services = ranked::has_services(view);
+    let grid = Grid::default().right("#").left("target").right("CPU a request").right("±95 %");
+    let grid = if services { grid.right("with services") } else { grid };
+    let mut grid = grid.right("ratio (95 %)");
     for row in ranked::by_cpu(view) {
         let cpu = row.cpu_s_per_million;
         let within = cpu.and_then(ranked::reach_of);
-        grid.row(vec![
+        let mut cells = vec![
             row.cpu_rank_in_words(),
             name(row),
             words::cpu_a_request(cpu.map(|figure| figure.median)),
             within.map_or_else(|| words::UNKNOWN.into(), words::reach),
-            row.to_reference_in_words(view.run.reference.as_ref(), Metric::Cpu),
-        ]);
+        ];
+        cells.extend(services.then(|| words::cpu_a_request(row.cpu_with_services())));
+        cells.push(row.to_reference_in_words(view.run.reference.as_ref(), Figure::Cpu));
+        grid.row(cells);
     }
     page.line("");
     grid.fit(1, page.style.width);

@@ -11,7 +11,7 @@ use std::fmt::Write as _;
 use super::grid::Grid;
 use super::{Page, histogram, remarks, steps, walks};
 use crate::view::View;
-use crate::view::load::LoadView;
+use crate::view::load::{LoadView, ServerView};
 use crate::view::row::Row;
 use crate::words::{self, whole};
 
@@ -32,7 +32,8 @@ fn write_one(page: &mut Page, load: &LoadView, row: Option<&Row>) {
     write_rate(page, load);
     write_response_times(page, &load.response_time, row);
     walks::write(page, &load.scenario);
-    write_errors(load, &mut page.out);
+    walks::write_paths(page, &load.by_request);
+    write_errors(page, load);
     write_verdict(page, load);
     let out = &mut page.out;
     write_measured(load, out);
@@ -272,18 +273,14 @@ fn write_status(load: &LoadView, out: &mut String) {
     if load.websocket.is_some() {
         return;
     }
-    let s = &load.status;
-    line(
-        out,
-        &format!(
-            "Status       2xx {}, 3xx {}, 4xx {}, 5xx {}, other {}",
-            whole(s.s2xx),
-            whole(s.s3xx),
-            whole(s.s4xx),
-            whole(s.s5xx),
-            whole(s.other)
-        ),
-    );
+    let codes = load.status.codes.iter();
+    let codes: Vec<String> =
+        codes.map(|(code, count)| format!("{code}: {}", whole(*count))).collect();
+    let codes = if codes.is_empty() { "no answer".into() } else { codes.join(", ") };
+    line(out, &format!("Status       {codes}"));
+    if let Some(place) = &load.redirected_to {
+        line(out, &format!("             the first redirection leads to {place}"));
+    }
 }
 
 fn write_websocket(load: &LoadView, out: &mut String) {
@@ -339,6 +336,30 @@ fn write_server(load: &LoadView, out: &mut String) {
     }));
     parts.extend(server.max_rss_bytes.map(format_bytes));
     line(out, &format!("Server       {}", parts.join(", ")));
+    write_tiers(server, out);
+    if let Some(unseen_ns) = server.unseen_ns {
+        let seen_ns = load.duration_ns.saturating_sub(unseen_ns);
+        let (seen, whole) = (format_ns(seen_ns), format_ns(load.duration_ns));
+        line(out, &format!("             its processor time is that of {seen} of {whole}"));
+    }
+}
+
+/// A line for each tier, the one that was loaded first.
+fn write_tiers(server: &ServerView, out: &mut String) {
+    let width = server.tiers.iter().map(|tier| tier.name.chars().count()).max().unwrap_or(0);
+    for tier in &server.tiers {
+        let mut parts = vec![tier.cores.map_or("-".into(), |it| format!("{it:.2} processors"))];
+        parts.extend(
+            tier.cpu_per_request_ns
+                .map(|ns| format!("{} of CPU per request", format_ns(ns as u64))),
+        );
+        parts.extend(tier.max_rss_bytes.map(format_bytes));
+        parts.extend(tier.processes.map(|number| match number {
+            1 => "1 process".into(),
+            number => format!("{number} processes"),
+        }));
+        line(out, &format!("             {:<width$}  {}", tier.name, parts.join(", ")));
+    }
 }
 
 fn write_tls(load: &LoadView, out: &mut String) {
@@ -433,11 +454,16 @@ fn write_phases(load: &LoadView, out: &mut String) {
     }
 }
 
-fn write_errors(load: &LoadView, out: &mut String) {
-    if !load.errors.is_empty() {
-        let kinds: Vec<String> =
-            load.errors.iter().map(|(kind, count)| format!("{} {count}", kind.name())).collect();
-        line(out, &format!("Errors       {}", kinds.join(", ")));
+/// How many errors of each kind there were, and what the first of each looked like.
+fn write_errors(page: &mut Page, load: &LoadView) {
+    if load.errors.is_empty() {
+        return;
+    }
+    let kinds: Vec<String> =
+        load.errors.iter().map(|(kind, count)| format!("{} {count}", kind.name())).collect();
+    page.line(&format!("Errors       {}", kinds.join(", ")));
+    for (kind, first) in &load.firsts {
+        page.paragraph("  first      ", &format!("{}: {}", kind.name(), first.in_words()));
     }
 }
 

@@ -1,4 +1,4 @@
-//! The steps of a scenario, each with an example of what was wrong.
+//! The steps of a scenario, or the paths of another load, with what was wrong in each.
 use super::Page;
 use super::grid::Grid;
 use super::paint::cut;
@@ -11,8 +11,24 @@ pub fn write(page: &mut Page, steps: &[StepView]) {
     if steps.is_empty() {
         return;
     }
+    table(page, "Step", steps);
+    let walks = counted(walks::whole_walks(steps), "walk");
+    page.line(&format!("  {walks} through all steps"));
+    errors(page, steps);
+}
+
+/// Writes the paths of a load, the worst first, if it has more than one.
+pub fn write_paths(page: &mut Page, paths: &[StepView]) {
+    if paths.is_empty() {
+        return;
+    }
+    table(page, "Path", paths);
+    errors(page, paths);
+}
+
+fn table(page: &mut Page, title: &str, steps: &[StepView]) {
     page.line("");
-    let mut grid = Grid::default().left("Step");
+    let mut grid = Grid::default().left(title);
     for title in ["requests", "errors", "p50", "p99", "max"] {
         grid = grid.right(title);
     }
@@ -29,8 +45,10 @@ pub fn write(page: &mut Page, steps: &[StepView]) {
     }
     grid.fit(0, page.style.width);
     grid.write(page, 0);
-    let walks = counted(walks::whole_walks(steps), "walk");
-    page.line(&format!("  {walks} through all steps"));
+}
+
+/// What went wrong in each of them.
+fn errors(page: &mut Page, steps: &[StepView]) {
     for step in steps.iter().filter(|step| step.errors_total() > 0) {
         let kinds: Vec<String> = step
             .errors

@@ -2,13 +2,12 @@
 //! not count, and how small a difference could be seen here.
 mod beyond;
 
+use pippin_model::figure::{Figure, RankedBy};
 use pippin_model::target::TargetId;
 use pippin_model::text::units::counted;
 use pippin_model::verdict::Verdict;
-use pippin_stats::compare::Metric;
 use pippin_stats::interval::bootstrap::Basis;
 use pippin_stats::interval::ratio::Ratio;
-use pippin_stats::rank::criterion::RankedBy;
 use pippin_stats::rank::standing::Field;
 
 use super::row::Row;
@@ -103,7 +102,7 @@ fn gap(run: &RunFacts, leader: &Row, next: &Row, field: &Field) -> String {
     if field.reference.as_ref() != Some(&leader.target) {
         return String::new();
     }
-    let ratio = next.standing.to_reference.and_then(|to| to.of(run.ranked_by.metric()));
+    let ratio = next.standing.to_reference.and_then(|to| to.of(run.ranked_by.figure()));
     ratio.map_or_else(String::new, |ratio| {
         let figure = match run.ranked_by {
             RankedBy::Goodput => "its requests/s",
@@ -118,7 +117,7 @@ fn cpu(ranked: &[&Row], field: &Field) -> Option<String> {
     let reference = field.reference.as_ref()?;
     let found: Vec<(&TargetId, Ratio)> = ranked
         .iter()
-        .filter_map(|row| Some((&row.target, row.standing.to_reference?.of(Metric::Cpu)?)))
+        .filter_map(|row| Some((&row.target, row.standing.to_reference?.of(Figure::Cpu)?)))
         .collect();
     let far = |ratio: &Ratio| ratio.value.ln().abs();
     let farthest = found
@@ -158,7 +157,7 @@ fn noise(run: &RunFacts, ranked: &[&Row], field: &Field) -> Option<String> {
         .noise
         .map(|noise| format!("differences below {} are noise here", words::percent(noise)));
     let once = ranked.iter().any(|row| {
-        let ratio = row.standing.to_reference.and_then(|to| to.of(run.ranked_by.metric()));
+        let ratio = row.standing.to_reference.and_then(|to| to.of(run.ranked_by.figure()));
         ratio.is_some_and(|ratio| ratio.interval.basis == Basis::Windows)
     });
     let start = once.then_some("how starts differ is not known, as there was only one of each");

@@ -1,13 +1,13 @@
 //! One load of a URL in full: everything that was counted, as `pippin load --json` writes it.
 use crate::view::walks::{self, StepView};
-use pippin_model::host::usage::Role;
+use pippin_model::host::usage::{Role, Tier};
 use pippin_model::load::tls::TlsUse;
 use pippin_model::load::websocket::WebSocketUse;
 use pippin_model::load::{LoadSpec, Protocol};
 use pippin_model::result::histogram::Summary;
 use pippin_model::result::{
-    ByteCounts, ConnectionCounts, ErrorKind, LoadResult, Measured, Phase, RequestCounts,
-    StatusCounts, Window,
+    ByteCounts, ConnectionCounts, ErrorKind, FirstError, LoadResult, Measured, Phase,
+    RequestCounts, StatusCounts, Window,
 };
 use pippin_model::run::{RunRecord, ServerProcess, UrlServer};
 use pippin_model::trial::TrialRecord;
@@ -17,6 +17,7 @@ use pippin_stats::bottleneck::cost::cpu_seconds_per_million;
 use pippin_stats::capacity::found::Capacity;
 use pippin_stats::judge::held::Held;
 use pippin_stats::judge::{Context, Evidence};
+use pippin_stats::rank::due;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -58,6 +59,12 @@ pub struct LoadView {
     /// Which clock timed the arrivals: `kernel`, `user space` or `kernel and user space`.
     pub stamps: Option<String>,
     pub errors: BTreeMap<ErrorKind, u64>,
+    /// The first error of each kind; absent where it is not kept.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub firsts: BTreeMap<ErrorKind, FirstError>,
+    /// Where the first redirection led to; absent if there was none, or it is not kept.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub redirected_to: Option<String>,
     pub connections: ConnectionCounts,
     /// How many connections were with the target on average; the generator held the others. Null
     /// except for closed loops without think time.
@@ -76,6 +83,9 @@ pub struct LoadView {
     /// The steps of a scenario; empty for other loads.
     #[serde(default)]
     pub scenario: Vec<StepView>,
+    /// Each path of the requests, the worst first; absent where there is only one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub by_request: Vec<StepView>,
     pub windows: Vec<Window>,
     /// The agents that applied it together, each with its own figures; empty if this machine did.
     #[serde(default)]
@@ -119,6 +129,37 @@ pub struct ServerView {
     pub cores: Option<f64>,
     pub cpu_per_request_ns: Option<f64>,
     pub max_rss_bytes: Option<u64>,
+    /// Its tiers, the one that was loaded first; empty if there is only that one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tiers: Vec<TierView>,
+    /// For how long a part of it was not seen, because a process of it ended; null if all was seen.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unseen_ns: Option<u64>,
+}
+
+/// One tier of the server behind a URL.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[allow(missing_docs)]
+pub struct TierView {
+    /// The name of its first process.
+    pub name: String,
+    pub cores: Option<f64>,
+    pub cpu_per_request_ns: Option<f64>,
+    pub max_rss_bytes: Option<u64>,
+    pub processes: Option<u32>,
+}
+
+impl TierView {
+    fn of(tier: &Tier, answers: u64) -> Self {
+        let each = |ns: u64| (answers > 0).then(|| ns as f64 / answers as f64);
+        Self {
+            name: tier.name.clone(),
+            cores: tier.used.cores,
+            cpu_per_request_ns: tier.used.cpu_ns.and_then(each),
+            max_rss_bytes: tier.used.rss_max_bytes,
+            processes: tier.used.processes,
+        }
+    }
 }
 
 /// One phase of a device load.
@@ -180,19 +221,21 @@ impl LoadView {
             duration_ns: measured.duration_ns,
             throughput_per_s: measured.throughput_per_s(),
             goodput_per_s: measured.goodput_per_s(),
-            status: measured.status,
+            status: measured.status.clone(),
             connect: spans.connect.summary(),
             tls: load.tls.as_ref().map(|_| spans.tls.summary()),
             upgrade: load.websocket.as_ref().map(|_| spans.upgrade.summary()),
             headers: spans.headers.summary(),
             body: spans.body.summary(),
             service_time: spans.service_time.summary(),
-            response_time: spans.response_time.summary(),
+            response_time: due::summary(measured),
             send_lag: spans.send_lag.summary(),
             own_lag: spans.own_lag.summary(),
             pick_up_lag: spans.pick_up_lag.summary(),
             stamps: measured.stamps.name().map(str::to_string),
             errors: measured.errors.clone(),
+            firsts: measured.firsts.clone(),
+            redirected_to: measured.redirected_to.clone(),
             connections: measured.connections,
             connections_with_target: Held::of(&Evidence { record, context: &Context::default() })
                 .map(Held::with_target),
@@ -205,6 +248,7 @@ impl LoadView {
             generator: GeneratorView::of(load),
             server: server.map(|server| ServerView::of(server, record)),
             scenario: walks::of_load(measured),
+            by_request: walks::paths_of_load(measured),
             phases: load.phases.iter().map(|one| phase(one, load.tls.is_some())).collect(),
             windows: load.windows.clone(),
             agents: record.agents.clone(),
@@ -233,13 +277,14 @@ impl ServerView {
     fn of(server: &UrlServer, record: &TrialRecord) -> Self {
         let usage = record.usage.as_ref();
         let used = usage.and_then(|usage| usage.roles.get(&Role::Target));
+        let answers = record.load.as_ref().map_or(0, |load| load.measured.requests.completed);
         let cpu = record.load.as_ref().zip(usage).and_then(|(load, usage)| {
             // A CPU-second per million requests is a microsecond per request.
             Some(cpu_seconds_per_million(load, usage, Role::Target)? * 1e3)
         });
         let (processes, unmeasured) = match server {
             UrlServer::Processes { processes } => (processes.clone(), None),
-            UrlServer::Not { reason } => (Vec::new(), Some(reason.clone())),
+            UrlServer::Not { reason, .. } => (Vec::new(), Some(reason.clone())),
         };
         Self {
             processes,
@@ -247,6 +292,13 @@ impl ServerView {
             cores: used.and_then(|used| used.cores),
             cpu_per_request_ns: cpu,
             max_rss_bytes: used.and_then(|used| used.rss_max_bytes),
+            tiers: usage
+                .map(|usage| &usage.tiers[..])
+                .unwrap_or_default()
+                .iter()
+                .map(|tier| TierView::of(tier, answers))
+                .collect(),
+            unseen_ns: usage.and_then(|usage| usage.unseen_ns).filter(|ns| *ns > 0),
         }
     }
 }
@@ -263,7 +315,7 @@ fn phase(phase: &Phase, is_tls: bool) -> PhaseView {
         tls: is_tls.then(|| measured.spans.tls.summary()),
         headers: measured.spans.headers.summary(),
         body: measured.spans.body.summary(),
-        response_time: measured.spans.response_time.summary(),
+        response_time: due::summary(measured),
         send_lag: measured.spans.send_lag.summary(),
         connections: measured.connections,
         bytes: measured.bytes,

@@ -1,16 +1,14 @@
 //! One target of a run.
+use pippin_model::figure::{Better, Figure, RankedBy};
 use pippin_model::run::RunRecord;
 use pippin_model::target::TargetId;
 use pippin_model::target::register::ServerKind;
 use pippin_model::trial::TrialRecord;
 use pippin_model::verdict::{Caveat, Severity};
 use pippin_stats::capacity::found::{Capacity, confirming};
-use pippin_stats::compare::Metric;
 use pippin_stats::explain::{Explanation, explain};
 use pippin_stats::judge::held::Held as OfTrial;
 use pippin_stats::judge::{Context, Evidence, RunCaveats, judge_run};
-use pippin_stats::rank::Better;
-use pippin_stats::rank::criterion::RankedBy;
 use pippin_stats::rank::standing::{Field, stand};
 use pippin_stats::scalability::sweep::{Sweep as FoundSweep, sweeps};
 use pippin_stats::series::quantile::mean;
@@ -309,13 +307,20 @@ impl Row {
         words::rank(self.standing.cpu_rank, self.standing.cpu_rank_interval)
     }
 
+    /// CPU time of a million requests in seconds, of the target and its services together: work that
+    /// a target leaves to its database is in it. `None` where there are no services.
+    #[must_use]
+    pub fn cpu_with_services(&self) -> Option<f64> {
+        Some(self.cpu_s_per_million?.median + self.cost.services_cpu_s_per_million?)
+    }
+
     /// A figure over that of the reference, with its interval; `1` for the reference itself.
     #[must_use]
-    pub fn to_reference_in_words(&self, reference: Option<&TargetId>, metric: Metric) -> String {
+    pub fn to_reference_in_words(&self, reference: Option<&TargetId>, figure: Figure) -> String {
         if reference == Some(&self.target) {
             return "1".into();
         }
-        let ratio = self.standing.to_reference.and_then(|to| to.of(metric));
+        let ratio = self.standing.to_reference.and_then(|to| to.of(figure));
         ratio.map_or_else(|| words::UNKNOWN.into(), |ratio| words::ratio_within(&ratio))
     }
 

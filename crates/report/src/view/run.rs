@@ -1,4 +1,5 @@
 //! What was done, when and how.
+use pippin_model::figure::RankedBy;
 use pippin_model::host::fingerprint::Fingerprint;
 use pippin_model::plan::cpus::CpuSplit;
 use pippin_model::plan::profile::{Arrivals, Connections, Profile, Schedule, Stage, Steps, WarmUp};
@@ -8,7 +9,6 @@ use pippin_model::schedule::stages;
 use pippin_model::target::TargetId;
 use pippin_model::text::units::{counted, format_count, format_length};
 use pippin_stats::capacity::overload::multiple_in_words;
-use pippin_stats::rank::criterion::RankedBy;
 use pippin_stats::rounds::calm::SliceCounts;
 use serde::{Deserialize, Serialize};
 

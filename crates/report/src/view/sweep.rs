@@ -3,7 +3,7 @@ use pippin_model::plan::profile::{Profile, Steps};
 use pippin_model::result::histogram::Summary;
 use pippin_model::trial::{Step, TrialRecord};
 use pippin_model::verdict::{Severity, Verdict};
-use pippin_stats::capacity::Seen;
+use pippin_stats::capacity::StepOutcome;
 use pippin_stats::capacity::found::Capacity;
 use pippin_stats::capacity::step::missed;
 use pippin_stats::judge::search;
@@ -243,7 +243,7 @@ pub(super) fn of(
 fn point(summary: &TargetSummary, trials: &[&TrialRecord]) -> Option<Point> {
     let here: Vec<&TrialRecord> =
         trials.iter().copied().filter(|trial| trial.spec.step == summary.step).collect();
-    let seen: Vec<Seen> = here.iter().filter_map(|trial| Seen::of(trial)).collect();
+    let seen: Vec<StepOutcome> = here.iter().filter_map(|trial| StepOutcome::of(trial)).collect();
     let evidence: Vec<i32> = seen.iter().filter_map(|seen| seen.points()).collect();
     // Leave out what follows from all steps of a search together: it is no doubt about this step.
     let caveats = || {

@@ -56,6 +56,12 @@ pub fn of_load(measured: &Measured) -> Vec<StepView> {
     measured.steps.iter().map(StepView::of).collect()
 }
 
+/// The paths of one load, the worst first; empty if it has only one.
+#[must_use]
+pub fn paths_of_load(measured: &Measured) -> Vec<StepView> {
+    measured.by_request.iter().map(StepView::of).collect()
+}
+
 /// The steps of these trials of one target, all repetitions together.
 #[must_use]
 pub fn of(trials: &[&TrialRecord]) -> Vec<StepView> {

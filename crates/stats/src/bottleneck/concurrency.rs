@@ -7,7 +7,10 @@
 //! itself contains.
 
 /// How many times the time in service answers must take to count as queued.
-const QUEUE: f64 = 2.0;
+pub(crate) const QUEUE: f64 = 2.0;
+/// How many times it must take where it is long and hardly any of it is a processor's, so that
+/// nothing but a queue makes it longer.
+pub(crate) const SHORT_QUEUE: f64 = 1.2;
 /// Throughputs that differ by at most this are flat.
 const FLAT: f64 = 0.10;
 
@@ -24,14 +27,14 @@ pub struct Load {
     pub unqueued_s: f64,
 }
 
-/// How many requests are served at a time, if answers take at least twice the time in service and
-/// at most half of the users are in service.
+/// How many requests are served at a time, if answers take at least `queue` times the time in
+/// service, and as many times as many users are there as are in service.
 #[must_use]
-pub fn inferred(load: &Load) -> Option<f64> {
+pub fn inferred(load: &Load, queue: f64) -> Option<f64> {
     let served = load.throughput_per_s * load.unqueued_s;
     (served > 0.0
-        && load.mean_service_s >= QUEUE * load.unqueued_s
-        && served <= load.connections / QUEUE)
+        && load.mean_service_s >= queue * load.unqueued_s
+        && served <= load.connections / queue)
         .then_some(served)
 }
 
@@ -49,7 +52,7 @@ pub fn inferred_from_sweep(points: &[Load]) -> Option<f64> {
     if last.connections < 2.0 * flat.connections {
         return None;
     }
-    inferred(last)
+    inferred(last, QUEUE)
 }
 
 #[cfg(test)]
@@ -66,7 +69,7 @@ mod tests {
             mean_service_s: 10.2,
             unqueued_s: 0.5,
         };
-        assert_eq!(inferred(&rails).map(f64::round), Some(5.0));
+        assert_eq!(inferred(&rails, QUEUE).map(f64::round), Some(5.0));
     }
 
     #[test]
@@ -78,14 +81,23 @@ mod tests {
             mean_service_s: 0.507,
             unqueued_s: 0.5,
         };
-        assert_eq!(inferred(&free), None);
+        assert_eq!(inferred(&free, QUEUE), None);
         let nearly = Load {
             connections: 100.0,
             throughput_per_s: 110.0,
             mean_service_s: 0.9,
             unqueued_s: 0.5,
         };
-        assert_eq!(inferred(&nearly), None);
+        assert_eq!(inferred(&nearly, QUEUE), None);
+        // Four workers of 20 ms and six connections.
+        let six = Load {
+            connections: 6.0,
+            throughput_per_s: 196.0,
+            mean_service_s: 0.0306,
+            unqueued_s: 0.0204,
+        };
+        assert_eq!(inferred(&six, QUEUE), None);
+        assert_eq!(inferred(&six, SHORT_QUEUE).map(f64::round), Some(4.0));
     }
 
     #[test]

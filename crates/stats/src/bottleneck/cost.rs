@@ -1,41 +1,7 @@
 //! The cost of a request: CPU time by role, and money.
-use pippin_model::host::usage::{Role, Usage};
 use pippin_model::plan::Price;
-use pippin_model::result::LoadResult;
 
-use crate::series::steady::arriving_per_s;
-
-/// CPU-seconds of a role per million complete answers; `None` if nothing was answered or the role's
-/// use is unknown.
-///
-/// Both are rates (cores busy over answers per second), because the times covered by probe and load
-/// differ by a sample. Answers count when they came, because that is when they used CPU time.
-#[must_use]
-pub fn cpu_seconds_per_million(load: &LoadResult, usage: &Usage, role: Role) -> Option<f64> {
-    Some(cores_of(usage, role)? / answers_per_s(load)? * 1e6)
-}
-
-/// Joules of all packages of processors per million complete answers, with all that ran on them;
-/// `None` if nothing was answered or the host does not show its energy.
-#[must_use]
-pub fn joules_per_million(load: &LoadResult, usage: &Usage) -> Option<f64> {
-    let watts = (usage.duration_ns > 0)
-        .then_some(usage.energy_uj? as f64 * 1e3 / usage.duration_ns as f64)?;
-    Some(watts / answers_per_s(load)? * 1e6)
-}
-
-fn answers_per_s(load: &LoadResult) -> Option<f64> {
-    arriving_per_s(load).or_else(|| load.measured.throughput_per_s()).filter(|x| *x > 0.0)
-}
-
-/// Cores that a role kept busy on average.
-#[must_use]
-pub fn cores_of(usage: &Usage, role: Role) -> Option<f64> {
-    let used = usage.roles.get(&role)?;
-    used.cores.or_else(|| {
-        used.cpu_ns.filter(|_| usage.duration_ns > 0).map(|ns| ns as f64 / usage.duration_ns as f64)
-    })
-}
+pub use pippin_model::figure::cost::{cores_of, cpu_seconds_per_million, joules_per_million};
 
 /// Money per million requests, if they cost `cpu_seconds_per_million` on the target's machine: the
 /// price of that much time on one of its cores, as if the rest of the machine were used for
@@ -50,7 +16,7 @@ pub fn money_per_million(cpu_seconds_per_million: f64, price: &Price) -> Option<
 mod tests {
     use super::*;
     use pippin_model::example::ExampleTrial;
-    use pippin_model::host::usage::RoleUse;
+    use pippin_model::host::usage::{Role, RoleUse, Usage};
 
     #[test]
     fn half_a_core_at_ten_thousand_a_second_is_fifty_seconds_a_million() {
@@ -73,7 +39,7 @@ mod tests {
         assert!(
             (cpu_seconds_per_million(&load, &usage, Role::Target).unwrap() - 50.0).abs() < 1e-9
         );
-        load.measured.answered.completed = 0;
+        load.measured.answered.good = 0;
         assert_eq!(cpu_seconds_per_million(&load, &usage, Role::Target), None);
         let price = Price { per_hour: 0.36, cores: 4, currency: "EUR".into() };
         assert!(

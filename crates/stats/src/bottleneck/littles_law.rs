@@ -20,6 +20,9 @@ pub struct LittlesLaw {
     pub held_s: f64,
     /// Its standard deviation, seconds.
     pub held_stdev_s: f64,
+    /// Time that users spent within that part on requests that were never answered, seconds, all
+    /// users together.
+    pub open_s: f64,
     /// Length of that part, seconds.
     pub duration_s: f64,
     /// The number of stretches in it. Each has its own start and end.
@@ -35,10 +38,12 @@ pub const TOLERANCE: f64 = 0.05;
 pub const SHORTEST_S: f64 = 0.25;
 
 impl LittlesLaw {
-    /// Users that the throughput and the times account for: `X * (R + Z + held)`.
+    /// Users that the throughput and the times account for: `X * (R + Z + held)`, and those who
+    /// wait for an answer that does not come.
     #[must_use]
     pub fn accounted_for(&self) -> f64 {
-        self.recorded / self.duration_s * (self.response_time_s + self.think_s + self.held_s)
+        let answered = self.response_time_s + self.think_s + self.held_s;
+        (self.recorded * answered + self.open_s) / self.duration_s
     }
 
     /// The deviation from the actual users, as a fraction, if it is more than 5 % plus what start
@@ -84,6 +89,7 @@ mod tests {
         think_s: 0.0,
         held_s: 0.0,
         held_stdev_s: 0.0,
+        open_s: 0.0,
         duration_s: 10.0,
         stretches: 1.0,
     };
@@ -98,6 +104,14 @@ mod tests {
         assert!(
             (LittlesLaw { response_time_s: 0.0009, ..TEN }.violation().unwrap() + 0.1).abs() < 1e-9
         );
+    }
+
+    /// One user gets all answers, and nine wait.
+    #[test]
+    fn users_who_wait_for_ever_are_no_contradiction() {
+        let one = LittlesLaw { response_time_s: 0.0001, ..TEN };
+        assert!(one.violation().is_some());
+        assert_eq!(LittlesLaw { open_s: 90.0, ..one }.violation(), None);
     }
 
     #[test]
@@ -117,6 +131,7 @@ mod tests {
             think_s: 0.9,
             held_s: 0.0,
             held_stdev_s: 0.0,
+            open_s: 0.0,
             duration_s: 30.0,
             stretches: 1.0,
         };
@@ -131,6 +146,7 @@ mod tests {
             think_s: 0.0,
             held_s: 0.0,
             held_stdev_s: 0.0,
+            open_s: 0.0,
             duration_s: 30.0,
             stretches: 1.0,
         };
@@ -150,6 +166,7 @@ mod tests {
             think_s: 0.0,
             held_s: 0.0,
             held_stdev_s: 0.0,
+            open_s: 0.0,
             duration_s: 0.5,
             stretches: 1.0,
         };
@@ -173,6 +190,7 @@ mod tests {
             think_s: 0.0,
             held_s: 0.001_2,
             held_stdev_s: 0.006,
+            open_s: 0.0,
             duration_s: 1.8,
             stretches: 12.0,
         };

@@ -4,9 +4,9 @@ use pippin_model::trial::{Step, TrialRecord};
 use rand::Rng;
 use serde::{Deserialize, Serialize};
 
-use super::{Outcome, Search, Seen};
+use super::{Outcome, Search, StepOutcome};
 use crate::interval::bootstrap::Sample;
-use crate::summary::{Figure, figure};
+use crate::summary::{Estimate, estimate};
 
 /// All searches of one target.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -16,7 +16,7 @@ pub struct Capacity {
     /// The capacity over the repetitions, requests per second. `None` if any search did not confirm
     /// a rate, because the others alone would look more certain than they are. One repetition has
     /// no interval.
-    pub rate_per_s: Option<Figure>,
+    pub rate_per_s: Option<Estimate>,
 }
 
 /// The search of one repetition.
@@ -44,7 +44,7 @@ impl Capacity {
             .iter()
             .map(|search| search.outcome.confirmed_per_s().map(Sample::alone))
             .collect();
-        Some(Self { rate_per_s: rates.and_then(|rates| figure(&rates, rng)), searches })
+        Some(Self { rate_per_s: rates.and_then(|rates| estimate(&rates, rng)), searches })
     }
 
     /// The capacities of the repetitions, if all are confirmed.
@@ -89,7 +89,8 @@ fn searched<'a>(
 ) -> Option<Searched> {
     let mut search: Option<Search> = None;
     for trial in trials {
-        let (Some(Step::Rate { per_s }), Some(seen)) = (trial.spec.step, Seen::of(trial)) else {
+        let (Some(Step::Rate { per_s }), Some(seen)) = (trial.spec.step, StepOutcome::of(trial))
+        else {
             continue;
         };
         let Profile { schedule, steps: Steps::Search { precision, .. }, .. } = &trial.spec.profile
@@ -120,7 +121,7 @@ pub fn confirming<'a>(trials: &[&'a TrialRecord]) -> Vec<&'a TrialRecord> {
         trials.iter().rev().copied().find(|trial| {
             trial.spec.repetition + 1 == searched.repetition
                 && trial.spec.step == Some(Step::Rate { per_s: rate })
-                && Seen::of(trial) == Some(Seen::Held)
+                && StepOutcome::of(trial) == Some(StepOutcome::Held)
         })
     };
     searches(trials).iter().filter_map(of).collect()
@@ -140,7 +141,7 @@ mod tests {
             let ms = if rate <= capacity { 1.0 } else { 90.0 };
             let record =
                 ExampleTrial::search_step(rate).response_ms(ms).repetition(repetition).build();
-            search.observe(rate, Seen::of(&record).unwrap());
+            search.observe(rate, StepOutcome::of(&record).unwrap());
             records.push(record);
         }
         records

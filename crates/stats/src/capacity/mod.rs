@@ -24,7 +24,7 @@ pub mod step;
 use pippin_model::text::units::format_count;
 use serde::{Deserialize, Serialize};
 
-pub use step::Seen;
+pub use step::StepOutcome;
 
 /// The fewest halvings of the first rate before the search gives up: a thousandth of it.
 const MOST_HALVINGS: i32 = 10;
@@ -145,7 +145,7 @@ impl Outcome {
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Tried {
     per_s: f64,
-    /// The points of its steps, see [`Seen::points`].
+    /// The points of its steps, see [`StepOutcome::points`].
     points: i32,
     /// Steps that are evidence.
     steps: u32,
@@ -229,7 +229,7 @@ impl Search {
     }
 
     /// Takes what a step at `rate` showed, and chooses the next rate.
-    pub fn observe(&mut self, rate: f64, seen: Seen) {
+    pub fn observe(&mut self, rate: f64, seen: StepOutcome) {
         if self.outcome.is_some() {
             return;
         }
@@ -350,13 +350,13 @@ mod tests {
     use crate::simulated::test_noise::Noise;
     use proptest::prelude::*;
 
-    const MISSED: Seen = Seen::Missed { by_far: false, disturbed: false };
-    const DISTURBED: Seen = Seen::Missed { by_far: false, disturbed: true };
+    const MISSED: StepOutcome = StepOutcome::Missed { by_far: false, disturbed: false };
+    const DISTURBED: StepOutcome = StepOutcome::Missed { by_far: false, disturbed: true };
 
     fn searched(
         start: f64,
         precision: f64,
-        mut seen: impl FnMut(f64) -> Seen,
+        mut seen: impl FnMut(f64) -> StepOutcome,
     ) -> (Outcome, Vec<f64>) {
         let mut search = Search::new(start, precision);
         let mut tried = Vec::new();
@@ -368,8 +368,8 @@ mod tests {
         (search.outcome(), tried)
     }
 
-    fn up_to(capacity: f64) -> impl Fn(f64) -> Seen {
-        move |rate| if rate <= capacity { Seen::Held } else { MISSED }
+    fn up_to(capacity: f64) -> impl Fn(f64) -> StepOutcome {
+        move |rate| if rate <= capacity { StepOutcome::Held } else { MISSED }
     }
 
     #[test]
@@ -394,7 +394,7 @@ mod tests {
             matches!(searched(1_000.0, 0.02, |_| MISSED).0, Outcome::NeverHeld { tried_per_s } if tried_per_s < 1.0)
         );
         assert!(
-            matches!(searched(1.0, 0.02, |_| Seen::Held).0, Outcome::AlwaysHeld { tried_per_s } if tried_per_s > 1e6)
+            matches!(searched(1.0, 0.02, |_| StepOutcome::Held).0, Outcome::AlwaysHeld { tried_per_s } if tried_per_s > 1e6)
         );
     }
 
@@ -404,7 +404,7 @@ mod tests {
         let mut luck = true;
         let (outcome, tried) = searched(100.0, 0.05, |rate| {
             let lucky = (rate - 600.0).abs() < 1.0 && std::mem::take(&mut luck);
-            if rate <= 500.0 || lucky { Seen::Held } else { MISSED }
+            if rate <= 500.0 || lucky { StepOutcome::Held } else { MISSED }
         });
         let found = outcome.confirmed_per_s().unwrap();
         assert!((475.0..=500.0).contains(&found), "{outcome:?} {tried:?}");
@@ -417,7 +417,7 @@ mod tests {
         let (outcome, tried) = searched(100.0, 0.05, |rate| {
             let accident = (rate - 400.0).abs() < 1.0 && accidents > 0;
             accidents -= i32::from(accident);
-            if rate <= 5_000.0 && !accident { Seen::Held } else { MISSED }
+            if rate <= 5_000.0 && !accident { StepOutcome::Held } else { MISSED }
         });
         let found = outcome.confirmed_per_s().unwrap();
         assert!((4_750.0..=5_000.0).contains(&found), "{outcome:?} {tried:?}");
@@ -437,7 +437,7 @@ mod tests {
         assert!(outcome.confirmed_per_s().is_some(), "{outcome:?}");
         // On a host that never rests, the search takes longer but still ends.
         let (outcome, tried) =
-            searched(100.0, 0.02, |rate| if rate <= 730.0 { Seen::Held } else { DISTURBED });
+            searched(100.0, 0.02, |rate| if rate <= 730.0 { StepOutcome::Held } else { DISTURBED });
         let found = outcome.confirmed_per_s().unwrap();
         assert!((715.0..=730.0).contains(&found) && tried.len() < 40, "{outcome:?} {tried:?}");
     }
@@ -448,7 +448,7 @@ mod tests {
         let (outcome, tried) = searched(100.0, 0.05, |rate| {
             if rate == 200.0 && invalid > 0 {
                 invalid -= 1;
-                return Seen::Invalid;
+                return StepOutcome::Invalid;
             }
             up_to(730.0)(rate)
         });
@@ -460,7 +460,7 @@ mod tests {
     fn a_search_whose_deciding_steps_stay_invalid_is_invalid() {
         // The generator cannot send more than 5,000/s.
         let generator = |capacity: f64| {
-            move |rate| if rate > 5_000.0 { Seen::Invalid } else { up_to(capacity)(rate) }
+            move |rate| if rate > 5_000.0 { StepOutcome::Invalid } else { up_to(capacity)(rate) }
         };
         let (outcome, tried) = searched(100.0, 0.05, generator(9_000.0));
         let Outcome::Invalid { held_per_s: Some(held), tried_per_s } = outcome else {
@@ -471,7 +471,7 @@ mod tests {
         let (outcome, tried) = searched(100.0, 0.05, generator(4_000.0));
         let found = outcome.confirmed_per_s().unwrap();
         assert!((3_800.0..=4_000.0).contains(&found), "{outcome:?} {tried:?}");
-        let (outcome, tried) = searched(100.0, 0.05, |_| Seen::Invalid);
+        let (outcome, tried) = searched(100.0, 0.05, |_| StepOutcome::Invalid);
         assert!(matches!(outcome, Outcome::Invalid { held_per_s: None, .. }) && tried.len() <= 12);
     }
 
@@ -479,8 +479,9 @@ mod tests {
     fn a_target_that_flickers_ends_as_well() {
         let mut noise = Noise::new(9);
         for _ in 0..200 {
-            let _ =
-                searched(100.0, 0.001, |_| if noise.uniform() < 0.5 { MISSED } else { Seen::Held });
+            let _ = searched(100.0, 0.001, |_| {
+                if noise.uniform() < 0.5 { MISSED } else { StepOutcome::Held }
+            });
         }
     }
 

@@ -11,7 +11,7 @@ use pippin_model::result::{Answered, Measured, RequestCounts, Window};
 use pippin_model::trial::{Step, TrialRecord};
 
 use super::step::rest_ns;
-use super::{Outcome, Search, Seen};
+use super::{Outcome, Search, StepOutcome};
 use crate::simulated::test_noise::Noise;
 
 const SECOND_NS: f64 = 1e9;
@@ -104,6 +104,8 @@ impl Server {
                     measured.spans.service_time.record_n((service_s * SECOND_NS) as u64, here);
                     measured.spans.response_time.record_n((response_s * SECOND_NS) as u64, here);
                     (sum, count) = (sum + response_s * here as f64, count + here);
+                } else {
+                    measured.spans.open_age.record_n((left_s * SECOND_NS) as u64, here);
                 }
             }
             windows.push(Window {
@@ -142,7 +144,7 @@ fn search(server: &mut Server, start: f64) -> (Outcome, u32) {
     let mut search = Search::new(start, PRECISION);
     while let Some(rate) = search.next() {
         let record = server.step(&profile, rate);
-        search.observe(rate, Seen::of(&record).unwrap());
+        search.observe(rate, StepOutcome::of(&record).unwrap());
         server.rest_s = rest_ns(&record) as f64 / SECOND_NS;
     }
     (search.outcome(), search.steps())

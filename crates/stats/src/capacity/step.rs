@@ -12,7 +12,7 @@ use crate::judge::{Context, Evidence, noisy_neighbour};
 use crate::series::quantile::median;
 use crate::series::steady::measured_windows;
 
-/// The fraction of the offered rate below which answers fall far short. No short stall can do that
+/// The fraction of the offered rate below which right answers fall far short. No short stall can do that
 /// at a rate which the target can keep.
 const BY_FAR: f64 = 0.90;
 /// Fewest windows that show whether the queue grows.
@@ -26,7 +26,7 @@ const LONGEST_REST_NS: u64 = 10_000_000_000;
 
 /// What a step showed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Seen {
+pub enum StepOutcome {
     /// The objective held. The host can only make that harder, so it counts on every host.
     Held,
     /// The objective was missed.
@@ -41,7 +41,7 @@ pub enum Seen {
     Invalid,
 }
 
-impl Seen {
+impl StepOutcome {
     /// The evidence: above 0 for a rate that is kept; `None` if the step is no evidence.
     #[must_use]
     pub const fn points(self) -> Option<i32> {
@@ -72,7 +72,7 @@ impl Seen {
         }
         let evidence = Evidence { record, context: &Context::default() };
         Some(Self::Missed {
-            by_far: load.measured.throughput_per_s().unwrap_or(0.0) < BY_FAR * per_s,
+            by_far: load.measured.goodput_per_s().unwrap_or(0.0) < BY_FAR * per_s,
             disturbed: noisy_neighbour::judge_steal(&evidence).is_some()
                 || noisy_neighbour::judge_foreign(&evidence).is_some(),
         })
@@ -96,7 +96,8 @@ impl Seen {
 #[must_use]
 pub fn rest_ns(record: &TrialRecord) -> u64 {
     let longest = record.load.as_ref().and_then(|load| load.measured.spans.service_time.max_ns());
-    let is_missed = matches!(Seen::of(record), Some(Seen::Missed { .. } | Seen::Invalid));
+    let is_missed =
+        matches!(StepOutcome::of(record), Some(StepOutcome::Missed { .. } | StepOutcome::Invalid));
     longest.filter(|_| is_missed).map_or(0, |ns| ns.min(LONGEST_REST_NS))
 }
 
@@ -163,30 +164,36 @@ mod tests {
 
     #[test]
     fn a_step_holds_misses_or_says_nothing() {
-        assert_eq!((Seen::of(&step()), rest_ns(&step())), (Some(Seen::Held), 0));
+        assert_eq!((StepOutcome::of(&step()), rest_ns(&step())), (Some(StepOutcome::Held), 0));
         let slow = ExampleTrial::search_step(1_000.0).response_ms(60.0).build();
-        let calm = Seen::Missed { by_far: false, disturbed: false };
-        assert_eq!(Seen::of(&slow), Some(calm));
+        let calm = StepOutcome::Missed { by_far: false, disturbed: false };
+        assert_eq!(StepOutcome::of(&slow), Some(calm));
         assert!((70_000_000..75_000_000).contains(&rest_ns(&slow)), "its longest took 72 ms");
         let behind = ExampleTrial::search_step(1_000.0).censored(20_000).build();
-        assert_eq!(Seen::of(&behind), Some(Seen::Missed { by_far: true, disturbed: false }));
+        assert_eq!(
+            StepOutcome::of(&behind),
+            Some(StepOutcome::Missed { by_far: true, disturbed: false })
+        );
         let mut invalid = step();
         invalid.verdict = Verdict::Invalid;
-        assert_eq!(Seen::of(&invalid), Some(Seen::Invalid));
+        assert_eq!(StepOutcome::of(&invalid), Some(StepOutcome::Invalid));
         let mut silent = step();
         silent.load.as_mut().unwrap().measured = Measured::default();
-        assert!(matches!(Seen::of(&silent), Some(Seen::Missed { by_far: true, .. })));
-        assert_eq!(Seen::of(&ExampleTrial::hello().build()), None);
+        assert!(matches!(StepOutcome::of(&silent), Some(StepOutcome::Missed { by_far: true, .. })));
+        assert_eq!(StepOutcome::of(&ExampleTrial::hello().build()), None);
     }
 
     #[test]
     fn a_disturbed_host_is_known_by_its_counters() {
         let mut record = ExampleTrial::search_step(1_000.0).response_ms(60.0).build();
         record.usage.as_mut().unwrap().steal_cores = Some(0.2);
-        assert_eq!(Seen::of(&record), Some(Seen::Missed { by_far: false, disturbed: true }));
+        assert_eq!(
+            StepOutcome::of(&record),
+            Some(StepOutcome::Missed { by_far: false, disturbed: true })
+        );
         let mut held = step();
         held.usage.as_mut().unwrap().foreign_cores = Some(0.2);
-        assert_eq!(Seen::of(&held), Some(Seen::Held));
+        assert_eq!(StepOutcome::of(&held), Some(StepOutcome::Held));
     }
 
     #[test]

@@ -5,103 +5,28 @@
 //! | [`unfinished`] | which of two runs was cut short |
 pub mod unfinished;
 
-use pippin_model::host::usage::Role;
+use pippin_model::figure::{Better, Figure};
 use pippin_model::request::requests::Whole;
 use pippin_model::run::RunHeader;
 use pippin_model::run::comparable;
 use pippin_model::target::TargetId;
 use pippin_model::trial::{Step, TrialRecord};
 use pippin_model::verdict::Verdict;
-use pippin_model::verdict::gate::{Figure, Point, Span};
 use rand::Rng;
 use serde::{Deserialize, Serialize};
 
-use crate::bottleneck::cost::cpu_seconds_per_million;
 use crate::interval::bootstrap::Sample;
 use crate::interval::ratio::{Ratio, ratio};
 use crate::judge::repetitions;
 use crate::rounds::paired::Pairs;
 use crate::series::quantile::median;
-use crate::summary::{goodput, with_chance};
+use crate::summary::sample::sample;
 
-/// What is compared.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Metric {
-    /// Complete and right answers per second.
-    Goodput,
-    /// Median response time, nanoseconds.
-    P50,
-    /// 99th percentile of the response time, nanoseconds.
-    P99,
-    /// CPU-seconds of the target per million answers.
-    Cpu,
-    /// The target's highest resident set, bytes.
-    Memory,
-}
-
-impl Metric {
-    /// All metrics, in the order of tables.
-    pub const ALL: [Self; 5] = [Self::Goodput, Self::P50, Self::P99, Self::Cpu, Self::Memory];
-
-    /// The name in tables, JSON and `--fail-if`.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Goodput => "goodput",
-            Self::P50 => "p50",
-            Self::P99 => "p99",
-            Self::Cpu => "cpu",
-            Self::Memory => "memory",
-        }
-    }
-
-    /// The metric that is this figure of a gate, if there is one.
-    pub(crate) fn of_figure(figure: Figure) -> Option<Self> {
-        match figure {
-            Figure::Goodput => Some(Self::Goodput),
-            Figure::Span(Span::ResponseTime, Point::Quantile(0.5)) => Some(Self::P50),
-            Figure::Span(Span::ResponseTime, Point::Quantile(0.99)) => Some(Self::P99),
-            Figure::Cpu => Some(Self::Cpu),
-            Figure::Memory => Some(Self::Memory),
-            _ => None,
-        }
-    }
-
-    /// Whether a higher value is better.
-    #[must_use]
-    pub const fn more_is_better(self) -> bool {
-        matches!(self, Self::Goodput)
-    }
-
-    /// The figure of one trial as a whole.
-    pub(crate) fn of(self, record: &TrialRecord) -> Option<Sample> {
-        let load = record.load.as_ref()?;
-        let response = |q: f64| {
-            load.measured.spans.response_time.quantile_ns(q).map(|ns| Sample::alone(ns as f64))
-        };
-        match self {
-            Self::Goodput => goodput(load).map(|sample| with_chance(record, sample)),
-            Self::P50 => response(0.5),
-            Self::P99 => response(0.99),
-            Self::Cpu => cpu_seconds_per_million(load, record.usage.as_ref()?, Role::Target)
-                .map(Sample::alone),
-            Self::Memory => record
-                .usage
-                .as_ref()?
-                .roles
-                .get(&Role::Target)?
-                .rss_max_bytes
-                .map(|bytes| Sample::alone(bytes as f64)),
-        }
-    }
-}
-
-/// How one metric changed from A to B.
+/// How one figure changed from A to B.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Change {
-    /// Which metric.
-    pub metric: Metric,
+    /// Which figure.
+    pub figure: Figure,
     /// A's median over trials.
     pub a: Option<f64>,
     /// B's median over trials.
@@ -176,7 +101,7 @@ impl Change {
         };
         let interval = ratio.interval;
         if ratio.is_significant() {
-            let is_better = (relative > 0.0) == self.metric.more_is_better();
+            let is_better = (relative > 0.0) == (self.figure.better() == Some(Better::More));
             if is_better { Judgement::Better } else { Judgement::Worse }
         } else if interval.low > 1.0 - NO_CHANGE && interval.high < 1.0 + NO_CHANGE {
             Judgement::Unchanged
@@ -213,7 +138,7 @@ pub struct TargetChange {
     pub a_verdict: Verdict,
     /// The worst verdict of B's trials.
     pub b_verdict: Verdict,
-    /// Every metric, in the order of [`Metric::ALL`].
+    /// Every figure, in the order of [`Figure::COMPARED`].
     pub changes: Vec<Change>,
 }
 
@@ -252,8 +177,8 @@ pub fn compare<R: Rng + ?Sized>(
                 step: *step,
                 a_verdict: verdict(a_trials),
                 b_verdict: verdict(b_trials),
-                changes: Metric::ALL
-                    .map(|metric| change(metric, a_trials, b_trials, origin, rng))
+                changes: Figure::COMPARED
+                    .map(|figure| change(figure, a_trials, b_trials, origin, rng))
                     .into(),
             });
         }
@@ -283,26 +208,26 @@ fn verdict(trials: &[&TrialRecord]) -> Verdict {
     trials.iter().map(|record| record.verdict).max().unwrap_or(Verdict::Invalid)
 }
 
-/// How a metric changed from `a` to `b`, each the trials of one target at one step.
+/// How a figure changed from `a` to `b`, each the trials of one target at one step.
 pub(crate) fn change<R: Rng + ?Sized>(
-    metric: Metric,
+    figure: Figure,
     a: &[&TrialRecord],
     b: &[&TrialRecord],
     origin: Origin,
     rng: &mut R,
 ) -> Change {
     let paired = match origin {
-        Origin::OneRun => Pairs::of(&[a, b], metric).ratio(1, 0),
+        Origin::OneRun => Pairs::of(&[a, b], figure).ratio(1, 0),
         Origin::TwoRuns => None,
     };
     let of = |trials: &[&TrialRecord]| {
-        trials.iter().filter_map(|record| metric.of(record)).collect::<Vec<Sample>>()
+        trials.iter().filter_map(|record| sample(figure, record)).collect::<Vec<Sample>>()
     };
     let centre =
         |samples: &[Sample]| median(&samples.iter().map(|sample| sample.value).collect::<Vec<_>>());
     let (a, b) = (of(a), of(b));
     Change {
-        metric,
+        figure,
         a: centre(&a),
         b: centre(&b),
         ratio: paired.or_else(|| ratio(&b, &a, rng)),
@@ -335,7 +260,10 @@ pub fn differences(a: &RunHeader, b: &RunHeader) -> Vec<Difference> {
         }
     };
     for (a, b) in comparable::facts(a).into_iter().zip(comparable::facts(b)) {
-        compare(a.what, a.refuses, a.value, b.value);
+        if a.value != b.value {
+            let (of_a, of_b) = comparable::apart(&a.value, &b.value);
+            compare(a.what, a.refuses, of_a, of_b);
+        }
     }
     // Older runs do not have this.
     if let (Some(a), Some(b)) = (&a.requests, &b.requests) {
@@ -466,17 +394,17 @@ mod tests {
 
     #[test]
     fn a_wide_interval_is_inconclusive_and_a_narrow_one_shows_that_nothing_changed() {
-        let change = |metric, low, value, high| {
+        let change = |figure, low, value, high| {
             let interval = Interval { low, high, basis: Basis::Trials };
             let ratio = Some(Ratio { value, interval });
-            Change { metric, a: Some(1.0), b: Some(value), ratio, is_paired: false }.judgement()
+            Change { figure, a: Some(1.0), b: Some(value), ratio, is_paired: false }.judgement()
         };
-        assert_eq!(change(Metric::Goodput, 0.34, 1.1, 3.53), Judgement::Inconclusive);
-        assert_eq!(change(Metric::Goodput, 0.97, 1.01, 1.04), Judgement::Unchanged);
-        assert_eq!(change(Metric::Goodput, 1.01, 1.1, 1.2), Judgement::Better);
-        assert_eq!(change(Metric::P99, 1.01, 1.1, 1.2), Judgement::Worse);
+        assert_eq!(change(Figure::Goodput, 0.34, 1.1, 3.53), Judgement::Inconclusive);
+        assert_eq!(change(Figure::Goodput, 0.97, 1.01, 1.04), Judgement::Unchanged);
+        assert_eq!(change(Figure::Goodput, 1.01, 1.1, 1.2), Judgement::Better);
+        assert_eq!(change(Figure::P99, 1.01, 1.1, 1.2), Judgement::Worse);
         let unknown =
-            Change { metric: Metric::Cpu, a: Some(1.0), b: None, ratio: None, is_paired: false };
+            Change { figure: Figure::Cpu, a: Some(1.0), b: None, ratio: None, is_paired: false };
         assert_eq!(unknown.judgement(), Judgement::Unknown);
     }
 }

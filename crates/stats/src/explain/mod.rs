@@ -4,6 +4,7 @@ mod simulated;
 
 use pippin_model::host::usage::{Role, Usage};
 use pippin_model::plan::Price;
+use pippin_model::result::histogram::Histogram;
 use pippin_model::text::units::{counted, format_count, format_ns};
 use pippin_model::trial::TrialRecord;
 use pippin_model::trial::sequence::usage_of;
@@ -11,12 +12,13 @@ use pippin_model::workload::Service;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 
-use crate::bottleneck::bound::{Bound, cpu_bound, given_cores, services_bound, taken};
+use crate::bottleneck::bound::{Bound, cpu_bound, full_in_words, given_cores, services_bound};
 use crate::bottleneck::cost::{cpu_seconds_per_million, joules_per_million, money_per_million};
-use crate::judge::inferred_concurrency::{at_a_time, limit as concurrency_limit};
+use crate::judge::evidence::percent;
+use crate::judge::inferred_concurrency::{at_a_time, least_queue, limit as concurrency_limit};
 use crate::judge::{
-    Context, Evidence, SHORTEST_USAGE_NS, generator_busy, near_ceiling, rate_not_achieved, stalls,
-    time_goes,
+    Context, Evidence, SHORTEST_USAGE_NS, accepts_slowly, generator_busy, near_ceiling,
+    rate_not_achieved, slow_connections, stalls, time_goes, waits,
 };
 use crate::summary::resources::median_of;
 
@@ -46,6 +48,12 @@ pub enum Limit {
     Upstream,
     /// The number of connections: each waits for its answer as long as a single request does.
     Connections,
+    /// How fast it accepts new connections.
+    Accepting,
+    /// Something for which requests wait, and which is no processor: a lock, a pool, a limit.
+    Waiting,
+    /// So many answers were wrong or missing that nothing is said about the others.
+    WrongAnswers,
     /// Nothing: the target keeps up with the offered rate.
     NotSaturated,
     /// The target does not keep up, and nothing measured shows why.
@@ -87,10 +95,13 @@ pub fn explain(trials: &[&TrialRecord], context: &Context, price: Option<&Price>
         .collect();
     let (record, limit, reason) = shared_by_most(&found);
     let evidence = Evidence { record, context };
+    // Where nothing is known, one sentence is enough.
+    let is_known = !matches!(limit, Limit::Unknown | Limit::WrongAnswers);
     let sentences = [
         Some(reason),
         stalls::of(&evidence).map(|stalls| format!("{}.", stalls.words())),
-        where_time_goes(&evidence),
+        slow_connections::of(&evidence).map(|kinds| format!("{}.", kinds.words())),
+        where_time_goes(&evidence).filter(|_| is_known),
         costs(trials, price),
     ];
     Explanation { limit, text: sentences.into_iter().flatten().collect::<Vec<_>>().join(" ") }
@@ -147,18 +158,49 @@ fn by_goodput<'a>(trials: &[&'a TrialRecord]) -> Vec<&'a TrialRecord> {
 }
 
 fn limit(evidence: &Evidence) -> (Limit, String) {
-    if let Some(generator) = by_generator(evidence) {
-        return generator;
+    let certain =
+        by_answers(evidence).or_else(|| by_generator(evidence)).or_else(|| by_accepting(evidence));
+    if let Some(certain) = certain {
+        return certain;
     }
     let fitting = [by_processor(evidence), by_service(evidence), by_concurrency(evidence)];
     let mut fitting: Vec<(Limit, String)> = fitting.into_iter().flatten().collect();
     match fitting.len() {
-        0 => by_rate(evidence).unwrap_or_else(|| by_connections(evidence)),
+        0 => by_rate(evidence)
+            .or_else(|| by_waiting(evidence))
+            .unwrap_or_else(|| by_connections(evidence)),
         1 => fitting.swap_remove(0),
         _ => {
             (Limit::Unknown, "The figures fit more than one explanation, so none is given.".into())
         }
     }
+}
+
+/// The part of the requests without a right answer from which the others say nothing about a limit.
+const MOSTLY_RIGHT: f64 = 0.01;
+
+/// Nothing limits answers that do not come, and wrong ones may be cheap.
+fn by_answers(evidence: &Evidence) -> Option<(Limit, String)> {
+    let measured = evidence.measured()?;
+    if measured.answered.completed == 0 {
+        let text = format!(
+            "No answer came in {}, so nothing is said about its limit.",
+            format_ns(measured.duration_ns)
+        );
+        return Some((Limit::NoResult, text));
+    }
+    let share = measured.error_fraction()?;
+    (share > MOSTLY_RIGHT.max(evidence.context.errors_allowed)).then(|| {
+        let text = format!(
+            "{} of the requests had no right answer, so nothing is said about what limits the others.",
+            percent(share)
+        );
+        (Limit::WrongAnswers, text)
+    })
+}
+
+fn by_accepting(evidence: &Evidence) -> Option<(Limit, String)> {
+    Some((Limit::Accepting, format!("{}.", accepts_slowly::of(evidence)?.words())))
 }
 
 fn by_generator(evidence: &Evidence) -> Option<(Limit, String)> {
@@ -175,15 +217,9 @@ fn by_generator(evidence: &Evidence) -> Option<(Limit, String)> {
 
 fn by_processor(evidence: &Evidence) -> Option<(Limit, String)> {
     let (cores, given, text) = match cpu_bound(evidence)? {
-        Bound::AllItsCores { cores, given, stolen, others } => (
-            cores,
-            given,
-            format!(
-                "CPU-bound: it keeps {cores:.2} of its {} busy{}.",
-                processors(given),
-                taken(stolen, others)
-            ),
-        ),
+        Bound::AllItsCores { cores, given, stolen, others } => {
+            (cores, given, format!("{}.", full_in_words(cores, given, stolen, others)))
+        }
         Bound::SomeOfItsCores { cores, given } => (
             cores,
             given,
@@ -234,11 +270,12 @@ fn by_service(evidence: &Evidence) -> Option<(Limit, String)> {
 fn by_concurrency(evidence: &Evidence) -> Option<(Limit, String)> {
     let (load, requests) = concurrency_limit(evidence)?;
     let text = format!(
-        "Serves about {} at a time for {}: a request takes {} in service and {} in all, and the processors are not what it waits for.",
+        "Serves about {} at a time for {}: a request takes {} in service and {} in all, and the processors are not what it waits for. A limit of {} requests/s would look the same.",
         at_a_time(requests),
         counted(load.connections.round() as u64, "connection"),
         format_ns((load.unqueued_s * 1e9) as u64),
-        format_ns((load.mean_service_s * 1e9) as u64)
+        format_ns((load.mean_service_s * 1e9) as u64),
+        format_count(load.throughput_per_s)
     );
     Some((Limit::AtATime { requests }, text))
 }
@@ -252,13 +289,21 @@ fn by_rate(evidence: &Evidence) -> Option<(Limit, String)> {
     let busy = busy.map_or(String::new(), |(cores, given)| {
         format!(" with {cores:.2} of its {} busy", processors(given))
     });
+    let waiting = waits::of(evidence);
     Some(match rate_not_achieved::judge(evidence) {
-        None => (
-            Limit::NotSaturated,
-            format!(
-                "Not saturated: it keeps up with the offered load, {throughput} requests/s,{busy}."
-            )
-            .replace(",.", "."),
+        None => {
+            let whose = if evidence.is_closed_loop() {
+                "its users, who think between requests, ask for no more than"
+            } else {
+                "it keeps up with the offered load,"
+            };
+            let text = format!("Not saturated: {whose} {throughput} requests/s,{busy}.");
+            let waits = waiting.map_or(String::new(), |waiting| format!(" {}.", waiting.words()));
+            (Limit::NotSaturated, text.replace(",.", ".") + &waits)
+        }
+        Some(caveat) if waiting.is_some() => (
+            Limit::Waiting,
+            format!("It does not keep up ({}){busy}. {}.", caveat.evidence, waiting?.words()),
         ),
         Some(caveat) => (
             Limit::Unknown,
@@ -267,8 +312,13 @@ fn by_rate(evidence: &Evidence) -> Option<(Limit, String)> {
     })
 }
 
-/// Answers that take this many times the time of a single request have queued.
-const QUEUED: f64 = 2.0;
+fn by_waiting(evidence: &Evidence) -> Option<(Limit, String)> {
+    Some((Limit::Waiting, format!("{}.", waits::of(evidence)?.words())))
+}
+
+/// The median answer takes less than this many times as long as a request that is alone, although
+/// the mean takes longer: a few slow answers keep the connections waiting.
+const FEW_ARE_SLOW: f64 = 2.0;
 
 fn by_connections(evidence: &Evidence) -> (Limit, String) {
     let Some(cores) = evidence.cores(Role::Target) else {
@@ -276,10 +326,9 @@ fn by_connections(evidence: &Evidence) -> (Limit, String) {
     };
     let connections = evidence.connections().unwrap_or(0.0).round() as u64;
     let connections = counted(connections, "connection");
-    let mean = evidence
-        .measured()
-        .and_then(|measured| measured.spans.service_time.mean_ns())
-        .map_or(0, |ns| ns as u64);
+    let times = evidence.measured().map(|measured| &measured.spans.service_time);
+    let mean = times.and_then(Histogram::mean_ns).map_or(0, |ns| ns as u64);
+    let median = times.and_then(|times| times.quantile_ns(0.5)).unwrap_or(mean);
     let given = given_cores(evidence)
         .map_or(String::new(), |given| format!(" of its {}", processors(given)));
     let wait = match (evidence.context.expected_delay, evidence.record.single) {
@@ -291,11 +340,21 @@ fn by_connections(evidence: &Evidence) -> (Limit, String) {
         }
         (None, None) => String::new(),
     };
-    let is_without_queue =
-        evidence.single_ns().is_some_and(|single_ns| (mean as f64) < QUEUED * single_ns);
+    let is_short = |ns: u64, times: f64| {
+        evidence.single_ns().is_some_and(|single_ns| (ns as f64) < times * single_ns)
+    };
+    let is_without_queue = is_short(mean, least_queue(evidence));
     if is_without_queue {
         let text = format!(
             "Limited by the {connections}: each waits {} for its answer{wait}. The target keeps {cores:.2}{given} busy.",
+            format_ns(mean)
+        );
+        return (Limit::Connections, text);
+    }
+    if mean > 0 && is_short(median, FEW_ARE_SLOW) {
+        let text = format!(
+            "Limited by the {connections} and a few slow answers: half of the answers take at most {}, and the mean is {}{wait}. The target keeps {cores:.2}{given} busy.",
+            format_ns(median),
             format_ns(mean)
         );
         return (Limit::Connections, text);

@@ -1,138 +1,39 @@
-//! Explanations of loads on model servers with known limits, in virtual time: closed, sweep and
-//! counted loads.
-use pippin_model::example::ExampleTrial;
+//! Explanations of loads on model servers with known limits, in virtual time: closed, open and
+//! counted loads, and sweeps.
+//!
+//! | module | what it holds |
+//! |---|---|
+//! | `world` | loads in virtual time, and the records that the generator would have made |
+//! | `servers` | servers of known truth |
+//! | `causes` | what must be said of each cause, and what must not |
+mod causes;
+mod servers;
+mod world;
+
 use pippin_model::host::usage::{Role, RoleUse};
 use pippin_model::plan::cpus::CpuSet;
-use pippin_model::result::{Answered, Measured, RequestCounts, Window};
 use pippin_model::trial::{Single, TrialRecord};
 use pippin_model::workload::Service;
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
 
+use self::servers::{each, lock, pool, stalling};
+use self::world::{MS, SECOND, Truth};
 use super::{Explanation, Limit, explain};
 use crate::judge::{Context, Evidence, bimodal, judge_run, judge_trial, stalls};
 use crate::scalability::sweep::sweeps;
 
-const MS: u64 = 1_000_000;
-const SECOND: u64 = 1_000 * MS;
-/// From an answer to the next request.
-const TURN_NS: u64 = 30_000;
-
-/// A server that serves some requests at a time, first come, first served.
-#[derive(Clone, Copy)]
-struct Server {
-    at_a_time: usize,
-    service_ns: u64,
-    /// How often and how long the whole server stalls, in nanoseconds.
-    stalls: Option<(u64, u64)>,
-    /// CPU time of a request.
-    cpu_ns: u64,
+/// Ten threads of 5 ms.
+fn threads() -> Truth {
+    pool(10, 5 * MS)
 }
 
-/// A server that holds a lock for 5 ms.
-const LOCK: Server = Server { at_a_time: 1, service_ns: 5 * MS, stalls: None, cpu_ns: 40_000 };
-const THREADS: Server = Server { at_a_time: 10, ..LOCK };
-const SLOTS: Server = Server { at_a_time: 4, service_ns: 10 * MS, ..LOCK };
-const STALLING: Server =
-    Server { at_a_time: 1_000, service_ns: MS, stalls: Some((SECOND, 100 * MS)), cpu_ns: 4_000 };
+/// Four connections to a database, for 10 ms each.
+fn slots() -> Truth {
+    pool(4, 10 * MS)
+}
 
-impl Server {
-    /// When a request is done that begins at `begun`.
-    fn done(&self, begun: u64) -> u64 {
-        let Some((period, length)) = self.stalls else { return begun + self.service_ns };
-        let (mut now, mut left) = (begun, self.service_ns);
-        loop {
-            let into = now % period;
-            if into < length {
-                now += length - into;
-            }
-            let free = period - now % period;
-            if left <= free {
-                return now + left;
-            }
-            (now, left) = (now + free, left - free);
-        }
-    }
-
-    /// Simulates a closed load of this many connections and puts it into a record.
-    fn load(&self, connections: u64, mut record: TrialRecord) -> TrialRecord {
-        let load = record.load.as_mut().unwrap();
-        let counted = record.spec.profile.stop.requests;
-        let end = if counted.is_some() { u64::MAX } else { load.measured.duration_ns };
-        let mut sends: BinaryHeap<Reverse<u64>> =
-            (0..connections).map(|user| Reverse(user * 1_000)).collect();
-        let mut slots: BinaryHeap<Reverse<u64>> = (0..self.at_a_time).map(|_| Reverse(0)).collect();
-        let mut measured = Measured::default();
-        measured.connections = load.measured.connections;
-        let mut windows: Vec<Window> = Vec::new();
-        let mut last = 0;
-        let mut completed = 0;
-        while let Some(Reverse(sent)) = sends.pop() {
-            let Some(Reverse(free)) = slots.pop() else { break };
-            let done = self.done(sent.max(free));
-            slots.push(Reverse(done));
-            if done > end || counted.is_some_and(|most| completed >= most) {
-                break;
-            }
-            (completed, last) = (completed + 1, last.max(done));
-            sends.push(Reverse(done + TURN_NS));
-            for span in [&mut measured.spans.service_time, &mut measured.spans.response_time] {
-                span.record(done - sent);
-            }
-            measured.spans.headers.record(done - sent);
-            measured.spans.body.record(0);
-            let second = (done / SECOND) as usize;
-            while windows.len() <= second {
-                let from_ns = (windows.len() as u64 * SECOND) as i64;
-                windows.push(Window { from_ns, duration_ns: SECOND, ..Window::default() });
-            }
-            let window = &mut windows[second];
-            (window.completed, window.good) = (window.completed + 1, window.good + 1);
-            window.response_max_ns = window.response_max_ns.max(Some(done - sent));
-        }
-        measured.duration_ns = if counted.is_some() { last } else { end };
-        // The last window ends with the load.
-        if let Some(window) = windows.last_mut() {
-            window.duration_ns = SECOND.min(measured.duration_ns - window.from_ns as u64);
-        }
-        measured.requests = RequestCounts {
-            scheduled: completed,
-            sent: completed,
-            completed,
-            good: completed,
-            ..RequestCounts::default()
-        };
-        measured.answered = Answered { completed, good: completed };
-        let cores = completed as f64 * self.cpu_ns as f64 / measured.duration_ns as f64;
-        let usage = record.usage.as_mut().unwrap();
-        usage.duration_ns = measured.duration_ns;
-        let target = usage.roles.get_mut(&Role::Target).unwrap();
-        target.cores = Some(cores);
-        usage.busy_by_cpu.insert(0, cores);
-        (load.measured, load.windows) = (measured, windows);
-        record.single = Some(Single { requests: 20, median_ns: self.service_ns + TURN_NS });
-        record
-    }
-
-    /// Ten seconds of load.
-    fn closed(&self, connections: u64) -> TrialRecord {
-        let trial = ExampleTrial::hello().connections(connections).seconds(10).target_cores(0.1, 1);
-        self.load(connections, trial.build())
-    }
-
-    /// A load of this many requests.
-    fn counted(&self, connections: u64, requests: u64) -> TrialRecord {
-        let trial = ExampleTrial::hello().connections(connections).counted(requests);
-        self.load(connections, trial.target_cores(0.1, 1).build())
-    }
-
-    fn sweep(&self, steps: &[u32]) -> Vec<TrialRecord> {
-        let step = |count: &u32| {
-            let trial = ExampleTrial::hello().sweep_point(*count, steps).seconds(10);
-            self.load(u64::from(*count), trial.target_cores(0.1, 1).build())
-        };
-        steps.iter().map(step).collect()
-    }
+/// A lock that is held for 5 ms.
+fn a_lock() -> Truth {
+    lock(5 * MS)
 }
 
 fn explained(record: &TrialRecord, context: &Context) -> Explanation {
@@ -148,7 +49,7 @@ fn at_a_time(record: &TrialRecord, context: &Context) -> u64 {
 }
 
 /// All three kinds of load must find this number of requests at a time.
-fn is_served(server: Server, connections: u32, wanted: u64, context: &Context) {
+fn is_served(server: &Truth, connections: u32, wanted: u64, context: &Context) {
     assert_eq!(at_a_time(&server.closed(connections.into()), context), wanted);
     assert_eq!(at_a_time(&server.counted(connections.into(), 2_000), context), wanted);
     let sweep = server.sweep(&[1, 8, connections / 2, connections, 2 * connections]);
@@ -161,12 +62,11 @@ fn is_served(server: Server, connections: u32, wanted: u64, context: &Context) {
 
 #[test]
 fn a_lock_with_100_connections_serves_one_at_a_time() {
-    is_served(LOCK, 100, 1, &Context::default());
-    let found = explained(&LOCK.closed(100), &Context::default()).text;
+    is_served(&a_lock(), 100, 1, &Context::default());
+    let found = explained(&a_lock().closed(100), &Context::default()).text;
     assert!(found.starts_with("Serves about 1 request at a time for 100 connections"), "{found}");
     // A queue of 42 ms must not be taken for a delayed acknowledgement.
-    let queue = Server { service_ns: 420_000, ..LOCK };
-    let record = queue.closed(100);
+    let record = lock(420_000).closed(100);
     assert!((41..44).contains(
         &(record.load.as_ref().unwrap().measured.spans.service_time.quantile_ns(0.5).unwrap() / MS)
     ));
@@ -177,15 +77,15 @@ fn a_lock_with_100_connections_serves_one_at_a_time() {
 
 #[test]
 fn ten_threads_of_5_ms_serve_ten() {
-    is_served(THREADS, 100, 10, &Context::default());
+    is_served(&threads(), 100, 10, &Context::default());
 }
 
 /// It waits 100 ms for each request, and holds one of 16 threads meanwhile: under load only, so that
 /// no proof before and after the load finds it (docs/decisions/proofs-under-load.md).
 #[test]
 fn a_device_that_holds_threads_under_load_serves_as_many_as_it_has() {
-    let device = |threads| Server { at_a_time: threads, service_ns: 100 * MS, ..LOCK };
-    is_served(device(16), 64, 16, &Context::default());
+    let device = |threads| pool(threads, 100 * MS);
+    is_served(&device(16), 64, 16, &Context::default());
     // A thread for each connection is as good as none: all of them wait at the same time.
     let found = explained(&device(64).closed(64), &Context::default());
     assert!(!matches!(found.limit, Limit::AtATime { .. }), "{found:?}");
@@ -194,9 +94,9 @@ fn a_device_that_holds_threads_under_load_serves_as_many_as_it_has() {
 #[test]
 fn four_database_slots_serve_four() {
     let context = Context { services: &[Service::Postgres], ..Context::default() };
-    is_served(SLOTS, 64, 4, &context);
+    is_served(&slots(), 64, 4, &context);
     // The database works little: it waits too.
-    let mut record = SLOTS.closed(64);
+    let mut record = slots().closed(64);
     let services = RoleUse { cores: Some(0.15), ..RoleUse::default() };
     record.usage.as_mut().unwrap().roles.insert(Role::Services, services);
     assert_eq!(at_a_time(&record, &context), 4);
@@ -210,18 +110,21 @@ fn four_database_slots_serve_four() {
 
 #[test]
 fn stalls_of_100_ms_each_second_are_named_with_their_period_and_length() {
-    let mut records = vec![STALLING.closed(100), STALLING.counted(100, 900_000)];
-    records.extend(STALLING.sweep(&[1, 16, 64]));
+    let server = stalling(MS, |now| each(SECOND, 100 * MS, now));
+    let mut records = vec![server.closed(100), server.counted(100, 900_000)];
+    records.extend(server.sweep(&[16, 64]));
+    records.push(server.open(5_000.0, 64, 10));
     for record in &records {
         let context = Context::default();
         let found = stalls::of(&Evidence { record, context: &context }).unwrap();
-        let (period_s, length_ms) = (found.period_ns as f64 / 1e9, found.length_ns as f64 / 1e6);
+        let (period_s, length_ms) =
+            (found.period_ns.unwrap() as f64 / 1e9, found.length_ns as f64 / 1e6);
         assert!((0.9..1.15).contains(&period_s) && (95.0..105.0).contains(&length_ms), "{found:?}");
         let explanation = explained(record, &context);
         assert!(explanation.text.contains("It stands still for about 10"), "{}", explanation.text);
         assert!(!matches!(explanation.limit, Limit::AtATime { .. }), "{explanation:?}");
     }
-    for record in [LOCK.closed(100), THREADS.counted(100, 20_000)] {
+    for record in [a_lock().closed(100), threads().counted(100, 20_000)] {
         let context = Context::default();
         assert_eq!(stalls::of(&Evidence { record: &record, context: &context }), None);
     }
@@ -230,10 +133,10 @@ fn stalls_of_100_ms_each_second_are_named_with_their_period_and_length() {
 /// A busy server: 100 us of CPU time a request, on a processor of which others use a part.
 fn beside_others(others: f64) -> TrialRecord {
     let service_ns = (100_000.0 / (1.0 - others)) as u64;
-    let server = Server { at_a_time: 1, service_ns, stalls: None, cpu_ns: 96_000 };
+    let server = Truth { cpu_ns: 96_000, ..lock(service_ns) };
     let mut record = server.closed(64);
     // The single request had the whole processor, and the network took as long again.
-    record.single = Some(Single { requests: 20, median_ns: 160_000 });
+    record.single = Some(Single { requests: 20, median_ns: 160_000, longest_ns: 160_000 });
     let usage = record.usage.as_mut().unwrap();
     usage.busy_by_cpu.insert(0, usage.roles[&Role::Target].cores.unwrap() + others);
     usage.foreign_cores = Some(others);
@@ -262,16 +165,16 @@ fn a_processor_shared_with_others_is_the_processor_and_no_limit_of_threads() {
 #[test]
 fn a_processor_that_others_fill_is_no_limit_of_threads() {
     // Others leave a seventh of it. Alone, a request takes 75 us, 16.5 us of them on the processor.
-    let server = Server { at_a_time: 1, service_ns: 118_000, stalls: None, cpu_ns: 16_500 };
+    let server = Truth { cpu_ns: 16_500, ..lock(118_000) };
     let mut record = server.closed(10);
-    record.single = Some(Single { requests: 20, median_ns: 75_000 });
+    record.single = Some(Single { requests: 20, median_ns: 75_000, longest_ns: 75_000 });
     let usage = record.usage.as_mut().unwrap();
     usage.busy_by_cpu.insert(0, 1.0);
     usage.foreign_cores = Some(0.86);
     let found = explained(&record, &Context::default());
     assert!(!matches!(found.limit, Limit::AtATime { .. }), "{found:?}");
     // A lock of 5 ms is found there, too.
-    let mut record = LOCK.closed(100);
+    let mut record = a_lock().closed(100);
     let usage = record.usage.as_mut().unwrap();
     usage.busy_by_cpu.insert(0, 0.9);
     usage.foreign_cores = Some(0.89);
@@ -282,9 +185,9 @@ fn a_processor_that_others_fill_is_no_limit_of_threads() {
 fn many_requests_that_each_need_little_of_a_busy_processor_are_no_limit_of_threads() {
     // 20 users, 218 us of CPU of 1.66 ms: a request that is alone waits, and the processors that
     // the target shares with the generator are 80 % busy.
-    let server = Server { at_a_time: 1_000, service_ns: 3_340_000, stalls: None, cpu_ns: 218_000 };
+    let server = Truth { cpu_ns: 218_000, ..pool(1_000, 3_340_000) };
     let mut record = server.closed(20);
-    record.single = Some(Single { requests: 20, median_ns: 1_660_000 });
+    record.single = Some(Single { requests: 20, median_ns: 1_660_000, longest_ns: 1_660_000 });
     let cores = CpuSet([0, 1].into());
     record.spec.cpus.target = cores.clone();
     record.spec.cpus.generator = cores;
@@ -295,7 +198,7 @@ fn many_requests_that_each_need_little_of_a_busy_processor_are_no_limit_of_threa
 
 #[test]
 fn repetitions_that_disagree_name_nothing_and_most_of_them_do() {
-    let (lock, full) = (LOCK.closed(100), beside_others(0.0));
+    let (lock, full) = (a_lock().closed(100), beside_others(0.0));
     let found = explain(&[&lock, &lock, &full], &Context::default(), None);
     assert!(matches!(found.limit, Limit::AtATime { .. }));
     assert!(found.text.starts_with("In 2 of 3 repetitions: Serves about 1"), "{}", found.text);
@@ -306,10 +209,10 @@ fn repetitions_that_disagree_name_nothing_and_most_of_them_do() {
 
 #[test]
 fn without_single_requests_nothing_is_inferred() {
-    let mut record = LOCK.closed(100);
+    let mut record = a_lock().closed(100);
     record.single = None;
     assert_eq!(explained(&record, &Context::default()).limit, Limit::Unknown);
-    let mut sweep = LOCK.sweep(&[2, 100, 200]);
+    let mut sweep = a_lock().sweep(&[2, 100, 200]);
     sweep.iter_mut().for_each(|record| record.single = None);
     assert_eq!(sweeps(&sweep)[0].served_at_a_time, None);
     assert!(judge_run(&sweep).values().flatten().all(|caveat| caveat.id != "inferred_concurrency"));

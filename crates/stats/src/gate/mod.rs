@@ -1,46 +1,98 @@
-//! Whether measured figures pass their gates.
+//! Gates as judges: passed, failed, or undecided.
 //!
-//! | module | what it does |
+//! A gate looks at the verdict before the figure: it passes and fails only on results of all planned
+//! repetitions, none of them INVALID. Times and rates need a target that was warm. Those without a
+//! base need a host that was calm too; changes within one run do not, because a disturbance reaches
+//! both sides of a round.
+//!
+//! | limit | decided by |
 //! |---|---|
+//! | a count | the worst repetition |
+//! | a share of the requests | all repetitions together |
+//! | another value | all repetitions if they agree; otherwise [`crate::interval::anytime`] |
+//! | a change within one run | [`crate::interval::anytime`] over the ratio of each start, against the limit |
+//! | a change between two runs | [`apart`] |
+//!
+//! | module | what it holds |
+//! |---|---|
+//! | `usable` | which trials a gate may decide on |
+//! | `figures` | the figure of a trial |
+//! | `change` | how far each start is from the limit of a change |
+//! | `apart` | the starts of two runs |
 //! | [`lost`] | gates that cannot be passed any more while a load is in progress |
+mod apart;
+mod change;
+mod figures;
 pub mod lost;
+mod usable;
 
-use pippin_model::host::usage::Role;
-use pippin_model::result::{LoadResult, StatusCounts};
+use pippin_model::figure::{Figure, Unit};
 use pippin_model::target::TargetId;
 use pippin_model::trial::{Step, TrialRecord};
-use pippin_model::verdict::gate::{COUNTERS, Condition, Figure, Gate, Limit};
-use rand::Rng;
+use pippin_model::verdict::gate::{Condition, Gate, Limit};
 use serde::{Deserialize, Serialize};
 
-use crate::bottleneck::cost::cpu_seconds_per_million;
-use crate::compare::{self, Metric, Origin};
-use crate::interval::bootstrap::Sample;
-use crate::interval::ratio::ratio;
+use crate::compare::Origin;
+use crate::interval::anytime::{self, LEVEL, Side, Start};
 use crate::judge::repetitions;
 use crate::series::quantile::median;
-use crate::summary::goodput;
+use crate::summary::sample::value;
+pub use change::Change;
+use figures::Counted;
+pub use usable::{Group, Planned};
 
-/// The outcome of a gate for a figure.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+/// What a gate says of a figure.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Standing {
-    /// The gate is passed.
+    /// The figure keeps the limit.
     Passed,
-    /// The change is past the limit, but its interval includes "no change": it may be chance, and
-    /// the gate is passed.
-    NotSignificant,
-    /// The gate is not passed.
+    /// The measurement cannot tell.
+    Undecided,
+    /// The figure does not keep the limit, or there is none at all.
     Failed,
-    /// The figure or its base is not known, so the gate is not passed.
-    Unknown,
 }
 
-impl Standing {
-    /// Whether the gate is passed.
-    #[must_use]
-    pub const fn is_passed(self) -> bool {
-        matches!(self, Self::Passed | Self::NotSignificant)
+/// Why a gate is undecided.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Doubt {
+    /// The run did not come to its end.
+    Interrupted,
+    /// A result is INVALID.
+    Invalid,
+    /// A planned repetition has no result.
+    Missing,
+    /// The host was not calm, or that is unknown.
+    NotCalm,
+    /// The target was not warm, or that is unknown.
+    NotWarm,
+    /// Too few starts.
+    TooFewStarts,
+    /// The starts lie on both sides of the limit, or too near to it.
+    TooNear,
+    /// There is no base, or not this one.
+    NoBase,
+    /// A target from a revision runs other files than its own.
+    OtherFiles,
+    /// The figure is unknown.
+    Unknown,
+    /// The target was not measured.
+    NotMeasured,
+}
+
+/// Why a gate is undecided, or failed without a figure.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Reason {
+    /// The kind of doubt.
+    pub doubt: Doubt,
+    /// In words.
+    pub text: String,
+}
+
+impl Reason {
+    pub(crate) fn new(doubt: Doubt, text: impl Into<String>) -> Self {
+        Self { doubt, text: text.into() }
     }
 }
 
@@ -53,58 +105,86 @@ pub struct Outcome {
     pub target: TargetId,
     /// The point of a sweep or of a capacity search.
     pub step: Option<Step>,
-    /// The figure: the median over the trials, in its own unit or, for a percentage of the
-    /// requests, as a fraction.
+    /// The figure, in its own unit or, for a percentage of the requests, as a fraction: the worst
+    /// repetition of a count, the share of all repetitions, otherwise the median.
     pub value: Option<f64>,
-    /// The relative change against the base, if the limit is a change.
-    pub change: Option<f64>,
+    /// The change from the base, if the limit is a change.
+    pub change: Option<Change>,
+    /// The base, in words.
+    pub base: Option<String>,
     /// The outcome.
     pub standing: Standing,
-    /// Why the target was not measured at all, if it was not.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub unmeasured: Option<String>,
+    /// Why it is undecided, or failed without a figure.
+    pub reason: Option<Reason>,
+}
+
+/// The trials that a change is measured from.
+#[derive(Debug, Clone)]
+pub struct Base<'a> {
+    /// The trials of the base at the step in question.
+    pub group: Group<'a>,
+    /// What it is, in words: `own/shop@main`, `run 20261121-203539-ci`.
+    pub name: String,
+    /// Whether they are of the same run as the ones that are judged.
+    pub origin: Origin,
 }
 
 /// The bases that changes are measured from.
 pub trait Bases {
-    /// The trials with which `condition` compares a target at a step; empty if there are none.
-    fn of(&self, condition: &Condition, target: &TargetId, step: Option<Step>)
-    -> Vec<&TrialRecord>;
-
-    /// Whether those trials are of the same run as the ones that are judged.
-    fn origin(&self, condition: &Condition) -> Origin;
+    /// The base of a target at a step; `None` if the gate says nothing about this target, because
+    /// the target is the base itself.
+    ///
+    /// # Errors
+    /// Why there is no base, in words.
+    fn of(
+        &self,
+        condition: &Condition,
+        target: &TargetId,
+        step: Option<Step>,
+    ) -> Result<Option<Base<'_>>, String>;
 }
 
 /// Judges every gate for every target at every step.
-pub fn judge<R: Rng + ?Sized>(
+pub fn judge(
     gates: &[Gate],
     trials: &[TrialRecord],
+    planned: Planned,
     bases: &dyn Bases,
-    rng: &mut R,
 ) -> Vec<Outcome> {
     let mut outcomes = Vec::new();
     for (target, step, trials) in repetitions(trials) {
+        let group = Group::new(trials, planned);
         for gate in gates {
-            let base = Base {
-                trials: bases.of(&gate.condition, target, step),
-                origin: bases.origin(&gate.condition),
-            };
-            let found = stand(gate, &trials, &base, rng);
-            outcomes.push(Outcome {
+            let mut outcome = Outcome {
                 gate: gate.clone(),
                 target: target.clone(),
                 step,
-                value: found.value,
-                change: found.change,
-                standing: found.standing,
-                unmeasured: None,
-            });
+                value: None,
+                change: None,
+                base: None,
+                standing: Standing::Undecided,
+                reason: None,
+            };
+            let judged = if let Limit::Change(limit) = gate.condition.limit {
+                match bases.of(&gate.condition, target, step) {
+                    Ok(None) => continue,
+                    Ok(Some(base)) => against_base(&mut outcome, limit, &group, &base),
+                    Err(why) => Err(Reason::new(Doubt::NoBase, why)),
+                }
+            } else {
+                alone(&mut outcome, &group)
+            };
+            match judged {
+                Ok(standing) => outcome.standing = standing,
+                Err(reason) => outcome.reason = Some(reason),
+            }
+            outcomes.push(outcome);
         }
     }
     outcomes
 }
 
-/// The outcomes of the gates for a target that was not measured: each is unknown. `why` is the
+/// The outcomes of the gates for a target that was not measured: each is failed. `why` is the
 /// reason, in words.
 pub fn unmeasured<'a>(
     gates: &'a [Gate],
@@ -117,239 +197,154 @@ pub fn unmeasured<'a>(
         step: None,
         value: None,
         change: None,
-        standing: Standing::Unknown,
-        unmeasured: Some(why.into()),
+        base: None,
+        standing: Standing::Failed,
+        reason: Some(Reason::new(Doubt::NotMeasured, format!("not measured: {why}"))),
     })
 }
 
-struct Found {
-    value: Option<f64>,
-    change: Option<f64>,
-    standing: Standing,
+/// The most repetitions that are made to decide gates, for this many planned ones.
+#[must_use]
+pub const fn most_repetitions(planned: u32) -> u32 {
+    let thrice = planned.saturating_mul(3);
+    if thrice > 10 { thrice } else { 10 }
 }
 
-fn stand<R: Rng + ?Sized>(
-    gate: &Gate,
-    trials: &[&TrialRecord],
-    base: &Base<'_>,
-    rng: &mut R,
-) -> Found {
-    let condition = &gate.condition;
-    let is_share = matches!(condition.limit, Limit::Share(_));
-    let samples = |trials: &[&TrialRecord]| -> Vec<Sample> {
-        trials.iter().filter_map(|trial| sample(condition.figure, is_share, trial)).collect()
-    };
-    let own = samples(trials);
-    let value = centre(&own);
-    let passes =
-        |holds: bool| if holds == gate.must_hold { Standing::Passed } else { Standing::Failed };
-    match condition.limit {
-        Limit::Value(limit) | Limit::Share(limit) => Found {
-            value,
-            change: None,
-            standing: value
-                .map_or(Standing::Unknown, |value| passes(condition.operator.holds(value, limit))),
-        },
-        Limit::Change(limit) => {
-            let moved = moved(condition.figure, trials, base, rng);
-            let standing = moved.map_or(Standing::Unknown, |moved| {
-                match passes(condition.operator.holds(moved.change, limit)) {
-                    Standing::Failed if moved.is_chance => Standing::NotSignificant,
-                    standing => standing,
-                }
-            });
-            Found { value, change: moved.map(|moved| moved.change), standing }
+/// Whether another repetition may decide a gate that is undecided after `made` of `planned`.
+#[must_use]
+pub fn may_be_decided(outcomes: &[Outcome], made: u32, planned: u32) -> bool {
+    let helps = |doubt| matches!(doubt, Doubt::NotCalm | Doubt::TooFewStarts | Doubt::TooNear);
+    made < most_repetitions(planned)
+        && outcomes
+            .iter()
+            .filter_map(|outcome| outcome.reason.as_ref())
+            .any(|reason| helps(reason.doubt))
+}
+
+/// Whether other programs and a cold start change a figure.
+fn depends_on_time(figure: Figure) -> bool {
+    matches!(figure.unit(), Unit::Time | Unit::PerSecond)
+}
+
+/// Judges a limit that is no change.
+fn alone(outcome: &mut Outcome, group: &Group<'_>) -> Result<Standing, Reason> {
+    let gate = &outcome.gate;
+    let figure = gate.condition.figure;
+    let all = values(figure, &group.trials);
+    outcome.value = median(&all);
+    if let Some(reason) = group.doubt("") {
+        return Err(reason);
+    }
+    let unknown = || Reason::new(Doubt::Unknown, "the figure is unknown");
+    let standing =
+        |value, limit| if gate.keeps(value, limit) { Standing::Passed } else { Standing::Failed };
+    match gate.condition.limit {
+        Limit::Share(limit) => {
+            let counted: Option<Vec<Counted>> =
+                group.trials.iter().map(|trial| Counted::of(figure, trial)).collect();
+            let share = Counted::all(&counted.ok_or_else(unknown)?).share();
+            outcome.value = Some(share);
+            Ok(standing(share, limit))
         }
-    }
-}
-
-/// The trials that a change is measured from.
-struct Base<'a> {
-    trials: Vec<&'a TrialRecord>,
-    origin: Origin,
-}
-
-/// A change against a base.
-#[derive(Clone, Copy)]
-struct Moved {
-    /// Relative: -0.05 for 5 % less.
-    change: f64,
-    /// Whether its interval includes "no change".
-    is_chance: bool,
-}
-
-/// How a figure changed against the base. Figures that a comparison shows change as it shows them:
-/// within the rounds of a run, if both sides were measured in them. `None` if a side is unknown.
-fn moved<R: Rng + ?Sized>(
-    figure: Figure,
-    trials: &[&TrialRecord],
-    base: &Base<'_>,
-    rng: &mut R,
-) -> Option<Moved> {
-    if let Some(metric) = Metric::of_figure(figure) {
-        let found = compare::change(metric, &base.trials, trials, base.origin, rng);
-        let is_chance = found.is_significant() == Some(false);
-        return found.relative().map(|change| Moved { change, is_chance });
-    }
-    let samples = |trials: &[&TrialRecord]| -> Vec<Sample> {
-        trials.iter().filter_map(|trial| sample(figure, false, trial)).collect()
-    };
-    let (own, base) = (samples(trials), samples(&base.trials));
-    let change = centre(&own)? / centre(&base).filter(|base| *base > 0.0)? - 1.0;
-    let is_chance = ratio(&own, &base, rng).is_some_and(|ratio| !ratio.is_significant());
-    Some(Moved { change, is_chance })
-}
-
-fn centre(samples: &[Sample]) -> Option<f64> {
-    median(&samples.iter().map(|sample| sample.value).collect::<Vec<_>>())
-}
-
-/// A figure of one trial; `None` if it is unknown.
-fn sample(figure: Figure, is_share: bool, trial: &TrialRecord) -> Option<Sample> {
-    let load = trial.load.as_ref()?;
-    if matches!(figure, Figure::Goodput) {
-        return goodput(load);
-    }
-    let value = value(figure, load, trial)?;
-    let of = load.measured.requests.scheduled as f64;
-    match (figure, is_share) {
-        (Figure::Errors, true) => load.measured.error_fraction().map(Sample::alone),
-        (_, true) => (of > 0.0).then(|| Sample::alone(value / of)),
-        (_, false) => Some(Sample::alone(value)),
-    }
-}
-
-fn value(figure: Figure, load: &LoadResult, trial: &TrialRecord) -> Option<f64> {
-    let measured = &load.measured;
-    // A CPU-second per million requests is a microsecond per request.
-    let cpu = |role| Some(cpu_seconds_per_million(load, trial.usage.as_ref()?, role)? * 1e3);
-    match figure {
-        Figure::Goodput => measured.goodput_per_s(),
-        Figure::Throughput => measured.throughput_per_s(),
-        Figure::Span(span, point) => point.of(span.of(&measured.spans)),
-        Figure::Errors => Some(measured.errors_total() as f64),
-        Figure::ErrorsOf(kind) => Some(measured.errors.get(&kind).copied().unwrap_or(0) as f64),
-        Figure::Status(class) => Some(status(&measured.status, class) as f64),
-        Figure::Counter(place) => COUNTERS.get(place).map(|(_, read)| read(measured) as f64),
-        Figure::Cpu => cpu(Role::Target),
-        Figure::GeneratorCpu => cpu(Role::Generator),
-        Figure::Memory => {
-            let used = trial.usage.as_ref()?.roles.get(&Role::Target)?;
-            used.rss_max_bytes.map(|bytes| bytes as f64)
+        Limit::Value(limit) if matches!(figure.unit(), Unit::Count) => {
+            let worst = if gate.lower_passes() { f64::max } else { f64::min };
+            let worst = all.iter().copied().reduce(worst);
+            let worst = worst.filter(|_| all.len() == group.trials.len()).ok_or_else(unknown)?;
+            outcome.value = Some(worst);
+            Ok(standing(worst, limit))
         }
+        Limit::Value(limit) => {
+            let trials = if depends_on_time(figure) {
+                group.warm_and_calm("")?
+            } else {
+                group.trials.clone()
+            };
+            let all = values(figure, &trials);
+            outcome.value = median(&all);
+            if all.len() < trials.len() {
+                return Err(unknown());
+            }
+            of_values(gate, &all, limit)
+        }
+        // Changes have their own function.
+        Limit::Change(_) => Err(unknown()),
     }
 }
 
-const fn status(status: &StatusCounts, class: u8) -> u64 {
-    match class {
-        2 => status.s2xx,
-        3 => status.s3xx,
-        4 => status.s4xx,
-        5 => status.s5xx,
-        _ => 0,
+fn values(figure: Figure, trials: &[&TrialRecord]) -> Vec<f64> {
+    trials.iter().filter_map(|trial| value(figure, trial)).collect()
+}
+
+/// Repetitions that agree decide. Otherwise each is one look at the target.
+fn of_values(gate: &Gate, values: &[f64], limit: f64) -> Result<Standing, Reason> {
+    let kept = values.iter().filter(|value| gate.keeps(**value, limit)).count();
+    if kept == values.len() {
+        return Ok(Standing::Passed);
+    }
+    if kept == 0 {
+        return Ok(Standing::Failed);
+    }
+    let sign = if gate.lower_passes() { 1.0 } else { -1.0 };
+    let starts: Vec<Start> = values
+        .iter()
+        .map(|value| Start {
+            distance: sign * (value / limit).ln(),
+            is_beyond: !gate.keeps(*value, limit),
+        })
+        .collect();
+    by_starts(&starts, || format!("{kept} of {} repetitions keep it", values.len()))
+}
+
+/// Judges a change from the base against its limit.
+fn against_base(
+    outcome: &mut Outcome,
+    limit: f64,
+    group: &Group<'_>,
+    base: &Base<'_>,
+) -> Result<Standing, Reason> {
+    let figure = outcome.gate.condition.figure;
+    outcome.base = Some(base.name.clone());
+    outcome.value = median(&values(figure, &group.trials));
+    let of_base = format!("{}: ", base.name);
+    let sides = change::Sides::of(figure, (group, base), |group, whose| {
+        match (depends_on_time(figure), base.origin) {
+            (false, _) => Ok(group.trials.clone()),
+            (true, Origin::OneRun) => group.warm(whose),
+            (true, Origin::TwoRuns) => group.warm_and_calm(whose),
+        }
+    });
+    // The change is shown even if nothing can be decided by it.
+    outcome.change = sides.as_ref().ok().and_then(change::Sides::change);
+    if let Some(reason) = group.doubt("").or_else(|| base.group.doubt(&of_base)) {
+        return Err(reason);
+    }
+    let sides = sides?;
+    let gate = &outcome.gate;
+    if base.origin == Origin::TwoRuns {
+        return apart::stand(gate, limit, &sides);
+    }
+    let starts = sides.starts(gate, limit);
+    let starts = starts.ok_or_else(|| Reason::new(Doubt::Unknown, "a figure is unknown"))?;
+    by_starts(&starts, || sides.spread())
+}
+
+/// The answer of [`anytime`] about these starts. `seen` says how they lie, if that is too near.
+fn by_starts(starts: &[Start], seen: impl Fn() -> String) -> Result<Standing, Reason> {
+    match anytime::side(starts, LEVEL) {
+        Some(Side::Within) => Ok(Standing::Passed),
+        Some(Side::Beyond) => Ok(Standing::Failed),
+        None if starts.len() < anytime::FEWEST_STARTS => Err(Reason::new(
+            Doubt::TooFewStarts,
+            format!(
+                "{} of at least {}, {}",
+                pippin_model::text::units::counted(starts.len() as u64, "start"),
+                anytime::FEWEST_STARTS,
+                seen()
+            ),
+        )),
+        None => Err(Reason::new(Doubt::TooNear, seen())),
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::simulated::test_noise::Noise;
-    use pippin_model::example::slices::Rounds;
-    use pippin_model::example::trial::ExampleTrial;
-
-    /// Uses the same trials as the base of every target.
-    struct Same(Vec<TrialRecord>);
-
-    impl Bases for Same {
-        fn of(&self, _: &Condition, _: &TargetId, _: Option<Step>) -> Vec<&TrialRecord> {
-            self.0.iter().collect()
-        }
-
-        fn origin(&self, _: &Condition) -> Origin {
-            Origin::OneRun
-        }
-    }
-
-    fn trials(rates: &[f64]) -> Vec<TrialRecord> {
-        let made = |(repetition, &rate): (usize, &f64)| {
-            ExampleTrial::hello().answers_per_s(rate).repetition(repetition as u32).build()
-        };
-        rates.iter().enumerate().map(made).collect()
-    }
-
-    fn standing(gate: &str, trials: Vec<TrialRecord>, base: Vec<TrialRecord>) -> Standing {
-        let gates = [Gate::fail_if(gate).unwrap()];
-        let outcomes = judge(&gates, &trials, &Same(base), &mut Noise::new(1).0);
-        assert_eq!(outcomes.len(), 1);
-        outcomes[0].standing
-    }
-
-    #[test]
-    fn values_are_held_against_their_limit() {
-        let of = |gate| standing(gate, trials(&[1_000.0]), vec![]);
-        assert_eq!(of("goodput < 900/s"), Standing::Passed);
-        assert_eq!(of("goodput < 1100/s"), Standing::Failed);
-        assert_eq!(of("errors > 0"), Standing::Passed);
-        assert_eq!(of("errors.timeout > 0.1%"), Standing::Passed);
-        assert_eq!(of("p99 > 1ns"), Standing::Failed);
-        assert_eq!(of("status.2xx < 1"), Standing::Passed);
-        assert_eq!(of("cpu > 1h"), Standing::Passed);
-        assert_eq!(of("memory > 1B"), Standing::Failed);
-    }
-
-    #[test]
-    fn what_must_hold_fails_where_it_does_not() {
-        let gates = [Gate::must_hold("goodput > 1100/s").unwrap()];
-        let outcomes = judge(&gates, &trials(&[1_000.0]), &Same(vec![]), &mut Noise::new(1).0);
-        assert_eq!(outcomes[0].standing, Standing::Failed);
-        assert_eq!(outcomes[0].value.map(f64::round), Some(1_000.0));
-    }
-
-    #[test]
-    fn a_change_fails_only_where_it_is_not_chance() {
-        let (steady, slower) = (&[1_000.0, 1_002.0, 998.0], &[940.0, 941.0, 939.0]);
-        let of = |gate, now: &[f64], base: &[f64]| standing(gate, trials(now), trials(base));
-        assert_eq!(of("goodput < -5%", slower, steady), Standing::Failed);
-        assert_eq!(of("goodput < -7%", slower, steady), Standing::Passed);
-        let noisy = &[500.0, 940.0, 1_500.0];
-        assert_eq!(of("goodput < -5%", noisy, steady), Standing::NotSignificant);
-        assert_eq!(of("goodput < -5%", steady, &[]), Standing::Unknown);
-    }
-
-    #[test]
-    fn a_target_that_was_not_measured_passes_no_gate() {
-        let gates = [Gate::must_hold("errors < 1%").unwrap(), Gate::fail_if("p99 > 1h").unwrap()];
-        let target = "own/shop".parse().unwrap();
-        let outcomes: Vec<Outcome> = unmeasured(&gates, &target, "install: it broke").collect();
-        assert_eq!(outcomes.len(), 2);
-        for outcome in outcomes {
-            assert_eq!((&outcome.target, outcome.standing), (&target, Standing::Unknown));
-            assert_eq!(outcome.unmeasured.as_deref(), Some("install: it broke"));
-        }
-    }
-
-    #[test]
-    fn a_gate_judges_the_change_that_a_comparison_shows() {
-        // The host varies between half and full speed from round to round.
-        let rounds = Rounds { host: 0.3, slice: 0.01, start: 0.0, ..Rounds::default() };
-        let (a, b) = (rounds.trials("a/a", 10_000.0, 20.0), rounds.trials("b/b", 9_000.0, 20.0));
-        let shown = &compare::compare(&a, &b, Origin::OneRun, &mut Noise::new(1).0).targets[0];
-        for (condition, place) in [("goodput < -5%", 0), ("p50 < -5%", 1)] {
-            let gates = [Gate::fail_if(condition).unwrap()];
-            let judged = &judge(&gates, &b, &Same(a.clone()), &mut Noise::new(1).0)[0];
-            let change = shown.changes[place];
-            assert_eq!(judged.change, change.relative(), "{condition}");
-            if place == 0 {
-                assert!(change.is_paired, "{change:?}");
-                assert_eq!(judged.standing, Standing::Failed);
-            }
-        }
-    }
-
-    #[test]
-    fn what_has_no_result_passes_no_gate() {
-        let mut failed = trials(&[1_000.0]);
-        failed[0].load = None;
-        assert_eq!(standing("p99 > 1h", failed, vec![]), Standing::Unknown);
-    }
-}
+mod tests;

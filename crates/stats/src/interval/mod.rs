@@ -2,11 +2,13 @@
 //!
 //! | module | what it does |
 //! |---|---|
+//! | [`anytime`] | on which side of a limit the starts of a target lie, looked at after each |
 //! | [`bootstrap`] | intervals by resampling |
 //! | [`ratio`] | the ratio of two medians |
 //! | [`student_t`] | Student's t distribution |
 //! | [`special`] | the functions behind p-values |
 //! | [`draw`] | random orders and choices |
+pub mod anytime;
 pub mod bootstrap;
 pub(crate) mod draw;
 pub mod ratio;

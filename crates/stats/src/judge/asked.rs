@@ -18,8 +18,8 @@ impl Asked {
     #[must_use]
     pub fn of(spec: &TrialSpec) -> Self {
         match spec.target.language.as_str() {
-            // A load finds its server running and gives it no processors.
-            "url" if spec.cpus.target.is_empty() => Self::Load,
+            // A load finds its server running and asks for no workers.
+            "url" if spec.workers == 0 => Self::Load,
             "url" | "command" | "image" => Self::Compare,
             _ => Self::Plan,
         }
@@ -49,7 +49,6 @@ impl Asked {
 mod tests {
     use crate::judge::{Context, judge_trial};
     use pippin_model::example::ExampleTrial;
-    use pippin_model::plan::cpus::CpuSet;
     use pippin_model::result::ErrorKind;
     use pippin_model::trial::TrialRecord;
     use pippin_model::verdict::Caveat;
@@ -63,11 +62,11 @@ mod tests {
     }
 
     /// All advice that these trials get if they were asked for like this.
-    fn advice(target: &str, has_processors: bool) -> String {
+    fn advice(target: &str, has_workers: bool) -> String {
         let judged = trials().into_iter().flat_map(|mut trial| {
             trial.spec.target = target.parse().unwrap();
-            if !has_processors {
-                trial.spec.cpus.target = CpuSet::default();
+            if !has_workers {
+                trial.spec.workers = 0;
             }
             judge_trial(&trial, &Context { may_be_unproved: true, ..Context::default() })
         });

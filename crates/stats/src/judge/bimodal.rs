@@ -1,19 +1,44 @@
 //! SUSPECT: the service times have two modes, so no single figure describes them. Or they have the
 //! mode at 40 ms that delayed acknowledgements cause.
 use pippin_model::plan::profile::Steps;
+use pippin_model::result::histogram::Histogram;
 use pippin_model::text::units::format_ns;
 use pippin_model::verdict::{Caveat, Severity};
 
 use crate::judge::evidence::{Evidence, caveat, percent};
+use crate::judge::slow_connections;
 use crate::series::modes::{delayed_ack_share, modes};
 
+/// Bodies up to this size, in bytes on average, fit into the first window of a connection (RFC 6928:
+/// ten segments), so that a body after its head did not wait for the network.
+const SHORT_BODY: f64 = 14_000.0;
+
 /// Whether the service time has two or more modes. Loads beyond the capacity have them by design:
-/// each of their rates has times of its own.
+/// each of their rates has times of its own. So have loads with several kinds of requests, of which
+/// each step of a scenario is judged by itself. Where two kinds of connections or dropped
+/// connections explain the modes, that is said.
 pub fn judge(evidence: &Evidence) -> Option<Caveat> {
-    if matches!(evidence.profile().steps, Steps::Overload { .. }) {
+    if matches!(evidence.profile().steps, Steps::Overload { .. })
+        || evidence.drops_connections()
+        || slow_connections::of(evidence).is_some()
+    {
         return None;
     }
-    let found = modes(&evidence.measured()?.spans.service_time);
+    let measured = evidence.measured()?;
+    if measured.steps.is_empty() && evidence.has_kinds_of_requests() {
+        return None;
+    }
+    if measured.steps.len() > 1 {
+        let steps = measured.steps.iter();
+        return steps
+            .filter_map(|step| two_modes(&step.service_time, &format!("of `{}` ", step.name)))
+            .next();
+    }
+    two_modes(&measured.spans.service_time, "")
+}
+
+fn two_modes(times: &Histogram, whose: &str) -> Option<Caveat> {
+    let found = modes(times);
     if found.len() < 2 {
         return None;
     }
@@ -25,19 +50,25 @@ pub fn judge(evidence: &Evidence) -> Option<Caveat> {
     Some(caveat(
         "bimodal",
         Severity::Suspect,
-        format!("service times in {} modes: {}", found.len(), parts.join(", ")),
+        format!("service times {whose}in {} modes: {}", found.len(), parts.join(", ")),
         advice,
     ))
 }
 
-/// Whether many bodies follow their head after 40 ms, while others follow at once. A queue of 40 ms
-/// would delay the head.
+/// Whether many bodies follow their head after 40 ms. A queue of 40 ms would delay the head. Where
+/// all of them do, they must be so short that they did not wait for the network.
 pub fn judge_delayed_ack(evidence: &Evidence) -> Option<Caveat> {
-    let share = delayed_ack_share(&evidence.measured()?.spans.body)?;
+    let measured = evidence.measured()?;
+    let (share, others_at_once) = delayed_ack_share(&measured.spans.body)?;
+    let mean_bytes = measured.bytes.body as f64 / measured.answered.completed.max(1) as f64;
+    if !others_at_once && mean_bytes > SHORT_BODY {
+        return None;
+    }
     let advice = "set TCP_NODELAY, or write head and body at once: the server writes its answer in pieces and waits for an acknowledgement that TCP delays by 40 ms";
     let seen = format!(
-        "{} of the bodies came 38 to 47 ms after their head, others at once",
-        percent(share)
+        "{} of the bodies came 38 to 47 ms after their head{}",
+        percent(share),
+        if others_at_once { ", others at once" } else { "" }
     );
     Some(caveat("delayed_ack", Severity::Suspect, seen, advice))
 }
@@ -48,7 +79,8 @@ mod tests {
     use crate::judge::test::judged;
     use pippin_model::example::ExampleTrial;
     use pippin_model::example::run as example;
-    use pippin_model::result::histogram::Histogram;
+    use pippin_model::load::{LoadSpec, Request};
+    use pippin_model::result::StepMeasured;
     use pippin_model::trial::TrialRecord;
 
     fn with(parts: &[(f64, u64)]) -> TrialRecord {
@@ -113,6 +145,35 @@ mod tests {
         let mut queue = with(&[(42.0, 10_000)]);
         queue.load.as_mut().unwrap().measured.spans.body.record_n(0, 10_000);
         assert_eq!(judged(judge_delayed_ack, &queue), None);
-        assert_eq!(judged(judge_delayed_ack, &bodies(&[(41.0, 10_000)])), None, "none at once");
+    }
+
+    #[test]
+    fn every_body_may_be_late_if_it_is_short() {
+        let mut all = bodies(&[(43.0, 10_000)]);
+        let seen = judged(judge_delayed_ack, &all).unwrap().evidence;
+        assert_eq!(seen, "100 % of the bodies came 38 to 47 ms after their head");
+        all.load.as_mut().unwrap().measured.bytes.body = 300_000 * 100_000;
+        assert_eq!(judged(judge_delayed_ack, &all), None, "100 kB each");
+    }
+
+    #[test]
+    fn kinds_of_requests_are_expected_to_differ() {
+        let mut mixed = with(&[(1.0, 8_000), (100.0, 2_000)]);
+        assert!(judged(judge, &mixed).is_some());
+        let list = || vec![Request::get("/a", "localhost"), Request::get("/b", "localhost")];
+        mixed.load_spec = Some(LoadSpec { requests: list().into(), ..LoadSpec::default() });
+        assert_eq!(judged(judge, &mixed), None);
+        let step = |name: &str, parts: &[(f64, u64)]| StepMeasured {
+            name: name.into(),
+            service_time: with(parts).load.unwrap().measured.spans.service_time,
+            ..StepMeasured::default()
+        };
+        let steps = &mut mixed.load.as_mut().unwrap().measured.steps;
+        *steps = vec![step("a", &[(1.0, 8_000)]), step("b", &[(100.0, 2_000)])];
+        assert_eq!(judged(judge, &mixed), None);
+        let steps = &mut mixed.load.as_mut().unwrap().measured.steps;
+        steps[1] = step("b", &[(1.0, 1_000), (100.0, 1_000)]);
+        let seen = judged(judge, &mixed).unwrap().evidence;
+        assert!(seen.starts_with("service times of `b` in 2 modes"), "{seen}");
     }
 }

@@ -83,7 +83,7 @@ fn are_replaced(evidence: &Evidence, counts: ConnectionCounts) -> bool {
 fn full_queue(evidence: &Evidence, asked: u64) -> Option<u64> {
     let usage = evidence.record.usage.as_ref()?;
     let backlog = usage.backlog.filter(|&backlog| (1..asked).contains(&backlog))?;
-    let was_full = usage.listen_overflows.is_some_and(|dropped| dropped > 0)
+    let was_full = usage.listen_drops.is_some_and(|dropped| dropped > 0)
         || usage.listen_queue.is_some_and(|(_, most)| most >= backlog);
     was_full.then_some(backlog)
 }
@@ -127,7 +127,7 @@ mod tests {
             let mut record = ExampleTrial::hello().build();
             record.load.as_mut().unwrap().measured.connections.peak = 6;
             let usage = record.usage.as_mut().unwrap();
-            (usage.backlog, usage.listen_overflows) = (backlog, Some(dropped));
+            (usage.backlog, usage.listen_drops) = (backlog, Some(dropped));
             usage.listen_queue = Some((1.0, waiting));
             judged(judge, &record).unwrap()
         };

@@ -1,16 +1,17 @@
 //! NOTE: whether the processor limits the target.
-use pippin_model::host::usage::Role;
-use pippin_model::text::units::counted;
+use pippin_model::host::usage::{Role, Tier};
 use pippin_model::verdict::{Caveat, Severity};
 
-use crate::bottleneck::bound::{Bound, cpu_bound, given_cores, taken};
+use crate::bottleneck::bound::{
+    Bound, cpu_bound, full_in_words, given_cores, processors, throttled,
+};
 use crate::judge::evidence::{Evidence, caveat};
 
 /// Whether the target keeps its processors busy or has some to spare.
 pub fn judge(evidence: &Evidence) -> Option<Caveat> {
     let cores = evidence.cores(Role::Target)?;
-    let given = counted(given_cores(evidence)?.round() as u64, "processor");
-    let (id, seen) = match cpu_bound(evidence) {
+    let given = processors(given_cores(evidence)?);
+    let (id, mut seen) = match cpu_bound(evidence) {
         Some(Bound::SharedCores { busy, .. }) => (
             "cpu_bound",
             format!(
@@ -18,15 +19,31 @@ pub fn judge(evidence: &Evidence) -> Option<Caveat> {
                 busy * 100.0
             ),
         ),
-        Some(Bound::AllItsCores { stolen, others, .. }) => {
-            ("cpu_bound", format!("CPU-bound: {cores:.2} of {given} busy{}", taken(stolen, others)))
+        Some(Bound::AllItsCores { given, stolen, others, .. }) => {
+            ("cpu_bound", full_in_words(cores, given, stolen, others))
         }
         Some(Bound::SomeOfItsCores { .. }) => {
             ("cpu_bound", format!("CPU-bound: {cores:.2} of {given} busy"))
         }
         None => ("not_cpu_bound", format!("not CPU-bound: {cores:.2} of {given} busy")),
     };
+    if let Some((waited, all)) = throttled(evidence).filter(|(waited, _)| *waited > 0) {
+        let limited =
+            format!(": its control group had to wait in {waited} of {all} periods of its quota");
+        seen.push_str(&limited);
+    }
+    if let Some(tiers) = by_tier(evidence) {
+        seen.push_str(&tiers);
+    }
     Some(caveat(id, Severity::Note, seen, "nothing to do"))
+}
+
+/// Which tier did how much, if there are several.
+fn by_tier(evidence: &Evidence) -> Option<String> {
+    let tiers = &evidence.usage()?.tiers;
+    let cores = |tier: &Tier| Some(format!("{} {:.2}", tier.name, tier.used.cores?));
+    let texts: Vec<String> = tiers.iter().filter_map(cores).collect();
+    (texts.len() > 1).then(|| format!(" ({})", texts.join(", ")))
 }
 
 #[cfg(test)]
@@ -34,6 +51,8 @@ mod tests {
     use super::*;
     use crate::judge::test::judged;
     use pippin_model::example::ExampleTrial;
+    use pippin_model::host::usage::MayUse;
+    use pippin_model::plan::cpus::CpuSet;
 
     #[test]
     fn nine_tenths_are_bound_and_eight_are_not() {
@@ -50,11 +69,54 @@ mod tests {
         let found = judged(judge, &stolen).unwrap();
         assert_eq!(
             (found.id.as_str(), found.evidence.as_str()),
-            ("cpu_bound", "CPU-bound: 0.80 of 1 processor busy, and the hypervisor took 0.12")
+            (
+                "cpu_bound",
+                "CPU-bound: it keeps 0.80 of its 1 processor busy, and the hypervisor took 0.12"
+            )
+        );
+        let mut beside = ExampleTrial::hello().target_cores(0.48, 1).build();
+        let usage = beside.usage.as_mut().unwrap();
+        (usage.foreign_cores, usage.busy_by_cpu) = (Some(0.48), [(0, 0.96)].into());
+        assert_eq!(
+            judged(judge, &beside).unwrap().evidence,
+            "Its 1 processor is full: it used 0.48 of it, and other programs took 0.48"
         );
         let mut unknown = ExampleTrial::hello().build();
         unknown.usage = None;
         assert_eq!(judged(judge, &unknown), None);
+    }
+
+    #[test]
+    fn what_limits_a_server_that_ran_before_is_its_own_quota_and_affinity() {
+        let mut limited = ExampleTrial::hello().target_cores(0.21, 1).build();
+        limited.spec.cpus.target.0.clear();
+        let usage = limited.usage.as_mut().unwrap();
+        usage.busy_by_cpu = [(0, 0.3), (1, 0.1)].into();
+        let cpus = CpuSet([0, 1].into());
+        usage.may_use = Some(MayUse { cpus, quota: Some(0.2), periods: 34, throttled: 30 });
+        assert_eq!(
+            judged(judge, &limited).unwrap().evidence,
+            "CPU-bound: 0.21 of 0.20 processors busy: its control group had to wait in 30 of 34 periods of its quota"
+        );
+        let usage = limited.usage.as_mut().unwrap();
+        usage.roles.get_mut(&Role::Target).unwrap().cores = Some(0.97);
+        let cpus = CpuSet([1].into());
+        usage.may_use = Some(MayUse { cpus, ..MayUse::default() });
+        assert_eq!(
+            judged(judge, &limited).unwrap().evidence,
+            "CPU-bound: 0.97 of 1 processor busy"
+        );
+    }
+
+    #[test]
+    fn a_full_machine_limits_a_server_that_ran_before() {
+        // Target 1.68, database 0.24 and generator 0.07 of 2 processors.
+        let mut full = ExampleTrial::hello().target_cores(1.68, 1).build();
+        full.spec.cpus.target.0.clear();
+        full.usage.as_mut().unwrap().busy_by_cpu = [(0, 1.0), (1, 0.99)].into();
+        assert_eq!(judged(judge, &full).unwrap().id, "cpu_bound");
+        full.usage.as_mut().unwrap().busy_by_cpu = [(0, 1.0), (1, 0.7)].into();
+        assert_eq!(judged(judge, &full).unwrap().id, "not_cpu_bound");
     }
 
     #[test]

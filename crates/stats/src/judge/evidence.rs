@@ -3,7 +3,7 @@ use pippin_model::host::usage::{Role, Usage};
 use pippin_model::load::LoadSpec;
 use pippin_model::plan::profile::{Connections, Profile, Stage};
 use pippin_model::result::{LoadResult, Measured};
-use pippin_model::run::{Calibration, RunHeader};
+use pippin_model::run::{Calibration, RunHeader, UrlServer};
 use pippin_model::scenario::Scenario;
 use pippin_model::schedule::stages;
 use pippin_model::text::units::{Spread, format_whole};
@@ -37,6 +37,9 @@ pub struct Context<'a> {
     pub services: &'a [Service],
     /// Whether a target without proofs is expected here: a load of a URL never has any.
     pub may_be_unproved: bool,
+    /// Why a server on this machine is not measured, so that its work looks like that of other
+    /// programs. `None` if it is measured, or on another machine.
+    pub unmeasured: Option<&'a str>,
 }
 
 impl Default for Context<'_> {
@@ -50,6 +53,7 @@ impl Default for Context<'_> {
             expected_delay: None,
             services: &[],
             may_be_unproved: false,
+            unmeasured: None,
         }
     }
 }
@@ -68,6 +72,10 @@ impl<'a> Context<'a> {
             expected_delay: expected_delay(&header.workload, header.plan.upstream_delay_ns),
             services: &header.workload.services,
             may_be_unproved: header.url.is_none(),
+            unmeasured: match &header.server {
+                Some(UrlServer::Not { reason, is_here: true }) => Some(reason),
+                _ => None,
+            },
         }
     }
 }
@@ -171,6 +179,21 @@ impl<'a> Evidence<'a> {
     #[must_use]
     pub fn cores(&self, role: Role) -> Option<f64> {
         cores_of(self.usage()?, role)
+    }
+
+    /// Whether full listen queues dropped connections on this host. They are tried again after a
+    /// second or more, which explains long answers and users who wait.
+    #[must_use]
+    pub fn drops_connections(&self) -> bool {
+        let usage = self.record.usage.as_ref();
+        usage.and_then(|usage| usage.listen_overflows).is_some_and(|dropped| dropped > 0)
+    }
+
+    /// Whether requests of more than one kind are sent, so that answers of several kinds are
+    /// expected.
+    #[must_use]
+    pub fn has_kinds_of_requests(&self) -> bool {
+        self.record.load_spec.as_ref().is_some_and(|spec| spec.requests.len() > 1)
     }
 
     /// Whether the next request waits for the last answer, without think time.

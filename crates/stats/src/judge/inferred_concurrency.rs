@@ -1,18 +1,34 @@
 //! NOTE: how many requests the target serves at a time, if this limits it and the processor does
 //! not.
+use pippin_model::host::usage::Role;
 use pippin_model::text::units::{counted, format_count, format_ns};
 use pippin_model::verdict::{Caveat, Severity};
 
 use crate::bottleneck::bound::{cpu_bound, is_waiting, services_bound};
-use crate::bottleneck::concurrency::{Load, inferred};
+use crate::bottleneck::concurrency::{Load, QUEUE, SHORT_QUEUE, inferred};
 use crate::judge::evidence::{Evidence, caveat, whole};
+use crate::judge::{accepts_slowly, rate_not_achieved};
 use crate::series::steady::arriving_per_s;
 
 /// The name of the upstream's figure for the most requests that waited in it at one time.
 const UPSTREAM_PEAK: &str = "upstream_peak_waiting";
 
-/// Whether the answers of a closed loop wait in a queue although the target has processors to
-/// spare: then it serves a limited number at a time.
+/// What to do about it. A limit of the rate looks the same from outside.
+pub(crate) const ADVICE: &str = "look for what lets only so many pass at a time: threads, workers, database connections, a lock; or for a limit of the rate";
+
+/// A request that takes so long alone, in seconds, and hardly uses a processor, is longer under load
+/// only if it queues.
+const LONG_S: f64 = 0.001;
+/// In a queue nearly all wait: at this quantile answers are longer than the longest alone. A mean
+/// that some slow requests make says nothing of a queue.
+const WAITING: f64 = 0.75;
+/// Fewest single requests whose longest says what the slowest take alone.
+pub(crate) const FEWEST_ALONE: u64 = 10;
+/// Processors up to which a target hardly uses them: less than half of one thread.
+const LITTLE: f64 = 0.5;
+
+/// Whether answers wait in a queue although the target has processors to spare: then it serves a
+/// limited number at a time. In closed loops, and at rates that it does not keep.
 pub fn judge(evidence: &Evidence) -> Option<Caveat> {
     let (load, limit) = limit(evidence)?;
     let mut seen = format!(
@@ -26,13 +42,17 @@ pub fn judge(evidence: &Evidence) -> Option<Caveat> {
     if let Some(peak) = evidence.record.services.get(UPSTREAM_PEAK) {
         seen.push_str(&format!("; the upstream saw at most {peak:.0} at once"));
     }
-    let advice = "raise the limit of threads, workers or database connections if the target should serve more at a time";
-    Some(caveat("inferred_concurrency", Severity::Note, seen, advice))
+    Some(caveat("inferred_concurrency", Severity::Note, seen, ADVICE))
 }
 
 /// The limit, with the load from which it follows.
 pub(crate) fn limit(evidence: &Evidence) -> Option<(Load, f64)> {
-    if !evidence.is_saturating() || cpu_bound(evidence).is_some() || services_bound(evidence) {
+    let is_loaded = evidence.is_saturating() || falls_behind(evidence);
+    if !is_loaded || cpu_bound(evidence).is_some() || services_bound(evidence) {
+        return None;
+    }
+    // Connections that wait to be accepted are said by `accepts_slowly`.
+    if accepts_slowly::of(evidence).is_some() {
         return None;
     }
     let service = &evidence.measured()?.spans.service_time;
@@ -46,7 +66,31 @@ pub(crate) fn limit(evidence: &Evidence) -> Option<(Load, f64)> {
     // Without CPU figures, only a known wait can tell a limit from a busy processor.
     let waits = is_waiting(evidence, load.throughput_per_s, load.unqueued_s)
         .unwrap_or(evidence.context.expected_delay.is_some());
-    inferred(&load).filter(|served| waits && *served >= 0.5).map(|served| (load, served))
+    let queue = least_queue(evidence);
+    let do_all_wait = service.quantile_ns(WAITING)? as f64 >= queue * longest_alone_ns(evidence)?;
+    inferred(&load, queue)
+        .filter(|served| waits && do_all_wait && *served >= 0.5)
+        .map(|served| (load, served))
+}
+
+/// The longest time of a request that is alone, or the usual one if the longest is unknown.
+fn longest_alone_ns(evidence: &Evidence) -> Option<f64> {
+    let single = evidence.record.single.filter(|single| single.requests >= FEWEST_ALONE);
+    single.map(|single| single.longest_ns as f64).or_else(|| evidence.single_ns())
+}
+
+/// Whether one rate was offered that the target does not keep.
+fn falls_behind(evidence: &Evidence) -> bool {
+    evidence.offered_per_s().is_some()
+        && evidence.profile().shape().is_none()
+        && rate_not_achieved::judge(evidence).is_some()
+}
+
+/// How many times as long as alone requests must take to count as queued.
+pub(crate) fn least_queue(evidence: &Evidence) -> f64 {
+    let is_long = evidence.single_ns().is_some_and(|ns| ns / 1e9 >= LONG_S);
+    let is_idle = evidence.cores(Role::Target).is_some_and(|cores| cores <= LITTLE);
+    if is_long && is_idle { SHORT_QUEUE } else { QUEUE }
 }
 
 /// `1 request`, `5 requests`.

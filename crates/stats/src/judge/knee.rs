@@ -5,7 +5,7 @@ use pippin_model::trial::TrialRecord;
 use pippin_model::verdict::Severity;
 
 use crate::judge::evidence::caveat;
-use crate::judge::inferred_concurrency::at_a_time;
+use crate::judge::inferred_concurrency::{ADVICE, at_a_time};
 use crate::judge::run::{RunCaveats, note};
 use crate::scalability::sweep::{Sweep, sweeps};
 
@@ -26,18 +26,13 @@ pub fn judge_run(records: &[TrialRecord], found: &mut RunCaveats) {
         }
         if let Some(served) = sweep.served_at_a_time {
             let seen = format!(
-                "throughput stays flat while connections grow: serves about {} at a time (throughput times the service time without a queue)",
+                "throughput stays flat while connections grow: serves about {} at a time (throughput times the service time without a queue), or its rate is limited",
                 at_a_time(served)
             );
             note(
                 found,
                 &sweep.target,
-                caveat(
-                    "inferred_concurrency",
-                    Severity::Note,
-                    seen,
-                    "raise the limit of threads, workers or database connections if the target should serve more at a time",
-                ),
+                caveat("inferred_concurrency", Severity::Note, seen, ADVICE),
             );
         }
     }

@@ -1,15 +1,15 @@
-//! SUSPECT: connections were dropped because a listen queue was full.
+//! SUSPECT: connections were dropped because the target's listen queue was full.
 use pippin_model::text::units::counted;
 use pippin_model::verdict::{Caveat, Severity};
 
 use crate::judge::evidence::{Evidence, caveat};
 
-/// Whether the kernel counted listen-queue overflows during the trial. The counter is the host's,
-/// so on a machine with other servers the overflows may be theirs.
+/// Whether the kernel dropped connections at the target's own listening sockets during the trial. The
+/// host's counter of overflows (TcpExt ListenOverflows) says nothing about whose they were.
 pub fn judge(evidence: &Evidence) -> Option<Caveat> {
-    let dropped = evidence.record.usage.as_ref()?.listen_overflows.filter(|n| *n > 0)?;
+    let dropped = evidence.record.usage.as_ref()?.listen_drops.filter(|n| *n > 0)?;
     let seen = format!(
-        "{} dropped by full listen queues on this host (TcpExt ListenOverflows)",
+        "{} dropped by the kernel at the target's listen queue",
         counted(dropped, "connection")
     );
     let advice = "raise the server's backlog and net.core.somaxconn (`pippin doctor`): a dropped connection costs its client a second or more";
@@ -26,7 +26,7 @@ mod tests {
     fn one_is_seen_and_none_or_unknown_is_not() {
         let with = |overflows| {
             let mut record = ExampleTrial::hello().build();
-            record.usage.as_mut().unwrap().listen_overflows = overflows;
+            record.usage.as_mut().unwrap().listen_drops = overflows;
             judged(judge, &record)
         };
         assert_eq!(with(Some(1)).unwrap().severity, Severity::Suspect);

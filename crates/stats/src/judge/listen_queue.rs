@@ -10,17 +10,44 @@ const LIMIT: f64 = 0.01;
 /// their times include it.
 const LONG_LIVED: f64 = 10.0;
 
-/// Whether some connections stayed in the listen queue instead of being served. The kernel opens a
-/// connection before the server knows about it (listen(2)), so the client counts it as one of its
-/// users. Requests on such connections wait, most of them beyond the end of the load, and the
-/// quantiles cover only the others.
-pub fn judge(evidence: &Evidence) -> Option<Caveat> {
-    let (mean, most) = evidence.record.usage.as_ref()?.listen_queue?;
+/// Fewest samples whose mean says how many wait. A load that is shorter has samples at its ends only.
+const FEWEST_SAMPLES: usize = 4;
+
+/// The listen queue of the target during a load.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Queue {
+    /// Connections that waited, on average.
+    pub waiting: f64,
+    /// The most that waited at one time.
+    pub most: u64,
+    /// All connections.
+    pub connections: f64,
+    /// Whether connections carry many requests.
+    pub is_long_lived: bool,
+}
+
+/// The listen queue; `None` if it is unknown, or was looked at too seldom for a mean.
+pub(crate) fn seen(evidence: &Evidence) -> Option<Queue> {
+    let (waiting, most) = evidence.record.usage.as_ref()?.listen_queue?;
     let measured = evidence.measured()?;
+    let samples = evidence.record.samples.iter().filter(|sample| sample.listen_queue.is_some());
+    if samples.count() < FEWEST_SAMPLES {
+        return None;
+    }
     let connections = measured.connections.peak as f64;
     let requests_each = measured.requests.sent as f64
         / (measured.connections.reconnects as f64).max(connections).max(1.0);
-    if mean <= 1.0 || mean <= LIMIT * connections || requests_each < LONG_LIVED {
+    Some(Queue { waiting, most, connections, is_long_lived: requests_each >= LONG_LIVED })
+}
+
+/// Whether some connections stayed in the listen queue instead of being served. The kernel opens a
+/// connection before the server knows about it (listen(2)), so the client counts it as one of its
+/// users. Requests on such connections wait, most of them beyond the end of the load, and the
+/// quantiles cover only the others. Where the queue was full, `listen_overflows` says it.
+pub fn judge(evidence: &Evidence) -> Option<Caveat> {
+    let Queue { waiting: mean, most, connections, is_long_lived } = seen(evidence)?;
+    let is_explained = evidence.drops_connections();
+    if mean <= 1.0 || mean <= LIMIT * connections || !is_long_lived || is_explained {
         return None;
     }
     let seen = format!(
@@ -72,6 +99,12 @@ mod tests {
         let mut short = record(Some((200.0, 335)));
         short.load.as_mut().unwrap().measured.connections.reconnects = 256_000;
         assert_eq!(judged(judge, &short), None, "a connection for each request");
+        let mut glance = record(Some((290.4, 335)));
+        glance.samples.truncate(2);
+        assert_eq!(judged(judge, &glance), None, "a mean of two samples");
+        let mut full = record(Some((290.4, 335)));
+        full.usage.as_mut().unwrap().listen_overflows = Some(3);
+        assert_eq!(judged(judge, &full), None, "said by listen_overflows");
         let mut few = record(Some((1.0, 1)));
         few.load.as_mut().unwrap().measured.connections.peak = 10;
         assert_eq!(judged(judge, &few), None, "one connection");

@@ -55,6 +55,7 @@ fn law(evidence: &Evidence, measured: &Measured) -> Option<LittlesLaw> {
         think_s: evidence.mean_think_ns() / 1e9,
         held_s: evidence.own_lag_ns().unwrap_or(0.0) / 1e9,
         held_stdev_s: measured.spans.own_lag.stdev_ns().unwrap_or(0.0) / 1e9,
+        open_s: open_s(evidence, measured),
         duration_s: evidence.duration_s()?,
         stretches: evidence.stretches(),
     };
@@ -63,6 +64,14 @@ fn law(evidence: &Evidence, measured: &Measured) -> Option<LittlesLaw> {
     let most = connections * f64::from(evidence.pipeline());
     law.users = law.accounted_for().clamp(connections, most);
     Some(law)
+}
+
+/// The seconds that users waited within the measured part for answers that did not come. A request
+/// that hangs since the warm-up counts from the begin of the measured part, or of its slice.
+fn open_s(evidence: &Evidence, measured: &Measured) -> f64 {
+    let length = measured.duration_ns as f64 / evidence.stretches();
+    let each = measured.spans.open_age.buckets();
+    each.map(|(ns, count)| (ns as f64).min(length) * count as f64).sum::<f64>() / 1e9
 }
 
 #[cfg(test)]
@@ -92,6 +101,16 @@ mod tests {
             found.evidence
         );
         assert!(judged(judge, &ExampleTrial::hello().response_ms(1.1).build()).is_some());
+    }
+
+    #[test]
+    fn users_who_never_get_an_answer_are_the_servers_doing() {
+        // One of ten users gets all answers, in 0.1 ms each.
+        let mut record = ExampleTrial::hello().response_ms(0.1).build();
+        assert!(judged(judge, &record).is_some());
+        let spans = &mut record.load.as_mut().unwrap().measured.spans;
+        spans.open_age.record_n(32_000_000_000, 9);
+        assert_eq!(judged(judge, &record), None);
     }
 
     /// Over a unix socket the kernel stamps nothing. Even there, on a busy machine, the generator

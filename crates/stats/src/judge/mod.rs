@@ -5,17 +5,19 @@
 //!
 //! To add one, write a file with `judge` and its tests (one that provokes it, one near miss), and
 //! add a line to [`TRIAL_JUDGES`] or [`RUN_JUDGES`].
+pub mod accepts_slowly;
 pub mod agents;
 pub mod answer_size;
 pub mod asked;
 pub mod bimodal;
 pub mod clocks;
+pub mod compiling;
 pub mod connections_missing;
 pub mod cores_unused;
 pub mod cpu_shared;
 pub mod cpu_use;
 pub mod errors;
-mod evidence;
+pub(crate) mod evidence;
 pub mod generator_busy;
 pub mod held;
 pub mod inferred_concurrency;
@@ -34,19 +36,26 @@ pub mod not_conserved;
 pub mod outside_help;
 pub mod profiles_differ;
 pub mod rate_not_achieved;
+pub mod redirects;
 mod run;
 pub mod search;
 pub mod send_lag;
 pub mod server_closes;
+pub mod server_ended;
 pub mod shared_stamps;
+pub mod slow_connections;
+pub mod slows_down;
 pub mod spread;
 pub mod stalls;
 pub mod stamps;
 #[cfg(test)]
 pub(crate) mod test;
 pub mod time_goes;
+pub mod unanswered;
 pub mod unproved;
 pub mod upstream_calls;
+pub mod waits;
+pub mod workers_uneven;
 pub mod wrong_answers;
 
 use pippin_model::trial::TrialRecord;
@@ -55,6 +64,7 @@ use pippin_model::verdict::{Caveat, Severity};
 pub use answer_size::AnswerSize;
 pub(crate) use evidence::SHORTEST_USAGE_NS;
 pub use evidence::{Context, Evidence, expected_delay};
+pub(crate) use noisy_neighbour::processors;
 pub use run::RunCaveats;
 pub(crate) use run::repetitions;
 
@@ -66,6 +76,8 @@ pub type RunJudge = fn(&[TrialRecord], &mut RunCaveats);
 /// Every judge of a trial: the names of its caveats, and the function.
 pub const TRIAL_JUDGES: &[(&[&str], TrialJudge)] = &[
     (&["no_result"], no_result::judge),
+    (&["server_ended"], server_ended::judge),
+    (&["server_replaced"], server_ended::judge_replaced),
     (&["no_answers"], no_result::judge_silence),
     (&["agent_missing"], agents::judge_missing),
     (&["agent_late"], agents::judge_late),
@@ -80,6 +92,8 @@ pub const TRIAL_JUDGES: &[(&[&str], TrialJudge)] = &[
     (&["cpu_missing"], outside_help::judge_missing),
     (&["unbilled"], outside_help::judge_unbilled),
     (&["errors"], errors::judge),
+    (&["redirects"], redirects::judge),
+    (&["unanswered"], unanswered::judge),
     (&["rate_not_achieved"], rate_not_achieved::judge),
     (&["send_lag"], send_lag::judge),
     (&["generator_busy"], generator_busy::judge),
@@ -94,25 +108,33 @@ pub const TRIAL_JUDGES: &[(&[&str], TrialJudge)] = &[
     (&["interrupted"], no_result::judge_interruption),
     (&["steal"], noisy_neighbour::judge_steal),
     (&["foreign_cpu"], noisy_neighbour::judge_foreign),
+    (&["server_not_measured"], noisy_neighbour::judge_unmeasured),
     (&["measured_apart"], measured_apart::judge),
     (&["no_steady_state"], no_steady_state::judge),
+    (&["compiling"], compiling::judge),
+    (&["slows_down"], slows_down::judge),
     (&["bimodal"], bimodal::judge),
+    (&["slow_connections"], slow_connections::judge),
     (&["stalls"], stalls::judge),
     (&["delayed_ack"], bimodal::judge_delayed_ack),
     (&["server_closes"], server_closes::judge),
     (&["answer_size"], answer_size::judge),
     (&["memory_grows"], memory_grows::judge),
     (&["logs_requests"], logs_requests::judge),
+    (&["workers_uneven"], workers_uneven::judge),
     (&["cores_unused"], cores_unused::judge),
     (&["listen_overflows"], listen_overflows::judge),
     (&["listen_queue"], listen_queue::judge),
     (&["frequency_change"], clocks::judge_frequency),
     (&["cpu_shared"], cpu_shared::judge),
+    (&["accepts_slowly"], accepts_slowly::judge),
     (&["inferred_concurrency"], inferred_concurrency::judge),
+    (&["waits"], waits::judge),
     (&["cpu_bound", "not_cpu_bound"], cpu_use::judge),
     (&["time_goes"], time_goes::judge),
     (&["headroom"], near_ceiling::judge_headroom),
     (&["unproved"], unproved::judge),
+    (&["proof_doubted"], unproved::judge_doubted),
 ];
 
 /// Every judge of a run: the names of its caveats, and the function.
@@ -131,6 +153,7 @@ pub fn judge_trial(record: &TrialRecord, context: &Context) -> Vec<Caveat> {
     let evidence = Evidence { record, context };
     let mut found: Vec<Caveat> =
         TRIAL_JUDGES.iter().filter_map(|(_, judge)| judge(&evidence)).collect();
+    server_ended::blame_nothing_else(&mut found);
     found.sort_by_key(|caveat| std::cmp::Reverse(caveat.severity));
     found
 }
@@ -187,7 +210,7 @@ mod tests {
     #[test]
     fn the_gravest_come_first() {
         let mut record = ExampleTrial::hello().generator_busy(0.97).build();
-        record.usage.as_mut().unwrap().listen_overflows = Some(3);
+        record.usage.as_mut().unwrap().listen_drops = Some(3);
         let found = judge_trial(&record, &Context::default());
         assert_eq!(
             (found[0].id.as_str(), found[1].id.as_str()),
@@ -199,7 +222,7 @@ mod tests {
     #[test]
     fn an_agent_judges_its_generator_and_not_the_load() {
         let mut record = ExampleTrial::hello().generator_busy(0.97).completed(0).build();
-        record.usage.as_mut().unwrap().listen_overflows = Some(3);
+        record.usage.as_mut().unwrap().listen_drops = Some(3);
         let found = judge_agent(&record, &Context::default());
         assert_eq!(found.iter().map(|one| one.id.as_str()).collect::<Vec<_>>(), ["generator_busy"]);
         let names = TRIAL_JUDGES.iter().flat_map(|(names, _)| names.iter());

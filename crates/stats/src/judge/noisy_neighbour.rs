@@ -26,6 +26,10 @@ pub fn judge_steal(evidence: &Evidence) -> Option<Caveat> {
 /// Whether processes of no role used more than 2 % of the trial's processors. Slices count
 /// likewise.
 pub fn judge_foreign(evidence: &Evidence) -> Option<Caveat> {
+    // The server's own work would be blamed on others.
+    if evidence.context.unmeasured.is_some() {
+        return None;
+    }
     judged(
         evidence,
         (|host| host.foreign, evidence.usage()?.foreign_cores),
@@ -33,6 +37,18 @@ pub fn judge_foreign(evidence: &Evidence) -> Option<Caveat> {
         "used by other processes",
         "stop the other programs on this machine (`pippin doctor` shows them) and measure again",
     )
+}
+
+/// Whether nobody can tell what other processes used, because the server is on this machine and is
+/// not measured.
+pub fn judge_unmeasured(evidence: &Evidence) -> Option<Caveat> {
+    let reason = evidence.context.unmeasured?;
+    let seen = format!(
+        "the server on this machine is not measured ({reason}), so its work cannot be told from that of other programs"
+    );
+    let advice =
+        "name its first process with --target-pid, or run Pippin as the server's user or as root";
+    Some(caveat("server_not_measured", Severity::Suspect, seen, advice))
 }
 
 /// The figure of one slice, and the figure of the whole trial in processors.
@@ -76,13 +92,14 @@ fn in_slices(
     (share > LIMIT).then(|| caveat(id, Severity::Suspect, seen(), advice))
 }
 
-/// The number of processors of the trial, or of the host if the trial is not bound to any.
-fn processors(spec: &TrialSpec, host: usize) -> Option<f64> {
+/// The number of processors of the trial, or of the host if the target is not bound to any: it may
+/// run on all of them, wherever the generator runs.
+pub(crate) fn processors(spec: &TrialSpec, host: usize) -> Option<f64> {
     let bound: BTreeSet<u32> = [&spec.cpus.target, &spec.cpus.generator, &spec.cpus.services]
         .into_iter()
         .flat_map(|set| set.0.iter().copied())
         .collect();
-    let count = if bound.is_empty() { host } else { bound.len() };
+    let count = if spec.cpus.target.is_empty() { host } else { bound.len() };
     (count > 0).then_some(count as f64)
 }
 
@@ -97,6 +114,18 @@ mod tests {
         let usage = record.usage.as_mut().unwrap();
         (usage.foreign_cores, usage.steal_cores) = (Some(foreign), Some(steal));
         record
+    }
+
+    #[test]
+    fn a_server_that_is_not_measured_is_no_foreign_program() {
+        use crate::judge::Context;
+        use crate::judge::test::judged_in;
+        let reason = "its process belongs to another user or is hidden";
+        let context = Context { unmeasured: Some(reason), ..Context::default() };
+        assert_eq!(judged_in(judge_foreign, &with(0.5, 0.0), &context), None);
+        let found = judged_in(judge_unmeasured, &with(0.5, 0.0), &context).unwrap();
+        assert!(found.advice.contains("--target-pid"), "{found:?}");
+        assert_eq!(judged(judge_unmeasured, &with(0.5, 0.0)), None);
     }
 
     #[test]

@@ -100,12 +100,17 @@ pub fn judge_missing(evidence: &Evidence) -> Option<Caveat> {
 }
 
 /// Whether some CPU time of the target may be missing, because its children are never waited for
-/// and no control group counts them.
+/// and no control group counts them, or because a process left the group.
 pub fn judge_unbilled(evidence: &Evidence) -> Option<Caveat> {
-    let is_unbilled = evidence.record.usage.as_ref()?.unbilled;
+    let usage = evidence.record.usage.as_ref()?;
+    if usage.left_group {
+        let seen = "a process of the target left its control group, which counted less CPU time than the processes used; the larger figure is shown, and may lack what its children used";
+        let advice = "see why it changes its control group (/proc/PID/cgroup); no server needs to";
+        return Some(caveat("unbilled", Severity::Suspect, seen.into(), advice));
+    }
     let seen = "a process of the target ignores the death of its children (SIGCHLD), and the kernel then bills their CPU time to nobody";
     let advice = "run Pippin where it may make a control group of version 2, or read the target's CPU time as a lower bound";
-    is_unbilled.then(|| caveat("unbilled", Severity::Suspect, seen.into(), advice))
+    usage.unbilled.then(|| caveat("unbilled", Severity::Suspect, seen.into(), advice))
 }
 
 #[cfg(test)]
@@ -203,5 +208,9 @@ mod tests {
         assert_eq!(judged(judge_unbilled, &record), None);
         record.usage.as_mut().unwrap().unbilled = true;
         assert_eq!(judged(judge_unbilled, &record).unwrap().severity, Severity::Suspect);
+        let usage = record.usage.as_mut().unwrap();
+        (usage.unbilled, usage.left_group) = (false, true);
+        let found = judged(judge_unbilled, &record).unwrap();
+        assert!(found.severity == Severity::Suspect && found.evidence.contains("left its control"));
     }
 }

@@ -52,7 +52,7 @@ pub fn judge_run(records: &[TrialRecord], found: &mut RunCaveats) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::capacity::{Search, Seen};
+    use crate::capacity::{Search, StepOutcome};
     use pippin_model::example::ExampleTrial;
     use pippin_model::verdict::Verdict;
 
@@ -63,7 +63,7 @@ mod tests {
             let ms = if rate > 1_000.0 { 90.0 } else { 1.0 };
             let mut record = ExampleTrial::search_step(rate).response_ms(ms).build();
             record.verdict = verdict(rate);
-            search.observe(rate, Seen::of(&record).unwrap());
+            search.observe(rate, StepOutcome::of(&record).unwrap());
             records.push(record);
         }
         let mut found = RunCaveats::new();

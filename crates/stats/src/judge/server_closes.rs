@@ -39,6 +39,13 @@ pub fn judge(evidence: &Evidence) -> Option<Caveat> {
             "see the server's log: it may refuse this client, or have too many connections";
         return Some(caveat("server_closes", Severity::Suspect, seen, advice));
     }
+    if idle.is_none() && limits == Some((1, 1)) {
+        let seen = format!(
+            "the server closed {closed} after one answer each: it keeps no connection alive"
+        );
+        let advice = "each request then pays for a connection of its own; --no-keep-alive (`requests_per_connection = 1` in a plan) says that this is meant";
+        return Some(caveat("server_closes", Severity::Suspect, seen, advice));
+    }
     let limit = match limits {
         _ if idle.is_some() => idle.map(timeout).unwrap_or_default(),
         Some((least, most)) if least == most => {
@@ -90,6 +97,13 @@ mod tests {
         );
         let jitter = closing(ExampleTrial::hello().build(), 300, (900, 1_100));
         assert!(judged(judge, &jitter).unwrap().evidence.ends_with("after 900 to 1,100 requests"));
+    }
+
+    #[test]
+    fn a_server_that_keeps_no_connection_has_no_limit() {
+        let found = judged(judge, &closing(ExampleTrial::hello().build(), 300, (1, 1))).unwrap();
+        assert!(found.evidence.ends_with("it keeps no connection alive"), "{found:?}");
+        assert!(!found.advice.contains("limit"), "{found:?}");
     }
 
     #[test]

@@ -1,9 +1,9 @@
 //! SUSPECT: the repetitions differ.
+use pippin_model::figure::Figure;
 use pippin_model::text::units::format_count;
 use pippin_model::trial::{Step, TrialRecord};
 use pippin_model::verdict::Severity;
 
-use crate::compare::Metric;
 use crate::interval::bootstrap::Basis;
 use crate::judge::asked::Asked;
 use crate::judge::evidence::{caveat, percent};
@@ -46,16 +46,17 @@ pub fn judge_run(records: &[TrialRecord], found: &mut RunCaveats) {
 /// What is wrong with repetitions that were measured in rounds; `None` if they were not, and
 /// `Some(None)` if nothing is wrong.
 fn in_rounds(group: &[&TrialRecord], at: &str) -> Option<Option<String>> {
-    let (factor, basis) = paired::factor(group, Metric::Goodput)?;
+    let (factor, basis) = paired::factor(group, Figure::Goodput)?;
     if basis != Basis::Trials {
         return None;
     }
     let reach = factor - 1.0;
+    // Beyond a factor of two, the number itself says nothing.
+    let reaches = if reach > 1.0 { "more than 100 %".into() } else { percent(reach) };
     Some((reach > REACH_LIMIT).then(|| {
         format!(
-            "the 95 % interval of goodput{at} over {} repetitions reaches {} to either side (limit 10 %)",
-            group.len(),
-            percent(reach)
+            "the 95 % interval of goodput{at} over {} repetitions reaches {reaches} to either side (limit 10 %)",
+            group.len()
         )
     }))
 }

@@ -18,10 +18,19 @@ pub fn judge(evidence: &Evidence) -> Option<Caveat> {
 /// Each part with its share of the whole, in the order in which the parts occur; `None` if no
 /// answer was timed.
 pub(crate) fn parts(evidence: &Evidence) -> Option<Vec<(&'static str, f64)>> {
-    let spans = &evidence.measured()?.spans;
+    let measured = evidence.measured()?;
+    let spans = &measured.spans;
     let sum = |histogram: &Histogram| histogram.mean_ns().unwrap_or(0.0) * histogram.count() as f64;
-    let (connect, tls, headers, body) =
-        (sum(&spans.connect), sum(&spans.tls), sum(&spans.headers), sum(&spans.body));
+    // In a closed loop the first connections are open before the first request of the measured part,
+    // whose time they are not.
+    let counts = &measured.connections;
+    let within = if evidence.is_closed_loop() && counts.opened > 0 {
+        counts.reconnects as f64 / counts.opened as f64
+    } else {
+        1.0
+    };
+    let (connect, tls) = (sum(&spans.connect) * within, sum(&spans.tls) * within);
+    let (headers, body) = (sum(&spans.headers), sum(&spans.body));
     // The lag includes connecting if each request has its own connection. It also includes the time
     // that the generator holds, which is not in the response time of users who wait for their
     // answers.
@@ -58,6 +67,10 @@ mod tests {
         let spans = &mut record.load.as_mut().unwrap().measured.spans;
         spans.headers.record_n(3_000_000, 1_000);
         spans.body.record_n(1_000_000, 1_000);
+        // Opened before the first request, and then kept.
+        spans.connect.record_n(9_000_000_000, 10);
+        let connections = &mut record.load.as_mut().unwrap().measured.connections;
+        (connections.opened, connections.reconnects) = (10, 0);
         assert_eq!(
             judged(judge, &record).unwrap().evidence,
             "headers (first byte sent to head complete) 75.0 %, body 25.0 %"

@@ -1,4 +1,4 @@
-//! NOTE: nothing proves that the target does its work.
+//! NOTE: nothing proves that the target does its work. SUSPECT: something does, but not for sure.
 use pippin_model::verdict::{Caveat, Severity};
 
 use crate::judge::evidence::{Evidence, caveat};
@@ -20,6 +20,17 @@ pub fn judge(evidence: &Evidence) -> Option<Caveat> {
     })
 }
 
+/// Whether a proof holds that is not certain where it was made.
+pub fn judge_doubted(evidence: &Evidence) -> Option<Caveat> {
+    let doubted = evidence.record.proofs.iter().filter_map(|proof| {
+        Some(format!("the proof {} is not certain: {}", proof.proof, proof.doubt.as_ref()?))
+    });
+    let mut seen: Vec<String> = doubted.collect();
+    seen.dedup();
+    let advice = "measure it where the proof is certain before you rely on the result";
+    (!seen.is_empty()).then(|| caveat("proof_doubted", Severity::Suspect, seen.join("; "), advice))
+}
+
 #[cfg(test)]
 mod tests {
     use crate::judge::{Context, judge_trial};
@@ -34,12 +45,28 @@ mod tests {
                 when: pippin_model::trial::ProofTime::Before,
                 failure: None,
                 remark: None,
+                doubt: None,
             });
         } else {
             record.proofs.clear();
         }
         let context = Context { may_be_unproved, ..Context::default() };
         judge_trial(&record, &context).iter().any(|caveat| caveat.id == "unproved")
+    }
+
+    #[test]
+    fn a_proof_that_is_not_certain_is_a_doubt_with_its_reason() {
+        let mut record = ExampleTrial::hello().build();
+        let doubted = |record: &_| {
+            judge_trial(record, &Context::default())
+                .into_iter()
+                .find(|caveat| caveat.id == "proof_doubted")
+        };
+        assert_eq!(doubted(&record), None);
+        record.proofs[0].doubt = Some("the target owns the table".into());
+        let found = doubted(&record).unwrap();
+        assert_eq!(found.severity, pippin_model::verdict::Severity::Suspect);
+        assert!(found.evidence.ends_with("is not certain: the target owns the table"));
     }
 
     #[test]

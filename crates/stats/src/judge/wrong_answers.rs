@@ -58,6 +58,7 @@ mod tests {
             when: ProofTime::After,
             failure: Some("the old row came".into()),
             remark: None,
+            doubt: None,
         });
         assert!(
             judged(judge, &proof)
@@ -76,6 +77,7 @@ mod tests {
             when: ProofTime::Before,
             failure: None,
             remark: None,
+            doubt: None,
         });
         assert_eq!(judged(judge, &record), None);
     }

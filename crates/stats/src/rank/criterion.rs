@@ -1,84 +1,28 @@
 //! The figure by which targets are ranked: goodput, or the response time if the schedule sets the
 //! rate.
-use pippin_model::plan::profile::Profile;
+use pippin_model::figure::RankedBy;
 use pippin_model::result::{LoadResult, Window};
-use serde::{Deserialize, Serialize};
 
-use crate::compare::Metric;
 use crate::interval::bootstrap::Sample;
-use crate::rank::Better;
 use crate::rank::due;
 use crate::series::steady::{measured_rates, measured_windows};
 
-/// The figure by which targets are ranked.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum RankedBy {
-    /// Complete and right answers per second: closed loops, sweeps, capacity searches.
-    #[default]
-    Goodput,
-    /// The response time that 99 % of all due requests kept ([`due::quantile_ns`]): for open loops
-    /// and devices, where every target that keeps up has the same goodput.
-    ResponseP99,
-}
-
-impl RankedBy {
-    /// The figure that ranks targets under such a load.
-    #[must_use]
-    pub const fn of(profile: &Profile) -> Self {
-        // A capacity search finds the rate; the schedule does not set it. Beyond its capacity, a
-        // target decides how much it answers.
-        if profile.schedule.sets_the_pace() && !profile.is_search() && !profile.is_overload() {
-            Self::ResponseP99
-        } else {
-            Self::Goodput
-        }
-    }
-
-    /// Its name in files: `goodput`, `response_p99`.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Goodput => "goodput",
-            Self::ResponseP99 => "response_p99",
-        }
-    }
-
-    /// Whether a higher or a lower figure is better.
-    #[must_use]
-    pub const fn better(self) -> Better {
-        match self {
-            Self::Goodput => Better::More,
-            Self::ResponseP99 => Better::Less,
-        }
-    }
-
-    /// This figure within slices, for targets measured in rounds.
-    #[must_use]
-    pub const fn metric(self) -> Metric {
-        match self {
-            Self::Goodput => Metric::Goodput,
-            Self::ResponseP99 => Metric::P99,
-        }
-    }
-
-    /// The figure of one trial with the windows behind it: answers per second, or nanoseconds.
-    /// `None` if the trial does not have it.
-    #[must_use]
-    pub fn sample(self, load: &LoadResult) -> Option<Sample> {
-        match self {
-            Self::Goodput => Some(Sample {
-                value: load.measured.goodput_per_s()?,
-                windows: measured_rates(load, |window: &Window| window.good),
-            }),
-            Self::ResponseP99 => Some(Sample {
-                value: due::quantile_ns(&load.measured, 0.99)? as f64,
-                windows: measured_windows(load)
-                    .filter_map(|window| window.response_p99_ns)
-                    .map(|ns| ns as f64)
-                    .collect(),
-            }),
-        }
+/// The figure of one trial by which it is ranked, with the windows behind it: answers per second, or
+/// nanoseconds. `None` if the trial does not have it.
+#[must_use]
+pub fn ranked_sample(by: RankedBy, load: &LoadResult) -> Option<Sample> {
+    match by {
+        RankedBy::Goodput => Some(Sample {
+            value: load.measured.goodput_per_s()?,
+            windows: measured_rates(load, |window: &Window| window.good),
+        }),
+        RankedBy::ResponseP99 => Some(Sample {
+            value: due::quantile_ns(&load.measured, 0.99)? as f64,
+            windows: measured_windows(load)
+                .filter_map(|window| window.response_p99_ns)
+                .map(|ns| ns as f64)
+                .collect(),
+        }),
     }
 }
 
@@ -91,13 +35,6 @@ mod tests {
 
     fn of(record: ExampleTrial) -> RankedBy {
         RankedBy::of(&record.build().spec.profile)
-    }
-
-    #[test]
-    fn its_name_is_the_same_in_every_file() {
-        for criterion in [RankedBy::Goodput, RankedBy::ResponseP99] {
-            assert_eq!(serde_json::to_value(criterion).unwrap(), criterion.name());
-        }
     }
 
     #[test]
@@ -116,7 +53,7 @@ mod tests {
         );
     }
 
-    /// One trial of 30 windows of 300 log-normal response times each, as [`RankedBy::sample`] makes
+    /// One trial of 30 windows of 300 log-normal response times each, as [`ranked_sample`] makes
     /// it from a load.
     fn simulated(noise: &mut Noise, scale: f64) -> Sample {
         let p99 = |times: &mut Vec<f64>| {
@@ -160,8 +97,8 @@ mod tests {
         for (window, ms) in load.windows.iter_mut().zip([1, 2, 3, 4]) {
             window.response_p99_ns = Some(ms * 1_000_000);
         }
-        let sample = RankedBy::ResponseP99.sample(&load).unwrap();
+        let sample = ranked_sample(RankedBy::ResponseP99, &load).unwrap();
         assert_eq!(sample.windows, [1e6, 2e6, 3e6, 4e6]);
-        assert_eq!(RankedBy::Goodput.sample(&load).unwrap().windows.len(), 5);
+        assert_eq!(ranked_sample(RankedBy::Goodput, &load).unwrap().windows.len(), 5);
     }
 }

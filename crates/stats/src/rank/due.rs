@@ -1,46 +1,122 @@
 //! Response times over all requests that were due, not only over those that were answered. Requests
-//! that were never sent, that failed, or that were overdue at the end count as later than any
-//! limit. Otherwise a server that falls behind would look good because its slowest answers are
-//! missing.
+//! that were never sent or broke off count as later than any limit, and those that are open at the end
+//! are as old as they are. Otherwise a server that falls behind would look good because its slowest
+//! answers are missing.
+//!
+//! Answers that are not right are never within a limit: refusing is quick. How long they took is not
+//! known apart from the right ones, so they are taken for the fastest.
+use pippin_model::figure::{Point, Span};
 use pippin_model::result::Measured;
+use pippin_model::result::histogram::Summary;
 
-/// The fraction of all due requests whose response time is below `below_ns`; `None` if nothing was
-/// recorded.
+/// The fraction of all due requests that had a right answer in less than `below_ns`; `None` if
+/// nothing was recorded.
 ///
-/// Of the requests unanswered at the end, it leaves out as many as can have been due within the
-/// last `below_ns`.
+/// Of the requests unanswered at the end, it leaves out those that were due within the last
+/// `below_ns`.
 #[must_use]
 pub fn share_within(measured: &Measured, below_ns: u64) -> Option<f64> {
     let times = &measured.spans.response_time;
     let within = times.fraction_at_or_below(below_ns.saturating_sub(1))? * times.count() as f64;
-    Some(within / (times.count() as f64 + late(measured, below_ns)))
+    let within = (within - wrong(measured) as f64).max(0.0);
+    Some(within / (times.count() as f64 + late(measured, below_ns.saturating_sub(1))))
 }
 
-/// The response time within which the fraction `q` of all due requests was answered, in
-/// nanoseconds; `None` if fewer were answered at all, or nothing was recorded.
+/// The response time within which the fraction `q` of all due requests had a right answer, in
+/// nanoseconds; `None` if fewer had one at all, or nothing was recorded.
 #[must_use]
 pub fn quantile_ns(measured: &Measured, q: f64) -> Option<u64> {
+    quantile_without(measured, q, wrong(measured))
+}
+
+/// As [`quantile_ns`], where so many of the fastest answers do not count.
+fn quantile_without(measured: &Measured, q: f64, wrong: u64) -> Option<u64> {
     let times = &measured.spans.response_time;
     let (recorded, most) = (times.count() as f64, times.max_ns()?);
+    if late(measured, 0) == 0.0 && wrong == 0 {
+        return times.quantile_ns(q);
+    }
     let mut within = 0;
     times.buckets().find_map(|(ns, count)| {
         within += count;
         // Half a request allows for the rounding of the product.
-        (within as f64 + 0.5 > q * (recorded + late(measured, ns)) && within > 0)
+        let right = within.saturating_sub(wrong);
+        (right as f64 + 0.5 > q * (recorded + late(measured, ns)) && right > 0)
             .then_some(ns.min(most))
     })
 }
 
-/// How many requests without a recorded time took longer than `ns`.
+/// A point of a time span in nanoseconds. For the response time, requests that were due and had no
+/// right answer count: a quantile that so many requests never reached is infinite, and so is the
+/// maximum if one never was. `None` if nothing was recorded.
+#[must_use]
+pub fn point(measured: &Measured, span: Span, point: Point) -> Option<f64> {
+    let histogram = span.histogram(&measured.spans);
+    match (span, point) {
+        (Span::ResponseTime, Point::Quantile(q)) if histogram.count() > 0 => {
+            Some(quantile_ns(measured, q).map_or(f64::INFINITY, |ns| ns as f64))
+        }
+        (Span::ResponseTime, Point::Max) => {
+            let longest = longest_ns(measured)?;
+            let never = late(measured, longest) > 0.0 || wrong(measured) > 0;
+            Some(if never { f64::INFINITY } else { longest as f64 })
+        }
+        (Span::ResponseTime, Point::Mean) => mean_ns(measured),
+        _ => point.read(histogram),
+    }
+}
+
+/// The response times as tables show them: those of the answers, with every request that was due
+/// and has none counted in quantiles, mean and maximum. Answers that are not right count as they came.
+#[must_use]
+pub fn summary(measured: &Measured) -> Summary {
+    let q = |q| quantile_without(measured, q, 0);
+    Summary {
+        mean_ns: mean_ns(measured),
+        p50_ns: q(0.5),
+        p75_ns: q(0.75),
+        p90_ns: q(0.9),
+        p95_ns: q(0.95),
+        p99_ns: q(0.99),
+        p999_ns: q(0.999),
+        max_ns: longest_ns(measured),
+        ..measured.spans.response_time.summary()
+    }
+}
+
+/// The longest response time, or the age of the oldest request without an answer; `None` if nothing
+/// was recorded.
+fn longest_ns(measured: &Measured) -> Option<u64> {
+    let longest = measured.spans.response_time.max_ns()?;
+    Some(measured.spans.open_age.max_ns().map_or(longest, |oldest| oldest.max(longest)))
+}
+
+/// The mean response time. Requests without an answer that are older than it count with their age,
+/// so it is a lower bound. `None` if nothing was recorded.
+fn mean_ns(measured: &Measured) -> Option<f64> {
+    let times = &measured.spans.response_time;
+    let mean = times.mean_ns()?;
+    let older = measured.spans.open_age.buckets().filter(|(ns, _)| *ns as f64 > mean);
+    let (sum, count) =
+        older.fold((0.0, 0), |(sum, count), (ns, of)| (sum + ns as f64 * of as f64, count + of));
+    let answered = times.count() as f64;
+    Some((mean * answered + sum) / (answered + count as f64))
+}
+
+/// Answers that are not right.
+fn wrong(measured: &Measured) -> u64 {
+    measured.requests.completed.saturating_sub(measured.requests.good)
+}
+
+/// How many requests without a recorded time took longer than `ns`. Of one whose age is unknown,
+/// that is assumed.
 fn late(measured: &Measured, ns: u64) -> f64 {
-    let requests = measured.requests;
+    let (requests, open) = (measured.requests, &measured.spans.open_age);
     // A request that times out is recorded at its timeout; one whose connection breaks is not.
     let broken =
         (requests.completed + requests.failed).saturating_sub(measured.spans.response_time.count());
-    let due_per_ns = requests.scheduled as f64 / measured.duration_ns.max(1) as f64;
-    // Of 5 requests/s, one can have been due within the last 50 ms.
-    let overdue = (requests.censored as f64 - (due_per_ns * ns as f64).ceil()).max(0.0);
-    (requests.unsent + broken) as f64 + overdue
+    let young = open.fraction_at_or_below(ns).unwrap_or(0.0) * open.count() as f64;
+    (requests.unsent + broken) as f64 + (requests.censored as f64 - young.round()).max(0.0)
 }
 
 #[cfg(test)]
@@ -102,6 +178,31 @@ mod tests {
         // Two cannot have been due within 50 ms.
         let few = measured(ExampleTrial::open(5.0).seconds(5).response_ms(20.0).censored(2));
         assert!(share_within(&few, 50_000_000).is_some_and(|share| share < 0.96));
+    }
+
+    /// Every 33rd request hangs; the others are answered in 1 ms.
+    #[test]
+    fn a_request_that_hangs_is_as_old_as_it_is() {
+        let hung = measured(ExampleTrial::open(100.0).seconds(6).hung(18));
+        assert_eq!(quantile_ns(&hung, 0.99), None);
+        assert_eq!(point(&hung, Span::ResponseTime, Point::Quantile(0.99)), Some(f64::INFINITY));
+        assert!(share_within(&hung, 100_000_000).is_some_and(|share| share < 0.975));
+        let longest = point(&hung, Span::ResponseTime, Point::Max).unwrap();
+        assert!(longest > 5.5e9, "{longest}");
+        let mut broken = hung.clone();
+        broken.requests.failed = 1;
+        assert_eq!(point(&broken, Span::ResponseTime, Point::Max), Some(f64::INFINITY));
+        let means =
+            (point(&hung, Span::ResponseTime, Point::Mean), hung.spans.response_time.mean_ns());
+        assert!(means.0 > means.1, "{means:?}");
+        let shown = summary(&hung);
+        assert_eq!((shown.p99_ns, shown.max_ns), (None, Some(longest as u64)));
+        let one = measured(ExampleTrial::open(100.0).seconds(6).hung(1));
+        near(quantile_ns(&one, 0.99), 1.196);
+        // Without its age, a request counts as old.
+        let mut unknown = measured(ExampleTrial::open(10_000.0).censored(9_000));
+        unknown.spans.open_age.clear();
+        assert_eq!(quantile_ns(&unknown, 0.99), None);
     }
 
     #[test]

@@ -14,6 +14,7 @@ pub mod due;
 pub mod sequential;
 pub mod standing;
 
+use pippin_model::figure::Better;
 use pippin_model::verdict::Verdict;
 use rand::Rng;
 use serde::{Deserialize, Serialize};
@@ -23,15 +24,6 @@ use crate::interval::bootstrap::Sample;
 use crate::interval::ratio::ratio;
 use crate::rounds::paired::Pairs;
 use crate::series::quantile::median;
-
-/// Whether a higher or a lower figure is better.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Better {
-    /// More is better.
-    More,
-    /// Less is better.
-    Less,
-}
 
 /// A target in a ranking.
 #[derive(Debug, Clone)]
@@ -169,9 +161,9 @@ fn values(samples: &[Sample]) -> Vec<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::compare::Metric;
     use crate::simulated::test_noise::Noise;
     use pippin_model::example::slices::Rounds;
+    use pippin_model::figure::Figure;
 
     fn around(mean: f64) -> Vec<Sample> {
         [0.999, 1.0, 1.001, 1.0005, 0.9995].iter().map(|f| Sample::alone(mean * f)).collect()
@@ -199,7 +191,7 @@ mod tests {
             .collect();
         let trials: Vec<Vec<_>> = trials.iter().map(|trials| trials.iter().collect()).collect();
         let trials: Vec<&[_]> = trials.iter().map(Vec::as_slice).collect();
-        let pairs = Pairs::of(&trials, Metric::Goodput);
+        let pairs = Pairs::of(&trials, Figure::Goodput);
         let shown = |rank: Option<RankInterval>| rank.map_or("-".into(), |rank| rank.to_string());
         rank_intervals(&pairs, Better::More).into_iter().map(shown).collect()
     }

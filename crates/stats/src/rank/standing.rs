@@ -1,19 +1,19 @@
 //! Which targets are ahead: ranks, and ratios to a reference.
+use pippin_model::figure::{Better, Figure, RankedBy};
 use pippin_model::target::TargetId;
 use pippin_model::trial::TrialRecord;
 use pippin_model::verdict::Verdict;
 use rand::Rng;
 use std::collections::BTreeSet;
 
-use crate::compare::Metric;
 use crate::interval::bootstrap::Sample;
 use crate::interval::ratio::{Ratio, ratio};
 use crate::judge::repetitions;
-use crate::rank::criterion::RankedBy;
-use crate::rank::{Better, Contender, RankInterval, rank_intervals, ranks, told_apart};
+use crate::rank::{Contender, RankInterval, rank_intervals, ranks, told_apart};
 use crate::rounds::has_slices;
 use crate::rounds::paired::Pairs;
 use crate::series::quantile::median;
+use crate::summary::sample::sample;
 use crate::summary::{TargetSummary, ToReference, ranked_samples};
 
 /// What applies to all compared targets together.
@@ -57,7 +57,7 @@ pub fn stand<R: Rng + ?Sized>(
     } else {
         by_trials(&own, by, place_of_reference, rng)
     };
-    let noise = noise(&compared, by.metric());
+    let noise = noise(&compared, by.figure());
     let apart = members.iter().zip(&compared.cpu_apart).filter(|(_, is_apart)| **is_apart);
     let cpu_apart = apart.map(|(place, _)| summaries[*place].target.clone()).collect();
     for ((index, rank), (cpu_rank, to_reference)) in members
@@ -135,9 +135,9 @@ struct Compared {
 }
 
 fn in_rounds(own: &[&[&TrialRecord]], by: RankedBy, reference: Option<usize>) -> Compared {
-    let of = |metric: Metric| Pairs::of(own, metric);
+    let of = |figure: Figure| Pairs::of(own, figure);
     let (goodput, cpu, p50, p99) =
-        (of(Metric::Goodput), of(Metric::Cpu), of(Metric::P50), of(Metric::P99));
+        (of(Figure::Goodput), of(Figure::Cpu), of(Figure::P50), of(Figure::P99));
     let ranked = match by {
         RankedBy::Goodput => &goodput,
         RankedBy::ResponseP99 => &p99,
@@ -169,15 +169,15 @@ fn by_trials<R: Rng + ?Sized>(
     reference: Option<usize>,
     rng: &mut R,
 ) -> Compared {
-    let of = |metric: Metric| -> Vec<Vec<Sample>> {
+    let of = |figure: Figure| -> Vec<Vec<Sample>> {
         let samples = |trials: &&[&TrialRecord]| {
-            trials.iter().filter_map(|record| metric.of(record)).collect()
+            trials.iter().filter_map(|record| sample(figure, record)).collect()
         };
         own.iter().map(samples).collect()
     };
     let ranked: Vec<Vec<Sample>> = own.iter().map(|trials| ranked_samples(trials, by)).collect();
     let (goodput, cpu, p50, p99) =
-        (of(Metric::Goodput), of(Metric::Cpu), of(Metric::P50), of(Metric::P99));
+        (of(Figure::Goodput), of(Figure::Cpu), of(Figure::P50), of(Figure::P99));
     let mut rank = |samples: &[Vec<Sample>], better: Better| {
         let contenders: Vec<Contender> =
             samples.iter().map(|samples| Contender { samples, verdict: Verdict::Valid }).collect();
@@ -217,9 +217,9 @@ fn others(
 }
 
 /// See [`Field::noise`].
-fn noise(compared: &Compared, metric: Metric) -> Option<f64> {
+fn noise(compared: &Compared, figure: Figure) -> Option<f64> {
     let reach = |to: &ToReference| {
-        let interval = to.of(metric)?.interval;
+        let interval = to.of(figure)?.interval;
         Some((interval.high / interval.low).sqrt() - 1.0)
     };
     median(&compared.to_reference.iter().flatten().filter_map(reach).collect::<Vec<_>>())

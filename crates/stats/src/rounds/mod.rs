@@ -18,11 +18,11 @@ pub(crate) mod moderated;
 pub mod order;
 pub mod paired;
 
+use pippin_model::figure::{Figure, Point, Span};
 use pippin_model::trial::TrialRecord;
-use pippin_model::trial::slice::Slice;
+use pippin_model::trial::slice::{Slice, SliceQuantiles};
 use std::collections::BTreeMap;
 
-use crate::compare::Metric;
 use crate::series::quantile::variance;
 use crate::series::trend::lag_one_autocorrelation;
 
@@ -54,28 +54,39 @@ impl Resting {
 }
 
 /// What a slice adds; `None` if it does not have the figure.
-fn part(metric: Metric, slice: &Slice) -> Option<Part> {
+fn part(figure: Figure, slice: &Slice) -> Option<Part> {
     let figures = &slice.figures;
     let rate = |sum: f64, over: u64| Part { sum, over: over as f64 };
-    let quantile = |ns: Option<u64>| {
-        ns.filter(|ns| *ns > 0).map(|ns| Part { sum: (ns as f64).ln(), over: 1.0 })
-    };
-    match metric {
-        Metric::Goodput => {
+    match figure {
+        Figure::Goodput => {
             let sum = figures.goodput_per_s * slice.measured_ns as f64;
             Some(rate(sum, slice.measured_ns))
         }
-        Metric::Cpu => Some(rate(figures.target_cpu_ns? as f64, figures.answered)),
-        Metric::P50 => quantile(figures.response.p50_ns),
-        Metric::P99 => quantile(figures.response.p99_ns),
-        Metric::Memory => None,
+        Figure::Throughput => Some(rate(figures.answered as f64 * 1e9, slice.measured_ns)),
+        Figure::Cpu => Some(rate(figures.target_cpu_ns? as f64, figures.right)),
+        Figure::GeneratorCpu => Some(rate(figures.generator_cpu_ns? as f64, figures.right)),
+        Figure::Span(Span::ResponseTime, point) => quantile(&figures.response, point),
+        Figure::Span(Span::ServiceTime, point) => quantile(&figures.service, point),
+        _ => None,
     }
+}
+
+/// The logarithm of a point of a time span, for those that slices have.
+fn quantile(of: &SliceQuantiles, point: Point) -> Option<Part> {
+    let ns = match point {
+        Point::Quantile(0.5) => of.p50_ns,
+        Point::Quantile(0.9) => of.p90_ns,
+        Point::Quantile(0.99) => of.p99_ns,
+        Point::Max => of.max_ns,
+        _ => None,
+    };
+    ns.filter(|ns| *ns > 0).map(|ns| Part { sum: (ns as f64).ln(), over: 1.0 })
 }
 
 /// Whether the slices add up to a rate. For quantiles, the mean of their logarithms is taken
 /// instead.
-const fn is_rate(metric: Metric) -> bool {
-    matches!(metric, Metric::Goodput | Metric::Cpu)
+const fn is_rate(figure: Figure) -> bool {
+    matches!(figure, Figure::Goodput | Figure::Throughput | Figure::Cpu | Figure::GeneratorCpu)
 }
 
 /// What one slice adds to a figure. The figure is the sum of all `sum` divided by the sum of all
@@ -95,7 +106,7 @@ impl Part {
 /// Slices of one target.
 #[derive(Debug, Clone)]
 pub(crate) struct Observed {
-    metric: Metric,
+    figure: Figure,
     /// By repetition, then by round.
     repetitions: BTreeMap<u32, BTreeMap<u32, Part>>,
 }
@@ -112,19 +123,19 @@ pub(crate) struct Level {
 impl Observed {
     /// The slices of these trials of one target that pairs use. A disturbed round has more than one
     /// slice: they count together.
-    pub(crate) fn of(trials: &[&TrialRecord], metric: Metric, resting: Resting) -> Self {
+    pub(crate) fn of(trials: &[&TrialRecord], figure: Figure, resting: Resting) -> Self {
         let mut repetitions: BTreeMap<u32, BTreeMap<u32, Part>> = BTreeMap::new();
         for record in trials {
             let rounds = repetitions.entry(record.spec.repetition).or_default();
             for slice in record.slices.iter().filter(|slice| resting.has(slice)) {
-                if let Some(part) = part(metric, slice) {
+                if let Some(part) = part(figure, slice) {
                     let of_round = rounds.entry(slice.round).or_default();
                     *of_round = of_round.and(part);
                 }
             }
         }
         repetitions.retain(|_, rounds| !rounds.is_empty());
-        Self { metric, repetitions }
+        Self { figure, repetitions }
     }
 
     /// The level of each repetition over all its rounds.
@@ -134,11 +145,16 @@ impl Observed {
 
     /// The levels of each repetition over the rounds that both have: this target's and the other's.
     pub(crate) fn levels_with(&self, other: &Self) -> Vec<(Level, Level)> {
+        self.levels_by_repetition(other).into_iter().map(|(_, own, other)| (own, other)).collect()
+    }
+
+    /// As [`Self::levels_with`], with the number of the repetition.
+    pub(crate) fn levels_by_repetition(&self, other: &Self) -> Vec<(u32, Level, Level)> {
         let shared = |repetition: &u32, rounds: &BTreeMap<u32, Part>| {
             let others = other.repetitions.get(repetition)?;
             let (own, their): (Vec<&Part>, Vec<&Part>) =
                 rounds.iter().filter_map(|(round, part)| Some((part, others.get(round)?))).unzip();
-            Some((self.level(own.into_iter())?, other.level(their.into_iter())?))
+            Some((*repetition, self.level(own.into_iter())?, other.level(their.into_iter())?))
         };
         self.repetitions
             .iter()
@@ -154,7 +170,7 @@ impl Observed {
             return None;
         }
         let figure = sum / over;
-        if !is_rate(self.metric) {
+        if !is_rate(self.figure) {
             return Some(Level {
                 log: figure,
                 residuals: parts.map(|part| part.sum / part.over - figure).collect(),

@@ -14,9 +14,9 @@
 //!
 //! Targets that never ran in the same round are compared by their levels with Welch's degrees of
 //! freedom (Welch 1947).
+use pippin_model::figure::Figure;
 use pippin_model::trial::TrialRecord;
 
-use crate::compare::Metric;
 use crate::interval::Interval;
 use crate::interval::bootstrap::Basis;
 use crate::interval::ratio::Ratio;
@@ -25,7 +25,7 @@ use crate::rounds::moderated::{Prior, moderated};
 use crate::rounds::{Level, Observed, Resting, variance_of_mean};
 use crate::series::quantile::{mean, variance};
 
-/// Every pair of some targets under one metric.
+/// Every pair of some targets by one figure.
 #[derive(Debug, Clone)]
 pub struct Pairs {
     targets: usize,
@@ -137,10 +137,10 @@ impl Estimate {
 impl Pairs {
     /// Compares all targets, each given by its trials at one step.
     #[must_use]
-    pub fn of(targets: &[&[&TrialRecord]], metric: Metric) -> Self {
+    pub fn of(targets: &[&[&TrialRecord]], figure: Figure) -> Self {
         let resting = Resting::of(targets.iter().flat_map(|trials| trials.iter().copied()));
         let observed: Vec<Observed> =
-            targets.iter().map(|trials| Observed::of(trials, metric, resting)).collect();
+            targets.iter().map(|trials| Observed::of(trials, figure, resting)).collect();
         let mut estimates = Vec::new();
         for (place, first) in observed.iter().enumerate() {
             for second in &observed[place + 1..] {
@@ -246,8 +246,8 @@ fn known_of(estimates: &[Option<Estimate>], targets: usize) -> Known {
 /// times it, and divided by it. `None` if the target was not measured in slices, or its scatter is
 /// unknown. It includes disturbances of whole repetitions, which cancel out in ratios.
 #[must_use]
-pub fn factor(trials: &[&TrialRecord], metric: Metric) -> Option<(f64, Basis)> {
-    let estimate = Estimate::of(&Observed::of(trials, metric, Resting::OnUsed).levels())?;
+pub fn factor(trials: &[&TrialRecord], figure: Figure) -> Option<(f64, Basis)> {
+    let estimate = Estimate::of(&Observed::of(trials, figure, Resting::OnUsed).levels())?;
     let (half, basis) = estimate.half_width(&Known::NOTHING);
     Some((half.exp(), basis))
 }
@@ -261,11 +261,11 @@ mod tests {
         rounds.trials(name, 10_000.0 * factor, 20.0 / factor)
     }
 
-    fn pairs(targets: &[Vec<TrialRecord>], metric: Metric) -> Pairs {
+    fn pairs(targets: &[Vec<TrialRecord>], figure: Figure) -> Pairs {
         let trials: Vec<Vec<&TrialRecord>> =
             targets.iter().map(|trials| trials.iter().collect()).collect();
         let trials: Vec<&[&TrialRecord]> = trials.iter().map(Vec::as_slice).collect();
-        Pairs::of(&trials, metric)
+        Pairs::of(&trials, figure)
     }
 
     #[test]
@@ -274,21 +274,21 @@ mod tests {
         // %.
         let rounds = Rounds { host: 0.3, slice: 0.01, start: 0.0, ..Rounds::default() };
         let found =
-            pairs(&[trials("a/a", &rounds, 1.0), trials("b/b", &rounds, 0.9)], Metric::Goodput);
+            pairs(&[trials("a/a", &rounds, 1.0), trials("b/b", &rounds, 0.9)], Figure::Goodput);
         let ratio = found.ratio(1, 0).unwrap();
         assert!((ratio.value / 0.9 - 1.0).abs() < 0.01 && ratio.is_significant(), "{ratio:?}");
         let back = found.ratio(0, 1).unwrap();
         assert!((back.value * ratio.value - 1.0).abs() < 1e-9);
         assert!((back.interval.low * ratio.interval.high - 1.0).abs() < 1e-9);
         let own = trials("a/a", &rounds, 1.0);
-        let (factor, _) = factor(&own.iter().collect::<Vec<_>>(), Metric::Goodput).unwrap();
+        let (factor, _) = factor(&own.iter().collect::<Vec<_>>(), Figure::Goodput).unwrap();
         assert!(factor > 1.05, "its own figure is not known as well: {factor}");
     }
 
     #[test]
     fn cpu_a_request_is_the_cpu_time_over_the_answers() {
         let rounds = Rounds::default();
-        let found = pairs(&[trials("a/a", &rounds, 1.0), trials("b/b", &rounds, 0.5)], Metric::Cpu);
+        let found = pairs(&[trials("a/a", &rounds, 1.0), trials("b/b", &rounds, 0.5)], Figure::Cpu);
         let ratio = found.ratio(1, 0).unwrap();
         assert!(ratio.interval.covers(2.0) && ratio.is_significant(), "{ratio:?}");
     }
@@ -297,19 +297,19 @@ mod tests {
     fn one_repetition_says_that_it_knows_its_rounds_only() {
         let rounds = Rounds { repetitions: 1, rounds: 10, ..Rounds::default() };
         let both = [trials("a/a", &rounds, 1.0), trials("b/b", &rounds, 0.8)];
-        let ratio = pairs(&both, Metric::Goodput).ratio(1, 0).unwrap();
+        let ratio = pairs(&both, Figure::Goodput).ratio(1, 0).unwrap();
         assert_eq!(ratio.interval.basis, Basis::Windows);
         assert!(ratio.is_significant());
         let rounds = Rounds { rounds: 2, ..rounds };
         let both = [trials("a/a", &rounds, 1.0), trials("b/b", &rounds, 0.8)];
-        assert!(pairs(&both, Metric::Goodput).ratio(1, 0).is_none(), "two rounds have no scatter");
+        assert!(pairs(&both, Figure::Goodput).ratio(1, 0).is_none(), "two rounds have no scatter");
     }
 
     #[test]
     fn a_start_that_scatters_is_not_hidden_by_many_rounds() {
         let rounds = Rounds { start: 0.1, rounds: 100, slice: 0.01, ..Rounds::default() };
         let both = [trials("a/a", &rounds, 1.0), trials("b/b", &rounds, 0.97)];
-        let ratio = pairs(&both, Metric::Goodput).ratio(1, 0).unwrap();
+        let ratio = pairs(&both, Figure::Goodput).ratio(1, 0).unwrap();
         assert!(!ratio.is_significant() && ratio.interval.relative_width(1.0) > 0.1, "{ratio:?}");
     }
 
@@ -322,7 +322,7 @@ mod tests {
                 (slice.used, slice.figures.goodput_per_s) = (false, 1.0);
             }
         }
-        let ratio = pairs(&both, Metric::Goodput).ratio(1, 0).unwrap();
+        let ratio = pairs(&both, Figure::Goodput).ratio(1, 0).unwrap();
         assert!((ratio.value - 1.0).abs() < 0.03, "{ratio:?}");
     }
 
@@ -330,7 +330,7 @@ mod tests {
     fn where_the_host_was_not_calm_pairs_rest_on_all_slices() {
         let rounds = Rounds { start: 0.0, slice: 0.02, rounds: 40, ..Rounds::default() };
         let mut both = [trials("a/a", &rounds, 1.0), trials("b/b", &rounds, 0.9)];
-        let of_used = pairs(&both, Metric::Goodput).ratio(1, 0).unwrap();
+        let of_used = pairs(&both, Figure::Goodput).ratio(1, 0).unwrap();
         // The host disturbs two of three slices, and halves the speed in them.
         for slice in both.iter_mut().flatten().flat_map(|record| &mut record.slices) {
             if slice.round % 3 != 0 {
@@ -338,14 +338,14 @@ mod tests {
                 slice.figures.goodput_per_s /= 2.0;
             }
         }
-        let of_all = pairs(&both, Metric::Goodput);
+        let of_all = pairs(&both, Figure::Goodput);
         let half = |ratio: Ratio| (ratio.interval.high / ratio.interval.low).ln();
         let ratio = of_all.ratio(1, 0).unwrap();
         assert!((ratio.value / of_used.value - 1.0).abs() < 0.01, "{ratio:?} {of_used:?}");
         assert!(ratio.interval.covers(0.9) && half(ratio) < 2.0 * half(of_used), "{ratio:?}");
         // A target's own figure still uses only the used slices.
         let own: Vec<&TrialRecord> = both[0].iter().collect();
-        assert!(factor(&own, Metric::Goodput).is_some());
+        assert!(factor(&own, Figure::Goodput).is_some());
         let slices = |record: &TrialRecord| record.slices.iter().filter(|s| s.used).count();
         assert!(own.iter().all(|record| slices(record) == 14));
     }
@@ -365,7 +365,7 @@ mod tests {
         for slice in both[0].iter_mut().flat_map(|record| &mut record.slices) {
             slice.calm = false;
         }
-        let ratio = pairs(&both, Metric::Goodput).ratio(1, 0).unwrap();
+        let ratio = pairs(&both, Figure::Goodput).ratio(1, 0).unwrap();
         assert!((ratio.value - 0.9).abs() < 0.001, "{ratio:?}");
     }
 
@@ -376,14 +376,14 @@ mod tests {
         for slice in both[1].iter_mut().flat_map(|record| &mut record.slices) {
             slice.round += 1_000;
         }
-        let ratio = pairs(&both, Metric::Goodput).ratio(1, 0).unwrap();
+        let ratio = pairs(&both, Figure::Goodput).ratio(1, 0).unwrap();
         assert!(ratio.interval.covers(0.5) && ratio.is_significant(), "{ratio:?}");
     }
 
     #[test]
     fn what_is_equal_in_every_round_is_equal() {
         let rounds = Rounds { host: 0.0, slice: 0.0, start: 0.0, ..Rounds::default() };
-        let found = pairs(&[trials("a/a", &rounds, 1.0), trials("b/b", &rounds, 1.0)], Metric::P99);
+        let found = pairs(&[trials("a/a", &rounds, 1.0), trials("b/b", &rounds, 1.0)], Figure::P99);
         assert_eq!(found.ratio(0, 1).unwrap().value, 1.0);
         assert!(found.p_value(0, 1).unwrap() > 0.99);
     }

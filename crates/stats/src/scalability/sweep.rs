@@ -3,6 +3,7 @@
 use pippin_model::result::Measured;
 use pippin_model::target::TargetId;
 use pippin_model::trial::{Step, TrialRecord};
+use pippin_model::verdict::Verdict;
 use serde::{Deserialize, Serialize};
 
 use crate::bottleneck::bound::{cpu_bound, is_waiting};
@@ -18,7 +19,7 @@ use crate::series::quantile::median;
 pub struct Sweep {
     /// The target.
     pub target: TargetId,
-    /// Median throughput by number of connections, ascending.
+    /// Median right answers per second by number of connections, ascending.
     pub points: Vec<Point>,
     /// The fitted law; `None` with fewer than three points.
     pub usl: Option<Usl>,
@@ -112,13 +113,15 @@ fn single_s(steps: &[(u32, &[&TrialRecord])]) -> Option<f64> {
     })
 }
 
-/// The medians over repetitions at one number of connections. Without a time of single requests,
+/// The medians over repetitions at one number of connections, of right answers. INVALID results are
+/// left out. Without a time of single requests,
 /// nothing is inferred: `unqueued_s` is then the mean.
 fn load_at(connections: f64, trials: &[&TrialRecord], single_s: Option<f64>) -> Option<Load> {
     let over = |figure: fn(&Measured) -> Option<f64>| {
         median(
             &trials
                 .iter()
+                .filter(|record| record.verdict != Verdict::Invalid)
                 .filter_map(|record| figure(&record.load.as_ref()?.measured))
                 .collect::<Vec<_>>(),
         )
@@ -126,7 +129,7 @@ fn load_at(connections: f64, trials: &[&TrialRecord], single_s: Option<f64>) -> 
     let mean_service_s = over(|measured| Some(measured.spans.service_time.mean_ns()? / 1e9))?;
     Some(Load {
         connections,
-        throughput_per_s: over(Measured::throughput_per_s).filter(|x| *x > 0.0)?,
+        throughput_per_s: over(Measured::goodput_per_s).filter(|x| *x > 0.0)?,
         mean_service_s,
         unqueued_s: single_s.unwrap_or(mean_service_s),
     })
@@ -182,6 +185,26 @@ mod tests {
         let rising = sweep_to(110.5);
         assert!(rises_at_its_end(&rising.points));
         assert_eq!((rising.knee, rising.served_at_a_time), (None, None));
+    }
+
+    /// 4 slots of 100 ms, and 503 at once beyond them.
+    #[test]
+    fn refused_answers_are_no_throughput() {
+        let steps = [1, 2, 4, 8, 16];
+        let trial = |n: &u32| {
+            let right = 30 * 10 * u64::from(*n.min(&4));
+            let mut record = ExampleTrial::hello().sweep_point(*n, &steps).completed(right).build();
+            let measured = &mut record.load.as_mut().unwrap().measured;
+            measured.requests.completed += if *n > 4 { 1_000_000 } else { 0 };
+            measured.answered.completed = measured.requests.completed;
+            record
+        };
+        let found = sweeps(&steps.iter().map(trial).collect::<Vec<_>>()).remove(0);
+        assert_eq!(found.points.last().map(|point| point.x), Some(40.0));
+        assert_eq!(found.knee.map(|knee| (knee.n, knee.x)), Some((4.0, 40.0)));
+        let mut invalid: Vec<TrialRecord> = steps.iter().map(trial).collect();
+        invalid[4].verdict = Verdict::Invalid;
+        assert_eq!(sweeps(&invalid)[0].points.len(), 4);
     }
 
     #[test]

@@ -4,11 +4,15 @@
 //! |---|---|
 //! | [`quantile`] | medians and other quantiles |
 //! | [`trend`] | whether a series trends |
-//! | [`steady`] | when the warm-up ends |
+//! | [`steady`] | when a throughput has settled; whether a trial was steady |
+//! | [`warm`] | when a target is warm: throughput, processor time per answer and its compiler together |
 //! | [`changepoint`] | change points in a history |
 //! | [`modes`] | the humps of a histogram |
+//! | [`silence`] | when nobody was answered |
 pub mod changepoint;
 pub mod modes;
 pub mod quantile;
+pub mod silence;
 pub mod steady;
 pub mod trend;
+pub mod warm;

@@ -144,15 +144,15 @@ fn weakest_border(humps: &[Hump], smooth: &[f64], total: f64) -> Option<usize> {
 /// (TCP_DELACK_MIN of include/net/tcp.h: HZ / 25 = 40 ms), with the time of the answer itself.
 const DELAYED_ACK_NS: (u64, u64) = (38_000_000, 47_000_000);
 
-/// The fraction of spans that must be fast beside a slow mode. Linux acknowledges the first
+/// The fraction of spans from which some count as fast beside a slow mode. Linux acknowledges the first
 /// segments of a connection at once, so some bodies are always fast.
 const FAST: f64 = 0.003;
 
-/// The fraction of spans from head to body in a narrow mode at 40 ms; `None` if there is none:
-/// fewer than 500 spans, less than 1 % in the mode, a density of at most three times that of its
-/// neighbourhood, or no fast ones (below 15 ms) beside it.
+/// The fraction of spans from head to body in a narrow mode at 40 ms, and whether others beside it
+/// are fast (below 15 ms); `None` if there is no such mode: fewer than 500 spans, less than 1 % in
+/// the mode, or a density of at most three times that of its neighbourhood.
 #[must_use]
-pub fn delayed_ack_share(body: &Histogram) -> Option<f64> {
+pub fn delayed_ack_share(body: &Histogram) -> Option<(f64, bool)> {
     if body.count() < FEWEST {
         return None;
     }
@@ -162,8 +162,8 @@ pub fn delayed_ack_share(body: &Histogram) -> Option<f64> {
     };
     let neighbourhood = density((15_000_000, 36_000_000)).max(density((50_000_000, 70_000_000)));
     let fast = body.fraction_at_or_below(15_000_000)?;
-    (inside >= 0.01 && fast >= FAST && density(DELAYED_ACK_NS) > 3.0 * neighbourhood)
-        .then_some(inside)
+    (inside >= 0.01 && density(DELAYED_ACK_NS) > 3.0 * neighbourhood)
+        .then_some((inside, fast >= FAST))
 }
 
 fn between(histogram: &Histogram, (from, to): (u64, u64)) -> Option<f64> {
@@ -233,7 +233,8 @@ mod tests {
         let mut h = Histogram::new();
         lognormal(&mut h, &mut noise, 3e5, 0.3, 9_000);
         lognormal(&mut h, &mut noise, 41e6, 0.02, 1_000);
-        assert!((delayed_ack_share(&h).unwrap() - 0.1).abs() < 0.01);
+        let (share, others_at_once) = delayed_ack_share(&h).unwrap();
+        assert!((share - 0.1).abs() < 0.01 && others_at_once);
     }
 
     #[test]

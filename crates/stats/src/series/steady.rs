@@ -1,5 +1,6 @@
 //! Whether a target has warmed up, and whether a whole trial was steady.
 use pippin_model::result::{LoadResult, Window};
+pub use pippin_model::result::{arriving_per_s, measured_windows};
 
 use crate::series::trend::{Trend, trend};
 
@@ -11,6 +12,9 @@ const MOST_TO_SETTLE: usize = 30;
 const NEGLIGIBLE: f64 = 0.03;
 /// A change over the windows that never counts as settled, however noisy they are.
 const NEVER_SETTLED: f64 = 0.10;
+/// Windows (5 s) after which a larger change may be noise, and how large.
+const PATIENCE: usize = 25;
+const NOISE: f64 = 0.25;
 /// Standard deviations beyond which a trend is significant at 5 %.
 const SIGNIFICANT: f64 = 1.96;
 
@@ -27,7 +31,8 @@ const HIGHLY_SIGNIFICANT: f64 = 2.576;
 ///
 /// Looks at the newer half of the windows, at least 5 and at most 30. They are settled if the
 /// change along the Theil-Sen line is below 3 %, or if it is below 10 % and the Mann-Kendall test
-/// finds no trend at 5 %. Both use ranks and medians, so a single stalled window has no effect.
+/// finds no trend at 5 %. After 25 windows 25 % take the place of 10 %: noise is no reason to wait
+/// longer. Both use ranks and medians, so a single stalled window has no effect.
 /// With fewer than 5 windows, or without answers, they are not settled. If most windows are empty,
 /// because answers come in bursts as behind a slow upstream, windows are joined in pairs until most
 /// are not.
@@ -46,7 +51,8 @@ pub fn has_settled(per_window: &[f64]) -> bool {
     };
     trend(newest).is_some_and(|found| {
         let change = found.relative_change.abs();
-        change < NEGLIGIBLE || (change < NEVER_SETTLED && found.z.abs() < SIGNIFICANT)
+        let limit = if per_window.len() >= PATIENCE { NOISE } else { NEVER_SETTLED };
+        change < NEGLIGIBLE || (change < limit && found.z.abs() < SIGNIFICANT)
     })
 }
 
@@ -82,18 +88,6 @@ pub fn measured_rates(load: &LoadResult, count: impl Fn(&Window) -> u64) -> Vec<
         .collect()
 }
 
-/// Answers per second by when they came, whichever part of the load their requests belong to;
-/// `None` without a full window.
-///
-/// The headline counts only the requests of the measured part, without those in progress at its
-/// end. If an answer takes a sixth of the measured part, a sixth of the throughput is missing.
-#[must_use]
-pub fn arriving_per_s(load: &LoadResult) -> Option<f64> {
-    let (count, ns) = measured_windows(load)
-        .fold((0, 0), |(count, ns), window| (count + window.completed, ns + window.duration_ns));
-    (ns > 0).then(|| count as f64 * 1e9 / ns as f64)
-}
-
 /// Answers that came in the measured part, whichever part of the load their requests belong to.
 /// Bytes are counted in the same way. Without windows, the answers of the headline.
 #[must_use]
@@ -103,17 +97,6 @@ pub fn arrived(load: &LoadResult) -> u64 {
         load.windows.iter().filter(|window| window.from_ns >= 0 && window.from_ns < length);
     let by_window: u64 = inside.map(|window| window.completed).sum();
     if by_window > 0 { by_window } else { load.measured.requests.completed }
-}
-
-/// The full windows of the measured part; see [`measured_rates`].
-pub fn measured_windows(load: &LoadResult) -> impl Iterator<Item = &Window> {
-    let length = i64::try_from(load.measured.duration_ns).unwrap_or(i64::MAX);
-    let inside = move |window: &&Window| {
-        window.from_ns >= 0 && window.from_ns < length && window.duration_ns > 0
-    };
-    let longest =
-        load.windows.iter().filter(inside).map(|window| window.duration_ns).max().unwrap_or(0);
-    load.windows.iter().filter(inside).filter(move |window| window.duration_ns * 2 > longest)
 }
 
 #[cfg(test)]

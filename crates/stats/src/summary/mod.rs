@@ -3,12 +3,14 @@
 //! | module | what it does |
 //! |---|---|
 //! | [`resources`] | what a target used and what its answers cost |
+//! | [`sample`] | a figure of one trial, with what shows how certain it is |
 pub mod resources;
+pub(crate) mod sample;
 
-use pippin_model::result::histogram::Summary;
+use pippin_model::figure::{Better, Figure, RankedBy};
 use pippin_model::result::{
-    ByteCounts, ConnectionCounts, ErrorKind, LoadResult, Measured, RequestCounts, Spans,
-    StatusCounts, Window,
+    ByteCounts, ConnectionCounts, CounterSets, ErrorKind, LoadResult, Measured, RequestCounts,
+    SpanSummaries, StatusCounts,
 };
 use pippin_model::target::TargetId;
 use pippin_model::trial::{Failure, Step, TrialRecord};
@@ -18,23 +20,22 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-use crate::compare::Metric;
 use crate::interval::bootstrap::Sample;
 use crate::interval::ratio::Ratio;
 use crate::interval::{Interval, median_interval};
 use crate::judge::{RunCaveats, repetitions};
-use crate::rank::criterion::RankedBy;
-use crate::rank::{Better, RankInterval};
+use crate::rank::RankInterval;
+use crate::rank::criterion::ranked_sample;
 use crate::rounds::calm::SliceCounts;
 use crate::rounds::has_slices;
 use crate::rounds::paired;
 use crate::series::quantile::median;
-use crate::series::steady::measured_rates;
 use crate::summary::resources::{CostFigures, UsageFigures, median_of};
+use crate::summary::sample::{sample, with_chance};
 
 /// A figure over repetitions.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct Figure {
+pub struct Estimate {
     /// The median over repetitions.
     pub median: f64,
     /// The best repetition (the highest figure).
@@ -45,7 +46,22 @@ pub struct Figure {
     pub interval: Option<Interval>,
 }
 
-impl Figure {
+impl Estimate {
+    /// The estimate in another unit, `factor` of which are one of this.
+    fn times(self, factor: f64) -> Self {
+        let interval = self.interval.map(|interval| Interval {
+            low: interval.low * factor,
+            high: interval.high * factor,
+            ..interval
+        });
+        Self {
+            median: self.median * factor,
+            best: self.best * factor,
+            worst: self.worst * factor,
+            interval,
+        }
+    }
+
     /// Puts best and worst in the right order for times. Other figures have the highest as the
     /// best.
     const fn with_best(self, better: Better) -> Self {
@@ -79,16 +95,16 @@ pub struct TargetSummary {
     #[serde(default)]
     pub invalid_repetitions: Vec<u32>,
     /// Complete and right answers per second.
-    pub goodput_per_s: Option<Figure>,
+    pub goodput_per_s: Option<Estimate>,
     /// Complete answers per second.
-    pub throughput_per_s: Option<Figure>,
+    pub throughput_per_s: Option<Estimate>,
     /// The median of the response time, as a figure over repetitions, in nanoseconds. Here too,
     /// "best" is the highest.
     #[serde(default)]
-    pub response_p50_ns: Option<Figure>,
+    pub response_p50_ns: Option<Estimate>,
     /// The 99th percentile of the response time, likewise.
     #[serde(default)]
-    pub response_p99_ns: Option<Figure>,
+    pub response_p99_ns: Option<Estimate>,
     /// The goodput of every repetition that has one, in the order in which they were made.
     pub goodput_of_repetitions: Vec<f64>,
     /// The time spans of all trials together.
@@ -123,10 +139,10 @@ pub struct TargetSummary {
     /// unknown, for example if too many requests were not answered at all for the quantile to
     /// exist.
     #[serde(default)]
-    pub ranked: Option<Figure>,
+    pub ranked: Option<Estimate>,
     /// The target's CPU-seconds per million complete answers. The best is the lowest.
     #[serde(default)]
-    pub cpu_s_per_million: Option<Figure>,
+    pub cpu_s_per_million: Option<Estimate>,
     /// The slices behind the figures; `None` if they were measured in one stretch.
     #[serde(default)]
     pub slices: Option<SliceCounts>,
@@ -171,51 +187,15 @@ pub struct ToReference {
 }
 
 impl ToReference {
-    /// The ratio of this metric.
+    /// The ratio of this figure.
     #[must_use]
-    pub const fn of(&self, metric: Metric) -> Option<Ratio> {
-        match metric {
-            Metric::Goodput => self.goodput,
-            Metric::P50 => self.p50,
-            Metric::P99 => self.p99,
-            Metric::Cpu => self.cpu,
-            Metric::Memory => None,
-        }
-    }
-}
-
-/// Time spans of all trials together.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct SpanSummaries {
-    /// The round trip of the TCP handshake.
-    pub connect: Summary,
-    /// The TLS handshake.
-    pub tls: Summary,
-    /// From sending the request to the end of the head.
-    pub headers: Summary,
-    /// From there to the end of the body.
-    pub body: Summary,
-    /// From sending to the end of the answer.
-    pub service_time: Summary,
-    /// From when the request was due to the end of the answer.
-    pub response_time: Summary,
-    /// From when the request was due to its sending.
-    pub send_lag: Summary,
-    /// The part of the send lag that the generator causes.
-    pub own_lag: Summary,
-}
-
-impl SpanSummaries {
-    fn of(spans: &Spans) -> Self {
-        Self {
-            connect: spans.connect.summary(),
-            tls: spans.tls.summary(),
-            headers: spans.headers.summary(),
-            body: spans.body.summary(),
-            service_time: spans.service_time.summary(),
-            response_time: spans.response_time.summary(),
-            send_lag: spans.send_lag.summary(),
-            own_lag: spans.own_lag.summary(),
+    pub const fn of(&self, figure: Figure) -> Option<Ratio> {
+        match figure {
+            Figure::Goodput => self.goodput,
+            Figure::P50 => self.p50,
+            Figure::P99 => self.p99,
+            Figure::Cpu => self.cpu,
+            _ => None,
         }
     }
 }
@@ -252,6 +232,13 @@ pub fn summarise<R: Rng + ?Sized>(
 }
 
 impl TargetSummary {
+    /// The sets that the counters of the register are read from.
+    #[must_use]
+    pub const fn counter_sets(&self) -> CounterSets {
+        let Self { requests, connections, bytes, .. } = self;
+        CounterSets { requests: *requests, connections: *connections, bytes: *bytes }
+    }
+
     /// The summary of a target without trials.
     #[must_use]
     pub fn without_trial(target: &TargetId) -> Self {
@@ -273,7 +260,7 @@ pub fn summarise_one<R: Rng + ?Sized>(
     let caveats = united(trials, run);
     let ranked_by =
         trials.first().map_or(RankedBy::Goodput, |record| RankedBy::of(&record.spec.profile));
-    let goodput_per_s = of_metric(trials, Metric::Goodput, rng);
+    let goodput_per_s = of_figure(trials, Figure::Goodput, rng);
     TargetSummary {
         target: target.clone(),
         step,
@@ -283,14 +270,14 @@ pub fn summarise_one<R: Rng + ?Sized>(
         failed_repetitions: which(trials, |record| record.failure.is_some()),
         invalid_repetitions: which(trials, is_invalid),
         goodput_per_s,
-        throughput_per_s: figure(&samples(trials, &throughput), rng),
-        response_p50_ns: of_metric(trials, Metric::P50, rng),
-        response_p99_ns: of_metric(trials, Metric::P99, rng),
+        throughput_per_s: of_figure(trials, Figure::Throughput, rng),
+        response_p50_ns: of_figure(trials, Figure::P50, rng),
+        response_p99_ns: of_figure(trials, Figure::P99, rng),
         goodput_of_repetitions: loads(trials)
             .filter_map(|load| load.measured.goodput_per_s())
             .collect(),
         error_fraction: together.error_fraction(),
-        spans: SpanSummaries::of(&together.spans),
+        spans: together.spans.summaries(),
         requests: together.requests,
         status: together.status,
         errors: together.errors,
@@ -305,11 +292,11 @@ pub fn summarise_one<R: Rng + ?Sized>(
         ranked_by,
         ranked: match ranked_by {
             RankedBy::Goodput => goodput_per_s,
-            RankedBy::ResponseP99 => figure(&ranked_samples(trials, ranked_by), rng)
-                .map(|figure| in_rounds(figure, trials, Metric::P99).with_best(ranked_by.better())),
+            RankedBy::ResponseP99 => estimate(&ranked_samples(trials, ranked_by), rng)
+                .map(|found| in_rounds(found, trials, Figure::P99).with_best(ranked_by.better())),
         },
-        cpu_s_per_million: of_metric(trials, Metric::Cpu, rng)
-            .map(|figure| figure.with_best(Better::Less)),
+        cpu_s_per_million: of_figure(trials, Figure::Cpu, rng)
+            .map(|per_request_ns| per_request_ns.times(1e-3).with_best(Better::Less)),
         slices: SliceCounts::of(trials.iter().copied()),
         standing: Standing::default(),
     }
@@ -326,26 +313,26 @@ pub fn together(trials: &[&TrialRecord]) -> Measured {
 }
 
 /// A figure over the trials that have it, with the interval from its rounds if there are any.
-fn of_metric<R: Rng + ?Sized>(
+fn of_figure<R: Rng + ?Sized>(
     trials: &[&TrialRecord],
-    metric: Metric,
+    figure: Figure,
     rng: &mut R,
-) -> Option<Figure> {
-    let samples: Vec<Sample> = trials.iter().filter_map(|record| metric.of(record)).collect();
-    figure(&samples, rng).map(|figure| in_rounds(figure, trials, metric))
+) -> Option<Estimate> {
+    let samples: Vec<Sample> = trials.iter().filter_map(|record| sample(figure, record)).collect();
+    estimate(&samples, rng).map(|found| in_rounds(found, trials, figure))
 }
 
 /// Replaces the interval by that of the rounds, around the figure, if the trials have slices.
-fn in_rounds(figure: Figure, trials: &[&TrialRecord], metric: Metric) -> Figure {
+fn in_rounds(found: Estimate, trials: &[&TrialRecord], figure: Figure) -> Estimate {
     if !trials.iter().any(|record| has_slices(record)) {
-        return figure;
+        return found;
     }
     let around = |(factor, basis)| Interval {
-        low: figure.median / factor,
-        high: figure.median * factor,
+        low: found.median / factor,
+        high: found.median * factor,
         basis,
     };
-    Figure { interval: paired::factor(trials, metric).map(around), ..figure }
+    Estimate { interval: paired::factor(trials, figure).map(around), ..found }
 }
 
 /// The repetitions of the trials for which this is true, counted from 1.
@@ -364,11 +351,6 @@ fn loads<'a>(trials: &'a [&TrialRecord]) -> impl Iterator<Item = &'a LoadResult>
     trials.iter().filter_map(|record| record.load.as_ref())
 }
 
-/// Goodput with its windows.
-pub(crate) fn goodput(load: &LoadResult) -> Option<Sample> {
-    RankedBy::Goodput.sample(load)
-}
-
 /// The figures by which a target is ranked. Empty if one trial with a result does not have the
 /// figure, because the others alone would look better than the target is. For a capacity search,
 /// `trials` are those that confirmed its outcome, and the figure is their offered rate.
@@ -381,41 +363,24 @@ pub(crate) fn ranked_samples(trials: &[&TrialRecord], by: RankedBy) -> Vec<Sampl
         return trials.iter().filter_map(searched).collect();
     }
     let samples = trials.iter().filter_map(|record| {
-        let sample = by.sample(record.load.as_ref()?);
+        let sample = ranked_sample(by, record.load.as_ref()?);
         Some(sample.map(|sample| with_chance(record, sample)))
     });
     samples.collect::<Option<Vec<_>>>().unwrap_or_default()
 }
 
-fn throughput(load: &LoadResult) -> Option<Sample> {
-    Some(Sample {
-        value: load.measured.throughput_per_s()?,
-        windows: measured_rates(load, |window: &Window| window.completed),
-    })
-}
-
-/// A figure of each trial that has it.
-pub(crate) fn samples(
-    trials: &[&TrialRecord],
-    figure: &dyn Fn(&LoadResult) -> Option<Sample>,
-) -> Vec<Sample> {
-    let sample = |record: &&TrialRecord| Some(with_chance(record, figure(record.load.as_ref()?)?));
-    trials.iter().filter_map(sample).collect()
-}
-
-/// A figure with the windows that show how certain it is. If the rate changes by plan, their
-/// scatter does not show chance.
-pub(crate) fn with_chance(record: &TrialRecord, sample: Sample) -> Sample {
-    if record.spec.profile.shape().is_some() { Sample::alone(sample.value) } else { sample }
-}
-
 /// The median of samples with their interval.
-pub(crate) fn figure<R: Rng + ?Sized>(samples: &[Sample], rng: &mut R) -> Option<Figure> {
+pub(crate) fn estimate<R: Rng + ?Sized>(samples: &[Sample], rng: &mut R) -> Option<Estimate> {
     let values: Vec<f64> = samples.iter().map(|sample| sample.value).collect();
     let (worst, best) = values
         .iter()
         .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), x| (low.min(*x), high.max(*x)));
-    Some(Figure { median: median(&values)?, best, worst, interval: median_interval(samples, rng) })
+    Some(Estimate {
+        median: median(&values)?,
+        best,
+        worst,
+        interval: median_interval(samples, rng),
+    })
 }
 
 /// Each name once, with the highest severity and the newest evidence of that severity.

@@ -5,7 +5,7 @@ use pippin_model::load::websocket::{Messages, NUMBER_BYTES};
 use pippin_model::load::{BodyCheck, Check, Protocol, Request};
 
 use super::body::text_or_file;
-use super::request::{Asked, headers};
+use super::request::{Asked, body_check, headers};
 use crate::arguments::LoadArguments;
 use crate::arguments::message::MessageArguments;
 use crate::exit::CliError;
@@ -28,10 +28,10 @@ pub fn of(arguments: &LoadArguments, url: Url) -> Result<Asked, CliError> {
             "--message is not UTF-8, but a text message must be; add --binary".into(),
         ));
     }
-    let body = match &arguments.request.expect_body {
+    let body = match body_check(&arguments.request) {
         _ if *any_answer => BodyCheck::Any,
-        Some(text) => BodyCheck::Exact(text.clone().into_bytes()),
-        None => BodyCheck::Exact(payload.clone()),
+        BodyCheck::Any => BodyCheck::Exact(payload.clone()),
+        expected => expected,
     };
     let request = Request {
         headers: headers(&arguments.request)?,

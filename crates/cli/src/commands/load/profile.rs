@@ -41,7 +41,7 @@ fn without_streams(arguments: &LoadArguments, steps: Option<u32>) -> Result<Prof
     } else if let Some(points) = &arguments.sweep {
         refuse_ramp(shape, "--sweep")?;
         let sweep = Profile::sweep(points.0.clone(), duration(shape).ns());
-        Profile { warm_up: shape.warm_up.unwrap_or(WarmUp::AUTO), ..sweep }
+        Profile { warm_up: shape.warm_up.unwrap_or(WarmUp::AUTO_OF_A_LOAD), ..sweep }
     } else if let Some(objective) = &arguments.objective {
         refuse_ramp(shape, "--objective")?;
         refuse_warm_up(shape, "--objective")?;
@@ -92,9 +92,10 @@ fn duration(shape: &ShapeArguments) -> Time {
 
 fn closed(shape: &ShapeArguments, usual: Time) -> Result<Profile, CliError> {
     let (stop, warm_up) = match (shape.count, shape.warm_up) {
-        (None, warm_up) => {
-            (StopRule::after(shape.duration.unwrap_or(usual).ns()), warm_up.unwrap_or(WarmUp::AUTO))
-        }
+        (None, warm_up) => (
+            StopRule::after(shape.duration.unwrap_or(usual).ns()),
+            warm_up.unwrap_or(WarmUp::AUTO_OF_A_LOAD),
+        ),
         (Some(count), None | Some(WarmUp::None)) => (StopRule::requests(count), WarmUp::None),
         (Some(_), Some(_)) => {
             return Err(CliError::User(

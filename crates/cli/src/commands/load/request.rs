@@ -65,10 +65,7 @@ pub fn of(asked: &RequestArguments, host: &str, path: &str) -> Result<Request, C
     if let Some(media_type) = media_type.filter(|_| !has(&headers, "content-type")) {
         headers.push(("Content-Type".into(), media_type));
     }
-    let body = asked
-        .expect_body
-        .as_ref()
-        .map_or(BodyCheck::Any, |body| BodyCheck::Exact(body.clone().into_bytes()));
+    let body = body_check(asked);
     let request = Request {
         method: asked.method.clone().unwrap_or_else(|| default.into()),
         target: path.into(),
@@ -81,6 +78,15 @@ pub fn of(asked: &RequestArguments, host: &str, path: &str) -> Result<Request, C
     // Refused here, so that a load that cannot begin is not stored.
     check(&request).map_err(|error| CliError::User(error.to_string()))?;
     Ok(request)
+}
+
+/// What a right body is.
+pub fn body_check(asked: &RequestArguments) -> BodyCheck {
+    match &asked.expect_body {
+        Some(body) => BodyCheck::Exact(body.clone().into_bytes()),
+        None if asked.expect_contains.is_empty() => BodyCheck::Any,
+        None => BodyCheck::Contains { min: 0, max: u64::MAX, all: asked.expect_contains.clone() },
+    }
 }
 
 /// The headers that the flags add to every request.

@@ -1,7 +1,7 @@
 //! Reads one answer from a blocking stream: for proofs and readiness checks, not for loads.
 use std::io::{self, Read};
 
-use super::{DecodeError, Decoder, Eof, HeadCache, HeadInfo, Rules, Sink};
+use super::{DecodeError, Decoder, Eof, HeadCache, HeadInfo, MAX_FIELDS, Rules, Sink};
 use crate::blocking::{LATE, is_late};
 
 /// A whole answer.
@@ -64,7 +64,7 @@ impl Sink for Response {
     fn head(&mut self, info: &HeadInfo, raw: &[u8]) {
         self.status = info.status;
         self.keep_alive = info.keep_alive;
-        let mut headers = [httparse::EMPTY_HEADER; 128];
+        let mut headers = vec![httparse::EMPTY_HEADER; MAX_FIELDS];
         let mut response = httparse::Response::new(&mut headers);
         // The decoder has parsed the same bytes with the same parser.
         if response.parse(raw).is_ok() {

@@ -22,6 +22,10 @@ pub trait Sink {
     }
     /// The head is complete; `raw` is the whole of it, from status line to empty line.
     fn head(&mut self, info: &HeadInfo, raw: &[u8]);
+    /// Why the answer must be rejected; nothing of it follows.
+    fn refused(&mut self, why: &'static str) {
+        let _ = why;
+    }
     /// A piece of the body, framing removed; pieces come in order and are never empty.
     fn body(&mut self, piece: &[u8]);
 }

@@ -10,7 +10,7 @@ use super::{Decoder, request};
 use crate::error::{EngineError, place};
 use crate::protocol::{Answers, End, Protocol, Step};
 use crate::request::drawn::{Filling, Places, Value};
-use crate::request::wire::{Slice, Wire};
+use crate::request::wire::{Span, Wire};
 
 /// HTTP/1.1: answers come in order, and requests are copied from the wire and filled. `O` is where
 /// they wait for the kernel.
@@ -60,7 +60,7 @@ impl<O: Filling> Protocol for Drawn<O> {
         answers: &mut A,
         _: &mut O,
     ) -> Result<Step, ErrorKind> {
-        self.plain.decode(decoder, input, answers, &mut Slice::default())
+        self.plain.decode(decoder, input, answers, &mut Span::default())
     }
 
     fn end(decoder: &mut Decoder) -> End {

@@ -28,8 +28,10 @@ pub struct HeadInfo {
     pub keep_alive: bool,
 }
 
-/// The most header lines; no honest server sends more.
-const MAX_HEADERS: usize = 128;
+/// The most header fields of an answer, as curl takes them.
+pub const MAX_FIELDS: usize = 5_000;
+/// Room for this many fields is on the stack. Room for all would touch forty pages of it each time.
+const USUAL_FIELDS: usize = 128;
 
 /// Remembers the last head and what it meant.
 ///
@@ -83,18 +85,31 @@ pub(super) fn find_end(bytes: &[u8], seen: usize) -> Result<Option<usize>, Decod
 /// Reads a whole head, empty line included. The framing is what the head says; the caller knows
 /// about HEAD requests.
 pub(super) fn parse(head: &[u8]) -> Result<HeadInfo, DecodeError> {
-    let mut headers = [const { MaybeUninit::<httparse::Header<'_>>::uninit() }; MAX_HEADERS];
+    let mut fields = [const { MaybeUninit::uninit() }; USUAL_FIELDS];
+    match read(head, &mut fields) {
+        Err(DecodeError::TooLarge(_)) => {
+            read(head, &mut vec![const { MaybeUninit::uninit() }; MAX_FIELDS])
+        }
+        read => read,
+    }
+}
+
+/// Reads a head with at most as many fields as there is room for.
+fn read<'a>(
+    head: &'a [u8],
+    fields: &mut [MaybeUninit<httparse::Header<'a>>],
+) -> Result<HeadInfo, DecodeError> {
     let mut response = httparse::Response::new(&mut []);
     let parsed = httparse::ParserConfig::default().parse_response_with_uninit_headers(
         &mut response,
         head,
-        &mut headers,
+        fields,
     );
     match parsed {
         Ok(httparse::Status::Complete(length)) if length == head.len() => {}
         Ok(_) => return Err(DecodeError::Malformed("head is not a status line and header lines")),
         Err(httparse::Error::TooManyHeaders) => {
-            return Err(DecodeError::TooLarge("more than 128 header lines"));
+            return Err(DecodeError::TooLarge("more than 5,000 header fields"));
         }
         Err(httparse::Error::Status) => return Err(DecodeError::Malformed("status line")),
         Err(httparse::Error::Version) => return Err(DecodeError::Malformed("version of HTTP")),

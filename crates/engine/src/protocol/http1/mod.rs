@@ -17,7 +17,7 @@ mod varied;
 
 pub use decoder::{Decoder, Eof, Rules, Sink, Step};
 pub(crate) use drawn::Drawn;
-pub use head::{Framing, HeadCache, HeadInfo};
+pub use head::{Framing, HeadCache, HeadInfo, MAX_FIELDS};
 pub(crate) use protocol::Http1;
 pub(crate) use varied::Varied;
 

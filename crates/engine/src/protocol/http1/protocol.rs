@@ -8,7 +8,7 @@ use super::{DecodeError, Decoder, Eof, HeadCache, HeadInfo, Rules, Sink, request
 use crate::error::{EngineError, place};
 use crate::protocol::{Answers, End, Protocol, Step};
 use crate::request::drawn::Value;
-use crate::request::wire::{Slice, Template, Wire};
+use crate::request::wire::{Span, Template, Wire};
 
 /// HTTP/1.1 whose requests are the same bytes each time. Answers come in order.
 pub(crate) struct Http1 {
@@ -20,7 +20,7 @@ pub(crate) struct Http1 {
 
 impl Protocol for Http1 {
     type Session = Decoder;
-    type Out = Slice;
+    type Out = Span;
     const IN_ORDER: bool = true;
 
     fn wire(spec: &LoadSpec) -> Result<Wire, EngineError> {
@@ -44,7 +44,7 @@ impl Protocol for Http1 {
     }
 
     #[inline]
-    fn render(&mut self, _: &mut Decoder, template: u32, _: u32, _: Value, out: &mut Slice) {
+    fn render(&mut self, _: &mut Decoder, template: u32, _: u32, _: Value, out: &mut Span) {
         let request = self.wire.slice(template);
         // Consecutive requests are contiguous in memory.
         if out.start == out.end {
@@ -60,7 +60,7 @@ impl Protocol for Http1 {
         decoder: &mut Decoder,
         input: &[u8],
         answers: &mut A,
-        _: &mut Slice,
+        _: &mut Span,
     ) -> Result<Step, ErrorKind> {
         let tag = answers.oldest();
         let Some(template) = answers.template(tag) else { return Err(ErrorKind::Malformed) };
@@ -103,8 +103,14 @@ impl Http1 {
         match decoder.decode(input, rules, &mut self.cache, sink) {
             Ok(step) if step.complete => Ok(Step::Complete { tag, used: step.used }),
             Ok(_) => Ok(Step::More),
-            Err(DecodeError::Malformed(_)) => Err(ErrorKind::Malformed),
-            Err(DecodeError::TooLarge(_)) => Err(ErrorKind::TooLarge),
+            Err(DecodeError::Malformed(why)) => {
+                sink.refused(why);
+                Err(ErrorKind::Malformed)
+            }
+            Err(DecodeError::TooLarge(why)) => {
+                sink.refused(why);
+                Err(ErrorKind::TooLarge)
+            }
         }
     }
 }
@@ -124,7 +130,11 @@ impl<A: Answers> Sink for Forward<'_, A> {
     #[inline]
     fn head(&mut self, info: &HeadInfo, raw: &[u8]) {
         self.answers.head(self.tag, info.status, !info.keep_alive);
-        self.answers.head_bytes(self.template, raw);
+        self.answers.head_bytes(raw);
+    }
+
+    fn refused(&mut self, why: &'static str) {
+        self.answers.refused(why);
     }
 
     #[inline]

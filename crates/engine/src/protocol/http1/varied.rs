@@ -12,7 +12,7 @@ use crate::protocol::outgoing::Frames;
 use crate::protocol::{Answers, End, Protocol, Step};
 use crate::request::drawn::Value;
 use crate::request::wire::Wire;
-use crate::scenario::{Filled, Kept, Walker, reference, script};
+use crate::scenario::{Filled, Walker, WholeAnswer, reference, script};
 
 /// HTTP/1.1 with requests that are rendered when they are due, and answers that are kept. Answers
 /// come in order.
@@ -48,7 +48,7 @@ const EXCERPT_BYTES: usize = 120;
 #[derive(Debug, Default)]
 pub(crate) struct Session {
     decoder: Decoder,
-    kept: Kept,
+    kept: WholeAnswer,
 }
 
 impl Protocol for Varied {
@@ -131,7 +131,7 @@ impl Protocol for Varied {
         Http1::end(&mut session.decoder)
     }
 
-    fn kept(session: &Session) -> Option<&Kept> {
+    fn kept(session: &Session) -> Option<&WholeAnswer> {
         Some(&session.kept)
     }
 }
@@ -159,7 +159,7 @@ impl Rendering {
 /// Passes on what the decoder finds, and keeps it.
 struct Keep<'a, A> {
     forward: Forward<'a, A>,
-    kept: &'a mut Kept,
+    kept: &'a mut WholeAnswer,
     most: usize,
 }
 
@@ -173,6 +173,10 @@ impl<A: Answers> Sink for Keep<'_, A> {
         self.kept.head.extend_from_slice(raw);
         self.kept.body.clear();
         self.forward.head(info, raw);
+    }
+
+    fn refused(&mut self, why: &'static str) {
+        self.forward.refused(why);
     }
 
     fn body(&mut self, piece: &[u8]) {

@@ -70,7 +70,7 @@ struct Collected {
 }
 
 impl Answers for Collected {
-    fn wants_fields(&self, _: u32) -> bool {
+    fn wants_fields(&mut self, _: u32) -> bool {
         true
     }
     fn oldest(&self) -> u32 {
@@ -165,7 +165,7 @@ impl<S: Read + Write> Client<S> {
                 Ok(Step::Refused { .. }) => {
                     return Err(ClientError::Broken("it refuses the request"));
                 }
-                Err(kind) => return Err(self.fault(kind)),
+                Err(fault) => return Err(self.fault(fault.kind)),
             }
         }
     }

@@ -46,6 +46,23 @@ pub(super) mod code {
     pub const PROTOCOL_ERROR: u32 = 1;
     pub const REFUSED_STREAM: u32 = 7;
     pub const CANCEL: u32 = 8;
+
+    /// RST_STREAM with this code, in words (section 7).
+    pub const fn words(code: u32) -> &'static str {
+        match code {
+            0 => "RST_STREAM with NO_ERROR",
+            1 => "RST_STREAM with PROTOCOL_ERROR",
+            2 => "RST_STREAM with INTERNAL_ERROR",
+            3 => "RST_STREAM with FLOW_CONTROL_ERROR",
+            5 => "RST_STREAM with STREAM_CLOSED",
+            6 => "RST_STREAM with FRAME_SIZE_ERROR",
+            8 => "RST_STREAM with CANCEL",
+            9 => "RST_STREAM with COMPRESSION_ERROR",
+            11 => "RST_STREAM with ENHANCE_YOUR_CALM",
+            13 => "RST_STREAM with HTTP_1_1_REQUIRED",
+            _ => "RST_STREAM with another code",
+        }
+    }
 }
 
 /// The header of a frame.

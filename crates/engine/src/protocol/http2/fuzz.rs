@@ -19,7 +19,7 @@ const LIMITS: Limits = Limits { head_bytes: 512, body_bytes: 4_096 };
 const REQUESTS: u32 = 3;
 
 #[derive(Debug, Default, PartialEq)]
-struct Seen {
+struct Account {
     heads: Vec<(u32, u16)>,
     bodies: BTreeMap<u32, Vec<u8>>,
     interim: usize,
@@ -30,7 +30,7 @@ struct Seen {
     sent: Vec<u8>,
 }
 
-impl Answers for Seen {
+impl Answers for Account {
     fn oldest(&self) -> u32 {
         0
     }
@@ -59,7 +59,7 @@ fn under_way() -> (Session, Frames) {
     let (mut session, mut out) = (Session::new(REQUESTS, LIMITS), Frames::default());
     let mut greeting = Vec::new();
     begin(&mut greeting, 0, kind::SETTINGS, 0, 0);
-    let greeted = session.decode(&greeting, &mut Seen::default(), &mut out);
+    let greeted = session.decode(&greeting, &mut Account::default(), &mut out);
     assert_eq!(greeted, Ok(Step::More));
     let fields: Vec<Field> = vec![(":method".into(), "GET".into())];
     let block = blocks(&[(fields, None)]).remove(0);
@@ -74,14 +74,14 @@ fn under_way() -> (Session, Frames) {
     (session, out)
 }
 
-fn read(bytes: &[u8], size: usize) -> Seen {
+fn read(bytes: &[u8], size: usize) -> Account {
     let (mut session, mut out) = under_way();
-    let mut seen = Seen::default();
+    let mut seen = Account::default();
     'pieces: for mut piece in bytes.chunks(size) {
         loop {
             let (tag, used, what) = match session.decode(piece, &mut seen, &mut out) {
                 Err(fault) => {
-                    seen.fault = Some(fault);
+                    seen.fault = Some(fault.kind);
                     break 'pieces;
                 }
                 Ok(Step::More) => break,

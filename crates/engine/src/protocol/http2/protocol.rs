@@ -4,7 +4,7 @@ use std::sync::Arc;
 use pippin_model::load::{LoadSpec, Request};
 use pippin_model::result::ErrorKind;
 
-use super::hpack::encode::{Asked, Block, Field, blocks};
+use super::hpack::encode::{Block, ExpectedHead, Field, blocks};
 use super::sending::{put_goodbye, put_preface};
 use super::session::{Limits, Session};
 use super::stream::Stream;
@@ -57,8 +57,9 @@ impl Protocol for Http2 {
 
     fn new(spec: &LoadSpec, wire: &Arc<Wire>) -> Self {
         let scheme = if spec.tls.is_some() { "https" } else { "http" };
-        let asked = |request| -> Asked<'_> { (fields(request, scheme), request.drawn.as_deref()) };
-        let requests: Vec<Asked<'_>> = spec.requests.iter().map(asked).collect();
+        let asked =
+            |request| -> ExpectedHead<'_> { (fields(request, scheme), request.drawn.as_deref()) };
+        let requests: Vec<ExpectedHead<'_>> = spec.requests.iter().map(asked).collect();
         Self {
             wire: Arc::clone(wire),
             blocks: blocks(&requests),
@@ -142,11 +143,19 @@ impl Protocol for Http2 {
         out: &mut Frames,
     ) -> Result<Step, ErrorKind> {
         let Some(session) = &mut connection.0 else { return Err(ErrorKind::Malformed) };
-        let step = session.decode(input, answers, out);
-        if step.is_err() {
-            put_goodbye(out);
+        match session.decode(input, answers, out) {
+            Err(fault) => {
+                put_goodbye(out);
+                answers.refused(fault.why);
+                Err(fault.kind)
+            }
+            Ok(step) => {
+                if matches!(step, Step::Failed { .. }) {
+                    answers.refused(session.why);
+                }
+                Ok(step)
+            }
         }
-        step
     }
 
     fn end(connection: &mut Connection) -> End {

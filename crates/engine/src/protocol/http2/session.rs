@@ -13,8 +13,23 @@ use super::stream::{Data, Ended, Ids, Stream};
 use crate::protocol::outgoing::Frames;
 use crate::protocol::{Answers, Step};
 
-/// The kind of error for a connection that breaks the rules.
-type Fault = ErrorKind;
+/// Why a connection that breaks the rules is of no further use.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Fault {
+    pub kind: ErrorKind,
+    /// In words.
+    pub why: &'static str,
+}
+
+impl Fault {
+    const fn malformed(why: &'static str) -> Self {
+        Self { kind: ErrorKind::Malformed, why }
+    }
+
+    const fn too_large(why: &'static str) -> Self {
+        Self { kind: ErrorKind::TooLarge, why }
+    }
+}
 
 /// What holds for all answers of a load.
 #[derive(Debug, Clone, Copy)]
@@ -49,6 +64,8 @@ pub(super) struct Session {
     pub has_settings: bool,
     /// Requests that the server has not looked at: they may be sent again. The last one goes first.
     refused: Vec<u32>,
+    /// Why the request that failed last did so.
+    pub why: &'static str,
 }
 
 /// What became of a request.
@@ -82,6 +99,7 @@ impl Session {
             unreturned: 0,
             has_settings: false,
             refused: Vec::new(),
+            why: "",
         }
     }
 
@@ -196,7 +214,9 @@ impl Session {
             }
         };
         if header.length > MOST_BYTES || !is_expected {
-            return Err(Fault::Malformed);
+            return Err(Fault::malformed(
+                "frame of a wrong size, or in a place where it must not be (SETTINGS come first, CONTINUATION after HEADERS)",
+            ));
         }
         Ok(())
     }
@@ -209,7 +229,7 @@ impl Session {
         }
         // Even ids are the server's, which may open none; later ones are idle (section 5.1).
         if stream.is_multiple_of(2) || stream >= self.sending.next_id {
-            return Err(Fault::Malformed);
+            return Err(Fault::malformed("frame on a stream that was never opened"));
         }
         Ok(None)
     }
@@ -219,7 +239,9 @@ impl Session {
     #[inline]
     fn whose_answer(&self, stream: u32) -> Result<Option<u32>, Fault> {
         match self.whose(stream)? {
-            None if !self.ended.has(stream) => Err(Fault::Malformed),
+            None if !self.ended.has(stream) => {
+                Err(Fault::malformed("frame on a stream that the server had ended"))
+            }
             tag => Ok(tag),
         }
     }
@@ -233,7 +255,7 @@ impl Session {
         let length = header.length as u32;
         self.unreturned += length;
         if self.unreturned > CONNECTION_WINDOW {
-            return Err(Fault::Malformed);
+            return Err(Fault::malformed("more DATA than the window of the connection allows"));
         }
         if self.unreturned >= CONNECTION_WINDOW / 2 {
             let by = std::mem::take(&mut self.unreturned);
@@ -244,7 +266,9 @@ impl Session {
             let stream = &mut self.streams[tag as usize];
             stream.unreturned += length;
             if stream.unreturned > STREAM_WINDOW || !stream.has_head {
-                return Err(Fault::Malformed);
+                return Err(Fault::malformed(
+                    "more DATA than the window of the stream allows, or DATA before HEADERS",
+                ));
             }
             if stream.unreturned >= STREAM_WINDOW / 2 && !ends_stream {
                 let by = std::mem::take(&mut stream.unreturned);
@@ -253,7 +277,7 @@ impl Session {
         }
         let is_padded = header.has(flag::PADDED);
         if is_padded && header.length == 0 {
-            return Err(Fault::Malformed);
+            return Err(Fault::malformed("DATA frame with padding and without a payload"));
         }
         let padding = (!is_padded).then_some(0);
         if header.length > 0 {
@@ -279,7 +303,11 @@ impl Session {
             data.padding = Some(usize::from(rest[0]));
             // Padding as long as the payload (section 6.1).
             let is_right = usize::from(rest[0]) <= data.left;
-            return if is_right { self.end_of_data(out) } else { Err(Fault::Malformed) };
+            return if is_right {
+                self.end_of_data(out)
+            } else {
+                Err(Fault::malformed("DATA frame with more padding than payload"))
+            };
         };
         let piece = &rest[..rest.len().min(data.left - padding.min(data.left))];
         let skipped = (rest.len() - piece.len()).min(data.left - piece.len());
@@ -289,10 +317,20 @@ impl Session {
             let stream = &mut self.streams[tag as usize];
             stream.received += piece.len() as u64;
             if stream.has_no_body {
-                return Ok(Some(self.give_up(tag, ErrorKind::Malformed, out)));
+                return Ok(Some(self.reject(
+                    tag,
+                    ErrorKind::Malformed,
+                    "a body in an answer that has none",
+                    out,
+                )));
             }
             if stream.received > self.limits.body_bytes {
-                return Ok(Some(self.give_up(tag, ErrorKind::TooLarge, out)));
+                return Ok(Some(self.reject(
+                    tag,
+                    ErrorKind::TooLarge,
+                    "body beyond the limit",
+                    out,
+                )));
             }
             answers.body(tag, stream.template, piece);
         }
@@ -327,8 +365,8 @@ impl Session {
             kind::GOAWAY => self.goaway(frame, answers).map(|()| None),
             kind::WINDOW_UPDATE => self.window_update(header.stream, payload, out),
             // Our settings forbid pushes (section 6.6).
-            kind::PUSH_PROMISE => Err(Fault::Malformed),
-            kind::PRIORITY if header.stream == 0 => Err(Fault::Malformed),
+            kind::PUSH_PROMISE => Err(Fault::malformed("PUSH_PROMISE, which our settings forbid")),
+            kind::PRIORITY if header.stream == 0 => Err(Fault::malformed("PRIORITY on stream 0")),
             // Frames of unknown kinds are ignored, as priorities are (sections 5.3.2 and 5.5).
             _ => Ok(None),
         }
@@ -343,13 +381,17 @@ impl Session {
         let mut block = payload;
         let mut padding = 0;
         if header.has(flag::PADDED) {
-            let (length, rest) = block.split_first().ok_or(Fault::Malformed)?;
+            let (length, rest) =
+                block.split_first().ok_or(Fault::malformed("HEADERS frame that is too short"))?;
             (padding, block) = (usize::from(*length), rest);
         }
         if header.has(flag::PRIORITY) {
-            block = block.get(5..).ok_or(Fault::Malformed)?;
+            block = block.get(5..).ok_or(Fault::malformed("HEADERS frame that is too short"))?;
         }
-        let length = block.len().checked_sub(padding).ok_or(Fault::Malformed)?;
+        let length = block
+            .len()
+            .checked_sub(padding)
+            .ok_or(Fault::malformed("HEADERS frame with more padding than payload"))?;
         let block = &block[..length];
         let ends_stream = header.has(flag::END_STREAM);
         if header.has(flag::END_HEADERS) {
@@ -372,9 +414,13 @@ impl Session {
         // Empty frames cost the server nothing. A head does not need many.
         let most = MOST_CONTINUATIONS + self.limits.head_bytes / MOST_BYTES;
         if self.block.len() > self.limits.head_bytes || self.continuations > most {
-            return Err(Fault::TooLarge);
+            return Err(Fault::too_large(
+                "header block beyond the limit, or in too many CONTINUATION frames",
+            ));
         }
-        let Some((stream, ends_stream)) = self.continuing else { return Err(Fault::Malformed) };
+        let Some((stream, ends_stream)) = self.continuing else {
+            return Err(Fault::malformed("CONTINUATION without HEADERS"));
+        };
         if !header.has(flag::END_HEADERS) {
             return Ok(None);
         }
@@ -410,7 +456,12 @@ impl Session {
             Some(_) => true,
         };
         if head.is_malformed || !is_right {
-            return Ok(Some(self.give_up(tag, ErrorKind::Malformed, out)));
+            return Ok(Some(self.reject(
+                tag,
+                ErrorKind::Malformed,
+                "header fields that are not allowed, or HEADERS in a place where they must not be",
+                out,
+            )));
         }
         match head.status {
             Some(100..=199) => answers.interim(),
@@ -442,9 +493,9 @@ impl Session {
                 answers.field(tag, name, value);
             }
         });
-        decoded.map_err(|_| Fault::Malformed)?;
+        decoded.map_err(|_| Fault::malformed("header block that HPACK cannot decode"))?;
         if head.size > limit {
-            return Err(Fault::TooLarge);
+            return Err(Fault::too_large("head beyond the limit"));
         }
         self.last_head = head;
         Ok(())
@@ -456,7 +507,12 @@ impl Session {
         let is_short = !stream.has_no_body
             && stream.declared.is_some_and(|declared| declared != stream.received);
         if is_short || !stream.has_head {
-            return self.give_up(tag, ErrorKind::Malformed, out);
+            return self.reject(
+                tag,
+                ErrorKind::Malformed,
+                "length of the body other than its head says, or no head",
+                out,
+            );
         }
         if stream.sent < stream.to_send {
             // The server did not wait for the rest of the request (section 8.1).
@@ -488,6 +544,18 @@ impl Session {
         (tag, Fate::Failed(why))
     }
 
+    /// The answer on a stream cannot be accepted, for this reason.
+    fn reject(
+        &mut self,
+        tag: u32,
+        kind: ErrorKind,
+        why: &'static str,
+        out: &mut Frames,
+    ) -> (u32, Fate) {
+        self.why = why;
+        self.give_up(tag, kind, out)
+    }
+
     /// Nobody waits for this answer any more.
     pub fn cancel(&mut self, tag: u32, out: &mut Frames) {
         self.give_up(tag, ErrorKind::Timeout, out);
@@ -503,6 +571,7 @@ impl Session {
             self.refused.push(tag);
             return Ok(None);
         }
+        self.why = code::words(code);
         Ok(Some((tag, Fate::Failed(ErrorKind::StreamReset))))
     }
 
@@ -515,7 +584,7 @@ impl Session {
         let is_ack = header.has(flag::ACK);
         let (settings, rest) = payload.as_chunks::<6>();
         if header.stream != 0 || !rest.is_empty() || is_ack && !payload.is_empty() {
-            return Err(Fault::Malformed);
+            return Err(Fault::malformed("SETTINGS frame of a wrong form"));
         }
         if is_ack {
             return Ok(());
@@ -543,7 +612,7 @@ impl Session {
                 _ => true,
             };
             if !is_right {
-                return Err(Fault::Malformed);
+                return Err(Fault::malformed("SETTINGS with a value that is out of bounds"));
             }
         }
         check_flood(out.reply(|bytes| begin(bytes, 0, kind::SETTINGS, flag::ACK, 0)))
@@ -552,7 +621,7 @@ impl Session {
     /// Section 6.7.
     fn ping(&self, Frame { header, payload }: Frame<'_>, out: &mut Frames) -> Result<(), Fault> {
         if header.stream != 0 || payload.len() != 8 {
-            return Err(Fault::Malformed);
+            return Err(Fault::malformed("PING frame of a wrong form"));
         }
         if header.has(flag::ACK) {
             return Ok(());
@@ -570,7 +639,9 @@ impl Session {
         answers: &mut A,
     ) -> Result<(), Fault> {
         let last = payload.first_chunk::<4>().filter(|_| header.stream == 0 && payload.len() >= 8);
-        let last = u32::from_be_bytes(*last.ok_or(Fault::Malformed)?) & 0x7FFF_FFFF;
+        let last =
+            u32::from_be_bytes(*last.ok_or(Fault::malformed("GOAWAY frame of a wrong form"))?)
+                & 0x7FFF_FFFF;
         answers.closing();
         let ids = (0..).zip(&self.streams).map(|(tag, stream)| (stream.id, tag));
         let mut above: Vec<(u32, u32)> = ids.filter(|(id, _)| *id > last).collect();
@@ -594,13 +665,22 @@ impl Session {
         let by = number(payload)? & 0x7FFF_FFFF;
         if id == 0 {
             let is_right = by > 0 && self.sending.widen(by);
-            return if is_right { Ok(None) } else { Err(Fault::Malformed) };
+            return if is_right {
+                Ok(None)
+            } else {
+                Err(Fault::malformed("WINDOW_UPDATE of 0, or beyond the largest window"))
+            };
         }
         let Some(tag) = self.whose(id)? else { return Ok(None) };
         let stream = &mut self.streams[tag as usize];
         stream.window += i64::from(by);
         if by == 0 || stream.window > LARGEST_WINDOW {
-            return Ok(Some(self.give_up(tag, ErrorKind::Malformed, out)));
+            return Ok(Some(self.reject(
+                tag,
+                ErrorKind::Malformed,
+                "WINDOW_UPDATE of 0, or beyond the largest window",
+                out,
+            )));
         }
         self.sending.enqueue(tag, stream);
         Ok(None)
@@ -612,10 +692,17 @@ const MOST_CONTINUATIONS: usize = 64;
 
 /// A payload that is a number.
 fn number(payload: &[u8]) -> Result<u32, Fault> {
-    payload.try_into().map(u32::from_be_bytes).map_err(|_| Fault::Malformed)
+    payload
+        .try_into()
+        .map(u32::from_be_bytes)
+        .map_err(|_| Fault::malformed("frame whose payload is not four bytes"))
 }
 
 /// A server that sends questions and does not read the answers must not fill our memory.
 const fn check_flood(is_flooded: bool) -> Result<(), Fault> {
-    if is_flooded { Err(Fault::TooLarge) } else { Ok(()) }
+    if is_flooded {
+        Err(Fault::too_large("more questions (PING, SETTINGS) than answers that the server reads"))
+    } else {
+        Ok(())
+    }
 }

@@ -14,7 +14,7 @@ use crate::request::drawn::Value;
 
 /// What a session hands on.
 #[derive(Debug, Default, PartialEq, Clone)]
-struct Seen {
+struct Record {
     heads: Vec<(u32, u16)>,
     bodies: std::collections::BTreeMap<u32, Vec<u8>>,
     interim: u32,
@@ -23,7 +23,7 @@ struct Seen {
     fault: Option<ErrorKind>,
 }
 
-impl Answers for Seen {
+impl Answers for Record {
     fn oldest(&self) -> u32 {
         0
     }
@@ -48,7 +48,7 @@ impl Answers for Seen {
 struct Client {
     session: Session,
     out: Frames,
-    seen: Seen,
+    seen: Record,
 }
 
 const LIMITS: Limits = Limits { head_bytes: 4_096, body_bytes: 100_000 };
@@ -61,7 +61,7 @@ impl Client {
 
     fn sending(requests: u32, body: &[u8]) -> Self {
         let session = Session::new(requests, LIMITS);
-        let mut client = Self { session, out: Frames::default(), seen: Seen::default() };
+        let mut client = Self { session, out: Frames::default(), seen: Record::default() };
         client.read(&frame(kind::SETTINGS, 0, 0, &[]));
         client.session.streams.resize(requests as usize, Stream::default());
         (0..requests).for_each(|tag| client.send(tag, body));
@@ -84,8 +84,8 @@ impl Client {
         while self.seen.fault.is_none() {
             let (tag, used, what) = match self.session.decode(input, &mut self.seen, &mut self.out)
             {
-                Err(kind) => {
-                    self.seen.fault = Some(kind);
+                Err(fault) => {
+                    self.seen.fault = Some(fault.kind);
                     break;
                 }
                 Ok(Step::More) => break,
@@ -283,7 +283,7 @@ fn a_server_that_breaks_the_rules_is_left() {
     // The first frame must be SETTINGS, and no acknowledgement.
     for first in [frame(kind::SETTINGS, flag::ACK, 0, &[]), frame(kind::PING, 0, 0, &[0; 8])] {
         let session = Session::new(1, LIMITS);
-        let mut client = Client { session, out: Frames::default(), seen: Seen::default() };
+        let mut client = Client { session, out: Frames::default(), seen: Record::default() };
         assert_eq!(client.read(&first).seen.fault, Some(ErrorKind::Malformed));
     }
 }

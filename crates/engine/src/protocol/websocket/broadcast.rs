@@ -8,7 +8,7 @@ use pippin_model::result::ErrorKind;
 
 use super::line::{self, Content, Endpoint, Line};
 use super::protocol::TAG;
-use super::session::Seen;
+use super::session::Decoded;
 use crate::error::EngineError;
 use crate::protocol::outgoing::Frames;
 use crate::protocol::{Answers, End, Greeting, Protocol, Step};
@@ -132,14 +132,14 @@ impl Protocol for Broadcast {
                 is_binary: self.endpoint.messages.binary,
             };
             match self.endpoint.read(&mut receiver.line, &input[used..], reading, out)? {
-                Seen::More => break,
-                Seen::Message { used: more } => {
+                Decoded::More => break,
+                Decoded::Message { used: more } => {
                     used += more;
                     if self.has_read(receiver, answers) {
                         return Ok(Step::Complete { tag: TAG, used });
                     }
                 }
-                Seen::Close { code } => {
+                Decoded::Close { code } => {
                     self.endpoint.closed(&mut receiver.line, code, out);
                     if self.lacks(receiver) {
                         return Err(ErrorKind::CloseBeforeAnswer);

@@ -7,7 +7,7 @@ use pippin_model::load::Request;
 use super::frame::{self, Breach, code, opcode};
 use super::handshake::{self, Opening, Refusal};
 use super::random::Random;
-use super::session::{Seen, Session, Sink};
+use super::session::{Decoded, Session, Sink};
 use crate::blocking::{LATE, is_late};
 
 /// Why there is no message.
@@ -147,12 +147,12 @@ impl<S: Read + Write> Client<S> {
             }
             self.pongs.append(&mut collected.pongs);
             match seen {
-                Seen::Message { used } => {
+                Decoded::Message { used } => {
                     self.rest = input[used..].to_vec();
                     return Ok(collected.message);
                 }
-                Seen::Close { code } => return Err(ClientError::Closed(code)),
-                Seen::More => self.read()?,
+                Decoded::Close { code } => return Err(ClientError::Closed(code)),
+                Decoded::More => self.read()?,
             }
         }
     }

@@ -8,7 +8,7 @@ use pippin_model::result::ErrorKind;
 use super::frame::{self, Breach, code, opcode};
 use super::handshake::{self, Answer, Opening};
 use super::random::Random;
-use super::session::{Seen, Session, Sink};
+use super::session::{Decoded, Session, Sink};
 use crate::error::{EngineError, place};
 use crate::protocol::outgoing::Frames;
 use crate::protocol::{End, Greeting};
@@ -136,7 +136,7 @@ impl Endpoint {
         input: &[u8],
         content: C,
         out: &mut Frames,
-    ) -> Result<Seen, ErrorKind> {
+    ) -> Result<Decoded, ErrorKind> {
         let mut parts = Parts { content, endpoint: &*self, out, pings: 0 };
         let seen = line.session.decode(input, self.message_bytes, &mut parts);
         let pings = parts.pings;

@@ -6,7 +6,7 @@ use pippin_model::load::websocket::{NUMBER_BYTES, WebSocketUse};
 use pippin_model::result::ErrorKind;
 
 use super::line::{self, Content, Endpoint, Line};
-use super::session::Seen;
+use super::session::Decoded;
 use crate::error::EngineError;
 use crate::protocol::outgoing::Frames;
 use crate::protocol::{Answers, End, Greeting, Protocol, Step};
@@ -118,15 +118,15 @@ impl Protocol for WebSocket {
                 bytes: &mut connection.bytes,
             };
             match self.endpoint.read(&mut connection.line, &input[used..], answer, out)? {
-                Seen::More => break,
-                Seen::Message { used: more } => {
+                Decoded::More => break,
+                Decoded::Message { used: more } => {
                     used += more;
                     if connection.answering.take().is_some() {
                         return Ok(Step::Complete { tag: TAG, used });
                     }
                     self.endpoint.seen.unasked += 1;
                 }
-                Seen::Close { code } => {
+                Decoded::Close { code } => {
                     self.endpoint.closed(&mut connection.line, code, out);
                     if answers.template(TAG).is_some() {
                         return Err(ErrorKind::CloseBeforeAnswer);

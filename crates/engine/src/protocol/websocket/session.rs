@@ -40,7 +40,7 @@ pub(super) trait Sink {
 
 /// How far [`Session::decode`] came.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Seen {
+pub(super) enum Decoded {
     /// All of the input is read.
     More,
     /// A message is complete; it took `used` bytes of the input.
@@ -65,12 +65,14 @@ impl Session {
         input: &[u8],
         most: u64,
         sink: &mut S,
-    ) -> Result<Seen, Breach> {
+    ) -> Result<Decoded, Breach> {
         let mut used = 0;
         loop {
             let rest = &input[used..];
             let Some((header, left)) = &mut self.frame else {
-                let Some((header, took)) = self.incoming.read(rest)? else { return Ok(Seen::More) };
+                let Some((header, took)) = self.incoming.read(rest)? else {
+                    return Ok(Decoded::More);
+                };
                 used += took;
                 self.begin(header, most, sink)?;
                 continue;
@@ -81,19 +83,19 @@ impl Session {
             let (header, is_whole) = (*header, *left == 0);
             self.payload(header, &rest[..take], sink)?;
             if !is_whole {
-                return Ok(Seen::More);
+                return Ok(Decoded::More);
             }
             self.frame = None;
             if header.is_control() {
                 if let Some(code) = self.control(header.opcode, sink)? {
-                    return Ok(Seen::Close { code });
+                    return Ok(Decoded::Close { code });
                 }
             } else if header.is_final {
                 if !self.utf8.is_complete() {
                     return Err(Breach::NotUtf8);
                 }
                 self.message = None;
-                return Ok(Seen::Message { used });
+                return Ok(Decoded::Message { used });
             }
         }
     }

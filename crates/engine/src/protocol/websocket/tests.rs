@@ -3,7 +3,7 @@ use proptest::prelude::*;
 
 use super::frame::{self, Breach, opcode};
 use super::handshake::{Opening, Refusal, check};
-use super::session::{Seen, Session, Sink};
+use super::session::{Decoded, Session, Sink};
 use super::utf8::Utf8;
 
 /// A frame as a server writes it: without a mask, its length in the shortest form.
@@ -53,9 +53,9 @@ fn found(pieces: &[&[u8]], most: u64) -> Found {
         let mut rest = *piece;
         loop {
             match session.decode(rest, most, &mut found) {
-                Ok(Seen::More) => break,
-                Ok(Seen::Message { used }) => rest = &rest[used..],
-                Ok(Seen::Close { code }) => {
+                Ok(Decoded::More) => break,
+                Ok(Decoded::Message { used }) => rest = &rest[used..],
+                Ok(Decoded::Close { code }) => {
                     found.close = Some(code);
                     return found;
                 }

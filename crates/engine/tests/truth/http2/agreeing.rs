@@ -1,14 +1,14 @@
 //! Whether the server speaks HTTP/2: over TLS it is agreed on, and without TLS one has to know.
 use pippin_model::load::{BodyCheck, IoChoice, LoadSpec, Protocol};
 use pippin_model::result::ErrorKind;
-use pippin_reference::frames::{Connection, Server, kind};
-use pippin_reference::scripted::{Answer, Script, spawn};
-use pippin_reference::tls::{Authority, Certified, Front, Manner};
+use pippin_testing::frames::{Connection, Server, kind};
+use pippin_testing::scripted::{Answer, Script, spawn};
+use pippin_testing::tls::{Authority, Certified, Front, FrontBehaviour};
 
 use super::library::Library;
 use super::streams;
-use crate::patience::patient_tests;
 use crate::support::{closed, closed_for, errors, get, ms, on_each_loop, run, trusting, within};
+use pippin_testing::patient_tests;
 
 on_each_loop!(
     over_tls_it_is_agreed_on,
@@ -25,7 +25,7 @@ fn over_tls_it_is_agreed_on(io: IoChoice) {
     for only_tls12 in [false, true] {
         let certified = Certified { alpn: vec!["h2"], only_tls12, ..Certified::default() };
         let config = authority.server(&certified);
-        let front = Front::spawn(server.address, config, Manner::default()).unwrap();
+        let front = Front::spawn(server.address, config, FrontBehaviour::default()).unwrap();
         let tls = trusting(&authority);
         let agreed =
             pippin_engine::try_connection(front.address(), Some(&tls), Protocol::Http2, ms(5_000));
@@ -47,7 +47,7 @@ fn over_tls_it_is_agreed_on(io: IoChoice) {
 fn over_tls_answers_come_in_parts(io: IoChoice) {
     let (server, authority) = (Server::new(Connection::serve).unwrap(), Authority::new());
     let certified = Certified { alpn: vec!["h2"], record_bytes: Some(64), ..Certified::default() };
-    let manner = Manner { bytes_per_write: Some(7), ..Manner::default() };
+    let manner = FrontBehaviour { bytes_per_write: Some(7), ..FrontBehaviour::default() };
     let front = Front::spawn(server.address, authority.server(&certified), manner).unwrap();
     let spec = LoadSpec { tls: Some(trusting(&authority)), ..closed(front.address(), io, 2, 200) };
     let result = run(&streams(spec, 4));
@@ -64,7 +64,7 @@ fn a_server_that_offers_something_else(io: IoChoice) {
         let server = spawn(Script::always(Answer::ok(b"hello"))).unwrap();
         let certified = Certified { alpn, ..Certified::default() };
         let config = authority.server(&certified);
-        let front = Front::spawn(server.address(), config, Manner::default()).unwrap();
+        let front = Front::spawn(server.address(), config, FrontBehaviour::default()).unwrap();
         let tls = trusting(&authority);
         let refused =
             pippin_engine::try_connection(front.address(), Some(&tls), Protocol::Http2, ms(5_000))

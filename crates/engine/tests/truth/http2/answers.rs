@@ -4,15 +4,15 @@ use std::sync::atomic::Ordering::Relaxed;
 use h2::server::Builder;
 use pippin_model::load::{BodyCheck, Connections, IoChoice, LoadSpec, Request, Schedule};
 use pippin_model::text::units::Spread;
-use pippin_reference::frames::{Connection, Server, answer};
+use pippin_testing::frames::{Connection, Server, answer};
 
 use super::library::Library;
 use super::streams;
-use crate::patience::in_time;
 use crate::support::{
     MS, assert_stamped, assert_takes, closed, closed_for, errors, get, on_each_loop, open,
     quantile_ms, run,
 };
+use pippin_testing::patience::in_time;
 
 on_each_loop!(
     answers_find_their_requests,

@@ -2,8 +2,8 @@
 use std::sync::{Arc, Mutex};
 
 use pippin_model::load::{BodyCheck, IoChoice, LoadSpec, Request};
-use pippin_reference::frames::kind::{DATA, HEADERS};
-use pippin_reference::frames::{
+use pippin_testing::frames::kind::{DATA, HEADERS};
+use pippin_testing::frames::{
     Connection, END_HEADERS, END_STREAM, Frame, OK, Server, answer, frame,
 };
 

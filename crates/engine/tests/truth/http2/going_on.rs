@@ -2,9 +2,9 @@
 use pippin_model::load::{BodyCheck, IoChoice, LoadSpec, Schedule, Timeouts};
 use pippin_model::result::{ErrorKind, LoadResult};
 use pippin_model::text::units::Spread;
-use pippin_reference::frames::kind::{GOAWAY, PING, RST_STREAM, SETTINGS};
-use pippin_reference::frames::{Connection, Server, answer, frame};
-use pippin_reference::tls::{Authority, Certified, Front, Manner};
+use pippin_testing::frames::kind::{GOAWAY, PING, RST_STREAM, SETTINGS};
+use pippin_testing::frames::{Connection, Server, answer, frame};
+use pippin_testing::tls::{Authority, Certified, Front, FrontBehaviour};
 
 use super::{NO_STREAMS, REFUSED, streams};
 use crate::support::{
@@ -133,7 +133,8 @@ fn who_waits_outlives_a_broken_session(io: IoChoice) {
     })
     .unwrap();
     let config = authority.server(&Certified { alpn: vec!["h2"], ..Certified::default() });
-    let manner = Manner { speaks_plainly_behind: Some(b"nonsense"), ..Manner::default() };
+    let manner =
+        FrontBehaviour { speaks_plainly_behind: Some(b"nonsense"), ..FrontBehaviour::default() };
     let front = Front::spawn(server.address, config, manner).unwrap();
     let spec = LoadSpec { tls: Some(trusting(&authority)), ..closed(front.address(), io, 1, 3) };
     let result = run(&streams(spec, 1));

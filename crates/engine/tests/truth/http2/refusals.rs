@@ -1,11 +1,13 @@
 //! Streams that are refused, reset, wrong or late, and connections that the server ends.
-use pippin_model::load::{BodyCheck, Check, IoChoice, LoadSpec, Request, Timeouts};
+use pippin_model::load::{BodyCheck, IoChoice, LoadSpec, Timeouts};
 use pippin_model::result::ErrorKind;
-use pippin_reference::frames::kind::{DATA, GOAWAY, HEADERS, RST_STREAM, SETTINGS};
-use pippin_reference::frames::{END_HEADERS, END_STREAM, OK, Server, answer, frame};
+use pippin_testing::frames::kind::{DATA, GOAWAY, HEADERS, RST_STREAM, SETTINGS};
+use pippin_testing::frames::{END_HEADERS, END_STREAM, OK, Server, answer, frame};
 
 use super::{NO_STREAMS, REFUSED, streams};
-use crate::support::{MS, assert_timeouts, closed, errors, get, on_each_loop, open, run};
+use crate::support::{
+    MS, assert_timeouts, closed, errors, examining_all, get, on_each_loop, open, run,
+};
 
 on_each_loop!(
     what_goaway_left_out_is_sent_again,
@@ -16,7 +18,7 @@ on_each_loop!(
     a_server_that_allows_a_stream_late,
     resets_fail_one_request_each,
     a_wrong_answer_fails_alone,
-    the_media_type_is_looked_at_where_the_check_asks,
+    the_media_type_of_examined_answers_is_looked_at,
     a_head_that_comes_again_has_its_media_type,
     a_late_answer_fails_alone,
     a_close_fails_what_is_under_way,
@@ -33,7 +35,7 @@ fn field(index: u8, value: &str) -> Vec<u8> {
 
 /// Half of the answers are of the right type, one in four is of another, and one in four names
 /// none. All follow an interim answer that has the right one, which counts for nothing.
-fn the_media_type_is_looked_at_where_the_check_asks(io: IoChoice) {
+fn the_media_type_of_examined_answers_is_looked_at(io: IoChoice) {
     const STATUS: u8 = 8;
     const CONTENT_TYPE: u8 = 31;
     let server = Server::new(|connection| {
@@ -54,9 +56,10 @@ fn the_media_type_is_looked_at_where_the_check_asks(io: IoChoice) {
     })
     .unwrap();
     let asks = |content_type: Option<&str>| {
-        let check = Check { content_type: content_type.map(Into::into), ..Check::default() };
-        let requests = vec![Request { check, ..get(BodyCheck::Any) }].into();
-        let result = run(&streams(LoadSpec { requests, ..closed(server.address, io, 1, 100) }, 4));
+        let surprises = Some(examining_all(content_type));
+        let requests = vec![get(BodyCheck::Any)].into();
+        let load = LoadSpec { requests, surprises, ..closed(server.address, io, 1, 100) };
+        let result = run(&streams(load, 4));
         assert_eq!(result.measured.status.interim, 100);
         (result.measured.requests.good, errors(&result))
     };
@@ -81,9 +84,10 @@ fn a_head_that_comes_again_has_its_media_type(io: IoChoice) {
     })
     .unwrap();
     let asks = |content_type: &str| {
-        let check = Check { content_type: Some(content_type.into()), ..Check::default() };
-        let requests = vec![Request { check, ..get(BodyCheck::Any) }].into();
-        let result = run(&streams(LoadSpec { requests, ..closed(server.address, io, 1, 100) }, 4));
+        let surprises = Some(examining_all(Some(content_type)));
+        let requests = vec![get(BodyCheck::Any)].into();
+        let load = LoadSpec { requests, surprises, ..closed(server.address, io, 1, 100) };
+        let result = run(&streams(load, 4));
         result.measured.requests.good
     };
     assert_eq!((asks("text/html"), asks("text/css")), (100, 0));

@@ -5,18 +5,18 @@ use pippin_model::load::websocket::Messages;
 use pippin_model::load::{Connections, IoChoice, LoadSpec, Part, Schedule, Timeouts};
 use pippin_model::result::ErrorKind;
 use pippin_model::text::units::Spread;
-use pippin_reference::messages::{CLOSE, Connection, FINAL, Server, frame, text};
-use pippin_reference::room::{Delivery, Said, room, room_with_door};
-use pippin_reference::tls::{Authority, Certified, Front, Manner};
+use pippin_testing::messages::{CLOSE, Connection, FINAL, Server, frame, text};
+use pippin_testing::room::{Delivery, Said, room, room_with_door};
+use pippin_testing::tls::{Authority, Certified, Front, FrontBehaviour};
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicBool, AtomicU64};
 
 use super::{message, messages, seen, serving_raw};
-use crate::patience::in_time;
 use crate::support::{
     MS, assert_takes, assert_timeouts, closed, closed_for, errors, ms, on_each_loop, open,
     quantile_ms, run, trusting,
 };
+use pippin_testing::patience::in_time;
 
 on_each_loop!(
     every_connection_gets_every_message,
@@ -237,7 +237,7 @@ fn broadcasts_over_tls(io: IoChoice) {
     let authority = Authority::new();
     let server = a_room(|said| said.to_all());
     let config = authority.server(&Certified { alpn: vec!["http/1.1"], ..Certified::default() });
-    let front = Front::spawn(server.address, config, Manner::default()).unwrap();
+    let front = Front::spawn(server.address, config, FrontBehaviour::default()).unwrap();
     let spec = broadcasts(closed_for(front.address(), io, 3, 300));
     let result = run(&LoadSpec { tls: Some(trusting(&authority)), ..spec });
     in_time(result.measured.requests.good > 10, || format!("{:?}", result.measured.requests));
@@ -269,7 +269,7 @@ fn what_a_broadcast_cannot_be_is_refused() {
     ];
     for (spec, what) in refused {
         let stop = AtomicBool::new(false);
-        let error = pippin_engine::run(&spec, &Control::new(&stop, |_| true)).unwrap_err();
+        let error = pippin_engine::run(&spec, &Control::new(&stop, &|_| true)).unwrap_err();
         let error = error.to_string();
         assert!(error.contains("a broadcast") && error.contains(what), "{error}");
     }

@@ -4,15 +4,15 @@ use std::collections::HashSet;
 use pippin_model::load::{Connections, IoChoice, LoadSpec, Schedule, StopRule};
 use pippin_model::result::StatusCounts;
 use pippin_model::text::units::Spread;
-use pippin_reference::messages::{Connection, FINAL, PING, TEXT, frame, text};
-use pippin_reference::tls::{Authority, Certified, Front, Manner};
+use pippin_testing::messages::{Connection, FINAL, PING, TEXT, frame, text};
+use pippin_testing::tls::{Authority, Certified, Front, FrontBehaviour};
 
 use super::{echoing, message, messages, seen, serving};
-use crate::patience::in_time;
 use crate::support::{
     MS, assert_stamped, assert_takes, closed, closed_for, errors, ms, on_each_loop, open,
     quantile_ms, run, trusting,
 };
+use pippin_testing::patience::in_time;
 
 on_each_loop!(
     each_message_has_its_echo,
@@ -186,7 +186,7 @@ fn over_tls(io: IoChoice) {
     let authority = Authority::new();
     let server = echoing();
     let config = authority.server(&Certified { alpn: vec!["http/1.1"], ..Certified::default() });
-    let front = Front::spawn(server.address, config, Manner::default()).unwrap();
+    let front = Front::spawn(server.address, config, FrontBehaviour::default()).unwrap();
     let large = message(vec![b'x'; 100_000]);
     let spec = messages(closed_for(front.address(), io, 3, 300));
     let spec = LoadSpec { tls: Some(trusting(&authority)), ..spec };

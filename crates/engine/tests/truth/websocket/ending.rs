@@ -2,7 +2,7 @@
 use pippin_model::load::{IoChoice, LoadSpec, Schedule, Timeouts};
 use pippin_model::result::ErrorKind;
 use pippin_model::text::units::Spread;
-use pippin_reference::messages::{CLOSE, FINAL, TEXT, frame, text};
+use pippin_testing::messages::{CLOSE, FINAL, TEXT, frame, text};
 
 use super::{messages, seen, serving};
 use crate::support::{MS, assert_timeouts, closed, errors, ms, on_each_loop, run};

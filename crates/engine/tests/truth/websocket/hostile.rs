@@ -2,7 +2,7 @@
 use pippin_model::load::{IoChoice, Limits, LoadSpec, Schedule};
 use pippin_model::result::ErrorKind;
 use pippin_model::text::units::Spread;
-use pippin_reference::messages::{BINARY, CLOSE, FINAL, PING, Server, TEXT, frame, text};
+use pippin_testing::messages::{BINARY, CLOSE, FINAL, PING, Server, TEXT, frame, text};
 use std::sync::Mutex;
 
 use super::{messages, seen, serving};

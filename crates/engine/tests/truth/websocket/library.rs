@@ -2,7 +2,7 @@
 //! thinks WebSocket is.
 use pippin_model::load::websocket::Messages;
 use pippin_model::load::{IoChoice, LoadSpec};
-use pippin_reference::messages;
+use pippin_testing::messages;
 
 use super::{message, messages as over_websocket};
 use crate::support::{closed, errors, on_each_loop, run};

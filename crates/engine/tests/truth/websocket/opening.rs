@@ -1,14 +1,15 @@
 //! Handshakes that succeed, fail or take long.
 use pippin_model::load::{IoChoice, LoadSpec, Timeouts};
 use pippin_model::result::ErrorKind;
-use pippin_reference::messages::{Connection, FINAL, PING, Server, frame, text};
+use pippin_testing::messages::{Connection, FINAL, PING, Server, frame, text};
 
 use super::echoes::serve;
 use super::{messages, seen, serving, serving_raw};
-use crate::patience::{in_time, patient_tests};
 use crate::support::{
     MS, assert_takes, closed, closed_for, errors, ms, on_each_loop, open, quantile_ms, run, within,
 };
+use pippin_testing::patience::in_time;
+use pippin_testing::patient_tests;
 
 on_each_loop!(
     who_cannot_open_blocks_nobody,

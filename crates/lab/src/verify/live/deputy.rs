@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
 use super::issued::Issued;
-use crate::verify::page::{Expected, Pages};
+use crate::verify::page::{Expected, Found, Pages};
 use pippin_reference::numbers::Numbers;
 
 /// What a deputy judges, and all that it must know for that.
@@ -40,7 +40,7 @@ pub fn briefing(judges: &Judges, is_timed: bool) -> Option<Briefing> {
 /// If it cannot be read.
 pub fn of(briefing: &str) -> Result<Arc<dyn Referee>, String> {
     Ok(match read(briefing)? {
-        Judges::Pages(expected) => Arc::new(Pages::expecting(expected, 0)),
+        Judges::Pages(expected) => Arc::new(Pages::expecting(expected, Found::default())),
         Judges::Upstream { key, delay_ns } => {
             let key = u128::from_str_radix(&key, 16).map_err(|error| error.to_string())?;
             Arc::new(Issued::new(Numbers::new(key), delay_ns))

@@ -22,7 +22,7 @@ use std::sync::Arc;
 
 use super::delay;
 use super::http::Answer;
-use super::page::{Pages, Text};
+use super::page::{Found, Pages, Text};
 use super::{Subject, Verdict};
 use crate::services::Services;
 use issued::Issued;
@@ -72,7 +72,7 @@ impl Live {
                 Kind::Upstream(Arc::new(Issued::new(upstream.numbers(), upstream.delay_ns())))
             }
             Some(Source::Table) => Kind::Table(Box::new(Table {
-                history: Arc::new(History::of(services.postgres()?.users()?)),
+                history: Arc::new(History::of(services.postgres()?.written().clone())),
                 scans: Scans::default(),
                 changer: None,
             })),
@@ -80,10 +80,13 @@ impl Live {
     }
 
     /// The requests of the next load were made of these samples.
-    pub fn expect(&mut self, workload: &Workload, samples: Vec<Option<Sample>>) {
+    pub fn expect(&mut self, workload: &Workload, samples: Vec<Sample>) {
         if let Some(text) = Text::of(workload) {
-            let wrong = if let Kind::Pages(pages) = &self.0 { pages.wrong() } else { 0 };
-            self.0 = Kind::Pages(Arc::new(Pages::of(workload, text, samples, wrong)));
+            let found = match &self.0 {
+                Kind::Pages(pages) => pages.compared(),
+                _ => Found::default(),
+            };
+            self.0 = Kind::Pages(Arc::new(Pages::of(workload, text, samples, found)));
         }
     }
 
@@ -98,9 +101,9 @@ impl Live {
             Kind::Upstream(issued) => Some(Arc::clone(issued) as Arc<dyn Referee>),
             Kind::Table(table) => {
                 let postgres = services.postgres()?;
-                table.scans.load_begins(postgres)?;
+                table.scans.load_begins(postgres);
                 let history = Arc::clone(&table.history);
-                table.changer = Some(Changer::start(postgres.url(), history)?);
+                table.changer = Some(Changer::start(postgres.lab_url(), history)?);
                 Some(Arc::clone(&table.history) as Arc<dyn Referee>)
             }
         })
@@ -164,16 +167,21 @@ pub fn prove(subject: &mut Subject<'_>, load: &LoadResult) -> Vec<ProofOutcome> 
         verdicts.push(("least-wait", none_too_early(load, least_ns)));
     }
     if let Some(wait) = subject.drawn_wait() {
-        verdicts.push(("mean-wait", delay::long_enough(&load.measured.spans.service_time, wait)));
+        verdicts.push(("waits", delay::long_enough(&load.measured.spans.service_time, wait)));
     }
     let live = std::mem::take(subject.live);
+    let mut doubt = None;
     match &live.0 {
         Kind::Nothing => {}
-        Kind::Pages(pages) => verdicts.push(("text", pages.verdict())),
+        Kind::Pages(pages) => {
+            verdicts.push(("text", pages.verdict(load.measured.requests.good)));
+        }
         Kind::Upstream(issued) => verdicts.push(("numbers", issued.verdict())),
         Kind::Table(table) => {
             verdicts.push(("changes", table.history.verdict()));
-            verdicts.push(("queries", table.scans.verdict(subject)));
+            let postgres = subject.services.postgres();
+            doubt = postgres.as_ref().is_ok_and(|postgres| postgres.is_given()).then(given);
+            verdicts.push((QUERIES, postgres.and_then(|postgres| table.scans.verdict(postgres))));
         }
     }
     *subject.live = live;
@@ -184,8 +192,17 @@ pub fn prove(subject: &mut Subject<'_>, load: &LoadResult) -> Vec<ProofOutcome> 
         when: ProofTime::During,
         failure: verdict.err(),
         remark: None,
+        doubt: doubt.clone().filter(|_| proof == QUERIES),
     };
     verdicts.into_iter().map(outcome).collect()
+}
+
+/// The proof by PostgreSQL's account.
+const QUERIES: &str = "queries";
+
+/// Why that proof is not certain in a database that the user gave.
+fn given() -> String {
+    "the target owns the table in the database that PIPPIN_DATABASE_URL names, and can change what proves it: leave the variable out for a private one".into()
 }
 
 /// No right answer came before one could be made.

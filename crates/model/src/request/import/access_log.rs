@@ -1,7 +1,7 @@
 //! Access logs in the Common and the Combined Log Format, as Apache, nginx and others write them:
 //! `HOST IDENT USER [TIME] "METHOD TARGET VERSION" STATUS BYTES ...`.
 use super::{Imported, WrongLine};
-use crate::request::request_file::Asked;
+use crate::request::request_file::FileRequest;
 
 /// All requests without a body. A log has no bodies, so a POST cannot be sent again.
 ///
@@ -12,11 +12,11 @@ pub fn parse(text: &str) -> Result<Imported, WrongLine> {
     for line in text.lines().filter(|line| !line.trim().is_empty()) {
         match request_line(line) {
             Some((method @ ("GET" | "HEAD" | "OPTIONS"), target)) => {
-                imported.requests.push(Asked {
+                imported.requests.push(FileRequest {
                     method: method.into(),
                     target: target.into(),
                     weight: 1,
-                    ..Asked::default()
+                    ..FileRequest::default()
                 });
             }
             Some((method, _)) => {

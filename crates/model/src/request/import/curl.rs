@@ -4,7 +4,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
 use super::{Imported, WrongLine, kept};
-use crate::request::request_file::{Asked, split_url};
+use crate::request::request_file::{FileRequest, split_url};
 use crate::workload::percent_encode;
 
 /// Options without a value that do not change the request, or that Pippin does not need.
@@ -46,7 +46,7 @@ pub fn parse(text: &str) -> Result<Imported, WrongLine> {
     Ok(imported)
 }
 
-fn command(words: &[String]) -> Result<Asked, String> {
+fn command(words: &[String]) -> Result<FileRequest, String> {
     let Some(("curl", rest)) = words.split_first().map(|(first, rest)| (first.as_str(), rest))
     else {
         return Err("a command begins with `curl`".into());
@@ -179,7 +179,7 @@ impl<'a> Read<'a> {
         Ok(())
     }
 
-    fn finish(self) -> Result<Asked, String> {
+    fn finish(self) -> Result<FileRequest, String> {
         let url = self.url.ok_or("it has no URL")?;
         let with_scheme =
             if url.contains("://") { url.to_string() } else { format!("http://{url}") };
@@ -201,7 +201,7 @@ impl<'a> Read<'a> {
             (false, true) => "POST",
             (false, false) => "GET",
         };
-        Ok(Asked {
+        Ok(FileRequest {
             method: self.method.unwrap_or_else(|| default.into()),
             server,
             target,
@@ -322,7 +322,7 @@ fn escape(chars: &mut Chars<'_>) -> Option<char> {
 mod tests {
     use super::*;
 
-    fn one(text: &str) -> Asked {
+    fn one(text: &str) -> FileRequest {
         parse(text).unwrap().requests.remove(0)
     }
 

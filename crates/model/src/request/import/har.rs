@@ -4,7 +4,7 @@ use base64::engine::general_purpose::STANDARD;
 use serde::Deserialize;
 
 use super::{Imported, WrongLine, kept};
-use crate::request::request_file::{Asked, split_url};
+use crate::request::request_file::{FileRequest, split_url};
 
 #[derive(Deserialize)]
 struct Har {
@@ -63,7 +63,7 @@ pub fn parse(text: &str) -> Result<Imported, WrongLine> {
             imported.leave_out("requests whose body the file does not hold");
             continue;
         };
-        imported.requests.push(Asked {
+        imported.requests.push(FileRequest {
             method: request.method,
             server: Some(server),
             target,

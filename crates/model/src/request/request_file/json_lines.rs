@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::marker::PhantomData;
 
-use super::{Asked, Bodies, WrongLine, split_url};
+use super::{Bodies, FileRequest, WrongLine, split_url};
 use crate::text::file::with_suggestion;
 
 /// One line. It has exactly one of `url` and `path`, and at most one kind of body.
@@ -145,7 +145,7 @@ impl<T> OneOrMany<T> {
 pub fn parse(
     text: &str,
     bodies: &mut Bodies,
-    add: &mut dyn FnMut(usize, Asked) -> Result<(), WrongLine>,
+    add: &mut dyn FnMut(usize, FileRequest) -> Result<(), WrongLine>,
 ) -> Result<(), WrongLine> {
     for (number, line) in (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty()) {
         add(number, asked(line, bodies).map_err(|why| (number, why))?)?;
@@ -153,7 +153,7 @@ pub fn parse(
     Ok(())
 }
 
-fn asked(line: &str, bodies: &mut Bodies) -> Result<Asked, String> {
+fn asked(line: &str, bodies: &mut Bodies) -> Result<FileRequest, String> {
     let line: Line = serde_json::from_str(line).map_err(|error| in_words(&error))?;
     let (server, target) = match (&line.url, &line.path) {
         (Some(_), Some(_)) => return Err("it has both `url` and `path`: keep one".into()),
@@ -178,7 +178,7 @@ fn asked(line: &str, bodies: &mut Bodies) -> Result<Asked, String> {
         headers.push(("Content-Type".into(), "application/json".into()));
     }
     let default = if body.is_some() { "POST" } else { "GET" };
-    Ok(Asked {
+    Ok(FileRequest {
         method: line.method.unwrap_or_else(|| default.into()),
         server,
         target,
@@ -234,7 +234,7 @@ fn in_words(error: &serde_json::Error) -> String {
 
 /// A request as a line, without the line end.
 #[must_use]
-pub fn write(asked: &Asked) -> String {
+pub fn write(asked: &FileRequest) -> String {
     let mut headers: BTreeMap<String, OneOrMany<String>> = BTreeMap::new();
     for (name, value) in &asked.headers {
         let value = value.clone();

@@ -1,5 +1,5 @@
 //! One URL or path on each line. Blank lines and lines that begin with `#` are skipped.
-use super::{Asked, WrongLine, split_url};
+use super::{FileRequest, WrongLine, split_url};
 
 /// Passes each GET to `add`, with its line.
 ///
@@ -7,7 +7,7 @@ use super::{Asked, WrongLine, split_url};
 /// At the first line that is neither a URL nor a path.
 pub fn parse(
     text: &str,
-    add: &mut dyn FnMut(usize, Asked) -> Result<(), WrongLine>,
+    add: &mut dyn FnMut(usize, FileRequest) -> Result<(), WrongLine>,
 ) -> Result<(), WrongLine> {
     for (number, line) in (1..).zip(text.lines()) {
         let line = line.trim();
@@ -15,7 +15,16 @@ pub fn parse(
             continue;
         }
         let (server, target) = split_url(line).map_err(|why| (number, why))?;
-        add(number, Asked { method: "GET".into(), server, target, weight: 1, ..Asked::default() })?;
+        add(
+            number,
+            FileRequest {
+                method: "GET".into(),
+                server,
+                target,
+                weight: 1,
+                ..FileRequest::default()
+            },
+        )?;
     }
     Ok(())
 }

@@ -1,6 +1,6 @@
 //! vegeta's HTTP format: `METHOD URL`, then header lines, then `@FILE` for a body. A blank line, or
 //! the next `METHOD URL`, ends a request. Lines that begin with `#` are comments.
-use super::{Asked, Bodies, WrongLine, split_url};
+use super::{Bodies, FileRequest, WrongLine, split_url};
 
 /// Passes each request to `add`, with the line in which it begins.
 ///
@@ -9,9 +9,9 @@ use super::{Asked, Bodies, WrongLine, split_url};
 pub fn parse(
     text: &str,
     bodies: &mut Bodies,
-    add: &mut dyn FnMut(usize, Asked) -> Result<(), WrongLine>,
+    add: &mut dyn FnMut(usize, FileRequest) -> Result<(), WrongLine>,
 ) -> Result<(), WrongLine> {
-    let mut open: Option<(usize, Asked)> = None;
+    let mut open: Option<(usize, FileRequest)> = None;
     for (number, line) in (1..).zip(text.lines()) {
         let line = line.trim();
         if line.starts_with('#') {
@@ -41,7 +41,7 @@ fn begins_a_request(line: &str) -> bool {
     })
 }
 
-fn first(line: &str) -> Result<Asked, String> {
+fn first(line: &str) -> Result<FileRequest, String> {
     let words: Vec<&str> = line.split_whitespace().collect();
     let [method, url] = words[..] else {
         return Err(format!(
@@ -49,10 +49,10 @@ fn first(line: &str) -> Result<Asked, String> {
         ));
     };
     let (server, target) = split_url(url)?;
-    Ok(Asked { method: method.into(), server, target, weight: 1, ..Asked::default() })
+    Ok(FileRequest { method: method.into(), server, target, weight: 1, ..FileRequest::default() })
 }
 
-fn rest(asked: &mut Asked, line: &str, bodies: &mut Bodies) -> Result<(), String> {
+fn rest(asked: &mut FileRequest, line: &str, bodies: &mut Bodies) -> Result<(), String> {
     if let Some(file) = line.strip_prefix('@') {
         asked.body = bodies.get(file.trim())?;
         return Ok(());

@@ -30,10 +30,10 @@ pub(crate) struct Block {
 pub(crate) const NO_TABLE: u8 = 0x20;
 
 /// The fields of a request, and what of them is drawn anew each time.
-pub(crate) type Asked<'a> = (Vec<Field>, Option<&'a str>);
+pub(crate) type ExpectedHead<'a> = (Vec<Field>, Option<&'a str>);
 
 /// Writes the requests of a load.
-pub(crate) fn blocks(requests: &[Asked<'_>]) -> Vec<Block> {
+pub(crate) fn blocks(requests: &[ExpectedHead<'_>]) -> Vec<Block> {
     let kept = kept(requests);
     requests.iter().map(|(fields, drawn)| block(fields, *drawn, &kept)).collect()
 }
@@ -76,7 +76,7 @@ fn is_regular(field: &Field) -> bool {
 
 /// The fields that all requests have in common, once each, pseudo-header fields first, as many as
 /// find room.
-fn kept(requests: &[Asked<'_>]) -> Vec<Field> {
+fn kept(requests: &[ExpectedHead<'_>]) -> Vec<Field> {
     let mut room = TABLE_BYTES;
     let mut kept: Vec<Field> = Vec::new();
     for field in requests.first().iter().flat_map(|(fields, _)| fields) {

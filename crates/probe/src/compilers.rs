@@ -1,0 +1,218 @@
+//! Compilers within a server's processes, told by the names of their threads (proc(5),
+//! `/proc/PID/task/TID/comm`), and the processor time of these threads (`schedstat`, its first
+//! field, nanoseconds).
+//!
+//! A runtime that compiles while it serves becomes faster for seconds or minutes. Its compiler works
+//! in threads of its own, so the kernel can say when it rests. Node, Bun and Deno name all of their
+//! helper threads alike, so their compilers cannot be told from their collectors.
+use pippin_model::host::usage::{Compiler, CompilerSample};
+use std::collections::HashMap;
+
+use crate::kernel_files::KernelFiles;
+
+/// The beginnings of the names of compiler threads. The kernel keeps 15 bytes of a name.
+const THREADS: [(&str, Compiler); 4] = [
+    ("C1 Compiler", Compiler::Jvm),
+    ("C2 Compiler", Compiler::Jvm),
+    ("JVMCI", Compiler::Jvm),
+    (".NET Tiered Com", Compiler::DotNet),
+];
+/// Libraries of runtimes whose compiler threads come and go.
+const LIBRARIES: [(&str, Compiler); 2] =
+    [("/libjvm.so", Compiler::Jvm), ("/libcoreclr.so", Compiler::DotNet)];
+/// How often the threads of a process are listed anew. Between two lists, only the known compiler
+/// threads are read.
+const LIST_EVERY_NS: u64 = 1_000_000_000;
+
+/// The compilers in a set of processes.
+#[derive(Debug, Default)]
+pub struct Compilers {
+    processes: HashMap<i32, Known>,
+    /// CPU time of the compiler threads of processes that have ended.
+    ended_ns: HashMap<Compiler, u64>,
+}
+
+/// What is known of one process.
+#[derive(Debug)]
+struct Known {
+    start_ticks: u64,
+    compiler: Option<Compiler>,
+    /// CPU time of each compiler thread when it was last seen.
+    threads: HashMap<u32, u64>,
+    listed_ns: Option<u64>,
+}
+
+/// A living process: its number, its start in clock ticks since boot, and its age in nanoseconds.
+#[derive(Debug, Clone, Copy)]
+pub struct Living {
+    /// The number.
+    pub pid: i32,
+    /// Field `starttime` of `/proc/PID/stat`.
+    pub start_ticks: u64,
+    /// Nanoseconds since then.
+    pub age_ns: u64,
+}
+
+impl Compilers {
+    /// Looks at these processes at an instant (CLOCK_MONOTONIC). `None` if none of them, nor any
+    /// that was looked at before, has a compiler.
+    pub fn look(
+        &mut self,
+        files: &KernelFiles,
+        living: &[Living],
+        now_ns: u64,
+    ) -> Option<CompilerSample> {
+        self.forget(living);
+        for process in living {
+            let known =
+                self.processes.entry(process.pid).or_insert_with(|| Known::of(files, process));
+            known.look(files, process.pid, now_ns);
+        }
+        let mut sums = self.ended_ns.clone();
+        for known in self.processes.values() {
+            if let Some(compiler) = known.compiler {
+                *sums.entry(compiler).or_default() += known.threads.values().sum::<u64>();
+            }
+        }
+        let (compiler, _) = sums.iter().max_by_key(|(compiler, ns)| (**ns, **compiler))?;
+        let has_one = |process: &&Living| {
+            self.processes.get(&process.pid).is_some_and(|known| known.compiler.is_some())
+        };
+        Some(CompilerSample {
+            compiler: *compiler,
+            cpu_ns: sums.values().sum(),
+            age_ns: living.iter().filter(has_one).map(|process| process.age_ns).max().unwrap_or(0),
+        })
+    }
+
+    /// Keeps the sums of processes that have ended, or whose number another one has now.
+    fn forget(&mut self, living: &[Living]) {
+        let ended_ns = &mut self.ended_ns;
+        self.processes.retain(|pid, known| {
+            let lives = living
+                .iter()
+                .any(|process| process.pid == *pid && process.start_ticks == known.start_ticks);
+            if let Some(compiler) = known.compiler.filter(|_| !lives) {
+                *ended_ns.entry(compiler).or_default() += known.threads.values().sum::<u64>();
+            }
+            lives
+        });
+    }
+}
+
+impl Known {
+    fn of(files: &KernelFiles, process: &Living) -> Self {
+        let maps = files.text(&format!("proc/{}/maps", process.pid)).unwrap_or_default();
+        let found = LIBRARIES.iter().find(|(library, _)| maps.contains(library));
+        Self {
+            start_ticks: process.start_ticks,
+            compiler: found.map(|(_, compiler)| *compiler),
+            threads: HashMap::new(),
+            listed_ns: None,
+        }
+    }
+
+    fn look(&mut self, files: &KernelFiles, pid: i32, now_ns: u64) {
+        if self.listed_ns.is_none_or(|listed| now_ns.saturating_sub(listed) >= LIST_EVERY_NS) {
+            self.listed_ns = Some(now_ns);
+            for thread in files.numbered(&format!("proc/{pid}/task"), "") {
+                let name = files.line(&format!("proc/{pid}/task/{thread}/comm"));
+                if let Some(compiler) = name.and_then(|name| compiler_named(&name)) {
+                    self.compiler = Some(compiler);
+                    self.threads.entry(thread).or_default();
+                }
+            }
+        }
+        for (thread, last_ns) in &mut self.threads {
+            let account = files.line(&format!("proc/{pid}/task/{thread}/schedstat"));
+            let ns = account.and_then(|line| line.split(' ').next()?.parse().ok());
+            // A thread that has ended keeps what it had.
+            *last_ns = ns.unwrap_or(0).max(*last_ns);
+        }
+    }
+}
+
+fn compiler_named(name: &str) -> Option<Compiler> {
+    let found = THREADS.iter().find(|(beginning, _)| name.starts_with(beginning));
+    found.map(|(_, compiler)| *compiler)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kernel_files::captured;
+
+    const S: u64 = 1_000_000_000;
+
+    fn living(pid: i32) -> Living {
+        Living { pid, start_ticks: 7, age_ns: 3 * S }
+    }
+
+    #[test]
+    fn only_threads_of_compilers_count_and_ended_ones_stay() {
+        let (root, files) = captured(&[
+            ("proc/5/maps", "7f00 r-xp /usr/lib/jvm/lib/server/libjvm.so"),
+            ("proc/5/task/5/comm", "java\n"),
+            ("proc/5/task/5/schedstat", "900000000 0 0\n"),
+            ("proc/5/task/6/comm", "C2 CompilerThre\n"),
+            ("proc/5/task/6/schedstat", "250000000 12 3\n"),
+            ("proc/5/task/7/comm", "C1 CompilerThre\n"),
+            ("proc/5/task/7/schedstat", "50000000 12 3\n"),
+        ]);
+        let mut compilers = Compilers::default();
+        let found = compilers.look(&files, &[living(5)], S).unwrap();
+        let wanted = CompilerSample { compiler: Compiler::Jvm, cpu_ns: 300_000_000, age_ns: 3 * S };
+        assert_eq!(found, wanted);
+        // A thread that ended, and one that came.
+        std::fs::remove_dir_all(root.path().join("proc/5/task/6")).unwrap();
+        std::fs::create_dir_all(root.path().join("proc/5/task/9")).unwrap();
+        std::fs::write(root.path().join("proc/5/task/9/comm"), "C2 CompilerThre\n").unwrap();
+        std::fs::write(root.path().join("proc/5/task/9/schedstat"), "10000000 0 0\n").unwrap();
+        let found = compilers.look(&files, &[living(5)], S + S / 2).unwrap();
+        assert_eq!(found.cpu_ns, 300_000_000, "threads are listed once a second");
+        assert_eq!(compilers.look(&files, &[living(5)], 2 * S).unwrap().cpu_ns, 310_000_000);
+        // The process ended: what it used stays, and another process with its number begins anew.
+        let other = Living { start_ticks: 8, ..living(5) };
+        assert_eq!(compilers.look(&files, &[other], 3 * S).unwrap().cpu_ns, 370_000_000);
+    }
+
+    #[test]
+    fn a_runtime_is_known_before_its_compiler_has_begun_and_a_native_server_has_none() {
+        let (_root, files) = captured(&[
+            ("proc/5/maps", "7f00 r-xp /usr/share/dotnet/shared/libcoreclr.so"),
+            ("proc/5/task/5/comm", "shop\n"),
+            ("proc/6/maps", "7f00 r-xp /usr/sbin/nginx"),
+            ("proc/6/task/6/comm", "nginx\n"),
+            ("proc/6/task/7/comm", "Compiler\n"),
+            ("proc/6/task/7/schedstat", "10000000 0 0\n"),
+        ]);
+        let found = Compilers::default().look(&files, &[living(5), living(6)], S).unwrap();
+        assert_eq!((found.compiler, found.cpu_ns), (Compiler::DotNet, 0));
+        assert_eq!(Compilers::default().look(&files, &[living(6)], S), None);
+    }
+
+    #[test]
+    fn the_kernel_s_own_account_of_a_thread_of_that_name() {
+        let burning = std::thread::Builder::new().name("C2 CompilerThre".into()).spawn(|| {
+            let own = || crate::clock::thread_cpu_ns().unwrap();
+            let begin = own();
+            while own() < begin + 50_000_000 {}
+            std::thread::park();
+        });
+        let burning = burning.unwrap();
+        let me = Living { pid: std::process::id() as i32, start_ticks: 1, age_ns: S };
+        let mut compilers = Compilers::default();
+        let mut looks = 0;
+        let found = loop {
+            looks += 1;
+            let found = compilers.look(&KernelFiles::default(), &[me], looks * S);
+            if let Some(found) = found.filter(|found| found.cpu_ns >= 50_000_000) {
+                break found;
+            }
+            std::thread::yield_now();
+        };
+        assert_eq!(found.compiler, Compiler::Jvm);
+        burning.thread().unpark();
+        burning.join().unwrap();
+    }
+}

@@ -1,0 +1,273 @@
+//! Who the processes of a server are connected to on this machine: by TCP and by unix sockets.
+//!
+//! The kernel names both ends of each connection (sock_diag(7)), and `/proc/PID/fd` says which
+//! process holds an end. Connections to the place that is loaded are clients and are left out. A
+//! connection that is shorter than a look may not be seen.
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::net::{IpAddr, SocketAddr};
+use std::path::PathBuf;
+
+use crate::descriptors::{Descriptors, holders};
+use crate::kernel_files::KernelFiles;
+use crate::listening::{self, INODE_AT, PEER_AT, PEER_PORT_AT, SOURCE_AT, SOURCE_PORT_AT};
+use crate::server::{self, NoServer, Place, Servers, canonical};
+use crate::sock_diag::{SockDiag, number};
+use crate::unix_sockets::{self, UnixSocket};
+
+/// The states ESTABLISHED, FIN_WAIT1, FIN_WAIT2 and CLOSE_WAIT (include/net/tcp_states.h).
+const CONNECTED: u32 = 1 << 1 | 1 << 4 | 1 << 5 | 1 << 8;
+
+/// One end of a TCP connection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+struct End {
+    local: SocketAddr,
+    peer: SocketAddr,
+}
+
+/// What is behind the processes of a server.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Behind {
+    /// Processes at the other end of their connections: the first of each tree.
+    pub roots: BTreeSet<i32>,
+    /// Processes within these trees that do not belong to them.
+    pub apart: BTreeSet<i32>,
+    /// Other ends on this machine whose processes belong to other users or are hidden.
+    pub hidden: u32,
+}
+
+/// Looks for the other ends of a server's connections, again and again.
+#[derive(Debug, Default)]
+pub struct Connected {
+    files: KernelFiles,
+    /// Sockets that need not be looked at again.
+    explained: HashSet<u32>,
+    /// The processes for which that holds.
+    members: BTreeSet<i32>,
+    /// Who listens at the other ends.
+    listeners: HashMap<SocketAddr, Result<Servers, NoServer>>,
+}
+
+/// One look at all sockets.
+#[derive(Debug, Default)]
+struct Sockets {
+    tcp: HashMap<u32, End>,
+    unix: HashMap<u32, UnixSocket>,
+}
+
+impl Connected {
+    /// Looks once. `members` are all processes of the server, `roots` the first of each tree, and
+    /// `served` is the place that is loaded.
+    pub fn look(
+        &mut self,
+        members: &HashSet<i32>,
+        roots: &BTreeSet<i32>,
+        served: Option<&Place>,
+    ) -> Behind {
+        let before = Sockets::read(served);
+        if self.members != *roots {
+            self.explained.clear();
+            self.members.clone_from(roots);
+        }
+        if before.inodes().all(|inode| self.explained.contains(&inode)) {
+            return Behind::default();
+        }
+        let held: HashSet<u32> = members
+            .iter()
+            .filter_map(|pid| Descriptors::of(&self.files, *pid))
+            .flat_map(|descriptors| descriptors.sockets)
+            .collect();
+        // Short connections are in one of two looks around the moment in which they were held.
+        let mut sockets = Sockets::read(served);
+        self.explained = sockets.inodes().collect();
+        sockets.tcp.extend(before.tcp);
+        sockets.unix.extend(before.unix);
+        let mut behind = Behind::default();
+        let mut ends = self.of_tcp(&sockets, &held, &mut behind);
+        ends.extend(self.of_unix(&sockets, &held, &mut behind));
+        if !ends.is_empty() {
+            let mut pids = holders(&self.files, &ends);
+            pids.retain(|pid| !members.contains(pid));
+            behind.roots.extend(server::family(&self.files).firsts(&pids));
+        }
+        behind
+    }
+
+    /// Adds who listens at the other ends of TCP connections that members hold. Returns the other
+    /// ends at which nobody listens: processes that connected to a member.
+    fn of_tcp(
+        &mut self,
+        sockets: &Sockets,
+        held: &HashSet<u32>,
+        behind: &mut Behind,
+    ) -> BTreeSet<u32> {
+        let by_end: HashMap<End, u32> =
+            sockets.tcp.iter().map(|(inode, end)| (*end, *inode)).collect();
+        let mut others = BTreeSet::new();
+        for (_, end) in sockets.tcp.iter().filter(|(inode, _)| held.contains(inode)) {
+            let mirrored = by_end.get(&End { local: end.peer, peer: end.local });
+            if mirrored.is_some_and(|inode| held.contains(inode)) {
+                continue;
+            }
+            let listens = self
+                .listeners
+                .entry(end.peer)
+                .or_insert_with(|| server::behind(&Place::Addresses(vec![end.peer])));
+            match listens {
+                Ok(servers) => behind.add(servers),
+                Err(NoServer::Hidden) => behind.hidden += 1,
+                // It connected to a member, from a port of its own.
+                Err(_) => others.extend(mirrored),
+            }
+        }
+        // A port that nobody listens on may get a listener later.
+        self.listeners.retain(|_, listens| listens.is_ok());
+        others
+    }
+
+    /// Likewise, of unix sockets.
+    fn of_unix(
+        &self,
+        sockets: &Sockets,
+        held: &HashSet<u32>,
+        behind: &mut Behind,
+    ) -> BTreeSet<u32> {
+        let mut others = BTreeSet::new();
+        for socket in sockets.unix.values().filter(|socket| held.contains(&socket.inode)) {
+            let Some(peer) = socket.peer.filter(|peer| !held.contains(peer)) else { continue };
+            let name = sockets.unix.get(&peer).and_then(|peer| peer.name.as_ref());
+            let listening = |other: &&UnixSocket| other.listens && other.name.as_ref() == name;
+            let listener = name.and_then(|_| sockets.unix.values().find(listening));
+            match listener.map(|it| server::of_unix_socket(&self.files, it.inode)) {
+                Some(Ok(servers)) => behind.add(&servers),
+                Some(Err(NoServer::Hidden)) => behind.hidden += 1,
+                Some(Err(_)) => {}
+                None => {
+                    others.insert(peer);
+                }
+            }
+        }
+        others
+    }
+}
+
+impl Behind {
+    fn add(&mut self, servers: &Servers) {
+        self.roots.extend(servers.processes.iter().map(|server| server.pid));
+        self.apart.extend(&servers.apart);
+    }
+}
+
+impl Sockets {
+    /// All connections of this network namespace but those to the place that is loaded; none of a
+    /// kind that the kernel does not tell.
+    fn read(served: Option<&Place>) -> Self {
+        let addresses: &[SocketAddr] = match served {
+            Some(Place::Addresses(addresses)) => addresses,
+            _ => &[],
+        };
+        let path: Option<&PathBuf> = match served {
+            Some(Place::UnixSocket(path)) => Some(path),
+            _ => None,
+        };
+        let is_client = |end: &End| {
+            addresses.iter().any(|served| {
+                let served = canonical(*served);
+                served == end.local || served == end.peer || is_any(served, end.local)
+            })
+        };
+        let tcp = tcp().unwrap_or_default().into_iter().filter(|(_, end)| !is_client(end));
+        let mut unix = unix_sockets::all().unwrap_or_default();
+        if let Some(path) = path {
+            let names: Vec<Option<Vec<u8>>> = unix_sockets::listening_at(path)
+                .iter()
+                .filter_map(|inode| unix.iter().find(|it| it.inode == *inode))
+                .map(|it| it.name.clone())
+                .collect();
+            unix.retain(|socket| socket.listens || !names.contains(&socket.name));
+        }
+        Self {
+            tcp: tcp.collect(),
+            unix: unix.into_iter().map(|socket| (socket.inode, socket)).collect(),
+        }
+    }
+
+    /// Of everything that is connected.
+    fn inodes(&self) -> impl Iterator<Item = u32> + '_ {
+        let unix = self.unix.values().filter(|socket| socket.peer.is_some());
+        self.tcp.keys().copied().chain(unix.map(|socket| socket.inode))
+    }
+}
+
+/// Whether this is another address of the port that is loaded, at which clients of others come in.
+fn is_any(served: SocketAddr, local: SocketAddr) -> bool {
+    let is_loopback = |ip: IpAddr| ip.is_loopback();
+    served.port() == local.port() && is_loopback(served.ip()) != is_loopback(local.ip())
+}
+
+/// The connected TCP sockets of this network namespace by inode.
+fn tcp() -> std::io::Result<HashMap<u32, End>> {
+    let mut all = HashMap::new();
+    let mut diag = SockDiag::open()?;
+    for family in [libc::AF_INET, libc::AF_INET6] {
+        diag.dump(&listening::request(family, CONNECTED, 0), |message| {
+            // A connection that its process has closed has no inode.
+            let inode = number(message, INODE_AT);
+            all.extend(end(message).filter(|_| inode != 0).map(|end| (inode, end)));
+        })?;
+    }
+    Ok(all)
+}
+
+fn end(message: &[u8]) -> Option<End> {
+    let at = |address, port| {
+        let ip = listening::address(message, address)?.to_canonical();
+        Some(SocketAddr::new(ip, listening::port(message, port)?))
+    };
+    Some(End { local: at(SOURCE_AT, SOURCE_PORT_AT)?, peer: at(PEER_AT, PEER_PORT_AT)? })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::net::{TcpListener, TcpStream};
+
+    /// This process is the server; a child of it listens, and this process connects to it.
+    #[test]
+    fn who_listens_at_the_other_end_is_behind() {
+        let script = "import socket,sys\ns=socket.socket()\ns.bind(('127.0.9.7',0))\ns.listen()\nprint(s.getsockname()[1],flush=True)\nc=s.accept()\nsys.stdin.read()";
+        let mut child = std::process::Command::new("python3")
+            .args(["-c", script])
+            .stdin(std::process::Stdio::piped())
+            .stdout(std::process::Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut line = String::new();
+        let out = child.stdout.take().unwrap();
+        std::io::BufRead::read_line(&mut std::io::BufReader::new(out), &mut line).unwrap();
+        let address: SocketAddr = format!("127.0.9.7:{}", line.trim()).parse().unwrap();
+        let connection = TcpStream::connect(address).unwrap();
+        let own = std::process::id() as i32;
+        let (members, roots) = (HashSet::from([own]), BTreeSet::from([own]));
+        let child_pid = child.id() as i32;
+        let mut connected = Connected::default();
+        let found = connected.look(&members, &roots, None);
+        // As a client of the place that is loaded, it is no tier.
+        let served = Place::Addresses(vec![address]);
+        let as_client = Connected::default().look(&members, &roots, Some(&served));
+        drop(connection);
+        drop(child.stdin.take());
+        child.wait().unwrap();
+        assert!(found.roots.contains(&child_pid), "{found:?}");
+        assert!(!as_client.roots.contains(&child_pid), "{as_client:?}");
+    }
+
+    #[test]
+    fn both_ends_within_the_server_are_not_behind_it() {
+        let listener = TcpListener::bind("127.0.9.8:0").unwrap();
+        let _client = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        let _accepted = listener.accept().unwrap();
+        let own = std::process::id() as i32;
+        let found = Connected::default().look(&HashSet::from([own]), &BTreeSet::from([own]), None);
+        assert!(!found.roots.contains(&own), "{found:?}");
+    }
+}

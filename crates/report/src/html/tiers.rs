@@ -1,0 +1,73 @@
+//! The tiers of a loaded server: a bar of their processor time, and a table.
+use maud::{Markup, html};
+
+use super::figures::data;
+use crate::chart::DataTable;
+use crate::view::View;
+use crate::view::load::{LoadView, ServerView, TierView};
+use crate::words;
+
+/// The section of the tiers; nothing if there is only one, or if targets of a catalog were measured.
+pub fn section(view: &View) -> Markup {
+    let with_tiers: Vec<(&LoadView, &ServerView)> = view
+        .loads
+        .iter()
+        .filter_map(|load| Some((load, load.server.as_ref()?)))
+        .filter(|(_, server)| server.tiers.len() > 1)
+        .collect();
+    html! {
+        @if let Some((_, server)) = with_tiers.last() {
+            section id="tiers" {
+                h2 { "Who did the work" }
+                p.hint { "Processor time of each tier of the server in the last load." }
+                (bar(server))
+                (data(&table(server)))
+            }
+        }
+    }
+}
+
+/// Each tier as a part of the whole. The table has the figures, so the bar is hidden from readers
+/// aloud.
+fn bar(server: &ServerView) -> Markup {
+    let all: f64 = server.tiers.iter().filter_map(|tier| tier.cores).sum();
+    let part = |tier: &TierView| 100.0 * tier.cores.unwrap_or(0.0) / all;
+    html! {
+        @if all > 0.0 {
+            svg.tiers viewBox="0 0 100 6" preserveAspectRatio="none" width="100%" height="24" aria-hidden="true" {
+                @for (nth, (from, tier)) in starts(server, part).into_iter().enumerate() {
+                    rect x=(format!("{from:.2}")) y="0" height="6" width=(format!("{:.2}", part(tier)))
+                        fill=(SHADES[nth % SHADES.len()]) { title { (tier.name) } }
+                }
+            }
+        }
+    }
+}
+
+/// Colours of the palette of Okabe and Ito, as in the charts.
+const SHADES: [&str; 5] = ["#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9"];
+
+/// Where the part of each tier begins.
+fn starts(server: &ServerView, part: impl Fn(&TierView) -> f64) -> Vec<(f64, &TierView)> {
+    let mut from = 0.0;
+    let place = |tier| {
+        let start = from;
+        from += part(tier);
+        (start, tier)
+    };
+    server.tiers.iter().map(place).collect()
+}
+
+fn table(server: &ServerView) -> DataTable {
+    let titles = ["tier", "processors", "CPU per request", "memory", "processes"];
+    let cells = server.tiers.iter().map(|tier| {
+        vec![
+            tier.name.clone(),
+            tier.cores.map_or("-".into(), |cores| format!("{cores:.2}")),
+            words::ns(tier.cpu_per_request_ns.map(|ns| ns as u64)),
+            tier.max_rss_bytes.map_or("-".into(), pippin_model::text::units::format_bytes),
+            tier.processes.map_or("-".into(), |number| number.to_string()),
+        ]
+    });
+    DataTable { columns: titles.map(Into::into).to_vec(), rows: cells.collect() }
+}

@@ -1,0 +1,144 @@
+//! How far each start is from the limit of a change.
+use pippin_model::figure::Figure;
+use pippin_model::trial::TrialRecord;
+use pippin_model::verdict::gate::Gate;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+use super::{Base, Counted, Group, Reason, value};
+use crate::compare::Origin;
+use crate::interval::anytime::Start;
+use crate::rounds::{Observed, Resting};
+use crate::series::quantile::mean;
+
+/// A change from the base.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Change {
+    /// By how much: -0.05 for 5 % less, or for 5 points less.
+    pub by: f64,
+    /// Whether it is a difference between two shares of the requests, because the base's is 0.
+    pub is_points: bool,
+}
+
+/// A figure of both sides by repetition.
+#[derive(Debug, Clone)]
+pub(super) struct Sides {
+    pub(super) own: BTreeMap<u32, f64>,
+    pub(super) base: BTreeMap<u32, f64>,
+    /// What differences are taken relative to, for shares; `None` for figures that have ratios.
+    of: Option<f64>,
+}
+
+impl Sides {
+    /// The figure of both sides on the trials that `usable` leaves of each.
+    ///
+    /// # Errors
+    /// Why too few are usable.
+    pub(super) fn of<'a>(
+        figure: Figure,
+        (group, base): (&Group<'a>, &Base<'a>),
+        usable: impl Fn(&Group<'a>, &str) -> Result<Vec<&'a TrialRecord>, Reason>,
+    ) -> Result<Self, Reason> {
+        let own = usable(group, "")?;
+        let others = usable(&base.group, &format!("{}: ", base.name))?;
+        if figure.can_be_share() {
+            return Ok(Self::shares(figure, &own, &others));
+        }
+        let paired = (base.origin == Origin::OneRun)
+            .then(|| within_rounds(figure, &own, &others))
+            .filter(|pairs| !pairs.is_empty());
+        let (own, base) = paired.map_or_else(
+            || (by_repetition(figure, &own), by_repetition(figure, &others)),
+            |pairs| pairs.into_iter().map(|(at, own, base)| ((at, own), (at, base))).unzip(),
+        );
+        Ok(Self { own, base, of: None })
+    }
+
+    fn shares(figure: Figure, own: &[&TrialRecord], base: &[&TrialRecord]) -> Self {
+        let counted = |trials: &[&TrialRecord]| -> BTreeMap<u32, Counted> {
+            let one =
+                |trial: &&TrialRecord| Some((trial.spec.repetition, Counted::of(figure, trial)?));
+            trials.iter().filter_map(one).collect()
+        };
+        let (own, base) = (counted(own), counted(base));
+        let all = Counted::all(&base.values().copied().collect::<Vec<_>>());
+        let share = |of: BTreeMap<u32, Counted>| {
+            of.into_iter().map(|(at, counted)| (at, counted.share())).collect()
+        };
+        let of = if all.count > 0.0 { all.share() } else { 1.0 };
+        Self { own: share(own), base: share(base), of: Some(of) }
+    }
+
+    /// The repetitions that both sides have.
+    fn pairs(&self) -> impl Iterator<Item = (f64, f64)> + '_ {
+        self.own.iter().filter_map(|(at, own)| Some((*own, *self.base.get(at)?)))
+    }
+
+    /// The change of each start, as a fraction.
+    fn changes(&self) -> impl Iterator<Item = f64> + '_ {
+        self.pairs().map(|(own, base)| self.change_of(own, base))
+    }
+
+    /// The change of one figure from another.
+    pub(super) fn change_of(&self, own: f64, base: f64) -> f64 {
+        self.of.map_or_else(|| own / base - 1.0, |of| (own - base) / of)
+    }
+
+    /// The mean change: of shares by their differences, else by the geometric mean of the ratios.
+    pub(super) fn change(&self) -> Option<Change> {
+        let is_points = self.of == Some(1.0) && self.base.values().all(|share| *share == 0.0);
+        let changes: Vec<f64> = if self.own.keys().any(|at| self.base.contains_key(at)) {
+            self.changes().collect()
+        } else {
+            let (own, base) = (self.own.values().copied(), self.base.values().copied());
+            let centre = |of: Vec<f64>| mean(&of);
+            vec![self.change_of(centre(own.collect())?, centre(base.collect())?)]
+        };
+        let by = match self.of {
+            Some(_) => mean(&changes)?,
+            None => {
+                mean(&changes.iter().map(|change| change.ln_1p()).collect::<Vec<_>>())?.exp_m1()
+            }
+        };
+        (!by.is_nan()).then_some(Change { by, is_points })
+    }
+
+    /// Each start, seen from the limit of a gate; `None` if a repetition of a side has no figure.
+    pub(super) fn starts(&self, gate: &Gate, limit: f64) -> Option<Vec<Start>> {
+        let is_whole = self.own.keys().eq(self.base.keys()) && !self.own.is_empty();
+        let sign = if gate.lower_passes() { 1.0 } else { -1.0 };
+        let start = |change: f64| Start {
+            distance: sign
+                * if self.of.is_some() { change - limit } else { change.ln_1p() - limit.ln_1p() },
+            is_beyond: !gate.keeps(change, limit),
+        };
+        let starts: Vec<Start> = self.changes().map(start).collect();
+        (is_whole && starts.iter().all(|start| !start.distance.is_nan())).then_some(starts)
+    }
+
+    /// Between which changes the starts lie.
+    pub(super) fn spread(&self) -> String {
+        let least = self.changes().fold(f64::INFINITY, f64::min);
+        let most = self.changes().fold(f64::NEG_INFINITY, f64::max);
+        format!("which lie between {:+.2} % and {:+.2} %", least * 100.0, most * 100.0)
+    }
+}
+
+/// The figure in each repetition, over the rounds that both have: repetition, own, base.
+fn within_rounds(
+    figure: Figure,
+    own: &[&TrialRecord],
+    base: &[&TrialRecord],
+) -> Vec<(u32, f64, f64)> {
+    let resting = Resting::of(own.iter().chain(base).copied());
+    let (own, base) = (Observed::of(own, figure, resting), Observed::of(base, figure, resting));
+    own.levels_by_repetition(&base)
+        .into_iter()
+        .map(|(at, own, base)| (at, own.log.exp(), base.log.exp()))
+        .collect()
+}
+
+fn by_repetition(figure: Figure, trials: &[&TrialRecord]) -> BTreeMap<u32, f64> {
+    let one = |trial: &&TrialRecord| Some((trial.spec.repetition, value(figure, trial)?));
+    trials.iter().filter_map(one).collect()
+}

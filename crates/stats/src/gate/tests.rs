@@ -1,0 +1,309 @@
+use super::*;
+use pippin_model::example::slices::Rounds;
+use pippin_model::example::trial::ExampleTrial;
+use pippin_model::verdict::{Severity, Verdict};
+use proptest::prelude::*;
+
+/// Uses the same trials as the base of every target.
+struct Same(Vec<TrialRecord>, Origin);
+
+impl Bases for Same {
+    fn of(
+        &self,
+        _: &Condition,
+        _: &TargetId,
+        step: Option<Step>,
+    ) -> Result<Option<Base<'_>>, String> {
+        let trials = self.0.iter().filter(|trial| trial.spec.step == step);
+        let group = Group::new(trials, planned(self.0.len()));
+        Ok(Some(Base { group, name: "main".into(), origin: self.1 }))
+    }
+}
+
+fn planned(repetitions: usize) -> Planned {
+    Planned { repetitions: repetitions as u32, is_whole: true }
+}
+
+fn trials(rates: &[f64]) -> Vec<TrialRecord> {
+    let made = |(repetition, &rate): (usize, &f64)| {
+        ExampleTrial::hello()
+            .answers_per_s(rate)
+            .target_cores(rate * 20.0 / 1e6, 1)
+            .repetition(repetition as u32)
+            .build()
+    };
+    rates.iter().enumerate().map(made).collect()
+}
+
+fn outcome(gate: &Gate, own: &[TrialRecord], base: Vec<TrialRecord>, origin: Origin) -> Outcome {
+    let gates = std::slice::from_ref(gate);
+    let mut all = judge(gates, own, planned(own.len()), &Same(base, origin));
+    assert_eq!(all.len(), 1);
+    all.remove(0)
+}
+
+fn standing(gate: &str, own: Vec<TrialRecord>, base: Vec<TrialRecord>) -> Standing {
+    outcome(&Gate::fail_if(gate).unwrap(), &own, base, Origin::OneRun).standing
+}
+
+fn doubt(gate: &str, own: &[TrialRecord], base: Vec<TrialRecord>) -> Option<Doubt> {
+    let found = outcome(&Gate::fail_if(gate).unwrap(), own, base, Origin::OneRun);
+    assert_eq!(found.standing == Standing::Undecided, found.reason.is_some());
+    found.reason.map(|reason| reason.doubt)
+}
+
+#[test]
+fn values_are_held_against_their_limit() {
+    let of = |gate| standing(gate, trials(&[1_000.0]), vec![]);
+    assert_eq!(of("goodput < 900/s"), Standing::Passed);
+    assert_eq!(of("goodput < 1100/s"), Standing::Failed);
+    assert_eq!(of("errors > 0"), Standing::Passed);
+    assert_eq!(of("errors.timeout > 0.1%"), Standing::Passed);
+    assert_eq!(of("p99 > 1ns"), Standing::Failed);
+    assert_eq!(of("status.2xx < 1"), Standing::Passed);
+    assert_eq!(of("cpu > 1h"), Standing::Passed);
+    assert_eq!(of("memory > 1B"), Standing::Failed);
+}
+
+#[test]
+fn what_is_required_fails_where_it_does_not_hold() {
+    let gate = Gate::require("goodput > 1100/s").unwrap();
+    let found = outcome(&gate, &trials(&[1_000.0]), vec![], Origin::OneRun);
+    assert_eq!(found.standing, Standing::Failed);
+    assert_eq!(found.value.map(f64::round), Some(1_000.0));
+}
+
+#[test]
+fn repetitions_that_disagree_decide_nothing_until_there_are_enough() {
+    assert_eq!(
+        doubt("goodput < 950/s", &trials(&[1_000.0, 900.0]), vec![]),
+        Some(Doubt::TooFewStarts)
+    );
+    let one_slow = [1_000.0, 1_001.0, 999.0, 700.0, 1_000.0, 1_002.0, 998.0];
+    assert_eq!(doubt("goodput < 950/s", &trials(&one_slow), vec![]), Some(Doubt::TooNear));
+}
+
+#[test]
+fn a_server_that_is_slower_in_every_round_fails_and_one_round_that_is_even_slower_changes_nothing()
+{
+    let base = || trials(&[1_000.0, 1_002.0, 998.0, 1_001.0, 999.0]);
+    let of = |own: &[f64]| standing("goodput < -10% vs main", trials(own), base());
+    assert_eq!(of(&[200.0, 201.0, 20.0, 199.0, 200.0]), Standing::Failed);
+    assert_eq!(of(&[1_001.0, 1_000.0, 999.0, 998.0, 1_002.0]), Standing::Passed);
+    let three = trials(&[200.0, 201.0, 20.0]);
+    let base = trials(&[1_000.0, 1_002.0, 998.0]);
+    assert_eq!(doubt("goodput < -10% vs main", &three, base), Some(Doubt::TooFewStarts));
+}
+
+#[test]
+fn chance_is_tested_against_the_limit_and_not_against_zero() {
+    let equal = || trials(&[1_000.0, 1_010.0, 990.0, 1_005.0, 995.0, 1_000.0]);
+    let of = |gate: &str| {
+        outcome(&Gate::require(gate).unwrap(), &equal(), equal(), Origin::OneRun).standing
+    };
+    assert_eq!(of("goodput > 50% vs main"), Standing::Failed);
+    assert_eq!(of("p99 < -50% vs main"), Standing::Failed);
+    assert_eq!(of("max < -90% vs main"), Standing::Failed);
+    assert_eq!(of("goodput > -10% vs main"), Standing::Passed);
+}
+
+#[test]
+fn one_start_knows_nothing_of_starts() {
+    let (fast, slow) = (trials(&[1_000.0]), trials(&[387.0]));
+    assert_eq!(doubt("goodput < -10% vs main", &slow, fast), Some(Doubt::TooFewStarts));
+}
+
+#[test]
+fn shares_without_errors_in_the_base_are_compared_in_points() {
+    let clean = || trials(&[1_000.0; 5]);
+    let gate = Gate::require("errors <= 0% vs main").unwrap();
+    let found = outcome(&gate, &clean(), clean(), Origin::OneRun);
+    assert_eq!(found.standing, Standing::Passed);
+    assert_eq!(found.change, Some(Change { by: 0.0, is_points: true }));
+    let mut broken = clean();
+    for trial in &mut broken {
+        let measured = &mut trial.load.as_mut().unwrap().measured;
+        measured.errors.insert(pippin_model::result::ErrorKind::Timeout, 300);
+    }
+    let found = outcome(&gate, &broken, clean(), Origin::OneRun);
+    assert_eq!(found.standing, Standing::Failed);
+    assert!(found.change.is_some_and(|change| change.is_points && change.by > 0.0));
+}
+
+#[test]
+fn two_runs_are_decided_by_starts_that_lie_apart() {
+    let gate = Gate::fail_if("goodput < -10% vs latest").unwrap();
+    let of = |own: &[f64], base: &[f64]| {
+        outcome(&gate, &trials(own), trials(base), Origin::TwoRuns).standing
+    };
+    let base = [1_000.0, 1_002.0, 998.0, 1_001.0];
+    assert_eq!(of(&[500.0, 501.0, 499.0, 50.0], &base), Standing::Failed);
+    assert_eq!(of(&[1_000.0, 1_001.0, 999.0, 1_002.0], &base), Standing::Passed);
+    assert_eq!(of(&[500.0, 501.0, 499.0], &base), Standing::Undecided);
+    assert_eq!(of(&[1_000.0, 500.0, 1_500.0, 900.0], &base), Standing::Undecided);
+}
+
+#[test]
+fn a_gate_looks_at_the_verdict_before_the_figure() {
+    let mut invalid = trials(&[1_000.0; 3]);
+    invalid[1].verdict = Verdict::Invalid;
+    invalid[1].caveats.push(pippin_model::example::caveat("errors", Severity::Invalid, "", ""));
+    let found = outcome(&Gate::fail_if("p99 > 1h").unwrap(), &invalid, vec![], Origin::OneRun);
+    assert_eq!(found.reason.unwrap().text, "repetition 2 is INVALID: errors");
+    let mut lost = trials(&[1_000.0; 3]);
+    lost[2].load = None;
+    assert_eq!(doubt("errors > 1", &lost, vec![]), Some(Doubt::Invalid));
+    let base = trials(&[1_000.0; 5]);
+    let own = trials(&[1_000.0, 1_001.0, 1_002.0, 999.0, 998.0]);
+    let found = outcome(&Gate::fail_if("p99 > 10% vs a").unwrap(), &own, lost, Origin::OneRun);
+    assert!(found.reason.unwrap().text.starts_with("main: repetition 3"));
+    let gates = [Gate::fail_if("errors > 1").unwrap()];
+    let of = |planned| judge(&gates, &base, planned, &Same(vec![], Origin::OneRun))[0].standing;
+    assert_eq!(of(planned(6)), Standing::Undecided, "a planned repetition is missing");
+    assert_eq!(of(Planned { is_whole: false, ..planned(5) }), Standing::Undecided);
+}
+
+#[test]
+fn a_base_that_runs_the_files_of_the_checkout_decides_nothing() {
+    let own = trials(&[1_000.0, 1_001.0, 1_002.0, 999.0, 998.0]);
+    let mut base = own.clone();
+    assert_eq!(doubt("goodput < -10% vs main", &own, base.clone()), None);
+    base[0].elsewhere = Some("/shop/server.js".into());
+    assert_eq!(doubt("goodput < -10% vs main", &own, base), Some(Doubt::OtherFiles));
+}
+
+#[test]
+fn absolute_gates_need_a_calm_host_and_changes_do_not() {
+    let mut noisy = trials(&[1_000.0, 1_001.0, 999.0, 1_000.0, 1_002.0]);
+    for trial in &mut noisy {
+        trial.usage.as_mut().unwrap().foreign_cores = Some(1.0);
+    }
+    assert_eq!(doubt("p99 > 1h", &noisy, vec![]), Some(Doubt::NotCalm));
+    assert_eq!(doubt("errors > 1", &noisy, vec![]), None);
+    assert_eq!(doubt("goodput < -10% vs main", &noisy, noisy.clone()), None);
+    let mut unknown = noisy.clone();
+    unknown.iter_mut().for_each(|trial| trial.usage = None);
+    assert_eq!(doubt("p99 > 1h", &unknown, vec![]), Some(Doubt::NotCalm));
+}
+
+#[test]
+fn what_was_not_warm_decides_no_time_and_no_change() {
+    let cold = |repetition| {
+        ExampleTrial::hello()
+            .windows(|i| 10_000.0 - 100.0 * f64::from(i))
+            .repetition(repetition)
+            .build()
+    };
+    let cold: Vec<TrialRecord> = (0..5).map(cold).collect();
+    assert_eq!(doubt("p99 > 1h", &cold, vec![]), Some(Doubt::NotWarm));
+    assert_eq!(doubt("goodput < -10% vs main", &cold, cold.clone()), Some(Doubt::NotWarm));
+    assert_eq!(doubt("errors > 1", &cold, vec![]), None);
+}
+
+#[test]
+fn a_target_that_was_not_measured_fails_each_gate() {
+    let gates = [Gate::require("errors < 1%").unwrap(), Gate::fail_if("p99 > 1h").unwrap()];
+    let target = "own/shop".parse().unwrap();
+    let outcomes: Vec<Outcome> = unmeasured(&gates, &target, "install: it broke").collect();
+    assert_eq!(outcomes.len(), 2);
+    for outcome in outcomes {
+        assert_eq!((&outcome.target, outcome.standing), (&target, Standing::Failed));
+        assert_eq!(outcome.reason.unwrap().text, "not measured: install: it broke");
+    }
+}
+
+#[test]
+fn a_gate_judges_the_change_that_a_comparison_shows() {
+    // The host varies between half and full speed from round to round.
+    let rounds = Rounds { repetitions: 5, host: 0.3, slice: 0.01, start: 0.0, ..Rounds::default() };
+    let (a, b) = (rounds.trials("a/a", 10_000.0, 20.0), rounds.trials("b/b", 9_000.0, 20.0));
+    let mut noise = crate::simulated::test_noise::Noise::new(1);
+    let shown = &crate::compare::compare(&a, &b, Origin::OneRun, &mut noise.0).targets[0];
+    for (condition, place) in [("goodput < -5%", 0), ("p50 > 5%", 1)] {
+        let judged = outcome(&Gate::fail_if(condition).unwrap(), &b, a.clone(), Origin::OneRun);
+        let change = shown.changes[place].relative().unwrap();
+        assert!((judged.change.unwrap().by - change).abs() < 1e-9, "{condition}");
+        assert_eq!(judged.standing, Standing::Failed, "{condition}");
+    }
+}
+
+#[test]
+fn more_repetitions_are_made_only_where_they_help() {
+    let of = |doubt| {
+        let mut found = outcome(
+            &Gate::fail_if("errors > 1").unwrap(),
+            &trials(&[1_000.0]),
+            vec![],
+            Origin::OneRun,
+        );
+        found.reason = Some(Reason::new(doubt, ""));
+        [5, 10].map(|made| may_be_decided(std::slice::from_ref(&found), made, 3))
+    };
+    assert_eq!(of(Doubt::TooNear), [true, false]);
+    assert_eq!(of(Doubt::Invalid), [false, false]);
+    assert_eq!(most_repetitions(5), 15);
+}
+
+/// Gates of every form that pass on the trials below.
+const FORMS: [&str; 8] = [
+    "goodput < 900/s",
+    "p99 > 1h",
+    "max > 1h",
+    "errors > 0.1%",
+    "errors > 3",
+    "memory > 100000MiB",
+    "goodput < -10% vs main",
+    "errors > 1% vs main",
+];
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    /// The law: take any evidence away, and no gate passes by it.
+    #[test]
+    fn less_evidence_passes_nothing(
+        rates in prop::collection::vec(400.0_f64..1_600.0, 5..8),
+        form in 0..FORMS.len(),
+        at in 0_usize..8,
+        part in 0_usize..6,
+        of_base in any::<bool>(),
+    ) {
+        let gate = Gate::fail_if(FORMS[form]).unwrap();
+        let (own, base) = (trials(&rates), trials(&vec![1_000.0; rates.len()]));
+        let judged = |own: &[TrialRecord], base: Vec<TrialRecord>| {
+            let bases = Same(base, Origin::OneRun);
+            let all = judge(std::slice::from_ref(&gate), own, planned(rates.len()), &bases);
+            all.first().map_or(Standing::Undecided, |outcome| outcome.standing)
+        };
+        let before = judged(&own, base.clone());
+        let (mut own, mut base) = (own, base);
+        let side = if of_base { &mut base } else { &mut own };
+        let at = at % side.len();
+        match part {
+            0 => { side.remove(at); }
+            1 => side[at].load = None,
+            2 => side[at].usage = None,
+            3 => side[at].load.as_mut().unwrap().windows.clear(),
+            4 => {
+                let usage = side[at].usage.as_mut().unwrap();
+                (usage.foreign_cores, usage.steal_cores) = (None, None);
+            }
+            _ => side[at].load.as_mut().unwrap().windows.truncate(3),
+        }
+        prop_assert!(judged(&own, base) != Standing::Passed || before == Standing::Passed);
+    }
+
+    /// The law: a worse round never turns failed into passed.
+    #[test]
+    fn worse_rounds_never_turn_failed_into_passed(
+        rates in prop::collection::vec(400.0_f64..1_600.0, 5..9),
+        worse in prop::collection::vec(0.01_f64..1.0, 9),
+        form in 0..FORMS.len(),
+    ) {
+        let gate = Gate::fail_if(FORMS[form]).unwrap();
+        let base = || trials(&vec![1_000.0; rates.len()]);
+        let now: Vec<f64> = rates.iter().zip(&worse).map(|(rate, worse)| rate * worse).collect();
+        let of = |rates: &[f64]| outcome(&gate, &trials(rates), base(), Origin::OneRun).standing;
+        prop_assert!(of(&rates) != Standing::Failed || of(&now) != Standing::Passed);
+    }
+}

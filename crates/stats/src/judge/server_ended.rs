@@ -1,0 +1,151 @@
+//! INVALID: the server ended while it was loaded. SUSPECT or NOTE: processes of it ended and others
+//! went on.
+use pippin_model::text::units::{counted, format_ns};
+use pippin_model::verdict::{Caveat, Severity};
+
+use crate::judge::evidence::{Evidence, caveat, percent};
+
+/// The share of the measured part that may be unseen without doubt.
+const NEGLIGIBLE: f64 = 0.02;
+
+/// Caveats that would blame something else for what the end of a server causes.
+const BLAMES: [&str; 14] = [
+    "no_answers",
+    "errors",
+    "rate_not_achieved",
+    "connections_missing",
+    "interrupted",
+    "server_closes",
+    "listen_overflows",
+    "listen_queue",
+    "no_steady_state",
+    "stalls",
+    "bimodal",
+    "delayed_ack",
+    "littles_law",
+    "cores_unused",
+];
+
+/// Whether nobody served any more at the end of the load.
+pub fn judge(evidence: &Evidence) -> Option<Caveat> {
+    let end = evidence.record.server_end.as_ref()?;
+    let last = evidence.record.ended.last()?;
+    let mut seen = format!(
+        "process {} ({}) ended {} into the load, and nobody listened any more",
+        last.pid,
+        last.name,
+        format_ns(last.after_ns)
+    );
+    let is_killed = end.killed_for_memory.is_some_and(|killed| killed > 0);
+    if is_killed {
+        seen.push_str("; meanwhile the kernel killed a process for lack of memory");
+    }
+    if let Some(line) = end.log_tail.iter().rev().find(|line| !line.trim().is_empty()) {
+        seen.push_str(&format!("; the last line of its log: {}", line.trim()));
+    }
+    let advice = if is_killed {
+        "give the server more memory, or measure it with less load"
+    } else {
+        "see the server's log; --keep-going loads on while it is started again"
+    };
+    Some(caveat("server_ended", Severity::Invalid, seen, advice))
+}
+
+/// Whether processes of the server ended while others went on.
+pub fn judge_replaced(evidence: &Evidence) -> Option<Caveat> {
+    let ended = &evidence.record.ended;
+    if evidence.record.server_end.is_some() || ended.is_empty() {
+        return None;
+    }
+    let names: Vec<String> = ended
+        .iter()
+        .map(|one| format!("{} ({}) {} into the load", one.pid, one.name, format_ns(one.after_ns)))
+        .collect();
+    let (whole_ns, unseen_ns) = evidence
+        .record
+        .usage
+        .as_ref()
+        .map_or((0, 0), |usage| (usage.duration_ns, usage.unseen_ns.unwrap_or(0)));
+    let seen = format!(
+        "{} of the server ended and others went on: {}; all of it was seen for {} of {}",
+        counted(ended.len() as u64, "process"),
+        names.join(", "),
+        format_ns(whole_ns.saturating_sub(unseen_ns)),
+        format_ns(whole_ns)
+    );
+    let share = unseen_ns as f64 / whole_ns.max(1) as f64;
+    let (severity, advice) = if share > NEGLIGIBLE {
+        (
+            Severity::Suspect,
+            format!("its CPU time is a lower bound: {} of the time is missing", percent(share)),
+        )
+    } else {
+        (Severity::Note, "nothing to do".into())
+    };
+    Some(caveat("server_replaced", severity, seen, advice))
+}
+
+/// Takes away what blames something else, if the server ended.
+pub fn blame_nothing_else(found: &mut Vec<Caveat>) {
+    if found.iter().any(|caveat| caveat.id == "server_ended") {
+        found.retain(|caveat| !BLAMES.contains(&caveat.id.as_str()));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::judge::test::judged;
+    use crate::judge::{Context, TRIAL_JUDGES, judge_trial};
+    use pippin_model::example::ExampleTrial;
+    use pippin_model::result::ErrorKind;
+    use pippin_model::trial::{EndedProcess, ServerEnd, TrialRecord};
+
+    fn ended(record: &mut TrialRecord) {
+        let one = EndedProcess { pid: 77, name: "node".into(), after_ns: 1_000_000_000 };
+        record.ended = vec![one];
+    }
+
+    #[test]
+    fn the_end_is_named_and_nothing_else_is_blamed() {
+        let mut record = ExampleTrial::hello().error(ErrorKind::ConnectRefused, 90_000).build();
+        let connections = &mut record.load.as_mut().unwrap().measured.connections;
+        (connections.closed_by_server, connections.requests_before_close) =
+            (300, Some((1_000, 1_000)));
+        ended(&mut record);
+        let tail = vec!["listening".into(), "FATAL out of range".into(), String::new()];
+        record.server_end = Some(ServerEnd { killed_for_memory: Some(0), log_tail: tail });
+        let all = judge_trial(&record, &Context::default());
+        assert_eq!(
+            all[0].evidence,
+            "process 77 (node) ended 1.00 s into the load, and nobody listened any more; the last line of its log: FATAL out of range"
+        );
+        let serious: Vec<&str> =
+            all.iter().filter(|it| it.severity > Severity::Note).map(|it| it.id.as_str()).collect();
+        assert_eq!(serious, ["server_ended"]);
+        record.server_end = Some(ServerEnd { killed_for_memory: Some(1), log_tail: Vec::new() });
+        assert!(judged(judge, &record).unwrap().advice.contains("memory"));
+    }
+
+    #[test]
+    fn what_was_not_seen_is_said() {
+        let mut record = ExampleTrial::hello().build();
+        assert_eq!(judged(judge_replaced, &record), None);
+        ended(&mut record);
+        let whole = record.usage.as_ref().unwrap().duration_ns;
+        record.usage.as_mut().unwrap().unseen_ns = Some(whole / 100);
+        assert_eq!(judged(judge_replaced, &record).unwrap().severity, Severity::Note);
+        record.usage.as_mut().unwrap().unseen_ns = Some(whole / 2);
+        let found = judged(judge_replaced, &record).unwrap();
+        assert_eq!(found.severity, Severity::Suspect);
+        assert!(found.advice.contains("50.0 % of the time is missing"), "{found:?}");
+        assert_eq!(judged(judge, &record), None);
+    }
+
+    #[test]
+    fn every_blame_is_the_name_of_a_caveat() {
+        let known: Vec<&str> =
+            TRIAL_JUDGES.iter().flat_map(|(names, _)| names.iter().copied()).collect();
+        assert!(BLAMES.iter().all(|blame| known.contains(blame)));
+    }
+}

@@ -1,0 +1,141 @@
+//! SUSPECT: some connections wait much longer for their answers than the others.
+use pippin_model::result::ConnectionGroup;
+use pippin_model::text::units::{counted, format_ns};
+use pippin_model::verdict::{Caveat, Severity};
+
+use crate::judge::evidence::{Evidence, caveat};
+
+/// How many times as long the slow connections must wait.
+const FACTOR: f64 = 2.0;
+/// ... and the gap between the slowest of the others and the fastest of the slow ones.
+const GAP: f64 = 1.5;
+/// Fewest answers of a connection on average, on either side.
+const FEWEST_ANSWERS: f64 = 3.0;
+/// Standard errors of the mean of a slow connection by which it must differ.
+const ERRORS: f64 = 4.0;
+/// Fewest connections that can be compared.
+const FEWEST: f64 = 3.0;
+
+/// Two kinds of connections.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct TwoKinds {
+    /// All connections.
+    pub all: u64,
+    /// The slow ones.
+    pub slow: u64,
+    /// Mean service time on those, nanoseconds.
+    pub slow_ns: u64,
+    /// Mean service time on the others, nanoseconds.
+    pub other_ns: u64,
+}
+
+impl TwoKinds {
+    /// In words, without a full stop.
+    #[must_use]
+    pub fn words(&self) -> String {
+        format!(
+            "{} of {} wait {:.1} times as long as the others: {} for an answer on average, the others {}",
+            self.slow,
+            counted(self.all, "connection"),
+            self.slow_ns as f64 / self.other_ns.max(1) as f64,
+            format_ns(self.slow_ns),
+            format_ns(self.other_ns)
+        )
+    }
+}
+
+/// Whether connections are of two kinds.
+pub fn judge(evidence: &Evidence) -> Option<Caveat> {
+    let advice = "the server does not treat its connections alike (a slow worker or process that some are bound to, a queue of their own): one figure for all describes neither";
+    Some(caveat("slow_connections", Severity::Suspect, of(evidence)?.words(), advice))
+}
+
+/// The two kinds of connections, if their mean service times differ by a factor of two, with a gap
+/// between them that chance does not make: the answers of each connection scatter, and its mean by
+/// so much less as it has more of them.
+#[must_use]
+pub fn of(evidence: &Evidence) -> Option<TwoKinds> {
+    if evidence.drops_connections() {
+        return None;
+    }
+    let measured = evidence.measured()?;
+    let groups: Vec<ConnectionGroup> = measured.by_connection.groups.values().copied().collect();
+    let gap = |at: usize| Some(groups[at].mean_ns()? / groups[at - 1].mean_ns()?);
+    let cut = (1..groups.len()).max_by(|a, b| gap(*a).partial_cmp(&gap(*b)).unwrap())?;
+    let sum = |groups: &[ConnectionGroup]| {
+        groups.iter().fold(ConnectionGroup::default(), |mut all, group| {
+            all.add(group);
+            all
+        })
+    };
+    let (others, slow) = (sum(&groups[..cut]), sum(&groups[cut..]));
+    let (other_ns, slow_ns) = (others.mean_ns()?, slow.mean_ns()?);
+    let answers_each = |side: &ConnectionGroup| side.answers as f64 / side.connections as f64;
+    let least = answers_each(&others).min(answers_each(&slow));
+    let error_ns = measured.spans.service_time.stdev_ns()? / answers_each(&slow).sqrt();
+    let stretches = evidence.stretches();
+    let seen = (others.connections + slow.connections) as f64 / stretches;
+    let are_two = slow_ns >= FACTOR * other_ns
+        && gap(cut)? >= GAP
+        && least >= FEWEST_ANSWERS
+        && slow_ns - other_ns > ERRORS * error_ns
+        && seen >= FEWEST;
+    let number = |connections: u64| ((connections as f64 / stretches).round() as u64).max(1);
+    are_two.then(|| TwoKinds {
+        all: number(others.connections + slow.connections),
+        slow: number(slow.connections),
+        slow_ns: slow_ns as u64,
+        other_ns: other_ns as u64,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::judge::test::judged;
+    use pippin_model::example::ExampleTrial;
+    use pippin_model::result::ByConnection;
+    use pippin_model::result::histogram::Histogram;
+    use pippin_model::trial::TrialRecord;
+
+    const MS: u64 = 1_000_000;
+
+    /// Connections: how many, with how many answers each of how many ms.
+    fn with(kinds: &[(u64, u64, u64)]) -> TrialRecord {
+        let mut record = ExampleTrial::hello().connections(64).build();
+        let measured = &mut record.load.as_mut().unwrap().measured;
+        (measured.by_connection, measured.spans.service_time) =
+            (ByConnection::default(), Histogram::new());
+        for (connections, answers, ms) in kinds {
+            (0..*connections).for_each(|_| measured.by_connection.add(*answers, answers * ms * MS));
+            measured.spans.service_time.record_n(ms * MS, connections * answers);
+        }
+        record
+    }
+
+    #[test]
+    fn an_eighth_that_is_25_times_slower_is_seen() {
+        let found = judged(judge, &with(&[(56, 1_000, 1), (8, 40, 25)])).unwrap();
+        assert_eq!(
+            found.evidence,
+            "8 of 64 connections wait 25.0 times as long as the others: 25.0 ms for an answer on average, the others 1.00 ms"
+        );
+        assert!(judged(judge, &with(&[(3, 100, 10), (1, 10, 100)])).is_some());
+    }
+
+    #[test]
+    fn what_chance_makes_is_not() {
+        assert_eq!(judged(judge, &with(&[(64, 1_000, 1)])), None);
+        assert_eq!(judged(judge, &with(&[(60, 1_000, 10), (4, 900, 14)])), None, "a factor of 1.4");
+        assert_eq!(judged(judge, &with(&[(56, 1_000, 1), (8, 2, 25)])), None, "too few answers");
+        assert_eq!(judged(judge, &with(&[(1, 100, 10), (1, 10, 100)])), None, "two connections");
+        // One answer in 50 takes 100 ms, and some connections had more of those.
+        let mut record = with(&[(56, 50, 2), (8, 50, 4)]);
+        let times = &mut record.load.as_mut().unwrap().measured.spans.service_time;
+        times.record_n(100 * MS, 64);
+        assert_eq!(judged(judge, &record), None);
+        let mut dropped = with(&[(56, 1_000, 1), (8, 40, 25)]);
+        dropped.usage.as_mut().unwrap().listen_overflows = Some(9);
+        assert_eq!(judged(judge, &dropped), None, "connections were dropped");
+    }
+}

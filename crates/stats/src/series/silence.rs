@@ -1,0 +1,70 @@
+//! When a target answered nobody, over the whole measured part.
+use pippin_model::result::Window;
+use pippin_model::trial::TrialRecord;
+
+/// A stretch in which no answer arrived on any connection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Silence {
+    /// Its begin, as an offset from that of the measured part, nanoseconds.
+    pub from_ns: u64,
+    /// Its length, nanoseconds.
+    pub length_ns: u64,
+}
+
+impl Silence {
+    /// Its end, as an offset from the begin of the measured part.
+    #[must_use]
+    pub const fn to_ns(&self) -> u64 {
+        self.from_ns + self.length_ns
+    }
+}
+
+/// The silences of the measured part, in order. One that goes on in the next window is one, except
+/// between slices: other targets were measured there.
+#[must_use]
+pub fn silences(record: &TrialRecord) -> Vec<Silence> {
+    let Some(load) = &record.load else { return Vec::new() };
+    let length = load.measured.duration_ns;
+    let is_one_stretch = record.slices.is_empty();
+    let inside = |window: &&Window| window.from_ns >= 0 && (window.from_ns as u64) < length;
+    let mut all: Vec<Silence> = Vec::new();
+    for window in load.windows.iter().filter(inside) {
+        let begin = window.from_ns as u64;
+        for silence in &window.silences {
+            let one = Silence { from_ns: begin + silence.from_ns, length_ns: silence.length_ns };
+            match all.last_mut() {
+                Some(last) if is_one_stretch && last.to_ns() == one.from_ns => {
+                    last.length_ns += one.length_ns;
+                }
+                _ => all.push(one),
+            }
+        }
+    }
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use pippin_model::example::ExampleTrial;
+    use pippin_model::result;
+
+    const MS: u64 = 1_000_000;
+
+    #[test]
+    fn one_that_goes_on_in_the_next_window_is_one() {
+        let mut record = ExampleTrial::hello().seconds(3).build();
+        let silence = |from_ms: u64, length_ms: u64| result::Silence {
+            from_ns: from_ms * MS,
+            length_ns: length_ms * MS,
+        };
+        let windows = &mut record.load.as_mut().unwrap().windows;
+        windows[0].silences = vec![silence(100, 50), silence(700, 300)];
+        windows[1].silences = vec![silence(0, 200)];
+        let found: Vec<(u64, u64)> = silences(&record)
+            .into_iter()
+            .map(|silence| (silence.from_ns / MS, silence.length_ns / MS))
+            .collect();
+        assert_eq!(found, [(100, 50), (700, 500)]);
+    }
+}

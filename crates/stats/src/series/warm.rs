@@ -1,0 +1,198 @@
+//! When a target is warm: it answers at a steady rate, a request costs a steady amount of processor
+//! time, and its compiler rests.
+//!
+//! Throughput alone does not show it. A fresh ASP.NET Core server on one processor answered 55,000
+//! requests/s for eleven seconds, then 100,000: for those eleven seconds it looks steady. In the
+//! seconds before the change, its compiler's thread used a third of a processor.
+use crate::series::steady::has_settled;
+
+/// Windows that a second has; each lasts 200 ms.
+const SECOND: usize = 5;
+/// The processors' worth that a compiler may use in each second while it rests.
+const RESTING_CORES: f64 = 0.03;
+/// For how many seconds a compiler must have rested. In recorded starts of .NET it rested for three
+/// seconds and then used 35 %.
+const REST_S: usize = 5;
+/// For how many seconds a compiler must not have worked that has not begun yet: .NET counts calls
+/// for some seconds before it begins, and four seconds without any work were seen.
+const FIRST_REST_S: usize = 10;
+/// Processor time below which a compiler counts as not begun, in nanoseconds.
+const NOT_BEGUN_NS: u64 = 20_000_000;
+
+/// What is seen of a target in a short window (200 ms) of its warm-up.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct WarmUpWindow {
+    /// Complete answers per second.
+    pub answers_per_s: f64,
+    /// Processors that the target kept busy; `None` if they cannot be seen.
+    pub cores: Option<f64>,
+    /// Its compiler; `None` if it has none that can be told from its other threads.
+    pub compiler: Option<CompilerWindow>,
+}
+
+/// What a target's compiler did in a window.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct CompilerWindow {
+    /// Processors that it kept busy.
+    pub cores: f64,
+    /// Processor time that it has used since its process began, in nanoseconds.
+    pub so_far_ns: u64,
+}
+
+/// Whether a target is warm, so that measuring can begin, from all windows of its warm-up so far,
+/// oldest first: throughput and processor time per answer have settled ([`has_settled`]), and its
+/// compiler has rested for five seconds, or for ten if it has hardly worked yet. What cannot be
+/// seen of a target does not hold it up.
+#[must_use]
+pub fn is_warm(windows: &[WarmUpWindow]) -> bool {
+    let rates: Vec<f64> = windows.iter().map(|window| window.answers_per_s).collect();
+    has_settled(&rates) && has_settled_cost(windows) && compiler_rests(windows)
+}
+
+/// Whether the processor time per answer has settled, as far as it is known. Windows without an
+/// answer have none.
+fn has_settled_cost(windows: &[WarmUpWindow]) -> bool {
+    let costs: Vec<f64> = windows
+        .iter()
+        .filter(|window| window.answers_per_s > 0.0)
+        .filter_map(|window| Some(window.cores? / window.answers_per_s))
+        .filter(|cost| *cost > 0.0)
+        .collect();
+    costs.is_empty() || has_settled(&costs)
+}
+
+fn compiler_rests(windows: &[WarmUpWindow]) -> bool {
+    let Some(newest) = windows.last().and_then(|window| window.compiler) else { return true };
+    let rest_s = if newest.so_far_ns < NOT_BEGUN_NS { FIRST_REST_S } else { REST_S };
+    let seconds = windows.rchunks_exact(SECOND).take(rest_s);
+    let resting = seconds.filter(|second| {
+        let used = second.iter().filter_map(|window| Some(window.compiler?.cores));
+        used.sum::<f64>() / SECOND as f64 <= RESTING_CORES
+    });
+    resting.count() == rest_s
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::simulated::test_noise::Noise;
+
+    /// A second of a recorded start: thousand answers per second, and the share of a processor that
+    /// the compiler used.
+    type Second = (f64, f64);
+
+    /// A fresh ASP.NET Core 10 server on one processor (.NET 10.0.401).
+    const DOTNET: [Second; 16] = [
+        (63.0, 0.00),
+        (62.0, 0.00),
+        (45.0, 0.00),
+        (51.0, 0.00),
+        (60.0, 0.13),
+        (55.0, 0.00),
+        (60.0, 0.05),
+        (57.0, 0.02),
+        (56.0, 0.02),
+        (46.0, 0.00),
+        (45.0, 0.08),
+        (78.0, 0.35),
+        (102.0, 0.01),
+        (110.0, 0.00),
+        (86.0, 0.01),
+        (98.0, 0.00),
+    ];
+    /// A fresh server of JDK 17 on one processor.
+    const JVM: [Second; 12] = [
+        (2.0, 0.09),
+        (11.0, 0.18),
+        (15.0, 0.23),
+        (19.0, 0.25),
+        (18.0, 0.24),
+        (20.0, 0.24),
+        (17.0, 0.30),
+        (25.0, 0.21),
+        (22.0, 0.01),
+        (26.0, 0.00),
+        (26.0, 0.00),
+        (27.0, 0.00),
+    ];
+
+    /// The second at whose end a target with this start counts as warm; its last second goes on.
+    fn warm_after(start: &[Second], has_compiler: bool) -> Option<usize> {
+        let mut windows = Vec::new();
+        let mut so_far_ns = 0.0;
+        let last = *start.last().unwrap();
+        for second in 0..120 {
+            let (thousands, compiling) = start.get(second).copied().unwrap_or(last);
+            for _ in 0..SECOND {
+                so_far_ns += compiling * 2e8;
+                let compiler = CompilerWindow { cores: compiling, so_far_ns: so_far_ns as u64 };
+                windows.push(WarmUpWindow {
+                    answers_per_s: 1_000.0 * thousands,
+                    cores: Some(0.98),
+                    compiler: has_compiler.then_some(compiler),
+                });
+                if is_warm(&windows) {
+                    return Some(second + 1);
+                }
+            }
+        }
+        None
+    }
+
+    #[test]
+    fn recorded_starts_are_warm_when_their_compiler_has_ended() {
+        assert!(warm_after(&DOTNET, false).unwrap() <= 11, "throughput alone does not see it");
+        let dotnet = warm_after(&DOTNET, true).unwrap();
+        assert!((17..=22).contains(&dotnet), "{dotnet} s");
+        let jvm = warm_after(&JVM, true).unwrap();
+        assert!((13..=18).contains(&jvm), "{jvm} s");
+    }
+
+    #[test]
+    fn a_longer_plateau_and_a_longer_rest_are_waited_for() {
+        let mut plateau = vec![(60.0, 0.04); 25];
+        plateau.extend([(80.0, 0.30), (100.0, 0.0)]);
+        assert!(warm_after(&plateau, true).unwrap() >= 31);
+        let mut rests = vec![(60.0, 0.1), (60.0, 0.0), (60.0, 0.0), (60.0, 0.0), (60.0, 0.0)];
+        rests.extend([(70.0, 0.35), (100.0, 0.0)]);
+        assert!(warm_after(&rests, true).unwrap() >= 11);
+        assert_eq!(warm_after(&[(60.0, 0.2)], true), None, "a compiler that never ends");
+    }
+
+    #[test]
+    fn a_native_server_is_warm_as_soon_as_its_throughput_is_flat() {
+        assert_eq!(warm_after(&[(60.0, 0.5)], false), Some(1));
+        assert_eq!(warm_after(&[(60.0, 0.0)], true), Some(FIRST_REST_S), "not begun yet");
+    }
+
+    #[test]
+    fn a_request_that_becomes_cheaper_at_the_same_rate_is_not_warm() {
+        // An open loop: the rate is the schedule's.
+        let windows: Vec<WarmUpWindow> = (0..40)
+            .map(|at| WarmUpWindow {
+                answers_per_s: 1_000.0,
+                cores: Some(0.5 * 0.95f64.powi(at)),
+                compiler: None,
+            })
+            .collect();
+        assert!((0..=40).all(|n| !is_warm(&windows[..n])));
+        let unseen: Vec<WarmUpWindow> =
+            windows.iter().map(|window| WarmUpWindow { cores: None, ..*window }).collect();
+        assert!(is_warm(&unseen));
+    }
+
+    #[test]
+    fn noise_ends_after_five_seconds() {
+        let mut noise = Noise::new(5);
+        let late = (0..200).filter(|_| {
+            let windows: Vec<WarmUpWindow> = (0..40)
+                .map(|_| WarmUpWindow {
+                    answers_per_s: 1_000.0 * (1.0 + 0.5 * noise.normal()).max(0.1),
+                    ..WarmUpWindow::default()
+                })
+                .collect();
+            !(0..=40).any(|n| is_warm(&windows[..n]))
+        });
+        assert!(late.count() < 5);
+    }
+}

@@ -1,0 +1,27 @@
+//! What tests need and nobody ships: servers that follow a script or break the rules, TLS in front of
+//! them, a packet capture, and patience with a busy machine.
+//!
+//! | module | what it serves | used by tests of |
+//! |---|---|---|
+//! | [`scripted`] | whatever a test asks for: pauses, stalls, resets, lies | everything that sends requests |
+//! | [`hostile`] | what no client should meet, with what must be counted: a table | the engine; `fuzz` |
+//! | [`frames`] | HTTP/2, frame by frame, right or wrong | the engine, the lab, `pippin load` |
+//! | [`messages`] | WebSocket, frame by frame, right or wrong; and by other hands | the engine, proofs, `pippin load` |
+//! | [`room`] | what one WebSocket says to all of them, as a script tells | the engine, proofs, `pippin load` |
+//! | [`door`] | another server, on IPv6, on a unix socket or behind a PROXY header | the engine, `pippin load` |
+//! | [`tls`] | any of these behind TLS, with certificates made by the test | the engine, the lab, `pippin load` |
+//! | [`wire`] | nothing: it captures packets on the loopback | the engine; `bench` |
+//! | [`patience`] | nothing: it tells a wrong program from a busy machine | all tests with a bound in time |
+//!
+//! The servers run on the event loop of `pippin-reference`.
+pub mod door;
+pub mod frames;
+pub mod hostile;
+pub mod messages;
+pub mod patience;
+pub mod room;
+pub mod scripted;
+pub mod tls;
+pub mod wire;
+
+pub use pippin_reference::{Error, Running, monotonic_ns};
