@@ -321,10 +321,9 @@ impl Coordinator {
         let Some(nth) = self.agents.iter().position(is_its) else { return Vec::new() };
         let agent = &mut self.agents[nth];
         if agent.peer.instance != from.instance {
-            agent.give_up(
+            agent.replaced(
                 "another agent answers with its name: it was restarted, or two have the same name"
                     .into(),
-                at_ns,
             );
             return Vec::new();
         }
@@ -463,7 +462,7 @@ impl Coordinator {
             }
         }
         // If all are lost at once, what connects them is, and may come back.
-        let are_all_lost = self.agents.iter().all(|agent| agent.is_waited_for() || agent.is_done());
+        let are_all_lost = self.agents.iter().all(|agent| agent.is_lost);
         let most_ns = match trial.user_stop_ns {
             None if are_all_lost => patience::RETURN_NS.max(patience_ns),
             _ => patience_ns,
