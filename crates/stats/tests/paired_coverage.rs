@@ -245,8 +245,8 @@ fn count(held: &mut Held, pairs: &Pairs, figure: Figure, n: usize, truth: f64) {
     }
     // The first is the best. All others are equal: only the first may be certainly better than any
     // of them.
-    let ranks =
-        rank_intervals(pairs, if figure == Figure::Goodput { Better::More } else { Better::Less });
+    let better = if figure == Figure::Goodput { Better::More } else { Better::Less };
+    let ranks = rank_intervals(pairs, better, &vec![false; n]);
     if ranks[1..].iter().flatten().any(|rank| rank.best > 2) {
         held.told_apart += 1.0 / RUNS as f64;
     }

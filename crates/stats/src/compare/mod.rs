@@ -385,7 +385,7 @@ mod tests {
             let Some(ratio) = change.ratio.filter(|_| change.is_paired) else { continue };
             let (level, other) = (change.a.unwrap(), change.b.unwrap());
             assert!((other / level / ratio.value - 1.0).abs() < 1e-9, "{change:?}");
-            let own = change.metric.of(&a[0]).unwrap().value;
+            let own = sample(change.figure, &a[0]).unwrap().value;
             assert!((0.5..2.0).contains(&(level / own)), "{change:?} beside {own}");
         }
         let apart = of(Origin::TwoRuns);

@@ -96,7 +96,7 @@ pub fn blame_nothing_else(found: &mut Vec<Caveat>) {
 mod tests {
     use super::*;
     use crate::judge::test::judged;
-    use crate::judge::{Context, TRIAL_JUDGES, judge_trial};
+    use crate::judge::{Context, EXPLANATIONS, TRIAL_JUDGES, judge_trial};
     use pippin_model::example::ExampleTrial;
     use pippin_model::result::ErrorKind;
     use pippin_model::trial::{EndedProcess, ServerEnd, TrialRecord};
@@ -144,8 +144,12 @@ mod tests {
 
     #[test]
     fn every_blame_is_the_name_of_a_caveat() {
-        let known: Vec<&str> =
-            TRIAL_JUDGES.iter().flat_map(|(names, _)| names.iter().copied()).collect();
+        let known: Vec<&str> = TRIAL_JUDGES
+            .iter()
+            .map(|(names, ..)| *names)
+            .chain(EXPLANATIONS.iter().map(|(names, ..)| *names))
+            .flat_map(|names| names.iter().copied())
+            .collect();
         assert!(BLAMES.iter().all(|blame| known.contains(blame)));
     }
 }
