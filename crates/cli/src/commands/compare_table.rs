@@ -183,9 +183,10 @@ fn name(target: &TargetChange) -> String {
 
 fn row(name: &str, width: usize, change: &Change) -> String {
     let figure = |value: Option<f64>| words::figure(change.figure, value);
-    let relative =
-        change.relative().map_or("-".into(), |relative| format!("{:+.2} %", relative * 100.0));
-    let interval = change.ratio.map_or("-".into(), |ratio| {
+    let relative = change
+        .relative()
+        .map_or(words::UNKNOWN.into(), |relative| format!("{:+.2} %", relative * 100.0));
+    let interval = change.ratio.map_or(words::UNKNOWN.into(), |ratio| {
         let interval = ratio.interval;
         format!("{:.3} to {:.3}  {}", interval.low, interval.high, change.judgement().words())
     });
@@ -256,7 +257,7 @@ mod tests {
             "",
             "target                                              A            B   B/A - 1  95 % interval of B/A",
             "go/net-http@main -> go/net-http@feature-x goodput      10,000/s      9,000/s  -10.00 %  0.880 to 0.920  worse",
-            "                                          memory              -     1.00 MiB         -  -",
+            "                                          memory              –     1.00 MiB         –  –",
             "                                          verdict         VALID      SUSPECT",
         ];
         let text = text(&sides(Verdict::Suspect));
