@@ -74,7 +74,7 @@ func one(text []byte) error {
 }
 
 func restricted(pod *core.PodTemplateSpec) error {
-	evaluator, err := policy.NewEvaluator(policy.DefaultChecks(), nil)
+	evaluator, err := policy.NewEvaluator(policy.DefaultChecks())
 	if err != nil {
 		return err
 	}

@@ -237,9 +237,7 @@ pub enum EventLoop {
 /// Something that is looked for, or not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum Switch {
-    /// It is looked for.
     On,
-    /// It is not.
     Off,
 }
 

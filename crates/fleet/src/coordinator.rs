@@ -39,6 +39,8 @@ const LEAD_NS: u64 = 300_000_000;
 const BEAT_NS: u64 = 500_000_000;
 const FIRST_BEAT_NS: u64 = 50_000_000;
 const FIRST_BEATS: usize = 8;
+/// When the order to prepare is repeated: it may be 64 MiB long, and reading it takes its time.
+const PREPARE_NS: u64 = 30_000_000_000;
 /// With many agents, the first beats are farther apart: each costs about this much.
 const BEAT_COST_NS: u64 = 500_000;
 /// A coordinator that did nothing for so long was stopped itself: its process, or its machine.
@@ -119,6 +121,8 @@ struct Trial {
     still_ns: u64,
     /// When to repeat orders for agents that do not react to them.
     next_repeat_ns: u64,
+    /// When to repeat the order to prepare.
+    next_prepare_ns: u64,
     /// What the agents were asked, without their parts.
     order: Prepare,
     deadlines: Deadlines,
@@ -280,6 +284,7 @@ impl Coordinator {
             user_stop_ns: None,
             still_ns: 0,
             next_repeat_ns: now_ns + BEAT_NS,
+            next_prepare_ns: now_ns + PREPARE_NS,
             order: Prepare {
                 trial: self.trials,
                 load,
@@ -316,10 +321,9 @@ impl Coordinator {
         let Some(nth) = self.agents.iter().position(is_its) else { return Vec::new() };
         let agent = &mut self.agents[nth];
         if agent.peer.instance != from.instance {
-            agent.give_up(
+            agent.replaced(
                 "another agent answers with its name: it was restarted, or two have the same name"
                     .into(),
-                at_ns,
             );
             return Vec::new();
         }
@@ -400,6 +404,7 @@ impl Coordinator {
             trial.next_repeat_ns = now_ns + BEAT_NS;
         }
         let (number, start_ns) = (trial.number, trial.start_ns);
+        let trial_prepare_ns = trial.next_prepare_ns;
         let must_stop = trial.stop_ns.is_some();
         if self.agents.iter().all(Agent::is_done) {
             self.end_trial();
@@ -408,7 +413,10 @@ impl Coordinator {
             outgoing.extend(at_work.map(|agent| self.order(agent, &Order::Stop { trial: number })));
         } else if let Some(start_ns) = start_ns.filter(|_| !must_stop) {
             outgoing.extend(self.start(number, start_ns, repeats));
-        } else if repeats && !must_stop {
+        } else if now_ns >= trial_prepare_ns && !must_stop {
+            if let Some(trial) = &mut self.trial {
+                trial.next_prepare_ns = now_ns + PREPARE_NS;
+            }
             outgoing.extend(self.prepare());
         }
         outgoing
@@ -454,7 +462,7 @@ impl Coordinator {
             }
         }
         // If all are lost at once, what connects them is, and may come back.
-        let are_all_lost = self.agents.iter().all(|agent| agent.is_waited_for() || agent.is_done());
+        let are_all_lost = self.agents.iter().all(|agent| agent.is_lost);
         let most_ns = match trial.user_stop_ns {
             None if are_all_lost => patience::RETURN_NS.max(patience_ns),
             _ => patience_ns,

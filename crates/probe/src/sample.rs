@@ -296,9 +296,12 @@ struct TierTally {
 
 /// Processes that cannot be tiers: those that have a role, this process and those above it.
 fn taken(files: &KernelFiles, ours: &HashSet<i32>) -> HashSet<i32> {
-    let own = std::process::id() as i32;
-    let above = server::family(files).above(own);
-    ours.iter().copied().chain(above).chain([own]).collect()
+    let units = ProcUnits::of_this_host();
+    let parent = |pid: &i32| {
+        read_process(files, units, *pid).map(|process| process.parent).filter(|parent| *parent > 0)
+    };
+    let own_line = std::iter::successors(Some(std::process::id() as i32), parent);
+    ours.iter().copied().chain(own_line).collect()
 }
 
 fn pids_of(tally: &Tally) -> impl Iterator<Item = i32> + '_ {

@@ -13,6 +13,7 @@ use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 use std::os::fd::AsRawFd as _;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use self::roots::{Family, trees};
 use crate::clock::ProcUnits;
@@ -48,6 +49,9 @@ pub struct Servers {
     /// Processes within these trees that do not belong to the server, with everything below them.
     pub apart: BTreeSet<i32>,
 }
+
+/// How long a child may hold the descriptors of its parent before it executes its program.
+const MOMENT: Duration = Duration::from_millis(20);
 
 /// Where connections go.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -158,7 +162,13 @@ pub(crate) fn of_unix_socket(files: &KernelFiles, inode: u32) -> Result<Servers,
 
 /// The trees of the processes that hold one of these sockets.
 fn of_sockets(files: &KernelFiles, inodes: &BTreeSet<u32>) -> Result<Servers, NoServer> {
-    let holders = holders(files, inodes);
+    let mut holders = holders(files, inodes);
+    if holders.len() > 1 {
+        // A child holds everything of its parent for a moment, until it executes its program.
+        std::thread::sleep(MOMENT);
+        let later = crate::descriptors::holders(files, inodes);
+        holders.retain(|pid| later.contains(pid));
+    }
     if holders.is_empty() {
         return Err(NoServer::Hidden);
     }
@@ -296,7 +306,7 @@ mod tests {
     use super::*;
     use std::net::TcpListener;
     use std::process::Command;
-    use std::time::{Duration, Instant};
+    use std::time::Instant;
 
     /// Waits until this holds, at most 20 s: children that other tests begin to start have all
     /// descriptors of this process for a moment, its sockets among them.

@@ -92,7 +92,7 @@ impl Succession {
     fn find(&mut self, place: &Place, roots: &mut Roots, memory: &mut TreeMemory) {
         match server::behind(place) {
             Ok(Servers { processes, apart }) => {
-                self.vain = 0;
+                (self.vain, self.is_over) = (0, false);
                 roots.apart.extend(apart);
                 for server in processes {
                     if !self.alive.iter().any(|known| known.pid == server.pid) {

@@ -133,6 +133,13 @@ impl Agent {
         self.gone = Some(why);
     }
 
+    /// Another process has taken its place, so this one holds nothing any more.
+    pub fn replaced(&mut self, why: String) {
+        self.is_lost = true;
+        self.fail(why.clone());
+        self.gone = Some(why);
+    }
+
     /// Whether it was lost and may still deliver.
     pub const fn is_waited_for(&self) -> bool {
         matches!(self.job, Job::Awaited(..))

@@ -295,6 +295,10 @@ impl World {
 
     fn begin(&mut self) {
         self.pass(2 * SECOND);
+        self.apply();
+    }
+
+    fn apply(&mut self) {
         self.began_ns = self.now_ns;
         let stop = StopRule { duration_ns: Some(3 * SECOND), requests: None };
         let timeouts = Timeouts { connect_ns: SECOND, request_ns: SECOND, ..Timeouts::default() };
@@ -419,10 +423,11 @@ fn a_night_of_twenty_loads_survives_restarts_and_outages() {
             for agent in &mut world.agents {
                 (agent.habits, agent.restarts) = (right(), 0);
             }
+            world.pass(2 * SECOND);
             for (nth, habits) in faults(load).into_iter().filter(|_| attempts == 1) {
                 world.agents[nth].habits = habits;
             }
-            world.begin();
+            world.apply();
             let outcome = world.pass(LONGEST_NS).expect("the load ends");
             if !outcome.is_lost {
                 assert_eq!(outcome.merged.slices(), 3, "load {load}");
