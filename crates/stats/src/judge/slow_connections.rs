@@ -135,7 +135,7 @@ mod tests {
         times.record_n(100 * MS, 64);
         assert_eq!(judged(judge, &record), None);
         let mut dropped = with(&[(56, 1_000, 1), (8, 40, 25)]);
-        dropped.usage.as_mut().unwrap().listen_overflows = Some(9);
+        dropped.usage.as_mut().unwrap().listen_drops = Some(9);
         assert_eq!(judged(judge, &dropped), None, "connections were dropped");
     }
 }
