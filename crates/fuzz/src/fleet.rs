@@ -130,7 +130,8 @@ pub(crate) fn reports(input: &[u8]) -> u64 {
     drop(coordinator.told(Told::Apply(Box::new(task)), at(3)));
     drop(coordinator.tick(at(4)));
     let heard = coordinator.hear(&to, input, at(5)).len();
-    let ends = (5..300).step_by(5).find(|second| {
+    // A coordinator that looks less often takes itself for one that stood still.
+    let ends = (5..300).find(|second| {
         drop(coordinator.tick(at(*second)));
         events.try_iter().any(|event| matches!(event, Event::Over(_)))
     });
