@@ -20,7 +20,8 @@ const PATIENCE_NS: u64 = 1_000_000_000;
 
 /// Measures single requests at a URL, as the first part of its warm-up: only where there is one, and
 /// only with requests that change nothing (RFC 9110 section 9.2.1). `None` otherwise, in searches
-/// and scenarios, and if one fails.
+/// and scenarios, if one fails, and before a load that cannot run as it is asked for: it is refused, and nothing is
+/// sent.
 #[must_use]
 pub fn measure_url(load: &LoadSpec, profile: &Profile) -> Option<Single> {
     let is_safe = |request: &Request| matches!(request.method.as_str(), "GET" | "HEAD");
@@ -28,7 +29,8 @@ pub fn measure_url(load: &LoadSpec, profile: &Profile) -> Option<Single> {
         && load.messages.is_none()
         && load.scenario.is_none()
         && !profile.is_search()
-        && load.requests.iter().all(is_safe);
+        && load.requests.iter().all(is_safe)
+        && pippin_engine::check(load).is_ok();
     if !may_ask {
         return None;
     }
