@@ -117,6 +117,8 @@ mod tests {
         let server = spawn(Script::always(Answer::ok(b"hello"))).unwrap();
         let get = LoadSpec {
             requests: vec![Request::get("/", "localhost")].into(),
+            stop: StopRule { duration_ns: Some(1_000_000_000), requests: None },
+            threads: 1,
             ..base(server.address(), Vec::new(), 1)
         };
         let profile = Profile::open(10.0, Arrivals::Constant, 1, 0, 1_000_000_000);
@@ -125,6 +127,8 @@ mod tests {
         let post = Request { method: "POST".into(), ..Request::get("/", "localhost") };
         let posts = LoadSpec { requests: vec![post].into(), ..warm.clone() };
         assert_eq!((measure_url(&cold, &profile), measure_url(&posts, &profile)), (None, None));
+        let impossible = LoadSpec { threads: 3, ..warm.clone() };
+        assert_eq!(measure_url(&impossible, &profile), None, "3 threads for one connection");
         assert_eq!(server.account().requests, 0);
         let single = measure_url(&warm, &profile).unwrap();
         assert_eq!(server.account().requests, requests_of(&single));
