@@ -110,7 +110,7 @@ fn in_slices(evidence: &Evidence, taker: &Taker) -> Option<Caveat> {
     let used: Vec<_> = slices.iter().filter(|slice| slice.used).collect();
     let length: u64 = used.iter().map(|slice| slice.measured_ns).sum();
     let share = |slice: &&Slice| Some((taker.of_slice)(&slice.host)? * slice.measured_ns as f64);
-    let weighted: Option<f64> = used.iter().map(|slice| share(slice)).sum();
+    let weighted: Option<f64> = used.iter().map(share).sum();
     let share = weighted? / length.max(1) as f64;
     let calm = slices.iter().filter(|slice| slice.calm).count();
     let seen = || {
