@@ -61,7 +61,8 @@ pub fn of(evidence: &Evidence) -> Option<TwoKinds> {
     let measured = evidence.measured()?;
     let groups: Vec<ConnectionGroup> = measured.by_connection.groups.values().copied().collect();
     let gap = |at: usize| Some(groups[at].mean_ns()? / groups[at - 1].mean_ns()?);
-    let cut = (1..groups.len()).max_by(|a, b| gap(*a).partial_cmp(&gap(*b)).unwrap())?;
+    let gaps = (1..groups.len()).filter_map(|at| Some((at, gap(at)?)));
+    let (cut, _) = gaps.max_by(|(_, one), (_, other)| one.total_cmp(other))?;
     let sum = |groups: &[ConnectionGroup]| {
         groups.iter().fold(ConnectionGroup::default(), |mut all, group| {
             all.add(group);
