@@ -183,7 +183,7 @@ fn in_words(bound: &OfBound) -> String {
         None if full_only => "of the full form",
         None => "unknown",
     };
-    format!("{} {sense} {:.0} %: {met}", figure.to_string(), share * 100.0)
+    format!("{figure} {sense} {:.0} %: {met}", share * 100.0)
 }
 
 #[cfg(test)]

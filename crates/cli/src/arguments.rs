@@ -123,12 +123,12 @@ pub struct GateArguments {
     pub summary: Option<PathBuf>,
 }
 
-/// `--undecided`
+/// `--undecided`. A text beside a value would spread the help of every flag over several lines.
 #[derive(Debug, Clone, Copy, clap::ValueEnum)]
 enum WhenUndecided {
-    /// Exit with code 5.
+    // Exit with code 5.
     Fail,
-    /// Say so and exit with code 0.
+    // Say so and exit with code 0.
     Warn,
 }
 

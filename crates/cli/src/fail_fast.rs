@@ -1,7 +1,7 @@
 //! `--fail-fast`: ends a load whose gates cannot be passed any more.
 use pippin_lab::run::observer::{Event, Observer};
 use pippin_model::verdict::gate::Gate;
-use pippin_stats::gate::lost::Course;
+use pippin_stats::gate::lost::{Course, Lost};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
@@ -15,7 +15,7 @@ pub struct FailFast<'a> {
 #[derive(Default)]
 struct State {
     course: Option<Course>,
-    reason: Option<String>,
+    lost: Option<Lost>,
 }
 
 impl<'a> FailFast<'a> {
@@ -24,8 +24,8 @@ impl<'a> FailFast<'a> {
     }
 
     /// Why the load was ended; `None` if it was not.
-    pub fn reason(&self) -> Option<String> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner).reason.clone()
+    pub fn lost(&self) -> Option<Lost> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner).lost.clone()
     }
 }
 
@@ -42,7 +42,7 @@ impl Observer for FailFast<'_> {
                 let lost = course.lost(self.gates);
                 // If something else already stopped the load, that is the reason.
                 if lost.is_some() && !self.stop.swap(true, Ordering::Relaxed) {
-                    state.reason = lost;
+                    state.lost = lost;
                 }
             }
             _ => {}

@@ -232,8 +232,9 @@ mod tests {
     #[test]
     fn each_member_may_use_its_own_name_only() {
         let files = members().accounts().unwrap();
-        let of =
-            |path: &str| &files.iter().find(|file| file.path == PathBuf::from(path)).unwrap().text;
+        let of = |path: &str| {
+            &files.iter().find(|file| file.path == std::path::Path::new(path)).unwrap().text
+        };
         let config = of("server/nats.conf");
         let line = |user: &str| {
             config.lines().find(|line| line.contains(&format!("user: \"{user}\""))).unwrap()

@@ -39,8 +39,9 @@ const LEAD_NS: u64 = 300_000_000;
 const BEAT_NS: u64 = 500_000_000;
 const FIRST_BEAT_NS: u64 = 50_000_000;
 const FIRST_BEATS: usize = 8;
-/// When the order to prepare is repeated: it may be 64 MiB long, and reading it takes its time.
-const PREPARE_NS: u64 = 30_000_000_000;
+/// What a byte of the order to prepare may cost its agent, which still reads when it does not
+/// answer: an order of 64 MiB is repeated every 30 s, a short one with each beat.
+const READ_NS: u64 = 450;
 /// With many agents, the first beats are farther apart: each costs about this much.
 const BEAT_COST_NS: u64 = 500_000;
 /// A coordinator that did nothing for so long was stopped itself: its process, or its machine.
@@ -284,7 +285,7 @@ impl Coordinator {
             user_stop_ns: None,
             still_ns: 0,
             next_repeat_ns: now_ns + BEAT_NS,
-            next_prepare_ns: now_ns + PREPARE_NS,
+            next_prepare_ns: now_ns,
             order: Prepare {
                 trial: self.trials,
                 load,
@@ -298,11 +299,11 @@ impl Coordinator {
             seconds: Seconds::of(self.agents.len()),
             merged: Merged::default(),
         });
-        self.prepare()
+        self.prepare(now_ns)
     }
 
     /// The order to prepare, to all agents that have not reacted to it.
-    fn prepare(&self) -> Vec<Outgoing> {
+    fn prepare(&mut self, now_ns: u64) -> Vec<Outgoing> {
         let Some(trial) = &self.trial else { return Vec::new() };
         let order = |agent: &Agent| {
             let load = LoadSpec { slice: agent.part, ..trial.order.load.clone() };
@@ -311,7 +312,12 @@ impl Coordinator {
             self.order(agent, &Order::Prepare(Box::new(prepare)))
         };
         let waiting = self.agents.iter().filter(|agent| agent.has_no_order());
-        waiting.map(order).collect()
+        let orders: Vec<Outgoing> = waiting.map(order).collect();
+        let longest = orders.iter().map(|order| order.payload.len() as u64).max().unwrap_or(0);
+        if let Some(trial) = &mut self.trial {
+            trial.next_prepare_ns = now_ns + BEAT_NS.max(longest * READ_NS);
+        }
+        orders
     }
 
     fn report(&mut self, (from, key): (&Peer, Key), report: Report, at_ns: u64) -> Vec<Outgoing> {
@@ -404,7 +410,7 @@ impl Coordinator {
             trial.next_repeat_ns = now_ns + BEAT_NS;
         }
         let (number, start_ns) = (trial.number, trial.start_ns);
-        let trial_prepare_ns = trial.next_prepare_ns;
+        let prepares = now_ns >= trial.next_prepare_ns;
         let must_stop = trial.stop_ns.is_some();
         if self.agents.iter().all(Agent::is_done) {
             self.end_trial();
@@ -413,11 +419,8 @@ impl Coordinator {
             outgoing.extend(at_work.map(|agent| self.order(agent, &Order::Stop { trial: number })));
         } else if let Some(start_ns) = start_ns.filter(|_| !must_stop) {
             outgoing.extend(self.start(number, start_ns, repeats));
-        } else if now_ns >= trial_prepare_ns && !must_stop {
-            if let Some(trial) = &mut self.trial {
-                trial.next_prepare_ns = now_ns + PREPARE_NS;
-            }
-            outgoing.extend(self.prepare());
+        } else if prepares && !must_stop {
+            outgoing.extend(self.prepare(now_ns));
         }
         outgoing
     }

@@ -221,9 +221,10 @@ pub fn splits(connections: u64, agents: usize) -> Result<(), LabError> {
     )))
 }
 
-/// Whether a check of the load asks a referee.
+/// Whether a check of the load asks a referee, or answers at random places are examined by one.
 fn is_refereed(load: &LoadSpec) -> bool {
-    load.requests.iter().any(|request| request.check.body == BodyCheck::Refereed)
+    load.surprises.as_ref().is_some_and(|surprises| surprises.by_referee)
+        || load.requests.iter().any(|request| request.check.body == BodyCheck::Refereed)
 }
 
 fn ended() -> LabError {

@@ -9,7 +9,7 @@ use pippin_fleet::message::{
 use pippin_fleet::pieces::Piece;
 use pippin_model::example::ExampleTrial;
 use pippin_model::host::fingerprint::Fingerprint;
-use pippin_model::load::{LoadSpec, Part, StopRule};
+use pippin_model::load::{LoadSpec, Part, Request, Requests, StopRule};
 use pippin_model::result::Window;
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -130,28 +130,49 @@ pub(crate) fn reports(input: &[u8]) -> u64 {
     drop(coordinator.told(Told::Apply(Box::new(task)), at(3)));
     drop(coordinator.tick(at(4)));
     let heard = coordinator.hear(&to, input, at(5)).len();
-    let ends = (5..300).step_by(5).find(|second| {
-        drop(coordinator.tick(at(*second)));
-        events.try_iter().any(|event| matches!(event, Event::Over(_)))
+    // A coordinator that looks less often takes itself for one that stood still. The agent answers
+    // heartbeats, so that what it reports decides and not its silence.
+    let echo = Report::Echo { sent_ns: 1, received_ns: 2, answered_ns: 3, unix_ns: 4 };
+    let echo = seal(&peer("a"), 1, &echo);
+    let ends = (6..300).find_map(|second| {
+        drop(coordinator.hear(&to, &echo, at(second)));
+        drop(coordinator.tick(at(second)));
+        let over = |event| if let Event::Over(outcome) = event { Some(outcome) } else { None };
+        let outcome = events.try_iter().find_map(over)?;
+        let failures = outcome.agents.iter().filter_map(|agent| agent.failure.as_deref());
+        let failures: Vec<String> = failures.map(gist).collect();
+        Some((second, failures, outcome.merged.slices(), outcome.windows.len()))
     });
     assert!(ends.is_some(), "the load never ends");
     number((heard, ends))
 }
 
 pub(crate) fn some_orders() -> Vec<Vec<u8>> {
-    let prepare = Prepare {
-        trial: 1,
-        load: LoadSpec { slice: Part { nth: 0, width: 1, of: 2 }, ..load() },
-        host: None,
-        threads: Some(1),
-        watches_host: false,
-        pieces_at_once: 8,
-        briefing: None,
+    let prepare = |change: fn(&mut LoadSpec)| {
+        let mut load = LoadSpec { slice: Part { nth: 0, width: 1, of: 2 }, ..load() };
+        load.requests = vec![Request::get("/", "a")].into();
+        change(&mut load);
+        Order::Prepare(Box::new(Prepare {
+            trial: 1,
+            load,
+            host: None,
+            threads: Some(1),
+            watches_host: false,
+            pieces_at_once: 8,
+            briefing: None,
+        }))
     };
     let orders = [
         Order::Call,
         Order::Beat { sent_ns: 5, patience_ns: 9 },
-        Order::Prepare(Box::new(prepare)),
+        // One that is right; few of its mutations are still JSON, so what agents refuse comes too.
+        prepare(|_| ()),
+        prepare(|load| load.requests = Requests::default()),
+        prepare(|load| load.addresses = vec![([192, 0, 2, 1], 80).into()]),
+        prepare(|load| load.slice.width = 3),
+        prepare(|load| load.connections.count = u32::MAX),
+        prepare(|load| load.connections.pipeline = 0),
+        prepare(|load| load.stop = StopRule { duration_ns: None, requests: None }),
         Order::Start { trial: 1, at_ns: 9 },
         Order::Stop { trial: 1 },
         Order::Got { trial: 1, text_nth: 0, nth: 0 },

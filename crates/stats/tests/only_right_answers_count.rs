@@ -1,5 +1,6 @@
 //! The law: no figure, gate, objective, capacity or knee gets better when right answers are replaced by
 //! wrong, missing or hung ones, in any mode of load.
+#![allow(clippy::unwrap_used)] // a failure here is the test's message
 use pippin_model::example::trial::ExampleTrial;
 use pippin_model::figure::{Point, Span};
 use pippin_model::host::usage::Role;

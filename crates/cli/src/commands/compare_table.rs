@@ -184,8 +184,8 @@ fn name(target: &TargetChange) -> String {
 fn row(name: &str, width: usize, change: &Change) -> String {
     let figure = |value: Option<f64>| words::figure(change.figure, value);
     let relative =
-        change.relative().map_or("-".into(), |relative| format!("{:+.2} %", relative * 100.0));
-    let interval = change.relative_interval().map_or("-".into(), |(low, high)| {
+        change.relative().map_or(words::UNKNOWN.into(), |relative| format!("{:+.2} %", relative * 100.0));
+    let interval = change.relative_interval().map_or(words::UNKNOWN.into(), |(low, high)| {
         let judgement = change.judgement().words();
         format!("{:+.2} % to {:+.2} %  {judgement}", low * 100.0, high * 100.0)
     });
@@ -256,7 +256,7 @@ mod tests {
             "",
             "target                                              A            B   change  95 % interval of the change",
             "go/net-http@main -> go/net-http@feature-x goodput      10,000/s      9,000/s  -10.00 %  -12.00 % to -8.00 %  worse",
-            "                                          memory              -     1.00 MiB         -  -",
+            "                                          memory              –     1.00 MiB         –  –",
             "                                          verdict         VALID      SUSPECT",
         ];
         let text = text(&sides(Verdict::Suspect));

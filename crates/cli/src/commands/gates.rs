@@ -8,6 +8,7 @@ use pippin_report::form::markdown;
 use pippin_report::gates::{junit, lines, summary};
 use pippin_report::view::View;
 use pippin_stats::compare::{Origin, differences};
+use pippin_stats::gate::lost::Lost;
 use pippin_stats::gate::{self, Base, Bases, Doubt, Group, Outcome, Planned, Standing, judge};
 use pippin_store::StoreError;
 use rand::SeedableRng;
@@ -81,13 +82,23 @@ impl<'a> Gates<'a> {
         gate::may_be_decided(&self.judged(header, trials, so_far), made, planned)
     }
 
-    /// Judges a run, writes the files and prints the outcome of each gate. Returns the exit code.
+    /// Judges a run, writes the files and prints the outcome of each gate. Returns the exit code. A
+    /// gate that was `lost` before the end of the run has failed: no further answer could save it.
     ///
     /// # Errors
     /// If a file cannot be written.
-    pub fn conclude(&self, record: &RunRecord, is_text: bool) -> Result<u8, CliError> {
+    pub fn conclude(
+        &self,
+        record: &RunRecord,
+        lost: Option<&Lost>,
+        is_text: bool,
+    ) -> Result<u8, CliError> {
         let trials = &record.trials;
         let mut outcomes = self.judged(&record.header, trials, Planned::of(record));
+        let lost = lost.and_then(|lost| lost.gate.as_ref());
+        for outcome in outcomes.iter_mut().filter(|outcome| lost == Some(&outcome.gate)) {
+            (outcome.standing, outcome.reason) = (Standing::Failed, None);
+        }
         for (target, why) in unmeasured(record) {
             if !self.revisions.holds(target) {
                 outcomes.extend(gate::unmeasured(&self.gates, target, &why));

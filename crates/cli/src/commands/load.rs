@@ -113,10 +113,11 @@ pub fn run(shared: &Shared, arguments: &LoadArguments) -> Result<u8, CliError> {
     let is_stored = arguments.no_store || kept.is_some_and(|store| has(store, &record));
     let code = show(arguments, &record, &view)?;
     let is_text = arguments.json.as_deref().is_none_or(|path| path.as_os_str() != "-");
-    let of_gates = gates.conclude(&record, is_text)?;
+    let lost = fail_fast.and_then(|it| it.lost());
+    let of_gates = gates.conclude(&record, lost.as_ref(), is_text)?;
     outlets.finish()?;
-    if let Some(reason) = fail_fast.and_then(|it| it.reason()) {
-        say(format_args!("--fail-fast ended this load: {reason}"));
+    if let Some(lost) = lost {
+        say(format_args!("--fail-fast ended this load: {}", lost.why));
         return Ok(exit::FAILED);
     }
     let code = exit::worst(code, of_gates);

@@ -85,7 +85,7 @@ pub fn run(shared: &Shared, arguments: &RunArguments) -> Result<u8, CliError> {
     } else {
         has_invalid_result(&record)
     };
-    let of_gates = gates.conclude(&record, true)?;
+    let of_gates = gates.conclude(&record, None, true)?;
     outlets.finish()?;
     Ok(exit::worst(exit_code(&record, is_invalid, arguments.strict), of_gates))
 }

@@ -350,7 +350,12 @@ fn a_damaged_store_is_named_and_left_as_it_is() {
 #[test]
 fn a_store_in_an_impossible_place_is_named() {
     let checkout = Checkout::new();
-    let outcome =
-        super::support::pippin(checkout.path(), &["--store", "/proc/none/pippin.db", "history"]);
-    outcome.exits(4).says(&["/proc/none"]);
+    let server = spawn(Script::always(Answer::ok(b"hello"))).unwrap();
+    let url = format!("http://{}/", server.address());
+    let store = ["--store", "/proc/none/pippin.db"];
+    let pippin =
+        |command: &[&str]| super::support::pippin(checkout.path(), &[&store[..], command].concat());
+    pippin(&["load", &url, "-n", "10", "--warm-up", "none"]).exits(4).says(&["/proc/none"]);
+    // Whoever only reads makes no store.
+    pippin(&["history"]).exits(0).says(&["No run is kept in /proc/none/pippin.db"]);
 }

@@ -1,6 +1,6 @@
 //! Ctrl-C, SIGTERM and kill -9 in the middle of a run.
 use super::support::{Checkout, plan, until};
-use pippin_model::run::RunState;
+use pippin_model::run::{RunHeader, RunState};
 
 const LONG: &str = "kind = \"closed\"\nconnections = 2\nduration = \"60s\"\nwarm_up = \"none\"\n";
 
@@ -50,10 +50,13 @@ fn ctrl_c_keeps_finished_trials_and_marks_the_run() {
     );
     checkout.pippin(&["history"]).exits(0).says(&["interrupted", "A test"]);
     checkout.pippin(&["report"]).exits(0).says(&["Interrupted", "test/quick"]);
-    let name = &record.header.id;
-    checkout.pippin(&["compare", name, "latest", "--force"]).exits(0).says(&[
+    let (name, store) = (&record.header.id, checkout.store());
+    store.begin(&RunHeader { id: "again".into(), ..record.header.clone() }).unwrap();
+    store.add_trial("again", 0, &record.trials[0]).unwrap();
+    store.end("again", RunState::Interrupted, record.header.started_unix_ns + 1).unwrap();
+    checkout.pippin(&["compare", name, "again", "--force"]).exits(0).says(&[
         &format!("A (run {name}) was interrupted: it has no result"),
-        &format!("B (run {name}) was interrupted: it has no result"),
+        "B (run again) was interrupted: it has no result",
     ]);
 }
 

@@ -67,7 +67,7 @@ impl Repository {
 fn one_command_builds_proves_measures_and_judges() {
     let repository = Repository::with_server(5);
     let outcome = repository.pippin(&["run", "ci"]);
-    outcome.says(&["own/shop", "gate passed  require p50 < 5s"]);
+    outcome.says(&["own/shop", "gate passed  require errors < 1%"]);
     assert!([Some(0), Some(3)].contains(&outcome.code), "{outcome}");
     assert!(repository.path().join(".pippin/pippin.db").is_file());
     assert_eq!(
@@ -83,9 +83,9 @@ fn one_command_builds_proves_measures_and_judges() {
         repository.pippin(arguments).is_a_user_error(&["no trial of `shpo` is in the store"]);
     }
     let text = std::fs::read_to_string(repository.path().join("pippin.toml")).unwrap();
-    repository.write("pippin.toml", &text.replace("p50 < 5s", "p50 < 1us"));
+    repository.write("pippin.toml", &text.replace("status.2xx > 0", "status.2xx < 1"));
     let outcome = repository.pippin(&["run", "ci"]);
-    outcome.says(&["gate FAILED  require p50 < 1us"]);
+    outcome.says(&["gate FAILED  require status.2xx < 1"]);
     assert!([Some(1), Some(3)].contains(&outcome.code), "{outcome}");
 }
 
@@ -282,7 +282,7 @@ fn a_slip_names_file_line_and_fix() {
             "wrkload = \"home\"",
             "pippin.toml:9: unknown key `wrkload`: did you mean `workload`?",
         ),
-        ("errors < 1%", "erors < 1%", "pippin.toml:14: gate: "),
+        ("errors < 1%", "erors < 1%", "pippin.toml:14: require: `erors < 1%` "),
     ] {
         repository.write("pippin.toml", &text.replace(from, to));
         repository.pippin(&["run", "ci"]).is_a_user_error(&[says]);

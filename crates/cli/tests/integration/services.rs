@@ -171,7 +171,7 @@ fn the_database_of_a_run_lets_in_its_targets_alone_and_they_may_read_and_no_more
         "UPDATE users SET name = 'x'",
         "DELETE FROM users",
         "ALTER TABLE users RENAME TO other",
-        "LOCK TABLE users IN SHARE MODE",
+        "BEGIN; LOCK TABLE users IN SHARE MODE",
         "SELECT pg_stat_statements_reset()",
         "CREATE DATABASE other",
     ] {

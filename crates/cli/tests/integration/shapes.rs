@@ -126,8 +126,12 @@ fn a_load_whose_gates_hold_goes_on_to_its_end() {
     let server = answering(|| Answer::ok(b"hello"));
     let arguments = ["-R", "50", "-d", "2s", "--fail-fast", "--fail-if", "errors > 5"];
     let outcome = load(folder.path(), &server, &arguments);
-    outcome.says(&["gate passed"]).keeps_quiet_about(&["--fail-fast ended"]);
-    assert!(outcome.code.is_some_and(|code| [0, 3].contains(&code)), "{outcome}");
+    outcome.keeps_quiet_about(&["--fail-fast ended"]);
+    match outcome.code {
+        Some(0) => drop(outcome.says(&["gate passed"])),
+        // On a busy machine the result is INVALID, on which no gate can rest.
+        _ => drop(outcome.exits(3).says(&["gate UNDECIDED", " is INVALID"])),
+    }
 }
 
 #[test]

@@ -89,7 +89,7 @@ fn a_scenario_is_refused_where_its_users_could_not_wait() {
 type Change = fn(&mut LoadSpec);
 
 /// A change to a load, and a part of the message.
-const REFUSED: [(Change, &str); 29] = [
+const REFUSED: [(Change, &str); 30] = [
     (
         |spec| spec.unix_socket = Some("/tmp/x".into()),
         "an address to connect to does not go with a unix socket",
@@ -161,9 +161,16 @@ const REFUSED: [(Change, &str); 29] = [
     (
         |spec| {
             (spec.connections.count, spec.stop) =
-                (u32::MAX, StopRule { duration_ns: Some(1), requests: None })
+                (1 << 24, StopRule { duration_ns: Some(1), requests: None })
         },
         "ports",
+    ),
+    (
+        |spec| {
+            (spec.connections.count, spec.stop) =
+                (u32::MAX, StopRule { duration_ns: Some(1), requests: None })
+        },
+        "the number of connections is 4294967295: it must be at most 16,777,216",
     ),
     (
         |spec| {

@@ -20,7 +20,8 @@ const PATIENCE_NS: u64 = 1_000_000_000;
 
 /// Measures single requests at a URL, as the first part of its warm-up: only where there is one, and
 /// only with requests that change nothing (RFC 9110 section 9.2.1). `None` otherwise, in searches
-/// and scenarios, and if one fails.
+/// and scenarios, if one fails, and before a load that cannot run as it is asked for: it is refused, and nothing is
+/// sent.
 #[must_use]
 pub fn measure_url(load: &LoadSpec, profile: &Profile) -> Option<Single> {
     let is_safe = |request: &Request| matches!(request.method.as_str(), "GET" | "HEAD");
@@ -28,7 +29,8 @@ pub fn measure_url(load: &LoadSpec, profile: &Profile) -> Option<Single> {
         && load.messages.is_none()
         && load.scenario.is_none()
         && !profile.is_search()
-        && load.requests.iter().all(is_safe);
+        && load.requests.iter().all(is_safe)
+        && pippin_engine::check(load).is_ok();
     if !may_ask {
         return None;
     }
@@ -115,6 +117,8 @@ mod tests {
         let server = spawn(Script::always(Answer::ok(b"hello"))).unwrap();
         let get = LoadSpec {
             requests: vec![Request::get("/", "localhost")].into(),
+            stop: StopRule { duration_ns: Some(1_000_000_000), requests: None },
+            threads: 1,
             ..base(server.address(), Vec::new(), 1)
         };
         let profile = Profile::open(10.0, Arrivals::Constant, 1, 0, 1_000_000_000);
@@ -123,6 +127,8 @@ mod tests {
         let post = Request { method: "POST".into(), ..Request::get("/", "localhost") };
         let posts = LoadSpec { requests: vec![post].into(), ..warm.clone() };
         assert_eq!((measure_url(&cold, &profile), measure_url(&posts, &profile)), (None, None));
+        let impossible = LoadSpec { threads: 3, ..warm.clone() };
+        assert_eq!(measure_url(&impossible, &profile), None, "3 threads for one connection");
         assert_eq!(server.account().requests, 0);
         let single = measure_url(&warm, &profile).unwrap();
         assert_eq!(server.account().requests, requests_of(&single));

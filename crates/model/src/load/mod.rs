@@ -195,11 +195,35 @@ impl Part {
         (0..of).filter(|n| own.contains(&(n * step % of))).map(|n| n as u32).collect()
     }
 
-    /// How many of `total` items belong to this part.
+    /// How many of `total` items belong to this part. It counts no places, so that the time does
+    /// not depend on the numbers, which may be those of a load that nobody has checked.
     #[must_use]
     pub fn share(&self, total: u64) -> u64 {
-        share_of(&self.places(), self.of, total)
+        let of = u64::from(self.of.max(1));
+        let first = u64::from(self.nth).min(of);
+        let end = (u64::from(self.nth) + u64::from(self.width)).min(of);
+        let (rows, rest, step) = (total / of, total % of, scatter(of));
+        // How many of the first `rest` items have a unit of at least `unit`, but for a sum that is
+        // the same for every unit: floor((n s + of - unit) / of) is one more for those.
+        let at_least = |unit: u64| sum_of_floors(rest, step, of - unit, of);
+        rows * (end - first) + (at_least(first) - at_least(end)) as u64
     }
+}
+
+/// The sum of floor((step n + offset) / of) over the `count` numbers n from 0: the points of whole
+/// numbers below a line. Seen from the other axis, the points beside it are those below a flatter
+/// line, so that Euclid's algorithm for `step` and `of` says how many turns it takes.
+fn sum_of_floors(count: u64, step: u64, offset: u64, of: u64) -> u128 {
+    let [mut count, mut step, mut offset, mut of] = [count, step, offset, of].map(u128::from);
+    let mut sum = 0;
+    while count > 0 {
+        sum += count * (count - 1) / 2 * (step / of) + count * (offset / of);
+        (step, offset) = (step % of, offset % of);
+        let last = step * count + offset;
+        (count, offset) = (last / of, last % of);
+        (step, of) = (of, step);
+    }
+    sum
 }
 
 /// How many of `total` items are at these positions of each `of`.
@@ -445,4 +469,31 @@ pub enum IoChoice {
     Epoll,
     /// io_uring(7).
     IoUring,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// A share is the number of a part's places, also of parts that reach beyond the whole.
+        #[test]
+        fn a_share_is_the_number_of_its_places(
+            (nth, width, of) in (0..2_000_u32, 0..2_000_u32, 0..2_000_u32),
+            total in prop_oneof![0..5_000_u64, 0..u64::from(u32::MAX)],
+        ) {
+            let part = Part { nth, width, of };
+            prop_assert_eq!(part.share(total), share_of(&part.places(), of, total));
+        }
+
+        /// The shares of two parts that meet add up, however large the numbers are.
+        #[test]
+        fn shares_add_up(of in 1..u32::MAX, cut in any::<u32>(), total in any::<u32>()) {
+            let (cut, total) = (cut % of, u64::from(total));
+            let first = Part { nth: 0, width: cut, of };
+            let second = Part { nth: cut, width: of - cut, of };
+            prop_assert_eq!(first.share(total) + second.share(total), total);
+        }
+    }
 }

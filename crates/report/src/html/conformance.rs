@@ -15,10 +15,10 @@ pub fn section(view: &View) -> Markup {
                 "How each target answers at the edges of HTTP/1.1. This has no part in the verdicts: "
                 "no client of the workload sends such requests."
             }
-            div.scroll { (grid(&view.conformance)) }
+            div.scroll tabindex="0" role="region" aria-label="Kinds of requests, scrolls sideways" { (grid(&view.conformance)) }
             details {
                 summary { "All " (first.probes.len()) " questions, and what was answered" }
-                div.scroll {
+                div.scroll tabindex="0" role="region" aria-label="Answers, scrolls sideways" {
                     table {
                         thead { tr {
                             th scope="col" { "asked" } th scope="col" { "by" }

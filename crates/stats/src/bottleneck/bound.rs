@@ -218,13 +218,12 @@ fn is_bound(evidence: &Evidence) -> bool {
 /// A sentence about processors that are full, without a full stop: the target's own doing, or with
 /// the help of others.
 pub(crate) fn full_in_words(cores: f64, given: f64, stolen: f64, others: f64) -> String {
-    let is_one = given == 1.0;
-    let processors = if is_one { "1 processor".into() } else { format!("{given:.0} processors") };
+    let processors = processors(given);
     let taken = taken(stolen, others);
     if cores + stolen >= BUSY * given {
         return format!("CPU-bound: it keeps {cores:.2} of its {processors} busy{taken}");
     }
-    let (are, them) = if is_one { ("is", "it") } else { ("are", "them") };
+    let (are, them) = if processors == "1 processor" { ("is", "it") } else { ("are", "them") };
     format!("Its {processors} {are} full: it used {cores:.2} of {them}{taken}")
 }
 

@@ -12,7 +12,9 @@ use pippin_model::workload::Service;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 
-use crate::bottleneck::bound::{Bound, cpu_bound, full_in_words, given_cores, services_bound};
+use crate::bottleneck::bound::{
+    Bound, cpu_bound, full_in_words, given_cores, processors, services_bound,
+};
 use crate::bottleneck::cost::{cpu_seconds_per_million, joules_per_million, money_per_million};
 use crate::judge::answer::found;
 use crate::judge::evidence::percent;
@@ -387,10 +389,6 @@ fn without_cpu_use(evidence: &Evidence) -> String {
         ),
         None => "CPU use is unknown for this trial, so its limit is unknown too.".into(),
     }
-}
-
-fn processors(count: f64) -> String {
-    if count == 1.0 { "1 processor".into() } else { format!("{count:.0} processors") }
 }
 
 fn where_time_goes(evidence: &Evidence) -> Option<String> {

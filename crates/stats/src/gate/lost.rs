@@ -26,6 +26,15 @@ const SHORTEST_NS: u64 = 500_000_000;
 /// How many standard deviations Poisson arrivals may be above their mean.
 const DEVIATIONS: f64 = 6.0;
 
+/// Why a load need not go on.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Lost {
+    /// The gate that no further answer can save; `None` if there are only too many errors.
+    pub gate: Option<Gate>,
+    /// In words, with the gate.
+    pub why: String,
+}
+
 /// A load so far.
 #[derive(Debug, Clone)]
 pub struct Course {
@@ -72,11 +81,17 @@ impl Course {
 
     /// Why the load can end now, in words; `None` if it must go on.
     #[must_use]
-    pub fn lost(&self, gates: &[Gate]) -> Option<String> {
-        let gate = gates.iter().find_map(|gate| Some(format!("{gate}: {}", self.seen(gate)?)));
-        gate.or_else(|| {
-            (self.bad_windows >= WINDOWS_OF_ERRORS).then(|| {
-                format!("{WINDOWS_OF_ERRORS} seconds in a row had more errors than right answers")
+    pub fn lost(&self, gates: &[Gate]) -> Option<Lost> {
+        let of_gate = |gate: &Gate| {
+            let why = format!("{gate}: {}", self.seen(gate)?);
+            Some(Lost { gate: Some(gate.clone()), why })
+        };
+        gates.iter().find_map(of_gate).or_else(|| {
+            (self.bad_windows >= WINDOWS_OF_ERRORS).then(|| Lost {
+                gate: None,
+                why: format!(
+                    "{WINDOWS_OF_ERRORS} seconds in a row had more errors than right answers"
+                ),
             })
         })
     }
@@ -202,7 +217,7 @@ mod tests {
         windows.iter().for_each(|window| course.see(window));
         let must_hold = gate.strip_prefix("require ");
         let gate = must_hold.map_or_else(|| Gate::fail_if(gate), Gate::require);
-        course.lost(&[gate.unwrap()])
+        course.lost(&[gate.unwrap()]).map(|lost| lost.why)
     }
 
     fn open() -> Profile {

@@ -96,7 +96,7 @@ mod tests {
         usage.may_use = Some(MayUse { cpus, quota: Some(0.2), periods: 34, throttled: 30 });
         assert_eq!(
             judged(judge, &limited).unwrap().evidence,
-            "CPU-bound: 0.21 of 0.20 processors busy: its control group had to wait in 30 of 34 periods of its quota"
+            "CPU-bound: it keeps 0.21 of its 0.20 processors busy: its control group had to wait in 30 of 34 periods of its quota"
         );
         let usage = limited.usage.as_mut().unwrap();
         usage.roles.get_mut(&Role::Target).unwrap().cores = Some(0.97);
@@ -104,7 +104,7 @@ mod tests {
         usage.may_use = Some(MayUse { cpus, ..MayUse::default() });
         assert_eq!(
             judged(judge, &limited).unwrap().evidence,
-            "CPU-bound: 0.97 of 1 processor busy"
+            "CPU-bound: it keeps 0.97 of its 1 processor busy"
         );
     }
 

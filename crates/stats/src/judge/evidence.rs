@@ -223,12 +223,13 @@ impl<'a> Evidence<'a> {
         cores_of(self.usage()?, role)
     }
 
-    /// Whether full listen queues dropped connections on this host. They are tried again after a
-    /// second or more, which explains long answers and users who wait.
+    /// Whether the kernel dropped connections at the target's own listen queue, which the judge
+    /// `listen_overflows` says. They are tried again after a second or more, which explains long
+    /// answers and users who wait.
     #[must_use]
     pub fn drops_connections(&self) -> bool {
         let usage = self.record.usage.as_ref();
-        usage.and_then(|usage| usage.listen_overflows).is_some_and(|dropped| dropped > 0)
+        usage.and_then(|usage| usage.listen_drops).is_some_and(|dropped| dropped > 0)
     }
 
     /// Whether requests of more than one kind are sent, so that answers of several kinds are

@@ -103,8 +103,11 @@ mod tests {
         glance.samples.truncate(2);
         assert_eq!(judged(judge, &glance), None, "a mean of two samples");
         let mut full = record(Some((290.4, 335)));
-        full.usage.as_mut().unwrap().listen_overflows = Some(3);
+        full.usage.as_mut().unwrap().listen_drops = Some(3);
         assert_eq!(judged(judge, &full), None, "said by listen_overflows");
+        let mut elsewhere = record(Some((290.4, 335)));
+        elsewhere.usage.as_mut().unwrap().listen_overflows = Some(3);
+        assert!(judged(judge, &elsewhere).is_some(), "another program's queue");
         let mut few = record(Some((1.0, 1)));
         few.load.as_mut().unwrap().measured.connections.peak = 10;
         assert_eq!(judged(judge, &few), None, "one connection");

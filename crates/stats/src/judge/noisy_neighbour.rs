@@ -111,6 +111,7 @@ fn in_slices(trials: &[&TrialRecord]) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use pippin_model::trial::slice::Slice;
     use crate::judge::test::judged;
     use pippin_model::example::ExampleTrial;
     use pippin_model::trial::slice::SliceHost;
@@ -144,7 +145,7 @@ mod tests {
     #[test]
     fn only_the_slices_that_are_used_count() {
         use crate::rounds::calm;
-        use pippin_model::trial::slice::{Slice, SliceFigures};
+        use pippin_model::trial::slice::SliceFigures;
         let slice = |round, steal| {
             let host = SliceHost { steal: Some(steal), foreign: Some(0.0), waiting: None };
             Slice {
@@ -172,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn less_and_a_blink_are_not() {
+    fn less_is_not_and_a_short_load_allows_for_a_step_of_the_counters() {
         assert_eq!(judged(judge_foreign, &with(0.04, 0.04)), None);
         assert_eq!(judged(judge_steal, &with(0.04, 0.04)), None);
     }

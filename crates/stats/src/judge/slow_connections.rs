@@ -61,7 +61,8 @@ pub fn of(evidence: &Evidence) -> Option<TwoKinds> {
     let measured = evidence.measured()?;
     let groups: Vec<ConnectionGroup> = measured.by_connection.groups.values().copied().collect();
     let gap = |at: usize| Some(groups[at].mean_ns()? / groups[at - 1].mean_ns()?);
-    let cut = (1..groups.len()).max_by(|a, b| gap(*a).partial_cmp(&gap(*b)).unwrap())?;
+    let gaps = (1..groups.len()).filter_map(|at| Some((at, gap(at)?)));
+    let (cut, _) = gaps.max_by(|(_, one), (_, other)| one.total_cmp(other))?;
     let sum = |groups: &[ConnectionGroup]| {
         groups.iter().fold(ConnectionGroup::default(), |mut all, group| {
             all.add(group);
@@ -135,7 +136,7 @@ mod tests {
         times.record_n(100 * MS, 64);
         assert_eq!(judged(judge, &record), None);
         let mut dropped = with(&[(56, 1_000, 1), (8, 40, 25)]);
-        dropped.usage.as_mut().unwrap().listen_overflows = Some(9);
+        dropped.usage.as_mut().unwrap().listen_drops = Some(9);
         assert_eq!(judged(judge, &dropped), None, "connections were dropped");
     }
 }

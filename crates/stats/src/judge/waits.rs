@@ -4,7 +4,7 @@ use pippin_model::text::units::format_ns;
 use pippin_model::trial::TrialRecord;
 use pippin_model::verdict::{Caveat, Severity};
 
-use crate::bottleneck::bound::{cpu_bound, given_cores, is_waiting, services_bound};
+use crate::bottleneck::bound::{cpu_bound, given_cores, is_waiting, processors, services_bound};
 use crate::judge::evidence::{Evidence, caveat};
 use crate::judge::inferred_concurrency::{self, FEWEST_ALONE};
 
@@ -37,11 +37,7 @@ impl Waiting {
     /// In words, without a full stop.
     #[must_use]
     pub fn words(&self) -> String {
-        let processors = if self.given == 1.0 {
-            "1 processor".into()
-        } else {
-            format!("{:.0} processors", self.given)
-        };
+        let processors = processors(self.given);
         let (alone, now) = (format_ns(self.alone_ns), format_ns(self.now_ns));
         let seen = if self.only_some {
             format!(

@@ -3,7 +3,7 @@
 use super::Act::{Endless, Silence};
 use super::frames::{asked, frame, head, last};
 use super::{Counted, MALFORMED, On, Over, Scripts, Speaks, TIMEOUT, TOO_LARGE, WRONG_STATUS};
-use crate::frames::kind::{DATA, HEADERS};
+use crate::frames::kind::{CONTINUATION, DATA, HEADERS};
 use crate::frames::{END_HEADERS, END_STREAM, OK};
 use Counted::{Fails, Good, Wrong};
 use On::Asked;
@@ -153,19 +153,34 @@ pub(super) const SCRIPTS: &[Scripts] = &[Scripts {
             Fails(MALFORMED),
         ),
         ("h2: a table of no size", asked![head(b"\x20\x88"), last(b"hello")], Good),
-        ("h2: a head of 5,000 bytes", asked![head(&LARGE_BLOCK), Silence], Fails(TOO_LARGE)),
+        (
+            "h2: a head of 60,000 bytes",
+            asked![
+                frame(HEADERS, 0, Asked, piece(0, 16_000)),
+                frame(CONTINUATION, 0, Asked, piece(16_000, 32_000)),
+                frame(CONTINUATION, 0, Asked, piece(32_000, 48_000)),
+                frame(CONTINUATION, END_HEADERS, Asked, piece(48_000, 60_008)),
+                Silence
+            ],
+            Fails(TOO_LARGE),
+        ),
         ("h2: a head that grows when it is read", asked![head(&BOMB), Silence], Fails(TOO_LARGE)),
     ],
 }];
 
-/// A head with a value of 5,000 bytes.
-const LARGE_BLOCK: [u8; 5_007] = {
-    let mut block = [b'v'; 5_007];
-    let (start, _) = block.split_at_mut(7);
-    // A literal with a new name; the length is 127 + 9 + (38 << 7).
-    start.copy_from_slice(b"\x88\0\x01a\x7f\x89\x26");
+/// A head with a value of 60,000 bytes: more than [`super::HEAD_BYTES`].
+const LARGE_BLOCK: &[u8] = &{
+    let mut block = [b'v'; 60_008];
+    let (start, _) = block.split_at_mut(8);
+    // A literal with a new name; the length is 127 + 97 + (83 << 7) + (3 << 14).
+    start.copy_from_slice(b"\x88\0\x01a\x7f\xe1\xd3\x03");
     block
 };
+
+/// A part of [`LARGE_BLOCK`] that fits into a frame.
+const fn piece(from: usize, to: usize) -> &'static [u8] {
+    LARGE_BLOCK.split_at(to).0.split_at(from).1
+}
 
 /// A block of 16 KB that names an entry of 4 KB with each of its last bytes: 48 MB if one keeps it.
 const BOMB: [u8; 16_007] = {

@@ -67,9 +67,12 @@ impl Probe {
     }
 }
 
+/// Writes something as often as it is asked for.
+type Repeat = fn(usize) -> String;
+
 /// Writes out what is asked for many times: `{x:8}` is eight letters.
 fn repeated(text: &str) -> String {
-    const PARTS: [(&str, fn(usize) -> String); 5] = [
+    const PARTS: [(&str, Repeat); 5] = [
         ("{x:", |count| "x".repeat(count)),
         ("{fields:", |count| (0..count).map(|nth| format!("X-Field-{nth}: a\r\n")).collect()),
         ("{lines:", |count| "\r\n".repeat(count)),

@@ -313,7 +313,7 @@ fn a_short_backlog_is_said_once() {
     let server = short_backlog(5);
     let dropped = |mut record: TrialRecord| {
         let usage = record.usage.as_mut().unwrap();
-        (usage.listen_overflows, usage.listen_queue) = (Some(58), Some((5.0, 6)));
+        (usage.listen_drops, usage.listen_queue) = (Some(58), Some((5.0, 6)));
         record
     };
     says(
