@@ -183,8 +183,9 @@ fn name(target: &TargetChange) -> String {
 
 fn row(name: &str, width: usize, change: &Change) -> String {
     let figure = |value: Option<f64>| words::figure(change.figure, value);
-    let relative =
-        change.relative().map_or(words::UNKNOWN.into(), |relative| format!("{:+.2} %", relative * 100.0));
+    let relative = change
+        .relative()
+        .map_or(words::UNKNOWN.into(), |relative| format!("{:+.2} %", relative * 100.0));
     let interval = change.relative_interval().map_or(words::UNKNOWN.into(), |(low, high)| {
         let judgement = change.judgement().words();
         format!("{:+.2} % to {:+.2} %  {judgement}", low * 100.0, high * 100.0)

@@ -87,13 +87,14 @@ pub fn explain(trials: &[&TrialRecord], context: &Context, price: Option<&Price>
         );
         return Explanation { limit: Limit::NoResult, text };
     }
-    if host::is_disturbed(&measured) {
-        let text = "Nothing is said about what limits it: other programs or the hypervisor took too much of this machine, which looks the same.".to_string();
-        let sentences = [Some(text), costs(trials, price)];
-        let text = sentences.into_iter().flatten().collect::<Vec<_>>().join(" ");
-        return Explanation { limit: Limit::Unknown, text };
-    }
     let long = long_enough(&measured);
+    if host::is_disturbed(&measured) {
+        let median = Evidence { record: &long[(long.len() - 1) / 2], context };
+        let (limit, reason) = on_a_disturbed_host(&median);
+        let sentences = [Some(reason), costs(trials, price)];
+        let text = sentences.into_iter().flatten().collect::<Vec<_>>().join(" ");
+        return Explanation { limit, text };
+    }
     let found: Vec<(Evidence, Limit, String)> = long
         .iter()
         .map(|record| {
@@ -254,6 +255,18 @@ fn by_processor(evidence: &Evidence) -> Option<(Limit, String)> {
         }
     };
     Some((Limit::Processor { cores, given }, text))
+}
+
+/// What counters prove although other programs or the hypervisor took much of the machine: whose
+/// work filled the target's processors.
+fn on_a_disturbed_host(evidence: &Evidence) -> (Limit, String) {
+    if let Some(Bound::AllItsCores { .. }) = cpu_bound(evidence)
+        && let Some(full) = by_processor(evidence)
+    {
+        return full;
+    }
+    let reason = "Nothing is said about what limits it: other programs or the hypervisor took too much of this machine, which looks the same.";
+    (Limit::Unknown, reason.into())
 }
 
 /// Cores from which services that are not full count as working.

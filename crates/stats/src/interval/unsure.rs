@@ -83,7 +83,7 @@ fn caveat(evidence: String, trials: &[&TrialRecord]) -> Caveat {
         )
     });
     let advice = format!("measure {how}, on a quieter machine; read the interval, not the figure");
-    Caveat { id: ID.into(), severity: Severity::Suspect, evidence, advice }
+    Caveat { id: "unsure".into(), severity: Severity::Suspect, evidence, advice }
 }
 
 #[cfg(test)]

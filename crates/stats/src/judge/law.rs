@@ -113,7 +113,7 @@ fn without_spans(record: &TrialRecord) -> Vec<(String, TrialRecord)> {
     ]
 }
 
-/// The same shares and rates over a hundredth of the time.
+/// Measured for a thousandth of the time, with unchanged shares and rates.
 fn shorter(record: &TrialRecord) -> Vec<(String, TrialRecord)> {
     let mut less = record.clone();
     if let Some(load) = &mut less.load {

@@ -111,9 +111,9 @@ fn in_slices(trials: &[&TrialRecord]) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use pippin_model::trial::slice::Slice;
     use crate::judge::test::judged;
     use pippin_model::example::ExampleTrial;
+    use pippin_model::trial::slice::Slice;
     use pippin_model::trial::slice::SliceHost;
 
     fn with(foreign: f64, steal: f64) -> pippin_model::trial::TrialRecord {
