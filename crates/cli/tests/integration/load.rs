@@ -655,7 +655,7 @@ fn an_error_at_a_later_step_keeps_the_earlier_ones() {
     };
     outcome.is_a_user_error(&[
         "closed loop at 1, 2, 1000 connections in turn",
-        "1,000   – INVALID",
+        "1,000    – INVALID",
         "after 2 steps that are kept",
     ]);
     let view = pippin(folder.path(), &["export", "--format", "json"]);
@@ -718,6 +718,6 @@ fn repetitions_and_steps_end_with_one_table() {
     repeated.says(&["repetition  requests/s", "Median  ", "95 % interval", "50 % of requests"]);
     assert_eq!(checkout.store().load("latest").unwrap().trials.len(), 3);
     let swept = say(&["--sweep", "1,2", "-d", "200ms", "--warm-up", "none"]);
-    swept.says(&["by connections", "connections  requests/s"]);
+    swept.says(&["by connections", "connections   requests/s"]);
     drop(server.stop());
 }
