@@ -190,14 +190,15 @@ fn less_evidence_never_makes_a_result_valid() {
             found.iter().any(|caveat| caveat.id == name && caveat.severity > Severity::Note);
         assert!(is_found, "{name} is not provoked: {found:?}");
         for (place, less) in reduced(&record) {
-            holds(name, &[record.clone()], &[less], &context, &place);
+            holds(name, std::slice::from_ref(&record), &[less], &context, &place);
         }
     }
 }
 
 #[test]
 fn fewer_slices_and_repetitions_never_make_a_result_valid() {
-    let disturb: [(&str, fn(&mut TrialRecord)); 3] = [
+    type Disturb = fn(&mut TrialRecord);
+    let disturb: [(&str, Disturb); 3] = [
         ("foreign", |record| {
             record.slices.iter_mut().for_each(|slice| slice.host.foreign = Some(0.6));
         }),

@@ -212,9 +212,7 @@ fn judged(
 
 /// The doubt about what cannot be told of a result. A trial without a result says why itself.
 fn unknown(record: &TrialRecord, gaps: &[Gap]) -> Option<Caveat> {
-    if record.load.is_none() {
-        return None;
-    }
+    record.load.as_ref()?;
     // Several judges lack the same evidence.
     let mut texts: Vec<String> = Vec::new();
     for (place, (protects, _, reason)) in gaps.iter().enumerate() {
