@@ -294,7 +294,7 @@ fn what_may_be_a_secret_is_printed_and_not_kept() {
             &url,
             "-H",
             &header,
-            "-d",
+            "--body",
             &form,
             "--expect-status",
             "200",
