@@ -308,7 +308,7 @@ proptest! {
         prop_assert!(judged(&own, base) != Standing::Passed || before == Standing::Passed);
     }
 
-    /// The same over every part of a record: a field set to null, an item taken out, a histogram.
+    /// That law over every part of a record: a field set to null, an item taken out, a histogram.
     #[test]
     fn no_part_of_a_record_that_is_taken_away_passes_a_gate(
         rate in 400.0_f64..1_600.0,
