@@ -65,7 +65,7 @@ fn two_urls_are_compared_and_their_paths_may_differ() {
         let host = server.address().to_string();
         assert_eq!(
             run.trials.iter().filter(|trial| asked(trial) == (host.clone(), path.into())).count(),
-            3
+            5
         );
     }
     drop((fast.stop(), slow.stop()));

@@ -62,7 +62,7 @@ fn a_capture_that_finds_nothing_is_an_error_of_its_step_and_the_user_starts_anew
     let (checkout, server) = (folder(), shop(true, 0));
     let outcome = load(&checkout, &server, &["-c", "1", "-n", "70"]);
     outcome.says(&[
-        "30 walks through all steps",
+        "30 of 40 walks through all steps",
         "login: 10 nothing_captured",
         "nothing to capture as `token` at json:$.token (status 200, 2 bytes: \"{}\")",
     ]);

@@ -126,7 +126,7 @@ impl Outcome {
         }
     }
 
-    /// The same end of a search, where the rate that held is no higher than `most` requests per
+    /// This end of a search, where the rate that held is no higher than `most` requests per
     /// second: more right answers were not seen.
     #[must_use]
     pub fn at_most(self, most: f64) -> Self {
