@@ -201,7 +201,6 @@ fn who_follows_every_load_is_no_helper() {
         "{helped:?} {:?}",
         trial.outside
     );
-    in_time(helped.is_some(), || format!("it was not seen: {outcome}"));
 }
 
 /// Each target sees its own processes alone: it cannot stop another one that is up too.
