@@ -26,6 +26,18 @@ pub enum Outside {
         /// The number of parts of the loads that were checked. It worked in each of them.
         loads: u32,
     },
+    /// It worked while the target was loaded, and also while Pippin loaded a server of its own: it
+    /// follows every load, as a packet sniffer does, and helps no target.
+    Bystander {
+        /// Its pid.
+        pid: i32,
+        /// Its name (`/proc/PID/comm`).
+        name: String,
+        /// Processors that it kept busy while the target was loaded.
+        loaded_cores: f64,
+        /// Processors that it kept busy while Pippin loaded its own server.
+        control_cores: f64,
+    },
 }
 
 /// Threads of a target that may run on processors that the target was not given.
