@@ -164,6 +164,9 @@ impl TreeLedger {
 }
 
 #[cfg(test)]
+mod law;
+
+#[cfg(test)]
 mod tests {
     use super::*;
     use crate::process_table::tests::process;

@@ -4,6 +4,7 @@ use pippin_model::trial::outside::Outside;
 use pippin_probe::bystanders::{Bystanders, Look};
 use pippin_probe::{RoleRoot, server};
 use pippin_stats::bottleneck::helpers::{Stretch, helpers};
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use crate::running::RunningTarget;
@@ -17,6 +18,8 @@ const SHORTEST_NS: u64 = 100_000_000;
 #[derive(Debug, Default)]
 pub struct Helping {
     stretches: Vec<Stretch>,
+    /// Processes that a socket connected with the target at one of the looks.
+    connected: BTreeSet<i32>,
 }
 
 impl Helping {
@@ -27,6 +30,7 @@ impl Helping {
         if length_ns < SHORTEST_NS {
             return;
         }
+        self.connected.extend(&to.connected);
         let used = to.own_ns.iter().filter_map(|(process, to_ns)| {
             Some((*process, to_ns.saturating_sub(*from.own_ns.get(process)?)))
         });
@@ -53,7 +57,8 @@ impl Helping {
     pub fn found(&self, bystanders: &Bystanders, target: &RunningTarget) -> Vec<Outside> {
         let mut found = strangers(target);
         if !target.may_have_services() {
-            found.extend(helpers(&self.stretches, |pid| bystanders.name(pid)));
+            let is_connected = |pid| self.connected.contains(&pid);
+            found.extend(helpers(&self.stretches, is_connected, |pid| bystanders.name(pid)));
         }
         found
     }
