@@ -20,6 +20,8 @@ pub enum Remedy {
     PlainHttp,
     /// To speak another version of HTTP.
     OtherProtocol,
+    /// To show a certificate of one's own.
+    OwnCertificate,
 }
 
 impl From<Refusal> for EngineError {

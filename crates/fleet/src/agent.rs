@@ -66,12 +66,7 @@ impl Work {
     /// The work in words, for the agent's operator.
     fn words(&self) -> String {
         match self {
-            Self::Slice(slice) => {
-                let host = slice.host.iter().map(|(host, port)| format!("{host}:{port}"));
-                let addresses = slice.load.addresses.iter().map(ToString::to_string);
-                let places: Vec<String> = host.chain(addresses).collect();
-                format!("load {}: {}", slice.trial, places.join(", "))
-            }
+            Self::Slice(slice) => format!("load {}: {}", slice.trial, slice.places().join(", ")),
             Self::Run(errand) => format!("run of the plan {}", errand.plan.id),
         }
     }
@@ -140,6 +135,8 @@ struct Job {
     number: u64,
     /// Who asked for it.
     owner: Owner,
+    /// What it loads.
+    places: Vec<String>,
     gate: Arc<Gate>,
     stop: Arc<AtomicBool>,
     skips: Skips,
@@ -218,6 +215,9 @@ impl<'a, W: Worker> Agent<'a, W> {
         if order == Order::Call {
             return vec![self.report(&from, NO_KEY, &Report::Hello(Box::new(self.hello())))];
         }
+        if let Order::Loads { places } = &order {
+            return self.compare_places(&from, places);
+        }
         let from = Owner { peer: from, key };
         if self.hear_of_held(&from, &order, at_ns) {
             return self.go_on(at_ns);
@@ -265,9 +265,23 @@ impl<'a, W: Worker> Agent<'a, W> {
                 return self.go_on(at_ns);
             }
             Order::Release => self.release("this agent is free again"),
-            Order::Call => {}
+            Order::Call | Order::Loads { .. } => {}
         }
         Vec::new()
+    }
+
+    /// Reports that another coordinator has the target of this agent's own load loaded too.
+    fn compare_places(&self, with: &Peer, places: &[String]) -> Vec<Outgoing> {
+        let owner = self.claim.owner();
+        let is_own = |job: &&Job| Some(&job.owner) == owner && job.owner.peer != *with;
+        let Some(job) = self.job.as_ref().filter(is_own).filter(|job| !job.is_over) else {
+            return Vec::new();
+        };
+        let Some(place) = job.places.iter().find(|own| places.contains(own)) else {
+            return Vec::new();
+        };
+        let (trial, with, place) = (job.number, with.name.clone(), place.clone());
+        self.report_all(vec![Report::Beside { trial, with, place }])
     }
 
     /// Takes an order of a coordinator for which results are held. Whether it needs no more than
@@ -316,9 +330,14 @@ impl<'a, W: Worker> Agent<'a, W> {
             return self.report_all(vec![Report::Piece { trial, piece }]);
         }
         (self.say)(&work.words());
+        let places = match &work {
+            Work::Slice(slice) => slice.places(),
+            Work::Run(_) => Vec::new(),
+        };
         let job = Job {
             number: trial,
             owner,
+            places,
             gate: Arc::new(Gate::new()),
             stop: Arc::default(),
             skips: Skips::default(),

@@ -39,6 +39,8 @@ const LEAD_NS: u64 = 300_000_000;
 const BEAT_NS: u64 = 500_000_000;
 const FIRST_BEAT_NS: u64 = 50_000_000;
 const FIRST_BEATS: usize = 8;
+/// How often all agents hear what is loaded.
+const PLACES_NS: u64 = 1_000_000_000;
 /// What a byte of the order to prepare may cost its agent, which still reads when it does not
 /// answer: an order of 64 MiB is repeated every 30 s, a short one with each beat.
 const READ_NS: u64 = 450;
@@ -124,6 +126,8 @@ struct Trial {
     next_repeat_ns: u64,
     /// When to repeat the order to prepare.
     next_prepare_ns: u64,
+    /// When to tell all agents again what is loaded.
+    next_places_ns: u64,
     /// What the agents were asked, without their parts.
     order: Prepare,
     deadlines: Deadlines,
@@ -286,6 +290,7 @@ impl Coordinator {
             still_ns: 0,
             next_repeat_ns: now_ns + BEAT_NS,
             next_prepare_ns: now_ns,
+            next_places_ns: now_ns,
             order: Prepare {
                 trial: self.trials,
                 load,
@@ -355,6 +360,11 @@ impl Coordinator {
                 agent.taken_ns = agent.taken_ns.or(Some(at_ns));
             }
             Report::Ready { trial } if Some(trial) == number => agent.ready(),
+            Report::Beside { trial, with, place } if Some(trial) == number => {
+                if agent.is_beside(&with, &place) {
+                    self.tell(Event::Note(format!("coordinator {with} loads {place} too")));
+                }
+            }
             Report::Second { trial, window } if Some(trial) == number => {
                 agent.works(&window, at_ns);
                 self.second(*window);
@@ -370,7 +380,10 @@ impl Coordinator {
                 }
                 return vec![self.order(&self.agents[nth], &got)];
             }
-            Report::Taken { .. } | Report::Ready { .. } | Report::Second { .. } => {}
+            Report::Taken { .. }
+            | Report::Ready { .. }
+            | Report::Second { .. }
+            | Report::Beside { .. } => {}
         }
         if let Some(silent_ns) = back.filter(|_| self.trial.is_some()) {
             let silent = format_length(silent_ns);
@@ -393,6 +406,7 @@ impl Coordinator {
         if self.trial.is_none() {
             return outgoing;
         }
+        outgoing.extend(self.places(now_ns));
         self.notice_losses(now_ns);
         let Some(trial) = &mut self.trial else { return outgoing };
         if trial.start_ns.is_none() && self.agents.iter().all(Agent::can_start) {
@@ -423,6 +437,15 @@ impl Coordinator {
             outgoing.extend(self.prepare(now_ns));
         }
         outgoing
+    }
+
+    /// Tells all agents what is loaded, so that those which load it for others can say so.
+    fn places(&mut self, now_ns: u64) -> Option<Outgoing> {
+        let trial = self.trial.as_mut().filter(|trial| now_ns >= trial.next_places_ns)?;
+        trial.next_places_ns = now_ns + PLACES_NS;
+        let places = trial.order.places();
+        let payload = seal(&self.me, NO_KEY, &Order::Loads { places });
+        Some(Outgoing { subject: subject::CALL.into(), payload })
     }
 
     /// A process that stood still itself (SIGSTOP, a suspended machine) blames no agent for it.

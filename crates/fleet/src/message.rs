@@ -11,7 +11,7 @@ use crate::pieces::Piece;
 use crate::probe::Errand;
 
 /// The version of the messages. It rises with every change of their content.
-pub const SCHEMA: u32 = 4;
+pub const SCHEMA: u32 = 5;
 /// This program's version.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 
@@ -86,6 +86,12 @@ pub fn open<B: DeserializeOwned>(bytes: &[u8]) -> Option<Opened<B>> {
 pub enum Order {
     /// To all agents: who is available?
     Call,
+    /// To all agents, while a load is applied: its coordinator loads these places. Agents that load
+    /// one of them for another coordinator report that.
+    Loads {
+        /// Hosts or addresses with their ports, as they were given.
+        places: Vec<String>,
+    },
     /// The coordinator is alive. The agent echoes it; the first beat claims the agent.
     Beat {
         /// When it was sent, in nanoseconds of the coordinator's clock.
@@ -161,6 +167,15 @@ pub enum Report {
         /// The coordinator that has claimed it.
         with: String,
     },
+    /// Another coordinator has the same target loaded at the same time.
+    Beside {
+        /// The trial.
+        trial: u64,
+        /// The other coordinator.
+        with: String,
+        /// The place that both load.
+        place: String,
+    },
     /// Answers a beat.
     Echo {
         /// `sent_ns` of the beat.
@@ -235,6 +250,22 @@ pub struct SliceResult {
     pub caveats: Vec<Caveat>,
     /// What the agent's deputy of the referee has found, if it had one.
     pub found: Option<String>,
+}
+
+impl Prepare {
+    /// The places that the slice loads: its host, or its addresses.
+    #[must_use]
+    pub fn places(&self) -> Vec<String> {
+        places(self.host.as_ref(), &self.load)
+    }
+}
+
+/// The places that a load goes to: the host that agents look up, or its addresses. Not more than 64.
+#[must_use]
+pub fn places(host: Option<&(String, u16)>, load: &LoadSpec) -> Vec<String> {
+    let host = host.map(|(host, port)| format!("{}:{port}", host.to_ascii_lowercase()));
+    let addresses = load.addresses.iter().map(ToString::to_string);
+    host.into_iter().chain(addresses).take(64).collect()
 }
 
 impl SliceResult {

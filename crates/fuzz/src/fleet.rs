@@ -164,6 +164,7 @@ pub(crate) fn some_orders() -> Vec<Vec<u8>> {
     };
     let orders = [
         Order::Call,
+        Order::Loads { places: vec!["127.0.0.1:80".into()] },
         Order::Beat { sent_ns: 5, patience_ns: 9 },
         // One that is right; few of its mutations are still JSON, so what agents refuse comes too.
         prepare(|_| ()),
@@ -193,6 +194,7 @@ pub(crate) fn some_reports() -> Vec<Vec<u8>> {
         Report::Ready { trial: 1 },
         Report::Busy { with: "d".into() },
         Report::Leaving,
+        Report::Beside { trial: 1, with: "d".into(), place: "127.0.0.1:80".into() },
         Report::Second { trial: 1, window: Box::new(window) },
         Report::Echo { sent_ns: 1, received_ns: 2, answered_ns: 3, unix_ns: 4 },
         Report::Piece { trial: 1, piece: piece(failed) },

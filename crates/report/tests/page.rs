@@ -212,6 +212,7 @@ fn a_thousand_agents_fit_into_a_page_of_2_mb() {
         }),
         late_ns: Some(40_000),
         silent_ns: None,
+        beside: Vec::new(),
         figures: None,
         caveats: Vec::new(),
         failure: Some("nothing was heard of it for 4.0 s: it is dead, cut off".into()),

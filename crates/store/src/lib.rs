@@ -120,6 +120,8 @@ pub struct Store {
     connection: std::sync::Mutex<Connection>,
     own_keys: history::OwnKeys,
     reserve: reserve::Reserve,
+    /// It may only be read, because the disk is full.
+    is_full: bool,
 }
 
 impl Store {
@@ -138,9 +140,16 @@ impl Store {
             let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
             let is_writable = reading::may_write(path)
                 && reading::may_write(folder.unwrap_or_else(|| Path::new(".")));
-            let connection = examine(path, is_writable)?;
-            if !is_writable {
-                return Ok(Self::of(path, connection));
+            match examine(path, is_writable) {
+                Ok(_) if is_writable => {}
+                Ok(connection) => return Ok(Self::of(path, connection)),
+                // What is there can be read on a full disk too.
+                Err(StoreError::Full { source, .. }) => {
+                    let full = || StoreError::Full { path: path.into(), source };
+                    let connection = reading::without_room(path).map_err(|_| full())?;
+                    return Ok(Self { is_full: true, ..Self::of(path, connection) });
+                }
+                Err(error) => return Err(error),
             }
         }
         private::file(path).map_err(|source| StoreError::Io { path: path.into(), source })?;
@@ -163,6 +172,7 @@ impl Store {
             connection: connection.into(),
             own_keys: history::OwnKeys::default(),
             reserve: reserve::Reserve::default(),
+            is_full: false,
         }
     }
 
@@ -180,7 +190,13 @@ impl Store {
         // back.
         let mut connection =
             self.connection.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        work(&mut connection).map_err(|source| in_words(&self.path, source))
+        work(&mut connection).map_err(|source| match in_words(&self.path, source) {
+            StoreError::ReadOnly { path } if self.is_full => {
+                let code = rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_FULL);
+                StoreError::Full { path, source: rusqlite::Error::SqliteFailure(code, None) }
+            }
+            error => error,
+        })
     }
 
     /// Reads beside whatever else reads or writes.

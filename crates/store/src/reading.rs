@@ -1,4 +1,5 @@
 //! Read-only databases: those of another user, or on a read-only file system.
+use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 use std::ffi::CString;
 use std::os::unix::ffi::OsStrExt;
@@ -24,6 +25,20 @@ pub(crate) fn connect(path: &Path) -> rusqlite::Result<Connection> {
         format!("file:{}?{option}", encoded(path)),
         OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI,
     )
+}
+
+/// Opens a database for reading where no room is left for the `-shm` file. Its index is then kept in
+/// memory, for which SQLite must have the database alone (sqlite.org/wal.html, "Use of WAL Without
+/// Shared-Memory"). Nobody else has it open, or there would be such a file already.
+pub(crate) fn without_room(path: &Path) -> rusqlite::Result<Connection> {
+    let connection = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+    // Else it would move the log into the database at the end, which needs room.
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
+    connection.pragma_update(None, "locking_mode", "EXCLUSIVE")?;
+    connection.pragma_update(None, "query_only", true)?;
+    // Reads something, so that what is wrong is known now.
+    connection.query_row("SELECT count(*) FROM sqlite_master", [], |_| Ok(()))?;
+    Ok(connection)
 }
 
 /// A path within a URI (sqlite.org/uri.html).

@@ -70,8 +70,7 @@ impl Store {
         Ok(())
     }
 
-    /// Writes a finished trial, without what the server sent in answers that went wrong. It is on
-    /// disk when this returns.
+    /// Writes a finished trial. It is on disk when this returns.
     ///
     /// # Errors
     /// If the database cannot be written.
@@ -81,7 +80,7 @@ impl Store {
         number: u64,
         record: &TrialRecord,
     ) -> Result<(), StoreError> {
-        let json = to_json(run, "a trial", &record.for_record())?;
+        let json = to_json(run, "a trial", record)?;
         let measured = record.load.as_ref().map(|load| &load.measured);
         let goodput = measured.and_then(|measured| measured.goodput_per_s());
         let p99 = measured

@@ -90,8 +90,8 @@ pub struct LoadArguments {
     /// Do not keep the result: no history or comparison will know it.
     #[arg(long)]
     pub no_store: bool,
-    /// Keep bodies, and the values of all headers, in the record. By default it has a length and a
-    /// digest for them, because they may be secrets.
+    /// Keep what may be a secret: bodies, values of all headers and of queries, first wrong answers,
+    /// Location, lines of the server's log. Otherwise a length and a digest stand for what was sent.
     #[arg(long, conflicts_with = "no_store")]
     pub keep_requests: bool,
     #[command(flatten, next_help_heading = "Gates")]

@@ -1,5 +1,5 @@
 //! Requests: bodies, forms, files of requests, imports.
-use super::support::{Outcome, pippin};
+use super::support::{Checkout, Outcome, pippin};
 use pippin_testing::scripted::{Account, Answer, Script, spawn};
 use pippin_testing::{Error, Running};
 use serde_json::Value;
@@ -271,4 +271,64 @@ fn workloads_send_bodies() {
             "{put}"
         );
     }
+}
+
+/// A word that stands in a query, a header, a body and in what the server answers. By default it is
+/// printed, where it is an answer, and nowhere kept.
+#[test]
+fn what_may_be_a_secret_is_printed_and_not_kept() {
+    const WORD: &str = "xyzzy1234";
+    let server = spawn(Script::always(Answer::raw(
+        format!(
+            "HTTP/1.1 302 Found\r\nLocation: /next?t={WORD}\r\nContent-Length: 9\r\n\r\n{WORD}"
+        )
+        .as_bytes(),
+    )))
+    .unwrap();
+    let checkout = Checkout::new();
+    let url = format!("http://{}/a?token={WORD}&{WORD}", server.address());
+    let (header, form) = (format!("X-Whatever: {WORD}"), format!("password={WORD}"));
+    let load = |more: &[&str]| {
+        let arguments = [
+            "load",
+            &url,
+            "-H",
+            &header,
+            "--body",
+            &form,
+            "--expect-status",
+            "200",
+            "-n",
+            "20",
+            "-c",
+            "1",
+        ];
+        checkout.pippin(&[&arguments, more].concat())
+    };
+    let holds_word = |folder: &std::path::Path| {
+        let files =
+            std::fs::read_dir(folder).unwrap().flatten().filter(|file| file.path().is_file());
+        let holds = |path: &std::path::Path| {
+            std::fs::read(path).unwrap().windows(WORD.len()).any(|part| part == WORD.as_bytes())
+        };
+        files.map(|file| file.path()).filter(|path| holds(path)).collect::<Vec<_>>()
+    };
+    let folder = checkout.store_path().parent().unwrap().to_owned();
+    let outcome = load(&[]);
+    assert!(outcome.stdout.contains(WORD), "the first wrong answer is printed: {}", outcome.stdout);
+    assert_eq!(holds_word(&folder), Vec::<std::path::PathBuf>::new());
+    let kept = checkout.store().load("latest").unwrap();
+    let target = &kept.trials[0].load_spec.as_ref().unwrap().requests[0].target;
+    assert!(target.starts_with("/a?token=(not kept: 9 bytes, "), "{target}");
+    assert!(kept.header.plan.title.ends_with("/a?token=…&…"), "{}", kept.header.plan.title);
+    // A second load of the same requests is known to be the same, and another one is not.
+    let digest = || checkout.store().load("latest").unwrap().header.requests.unwrap().digest;
+    let first = digest();
+    load(&[]);
+    assert_eq!(digest(), first);
+    load(&["--keep-requests"]);
+    assert_eq!(digest(), first);
+    assert!(!holds_word(&folder).is_empty(), "everything is kept where that is asked for");
+    let kept = checkout.store().load("latest").unwrap();
+    assert!(kept.trials[0].load.as_ref().unwrap().has_firsts());
 }

@@ -79,11 +79,24 @@ fn a_file_that_may_not_grow_ends_a_run_with_what_is_finished() {
 
 /// A reader needs a few KiB beside the store. A disk that has not even these is no damage.
 #[test]
-fn a_full_disk_is_not_taken_for_a_damaged_store() {
+fn a_full_disk_does_not_stop_reading() {
     let checkout = Checkout::new();
-    drop(checkout.store());
-    let output = bash(&checkout, "ulimit -f 8; $PIPPIN --store $STORE history");
-    let said = text(&output.stderr);
+    let run = pippin_model::example::run::hello();
+    checkout.store().begin(&run.header).unwrap();
+    checkout.store().add_trial(&run.header.id, 0, &run.trials[0]).unwrap();
+    let id = &run.header.id;
+    // Neither the size of the file nor of those beside it may grow.
+    for command in ["history", "report", "export --format json"] {
+        let line = format!("ulimit -f 8; $PIPPIN --store $STORE {command}");
+        let output = bash(&checkout, &line);
+        assert!(output.status.success(), "{command}: {output:?}");
+        assert!(text(&output.stdout).contains(id), "{command}: {output:?}");
+    }
+    let server = spawn(Script::always(Answer::ok(b"hello"))).unwrap();
+    let load =
+        format!("ulimit -f 8; $PIPPIN --store $STORE load http://{}/ -n 10 2>&1", server.address());
+    let output = bash(&checkout, &load);
+    let said = text(&output.stdout);
     assert_eq!(output.status.code(), Some(4), "{said}");
     assert!(said.contains("the disk is full: ") && !said.contains("move it away"), "{said}");
     checkout.pippin(&["history"]).exits(0);

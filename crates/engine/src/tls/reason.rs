@@ -1,5 +1,5 @@
 //! Errors of TLS, in the words under which they are counted and shown.
-use rustls::{AlertDescription, CertificateError, Error, InconsistentKeys};
+use rustls::{AlertDescription, CertificateError, Error, InconsistentKeys, InvalidMessage};
 
 use crate::error::Remedy;
 
@@ -24,12 +24,27 @@ pub(crate) fn does_not_speak(name: &str) -> String {
 pub(crate) fn in_words(error: &Error) -> String {
     match error {
         Error::InvalidCertificate(certificate) => certificate_in_words(certificate),
+        Error::InvalidMessage(
+            InvalidMessage::HandshakePayloadTooLarge | InvalidMessage::CertificatePayloadTooLarge,
+        ) => "the server's certificate, or another message of its handshake, is longer than 64 KiB"
+            .into(),
         Error::InvalidMessage(_) => {
             "the server's bytes are not TLS: the port may speak plain HTTP".into()
         }
         Error::AlertReceived(AlertDescription::NoApplicationProtocol) => {
             "the server does not offer the protocol that is asked for (ALPN)".into()
         }
+        Error::AlertReceived(AlertDescription::CertificateRequired) => {
+            "the server asks for a certificate of the client, and got none".into()
+        }
+        Error::AlertReceived(
+            alert @ (AlertDescription::BadCertificate
+            | AlertDescription::UnsupportedCertificate
+            | AlertDescription::CertificateRevoked
+            | AlertDescription::CertificateExpired
+            | AlertDescription::CertificateUnknown
+            | AlertDescription::UnknownCA),
+        ) => format!("the server does not accept the client's certificate ({alert:?})"),
         Error::AlertReceived(alert) => format!("the server refused with the alert {alert:?}"),
         Error::PeerIncompatible(why) => {
             format!("the server has no TLS in common with this client: {why:?}")
@@ -61,7 +76,11 @@ pub(crate) const fn remedy(error: &Error) -> Option<Remedy> {
             CertificateError::UnknownIssuer | CertificateError::BadSignature,
         ) => Some(Remedy::TrustRoot),
         Error::InvalidCertificate(_) => Some(Remedy::DoNotVerify),
+        Error::InvalidMessage(
+            InvalidMessage::HandshakePayloadTooLarge | InvalidMessage::CertificatePayloadTooLarge,
+        ) => None,
         Error::InvalidMessage(_) => Some(Remedy::PlainHttp),
+        Error::AlertReceived(AlertDescription::CertificateRequired) => Some(Remedy::OwnCertificate),
         Error::AlertReceived(AlertDescription::NoApplicationProtocol) => {
             Some(Remedy::OtherProtocol)
         }
@@ -97,5 +116,44 @@ fn certificate_in_words(error: &CertificateError) -> String {
                 .into()
         }
         other => format!("the certificate cannot be accepted: {other}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_and_missing_certificates_have_words_of_their_own() {
+        for (error, said, help) in [
+            (
+                Error::InvalidMessage(InvalidMessage::CertificatePayloadTooLarge),
+                "longer than 64 KiB",
+                None,
+            ),
+            (
+                Error::InvalidMessage(InvalidMessage::HandshakePayloadTooLarge),
+                "longer than 64 KiB",
+                None,
+            ),
+            (
+                Error::AlertReceived(AlertDescription::CertificateRequired),
+                "asks for a certificate of the client",
+                Some(Remedy::OwnCertificate),
+            ),
+            (
+                Error::AlertReceived(AlertDescription::UnknownCA),
+                "does not accept the client's certificate (UnknownCA)",
+                None,
+            ),
+            (
+                Error::InvalidMessage(InvalidMessage::InvalidContentType),
+                "may speak plain HTTP",
+                Some(Remedy::PlainHttp),
+            ),
+        ] {
+            assert!(in_words(&error).contains(said), "{}", in_words(&error));
+            assert_eq!(remedy(&error), help, "{error:?}");
+        }
     }
 }

@@ -5,6 +5,7 @@ use pippin_model::result::{LoadResult, Window};
 use pippin_model::text::units::format_length;
 use pippin_model::trial::agent::{AgentFigures, AgentPart};
 use pippin_model::verdict::Caveat;
+use std::collections::BTreeSet;
 
 use super::{Course, FIRST_BEATS};
 use crate::clock::Offset;
@@ -40,9 +41,14 @@ pub struct Agent {
     pub second_ns: u64,
     pub piece_ns: u64,
     pub inbox: Inbox,
+    /// Who else has its target loaded, with the place.
+    beside: BTreeSet<String>,
     /// What its seconds add up to.
     seconds: Window,
 }
+
+/// The most other coordinators that are named.
+const MOST_BESIDE: usize = 16;
 
 /// The progress of an agent with a load.
 pub enum Job {
@@ -87,6 +93,7 @@ impl Agent {
             second_ns: 0,
             piece_ns: 0,
             inbox: Inbox::default(),
+            beside: BTreeSet::new(),
             seconds: Window::default(),
         }
     }
@@ -94,6 +101,7 @@ impl Agent {
     /// Another load begins.
     pub fn begin_trial(&mut self) {
         (self.inbox, self.seconds) = (Inbox::default(), Window::default());
+        self.beside.clear();
         (self.taken_ns, self.second_ns, self.piece_ns) = (None, 0, 0);
         (self.silent_ns, self.has_told, self.is_lost, self.busy) = (0, false, false, None);
         self.job = match &self.gone {
@@ -165,6 +173,12 @@ impl Agent {
         if matches!(self.job, Job::Preparing) {
             self.job = Job::Ready;
         }
+    }
+
+    /// Another coordinator loads the same place. Whether that is new.
+    pub fn is_beside(&mut self, with: &str, place: &str) -> bool {
+        let text = format!("{with}: {place}");
+        self.beside.len() < MOST_BESIDE && text.len() < 400 && self.beside.insert(text)
     }
 
     pub fn works(&mut self, second: &Window, now_ns: u64) {
@@ -300,6 +314,7 @@ impl Agent {
                 Some((own.wrapping_sub(agreed) as i64).saturating_sub(self.offset.at(agreed)?))
             }),
             figures: delivered.or_else(|| self.figures_of_seconds()),
+            beside: self.beside.iter().cloned().collect(),
             silent_ns: Some(self.silent_ns).filter(|silent_ns| *silent_ns > SILENCE_NS),
             caveats: result.map_or_else(Vec::new, |result| result.caveats.clone()),
             failure: self.failure().map(str::to_string),

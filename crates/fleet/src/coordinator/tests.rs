@@ -584,6 +584,44 @@ fn an_agent_works_for_one_coordinator_only() {
     assert!(!world.agents[0].is_stopped());
 }
 
+/// Two coordinators with agents of their own on one server: each result names the other.
+#[test]
+fn two_loads_of_one_target_are_named_in_both_results() {
+    let named = |place: &str| {
+        let mut world = World::under_way();
+        let others = Order::Loads { places: vec!["10.0.0.9:80".into(), place.into()] };
+        let other = Peer { name: "d".into(), instance: 100 };
+        let order =
+            Outgoing { subject: subject::CALL.into(), payload: seal(&other, NO_KEY, &others) };
+        // Told twice, it is noted once.
+        world.deliver(vec![order.clone(), order]);
+        world.pass(SECOND);
+        let notes = world.events.try_iter().filter(
+            |event| matches!(event, Event::Note(text) if text.contains("coordinator d loads")),
+        );
+        let notes = notes.count();
+        world.all_finish();
+        world.pass(SECOND);
+        (notes, world.outcome().unwrap().agents[0].beside.clone())
+    };
+    let own = World::under_way().coordinator.trial.unwrap().order.places();
+    assert_eq!(named(&own[0]), (2, vec![format!("d: {}", own[0])]), "one note for each agent");
+    assert_eq!(named("10.0.0.8:80"), (0, Vec::new()));
+}
+
+#[test]
+fn what_is_loaded_is_told_to_all_agents_each_second() {
+    let mut world = World::under_way();
+    let mut told = 0;
+    for _ in 0..200 {
+        world.now_ns += STEP_NS;
+        let orders = world.coordinator.tick(world.now_ns);
+        told += orders.iter().filter(|order| order.subject == subject::CALL).count();
+        world.deliver(orders);
+    }
+    assert_eq!(told, 5);
+}
+
 #[test]
 fn an_agent_started_anew_is_not_the_same_one() {
     let mut world = World::under_way();

@@ -1,7 +1,7 @@
 //! A probe's run, shown and kept on this machine.
 use pippin_lab::LabError;
 use pippin_lab::run::observer::{Event as Happened, Observer};
-use pippin_lab::run::recording::{Keeping, Recording};
+use pippin_lab::run::recording::{Keeping, KeptRequests, Recording};
 use pippin_model::run::{RunRecord, RunState};
 use pippin_model::target::TargetId;
 use std::collections::BTreeSet;
@@ -148,7 +148,10 @@ impl<'a> Following<'a> {
             }
             Entry::Started(header) => {
                 if let Some(keeping) = self.keeping.take() {
-                    self.recording = Some(Recording::begin(*header, keeping, self.observer)?);
+                    // Probes make runs of plans only.
+                    let kept = KeptRequests::of(keeping, false, false);
+                    let begun = Recording::begin(*header, keeping, kept, self.observer)?;
+                    self.recording = Some(begun);
                 }
             }
             Entry::Trial(spec, number, of) => {

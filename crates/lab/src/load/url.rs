@@ -3,6 +3,8 @@ use pippin_model::host::usage::Role;
 use pippin_model::load::LoadSpec;
 use pippin_model::plan::cpus::{CpuSet, CpuSplit};
 use pippin_model::plan::profile::Profile;
+use pippin_model::request::requests::Whole;
+use pippin_model::request::secrets::without_values;
 use pippin_model::run::{
     Calibration, RunHeader, RunRecord, RunState, ServerProcess, TargetInfo, UrlServer,
 };
@@ -19,7 +21,7 @@ use crate::error::LabError;
 use crate::load;
 use crate::load::spoken;
 use crate::run::observer::Event;
-use crate::run::recording::{Keeping, Recording};
+use crate::run::recording::{Keeping, KeptRequests, Recording};
 use crate::run::run_id;
 use crate::run::steps::Steps;
 use crate::target::ad_hoc;
@@ -50,7 +52,8 @@ pub struct UrlLoad<'a> {
     /// Addresses of the server, to find its processes if it runs on this machine: those of `base`,
     /// unless agents look them up themselves.
     pub observed: Vec<SocketAddr>,
-    /// Whether the record keeps bodies, and values of headers that may be secrets.
+    /// Whether the record keeps what may be a secret: bodies, values of headers and queries, answers
+    /// that went wrong, lines of the server's log.
     pub keep_requests: bool,
     /// The server's first processes, where they were named; else they are looked for.
     pub target_pids: Vec<i32>,
@@ -77,8 +80,9 @@ pub fn run(
     let UrlLoad { ref profile, ref base, .. } = load;
     let mut servers = servers(&load)?;
     let mut first_single = Some(first_single(&load)?).filter(|_| is_asked(&load));
-    let recording = Recording::begin(header(&load, &servers), keeping, watch.observer)?;
-    let mut recording = if load.keep_requests { recording } else { recording.without_secrets() };
+    let kept = KeptRequests::of(keeping, true, load.keep_requests);
+    let header = header(&load, kept.known(base), &servers);
+    let mut recording = Recording::begin(header, keeping, kept, watch.observer)?;
     let mut repetitions = (0..load.repetitions).map(|repetition| (repetition, Steps::of(profile)));
     let mut under_way = repetitions.next();
     let (mut number, in_all) = (0, Steps::number(profile) * load.repetitions as usize);
@@ -252,14 +256,16 @@ fn spec(load: &UrlLoad<'_>, header: &RunHeader, repetition: u32, step: Option<St
     }
 }
 
-/// The name under which a URL has a history: `url/localhost-8080-users`.
+/// The name under which a URL has a history: `url/localhost-8080-users`. Values of its query are no
+/// part of it.
 #[must_use]
 pub fn target_of(url: &str) -> TargetId {
+    let url = &without_values(url);
     let (_, rest) = url.split_once("://").unwrap_or(("", url));
     ad_hoc::name_of("url", rest)
 }
 
-fn header(load: &UrlLoad<'_>, servers: &Result<Servers, NoServer>) -> RunHeader {
+fn header(load: &UrlLoad<'_>, requests: Whole, servers: &Result<Servers, NoServer>) -> RunHeader {
     let started = unix_now_ns();
     let target = target_of(&load.title);
     RunHeader {
@@ -275,7 +281,7 @@ fn header(load: &UrlLoad<'_>, servers: &Result<Servers, NoServer>) -> RunHeader 
         ),
         workload: ad_hoc::workload(load.request.clone(), load.status),
         url: Some(load.url.clone()),
-        requests: Some(load.base.known_requests()),
+        requests: Some(requests),
         server: Some(url_server(servers)),
         seed: load.base.seed,
         host: pippin_probe::fingerprint(),

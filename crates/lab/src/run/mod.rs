@@ -51,11 +51,12 @@ use crate::lifecycle::affinity;
 use crate::load;
 use crate::run::explaining::Explaining;
 use crate::run::observer::{Event, Observer};
-use crate::run::recording::{Keeping, Recording};
+use crate::run::recording::{Keeping, KeptRequests, Recording};
 use crate::run::steps::Steps;
 use crate::running::{RunningTarget, StartSettings};
 use crate::services::{ServiceSettings, Services};
 use crate::slices::room::Room;
+use crate::target::ad_hoc;
 use crate::target::catalog::{Catalog, Target};
 use crate::trial::again::made_again;
 use crate::trial::generator::Generator;
@@ -131,7 +132,9 @@ pub fn run(plan: Plan, settings: &RunSettings<'_>) -> Result<RunRecord, LabError
     let profile = plan.profile.with_walks(workload.steps.len());
     let plan = Plan { profile, ..plan };
     let header = header(plan, workload, &prepared, &register, settings);
-    let recording = Recording::begin(header, settings.keeping, settings.observer)?;
+    let is_asked = header.workload.id == ad_hoc::WORKLOAD;
+    let kept = KeptRequests::of(settings.keeping, is_asked, false);
+    let recording = Recording::begin(header, settings.keeping, kept, settings.observer)?;
     let mut execution = Execution::new(recording, prepared, cpus, settings);
     let outcome = execution.all_repetitions();
     let state = match &outcome {

@@ -1,5 +1,7 @@
 //! The record of a run in progress. Each finished trial is judged, stored and announced before the
 //! next one begins.
+use pippin_model::load::LoadSpec;
+use pippin_model::request::requests::Whole;
 use pippin_model::request::secrets::Digests;
 use pippin_model::run::{RunHeader, RunRecord, RunState};
 use pippin_model::target::manifest::Deviation;
@@ -7,6 +9,7 @@ use pippin_model::trial::TrialRecord;
 use pippin_model::verdict::{Caveat, Severity, Verdict};
 use pippin_stats::judge;
 use pippin_store::{Store, StoreError};
+use std::borrow::Cow;
 use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 
 use crate::error::LabError;
@@ -30,8 +33,64 @@ pub struct Recording<'a> {
     trials: Vec<TrialRecord>,
     keeping: Keeping<'a>,
     observer: &'a dyn Observer,
-    /// Stands for values of requests that are not kept; `None` keeps all.
-    digests: Option<Digests>,
+    requests: KeptRequests,
+}
+
+/// What is kept of the requests and answers of a run.
+pub struct KeptRequests {
+    /// Stands for values.
+    digests: Digests,
+    how: How,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum How {
+    /// Everything is kept.
+    Whole,
+    /// The requests, which are those of a plan, but no answer that went wrong.
+    WithoutAnswers,
+    /// Digests of what may be a secret.
+    Digests,
+}
+
+impl KeptRequests {
+    /// The requests of a plan are kept. Of those of the command line (`is_asked`), digests of what
+    /// may be a secret are, unless everything shall be (`is_whole`). Digests are made with the key
+    /// of the store, or with a random one where none can be used.
+    #[must_use]
+    pub fn of(keeping: Keeping<'_>, is_asked: bool, is_whole: bool) -> Self {
+        let key = match keeping {
+            Keeping::Must(store) | Keeping::IfPossible(store) if is_asked => store.key().ok(),
+            _ => None,
+        };
+        let how = match (is_whole, is_asked) {
+            (true, _) => How::Whole,
+            (false, true) => How::Digests,
+            (false, false) => How::WithoutAnswers,
+        };
+        Self { digests: Digests::new(key.unwrap_or_else(random_key)), how }
+    }
+
+    /// The number of requests, and a digest of them for which nobody can try out values without the
+    /// key. Without values that may be secrets, it is the same in every store.
+    #[must_use]
+    pub fn known(&self, load: &LoadSpec) -> Whole {
+        self.digests.load(load).known_requests()
+    }
+
+    fn header(&self, header: &RunHeader) -> RunHeader {
+        match self.how {
+            How::Digests => self.digests.header(header),
+            How::Whole | How::WithoutAnswers => header.clone(),
+        }
+    }
+
+    fn trial(&self, record: TrialRecord, requests: Option<&Whole>) -> TrialRecord {
+        match self.how {
+            How::Digests => self.digests.trial(record, requests),
+            How::Whole | How::WithoutAnswers => record,
+        }
+    }
 }
 
 impl<'a> Recording<'a> {
@@ -42,23 +101,14 @@ impl<'a> Recording<'a> {
     pub fn begin(
         header: RunHeader,
         keeping: Keeping<'a>,
+        requests: KeptRequests,
         observer: &'a dyn Observer,
     ) -> Result<Self, LabError> {
-        let mut recording = Self { header, trials: Vec::new(), keeping, observer, digests: None };
-        recording.store(|store, this| store.begin(&this.header))?;
-        observer.event(&Event::RunStarted(&recording.header));
+        let mut recording = Self { header, trials: Vec::new(), keeping, observer, requests };
+        let kept = recording.requests.header(&recording.header);
+        recording.store(|store, _| store.begin(&kept))?;
+        observer.event(&Event::RunStarted(&kept));
         Ok(recording)
-    }
-
-    /// Leaves out bodies and the values of headers that may be secrets. The digests in their place
-    /// are made with the key of the store, or with a random one where none can be used.
-    #[must_use]
-    pub fn without_secrets(self) -> Self {
-        let key = match self.keeping {
-            Keeping::Must(store) | Keeping::IfPossible(store) => store.key().ok(),
-            Keeping::Not => None,
-        };
-        Self { digests: Some(Digests::new(key.unwrap_or_else(random_key))), ..self }
     }
 
     /// What was known before the first trial.
@@ -101,12 +151,16 @@ impl<'a> Recording<'a> {
     ///
     /// # Errors
     /// If it must be stored and cannot.
-    pub fn keep(&mut self, mut record: TrialRecord) -> Result<(), LabError> {
-        if let (Some(digests), Some(load)) = (&self.digests, &mut record.load_spec) {
-            *load = digests.load(load);
-        }
+    pub fn keep(&mut self, record: TrialRecord) -> Result<(), LabError> {
+        let record = self.requests.trial(record, self.header.requests.as_ref());
         let number = self.trials.len() as u64;
-        self.store(|store, this| store.add_trial(&this.header.id, number, &record))?;
+        self.store(|store, this| {
+            let kept = match this.requests.how {
+                How::Whole => Cow::Borrowed(&record),
+                _ => record.for_record(),
+            };
+            store.add_trial(&this.header.id, number, &kept)
+        })?;
         self.observer.event(&Event::TrialFinished(&record));
         self.trials.push(record);
         Ok(())
@@ -124,7 +178,7 @@ impl<'a> Recording<'a> {
             self.store(|store, this| store.end(&this.header.id, state, ended))?;
         }
         Ok(RunRecord {
-            header: self.header,
+            header: self.requests.header(&self.header),
             state,
             ended_unix_ns: Some(ended),
             trials: self.trials,
@@ -165,6 +219,10 @@ mod tests {
     use crate::run::observer::Silent;
     use pippin_model::example::run::{hello, twenty};
 
+    fn kept() -> KeptRequests {
+        KeptRequests::of(Keeping::Not, false, false)
+    }
+
     /// A trial of the first target, judged with a doubt about its stop. Its manifest names
     /// deviations with these caveats.
     fn judged(named: &[&str], severity: Severity) -> TrialRecord {
@@ -181,7 +239,7 @@ mod tests {
         });
         let mut record = trials.remove(0);
         header.targets.entry(record.spec.target.clone()).or_default().manifest = manifest;
-        let recording = Recording::begin(header, Keeping::Not, &Silent).unwrap();
+        let recording = Recording::begin(header, Keeping::Not, kept(), &Silent).unwrap();
         let (evidence, advice) = ("it was killed".into(), String::new());
         let seen = Caveat { id: "unclean_stop".into(), severity, evidence, advice };
         recording.judge(&mut record, vec![seen]);

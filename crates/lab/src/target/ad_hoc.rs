@@ -3,6 +3,7 @@
 use pippin_model::load::Request;
 use pippin_model::plan::profile::Profile;
 use pippin_model::plan::{EXTRA_TIME, Plan, PlanCpus};
+use pippin_model::request::secrets::without_values;
 use pippin_model::scenario::file::Written;
 use pippin_model::scenario::text::Text;
 use pippin_model::target::TargetId;
@@ -29,7 +30,7 @@ const READY_WITHIN: &str = "60s";
 #[must_use]
 pub fn listening(listening: Listening, request: Option<Request>) -> Target {
     let url = &listening.url;
-    let id = name_of("url", &format!("{}{}", url.authority, url.target));
+    let id = name_of("url", &format!("{}{}", url.authority, without_values(&url.target)));
     target(id, Path::new("/"), Vec::new(), request, Kind::Listening(listening))
 }
 

@@ -50,9 +50,10 @@ pub fn is_secret(header: &str) -> bool {
 /// The weights give too many turns.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "the weights make {turns} turns, but at most {MOST_TURNS} are allowed: use smaller weights, such as 9 and 1 instead of 901 and 99"
+    "{requests} requests with their weights make {turns} turns, but at most {MOST_TURNS} are allowed: leave requests out, or use smaller weights, such as 9 and 1 instead of 901 and 99"
 )]
 pub struct TooManyTurns {
+    requests: usize,
     turns: u64,
 }
 
@@ -108,6 +109,11 @@ impl Requests {
             .unwrap_or_else(|| Whole { count: self.all.len() as u64, digest: self.digest() })
     }
 
+    /// Replaces what a sample says of the whole list.
+    pub(super) fn say_sample_of(&mut self, whole: Whole) {
+        self.sample_of = Some(whole);
+    }
+
     /// The whole list, if this is a sample of it; `None` if this is the whole.
     #[must_use]
     pub const fn sample_of(&self) -> Option<&Whole> {
@@ -144,12 +150,12 @@ impl Requests {
 /// cycle, so its turns are as far apart as possible.
 fn turns(weights: &[u32]) -> Result<Vec<u32>, TooManyTurns> {
     let common = weights.iter().fold(0, |a, b| gcd(a, *b)).max(1);
-    if weights.iter().all(|weight| *weight == common) {
-        return Ok(Vec::new());
-    }
     let total = weights.iter().map(|weight| u64::from(weight / common)).sum();
     if total > MOST_TURNS {
-        return Err(TooManyTurns { turns: total });
+        return Err(TooManyTurns { requests: weights.len(), turns: total });
+    }
+    if weights.iter().all(|weight| *weight == common) {
+        return Ok(Vec::new());
     }
     let mut places: Vec<(f64, u32)> = Vec::with_capacity(total as usize);
     for (nth, weight) in (0..).zip(weights) {
@@ -262,6 +268,9 @@ mod tests {
     fn weights_beyond_the_bound_are_refused_with_the_fix() {
         let error = Requests::weighted(list(2), &[1_999_999, 2]).unwrap_err();
         assert!(error.to_string().contains("2000001 turns"), "{error}");
+        // Without weights each request has a turn too.
+        assert_eq!(turns(&vec![1; 2_000_000]), Ok(Vec::new()));
+        assert!(turns(&vec![5; 2_000_001]).is_err());
     }
 
     #[test]

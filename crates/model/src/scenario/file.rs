@@ -117,6 +117,31 @@ pub struct WrittenStep {
     pub think: Option<String>,
 }
 
+impl WrittenStep {
+    /// Puts something else in place of what may be a secret: `of` for bodies, form fields and the
+    /// values of headers that are not safe, `path` for paths.
+    pub(crate) fn leave_out(
+        &mut self,
+        path: &dyn Fn(&str) -> String,
+        is_safe: &dyn Fn(&str) -> bool,
+        of: &dyn Fn(&[u8]) -> String,
+    ) {
+        let Self { get, head, post, put, patch, delete, headers, form, json, body, .. } = self;
+        for target in [get, head, post, put, patch, delete].into_iter().flatten() {
+            *target = path(target);
+        }
+        let headers = headers.iter_mut().filter(|(name, _)| !is_safe(name));
+        let fields = form.iter_mut().flatten();
+        headers.chain(fields).for_each(|(_, value)| *value = of(value.as_bytes()));
+        if let Some(json) = json {
+            *json = of(json.to_string().as_bytes()).into();
+        }
+        if let Some(body) = body {
+            *body = of(body.as_bytes());
+        }
+    }
+}
+
 /// The conditions on an answer.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -25,6 +25,10 @@ pub struct AgentPart {
     /// 1.5 s, in nanoseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub silent_ns: Option<u64>,
+    /// Other coordinators that had the same target loaded meanwhile, with the place: `b:
+    /// 10.1.2.3:80`. An agent knows only of those that use its NATS server.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub beside: Vec<String>,
     /// Its measurement in short, or what its seconds add up to; `None` if it delivered nothing.
     pub figures: Option<AgentFigures>,
     /// Doubts about its host and its generator, from its own records.

@@ -165,15 +165,17 @@ pub struct TrialRecord {
 }
 
 impl TrialRecord {
-    /// What is kept of it: everything but the first errors and the place of redirections, which may
-    /// hold what a server sends to one user alone.
+    /// What is kept of it by default: everything but the first errors, the place of redirections and
+    /// the log of a server that ended. These may hold what a server sends to one user alone.
     #[must_use]
     pub fn for_record(&self) -> Cow<'_, Self> {
-        if !self.load.as_ref().is_some_and(LoadResult::has_firsts) {
+        let has_log = self.server_end.as_ref().is_some_and(|end| !end.log_tail.is_empty());
+        if !has_log && !self.load.as_ref().is_some_and(LoadResult::has_firsts) {
             return Cow::Borrowed(self);
         }
         let load = self.load.as_ref().map(LoadResult::without_firsts);
-        Cow::Owned(Self { load, ..self.clone() })
+        let end = |end: &ServerEnd| ServerEnd { log_tail: Vec::new(), ..end.clone() };
+        Cow::Owned(Self { load, server_end: self.server_end.as_ref().map(end), ..self.clone() })
     }
 
     /// A trial about which nothing is known yet. It has no result.

@@ -34,6 +34,7 @@ fn write_one(page: &mut Page, load: &LoadView, row: Option<&Row>) {
     walks::write(page, &load.scenario);
     walks::write_paths(page, &load.by_request);
     write_errors(page, load);
+    write_log(page, load);
     write_verdict(page, load);
     let out = &mut page.out;
     write_measured(load, out);
@@ -464,6 +465,14 @@ fn write_errors(page: &mut Page, load: &LoadView) {
     page.line(&format!("Errors       {}", kinds.join(", ")));
     for (kind, first) in &load.firsts {
         page.paragraph("  first      ", &format!("{}: {}", kind.name(), first.in_words()));
+    }
+}
+
+/// What a server said before it ended.
+fn write_log(page: &mut Page, load: &LoadView) {
+    let last = load.log_tail.iter().rev().find(|line| !line.trim().is_empty());
+    if let Some(line) = last {
+        page.paragraph("Log          ", &format!("the server's last line: {}", line.trim()));
     }
 }
 

@@ -156,6 +156,7 @@ mod tests {
             }),
             late_ns: Some(late_ns),
             silent_ns: None,
+            beside: Vec::new(),
             figures: Some(AgentFigures {
                 threads: 1,
                 duration_ns: 1_000_000_000,

@@ -65,6 +65,9 @@ pub struct LoadView {
     /// Where the first redirection led to; absent if there was none, or it is not kept.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub redirected_to: Option<String>,
+    /// The last lines of the log of a server that ended; absent if it did not, or they are not kept.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub log_tail: Vec<String>,
     pub connections: ConnectionCounts,
     /// How many connections were with the target on average; the generator held the others. Null
     /// except for closed loops without think time.
@@ -236,6 +239,7 @@ impl LoadView {
             errors: measured.errors.clone(),
             firsts: measured.firsts.clone(),
             redirected_to: measured.redirected_to.clone(),
+            log_tail: record.server_end.as_ref().map_or(Vec::new(), |end| end.log_tail.clone()),
             connections: measured.connections,
             connections_with_target: Held::of(&Evidence { record, context: &Context::default() })
                 .map(Held::with_target),

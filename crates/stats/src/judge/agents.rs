@@ -2,6 +2,7 @@
 use pippin_model::text::units::{counted, format_ns};
 use pippin_model::trial::agent::AgentPart;
 use pippin_model::verdict::{Caveat, Severity};
+use std::collections::BTreeSet;
 
 use crate::judge::evidence::{Evidence, caveat};
 
@@ -85,6 +86,22 @@ pub fn judge_silent(evidence: &Evidence) -> Option<Caveat> {
     })
 }
 
+/// Whether somebody else had the same target loaded: it then served two loads, and the figures of
+/// each are of a part of what it did.
+pub fn judge_same_target(evidence: &Evidence) -> Option<Caveat> {
+    let all = evidence.record.agents.iter().flat_map(|agent| &agent.beside);
+    let others: BTreeSet<&str> = all.map(String::as_str).collect();
+    (!others.is_empty()).then(|| {
+        let names: Vec<&str> = others.into_iter().collect();
+        caveat(
+            "same_target",
+            Severity::Suspect,
+            format!("loaded by others at the same time: {}", names.join(" | ")),
+            "the target served both loads: measure again when the other coordinator has ended its own",
+        )
+    })
+}
+
 /// Whether earlier attempts at the trial lost agents.
 pub fn judge_made_again(evidence: &Evidence) -> Option<Caveat> {
     let losses = &evidence.record.made_again;
@@ -149,6 +166,7 @@ mod tests {
             }),
             late_ns: Some(1_000_000),
             silent_ns: None,
+            beside: Vec::new(),
             figures: None,
             caveats: Vec::new(),
             failure: None,
@@ -162,9 +180,15 @@ mod tests {
     #[test]
     fn agents_that_did_their_part_raise_no_doubt() {
         let record = with(|_| ());
-        for judge in
-            [judge_missing, judge_late, judge_clock, judge_doubts, judge_silent, judge_made_again]
-        {
+        for judge in [
+            judge_missing,
+            judge_late,
+            judge_clock,
+            judge_doubts,
+            judge_silent,
+            judge_made_again,
+            judge_same_target,
+        ] {
             assert_eq!(judged(judge, &record), None);
         }
     }
@@ -198,6 +222,15 @@ mod tests {
             (found.severity, found.evidence.as_str()),
             (Severity::Note, "1 attempt lost: agent b: it is lost")
         );
+    }
+
+    #[test]
+    fn another_load_of_the_same_target_is_named_once() {
+        let mut record = with(|agent| agent.beside = vec!["c-2: shop.example:443".into()]);
+        record.agents[0].beside = record.agents[1].beside.clone();
+        let found = judged(judge_same_target, &record).unwrap();
+        assert_eq!(found.severity, Severity::Suspect);
+        assert_eq!(found.evidence, "loaded by others at the same time: c-2: shop.example:443");
     }
 
     #[test]

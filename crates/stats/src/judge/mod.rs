@@ -100,6 +100,7 @@ pub const TRIAL_JUDGES: &[(&[&str], Protects, TrialJudge)] = &[
     (&["agent_doubt"], Generator, |evidence| Ok(agents::judge_doubts(evidence))),
     (&["agent_clock"], Generator, |evidence| Ok(agents::judge_clock(evidence))),
     (&["agent_silent"], Generator, |evidence| Ok(agents::judge_silent(evidence))),
+    (&["same_target"], Host, |evidence| Ok(agents::judge_same_target(evidence))),
     (&["made_again"], Generator, |evidence| Ok(agents::judge_made_again(evidence))),
     (&["wrong_answers"], Answers, |evidence| Ok(wrong_answers::judge(evidence))),
     (&["upstream_not_called", "upstream_called_more"], Answers, upstream_calls::judge),

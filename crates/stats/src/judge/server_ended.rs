@@ -40,9 +40,6 @@ pub fn judge(evidence: &Evidence) -> Option<Caveat> {
     if is_killed {
         seen.push_str("; meanwhile the kernel killed a process for lack of memory");
     }
-    if let Some(line) = end.log_tail.iter().rev().find(|line| !line.trim().is_empty()) {
-        seen.push_str(&format!("; the last line of its log: {}", line.trim()));
-    }
     let advice = if is_killed {
         "give the server more memory, or measure it with less load"
     } else {
@@ -118,7 +115,7 @@ mod tests {
         let all = judge_trial(&record, &Context::default());
         assert_eq!(
             all[0].evidence,
-            "process 77 (node) ended 1.00 s into the load, and nobody listened any more; the last line of its log: FATAL out of range"
+            "process 77 (node) ended 1.00 s into the load, and nobody listened any more"
         );
         let serious: Vec<&str> =
             all.iter().filter(|it| it.severity > Severity::Note).map(|it| it.id.as_str()).collect();

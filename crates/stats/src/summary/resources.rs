@@ -2,6 +2,7 @@
 use pippin_model::host::usage::{Role, RoleUse, Usage};
 use pippin_model::plan::Price;
 use pippin_model::trial::TrialRecord;
+use pippin_model::trial::agent::{AgentFigures, AgentPart};
 use serde::{Deserialize, Serialize};
 
 use crate::bottleneck::cost::{
@@ -76,7 +77,10 @@ impl UsageFigures {
         Self {
             target_cores: cores(Role::Target),
             services_cores: cores(Role::Services),
-            generator_cores: cores(Role::Generator),
+            generator_cores: median_of(trials, |trial| match trial.agents.as_slice() {
+                [] => cores_of(trial.usage.as_ref()?, Role::Generator),
+                agents => of_agents(agents, |one| one.cpu_ns as f64 / one.duration_ns as f64),
+            }),
             generator_busiest: median_of(trials, |trial| {
                 let load = trial.load.as_ref()?;
                 load.generator.busiest_share(load.measured.duration_ns)
@@ -97,6 +101,17 @@ impl UsageFigures {
     }
 }
 
+/// The sum of a figure over the agents that applied a load, which are its generator wherever they
+/// run. `None` if one of them delivered nothing, or measured for no time.
+fn of_agents(agents: &[AgentPart], figure: fn(&AgentFigures) -> f64) -> Option<f64> {
+    let delivered = |agent: &AgentPart| {
+        let figures = agent.figures.as_ref()?;
+        // Without a result, only what its seconds say is known.
+        (agent.failure.is_none() && figures.duration_ns > 0).then(|| figure(figures))
+    };
+    agents.iter().map(delivered).sum()
+}
+
 impl CostFigures {
     pub(crate) fn of(trials: &[&TrialRecord]) -> Self {
         let cpu = |role: Role| {
@@ -107,7 +122,17 @@ impl CostFigures {
         Self {
             target_cpu_s_per_million: cpu(Role::Target),
             services_cpu_s_per_million: cpu(Role::Services),
-            generator_cpu_s_per_million: cpu(Role::Generator),
+            generator_cpu_s_per_million: median_of(trials, |trial| match trial.agents.as_slice() {
+                [] => {
+                    let (load, usage) = (trial.load.as_ref()?, trial.usage.as_ref()?);
+                    cpu_seconds_per_million(load, usage, Role::Generator)
+                }
+                agents => {
+                    let cpu_s = of_agents(agents, |one| one.cpu_ns as f64 / 1e9)?;
+                    let answers = of_agents(agents, |one| one.completed as f64)?;
+                    (answers > 0.0).then(|| cpu_s / answers * 1e6)
+                }
+            }),
             energy_j_per_million: median_of(trials, |trial| {
                 joules_per_million(trial.load.as_ref()?, trial.usage.as_ref()?)
             }),
@@ -136,4 +161,59 @@ pub(crate) fn median_of(
     figure: impl Fn(&TrialRecord) -> Option<f64>,
 ) -> Option<f64> {
     median(&trials.iter().filter_map(|record| figure(record)).collect::<Vec<_>>())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use pippin_model::example::ExampleTrial;
+    use pippin_model::host::fingerprint::Fingerprint;
+    use pippin_model::load::Part;
+
+    fn agent(cpu_ns: u64) -> AgentPart {
+        AgentPart {
+            name: "a".into(),
+            tags: Vec::new(),
+            host: Fingerprint::default(),
+            part: Part::WHOLE,
+            clock: None,
+            late_ns: None,
+            silent_ns: None,
+            beside: Vec::new(),
+            figures: Some(AgentFigures {
+                threads: 1,
+                duration_ns: 2_000_000_000,
+                scheduled: 500_000,
+                completed: 500_000,
+                errors: 0,
+                goodput_per_s: None,
+                response_p50_ns: None,
+                response_p99_ns: None,
+                network_ns: None,
+                cpu_ns,
+                busiest_share: None,
+                ceiling_per_s: None,
+            }),
+            caveats: Vec::new(),
+            failure: None,
+        }
+    }
+
+    /// 1.0 and 0.5 s of CPU time in 2 s are 0.75 processors; for a million answers 1.5 s.
+    #[test]
+    fn the_generator_of_a_fleet_is_its_agents_wherever_they_run() {
+        let mut record = ExampleTrial::hello().build();
+        record.usage.as_mut().unwrap().roles.remove(&Role::Generator);
+        record.agents = vec![agent(1_000_000_000), agent(500_000_000)];
+        let of = |record: &TrialRecord| {
+            let trials = [record];
+            (
+                UsageFigures::of(&trials).generator_cores,
+                CostFigures::of(&trials).generator_cpu_s_per_million,
+            )
+        };
+        assert_eq!(of(&record), (Some(0.75), Some(1.5)));
+        record.agents[1].figures = None;
+        assert_eq!(of(&record), (None, None), "an unknown part makes the sum unknown");
+    }
 }

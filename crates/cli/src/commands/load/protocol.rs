@@ -102,6 +102,9 @@ const fn fix(error: &EngineError, protocol: Protocol) -> &'static str {
         EngineError::Handshake { remedy: Some(Remedy::OtherProtocol), .. } => {
             "; leave --http2 out to load it over HTTP/1.1"
         }
+        EngineError::Handshake { remedy: Some(Remedy::OwnCertificate), .. } => {
+            "; give one with --cert FILE and --key FILE"
+        }
         EngineError::NoHttp2 { .. } => "; leave --h2c or --http2 out to load it over HTTP/1.1",
         EngineError::NoWebSocket { .. } => {
             "; is the path right? http:// loads it without WebSocket"

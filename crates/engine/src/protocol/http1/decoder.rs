@@ -61,9 +61,6 @@ enum Phase {
     Chunked(Chunk),
 }
 
-/// No server needs more. An endless series must not keep a client busy for ever.
-const MAX_INTERIM: u8 = 32;
-
 /// Decodes answers from pieces of any size. Keeps bytes only while a head is split over pieces.
 #[derive(Debug)]
 pub struct Decoder {
@@ -75,7 +72,9 @@ pub struct Decoder {
     partial: Vec<u8>,
     trailer_bytes: u32,
     phase: Phase,
-    interim: u8,
+    /// The bytes of the interim answers so far. Together they may be as long as one head: an endless
+    /// series must not keep a client busy for ever.
+    interim: usize,
 }
 
 impl Default for Decoder {
@@ -302,9 +301,9 @@ impl Decoder {
             return Err(DecodeError::Malformed("101 Switching Protocols was not asked for"));
         }
         if info.status < 200 {
-            self.interim += 1;
-            if self.interim > MAX_INTERIM {
-                return Err(DecodeError::TooLarge("more than 32 interim answers"));
+            self.interim += raw.len();
+            if self.interim > rules.head_bytes as usize {
+                return Err(DecodeError::TooLarge("interim answers beyond the limit of a head"));
             }
             sink.interim(info.status);
             return Ok(None);

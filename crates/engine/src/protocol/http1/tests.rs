@@ -212,7 +212,7 @@ fn limits_hold_and_huge_numbers_do_not_overflow() {
     let many_headers = format!("HTTP/1.1 200 OK\r\n{}\r\n", "A: b\r\n".repeat(5_001));
     let long_head = format!("HTTP/1.1 200 OK\r\nX: {}\r\n\r\n", "y".repeat(5000));
     let endless_head = format!("HTTP/1.1 200 OK\r\nX: {}", "y".repeat(5000));
-    let interim = "HTTP/1.1 100 Continue\r\n\r\n".repeat(40);
+    let interim = "HTTP/1.1 100 Continue\r\n\r\n".repeat(200);
     let chunked =
         |rest: &str| format!("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n{rest}");
     let cases = [
@@ -238,6 +238,17 @@ fn limits_hold_and_huge_numbers_do_not_overflow() {
         assert!(matches!(decode(&[bytes], &RULES), Err(DecodeError::TooLarge(_))), "{:.80}", text);
         let pieces: Vec<&[u8]> = bytes.chunks(7).collect();
         assert!(matches!(decode(&pieces, &RULES), Err(DecodeError::TooLarge(_))), "{:.80}", text);
+    }
+}
+
+/// How many there are is not limited, only their length.
+#[test]
+fn any_number_of_interim_answers_may_come() {
+    let text = "HTTP/1.1 103 Early Hints\r\n\r\n".repeat(100)
+        + "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi";
+    for pieces in [vec![text.as_bytes()], text.as_bytes().chunks(5).collect()] {
+        let (seen, _, _) = decode(&pieces, &RULES).unwrap();
+        assert_eq!((seen.interim.len(), seen.body.as_slice()), (100, b"hi".as_slice()));
     }
 }
 
