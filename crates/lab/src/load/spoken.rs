@@ -26,7 +26,7 @@ const REFUSALS: [&[u8]; 3] = [b" 400", b" 426", b" 505"];
 /// What a server speaks instead.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Instead {
-    /// The same protocol over TLS.
+    /// The load's own protocol, but over TLS.
     Tls,
     /// HTTP/2 over TLS.
     TlsWithHttp2,
@@ -34,9 +34,9 @@ pub enum Instead {
     Http2,
     /// HTTP/1.1 without TLS.
     Http1,
-    /// The same protocol behind a header of the PROXY protocol.
+    /// The load's own protocol, behind a header of the PROXY protocol.
     ProxyHeader(ProxyHeader),
-    /// The same protocol without a header of the PROXY protocol.
+    /// The load's own protocol, without a header of the PROXY protocol.
     NoProxyHeader,
 }
 

@@ -1,5 +1,6 @@
 //! The law of accounts, over random trees of processes with random deaths: what is counted is at most
-//! what was used, and what is missing belongs to processes of which nobody could know.
+//! what was used, and what is missing belongs to processes that nobody below the root was billed for,
+//! or that were never seen there.
 //!
 //! A small kernel keeps the true accounts: who waits for a child gets its time and that of all
 //! children it had waited for (wait(2)), in whole clock ticks, user and system apart; children of a
@@ -47,11 +48,11 @@ struct Kernel {
     reaps: bool,
     /// What processes below the root have used: the truth.
     used_ns: u64,
-    /// What processes used after the probe last saw them, or at all if it never did, and no living
-    /// process below the root was billed for.
-    untold_ns: u64,
-    /// Own time at the last look, by process.
-    seen_ns: BTreeMap<i32, u64>,
+    /// What nobody below the root was billed for. The probe may have seen it before, but where a
+    /// whole branch ends between two looks, it cannot know who was billed for whom.
+    unbilled_ns: u64,
+    /// Processes that were seen below the root.
+    seen: BTreeSet<i32>,
 }
 
 impl Kernel {
@@ -59,8 +60,8 @@ impl Kernel {
         let real =
             |parent| Real { parent, own_ns: 0, waited_ns: 0, ignores: false, is_zombie: false };
         let processes = BTreeMap::from([(INIT, real(0)), (ROOT, real(INIT))]);
-        let (used_ns, untold_ns) = (0, 0);
-        Self { processes, next: ROOT + 1, reaps, used_ns, untold_ns, seen_ns: BTreeMap::new() }
+        let (used_ns, unbilled_ns) = (0, 0);
+        Self { processes, next: ROOT + 1, reaps, used_ns, unbilled_ns, seen: BTreeSet::new() }
     }
 
     /// One of the living but init.
@@ -138,8 +139,7 @@ impl Kernel {
     /// Nobody below the root is billed for it.
     fn lose(&mut self, pid: i32) {
         let one = self.processes.remove(&pid).unwrap();
-        let seen_ns = self.seen_ns.get(&pid).copied().unwrap_or(0);
-        self.untold_ns += (one.own_ns + one.waited_ns).saturating_sub(seen_ns);
+        self.unbilled_ns += one.own_ns + one.waited_ns;
     }
 
     fn read(&self, pid: i32) -> Option<Process> {
@@ -193,23 +193,21 @@ proptest! {
                 "counted {counted_ns} of {}", kernel.used_ns
             );
             last_ns = counted_ns;
-            for (pid, one) in &reading.trees[0] {
-                kernel.seen_ns.insert(*pid, one.own_ns + one.waited_ns);
-            }
+            kernel.seen.extend(reading.trees[0].keys());
         }
         // Whom init adopted before the first look at it was never known to be below the root.
         let never_seen_ns: u64 = kernel
             .processes
             .iter()
-            .filter(|(pid, _)| **pid != INIT && !kernel.seen_ns.contains_key(pid))
+            .filter(|(pid, _)| **pid != INIT && !kernel.seen.contains(pid))
             .map(|(_, one)| one.own_ns + one.waited_ns)
             .sum();
-        let untold_ns = kernel.untold_ns + never_seen_ns;
+        let untold_ns = kernel.unbilled_ns + never_seen_ns;
         // Each death may round away two ticks.
         let least_ns = kernel.used_ns.saturating_sub(untold_ns + dead * 2 * TICK);
         prop_assert!(
             last_ns >= least_ns,
-            "counted {last_ns}, used {}, of which {untold_ns} were never seen", kernel.used_ns
+            "counted {last_ns}, used {}, of which {untold_ns} could not be known", kernel.used_ns
         );
     }
 }
