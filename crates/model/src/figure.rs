@@ -148,11 +148,12 @@ derived! {
     GeneratorCpu, "generator.cpu", Time, Less, |trial, load| cpu_ns(trial, load, Role::Generator);
     /// Processors that the target kept busy on average.
     Cores, "cores", Cores, Less, |trial, _| cost::cores_of(trial.usage.as_ref()?, Role::Target);
-    /// The highest resident memory of the target's process tree.
-    Memory, "memory", Bytes, Less, |trial, _| bytes(role(trial, Role::Target)?.rss_max_bytes);
-    /// The highest proportional memory (PSS) of the target's process tree: shared pages are divided
-    /// among their users.
-    MemoryPss, "memory.pss", Bytes, Less, |trial, _| bytes(role(trial, Role::Target)?.pss_max_bytes);
+    /// The highest memory of the target's process tree: the proportional set, in which shared pages
+    /// count once, with huge pages; the resident set where the proportional one cannot be read.
+    Memory, "memory", Bytes, Less, |trial, _| bytes(role(trial, Role::Target)?.memory_max_bytes());
+    /// The highest resident memory of the target's process tree: shared pages count once for each
+    /// process.
+    MemoryRss, "memory.rss", Bytes, Less, |trial, _| bytes(role(trial, Role::Target)?.rss_max_bytes);
     /// Energy of all processors of the machine per million requests, whoever used it.
     Energy, "energy", Joules, Less, |trial, load| cost::joules_per_million(load, trial.usage.as_ref()?);
     /// From the start of the target to its first answer.

@@ -2,7 +2,7 @@
 """Reference values for tests/scipy_reference.rs from implementations that are not ours. Test only; Pippin does not need it.
 
 Regenerate:
-    python3 -m venv /tmp/reference && /tmp/reference/bin/pip install numpy scipy kneed pymannkendall
+    python3 -m venv /tmp/reference && /tmp/reference/bin/pip install numpy scipy pymannkendall
     /tmp/reference/bin/python crates/stats/tests/scipy_reference.py > crates/stats/tests/scipy_reference.json
 The data are drawn here with fixed seeds and stored beside the results, so that the Rust test needs no equal random numbers.
 With --factors it prints instead, in a minute, the widening factors of bootstrap.rs for the median of n trials.
@@ -11,7 +11,6 @@ import json
 import sys
 from importlib.metadata import version
 
-import kneed
 import numpy as np
 import pymannkendall
 import scipy
@@ -59,21 +58,6 @@ def usl_fits(rng):
         cases.append({"n": users.tolist(), "x": x.tolist(), "parameters": fitted.tolist(), "standard_errors": np.sqrt(np.diag(covariance)).tolist(),
                       "r_squared": float(1 - (rest @ rest) / ((x - x.mean()) @ (x - x.mean())))})
     return cases
-
-
-def knees():
-    users = np.array([1, 2, 4, 6, 8, 12, 16, 24, 32], dtype=float)
-    curves = {
-        "paper": (np.linspace(0, 1, 10), -1 / (np.linspace(0, 1, 10) + 0.1) + 5),
-        "pool of eight": (users, 100 * np.minimum(users, 8)),
-        "usl": (users, usl(users, 1000, 0.05, 0.002)),
-        "pool of four, then falling": (users, 100 * np.minimum(users, 4) - users),
-    }
-    found = []
-    for name, (x, y) in curves.items():
-        knee = kneed.KneeLocator(x, y, S=1.0, curve="concave", direction="increasing", interp_method="interp1d").knee
-        found.append({"name": name, "n": x.tolist(), "x": y.tolist(), "knee": float(knee)})
-    return found
 
 
 def intervals(rng):
@@ -128,11 +112,10 @@ def main():
     rng = np.random.default_rng(20261121)
     degrees = [1, 1.25, 1.5, 2, 2.5, 3, 5, 9, 12, 30, 100]
     json.dump({
-        "made_with": {"numpy": np.__version__, "scipy": scipy.__version__, "kneed": version("kneed"), "pymannkendall": version("pymannkendall")},
+        "made_with": {"numpy": np.__version__, "scipy": scipy.__version__, "pymannkendall": version("pymannkendall")},
         "quantiles": quantiles(rng),
         "trends": trends(rng),
         "usl": usl_fits(rng),
-        "knees": knees(),
         "intervals": intervals(rng),
         "window_intervals": window_intervals(rng),
         "student_t_975": [[df, float(stats.t.ppf(0.975, df))] for df in degrees],

@@ -1,10 +1,9 @@
-//! Compares our figures with NumPy, SciPy, kneed and pymannkendall. `scipy_reference.json` holds
+//! Compares our figures with NumPy, SciPy and pymannkendall. `scipy_reference.json` holds
 //! the output of `scipy_reference.py` with its data. The head of that script says how to regenerate
 //! it.
 #![allow(clippy::unwrap_used)] // a failure here is the test's message
 use pippin_stats::interval::bootstrap::Sample;
 use pippin_stats::interval::{Interval, median_interval_of};
-use pippin_stats::scalability::knee::knee;
 use pippin_stats::scalability::usl::{Point, fit};
 use pippin_stats::series::quantile::{quantile, variance};
 use pippin_stats::series::trend::trend;
@@ -72,18 +71,6 @@ fn fits_equal_scipy_s() {
             near(got.standard_error.unwrap(), error, 0.001);
         }
         near(found.r_squared.unwrap(), case["r_squared"].as_f64().unwrap(), 1e-6);
-    }
-}
-
-#[test]
-fn knees_equal_kneed_s() {
-    for case in reference("knees") {
-        let points: Vec<Point> = numbers(&case["n"])
-            .into_iter()
-            .zip(numbers(&case["x"]))
-            .map(|(n, x)| Point { n, x })
-            .collect();
-        near(knee(&points).unwrap().n, case["knee"].as_f64().unwrap(), 1e-9);
     }
 }
 

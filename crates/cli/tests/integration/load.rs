@@ -61,7 +61,7 @@ fn the_server_on_this_machine_is_found_and_measured() {
     // This test's own process holds the socket.
     assert_eq!(found["server"]["processes"][0]["pid"], std::process::id());
     assert!(found["server"]["unmeasured"].is_null(), "{}", found["server"]);
-    assert!(found["server"]["max_rss_bytes"].as_u64().unwrap() > 0, "{}", found["server"]);
+    assert!(found["server"]["max_memory_bytes"].as_u64().unwrap() > 0, "{}", found["server"]);
     let outcome = load(&server, &["-n", "1", "--target-pid", "2000000000"]);
     assert_eq!(outcome.code, Some(2), "{outcome}");
     outcome.says(&["--target-pid: there is no process 2000000000"]);

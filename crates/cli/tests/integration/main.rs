@@ -10,6 +10,7 @@
 //! | `interruption`, `kills` | Ctrl-C and kill -9 in the middle of a run; kill -9 at random instants |
 //! | `rounds` | rounds of slices that are stopped, in which a target dies, or for which memory is short |
 //! | `errors`, `files` | mistakes on the command line and in hand-written files: exit code, place and fix |
+//! | `busy` | busy loops beside loads and plans; a generator that was stopped |
 //! | `branches`, `given` | `pippin compare` of two branches of a target; of URLs, commands and images |
 //! | `containers` | `--image` with real containers, if podman can start them |
 //! | `project` | `pippin.toml`: your own server, its plans, gates and revisions; `pippin init` |
@@ -36,6 +37,7 @@
 
 mod anywhere;
 mod branches;
+mod busy;
 mod checking;
 mod containers;
 mod errors;

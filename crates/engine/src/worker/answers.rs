@@ -277,6 +277,7 @@ impl<S: Stack> Core<'_, S> {
         if S::Protocol::IN_ORDER || S::Protocol::GATHERS {
             connection.free_at = arrived;
         }
+        connection.owes(request.own_lag_ns());
         connection.has_failed = false;
         self.open_requests -= 1;
 

@@ -52,6 +52,9 @@ pub(super) struct Connection<T, P, O> {
     /// When the connection last became free for a request: when it was opened, or an answer was
     /// complete. Before that, when the transport's handshake began.
     pub free_at: u64,
+    /// How much earlier it would have been free if the generator had not stood still: what waited
+    /// behind a request that was sent late is late by the generator too.
+    pub owed_ns: u64,
     /// When `connect()` was called; later, when the head of the present answer was complete.
     pub mark: u64,
     pub judge: Judge,
@@ -66,6 +69,26 @@ pub(super) type ConnectionOf<S> = Connection<
     <<S as Stack>::Protocol as Protocol>::Session,
     <<S as Stack>::Protocol as Protocol>::Out,
 >;
+
+/// From this own lag on, the generator stood still. Shorter lags are those of each turn. They do not
+/// add up, because the server works meanwhile.
+const STOOD_STILL_NS: u64 = 50_000_000;
+
+impl<T, P, O> Connection<T, P, O> {
+    /// From when on only the generator delays a request that is due since `intended_at`.
+    #[inline]
+    pub fn sendable_at(&self, intended_at: u64) -> u64 {
+        intended_at.max(self.free_at.saturating_sub(self.owed_ns))
+    }
+
+    /// A request with this own lag is settled: what waits behind it is as late.
+    #[inline]
+    pub fn owes(&mut self, own_lag_ns: u64) {
+        let own = own_lag_ns.saturating_sub(self.owed_ns);
+        self.owed_ns =
+            if own >= STOOD_STILL_NS { own_lag_ns } else { self.owed_ns.min(own_lag_ns) };
+    }
+}
 
 impl<T: Default, P: Default, O: Default> Connection<T, P, O> {
     pub fn new(template: u32) -> Self {
@@ -86,6 +109,7 @@ impl<T: Default, P: Default, O: Default> Connection<T, P, O> {
             template,
             pending_since: 0,
             free_at: 0,
+            owed_ns: 0,
             mark: 0,
             judge: Judge::new(),
             transport: T::default(),
@@ -103,6 +127,44 @@ mod tests {
     use crate::io::epoll::Epoll;
     use crate::protocol::http1::Http1;
     use crate::transport::{Tcp, Tls};
+
+    /// One connection, answers after 10 ms, a request due every 10 ms, and a generator that stands
+    /// still from 100 ms to 1,100 ms: its backlog never ends, and every request of it is 1 s late
+    /// by the generator alone.
+    #[test]
+    fn what_waits_behind_a_stop_is_late_by_the_generator() {
+        const MS: u64 = 1_000_000;
+        let mut connection: Connection<(), (), ()> = Connection::new(0);
+        let mut sent_at = 0;
+        for nth in 0..300_u64 {
+            let intended_at = nth * 10 * MS;
+            sent_at = intended_at.max(connection.free_at).max(sent_at);
+            if (100 * MS..1_100 * MS).contains(&sent_at) {
+                sent_at = 1_100 * MS;
+            }
+            let own_lag_ns = sent_at - connection.sendable_at(intended_at);
+            assert_eq!(own_lag_ns, if nth < 10 { 0 } else { 1_000 * MS }, "request {nth}");
+            connection.free_at = sent_at + 10 * MS;
+            connection.owes(own_lag_ns);
+        }
+    }
+
+    /// Turns of 20 us before each request of a server that is never done do not add up.
+    #[test]
+    fn turns_do_not_add_up() {
+        let mut connection: Connection<(), (), ()> = Connection::new(0);
+        for _ in 0..10_000 {
+            let sent_at = connection.free_at + 20_000;
+            let own_lag_ns = sent_at - connection.sendable_at(0);
+            assert_eq!(own_lag_ns, 20_000);
+            connection.free_at = sent_at + 1_000_000;
+            connection.owes(own_lag_ns);
+        }
+        // An idle connection owes nothing.
+        connection.owes(2_000_000_000);
+        connection.owes(15_000);
+        assert_eq!(connection.owed_ns, 15_000);
+    }
 
     #[test]
     fn a_connection_stays_far_below_its_budget() {

@@ -324,7 +324,7 @@ impl<S: Stack> Core<'_, S> {
             let stretch = self.stretch_of(intended_at) as u32;
             let connection = &mut self.connections[slot as usize];
             let place = self.flights.place(slot, tag);
-            place.sendable_at = place.sendable_at.max(connection.free_at);
+            place.sendable_at = connection.sendable_at(place.sendable_at);
             (place.sent, place.stretch) = (Departure::at(now), stretch);
             let template = self.surprises.instead_of(place.template);
             place.template = template;

@@ -236,7 +236,7 @@ impl Member {
 }
 
 fn resident_bytes(measured: &Measured) -> Option<u64> {
-    measured.usage.as_ref()?.roles.get(&Role::Target)?.rss_max_bytes
+    measured.usage.as_ref()?.roles.get(&Role::Target)?.memory_max_bytes()
 }
 
 /// What a group has in common.

@@ -86,7 +86,7 @@ const QUANTITIES: [Quantity; 4] = [
     },
     Quantity {
         name: "memory-over-time",
-        title: "Memory of the target over time",
+        title: "Resident memory of the target over time",
         unit: "resident set of the tree",
         counts: Unit::Bytes,
         points: memory,

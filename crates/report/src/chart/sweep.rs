@@ -53,7 +53,9 @@ fn curves((place, row, sweep): &Shown<'_>, most: f64) -> impl Iterator<Item = Li
         ..Line::joined(colour, stroke(*place), points(sweep, |point| point.goodput_per_s))
     };
     let law = sweep.fit.as_ref().map(|fit| Line::joined(colour, Stroke::Solid, fit.curve.clone()));
-    let knee = sweep.knee.map(|n| Line::joined(colour, Stroke::Dotted, vec![(n, 0.0), (n, most)]));
+    let knee = sweep
+        .knee
+        .map(|knee| Line::joined(colour, Stroke::Dotted, vec![(knee.n, 0.0), (knee.n, most)]));
     let foretold =
         points(sweep, |point| point.prediction.map(|prediction| prediction.throughput_per_s));
     let foretold =
@@ -90,7 +92,7 @@ fn throughput(rows: &[Shown<'_>]) -> Chart {
         ),
         caption: format!(
             "Coloured dots: measured. Curves: the Universal Scalability Law through them. Dashed verticals: the knee. Grey dots: what was predicted \
-             for a point from the points before it. {laws}"
+             for a point from the points before it, by the law or by the best throughput so far, whichever missed the latest points by less. {laws}"
         ),
         table: table(columns, rows, table_row),
         ..Chart::of_lines((x, Unit::Count), (&y, Unit::Count), &drawn)
@@ -111,7 +113,7 @@ fn table<const N: usize>(
 fn law(sweep: &Sweep) -> Option<String> {
     let law = &sweep.fit.as_ref()?.law;
     let peak = law.peak_n.map(|n| format!(", highest at {n:.0} connections")).unwrap_or_default();
-    let knee = sweep.knee.map(|n| format!(", knee at {n:.0}")).unwrap_or_default();
+    let knee = sweep.knee.map(|knee| format!(", knee at {}", knee.words())).unwrap_or_default();
     let (lambda, sigma, kappa) =
         (parameter(law.lambda, 0), parameter(law.sigma, 4), parameter(law.kappa, 6));
     let doubts: String = sweep.doubts().iter().map(|doubt| format!("{doubt} ")).collect();

@@ -208,6 +208,7 @@ fn costs() -> Vec<Column> {
         column("target_cores", |_, row| cell(row.usage.target_cores)),
         column("services_cores", |_, row| cell(row.usage.services_cores)),
         column("generator_cores", |_, row| cell(row.usage.generator_cores)),
+        column("target_memory_bytes", |_, row| cell(row.usage.target_memory_bytes)),
         column("target_rss_bytes", |_, row| cell(row.usage.target_rss_bytes)),
         column("cpu_rank", |_, row| cell(row.standing.cpu_rank)),
         column("cpu_rank_worst", |_, row| {

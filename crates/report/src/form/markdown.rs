@@ -186,7 +186,7 @@ fn cells(view: &View, row: &Row) -> Vec<String> {
         words::ns(span.max_ns),
         row.error_fraction.map_or_else(|| words::UNKNOWN.into(), words::percent),
         words::cores(row.usage.target_cores),
-        words::bytes(row.usage.target_rss_bytes.map(|bytes| bytes as u64)),
+        words::bytes(row.usage.target_memory_bytes.map(|bytes| bytes as u64)),
         words::cores(row.usage.generator_cores),
     ];
     let mut cells = vec![row.rank_in_words(), format!("{}{at}", text(&row.target.to_string()))];
@@ -286,7 +286,7 @@ fn sweep(out: &mut String, row: &Row, sweep: &Sweep) {
     table(out, 0, &["at", "requests/s", "predicted", "error", "mean response", "p99", ""], &rows);
     if let Some(fit) = &sweep.fit {
         let law = &fit.law;
-        let knee = sweep.knee.map(|n| format!(" Knee at {n:.0}.")).unwrap_or_default();
+        let knee = sweep.knee.map(|knee| format!(" Knee at {}.", knee.words())).unwrap_or_default();
         let (lambda, sigma, kappa) =
             (parameter(law.lambda, 0), parameter(law.sigma, 4), parameter(law.kappa, 6));
         let doubts: String = sweep.doubts().iter().map(|doubt| format!("{doubt} ")).collect();

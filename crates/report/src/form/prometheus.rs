@@ -117,10 +117,10 @@ const METRICS: [Metric; 13] = [
         samples: cores,
     },
     Metric {
-        name: "pippin_target_resident_bytes",
+        name: "pippin_target_memory_bytes",
         kind: GAUGE,
-        help: "Resident memory of the target's process tree at its highest.",
-        samples: |_, row| one(row.usage.target_rss_bytes),
+        help: "Memory of the target's process tree at its highest: shared pages count once.",
+        samples: |_, row| one(row.usage.target_memory_bytes),
     },
     Metric {
         name: "pippin_target_cpu_seconds_per_million",

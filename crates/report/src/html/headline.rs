@@ -84,7 +84,7 @@ fn line(view: &View, row: &Row, services: bool) -> Markup {
             (cell(row.usage.target_cores, &words::cores(row.usage.target_cores)))
             (cpu_a_request(view, row))
             @if services { (cell(row.usage.services_cores, &words::cores(row.usage.services_cores))) }
-            (cell(row.usage.target_rss_bytes, &words::bytes(row.usage.target_rss_bytes.map(|bytes| bytes as u64))))
+            (cell(row.usage.target_memory_bytes, &words::bytes(row.usage.target_memory_bytes.map(|bytes| bytes as u64))))
             (cell(row.usage.generator_cores, &words::cores(row.usage.generator_cores)))
         }
     }

@@ -65,7 +65,7 @@ fn table(server: &ServerView) -> DataTable {
             tier.name.clone(),
             tier.cores.map_or("-".into(), |cores| format!("{cores:.2}")),
             words::ns(tier.cpu_per_request_ns.map(|ns| ns as u64)),
-            tier.max_rss_bytes.map_or("-".into(), pippin_model::text::units::format_bytes),
+            tier.max_memory_bytes.map_or("-".into(), pippin_model::text::units::format_bytes),
             tier.processes.map_or("-".into(), |number| number.to_string()),
         ]
     });

@@ -178,7 +178,7 @@ fn use_cells(page: &Page, view: &View, row: &Row) -> Vec<String> {
         Some(_) => "0".into(),
         None => words::UNKNOWN.into(),
     };
-    let memory = words::bytes(row.usage.target_rss_bytes.map(|bytes| bytes as u64));
+    let memory = words::bytes(row.usage.target_memory_bytes.map(|bytes| bytes as u64));
     let (p50, p99, max) = (words::ns(span.p50_ns), words::ns(span.p99_ns), words::ns(span.max_ns));
     let rate = words::count(row.goodput_per_s.map(|figure| figure.median));
     let [first, second, third] =

@@ -335,7 +335,7 @@ fn write_server(load: &LoadView, out: &mut String) {
         let cores = server.cores.map_or(String::new(), |cores| format!(" ({cores:.2} processors)"));
         format!("{} of CPU a request{cores}", format_ns(ns as u64))
     }));
-    parts.extend(server.max_rss_bytes.map(format_bytes));
+    parts.extend(server.max_memory_bytes.map(format_bytes));
     line(out, &format!("Server       {}", parts.join(", ")));
     write_tiers(server, out);
     if let Some(unseen_ns) = server.unseen_ns {
@@ -354,7 +354,7 @@ fn write_tiers(server: &ServerView, out: &mut String) {
             tier.cpu_per_request_ns
                 .map(|ns| format!("{} of CPU per request", format_ns(ns as u64))),
         );
-        parts.extend(tier.max_rss_bytes.map(format_bytes));
+        parts.extend(tier.max_memory_bytes.map(format_bytes));
         parts.extend(tier.processes.map(|number| match number {
             1 => "1 process".into(),
             number => format!("{number} processes"),

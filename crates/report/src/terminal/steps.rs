@@ -81,7 +81,7 @@ fn law_and_knee(page: &mut Page, sweep: &Sweep) {
         page.paragraph("  ", &text);
     }
     if let Some(knee) = sweep.knee {
-        page.paragraph("  ", &format!("Knee at {knee:.0} connections: more of them bring little."));
+        page.paragraph("  ", &format!("Knee at {}: more of them bring little.", knee.words()));
     }
     if let Some(served) = sweep.served_at_a_time {
         let served = counted(served.round() as u64, "request");

@@ -1,6 +1,6 @@
 //! One load of a URL in full: everything that was counted, as `pippin load --json` writes it.
 use crate::view::walks::{self, StepView};
-use pippin_model::host::usage::{Role, Tier};
+use pippin_model::host::usage::{Role, RoleUse, Tier};
 use pippin_model::load::tls::TlsUse;
 use pippin_model::load::websocket::WebSocketUse;
 use pippin_model::load::{LoadSpec, Protocol};
@@ -131,7 +131,7 @@ pub struct ServerView {
     /// The number of processors that it kept busy.
     pub cores: Option<f64>,
     pub cpu_per_request_ns: Option<f64>,
-    pub max_rss_bytes: Option<u64>,
+    pub max_memory_bytes: Option<u64>,
     /// Its tiers, the one that was loaded first; empty if there is only that one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tiers: Vec<TierView>,
@@ -148,7 +148,7 @@ pub struct TierView {
     pub name: String,
     pub cores: Option<f64>,
     pub cpu_per_request_ns: Option<f64>,
-    pub max_rss_bytes: Option<u64>,
+    pub max_memory_bytes: Option<u64>,
     pub processes: Option<u32>,
 }
 
@@ -159,7 +159,7 @@ impl TierView {
             name: tier.name.clone(),
             cores: tier.used.cores,
             cpu_per_request_ns: tier.used.cpu_ns.and_then(each),
-            max_rss_bytes: tier.used.rss_max_bytes,
+            max_memory_bytes: tier.used.memory_max_bytes(),
             processes: tier.used.processes,
         }
     }
@@ -295,7 +295,7 @@ impl ServerView {
             unmeasured,
             cores: used.and_then(|used| used.cores),
             cpu_per_request_ns: cpu,
-            max_rss_bytes: used.and_then(|used| used.rss_max_bytes),
+            max_memory_bytes: used.and_then(RoleUse::memory_max_bytes),
             tiers: usage
                 .map(|usage| &usage.tiers[..])
                 .unwrap_or_default()

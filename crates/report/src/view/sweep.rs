@@ -6,7 +6,9 @@ use pippin_model::verdict::{Severity, Verdict};
 use pippin_stats::capacity::StepOutcome;
 use pippin_stats::capacity::found::Capacity;
 use pippin_stats::capacity::step::missed;
+use pippin_stats::judge::knee::law_doubted;
 use pippin_stats::judge::search;
+use pippin_stats::scalability::knee::Knee;
 use pippin_stats::scalability::predict::Law;
 use pippin_stats::scalability::sweep::{Sweep as FoundSweep, rises_at_its_end};
 use pippin_stats::scalability::usl::{self, Usl};
@@ -26,8 +28,8 @@ pub struct Sweep {
     pub points: Vec<Point>,
     /// The fit of the Universal Scalability Law; `None` if there is none.
     pub fit: Option<Fit>,
-    /// The number of connections at which more of them stop helping; `None` if it was not reached.
-    pub knee: Option<f64>,
+    /// The number of connections from which more bring little; `None` if it was not reached.
+    pub knee: Option<Knee>,
     /// How many requests are served at a time, if throughput is flat while the queue grows.
     pub served_at_a_time: Option<f64>,
     /// Capacity search only: the highest rate that kept the objective, in requests per second, the
@@ -155,7 +157,7 @@ impl Sweep {
             .collect()
     }
 
-    /// What to know before you trust the law and the knee, one sentence each.
+    /// What to know before you trust the law, one sentence each.
     #[must_use]
     pub fn doubts(&self) -> Vec<String> {
         let Some(fit) = &self.fit else { return Vec::new() };
@@ -175,10 +177,8 @@ impl Sweep {
                 reasons.join(", ")
             )
         });
-        let of_law = fit.law.misses_too_far(&self.by_size()).map(|miss| {
-            let miss = words::percent(miss);
-            format!("The law misses the points by {miss} in the median: it does not describe them, and neither its parameters nor the knee can be relied on.")
-        });
+        let of_law = law_doubted(&fit.law, &self.by_size())
+            .map(|doubt| format!("{}{}.", doubt[..1].to_uppercase(), &doubt[1..]));
         [of_law, of_points].into_iter().flatten().collect()
     }
 }
@@ -286,7 +286,7 @@ fn with_law(mut sweep: Sweep, found: &FoundSweep) -> Sweep {
         }
     }
     sweep.fit = found.usl.map(|law| Fit { law, curve: curve(&law, &found.points) });
-    sweep.knee = found.knee.map(|point| point.n);
+    sweep.knee = found.knee;
     sweep.served_at_a_time = found.served_at_a_time;
     sweep
 }
@@ -366,7 +366,8 @@ mod tests {
         let doubts = swept(&stolen).doubts();
         assert_eq!(doubts[1], "3 of 5 points are not VALID: spread (1), steal (2).");
         assert!(
-            doubts[0].starts_with("The law misses the points by ") && doubts.len() == 2,
+            doubts[0].starts_with("The Universal Scalability Law does not describe the points")
+                && doubts.len() == 2,
             "{doubts:?}"
         );
     }

@@ -1,6 +1,6 @@
 //! NOTE: what a sweep shows about a target: its knee, its scalability law, how many requests it
 //! serves at a time.
-use pippin_model::text::units::format_count;
+use pippin_model::text::units::{counted, format_count};
 use pippin_model::trial::TrialRecord;
 use pippin_model::verdict::Severity;
 
@@ -8,7 +8,9 @@ use crate::judge::evidence::caveat;
 use crate::judge::host;
 use crate::judge::inferred_concurrency::{ADVICE, at_a_time};
 use crate::judge::run::{RunCaveats, note};
+use crate::scalability::predict::Misses;
 use crate::scalability::sweep::{Sweep, sweeps};
+use crate::scalability::usl::{Point, Usl};
 
 /// Notes the knee of each target's sweep, and the inferred concurrency if throughput stays flat.
 pub fn judge_run(records: &[TrialRecord], found: &mut RunCaveats) {
@@ -26,7 +28,7 @@ pub fn judge_run(records: &[TrialRecord], found: &mut RunCaveats) {
                     "knee",
                     Severity::Note,
                     seen,
-                    "beyond the knee, more connections add waiting time and little throughput",
+                    "from the knee on, more connections add waiting time and less than 10 % of throughput",
                 ),
             );
         }
@@ -46,29 +48,40 @@ pub fn judge_run(records: &[TrialRecord], found: &mut RunCaveats) {
 
 fn knee_in_words(sweep: &Sweep) -> Option<String> {
     let knee = sweep.knee?;
-    let knee_text =
-        format!("knee at {:.0} connections with {} requests/s", knee.n, format_count(knee.x));
-    let miss = sweep.usl.and_then(|usl| usl.misses_too_far(&sweep.points));
-    // If the figures are not reliable, say that first.
-    let mut seen = match miss {
-        Some(miss) => format!(
-            "the Universal Scalability Law misses the points by {:.0} %, so neither it nor the knee is reliable: {knee_text}",
-            miss * 100.0
-        ),
-        None => knee_text,
-    };
-    if let Some(usl) = sweep.usl {
-        seen.push_str(&format!(
-            "; Universal Scalability Law: lambda {}, sigma {:.4}, kappa {:.6}",
-            format_count(usl.lambda.value),
-            usl.sigma.value,
-            usl.kappa.value
-        ));
-        if let Some(peak) = usl.peak_n {
-            seen.push_str(&format!(", peak at {peak:.0} connections"));
-        }
+    let mut seen = format!("knee at {} with {} requests/s", knee.words(), format_count(knee.x));
+    let Some(usl) = sweep.usl else { return Some(seen) };
+    if let Some(doubt) = law_doubted(&usl, &sweep.points) {
+        seen.push_str(&format!("; {doubt}"));
+        return Some(seen);
+    }
+    seen.push_str(&format!(
+        "; Universal Scalability Law: lambda {}, sigma {:.4}, kappa {:.6}",
+        format_count(usl.lambda.value),
+        usl.sigma.value,
+        usl.kappa.value
+    ));
+    if let Some(peak) = usl.peak_n {
+        seen.push_str(&format!(", peak at {peak:.0} connections"));
     }
     Some(seen)
+}
+
+/// Why the Universal Scalability Law does not describe these points; `None` if it may.
+#[must_use]
+pub fn law_doubted(law: &Usl, points: &[Point]) -> Option<String> {
+    if let Some(miss) = law.misses_too_far(points) {
+        let miss = miss * 100.0;
+        return Some(format!(
+            "the Universal Scalability Law does not describe the points: it misses them by {miss:.0} % in the median"
+        ));
+    }
+    let misses = Misses::of(points).filter(Misses::is_law_beaten)?;
+    Some(format!(
+        "the Universal Scalability Law does not predict: it would have missed the latest {} by {:.1} %, the best throughput so far by {:.1} %",
+        counted(misses.points as u64, "point"),
+        misses.usl * 100.0,
+        misses.best * 100.0
+    ))
 }
 
 #[cfg(test)]
@@ -108,7 +121,7 @@ mod tests {
             [16_000, 53_000, 48_000, 16_000, 12_000, 37_000, 51_000][n.ilog2() as usize]
         });
         assert!(
-            found[0].1.starts_with("the Universal Scalability Law misses the points by "),
+            found[0].1.contains("the Universal Scalability Law does not describe the points"),
             "{found:?}"
         );
     }

@@ -25,6 +25,7 @@ pub mod cpu_use;
 pub mod errors;
 pub(crate) mod evidence;
 pub mod generator_busy;
+pub mod generator_stopped;
 pub mod held;
 pub mod host;
 pub mod inferred_concurrency;
@@ -113,6 +114,7 @@ pub const TRIAL_JUDGES: &[(&[&str], Protects, TrialJudge)] = &[
     (&["unanswered"], Answers, |evidence| Ok(unanswered::judge(evidence))),
     (&["rate_not_achieved"], Generator, rate_not_achieved::judge),
     (&["send_lag"], Generator, send_lag::judge),
+    (&["generator_stopped"], Generator, generator_stopped::judge),
     (&["generator_limit", "generator_busy"], Generator, generator_busy::judge),
     (&["held"], Generator, held::judge),
     (&["stamps"], Generator, stamps::judge),

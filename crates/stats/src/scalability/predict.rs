@@ -1,5 +1,6 @@
 //! Predicts each point of a sweep from the points before it, and gives the error. This checks the
-//! model and the measurement.
+//! model and the measurement. Of two models, the one predicts that would have missed the latest
+//! points by less.
 use serde::{Deserialize, Serialize};
 
 use crate::scalability::usl::{Point, fit, fit_amdahl, fit_linear};
@@ -14,6 +15,9 @@ pub enum Law {
     Amdahl,
     /// From three points on: the Universal Scalability Law.
     Usl,
+    /// The best throughput so far, which more users do not raise. It is used where it would have
+    /// missed the latest points by less than the Universal Scalability Law.
+    Best,
 }
 
 /// The prediction for a point that has not been measured.
@@ -43,9 +47,61 @@ pub struct Foretold {
     pub response_time_error: Option<f64>,
 }
 
-/// The prediction for `n` users from the points measured `so_far`; `None` without a point.
+/// The points over which two models are compared: the latest.
+const LATEST: usize = 2;
+
+/// How much two models would have missed the latest points, each predicted from those before it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Misses {
+    /// The mean relative error of the Universal Scalability Law.
+    pub usl: f64,
+    /// That of the best throughput so far.
+    pub best: f64,
+    /// Over how many points.
+    pub points: usize,
+}
+
+impl Misses {
+    /// Of these points, in ascending order; `None` if the law has not predicted one of them, for
+    /// which it needs three points before.
+    #[must_use]
+    pub fn of(points: &[Point]) -> Option<Self> {
+        let missed = |at: usize| {
+            let (before, now) = (&points[..at], points[at]);
+            let usl = fit(before)?.throughput_at(now.n) / now.x - 1.0;
+            Some((usl.abs(), (best(before) / now.x - 1.0).abs()))
+        };
+        let latest = points.len().saturating_sub(LATEST)..points.len();
+        let missed: Vec<(f64, f64)> = latest.filter_map(missed).collect();
+        let count = missed.len() as f64;
+        (!missed.is_empty()).then(|| Self {
+            usl: missed.iter().map(|(usl, _)| usl).sum::<f64>() / count,
+            best: missed.iter().map(|(_, best)| best).sum::<f64>() / count,
+            points: missed.len(),
+        })
+    }
+
+    /// Whether the law predicts worse than a throughput that does not change, so that it does not
+    /// describe the points.
+    #[must_use]
+    pub fn is_law_beaten(&self) -> bool {
+        self.best < self.usl
+    }
+}
+
+fn best(points: &[Point]) -> f64 {
+    points.iter().map(|point| point.x).fold(0.0, f64::max)
+}
+
+/// The prediction for `n` users, more than were measured, from the points measured `so_far`; `None`
+/// without a point.
 #[must_use]
 pub fn predict(so_far: &[Point], n: f64) -> Option<Prediction> {
+    if Misses::of(so_far).is_some_and(|misses| misses.is_law_beaten()) {
+        let throughput_per_s = best(so_far);
+        let response_time_ns = n / throughput_per_s * 1e9;
+        return Some(Prediction { n, throughput_per_s, response_time_ns, law: Law::Best });
+    }
     let found = fit(so_far).map(|usl| (usl, Law::Usl));
     let found = found.or_else(|| fit_amdahl(so_far).map(|usl| (usl, Law::Amdahl)));
     let (usl, law) = found.or_else(|| fit_linear(so_far).map(|usl| (usl, Law::Linear)))?;
@@ -100,6 +156,26 @@ mod tests {
         }
         let p = found[4].prediction.unwrap();
         assert!((p.n - p.throughput_per_s * p.response_time_ns / 1e9).abs() < 1e-9, "N = X R");
+    }
+
+    /// The published sweep of a rendered page: 26.34 ms were measured at 128 connections.
+    #[test]
+    fn a_plateau_is_predicted_by_its_height() {
+        let published = [
+            (1.0, 2075.43),
+            (2.0, 3583.06),
+            (4.0, 4529.75),
+            (8.0, 4907.09),
+            (16.0, 4964.86),
+            (32.0, 4956.40),
+        ];
+        let points: Vec<Point> = published.iter().map(|(n, x)| Point { n: *n, x: *x }).collect();
+        let found = predict(&points, 128.0).unwrap();
+        assert_eq!(found.law, Law::Best);
+        let ms = found.response_time_ns / 1e6;
+        assert!((ms - 25.78).abs() < 0.01, "{ms} ms, N / best throughput");
+        let misses = Misses::of(&points).unwrap();
+        assert!(misses.best < 0.01 && misses.usl > 0.1 && misses.points == 2, "{misses:?}");
     }
 
     #[test]

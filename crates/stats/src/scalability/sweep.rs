@@ -4,15 +4,18 @@ use pippin_model::result::Measured;
 use pippin_model::target::TargetId;
 use pippin_model::trial::{Step, TrialRecord};
 use pippin_model::verdict::Verdict;
+use rand::SeedableRng;
+use rand_xoshiro::Xoshiro256PlusPlus;
 use serde::{Deserialize, Serialize};
 
 use crate::bottleneck::bound::{cpu_bound, is_waiting};
 use crate::bottleneck::concurrency::{Load, inferred_from_sweep};
 use crate::judge::{Context, Evidence, repetitions};
-use crate::scalability::knee::knee;
+use crate::scalability::knee::{Knee, knee};
 use crate::scalability::predict::{Foretold, foretell};
 use crate::scalability::usl::{Point, Usl, fit};
 use crate::series::quantile::median;
+use crate::summary::goodput;
 
 /// The result of a sweep for one target.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -23,9 +26,9 @@ pub struct Sweep {
     pub points: Vec<Point>,
     /// The fitted law; `None` with fewer than three points.
     pub usl: Option<Usl>,
-    /// The point beyond which more connections bring little; `None` while throughput still rises at
+    /// The point from which more connections bring little; `None` while throughput still rises at
     /// the last point.
-    pub knee: Option<Point>,
+    pub knee: Option<Knee>,
     /// Each point with the prediction from the points before it.
     pub foretold: Vec<Foretold>,
     /// How many requests are served at a time, if throughput is flat while the queue grows.
@@ -70,9 +73,12 @@ fn sweep(target: &TargetId, records: &[TrialRecord]) -> Option<Sweep> {
         .collect();
     steps.sort_by_key(|(count, _)| *count);
     let single_s = single_s(&steps);
-    let mut loads: Vec<Load> = Vec::new();
+    let (mut loads, mut errors) = (Vec::new(), Vec::new());
     for (count, trials) in &steps {
-        loads.extend(load_at(f64::from(*count), trials, single_s));
+        if let Some(load) = load_at(f64::from(*count), trials, single_s) {
+            loads.push(load);
+            errors.push(standard_error(trials));
+        }
     }
     let points: Vec<Point> =
         loads.iter().map(|load| Point { n: load.connections, x: load.throughput_per_s }).collect();
@@ -91,7 +97,7 @@ fn sweep(target: &TargetId, records: &[TrialRecord]) -> Option<Sweep> {
     (points.len() > 1).then(|| Sweep {
         target: target.clone(),
         usl: fit(&points),
-        knee: knee(&points).filter(|_| ends),
+        knee: knee(&points, &errors).filter(|_| ends),
         foretold: foretell(&points),
         served_at_a_time: inferred_from_sweep(&loads).filter(|_| ends && waits() == Some(true)),
         points,
@@ -112,6 +118,21 @@ fn single_s(steps: &[(u32, &[&TrialRecord])]) -> Option<f64> {
         load_at(1.0, trials, None).map(|load| load.mean_service_s)
     })
 }
+
+/// The standard error of the logarithm of a point's throughput, from its 95 % interval; `None` if
+/// it has none.
+fn standard_error(trials: &[&TrialRecord]) -> Option<f64> {
+    let valid: Vec<&TrialRecord> =
+        trials.iter().copied().filter(|record| record.verdict != Verdict::Invalid).collect();
+    let interval = goodput(&valid, &mut Xoshiro256PlusPlus::seed_from_u64(SEED))?.interval?;
+    let error = (interval.high / interval.low).ln() / (2.0 * NORMAL_95);
+    error.is_finite().then_some(error)
+}
+
+/// Two-sided 95 % of the normal distribution.
+const NORMAL_95: f64 = 1.96;
+/// The seed of the resampling, so that equal records give an equal knee.
+const SEED: u64 = 1;
 
 /// The medians over repetitions at one number of connections, of right answers. INVALID results are
 /// left out. Without a time of single requests,

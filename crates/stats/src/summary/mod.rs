@@ -343,6 +343,11 @@ pub fn together(trials: &[&TrialRecord]) -> Measured {
     all
 }
 
+/// Right answers per second over these trials, with the interval.
+pub(crate) fn goodput<R: Rng + ?Sized>(trials: &[&TrialRecord], rng: &mut R) -> Option<Estimate> {
+    of_figure(trials, Figure::Goodput, rng)
+}
+
 /// A figure over the trials that have it, with the interval from its rounds if there are any.
 fn of_figure<R: Rng + ?Sized>(
     trials: &[&TrialRecord],

@@ -25,12 +25,13 @@ pub struct UsageFigures {
     pub foreign_cores: Option<f64>,
     /// By other virtual machines on the same host.
     pub steal_cores: Option<f64>,
-    /// Highest resident set of the target's whole process tree.
+    /// Highest memory of the target's whole process tree: the proportional set, in which shared
+    /// pages count once, or else the resident set.
+    pub target_memory_bytes: Option<f64>,
+    /// Highest resident set of the same.
     pub target_rss_bytes: Option<f64>,
-    /// Highest proportional set of the same.
-    pub target_pss_bytes: Option<f64>,
-    /// Highest resident set of the services.
-    pub services_rss_bytes: Option<f64>,
+    /// Highest memory of the services.
+    pub services_memory_bytes: Option<f64>,
     /// Processes of the target.
     pub target_processes: Option<f64>,
     /// Highest number of threads of the target.
@@ -73,7 +74,7 @@ impl UsageFigures {
                 (completed > 0).then_some(figure(trial.usage.as_ref()?)? as f64 / completed as f64)
             })
         };
-        let rss = |of: &RoleUse| of.rss_max_bytes.map(|bytes| bytes as f64);
+        let memory = |of: &RoleUse| of.memory_max_bytes().map(|bytes| bytes as f64);
         Self {
             target_cores: cores(Role::Target),
             services_cores: cores(Role::Services),
@@ -87,9 +88,9 @@ impl UsageFigures {
             }),
             foreign_cores: usage(&|usage| usage.foreign_cores),
             steal_cores: usage(&|usage| usage.steal_cores),
-            target_rss_bytes: role(Role::Target, rss),
-            target_pss_bytes: role(Role::Target, |of| of.pss_max_bytes.map(|bytes| bytes as f64)),
-            services_rss_bytes: role(Role::Services, rss),
+            target_memory_bytes: role(Role::Target, memory),
+            target_rss_bytes: role(Role::Target, |of| of.rss_max_bytes.map(|bytes| bytes as f64)),
+            services_memory_bytes: role(Role::Services, memory),
             target_processes: role(Role::Target, |of| of.processes.map(f64::from)),
             target_threads: role(Role::Target, |of| of.threads.map(f64::from)),
             log_bytes_per_request: per_answer(|usage| usage.log_bytes),
