@@ -631,6 +631,7 @@ const OTHERS: &[&str] = &[
     "stalls",
     "daemon",
     "burns",
+    "follows-every-load",
     "burns-on-the-first",
     "works",
     "late-bodies",

@@ -43,7 +43,9 @@ use pippin_model::plan::Plan;
 use pippin_model::run::{Calibration, RunRecord, TargetInfo};
 use pippin_model::target::TargetId;
 use pippin_model::text::printable::make_printable;
+use pippin_model::trial::Step;
 use pippin_model::trial::explained::Explained;
+use pippin_model::verdict::Verdict;
 use pippin_model::workload::Workload;
 use pippin_stats::summary::trust::Trust;
 use rand::SeedableRng;
@@ -126,7 +128,7 @@ impl View {
                 &rows.iter().map(|row| &row.summary).collect::<Vec<_>>(),
                 &record.trials,
             ),
-            conclusion: conclusion::of(&run, &rows, &field),
+            conclusion: conclusion::of(&run, &rows, &field, reference),
             run,
             doubts: doubts::of(&rows),
             published: published::of(&record.header.plan, &rows),
@@ -142,6 +144,16 @@ impl View {
             calibration: record.header.calibration.clone(),
         };
         view.printable()
+    }
+
+    /// The verdict of a target at a step, as every form of this run gives it. What has no result is
+    /// INVALID.
+    #[must_use]
+    pub fn verdict_of(&self, target: &TargetId, step: Option<Step>) -> Verdict {
+        let row = self.rows.iter().find(|row| row.target == *target);
+        let points = row.and_then(|row| row.sweep.as_ref()).map_or(&[][..], |it| &it.points);
+        let point = points.iter().find(|point| Some(point.at) == step).map(|point| point.verdict);
+        point.or_else(|| row?.verdict).unwrap_or(Verdict::Invalid)
     }
 
     /// This view without control characters: others wrote the titles, versions, logs and so on. All

@@ -2,12 +2,14 @@
 use maud::{Markup, html};
 use pippin_model::figure::Figure;
 use pippin_model::run::RunRecord;
+use pippin_model::target::TargetId;
 use pippin_model::trial::Step;
 use pippin_model::verdict::Verdict;
+use pippin_report::view::View;
 use pippin_report::words;
 use pippin_stats::compare::unfinished::Unfinished;
 use pippin_stats::compare::{
-    Change, Comparison, Difference, Origin, TargetChange, compare, differences,
+    Change, Comparison, Difference, Origin, SEED, Side, TargetChange, compare, differences,
 };
 use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -38,10 +40,16 @@ fn name(place: usize) -> char {
 #[must_use]
 pub fn body(form: &Markup, runs: &[RunRecord]) -> Markup {
     let Some((a, others)) = runs.split_first() else { return html! { main id="main" { (form) } } };
-    let comparisons: Vec<Comparison> = others.iter().map(|other| against(a, other)).collect();
+    let views: Vec<View> = runs.iter().map(View::of).collect();
+    let comparisons: Vec<Comparison> = others
+        .iter()
+        .zip(&views[1..])
+        .map(|(other, view)| against((a, &views[0]), (other, view)))
+        .collect();
     html! {
         main id="main" {
             h1 { "Side by side" }
+            (trust(&views))
             (form)
             ul { @for (place, run) in runs.iter().enumerate() { li { strong { (name(place)) } ": " a href=(format!("/runs/{}", run.header.id)) { (run.header.id) } " (" (run.header.plan.title) ")" } } }
             @for (place, run) in runs.iter().enumerate() {
@@ -56,15 +64,30 @@ pub fn body(form: &Markup, runs: &[RunRecord]) -> Markup {
                 @if !comparison.only_a.is_empty() { p { "Only in A: " (names(&comparison.only_a)) } }
                 @if !comparison.only_b.is_empty() { p { "Only in " (name) ": " (names(&comparison.only_b)) } }
             }
+            (trust(&views))
         }
     }
 }
 
-/// Compares two runs. The seed makes the intervals the same each time.
-fn against(a: &RunRecord, b: &RunRecord) -> Comparison {
-    let seed = a.header.seed ^ b.header.seed;
+/// Compares two runs as `pippin compare` does. The verdicts are those of their reports.
+fn against((a, of_a): (&RunRecord, &View), (b, of_b): (&RunRecord, &View)) -> Comparison {
     let origin = Origin::of(&a.header, &b.header);
-    compare(&a.trials, &b.trials, origin, &mut Xoshiro256PlusPlus::seed_from_u64(seed))
+    let [a_verdict, b_verdict] =
+        [of_a, of_b].map(|view| move |target: &TargetId, step| view.verdict_of(target, step));
+    let (a, b) = (
+        Side { trials: &a.trials, verdict: &a_verdict },
+        Side { trials: &b.trials, verdict: &b_verdict },
+    );
+    compare(a, b, origin, &mut Xoshiro256PlusPlus::seed_from_u64(SEED))
+}
+
+/// Whether each run can be trusted. It is the first thing and the last.
+fn trust(views: &[View]) -> Markup {
+    html! {
+        @for (place, view) in views.iter().enumerate() {
+            p.notice.trust role="status" { (name(place)) ": " (view.trust.words()) }
+        }
+    }
 }
 
 /// Goodput in all runs, for every target of A.
@@ -106,7 +129,7 @@ fn together(comparisons: &[Comparison]) -> Markup {
     }
 }
 
-fn names(targets: &[pippin_model::target::TargetId]) -> String {
+fn names(targets: &[TargetId]) -> String {
     targets.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
 }
 
@@ -176,7 +199,7 @@ fn line(target: &TargetChange, change: &Change) -> Markup {
                 @if let Some(relative) = relative { @if significant == Some(true) { strong { (signed(relative)) } } @else { (signed(relative)) } } @else { (words::UNKNOWN) }
                 @if let Some(ratio) = change.ratio { span.sub { (signed(ratio.interval.low - 1.0)) " … " (signed(ratio.interval.high - 1.0)) } }
             }
-            td { @if invalid { "a side is INVALID" } @else { (change.judgement().words()) } }
+            td { @if invalid { "a side is INVALID" } @else { (target.judgement(change)) } }
         }
     }
 }

@@ -1,5 +1,5 @@
-//! The law: no figure, gate, objective, capacity or knee gets better when right answers are replaced by
-//! wrong, missing or hung ones, in any mode of load.
+//! The law: no figure, gate, objective, capacity, knee or explanation gets better when right answers
+//! are replaced by wrong, missing or hung ones, in any mode of load.
 #![allow(clippy::unwrap_used)] // a failure here is the test's message
 use pippin_model::example::trial::ExampleTrial;
 use pippin_model::figure::{Point, Span};
@@ -13,7 +13,9 @@ use pippin_model::verdict::gate::{Condition, Gate};
 use pippin_stats::bottleneck::cost::cpu_seconds_per_million;
 use pippin_stats::capacity::objective::misses;
 use pippin_stats::capacity::step::StepOutcome;
+use pippin_stats::explain::{Limit, explain};
 use pippin_stats::gate::{Base, Bases, Planned, Standing, judge};
+use pippin_stats::judge::Context;
 use pippin_stats::rank::due;
 use pippin_stats::scalability::sweep::sweeps;
 use proptest::prelude::*;
@@ -73,6 +75,10 @@ fn spoiled(record: &TrialRecord, share: f64, fate: Fate, late: bool) -> TrialRec
         _ => without(&measured.spans.response_time, count, late),
     };
     measured.spans.response_time = times;
+    let spans = &mut measured.spans;
+    for span in [&mut spans.service_time, &mut spans.headers, &mut spans.body] {
+        *span = without(span, count, late);
+    }
     measured.requests.completed -= count;
     measured.answered.completed = measured.answered.completed.saturating_sub(count);
     match fate {
@@ -112,23 +118,23 @@ fn without(times: &Histogram, mut count: u64, late: bool) -> Histogram {
 fn costs(record: &TrialRecord) -> Vec<(&'static str, f64)> {
     let load = record.load.as_ref().unwrap();
     let measured: &Measured = &load.measured;
-    let point = |q| {
-        let found = due::point(measured, Span::ResponseTime, Point::Quantile(q));
-        found.unwrap_or(f64::INFINITY)
-    };
     let held = |text: &str| misses(&Objective::parse(text).unwrap(), measured).is_empty();
     let cpu = cpu_seconds_per_million(load, record.usage.as_ref().unwrap(), Role::Target);
     let is_held = StepOutcome::of(record).is_some_and(|seen| seen == StepOutcome::Held);
-    vec![
+    let spans = [Span::ResponseTime, Span::ServiceTime, Span::Headers, Span::Body];
+    let points = [Point::Quantile(0.5), Point::Quantile(0.99), Point::Mean, Point::Min, Point::Max];
+    let mut costs = vec![
         ("goodput", -measured.goodput_per_s().unwrap_or(0.0)),
-        ("p50", point(0.5)),
-        ("p99", point(0.99)),
-        ("max", due::point(measured, Span::ResponseTime, Point::Max).unwrap_or(f64::INFINITY)),
         ("cpu", cpu.unwrap_or(f64::INFINITY)),
         ("p99 < 50ms", f64::from(u8::from(!held("p99 < 50ms")))),
         ("max < 1s, errors < 100%", f64::from(u8::from(!held("max < 1s, errors < 100%")))),
         ("held", f64::from(u8::from(!is_held))),
-    ]
+    ];
+    for (span, point) in spans.into_iter().flat_map(|span| points.map(|point| (span, point))) {
+        let found = due::point(measured, span, point);
+        costs.push(("a time span", found.unwrap_or(f64::INFINITY)));
+    }
+    costs
 }
 
 struct NoBase;
@@ -164,10 +170,10 @@ proptest! {
         mode in 0_usize..7,
         fate in 0..FATES.len(),
         share in 0.0005_f64..0.9,
-        gate in 0_usize..7,
+        gate in 0_usize..9,
     ) {
         let gates = [
-            "goodput < 500/s", "p99 > 2ms", "p50 > 2ms", "max > 5s", "errors > 0.1%",
+            "mean > 2ms", "service_time.p99 > 2ms", "goodput < 500/s", "p99 > 2ms", "p50 > 2ms", "max > 5s", "errors > 0.1%",
             "errors > 3", "cpu > 1ms",
         ];
         let gate = [Gate::fail_if(gates[gate]).unwrap()];
@@ -178,6 +184,24 @@ proptest! {
         let before = &modes()[mode];
         let after = spoiled(before, share, FATES[fate], true);
         prop_assert!(of(before) == Standing::Passed || of(&after) != Standing::Passed);
+    }
+
+    /// Who does not answer, or wrongly, is not said to keep up, and nothing is said to limit it.
+    #[test]
+    fn no_explanation_is_better_by_it(
+        mode in 0_usize..7,
+        fate in 0..FATES.len(),
+        share in 0.0005_f64..0.9,
+    ) {
+        let of = |record: &TrialRecord| explain(&[record], &Context::default(), None).limit;
+        let before = &modes()[mode];
+        let after = of(&spoiled(before, share, FATES[fate], true));
+        prop_assert!(after != Limit::NotSaturated || of(before) == Limit::NotSaturated);
+        let is_silent = matches!(
+            after,
+            Limit::WrongAnswers | Limit::NoResult | Limit::Unknown | Limit::Generator
+        );
+        prop_assert!(share < 0.012 || is_silent, "{after:?} for {share} of {:?}", FATES[fate]);
     }
 
     #[test]

@@ -6,8 +6,9 @@ use pippin_model::run::RunRecord;
 use pippin_model::target::TargetId;
 use pippin_model::text::bounded;
 use pippin_model::verdict::gate::Gate;
+use pippin_report::view::View;
 use pippin_stats::compare::unfinished::Unfinished;
-use pippin_stats::compare::{Difference, Origin, compare, differences};
+use pippin_stats::compare::{Difference, Origin, Side, compare, differences};
 use pippin_stats::gate::Planned;
 use pippin_store::StoreError;
 use std::path::Path;
@@ -54,7 +55,7 @@ pub fn run(shared: &Shared, arguments: &CompareArguments) -> Result<u8, CliError
         (None, None) => {
             refuse(shared, &FOR_BRANCHES, "--target TARGET")?;
             refuse(shared, &FOR_MEASURING, "--target, URLs, --command and --image")?;
-            of_runs(arguments, [a, b], side(shared, a)?, side(shared, b)?)
+            of_runs(arguments, side(shared, a)?, side(shared, b)?)
         }
     }
 }
@@ -70,15 +71,23 @@ fn one_meaning_each(shared: &Shared, place: &Place, sides: [&str; 2]) -> Result<
     Ok(())
 }
 
+/// A stored run, or one target of it.
+struct Stored {
+    run: RunRecord,
+    /// The only target that is compared.
+    target: Option<String>,
+    /// The report of the whole run: a target alone would have another verdict.
+    view: View,
+}
+
 /// Compares two runs.
-fn of_runs(
-    arguments: &CompareArguments,
-    names: [&str; 2],
-    a: RunRecord,
-    b: RunRecord,
-) -> Result<u8, CliError> {
-    let targets = names.map(|name| name.split_once('#').map(|(_, target)| target));
-    if a.header.id == b.header.id && targets[0] == targets[1] {
+fn of_runs(arguments: &CompareArguments, a: Stored, b: Stored) -> Result<u8, CliError> {
+    let verdicts =
+        [&a.view, &b.view].map(|view| move |target: &TargetId, step| view.verdict_of(target, step));
+    let trust = [a.view.trust.clone(), b.view.trust.clone()];
+    let is_same_target = a.target == b.target;
+    let (a, b) = (&a.run, &b.run);
+    if a.header.id == b.header.id && is_same_target {
         return Err(CliError::User(format!(
             "both sides are one run, {}: there is nothing to compare; name another run, or two of its targets (RUN#TARGET)",
             a.header.id
@@ -96,9 +105,10 @@ fn of_runs(
         )));
     }
     let unfinished: Vec<Unfinished> =
-        [("A", &a), ("B", &b)].iter().filter_map(|(side, run)| Unfinished::of(side, run)).collect();
+        [("A", a), ("B", b)].iter().filter_map(|(side, run)| Unfinished::of(side, run)).collect();
     let origin = Origin::of(&a.header, &b.header);
-    let comparison = compare(&a.trials, &b.trials, origin, &mut seeded());
+    let side = |trials, place: usize| Side { trials, verdict: &verdicts[place] };
+    let comparison = compare(side(&a.trials, 0), side(&b.trials, 1), origin, &mut seeded());
     if comparison.targets.is_empty() {
         let why: String = unfinished.iter().map(|run| format!("; {}", run.words())).collect();
         return Err(CliError::User(format!("the two have no target in common{why}")));
@@ -106,13 +116,14 @@ fn of_runs(
     let was_to_measure = |target: &&TargetId| b.header.plan.targets.contains(target);
     let sides = Sides {
         lost: comparison.only_a.iter().filter(was_to_measure).cloned().collect(),
-        a_planned: Planned::of(&a),
-        b_planned: Planned::of(&b),
-        a: a.header.id,
-        b: b.header.id,
-        a_trials: a.trials,
-        b_trials: b.trials,
+        a_planned: Planned::of(a),
+        b_planned: Planned::of(b),
+        a: a.header.id.clone(),
+        b: b.header.id.clone(),
+        a_trials: a.trials.clone(),
+        b_trials: b.trials.clone(),
         unfinished,
+        trust: if origin == Origin::OneRun { trust[..1].to_vec() } else { trust.to_vec() },
         comparison,
         origin,
         differences: differing,
@@ -159,7 +170,7 @@ fn refuse(shared: &Shared, names: &[impl AsRef<str>], with: &str) -> Result<(), 
 
 /// A run of the store, or a run as JSON in a file. A target after `#` selects that target only:
 /// `latest#go/net-http`.
-fn side(shared: &Shared, name: &str) -> Result<RunRecord, CliError> {
+fn side(shared: &Shared, name: &str) -> Result<Stored, CliError> {
     let (name, target) =
         name.split_once('#').map_or((name, None), |(name, target)| (name, Some(target)));
     let mut record = if Path::new(name).is_file() {
@@ -174,6 +185,7 @@ fn side(shared: &Shared, name: &str) -> Result<RunRecord, CliError> {
         let place = place()?;
         shared.store()?.load(name).map_err(|error| with_hint(error, name, place.root()))?
     };
+    let view = View::of(&record);
     if let Some(target) = target {
         let known: Vec<String> =
             record.header.plan.targets.iter().map(ToString::to_string).collect();
@@ -186,7 +198,7 @@ fn side(shared: &Shared, name: &str) -> Result<RunRecord, CliError> {
             )));
         }
     }
-    Ok(record)
+    Ok(Stored { run: record, target: target.map(str::to_string), view })
 }
 
 /// If there is no such run, suggests that the name may be a branch.

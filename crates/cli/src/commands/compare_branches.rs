@@ -7,14 +7,15 @@ use pippin_model::run::{RunHeader, RunRecord, RunState};
 use pippin_model::target::TargetId;
 use pippin_model::trial::TrialRecord;
 use pippin_report::view::View;
-use pippin_stats::compare::{Difference, Origin, compare};
+use pippin_stats::compare::{Difference, Origin};
 use pippin_stats::gate::Planned;
 use std::path::{Path, PathBuf};
 use std::{process, slice};
 
-use super::compare_measured::{Deciding, endings, must_differ, tell_missing, trials_of, words};
+use super::compare_measured::{
+    Deciding, endings, must_differ, tell_missing, trials_of, within, words,
+};
 use super::compare_table::{Sides, conclude};
-use super::gates::seeded;
 use super::run::{How, folder, measure, write_page};
 use super::{Shared, catalog, place};
 use crate::arguments::CompareArguments;
@@ -148,7 +149,8 @@ impl Copies {
 
 fn sides(record: &RunRecord, a: &Branch, b: &Branch) -> Sides {
     let [a_trials, b_trials] = [a, b].map(|branch| trials_of(record, slice::from_ref(&branch.id)));
-    let comparison = compare(&a_trials, &b_trials, Origin::OneRun, &mut seeded());
+    let view = View::of(record);
+    let comparison = within(&view, &a_trials, &b_trials);
     let json = |branch: &Branch| serde_json::json!({"revision": branch.revision.name, "commit": branch.revision.commit, "target": branch.id});
     Sides {
         a: words(&a.revision),
@@ -160,6 +162,7 @@ fn sides(record: &RunRecord, a: &Branch, b: &Branch) -> Sides {
         lost: Vec::new(),
         // An interrupted run does not get here.
         unfinished: Vec::new(),
+        trust: vec![view.trust],
         comparison,
         origin: Origin::OneRun,
         differences: differences(record, a, b),
@@ -178,7 +181,7 @@ fn differences(record: &RunRecord, a: &Branch, b: &Branch) -> Vec<Difference> {
     let route = |route: &Option<String>| route.clone().unwrap_or_else(|| "unknown".into());
     let seen = [
         ("way of installation", route(&before.route), route(&after.route)),
-        ("versions", format!("{:?}", before.versions), format!("{:?}", after.versions)),
+        ("versions", before.versions_in_words(), after.versions_in_words()),
     ];
     seen.into_iter()
         .filter(|(_, a, b)| a != b)

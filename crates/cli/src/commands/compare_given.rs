@@ -11,15 +11,14 @@ use pippin_model::trial::TrialRecord;
 use pippin_model::workload::Workload;
 use pippin_report::terminal;
 use pippin_report::view::View;
-use pippin_stats::compare::{Comparison, Origin, compare};
+use pippin_stats::compare::{Comparison, Origin};
 use pippin_stats::gate::Planned;
 use std::path::Path;
 use std::slice;
 use std::time::Duration;
 
-use super::compare_measured::{Deciding, has_result, trials_of};
+use super::compare_measured::{Deciding, has_result, trials_of, within};
 use super::compare_table::{Sides, conclude};
-use super::gates::seeded;
 use super::load::{profile, protocol, request, tls};
 use super::run::{How, folder, measure, write_page};
 use super::{Shared, catalog, place, print};
@@ -86,7 +85,7 @@ pub fn run(shared: &Shared, arguments: &CompareArguments) -> Result<u8, CliError
     if !without.is_empty() {
         return Ok(exit::LAB_FAILURE);
     }
-    conclude(arguments, &sides(&record, &ids))
+    conclude(arguments, &sides(&record, &view, &ids))
 }
 
 struct Given<'a> {
@@ -186,15 +185,11 @@ impl Given<'_> {
 }
 
 /// The first target against each of the others.
-fn sides(record: &RunRecord, ids: &[TargetId]) -> Sides {
+fn sides(record: &RunRecord, view: &View, ids: &[TargetId]) -> Sides {
     let (first, others) = (&ids[0], &ids[1..]);
     let of = |id: &TargetId| trials_of(record, slice::from_ref(id));
     let a_trials = of(first);
-    let mut rng = seeded();
-    let targets = others
-        .iter()
-        .flat_map(|id| compare(&a_trials, &of(id), Origin::OneRun, &mut rng).targets)
-        .collect();
+    let targets = others.iter().flat_map(|id| within(view, &a_trials, &of(id)).targets).collect();
     Sides {
         a_trials,
         b_trials: others.iter().flat_map(of).collect(),
@@ -204,6 +199,7 @@ fn sides(record: &RunRecord, ids: &[TargetId]) -> Sides {
         b_planned: Planned::of(record),
         lost: Vec::new(),
         unfinished: Vec::new(),
+        trust: vec![view.trust.clone()],
         comparison: Comparison { targets, only_a: Vec::new(), only_b: Vec::new() },
         origin: Origin::OneRun,
         differences: Vec::new(),

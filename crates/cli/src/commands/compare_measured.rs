@@ -4,10 +4,12 @@ use pippin_model::run::{RunHeader, RunRecord};
 use pippin_model::target::TargetId;
 use pippin_model::trial::{Step, TrialRecord};
 use pippin_model::verdict::gate::{Condition, Gate};
-use pippin_stats::compare::Origin;
+use pippin_report::view::View;
+use pippin_stats::compare::{Comparison, Origin, Side, compare};
 use pippin_stats::gate::{Base, Bases, Group, Planned, judge, may_be_decided};
 use std::fmt::Display;
 
+use super::gates::seeded;
 use crate::arguments::CompareArguments;
 use crate::exit::CliError;
 use crate::output;
@@ -63,6 +65,13 @@ impl Bases for InOneRun<'_> {
         let group = Group::new(self.trials.iter().filter(is_base), self.planned);
         Ok(Some(Base { group, name: base.to_string(), origin: Origin::OneRun }))
     }
+}
+
+/// Targets of one run against others of it. The verdicts are those of its report.
+pub fn within(view: &View, a: &[TrialRecord], b: &[TrialRecord]) -> Comparison {
+    let verdict = |target: &TargetId, step| view.verdict_of(target, step);
+    let side = |trials| Side { trials, verdict: &verdict };
+    compare(side(a), side(b), Origin::OneRun, &mut seeded())
 }
 
 /// The trials of some targets.

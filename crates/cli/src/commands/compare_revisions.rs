@@ -10,13 +10,14 @@ use pippin_model::target::TargetId;
 use pippin_model::target::project::{FILE, How, Project, ProjectTarget};
 use pippin_model::trial::TrialRecord;
 use pippin_report::view::View;
-use pippin_stats::compare::{Comparison, Origin, compare};
+use pippin_stats::compare::{Comparison, Origin};
 use pippin_stats::gate::Planned;
 use std::slice;
 
-use super::compare_measured::{Deciding, endings, must_differ, tell_missing, trials_of, words};
+use super::compare_measured::{
+    Deciding, endings, must_differ, tell_missing, trials_of, within, words,
+};
 use super::compare_table::{Sides, conclude};
-use super::gates::seeded;
 use super::run::{How as Manner, folder, measure, write_page};
 use super::{Shared, catalog};
 use crate::arguments::CompareArguments;
@@ -169,12 +170,12 @@ pub fn copy(now: &ProjectTarget, worktree: &Worktree, end: &str) -> Result<Targe
 }
 
 fn compared(record: &RunRecord, sides: &[Side]) -> Sides {
-    let mut rng = seeded();
+    let view = View::of(record);
     let pairs = sides[0].ids.iter().zip(&sides[1].ids);
     let targets = pairs
         .flat_map(|(a, b)| {
             let [a, b] = [a, b].map(|id| trials_of(record, slice::from_ref(id)));
-            compare(&a, &b, Origin::OneRun, &mut rng).targets
+            within(&view, &a, &b).targets
         })
         .collect();
     let json = |side: &Side| serde_json::json!({"revision": side.revision.name, "commit": side.revision.commit, "targets": side.ids});
@@ -187,6 +188,7 @@ fn compared(record: &RunRecord, sides: &[Side]) -> Sides {
         b_planned: Planned::of(record),
         lost: Vec::new(),
         unfinished: Vec::new(),
+        trust: vec![view.trust],
         comparison: Comparison { targets, only_a: Vec::new(), only_b: Vec::new() },
         origin: Origin::OneRun,
         differences: Vec::new(),

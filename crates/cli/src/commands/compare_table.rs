@@ -8,6 +8,7 @@ use pippin_report::words;
 use pippin_stats::compare::unfinished::Unfinished;
 use pippin_stats::compare::{Change, Comparison, Difference, Origin, TargetChange};
 use pippin_stats::gate::{self, Base, Bases, Group, Outcome, Planned, judge};
+use pippin_stats::summary::trust::Trust;
 
 use super::gates::{GateReport, tell};
 use super::print_text;
@@ -37,6 +38,8 @@ pub struct Sides {
     pub comparison: Comparison,
     /// Whether both sides are of one run.
     pub origin: Origin,
+    /// Whether the run can be trusted; of two runs, first A's and then B's.
+    pub trust: Vec<Trust>,
     /// Other differences between the sides.
     pub differences: Vec<Difference>,
     /// More entries for the JSON form, by key.
@@ -87,7 +90,7 @@ impl Bases for Sides {
 }
 
 fn json(sides: &Sides, gates: &[Outcome]) -> Result<String, CliError> {
-    let mut value = serde_json::json!({"comparison": sides.comparison, "differences": sides.differences, "unfinished": sides.unfinished, "gates": gates});
+    let mut value = serde_json::json!({"comparison": sides.comparison, "differences": sides.differences, "unfinished": sides.unfinished, "gates": gates, "trust": {"a": sides.trust.first(), "b": sides.trust.last()}});
     for (key, more) in &sides.more {
         value[*key] = more.clone();
     }
@@ -123,7 +126,8 @@ fn text(sides: &Sides) -> String {
     let names: Vec<String> = comparison.targets.iter().map(name).collect();
     let width =
         names.iter().map(|name| name.chars().count()).max().unwrap_or(0).max("target".len());
-    let mut out = format!("A {}\nB {}\n", sides.a, sides.b);
+    let mut out = trust(sides);
+    out.push_str(&format!("\nA {}\nB {}\n", sides.a, sides.b));
     for run in &sides.unfinished {
         out.push_str(&format!("{}\n", run.words()));
     }
@@ -140,7 +144,13 @@ fn text(sides: &Sides) -> String {
     ));
     for (target, name) in comparison.targets.iter().zip(&names) {
         for (index, change) in target.changes.iter().enumerate() {
-            out.push_str(&row(if index == 0 { name } else { "" }, width, change));
+            out.push_str(&row(if index == 0 { name } else { "" }, width, target, change));
+        }
+        if let Some(answers) = &target.answers {
+            out.push_str(&format!(
+                "{:<width$} {:<8} A {}, B {}: other work, so neither is better\n",
+                "", "answers", answers.a, answers.b
+            ));
         }
         if (target.a_verdict, target.b_verdict) != (Verdict::Valid, Verdict::Valid) {
             out.push_str(&format!(
@@ -164,7 +174,21 @@ fn text(sides: &Sides) -> String {
     for difference in differing {
         out.push_str(&format!("  {}: {} -> {}\n", difference.what, difference.a, difference.b));
     }
+    out.push('\n');
+    out.push_str(&trust(sides));
     out
+}
+
+/// Whether the run, or each of the two runs, can be trusted. It is the first thing and the last.
+fn trust(sides: &Sides) -> String {
+    match sides.trust.as_slice() {
+        [one] => format!("{}\n", one.words()),
+        several => ["A", "B"]
+            .iter()
+            .zip(several)
+            .map(|(side, trust)| format!("{side}: {}\n", trust.words()))
+            .collect(),
+    }
 }
 
 /// The target on both sides, and the step.
@@ -181,13 +205,13 @@ fn name(target: &TargetChange) -> String {
     }
 }
 
-fn row(name: &str, width: usize, change: &Change) -> String {
+fn row(name: &str, width: usize, target: &TargetChange, change: &Change) -> String {
     let figure = |value: Option<f64>| words::figure(change.figure, value);
     let relative = change
         .relative()
         .map_or(words::UNKNOWN.into(), |relative| format!("{:+.2} %", relative * 100.0));
     let interval = change.relative_interval().map_or(words::UNKNOWN.into(), |(low, high)| {
-        let judgement = change.judgement().words();
+        let judgement = target.judgement(change);
         format!("{:+.2} % to {:+.2} %  {judgement}", low * 100.0, high * 100.0)
     });
     format!(
@@ -201,10 +225,14 @@ fn row(name: &str, width: usize, change: &Change) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::commands::gates::seeded;
+    use pippin_model::example::slices::Rounds;
     use pippin_model::figure::Figure;
+    use pippin_stats::compare::{Side, compare};
     use pippin_stats::interval::Interval;
     use pippin_stats::interval::bootstrap::Basis;
     use pippin_stats::interval::ratio::Ratio;
+    use proptest::prelude::*;
 
     fn sides(b_verdict: Verdict) -> Sides {
         let ratio = Ratio {
@@ -231,6 +259,7 @@ mod tests {
             step: None,
             a_verdict: Verdict::Valid,
             b_verdict,
+            answers: None,
             changes: vec![goodput, memory],
         };
         Sides {
@@ -242,6 +271,7 @@ mod tests {
             b_planned: Planned::default(),
             lost: vec![],
             unfinished: vec![],
+            trust: vec![Trust { because: "it is SUSPECT".into(), ..Trust::default() }],
             comparison: Comparison { targets: vec![target], only_a: vec![], only_b: vec![] },
             origin: Origin::OneRun,
             differences: vec![],
@@ -252,6 +282,8 @@ mod tests {
     #[test]
     fn the_table_is_as_wide_as_its_names_and_doubts_stand_in_it() {
         let expected = [
+            "Can you trust it? No: it is SUSPECT.",
+            "",
             "A main (commit 0123456789)",
             "B feature/x (commit abcdef0123)",
             "",
@@ -259,6 +291,8 @@ mod tests {
             "go/net-http@main -> go/net-http@feature-x goodput      10,000/s      9,000/s  -10.00 %  -12.00 % to -8.00 %  worse",
             "                                          memory              –     1.00 MiB         –  –",
             "                                          verdict         VALID      SUSPECT",
+            "",
+            "Can you trust it? No: it is SUSPECT.",
         ];
         let text = text(&sides(Verdict::Suspect));
         let found: Vec<String> = text
@@ -271,7 +305,8 @@ mod tests {
         );
         let columns: Vec<Option<usize>> = text
             .lines()
-            .skip(4)
+            .skip(6)
+            .take(3)
             .map(|line| ["goodput", "memory", "verdict"].iter().find_map(|word| line.find(word)))
             .collect();
         assert_eq!(columns, [Some(42); 3], "{text}");
@@ -280,7 +315,7 @@ mod tests {
     #[test]
     fn a_run_that_was_cut_short_is_named_above_the_table_and_in_json() {
         let mut sides = sides(Verdict::Valid);
-        assert_eq!(text(&sides).lines().nth(2), Some(""));
+        assert_eq!(text(&sides).lines().nth(4), Some(""));
         sides.unfinished.push(Unfinished {
             side: "B".into(),
             run: "r".into(),
@@ -288,12 +323,58 @@ mod tests {
             trials_with_result: 2,
         });
         assert_eq!(
-            text(&sides).lines().nth(2),
+            text(&sides).lines().nth(4),
             Some("B (run r) was interrupted: its figures come from 2 trials")
         );
         let json: serde_json::Value = serde_json::from_str(&json(&sides, &[]).unwrap()).unwrap();
         assert_eq!(json["unfinished"][0]["state"], "interrupted");
         assert_eq!(json["unfinished"][0]["trials_with_result"], 2);
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(24))]
+
+        /// The law of columns: the printed levels give the printed change, and its interval holds
+        /// it, within a run and between two.
+        #[test]
+        fn the_ratio_of_the_columns_is_the_change(
+            seed in 1_u64..1_000,
+            times in 0.2_f64..3.0,
+            host in 0.0_f64..0.5,
+            start in 0.0_f64..0.3,
+            is_one in any::<bool>(),
+        ) {
+            let rounds = Rounds { host, start, slice: 0.02, seed, ..Rounds::default() };
+            let a = rounds.trials("a/a", 10_000.0, 20.0);
+            let b = rounds.trials("b/b", 10_000.0 * times, 20.0 / times);
+            let origin = if is_one { Origin::OneRun } else { Origin::TwoRuns };
+            let verdict = |_: &TargetId, _| Verdict::Valid;
+            let side = |trials| Side { trials, verdict: &verdict };
+            let comparison = compare(side(&a), side(&b), origin, &mut seeded());
+            let sides = Sides { comparison, origin, ..sides(Verdict::Valid) };
+            for change in &sides.comparison.targets[0].changes {
+                let Some(ratio) = change.ratio else { continue };
+                let (level_a, level_b) = (change.a.unwrap(), change.b.unwrap());
+                prop_assert!((level_b / level_a / ratio.value - 1.0).abs() < 1e-9, "{change:?}");
+                prop_assert!(ratio.interval.covers(ratio.value), "{change:?}");
+                // What people read, in text and in JSON.
+                let read = |shown: String| -> f64 {
+                    let digits: String =
+                        shown.chars().filter(|c| c.is_ascii_digit() || *c == '.').collect();
+                    digits.parse().unwrap()
+                };
+                let figure = |value| words::figure(change.figure, Some(value));
+                let unit = |shown: &str| shown.split_once(' ').map(|(_, unit)| unit.to_string());
+                let (shown_a, shown_b) = (figure(level_a), figure(level_b));
+                if unit(&shown_a) == unit(&shown_b) {
+                    let shown = read(shown_b) / read(shown_a) - 1.0;
+                    let change = change.relative().unwrap();
+                    prop_assert!((shown - change).abs() < 0.02 * (1.0 + change.abs()), "{shown} {change}");
+                }
+                let line = format!("{:+.2} %", change.relative().unwrap() * 100.0);
+                prop_assert!(text(&sides).contains(&line), "{line}");
+            }
+        }
     }
 
     #[test]

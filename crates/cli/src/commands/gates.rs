@@ -7,7 +7,7 @@ use pippin_model::verdict::gate::{Condition, Gate, Limit, Undecided};
 use pippin_report::form::markdown;
 use pippin_report::gates::{junit, lines, summary};
 use pippin_report::view::View;
-use pippin_stats::compare::{Origin, differences};
+use pippin_stats::compare::{Origin, SEED, differences};
 use pippin_stats::gate::lost::Lost;
 use pippin_stats::gate::{self, Base, Bases, Doubt, Group, Outcome, Planned, Standing, judge};
 use pippin_store::StoreError;
@@ -151,7 +151,7 @@ fn unmeasured(record: &RunRecord) -> impl Iterator<Item = (&TargetId, String)> {
 
 /// One seed every time, so that comparing the same two always gives the same intervals.
 pub fn seeded() -> Xoshiro256PlusPlus {
-    Xoshiro256PlusPlus::seed_from_u64(1)
+    Xoshiro256PlusPlus::seed_from_u64(SEED)
 }
 
 /// What is reported besides the gates.

@@ -15,6 +15,7 @@ pippin_testing::patient_tests!(
     every_server_of_the_corpus_is_told_as_what_it_is,
     what_only_times_tell_is_told_too,
     what_works_all_the_time_beside_an_honest_server_does_not_help_it,
+    who_follows_every_load_is_no_helper,
 );
 
 /// The rows of the table. With PIPPIN_CORPUS, only those whose mode contains that text.
@@ -183,6 +184,23 @@ fn what_works_all_the_time_beside_an_honest_server_does_not_help_it() {
             .collect();
         assert!(about.is_empty(), "{mode}: {about:?}");
     }
+}
+
+/// A packet sniffer works with the load and rests without it, as a helper does. But it works with
+/// every load, so it is a doubt about this host and none about the target.
+fn who_follows_every_load_is_no_helper() {
+    // SAFETY: geteuid(2) cannot fail.
+    if unsafe { libc::geteuid() } != 0 {
+        return;
+    }
+    let (trial, outcome) = on_the_first_processor("right", "follows-every-load");
+    assert_eq!(trial.failure, None, "{outcome}");
+    let helped = trial.caveats.iter().find(|caveat| caveat.id == "outside_help");
+    assert!(
+        helped.is_none_or(|caveat| caveat.severity == Severity::Suspect),
+        "{helped:?} {:?}",
+        trial.outside
+    );
 }
 
 /// Each target sees its own processes alone: it cannot stop another one that is up too.

@@ -117,6 +117,7 @@ mod tests {
     use pippin_model::target::conformance::Level;
     use pippin_testing::Running;
     use pippin_testing::scripted::{self, Answer, Script, spawn};
+    use std::io::{Read as _, Write as _};
 
     #[test]
     fn every_probe_names_its_section_once() {
@@ -169,6 +170,47 @@ mod tests {
         ] {
             assert!(!broken.contains(&name.to_string()), "{name}: {broken:?}");
         }
+    }
+
+    /// What is seen of a server that says this to whatever it reads first, and then ends the connection
+    /// or waits for the client to do so.
+    fn says(answer: &str, closes: bool, ask: &exchange::Ask) -> exchange::Seen {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                let (mut stream, _) = listener.accept().unwrap();
+                let mut buffer = [0; 4096];
+                let _ = stream.read(&mut buffer);
+                stream.write_all(answer.as_bytes()).unwrap();
+                while !closes && stream.read(&mut buffer).is_ok_and(|length| length > 0) {}
+            });
+            exchange::with(address, ask)
+        })
+    }
+
+    /// Whether the path takes a POST says nothing of the form of a message. What the server does next
+    /// does.
+    #[test]
+    fn who_takes_no_post_has_not_refused_a_malformed_one() {
+        let all = all("/", "a");
+        let find = |name: &str| &all.iter().find(|(_, one)| one.name == name).unwrap().1;
+        let probe = find("a chunk size that is no number");
+        for status in [404, 405] {
+            let head = format!("HTTP/1.1 {status} No\r\nContent-Length: 0\r\n");
+            let bad = "HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n";
+            for (answer, closes, is_right) in [
+                (format!("{head}\r\n"), false, false),
+                (format!("{head}\r\n{head}\r\n"), false, false),
+                (format!("{head}\r\n{bad}"), false, true),
+                (format!("{head}\r\n"), true, true),
+            ] {
+                let seen = says(&answer, closes, &probe.ask);
+                assert_eq!((probe.is_right)(&seen), is_right, "{answer}: {}", seen.in_words());
+            }
+        }
+        // A target that is not there may be refused by 404.
+        assert!(!find("GET *").ask.pieces[0].starts_with(b"POST"));
     }
 
     #[test]

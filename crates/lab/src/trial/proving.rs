@@ -249,7 +249,7 @@ impl Proving for ProvedTarget<'_> {
         }
         if record.load.as_ref().is_some_and(|load| !load.interrupted) {
             self.rest();
-            if let Some(Watching { bystanders, helping, .. }) = &self.helping {
+            if let Some(Watching { bystanders, helping, .. }) = &mut self.helping {
                 record.outside = helping.found(bystanders, self.target);
             }
         }

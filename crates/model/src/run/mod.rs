@@ -107,6 +107,16 @@ pub struct TargetInfo {
     pub unavailable: Option<Failure>,
 }
 
+impl TargetInfo {
+    /// Its versions in words: `go 1.22, gin 1.10`.
+    #[must_use]
+    pub fn versions_in_words(&self) -> String {
+        let each: Vec<String> =
+            self.versions.iter().map(|(name, version)| format!("{name} {version}")).collect();
+        if each.is_empty() { "unknown".into() } else { each.join(", ") }
+    }
+}
+
 /// A target's result in one trial, for its history.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct HistoryPoint {

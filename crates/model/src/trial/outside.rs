@@ -28,6 +28,18 @@ pub enum Outside {
         /// Whether a socket connects it with the target.
         is_connected: bool,
     },
+    /// It worked while the target was loaded, and also while Pippin loaded a server of its own: it
+    /// follows every load, as a packet sniffer does, and helps no target.
+    Bystander {
+        /// Its pid.
+        pid: i32,
+        /// Its name (`/proc/PID/comm`).
+        name: String,
+        /// Processors that it kept busy while the target was loaded.
+        loaded_cores: f64,
+        /// Processors that it kept busy while Pippin loaded its own server.
+        control_cores: f64,
+    },
 }
 
 /// How a process outside of a target may take part in its work.

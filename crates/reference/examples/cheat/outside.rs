@@ -22,6 +22,7 @@ const WORKERS_WORK: Duration = Duration::from_millis(2);
 pub fn before_listening(mode: Mode) {
     match mode {
         mode if mode.is("daemon") => daemon(mode),
+        mode if mode.is("follows-every-load") => follow_every_load(),
         mode if mode.is("burns") => loop {
             burn(WORK);
         },
@@ -141,6 +142,28 @@ fn burn(time: Duration) {
     let end = thread_cpu() + time;
     while thread_cpu() < end {
         std::hint::spin_loop();
+    }
+}
+
+/// Reads every packet of this machine, as a sniffer does, and works for each (packet(7)). Needs the
+/// right to open raw sockets.
+fn follow_every_load() -> ! {
+    die_with_the_parent();
+    // SAFETY: no pointers.
+    let socket = unsafe {
+        libc::socket(libc::AF_PACKET, libc::SOCK_RAW, i32::from((libc::ETH_P_ALL as u16).to_be()))
+    };
+    if socket < 0 {
+        eprintln!("cheat: no packets: {}", std::io::Error::last_os_error());
+        exit(1)
+    }
+    let mut packet = [0_u8; 256];
+    loop {
+        // SAFETY: the kernel writes at most as many bytes as the buffer has.
+        let read = unsafe { libc::recv(socket, packet.as_mut_ptr().cast(), packet.len(), 0) };
+        if read > 0 {
+            burn(Duration::from_micros(20));
+        }
     }
 }
 

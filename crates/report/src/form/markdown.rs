@@ -315,6 +315,8 @@ fn phases(out: &mut String, row: &Row) {
             vec![
                 phase.name.replace('_', " "),
                 words::whole(phase.connections.peak),
+                words::whole(phase.requests.completed),
+                words::whole(phase.requests.good),
                 words::count(phase.goodput_per_s),
                 words::ns(phase.connect.p99_ns),
                 words::ns(phase.headers.p50_ns),
@@ -326,7 +328,17 @@ fn phases(out: &mut String, row: &Row) {
     table(
         out,
         1,
-        &["phase", "peak", "requests/s", "connect p99", "headers p50", "headers p99", "errors"],
+        &[
+            "phase",
+            "peak",
+            "answers",
+            "right",
+            "right/s",
+            "connect p99",
+            "headers p50",
+            "headers p99",
+            "errors",
+        ],
         &rows,
     );
 }

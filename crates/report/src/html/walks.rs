@@ -20,7 +20,7 @@ pub fn section(view: &View) -> Markup {
                 @for row in &rows {
                     @if view.rows.len() > 1 { h3 { (row.target) } }
                     (data(&table(row)))
-                    p { (counted(walks::whole_walks(&row.scenario), "walk")) " through all steps." }
+                    p { (walks::whole_walks(&row.scenario)) "." }
                     (examples(row))
                 }
             }

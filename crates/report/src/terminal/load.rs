@@ -1,6 +1,7 @@
 //! Loads of a URL: response times first, because users ask for them first, then all other counts.
 use pippin_model::load::tls::Negotiated;
 use pippin_model::load::websocket::WebSocketUse;
+use pippin_model::result::ConnectionCounts;
 use pippin_model::result::histogram::Summary;
 use pippin_model::text::units::{counted, format_bytes, format_count, format_ns};
 use pippin_model::verdict::{Caveat, Severity};
@@ -260,12 +261,22 @@ fn write_connections(load: &LoadView, out: &mut String) {
         line(
             out,
             &format!(
-                "{title:<11}  {} opened, {} closed by the server after a complete answer, {} reconnects",
+                "{title:<11}  {} opened, {} closed by the server{}, {} reconnects",
                 whole(c.opened),
                 whole(c.closed_by_server),
+                closed_when(c),
                 whole(c.reconnects)
             ),
         );
+    }
+}
+
+/// When the server closed its connections, if all of them had that in common.
+const fn closed_when(counts: &ConnectionCounts) -> &'static str {
+    match counts.requests_before_close {
+        Some((_, 0)) => " before any answer",
+        Some((1.., _)) => " after a complete answer",
+        Some(_) | None => "",
     }
 }
 
@@ -433,8 +444,16 @@ fn write_phases(load: &LoadView, out: &mut String) {
     line(
         out,
         &format!(
-            "{:<10}{:>10}{:>12}{:>12}{:>12}{:>12}{:>12}",
-            "phase", "s", "requests/s", "connect p99", "headers p50", "headers p99", "errors"
+            "{:<10}{:>8}{:>12}{:>12}{:>10}{:>12}{:>12}{:>12}{:>10}",
+            "phase",
+            "s",
+            "answers",
+            "right",
+            "right/s",
+            "connect p99",
+            "headers p50",
+            "headers p99",
+            "errors"
         ),
     );
     for phase in &load.phases {
@@ -442,10 +461,12 @@ fn write_phases(load: &LoadView, out: &mut String) {
         line(
             out,
             &format!(
-                "{:<10}{:>10.1}{:>12}{:>12}{:>12}{:>12}{:>12}",
+                "{:<10}{:>8.1}{:>12}{:>12}{:>10}{:>12}{:>12}{:>12}{:>10}",
                 phase.name,
                 phase.duration_ns as f64 / 1e9,
-                phase.throughput_per_s.map_or("-".into(), format_count),
+                whole(phase.requests.completed),
+                whole(phase.requests.good),
+                phase.goodput_per_s.map_or("-".into(), format_count),
                 ns(phase.connect.p99_ns),
                 ns(phase.headers.p50_ns),
                 ns(phase.headers.p99_ns),

@@ -144,14 +144,16 @@ fn phases(page: &mut Page, row: &Row) {
         .left("phase")
         .right("s")
         .right("peak")
-        .right("requests/s")
-        .right("connect p99");
+        .right("right")
+        .right("right/s")
+        .right("conn p99");
     grid = grid.right("headers p50").right("p99").right("errors");
     for phase in &row.phases {
         grid.row(vec![
             phase.name.replace('_', " "),
             format!("{:.0}", phase.length_s),
             words::whole(phase.connections.peak),
+            words::whole(phase.requests.good),
             words::count(phase.goodput_per_s),
             words::ns(phase.connect.p99_ns),
             words::ns(phase.headers.p50_ns),

@@ -4,7 +4,6 @@ use super::grid::Grid;
 use super::paint::cut;
 use crate::view::walks::{self, StepView};
 use crate::words;
-use pippin_model::text::units::counted;
 
 /// Writes them, if there are any.
 pub fn write(page: &mut Page, steps: &[StepView]) {
@@ -12,8 +11,7 @@ pub fn write(page: &mut Page, steps: &[StepView]) {
         return;
     }
     table(page, "Step", steps);
-    let walks = counted(walks::whole_walks(steps), "walk");
-    page.line(&format!("  {walks} through all steps"));
+    page.line(&format!("  {}", walks::whole_walks(steps)));
     errors(page, steps);
 }
 

@@ -14,9 +14,10 @@ use super::row::Row;
 use super::run::RunFacts;
 use crate::words;
 
-/// The conclusion. `rows` are in the order of the table.
+/// The conclusion. `rows` are in the order of the table; `asked` is the reference that was asked
+/// for.
 #[must_use]
-pub fn of(run: &RunFacts, rows: &[Row], field: &Field) -> String {
+pub fn of(run: &RunFacts, rows: &[Row], field: &Field, asked: Option<&TargetId>) -> String {
     if let Some(told) = beyond::of(rows) {
         return told;
     }
@@ -25,6 +26,8 @@ pub fn of(run: &RunFacts, rows: &[Row], field: &Field) -> String {
         measured.iter().copied().filter(|row| row.standing.rank.is_some()).collect();
     let mut sentences = vec![first(run, &measured, &ranked, field)];
     sentences.extend(left_out(&measured, &ranked));
+    sentences.extend(without_result(rows).filter(|_| !measured.is_empty()));
+    sentences.extend(dropped(asked, rows, field));
     sentences.extend(noise(run, &ranked, field));
     sentences.join(" ")
 }
@@ -145,6 +148,35 @@ fn left_out(measured: &[&Row], ranked: &[&Row]) -> Option<String> {
         [one] => Some(format!("{} is INVALID{} and not ranked.", one.target, because(one))),
         some => Some(format!("{} are INVALID and not ranked.", names(some))),
     }
+}
+
+/// The targets without any result. Those that this machine cannot run are listed apart.
+fn without_result(rows: &[Row]) -> Option<String> {
+    let is_missing = |row: &&Row| row.goodput_per_s.is_none() && !row.unavailable;
+    let missing: Vec<&Row> = rows.iter().filter(is_missing).collect();
+    match missing.as_slice() {
+        [] => None,
+        [one] => Some(format!("{} has no result{}.", one.target, failure(one))),
+        some => Some(format!("{} have no result.", names(some))),
+    }
+}
+
+/// At which stage a target failed, in brackets.
+fn failure(row: &Row) -> String {
+    let stage = row.failure.as_ref().map(|failure| failure.stage.name());
+    stage.map_or_else(String::new, |stage| format!(" (failed at the stage \"{stage}\")"))
+}
+
+/// Why there are no ratios to the reference that was asked for.
+fn dropped(asked: Option<&TargetId>, rows: &[Row], field: &Field) -> Option<String> {
+    let asked = asked.filter(|asked| field.reference.as_ref() != Some(asked))?;
+    let row = rows.iter().find(|row| row.target == *asked);
+    let why = match row {
+        Some(row) if row.verdict == Some(Verdict::Invalid) => "it is INVALID",
+        Some(row) if row.goodput_per_s.is_some() => "it has no rank",
+        _ => "it has no result",
+    };
+    Some(format!("Nothing is compared with the reference {asked}, because {why}."))
 }
 
 /// How calm the host was, and which differences are noise here.

@@ -2,6 +2,7 @@
 use pippin_model::result::histogram::Summary;
 use pippin_model::result::{ConnectionCounts, ErrorKind, Measured, Phase, RequestCounts};
 use pippin_model::trial::TrialRecord;
+use pippin_stats::rank::due;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -62,7 +63,7 @@ fn phase_row(first: &Phase, offset_ns: f64, trials: &[&TrialRecord]) -> PhaseRow
         connect: all.spans.connect.summary(),
         headers: all.spans.headers.summary(),
         body: all.spans.body.summary(),
-        response_time: all.spans.response_time.summary(),
+        response_time: due::summary(&all),
         errors: all.errors,
     }
 }

@@ -124,7 +124,7 @@ impl Sweep {
     pub fn outcome(&self) -> Vec<String> {
         let Some(capacity) = &self.capacity else { return Vec::new() };
         if let [one] = capacity.searches.as_slice() {
-            return vec![format!("Capacity: {}.", one.outcome.words())];
+            return vec![format!("Capacity: {}.", one.words())];
         }
         let together = match capacity.rate_per_s {
             Some(figure) => {
@@ -140,7 +140,7 @@ impl Sweep {
         let each = capacity
             .searches
             .iter()
-            .map(|search| format!("Repetition {}: {}.", search.repetition, search.outcome.words()));
+            .map(|search| format!("Repetition {}: {}.", search.repetition, search.words()));
         std::iter::once(together).chain(each).collect()
     }
 
@@ -151,7 +151,8 @@ impl Sweep {
     }
 
     fn by_size(&self) -> Vec<usl::Point> {
-        let points = self.points.iter();
+        // INVALID points say nothing about the curve.
+        let points = self.points.iter().filter(|point| point.verdict != Verdict::Invalid);
         points
             .filter_map(|point| Some(usl::Point { n: size(point.at), x: point.goodput_per_s? }))
             .collect()

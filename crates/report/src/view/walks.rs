@@ -1,9 +1,12 @@
 //! The steps of a scenario.
 use pippin_model::result::histogram::Summary;
 use pippin_model::result::{ErrorKind, Measured, StepMeasured};
+use pippin_model::text::units::counted;
 use pippin_model::trial::TrialRecord;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+
+use crate::words;
 
 /// A step of a scenario.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -44,10 +47,13 @@ impl StepView {
     }
 }
 
-/// How many walks completed all steps.
+/// How many walks went through all steps, of those that were begun: `90 of 100 walks through all
+/// steps`. A walk ends at its first step that is not right.
 #[must_use]
-pub fn whole_walks(steps: &[StepView]) -> u64 {
-    steps.last().map_or(0, |last| last.good)
+pub fn whole_walks(steps: &[StepView]) -> String {
+    let whole = steps.last().map_or(0, |last| last.good);
+    let begun = steps.first().map_or(0, |first| first.requests);
+    format!("{} of {} through all steps", words::whole(whole), counted(begun, "walk"))
 }
 
 /// The steps of one load.

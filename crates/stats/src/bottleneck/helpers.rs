@@ -12,6 +12,8 @@ const IDLE_NS: f64 = 2.0 * TICK_NS;
 /// program that happens to run for a while does not. It is counted per answer, because programs
 /// that take the processors slow the helper and the answers alike.
 const LEAST_PART: f64 = 0.5;
+/// A bystander keeps at least this part of the processors busy in a load of another server.
+const FOLLOWS_PART: f64 = 0.25;
 /// The loads are split into parts in which it uses this much on average, in nanoseconds: five
 /// ticks, so that one tick more or less does not halve it.
 const PART_NS: u64 = 50_000_000;
@@ -65,6 +67,30 @@ pub fn helpers(
             Some(Outside::Helper { pid, name, loaded_cores, idle_cores, loads, is_connected })
         })
         .collect()
+}
+
+/// Tells helpers from bystanders by `control`, a stretch in which a server of Pippin's own was loaded
+/// and the target was not. Who keeps at least a quarter as many processors busy then follows every
+/// load. Whoever is not in it stays a helper.
+#[must_use]
+pub fn told_apart(found: Vec<Outside>, control: &Stretch) -> Vec<Outside> {
+    let of_pid = |pid: i32| control.used_ns.iter().find(|((own, _), _)| *own == pid);
+    let judge = |outside: Outside| match outside {
+        // The connection says that it works for the target.
+        Outside::Helper { is_connected: true, .. } => outside,
+        Outside::Helper { pid, name, loaded_cores, idle_cores, loads, is_connected } => {
+            let control_cores = of_pid(pid).map_or(0.0, |(_, ns)| cores(&[control], *ns));
+            // One tick more or less is no work.
+            let is_work = control_cores * control.length_ns as f64 > IDLE_NS;
+            if is_work && control_cores >= FOLLOWS_PART * loaded_cores {
+                Outside::Bystander { pid, name, loaded_cores, control_cores }
+            } else {
+                Outside::Helper { pid, name, loaded_cores, idle_cores, loads, is_connected }
+            }
+        }
+        other => other,
+    };
+    found.into_iter().map(judge).collect()
 }
 
 /// In how many consecutive parts of the loads a process worked for the answers; `None` if it rested
@@ -126,7 +152,7 @@ mod tests {
             .into_iter()
             .filter_map(|outside| match outside {
                 Outside::Helper { pid, loads, .. } => Some((pid, loads)),
-                Outside::Socket { .. } => None,
+                Outside::Socket { .. } | Outside::Bystander { .. } => None,
             })
             .collect()
     }
@@ -142,6 +168,20 @@ mod tests {
             idle(&[10, 300, 0, 0, 0, 80]),
         ];
         assert_eq!(found(&stretches), [(1, 2)]);
+    }
+
+    /// 1 follows every load, 2 rests in that of another server, 3 began after it, and 4 did a tick
+    /// of something else.
+    #[test]
+    fn who_works_in_a_load_of_another_server_too_is_a_bystander() {
+        let stretches = [idle(&[0; 4]), load(&[200; 4]), load(&[200; 4]), idle(&[0; 4])];
+        let found = helpers(&stretches, |_| false, |pid| Some(format!("process {pid}")));
+        assert_eq!(found.len(), 4);
+        let mut control = load(&[60, 0, 0, 10]);
+        control.used_ns.remove(&(3, 0));
+        let is_bystander = |outside: &Outside| matches!(outside, Outside::Bystander { .. });
+        let told: Vec<bool> = told_apart(found, &control).iter().map(is_bystander).collect();
+        assert_eq!(told, [true, false, false, false]);
     }
 
     #[test]

@@ -4,6 +4,7 @@ use pippin_model::trial::{Step, TrialRecord};
 use rand::Rng;
 use serde::{Deserialize, Serialize};
 
+use super::step::missed;
 use super::{Outcome, Search, StepOutcome};
 use crate::interval::bootstrap::Sample;
 use crate::summary::{Estimate, estimate};
@@ -20,14 +21,36 @@ pub struct Capacity {
 }
 
 /// The search of one repetition.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Searched {
     /// Counted from 1.
     pub repetition: u32,
-    /// How it ended.
+    /// How it ended. A rate that held is at most the rate of right answers that was seen at it.
     pub outcome: Outcome,
+    /// The highest offered rate that held, if any did.
+    pub offered_per_s: Option<f64>,
+    /// What was missed at the lowest rate that missed above it, in words: the limits, and what the
+    /// answers were that do not count. Empty if no rate missed.
+    pub beyond: Vec<String>,
     /// Steps made.
     pub steps: u32,
+}
+
+impl Searched {
+    /// How it ended, in words, without a full stop: `1,000 requests/s, confirmed (1,016 requests/s
+    /// missed: errors 94.0 % (objective below 1.000 %); errors and answers: 9,400 status 503)`.
+    #[must_use]
+    pub fn words(&self) -> String {
+        let ended = self.outcome.words();
+        if self.beyond.is_empty() {
+            return ended;
+        }
+        let beyond = self.beyond.join("; ");
+        match ended.strip_suffix(" missed)") {
+            Some(found) => format!("{found} missed: {beyond})"),
+            None => format!("{ended}: {beyond}"),
+        }
+    }
 }
 
 impl Capacity {
@@ -87,8 +110,9 @@ fn searched<'a>(
     repetition: u32,
     trials: impl Iterator<Item = &'a TrialRecord>,
 ) -> Option<Searched> {
+    let trials: Vec<&TrialRecord> = trials.collect();
     let mut search: Option<Search> = None;
-    for trial in trials {
+    for trial in &trials {
         let (Some(Step::Rate { per_s }), Some(seen)) = (trial.spec.step, StepOutcome::of(trial))
         else {
             continue;
@@ -102,7 +126,35 @@ fn searched<'a>(
             .observe(per_s, seen);
     }
     let search = search?;
-    Some(Searched { repetition: repetition + 1, outcome: search.outcome(), steps: search.steps() })
+    let outcome = search.outcome();
+    let offered_per_s = outcome.held_per_s();
+    let right = offered_per_s.and_then(|rate| right_per_s(&trials, rate));
+    Some(Searched {
+        repetition: repetition + 1,
+        outcome: outcome.at_most(right.unwrap_or(0.0)),
+        offered_per_s,
+        beyond: outcome.missed_per_s().map_or_else(Vec::new, |rate| missed_at(&trials, rate)),
+        steps: search.steps(),
+    })
+}
+
+fn at(rate: f64) -> impl Fn(&&&TrialRecord) -> bool {
+    move |trial| trial.spec.step == Some(Step::Rate { per_s: rate })
+}
+
+/// The highest rate of right answers that was seen in a step at this rate that held.
+fn right_per_s(trials: &[&TrialRecord], rate: f64) -> Option<f64> {
+    let held = trials
+        .iter()
+        .filter(at(rate))
+        .filter(|trial| StepOutcome::of(trial) == Some(StepOutcome::Held));
+    held.filter_map(|trial| trial.load.as_ref()?.measured.goodput_per_s()).reduce(f64::max)
+}
+
+/// What the last step at this rate that missed has missed.
+fn missed_at(trials: &[&TrialRecord], rate: f64) -> Vec<String> {
+    let mut missed = trials.iter().rev().filter(at(rate)).map(|trial| missed(trial));
+    missed.find(|missed| !missed.is_empty()).unwrap_or_default()
 }
 
 /// The trials behind the figures of a search: for each repetition, the last trial at the rate of
@@ -110,14 +162,7 @@ fn searched<'a>(
 #[must_use]
 pub fn confirming<'a>(trials: &[&'a TrialRecord]) -> Vec<&'a TrialRecord> {
     let of = |searched: &Searched| {
-        let rate = match searched.outcome {
-            Outcome::Found { rate_per_s, .. } => rate_per_s,
-            Outcome::AlwaysHeld { tried_per_s } => tried_per_s,
-            Outcome::Unsettled { held_per_s, .. }
-            | Outcome::Invalid { held_per_s, .. }
-            | Outcome::Unfinished { held_per_s, .. } => held_per_s?,
-            Outcome::NeverHeld { .. } => return None,
-        };
+        let rate = searched.offered_per_s?;
         trials.iter().rev().copied().find(|trial| {
             trial.spec.repetition + 1 == searched.repetition
                 && trial.spec.step == Some(Step::Rate { per_s: rate })
@@ -132,6 +177,9 @@ mod tests {
     use super::*;
     use crate::simulated::test_noise::Noise;
     use pippin_model::example::ExampleTrial;
+    use pippin_model::plan::objective::Objective;
+    use pippin_model::result::ErrorKind;
+    use proptest::prelude::*;
 
     /// The steps of a search on a target that can keep this many requests/s.
     fn made(capacity: f64, repetition: u32) -> Vec<TrialRecord> {
@@ -165,5 +213,65 @@ mod tests {
         assert!(matches!(found.searches[2].outcome, Outcome::Unfinished { .. }), "{found:?}");
         assert_eq!((found.rate_per_s, found.samples()), (None, vec![]));
         assert_eq!(Capacity::of(&[&ExampleTrial::hello().build()], &mut Noise::new(1).0), None);
+    }
+
+    /// A server that answers so many requests/s rightly and refuses the rest at once, searched with
+    /// this objective.
+    fn refusing(right_per_s: f64, objective: &str) -> Vec<TrialRecord> {
+        let mut search = Search::new(100.0, 0.02);
+        let mut records = Vec::new();
+        while let Some(rate) = search.next() {
+            let mut record = ExampleTrial::search_step(rate).response_ms(1.0).build();
+            let Steps::Search { objective: of, .. } = &mut record.spec.profile.steps else {
+                panic!("a search")
+            };
+            *of = Objective::parse(objective).unwrap();
+            let measured = &mut record.load.as_mut().unwrap().measured;
+            let good = (right_per_s * measured.duration_ns as f64 / 1e9) as u64;
+            let refused = measured.requests.completed.saturating_sub(good);
+            measured.requests.good -= refused;
+            measured.answered.good = measured.requests.good;
+            measured.status.add(503, refused);
+            *measured.errors.entry(ErrorKind::WrongStatus).or_default() += refused;
+            search.observe(rate, StepOutcome::of(&record).unwrap());
+            records.push(record);
+        }
+        records
+    }
+
+    #[test]
+    fn a_search_ends_where_answers_are_refused_and_says_what_they_were() {
+        let records = refusing(40.0, "p99 < 100ms");
+        let found = searches(&records.iter().collect::<Vec<_>>()).remove(0);
+        let capacity = found.outcome.confirmed_per_s().unwrap();
+        assert!((38.0..=40.0).contains(&capacity), "{found:?}");
+        let words = found.words();
+        assert!(words.contains("confirmed (") && words.contains(" status 503"), "{words}");
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(40))]
+
+        /// Whatever the objective allows: a capacity is never above the rate of right answers.
+        #[test]
+        fn a_capacity_is_never_above_the_rate_of_right_answers_that_was_seen(
+            right_per_s in 5.0_f64..5_000.0,
+            objective in 0_usize..4,
+        ) {
+            let objectives =
+                ["p99 < 100ms", "p50 < 100ms", "p50 < 100ms, errors < 60%", "errors < 100%"];
+            let records = refusing(right_per_s, objectives[objective]);
+            let trials: Vec<&TrialRecord> = records.iter().collect();
+            let seen = records
+                .iter()
+                .filter_map(|record| record.load.as_ref()?.measured.goodput_per_s())
+                .fold(0.0, f64::max);
+            let found = Capacity::of(&trials, &mut Noise::new(1).0).unwrap();
+            for search in &found.searches {
+                let claimed = search.outcome.held_per_s().unwrap_or(0.0);
+                prop_assert!(claimed <= seen, "{claimed} of {seen}: {search:?}");
+            }
+            prop_assert!(found.rate_per_s.is_none_or(|rate| rate.median <= seen));
+        }
     }
 }

@@ -100,6 +100,57 @@ impl Outcome {
         }
     }
 
+    /// The highest rate that held, if there is one.
+    #[must_use]
+    pub const fn held_per_s(&self) -> Option<f64> {
+        match *self {
+            Self::Found { rate_per_s, .. } => Some(rate_per_s),
+            Self::AlwaysHeld { tried_per_s } => Some(tried_per_s),
+            Self::Unsettled { held_per_s, .. }
+            | Self::Invalid { held_per_s, .. }
+            | Self::Unfinished { held_per_s, .. } => held_per_s,
+            Self::NeverHeld { .. } => None,
+        }
+    }
+
+    /// The lowest rate that missed, if there is one.
+    #[must_use]
+    pub const fn missed_per_s(&self) -> Option<f64> {
+        match *self {
+            Self::Found { missed_per_s, .. } => Some(missed_per_s),
+            Self::NeverHeld { tried_per_s } => Some(tried_per_s),
+            Self::Unsettled { missed_per_s, .. } | Self::Unfinished { missed_per_s, .. } => {
+                missed_per_s
+            }
+            Self::AlwaysHeld { .. } | Self::Invalid { .. } => None,
+        }
+    }
+
+    /// The same end of a search, where the rate that held is no higher than `most` requests per
+    /// second: more right answers were not seen.
+    #[must_use]
+    pub fn at_most(self, most: f64) -> Self {
+        let held = |rate: Option<f64>| rate.map(|rate| rate.min(most));
+        match self {
+            Self::Found { rate_per_s, missed_per_s } => {
+                Self::Found { rate_per_s: rate_per_s.min(most), missed_per_s }
+            }
+            Self::AlwaysHeld { tried_per_s } => {
+                Self::AlwaysHeld { tried_per_s: tried_per_s.min(most) }
+            }
+            Self::Unsettled { held_per_s, missed_per_s } => {
+                Self::Unsettled { held_per_s: held(held_per_s), missed_per_s }
+            }
+            Self::Invalid { held_per_s, tried_per_s } => {
+                Self::Invalid { held_per_s: held(held_per_s), tried_per_s }
+            }
+            Self::Unfinished { held_per_s, missed_per_s } => {
+                Self::Unfinished { held_per_s: held(held_per_s), missed_per_s }
+            }
+            never @ Self::NeverHeld { .. } => never,
+        }
+    }
+
     /// In words, without a full stop: `1,000 requests/s, confirmed (1,016 requests/s missed)`.
     #[must_use]
     pub fn words(&self) -> String {

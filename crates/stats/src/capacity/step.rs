@@ -1,5 +1,5 @@
 //! What one step of a capacity search says about its rate.
-use pippin_model::plan::objective::Objective;
+use pippin_model::plan::objective::{Bound, Objective};
 use pippin_model::plan::profile::{Profile, Steps};
 use pippin_model::result::LoadResult;
 use pippin_model::text::units::format_ns;
@@ -36,8 +36,8 @@ pub enum StepOutcome {
         /// The hypervisor or other processes used the processors meanwhile.
         disturbed: bool,
     },
-    /// The step is INVALID: the generator did not send what was asked for, or the answers were
-    /// wrong. It says nothing about the rate.
+    /// The step is INVALID, for example because the generator did not send what was asked for. It
+    /// says nothing about the rate.
     Invalid,
 }
 
@@ -64,7 +64,7 @@ impl StepOutcome {
         if load.interrupted || record.failure.is_some() {
             return None;
         }
-        if record.verdict == Verdict::Invalid {
+        if record.verdict == Verdict::Invalid && !is_refused(record) {
             return Some(Self::Invalid);
         }
         if missed(record).is_empty() {
@@ -86,6 +86,23 @@ impl StepOutcome {
             Self::Invalid => "INVALID",
         }
     }
+}
+
+/// Whether more of the answers that came were wrong than the objective allows. No generator makes a
+/// right answer wrong, so such a step missed even where it is INVALID for other reasons.
+fn is_refused(record: &TrialRecord) -> bool {
+    let (Profile { steps: Steps::Search { objective, .. }, .. }, Some(load)) =
+        (&record.spec.profile, &record.load)
+    else {
+        return false;
+    };
+    let requests = load.measured.requests;
+    let wrong = requests.completed.saturating_sub(requests.good) as f64;
+    let limit = objective.0.iter().find_map(|bound| match bound {
+        Bound::Errors { below } => Some(*below),
+        Bound::ResponseTime { .. } => None,
+    });
+    limit.is_some_and(|below| wrong > 0.0 && wrong >= below * requests.completed as f64)
 }
 
 /// How long a target must rest after a step that it could not keep, in nanoseconds, because its
@@ -153,7 +170,7 @@ fn queue_growth(load: &LoadResult) -> Option<f64> {
 mod tests {
     use super::*;
     use pippin_model::example::ExampleTrial;
-    use pippin_model::result::Measured;
+    use pippin_model::result::{ErrorKind, Measured};
 
     fn step() -> TrialRecord {
         // p99 < 50 ms at 1,000/s; the answers take 1 ms.
@@ -175,6 +192,12 @@ mod tests {
         let mut invalid = step();
         invalid.verdict = Verdict::Invalid;
         assert_eq!(StepOutcome::of(&invalid), Some(StepOutcome::Invalid));
+        // A busy generator does not make right answers wrong.
+        let mut refused =
+            ExampleTrial::search_step(1_000.0).error(ErrorKind::WrongStatus, 28_200).build();
+        refused.verdict = Verdict::Invalid;
+        let by_far = StepOutcome::Missed { by_far: true, disturbed: false };
+        assert_eq!(StepOutcome::of(&refused), Some(by_far));
         let mut silent = step();
         silent.load.as_mut().unwrap().measured = Measured::default();
         assert!(matches!(StepOutcome::of(&silent), Some(StepOutcome::Missed { by_far: true, .. })));

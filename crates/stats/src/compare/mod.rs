@@ -17,12 +17,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::interval::bootstrap::Sample;
 use crate::interval::ratio::{Ratio, ratio};
-use crate::judge::{judge_run, repetitions};
-use crate::rank::standing::stand_within_steps;
+use crate::judge::answers_differ::AnswerKind;
+use crate::judge::repetitions;
 use crate::rounds::paired::{self, Pairs};
 use crate::series::quantile::median;
 use crate::summary::sample::sample;
-use crate::summary::{TargetSummary, summarise};
 
 /// How one figure changed from A to B.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -143,8 +142,43 @@ pub struct TargetChange {
     pub a_verdict: Verdict,
     /// The verdict of B, likewise.
     pub b_verdict: Verdict,
+    /// The answers of both sides, if they are of different kinds: what is compared is then different
+    /// work.
+    pub answers: Option<Answers>,
     /// Every figure, in the order of [`Figure::COMPARED`].
     pub changes: Vec<Change>,
+}
+
+/// The usual answers of two sides, in words: `200 with 12 bytes`, `302`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Answers {
+    /// Of A.
+    pub a: String,
+    /// Of B.
+    pub b: String,
+}
+
+impl Answers {
+    /// The answers of both sides, if they differ.
+    fn of(a: &[&TrialRecord], b: &[&TrialRecord]) -> Option<Self> {
+        let first = |trials: &[&TrialRecord]| trials.iter().find_map(|it| AnswerKind::of(it));
+        let (a, b) = (first(a)?, first(b)?);
+        a.differs(&b).then(|| Self { a: a.words(), b: b.words() })
+    }
+}
+
+impl TargetChange {
+    /// The conclusion about one of its changes. A redirection is no better than an answer, however
+    /// fast it is, so nothing is concluded about sides with different answers.
+    #[must_use]
+    pub fn judgement(&self, change: &Change) -> &'static str {
+        match (change.judgement(), &self.answers) {
+            (Judgement::Better | Judgement::Worse | Judgement::Unchanged, Some(_)) => {
+                "the answers differ"
+            }
+            (judgement, _) => judgement.words(),
+        }
+    }
 }
 
 /// A whole comparison.
@@ -158,19 +192,30 @@ pub struct Comparison {
     pub only_b: Vec<TargetId>,
 }
 
+/// The seed of every comparison of stored runs, so that two runs always have the same intervals.
+pub const SEED: u64 = 1;
+
+/// One side of a comparison.
+#[derive(Clone, Copy)]
+pub struct Side<'a> {
+    /// The trials that are compared.
+    pub trials: &'a [TrialRecord],
+    /// The verdict of a target at a step, as the report of its run gives it.
+    pub verdict: &'a dyn Fn(&TargetId, Option<Step>) -> Verdict,
+}
+
 /// Compares B's trials with A's: targets of the same name at the same step; if each side has
 /// exactly one target, these two, whatever their names. [`differences`] says whether that makes
 /// sense.
 pub fn compare<R: Rng + ?Sized>(
-    a: &[TrialRecord],
-    b: &[TrialRecord],
+    a: Side<'_>,
+    b: Side<'_>,
     origin: Origin,
     rng: &mut R,
 ) -> Comparison {
-    let (a_names, b_names) = (names(a), names(b));
+    let (a_names, b_names) = (names(a.trials), names(b.trials));
     let is_pair = a_names.len() == 1 && b_names.len() == 1;
-    let (a_groups, b_groups) = (repetitions(a), repetitions(b));
-    let (a_verdicts, b_verdicts) = verdicts(a, b, origin, rng);
+    let (a_groups, b_groups) = (repetitions(a.trials), repetitions(b.trials));
     let mut targets = Vec::new();
     for (a_target, step, a_trials) in &a_groups {
         let matching = b_groups
@@ -181,8 +226,9 @@ pub fn compare<R: Rng + ?Sized>(
                 a: (*a_target).clone(),
                 b: (*b_target).clone(),
                 step: *step,
-                a_verdict: verdict(&a_verdicts, a_target, *step),
-                b_verdict: verdict(&b_verdicts, b_target, *step),
+                a_verdict: (a.verdict)(a_target, *step),
+                b_verdict: (b.verdict)(b_target, *step),
+                answers: Answers::of(a_trials, b_trials),
                 changes: Figure::COMPARED
                     .map(|figure| change(figure, a_trials, b_trials, origin, rng))
                     .into(),
@@ -208,35 +254,6 @@ fn names(records: &[TrialRecord]) -> Vec<TargetId> {
     names.sort();
     names.dedup();
     names
-}
-
-/// The verdicts of both sides. Those of one run are judged together, by the ratio of one to the
-/// other; those of two runs each among the targets of their run, as in its report.
-fn verdicts<R: Rng + ?Sized>(
-    a: &[TrialRecord],
-    b: &[TrialRecord],
-    origin: Origin,
-    rng: &mut R,
-) -> (Vec<TargetSummary>, Vec<TargetSummary>) {
-    let mut judged = |trials: &[TrialRecord]| {
-        let mut summaries = summarise(trials, &judge_run(trials), &mut *rng);
-        stand_within_steps(&mut summaries, trials, &mut *rng);
-        summaries
-    };
-    match origin {
-        Origin::TwoRuns => (judged(a), judged(b)),
-        Origin::OneRun => {
-            let mut all = a.to_vec();
-            all.extend(b.iter().filter(|trial| !a.contains(trial)).cloned());
-            let summaries = judged(&all);
-            (summaries.clone(), summaries)
-        }
-    }
-}
-
-fn verdict(of: &[TargetSummary], target: &TargetId, step: Option<Step>) -> Verdict {
-    let own = of.iter().find(|summary| summary.target == *target && summary.step == step);
-    own.and_then(|summary| summary.verdict).unwrap_or(Verdict::Invalid)
 }
 
 /// How a figure changed from `a` to `b`, each the trials of one target at one step.
@@ -321,8 +338,8 @@ pub fn differences(a: &RunHeader, b: &RunHeader) -> Vec<Difference> {
         compare(
             &format!("{name}: versions"),
             false,
-            format!("{:?}", before.versions),
-            format!("{:?}", after.versions),
+            before.versions_in_words(),
+            after.versions_in_words(),
         );
     }
     found
@@ -349,6 +366,18 @@ mod tests {
             .collect()
     }
 
+    /// Compares trials that nobody doubts.
+    fn compare(
+        a: &[TrialRecord],
+        b: &[TrialRecord],
+        origin: Origin,
+        rng: &mut impl Rng,
+    ) -> Comparison {
+        let verdict = |_: &TargetId, _| Verdict::Valid;
+        let side = |trials| Side { trials, verdict: &verdict };
+        super::compare(side(a), side(b), origin, rng)
+    }
+
     fn around(n: u64) -> [u64; 5] {
         [n, n + n / 1_000, n - n / 1_000, n + n / 2_000, n - n / 2_000]
     }
@@ -369,6 +398,20 @@ mod tests {
         assert!(p50.relative().unwrap() > 0.1, "by Little's law the times grow: {p50:?}");
         let unchanged = compare(&a, &same, Origin::TwoRuns, &mut noise.0);
         assert_eq!(unchanged.targets[0].changes[0].is_significant(), Some(false));
+    }
+
+    #[test]
+    fn nothing_is_concluded_where_the_answers_are_of_different_kinds() {
+        let a = trials("a/a", around(300_000));
+        let mut b = trials("a/a", around(900_000));
+        for trial in &mut b {
+            let status = &mut trial.load.as_mut().unwrap().measured.status;
+            status.codes = [(302, 900_000)].into();
+        }
+        let found = compare(&a, &b, Origin::TwoRuns, &mut Noise::new(1).0).targets.remove(0);
+        let words = Answers { a: "200 with 12 bytes".into(), b: "302".into() };
+        assert_eq!(found.answers, Some(words));
+        assert_eq!(found.judgement(&found.changes[0]), "the answers differ");
     }
 
     #[test]

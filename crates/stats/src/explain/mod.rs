@@ -4,6 +4,7 @@ mod simulated;
 
 use pippin_model::host::usage::{Role, Usage};
 use pippin_model::plan::Price;
+use pippin_model::result::Measured;
 use pippin_model::result::histogram::Histogram;
 use pippin_model::text::units::{counted, format_count, format_ns};
 use pippin_model::trial::TrialRecord;
@@ -21,7 +22,7 @@ use crate::judge::evidence::percent;
 use crate::judge::inferred_concurrency::{at_a_time, least_queue, limit as concurrency_limit};
 use crate::judge::{
     Context, Evidence, SHORTEST_USAGE_NS, accepts_slowly, generator_busy, host, near_ceiling,
-    rate_not_achieved, slow_connections, stalls, time_goes, waits,
+    rate_not_achieved, slow_connections, stalls, time_goes, unanswered, waits,
 };
 use crate::summary::resources::median_of;
 
@@ -199,7 +200,8 @@ fn by_answers(evidence: &Evidence) -> Option<(Limit, String)> {
         );
         return Some((Limit::NoResult, text));
     }
-    let share = measured.error_fraction()?;
+    let hanging = unanswered::count(evidence) as f64 / measured.requests.sent.max(1) as f64;
+    let share = measured.error_fraction()?.max(hanging);
     (share > MOSTLY_RIGHT.max(evidence.context.errors_allowed)).then(|| {
         let text = format!(
             "{} of the requests had no right answer, so nothing is said about what limits the others.",
@@ -309,7 +311,8 @@ fn by_rate(evidence: &Evidence) -> Option<(Limit, String)> {
     if evidence.is_saturating() {
         return None;
     }
-    let throughput = format_count(evidence.throughput_per_s().unwrap_or(0.0));
+    let right = evidence.measured().and_then(Measured::goodput_per_s);
+    let right = format_count(right.unwrap_or(0.0));
     let busy = evidence.cores(Role::Target).zip(given_cores(evidence));
     let busy = busy.map_or(String::new(), |(cores, given)| {
         format!(" with {cores:.2} of its {} busy", processors(given))
@@ -322,7 +325,7 @@ fn by_rate(evidence: &Evidence) -> Option<(Limit, String)> {
             } else {
                 "it keeps up with the offered load,"
             };
-            let text = format!("Not saturated: {whose} {throughput} requests/s,{busy}.");
+            let text = format!("Not saturated: {whose} {right} requests/s,{busy}.");
             let waits = waiting.map_or(String::new(), |waiting| format!(" {}.", waiting.words()));
             (Limit::NotSaturated, text.replace(",.", ".") + &waits)
         }
@@ -356,7 +359,7 @@ fn by_connections(evidence: &Evidence) -> (Limit, String) {
     let median = times.and_then(|times| times.quantile_ns(0.5)).unwrap_or(mean);
     let given = given_cores(evidence)
         .map_or(String::new(), |given| format!(" of its {}", processors(given)));
-    let wait = match (evidence.context.expected_delay, evidence.record.single) {
+    let wait = match (evidence.context.expected_delay, evidence.single()) {
         (Some(delay), _) => {
             format!(", of which the workload itself waits {}", format_ns(delay.mean_ns))
         }

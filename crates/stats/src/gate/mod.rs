@@ -34,6 +34,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::compare::Origin;
 use crate::interval::anytime::{self, LEVEL, Side, Start};
+use crate::judge::answers_differ::AnswerKind;
 use crate::judge::repetitions;
 use crate::series::quantile::median;
 use crate::summary::sample::value;
@@ -75,6 +76,8 @@ pub enum Doubt {
     NoBase,
     /// A target from a revision runs other files than its own.
     OtherFiles,
+    /// The answers are of another kind than those of the base.
+    OtherAnswers,
     /// The figure is unknown.
     Unknown,
     /// The target was not measured.
@@ -320,12 +323,37 @@ fn against_base(
     }
     let sides = sides?;
     let gate = &outcome.gate;
-    if base.origin == Origin::TwoRuns {
-        return apart::stand(gate, limit, &sides);
+    let standing = if base.origin == Origin::TwoRuns {
+        apart::stand(gate, limit, &sides)?
+    } else {
+        let starts = sides.starts(gate, limit);
+        let starts = starts.ok_or_else(|| Reason::new(Doubt::Unknown, "a figure is unknown"))?;
+        by_starts(&starts, || sides.spread())?
+    };
+    // A target that redirects, or refuses, may be fast.
+    match other_answers(group, base).filter(|_| standing == Standing::Passed) {
+        Some(reason) if !figure.can_be_share() => Err(reason),
+        _ => Ok(standing),
     }
-    let starts = sides.starts(gate, limit);
-    let starts = starts.ok_or_else(|| Reason::new(Doubt::Unknown, "a figure is unknown"))?;
-    by_starts(&starts, || sides.spread())
+}
+
+/// The doubt about a target that redirects where its base answers, or the other way round.
+fn other_answers(group: &Group<'_>, base: &Base<'_>) -> Option<Reason> {
+    let kinds = |group: &Group<'_>| -> Vec<Option<AnswerKind>> {
+        group.trials.iter().map(|trial| AnswerKind::of(trial)).collect()
+    };
+    let (own, others) = (kinds(group), kinds(&base.group));
+    let is_like = |kind: &Option<AnswerKind>| kind.map(|kind| kind.is_redirection());
+    let usual = others.first()?;
+    let other = own.iter().chain(&others).find(|kind| is_like(kind) != is_like(usual))?;
+    let words = |kind: &Option<AnswerKind>| kind.map_or("unknown".into(), |kind| kind.words());
+    let text = format!(
+        "its answers and those of {} differ: {} and {}",
+        base.name,
+        words(other),
+        words(usual)
+    );
+    Some(Reason::new(Doubt::OtherAnswers, text))
 }
 
 /// The answer of [`anytime`] about these starts. `seen` says how they lie, if that is too near.

@@ -164,6 +164,18 @@ fn a_gate_looks_at_the_verdict_before_the_figure() {
 }
 
 #[test]
+fn a_target_that_redirects_where_its_base_answers_passes_nothing() {
+    let base = trials(&[1_000.0, 1_001.0, 999.0, 1_000.0, 1_002.0]);
+    let mut own = trials(&[5_000.0, 5_001.0, 4_999.0, 5_000.0, 5_002.0]);
+    for trial in &mut own {
+        trial.load.as_mut().unwrap().measured.status.codes = [(302, 150_000)].into();
+    }
+    assert_eq!(doubt("goodput < -10% vs main", &own, base.clone()), Some(Doubt::OtherAnswers));
+    assert_eq!(doubt("cpu > 10% vs main", &own, base.clone()), Some(Doubt::OtherAnswers));
+    assert_eq!(doubt("errors > 1% vs main", &own, base), None, "they are no errors");
+}
+
+#[test]
 fn a_base_that_runs_the_files_of_the_checkout_decides_nothing() {
     let own = trials(&[1_000.0, 1_001.0, 1_002.0, 999.0, 998.0]);
     let mut base = own.clone();
@@ -218,7 +230,10 @@ fn a_gate_judges_the_change_that_a_comparison_shows() {
     let rounds = Rounds { repetitions: 5, host: 0.3, slice: 0.01, start: 0.0, ..Rounds::default() };
     let (a, b) = (rounds.trials("a/a", 10_000.0, 20.0), rounds.trials("b/b", 9_000.0, 20.0));
     let mut noise = crate::simulated::test_noise::Noise::new(1);
-    let shown = &crate::compare::compare(&a, &b, Origin::OneRun, &mut noise.0).targets[0];
+    let verdict = |_: &TargetId, _| Verdict::Valid;
+    let side = |trials| crate::compare::Side { trials, verdict: &verdict };
+    let shown = &crate::compare::compare(side(&a), side(&b), Origin::OneRun, &mut noise.0);
+    let shown = &shown.targets[0];
     for (condition, place) in [("goodput < -5%", 0), ("p50 > 5%", 1)] {
         let judged = outcome(&Gate::fail_if(condition).unwrap(), &b, a.clone(), Origin::OneRun);
         let change = shown.changes[place].relative().unwrap();
@@ -291,6 +306,31 @@ proptest! {
             _ => side[at].load.as_mut().unwrap().windows.truncate(3),
         }
         prop_assert!(judged(&own, base) != Standing::Passed || before == Standing::Passed);
+    }
+
+    /// That law over every part of a record: a field set to null, an item taken out, a histogram.
+    #[test]
+    fn no_part_of_a_record_that_is_taken_away_passes_a_gate(
+        rate in 400.0_f64..1_600.0,
+        form in 0..FORMS.len(),
+        at in 0_usize..5,
+        of_base in any::<bool>(),
+    ) {
+        let gate = Gate::fail_if(FORMS[form]).unwrap();
+        let (own, base) = (trials(&[rate; 5]), trials(&[1_000.0; 5]));
+        let judged = |own: &[TrialRecord], base: &[TrialRecord]| {
+            let bases = Same(base.to_vec(), Origin::OneRun);
+            judge(std::slice::from_ref(&gate), own, planned(5), &bases)[0].standing
+        };
+        if judged(&own, &base) == Standing::Passed {
+            return Ok(());
+        }
+        let (mut less_own, mut less_base) = (own.clone(), base.clone());
+        let whole = if of_base { &base[at] } else { &own[at] };
+        for (place, less) in crate::judge::law::reduced(whole) {
+            if of_base { less_base[at] = less } else { less_own[at] = less }
+            prop_assert!(judged(&less_own, &less_base) != Standing::Passed, "without {place}");
+        }
     }
 
     /// The law: a worse round never turns failed into passed.

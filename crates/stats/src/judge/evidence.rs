@@ -7,7 +7,7 @@ use pippin_model::run::{Calibration, RunHeader, UrlServer};
 use pippin_model::scenario::Scenario;
 use pippin_model::schedule::stages;
 use pippin_model::text::units::{Spread, format_whole};
-use pippin_model::trial::{Step, TrialRecord, TrialSpec};
+use pippin_model::trial::{Single, Step, TrialRecord, TrialSpec};
 use pippin_model::verdict::{Caveat, Severity};
 use pippin_model::workload::{Proof, Service, Workload};
 
@@ -101,6 +101,17 @@ pub fn expected_delay(workload: &Workload, upstream_delay_ns: u64) -> Option<Spr
     })
 }
 
+/// Single requests may take this many times as long as the median of the load, by chance.
+const COLD: f64 = 1.5;
+
+/// The single requests of a trial, unless they were those of a cold server ([`Evidence::single`]).
+pub(crate) fn single_of(record: &TrialRecord) -> Option<Single> {
+    let single = record.single?;
+    let under_load = record.load.as_ref()?.measured.spans.service_time.quantile_ns(0.5);
+    let is_cold = under_load.is_some_and(|ns| single.median_ns as f64 > COLD * ns as f64);
+    (!is_cold).then_some(single)
+}
+
 /// A trial's record and its context.
 #[derive(Debug, Clone, Copy)]
 pub struct Evidence<'a> {
@@ -187,6 +198,13 @@ impl<'a> Evidence<'a> {
         self.own_lag_ns().filter(|_| self.measured().is_some_and(|seen| seen.stamps.kernel > 0))
     }
 
+    /// The single requests before the load. `None` if they took longer than those of the load: what
+    /// has the server for itself is not slower for that, so it was cold.
+    #[must_use]
+    pub fn single(&self) -> Option<Single> {
+        single_of(self.record)
+    }
+
     /// The time of a request that does not queue, in nanoseconds: that of single requests before
     /// the load, or else the workload's own wait. The shortest time under load may include
     /// queueing. A broadcast to one connection cannot stand for one to many.
@@ -195,7 +213,7 @@ impl<'a> Evidence<'a> {
         if self.is_broadcast() {
             return None;
         }
-        let single = self.record.single.map(|single| single.median_ns as f64);
+        let single = self.single().map(|single| single.median_ns as f64);
         single.or_else(|| self.context.expected_delay.map(|delay| delay.mean_ns as f64))
     }
 

@@ -46,7 +46,7 @@ fn verdict(trials: &[TrialRecord], context: &Context) -> Verdict {
 }
 
 /// Every record with one piece of evidence less.
-fn reduced(record: &TrialRecord) -> Vec<(String, TrialRecord)> {
+pub(crate) fn reduced(record: &TrialRecord) -> Vec<(String, TrialRecord)> {
     let whole = serde_json::to_value(record).unwrap();
     let mut places = Vec::new();
     places_in(&whole, "", &mut places);

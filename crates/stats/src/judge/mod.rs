@@ -14,6 +14,7 @@ pub mod accepts_slowly;
 pub mod agents;
 pub mod answer;
 pub mod answer_size;
+pub mod answers_differ;
 pub mod asked;
 pub mod bimodal;
 pub mod clocks;
@@ -31,7 +32,7 @@ pub mod host;
 pub mod inferred_concurrency;
 pub mod knee;
 #[cfg(test)]
-mod law;
+pub(crate) mod law;
 pub mod listen_overflows;
 pub mod listen_queue;
 pub mod littles_law;
@@ -111,6 +112,7 @@ pub const TRIAL_JUDGES: &[(&[&str], Protects, TrialJudge)] = &[
     (&["unbilled"], Answers, |evidence| Ok(outside_help::judge_unbilled(evidence))),
     (&["errors"], Answers, errors::judge),
     (&["redirects"], Answers, |evidence| Ok(redirects::judge(evidence))),
+    (&[answers_differ::ID], Answers, |evidence| Ok(answers_differ::judge(evidence))),
     (&["unanswered"], Answers, |evidence| Ok(unanswered::judge(evidence))),
     (&["rate_not_achieved"], Generator, rate_not_achieved::judge),
     (&["send_lag"], Generator, send_lag::judge),
@@ -169,6 +171,7 @@ pub const EXPLANATIONS: &[(&[&str], Ground, Explainer)] = &[
 pub const RUN_JUDGES: &[(&[&str], RunJudge)] = &[
     (&["profiles_differ"], profiles_differ::judge_run),
     (&["answer_size", "answer_overhead"], answer_size::judge_run),
+    (&[answers_differ::ID], answers_differ::judge_run),
     (&["frequency_change", "clock_change"], clocks::judge_run),
     (&["knee", "inferred_concurrency"], knee::judge_run),
     (search::IDS, search::judge_run),

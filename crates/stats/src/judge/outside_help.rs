@@ -35,14 +35,19 @@ pub fn judge(evidence: &Evidence) -> Option<Caveat> {
         Outside::Helper { loads, is_connected, .. } => {
             (*is_connected || *loads >= SURE_LOADS) && !has_services
         }
+        Outside::Bystander { .. } => false,
     };
     let severity = if !strays.is_empty() || outside.iter().any(is_sure) {
         Severity::Invalid
     } else {
         Severity::Suspect
     };
-    let advice =
-        "see what these processes are; a target must do its work itself, on its own processors";
+    let follow_all = |outside: &Outside| matches!(outside, Outside::Bystander { .. });
+    let advice = if strays.is_empty() && outside.iter().all(follow_all) {
+        "end these processes while you measure: they take processor time with every request"
+    } else {
+        "see what these processes are; a target must do its work itself, on its own processors"
+    };
     (!seen.is_empty()).then(|| caveat("outside_help", severity, seen.join("; "), advice))
 }
 
@@ -68,6 +73,9 @@ pub fn in_words(outside: &Outside) -> String {
             "process {pid} ({name}), which {}is no part of the target, kept {loaded_cores:.2} processors busy in {} and {idle_cores:.2} while nobody asked the target",
             if *is_connected { "the target is connected to and which " } else { "" },
             if *loads == 1 { "the load".into() } else { format!("all {loads} parts of the load") }
+        ),
+        Outside::Bystander { pid, name, loaded_cores, control_cores } => format!(
+            "process {pid} ({name}) kept {loaded_cores:.2} processors busy with the target's load, and {control_cores:.2} while Pippin loaded a server of its own: it follows every load"
         ),
     }
 }
@@ -146,6 +154,20 @@ mod tests {
     use pippin_model::example::ExampleTrial;
     use pippin_model::trial::TrialRecord;
     use pippin_model::workload::Service;
+
+    /// A packet sniffer or an audit daemon takes time, and helps nobody.
+    #[test]
+    fn who_follows_every_load_is_no_helper() {
+        let mut record = ExampleTrial::hello().build();
+        let (name, loaded_cores, control_cores) = ("tcpdump".into(), 0.4, 0.35);
+        record.outside = vec![Outside::Bystander { pid: 77, name, loaded_cores, control_cores }];
+        let found = judged(judge, &record).unwrap();
+        assert_eq!(found.severity, Severity::Suspect);
+        assert!(found.evidence.contains("77 (tcpdump)"), "{}", found.evidence);
+        assert!(found.advice.starts_with("end these processes"), "{}", found.advice);
+        record.outside.push(helper(SURE_LOADS));
+        assert_eq!(judged(judge, &record).unwrap().severity, Severity::Invalid);
+    }
 
     fn helper(loads: u32) -> Outside {
         let (name, loaded_cores, idle_cores) = ("burn".into(), 0.83, 0.0);

@@ -12,14 +12,19 @@ const LIMIT: f64 = 0.01;
 /// Whether more than 1 % of the answers are redirections, although no request expects one. Such
 /// answers pass a check that names no status, and cost a server next to nothing.
 pub fn judge(evidence: &Evidence) -> Option<Caveat> {
-    let measured = evidence.measured()?;
+    judge_record(evidence.record)
+}
+
+/// As [`judge`], without a context.
+pub(crate) fn judge_record(record: &TrialRecord) -> Option<Caveat> {
+    let measured = &record.load.as_ref()?.measured;
     let counts: Vec<(u16, u64)> = REDIRECTIONS
         .into_iter()
         .filter_map(|code| Some((code, *measured.status.codes.get(&code)?)))
         .collect();
     let redirected: u64 = counts.iter().map(|(_, count)| count).sum();
     let share = redirected as f64 / measured.requests.completed.max(1) as f64;
-    if share <= LIMIT || are_expected(evidence.record) {
+    if share <= LIMIT || are_expected(record) {
         return None;
     }
     let codes: Vec<String> =

@@ -26,6 +26,11 @@ pub fn judge(evidence: &Evidence) -> Option<Caveat> {
     Some(caveat("unanswered", severity, words(evidence, &hanging), advice))
 }
 
+/// How many requests were open at the end that are far older than the longest answer.
+pub(crate) fn count(evidence: &Evidence) -> u64 {
+    hanging(evidence).map_or(0, |hanging| hanging.count)
+}
+
 fn hanging(evidence: &Evidence) -> Option<Hanging> {
     let spans = &evidence.measured()?.spans;
     let longest_answer_ns = spans.response_time.max_ns();

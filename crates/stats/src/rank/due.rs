@@ -7,7 +7,117 @@
 //! known apart from the right ones, so they are taken for the fastest.
 use pippin_model::figure::{Point, Span};
 use pippin_model::result::Measured;
-use pippin_model::result::histogram::Summary;
+use pippin_model::result::histogram::{Histogram, Summary};
+
+/// A time span of the requests of a load, with those that have none.
+#[derive(Clone, Copy)]
+struct Due<'a> {
+    /// The times of the answers.
+    times: &'a Histogram,
+    /// The ages of the requests that were open at the end.
+    open_age: &'a Histogram,
+    /// Requests that never had an answer: unsent, or broken off.
+    never: u64,
+    /// Requests that were open at the end.
+    censored: u64,
+    /// Answers that are not right, taken for the fastest.
+    wrong: u64,
+}
+
+impl<'a> Due<'a> {
+    /// The span of a load; `None` if it is none of a request with its answer.
+    fn of(measured: &'a Measured, span: Span) -> Option<Self> {
+        let is_of_answers =
+            matches!(span, Span::ResponseTime | Span::ServiceTime | Span::Headers | Span::Body);
+        let (times, requests) = (span.histogram(&measured.spans), measured.requests);
+        // A request that times out is recorded at its timeout; one whose connection breaks is not.
+        let broken = (requests.completed + requests.failed).saturating_sub(times.count());
+        let unsent = if matches!(span, Span::ResponseTime) { requests.unsent } else { 0 };
+        is_of_answers.then_some(Self {
+            times,
+            open_age: &measured.spans.open_age,
+            never: broken + unsent,
+            censored: requests.censored,
+            wrong: requests.completed.saturating_sub(requests.good),
+        })
+    }
+
+    fn response_time(measured: &'a Measured) -> Self {
+        Self::of(measured, Span::ResponseTime).unwrap_or(Self {
+            times: &measured.spans.response_time,
+            open_age: &measured.spans.open_age,
+            never: 0,
+            censored: 0,
+            wrong: 0,
+        })
+    }
+
+    /// How many requests without a recorded time took longer than `ns`. Of one whose age is unknown,
+    /// that is assumed.
+    fn late(&self, ns: u64) -> f64 {
+        let young = self.open_age.fraction_at_or_below(ns).unwrap_or(0.0);
+        let young = young * self.open_age.count() as f64;
+        self.never as f64 + (self.censored as f64 - young.round()).max(0.0)
+    }
+
+    /// The time within which the fraction `q` had a right answer; `None` if fewer had one.
+    fn quantile_ns(&self, q: f64) -> Option<u64> {
+        let (recorded, most) = (self.times.count() as f64, self.times.max_ns()?);
+        if self.late(0) == 0.0 && self.wrong == 0 {
+            return self.times.quantile_ns(q);
+        }
+        let mut within = 0;
+        self.times.buckets().find_map(|(ns, count)| {
+            within += count;
+            // Half a request allows for the rounding of the product.
+            let right = within.saturating_sub(self.wrong);
+            (right as f64 + 0.5 > q * (recorded + self.late(ns)) && right > 0)
+                .then_some(ns.min(most))
+        })
+    }
+
+    /// The longest time, or the age of the oldest request without an answer; `None` if nothing was
+    /// recorded.
+    fn longest_ns(&self) -> Option<u64> {
+        let longest = self.times.max_ns()?;
+        Some(self.open_age.max_ns().map_or(longest, |oldest| oldest.max(longest)))
+    }
+
+    /// The mean. Requests without an answer that are older than it count with their age, so it is a
+    /// lower bound. `None` if nothing was recorded.
+    fn mean_ns(&self) -> Option<f64> {
+        let mean = self.times.mean_ns()?;
+        let older = self.open_age.buckets().filter(|(ns, _)| *ns as f64 > mean);
+        let (sum, count) = older
+            .fold((0.0, 0), |(sum, count), (ns, of)| (sum + ns as f64 * of as f64, count + of));
+        if count == 0 {
+            return Some(mean);
+        }
+        let answered = self.times.count() as f64;
+        Some((mean * answered + sum) / (answered + count as f64))
+    }
+
+    /// Whether a request never had a right answer.
+    const fn lacks_any(&self) -> bool {
+        self.never > 0 || self.wrong > 0
+    }
+
+    fn point(&self, point: Point) -> Option<f64> {
+        let value = match point {
+            _ if self.times.count() == 0 => return None,
+            Point::Quantile(q) => self.quantile_ns(q).map(|ns| ns as f64),
+            Point::Max => {
+                let longest = self.longest_ns()?;
+                (!self.lacks_any() && self.late(longest) == 0.0).then_some(longest as f64)
+            }
+            Point::Mean if self.lacks_any() => None,
+            Point::Mean => self.mean_ns(),
+            Point::Min if self.wrong > 0 => self.quantile_ns(0.0).map(|ns| ns as f64),
+            Point::Min => point.read(self.times),
+        };
+        Some(value.unwrap_or(f64::INFINITY))
+    }
+}
 
 /// The fraction of all due requests that had a right answer in less than `below_ns`; `None` if
 /// nothing was recorded.
@@ -16,53 +126,28 @@ use pippin_model::result::histogram::Summary;
 /// `below_ns`.
 #[must_use]
 pub fn share_within(measured: &Measured, below_ns: u64) -> Option<f64> {
-    let times = &measured.spans.response_time;
-    let within = times.fraction_at_or_below(below_ns.saturating_sub(1))? * times.count() as f64;
-    let within = (within - wrong(measured) as f64).max(0.0);
-    Some(within / (times.count() as f64 + late(measured, below_ns.saturating_sub(1))))
+    let due = Due::response_time(measured);
+    let (times, below_ns) = (due.times, below_ns.saturating_sub(1));
+    let within = times.fraction_at_or_below(below_ns)? * times.count() as f64;
+    let within = (within - due.wrong as f64).max(0.0);
+    Some(within / (times.count() as f64 + due.late(below_ns)))
 }
 
 /// The response time within which the fraction `q` of all due requests had a right answer, in
 /// nanoseconds; `None` if fewer had one at all, or nothing was recorded.
 #[must_use]
 pub fn quantile_ns(measured: &Measured, q: f64) -> Option<u64> {
-    quantile_without(measured, q, wrong(measured))
+    Due::response_time(measured).quantile_ns(q)
 }
 
-/// As [`quantile_ns`], where so many of the fastest answers do not count.
-fn quantile_without(measured: &Measured, q: f64, wrong: u64) -> Option<u64> {
-    let times = &measured.spans.response_time;
-    let (recorded, most) = (times.count() as f64, times.max_ns()?);
-    if late(measured, 0) == 0.0 && wrong == 0 {
-        return times.quantile_ns(q);
-    }
-    let mut within = 0;
-    times.buckets().find_map(|(ns, count)| {
-        within += count;
-        // Half a request allows for the rounding of the product.
-        let right = within.saturating_sub(wrong);
-        (right as f64 + 0.5 > q * (recorded + late(measured, ns)) && right > 0)
-            .then_some(ns.min(most))
-    })
-}
-
-/// A point of a time span in nanoseconds. For the response time, requests that were due and had no
-/// right answer count: a quantile that so many requests never reached is infinite, and so is the
-/// maximum if one never was. `None` if nothing was recorded.
+/// A point of a time span in nanoseconds. In spans of a request with its answer, requests that were
+/// due and had no right answer count: a quantile that so many requests never reached is infinite, and
+/// so are mean and maximum if one never was answered. `None` if nothing was recorded.
 #[must_use]
 pub fn point(measured: &Measured, span: Span, point: Point) -> Option<f64> {
-    let histogram = span.histogram(&measured.spans);
-    match (span, point) {
-        (Span::ResponseTime, Point::Quantile(q)) if histogram.count() > 0 => {
-            Some(quantile_ns(measured, q).map_or(f64::INFINITY, |ns| ns as f64))
-        }
-        (Span::ResponseTime, Point::Max) => {
-            let longest = longest_ns(measured)?;
-            let never = late(measured, longest) > 0.0 || wrong(measured) > 0;
-            Some(if never { f64::INFINITY } else { longest as f64 })
-        }
-        (Span::ResponseTime, Point::Mean) => mean_ns(measured),
-        _ => point.read(histogram),
+    match Due::of(measured, span) {
+        Some(due) => due.point(point),
+        None => point.read(span.histogram(&measured.spans)),
     }
 }
 
@@ -70,53 +155,19 @@ pub fn point(measured: &Measured, span: Span, point: Point) -> Option<f64> {
 /// and has none counted in quantiles, mean and maximum. Answers that are not right count as they came.
 #[must_use]
 pub fn summary(measured: &Measured) -> Summary {
-    let q = |q| quantile_without(measured, q, 0);
+    let due = Due { wrong: 0, ..Due::response_time(measured) };
+    let q = |q| due.quantile_ns(q);
     Summary {
-        mean_ns: mean_ns(measured),
+        mean_ns: due.mean_ns(),
         p50_ns: q(0.5),
         p75_ns: q(0.75),
         p90_ns: q(0.9),
         p95_ns: q(0.95),
         p99_ns: q(0.99),
         p999_ns: q(0.999),
-        max_ns: longest_ns(measured),
+        max_ns: due.longest_ns(),
         ..measured.spans.response_time.summary()
     }
-}
-
-/// The longest response time, or the age of the oldest request without an answer; `None` if nothing
-/// was recorded.
-fn longest_ns(measured: &Measured) -> Option<u64> {
-    let longest = measured.spans.response_time.max_ns()?;
-    Some(measured.spans.open_age.max_ns().map_or(longest, |oldest| oldest.max(longest)))
-}
-
-/// The mean response time. Requests without an answer that are older than it count with their age,
-/// so it is a lower bound. `None` if nothing was recorded.
-fn mean_ns(measured: &Measured) -> Option<f64> {
-    let times = &measured.spans.response_time;
-    let mean = times.mean_ns()?;
-    let older = measured.spans.open_age.buckets().filter(|(ns, _)| *ns as f64 > mean);
-    let (sum, count) =
-        older.fold((0.0, 0), |(sum, count), (ns, of)| (sum + ns as f64 * of as f64, count + of));
-    let answered = times.count() as f64;
-    Some((mean * answered + sum) / (answered + count as f64))
-}
-
-/// Answers that are not right.
-fn wrong(measured: &Measured) -> u64 {
-    measured.requests.completed.saturating_sub(measured.requests.good)
-}
-
-/// How many requests without a recorded time took longer than `ns`. Of one whose age is unknown,
-/// that is assumed.
-fn late(measured: &Measured, ns: u64) -> f64 {
-    let (requests, open) = (measured.requests, &measured.spans.open_age);
-    // A request that times out is recorded at its timeout; one whose connection breaks is not.
-    let broken =
-        (requests.completed + requests.failed).saturating_sub(measured.spans.response_time.count());
-    let young = open.fraction_at_or_below(ns).unwrap_or(0.0) * open.count() as f64;
-    (requests.unsent + broken) as f64 + (requests.censored as f64 - young.round()).max(0.0)
 }
 
 #[cfg(test)]

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::bottleneck::bound::{cpu_bound, is_waiting};
 use crate::bottleneck::concurrency::{Load, inferred_from_sweep};
+use crate::judge::evidence::single_of;
 use crate::judge::{Context, Evidence, repetitions};
 use crate::scalability::knee::{Knee, knee};
 use crate::scalability::predict::{Foretold, foretell};
@@ -111,7 +112,7 @@ fn single_s(steps: &[(u32, &[&TrialRecord])]) -> Option<f64> {
     let before: Vec<f64> = steps
         .iter()
         .flat_map(|(_, trials)| trials.iter())
-        .filter_map(|record| Some(record.single?.median_ns as f64 / 1e9))
+        .filter_map(|record| Some(single_of(record)?.median_ns as f64 / 1e9))
         .collect();
     median(&before).or_else(|| {
         let (_, trials) = steps.first().filter(|(count, _)| *count == 1)?;

@@ -1,10 +1,12 @@
 //! Records in which figures are missing or 0 must not cause a panic, NaN or infinite figures.
 use pippin_model::host::usage::Usage;
 use pippin_model::result::Measured;
+use pippin_model::target::TargetId;
 use pippin_model::trial::TrialRecord;
+use pippin_model::verdict::Verdict;
 use proptest::prelude::*;
 
-use crate::compare::{Origin, compare};
+use crate::compare::{Origin, Side, compare};
 use crate::explain::explain;
 use crate::judge::{Context, judge_run, judge_trial};
 use crate::scalability::sweep::sweeps;
@@ -51,10 +53,12 @@ fn all_figures(records: &[TrialRecord]) -> String {
         );
         shown.push_str(&format!("{figures:?} {:?}", summary.caveats));
     }
+    let verdict = |_: &TargetId, _| Verdict::Valid;
+    let side = Side { trials: records, verdict: &verdict };
     shown.push_str(&format!(
         "{run:?} {:?} {:?}",
         sweeps(records),
-        compare(records, records, Origin::TwoRuns, &mut noise.0)
+        compare(side, side, Origin::TwoRuns, &mut noise.0)
     ));
     shown
 }

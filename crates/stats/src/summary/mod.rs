@@ -28,6 +28,7 @@ use crate::interval::{Interval, median_interval, tail, unsure};
 use crate::judge::{RunCaveats, is_replaced, judge_target, repetitions};
 use crate::rank::RankInterval;
 use crate::rank::criterion::ranked_sample;
+use crate::rank::due;
 use crate::rounds::calm::SliceCounts;
 use crate::rounds::has_slices;
 use crate::rounds::paired;
@@ -310,7 +311,11 @@ pub fn summarise_one<R: Rng + ?Sized>(
             .filter_map(|load| load.measured.goodput_per_s())
             .collect(),
         error_fraction: together.error_fraction(),
-        spans: together.spans.summaries(),
+        // Requests without an answer count here as in gates and comparisons.
+        spans: SpanSummaries {
+            response_time: due::summary(&together),
+            ..together.spans.summaries()
+        },
         requests: together.requests,
         status: together.status,
         errors: together.errors,

@@ -27,6 +27,12 @@ pub struct Ask {
     pub interim_is_enough: bool,
 }
 
+impl Ask {
+    fn is_post(&self) -> bool {
+        self.pieces.first().is_some_and(|piece| piece.starts_with(b"POST "))
+    }
+}
+
 /// What a server did.
 #[derive(Debug, Default)]
 pub struct Seen {
@@ -38,6 +44,9 @@ pub struct Seen {
     pub closed: bool,
     /// Why no more answers could be read.
     pub broken: Option<String>,
+    /// Whether its first answer to a POST says only that the path takes none (404, 405). It says
+    /// nothing of the message's form, which the server may not have read yet.
+    pub is_turned_away: bool,
 }
 
 impl Seen {
@@ -104,8 +113,10 @@ fn talk(address: SocketAddr, ask: &Ask, seen: &mut Seen) -> std::io::Result<()> 
         if seen.broken.is_some() {
             return Ok(());
         }
+        seen.is_turned_away = ask.is_post() && matches!(seen.status(), Some(404 | 405));
         if answers.are_enough(seen) {
-            if !ask.waits_for_end {
+            // What the server makes of the message shows by what it does next.
+            if !ask.waits_for_end && !seen.is_turned_away {
                 return Ok(());
             }
             if !was_done {

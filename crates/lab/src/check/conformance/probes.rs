@@ -1,4 +1,5 @@
 //! What a probe is, and which answers can be right. The probes themselves are in files of their kinds.
+use pippin_engine::http1::client::Response;
 use pippin_model::target::conformance::Level;
 
 use super::exchange::{Ask, Seen};
@@ -96,8 +97,13 @@ pub fn is_ok(seen: &Seen) -> bool {
     seen.broken.is_none() && seen.status() == Some(200)
 }
 
-/// Any answer that refuses, or the end of the connection without an answer.
+/// Any answer that refuses, or the end of the connection without an answer. A path that takes no POST
+/// refuses every message, so then the connection must end, or a second answer refuse the form.
 pub fn is_refused(seen: &Seen) -> bool {
+    if seen.is_turned_away {
+        let refuses = |answer: &Response| matches!(answer.status, 400..=403 | 406..=599);
+        return seen.closed || seen.answers.get(1).is_some_and(refuses);
+    }
     match seen.status() {
         Some(status) => (400..600).contains(&status),
         None => seen.closed && seen.broken.is_none(),
