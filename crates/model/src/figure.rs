@@ -11,10 +11,12 @@
 pub mod cost;
 mod point;
 mod ranking;
+mod tier;
 
 pub use crate::result::{Counter, Span};
 pub use point::Point;
 pub use ranking::RankedBy;
+pub use tier::TierName;
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -115,6 +117,8 @@ macro_rules! derived {
             Status(Codes),
             /// A counter.
             Counter(Counter),
+            /// CPU time per right answer of one tier of the target.
+            TierCpu(TierName),
         }
 
         const DERIVED: &[Derived] = &[$(Derived {
@@ -210,6 +214,9 @@ impl Figure {
         match name.split_once('.') {
             Some(("errors", kind)) => error_kind(kind).map(Self::ErrorsOf),
             Some(("status", codes)) => Codes::named(codes).map(Self::Status),
+            Some(("cpu", tier)) => TierName::new(tier).map(Self::TierCpu).ok_or_else(|| {
+                format!("`{tier}` is no name of a tier; write one like `cpu.postgres`, as the table of tiers names it")
+            }),
             Some((span, point)) => span_point(span, point),
             None => {
                 let counter = counters().find(|counter| counter.name == name);
@@ -226,7 +233,7 @@ impl Figure {
     #[must_use]
     pub fn unit(self) -> Unit {
         match self {
-            Self::Span(..) => Unit::Time,
+            Self::Span(..) | Self::TierCpu(_) => Unit::Time,
             Self::ErrorsOf(_) | Self::Status(_) | Self::Counter(_) => Unit::Count,
             _ => self.derived().map_or(Unit::Count, |derived| derived.unit),
         }
@@ -236,7 +243,7 @@ impl Figure {
     #[must_use]
     pub fn better(self) -> Option<Better> {
         match self {
-            Self::Span(..) | Self::ErrorsOf(_) => Some(Better::Less),
+            Self::Span(..) | Self::ErrorsOf(_) | Self::TierCpu(_) => Some(Better::Less),
             Self::Status(_) => None,
             Self::Counter(counter) => counter.better,
             _ => self.derived().and_then(|derived| derived.better),
@@ -251,6 +258,9 @@ impl Figure {
             Self::ErrorsOf(kind) => kind.help().into(),
             Self::Status(codes) => format!("Complete answers with the status {codes}."),
             Self::Counter(counter) => counter.help.into(),
+            Self::TierCpu(tier) => {
+                format!("CPU time of the target's tier {tier} per right answer.")
+            }
             _ => self.derived().map_or("", |derived| derived.help).into(),
         }
     }
@@ -269,9 +279,13 @@ impl Figure {
     #[must_use]
     pub fn read(self, trial: &TrialRecord) -> Option<f64> {
         let load = trial.load.as_ref()?;
-        match self.of_measured(&load.measured) {
-            Some(value) => value,
-            None => (self.derived()?.read)(trial, load),
+        match (self, self.of_measured(&load.measured)) {
+            (_, Some(value)) => value,
+            (Self::TierCpu(tier), None) => {
+                let usage = trial.usage.as_ref()?;
+                Some(cost::cpu_seconds_per_million_of(load, usage, tier.as_str())? * 1e3)
+            }
+            (_, None) => (self.derived()?.read)(trial, load),
         }
     }
 
@@ -295,6 +309,7 @@ impl fmt::Display for Figure {
             Self::ErrorsOf(kind) => write!(f, "errors.{}", kind.name()),
             Self::Status(codes) => write!(f, "status.{codes}"),
             Self::Counter(counter) => f.write_str(counter.name),
+            Self::TierCpu(tier) => write!(f, "cpu.{tier}"),
             _ => f.write_str(self.derived().map_or("", |derived| derived.name)),
         }
     }
@@ -349,7 +364,7 @@ fn unknown(name: &str) -> String {
     let derived: Vec<&str> = DERIVED.iter().map(|derived| derived.name).collect();
     let counters: Vec<&str> = counters().map(|counter| counter.name).collect();
     format!(
-        "there is no figure `{name}`; there are {}, errors.KIND, status.429, status.5xx, {}, and min, mean, max, p50, p99 (any p0 to p100) of the response time or, with its name before a point, of {}",
+        "there is no figure `{name}`; there are {}, cpu.TIER, errors.KIND, status.429, status.5xx, {}, and min, mean, max, p50, p99 (any p0 to p100) of the response time or, with its name before a point, of {}",
         derived.join(", "),
         counters.join(", "),
         span_names()
@@ -388,6 +403,7 @@ fn error_kind(name: &str) -> Result<ErrorKind, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::host::usage::Tier;
     use std::collections::BTreeSet;
 
     #[test]
@@ -398,7 +414,8 @@ mod tests {
         });
         let one_code = Figure::Status(Codes { first: 429, last: 429 });
         let mut names = BTreeSet::new();
-        for figure in Figure::all().chain(spans).chain([one_code]) {
+        let tier = Figure::named("cpu.php-fpm8.2").unwrap();
+        for figure in Figure::all().chain(spans).chain([one_code, tier]) {
             let name = figure.to_string();
             assert_eq!(Figure::named(&name), Ok(figure), "{name}");
             assert!(figure.help().ends_with('.') && !figure.help().contains('['), "{name}");
@@ -407,6 +424,24 @@ mod tests {
             assert_eq!(serde_json::from_value::<Figure>(json).unwrap(), figure);
         }
         assert!(names.contains("status.429") && names.contains("connect.p99.9"));
+    }
+
+    #[test]
+    fn a_tier_has_its_own_part_of_the_cpu_time_and_an_unknown_one_has_none() {
+        let mut trial = crate::example::ExampleTrial::hello().build();
+        let usage = trial.usage.as_mut().unwrap();
+        let all = usage.roles[&Role::Target].clone();
+        let tier = |name: &str, cores: f64| Tier {
+            name: name.into(),
+            used: RoleUse { cores: Some(cores), ..RoleUse::default() },
+        };
+        let cores = all.cores.unwrap();
+        usage.tiers = vec![tier("nginx", cores / 4.0), tier("postgres", cores * 3.0 / 4.0)];
+        let read = |name: &str| Figure::named(name).unwrap().read(&trial);
+        let (whole, part) = (read("cpu").unwrap(), read("cpu.postgres").unwrap());
+        assert!((part / whole - 0.75).abs() < 1e-9, "{part} of {whole}");
+        assert_eq!(read("cpu.mysqld"), None, "unknown, which passes no gate");
+        assert!(Figure::named("cpu.").unwrap_err().contains("cpu.postgres"));
     }
 
     #[test]

@@ -2,9 +2,10 @@
 //!
 //! It leaves out the kernel's own threads, this process with everything below and above it (the
 //! shell, the terminal that draws its output), and the processes that the caller names.
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use crate::clock::{ProcUnits, monotonic_ns};
+use crate::connected::Connected;
 use crate::kernel_files::KernelFiles;
 use crate::process_name::process_name;
 use crate::process_table::{Process, list_processes, read_process};
@@ -23,6 +24,8 @@ pub struct Look {
     /// CPU time of its own threads, living and dead, in nanoseconds. It excludes children, because
     /// the kernel bills their time all at once when a child ends.
     pub own_ns: BTreeMap<Bystander, u64>,
+    /// Those of them that a socket connects with the processes that the caller named.
+    pub connected: BTreeSet<i32>,
 }
 
 /// Looks at processes repeatedly.
@@ -32,6 +35,7 @@ pub struct Bystanders {
     units: ProcUnits,
     /// Threads of the kernel. They are not read again.
     kernel: HashSet<i32>,
+    connected: Connected,
 }
 
 impl Default for Bystanders {
@@ -40,6 +44,7 @@ impl Default for Bystanders {
             files: KernelFiles::default(),
             units: ProcUnits::of_this_host(),
             kernel: HashSet::new(),
+            connected: Connected::default(),
         }
     }
 }
@@ -64,7 +69,7 @@ impl Bystanders {
         }
         let own = std::process::id() as i32;
         let above = chain(own, &all);
-        let own_ns = all
+        let own_ns: BTreeMap<Bystander, u64> = all
             .values()
             .filter(|process| !process.zombie && !above.contains(&process.pid))
             .filter(|process| {
@@ -73,7 +78,21 @@ impl Bystanders {
             })
             .map(|process| ((process.pid, process.start_ticks), process.own_ns))
             .collect();
-        Look { at_ns, own_ns }
+        let connected = self.connected_with(ours, &all);
+        let connected = own_ns.keys().map(|(pid, _)| *pid).filter(|pid| connected.contains(pid));
+        Look { at_ns, connected: connected.collect(), own_ns }
+    }
+
+    /// All processes below those that are connected with the trees of `ours`.
+    fn connected_with(&mut self, ours: &[i32], all: &HashMap<i32, Process>) -> BTreeSet<i32> {
+        let below = |roots: &[i32]| -> HashSet<i32> {
+            let is_below = |pid: &&i32| chain(**pid, all).iter().any(|above| roots.contains(above));
+            all.keys().filter(is_below).copied().collect()
+        };
+        let (members, roots) = (below(ours), ours.iter().copied().collect());
+        let behind: Vec<i32> =
+            self.connected.look(&members, &roots, None).roots.into_iter().collect();
+        below(&behind).into_iter().collect()
     }
 
     /// The name of a process (`/proc/PID/comm`, proc_pid_comm(5)); `None` if it is gone.

@@ -2,7 +2,8 @@
 //!
 //! Each look at a host lists the numbers in /proc, but reads only processes that are new or belong
 //! to a root. A process that was found outside stays outside, because a process changes its parent
-//! only to an ancestor (the nearest subreaper, or init; prctl(2) PR_SET_CHILD_SUBREAPER).
+//! only to an ancestor (the nearest subreaper, or init; prctl(2) PR_SET_CHILD_SUBREAPER). For the same
+//! reason one that was found below a root stays there when its parent has ended.
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 use crate::clock::{ProcUnits, process_cpu_ns};
@@ -74,7 +75,16 @@ pub struct ProcessTable {
     outside: HashSet<i32>,
     /// Parents are read before their children, so no process is found both alive and in the account
     /// of the parent that waited for it.
-    members: Vec<i32>,
+    members: Vec<Member>,
+}
+
+/// A process below a root.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Member {
+    pid: i32,
+    start_ticks: u64,
+    /// Which root.
+    tree: usize,
 }
 
 enum Place {
@@ -97,59 +107,73 @@ impl ProcessTable {
         }
         let alive: HashSet<i32> = listed.iter().copied().collect();
         self.outside.retain(|pid| alive.contains(pid));
-        self.members.retain(|pid| alive.contains(pid));
-        let known: HashSet<i32> = self.members.iter().copied().collect();
+        self.members.retain(|member| alive.contains(&member.pid));
+        let known: HashMap<i32, Member> =
+            self.members.iter().map(|member| (member.pid, *member)).collect();
         let fresh = listed
             .iter()
             .copied()
-            .filter(|pid| !known.contains(pid) && !self.outside.contains(pid));
-        let order: Vec<i32> = self.members.iter().copied().chain(fresh).collect();
+            .filter(|pid| !known.contains_key(pid) && !self.outside.contains(pid));
+        let order: Vec<i32> = self.members.iter().map(|member| member.pid).chain(fresh).collect();
         let processes: HashMap<i32, Process> =
             order.iter().filter_map(|&pid| Some((pid, read(pid)?))).collect();
 
         let mut reading =
             Reading { trees: vec![HashMap::new(); roots.len()], ..Reading::default() };
         for pid in order {
-            let place = processes.get(&pid).map(|_| self.place(pid, &processes));
-            match place {
-                Some(Place::Tree(index)) => {
-                    if let Some(process) = processes.get(&pid) {
-                        reading.trees[index].insert(pid, process.clone());
-                    }
-                    if !known.contains(&pid) {
-                        self.members.push(pid);
+            let process = processes.get(&pid);
+            let was = known.get(&pid);
+            let place = process.map(|_| self.place(pid, &processes, &known));
+            match (place, process) {
+                (Some(Place::Tree(tree)), Some(process)) => {
+                    reading.trees[tree].insert(pid, process.clone());
+                    let member = Member { pid, start_ticks: process.start_ticks, tree };
+                    if was != Some(&member) {
+                        self.members.retain(|other| other.pid != pid);
+                        self.members.push(member);
                     }
                 }
-                Some(Place::Outside) => {
+                (Some(Place::Outside), _) => {
                     self.outside.insert(pid);
+                    self.members.retain(|member| member.pid != pid);
                 }
-                _ if known.contains(&pid) => {
+                _ if was.is_some() => {
                     reading.unread.insert(pid);
                 }
-                Some(Place::Unknown) => reading.unplaced = true,
-                None => {}
+                (Some(Place::Unknown), _) => reading.unplaced = true,
+                (Some(Place::Tree(_)) | None, _) => {}
             }
         }
         reading
     }
 
-    /// Walks up from a process to the first root, or to a process that is known to be outside.
-    fn place(&self, pid: i32, processes: &HashMap<i32, Process>) -> Place {
-        let mut at = pid;
+    /// Walks up from a process to the first root, or to a process that is known to be outside. One
+    /// that was below a root before, and whose parent has ended, was adopted by somebody outside.
+    fn place(
+        &self,
+        pid: i32,
+        processes: &HashMap<i32, Process>,
+        known: &HashMap<i32, Member>,
+    ) -> Place {
+        let (mut at, mut adopted) = (pid, None);
+        let outside = |adopted: Option<usize>| adopted.map_or(Place::Outside, Place::Tree);
         // A chain cannot be longer than the number of processes, unless it changed while it was
         // read.
         for _ in 0..=processes.len() {
             if let Some(index) = self.roots.iter().position(|&root| root == at) {
                 return Place::Tree(index);
             }
-            if at <= 0 || self.outside.contains(&at) || self.apart.contains(&at) {
+            if self.apart.contains(&at) {
                 return Place::Outside;
             }
-            match processes.get(&at) {
-                // A container's first processes have the parent 0.
-                Some(process) => at = process.parent,
-                None => return Place::Unknown,
+            if at <= 0 || self.outside.contains(&at) {
+                return outside(adopted);
             }
+            // A container's first processes have the parent 0.
+            let Some(process) = processes.get(&at) else { return Place::Unknown };
+            let was = known.get(&at).filter(|was| was.start_ticks == process.start_ticks);
+            adopted = adopted.or(was.map(|was| was.tree));
+            at = process.parent;
         }
         Place::Unknown
     }
@@ -229,6 +253,19 @@ pub(crate) mod tests {
         look(&mut table, &[10], &host(&[(1, 0), (10, 1), (11, 10), (12, 11)]), &mut Vec::new());
         let reading = look(&mut table, &[10], &host(&[(1, 0), (10, 1), (12, 10)]), &mut Vec::new());
         assert_eq!(pids(&reading.trees[0]), [10, 12]);
+    }
+
+    #[test]
+    fn an_orphan_whom_init_adopts_stays_and_one_with_its_number_does_not_come() {
+        let mut table = ProcessTable::default();
+        look(&mut table, &[10], &host(&[(1, 0), (10, 1), (11, 10), (12, 11)]), &mut Vec::new());
+        let mut now = host(&[(1, 0), (10, 1), (12, 1), (13, 12)]);
+        let reading = look(&mut table, &[10], &now, &mut Vec::new());
+        assert_eq!(pids(&reading.trees[0]), [10, 12, 13], "and what it starts");
+        now.insert(12, Process { start_ticks: 2, ..process(12, 1, 0, 0) });
+        now.remove(&13);
+        let reading = look(&mut table, &[10], &now, &mut Vec::new());
+        assert_eq!(pids(&reading.trees[0]), [10]);
     }
 
     #[test]

@@ -227,13 +227,18 @@ pub fn sample(roots: &Roots, memory: &mut TreeMemory) -> UsageSample {
         unseen_ns: memory.unseen_ns,
         ..UsageSample::default()
     };
-    let ours: HashSet<i32> = ours(&tallies).union(&tiers.pids).copied().collect();
-    if let Some(serving) = roots.serving.as_ref().filter(|serving| serving.follows) {
-        let target = tallies.get(&Role::Target).map(|tally| tally.pids.iter());
-        let members = target.into_iter().flatten().chain(&tiers.pids).copied().collect();
-        let TreeMemory { tiers, files, .. } = memory;
-        tiers.look(files, &members, &taken(files, &ours), Some(&serving.place));
+    let mut tiers = tiers;
+    if detailed {
+        let TierTally { samples, by_name, .. } = &mut tiers;
+        for (name, sample) in samples {
+            let pids = by_name.get(name).into_iter().flatten().copied();
+            let files = &memory.files;
+            sample.busiest_threads = threads::busiest(files, memory.units, pids, sample.cpu_ns);
+        }
     }
+    let ours: HashSet<i32> = ours(&tallies).union(&tiers.pids).copied().collect();
+    let target = tallies.get(&Role::Target).map(|tally| tally.pids.iter());
+    let members: HashSet<i32> = target.into_iter().flatten().chain(&tiers.pids).copied().collect();
     result.tiers = tiers.samples;
     for (role, tally) in tallies {
         if !tally.began {
@@ -267,6 +272,11 @@ pub fn sample(roots: &Roots, memory: &mut TreeMemory) -> UsageSample {
             memory.tiers.keep(outside);
         }
     }
+    // After this sample's own look at other processes, from which a tier has its first figure.
+    if let Some(serving) = roots.serving.as_ref().filter(|serving| serving.follows) {
+        let TreeMemory { tiers, files, .. } = memory;
+        tiers.look(files, &members, &taken(files, &ours), Some(&serving.place));
+    }
     if let Some(processors) = host_times {
         result.host.busy_ns = processors
             .iter()
@@ -292,6 +302,7 @@ pub fn sample(roots: &Roots, memory: &mut TreeMemory) -> UsageSample {
 struct TierTally {
     samples: BTreeMap<String, RoleSample>,
     pids: HashSet<i32>,
+    by_name: BTreeMap<String, Vec<i32>>,
 }
 
 /// Processes that cannot be tiers: those that have a role, this process and those above it.
@@ -359,6 +370,8 @@ fn tally_all(roots: &Roots, memory: &mut TreeMemory) -> (BTreeMap<Role, Tally>, 
     for (pid, tree) in tier_pids.iter().zip(&reading.trees[tree_pids.len()..]) {
         tiers.pids.extend(tree.keys().chain([pid]));
         if let Some((name, used)) = memory.tiers.add(*pid, tree, &reading.unread) {
+            let living = tree.values().filter(|one| !one.zombie).map(|one| one.pid);
+            tiers.by_name.entry(name.clone()).or_default().extend(living);
             add(tiers.samples.entry(name).or_default(), used);
         }
     }

@@ -147,6 +147,15 @@ pub fn listening_inodes(addresses: &[SocketAddr]) -> BTreeSet<u32> {
         .collect()
 }
 
+/// The addresses of this network namespace at which something listens on this port; empty if the
+/// kernel does not tell.
+#[must_use]
+pub fn listening_on(port: u16) -> BTreeSet<SocketAddr> {
+    let Ok(mut listeners) = Listeners::open() else { return BTreeSet::new() };
+    let of_port = listeners.of_port(port);
+    of_port.into_iter().map(|listener| SocketAddr::new(listener.address, port)).collect()
+}
+
 fn serving_inodes(listeners: &mut Listeners, address: SocketAddr) -> Vec<u32> {
     let serving = serving(listeners.of_port(address.port()), address.ip());
     serving.iter().map(|listener| listener.inode).collect()

@@ -26,21 +26,32 @@ struct Entry {
     waited_first_ns: u64,
     /// The last seen time of vanished children. The account must have grown by at least that.
     expected_ns: u64,
+    /// How many children that is.
+    expected_of: u64,
 }
 
 impl Entry {
     fn new(process: &Process) -> Self {
         let Process { start_ticks, parent, own_ns, waited_ns, .. } = *process;
-        Self { start_ticks, parent, own_ns, waited_ns, waited_first_ns: waited_ns, expected_ns: 0 }
+        Self {
+            start_ticks,
+            parent,
+            own_ns,
+            waited_ns,
+            waited_first_ns: waited_ns,
+            expected_ns: 0,
+            expected_of: 0,
+        }
     }
 
     const fn total_ns(&self) -> u64 {
         self.own_ns + self.waited_ns
     }
 
-    /// By how much the account grew more than vanished children explain.
-    const fn surplus_ns(&self) -> u64 {
-        (self.waited_ns - self.waited_first_ns).saturating_sub(self.expected_ns)
+    /// Whether the account grew enough for one more child. It is rounded down for each of them.
+    const fn has_waited_for(&self, child_ns: u64) -> bool {
+        let rounding_ns = ROUNDING_NS * (self.expected_of + 1);
+        self.waited_ns - self.waited_first_ns + rounding_ns >= self.expected_ns + child_ns
     }
 
     /// Time of vanished children that no account shows.
@@ -87,7 +98,8 @@ impl TreeLedger {
             entry.own_ns = process.own_ns.max(entry.own_ns);
             entry.waited_ns = process.waited_ns.max(entry.waited_ns);
         }
-        self.settle(root, &vanished);
+        let dead = seen.values().filter(|process| process.zombie).map(|process| process.pid);
+        self.settle(root, &vanished, &dead.collect());
         let total: u64 = seen.keys().filter_map(|pid| Some((pid, self.entries.get(pid)?))).fold(
             self.unbilled_ns,
             |sum, (&pid, entry)| {
@@ -125,43 +137,55 @@ impl TreeLedger {
         self.entries.extract_if(|pid, entry| !same(pid, entry)).collect()
     }
 
-    /// Charges vanished processes to those that must have waited for them.
-    fn settle(&mut self, root: i32, vanished: &HashMap<i32, Entry>) {
+    /// Charges vanished processes to those that must have waited for them. `dead` have ended and were
+    /// not waited for yet.
+    fn settle(&mut self, root: i32, vanished: &HashMap<i32, Entry>, dead: &HashSet<i32>) {
         // Time that a vanished process was not billed for stays unbilled.
         self.unbilled_ns += vanished.values().map(Entry::unbilled_ns).sum::<u64>();
+        let lives = |pid: &i32| self.entries.contains_key(pid) && !dead.contains(pid);
         let (certain, uncertain): (Vec<&Entry>, Vec<&Entry>) =
-            vanished.values().partition(|entry| self.entries.contains_key(&entry.parent));
+            vanished.values().partition(|entry| lives(&entry.parent));
         for entry in certain {
             self.charge(entry.parent, entry.total_ns());
         }
-        // Its parent vanished as well. Either the parent waited for it first and passed its time
-        // upwards, or it was an orphan for a moment and the root waited for it.
+        // Its parent has ended as well. Either the parent waited for it first, and if it vanished
+        // passed its time upwards, or it was an orphan for a moment and the root waited for it.
         for entry in uncertain {
-            let ancestor = self.living_ancestor(entry.parent, vanished).unwrap_or(root);
-            let root_did = self
-                .entries
-                .get(&root)
-                .is_some_and(|root| root.surplus_ns() + ROUNDING_NS >= entry.total_ns());
-            self.charge(if root_did { root } else { ancestor }, entry.total_ns());
+            let was_billed = |pid: &i32| {
+                self.entries.get(pid).is_some_and(|it| it.has_waited_for(entry.total_ns()))
+            };
+            let billed = [entry.parent, root].into_iter().find(was_billed);
+            let ancestor = || self.living_ancestor(entry.parent, vanished, dead).unwrap_or(root);
+            self.charge(billed.unwrap_or_else(ancestor), entry.total_ns());
         }
     }
 
     fn charge(&mut self, pid: i32, total_ns: u64) {
         if let Some(entry) = self.entries.get_mut(&pid) {
             entry.expected_ns += total_ns;
+            entry.expected_of += 1;
         }
     }
 
-    fn living_ancestor(&self, mut pid: i32, vanished: &HashMap<i32, Entry>) -> Option<i32> {
-        for _ in 0..=vanished.len() {
-            if self.entries.contains_key(&pid) {
-                return Some(pid);
+    fn living_ancestor(
+        &self,
+        mut pid: i32,
+        vanished: &HashMap<i32, Entry>,
+        dead: &HashSet<i32>,
+    ) -> Option<i32> {
+        for _ in 0..=vanished.len() + dead.len() {
+            match self.entries.get(&pid) {
+                Some(entry) if dead.contains(&pid) => pid = entry.parent,
+                Some(_) => return Some(pid),
+                None => pid = vanished.get(&pid)?.parent,
             }
-            pid = vanished.get(&pid)?.parent;
         }
         None
     }
 }
+
+#[cfg(test)]
+mod law;
 
 #[cfg(test)]
 mod tests {

@@ -3,7 +3,7 @@ use pippin_model::host::usage::{
     CompilerSample, CompilerUse, HostSample, MayUse, Role, RoleSample, RoleUse, Tier, Usage,
     UsageSample,
 };
-use pippin_model::trial::outside;
+use pippin_model::trial::outside::{self, Link};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What every role and the host used from `from_ns` to `to_ns` (CLOCK_MONOTONIC). Counters are cut
@@ -143,10 +143,6 @@ fn whole(growth: f64) -> u64 {
 
 /// The name of the tier that the generator is connected to.
 pub const FIRST: &str = "first";
-/// A process behind the target works with it from this many processors on.
-const WORKS_CORES: f64 = 0.01;
-/// It rests without the load if it then uses at most this part.
-const RESTS: f64 = 0.5;
 
 /// The tiers behind the target that worked while it was loaded and rest without a load, the busiest
 /// first. Others that it is connected to are not its tiers.
@@ -160,7 +156,8 @@ fn tiers(stretch: &Stretch) -> Vec<Tier> {
             let used = used_by(stretch, of);
             let rest = stretch.samples.iter().find_map(|sample| sample.tiers.get(name)?.rest_cores);
             let cores = used.cores?;
-            (cores >= WORKS_CORES && rest.unwrap_or(0.0) <= RESTS * cores)
+            Link::Connected
+                .works(cores, rest.unwrap_or(0.0), 0.0)
                 .then(|| Tier { name: name.clone(), used })
         })
         .collect();
@@ -184,11 +181,26 @@ fn together(a: &RoleUse, b: &RoleUse) -> RoleUse {
         threads: a.threads.zip(b.threads).map(|(a, b)| a + b),
         voluntary_switches: both(a.voluntary_switches, b.voluntary_switches),
         involuntary_switches: both(a.involuntary_switches, b.involuntary_switches),
-        busiest_threads: None,
+        busiest_threads: busiest_of_both(a, b),
         collects: a.collects.zip(b.collects).map(|(a, b)| a || b),
         workers_ns: BTreeMap::new(),
         compiler: a.compiler.or(b.compiler),
     }
+}
+
+/// The busiest threads of two tiers, as shares of what both used; `None` if those of one are unknown.
+fn busiest_of_both(a: &RoleUse, b: &RoleUse) -> Option<Vec<f64>> {
+    /// As many as a sample has.
+    const MOST: usize = 16;
+    let all_ns = (a.cpu_ns? + b.cpu_ns?) as f64;
+    let of = |tier: &RoleUse| -> Option<Vec<f64>> {
+        let part = tier.cpu_ns? as f64 / all_ns;
+        Some(tier.busiest_threads.as_ref()?.iter().map(|share| share * part).collect())
+    };
+    let mut shares = [of(a)?, of(b)?].concat();
+    shares.sort_by(|x, y| y.total_cmp(x));
+    shares.truncate(MOST);
+    (all_ns > 0.0).then_some(shares)
 }
 
 /// What the target may use at the end of the stretch, with the periods of the stretch.

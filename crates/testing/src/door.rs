@@ -127,10 +127,19 @@ fn read(client: &mut impl Stream, header: Header) -> io::Result<Vec<u8>> {
             bytes.len() == 16 + usize::from(u16::from_be_bytes([length[0], length[1]]))
         }),
     };
+    let begin: &[u8] = match header {
+        Header::None => b"",
+        Header::Line => b"PROXY ",
+        Header::Bytes => b"\r\n\r\n\0\r\nQUIT\n",
+    };
     while !is_over(&bytes) {
         let mut byte = [0];
         client.read_exact(&mut byte)?;
         bytes.push(byte[0]);
+        // As real servers do, it hangs up at once on anything else.
+        if !bytes.iter().zip(begin).all(|(one, right)| one == right) {
+            return Err(io::ErrorKind::InvalidData.into());
+        }
     }
     Ok(bytes)
 }

@@ -94,6 +94,17 @@ impl Connection {
         self.stream.write_all(bytes).ok()
     }
 
+    /// The next line of text without its end; `None` at the end of the connection.
+    pub fn line(&mut self) -> Option<String> {
+        let mut line = Vec::new();
+        while !line.ends_with(b"\r\n") {
+            let mut byte = [0];
+            self.stream.read_exact(&mut byte).ok()?;
+            line.push(byte[0]);
+        }
+        Some(String::from_utf8_lossy(&line).trim_end().into())
+    }
+
     /// The next frame; `None` at the end of the connection.
     pub fn frame(&mut self) -> Option<Frame> {
         let mut header = [0; 9];

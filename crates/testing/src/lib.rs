@@ -8,9 +8,11 @@
 //! | [`frames`] | HTTP/2, frame by frame, right or wrong | the engine, the lab, `pippin load` |
 //! | [`messages`] | WebSocket, frame by frame, right or wrong; and by other hands | the engine, proofs, `pippin load` |
 //! | [`room`] | what one WebSocket says to all of them, as a script tells | the engine, proofs, `pippin load` |
+//! | [`shapes`] | servers of the shapes that people run: workers, proxies, daemons, successors | the probe, `pippin load` |
 //! | [`door`] | another server, on IPv6, on a unix socket or behind a PROXY header | the engine, `pippin load` |
 //! | [`tls`] | any of these behind TLS, with certificates made by the test | the engine, the lab, `pippin load` |
 //! | [`wire`] | nothing: it captures packets on the loopback | the engine; `bench` |
+//! | [`skipped`] | nothing: it notes which tests cannot run here | tests of what needs rights or programs |
 //! | [`patience`] | nothing: it tells a wrong program from a busy machine | all tests with a bound in time |
 //!
 //! The servers run on the event loop of `pippin-reference`.
@@ -21,6 +23,8 @@ pub mod messages;
 pub mod patience;
 pub mod room;
 pub mod scripted;
+pub mod shapes;
+pub mod skipped;
 pub mod tls;
 pub mod wire;
 

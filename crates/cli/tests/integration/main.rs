@@ -23,6 +23,7 @@
 //! | `profiled` | `run --explain` |
 //! | `overload` | plans that go beyond the capacity of servers that shed, queue or collapse |
 //! | `https` | loads over TLS |
+//! | `servers` | servers that people run, and whoever works behind them; what is missing here is skipped |
 //! | `reach` | loads over unix sockets, to other places, with client certificates |
 //! | `protocols` | plans and targets over HTTP/2 and TLS |
 //! | `websocket` | WebSockets, and the flags that are refused with them |
@@ -60,6 +61,7 @@ mod protocols;
 mod reach;
 mod requests;
 mod rounds;
+mod servers;
 mod services;
 mod shapes;
 mod store;

@@ -213,3 +213,38 @@ fn addresses_of_two_families_do_not_go_together() {
         .is_a_user_error(&["::1", "one is IPv4 and the other IPv6"]);
     load(folder.path(), &[&url, "--proxy-protocol", "v3"]).is_a_user_error(&["v3", "v1"]);
 }
+
+/// Each with and without a request that may be sent before the load.
+#[test]
+fn what_a_server_speaks_is_said_before_the_load() {
+    let (folder, authority) = (tempfile::tempdir().unwrap(), Authority::new());
+    let server = spawn(Script::always(Answer::ok(b"hello"))).unwrap();
+    let http2 = frames::Server::new(frames::Connection::serve).unwrap();
+    let front = |alpn, behind| {
+        let config = authority.server(&Certified { alpn: vec![alpn], ..Certified::default() });
+        Front::spawn(behind, config, FrontBehaviour::default()).unwrap()
+    };
+    let [secured, secured2] = [front("http/1.1", server.address()), front("h2", http2.address)];
+    let door = Door::open("127.0.0.1:0", Header::Line, server.address()).unwrap();
+    let only_v6 = std::net::TcpListener::bind("[::1]:0").unwrap().local_addr().unwrap().port();
+    let _held = std::net::TcpListener::bind(("::1", only_v6)).unwrap();
+    let said = |url: String, flags: &[&str], text: &str| {
+        let ways = [&["-d", "1s"][..], &["-n", "20"], &["-d", "1s", "-X", "POST"]];
+        // A WebSocket is always opened by GET.
+        for way in &ways[..if url.starts_with("ws") { 2 } else { 3 }] {
+            let flags = [&["load", "--no-store", "-c", "2", &url], flags, way].concat();
+            pippin(folder.path(), &flags).is_a_user_error(&[text]);
+        }
+    };
+    let [plain, of_secured, of_secured2] =
+        [server.address(), secured.address(), secured2.address()].map(|at| at.to_string());
+    said(format!("http://{of_secured}/"), &[], "it answers in TLS: use https://");
+    said(format!("ws://{of_secured}/"), &[], "it answers in TLS: use https:// (wss://");
+    said(format!("http://{of_secured2}/"), &[], "use https:// and --http2");
+    said(format!("https://{of_secured2}/"), &["--insecure"], "use https:// and --http2");
+    said(format!("http://{}/", http2.address), &[], "it speaks only HTTP/2: use --h2c");
+    said(format!("http://{plain}/"), &["--h2c"], "it speaks HTTP/1.1: leave --h2c out");
+    said(format!("http://{}/", door.address), &[], "use --proxy-protocol v1");
+    let elsewhere = format!("something listens on [::1]:{only_v6}");
+    said(format!("http://127.0.0.1:{only_v6}/"), &[], &elsewhere);
+}

@@ -1,6 +1,7 @@
 //! A URL that is to be loaded: its parts, its addresses, and whether that is allowed.
 use pippin_engine::{EngineError, Place};
 use pippin_probe::server;
+use std::collections::BTreeSet;
 use std::io::ErrorKind;
 use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
 use std::time::Duration;
@@ -156,13 +157,28 @@ impl Url {
         let candidates = from_source(addresses, source).map_err(in_words)?;
         first_reached(&candidates, source, timeout.min(PATIENCE)).map_err(|error| match error {
             EngineError::Unreachable { error, .. } => LabError::User(format!(
-                "nobody answers at {}:{}: {}; is the server running?",
+                "nobody answers at {}:{}: {}; {}",
                 self.host,
                 self.port,
-                why(&error, timeout.min(PATIENCE))
+                why(&error, timeout.min(PATIENCE)),
+                self.hint(&error)
             )),
             other => in_words(other),
         })
+    }
+}
+
+impl Url {
+    /// What may be done about it. Where nobody listens, somebody may listen on the same port of
+    /// this machine, at another address.
+    fn hint(&self, error: &std::io::Error) -> String {
+        let is_refused = error.kind() == ErrorKind::ConnectionRefused && self.is_this_machine();
+        let others = if is_refused { server::listening_on(self.port) } else { BTreeSet::default() };
+        if others.is_empty() {
+            return "is the server running?".into();
+        }
+        let others: Vec<String> = others.iter().map(ToString::to_string).collect();
+        format!("something listens on {}", others.join(" and "))
     }
 }
 
@@ -246,6 +262,15 @@ mod tests {
             let reached = first_reached(&candidates, source, PATIENCE).unwrap();
             assert_eq!(reached, [all[right]], "{source:?}");
         }
+    }
+
+    #[test]
+    fn who_listens_at_another_address_of_the_port_is_named() {
+        let listener = TcpListener::bind("[::1]:0").unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let error = resolved(&format!("http://127.0.0.1:{port}/"), None).unwrap_err();
+        let right = format!("the connection was refused; something listens on [::1]:{port}");
+        assert!(error.ends_with(&right), "{error}");
     }
 
     #[test]

@@ -5,8 +5,10 @@
 //! | [`pool`] | draws the requests of a load |
 //! | [`address`] | a URL, its addresses, and whether it may be loaded |
 //! | [`url`] | a load of a URL as a run |
+//! | [`spoken`] | what a server speaks, if not what the load does |
 pub mod address;
 pub mod pool;
+pub mod spoken;
 pub mod url;
 
 use pippin_engine::Referee;

@@ -19,6 +19,7 @@ use std::net::SocketAddr;
 
 use crate::error::LabError;
 use crate::load;
+use crate::load::spoken;
 use crate::run::observer::Event;
 use crate::run::recording::{Keeping, KeptRequests, Recording};
 use crate::run::run_id;
@@ -78,6 +79,7 @@ pub fn run(
 ) -> Result<RunRecord, LabError> {
     let UrlLoad { ref profile, ref base, .. } = load;
     let mut servers = servers(&load)?;
+    let mut first_single = Some(first_single(&load)?).filter(|_| is_asked(&load));
     let kept = KeptRequests::of(keeping, true, load.keep_requests);
     let header = header(&load, kept.known(base), &servers);
     let mut recording = Recording::begin(header, keeping, kept, watch.observer)?;
@@ -101,9 +103,9 @@ pub fn run(
             generator: load.generator,
             keeps_going: load.keeps_going,
         };
-        let single = (load.generator.is_ready_at_once())
-            .then(|| single::measure_url(&trial().load, profile))
-            .flatten();
+        let single = first_single.take().unwrap_or_else(|| {
+            is_asked(&load).then(|| single::measure_url(&trial().load, profile)).flatten()
+        });
         let mut record = made_again(load.generator, watch, || trial().make(&spec, watch));
         note_single(&mut record, single);
         recording.judge(&mut record, Vec::new());
@@ -137,6 +139,29 @@ pub fn run(
         }
     }
     recording.end(state)
+}
+
+/// Whether this machine may ask the server before a load.
+fn is_asked(load: &UrlLoad<'_>) -> bool {
+    load.generator.is_ready_at_once()
+}
+
+/// The single requests before the first load. Where there are none, or one failed, it is looked
+/// whether the server speaks what the load speaks.
+fn first_single(load: &UrlLoad<'_>) -> Result<Option<Single>, LabError> {
+    let step = Steps::of(&load.profile).next().flatten();
+    let first = load::of(&load.profile, step, load.base.clone());
+    if !is_asked(load) || pippin_engine::check(&first).is_err() {
+        return Ok(None);
+    }
+    let single = single::measure_url(&first, &load.profile);
+    if single.is_some() {
+        return Ok(single);
+    }
+    let may_ask = single::may_ask(&first, &load.profile);
+    spoken::other_than_http1(&first, may_ask).map_or(Ok(None), |instead| {
+        Err(LabError::User(format!("{} cannot be loaded like this: {instead}", load.url)))
+    })
 }
 
 /// Single requests before the load are part of its warm-up.

@@ -7,6 +7,7 @@ use pippin_probe::bystanders::{Bystanders, Look};
 use pippin_probe::{RoleRoot, server};
 use pippin_reference::null;
 use pippin_stats::bottleneck::helpers::{Stretch, helpers, told_apart};
+use std::collections::BTreeSet;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
@@ -26,6 +27,8 @@ const SHORTEST_NS: u64 = 100_000_000;
 #[derive(Debug, Default)]
 pub struct Helping {
     stretches: Vec<Stretch>,
+    /// Processes that a socket connected with the target at one of the looks.
+    connected: BTreeSet<i32>,
 }
 
 impl Helping {
@@ -36,6 +39,7 @@ impl Helping {
         if length_ns < SHORTEST_NS {
             return;
         }
+        self.connected.extend(&to.connected);
         let used = to.own_ns.iter().filter_map(|(process, to_ns)| {
             Some((*process, to_ns.saturating_sub(*from.own_ns.get(process)?)))
         });
@@ -62,7 +66,8 @@ impl Helping {
     pub fn found(&self, bystanders: &mut Bystanders, target: &RunningTarget) -> Vec<Outside> {
         let mut found = strangers(target);
         if !target.may_have_services() {
-            let helpers = helpers(&self.stretches, |pid| bystanders.name(pid));
+            let is_connected = |pid| self.connected.contains(&pid);
+            let helpers = helpers(&self.stretches, is_connected, |pid| bystanders.name(pid));
             // Where there is no control, they stay helpers.
             let control = if helpers.is_empty() { None } else { control(bystanders, target) };
             found.extend(match control {

@@ -24,19 +24,25 @@ const PATIENCE_NS: u64 = 1_000_000_000;
 /// sent.
 #[must_use]
 pub fn measure_url(load: &LoadSpec, profile: &Profile) -> Option<Single> {
-    let is_safe = |request: &Request| matches!(request.method.as_str(), "GET" | "HEAD");
-    let may_ask = load.warm_up != WarmUp::None
-        && load.messages.is_none()
-        && load.scenario.is_none()
-        && !profile.is_search()
-        && load.requests.iter().all(is_safe)
-        && pippin_engine::check(load).is_ok();
-    if !may_ask {
+    if !may_ask(load, profile) {
         return None;
     }
     let request_ns = load.timeouts.request_ns.min(PATIENCE_NS);
     let timeouts = Timeouts { request_ns, ..load.timeouts };
     measure(&LoadSpec { timeouts, ..load.clone() })
+}
+
+/// Whether a URL may be sent whole requests before its load: they change nothing, and belong to its
+/// warm-up.
+#[must_use]
+pub fn may_ask(load: &LoadSpec, profile: &Profile) -> bool {
+    let is_safe = |request: &Request| matches!(request.method.as_str(), "GET" | "HEAD");
+    load.warm_up != WarmUp::None
+        && load.messages.is_none()
+        && load.scenario.is_none()
+        && !profile.is_search()
+        && load.requests.iter().all(is_safe)
+        && pippin_engine::check(load).is_ok()
 }
 
 /// How many requests the server has seen for it: one more, which found caches empty.

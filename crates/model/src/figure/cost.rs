@@ -12,6 +12,14 @@ pub fn cpu_seconds_per_million(load: &LoadResult, usage: &Usage, role: Role) -> 
     Some(cores_of(usage, role)? / right_per_s(load)? * 1e6)
 }
 
+/// CPU-seconds of the target's tier of this name per million right answers; `None` if there is no
+/// such tier or its use is unknown.
+#[must_use]
+pub fn cpu_seconds_per_million_of(load: &LoadResult, usage: &Usage, tier: &str) -> Option<f64> {
+    let tier = usage.tiers.iter().find(|known| known.name == tier)?;
+    Some(tier.used.cores? / right_per_s(load)? * 1e6)
+}
+
 /// Joules of all packages of processors per million right answers, with all that ran on them; `None`
 /// if no answer was right or the host does not show its energy.
 #[must_use]

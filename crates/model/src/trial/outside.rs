@@ -25,6 +25,8 @@ pub enum Outside {
         idle_cores: f64,
         /// The number of parts of the loads that were checked. It worked in each of them.
         loads: u32,
+        /// Whether a socket connects it with the target.
+        is_connected: bool,
     },
     /// It worked while the target was loaded, and also while Pippin loaded a server of its own: it
     /// follows every load, as a packet sniffer does, and helps no target.
@@ -38,6 +40,31 @@ pub enum Outside {
         /// Processors that it kept busy while Pippin loaded its own server.
         control_cores: f64,
     },
+}
+
+/// How a process outside of a target may take part in its work.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Link {
+    /// A socket connects it with the target: it is a tier, if it works with the load.
+    Connected,
+    /// None that can be seen.
+    Unknown,
+}
+
+impl Link {
+    /// Whether a process works with a load: the processors that it kept busy while the target was
+    /// loaded, and while the target got no requests. `slack_cores` is what the kernel's clock may add
+    /// to the latter. It is the only rule for tiers and for helpers. One that is connected may use
+    /// more at rest and less under load, because the connection already speaks for it.
+    #[must_use]
+    pub fn works(self, loaded_cores: f64, idle_cores: f64, slack_cores: f64) -> bool {
+        let (least_cores, rests) = match self {
+            Self::Connected => (0.01, 0.5),
+            Self::Unknown => (0.1, 0.1),
+        };
+        let allowed = (rests * loaded_cores + slack_cores).min(loaded_cores / 2.0);
+        loaded_cores >= least_cores && idle_cores <= allowed
+    }
 }
 
 /// Threads of a target that may run on processors that the target was not given.
@@ -70,6 +97,21 @@ pub fn of_each_once<'a>(looks: impl IntoIterator<Item = &'a Stray>) -> Vec<Stray
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn who_is_connected_may_work_less_and_rest_less() {
+        for (loaded, idle, connected, unknown) in [
+            (0.5, 0.0, true, true),
+            (0.05, 0.0, true, false),
+            (0.005, 0.0, false, false),
+            (0.5, 0.2, true, false),
+            (0.5, 0.4, false, false),
+        ] {
+            assert_eq!(Link::Connected.works(loaded, idle, 0.0), connected, "{loaded} {idle}");
+            assert_eq!(Link::Unknown.works(loaded, idle, 0.0), unknown, "{loaded} {idle}");
+        }
+        assert!(Link::Unknown.works(0.5, 0.06, 0.02) && !Link::Unknown.works(0.1, 0.06, 0.06));
+    }
 
     #[test]
     fn of_each_process_the_look_with_most_threads_stays() {

@@ -1,12 +1,8 @@
 //! Finds processes that worked together with a target: busy while it was loaded, at rest while it
 //! got no requests.
-use pippin_model::trial::outside::Outside;
+use pippin_model::trial::outside::{Link, Outside};
 use std::collections::BTreeMap;
 
-/// A helper keeps at least this many processors busy while the target is loaded.
-const LEAST_CORES: f64 = 0.1;
-/// The part of that which it may use while the target gets no requests.
-const IDLE_PART: f64 = 0.1;
 /// The kernel counts CPU time in ticks of this length, in nanoseconds.
 const TICK_NS: f64 = 10e6;
 /// Additional time that it may use, in nanoseconds: one tick, and the work for the last requests,
@@ -40,10 +36,15 @@ pub struct Stretch {
 pub type Process = (i32, u64);
 
 /// The names of processes that existed in every stretch, worked for the answers all the time, and
-/// rested when the target got no requests; `name` finds the name of a process. `None` if the target
-/// was not loaded, or never left alone for half a second.
+/// rested when the target got no requests; `name` finds the name of a process, and `is_connected`
+/// says whether a socket connects it with the target. None if the target was not loaded, or never
+/// left alone for half a second.
 #[must_use]
-pub fn helpers(stretches: &[Stretch], name: impl Fn(i32) -> Option<String>) -> Vec<Outside> {
+pub fn helpers(
+    stretches: &[Stretch],
+    is_connected: impl Fn(i32) -> bool,
+    name: impl Fn(i32) -> Option<String>,
+) -> Vec<Outside> {
     let (loads, idle): (Vec<&Stretch>, Vec<&Stretch>) =
         stretches.iter().partition(|stretch| stretch.answers.is_some());
     let Some(first) = loads.first().filter(|_| length_ns(&idle) >= LEAST_IDLE_NS) else {
@@ -56,13 +57,14 @@ pub fn helpers(stretches: &[Stretch], name: impl Fn(i32) -> Option<String>) -> V
             let all_ns = used_ns(&loads, *process)?;
             let loaded_cores = cores(&loads, all_ns);
             let idle_cores = cores(&idle, used_ns(&idle, *process)?);
-            let allowed = IDLE_PART * loaded_cores + IDLE_NS / length_ns(&idle) as f64;
-            if loaded_cores < LEAST_CORES || idle_cores > allowed.min(loaded_cores / 2.0) {
+            let is_connected = is_connected(process.0);
+            let link = if is_connected { Link::Connected } else { Link::Unknown };
+            if !link.works(loaded_cores, idle_cores, IDLE_NS / length_ns(&idle) as f64) {
                 return None;
             }
-            let parts = worked_in_each(&loads, *process, all_ns)?;
-            let name = name(process.0)?;
-            Some(Outside::Helper { pid: process.0, name, loaded_cores, idle_cores, loads: parts })
+            let loads = worked_in_each(&loads, *process, all_ns)?;
+            let (pid, name) = (process.0, name(process.0)?);
+            Some(Outside::Helper { pid, name, loaded_cores, idle_cores, loads, is_connected })
         })
         .collect()
 }
@@ -74,14 +76,16 @@ pub fn helpers(stretches: &[Stretch], name: impl Fn(i32) -> Option<String>) -> V
 pub fn told_apart(found: Vec<Outside>, control: &Stretch) -> Vec<Outside> {
     let of_pid = |pid: i32| control.used_ns.iter().find(|((own, _), _)| *own == pid);
     let judge = |outside: Outside| match outside {
-        Outside::Helper { pid, name, loaded_cores, idle_cores, loads } => {
+        // The connection says that it works for the target.
+        Outside::Helper { is_connected: true, .. } => outside,
+        Outside::Helper { pid, name, loaded_cores, idle_cores, loads, is_connected } => {
             let control_cores = of_pid(pid).map_or(0.0, |(_, ns)| cores(&[control], *ns));
             // One tick more or less is no work.
             let is_work = control_cores * control.length_ns as f64 > IDLE_NS;
             if is_work && control_cores >= FOLLOWS_PART * loaded_cores {
                 Outside::Bystander { pid, name, loaded_cores, control_cores }
             } else {
-                Outside::Helper { pid, name, loaded_cores, idle_cores, loads }
+                Outside::Helper { pid, name, loaded_cores, idle_cores, loads, is_connected }
             }
         }
         other => other,
@@ -139,7 +143,12 @@ mod tests {
     }
 
     fn found(stretches: &[Stretch]) -> Vec<(i32, u32)> {
-        helpers(stretches, |pid| Some(format!("process {pid}")))
+        found_of(stretches, &[])
+    }
+
+    fn found_of(stretches: &[Stretch], connected: &[i32]) -> Vec<(i32, u32)> {
+        let name = |pid| Some(format!("process {pid}"));
+        helpers(stretches, |pid| connected.contains(&pid), name)
             .into_iter()
             .filter_map(|outside| match outside {
                 Outside::Helper { pid, loads, .. } => Some((pid, loads)),
@@ -166,13 +175,20 @@ mod tests {
     #[test]
     fn who_works_in_a_load_of_another_server_too_is_a_bystander() {
         let stretches = [idle(&[0; 4]), load(&[200; 4]), load(&[200; 4]), idle(&[0; 4])];
-        let found = helpers(&stretches, |pid| Some(format!("process {pid}")));
+        let found = helpers(&stretches, |_| false, |pid| Some(format!("process {pid}")));
         assert_eq!(found.len(), 4);
         let mut control = load(&[60, 0, 0, 10]);
         control.used_ns.remove(&(3, 0));
         let is_bystander = |outside: &Outside| matches!(outside, Outside::Bystander { .. });
         let told: Vec<bool> = told_apart(found, &control).iter().map(is_bystander).collect();
         assert_eq!(told, [true, false, false, false]);
+    }
+
+    #[test]
+    fn who_is_connected_helps_with_little_work_too() {
+        // Processes 1 and 2 use 0.05 processors; a load is 400 ms long.
+        let stretches = [idle(&[0, 0]), idle(&[0, 0]), load(&[20, 20]), load(&[20, 20])];
+        assert_eq!(found_of(&stretches, &[2]), [(2, 1)]);
     }
 
     #[test]

@@ -32,7 +32,9 @@ pub fn judge(evidence: &Evidence) -> Option<Caveat> {
     let has_services = !evidence.context.services.is_empty();
     let is_sure = |outside: &Outside| match outside {
         Outside::Socket { .. } => true,
-        Outside::Helper { loads, .. } => *loads >= SURE_LOADS && !has_services,
+        Outside::Helper { loads, is_connected, .. } => {
+            (*is_connected || *loads >= SURE_LOADS) && !has_services
+        }
         Outside::Bystander { .. } => false,
     };
     let severity = if !strays.is_empty() || outside.iter().any(is_sure) {
@@ -67,8 +69,9 @@ pub fn in_words(outside: &Outside) -> String {
         Outside::Socket { pid, name } => {
             format!("process {pid} ({name}) listens on the target's port and is no part of it")
         }
-        Outside::Helper { pid, name, loaded_cores, idle_cores, loads } => format!(
-            "process {pid} ({name}), which is no part of the target, kept {loaded_cores:.2} processors busy in {} and {idle_cores:.2} while nobody asked the target",
+        Outside::Helper { pid, name, loaded_cores, idle_cores, loads, is_connected } => format!(
+            "process {pid} ({name}), which {}is no part of the target, kept {loaded_cores:.2} processors busy in {} and {idle_cores:.2} while nobody asked the target",
+            if *is_connected { "the target is connected to and which " } else { "" },
             if *loads == 1 { "the load".into() } else { format!("all {loads} parts of the load") }
         ),
         Outside::Bystander { pid, name, loaded_cores, control_cores } => format!(
@@ -168,7 +171,19 @@ mod tests {
 
     fn helper(loads: u32) -> Outside {
         let (name, loaded_cores, idle_cores) = ("burn".into(), 0.83, 0.0);
-        Outside::Helper { pid: 77, name, loaded_cores, idle_cores, loads }
+        Outside::Helper { pid: 77, name, loaded_cores, idle_cores, loads, is_connected: false }
+    }
+
+    #[test]
+    fn a_tier_that_the_target_is_connected_to_is_no_chance() {
+        let mut one = helper(1);
+        if let Outside::Helper { is_connected, .. } = &mut one {
+            *is_connected = true;
+        }
+        let found = judged(judge, &with(vec![one])).unwrap();
+        assert_eq!(found.severity, Severity::Invalid);
+        let text = "process 77 (burn), which the target is connected to and which is no part";
+        assert!(found.evidence.starts_with(text), "{}", found.evidence);
     }
 
     fn with(outside: Vec<Outside>) -> TrialRecord {

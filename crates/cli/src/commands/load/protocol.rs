@@ -1,6 +1,7 @@
 //! The protocol, and one connection before the load that shows mistakes in the flags.
 use pippin_engine::{EngineError, Remedy, check_request, try_places as engine_tries};
 use pippin_lab::load::address::Url;
+use pippin_lab::load::spoken;
 use pippin_model::load::{LoadSpec, Protocol, Request};
 use std::time::Duration;
 
@@ -63,8 +64,22 @@ pub fn check(protocol: Protocol, requests: &[Request]) -> Result<(), CliError> {
 pub fn try_places(load: &LoadSpec, timeout: Duration) -> Result<(), CliError> {
     engine_tries(load, timeout.min(PATIENCE)).map_err(|error| {
         let fix = fix(&error, load.protocol);
-        CliError::User(format!("{error}{fix}"))
+        let instead = speaks_otherwise(&error).then(|| spoken::instead(load, false)).flatten();
+        CliError::User(
+            instead
+                .map_or_else(|| format!("{error}{fix}"), |instead| format!("{error}; {instead}")),
+        )
     })
+}
+
+/// Whether the server may speak something else than what was tried.
+const fn speaks_otherwise(error: &EngineError) -> bool {
+    matches!(
+        error,
+        EngineError::Handshake { remedy: None | Some(Remedy::OtherProtocol), .. }
+            | EngineError::NoHttp2 { .. }
+            | EngineError::NoWebSocket { .. }
+    )
 }
 
 const fn fix(error: &EngineError, protocol: Protocol) -> &'static str {

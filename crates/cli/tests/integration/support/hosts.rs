@@ -1,6 +1,7 @@
 //! Three hosts on this machine: network namespaces connected by veth. The hub has a NATS server
 //! with TLS and users with minimal rights, and a server to load; `a` and `b` have agents.
 use pippin_fleet::accounts::{Account, Members};
+use pippin_testing::skipped::skip;
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::os::fd::AsRawFd;
@@ -256,14 +257,4 @@ fn answer(mut stream: TcpStream, requests: &AtomicU64) {
 fn run(words: &[&str]) -> bool {
     let output = Command::new(words[0]).args(&words[1..]).output();
     output.is_ok_and(|output| output.status.success())
-}
-
-/// Says that a test was skipped, now and at the end of all tests.
-#[allow(clippy::print_stderr)] // for whoever reads a test's output
-pub fn skip(test: &str, why: &str) {
-    eprintln!("SKIPPED {test}: {why}");
-    if let Some(path) = std::env::var_os("PIPPIN_SKIPPED") {
-        let mut file = std::fs::File::options().append(true).create(true).open(path).unwrap();
-        writeln!(file, "{test}: {why}").unwrap();
-    }
 }

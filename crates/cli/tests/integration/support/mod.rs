@@ -7,8 +7,9 @@ mod processes;
 mod scripted_host;
 
 pub use checkout::{Checkout, cheat, plan};
-pub use hosts::{Hosts, SITE, skip};
+pub use hosts::{Hosts, SITE};
 pub use namespace::{may_mount, with_mount};
 pub use pippin::{Outcome, Started, command, pippin, pippin_with, start};
+pub use pippin_testing::skipped::skip;
 pub use processes::{alive_with, until};
 pub use scripted_host::{Others, ScriptedHost};

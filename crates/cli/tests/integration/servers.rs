@@ -1,0 +1,242 @@
+//! The servers that people run, with `pippin load`: whoever does the work is named and counted. A
+//! program that is missing here is said to be skipped; packages of languages are installed by the
+//! test, into the folder of its build.
+use super::support::{Outcome, pippin, skip, until};
+use pippin_testing::shapes;
+use serde_json::Value;
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+/// Processes of a test; dropping them ends them and what they started.
+#[derive(Default)]
+struct Servers(Vec<Child>);
+
+impl Servers {
+    /// Starts a program, in a group of its own, and waits until it listens on the port.
+    #[track_caller]
+    fn start(&mut self, folder: &Path, port: u16, words: &[&str]) {
+        use std::os::unix::process::CommandExt as _;
+        let mut command = Command::new(words[0]);
+        command.args(&words[1..]).current_dir(folder).process_group(0);
+        let quiet = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        self.0.push(quiet.spawn().unwrap());
+        let address = SocketAddr::from(([127, 0, 0, 1], port));
+        until(|| TcpStream::connect(address).is_ok());
+    }
+}
+
+impl Drop for Servers {
+    fn drop(&mut self) {
+        for child in &mut self.0 {
+            // SAFETY: the group is our child's, which has not been waited for.
+            unsafe { libc::kill(-(child.id() as i32), libc::SIGKILL) };
+            let _ = child.wait();
+        }
+    }
+}
+
+/// Where a program is; without it, the test is skipped.
+fn found(test: &str, program: &str) -> Option<PathBuf> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let found = std::env::split_paths(&path)
+        .chain(["/usr/sbin".into()])
+        .map(|folder| folder.join(program))
+        .find(|path| path.is_file());
+    if found.is_none() {
+        skip(test, &format!("{program} is not installed here"));
+    }
+    found
+}
+
+fn free_port() -> u16 {
+    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
+}
+
+const FLAGS: [&str; 10] =
+    ["-c", "8", "-d", "2s", "--warm-up", "200ms", "--no-store", "--quiet", "--json", "-"];
+
+#[track_caller]
+fn load(folder: &Path, port: u16, more: &[&str]) -> (Outcome, Value) {
+    let url = format!("http://127.0.0.1:{port}/");
+    let outcome = pippin(folder, &[&["load", &url], &FLAGS[..], more].concat());
+    let json = serde_json::from_str(&outcome.stdout).unwrap_or_else(|_| panic!("{outcome}"));
+    (outcome, json)
+}
+
+/// The names of the tiers, and the processors that each kept busy.
+fn tiers(json: &Value) -> Vec<(String, f64)> {
+    let of =
+        |tier: &Value| (tier["name"].as_str().unwrap().into(), tier["cores"].as_f64().unwrap());
+    json["server"]["tiers"].as_array().map(|all| all.iter().map(of).collect()).unwrap_or_default()
+}
+
+/// The first tier passes on what the second one works for.
+#[track_caller]
+fn passes_on((outcome, json): &(Outcome, Value), first: &str, second: &str) {
+    let [(front, front_cores), (behind, behind_cores)] = &tiers(json)[..] else {
+        panic!("{outcome}");
+    };
+    assert_eq!((front.as_str(), behind.as_str()), (first, second), "{outcome}");
+    assert!(behind_cores > front_cores, "{outcome}");
+    let all = json["server"]["cores"].as_f64().unwrap();
+    assert!((all - front_cores - behind_cores).abs() < 0.01, "{outcome}");
+    assert!(json["requests"]["good"].as_u64().unwrap() > 0, "{outcome}");
+}
+
+fn nginx_before(folder: &Path, port: u16, upstream: &str) -> PathBuf {
+    let path = folder.join("nginx.conf");
+    let text = format!(
+        "daemon off; worker_processes 1; pid {0}/pid; error_log {0}/error.log;\n\
+         events {{}}\n\
+         http {{ access_log off; client_body_temp_path {0}; proxy_temp_path {0};\n\
+         fastcgi_temp_path {0}; uwsgi_temp_path {0}; scgi_temp_path {0};\n\
+         upstream app {{ server {upstream}; keepalive 16; }}\n\
+         server {{ listen 127.0.0.1:{port}; location / {{ proxy_pass http://app;\n\
+         proxy_http_version 1.1; proxy_set_header Connection ''; }} }} }}\n",
+        folder.display()
+    );
+    std::fs::write(&path, text).unwrap();
+    path
+}
+
+/// Each request takes some work, so that the application does more than the proxy.
+const NODE: &str = "const work = () => { let s = 0; for (let i = 0; i < 2e5; i++) s += i % 7; return s; };
+require('http').createServer((q, r) => r.end('ok ' + work())).listen(+process.argv[2], '127.0.0.1');";
+
+const NODE_CLUSTER: &str = "const c = require('cluster');
+if (c.isPrimary) { c.fork(); c.fork(); } else require('http')
+  .createServer((q, r) => r.end('ok')).listen(+process.argv[2], '127.0.0.1');";
+
+const JAVA: &str = r#"import com.sun.net.httpserver.*;
+import java.net.*;
+public class Hello {
+  public static void main(String[] a) throws Exception {
+    var s = HttpServer.create(new InetSocketAddress("localhost", Integer.parseInt(a[0])), 100);
+    s.createContext("/", e -> { byte[] b = "ok".getBytes(); e.sendResponseHeaders(200, b.length);
+      e.getResponseBody().write(b); e.close(); });
+    s.start();
+  }
+}
+"#;
+
+#[test]
+fn nginx_before_node() {
+    let test = "servers: nginx before node";
+    let (Some(nginx), Some(node)) = (found(test, "nginx"), found(test, "node")) else { return };
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("app.js"), NODE).unwrap();
+    let (app, front) = (free_port(), free_port());
+    let mut servers = Servers::default();
+    servers.start(folder.path(), app, &[node.to_str().unwrap(), "app.js", &app.to_string()]);
+    let conf = nginx_before(folder.path(), front, &format!("127.0.0.1:{app}"));
+    let words = [nginx.to_str().unwrap(), "-c", conf.to_str().unwrap()];
+    servers.start(folder.path(), front, &words);
+    let result = load(folder.path(), front, &["--require", "cpu.node < 1s"]);
+    passes_on(&result, "nginx", "node");
+    // Its CPU time is known to gates; whether the result can decide one depends on the machine.
+    result.0.keeps_quiet_about(&["gate FAILED"]);
+}
+
+#[test]
+fn haproxy_before_node() {
+    let test = "servers: haproxy before node";
+    let (Some(haproxy), Some(node)) = (found(test, "haproxy"), found(test, "node")) else { return };
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("app.js"), NODE).unwrap();
+    let (app, front) = (free_port(), free_port());
+    let mut servers = Servers::default();
+    servers.start(folder.path(), app, &[node.to_str().unwrap(), "app.js", &app.to_string()]);
+    let text = format!(
+        "defaults\n mode http\n timeout connect 5s\n timeout client 30s\n timeout server 30s\n\
+         frontend f\n bind 127.0.0.1:{front}\n default_backend b\n\
+         backend b\n server s 127.0.0.1:{app}\n"
+    );
+    std::fs::write(folder.path().join("haproxy.cfg"), text).unwrap();
+    servers.start(folder.path(), front, &[haproxy.to_str().unwrap(), "-f", "haproxy.cfg"]);
+    passes_on(&load(folder.path(), front, &[]), "haproxy", "node");
+}
+
+#[test]
+fn a_node_cluster_is_one_server_with_its_workers() {
+    let Some(node) = found("servers: node cluster", "node") else { return };
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("app.js"), NODE_CLUSTER).unwrap();
+    let (port, mut servers) = (free_port(), Servers::default());
+    servers.start(folder.path(), port, &[node.to_str().unwrap(), "app.js", &port.to_string()]);
+    let (outcome, json) = load(folder.path(), port, &[]);
+    assert_eq!(json["server"]["processes"].as_array().unwrap().len(), 1, "{outcome}");
+    assert!(tiers(&json).is_empty(), "{outcome}");
+    assert!(json["server"]["cores"].as_f64().unwrap() > 0.0, "{outcome}");
+}
+
+/// Java listens on `::ffff:127.0.0.1`.
+#[test]
+fn a_jvm_on_localhost() {
+    let Some(java) = found("servers: a JVM", "java") else { return };
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("Hello.java"), JAVA).unwrap();
+    let (port, mut servers) = (free_port(), Servers::default());
+    let words = [java.to_str().unwrap(), "-Xmx64m", "Hello.java", &port.to_string()];
+    servers.start(folder.path(), port, &words);
+    let (outcome, json) = load(folder.path(), port, &[]);
+    assert!(json["server"]["cores"].as_f64().unwrap() > 0.0, "{outcome}");
+    outcome.keeps_quiet_about(&["nothing on this machine listens"]);
+}
+
+/// Installs packages of Python into the folder of the build, once.
+fn virtual_environment(test: &str, packages: &[&str]) -> Option<PathBuf> {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("servers-python");
+    let bin = folder.join("bin");
+    let run = |words: &[&str]| {
+        let mut command = Command::new(words[0]);
+        let quiet = command.args(&words[1..]).stdout(Stdio::null()).stderr(Stdio::null());
+        quiet.status().is_ok_and(|status| status.success())
+    };
+    let pip = bin.join("pip").display().to_string();
+    let install = [&[pip.as_str(), "install", "--quiet"], packages].concat();
+    let is_there = bin.join(packages[0].split('=').next().unwrap_or_default()).is_file();
+    if is_there || run(&["python3", "-m", "venv", &folder.display().to_string()]) && run(&install) {
+        return Some(bin);
+    }
+    skip(test, &format!("{} cannot be installed here", packages.join(", ")));
+    None
+}
+
+const WSGI: &str = "def app(environ, start):
+    n = sum(i % 7 for i in range(3000))
+    start('200 OK', [('Content-Type', 'text/plain'), ('Content-Length', '2')])
+    return [b'ok']
+";
+
+#[test]
+fn nginx_before_gunicorn() {
+    let test = "servers: nginx before gunicorn";
+    let Some(nginx) = found(test, "nginx") else { return };
+    let Some(bin) = virtual_environment(test, &["gunicorn==23.0.0"]) else { return };
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("app.py"), WSGI).unwrap();
+    let (app, front) = (free_port(), free_port());
+    let mut servers = Servers::default();
+    let (gunicorn, bind) = (bin.join("gunicorn"), format!("127.0.0.1:{app}"));
+    let words = [gunicorn.to_str().unwrap(), "-w", "2", "-b", &bind, "app:app"];
+    servers.start(folder.path(), app, &words);
+    let conf = nginx_before(folder.path(), front, &bind);
+    let words = [nginx.to_str().unwrap(), "-c", conf.to_str().unwrap()];
+    servers.start(folder.path(), front, &words);
+    passes_on(&load(folder.path(), front, &[]), "nginx", "gunicorn");
+}
+
+/// A script that starts workers and then Pippin holds the listening socket above Pippin.
+#[test]
+fn a_script_that_starts_workers_and_then_pippin() {
+    let folder = tempfile::tempdir().unwrap();
+    let url = "http://127.0.0.1:PORT/";
+    let own = env!("CARGO_BIN_EXE_pippin");
+    let words = [&[own, "load", url], &FLAGS[..]].concat();
+    let output = shapes::command("holder", &words).current_dir(folder.path()).output().unwrap();
+    let text = String::from_utf8_lossy(&output.stdout);
+    let json: Value = serde_json::from_str(&text).unwrap_or_else(|_| panic!("{output:?}"));
+    assert!(json["server"]["cores"].as_f64().unwrap() > 0.0, "{text}");
+    assert_eq!(json["server"]["processes"].as_array().unwrap().len(), 1, "{text}");
+}

@@ -1,0 +1,321 @@
+"""A server of a given shape: shape.py KIND [ARGUMENT]. It prints its port and its process.
+
+A request is a line: `burn MS` uses so much processor time, `go` does what the shape is about (it
+ends, hands over, executes itself anew). The answer is what was used for it, in nanoseconds, by the
+account of each process that took part, and the process that answers.
+"""
+import ctypes
+import os
+import resource
+import signal
+import socket
+import sys
+import threading
+import time
+
+LIBC = ctypes.CDLL(None, use_errno=True)
+
+
+def burn(ms):
+    begin = time.process_time_ns()
+    while time.process_time_ns() - begin < ms * 1_000_000:
+        pass
+
+
+def used():
+    """What this process has used, with the children that it waited for."""
+    children = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return time.process_time_ns() + int((children.ru_utime + children.ru_stime) * 1e9)
+
+
+def listen(port=0, host="127.0.0.1", shared=False, only_v6=False):
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    s = socket.socket(family)
+    s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    if shared:
+        s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+    if family == socket.AF_INET6:
+        s.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, int(only_v6))
+    s.bind((host, port))
+    s.listen(64)
+    return s
+
+
+def say(s=None, pid=None):
+    port = s.getsockname()[1] if s is not None and s.family != socket.AF_UNIX else 0
+    print(port, pid or os.getpid(), flush=True)
+
+
+def serve(s, act=None, go=None):
+    """One connection after the other, each with one request."""
+    while True:
+        connection, _ = s.accept()
+        stream = connection.makefile("rwb")
+        line = stream.readline().decode().split()
+        if not line:
+            continue
+        begin = used()
+        others = (act or burn)(int(line[1])) if line[0] == "burn" else None
+        ns = used() - begin + (others or 0)
+        after = go() if line[0] == "go" and go else None
+        stream.write(f"{ns} {os.getpid()}\n".encode())
+        stream.flush()
+        stream.close()
+        connection.close()
+        if after:
+            after()
+
+
+def fork(work):
+    pid = os.fork()
+    if pid == 0:
+        signal.alarm(60)
+        work()
+        os._exit(0)
+    return pid
+
+
+def in_child(ms):
+    """A process of its own for a request, which is waited for."""
+    os.waitpid(fork(lambda: burn(ms)), 0)
+
+
+def ask(target, line):
+    family = socket.AF_UNIX if "/" in target else socket.AF_INET
+    s = socket.socket(family)
+    s.connect(target if "/" in target else ("127.0.0.1", int(target)))
+    return s, s.makefile("rwb")
+
+
+def rename(name):
+    LIBC.prctl(15, ctypes.c_char_p(name), 0, 0, 0)
+
+
+def plain(host="127.0.0.1", port="0"):
+    s = listen(int(port), host)
+    say(s)
+    serve(s)
+
+
+def only_v6(port):
+    s = listen(int(port), "::", only_v6=True)
+    say(s)
+    serve(s)
+
+
+def workers(number="3"):
+    s = listen()
+    for _ in range(int(number)):
+        fork(lambda: serve(s))
+    say(s)
+    os.wait()
+
+
+def forking():
+    s = listen()
+    say(s)
+    serve(s, act=in_child)
+
+
+def orphaning():
+    """Each request is answered by a worker that then ends, and is followed by another."""
+    s = listen()
+    say(s)
+    while True:
+        def once():
+            serve(s, go=lambda: lambda: os._exit(0))
+
+        os.waitpid(fork(once), 0)
+
+
+def hand_over():
+    """The first process ends, and a child of it serves on."""
+    s = listen()
+    say(s)
+
+    def after():
+        fork(lambda: serve(s))
+        os._exit(0)
+
+    serve(s, go=lambda: after)
+
+
+def shared(host="127.0.0.1", port="0"):
+    s = listen(int(port), host, shared=True)
+    say(s)
+    serve(s)
+
+
+def again():
+    """Executes itself anew with the same socket, as `nginx -s upgrade` and others do."""
+    s = listen()
+    say(s)
+
+    def go():
+        os.set_inheritable(s.fileno(), True)
+        words = [sys.executable, __file__, "inherited", str(s.fileno())]
+        return lambda: os.execv(words[0], words)
+
+    serve(s, go=go)
+
+
+def inherited(descriptor):
+    serve(socket.socket(fileno=int(descriptor)))
+
+
+def daemon(path):
+    s = socket.socket(socket.AF_UNIX)
+    s.bind(path)
+    s.listen(64)
+
+    def second():
+        os.setsid()
+
+        def third():
+            say(s)
+            serve(s)
+
+        fork(third)
+
+    os.waitpid(fork(second), 0)
+    os._exit(0)
+
+
+def supervisor():
+    """Besides its worker, it has a child that does something else."""
+    s = listen()
+
+    def other():
+        s.close()
+        while True:
+            burn(20)
+            time.sleep(0.02)
+
+    fork(lambda: serve(s))
+    fork(other)
+    say(s)
+    os.wait()
+
+
+def leak():
+    """A background job that was started by the server holds its socket and does nothing."""
+    s = listen()
+
+    def job():
+        while True:
+            time.sleep(1)
+
+    fork(job)
+    say(s)
+    serve(s)
+
+
+def threads():
+    """Its first thread has ended."""
+    s = listen()
+    threading.Thread(target=serve, args=(s,)).start()
+    say(s)
+    LIBC.pthread_exit(None)
+
+
+def named(name):
+    rename(bytes(name, "utf-8").decode("unicode_escape").encode())
+    plain()
+
+
+def proxy(target):
+    """Passes requests on over one connection, and uses a tenth itself."""
+    rename(b"front")
+    s = listen()
+    upstream, stream = ask(target, None)
+    say(s)
+
+    def act(ms):
+        burn(ms // 10)
+        stream.write(f"{ms}\n".encode())
+        stream.flush()
+        return int(stream.readline())
+
+    serve(s, act=act)
+
+
+def application(path=None):
+    """What stands behind a proxy: a line of milliseconds, a line of what was used."""
+    rename(b"app")
+    if path:
+        s = socket.socket(socket.AF_UNIX)
+        s.bind(path)
+        s.listen(64)
+    else:
+        s = listen()
+    say(s)
+    while True:
+        connection, _ = s.accept()
+        stream = connection.makefile("rwb")
+        for line in stream:
+            begin = used()
+            burn(int(line))
+            stream.write(f"{used() - begin}\n".encode())
+            stream.flush()
+
+
+def lonely(address):
+    """In a network namespace of its own, with this address. Requests come from standard input."""
+    import fcntl
+    import struct
+    if LIBC.unshare(0x40000000) != 0:
+        print("cannot", flush=True)
+        return
+    control = socket.socket()
+    name = b"lo".ljust(16, b"\0")
+    request = name + struct.pack("HH4s8x", socket.AF_INET, 0, socket.inet_aton(address))
+    fcntl.ioctl(control, 0x8916, request)
+    fcntl.ioctl(control, 0x8914, name + struct.pack("H14x", 1))
+    s = listen(host=address)
+    say(s)
+    for line in sys.stdin:
+        begin = used()
+        burn(int(line.split()[1]))
+        print(used() - begin, os.getpid(), flush=True)
+
+
+def bound():
+    os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+    plain()
+
+
+def http(s):
+    from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+    class Hello(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def do_GET(self):
+            self.send_response(200)
+            self.send_header("Content-Length", "2")
+            self.end_headers()
+            self.wfile.write(b"ok")
+
+        def log_message(self, *_):
+            pass
+
+    server = ThreadingHTTPServer(s.getsockname(), Hello, bind_and_activate=False)
+    server.socket.close()
+    server.socket = s
+    server.serve_forever()
+
+
+def holder(*command):
+    """A script that starts a worker, and then a program that is to load it."""
+    s = listen()
+    worker = fork(lambda: http(s))
+    port = s.getsockname()[1]
+    os.set_inheritable(s.fileno(), True)
+    words = [word.replace("PORT", str(port)) for word in command]
+    code = os.waitpid(fork(lambda: os.execvp(words[0], words)), 0)[1]
+    os.kill(worker, signal.SIGKILL)
+    os._exit(os.waitstatus_to_exitcode(code))
+
+
+signal.alarm(60)
+globals()[sys.argv[1]](*sys.argv[2:])
