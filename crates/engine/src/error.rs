@@ -259,6 +259,8 @@ pub enum EngineError {
         address: String,
         /// What came instead.
         why: String,
+        /// Whether it was an answer in HTTP/1.1, so that the server speaks no other protocol.
+        is_http: bool,
     },
     /// io_uring was requested and is not available.
     #[error("io_uring cannot be used here: {0}; choose `auto` or `epoll`")]

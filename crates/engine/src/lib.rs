@@ -160,9 +160,22 @@ fn try_websocket(
 ) -> Result<(), EngineError> {
     let stream = blocking::Stream::connect(place, tls, Protocol::WebSocket, timeout)?;
     // As a load does, it does not wait for the server's Close (docs/decisions/websocket.md).
-    websocket::client::Client::open(stream, request).map(websocket::client::Client::leave).map_err(
-        |why| EngineError::NoWebSocket { address: place.to_string(), why: why.to_string() },
-    )
+    let opened = websocket::client::Client::open(stream, request);
+    opened.map(websocket::client::Client::leave).map_err(|why| EngineError::NoWebSocket {
+        address: place.to_string(),
+        is_http: is_http(&why),
+        why: why.to_string(),
+    })
+}
+
+/// Whether a server answered in HTTP/1.1, and not that it does not understand the request.
+const fn is_http(why: &websocket::client::ClientError) -> bool {
+    use websocket::{Refusal, client::ClientError};
+    match why {
+        ClientError::Refused(Refusal::Status(status)) => !matches!(status, 400 | 426 | 505),
+        ClientError::Refused(Refusal::Header(_)) => true,
+        _ => false,
+    }
 }
 
 /// Whether a request can be written in a protocol.

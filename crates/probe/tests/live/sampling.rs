@@ -91,7 +91,9 @@ fn the_sampler_itself_is_cheap() {
     let (from_ns, before_ns) = (monotonic_ns(), sampler.cpu_ns());
     std::thread::sleep(Duration::from_secs(2));
     let share = (sampler.cpu_ns() - before_ns) as f64 / (monotonic_ns() - from_ns) as f64;
-    in_time(share < 0.01, || format!("{:.2} % of a core at 5 samples a second", share * 100.0));
+    // The limit is 1 %. Code that is not optimised takes longer.
+    let limit = if cfg!(debug_assertions) { 0.02 } else { 0.01 };
+    in_time(share < limit, || format!("{:.2} % of a core at 5 samples a second", share * 100.0));
 }
 
 #[test]

@@ -78,7 +78,7 @@ const fn speaks_otherwise(error: &EngineError) -> bool {
         error,
         EngineError::Handshake { remedy: None | Some(Remedy::OtherProtocol), .. }
             | EngineError::NoHttp2 { .. }
-            | EngineError::NoWebSocket { .. }
+            | EngineError::NoWebSocket { is_http: false, .. }
     )
 }
 
