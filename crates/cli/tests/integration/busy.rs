@@ -114,7 +114,6 @@ const OF_THE_GENERATOR: [&str; 3] = ["generator_stopped", "send_lag", "held"];
 fn a_generator_that_was_stopped_is_named_and_not_the_target() {
     for load in [
         "-R 500 -c 4 -d 3s",
-        "-R 200 -c 4 -d 3s --no-keep-alive",
         "-c 4 -d 3s --warm-up none",
         "--devices 20 --think 50ms --ramp 200ms,2s,200ms",
     ] {

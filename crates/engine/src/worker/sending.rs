@@ -19,11 +19,7 @@ impl<S: Stack> Worker<'_, S> {
         let connection = &mut self.core.connections[slot as usize];
         connection.link = Link::Connecting;
         connection.mark = clock::now_ns();
-        // Where nothing failed before, only the generator kept an arrival from its connection.
-        let is_late =
-            self.core.users.have_a_plan() && connection.pending > 0 && !connection.has_failed;
-        let since = connection.sendable_at(connection.pending_since);
-        connection.owes(if is_late { connection.mark.saturating_sub(since) } else { 0 });
+        connection.owed_ns = 0;
         (connection.served, connection.used) = (0, 0);
         (connection.server_closes, connection.is_spoilt) = (false, false);
         connection.protocol = Default::default();
