@@ -168,11 +168,18 @@ fn try_websocket(
     })
 }
 
+/// Whether servers refuse by this status a request that is in another protocol than they expect: Bad
+/// Request, Upgrade Required, HTTP Version Not Supported (RFC 9110 section 15).
+#[must_use]
+pub const fn refuses_protocol(status: u16) -> bool {
+    matches!(status, 400 | 426 | 505)
+}
+
 /// Whether a server answered in HTTP/1.1, and not that it does not understand the request.
 const fn is_http(why: &websocket::client::ClientError) -> bool {
     use websocket::{Refusal, client::ClientError};
     match why {
-        ClientError::Refused(Refusal::Status(status)) => !matches!(status, 400 | 426 | 505),
+        ClientError::Refused(Refusal::Status(status)) => !refuses_protocol(*status),
         ClientError::Refused(Refusal::Header(_)) => true,
         _ => false,
     }

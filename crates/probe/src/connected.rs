@@ -33,6 +33,9 @@ pub struct Behind {
     pub apart: BTreeSet<i32>,
     /// Other ends on this machine whose processes belong to other users or are hidden.
     pub hidden: u32,
+    /// Whether there were sockets that no earlier look had seen. Another look at once may find
+    /// short connections that this one missed.
+    pub has_new: bool,
 }
 
 /// Looks for the other ends of a server's connections, again and again.
@@ -81,7 +84,7 @@ impl Connected {
         self.explained = sockets.inodes().collect();
         sockets.tcp.extend(before.tcp);
         sockets.unix.extend(before.unix);
-        let mut behind = Behind::default();
+        let mut behind = Behind { has_new: true, ..Behind::default() };
         let mut ends = self.of_tcp(&sockets, &held, &mut behind);
         ends.extend(self.of_unix(&sockets, &held, &mut behind));
         if !ends.is_empty() {

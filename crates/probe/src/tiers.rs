@@ -22,6 +22,8 @@ const SHARE: u64 = 200;
 /// It may take so much at once, before that holds: short connections are seen only by looking often,
 /// and a load may be over after seconds.
 const CREDIT_NS: u64 = 50_000_000;
+/// While nothing is found and connections come and go, it looks again at once, for so long.
+const AT_ONCE_NS: u64 = 5_000_000;
 /// So many earlier looks are kept. A tier that is found later has its first figure from the oldest.
 const KEPT: usize = 40;
 
@@ -140,8 +142,15 @@ impl Tiers {
             return;
         }
         let before_ns = thread_cpu_ns();
+        let used_ns = || thread_cpu_ns().zip(before_ns).map(|(after, before)| after - before);
         let roots = members.iter().copied().collect();
-        let Behind { roots, apart, hidden } = self.connected.look(members, &roots, served);
+        let Behind { roots, apart, hidden, .. } = loop {
+            let behind = self.connected.look(members, &roots, served);
+            let is_over = behind.roots.iter().any(|root| !taken.contains(root)) || !behind.has_new;
+            if is_over || used_ns().is_none_or(|used_ns| used_ns >= AT_ONCE_NS) {
+                break behind;
+            }
+        };
         self.hidden = self.hidden.max(hidden);
         for root in roots {
             if root > 1 && !taken.contains(&root) && !self.roots.contains_key(&root) {
@@ -149,7 +158,7 @@ impl Tiers {
                 self.apart.extend(apart.iter().copied().filter(|pid| !taken.contains(pid)));
             }
         }
-        self.spent_ns += thread_cpu_ns().zip(before_ns).map_or(0, |(after, before)| after - before);
+        self.spent_ns += used_ns().unwrap_or(0);
         let began_ns = *self.began_ns.get_or_insert(now_ns);
         self.due_ns = due_ns(began_ns, now_ns, self.spent_ns);
     }

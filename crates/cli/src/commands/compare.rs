@@ -82,12 +82,9 @@ struct Stored {
 
 /// Compares two runs.
 fn of_runs(arguments: &CompareArguments, a: Stored, b: Stored) -> Result<u8, CliError> {
-    let verdicts =
-        [&a.view, &b.view].map(|view| move |target: &TargetId, step| view.verdict_of(target, step));
-    let trust = [a.view.trust.clone(), b.view.trust.clone()];
-    let is_same_target = a.target == b.target;
-    let (a, b) = (&a.run, &b.run);
-    if a.header.id == b.header.id && is_same_target {
+    let Stored { run: a, target: a_target, view: a_view } = a;
+    let Stored { run: b, target: b_target, view: b_view } = b;
+    if a.header.id == b.header.id && a_target == b_target {
         return Err(CliError::User(format!(
             "both sides are one run, {}: there is nothing to compare; name another run, or two of its targets (RUN#TARGET)",
             a.header.id
@@ -105,10 +102,16 @@ fn of_runs(arguments: &CompareArguments, a: Stored, b: Stored) -> Result<u8, Cli
         )));
     }
     let unfinished: Vec<Unfinished> =
-        [("A", a), ("B", b)].iter().filter_map(|(side, run)| Unfinished::of(side, run)).collect();
+        [("A", &a), ("B", &b)].iter().filter_map(|(side, run)| Unfinished::of(side, run)).collect();
     let origin = Origin::of(&a.header, &b.header);
-    let side = |trials, place: usize| Side { trials, verdict: &verdicts[place] };
-    let comparison = compare(side(&a.trials, 0), side(&b.trials, 1), origin, &mut seeded());
+    let of_a = |target: &TargetId, step| a_view.verdict_of(target, step);
+    let of_b = |target: &TargetId, step| b_view.verdict_of(target, step);
+    let comparison = compare(
+        Side { trials: &a.trials, verdict: &of_a },
+        Side { trials: &b.trials, verdict: &of_b },
+        origin,
+        &mut seeded(),
+    );
     if comparison.targets.is_empty() {
         let why: String = unfinished.iter().map(|run| format!("; {}", run.words())).collect();
         return Err(CliError::User(format!("the two have no target in common{why}")));
@@ -116,14 +119,17 @@ fn of_runs(arguments: &CompareArguments, a: Stored, b: Stored) -> Result<u8, Cli
     let was_to_measure = |target: &&TargetId| b.header.plan.targets.contains(target);
     let sides = Sides {
         lost: comparison.only_a.iter().filter(was_to_measure).cloned().collect(),
-        a_planned: Planned::of(a),
-        b_planned: Planned::of(b),
-        a: a.header.id.clone(),
-        b: b.header.id.clone(),
-        a_trials: a.trials.clone(),
-        b_trials: b.trials.clone(),
+        a_planned: Planned::of(&a),
+        b_planned: Planned::of(&b),
+        a: a.header.id,
+        b: b.header.id,
+        a_trials: a.trials,
+        b_trials: b.trials,
         unfinished,
-        trust: if origin == Origin::OneRun { trust[..1].to_vec() } else { trust.to_vec() },
+        trust: match origin {
+            Origin::OneRun => vec![a_view.trust],
+            Origin::TwoRuns => vec![a_view.trust, b_view.trust],
+        },
         comparison,
         origin,
         differences: differing,

@@ -1,5 +1,6 @@
 //! Compares the table of caveats in docs/methodology.md with the judges.
 use crate::pages::{assert_same, named_in, root, rows, section, text};
+use pippin_stats::interval::unsure;
 use pippin_stats::judge::{EXPLANATIONS, RUN_JUDGES, TARGET_JUDGES, TRIAL_JUDGES};
 use std::collections::BTreeSet;
 use std::fs;
@@ -16,6 +17,7 @@ fn real() -> BTreeSet<String> {
     let run = RUN_JUDGES.iter().flat_map(|(names, _)| names.iter());
     let all = trial.chain(explained).chain(target).chain(run);
     let mut found: BTreeSet<String> = all.map(|name| (*name).to_string()).collect();
+    found.insert(unsure::ID.to_string());
     found.extend(given_elsewhere(&root().join("crates")));
     found
 }

@@ -24,6 +24,15 @@ impl Servers {
         let address = SocketAddr::from(([127, 0, 0, 1], port));
         until(|| TcpStream::connect(address).is_ok());
     }
+
+    /// Starts a program of Node that listens on the port of its argument. Returns the port.
+    #[track_caller]
+    fn start_node(&mut self, folder: &Path, node: &Path, program: &str) -> u16 {
+        std::fs::write(folder.join("app.js"), program).unwrap();
+        let port = free_port();
+        self.start(folder, port, &[node.to_str().unwrap(), "app.js", &port.to_string()]);
+        port
+    }
 }
 
 impl Drop for Servers {
@@ -125,10 +134,8 @@ fn nginx_before_node() {
     let test = "servers: nginx before node";
     let (Some(nginx), Some(node)) = (found(test, "nginx"), found(test, "node")) else { return };
     let folder = tempfile::tempdir().unwrap();
-    std::fs::write(folder.path().join("app.js"), NODE).unwrap();
-    let (app, front) = (free_port(), free_port());
-    let mut servers = Servers::default();
-    servers.start(folder.path(), app, &[node.to_str().unwrap(), "app.js", &app.to_string()]);
+    let (mut servers, front) = (Servers::default(), free_port());
+    let app = servers.start_node(folder.path(), &node, NODE);
     let conf = nginx_before(folder.path(), front, &format!("127.0.0.1:{app}"));
     let words = [nginx.to_str().unwrap(), "-c", conf.to_str().unwrap()];
     servers.start(folder.path(), front, &words);
@@ -143,10 +150,8 @@ fn haproxy_before_node() {
     let test = "servers: haproxy before node";
     let (Some(haproxy), Some(node)) = (found(test, "haproxy"), found(test, "node")) else { return };
     let folder = tempfile::tempdir().unwrap();
-    std::fs::write(folder.path().join("app.js"), NODE).unwrap();
-    let (app, front) = (free_port(), free_port());
-    let mut servers = Servers::default();
-    servers.start(folder.path(), app, &[node.to_str().unwrap(), "app.js", &app.to_string()]);
+    let (mut servers, front) = (Servers::default(), free_port());
+    let app = servers.start_node(folder.path(), &node, NODE);
     let text = format!(
         "defaults\n mode http\n timeout connect 5s\n timeout client 30s\n timeout server 30s\n\
          frontend f\n bind 127.0.0.1:{front}\n default_backend b\n\
@@ -160,10 +165,8 @@ fn haproxy_before_node() {
 #[test]
 fn a_node_cluster_is_one_server_with_its_workers() {
     let Some(node) = found("servers: node cluster", "node") else { return };
-    let folder = tempfile::tempdir().unwrap();
-    std::fs::write(folder.path().join("app.js"), NODE_CLUSTER).unwrap();
-    let (port, mut servers) = (free_port(), Servers::default());
-    servers.start(folder.path(), port, &[node.to_str().unwrap(), "app.js", &port.to_string()]);
+    let (folder, mut servers) = (tempfile::tempdir().unwrap(), Servers::default());
+    let port = servers.start_node(folder.path(), &node, NODE_CLUSTER);
     let (outcome, json) = load(folder.path(), port, &[]);
     assert_eq!(json["server"]["processes"].as_array().unwrap().len(), 1, "{outcome}");
     assert!(tiers(&json).is_empty(), "{outcome}");

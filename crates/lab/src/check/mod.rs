@@ -334,12 +334,14 @@ fn failures(outcomes: Vec<ProofOutcome>) -> Vec<String> {
     outcomes.iter().filter_map(words).collect()
 }
 
-/// Connections and requests of the short load: a few seconds even where each answer waits.
+/// Connections and requests of the short load: a few seconds even where each answer waits. Waits
+/// need so many that a distribution can be told from another one, by five standard errors, although
+/// a server that cheats under load alone draws those of the first few that ask at once.
 fn short_load_of(workload: &Workload) -> (u32, u64) {
     if workload.services.contains(&Service::Upstream) {
         (8, 32)
     } else if workload.proofs.iter().any(|proof| matches!(proof, Proof::Delay { .. })) {
-        (32, 320)
+        (64, 640)
     } else {
         (8, 500)
     }

@@ -5,7 +5,7 @@
 //! tried: TLS and its protocols (ALPN), HTTP/2 without TLS, the header of the PROXY protocol.
 use pippin_engine::blocking::Stream;
 use pippin_engine::http1::request::render;
-use pippin_engine::{Place, try_connection, try_places};
+use pippin_engine::{Place, refuses_protocol, try_connection, try_places};
 use pippin_model::load::tls::TlsSpec;
 use pippin_model::load::{LoadSpec, Protocol, ProxyHeader};
 use std::fmt;
@@ -20,8 +20,6 @@ const SILENCE: Duration = Duration::from_millis(100);
 /// HTTP/2 begin with is as long (RFC 9113 section 3.4), and headers of TLS records and of the PROXY
 /// protocol are shorter. No server can act on it, because the request's head goes on.
 const BEGINNING: usize = 24;
-/// The statuses by which servers refuse a request that is not what they expect.
-const REFUSALS: [&[u8]; 3] = [b" 400", b" 426", b" 505"];
 
 /// What a server speaks instead.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -160,8 +158,8 @@ fn answers_http1(load: &LoadSpec, may_ask: bool) -> bool {
 
 /// Whether an answer begins so. A refusal of what was sent does not count.
 fn is_http1(first: &[u8]) -> bool {
-    let is_refusal = || REFUSALS.iter().any(|status| first.get(8..12) == Some(*status));
-    first.starts_with(b"HTTP/1.") && !is_refusal()
+    let status = first.get(9..12).and_then(|digits| std::str::from_utf8(digits).ok()?.parse().ok());
+    first.starts_with(b"HTTP/1.") && !status.is_some_and(refuses_protocol)
 }
 
 #[cfg(test)]

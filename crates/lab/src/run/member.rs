@@ -37,7 +37,7 @@ pub struct Member {
     pub running: RunningTarget,
     /// Which table of the database is its own, if it reads one.
     table: usize,
-    resident_bytes: Option<u64>,
+    memory_bytes: Option<u64>,
     /// Judges its answers, over all loads of a step.
     live: Live,
     referee: Option<Arc<dyn Referee>>,
@@ -73,7 +73,7 @@ impl Member {
             apart,
             running,
             table,
-            resident_bytes: None,
+            memory_bytes: None,
             live: Live::default(),
             referee: None,
             answers: 0,
@@ -189,7 +189,7 @@ impl Member {
         match outcome {
             Ok(measured) if measured.load.interrupted => None,
             Ok(measured) => {
-                self.resident_bytes = self.resident_bytes.max(resident_bytes(&measured));
+                self.memory_bytes = self.memory_bytes.max(memory_bytes(&measured));
                 Some((measured, counts))
             }
             Err(NotMeasured { error, .. }) => {
@@ -229,13 +229,13 @@ impl Member {
         self.record = record;
     }
 
-    /// The most that it is known to have used, resident bytes.
-    pub const fn resident_bytes(&self) -> Option<u64> {
-        self.resident_bytes
+    /// The most memory that it is known to have used, in bytes; shared pages count once.
+    pub const fn memory_bytes(&self) -> Option<u64> {
+        self.memory_bytes
     }
 }
 
-fn resident_bytes(measured: &Measured) -> Option<u64> {
+fn memory_bytes(measured: &Measured) -> Option<u64> {
     measured.usage.as_ref()?.roles.get(&Role::Target)?.memory_max_bytes()
 }
 

@@ -181,8 +181,8 @@ impl Execution<'_> {
     fn get_ready(&mut self, member: &mut Member, services: &mut Services) -> Option<u64> {
         self.settings.observer.event(&Event::Stage("proving"));
         let needed_ns = member.get_ready(&mut self.shared(services));
-        if let Some(rss_bytes) = member.resident_bytes() {
-            self.room.note(&member.spec.target, rss_bytes);
+        if let Some(memory_bytes) = member.memory_bytes() {
+            self.room.note(&member.spec.target, memory_bytes);
         }
         needed_ns
     }
@@ -247,8 +247,8 @@ impl Execution<'_> {
                 let (cut_short, bystanders) = (course.cut_short, &mut course.bystanders);
                 member.settle(&group, cut_short, bystanders, &mut self.shared(services));
             }
-            if let Some(rss_bytes) = member.resident_bytes() {
-                self.room.note(&id, rss_bytes);
+            if let Some(memory_bytes) = member.memory_bytes() {
+                self.room.note(&id, memory_bytes);
             }
             let is_over =
                 is_last || member.has_failed() || is_restless(&id) || !self.takes_part(&id);

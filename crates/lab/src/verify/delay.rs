@@ -71,44 +71,114 @@ const CHANCE: f64 = 5.0;
 /// At so many places of the range, waits under load are compared with their distribution.
 const PLACES: u64 = 100;
 
+/// Waits are counted in windows of this part of the range.
+const WINDOW: u64 = 4;
+
 /// Waits that are drawn under load are as long as they should be, over their whole range: at no
 /// place have more of them ended than the distribution has there (the one-sided test of Kolmogorov
-/// and Smirnov, with an error of its own at each place). What makes answers late hides nothing that
-/// helps the target. Requests of another kind need not wait; they are few.
+/// and Smirnov, with an error of its own at each place). And they are not alike: no window holds
+/// more of them than the distribution has in so wide a window. What makes answers late hides
+/// neither from an honest target: an even distribution stays at least as flat whatever is added to
+/// it. Answers before the least wait are not judged here: each is of another kind, which need not
+/// wait, or is counted as too early.
 ///
 /// # Errors
-/// At which place too many had ended, or that no wait was seen.
+/// Where too many had ended or lay together, or that no wait was seen.
 pub(super) fn long_enough(spans: &Histogram, wait: Spread) -> Verdict {
-    // HDR's precision and a timer that rounds down make waits look so much shorter.
-    let rounded = |ns: u64| ns / 1000 + TIMER_NS.min(wait.mean_ns / 2);
-    let (min, max) = (wait.min_ns(), wait.max_ns());
-    if rounded(max) >= max - min {
+    let waits = Waits { spans, wait, others: ended(spans, least_ns(wait) - 1) };
+    if rounded(wait, wait.max_ns()) >= waits.range_ns() {
         // Both are coarser than the jitter. The least wait is all that can be judged.
         return Ok(());
     }
-    if spans.count() == 0 {
+    if waits.count() == 0 {
         return Err("no wait was seen under the load".into());
     }
-    let range = (max - min) as f64;
-    let worst = (1..PLACES).map(|place| min + (max - min) * place / PLACES).find_map(|at_ns| {
-        let ended = spans.fraction_at_or_below(at_ns)?;
-        let most = ((at_ns + rounded(at_ns) - min) as f64 / range).clamp(0.0, 1.0);
-        let chance = CHANCE * (most * (1.0 - most) / spans.count() as f64).sqrt();
-        (ended > most + chance + OF_ANOTHER_KIND).then_some((at_ns, ended, most))
-    });
-    worst.map_or(Ok(()), |(at_ns, ended, most)| {
-        Err(format!(
-            "{:.0} % of the answers came within {}, which at most {:.0} % should: the waits are shorter than those that are asked for",
-            ended * 100.0,
-            format_ns(at_ns),
-            most * 100.0
-        ))
-    })
+    waits.ended_in_time()?;
+    waits.lie_apart()
 }
 
-/// The part of requests under load that may be of another kind and need not wait, in a short load
-/// too.
-const OF_ANOTHER_KIND: f64 = 0.002;
+/// HDR's precision and a timer that rounds down make waits look so much shorter.
+fn rounded(wait: Spread, ns: u64) -> u64 {
+    ns / 1000 + TIMER_NS.min(wait.mean_ns / 2)
+}
+
+/// How many of the spans are at or below a time.
+fn ended(spans: &Histogram, at_ns: u64) -> u64 {
+    let part = spans.fraction_at_or_below(at_ns).unwrap_or(0.0);
+    (part * spans.count() as f64).round() as u64
+}
+
+/// Service times of a device, and the wait that was asked for.
+struct Waits<'a> {
+    spans: &'a Histogram,
+    wait: Spread,
+    /// Answers before the least wait.
+    others: u64,
+}
+
+impl Waits<'_> {
+    fn count(&self) -> u64 {
+        self.spans.count() - self.others
+    }
+
+    fn range_ns(&self) -> u64 {
+        self.wait.max_ns() - self.wait.min_ns()
+    }
+
+    /// The part of the waits that had ended by this time.
+    fn ended(&self, at_ns: u64) -> f64 {
+        let ended = ended(self.spans, at_ns).saturating_sub(self.others);
+        ended as f64 / self.count() as f64
+    }
+
+    /// How much of an even distribution lies in a stretch of this width at most.
+    fn share(&self, width_ns: u64) -> f64 {
+        (width_ns as f64 / self.range_ns() as f64).min(1.0)
+    }
+
+    /// Whether a part of the waits may be by chance where at most `most` of them should be.
+    fn is_chance(&self, part: f64, most: f64) -> bool {
+        part - most <= CHANCE * (most * (1.0 - most) / self.count() as f64).sqrt()
+    }
+
+    fn ended_in_time(&self) -> Verdict {
+        let min = self.wait.min_ns();
+        for at_ns in (1..PLACES).map(|place| min + self.range_ns() * place / PLACES) {
+            let most = self.share(at_ns + rounded(self.wait, at_ns) - min);
+            let part = self.ended(at_ns);
+            if !self.is_chance(part, most) {
+                return Err(format!(
+                    "{:.0} % of the answers came within {}, which at most {:.0} % should: the waits are shorter than those that are asked for",
+                    part * 100.0,
+                    format_ns(at_ns),
+                    most * 100.0
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    /// The windows begin within the range, and within as long after it: a busy machine makes
+    /// waits late that are alike.
+    fn lie_apart(&self) -> Verdict {
+        let width = self.range_ns() / WINDOW;
+        let most = self.share(width + rounded(self.wait, self.wait.max_ns()));
+        let begins = (0..2 * PLACES).map(|place| self.range_ns() * place / PLACES);
+        for from_ns in begins.map(|begin| self.wait.min_ns() + begin) {
+            let part = self.ended(from_ns + width) - self.ended(from_ns);
+            if !self.is_chance(part, most) {
+                return Err(format!(
+                    "{:.0} % of the answers came between {} and {}, where at most {:.0} % should: the waits are not drawn anew for each request",
+                    part * 100.0,
+                    format_ns(from_ns),
+                    format_ns(from_ns + width),
+                    most * 100.0
+                ));
+            }
+        }
+        Ok(())
+    }
+}
 
 fn not_too_late(spans: &Histogram, wait: Spread) -> Verdict {
     let median = spans.quantile_ns(0.5).unwrap_or(0);
@@ -229,7 +299,17 @@ mod tests {
         // The mean is right, and the tail, by which devices are ranked, is cut off.
         assert!(judged(2_000, &|i| drawn(i).min(101_000)).is_err());
         assert!(judged(2_000, &|i| drawn(i).min(98_600)).is_err());
-        assert!(judged(2_000, &|_| 100_000).is_err(), "all alike");
+        // Alike, and late: each as late as a busy machine makes it.
+        for late in [0, 1_000, 3_000, 9_000] {
+            let said = judged(640, &|i| 100_000 + late + i % 10 * 150).unwrap_err();
+            assert!(late < 3_000 || said.contains("not drawn anew"), "{said}");
+        }
+        // Every tenth is of another kind, which need not wait.
+        let others = |wait_us: &dyn Fn(u64) -> u64| {
+            judged(640, &|i| if i % 10 == 0 { 300 } else { wait_us(i) })
+        };
+        assert_eq!(others(&drawn), Ok(()));
+        assert!(others(&|_| 100_700).is_err());
     }
 
     #[test]

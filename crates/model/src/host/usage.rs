@@ -262,9 +262,7 @@ impl RoleUse {
         let compiler = self.compiler.filter(|_| duration_ns > 0)?;
         Some(compiler.cpu_ns as f64 / duration_ns as f64)
     }
-}
 
-impl RoleUse {
     /// The highest memory, bytes: the proportional set, in which shared pages count once, or else
     /// the resident set.
     #[must_use]

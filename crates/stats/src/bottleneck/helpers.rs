@@ -37,7 +37,7 @@ pub type Process = (i32, u64);
 
 /// The names of processes that existed in every stretch, worked for the answers all the time, and
 /// rested when the target got no requests; `name` finds the name of a process, and `is_connected`
-/// says whether a socket connects it with the target. None if the target was not loaded, or never
+/// says whether a socket connects it with the target. `None` if the target was not loaded, or never
 /// left alone for half a second.
 #[must_use]
 pub fn helpers(

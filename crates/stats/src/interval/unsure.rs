@@ -44,24 +44,28 @@ pub fn is_judged(record: &TrialRecord) -> bool {
 /// The caveat about the figure by which a target is ranked, `what`.
 #[must_use]
 pub fn of_figure(figure: &Estimate, what: &str, trials: &[&TrialRecord]) -> Option<Caveat> {
-    let seen = match reach(figure) {
-        Some(reach) if reach <= LIMIT => return None,
-        Some(reach) => format!("the 95 % interval of {what} reaches {}", limited(reach)),
-        None => format!(
-            "there is no interval of {what}: too little was measured to say how well it is known"
-        ),
-    };
-    Some(caveat(seen, trials))
+    let unknown = ": too little was measured to say how well it is known";
+    of_reach(reach(figure), what, unknown, trials)
 }
 
 /// The caveat about a target's ratio to the reference, `what`; `None` for an unknown ratio means
 /// that it is not known at all.
 #[must_use]
 pub fn of_ratio(reach: Option<f64>, what: &str, trials: &[&TrialRecord]) -> Option<Caveat> {
+    of_reach(reach, what, "", trials)
+}
+
+/// The doubt about a figure whose interval reaches so far. `unknown` says why there is none.
+fn of_reach(
+    reach: Option<f64>,
+    what: &str,
+    unknown: &str,
+    trials: &[&TrialRecord],
+) -> Option<Caveat> {
     let seen = match reach {
         Some(reach) if reach <= LIMIT => return None,
         Some(reach) => format!("the 95 % interval of {what} reaches {}", limited(reach)),
-        None => format!("there is no interval of {what}"),
+        None => format!("there is no interval of {what}{unknown}"),
     };
     Some(caveat(seen, trials))
 }
@@ -83,7 +87,7 @@ fn caveat(evidence: String, trials: &[&TrialRecord]) -> Caveat {
         )
     });
     let advice = format!("measure {how}, on a quieter machine; read the interval, not the figure");
-    Caveat { id: "unsure".into(), severity: Severity::Suspect, evidence, advice }
+    Caveat { id: ID.into(), severity: Severity::Suspect, evidence, advice }
 }
 
 #[cfg(test)]

@@ -149,7 +149,8 @@ pub(super) fn has_no_calm_slice(trials: &[&TrialRecord]) -> bool {
     used.peek().is_some() && used.all(|slice| !slice.calm)
 }
 
-/// The number of processors of the trial, or of the host if the trial is not bound to any.
+/// The number of processors of the trial, or of the host if the target is not bound to any: it may
+/// run on all of them, wherever the generator runs.
 pub(crate) fn processors(spec: &TrialSpec, host: usize) -> Option<f64> {
     let bound: BTreeSet<u32> = [&spec.cpus.target, &spec.cpus.generator, &spec.cpus.services]
         .into_iter()

@@ -1,5 +1,5 @@
-//! SUSPECT, in open loops INVALID: the throughput is close to the most that the generator can do on this machine. NOTE:
-//! how far it is from that.
+//! SUSPECT, in open loops INVALID: the throughput is close to the most that the generator can do on
+//! this machine. NOTE: how far it is from that.
 use pippin_model::load::Protocol;
 use pippin_model::run::Calibration;
 use pippin_model::text::units::format_count;

@@ -8,6 +8,9 @@ use crate::judge::answer::Answer;
 use crate::judge::evidence::{Evidence, caveat, percent};
 use crate::judge::host::{self, Taker};
 
+const STOP_OTHERS: &str =
+    "stop the other programs on this machine (`pippin doctor` shows them) and measure again";
+
 /// The names of the caveats about the host that are judged over all repetitions together.
 pub const IDS: [&str; 3] = ["steal", "foreign_cpu", "no_calm_slices"];
 
@@ -64,11 +67,7 @@ pub fn judge(trials: &[&TrialRecord], by: Taker) -> Answer {
             "stolen by the hypervisor",
             "measure at a quieter time or on dedicated hardware: other virtual machines compete for this processor",
         ),
-        Taker::OtherPrograms => (
-            "foreign_cpu",
-            "used by other programs",
-            "stop the other programs on this machine (`pippin doctor` shows them) and measure again",
-        ),
+        Taker::OtherPrograms => ("foreign_cpu", "used by other programs", STOP_OTHERS),
     };
     let seen = || {
         format!(
@@ -89,7 +88,7 @@ pub fn no_calm_slices(trials: &[&TrialRecord]) -> Option<Caveat> {
             "no_calm_slices",
             Severity::Suspect,
             format!("none of the {} that are used was calm", counted(used as u64, "slice")),
-            "stop the other programs on this machine (`pippin doctor` shows them) and measure again",
+            STOP_OTHERS,
         )
     })
 }
@@ -194,6 +193,35 @@ mod tests {
         let context = crate::judge::Context::default();
         let evidence = Evidence { record: &unknown, context: &context };
         assert!(judge_foreign(&evidence).is_err() && judge_steal(&evidence).is_err());
+    }
+
+    /// Found on a machine of which other programs used 58 %: the only slice that was left was too
+    /// short for the usage of the whole trial, and the result was VALID.
+    #[test]
+    fn a_slice_is_judged_however_short_the_trial_is() {
+        use crate::rounds::calm;
+        use pippin_model::trial::slice::SliceFigures;
+        let host = SliceHost { steal: Some(0.0), foreign: Some(0.87), waiting: None };
+        let mut record = with(0.0, 0.0);
+        record.usage.as_mut().unwrap().duration_ns = 400_000_000;
+        record.company = Some(pippin_model::trial::Company { rounds: 1, ..Default::default() });
+        record.slices = vec![Slice {
+            round: 0,
+            started_unix_ns: 0,
+            measured_ns: 400_000_000,
+            figures: SliceFigures::default(),
+            calm: calm::is_calm(&host),
+            host,
+            used: true,
+        }];
+        assert!(judged(judge_foreign, &record).unwrap().evidence.starts_with("87.0 %"));
+        assert_eq!(judged(judge_slices, &record).unwrap().id, "no_calm_slices");
+        record.usage = None;
+        assert!(judged(judge_foreign, &record).is_some());
+        record.slices[0].calm = true;
+        assert_eq!(judged(judge_slices, &record), None);
+        record.slices.clear();
+        assert_eq!(judged(judge_slices, &record), None);
     }
 
     #[test]

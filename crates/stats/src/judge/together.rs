@@ -5,7 +5,7 @@ use pippin_model::verdict::Caveat;
 
 use crate::judge::answer::{Answer, Unknown};
 use crate::judge::host::Taker;
-use crate::judge::{noisy_neighbour, unknown_caveat};
+use crate::judge::{UNKNOWN, noisy_neighbour, unknown_caveat};
 
 /// Judges all trials of one target at one step.
 pub type TargetJudge = fn(&[&TrialRecord]) -> Answer;
@@ -16,7 +16,7 @@ pub const TARGET_JUDGES: &[(&str, TargetJudge)] = &[
     ("steal", |trials| of_slices(trials, Taker::Hypervisor)),
     ("foreign_cpu", |trials| of_slices(trials, Taker::OtherPrograms)),
     ("no_calm_slices", |trials| Ok(noisy_neighbour::no_calm_slices(trials))),
-    ("unknown", all_repetitions),
+    (UNKNOWN, all_repetitions),
 ];
 
 /// The caveats of all trials of one target at one step together. They replace those of the same
@@ -29,7 +29,7 @@ pub fn judge_target(trials: &[&TrialRecord]) -> Vec<Caveat> {
     let answers = TARGET_JUDGES.iter().map(|(id, judge)| (id, judge(trials)));
     let caveats = answers.filter_map(|(id, answer)| match answer {
         Ok(caveat) => caveat,
-        Err(reason) if *id == "unknown" => Some(unknown_caveat(reason.0)),
+        Err(reason) if *id == UNKNOWN => Some(unknown_caveat(reason.0)),
         Err(reason) => Some(unknown_caveat(format!(
             "host ({}): {reason}",
             pippin_model::verdict::in_words(id)

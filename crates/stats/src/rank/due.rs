@@ -25,31 +25,19 @@ struct Due<'a> {
 }
 
 impl<'a> Due<'a> {
-    /// The span of a load; `None` if it is none of a request with its answer.
-    fn of(measured: &'a Measured, span: Span) -> Option<Self> {
-        let is_of_answers =
-            matches!(span, Span::ResponseTime | Span::ServiceTime | Span::Headers | Span::Body);
+    /// A span of a load that begins and ends with a request and its answer ([`is_of_answers`]).
+    fn of(measured: &'a Measured, span: Span) -> Self {
         let (times, requests) = (span.histogram(&measured.spans), measured.requests);
         // A request that times out is recorded at its timeout; one whose connection breaks is not.
         let broken = (requests.completed + requests.failed).saturating_sub(times.count());
         let unsent = if matches!(span, Span::ResponseTime) { requests.unsent } else { 0 };
-        is_of_answers.then_some(Self {
+        Self {
             times,
             open_age: &measured.spans.open_age,
             never: broken + unsent,
             censored: requests.censored,
             wrong: requests.completed.saturating_sub(requests.good),
-        })
-    }
-
-    fn response_time(measured: &'a Measured) -> Self {
-        Self::of(measured, Span::ResponseTime).unwrap_or(Self {
-            times: &measured.spans.response_time,
-            open_age: &measured.spans.open_age,
-            never: 0,
-            censored: 0,
-            wrong: 0,
-        })
+        }
     }
 
     /// How many requests without a recorded time took longer than `ns`. Of one whose age is unknown,
@@ -126,7 +114,7 @@ impl<'a> Due<'a> {
 /// `below_ns`.
 #[must_use]
 pub fn share_within(measured: &Measured, below_ns: u64) -> Option<f64> {
-    let due = Due::response_time(measured);
+    let due = Due::of(measured, Span::ResponseTime);
     let (times, below_ns) = (due.times, below_ns.saturating_sub(1));
     let within = times.fraction_at_or_below(below_ns)? * times.count() as f64;
     let within = (within - due.wrong as f64).max(0.0);
@@ -137,7 +125,7 @@ pub fn share_within(measured: &Measured, below_ns: u64) -> Option<f64> {
 /// nanoseconds; `None` if fewer had one at all, or nothing was recorded.
 #[must_use]
 pub fn quantile_ns(measured: &Measured, q: f64) -> Option<u64> {
-    Due::response_time(measured).quantile_ns(q)
+    Due::of(measured, Span::ResponseTime).quantile_ns(q)
 }
 
 /// A point of a time span in nanoseconds. In spans of a request with its answer, requests that were
@@ -145,17 +133,23 @@ pub fn quantile_ns(measured: &Measured, q: f64) -> Option<u64> {
 /// so are mean and maximum if one never was answered. `None` if nothing was recorded.
 #[must_use]
 pub fn point(measured: &Measured, span: Span, point: Point) -> Option<f64> {
-    match Due::of(measured, span) {
-        Some(due) => due.point(point),
-        None => point.read(span.histogram(&measured.spans)),
+    if is_of_answers(span) {
+        Due::of(measured, span).point(point)
+    } else {
+        point.read(span.histogram(&measured.spans))
     }
+}
+
+/// Whether a span is one of a request with its answer, so that requests without one count.
+const fn is_of_answers(span: Span) -> bool {
+    matches!(span, Span::ResponseTime | Span::ServiceTime | Span::Headers | Span::Body)
 }
 
 /// The response times as tables show them: those of the answers, with every request that was due
 /// and has none counted in quantiles, mean and maximum. Answers that are not right count as they came.
 #[must_use]
 pub fn summary(measured: &Measured) -> Summary {
-    let due = Due { wrong: 0, ..Due::response_time(measured) };
+    let due = Due { wrong: 0, ..Due::of(measured, Span::ResponseTime) };
     let q = |q| due.quantile_ns(q);
     Summary {
         mean_ns: due.mean_ns(),

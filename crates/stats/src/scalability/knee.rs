@@ -1,9 +1,7 @@
 //! The knee of a throughput curve: the number of connections from which more bring little.
 //!
 //! The knee is the first point from which no later one is surely more than 10 % better. A point that
-//! is barely higher by chance does not move it. Kneedle (Satopaa et al. 2011), which looks for the
-//! greatest height above a diagonal, depends on where the sweep ends, and noise of 2 % moves it by
-//! two steps (docs/methodology.md).
+//! is barely higher by chance does not move it, and neither does the place where the sweep ends.
 use serde::{Deserialize, Serialize};
 
 use crate::scalability::usl::Point;

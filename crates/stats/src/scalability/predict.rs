@@ -174,6 +174,8 @@ mod tests {
         assert_eq!(found.law, Law::Best);
         let ms = found.response_time_ns / 1e6;
         assert!((ms - 25.78).abs() < 0.01, "{ms} ms, N / best throughput");
+        let by_law = 128.0 / fit(&points).unwrap().throughput_at(128.0) * 1e3;
+        assert!((by_law - 45.6).abs() < 0.1, "{by_law} ms by the law alone");
         let misses = Misses::of(&points).unwrap();
         assert!(misses.best < 0.01 && misses.usl > 0.1 && misses.points == 2, "{misses:?}");
     }

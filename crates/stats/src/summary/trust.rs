@@ -63,7 +63,7 @@ impl Trust {
         let measured: Vec<&TargetSummary> =
             rows.iter().copied().filter(|row| row.goodput_per_s.is_some()).collect();
         let (answer, because, advice) = reason(&measured, trials);
-        let is_calm = measured.iter().all(|row| !has_any(row, &disturbances()));
+        let is_calm = measured.iter().all(|row| !has_any(row, &noisy_neighbour::IDS));
         let all = |is_so: &dyn Fn(&TargetSummary) -> bool| measured.iter().all(|row| is_so(row));
         let has_ranks = measured.iter().filter(|row| row.standing.rank.is_some()).count() > 1;
         let is_known = is_calm && !measured.is_empty() && all(&|row| !has_any(row, &[UNKNOWN]));
@@ -100,11 +100,6 @@ impl Trust {
     }
 }
 
-/// The names of the caveats about a disturbed host.
-fn disturbances() -> [&'static str; 3] {
-    noisy_neighbour::IDS
-}
-
 fn has_any(row: &TargetSummary, ids: &[&str]) -> bool {
     row.caveats.iter().any(|counted| {
         counted.caveat.severity > Severity::Note && ids.contains(&counted.caveat.id.as_str())
@@ -115,7 +110,7 @@ fn reason(measured: &[&TargetSummary], trials: &[TrialRecord]) -> (Answer, Strin
     if measured.is_empty() {
         return (Answer::No, "no target has a result".into(), None);
     }
-    let disturbed = measured.iter().filter(|row| has_any(row, &disturbances())).count();
+    let disturbed = measured.iter().filter(|row| has_any(row, &noisy_neighbour::IDS)).count();
     if disturbed > 0 {
         // Pairs of a disturbed and a calm target are bent, so half of them is enough.
         let answer = if 2 * disturbed >= measured.len() { Answer::No } else { Answer::Partly };
