@@ -372,8 +372,11 @@ fn imports(input: &[u8]) -> u64 {
     let [kind, bytes @ ..] = input else { return 0 };
     let Ok(text) = std::str::from_utf8(bytes) else { return 0 };
     let which = usize::from(kind % 3);
-    let parse: fn(&str) -> Result<Imported, WrongLine> =
-        [har::parse, access_log::parse, curl::parse][which];
+    let parse: fn(&str) -> Result<Imported, WrongLine> = match which {
+        0 => har::parse,
+        1 => access_log::parse,
+        _ => |text| curl::parse(text, &mut |_| Ok(Vec::new())),
+    };
     let outcome = parse(text).map(|imported| {
         imported.requests.iter().for_each(assert_is_written);
         (imported.requests.len().min(4), imported.left_out.len())

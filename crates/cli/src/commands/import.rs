@@ -14,10 +14,11 @@ use crate::output::{print, say};
 
 pub fn run(command: &ImportCommand) -> Result<u8, CliError> {
     type Parse = fn(&str) -> Result<Imported, WrongLine>;
+    let curl: Parse = |text| curl::parse(text, &mut named);
     let (arguments, parse): (_, Parse) = match command {
         ImportCommand::Har(arguments) => (arguments, har::parse),
         ImportCommand::AccessLog(arguments) => (arguments, access_log::parse),
-        ImportCommand::Curl(arguments) => (arguments, curl::parse),
+        ImportCommand::Curl(arguments) => (arguments, curl),
     };
     let text = read(&arguments.file)?;
     let wrong = |line: usize, message: String| {
@@ -35,6 +36,11 @@ pub fn run(command: &ImportCommand) -> Result<u8, CliError> {
     write(arguments, &imported.requests)?;
     tell(arguments, &imported);
     Ok(exit::OK)
+}
+
+/// A file that a command names. As in curl, relative paths begin at the current folder.
+fn named(name: &str) -> Result<Vec<u8>, String> {
+    bounded::read(Path::new(name), bounded::DATA).map_err(|error| format!("{name}: {error}"))
 }
 
 fn read(path: &Path) -> Result<String, CliError> {

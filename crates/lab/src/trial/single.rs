@@ -120,11 +120,12 @@ mod tests {
 
     #[test]
     fn the_first_answer_finds_a_cold_server_and_does_not_count() {
-        let cold = |_: u64, request: u64| {
-            let wait = if request == 0 { Duration::from_secs(1) } else { Duration::ZERO };
-            Answer::ok(b"hello").delay(wait)
-        };
-        let server = spawn(Script::each(cold)).unwrap();
+        let mut is_cold = true;
+        let server = spawn(Script::each(move |_, _| {
+            let wait = if std::mem::take(&mut is_cold) { 1 } else { 0 };
+            Answer::ok(b"hello").delay(Duration::from_secs(wait))
+        }))
+        .unwrap();
         let load = LoadSpec {
             requests: vec![Request::get("/", "localhost")].into(),
             ..base(server.address(), Vec::new(), 1)
