@@ -1,9 +1,11 @@
 //! The targets. Each takes any bytes and panics if something breaks its guarantees. It returns a
 //! number that stands for what was done with the bytes.
 use pippin_engine::fuzz;
+use pippin_engine::http1::request::check;
 use pippin_model::plan::Plan;
 use pippin_model::plan::objective::Objective;
 use pippin_model::plan::plan_options::PlanOptions;
+use pippin_model::request::Request;
 use pippin_model::request::import::{Imported, access_log, curl, har};
 use pippin_model::request::request_file::{
     self, Bodies, FileRequest, Format, WrongLine, json_lines,
@@ -379,9 +381,19 @@ fn imports(input: &[u8]) -> u64 {
     };
     let outcome = parse(text).map(|imported| {
         imported.requests.iter().for_each(assert_is_written);
+        if let Ok(only) = imported.clone().only(None) {
+            only.requests.iter().for_each(assert_is_sent);
+        }
         (imported.requests.len().min(4), imported.left_out.len())
     });
     number((which, outcome.map_err(|wrong| wrong_line(text, &wrong))))
+}
+
+/// What an import writes, a load takes.
+fn assert_is_sent(asked: &FileRequest) {
+    let FileRequest { method, target, headers, body, .. } = asked.clone();
+    let request = Request { method, headers, body, ..Request::get(&target, "localhost") };
+    assert_eq!(check(&request), Ok(()), "{asked:?}");
 }
 
 /// An imported request, written as a line, must mean the same.

@@ -15,7 +15,7 @@ use base64::engine::general_purpose::STANDARD;
 use self::options::Meaning;
 use self::url::{Place, Reading};
 use super::shell::{self, Command};
-use super::{Imported, WrongLine};
+use super::{Imported, WrongLine, fault};
 use crate::request::form::{self, Files, Written};
 use crate::request::request_file::FileRequest;
 use crate::workload::percent_encode_bytes;
@@ -73,7 +73,10 @@ fn request(command: &Command, files: Files<'_>) -> Result<(FileRequest, Vec<Stri
         }
     }
     let request = read.finish()?;
-    Ok((request, read.said))
+    match fault(&request) {
+        Some(why) => Err(format!("no load takes {why}")),
+        None => Ok((request, read.said)),
+    }
 }
 
 /// Several short options in one word. The first that has a value takes the rest of the word, or the
