@@ -354,11 +354,12 @@ fn agents_end_their_load_when_the_coordinator_is_killed_and_serve_the_next_one()
     assert_eq!(read(&again)["requests"]["scheduled"], 200, "{again}");
 }
 
-/// Starts a load of this length and waits until more than 200 requests have come.
+/// Starts a load of this length and waits until three seconds of its requests have come, so that its
+/// coordinator has heard of at least one of them.
 fn under_way(hosts: &Hosts, length: &str) -> Started {
     let before = hosts.requests();
     let call = hosts.load(&open(length));
-    assert!(until(|| hosts.requests() > before + 200));
+    assert!(until(|| hosts.requests() > before + 600));
     call
 }
 
