@@ -624,6 +624,7 @@ impl<'a> Execution<'a> {
                 closes: false,
                 asks_conformance: conformance::is_asked(&self.header().plan, spec),
             };
+            let life = proving.target.life();
             let trial = Trial {
                 load: load::of(profile, spec.step, base),
                 roots: Some(proving.roots()),
@@ -631,6 +632,7 @@ impl<'a> Execution<'a> {
                 referee: None,
                 generator: self.settings.generator,
                 keeps_going: false,
+                life,
             };
             until_skipped(watch, &spec.target, |watch| trial.make(spec, watch))
         })

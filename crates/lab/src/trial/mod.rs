@@ -29,6 +29,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use crate::error::LabError;
+use crate::lifecycle::life::Life;
 use crate::lifecycle::log;
 use crate::run::observer::{Event, Observer, Silent};
 use crate::trial::generator::{Applied, Generator, Here, NotApplied};
@@ -56,6 +57,8 @@ pub struct Trial<'a> {
     pub generator: &'a dyn Generator,
     /// Whether the load goes on when a watched server has ended, until it is started again.
     pub keeps_going: bool,
+    /// Whether the target lives, if Pippin started it: the load ends at once if it does not.
+    pub life: Option<Arc<Life>>,
 }
 
 /// What proves a target, around its load.
@@ -184,6 +187,7 @@ impl Trial<'_> {
             referee: None,
             generator: &Here,
             keeps_going: false,
+            life: None,
         }
     }
 
@@ -297,7 +301,10 @@ impl Trial<'_> {
             on_note: Some(&on_note),
             on_window: Some(&on_window),
             on_measuring: Some(&on_measuring),
-            is_over: sampler.as_ref().filter(|_| !self.keeps_going).map(Sampler::is_over),
+            is_over: match &self.life {
+                Some(life) => Some(life.is_over()),
+                None => sampler.as_ref().filter(|_| !self.keeps_going).map(Sampler::is_over),
+            },
             referee,
             ..Control::new(watch.stop, &is_warm)
         };
@@ -341,6 +348,7 @@ impl Trial<'_> {
         let killed_now = killed_for_memory(&KernelFiles::default());
         let log = self.roots.as_ref().and_then(|roots| roots.log.clone());
         ServerEnd {
+            exit: None,
             killed_for_memory: killed_now
                 .zip(killed_before)
                 .map(|(now, before)| now.saturating_sub(before)),
