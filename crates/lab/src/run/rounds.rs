@@ -22,6 +22,7 @@ use crate::running::helping;
 use crate::services::Services;
 use crate::slices::idle;
 use crate::slices::length::Lengths;
+use crate::slices::resting;
 use crate::slices::stretch::Stretch;
 
 /// If a repetition is cut short, its rounds are kept if every target has at least this many.
@@ -441,6 +442,11 @@ impl Rounds<'_, '_> {
             {
                 self.members[other].idle.add(to.saturating_sub(from), took_ns);
             }
+        }
+        if trees.len() > 1 {
+            let own = &trees[index..=index];
+            let clocks = &mut self.clocks;
+            resting::wait(|| clocks.look(own).pop().flatten(), std::thread::sleep);
         }
         calm
     }

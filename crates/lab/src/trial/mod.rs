@@ -19,6 +19,7 @@ use pippin_model::load::LoadSpec;
 use pippin_model::result::{LoadResult, Window};
 use pippin_model::trial::agent::AgentPart;
 use pippin_model::trial::{EndedProcess, Failure, ServerEnd, Stage, TrialRecord, TrialSpec};
+use pippin_probe::acceptors::LeftOut;
 use pippin_probe::kernel_files::KernelFiles;
 use pippin_probe::memory::killed_for_memory;
 use pippin_probe::sampler::Sampled;
@@ -310,12 +311,12 @@ impl Trial<'_> {
         };
         let killed_before = killed_for_memory(&KernelFiles::default());
         let applied = self.generator.apply(&self.load, &control);
-        let Sampled { samples, memory: learned, ended, is_over } =
+        let Sampled { samples, memory: learned, ended, left_out, is_over } =
             sampler.map(Sampler::pause).unwrap_or_default();
         *memory = learned;
         let measured = |Applied { load, agents }: Applied| Measured {
             usage: usage_between(&samples, load.measured_from_ns, load.measured_to_ns)
-                .map(|usage| self.with_names(usage)),
+                .map(|usage| self.with_names(usage, &left_out)),
             ended: ended.iter().map(|one| ended_process(one, load.started_ns)).collect(),
             server_end: is_over.then(|| self.server_end(killed_before)),
             load,
@@ -330,8 +331,11 @@ impl Trial<'_> {
         }
     }
 
-    /// Gives the first tier the name of its process. A tier behind it may have the same.
-    fn with_names(&self, mut usage: Usage) -> Usage {
+    /// Gives the first tier the name of its process, and names those that are left out. A tier
+    /// behind it may have the same.
+    fn with_names(&self, mut usage: Usage, left_out: &[LeftOut]) -> Usage {
+        let named = |one: &LeftOut| format!("{} (process {})", one.name, one.pid);
+        usage.left_out = left_out.iter().map(named).collect();
         let serving = self.roots.as_ref().and_then(|roots| roots.serving.as_ref());
         let first = serving.and_then(|serving| serving.servers.processes.first());
         if let (Some(first), Some((tier, others))) = (first, usage.tiers.split_first_mut()) {
