@@ -147,6 +147,16 @@ impl GateArguments {
     }
 }
 
+/// What a store keeps of requests and answers.
+#[derive(Debug, Args)]
+pub struct KeptArguments {
+    /// Keep what may be a secret: bodies, values of all headers and of queries, the texts that right
+    /// answers must have, first wrong answers, Location, lines of the server's log. Otherwise a length
+    /// and a digest stand for what was sent (docs/requests.md).
+    #[arg(long)]
+    pub keep_requests: bool,
+}
+
 /// `pippin run`
 #[derive(Debug, Args)]
 pub struct RunArguments {
@@ -191,6 +201,8 @@ pub struct RunArguments {
     /// in pippin/runs/ of $XDG_STATE_HOME.
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub out: Option<PathBuf>,
+    #[command(flatten)]
+    pub kept: KeptArguments,
     /// The seed for the order of targets and for every load.
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
@@ -413,6 +425,8 @@ pub struct CompareArguments {
     /// Folder for page, logs and copies; by default as with `pippin run`.
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub out: Option<PathBuf>,
+    #[command(flatten)]
+    pub kept: KeptArguments,
     /// The seed for the order and for every load.
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 
 use super::message::MessageArguments;
 use super::request::{FileArguments, RequestArguments};
-use super::{FleetArguments, GateArguments, OutletArguments};
+use super::{FleetArguments, GateArguments, KeptArguments, OutletArguments};
 use crate::values::{self, ConnectTo, EventLoop, Points, ProxyProtocol, Stages, Switch, Time};
 
 /// `pippin load`
@@ -88,12 +88,10 @@ pub struct LoadArguments {
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub html: Option<PathBuf>,
     /// Do not keep the result: no history or comparison will know it.
-    #[arg(long)]
+    #[arg(long, conflicts_with = "keep_requests")]
     pub no_store: bool,
-    /// Keep what may be a secret: bodies, values of all headers and of queries, first wrong answers,
-    /// Location, lines of the server's log. Otherwise a length and a digest stand for what was sent.
-    #[arg(long, conflicts_with = "no_store")]
-    pub keep_requests: bool,
+    #[command(flatten)]
+    pub kept: KeptArguments,
     #[command(flatten, next_help_heading = "Gates")]
     pub gates: GateArguments,
     /// End the load with exit code 1 as soon as a gate can no longer be passed, or after three

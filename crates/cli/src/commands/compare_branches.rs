@@ -64,13 +64,16 @@ pub fn run(
     let is_open = |header: &RunHeader, trials: &[TrialRecord], made: u32| {
         deciding.is_open(header, trials, made)
     };
-    let how =
-        How { is_open: Some(&is_open), ..How::here(&folder, true, arguments.yes, arguments.seed) };
+    let how = How {
+        is_open: Some(&is_open),
+        keep_requests: arguments.kept.keep_requests,
+        ..How::here(&folder, true, arguments.yes, arguments.seed)
+    };
     let measured = copies
         .write(&repository, &branches, &target, catalog)
         .and_then(|catalog| measure(shared, &catalog, plan, &how));
     let record = measured.inspect_err(|_| copies.remove())?;
-    write_page(shared, &View::of(&record), &folder)?;
+    write_page(shared, &View::of(&record), None, &folder)?;
     if record.state == RunState::Interrupted {
         copies.remove();
         return Ok(exit::INTERRUPTED);

@@ -66,11 +66,12 @@ pub fn run(shared: &Shared, arguments: &CompareArguments) -> Result<u8, CliError
     };
     let how = How {
         is_open: Some(&is_open),
+        keep_requests: arguments.kept.keep_requests,
         ..How::here(&folder, arguments.install, arguments.yes, arguments.seed)
     };
     let record = measure(shared, &catalog, plan, &how)?;
     let view = View::of(&record);
-    write_page(shared, &view, &folder)?;
+    write_page(shared, &view, None, &folder)?;
     if !arguments.json {
         print(terminal::table(&view, &terminal::Style::of_stdout()).as_bytes())?;
         print(b"\n")?;

@@ -78,12 +78,13 @@ pub fn run(
     };
     let manner = Manner {
         is_open: Some(&is_open),
+        keep_requests: arguments.kept.keep_requests,
         ..Manner::here(&folder, arguments.install, arguments.yes, arguments.seed)
     };
     let catalog = catalog.with_given(copies, []);
     let record = measure(shared, &catalog, plan, &manner)?;
     drop(worktrees);
-    write_page(shared, &View::of(&record), &folder)?;
+    write_page(shared, &View::of(&record), None, &folder)?;
     if record.state == RunState::Interrupted {
         return Ok(exit::INTERRUPTED);
     }

@@ -88,7 +88,7 @@ pub fn run(shared: &Shared, arguments: &LoadArguments) -> Result<u8, CliError> {
         repetitions: arguments.repeat,
         base,
         observed,
-        keep_requests: arguments.keep_requests,
+        keep_requests: arguments.kept.keep_requests,
         generator: fleet.as_ref().map_or(&Here as &dyn Generator, |fleet| fleet),
         target_pids: arguments.target_pid.clone(),
         follows_tiers: arguments.tiers == values::Switch::On,
@@ -262,7 +262,8 @@ fn show(arguments: &LoadArguments, record: &RunRecord, view: &View) -> Result<u8
         std::fs::write(path, text).map_err(CliError::io(format!("write {}", path.display())))
     };
     if let Some(path) = &arguments.html {
-        write(path, &html::page(view))?;
+        let shown = (!arguments.kept.keep_requests).then(|| View::of(&record.for_record()));
+        write(path, &html::page(shown.as_ref().unwrap_or(view)))?;
     }
     if arguments.json.as_deref().is_some_and(|path| path.as_os_str() == "-") {
         print(json.as_bytes())?;

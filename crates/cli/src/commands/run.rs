@@ -11,6 +11,7 @@ use pippin_lab::target::place::Place;
 use pippin_lab::trial::generator::{Generator, Here};
 use pippin_model::plan::{Plan, PlanOptions};
 use pippin_model::run::{RunHeader, RunRecord, RunState};
+use pippin_model::target::TargetId;
 use pippin_model::trial::TrialRecord;
 use pippin_model::verdict::Verdict;
 use pippin_model::verdict::gate::Gate;
@@ -72,13 +73,14 @@ pub fn run(shared: &Shared, arguments: &RunArguments) -> Result<u8, CliError> {
         outlets: Some(&outlets),
         explaining: explaining.as_ref(),
         is_open: Some(&is_open),
+        keep_requests: arguments.kept.keep_requests,
     };
     let record = measure(shared, &catalog, plan, &how)?;
     let explained = explaining.map(Explaining::into_found).unwrap_or_default();
     let view = View { explained, ..View::beside(&record, reference.as_ref()) };
     let is_search = record.header.plan.profile.is_search();
     let printed = print(terminal::table(&view, &terminal::Style::of_stdout()).as_bytes());
-    write_page(shared, &view, &folder)?;
+    write_page(shared, &view, reference.as_ref(), &folder)?;
     printed?;
     let is_invalid = if is_search {
         view.rows.iter().filter_map(Row::at_search).any(is_invalid_search)
@@ -142,13 +144,27 @@ pub struct How<'a> {
     pub explaining: Option<&'a Explaining>,
     /// Whether another repetition is needed to decide the gates.
     pub is_open: Option<IsOpen<'a>>,
+    /// Whether the record keeps what may be a secret.
+    pub keep_requests: bool,
 }
 
 impl<'a> How<'a> {
     /// On this machine, in this process, without any extras.
     pub const fn here(folder: &'a Path, install: bool, yes: bool, seed: Option<u64>) -> Self {
         let (fleet, probe, outlets, explaining, is_open) = (None, None, None, None, None);
-        Self { folder, install, yes, seed, fleet, probe, outlets, explaining, is_open }
+        let keep_requests = false;
+        Self {
+            folder,
+            install,
+            yes,
+            seed,
+            fleet,
+            probe,
+            outlets,
+            explaining,
+            is_open,
+            keep_requests,
+        }
     }
 }
 
@@ -180,7 +196,7 @@ pub fn measure(
         refuse_slices(&plan)?;
     }
     if let Some((probe, fleet)) = how.probe.zip(how.fleet) {
-        return elsewhere(shared, plan, how, probe, fleet);
+        return elsewhere(shared, (catalog, plan), how, probe, fleet);
     }
     let apt = how.install
         && consent::for_installation(
@@ -207,6 +223,7 @@ pub fn measure(
     let settings = RunSettings {
         catalog,
         keeping: Keeping::Must(&store),
+        keep_requests: how.keep_requests,
         folder: how.folder.to_path_buf(),
         install: how.install,
         apt,
@@ -242,7 +259,7 @@ fn listeners<'a>(follower: &'a dyn Observer, outlets: Option<&'a Outlets>) -> Al
 /// Runs the plan by a probe on the targets' machine.
 fn elsewhere(
     shared: &Shared,
-    plan: Plan,
+    (catalog, plan): (&Catalog, Plan),
     how: &How<'_>,
     probe: &str,
     arguments: &FleetArguments,
@@ -276,6 +293,8 @@ fn elsewhere(
         probe: probe.into(),
         errand,
         keeping: Keeping::Must(&store),
+        keep_requests: how.keep_requests,
+        catalog,
         observer: &observer,
         stop: signals::catch(),
     })?)
@@ -287,11 +306,20 @@ pub fn keep_digest(store: &Store, view: &View) {
     drop(store.keep_digest(&view.run.id, &digest::of(view)));
 }
 
-/// Writes the run's page to its folder and its digest to the store.
-pub fn write_page(shared: &Shared, view: &View, folder: &Path) -> Result<(), CliError> {
-    keep_digest(&shared.store()?, view);
+/// Writes the run's page to its folder and its digest to the store. The page shows what the store
+/// keeps, so it has no secret either.
+pub fn write_page(
+    shared: &Shared,
+    view: &View,
+    reference: Option<&TargetId>,
+    folder: &Path,
+) -> Result<(), CliError> {
+    let store = shared.store()?;
+    keep_digest(&store, view);
+    let kept = store.load(&view.run.id)?;
+    let kept = View { explained: view.explained.clone(), ..View::beside(&kept, reference) };
     let page = folder.join("report.html");
-    std::fs::write(&page, html::page(view))
+    std::fs::write(&page, html::page(&kept))
         .map_err(CliError::io(format!("write {}", page.display())))?;
     if !shared.quiet {
         output::say(format_args!("run {}: page {}", view.run.id, page.display()));

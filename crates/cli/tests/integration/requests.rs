@@ -1,9 +1,9 @@
 //! Requests: bodies, forms, files of requests, imports.
-use super::support::{Checkout, Outcome, pippin};
+use super::support::{Checkout, Outcome, pippin, until};
 use pippin_testing::scripted::{Account, Answer, Script, spawn};
 use pippin_testing::{Error, Running};
 use serde_json::Value;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 /// A server that keeps what it receives.
@@ -273,11 +273,32 @@ fn workloads_send_bodies() {
     }
 }
 
-/// A word that stands in a query, a header, a body and in what the server answers. By default it is
-/// printed, where it is an answer, and nowhere kept.
+/// Stands for what nobody shall find.
+const WORD: &str = "xyzzy1234";
+
+/// The files below this folder that have the word.
+fn holding_word(folder: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for path in std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
+        if path.is_dir() {
+            found.extend(holding_word(&path));
+        } else if std::fs::read(&path)
+            .unwrap()
+            .windows(WORD.len())
+            .any(|part| part == WORD.as_bytes())
+        {
+            found.push(path);
+        }
+    }
+    found
+}
+
+const NOWHERE: [PathBuf; 0] = [];
+
+/// A word that stands in a query, a header, a body, in what is expected and in what the server
+/// answers. By default it is printed, where it is an answer, and nowhere kept.
 #[test]
 fn what_may_be_a_secret_is_printed_and_not_kept() {
-    const WORD: &str = "xyzzy1234";
     let server = spawn(Script::always(Answer::raw(
         format!(
             "HTTP/1.1 302 Found\r\nLocation: /next?t={WORD}\r\nContent-Length: 9\r\n\r\n{WORD}"
@@ -288,47 +309,145 @@ fn what_may_be_a_secret_is_printed_and_not_kept() {
     let checkout = Checkout::new();
     let url = format!("http://{}/a?token={WORD}&{WORD}", server.address());
     let (header, form) = (format!("X-Whatever: {WORD}"), format!("password={WORD}"));
-    let load = |more: &[&str]| {
-        let arguments = [
-            "load",
-            &url,
-            "-H",
-            &header,
-            "--body",
-            &form,
-            "--expect-status",
-            "200",
-            "-n",
-            "20",
-            "-c",
-            "1",
-        ];
-        checkout.pippin(&[&arguments, more].concat())
-    };
-    let holds_word = |folder: &std::path::Path| {
-        let files =
-            std::fs::read_dir(folder).unwrap().flatten().filter(|file| file.path().is_file());
-        let holds = |path: &std::path::Path| {
-            std::fs::read(path).unwrap().windows(WORD.len()).any(|part| part == WORD.as_bytes())
-        };
-        files.map(|file| file.path()).filter(|path| holds(path)).collect::<Vec<_>>()
-    };
+    let asked = ["load", &url, "-H", &header, "--body", &form, "-c", "1"];
+    let load = |more: &[&str]| checkout.pippin(&[&asked, more].concat());
+    let wrong = ["--expect-status", "200", "-n", "20"];
     let folder = checkout.store_path().parent().unwrap().to_owned();
-    let outcome = load(&[]);
+    let outcome = load(&wrong);
     assert!(outcome.stdout.contains(WORD), "the first wrong answer is printed: {}", outcome.stdout);
-    assert_eq!(holds_word(&folder), Vec::<std::path::PathBuf>::new());
+    assert_eq!(holding_word(&folder), NOWHERE);
     let kept = checkout.store().load("latest").unwrap();
     let target = &kept.trials[0].load_spec.as_ref().unwrap().requests[0].target;
     assert!(target.starts_with("/a?token=(not kept: 9 bytes, "), "{target}");
     assert!(kept.header.plan.title.ends_with("/a?token=…&…"), "{}", kept.header.plan.title);
+    // Every shape of load, what right answers must have, and every other form of the result.
+    let short = ["--warm-up", "none", "-d", "200ms"];
+    let shapes: [&[&str]; 6] = [
+        &["--expect-body", WORD, "-n", "20"],
+        &["--expect-contains", WORD, "--require", "errors < 1%", "-n", "20", "--repeat", "2"],
+        &["-R", "100", "--expect-status", "200", "--warm-up", "none", "-d", "200ms"],
+        &["--objective", "p99<1s", "--warm-up", "none", "-d", "200ms"],
+        &["--html", "page.html", "--summary", "summary.md", "-n", "20"],
+        &["--no-keep-alive", "--expect-status", "302", "-n", "20"],
+    ];
+    for shape in shapes {
+        load(shape);
+        assert_eq!(holding_word(&folder), NOWHERE, "{shape:?}");
+    }
+    for (without, shape) in [("-c", ["--sweep", "1,2"]), ("-c", ["--devices", "3"])] {
+        let place = asked.iter().position(|word| *word == without).unwrap();
+        let more =
+            if shape[0] == "--sweep" { &short[..] } else { &["--ramp", "100ms,100ms,100ms"] };
+        let outcome = checkout.pippin(&[&asked[..place], &shape, more].concat());
+        assert_ne!(outcome.code, Some(2), "{outcome}");
+        assert_eq!(holding_word(&folder), NOWHERE, "{shape:?}");
+    }
+    let page = std::fs::read_to_string(checkout.path().join("page.html")).unwrap();
+    assert!(page.contains("load") && !page.contains(WORD), "a page may be published");
+    for format in ["markdown", "csv", "json", "prometheus"] {
+        let exported = checkout.pippin(&["export", "-f", format]);
+        assert!(exported.code == Some(0) && !exported.stdout.contains(WORD), "{exported}");
+    }
+    let shown = checkout.pippin(&["history"]);
+    assert!(shown.code == Some(0) && !shown.stdout.contains(WORD), "{shown}");
     // A second load of the same requests is known to be the same, and another one is not.
     let digest = || checkout.store().load("latest").unwrap().header.requests.unwrap().digest;
+    load(&wrong);
     let first = digest();
-    load(&[]);
+    load(&wrong);
     assert_eq!(digest(), first);
-    load(&["--keep-requests"]);
+    load(&[&wrong[..], &["--keep-requests"]].concat());
     assert_eq!(digest(), first);
-    assert!(!holds_word(&folder).is_empty(), "everything is kept where that is asked for");
+    assert!(!holding_word(&folder).is_empty(), "everything is kept where that is asked for");
     let kept = checkout.store().load("latest").unwrap();
     assert!(kept.trials[0].load.as_ref().unwrap().has_firsts());
+}
+
+/// The word in a project: in its workload, in what varies, in what is right and in wrong answers. The
+/// pages that a run writes have no word either.
+#[test]
+fn what_may_be_a_secret_in_a_project_is_not_kept() {
+    let file = |address: &str, answer: &str| {
+        format!(
+            "[target.shop]\nurl = \"{address}\"\nserves = [\"order\"]\n[workload.order]\nrequest = {{ method = \"PUT\", path = \"/orders/{{n}}?token={WORD}\", headers = {{ X-Whatever = \"{WORD}\" }}, body = \"{{w}} {WORD}\", vary = {{ n = {{ from = 1, to = 3 }}, w = {{ values = [\"a{WORD}\", \"b{WORD}\", \"c{WORD}\"] }} }} }}\nanswer = {{ body = \"{answer} {WORD}\", contains = [\"{WORD}\"] }}\n[plan.ci]\nworkload = \"order\"\ntargets = [\"shop\"]\nrepetitions = 1\nprofile = {{ kind = \"closed\", connections = 1, requests = 30 }}\ncpus = {{ share = true }}\nrequire = [\"errors < 1\"]\n"
+        )
+    };
+    let listening = Listening::echoing();
+    let own = listening.path().join(".pippin");
+    listening.write("pippin.toml", &file(&listening.url, "{w}"));
+    pippin(listening.path(), &["run", "ci"]).says(&["own/shop", "gate passed  require errors < 1"]);
+    assert_eq!(holding_word(&own), NOWHERE);
+    let latest = || pippin(listening.path(), &["report"]);
+    latest().says(&["own/shop"]);
+    listening.write("pippin.toml", &file(&listening.url, "{w} other"));
+    pippin(listening.path(), &["run", "ci"]).says(&["wrong answers"]);
+    assert_eq!(holding_word(&own), NOWHERE);
+    latest().says(&["wrong answers"]);
+    pippin(listening.path(), &["run", "ci", "--keep-requests"]);
+    assert!(!holding_word(&own).is_empty(), "everything is kept where that is asked for");
+}
+
+/// The word in steps, in the data of users, in what is expected, and in a comparison of two servers.
+#[test]
+fn what_may_be_a_secret_in_a_scenario_is_not_kept() {
+    let listening = [Listening::echoing(), Listening::echoing()];
+    let checkout = Checkout::new();
+    checkout.write("users.csv", &format!("name,password\nana,{WORD}\n"));
+    checkout.write(
+        "shop.toml",
+        &format!(
+            "[data]\nuser = {{ file = \"users.csv\" }}\nkey = {{ one_of = [\"{WORD}\"] }}\n[[steps]]\npost = \"/in?k={WORD}\"\nheaders = {{ X-Whatever = \"{WORD}\" }}\nform = {{ password = \"{{user.password}}\", key = \"{{key}}\", more = \"{WORD}\" }}\nexpect = {{ contains = \"{WORD}\", regex = \"{WORD}.*\" }}\n[[steps]]\npost = \"/out\"\njson = {{ a = \"{WORD}\" }}\nexpect = {{ contains = \"other {WORD}\", json = {{ \"$.a\" = \"{WORD}\" }} }}\n"
+        ),
+    );
+    let folder = checkout.store_path().parent().unwrap().to_owned();
+    let urls = [0, 1].map(|nth| listening[nth].url.as_str());
+    let load = ["load", urls[0], "--scenario", "shop.toml", "-c", "1", "-n", "10"];
+    let outcome = checkout.pippin(&load);
+    assert!(outcome.stdout.contains(WORD), "the first wrong answer is printed: {outcome}");
+    assert_eq!(holding_word(&folder), NOWHERE);
+    let compare = ["compare", urls[0], urls[1], "--repeat", "2", "--warm-up", "none", "-c", "1"];
+    let header = format!("X-Other: {WORD}");
+    for more in [
+        &["--scenario", "shop.toml", "-n", "10"][..],
+        &["--path", "/a?t=xyzzy1234", "-H", &header, "-n", "10"],
+        &["--method", "POST", "--body", WORD, "--expect-body", WORD, "-n", "10"],
+    ] {
+        let outcome = checkout.pippin(&[&compare, more].concat());
+        assert_ne!(outcome.code, Some(2), "{outcome}");
+        let runs = checkout.path().join("runs");
+        let found: Vec<PathBuf> =
+            [&folder, &runs].into_iter().flat_map(|it| holding_word(it)).collect();
+        assert_eq!(found, NOWHERE, "{more:?}");
+    }
+    checkout.pippin(&[&load[..], &["--keep-requests"]].concat());
+    assert!(!holding_word(&folder).is_empty(), "everything is kept where that is asked for");
+}
+
+/// Whoever loads a target that another program loads is told, and so is the other one: the long
+/// load, which began first, too.
+#[test]
+fn two_loads_of_one_target_on_one_machine_name_each_other() {
+    let listening = Listening::new(|| Answer::ok(b"hello"));
+    let checkout = Checkout::new();
+    let url = listening.url.as_str();
+    let long = checkout.start(&["load", url, "-c", "1", "-d", "60s", "--warm-up", "none"]);
+    let has_begun = || listening.seen.lock().unwrap().len() > 50;
+    assert!(until(has_begun), "the long load has begun");
+    let alone = Listening::new(|| Answer::ok(b"hello"));
+    let elsewhere = checkout.pippin(&["load", &alone.url, "-c", "1", "-n", "50"]);
+    assert!(!elsewhere.stdout.contains("same target"), "{elsewhere}");
+    let short = checkout.start(&["load", url, "-c", "1", "-n", "50"]);
+    let (of_long, of_short) = (long.id(), short.id());
+    let place = url.strip_prefix("http://").unwrap();
+    short.finish().says(&["SUSPECT same target", &format!("process {of_long}:")]);
+    long.press_ctrl_c();
+    long.finish().says(&["SUSPECT same target", &format!("process {of_short}:")]);
+    let store = checkout.store();
+    let runs = store.list().unwrap();
+    let kept = runs.iter().map(|run| store.load(&run.id).unwrap());
+    let mut told: Vec<String> = kept.flat_map(|run| run.trials[0].beside.clone()).collect();
+    told.sort();
+    let mut both = [of_long, of_short].map(|process| format!("process {process}: {place}"));
+    both.sort();
+    assert_eq!(told, both);
 }

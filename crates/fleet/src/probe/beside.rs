@@ -88,6 +88,7 @@ impl Site {
             is_open: None,
             catalog: &self.catalog,
             keeping: Keeping::Not,
+            keep_requests: true,
             folder: folder.path().into(),
             install: self.install,
             apt: self.apt,

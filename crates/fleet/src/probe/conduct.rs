@@ -2,6 +2,7 @@
 use pippin_lab::LabError;
 use pippin_lab::run::observer::{Event as Happened, Observer};
 use pippin_lab::run::recording::{Keeping, KeptRequests, Recording};
+use pippin_lab::target::catalog::Catalog;
 use pippin_model::run::{RunRecord, RunState};
 use pippin_model::target::TargetId;
 use std::collections::BTreeSet;
@@ -32,6 +33,10 @@ pub struct Conducting<'a> {
     pub errand: Errand,
     /// How finished trials are kept here.
     pub keeping: Keeping<'a>,
+    /// Whether the record keeps what may be a secret.
+    pub keep_requests: bool,
+    /// The catalog here. What ships with the program holds no secret.
+    pub catalog: &'a Catalog,
     /// The observer of the run.
     pub observer: &'a dyn Observer,
     /// Set when the user wants to stop.
@@ -44,7 +49,8 @@ pub struct Conducting<'a> {
 /// If the server or the probe cannot be reached, the run cannot be made, or the probe is lost.
 /// Trials that were finished before are kept.
 pub fn conduct(conducting: Conducting<'_>) -> Result<RunRecord, FleetError> {
-    let Conducting { nats, probe, errand, keeping, observer, stop } = conducting;
+    let Conducting { nats, probe, errand, keeping, keep_requests, catalog, observer, stop } =
+        conducting;
     nats.check()?;
     let (tell, told) = unbounded_channel();
     let (sender, events) = channel();
@@ -67,8 +73,14 @@ pub fn conduct(conducting: Conducting<'_>) -> Result<RunRecord, FleetError> {
             }
         })
         .map_err(LabError::io("start a thread"))?;
-    let mut following =
-        Following { keeping: Some(keeping), observer, recording: None, skipped: BTreeSet::new() };
+    let mut following = Following {
+        keeping: Some(keeping),
+        keep_requests,
+        catalog,
+        observer,
+        recording: None,
+        skipped: BTreeSet::new(),
+    };
     let outcome = following.follow(&events, stop, &|told| drop(tell.send(told)));
     drop(tell.send(Told::End));
     drop(thread.join());
@@ -82,6 +94,8 @@ pub fn conduct(conducting: Conducting<'_>) -> Result<RunRecord, FleetError> {
 /// The run as far as it was reported.
 struct Following<'a> {
     keeping: Option<Keeping<'a>>,
+    keep_requests: bool,
+    catalog: &'a Catalog,
     observer: &'a dyn Observer,
     recording: Option<Recording<'a>>,
     /// Targets to skip that the probe was already told.
@@ -148,8 +162,8 @@ impl<'a> Following<'a> {
             }
             Entry::Started(header) => {
                 if let Some(keeping) = self.keeping.take() {
-                    // Probes make runs of plans only.
-                    let kept = KeptRequests::of(keeping, false, false);
+                    let public = self.catalog.public(&header).map_err(FleetError::from)?;
+                    let kept = KeptRequests::of(keeping, public, self.keep_requests);
                     let begun = Recording::begin(*header, keeping, kept, self.observer)?;
                     self.recording = Some(begun);
                 }

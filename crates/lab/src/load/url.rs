@@ -4,7 +4,7 @@ use pippin_model::load::LoadSpec;
 use pippin_model::plan::cpus::{CpuSet, CpuSplit};
 use pippin_model::plan::profile::Profile;
 use pippin_model::request::requests::Whole;
-use pippin_model::request::secrets::without_values;
+use pippin_model::request::secrets::{Public, without_values};
 use pippin_model::run::{
     Calibration, RunHeader, RunRecord, RunState, ServerProcess, TargetInfo, UrlServer,
 };
@@ -80,7 +80,7 @@ pub fn run(
     let UrlLoad { ref profile, ref base, .. } = load;
     let mut servers = servers(&load)?;
     let mut first_single = Some(first_single(&load)?).filter(|_| is_asked(&load));
-    let kept = KeptRequests::of(keeping, true, load.keep_requests);
+    let kept = KeptRequests::of(keeping, Public::default(), load.keep_requests);
     let header = header(&load, kept.known(base), &servers);
     let mut recording = Recording::begin(header, keeping, kept, watch.observer)?;
     let mut repetitions = (0..load.repetitions).map(|repetition| (repetition, Steps::of(profile)));

@@ -20,6 +20,7 @@ use crate::slices::idle::Idle;
 use crate::slices::length::{self, Lengths};
 use crate::slices::making;
 use crate::slices::stretch::Stretch;
+use crate::trial::notice::Notice;
 use crate::trial::proving::ProvedTarget;
 use crate::trial::{Measured, NotMeasured, Watch, empty_record};
 use crate::verify::live::Live;
@@ -44,6 +45,8 @@ pub struct Member {
     /// Answers of all its loads, used or not.
     pub answers: u64,
     load: LoadSpec,
+    /// Says to other loads on this machine that the target is loaded.
+    notice: Notice,
     memory: TreeMemory,
 }
 
@@ -78,6 +81,7 @@ impl Member {
             referee: None,
             answers: 0,
             load,
+            notice: Notice::default(),
             memory: TreeMemory::default(),
         }
     }
@@ -140,6 +144,7 @@ impl Member {
                 return None;
             }
         }
+        self.notice = Notice::post(&self.load);
         let (measured, counts) = self.apply(length::warm_up(&self.load), shared)?;
         let needed_ns = length::needed_ns(&measured.load);
         self.slices.warm_up(&measured, counts);
@@ -211,6 +216,7 @@ impl Member {
     ) {
         let slices = std::mem::take(&mut self.slices);
         slices.settle(group.rounds, &group.calmest, interrupted, &mut self.record);
+        self.record.beside = std::mem::take(&mut self.notice).others();
         self.record.company = Some(Company {
             targets: group.targets,
             rounds: group.rounds,

@@ -56,7 +56,6 @@ use crate::run::steps::Steps;
 use crate::running::{RunningTarget, StartSettings};
 use crate::services::{ServiceSettings, Services};
 use crate::slices::room::Room;
-use crate::target::ad_hoc;
 use crate::target::catalog::{Catalog, Target};
 use crate::trial::again::made_again;
 use crate::trial::generator::Generator;
@@ -76,6 +75,8 @@ pub struct RunSettings<'a> {
     pub catalog: &'a Catalog,
     /// Where finished trials go.
     pub keeping: Keeping<'a>,
+    /// Whether the record keeps what may be a secret, as a load of a URL does.
+    pub keep_requests: bool,
     /// A folder for logs and the services' files.
     pub folder: PathBuf,
     /// Targets that are missing may be installed.
@@ -132,8 +133,8 @@ pub fn run(plan: Plan, settings: &RunSettings<'_>) -> Result<RunRecord, LabError
     let profile = plan.profile.with_walks(workload.steps.len());
     let plan = Plan { profile, ..plan };
     let header = header(plan, workload, &prepared, &register, settings);
-    let is_asked = header.workload.id == ad_hoc::WORKLOAD;
-    let kept = KeptRequests::of(settings.keeping, is_asked, false);
+    let public = settings.catalog.public(&header)?;
+    let kept = KeptRequests::of(settings.keeping, public, settings.keep_requests);
     let recording = Recording::begin(header, settings.keeping, kept, settings.observer)?;
     let mut execution = Execution::new(recording, prepared, cpus, settings);
     let outcome = execution.all_repetitions();

@@ -2,7 +2,7 @@
 //! next one begins.
 use pippin_model::load::LoadSpec;
 use pippin_model::request::requests::Whole;
-use pippin_model::request::secrets::Digests;
+use pippin_model::request::secrets::{Digests, Public};
 use pippin_model::run::{RunHeader, RunRecord, RunState};
 use pippin_model::target::manifest::Deviation;
 use pippin_model::trial::TrialRecord;
@@ -40,35 +40,23 @@ pub struct Recording<'a> {
 pub struct KeptRequests {
     /// Stands for values.
     digests: Digests,
-    how: How,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum How {
-    /// Everything is kept.
-    Whole,
-    /// The requests, which are those of a plan, but no answer that went wrong.
-    WithoutAnswers,
-    /// Digests of what may be a secret.
-    Digests,
+    /// Whether everything is kept.
+    is_whole: bool,
+    /// What ships with Pippin. It is kept.
+    public: Public,
 }
 
 impl KeptRequests {
-    /// The requests of a plan are kept. Of those of the command line (`is_asked`), digests of what
-    /// may be a secret are, unless everything shall be (`is_whole`). Digests are made with the key
-    /// of the store, or with a random one where none can be used.
+    /// Digests of what may be a secret are kept, unless it is public or everything shall be
+    /// (`is_whole`). They are made with the key of the store, or with a random one where none can be
+    /// used.
     #[must_use]
-    pub fn of(keeping: Keeping<'_>, is_asked: bool, is_whole: bool) -> Self {
+    pub fn of(keeping: Keeping<'_>, public: Public, is_whole: bool) -> Self {
         let key = match keeping {
-            Keeping::Must(store) | Keeping::IfPossible(store) if is_asked => store.key().ok(),
-            _ => None,
+            Keeping::Must(store) | Keeping::IfPossible(store) => store.key().ok(),
+            Keeping::Not => None,
         };
-        let how = match (is_whole, is_asked) {
-            (true, _) => How::Whole,
-            (false, true) => How::Digests,
-            (false, false) => How::WithoutAnswers,
-        };
-        Self { digests: Digests::new(key.unwrap_or_else(random_key)), how }
+        Self { digests: Digests::new(key.unwrap_or_else(random_key)), is_whole, public }
     }
 
     /// The number of requests, and a digest of them for which nobody can try out values without the
@@ -79,16 +67,39 @@ impl KeptRequests {
     }
 
     fn header(&self, header: &RunHeader) -> RunHeader {
-        match self.how {
-            How::Digests => self.digests.header(header),
-            How::Whole | How::WithoutAnswers => header.clone(),
+        if self.is_whole { header.clone() } else { self.digests.header(header, &self.public) }
+    }
+
+    /// Whether the requests and answers of trials are kept as they are.
+    const fn keeps_requests(&self) -> bool {
+        self.is_whole || self.public.workload
+    }
+
+    /// A trial without values of its requests. What only the terminal shows is still there.
+    fn shown<'a>(&self, record: &'a TrialRecord, requests: Option<&Whole>) -> Cow<'a, TrialRecord> {
+        if self.keeps_requests() {
+            Cow::Borrowed(record)
+        } else {
+            Cow::Owned(self.digests.trial(record.clone(), requests))
         }
     }
 
-    fn trial(&self, record: TrialRecord, requests: Option<&Whole>) -> TrialRecord {
-        match self.how {
-            How::Digests => self.digests.trial(record, requests),
-            How::Whole | How::WithoutAnswers => record,
+    /// What the store keeps of a trial that was shown.
+    fn kept<'a>(&self, record: &'a TrialRecord) -> Cow<'a, TrialRecord> {
+        if self.is_whole {
+            return Cow::Borrowed(record);
+        }
+        let mut kept = record.for_record();
+        if !self.public.targets.contains(&record.spec.target)
+            && record.failure.as_ref().is_some_and(|failure| !failure.log_tail.is_empty())
+        {
+            let failure = kept.to_mut().failure.iter_mut();
+            failure.for_each(|failure| failure.log_tail.clear());
+        }
+        if self.keeps_requests() {
+            kept
+        } else {
+            Cow::Owned(self.digests.messages(kept.into_owned()))
         }
     }
 }
@@ -126,7 +137,9 @@ impl<'a> Recording<'a> {
     /// Judges a trial. `at_the_end` is what was seen when its target was stopped.
     pub fn judge(&self, record: &mut TrialRecord, at_the_end: Vec<Caveat>) {
         let context = judge::Context::of_run(&self.header, &self.trials, &record.spec);
-        record.caveats = judge::judge_trial(record, &context);
+        // Caveats name requests.
+        let shown = self.requests.shown(record, self.header.requests.as_ref());
+        record.caveats = judge::judge_trial(&shown, &context);
         record.caveats.extend(at_the_end);
         self.name_deviations(record);
         record.verdict =
@@ -152,14 +165,10 @@ impl<'a> Recording<'a> {
     /// # Errors
     /// If it must be stored and cannot.
     pub fn keep(&mut self, record: TrialRecord) -> Result<(), LabError> {
-        let record = self.requests.trial(record, self.header.requests.as_ref());
+        let record = self.requests.shown(&record, self.header.requests.as_ref()).into_owned();
         let number = self.trials.len() as u64;
         self.store(|store, this| {
-            let kept = match this.requests.how {
-                How::Whole => Cow::Borrowed(&record),
-                _ => record.for_record(),
-            };
-            store.add_trial(&this.header.id, number, &kept)
+            store.add_trial(&this.header.id, number, &this.requests.kept(&record))
         })?;
         self.observer.event(&Event::TrialFinished(&record));
         self.trials.push(record);
@@ -220,7 +229,7 @@ mod tests {
     use pippin_model::example::run::{hello, twenty};
 
     fn kept() -> KeptRequests {
-        KeptRequests::of(Keeping::Not, false, false)
+        KeptRequests::of(Keeping::Not, Public { workload: true, ..Public::default() }, false)
     }
 
     /// A trial of the first target, judged with a doubt about its stop. Its manifest names

@@ -1,6 +1,8 @@
 //! Finds targets, workloads and plans: the user's own first, then those that ship with the program.
 //! Targets are found by walking `targets/`.
 use pippin_model::plan::{Plan, PlanOptions};
+use pippin_model::request::secrets::Public;
+use pippin_model::run::{RunHeader, TargetInfo};
 use pippin_model::target::TargetId;
 use pippin_model::target::manifest::Manifest;
 use pippin_model::target::project::Project;
@@ -316,6 +318,27 @@ impl Catalog {
                 Err(LabError::unknown("workload", id, known.iter().map(String::as_str)))
             }
         }
+    }
+
+    /// What everybody has of a run, so that it holds no secret: what is as it ships with the program.
+    /// Nothing but this catalog's own files ships where it stands alone.
+    ///
+    /// # Errors
+    /// If what ships cannot be read.
+    pub fn public(&self, header: &RunHeader) -> Result<Public, LabError> {
+        let shipped = self.shipped()?.unwrap_or(&self.root);
+        let id = &header.workload.id;
+        let file = shipped.join("workloads").join(format!("{id}.toml"));
+        let is_same = |workload: &Workload| *workload == header.workload;
+        let workload = file.is_file() && Workload::read(&file).is_ok_and(|own| is_same(&own));
+        let is_shipped = |(id, info): &(&TargetId, &TargetInfo)| {
+            let folder = shipped.join("targets").join(&id.language).join(&id.name);
+            info.manifest.as_ref().is_some_and(|manifest| {
+                Manifest::read(&folder).is_ok_and(|shipped| shipped == *manifest)
+            })
+        };
+        let targets = header.targets.iter().filter(is_shipped).map(|(id, _)| id.clone()).collect();
+        Ok(Public { workload, targets })
     }
 
     /// The names of all plans, sorted.

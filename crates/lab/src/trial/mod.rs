@@ -5,10 +5,12 @@
 //! | [`proving`] | what proves a target before and after |
 //! | [`single`] | requests one at a time before the load |
 //! | [`warming`] | when a target is warm |
+//! | `notice` | other loads of the same target on this machine |
 //! | `again` | a trial that lost a part of its generator is made again |
 //! | [`generator`] | who applies a load: the engine in this process, or somebody elsewhere |
 pub(crate) mod again;
 pub mod generator;
+pub(crate) mod notice;
 pub mod proving;
 pub mod single;
 pub mod warming;
@@ -34,6 +36,7 @@ use crate::lifecycle::life::Life;
 use crate::lifecycle::log;
 use crate::run::observer::{Event, Observer, Silent};
 use crate::trial::generator::{Applied, Generator, Here, NotApplied};
+use crate::trial::notice::Notice;
 use crate::trial::warming::Warming;
 
 /// How often samples are taken during a load.
@@ -206,6 +209,7 @@ impl Trial<'_> {
         self.generator.fit(&mut self.load);
         watch.observer.event(&Event::Stage("measuring"));
         record.load_spec = Some(self.load.for_record());
+        let notice = Notice::post(&self.load);
         let measured = match self.measure(watch) {
             Ok(measured) => Some(measured),
             Err(error) => {
@@ -219,6 +223,7 @@ impl Trial<'_> {
                 error.measured.map(|measured| *measured)
             }
         };
+        record.beside = notice.others();
         if let Some(measured) = measured {
             record.usage = measured.usage;
             record.samples = thinned(measured.samples);

@@ -1,12 +1,18 @@
 //! Values that a record does not keep: a length and a keyed digest stand for them. So one sees
 //! whether two were the same, and nobody can try out what they were without the store's key.
 use sha2::{Digest, Sha256};
+use std::collections::{BTreeMap, BTreeSet};
 
-use crate::load::{LoadSpec, Request};
+use crate::load::{BodyCheck, LoadSpec, Request, Scenario};
 use crate::request::requests::Whole;
 use crate::run::RunHeader;
+use crate::scenario::Assertion;
+use crate::scenario::data::Values;
+use crate::scenario::file::WrittenData;
+use crate::target::TargetId;
+use crate::target::manifest::Manifest;
 use crate::trial::TrialRecord;
-use crate::workload;
+use crate::workload::{self, Proof, Vary, Workload};
 
 /// Headers whose values are kept: what they may hold is known, and is no secret. All others may
 /// hold one, whatever they are called.
@@ -52,6 +58,15 @@ const NOT_KEPT: &str = "(not kept";
 /// What stands for a value in names.
 const ELLIPSIS: &str = "…";
 
+/// The parts of a run that hold no secret, because everybody has them: they ship with Pippin.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Public {
+    /// Whether the workload is one.
+    pub workload: bool,
+    /// The targets whose manifests are.
+    pub targets: BTreeSet<TargetId>,
+}
+
 /// Makes digests with one key.
 #[derive(Clone)]
 pub struct Digests {
@@ -86,12 +101,13 @@ impl Digests {
         format!("{NOT_KEPT}: {} {bytes}, {hex})", value.len())
     }
 
-    /// A load without the values of headers that may hold secrets, without those of queries, and
-    /// without bodies.
+    /// A load without the values of headers that may hold secrets, without those of queries, without
+    /// bodies, without the texts that right answers must have, and without the values of users.
     #[must_use]
     pub fn load(&self, load: &LoadSpec) -> LoadSpec {
         let mut load = load.clone();
         load.requests.iter_mut().for_each(|request| self.request(request));
+        load.scenario.iter_mut().for_each(|scenario| self.scenario(scenario));
         if let Some(whole) = load.requests.sample_of().map(|whole| self.whole(whole)) {
             load.requests.say_sample_of(whole);
         }
@@ -112,27 +128,94 @@ impl Digests {
         with_values(target, |value| self.of(value.as_bytes()))
     }
 
-    /// What is known before a run, without values of its requests. Digests are made where they tell
-    /// runs apart; a query is part of names, and says only which values it had.
+    /// What is known before a run, without values of its requests and without the environments of
+    /// its targets, as far as these are not public. Digests are made where they tell runs apart; a
+    /// query is part of names, and says only which values it had.
     #[must_use]
-    pub fn header(&self, header: &RunHeader) -> RunHeader {
+    pub fn header(&self, header: &RunHeader, public: &Public) -> RunHeader {
         let mut header = header.clone();
-        header.url = header.url.as_deref().map(without_values);
-        header.plan.title = without_values(&header.plan.title);
-        let workload::Request { path, headers, body, .. } = &mut header.workload.request;
-        *path = without_values(path);
-        let unsafe_ones = headers.iter_mut().filter(|(name, _)| !is_safe(name));
-        unsafe_ones.for_each(|(_, value)| *value = self.of(value.as_bytes()));
-        *body = body.take().map(|body| self.of(body.as_bytes()));
-        for step in &mut header.workload.steps {
-            step.leave_out(&|path| without_values(path), &is_safe, &|value| self.of(value));
+        if !public.workload {
+            header.url = header.url.as_deref().map(without_values);
+            header.plan.title = without_values(&header.plan.title);
+            self.workload(&mut header.workload);
         }
-        let manifests = header.targets.values_mut().filter_map(|info| info.manifest.as_mut());
-        for manifest in manifests {
-            let path = &mut manifest.start.ready.path;
-            *path = without_values(path);
+        let own = header.targets.iter_mut().filter(|(id, _)| !public.targets.contains(*id));
+        for (_, info) in own {
+            info.manifest.iter_mut().for_each(|manifest| self.manifest(manifest));
+            if let Some(failure) = &mut info.unavailable {
+                failure.log_tail.clear();
+            }
         }
         header
+    }
+
+    fn workload(&self, workload: &mut Workload) {
+        let workload::Request { path, headers, body, vary, .. } = &mut workload.request;
+        *path = without_values(path);
+        let unsafe_ones = headers.iter_mut().filter(|(name, _)| !is_safe(name));
+        self.each(unsafe_ones.map(|(_, value)| value).chain(body));
+        for vary in vary.values_mut() {
+            match vary {
+                Vary::Names { values, .. } | Vary::Values { values } => self.each(values),
+                Vary::Range { .. } => {}
+            }
+        }
+        for step in &mut workload.steps {
+            step.leave_out(&|path| without_values(path), &is_safe, &|value| self.of(value));
+        }
+        for data in workload.data.values_mut() {
+            if let WrittenData::OneOf { one_of } = data {
+                self.each(one_of);
+            }
+        }
+        self.each(workload.answer.body.iter_mut().chain(&mut workload.answer.contains));
+        for proof in &mut workload.proofs {
+            match proof {
+                Proof::NotFound { path } => *path = without_values(path),
+                Proof::Text { text, row, .. } => self.each([text, row]),
+                Proof::Escapes { text } | Proof::Rows { id: text, .. } => self.each([text]),
+                _ => {}
+            }
+        }
+    }
+
+    /// Commands stay: other users of the machine see them while they run.
+    fn manifest(&self, manifest: &mut Manifest) {
+        let path = &mut manifest.start.ready.path;
+        *path = without_values(path);
+        let routes = manifest.routes.iter_mut().map(|route| &mut route.env);
+        let variants = manifest.variants.iter_mut().map(|variant| &mut variant.env);
+        let all = routes.chain(variants).chain([&mut manifest.start.env]);
+        self.each(all.flat_map(BTreeMap::values_mut));
+    }
+
+    fn each<'a>(&self, values: impl IntoIterator<Item = &'a mut String>) {
+        values.into_iter().for_each(|value| *value = self.of(value.as_bytes()));
+    }
+
+    /// The texts of a scenario, also those in the names of its steps, which are methods and paths
+    /// where nobody gave others.
+    fn scenario(&self, scenario: &mut Scenario) {
+        for variable in &mut scenario.variables {
+            match &mut variable.values {
+                Values::OneOf(texts) => self.each(texts),
+                // Who knows the columns could try out what is in the cells.
+                Values::Rows(rows) => self.each([&mut rows.digest]),
+                Values::Range { .. } | Values::Letters(_) => {}
+            }
+        }
+        for step in &mut scenario.steps {
+            step.name = self.target(&step.name);
+            for assertion in &mut step.assertions {
+                match assertion {
+                    Assertion::Contains(text)
+                    | Assertion::Json { is: text, .. }
+                    | Assertion::Header { contains: text, .. }
+                    | Assertion::Regex(text) => self.each([text]),
+                    Assertion::MaxBytes(_) => {}
+                }
+            }
+        }
     }
 
     /// A trial without values of its requests. `requests` is what is known of all of them, if that
@@ -147,10 +230,49 @@ impl Digests {
         }
         if let Some(load) = &mut record.load {
             let phases = load.phases.iter_mut().map(|phase| &mut phase.measured);
-            let names = phases.chain([&mut load.measured]).flat_map(|it| &mut it.by_request);
-            names.for_each(|row| row.name = self.target(&row.name));
+            for measured in phases.chain([&mut load.measured]) {
+                let requests = measured.by_request.iter_mut().map(|row| &mut row.name);
+                let steps = measured.steps.iter_mut().map(|step| &mut step.name);
+                requests.chain(steps).for_each(|name| *name = self.target(name));
+            }
         }
         record
+    }
+
+    /// A trial without what its messages quote of requests and answers.
+    #[must_use]
+    pub fn messages(&self, mut record: TrialRecord) -> TrialRecord {
+        let TrialRecord { proofs, failure, made_again, .. } = &mut record;
+        let of_proofs = proofs.iter_mut().flat_map(|proof| {
+            proof.failure.iter_mut().chain(&mut proof.remark).chain(&mut proof.doubt)
+        });
+        let all = of_proofs.chain(failure.iter_mut().map(|failure| &mut failure.message));
+        all.chain(made_again).for_each(|text| *text = self.message(text));
+        record
+    }
+
+    /// A message with digests in place of what it has in quotes, and of values of queries.
+    #[must_use]
+    pub fn message(&self, message: &str) -> String {
+        let mut rest = message;
+        let mut out = String::new();
+        while let Some((before, quoted)) = rest.split_once('"') {
+            let end = end_of_quote(quoted);
+            let text = &quoted[..end];
+            let stands_for = if text.is_empty() { "\"\"".into() } else { self.of(text.as_bytes()) };
+            out.push_str(&self.words(before));
+            out.push_str(&stands_for);
+            rest = quoted.get(end + 1..).unwrap_or_default();
+        }
+        out + &self.words(rest)
+    }
+
+    /// A text with digests in place of values of queries.
+    fn words(&self, text: &str) -> String {
+        if text.contains(NOT_KEPT) {
+            return text.into();
+        }
+        text.split(' ').map(|word| self.target(word)).collect::<Vec<_>>().join(" ")
     }
 
     fn request(&self, request: &mut Request) {
@@ -161,7 +283,23 @@ impl Digests {
         if !request.body.is_empty() {
             request.body = self.of(&request.body).into_bytes();
         }
+        match &mut request.check.body {
+            BodyCheck::Exact(bytes) => *bytes = self.of(bytes).into_bytes(),
+            BodyCheck::Contains { all, .. } => self.each(all),
+            BodyCheck::Any | BodyCheck::Length { .. } | BodyCheck::Refereed => {}
+        }
     }
+}
+
+/// Where a text in quotes ends, as Rust writes it: at the first quote without a backslash.
+fn end_of_quote(text: &str) -> usize {
+    let mut is_escaped = false;
+    let end = text.bytes().position(|byte| {
+        let is_end = byte == b'"' && !is_escaped;
+        is_escaped = byte == b'\\' && !is_escaped;
+        is_end
+    });
+    end.unwrap_or(text.len())
 }
 
 /// A path or URL with `…` in place of each value of its query; text after a blank stays.
@@ -192,6 +330,7 @@ fn is_safe(header: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::example::run::twenty;
 
     fn kept(name: &str, value: &str, body: &str) -> (String, String) {
         let mut request = Request::get("/", "a");
@@ -233,6 +372,51 @@ mod tests {
             assert_eq!(digests.target(&kept), kept, "kept once more");
             assert_eq!(without_values(target), name);
             assert_eq!(without_values(name), name);
+        }
+    }
+
+    /// What a run of a project knows beforehand: its workload and the environment of its target are
+    /// not kept, unless they ship with Pippin.
+    #[test]
+    fn a_header_keeps_what_is_public_and_digests_of_the_rest() {
+        const WORD: &str = "s3cret";
+        let mut header = twenty().header;
+        let targets: BTreeSet<TargetId> = header.targets.keys().cloned().collect();
+        let Workload { request, answer, proofs, data, .. } = &mut header.workload;
+        request.path = format!("/a?t={WORD}");
+        request.headers.insert("X-Whatever".into(), WORD.into());
+        request.body = Some(WORD.into());
+        request.vary.insert("n".into(), Vary::Values { values: vec![WORD.into()] });
+        (answer.body, answer.contains) = (Some(WORD.into()), vec![WORD.into()]);
+        proofs.push(Proof::NotFound { path: format!("/no?t={WORD}") });
+        proofs.push(Proof::Text { text: WORD.into(), row: WORD.into(), rows: 1 });
+        proofs.push(Proof::Escapes { text: WORD.into() });
+        data.insert("key".into(), WrittenData::OneOf { one_of: vec![WORD.into()] });
+        let info = header.targets.values_mut().find(|info| info.manifest.is_some()).unwrap();
+        let manifest = info.manifest.as_mut().unwrap();
+        manifest.start.env.insert("PASSWORD".into(), WORD.into());
+        let count = |public: &Public| {
+            let kept = Digests::new([7; 32]).header(&header, public);
+            serde_json::to_string(&kept).unwrap().matches(WORD).count()
+        };
+        assert_eq!(count(&Public::default()), 0);
+        assert_eq!(count(&Public { workload: true, ..Public::default() }), 11);
+        assert_eq!(count(&Public { targets, ..Public::default() }), 1);
+    }
+
+    #[test]
+    fn what_messages_quote_is_a_digest() {
+        let digests = Digests::new([7; 32]);
+        let of = |value: &str| digests.of(value.as_bytes());
+        for (message, kept) in [
+            ("timed out after 3 s", "timed out after 3 s".into()),
+            ("body \"a b\" instead of \"c\"", format!("body {} instead of {}", of("a b"), of("c"))),
+            (r#"body "a\"b\\" is wrong"#, format!("body {} is wrong", of(r#"a\"b\\"#))),
+            ("body \"\" instead of \"cut", format!("body \"\" instead of {}", of("cut"))),
+            ("GET /a?t=b is wrong", format!("GET /a?t={} is wrong", of("b"))),
+        ] {
+            assert_eq!(digests.message(message), kept);
+            assert_eq!(digests.message(&kept), kept, "kept once more");
         }
     }
 

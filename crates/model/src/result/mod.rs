@@ -80,11 +80,14 @@ pub struct LoadResult {
 }
 
 impl LoadResult {
-    /// Whether it holds first errors, or the place of a redirection.
+    /// Whether it holds first errors, of the load or of a step, or the place of a redirection.
     #[must_use]
     pub fn has_firsts(&self) -> bool {
-        let holds =
-            |measured: &Measured| !measured.firsts.is_empty() || measured.redirected_to.is_some();
+        let holds = |measured: &Measured| {
+            !measured.firsts.is_empty()
+                || measured.redirected_to.is_some()
+                || measured.steps.iter().any(|step| step.example.is_some())
+        };
         holds(&self.measured) || self.phases.iter().any(|phase| holds(&phase.measured))
     }
 
@@ -96,6 +99,7 @@ impl LoadResult {
         for measured in phases.chain([&mut kept.measured]) {
             measured.firsts.clear();
             measured.redirected_to = None;
+            measured.steps.iter_mut().for_each(|step| step.example = None);
         }
         kept
     }

@@ -184,6 +184,15 @@ pub struct RunRecord {
     pub trials: Vec<TrialRecord>,
 }
 
+impl RunRecord {
+    /// What is kept of it by default: see [`TrialRecord::for_record`].
+    #[must_use]
+    pub fn for_record(&self) -> Self {
+        let trials = self.trials.iter().map(|trial| trial.for_record().into_owned()).collect();
+        Self { header: self.header.clone(), trials, ..*self }
+    }
+}
+
 /// The generator's best performance on this machine, from `pippin calibrate`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Calibration {

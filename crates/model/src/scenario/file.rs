@@ -118,8 +118,8 @@ pub struct WrittenStep {
 }
 
 impl WrittenStep {
-    /// Puts something else in place of what may be a secret: `of` for bodies, form fields and the
-    /// values of headers that are not safe, `path` for paths.
+    /// Puts something else in place of what may be a secret: `of` for bodies, form fields, what right
+    /// answers must have, and the values of headers that are not safe; `path` for paths.
     pub(crate) fn leave_out(
         &mut self,
         path: &dyn Fn(&str) -> String,
@@ -127,14 +127,18 @@ impl WrittenStep {
         of: &dyn Fn(&[u8]) -> String,
     ) {
         let Self { get, head, post, put, patch, delete, headers, form, json, body, .. } = self;
+        let Expect { contains, json: fields, header, regex, .. } = &mut self.expect;
         for target in [get, head, post, put, patch, delete].into_iter().flatten() {
             *target = path(target);
         }
         let headers = headers.iter_mut().filter(|(name, _)| !is_safe(name));
-        let fields = form.iter_mut().flatten();
-        headers.chain(fields).for_each(|(_, value)| *value = of(value.as_bytes()));
-        if let Some(json) = json {
-            *json = of(json.to_string().as_bytes()).into();
+        let pairs = headers.chain(form.iter_mut().flatten()).chain(header);
+        let expected = [contains, regex].into_iter().flatten().flat_map(OneOrMany::as_mut_slice);
+        let texts = pairs.map(|(_, value)| value).chain(expected);
+        texts.for_each(|text| *text = of(text.as_bytes()));
+        for value in json.iter_mut().chain(fields.values_mut()) {
+            let text = value.as_str().map_or_else(|| value.to_string(), str::to_string);
+            *value = of(text.as_bytes()).into();
         }
         if let Some(body) = body {
             *body = of(body.as_bytes());
@@ -182,6 +186,13 @@ impl<T> OneOrMany<T> {
         match self {
             Self::One(one) => std::slice::from_ref(one),
             Self::Many(many) => many.as_slice(),
+        }
+    }
+
+    const fn as_mut_slice(&mut self) -> &mut [T] {
+        match self {
+            Self::One(one) => std::slice::from_mut(one),
+            Self::Many(many) => many.as_mut_slice(),
         }
     }
 }

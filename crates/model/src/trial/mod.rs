@@ -149,6 +149,10 @@ pub struct TrialRecord {
     /// Processes outside of the target that took part in its work.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub outside: Vec<Outside>,
+    /// Other loads of the same target on this machine meanwhile, each with its place: `process 12:
+    /// 127.0.0.1:80`. What agents saw is in `agents`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub beside: Vec<String>,
     /// First processes of a running server that ended while it was loaded, in this order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub ended: Vec<EndedProcess>,
@@ -204,6 +208,7 @@ impl TrialRecord {
             proofs: Vec::new(),
             conformance: Vec::new(),
             outside: Vec::new(),
+            beside: Vec::new(),
             ended: Vec::new(),
             server_end: None,
             made_again: Vec::new(),

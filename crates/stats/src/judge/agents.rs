@@ -89,7 +89,8 @@ pub fn judge_silent(evidence: &Evidence) -> Option<Caveat> {
 /// Whether somebody else had the same target loaded: it then served two loads, and the figures of
 /// each are of a part of what it did.
 pub fn judge_same_target(evidence: &Evidence) -> Option<Caveat> {
-    let all = evidence.record.agents.iter().flat_map(|agent| &agent.beside);
+    let of_agents = evidence.record.agents.iter().flat_map(|agent| &agent.beside);
+    let all = of_agents.chain(&evidence.record.beside);
     let others: BTreeSet<&str> = all.map(String::as_str).collect();
     (!others.is_empty()).then(|| {
         let names: Vec<&str> = others.into_iter().collect();
@@ -97,7 +98,7 @@ pub fn judge_same_target(evidence: &Evidence) -> Option<Caveat> {
             "same_target",
             Severity::Suspect,
             format!("loaded by others at the same time: {}", names.join(" | ")),
-            "the target served both loads: measure again when the other coordinator has ended its own",
+            "the target served both loads: measure again when the other one has ended",
         )
     })
 }
@@ -231,6 +232,14 @@ mod tests {
         let found = judged(judge_same_target, &record).unwrap();
         assert_eq!(found.severity, Severity::Suspect);
         assert_eq!(found.evidence, "loaded by others at the same time: c-2: shop.example:443");
+        // Without agents too, and both at once.
+        record.beside = vec!["process 12: 10.1.2.3:443".into()];
+        let both =
+            "loaded by others at the same time: c-2: shop.example:443 | process 12: 10.1.2.3:443";
+        assert_eq!(judged(judge_same_target, &record).unwrap().evidence, both);
+        record.agents.clear();
+        let found = judged(judge_same_target, &record).unwrap();
+        assert_eq!(found.evidence, "loaded by others at the same time: process 12: 10.1.2.3:443");
     }
 
     #[test]

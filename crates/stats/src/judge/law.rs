@@ -15,11 +15,12 @@ use super::{Context, EXPLANATIONS, judge_target, judge_trial};
 /// Parts of a record that are no evidence about its figures: what was planned, what was found, and
 /// what was judged. And figures that many hosts do not show, so that their absence says nothing:
 /// clock frequencies, energy, the listen queue of a unix socket, the log of somebody else's server.
-const NO_EVIDENCE: [&str; 18] = [
+const NO_EVIDENCE: [&str; 19] = [
     "spec",
     "load_spec",
     "proofs",
     "outside",
+    "beside",
     "agents",
     "caveats",
     "verdict",
