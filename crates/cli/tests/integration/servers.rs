@@ -183,10 +183,12 @@ fn two_node_clusters_are_compared_by_their_urls() {
     let start = |servers: &mut Servers| servers.start_node(folder.path(), &node, NODE_CLUSTER);
     let urls =
         [start(&mut servers), start(&mut servers)].map(|port| format!("http://127.0.0.1:{port}/"));
-    let flags = ["-c", "8", "-d", "1s", "--repeat", "3", "--store", "runs.sqlite"];
+    let more = ["--repeat", "3", "--store", "runs.sqlite"];
+    let flags = [&["-c", "8", "-d", "1s", "--warm-up", "200ms"][..], &more].concat();
     let outcome = pippin(folder.path(), &[&["compare", &urls[0], &urls[1]], &flags[..]].concat());
-    assert!(matches!(outcome.code, Some(0 | 5)), "{outcome}");
-    outcome.keeps_quiet_about(&["cpu_beyond", "INVALID", "was given"]);
+    // A busy machine may spoil the result, and nothing else may.
+    assert!(matches!(outcome.code, Some(0 | 3 | 5)), "{outcome}");
+    outcome.keeps_quiet_about(&["cpu_beyond", "cpu beyond", "was given"]);
 }
 
 /// Two applications under one pm2, each with a worker of its own; the second one works all the time.
@@ -205,19 +207,20 @@ fn one_of_two_applications_under_pm2() {
     let run = |words: &[&str]| {
         let mut command = Command::new(&node);
         command.arg(&pm2).args(words).current_dir(folder.path()).env("PM2_HOME", &home);
-        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).status().unwrap()
+        command.stdin(Stdio::null()).stderr(Stdio::null()).output().unwrap()
     };
     for name in ["one.js", "two.js"] {
-        assert!(run(&["start", name, "-i", "1"]).success());
+        assert!(run(&["start", name, "-i", "1"]).status.success());
     }
     for port in ports {
         until(|| TcpStream::connect(("127.0.0.1", port)).is_ok());
     }
     let (outcome, json) = load(folder.path(), ports[0], &[]);
+    let other = String::from_utf8(run(&["pid", "two"]).stdout).unwrap();
     run(&["kill"]);
     let left_out = json["caveats"].as_array().unwrap().iter().find(|it| it["id"] == "left_out");
     let seen = left_out.unwrap_or_else(|| panic!("{outcome}"))["evidence"].as_str().unwrap();
-    assert!(seen.contains("two"), "{seen}");
+    assert!(seen.ends_with(&format!("(process {})", other.trim())), "{seen}, not {other}");
 }
 
 /// Java listens on `::ffff:127.0.0.1`.

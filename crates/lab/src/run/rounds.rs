@@ -444,9 +444,10 @@ impl Rounds<'_, '_> {
             }
         }
         if trees.len() > 1 {
-            let own = &trees[index..=index];
+            // All trees, because the clocks forget those that are not asked for.
             let clocks = &mut self.clocks;
-            resting::wait(|| clocks.look(own).pop().flatten(), std::thread::sleep);
+            let used_ns = || clocks.look(&trees).get(index).copied().flatten();
+            resting::wait(used_ns, std::thread::sleep);
         }
         calm
     }
