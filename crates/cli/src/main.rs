@@ -13,6 +13,7 @@
 //! | [`fail_fast`] | ends a load whose gates cannot be passed any more |
 //! | [`output`] | the only way to standard output and standard error |
 //! | [`signals`] | Ctrl-C, SIGTERM, a closed terminal |
+//! | [`other_words`] | options of other load generators, and what to write instead |
 //! | [`hidden`] | hidden commands with which Pippin starts itself: supervisor, services |
 mod arguments;
 mod commands;
@@ -23,6 +24,7 @@ mod fail_fast;
 mod hidden;
 mod live;
 mod moments;
+mod other_words;
 mod outlets;
 mod output;
 mod progress;
@@ -63,6 +65,10 @@ fn main() -> ExitCode {
     let (arguments, given) = match parsed {
         Ok(parsed) => parsed,
         Err(error) => {
+            if let Some(said) = other_words::said(&error) {
+                output::say(format_args!("pippin: {said}"));
+                return ExitCode::from(exit::USER_ERROR);
+            }
             // clap prints help and version to standard output and counts them as success.
             let _ = error.print();
             return ExitCode::from(if error.use_stderr() { exit::USER_ERROR } else { exit::OK });

@@ -1,9 +1,11 @@
 //! The targets. Each takes any bytes and panics if something breaks its guarantees. It returns a
 //! number that stands for what was done with the bytes.
 use pippin_engine::fuzz;
+use pippin_engine::http1::request::check;
 use pippin_model::plan::Plan;
 use pippin_model::plan::objective::Objective;
 use pippin_model::plan::plan_options::PlanOptions;
+use pippin_model::request::Request;
 use pippin_model::request::import::{Imported, access_log, curl, har};
 use pippin_model::request::request_file::{
     self, Bodies, FileRequest, Format, WrongLine, json_lines,
@@ -372,13 +374,26 @@ fn imports(input: &[u8]) -> u64 {
     let [kind, bytes @ ..] = input else { return 0 };
     let Ok(text) = std::str::from_utf8(bytes) else { return 0 };
     let which = usize::from(kind % 3);
-    let parse: fn(&str) -> Result<Imported, WrongLine> =
-        [har::parse, access_log::parse, curl::parse][which];
+    let parse: fn(&str) -> Result<Imported, WrongLine> = match which {
+        0 => har::parse,
+        1 => access_log::parse,
+        _ => |text| curl::parse(text, &mut |_| Ok(Vec::new())),
+    };
     let outcome = parse(text).map(|imported| {
         imported.requests.iter().for_each(assert_is_written);
+        if let Ok(only) = imported.clone().only(None) {
+            only.requests.iter().for_each(assert_is_sent);
+        }
         (imported.requests.len().min(4), imported.left_out.len())
     });
     number((which, outcome.map_err(|wrong| wrong_line(text, &wrong))))
+}
+
+/// What an import writes, a load takes.
+fn assert_is_sent(asked: &FileRequest) {
+    let FileRequest { method, target, headers, body, .. } = asked.clone();
+    let request = Request { method, headers, body, ..Request::get(&target, "localhost") };
+    assert_eq!(check(&request), Ok(()), "{asked:?}");
 }
 
 /// An imported request, written as a line, must mean the same.

@@ -1,10 +1,10 @@
 //! The conclusion on top of every form, against records whose truth is known.
 #![allow(clippy::unwrap_used, clippy::expect_used)] // unwrap is how a test fails
 use pippin_model::example::slices::Rounds;
-use pippin_model::example::{ExampleTrial, caveat, run as example};
+use pippin_model::example::{ExampleTrial, caveat, failed, run as example};
 use pippin_model::run::RunRecord;
 use pippin_model::target::TargetId;
-use pippin_model::trial::TrialRecord;
+use pippin_model::trial::{Stage, TrialRecord};
 use pippin_model::verdict::{Severity, Verdict};
 use pippin_report::form::markdown;
 use pippin_report::html;
@@ -205,6 +205,33 @@ fn ratios_are_to_the_reference_that_was_asked_for() {
     let axum = view.rows.iter().find(|row| row.target.to_string() == "rust/axum").unwrap();
     assert!((axum.standing.to_reference.unwrap().goodput.unwrap().value / 1.4 - 1.0).abs() < 0.05);
     assert!(view.conclusion.contains("the CPU a request of go/net-http"), "{}", view.conclusion);
+}
+
+/// A reference that is asked for and cannot be one is named with the reason, never left out.
+#[test]
+fn a_reference_that_was_dropped_is_named_with_the_reason() {
+    let of =
+        |record: &RunRecord| View::beside(record, Some(&"go/net-http".parse().unwrap())).conclusion;
+    let is_go = |trial: &&mut TrialRecord| trial.spec.target.to_string() == "go/net-http";
+    let whole = example::rounds();
+    assert!(!of(&whole).contains("Nothing is compared"), "{}", of(&whole));
+    let mut doubted = whole.clone();
+    for trial in doubted.trials.iter_mut().filter(is_go) {
+        invalid(std::slice::from_mut(trial));
+    }
+    let mut lost = whole;
+    for trial in lost.trials.iter_mut().filter(is_go) {
+        *trial = failed(trial.clone(), Stage::Start, "it ended at once");
+    }
+    for (record, why) in [(doubted, "it is INVALID"), (lost, "it has no result")] {
+        let wanted = format!("Nothing is compared with the reference go/net-http, because {why}.");
+        assert!(of(&record).contains(&wanted), "{}", of(&record));
+        let view = View::beside(&record, Some(&"go/net-http".parse().unwrap()));
+        for text in [table(&view, &Style::plain(120)), markdown::of(&view), html::page(&view)] {
+            let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+            assert!(text.contains(&wanted), "{text}");
+        }
+    }
 }
 
 #[test]

@@ -2,6 +2,7 @@
 //! are replaced by wrong, missing or hung ones, in any mode of load.
 #![allow(clippy::unwrap_used)] // a failure here is the test's message
 use pippin_model::example::trial::ExampleTrial;
+use pippin_model::example::{overload, scenario};
 use pippin_model::figure::{Point, Span};
 use pippin_model::host::usage::Role;
 use pippin_model::plan::objective::Objective;
@@ -12,6 +13,7 @@ use pippin_model::trial::{Step, TrialRecord};
 use pippin_model::verdict::gate::{Condition, Gate};
 use pippin_stats::bottleneck::cost::cpu_seconds_per_million;
 use pippin_stats::capacity::objective::misses;
+use pippin_stats::capacity::overload::Overload;
 use pippin_stats::capacity::step::StepOutcome;
 use pippin_stats::explain::{Limit, explain};
 use pippin_stats::gate::{Base, Bases, Planned, Standing, judge};
@@ -19,6 +21,7 @@ use pippin_stats::judge::Context;
 use pippin_stats::rank::due;
 use pippin_stats::scalability::sweep::sweeps;
 use proptest::prelude::*;
+use std::sync::LazyLock;
 
 /// What becomes of a right answer.
 #[derive(Debug, Clone, Copy)]
@@ -36,16 +39,38 @@ enum Fate {
 const FATES: [Fate; 4] = [Fate::Wrong, Fate::Broken, Fate::TimedOut, Fate::Hung];
 
 /// The modes of load.
-fn modes() -> Vec<TrialRecord> {
-    let steps = [1, 2, 4];
+static MODES: LazyLock<Vec<TrialRecord>> = LazyLock::new(|| {
     let mut all = vec![
         ExampleTrial::hello().build(),
         ExampleTrial::open(1_000.0).build(),
         ExampleTrial::devices(100).build(),
         ExampleTrial::search_step(1_000.0).build(),
+        scenario::walked(ExampleTrial::hello().build(), &[None, Some(1_000_000), None]),
+        overload::trial("a/b", overload::sheds, 0),
+        overload::trial("a/b", overload::queues, 3),
+        of_two_agents(),
     ];
-    all.extend(steps.map(|n| ExampleTrial::hello().sweep_point(n, &steps).build()));
+    all.extend(sweep());
     all
+});
+
+fn sweep() -> [TrialRecord; 3] {
+    let steps = [1, 2, 4];
+    steps.map(|n| ExampleTrial::hello().sweep_point(n, &steps).build())
+}
+
+/// Two agents apply the load together: what they measured is added up.
+fn of_two_agents() -> TrialRecord {
+    let mut record = ExampleTrial::hello().build();
+    let load = record.load.as_mut().unwrap();
+    let peer = load.measured.clone();
+    load.measured.merge(&peer);
+    for window in &mut load.windows {
+        window.completed *= 2;
+        window.good *= 2;
+        window.errors *= 2;
+    }
+    record
 }
 
 /// The record with this share of its right answers replaced. `late` first takes the slow ones.
@@ -62,6 +87,11 @@ fn spoiled(record: &TrialRecord, share: f64, fate: Fate, late: bool) -> TrialRec
         }
     }
     let measured = &mut load.measured;
+    for step in &mut measured.steps {
+        let of = (step.good as f64 * share) as u64;
+        step.good -= of;
+        *step.errors.entry(ErrorKind::WrongStatus).or_default() += of;
+    }
     measured.requests.good -= count;
     measured.answered.good = measured.answered.good.saturating_sub(count);
     let right = measured.status.codes.entry(200).or_default();
@@ -120,6 +150,7 @@ fn costs(record: &TrialRecord) -> Vec<(&'static str, f64)> {
     let measured: &Measured = &load.measured;
     let held = |text: &str| misses(&Objective::parse(text).unwrap(), measured).is_empty();
     let cpu = cpu_seconds_per_million(load, record.usage.as_ref().unwrap(), Role::Target);
+    let beyond = Overload::of(&[record]);
     let is_held = StepOutcome::of(record).is_some_and(|seen| seen == StepOutcome::Held);
     let spans = [Span::ResponseTime, Span::ServiceTime, Span::Headers, Span::Body];
     let points = [Point::Quantile(0.5), Point::Quantile(0.99), Point::Mean, Point::Min, Point::Max];
@@ -129,6 +160,8 @@ fn costs(record: &TrialRecord) -> Vec<(&'static str, f64)> {
         ("p99 < 50ms", f64::from(u8::from(!held("p99 < 50ms")))),
         ("max < 1s, errors < 100%", f64::from(u8::from(!held("max < 1s, errors < 100%")))),
         ("held", f64::from(u8::from(!is_held))),
+        ("the best rate of an overload", -beyond.map_or(0.0, |seen| seen.best_per_s())),
+        ("walks that went through", -(measured.steps.last().map_or(0.0, |last| last.good as f64))),
     ];
     for (span, point) in spans.into_iter().flat_map(|span| points.map(|point| (span, point))) {
         let found = due::point(measured, span, point);
@@ -150,12 +183,12 @@ proptest! {
 
     #[test]
     fn nothing_gets_better_when_right_answers_are_replaced(
-        mode in 0_usize..7,
+        mode in 0..MODES.len(),
         fate in 0..FATES.len(),
         share in 0.0005_f64..0.9,
         late in any::<bool>(),
     ) {
-        let before = &modes()[mode];
+        let before = &MODES[mode];
         let after = spoiled(before, share, FATES[fate], late);
         for ((name, before), (_, after)) in costs(before).into_iter().zip(costs(&after)) {
             prop_assert!(
@@ -167,7 +200,7 @@ proptest! {
 
     #[test]
     fn no_gate_is_passed_by_it(
-        mode in 0_usize..7,
+        mode in 0..MODES.len(),
         fate in 0..FATES.len(),
         share in 0.0005_f64..0.9,
         gate in 0_usize..9,
@@ -181,7 +214,7 @@ proptest! {
         let of = |record: &TrialRecord| {
             judge(&gate, std::slice::from_ref(record), planned, &NoBase)[0].standing
         };
-        let before = &modes()[mode];
+        let before = &MODES[mode];
         let after = spoiled(before, share, FATES[fate], true);
         prop_assert!(of(before) == Standing::Passed || of(&after) != Standing::Passed);
     }
@@ -189,12 +222,12 @@ proptest! {
     /// Who does not answer, or wrongly, is not said to keep up, and nothing is said to limit it.
     #[test]
     fn no_explanation_is_better_by_it(
-        mode in 0_usize..7,
+        mode in 0..MODES.len(),
         fate in 0..FATES.len(),
         share in 0.0005_f64..0.9,
     ) {
         let of = |record: &TrialRecord| explain(&[record], &Context::default(), None).limit;
-        let before = &modes()[mode];
+        let before = &MODES[mode];
         let after = of(&spoiled(before, share, FATES[fate], true));
         prop_assert!(after != Limit::NotSaturated || of(before) == Limit::NotSaturated);
         let is_silent = matches!(
@@ -210,7 +243,7 @@ proptest! {
         share in 0.0005_f64..0.9,
         at in 0_usize..3,
     ) {
-        let before: Vec<TrialRecord> = modes().split_off(4);
+        let before = sweep();
         let mut after = before.clone();
         after[at] = spoiled(&before[at], share, FATES[fate], true);
         let highest = |records: &[TrialRecord]| {

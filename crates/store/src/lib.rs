@@ -25,7 +25,9 @@ mod reserve;
 pub mod runs;
 pub mod schema;
 
+use pippin_model::text::bounded;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -131,6 +133,14 @@ impl Store {
     /// If the file is something else, is damaged, or has another schema. It is then not
     /// changed.
     pub fn open(path: &Path) -> Result<Self, StoreError> {
+        // To open a pipe waits until somebody writes it.
+        let kind = path.metadata().ok().and_then(|found| bounded::not_a_file(found.file_type()));
+        if let Some(kind) = kind {
+            let source = io::Error::other(format!(
+                "it is {kind}, and no database: name another one with --store"
+            ));
+            return Err(StoreError::Io { path: path.into(), source });
+        }
         if let Some(folder) = path.parent() {
             private::folder(folder)
                 .map_err(|source| StoreError::Io { path: folder.into(), source })?;

@@ -26,6 +26,22 @@ fn database(folder: &Path) -> PathBuf {
     path
 }
 
+/// To open a pipe would wait for its other end.
+#[test]
+fn what_is_no_file_is_refused_at_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let pipe = folder.path().join("pipe");
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    for (path, said) in [
+        (pipe.as_path(), "a pipe (FIFO)"),
+        (Path::new("/dev/zero"), "a device"),
+        (folder.path(), "a folder"),
+    ] {
+        let why = Store::open(path).unwrap_err();
+        assert!(matches!(&why, StoreError::Io { source, .. } if source.to_string().contains(said)));
+    }
+}
+
 #[test]
 fn what_is_written_is_read_back_equal() {
     let folder = tempfile::tempdir().unwrap();

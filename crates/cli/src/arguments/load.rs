@@ -126,7 +126,7 @@ pub struct ShapeArguments {
     #[arg(short = 'c', long, value_name = "N", value_parser = values::connections)]
     pub connections: Option<u32>,
     /// How long to measure: 30s, 2m; a number alone is seconds. 10 s unless -n is given.
-    #[arg(short = 'd', long, value_name = "TIME", conflicts_with = "count", value_parser = values::length)]
+    #[arg(short = 'd', long, visible_short_alias = 'z', value_name = "TIME", conflicts_with = "count", value_parser = values::length)]
     pub duration: Option<Time>,
     /// How many requests to send.
     #[arg(short = 'n', long, value_name = "N", value_parser = values::requests)]
@@ -219,9 +219,8 @@ pub struct TlsArguments {
     /// https: also trust the root certificates in this file (PEM).
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with = "insecure")]
     pub ca: Option<PathBuf>,
-    /// https: do not verify the server's certificate. (There is no -k, because it means keep-alive
-    /// in ab.)
-    #[arg(long)]
+    /// https: do not verify the server's certificate.
+    #[arg(short = 'k', long)]
     pub insecure: bool,
     /// https: the name to send and to expect in the certificate; by default the URL's host.
     #[arg(long, value_name = "NAME")]

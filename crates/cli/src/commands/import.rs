@@ -1,4 +1,5 @@
 //! `pippin import`: from files of other programs to a file of requests as JSON lines.
+use flate2::read::MultiGzDecoder;
 use pippin_model::request::import::{Imported, access_log, curl, har};
 use pippin_model::request::request_file::{FileRequest, WrongLine, json_lines};
 use pippin_model::request::requests::is_secret;
@@ -14,10 +15,11 @@ use crate::output::{print, say};
 
 pub fn run(command: &ImportCommand) -> Result<u8, CliError> {
     type Parse = fn(&str) -> Result<Imported, WrongLine>;
+    let curl: Parse = |text| curl::parse(text, &mut named);
     let (arguments, parse): (_, Parse) = match command {
         ImportCommand::Har(arguments) => (arguments, har::parse),
         ImportCommand::AccessLog(arguments) => (arguments, access_log::parse),
-        ImportCommand::Curl(arguments) => (arguments, curl::parse),
+        ImportCommand::Curl(arguments) => (arguments, curl),
     };
     let text = read(&arguments.file)?;
     let wrong = |line: usize, message: String| {
@@ -27,14 +29,22 @@ pub fn run(command: &ImportCommand) -> Result<u8, CliError> {
     let imported = parse(&text).map_err(|(line, message)| wrong(line, message))?;
     let imported = imported.only(arguments.host.as_deref()).map_err(CliError::User)?;
     if imported.requests.is_empty() {
+        let why: Vec<String> =
+            imported.left_out.iter().map(|(why, count)| format!("{why} ({count})")).collect();
         return Err(CliError::User(format!(
-            "{} holds no request that can be sent again",
-            arguments.file.display()
+            "{} holds no request that can be sent again; left out: {}",
+            arguments.file.display(),
+            if why.is_empty() { "nothing, it is empty".into() } else { why.join(", ") }
         )));
     }
     write(arguments, &imported.requests)?;
     tell(arguments, &imported);
     Ok(exit::OK)
+}
+
+/// A file that a command names. As in curl, relative paths begin at the current folder.
+fn named(name: &str) -> Result<Vec<u8>, String> {
+    bounded::read(Path::new(name), bounded::DATA).map_err(|error| format!("{name}: {error}"))
 }
 
 fn read(path: &Path) -> Result<String, CliError> {
@@ -43,7 +53,13 @@ fn read(path: &Path) -> Result<String, CliError> {
     } else {
         bounded::read(path, bounded::DATA)
     };
-    let bytes = bytes.map_err(|error| CliError::User(format!("{}: {error}", path.display())))?;
+    let unreadable = |error| CliError::User(format!("{}: {error}", path.display()));
+    let mut bytes = bytes.map_err(unreadable)?;
+    // The two bytes with which gzip begins (RFC 1952 section 2.3.1).
+    if bytes.starts_with(&[0x1f, 0x8b]) {
+        bytes =
+            bounded::up_to(MultiGzDecoder::new(&bytes[..]), bounded::DATA).map_err(unreadable)?;
+    }
     // Access logs may contain any bytes that clients sent.
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }

@@ -623,6 +623,17 @@ fn a_load_is_a_run_like_any_other() {
     let compared = here(&["compare", first, "latest", "--force"]);
     assert!(compared.code.is_some_and(|code| code < 2), "{compared}");
     compared.says(&["goodput", &name]);
+    // Its verdicts are those of the reports.
+    let verdict = |run: &str| {
+        let text = here(&["export", run, "--format", "json"]).stdout;
+        let view: Value = serde_json::from_str(&text).unwrap();
+        view["rows"][0]["verdict"].as_str().unwrap().to_uppercase()
+    };
+    let reported = [verdict(first), verdict("latest")];
+    assert!(reported.iter().any(|verdict| verdict != "VALID"), "200 requests are few");
+    let line = compared.stdout.lines().find(|line| line.contains(" verdict "));
+    let words = line.unwrap_or_else(|| panic!("{compared}")).split_whitespace();
+    assert_eq!(words.skip(1).collect::<Vec<_>>(), reported, "{compared}");
 }
 
 #[test]

@@ -40,6 +40,7 @@ mod branches;
 mod busy;
 mod checking;
 mod containers;
+mod curl;
 mod errors;
 mod explained;
 mod files;

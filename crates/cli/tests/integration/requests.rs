@@ -96,7 +96,7 @@ fn a_body_comes_from_a_file_and_makes_a_post() {
                 "PUT / HTTP/1.1\r\nHost: {host}\r\nContent-Type: application/json\r\nContent-Length: 8\r\n\r\n{{\"n\": 1}}"
             ),
             format!(
-                "POST / HTTP/1.1\r\nHost: {host}\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: 12\r\n\r\nname=Ana%20B"
+                "POST / HTTP/1.1\r\nHost: {host}\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: 10\r\n\r\nname=Ana+B"
             ),
         ]
     );
@@ -235,7 +235,7 @@ fn imports_are_files_that_a_load_takes() {
     let curl = import(&["curl", "c.sh"]);
     assert_eq!(
         curl.stdout,
-        "{\"method\":\"POST\",\"path\":\"/c\",\"headers\":{\"Content-Type\":\"application/x-www-form-urlencoded\"},\"body\":\"x=1\"}\n"
+        "{\"method\":\"POST\",\"path\":\"/c\",\"headers\":{\"User-Agent\":\"curl/7.88.1\",\"Accept\":\"*/*\",\"Content-Type\":\"application/x-www-form-urlencoded\"},\"body\":\"x=1\"}\n"
     );
     listening.write("curl.jsonl", &curl.stdout);
     for file in ["log.jsonl", "har.jsonl", "curl.jsonl"] {

@@ -63,6 +63,8 @@ impl Url {
             // As browsers and curl take it.
             None => (false, false, text),
         };
+        let here = if text.contains("://") { None } else { on_this_machine(rest) };
+        let rest = here.as_deref().unwrap_or(rest);
         let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
         let (authority, path) = rest.split_at(end);
         let path = path.split('#').next().unwrap_or_default();
@@ -236,6 +238,14 @@ fn in_words(error: EngineError) -> LabError {
     LabError::User(error.to_string())
 }
 
+/// A place that is a port alone, `:8080` or `8080/path`, is one of this machine.
+fn on_this_machine(rest: &str) -> Option<String> {
+    let text = rest.strip_prefix(':').unwrap_or(rest);
+    let port = text.split(['/', '?', '#']).next().unwrap_or_default();
+    let is_port = !port.is_empty() && port.bytes().all(|byte| byte.is_ascii_digit());
+    is_port.then(|| format!("localhost:{text}"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -248,6 +258,20 @@ mod tests {
     }
 
     /// On both families, as `localhost` has them.
+    #[test]
+    fn a_port_alone_is_one_of_this_machine() {
+        for text in [":5100/a?b", "5100/a?b"] {
+            let url = Url::parse(text).unwrap();
+            assert_eq!(
+                (url.host.as_str(), url.port, url.authority.as_str(), url.target.as_str()),
+                ("localhost", 5100, "localhost:5100", "/a?b"),
+                "{text}"
+            );
+        }
+        assert_eq!(Url::parse("127.0.0.1").unwrap().host, "127.0.0.1");
+        assert!(Url::parse(":99999").is_err());
+    }
+
     #[test]
     fn a_source_address_chooses_the_family() {
         let v6 = TcpListener::bind("[::1]:0").unwrap();

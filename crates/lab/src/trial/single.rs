@@ -119,6 +119,23 @@ mod tests {
     }
 
     #[test]
+    fn the_first_answer_finds_a_cold_server_and_does_not_count() {
+        let mut is_cold = true;
+        let server = spawn(Script::each(move |_, _| {
+            let wait = if std::mem::take(&mut is_cold) { 1 } else { 0 };
+            Answer::ok(b"hello").delay(Duration::from_secs(wait))
+        }))
+        .unwrap();
+        let load = LoadSpec {
+            requests: vec![Request::get("/", "localhost")].into(),
+            ..base(server.address(), Vec::new(), 1)
+        };
+        let single = measure(&load).unwrap();
+        assert_eq!(single.requests, 3, "the first one showed how long they may take");
+        assert!(single.longest_ns < 1_000_000_000, "{single:?}");
+    }
+
+    #[test]
     fn a_url_is_asked_where_there_is_a_warm_up_and_requests_change_nothing() {
         let server = spawn(Script::always(Answer::ok(b"hello"))).unwrap();
         let get = LoadSpec {

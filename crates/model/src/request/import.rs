@@ -4,18 +4,21 @@
 //! | module | source |
 //! |---|---|
 //! | [`har`] | HAR 1.2, which browsers export |
-//! | [`access_log`] | access logs in the Common and the Combined Log Format |
+//! | [`access_log`] | access logs of servers and load balancers |
 //! | [`curl`] | curl commands, as browsers copy them |
+//! | [`shell`] | the words of commands, as bash reads them |
 pub mod access_log;
 pub mod curl;
 pub mod har;
+pub mod shell;
 
 use std::collections::BTreeMap;
 
+use crate::request::is_token;
 use crate::request::request_file::{FileRequest, WrongLine};
 
 /// The imported requests.
-#[derive(Debug, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Imported {
     /// The requests, in order; after [`Imported::only`], only those of one server.
     pub requests: Vec<FileRequest>,
@@ -80,8 +83,47 @@ impl Imported {
             }
         }
         self.requests.iter_mut().for_each(|request| request.server = None);
-        Ok(self)
+        Ok(self.sendable())
     }
+
+    /// Without what no load would take: each with its reason. Targets are percent-encoded as
+    /// browsers do.
+    fn sendable(mut self) -> Self {
+        for mut request in std::mem::take(&mut self.requests) {
+            request.target = visible(&request.target);
+            match fault(&request) {
+                None => self.requests.push(request),
+                Some(why) => self.leave_out(&why),
+            }
+        }
+        self
+    }
+}
+
+/// A target in which spaces, control characters and everything beyond ASCII are percent-encoded.
+fn visible(target: &str) -> String {
+    let of = |byte: u8| {
+        if byte.is_ascii_graphic() { char::from(byte).to_string() } else { format!("%{byte:02X}") }
+    };
+    target.bytes().map(of).collect()
+}
+
+/// Why a request cannot be written as HTTP/1.1 (RFC 9112), as a reason for a list; `None` if it can.
+fn fault(request: &FileRequest) -> Option<String> {
+    let is_name = |name: &str| !name.is_empty() && name.bytes().all(is_token);
+    if !is_name(&request.method) {
+        return Some(format!("requests of the method {:?}", request.method));
+    }
+    if !(request.target.starts_with('/') || request.target == "*") {
+        return Some("requests whose target is no path".into());
+    }
+    request.headers.iter().find_map(|(name, value)| {
+        if !is_name(name) {
+            return Some(format!("requests with a header of the name {name:?}"));
+        }
+        let is_control = |byte: u8| byte.is_ascii_control() && byte != b'\t';
+        value.bytes().any(is_control).then(|| format!("requests with control characters in {name}"))
+    })
 }
 
 /// The headers to keep.
@@ -101,7 +143,7 @@ mod tests {
     fn of(urls: &[&str]) -> Imported {
         let requests = urls.iter().map(|url| {
             let (server, target) = split_url(url).unwrap();
-            FileRequest { server, target, ..FileRequest::default() }
+            FileRequest { method: "GET".into(), server, target, ..FileRequest::default() }
         });
         Imported { requests: requests.collect(), left_out: BTreeMap::new() }
     }
@@ -119,19 +161,35 @@ mod tests {
         assert_eq!(targets(of(&["http://a/1"]).only(None).unwrap()), [(None, "/1".into())]);
     }
 
+    #[test]
+    fn what_no_load_takes_is_left_out_and_paths_are_encoded() {
+        let mut imported = of(&["http://a/ä b?c=\u{7}", "http://a/2", "http://a/3", "http://a/4"]);
+        imported.requests[0].headers = vec![("X".into(), "é".into())];
+        imported.requests[1].method = "G T".into();
+        for (at, header) in [(2, ("X Y", "z")), (3, ("X", "a\nb"))] {
+            imported.requests[at].headers = vec![(header.0.into(), header.1.into())];
+        }
+        let only = imported.only(None).unwrap();
+        let [one] = &only.requests[..] else { panic!("{only:?}") };
+        assert_eq!(one.target, "/%C3%A4%20b?c=%07");
+        assert_eq!(only.left_out.values().sum::<u64>(), 3, "{:?}", only.left_out);
+    }
+
     proptest! {
         #[test]
         fn no_text_brings_an_importer_down(text in "\\PC{0,80}|([-a-zX$'\"\\\\{}\\[\\]: \n]{0,60})") {
             let _ = har::parse(&text);
             let _ = access_log::parse(&text);
-            let _ = curl::parse(&text);
+            let _ = curl::parse(&text, &mut |_| Ok(Vec::new()));
         }
 
         #[test]
         fn quoted_words_come_back_as_a_shell_gives_them(words in proptest::collection::vec("\\PC{1,12}", 1..6)) {
             let quoted: Vec<String> =
                 words.iter().map(|word| format!("'{}'", word.replace('\'', "'\\''"))).collect();
-            prop_assert_eq!(curl::words(&quoted.join(" ")).unwrap(), vec![(1, words)]);
+            let read = shell::commands(&quoted.join(" ")).unwrap();
+            let words: Vec<Vec<u8>> = words.into_iter().map(String::into_bytes).collect();
+            prop_assert_eq!(&read[0].words, &words);
         }
     }
 }

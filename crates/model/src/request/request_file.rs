@@ -214,7 +214,8 @@ pub fn split_url(text: &str) -> Result<(Option<Server>, String), String> {
     let text = text.split('#').next().unwrap_or_default();
     let wrong = || format!("`{text}` is neither a URL nor a path: write http://HOST/PATH or /PATH");
     let (is_https, rest) = match text.split_once("://") {
-        _ if text.starts_with('/') => return Ok((None, text.into())),
+        // `*` asks for the server as a whole (RFC 9112 section 3.2.4).
+        _ if text.starts_with('/') || text == "*" => return Ok((None, text.into())),
         Some(("http", rest)) => (false, rest),
         Some(("https", rest)) => (true, rest),
         _ => return Err(wrong()),

@@ -57,7 +57,9 @@ fn too_long(most: u64) -> io::Error {
     io::Error::other(format!("it has more than {}", format_bytes(most)))
 }
 
-fn not_a_file(kind: FileType) -> Option<&'static str> {
+/// What something is that is no file; `None` for a file.
+#[must_use]
+pub fn not_a_file(kind: FileType) -> Option<&'static str> {
     let kinds = [
         (kind.is_dir(), "a folder"),
         (kind.is_fifo(), "a pipe (FIFO)"),

@@ -162,8 +162,14 @@ pub fn percent_encode_all(text: &str) -> String {
 /// Percent-encodes everything except the unreserved characters of RFC 3986 section 2.3.
 #[must_use]
 pub fn percent_encode(text: &str) -> String {
+    percent_encode_bytes(text.as_bytes())
+}
+
+/// Likewise, of any bytes.
+#[must_use]
+pub fn percent_encode_bytes(bytes: &[u8]) -> String {
     let mut out = String::new();
-    for byte in text.bytes() {
+    for &byte in bytes {
         if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
             out.push(char::from(byte));
         } else {

@@ -1,44 +1,42 @@
-//! curl commands, as browsers and API documents show them. An unknown option that changes the
-//! request is refused, because the request would be a different one.
+//! curl commands, as browsers and API documents show them. The request is the one that curl 7.88.1
+//! sends: a test of the program compares the two. An option that would make it another one is
+//! refused, and what has no effect on it is named.
+//!
+//! | module | what it does |
+//! |---|---|
+//! | [`options`] | curl's options, and what each means |
+//! | [`url`] | its URL: globs, dot segments, users |
+mod options;
+mod url;
+
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
-use super::{Imported, WrongLine, kept};
-use crate::request::request_file::{FileRequest, split_url};
-use crate::workload::percent_encode;
+use self::options::Meaning;
+use self::url::{Place, Reading};
+use super::shell::{self, Command};
+use super::{Imported, WrongLine, fault};
+use crate::request::form::{self, Files, Written};
+use crate::request::request_file::FileRequest;
+use crate::workload::percent_encode_bytes;
 
-/// Options without a value that do not change the request, or that Pippin does not need.
-const IGNORED: [&str; 16] = [
-    "-s",
-    "--silent",
-    "-S",
-    "--show-error",
-    "-v",
-    "--verbose",
-    "-i",
-    "--include",
-    "-k",
-    "--insecure",
-    "-f",
-    "--fail",
-    "-#",
-    "--progress-bar",
-    "--http1.1",
-    "-N",
-];
-/// Options with a value that have no effect on the request.
-const IGNORED_WITH_VALUE: [&str; 8] =
-    ["-o", "--output", "-w", "--write-out", "-m", "--max-time", "--connect-timeout", "--retry"];
+/// What curl says of itself unless it is told otherwise.
+const USER_AGENT: &str = "curl/7.88.1";
+/// The encodings that Debian's curl accepts with `--compressed`.
+const ENCODINGS: &str = "deflate, gzip, br, zstd";
 
 /// All commands of a text: one on each line, or over several lines that end with `\`. Anything that
-/// does not begin with `curl` is refused.
+/// does not begin with `curl` is refused. `files` reads what `@FILE` names.
 ///
 /// # Errors
 /// At the first command that cannot be imported, with the line in which it begins.
-pub fn parse(text: &str) -> Result<Imported, WrongLine> {
+pub fn parse(text: &str, files: Files<'_>) -> Result<Imported, WrongLine> {
     let mut imported = Imported::default();
-    for (line, words) in words(text)? {
-        imported.requests.push(command(&words).map_err(|why| (line, why))?);
+    for command in shell::commands(text)? {
+        let line = command.line;
+        let (request, said) = request(&command, files).map_err(|why| (line, why))?;
+        imported.requests.push(request);
+        said.iter().for_each(|what| imported.leave_out(what));
     }
     if imported.requests.is_empty() {
         return Err((1, "there is no curl command".into()));
@@ -46,321 +44,576 @@ pub fn parse(text: &str) -> Result<Imported, WrongLine> {
     Ok(imported)
 }
 
-fn command(words: &[String]) -> Result<FileRequest, String> {
-    let Some(("curl", rest)) = words.split_first().map(|(first, rest)| (first.as_str(), rest))
-    else {
-        return Err("a command begins with `curl`".into());
+/// The request of a command, and what of it has no effect here.
+fn request(command: &Command, files: Files<'_>) -> Result<(FileRequest, Vec<String>), String> {
+    let mut read = Read::new(files);
+    for what in &command.left_out {
+        read.said.push(format!("what follows `{what}`, which is the shell's"));
+    }
+    let words: Vec<Word<'_>> = command.words.iter().map(|bytes| Word(bytes)).collect();
+    let Some((first, rest)) = words.split_first() else {
+        return Err("there is no command".into());
     };
-    let mut read = Read::default();
-    let mut words = rest.iter().map(String::as_str);
+    if first.text()?.rsplit('/').next() != Some("curl") {
+        return Err(format!("a command begins with `curl`, and this one with `{}`", first.text()?));
+    }
+    let mut words = rest.iter();
     while let Some(word) = words.next() {
-        if IGNORED.contains(&word) {
-            continue;
-        }
-        let Some((option, value)) = option(word) else {
-            if read.url.replace(word).is_some() {
-                return Err(format!(
-                    "it has two URLs, the second is `{word}`: write one for each command"
-                ));
+        match word.0 {
+            [b'-', b'-', name @ ..] if !name.is_empty() => {
+                let name = Word(name).text()?;
+                let meaning = options::long(name).ok_or_else(|| unknown(&format!("--{name}")))?;
+                read.option(meaning, &format!("--{name}"), || words.next().copied())?;
             }
-            continue;
-        };
-        if matches!(option, "-G" | "--get" | "-I" | "--head" | "--compressed" | "-L" | "--location")
-        {
-            read.flag(option)?;
-            continue;
-        }
-        let value = match value {
-            Some(value) => value,
-            None => words.next().ok_or_else(|| format!("{option} has no value"))?,
-        };
-        if !IGNORED_WITH_VALUE.contains(&option) {
-            read.option(option, value)?;
+            [b'-', names @ ..] if !names.is_empty() => {
+                let names = Word(names).lossy();
+                short_options(&mut read, &names, word, &mut words)?;
+            }
+            _ => read.url(word.text()?)?,
         }
     }
-    read.finish()
+    let request = read.finish()?;
+    match fault(&request) {
+        Some(why) => Err(format!("no load takes {why}")),
+        None => Ok((request, read.said)),
+    }
 }
 
-/// The name of an option and, if they are written together, its value: `-XPOST`, `--request=POST`.
-fn option(word: &str) -> Option<(&str, Option<&str>)> {
-    if !word.starts_with('-') || word.len() < 2 {
-        return None;
+/// Several short options in one word. The first that has a value takes the rest of the word, or the
+/// next word.
+fn short_options<'a>(
+    read: &mut Read<'_, 'a>,
+    names: &str,
+    word: &Word<'a>,
+    next: &mut std::slice::Iter<'_, Word<'a>>,
+) -> Result<(), String> {
+    for (at, name) in names.char_indices() {
+        let option = format!("-{name}");
+        let meaning = options::short(name).ok_or_else(|| unknown(&option))?;
+        let rest = word.0.get(1 + at + name.len_utf8()..).filter(|rest| !rest.is_empty());
+        read.option(meaning, &option, || rest.map(Word).or_else(|| next.next().copied()))?;
+        if meaning.has_value() {
+            break;
+        }
     }
-    if word.starts_with("--") {
-        return Some(
-            word.split_once('=').map_or((word, None), |(name, value)| (name, Some(value))),
-        );
+    Ok(())
+}
+
+fn unknown(option: &str) -> String {
+    format!(
+        "curl's option {option} is not known here: leave it out, or write the request as a JSON line (docs/requests.md)"
+    )
+}
+
+/// A word of a command.
+#[derive(Debug, Clone, Copy)]
+struct Word<'a>(&'a [u8]);
+
+impl<'a> Word<'a> {
+    fn text(self) -> Result<&'a str, String> {
+        str::from_utf8(self.0)
+            .map_err(|_| format!("`{}` is not UTF-8: only bodies can have any bytes", self.lossy()))
     }
-    let end = word.char_indices().nth(2).map_or(word.len(), |(at, _)| at);
-    Some((&word[..end], (end < word.len()).then(|| &word[end..])))
+
+    fn lossy(self) -> String {
+        String::from_utf8_lossy(self.0).into_owned()
+    }
+}
+
+/// A header of `-H`.
+enum Custom {
+    /// `NAME: VALUE` or `NAME;`.
+    Sent(String, String),
+    /// `NAME:`: what curl would send by itself is not sent.
+    Removed(String),
+}
+
+/// Where the body comes from. A command has at most one of them.
+#[derive(Default)]
+enum Content {
+    #[default]
+    Nothing,
+    Data(Vec<u8>),
+    Form(Vec<Written>),
+    Upload(String),
 }
 
 /// A command as far as it was read.
-#[derive(Default)]
-struct Read<'a> {
+struct Read<'f, 'a> {
+    files: Files<'f>,
     url: Option<&'a str>,
     method: Option<String>,
-    headers: Vec<(String, String)>,
-    data: Vec<String>,
-    /// Whether the data goes into the query.
+    target: Option<String>,
+    custom: Vec<Custom>,
+    cookies: Vec<String>,
+    authorization: Option<String>,
+    range: Option<String>,
+    user_agent: String,
+    referer: Option<String>,
+    content: Content,
+    queries: Vec<String>,
+    is_compressed: bool,
     is_get: bool,
     is_head: bool,
     is_json: bool,
+    is_http2: bool,
+    reading: Reading,
+    said: Vec<String>,
 }
 
-impl<'a> Read<'a> {
-    fn flag(&mut self, option: &str) -> Result<(), String> {
-        match option {
-            "-G" | "--get" => self.is_get = true,
-            "-I" | "--head" => self.is_head = true,
-            "--compressed" => {
-                self.headers.push(("Accept-Encoding".into(), "gzip, deflate, br, zstd".into()));
-            }
-            _ => {
-                return Err(format!(
-                    "{option} follows redirections, which a load does not: leave it out"
-                ));
-            }
+impl<'f, 'a> Read<'f, 'a> {
+    fn new(files: Files<'f>) -> Self {
+        Self {
+            files,
+            url: None,
+            method: None,
+            target: None,
+            custom: Vec::new(),
+            cookies: Vec::new(),
+            authorization: None,
+            range: None,
+            user_agent: USER_AGENT.into(),
+            referer: None,
+            content: Content::Nothing,
+            queries: Vec::new(),
+            is_compressed: false,
+            is_get: false,
+            is_head: false,
+            is_json: false,
+            is_http2: false,
+            reading: Reading::default(),
+            said: Vec::new(),
         }
-        Ok(())
     }
 
-    fn option(&mut self, option: &str, value: &'a str) -> Result<(), String> {
-        let from_file = |value: &str| {
-            Err(format!(
-                "{option} {value} reads a file: write the request as a JSON line with `body_file`"
-            ))
-        };
-        match option {
-            "-X" | "--request" => self.method = Some(value.into()),
-            "-H" | "--header" => {
-                let (name, value) = value
-                    .split_once(':')
-                    .ok_or_else(|| format!("{option} `{value}` is not NAME: VALUE"))?;
-                self.headers.push((name.trim().into(), value.trim().into()));
+    fn url(&mut self, url: &'a str) -> Result<(), String> {
+        match self.url.replace(url) {
+            None => Ok(()),
+            Some(_) => {
+                Err(format!("it has two URLs, the second is `{url}`: write one for each command"))
             }
-            "-A" | "--user-agent" => self.headers.push(("User-Agent".into(), value.into())),
-            "-e" | "--referer" => self.headers.push(("Referer".into(), value.into())),
-            "-b" | "--cookie" if value.contains('=') => {
-                self.headers.push(("Cookie".into(), value.into()));
+        }
+    }
+
+    fn option(
+        &mut self,
+        meaning: Meaning,
+        option: &str,
+        value: impl FnOnce() -> Option<Word<'a>>,
+    ) -> Result<(), String> {
+        if !meaning.has_value() {
+            return self.flag(meaning, option);
+        }
+        let value = value().ok_or_else(|| format!("{option} has no value"))?;
+        match meaning {
+            Meaning::Value => {}
+            Meaning::Connection => {
+                self.said.push(format!("{option}, which is about the connection"))
             }
-            "-b" | "--cookie" => return from_file(value),
-            "-u" | "--user" => {
-                let credentials = format!("Basic {}", STANDARD.encode(value));
-                self.headers.push(("Authorization".into(), credentials));
+            Meaning::Data | Meaning::DataRaw | Meaning::DataBinary => {
+                let bytes = self.data(meaning, option, value)?;
+                self.add(&bytes, true)?;
             }
-            "--url" => self.url = Some(value),
-            "--data-raw" => self.data.push(value.into()),
-            "-d" | "--data" | "--data-ascii" | "--data-binary" | "--json"
-                if value.starts_with('@') =>
-            {
-                return from_file(value);
-            }
-            "-d" | "--data" | "--data-ascii" => {
-                self.data.push(value.replace(['\r', '\n'], ""));
-            }
-            "--data-binary" => self.data.push(value.into()),
-            "--json" => {
+            Meaning::Json => {
                 self.is_json = true;
-                self.data.push(value.into());
+                let bytes = self.data(meaning, option, value)?;
+                self.add(&bytes, false)?;
             }
-            "--data-urlencode" => self.data.push(match value.split_once('=') {
-                Some(("", content)) => percent_encode(content),
-                Some((name, content)) => format!("{name}={}", percent_encode(content)),
-                None if value.contains('@') => return from_file(value),
-                None => percent_encode(value),
-            }),
-            _ => {
-                return Err(format!(
-                    "curl's option {option} is not known here: leave it out, or write the request as a JSON line"
-                ));
+            Meaning::DataUrlencode => {
+                let encoded = form::urlencoded(value.text()?, self.files)?;
+                self.add(encoded.as_bytes(), true)?;
             }
+            _ => self.text(meaning, option, value.text()?)?,
         }
         Ok(())
     }
 
-    fn finish(self) -> Result<FileRequest, String> {
-        let url = self.url.ok_or("it has no URL")?;
-        let with_scheme =
-            if url.contains("://") { url.to_string() } else { format!("http://{url}") };
-        let (server, mut target) = split_url(&with_scheme)?;
-        let mut body = self.data.join(if self.is_json { "" } else { "&" });
-        let has_body = !self.data.is_empty() && !self.is_get;
-        if self.is_get && !body.is_empty() {
-            target.push(if target.contains('?') { '&' } else { '?' });
-            target.push_str(&std::mem::take(&mut body));
+    fn flag(&mut self, meaning: Meaning, option: &str) -> Result<(), String> {
+        match meaning {
+            Meaning::Get => self.is_get = true,
+            Meaning::Head => self.is_head = true,
+            Meaning::Compressed => self.is_compressed = true,
+            Meaning::Globoff => self.reading.is_literal = true,
+            Meaning::PathAsIs => self.reading.keeps_dots = true,
+            Meaning::Http2 => self.is_http2 = true,
+            Meaning::Location => {
+                self.said.push(format!("{option}: curl follows redirections, a load does not"));
+            }
+            Meaning::Refused(why) => return Err(format!("{option}: {why}")),
+            _ => {}
         }
-        let mut headers = self.headers;
-        if has_body && !headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("content-type")) {
-            let kind =
-                if self.is_json { "application/json" } else { "application/x-www-form-urlencoded" };
-            headers.push(("Content-Type".into(), kind.into()));
+        Ok(())
+    }
+
+    /// Options whose value is a text.
+    fn text(&mut self, meaning: Meaning, option: &str, value: &'a str) -> Result<(), String> {
+        match meaning {
+            Meaning::Method => self.method = Some(value.into()),
+            Meaning::Header => self.custom.push(custom(value)?),
+            Meaning::UserAgent => self.user_agent = value.into(),
+            Meaning::Referer => {
+                let url = value.split(';').next().unwrap_or_default();
+                self.referer = Some(url.into()).filter(|url: &String| !url.is_empty());
+            }
+            Meaning::Cookie if value.contains('=') => self.cookies.push(value.into()),
+            Meaning::Cookie if value.is_empty() => {}
+            Meaning::Cookie => {
+                return Err(format!(
+                    "{option} {value} reads cookies from a file: write them as {option} 'NAME=VALUE'"
+                ));
+            }
+            Meaning::User if value.contains(':') => {
+                self.authorization = Some(basic(value.as_bytes()));
+            }
+            Meaning::User => {
+                return Err(format!(
+                    "{option} {value} asks for a password: write {value}:PASSWORD"
+                ));
+            }
+            Meaning::Bearer => self.authorization = Some(format!("Bearer {value}")),
+            Meaning::Url => self.url(value)?,
+            Meaning::UrlQuery => self.queries.push(match value.strip_prefix('+') {
+                Some(as_is) => as_is.into(),
+                None => form::urlencoded(value, self.files)?,
+            }),
+            Meaning::Range => self.range = Some(format!("bytes={value}")),
+            Meaning::Target => self.target = Some(value.into()),
+            Meaning::Form => self.field(Written::Field(value.into()))?,
+            Meaning::FormString => self.field(Written::Text(value.into()))?,
+            Meaning::Upload => match self.content {
+                Content::Nothing => self.content = Content::Upload(value.into()),
+                _ => return Err(two_bodies()),
+            },
+            _ => return Err(unknown(option)),
         }
-        let default = match (self.is_head, has_body) {
-            (true, _) => "HEAD",
-            (false, true) => "POST",
-            (false, false) => "GET",
+        Ok(())
+    }
+
+    /// The bytes of an option of data. Only a file loses its line ends, with `-d`.
+    fn data(&mut self, meaning: Meaning, option: &str, value: Word<'_>) -> Result<Vec<u8>, String> {
+        let [b'@', name @ ..] = value.0 else { return Ok(value.0.into()) };
+        if meaning == Meaning::DataRaw {
+            return Ok(value.0.into());
+        }
+        let name = Word(name).text()?;
+        if name == "-" {
+            return Err(format!(
+                "{option} @- reads standard input: write the body into the command"
+            ));
+        }
+        let mut bytes = (self.files)(name)?;
+        if meaning == Meaning::Data {
+            bytes.retain(|byte| !matches!(byte, b'\r' | b'\n' | 0));
+        }
+        Ok(bytes)
+    }
+
+    fn add(&mut self, bytes: &[u8], with_separator: bool) -> Result<(), String> {
+        match &mut self.content {
+            Content::Nothing => self.content = Content::Data(bytes.into()),
+            Content::Data(before) => {
+                before.extend_from_slice(if with_separator { b"&" } else { b"" });
+                before.extend_from_slice(bytes);
+            }
+            _ => return Err(two_bodies()),
+        }
+        Ok(())
+    }
+
+    fn field(&mut self, field: Written) -> Result<(), String> {
+        match &mut self.content {
+            Content::Nothing => self.content = Content::Form(vec![field]),
+            Content::Form(fields) => fields.push(field),
+            _ => return Err(two_bodies()),
+        }
+        Ok(())
+    }
+
+    fn finish(&mut self) -> Result<FileRequest, String> {
+        let Place { server, user, mut path, query } =
+            url::read(self.url.ok_or("it has no URL")?, self.reading)?;
+        if self.is_http2 && !server.is_https {
+            return Err("--http2 with http:// asks to change the protocol: leave it out, and load with --h2c".into());
+        }
+        let mut queries: Vec<String> = query.into_iter().collect();
+        let (body, media_type) = match std::mem::take(&mut self.content) {
+            Content::Data(bytes) if self.is_get => {
+                let text = String::from_utf8(bytes)
+                    .map_err(|_| "-G puts bytes that are not UTF-8 into the URL")?;
+                queries.push(text);
+                (None, None)
+            }
+            Content::Data(_) | Content::Form(_) | Content::Upload(_) if self.is_head => {
+                return Err("-I asks for no body, and the command has one: leave one out".into());
+            }
+            Content::Nothing => (None, None),
+            Content::Data(bytes) => (Some(bytes), Some("application/x-www-form-urlencoded".into())),
+            Content::Form(_) | Content::Upload(_) if self.is_get => return Err(two_bodies()),
+            Content::Form(fields) => {
+                let (bytes, media_type) = form::multipart(&fields, self.files)?;
+                (Some(bytes), Some(self.with_boundary(media_type)))
+            }
+            Content::Upload(name) if ["-", "."].contains(&name.as_str()) => {
+                return Err(format!("-T {name} reads standard input: name a file"));
+            }
+            Content::Upload(name) => {
+                if path.ends_with('/') {
+                    let base = name.rsplit('/').next().unwrap_or_default();
+                    path.push_str(&percent_encode_bytes(base.as_bytes()));
+                }
+                self.method.get_or_insert_with(|| "PUT".into());
+                (Some((self.files)(&name)?), None)
+            }
         };
+        queries.append(&mut self.queries);
+        let target = match self.target.take() {
+            Some(target) => target,
+            None if queries.is_empty() => path,
+            None => format!("{path}?{}", joined(&queries)),
+        };
+        if let Some(c) = target.chars().find(|c| !c.is_ascii_graphic()) {
+            return Err(format!(
+                "the URL holds {c:?}, which is no part of one (RFC 3986): write it percent-encoded, or use --data-urlencode"
+            ));
+        }
+        let default = match (self.is_head, &body) {
+            (true, _) => "HEAD",
+            (false, Some(_)) => "POST",
+            (false, None) => "GET",
+        };
+        let user = user.map(|user| basic(&user));
+        let authorization = self.authorization.take().or(user);
+        let length = body.as_ref().map_or(0, Vec::len);
+        let headers = self.headers(authorization, media_type, &server.authority, length)?;
         Ok(FileRequest {
-            method: self.method.unwrap_or_else(|| default.into()),
-            server,
+            method: self.method.take().unwrap_or_else(|| default.into()),
+            server: Some(server),
             target,
-            headers: kept(headers.into_iter()),
-            body: body.into_bytes(),
+            headers,
+            body: body.unwrap_or_default(),
             weight: 1,
             status: Vec::new(),
         })
     }
-}
 
-/// The words of each command of a text, and the line in which it begins. Quoting works as in POSIX
-/// shells, plus `$'...'` as in bash, which browsers use. Lines that begin with `#` are comments.
-///
-/// # Errors
-/// If a quote is not closed.
-pub fn words(text: &str) -> Result<Vec<(usize, Vec<String>)>, WrongLine> {
-    let mut commands = Vec::new();
-    let mut present: Vec<String> = Vec::new();
-    let (mut line, mut began) = (1, 1);
-    let mut word: Option<String> = None;
-    let mut chars = text.chars().peekable();
-    while let Some(c) = chars.next() {
-        if present.is_empty() && word.is_none() {
-            began = line;
+    /// The media type of a form. One of `-H` gets the boundary, and is replaced by it.
+    fn with_boundary(&mut self, media_type: String) -> String {
+        let is_type = |custom: &Custom| match custom {
+            Custom::Sent(name, value) if name.eq_ignore_ascii_case("content-type") => {
+                Some(value.clone())
+            }
+            _ => None,
+        };
+        let Some(own) = self.custom.iter().find_map(is_type) else { return media_type };
+        self.custom.retain(|custom| is_type(custom).is_none());
+        let boundary = media_type.split_once("; ").map_or("", |(_, boundary)| boundary);
+        format!("{own}; {boundary}")
+    }
+
+    /// The headers in curl's order. `-H` replaces and removes what curl would send by itself.
+    fn headers(
+        &mut self,
+        authorization: Option<String>,
+        media_type: Option<String>,
+        authority: &str,
+        length: usize,
+    ) -> Result<Vec<(String, String)>, String> {
+        let is_named = |custom: &[Custom], name: &str| {
+            custom
+                .iter()
+                .any(|(Custom::Sent(own, _) | Custom::Removed(own))| own.eq_ignore_ascii_case(name))
+        };
+        let json = |other: Option<String>| {
+            if self.is_json { Some("application/json".to_string()) } else { other }
+        };
+        let cookies = (!self.cookies.is_empty()).then(|| self.cookies.join(";"));
+        let before = [
+            ("Authorization", authorization),
+            ("Range", self.range.take()),
+            ("User-Agent", Some(self.user_agent.clone()).filter(|text| !text.is_empty())),
+            ("Accept", json(Some("*/*".into()))),
+            ("Accept-Encoding", self.is_compressed.then(|| ENCODINGS.into())),
+            ("Referer", self.referer.take()),
+            ("Cookie", cookies),
+        ];
+        let after = ("Content-Type", json(media_type));
+        let own = |custom: &[Custom], (name, value): (&str, Option<String>)| {
+            let value = value.filter(|_| !is_named(custom, name))?;
+            Some((name.to_string(), value))
+        };
+        let mut headers: Vec<(String, String)> =
+            before.into_iter().filter_map(|one| own(&self.custom, one)).collect();
+        let after = own(&self.custom, after);
+        for custom in std::mem::take(&mut self.custom) {
+            let Custom::Sent(name, value) = custom else { continue };
+            if self.is_kept(&name, &value, authority, length)? {
+                headers.push((name, value));
+            }
         }
-        match c {
-            '\n' | ';' => {
-                present.extend(word.take());
-                if !present.is_empty() {
-                    commands.push((began, std::mem::take(&mut present)));
-                }
+        headers.extend(after);
+        Ok(headers)
+    }
+
+    /// Whether a header of `-H` is written into the request. What belongs to the connection is
+    /// Pippin's.
+    fn is_kept(
+        &mut self,
+        name: &str,
+        value: &str,
+        authority: &str,
+        length: usize,
+    ) -> Result<bool, String> {
+        let is = |other: &str| value.eq_ignore_ascii_case(other);
+        match name.to_ascii_lowercase().as_str() {
+            "host" => Ok(!is(authority)),
+            "connection" if is("keep-alive") => Ok(false),
+            "connection" if is("close") => {
+                Err("-H 'Connection: close': leave it out, and load with --no-keep-alive".into())
             }
-            '#' if word.is_none() && present.is_empty() => {
-                while chars.peek().is_some_and(|next| *next != '\n') {
-                    chars.next();
-                }
+            "connection" | "upgrade" => Err(format!(
+                "-H '{name}: {value}' changes the protocol: load a WebSocket by its ws:// URL"
+            )),
+            "content-length" if value == length.to_string() => Ok(false),
+            "content-length" | "transfer-encoding" => {
+                Err(format!("-H '{name}: {value}': how a body is sent is Pippin's; leave it out"))
             }
-            ' ' | '\t' | '\r' => present.extend(word.take()),
-            '\\' => match chars.next() {
-                Some('\n') => line += 1,
-                Some('\r') if chars.peek() == Some(&'\n') => {
-                    chars.next();
-                    line += 1;
-                }
-                Some(next) => word.get_or_insert_default().push(next),
-                None => word.get_or_insert_default().push('\\'),
-            },
-            '\'' | '"' => quoted(&mut chars, c, false, word.get_or_insert_default(), &mut line)
-                .ok_or_else(|| (began, format!("a quote {c} is not closed")))?,
-            '$' if chars.peek() == Some(&'\'') => {
-                chars.next();
-                quoted(&mut chars, '\'', true, word.get_or_insert_default(), &mut line)
-                    .ok_or_else(|| (began, "a quote $' is not closed".to_string()))?;
+            "keep-alive" | "proxy-connection" | "expect" => {
+                self.said.push(format!("the header {name}, which is about the connection"));
+                Ok(false)
             }
-            _ => word.get_or_insert_default().push(c),
-        }
-        if c == '\n' {
-            line += 1;
+            _ => Ok(true),
         }
     }
-    present.extend(word);
-    if !present.is_empty() {
-        commands.push((began, present));
-    }
-    Ok(commands)
 }
 
-type Chars<'a> = std::iter::Peekable<std::str::Chars<'a>>;
-
-/// Reads to the end of a quote; `None` if there is none.
-fn quoted(
-    chars: &mut Chars<'_>,
-    end: char,
-    has_escapes: bool,
-    word: &mut String,
-    line: &mut usize,
-) -> Option<()> {
-    loop {
-        let c = chars.next()?;
-        *line += usize::from(c == '\n');
-        match c {
-            c if c == end => return Some(()),
-            '\\' if has_escapes => word.push(escape(chars)?),
-            '\\' if end == '"' => match chars.next()? {
-                next @ ('"' | '\\' | '$' | '`') => word.push(next),
-                '\n' => *line += 1,
-                next => word.extend(['\\', next]),
-            },
-            c => word.push(c),
-        }
+/// A header as `-H` has it.
+fn custom(text: &str) -> Result<Custom, String> {
+    if text.starts_with('@') {
+        return Err(format!("-H {text} reads headers from a file: write them into the command"));
+    }
+    if let Some((name, value)) = text.split_once(':') {
+        let value = value.trim_matches([' ', '\t']);
+        return Ok(match value {
+            "" => Custom::Removed(name.into()),
+            _ => Custom::Sent(name.into(), value.into()),
+        });
+    }
+    match text.strip_suffix(';') {
+        Some(name) => Ok(Custom::Sent(name.into(), String::new())),
+        None => Err(format!("-H `{text}` is not NAME: VALUE, and curl does not send it")),
     }
 }
 
-/// The character of an escape in `$'...'`. Escapes of bytes can only be ASCII.
-fn escape(chars: &mut Chars<'_>) -> Option<char> {
-    let digits = |chars: &mut Chars<'_>, most: usize| {
-        let mut value = 0;
-        for _ in 0..most {
-            let Some(digit) = chars.peek().and_then(|c| c.to_digit(16)) else { break };
-            value = value * 16 + digit;
-            chars.next();
+/// Credentials (RFC 7617).
+fn basic(user: &[u8]) -> String {
+    format!("Basic {}", STANDARD.encode(user))
+}
+
+/// The parts of a query, with `&` between those that are not empty.
+fn joined(parts: &[String]) -> String {
+    let (first, rest) = parts.split_first().map_or(("", &[][..]), |(first, rest)| (first, rest));
+    rest.iter().fold(first.to_string(), |mut all, part| {
+        if !all.is_empty() && !part.is_empty() {
+            all.push('&');
         }
-        char::from_u32(value)
-    };
-    Some(match chars.next()? {
-        'n' => '\n',
-        'r' => '\r',
-        't' => '\t',
-        'x' => digits(chars, 2)?,
-        'u' => digits(chars, 4)?,
-        'U' => digits(chars, 8)?,
-        other => other,
+        all + part
     })
+}
+
+fn two_bodies() -> String {
+    "it has two kinds of body (-d, -F, -T, -G): curl sends one; keep one".into()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn file(name: &str) -> Result<Vec<u8>, String> {
+        if name == "f" { Ok(b"a\r\nb\n".to_vec()) } else { Err(format!("there is no file {name}")) }
+    }
+
+    fn imported(text: &str) -> Imported {
+        parse(text, &mut file).unwrap()
+    }
+
     fn one(text: &str) -> FileRequest {
-        parse(text).unwrap().requests.remove(0)
+        imported(text).requests.remove(0)
+    }
+
+    fn header(asked: &FileRequest, name: &str) -> Option<String> {
+        asked.headers.iter().find(|(own, _)| own == name).map(|(_, value)| value.clone())
     }
 
     #[test]
     fn a_command_as_a_browser_copies_it() {
         let asked = one(
-            "curl 'https://shop.example/api/cart?x=1' \\\n  -X 'PUT' -H 'Accept: */*' \\\n  -H 'Host: shop.example' \\\n  --data-raw $'{\"name\":\"O\\'Neil\\u0021\"}' --compressed",
+            "curl 'https://shop.example/api/cart?x=1' \\\n  -X 'PUT' -H 'Accept: text/html' \\\n  -H 'Host: shop.example' \\\n  --data-raw $'{\"name\":\"O\\'Neil\\u0021\"}' --compressed",
         );
         assert_eq!((asked.method.as_str(), asked.target.as_str()), ("PUT", "/api/cart?x=1"));
         assert_eq!(asked.body, br#"{"name":"O'Neil!"}"#);
         let names: Vec<&str> = asked.headers.iter().map(|(name, _)| name.as_str()).collect();
-        assert_eq!(names, ["Accept", "Accept-Encoding", "Content-Type"]);
+        assert_eq!(names, ["User-Agent", "Accept-Encoding", "Accept", "Content-Type"]);
     }
 
     #[test]
-    fn data_makes_a_post_or_a_query() {
-        let post = one("curl localhost:8080/a -d x=1 -d 'y=2'");
-        assert_eq!((post.method.as_str(), post.body.as_slice()), ("POST", &b"x=1&y=2"[..]));
-        assert_eq!(post.headers[0].1, "application/x-www-form-urlencoded");
-        let get = one("curl -G localhost/a --data-urlencode 'q=a b'");
-        assert_eq!((get.method.as_str(), get.target.as_str()), ("GET", "/a?q=a%20b"));
-        assert_eq!(one("curl -XDELETE --url=http://a/b").method, "DELETE");
-        assert_eq!(one("curl -u ana:x a").headers[0].1, "Basic YW5hOng=");
+    fn what_has_no_effect_is_named() {
+        let left = |text| imported(text).left_out.into_keys().collect::<Vec<_>>().join("; ");
+        assert!(left("curl -fsSL a").contains("-L: curl follows redirections, a load does not"));
+        assert!(left("curl a | jq .").contains("what follows `|`"));
+        assert!(left("curl --cacert x a").contains("--cacert, which is about the connection"));
+        assert!(left("curl -H 'Keep-Alive: 5' a").contains("the header Keep-Alive"));
+        assert_eq!(left("curl -sS -o /dev/null --no-progress-meter -4 -g a"), "");
+    }
+
+    #[test]
+    fn only_a_file_loses_its_line_ends() {
+        assert_eq!(one("curl a -d $'x\\ny'").body, b"x\ny");
+        assert_eq!(one("curl a -d @f").body, b"ab");
+        assert_eq!(one("curl a --data-binary @f").body, b"a\r\nb\n");
+        assert_eq!(one("curl a --data-raw @f").body, b"@f");
+        assert_eq!(one(r"curl a -d $'\xe9'").body, [0xe9]);
+        let put = one("curl -T f a/up/");
+        assert_eq!((put.method.as_str(), put.target.as_str()), ("PUT", "/up/f"));
+    }
+
+    #[test]
+    fn one_header_replaces_and_removes_another() {
+        let asked =
+            one("curl a -A x -u u:p --compressed -H 'user-agent: y' -H Authorization: -H 'x;'");
+        assert_eq!(header(&asked, "user-agent").unwrap(), "y");
+        assert_eq!((header(&asked, "User-Agent"), header(&asked, "Authorization")), (None, None));
+        assert_eq!(header(&asked, "x").unwrap(), "");
+        assert_eq!(header(&one("curl a -b a=1 -b b=2"), "Cookie").unwrap(), "a=1;b=2");
+        let json = one("curl a --json '{}' -H 'Accept: x'");
+        assert_eq!(header(&json, "Content-Type").unwrap(), "application/json");
+        assert_eq!(header(&json, "Accept").unwrap(), "x");
     }
 
     #[test]
     fn what_cannot_be_taken_over_is_refused_with_its_line() {
         for (text, line, part) in [
             ("curl a\n\nwget b", 3, "begins with `curl`"),
-            ("curl -T file a", 1, "not known here"),
-            ("curl -d @file a", 1, "`body_file`"),
-            ("curl -L a", 1, "follows redirections"),
+            ("curl -T none a", 1, "there is no file none"),
+            ("curl -d @- a", 1, "standard input"),
+            ("curl --request=POST a", 1, "--request=POST is not known"),
             ("curl a b", 1, "two URLs"),
             ("curl", 1, "no URL"),
             ("# x\ncurl 'a", 2, "not closed"),
             ("curl -H", 1, "has no value"),
+            ("curl -H x a", 1, "is not NAME: VALUE"),
+            ("curl -b jar a", 1, "cookies from a file"),
+            ("curl -u ana a", 1, "asks for a password"),
+            ("curl -x proxy a", 1, "leave it out"),
+            ("curl --digest -u a:b a", 1, "several requests"),
+            ("curl -H 'Connection: close' a", 1, "--no-keep-alive"),
+            ("curl -H 'Content-Length: 9' -d x a", 1, "is Pippin's"),
+            ("curl -I -d x a", 1, "-I asks for no body"),
+            ("curl -F a=b -d x a", 1, "two kinds of body"),
+            ("curl --http2 a", 1, "--h2c"),
+            ("curl -G --data-raw 'q=a b' a", 1, "percent-encoded"),
+            (r"curl -H $'X: \xe9' a", 1, "not UTF-8"),
         ] {
-            let (at, message) = parse(text).unwrap_err();
+            let (at, message) = parse(text, &mut file).unwrap_err();
             assert!(at == line && message.contains(part), "{text}: {at} {message}");
         }
     }

@@ -1,10 +1,9 @@
 //! One JSON object on each line. `pippin import` writes this format.
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use serde::de::{Error, SeqAccess, Visitor};
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::de::{Error, MapAccess, SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::value::RawValue;
-use std::collections::BTreeMap;
 use std::fmt;
 use std::marker::PhantomData;
 
@@ -21,8 +20,8 @@ struct Line {
     url: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     path: Option<String>,
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    headers: BTreeMap<String, OneOrMany<String>>,
+    #[serde(default, skip_serializing_if = "Headers::is_empty")]
+    headers: Headers,
     #[serde(skip_serializing_if = "Option::is_none")]
     body: Option<String>,
     /// As it is written, so that numbers and the order of keys stay. `Some` for a null too.
@@ -41,6 +40,55 @@ struct Line {
 /// A value that is there, whatever it is; without this serde takes a null for nothing.
 fn present<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Box<RawValue>>, D::Error> {
     Box::<RawValue>::deserialize(from).map(Some)
+}
+
+/// Headers in the order in which they are written.
+#[derive(Debug, Default)]
+struct Headers(Vec<(String, OneOrMany<String>)>);
+
+impl Headers {
+    const fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Adds a value behind those of the same name.
+    fn add(&mut self, name: &str, value: &str) {
+        match self.0.iter_mut().find(|(own, _)| own == name) {
+            Some((_, values)) => values.push(value.into()),
+            None => self.0.push((name.into(), OneOrMany::One(value.into()))),
+        }
+    }
+}
+
+impl Serialize for Headers {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.collect_map(self.0.iter().map(|(name, values)| (name, values)))
+    }
+}
+
+impl<'de> Deserialize<'de> for Headers {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        from.deserialize_map(InOrder)
+    }
+}
+
+/// Reads [`Headers`].
+struct InOrder;
+
+impl<'de> Visitor<'de> for InOrder {
+    type Value = Headers;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object of headers: {\"X-Tag\": \"5\"}")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+        let mut headers = Headers::default();
+        while let Some(entry) = map.next_entry()? {
+            headers.0.push(entry);
+        }
+        Ok(headers)
+    }
 }
 
 /// One value or a list of them.
@@ -130,6 +178,16 @@ impl<'de, T: Item> Visitor<'de> for Either<T> {
 }
 
 impl<T> OneOrMany<T> {
+    fn push(&mut self, value: T) {
+        *self = match std::mem::replace(self, Self::Many(Vec::new())) {
+            Self::One(one) => Self::Many(vec![one, value]),
+            Self::Many(mut many) => {
+                many.push(value);
+                Self::Many(many)
+            }
+        };
+    }
+
     fn into_vec(self) -> Vec<T> {
         match self {
             Self::One(one) => vec![one],
@@ -171,6 +229,7 @@ fn asked(line: &str, bodies: &mut Bodies) -> Result<FileRequest, String> {
     let body = body(line.body, line.json, line.body_base64, line.body_file, bodies)?;
     let mut headers: Vec<(String, String)> = line
         .headers
+        .0
         .into_iter()
         .flat_map(|(name, values)| values.into_vec().into_iter().map(move |v| (name.clone(), v)))
         .collect();
@@ -235,18 +294,8 @@ fn in_words(error: &serde_json::Error) -> String {
 /// A request as a line, without the line end.
 #[must_use]
 pub fn write(asked: &FileRequest) -> String {
-    let mut headers: BTreeMap<String, OneOrMany<String>> = BTreeMap::new();
-    for (name, value) in &asked.headers {
-        let value = value.clone();
-        match headers.remove(name) {
-            None => headers.insert(name.clone(), OneOrMany::One(value)),
-            Some(before) => {
-                let mut all = before.into_vec();
-                all.push(value);
-                headers.insert(name.clone(), OneOrMany::Many(all))
-            }
-        };
-    }
+    let mut headers = Headers::default();
+    asked.headers.iter().for_each(|(name, value)| headers.add(name, value));
     let text = str::from_utf8(&asked.body).ok().map(str::to_string);
     let line = Line {
         method: (asked.method != "GET" || !asked.body.is_empty()).then(|| asked.method.clone()),
