@@ -74,6 +74,8 @@ struct Member {
 #[derive(Debug, Default)]
 pub struct Acceptors {
     members: BTreeMap<i32, Member>,
+    /// Whether there was more than one process when the load began; `None` before the first look.
+    judges: Option<bool>,
     began_ns: Option<u64>,
     spent_ns: u64,
     due_ns: u64,
@@ -95,7 +97,8 @@ impl Acceptors {
     /// processes of the server.
     pub fn look(&mut self, files: &KernelFiles, members: &[Process], place: &Place, at_ns: u64) {
         let Place::Addresses(addresses) = place else { return };
-        if members.len() < 2 || members.len() > MOST_PROCESSES {
+        let may_judge = || (2..=MOST_PROCESSES).contains(&members.len());
+        if !*self.judges.get_or_insert_with(may_judge) || members.len() > MOST_PROCESSES {
             return;
         }
         for process in members {
@@ -124,9 +127,8 @@ impl Acceptors {
     fn is_open(&self, process: &Process, busy_ns: u64, at_ns: u64) -> bool {
         let Some(member) = self.members.get(&process.pid) else { return true };
         let (last_ns, last_busy_ns) = member.looked;
-        let is_known = member.serves || member.chance <= CHANCE;
         let worked_ns = busy_ns.saturating_sub(last_busy_ns) as f64;
-        !is_known && worked_ns > RESTS * at_ns.saturating_sub(last_ns) as f64
+        !member.serves && worked_ns > RESTS * at_ns.saturating_sub(last_ns) as f64
     }
 
     /// What a look says of each process.
@@ -139,6 +141,8 @@ impl Acceptors {
         at_ns: u64,
     ) {
         let family = Family::of(processes.iter().map(|one| (one.pid, one.parent)));
+        // Who joins while the load runs is busy with its own start before it accepts.
+        let joins = !self.members.is_empty();
         for process in processes {
             let now = (at_ns, busy_ns(process));
             let member = self.members.entry(process.pid).or_insert_with(|| Member {
@@ -147,7 +151,7 @@ impl Acceptors {
                 used: vec![(at_ns, total_ns(process))],
                 looked: now,
                 chance: 1.0,
-                serves: false,
+                serves: joins,
             });
             let last = std::mem::replace(&mut member.looked, now);
             member.serves |= held.has_a_part(&family, process);
@@ -309,6 +313,28 @@ mod tests {
         // What 22 does for 21, its children do too.
         let members = [(10, 1, 20), (21, 10, 80), (22, 10, 80), (24, 22, 80)];
         assert!(left_out(9, &members, &[21], &[22]).is_empty());
+    }
+
+    #[test]
+    fn who_joins_is_not_judged_and_who_accepts_later_serves() {
+        let mut acceptors = Acceptors::default();
+        let held = |accept: &[i32]| Held {
+            listen: [10, 11, 12].into(),
+            accept: accept.iter().copied().collect(),
+            linked: BTreeSet::new(),
+        };
+        for nth in 0..12 {
+            let busy = |pid| process(pid, 1, nth * 90 * MS, 0);
+            let mut processes = vec![busy(10), busy(11)];
+            processes.extend((nth > 2).then(|| busy(12)));
+            // 11 was busy with its own start.
+            let accept: &[i32] = if nth < 11 { &[10] } else { &[10, 11] };
+            let files = KernelFiles::default();
+            acceptors.learn(&files, &processes, &total_ns, &held(accept), nth * 100 * MS);
+            let left_out: Vec<i32> = acceptors.left_out().map(|one| one.pid).collect();
+            let expected: &[i32] = if (4..11).contains(&nth) { &[11] } else { &[] };
+            assert_eq!(left_out, expected, "{nth}");
+        }
     }
 
     #[test]

@@ -295,11 +295,16 @@ fn two_generations_that_serve_at_once_both_count() {
     let mut shape = start("generations", &[]);
     let place = at(shape.address());
     let account = Account::of(place.clone(), behind(&place).unwrap(), || {
-        let mut used = four(|ms| shape.burn(ms).unwrap());
+        let first = shape.pid();
+        let before = scheduled_ns(first).unwrap();
+        four(|ms| shape.burn(ms).unwrap());
         shape.go().unwrap();
-        used += four(|ms| shape.burn(ms).unwrap());
+        four(|ms| shape.burn(ms).unwrap());
+        let of_first = scheduled_ns(first).unwrap() - before;
         shape.kill();
-        used + four(|ms| shape.burn(ms).unwrap())
+        four(|ms| shape.burn(ms).unwrap());
+        // All of the second one: it began after sampling did.
+        of_first + scheduled_ns(*shape.pids.last().unwrap()).unwrap()
     });
     account.is_right_or_says_the_gap();
     assert_ne!(shape.pids.last(), Some(&shape.pid()));
