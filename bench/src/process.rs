@@ -4,8 +4,9 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-use pippin_lab::lifecycle::supervised::{Exit, Launch, Supervised, Used};
+use pippin_lab::lifecycle::supervised::{Launch, Supervised, Used};
 use pippin_model::plan::cpus::CpuSet;
+use pippin_model::trial::Exit;
 
 /// How a child ended, and its usage.
 #[derive(Debug)]

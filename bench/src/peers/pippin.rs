@@ -2,7 +2,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use pippin_lab::lifecycle::supervised::Exit;
+use pippin_model::trial::Exit;
 
 use crate::figures::Figures;
 use crate::peer::{Peer, Request, successful};

@@ -207,6 +207,26 @@ fn is_any(served: SocketAddr, local: SocketAddr) -> bool {
     served.port() == local.port() && is_loopback(served.ip()) != is_loopback(local.ip())
 }
 
+/// One end of a TCP connection of this machine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Connection {
+    /// The inode by which `/proc/PID/fd` names its socket.
+    pub inode: u32,
+    /// Its own address.
+    pub local: SocketAddr,
+    /// The address of the other end.
+    pub peer: SocketAddr,
+}
+
+/// The TCP connections of this network namespace.
+///
+/// # Errors
+/// If the kernel does not tell.
+pub fn connections() -> std::io::Result<Vec<Connection>> {
+    let one = |(inode, End { local, peer })| Connection { inode, local, peer };
+    Ok(tcp()?.into_iter().map(one).collect())
+}
+
 /// The connected TCP sockets of this network namespace by inode.
 fn tcp() -> std::io::Result<HashMap<u32, End>> {
     let mut all = HashMap::new();

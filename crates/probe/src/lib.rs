@@ -16,6 +16,7 @@
 //! | [`server`] | which processes of this machine serve an address or a unix socket |
 //! | [`succession`] | a server whose processes end and are followed by others |
 //! | [`connected`] | who the processes of a server are connected to |
+//! | [`acceptors`] | which processes of a server's tree accept its connections |
 //! | [`tiers`] | the tiers behind a server, with their CPU time |
 //! | [`may_use`] | what a process may use of this machine |
 //! | [`process`] | one process: `/proc/PID/stat`, `status`, `smaps_rollup` |
@@ -36,6 +37,7 @@
 //! | [`host_load`] | how busy the host is outside of measurements |
 //! | [`mod@fingerprint`] | the host a run is made on: [`fingerprint()`] |
 //! | [`doctor`] | what on this host would spoil which plan, and how to fix it |
+pub mod acceptors;
 pub mod bystanders;
 pub mod cgroup;
 pub mod clock;

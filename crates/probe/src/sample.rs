@@ -6,6 +6,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use crate::acceptors::{Acceptors, LeftOut};
 use crate::cgroup;
 use crate::clock::{ProcUnits, monotonic_ns, thread_cpu_ns};
 use crate::collector::Collectors;
@@ -87,6 +88,7 @@ pub struct TreeMemory {
     alone: HashMap<(Role, i32), (u64, u64)>,
     switches: BTreeMap<Role, SwitchLedger>,
     tiers: Tiers,
+    acceptors: Acceptors,
     /// CPU time that processes which joined the target late had used before, by their pid.
     before_ns: HashMap<i32, u64>,
     /// When sampling began, clock ticks after boot.
@@ -113,6 +115,7 @@ impl Default for TreeMemory {
             alone: HashMap::new(),
             switches: BTreeMap::new(),
             tiers: Tiers::default(),
+            acceptors: Acceptors::default(),
             before_ns: HashMap::new(),
             began_ticks: None,
             unseen_ns: None,
@@ -138,6 +141,12 @@ impl TreeMemory {
     /// What is known only now of earlier samples.
     pub fn take_earlier(&mut self) -> Vec<Earlier> {
         self.tiers.take_earlier()
+    }
+
+    /// Processes of a server's tree that work and do not serve.
+    #[must_use]
+    pub fn left_out(&self) -> Vec<LeftOut> {
+        self.acceptors.left_out().collect()
     }
 
     /// Looks at other processes while the target has no requests, twice with `pause` between, unless
@@ -237,6 +246,12 @@ pub fn sample(roots: &Roots, memory: &mut TreeMemory) -> UsageSample {
         }
     }
     let ours: HashSet<i32> = ours(&tallies).union(&tiers.pids).copied().collect();
+    if let (Some(serving), Some(tally)) = (&roots.serving, tallies.get(&Role::Target))
+        && serving.follows
+    {
+        let TreeMemory { acceptors, files, .. } = memory;
+        acceptors.look(files, &tally.living, &serving.place, at_ns);
+    }
     let target = tallies.get(&Role::Target).map(|tally| tally.pids.iter());
     let members: HashSet<i32> = target.into_iter().flatten().chain(&tiers.pids).copied().collect();
     result.tiers = tiers.samples;

@@ -1,11 +1,12 @@
 //! A thread that samples at a steady pace.
-use pippin_model::host::usage::UsageSample;
+use pippin_model::host::usage::{Role, UsageSample};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, channel, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
+use crate::acceptors::LeftOut;
 use crate::clock::{monotonic_ns, thread_cpu_ns};
 use crate::error::ProbeError;
 use crate::sample::{Roots, TreeMemory, add, sample};
@@ -34,6 +35,8 @@ pub struct Sampled {
     pub memory: TreeMemory,
     /// First processes of a watched server that ended.
     pub ended: Vec<Ended>,
+    /// Processes of its tree that work and do not serve: their CPU time is not the target's.
+    pub left_out: Vec<LeftOut>,
     /// Whether nobody served any more.
     pub is_over: bool,
 }
@@ -208,8 +211,10 @@ impl Run<'_> {
         }
         self.memory.ask_for_details();
         self.take(&mut samples);
+        let left_out = self.memory.left_out();
+        samples.iter_mut().for_each(|sample| without(sample, &left_out));
         let (ended, is_over) = (succession.ended().to_vec(), succession.is_over());
-        Sampled { samples, memory: self.memory, ended, is_over }
+        Sampled { samples, memory: self.memory, ended, left_out, is_over }
     }
 
     fn take(&mut self, samples: &mut Vec<UsageSample>) {
@@ -224,6 +229,18 @@ impl Run<'_> {
             *outsiders = outsiders.map(|ns| ns.saturating_sub(earlier.outsiders_ns));
         }
         self.shared.cpu_ns.store(thread_cpu_ns().unwrap_or_default(), Ordering::Relaxed);
+    }
+}
+
+/// Takes from a sample what processes used that do not serve.
+fn without(sample: &mut UsageSample, left_out: &[LeftOut]) {
+    for one in left_out {
+        let used_ns = one.used_ns(sample.at_ns);
+        if let Some(target) = sample.roles.get_mut(&Role::Target) {
+            target.cpu_ns = target.cpu_ns.saturating_sub(used_ns);
+            target.workers_ns.remove(&one.pid);
+        }
+        sample.host.outsiders_ns = sample.host.outsiders_ns.map(|ns| ns + used_ns);
     }
 }
 

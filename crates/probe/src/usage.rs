@@ -51,6 +51,7 @@ pub fn usage_between(samples: &[UsageSample], from_ns: u64, to_ns: u64) -> Optio
         strays: outside::of_each_once(stretch.inside().flat_map(|sample| &sample.strays)),
         unbilled: stretch.inside().any(|sample| sample.unbilled),
         unseen_ns: stretch.growth(|sample| sample.unseen_ns).map(whole),
+        left_out: Vec::new(),
         may_use: may_use(&stretch),
         tiers,
         left_group: stretch.inside().any(|sample| sample.left_group),

@@ -266,6 +266,84 @@ fn a_job_that_holds_the_socket_and_does_nothing_adds_nothing() {
     counted(start("leak", &[])).is_right();
 }
 
+/// It works as much as the server does, and never accepts.
+#[test]
+fn a_job_that_holds_the_socket_and_works_is_left_out() {
+    let account = counted(start("busy_leak", &[]));
+    account.is_right();
+    let [job] = &account.sampled.left_out[..] else { panic!("{:?}", account.sampled.left_out) };
+    assert!(job.used.len() > 2, "{job:?}");
+}
+
+/// As pm2 and the cluster of Node with two applications.
+#[test]
+fn a_worker_of_another_port_is_left_out() {
+    let mut shape = start("two_ports", &[]);
+    let place = at(shape.address());
+    let master = shape.pid();
+    let account = Account::of(place.clone(), behind(&place).unwrap(), || {
+        let before = scheduled_ns(master).unwrap();
+        four(|ms| shape.burn(ms).unwrap()) + scheduled_ns(master).unwrap() - before
+    });
+    account.is_right();
+    assert_eq!(account.sampled.left_out.len(), 1, "{:?}", account.sampled.left_out);
+}
+
+/// The second one is started by the first, serves beside it, and goes on when that has ended.
+#[test]
+fn two_generations_that_serve_at_once_both_count() {
+    let mut shape = start("generations", &[]);
+    let place = at(shape.address());
+    let account = Account::of(place.clone(), behind(&place).unwrap(), || {
+        let first = shape.pid();
+        let before = scheduled_ns(first).unwrap();
+        four(|ms| shape.burn(ms).unwrap());
+        shape.go().unwrap();
+        four(|ms| shape.burn(ms).unwrap());
+        let of_first = scheduled_ns(first).unwrap() - before;
+        shape.kill();
+        four(|ms| shape.burn(ms).unwrap());
+        // All of the second one: it began after sampling did.
+        of_first + scheduled_ns(*shape.pids.last().unwrap()).unwrap()
+    });
+    account.is_right_or_says_the_gap();
+    assert_ne!(shape.pids.last(), Some(&shape.pid()));
+    assert!(account.sampled.left_out.is_empty(), "{:?}", account.sampled.left_out);
+    assert!(!account.sampled.is_over);
+}
+
+/// The workers of a server of an ordinary user are followed by others; this process may see them.
+#[test]
+fn a_reload_by_another_user_is_followed() {
+    // SAFETY: geteuid(2) cannot fail.
+    if unsafe { libc::geteuid() } != 0 {
+        return skip("a reload by another user", "only root may become another user");
+    }
+    let mut shape = start("reloading", &[]);
+    let place = at(shape.address());
+    let account = Account::of(place.clone(), behind(&place).unwrap(), || {
+        let before = four(|ms| shape.burn(ms).unwrap());
+        let old = shape.go().unwrap().pid;
+        let after = four(|ms| shape.burn(ms).unwrap());
+        assert_ne!(shape.pids.last(), Some(&old));
+        before + after
+    });
+    // The kernel bills a worker that ended in ticks, user and system time apart.
+    assert!(account.counted_ns().abs_diff(account.truth_ns) <= 3 * 20_000_000, "{account:?}");
+}
+
+/// As docker-proxy before a container.
+#[test]
+fn a_process_that_passes_connections_on_to_a_container_has_it_as_a_tier() {
+    let Some(shape) = Shape::start("contained", &[]).unwrap() else {
+        return skip("a proxy before a container", "no namespace or interface may be made here");
+    };
+    let account = counted(shape);
+    account.is_right();
+    let names: Vec<&str> = account.usage.tiers.iter().map(|tier| tier.name.as_str()).collect();
+    assert_eq!(names, ["first", "app"], "{:?}", account.usage.tiers);
+}
+
 #[test]
 fn a_server_whose_first_thread_ended_and_one_that_is_named_by_a_thread() {
     let mut shape = start("threads", &[]);
@@ -305,6 +383,25 @@ fn a_server_in_another_network_namespace_is_here() {
     Account::of(place, servers, || four(|ms| shape.burn_inside(ms).unwrap())).is_right();
     let nobody = at(SocketAddr::new("10.213.77.6".parse().unwrap(), shape.port));
     assert_eq!(behind(&nobody), Err(NoServer::Elsewhere));
+}
+
+#[test]
+fn the_quota_of_its_group_is_known_with_the_periods_in_which_it_waited() {
+    let Some(shape) = Shape::start("limited", &[]).unwrap() else {
+        return skip("a server with a quota", "no control group may be made here");
+    };
+    let groups = ["cpu/", ""].map(|above| {
+        std::path::PathBuf::from(format!("/sys/fs/cgroup/{above}pippin-shape-{}", shape.pid()))
+    });
+    let account = counted(shape);
+    for group in groups {
+        // As long as its process is not gone, it is busy.
+        while group.is_dir() && std::fs::remove_dir(&group).is_err() {}
+    }
+    account.is_right();
+    let may_use = account.usage.may_use.clone().unwrap();
+    assert_eq!(may_use.quota, Some(0.5), "{may_use:?}");
+    assert!(may_use.throttled > 0 && may_use.periods >= may_use.throttled, "{may_use:?}");
 }
 
 #[test]

@@ -2,7 +2,7 @@
 //! process survives.
 use super::support::{Checkout, Outcome, cheat};
 use pippin_model::trial::{Stage, TrialRecord};
-use pippin_model::verdict::Verdict;
+use pippin_model::verdict::{Severity, Verdict};
 use std::net::TcpListener;
 
 /// Checks and runs one target in this mode beside a good one. Returns the output of the check, and
@@ -123,7 +123,20 @@ fn a_target_that_crashes_under_load_is_named_with_its_last_words() {
         "| panic: index out of range",
     ]);
     fails_at(&trials, Stage::Load, "exited with code 70");
-    assert!(trials[0].load.is_some(), "what was measured until then is kept");
+    let load = trials[0].load.as_ref().expect("what was measured until then is kept");
+    assert!(load.interrupted, "the load ends with its target");
+    let [ended] = &trials[0].ended[..] else { panic!("{:?}", trials[0].ended) };
+    assert!(ended.pid > 0 && !ended.name.is_empty(), "{ended:?}");
+    // What other programs of this machine did meanwhile is said all the same.
+    let of_host = ["foreign_cpu", "steal", "cpu_shared"];
+    let serious: Vec<&str> = trials[0]
+        .caveats
+        .iter()
+        .filter(|caveat| caveat.severity > Severity::Note)
+        .map(|caveat| caveat.id.as_str())
+        .filter(|id| !of_host.contains(id))
+        .collect();
+    assert_eq!(serious, ["server_ended"], "nothing else is blamed");
 }
 
 #[test]

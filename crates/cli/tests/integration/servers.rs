@@ -47,15 +47,17 @@ impl Drop for Servers {
 
 /// Where a program is; without it, the test is skipped.
 fn found(test: &str, program: &str) -> Option<PathBuf> {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let found = std::env::split_paths(&path)
-        .chain(["/usr/sbin".into()])
-        .map(|folder| folder.join(program))
-        .find(|path| path.is_file());
+    let found = found_quietly(program);
     if found.is_none() {
         skip(test, &format!("{program} is not installed here"));
     }
     found
+}
+
+fn found_quietly(program: &str) -> Option<PathBuf> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let folders = std::env::split_paths(&path).chain(["/usr/sbin".into()]);
+    folders.map(|folder| folder.join(program)).find(|path| path.is_file())
 }
 
 fn free_port() -> u16 {
@@ -173,6 +175,54 @@ fn a_node_cluster_is_one_server_with_its_workers() {
     assert!(json["server"]["cores"].as_f64().unwrap() > 0.0, "{outcome}");
 }
 
+/// Each of the two servers has two workers, and was given no processors.
+#[test]
+fn two_node_clusters_are_compared_by_their_urls() {
+    let Some(node) = found("servers: two node clusters", "node") else { return };
+    let (folder, mut servers) = (tempfile::tempdir().unwrap(), Servers::default());
+    let start = |servers: &mut Servers| servers.start_node(folder.path(), &node, NODE_CLUSTER);
+    let urls =
+        [start(&mut servers), start(&mut servers)].map(|port| format!("http://127.0.0.1:{port}/"));
+    let more = ["--repeat", "3", "--store", "runs.sqlite"];
+    let flags = [&["-c", "8", "-d", "1s", "--warm-up", "200ms"][..], &more].concat();
+    let outcome = pippin(folder.path(), &[&["compare", &urls[0], &urls[1]], &flags[..]].concat());
+    // A busy machine may spoil the result, and nothing else may.
+    assert!(matches!(outcome.code, Some(0 | 3 | 5)), "{outcome}");
+    outcome.keeps_quiet_about(&["cpu_beyond", "cpu beyond", "was given"]);
+}
+
+/// Two applications under one pm2, each with a worker of its own; the second one works all the time.
+#[test]
+fn one_of_two_applications_under_pm2() {
+    let test = "servers: pm2";
+    let Some(node) = found(test, "node") else { return };
+    let Some(pm2) = package_of_node(test, "pm2@6.0.8", "pm2/bin/pm2") else { return };
+    let (folder, ports) = (tempfile::tempdir().unwrap(), [free_port(), free_port()]);
+    let busy = format!("{NODE}\nsetInterval(() => {{ for (let i = 0; i < 5; i++) work(); }}, 1);");
+    for (name, text, port) in [("one", NODE, ports[0]), ("two", busy.as_str(), ports[1])] {
+        let text = text.replace("+process.argv[2]", &port.to_string());
+        std::fs::write(folder.path().join(format!("{name}.js")), text).unwrap();
+    }
+    let home = folder.path().join("pm2");
+    let run = |words: &[&str]| {
+        let mut command = Command::new(&node);
+        command.arg(&pm2).args(words).current_dir(folder.path()).env("PM2_HOME", &home);
+        command.stdin(Stdio::null()).stderr(Stdio::null()).output().unwrap()
+    };
+    for name in ["one.js", "two.js"] {
+        assert!(run(&["start", name, "-i", "1"]).status.success());
+    }
+    for port in ports {
+        until(|| TcpStream::connect(("127.0.0.1", port)).is_ok());
+    }
+    let (outcome, json) = load(folder.path(), ports[0], &[]);
+    let other = String::from_utf8(run(&["pid", "two"]).stdout).unwrap();
+    run(&["kill"]);
+    let left_out = json["caveats"].as_array().unwrap().iter().find(|it| it["id"] == "left_out");
+    let seen = left_out.unwrap_or_else(|| panic!("{outcome}"))["evidence"].as_str().unwrap();
+    assert!(seen.ends_with(&format!("(process {})", other.trim())), "{seen}, not {other}");
+}
+
 /// Java listens on `::ffff:127.0.0.1`.
 #[test]
 fn a_jvm_on_localhost() {
@@ -206,6 +256,67 @@ fn virtual_environment(test: &str, packages: &[&str]) -> Option<PathBuf> {
     None
 }
 
+/// Installs a package of Node into the folder of the build, once. Returns this file of it.
+fn package_of_node(test: &str, package: &str, file: &str) -> Option<PathBuf> {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("servers-node");
+    let program = folder.join("node_modules").join(file);
+    let install = || {
+        std::fs::create_dir_all(&folder).is_ok()
+            && Command::new("npm")
+                .args(["install", "--no-audit", "--no-fund", "--prefix"])
+                .args([&folder.display().to_string(), package])
+                .stdout(Stdio::null())
+                .stderr(Stdio::null())
+                .status()
+                .is_ok_and(|status| status.success())
+    };
+    if program.is_file() || install() {
+        return Some(program);
+    }
+    skip(test, &format!("{package} cannot be installed here"));
+    None
+}
+
+const PHP: &str = "<?php $n = 0; for ($i = 0; $i < 20000; $i++) { $n += $i % 7; } echo 'ok';";
+
+#[test]
+fn nginx_before_php_fpm() {
+    let test = "servers: nginx before php-fpm";
+    let fpm = ["php-fpm8.2", "php-fpm"].iter().find_map(|name| found_quietly(name));
+    let Some(fpm) = fpm else { return skip(test, "php-fpm is not installed here") };
+    let Some(nginx) = found(test, "nginx") else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let (front, app) = (free_port(), free_port());
+    let at = folder.path().display();
+    let fpm_conf = format!(
+        "[global]\ndaemonize = no\nerror_log = {at}/fpm.log\n[www]\nuser = nobody\ngroup = nogroup\n\
+         listen = 127.0.0.1:{app}\npm = static\npm.max_children = 2\n"
+    );
+    let nginx_conf = format!(
+        "daemon off; worker_processes 1; pid {at}/pid; error_log {at}/error.log;\nevents {{}}\n\
+         http {{ access_log off; client_body_temp_path {at}; proxy_temp_path {at};\n\
+         fastcgi_temp_path {at}; uwsgi_temp_path {at}; scgi_temp_path {at};\n\
+         server {{ listen 127.0.0.1:{front}; location / {{ fastcgi_pass 127.0.0.1:{app};\n\
+         fastcgi_param SCRIPT_FILENAME {at}/index.php; fastcgi_param REQUEST_METHOD $request_method;\n\
+         }} }} }}\n"
+    );
+    std::fs::write(folder.path().join("index.php"), PHP).unwrap();
+    std::fs::write(folder.path().join("fpm.conf"), fpm_conf).unwrap();
+    std::fs::write(folder.path().join("nginx.conf"), nginx_conf).unwrap();
+    // The pool's user reads the script.
+    let readable = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    std::fs::set_permissions(folder.path(), readable).unwrap();
+    let mut servers = Servers::default();
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    let (fpm_conf, nginx_conf) = (path("fpm.conf"), path("nginx.conf"));
+    servers.start(folder.path(), app, &[fpm.to_str().unwrap(), "-n", "-y", &fpm_conf]);
+    servers.start(folder.path(), front, &[nginx.to_str().unwrap(), "-c", &nginx_conf]);
+    let result = load(folder.path(), front, &[]);
+    let names: Vec<String> = tiers(&result.1).into_iter().map(|(name, _)| name).collect();
+    assert!(names.len() == 2 && names[1].starts_with("php-fpm"), "{names:?} {}", result.0);
+    passes_on(&result, "nginx", &names[1]);
+}
+
 const WSGI: &str = "def app(environ, start):
     n = sum(i % 7 for i in range(3000))
     start('200 OK', [('Content-Type', 'text/plain'), ('Content-Length', '2')])
@@ -228,6 +339,23 @@ fn nginx_before_gunicorn() {
     let words = [nginx.to_str().unwrap(), "-c", conf.to_str().unwrap()];
     servers.start(folder.path(), front, &words);
     passes_on(&load(folder.path(), front, &[]), "nginx", "gunicorn");
+}
+
+/// As with systemd, the first process holds the listening socket that it passed on.
+#[test]
+fn a_service_manager_that_is_process_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let own = env!("CARGO_BIN_EXE_pippin");
+    let words = [&[own, "load", "http://127.0.0.1:PORT/"], &FLAGS[..]].concat();
+    let output = shapes::command("activator", &words).current_dir(folder.path()).output().unwrap();
+    let text = String::from_utf8_lossy(&output.stdout);
+    if text.trim() == "cannot" {
+        return skip("servers: a service manager", "no process namespace may be made here");
+    }
+    let json: Value = serde_json::from_str(&text).unwrap_or_else(|_| panic!("{output:?}"));
+    let [service] = &json["server"]["processes"].as_array().unwrap()[..] else { panic!("{text}") };
+    assert_ne!(service["pid"], 1, "{text}");
+    assert!(json["server"]["cores"].as_f64().unwrap() > 0.0, "{text}");
 }
 
 /// A script that starts workers and then Pippin holds the listening socket above Pippin.

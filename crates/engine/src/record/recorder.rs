@@ -309,8 +309,11 @@ impl Recorder {
     pub fn opened(&mut self, is_first: bool) {
         self.live += 1;
         let live = self.live;
+        let is_before =
+            is_first && (self.window_from == UNKNOWN || self.current != self.stretch_of_first());
         let tally = self.tally_of_connection(is_first);
         tally.connections.opened += 1;
+        tally.connections.opened_before += u64::from(is_before);
         tally.connections.reconnects += u64::from(!is_first);
         let now = self.now_tally();
         now.connections.peak = now.connections.peak.max(live);

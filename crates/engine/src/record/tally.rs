@@ -2,6 +2,7 @@
 use std::collections::BTreeMap;
 
 use pippin_model::result::ByteCounts;
+use pippin_model::result::closes::Closes;
 use pippin_model::result::histogram::Histogram;
 use pippin_model::result::{
     Answered, Arrivals, ByConnection, ConnectionCounts, ErrorKind, FirstError, Measured,
@@ -65,6 +66,7 @@ pub(crate) struct Tally {
     /// Where the first redirection led to.
     pub redirected_to: Option<Box<str>>,
     pub connections: ConnectionCounts,
+    pub closes: Closes,
     pub by_connection: ByConnection,
     pub bytes: ByteCounts,
     pub stamps: StampCounts,
@@ -149,13 +151,8 @@ impl Tally {
     /// The server closed a connection after `served` complete answers, when it had been idle for so
     /// long.
     pub fn closed_by_server(&mut self, served: u64, idle_ns: u64) {
-        let one = ConnectionCounts {
-            closed_by_server: 1,
-            requests_before_close: Some((served, served)),
-            idle_before_close_ns: Some((idle_ns, idle_ns)),
-            ..ConnectionCounts::default()
-        };
-        self.connections.merge_closes(&one);
+        self.connections.closed_by_server += 1;
+        self.closes.add(served, idle_ns);
     }
 
     /// Adds what another thread counted in the same stretch. Peaks add up: an upper bound where
@@ -177,6 +174,7 @@ impl Tally {
         }
         self.connections.peak += other.connections.peak;
         self.connections.merge_closes(&other.connections);
+        self.closes.merge(&other.closes);
         self.by_connection.merge(&other.by_connection);
         self.bytes.merge(&other.bytes);
         self.stamps.merge(&other.stamps);
@@ -224,6 +222,7 @@ impl Tally {
             firsts: self.firsts.0,
             redirected_to: self.redirected_to.map(Into::into),
             connections: ConnectionCounts { asked, ..self.connections },
+            closes: self.closes,
             by_connection: self.by_connection,
             bytes: self.bytes,
             stamps: self.stamps,
@@ -312,8 +311,7 @@ mod tests {
         let mut all = Tally::default();
         all.merge(&one);
         all.merge(&Tally::default());
-        assert_eq!(all.connections.requests_before_close, Some((7, 100)));
-        assert_eq!(all.connections.idle_before_close_ns, Some((0, 5)));
-        assert_eq!(all.connections.closed_by_server, 2);
+        assert_eq!(all.closes.requests_range(), Some((7, 100)));
+        assert_eq!((all.connections.closed_by_server, all.closes.count()), (2, 2));
     }
 }

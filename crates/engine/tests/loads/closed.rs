@@ -251,7 +251,7 @@ fn a_keep_alive_limit_is_found_and_is_no_error() {
         // 100 requests of two users, five to a connection; one user may have sent more of them than
         // the other.
         assert!((20..=21).contains(&account.connections()), "{}", account.connections());
-        assert_eq!(measured.connections.requests_before_close, Some((5, 5)));
+        assert_eq!(measured.closes.requests_range(), Some((5, 5)));
         assert!(
             (18..=20).contains(&measured.connections.closed_by_server),
             "{:?}",

@@ -162,7 +162,7 @@ fn closed_connections_are_replaced_when_they_are_needed() {
     in_time(measured.errors.is_empty(), || {
         format!("the server was late to close: {:?}", measured.errors)
     });
-    assert_eq!(measured.connections.requests_before_close, Some((3, 3)));
+    assert_eq!(measured.closes.requests_range(), Some((3, 3)));
     let reconnects = measured.connections.reconnects;
     assert_eq!(account.connections_when(4 + reconnects), 4 + reconnects);
     in_time((26..=33).contains(&reconnects), || format!("{reconnects} reconnects"));

@@ -1,5 +1,5 @@
 //! Servers that close connections: which closes are errors, and what is known of keep-alive limits.
-use pippin_model::load::{Connections, IoChoice, LoadSpec, Request, Schedule, Timeouts};
+use pippin_model::load::{Connections, IoChoice, LoadSpec, Request, Schedule, Timeouts, WarmUp};
 use pippin_model::result::ErrorKind;
 use pippin_model::text::units::Spread;
 use std::io::Read;
@@ -7,12 +7,13 @@ use std::net::TcpListener;
 
 use pippin_testing::scripted::{Answer, Script, spawn};
 
-use crate::support::{MS, assert_counted, closed, errors, get, ms, on_each_loop, run};
+use crate::support::{MS, assert_counted, closed, closed_for, errors, get, ms, on_each_loop, run};
 use pippin_testing::patience::in_time;
 
 on_each_loop!(
     an_announced_limit,
     an_unannounced_limit,
+    closes_are_those_of_the_measured_part,
     a_connection_per_request,
     a_limit_of_our_own,
     a_body_ended_by_closing,
@@ -31,9 +32,29 @@ fn an_announced_limit(io: IoChoice) {
     assert_eq!(errors(&result), []);
     let connections = result.measured.connections;
     assert_counted("closes", connections.closed_by_server as f64, 18.0, 20.0);
-    assert_eq!(connections.requests_before_close, Some((5, 5)));
+    assert_eq!(result.measured.closes.requests_range(), Some((5, 5)));
     assert_eq!(connections.opened, connections.reconnects + 2);
     assert_counted("connections opened", connections.opened as f64, 20.0, 22.0);
+}
+
+/// After 3 answers each connection is closed, in the warm-up too. What happened there is not counted,
+/// and the server cannot have closed more connections than were opened, or replaced more.
+fn closes_are_those_of_the_measured_part(io: IoChoice) {
+    let server =
+        spawn(Script::always(Answer::ok(b"hello").delay(ms(2))).close_after(3, true)).unwrap();
+    let result = run(&LoadSpec {
+        warm_up: WarmUp::Fixed { duration_ns: 200 * MS },
+        ..closed_for(server.address(), io, 2, 100)
+    });
+    let account = server.stop().unwrap();
+    let (connections, closes) = (result.measured.connections, &result.measured.closes);
+    assert_eq!(connections.opened_before, 2, "the first ones");
+    assert_eq!(connections.opened, connections.opened_before + connections.reconnects);
+    assert!(connections.closed_by_server <= connections.opened, "{connections:?}");
+    assert_eq!((closes.count(), closes.by_idle_ns.count()), (connections.closed_by_server, 0));
+    assert_eq!(closes.requests_range(), Some((3, 3)));
+    in_time(result.warm_up.completed >= 6, || format!("{:?}", result.warm_up));
+    assert!(account.connections > connections.opened, "those of the warm-up are not counted");
 }
 
 /// Closed after 5 answers without a word. Who thinks for 30 ms sees the close before the next
@@ -51,7 +72,7 @@ fn an_unannounced_limit(io: IoChoice) {
         format!("requests that crossed the close: {early:?} {:?}", errors(&result))
     });
     assert_eq!(errors(&result), []);
-    assert_eq!(result.measured.connections.requests_before_close, Some((5, 5)));
+    assert_eq!(result.measured.closes.requests_range(), Some((5, 5)));
 
     let result = run(&closed(server.address(), io, 2, 200));
     let account = server.stop().unwrap();
@@ -67,7 +88,7 @@ fn an_unannounced_limit(io: IoChoice) {
         early.completed + requests.completed,
         "an answer was counted twice or lost"
     );
-    assert_eq!(result.measured.connections.requests_before_close, Some((5, 5)));
+    assert_eq!(result.measured.closes.requests_range(), Some((5, 5)));
 }
 
 /// `Connection: close` on every request: 60 requests, 60 connections, 60 connect times.
@@ -132,7 +153,7 @@ fn a_body_ended_by_closing(io: IoChoice) {
     assert_eq!(errors(&result), []);
     assert_eq!((result.measured.requests.good, account.connections), (30, 30));
     assert_eq!(result.measured.bytes.body, 150);
-    assert_eq!(result.measured.connections.requests_before_close, Some((1, 1)));
+    assert_eq!(result.measured.closes.requests_range(), Some((1, 1)));
 }
 
 /// Closed after each answer without a word. Many requests cross the close and are sent again on a

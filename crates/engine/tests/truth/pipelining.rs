@@ -84,7 +84,7 @@ fn a_close_fails_those_behind(io: IoChoice) {
         "{:?}",
         errors(&result)
     );
-    assert_eq!(result.measured.connections.requests_before_close, Some((3, 3)));
+    assert_eq!(result.measured.closes.requests_range(), Some((3, 3)));
 }
 
 /// 4 requests sent at once, each answered 30 ms after the one before: service times of 30, 60, 90

@@ -244,9 +244,9 @@ impl Checker<'_> {
             *conformance = conformance::of(&running, workload);
         }
         if let Some(crash) = running.crashed() {
-            let tail =
-                crash.log_tail.last().map(|line| format!(" (log: {line})")).unwrap_or_default();
-            wrong.push(format!("{}{tail}", crash.message));
+            let Failure { message, log_tail, .. } = crash.failure;
+            let tail = log_tail.last().map(|line| format!(" (log: {line})")).unwrap_or_default();
+            wrong.push(format!("{message}{tail}"));
         }
         let doubts = running.stop().into_iter().filter(|it| it.severity != Severity::Note);
         wrong.extend(doubts.map(|caveat| caveat.evidence));

@@ -8,9 +8,10 @@ use std::time::Duration;
 use super::{Installer, base_values};
 use crate::error::LabError;
 use crate::lifecycle::environment;
-use crate::lifecycle::supervised::{Exit, Launch, Supervised};
+use crate::lifecycle::supervised::{Launch, Supervised};
 use crate::target::Kind;
 use crate::target::catalog::Target;
+use pippin_model::trial::Exit;
 
 /// Enough for a step that compiles much on a slow machine.
 const STEP_LIMIT: Duration = Duration::from_secs(20 * 60);

@@ -4,12 +4,14 @@
 //! | module | what it does |
 //! |---|---|
 //! | [`environment`] | the variables that children get |
+//! | [`life`] | whether a process lives, for who must know at once |
 //! | [`short_command`] | short commands within a time limit |
 pub mod affinity;
 mod apart;
 pub mod descendants;
 pub mod environment;
 pub mod group;
+pub mod life;
 pub mod log;
 mod orphans;
 pub mod port;

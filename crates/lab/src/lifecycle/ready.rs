@@ -1,12 +1,12 @@
 //! Readiness, found out by asking.
 use std::time::{Duration, Instant};
 
-use super::supervised::{Exit, Supervised};
+use super::supervised::Supervised;
 use crate::error::LabError;
 use crate::running::way::Way;
 use crate::target::keys::{Keys, Topic};
 use crate::verify::http::{Client, Request};
-use pippin_model::trial::{Failure, Stage};
+use pippin_model::trial::{Exit, Failure, Stage};
 
 /// Asks for `path` until an answer with a status below 500 comes; how long that took. Messages name
 /// these keys.

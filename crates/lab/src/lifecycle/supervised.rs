@@ -1,13 +1,16 @@
 //! Pippin's side of a supervised process.
 use pippin_model::plan::cpus::CpuSet;
+use pippin_model::trial::Exit;
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
 use super::group::Group;
+use super::life::Life;
 use super::supervisor::{APART, COMMAND, KILL_LIMIT, LINGER};
 use super::{log, orphans};
 use crate::error::LabError;
@@ -46,6 +49,8 @@ pub struct Supervised {
     events: Receiver<Event>,
     used: Option<Used>,
     ended: Option<Exit>,
+    main_pid: i32,
+    life: Arc<Life>,
     gone: Option<Gone>,
     log: PathBuf,
     /// How long a stop may take before the supervisor itself is killed.
@@ -58,33 +63,11 @@ pub struct Supervised {
 enum Event {
     Stuck(Vec<String>),
     LogCut,
-    Started,
+    Started(i32),
     Used(Used),
     Ended(Exit),
     Failed(String),
     Gone(Gone),
-}
-
-/// How the main process ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Exit {
-    /// It exited with this code.
-    Code(i32),
-    /// This signal ended it.
-    Signal(i32),
-}
-
-impl std::fmt::Display for Exit {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::Code(code) => write!(f, "exited with code {code}"),
-            Self::Signal(libc::SIGXFSZ) => write!(
-                f,
-                "was ended by SIGXFSZ: a file, perhaps its log, reached the limit of `ulimit -f`; raise it"
-            ),
-            Self::Signal(signal) => write!(f, "was ended by signal {signal}"),
-        }
-    }
 }
 
 /// What the main process used, with the children that it waited for (wait4(2)).
@@ -161,13 +144,21 @@ impl Supervised {
             .map_err(LabError::io("cannot start the supervising process"))?;
         let lifeline = supervisor.stdin.take();
         let (sender, events) = channel();
+        let life = Arc::new(Life::default());
+        let watched = Arc::clone(&life);
         if let Some(stdout) = supervisor.stdout.take() {
             std::thread::spawn(move || {
                 for line in BufReader::new(stdout).lines().map_while(Result::ok) {
-                    if let Some(event) = parse_event(&line)
-                        && sender.send(event).is_err()
-                    {
+                    let Some(event) = parse_event(&line) else { continue };
+                    let is_end = matches!(event, Event::Ended(_));
+                    if is_end {
+                        watched.note_end();
+                    }
+                    if sender.send(event).is_err() {
                         return;
+                    }
+                    if is_end {
+                        watched.say_end();
                     }
                 }
             });
@@ -178,6 +169,8 @@ impl Supervised {
             events,
             used: None,
             ended: None,
+            main_pid: 0,
+            life,
             gone: None,
             log: launch.log.clone(),
             stop_limit: launch.grace + LINGER + KILL_LIMIT * 2 + MARGIN,
@@ -185,7 +178,10 @@ impl Supervised {
             log_is_cut: false,
         };
         match this.events.recv_timeout(Duration::from_secs(20)) {
-            Ok(Event::Started) => Ok(this),
+            Ok(Event::Started(pid)) => {
+                this.main_pid = pid;
+                Ok(this)
+            }
             Ok(Event::Failed(message)) => Err(LabError::User(message)),
             _ => {
                 this.stop();
@@ -198,6 +194,18 @@ impl Supervised {
     #[must_use]
     pub fn supervisor_pid(&self) -> i32 {
         self.supervisor.id() as i32
+    }
+
+    /// The main process.
+    #[must_use]
+    pub const fn main_pid(&self) -> i32 {
+        self.main_pid
+    }
+
+    /// Whether the main process lives.
+    #[must_use]
+    pub fn life(&self) -> Arc<Life> {
+        Arc::clone(&self.life)
     }
 
     /// How the main process ended, if it did.
@@ -293,7 +301,7 @@ impl Supervised {
             Event::Gone(gone) => self.gone = Some(gone),
             Event::Stuck(who) => self.stuck = who,
             Event::LogCut => self.log_is_cut = true,
-            Event::Started | Event::Failed(_) => {}
+            Event::Started(_) | Event::Failed(_) => {}
         }
     }
 }
@@ -324,7 +332,7 @@ pub fn own_program() -> Result<PathBuf, LabError> {
 fn parse_event(line: &str) -> Option<Event> {
     let (word, rest) = line.split_once(' ').unwrap_or((line, ""));
     match word {
-        "started" => Some(Event::Started),
+        "started" => rest.parse().ok().map(Event::Started),
         "exited" => rest.parse().ok().map(|code| Event::Ended(Exit::Code(code))),
         "killed" => rest.parse().ok().map(|signal| Event::Ended(Exit::Signal(signal))),
         "used" => {
@@ -400,12 +408,6 @@ mod tests {
         process.stop_limit = Duration::from_millis(100);
         let gone = process.stop();
         assert!(gone.stuck[0].contains("did not answer and was killed"), "{gone:?}");
-    }
-
-    #[test]
-    fn a_limit_of_file_sizes_is_named() {
-        let said = Exit::Signal(libc::SIGXFSZ).to_string();
-        assert!(said.contains("ulimit -f"), "{said}");
     }
 
     #[test]

@@ -102,6 +102,7 @@ pub fn run(
             referee: None,
             generator: load.generator,
             keeps_going: load.keeps_going,
+            life: None,
         };
         let single = first_single.take().unwrap_or_else(|| {
             is_asked(&load).then(|| single::measure_url(&trial().load, profile)).flatten()

@@ -177,7 +177,8 @@ impl Member {
         let roots = self.proving(shared, |target| target.roots());
         let (referee, numbers) = (self.referee.clone(), self.live.numbers());
         self.live.is_loaded(true);
-        let outcome = making::load(load, &roots, referee, &mut self.memory, &shared.watch);
+        let life = self.running.life();
+        let outcome = making::load(load, &roots, life, referee, &mut self.memory, &shared.watch);
         self.live.is_loaded(false);
         let mut counts = Counts::new();
         if counts_anew {
@@ -187,8 +188,8 @@ impl Member {
         if let Ok(measured) = &outcome {
             self.answers += load::answers(&measured.load);
         }
-        if let Some(failure) = self.running.crashed() {
-            self.record.failure = Some(failure);
+        if let Some(crash) = self.running.crashed() {
+            crash.note(outcome.ok().as_ref().map(|measured| &measured.load), &mut self.record);
             return None;
         }
         match outcome {

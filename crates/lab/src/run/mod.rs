@@ -625,6 +625,7 @@ impl<'a> Execution<'a> {
                 closes: false,
                 asks_conformance: conformance::is_asked(&self.header().plan, spec),
             };
+            let life = proving.target.life();
             let trial = Trial {
                 load: load::of(profile, spec.step, base),
                 roots: Some(proving.roots()),
@@ -632,6 +633,7 @@ impl<'a> Execution<'a> {
                 referee: None,
                 generator: self.settings.generator,
                 keeps_going: false,
+                life,
             };
             until_skipped(watch, &spec.target, |watch| trial.make(spec, watch))
         })

@@ -22,6 +22,7 @@ use crate::running::helping;
 use crate::services::Services;
 use crate::slices::idle;
 use crate::slices::length::Lengths;
+use crate::slices::resting;
 use crate::slices::stretch::Stretch;
 
 /// If a repetition is cut short, its rounds are kept if every target has at least this many.
@@ -441,6 +442,12 @@ impl Rounds<'_, '_> {
             {
                 self.members[other].idle.add(to.saturating_sub(from), took_ns);
             }
+        }
+        if trees.len() > 1 {
+            // All trees, because the clocks forget those that are not asked for.
+            let clocks = &mut self.clocks;
+            let used_ns = || clocks.look(&trees).get(index).copied().flatten();
+            resting::wait(used_ns, std::thread::sleep);
         }
         calm
     }

@@ -5,8 +5,10 @@
 //! |---|---|
 //! | [`way`] | how requests reach it: addresses, TLS, protocol |
 //! | [`certificate`] | its certificate |
+//! | [`crash`] | its end while it is loaded |
 //! | [`helping`] | processes that help it from outside |
 pub mod certificate;
+pub mod crash;
 pub mod helping;
 pub mod way;
 
@@ -18,8 +20,10 @@ use pippin_model::plan::cpus::CpuSet;
 use pippin_model::target::TargetId;
 use pippin_model::target::manifest::Ready;
 use pippin_model::text::units::parse_duration_ns;
-use pippin_model::trial::{Failure, Stage};
+use pippin_model::trial::{Failure, ServerEnd, Stage};
 use pippin_model::verdict::{Caveat, Severity};
+use pippin_probe::kernel_files::KernelFiles;
+use pippin_probe::memory::killed_for_memory;
 use pippin_probe::{RoleRoot, server};
 use std::collections::BTreeMap;
 use std::collections::BTreeSet;
@@ -27,21 +31,25 @@ use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 use std::io::ErrorKind;
 use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crate::error::LabError;
 use crate::install::{Installed, base_values};
 use crate::lifecycle::environment;
 use crate::lifecycle::group::Group;
+use crate::lifecycle::life::Life;
 use crate::lifecycle::supervised::{Launch, Supervised};
 use crate::lifecycle::supervisor::IS_INSTALLED;
 use crate::lifecycle::{log, port, ready};
 use crate::running::certificate::Certificate;
+use crate::running::crash::Crash;
 use crate::running::way::Way;
 use crate::target::container::Image;
 use crate::target::elsewhere;
 use crate::target::keys::{Keys, Topic};
 use crate::target::{Kind, Listening, Target};
+use crate::trial::unix_now_ns;
 
 /// How long a target may take to be ready, if its manifest has no time that can be read.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -75,6 +83,10 @@ pub struct RunningTarget {
     /// `None` if Pippin did not start it.
     process: Option<Supervised>,
     start_up: Option<Duration>,
+    /// The name of its main process, where Pippin started it.
+    name: String,
+    /// How many processes the kernel had killed for lack of memory when it began.
+    killed_before: Option<u64>,
     /// A file of the user's checkout that it runs in place of its revision's.
     elsewhere: Option<PathBuf>,
     id: TargetId,
@@ -230,6 +242,7 @@ impl RunningTarget {
         let limit = parse_duration_ns(timeout).map_or(PATIENCE, Duration::from_nanos);
         let group = if container.is_none() { Group::make() } else { None };
         let keys = Keys::of(id);
+        let killed_before = killed_for_memory(&KernelFiles::default());
         let mut process = supervised(&launch, group.as_ref(), keys)?;
         let tls = certificate.as_ref().map(Certificate::trust);
         let way = Way::plain(address)
@@ -240,10 +253,13 @@ impl RunningTarget {
         let group = group.filter(Group::is_in_use);
         let inside = container.as_ref().and_then(|it| it.image.process(&it.name));
         let elsewhere = elsewhere::file_of_checkout(process.supervisor_pid(), &target.folder);
+        let main = server::of_processes(&[process.main_pid()]).unwrap_or_default();
         let root = inside.map_or(RoleRoot::Below(process.supervisor_pid()), RoleRoot::Tree);
         Ok(Self {
             process: Some(process),
             start_up: Some(start_up),
+            name: main.processes.into_iter().map(|main| main.name).next().unwrap_or_default(),
+            killed_before,
             elsewhere,
             id: id.clone(),
             roots: vec![root],
@@ -284,6 +300,8 @@ impl RunningTarget {
         Ok(Self {
             process: None,
             start_up: None,
+            name: String::new(),
+            killed_before: None,
             elsewhere: None,
             id: id.clone(),
             roots: servers.processes.iter().map(|server| server.root).collect(),
@@ -393,13 +411,31 @@ impl RunningTarget {
         self.process.as_ref().map(|process| process.log_tail(15)).unwrap_or_default()
     }
 
-    /// Whether it ended by itself, and how, as a failure.
-    pub fn crashed(&mut self) -> Option<Failure> {
-        let exit = self.process.as_mut()?.ended()?;
-        Some(Failure {
-            stage: Stage::Load,
-            message: format!("{} {exit} while it was measured", self.id),
-            log_tail: self.log_tail(),
+    /// Whether it lives, for a load that is to end with it; `None` if Pippin did not start it.
+    #[must_use]
+    pub fn life(&self) -> Option<Arc<Life>> {
+        self.process.as_ref().map(Supervised::life)
+    }
+
+    /// Whether it ended by itself, and how.
+    pub fn crashed(&mut self) -> Option<Crash> {
+        let process = self.process.as_mut()?;
+        let exit = process.ended()?;
+        let killed = killed_for_memory(&KernelFiles::default());
+        let message = format!("{} {exit} while it was measured", self.id);
+        Some(Crash {
+            pid: process.main_pid(),
+            name: self.name.clone(),
+            at_unix_ns: process.life().ended_unix_ns().unwrap_or_else(unix_now_ns),
+            end: ServerEnd {
+                exit: Some(exit),
+                killed_for_memory: killed
+                    .zip(self.killed_before)
+                    .map(|(now, before)| now.saturating_sub(before)),
+                // The failure has it.
+                log_tail: Vec::new(),
+            },
+            failure: Failure { stage: Stage::Load, message, log_tail: self.log_tail() },
         })
     }
 

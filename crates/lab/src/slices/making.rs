@@ -14,19 +14,21 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::stretch::Stretch;
+use crate::lifecycle::life::Life;
 use crate::trial::{Measured, NotMeasured, SAMPLE_EVERY, Trial, Watch};
 
 /// In slices up to this length, samples are taken only at the ends: each takes the generator's
 /// processor for a moment.
 const ONE_LOOK: Duration = Duration::from_secs(1);
 
-/// Makes a load of a target that is up and warm.
+/// Makes a load of a target that is up and warm. It ends at once if the target does.
 ///
 /// # Errors
 /// As [`Trial::measure`].
 pub fn load(
     load: LoadSpec,
     roots: &Roots,
+    life: Option<Arc<Life>>,
     referee: Option<Arc<dyn Referee>>,
     memory: &mut TreeMemory,
     watch: &Watch<'_>,
@@ -35,7 +37,7 @@ pub fn load(
     // Whether a target is warm is seen in samples.
     let warms_up = matches!(load.warm_up, WarmUp::Auto { .. });
     let every = if length <= ONE_LOOK && !warms_up { 4 * ONE_LOOK } else { SAMPLE_EVERY };
-    Trial { roots: Some(roots.clone()), referee, ..Trial::of(load) }
+    Trial { roots: Some(roots.clone()), life, referee, ..Trial::of(load) }
         .measure_on(memory, every, watch)
 }
 

@@ -8,9 +8,11 @@
 //! | [`account`] | all slices of a target, and the record that they add up to |
 //! | [`room`] | which targets fit into memory together |
 //! | [`idle`] | what targets burn that nobody asks |
+//! | [`resting`] | when a target rests after its slice |
 pub mod account;
 pub mod idle;
 pub mod length;
 pub mod making;
+pub mod resting;
 pub mod room;
 pub mod stretch;

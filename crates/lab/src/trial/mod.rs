@@ -21,6 +21,7 @@ use pippin_model::load::LoadSpec;
 use pippin_model::result::{LoadResult, Window};
 use pippin_model::trial::agent::AgentPart;
 use pippin_model::trial::{EndedProcess, Failure, ServerEnd, Stage, TrialRecord, TrialSpec};
+use pippin_probe::acceptors::LeftOut;
 use pippin_probe::kernel_files::KernelFiles;
 use pippin_probe::memory::killed_for_memory;
 use pippin_probe::sampler::Sampled;
@@ -31,6 +32,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use crate::error::LabError;
+use crate::lifecycle::life::Life;
 use crate::lifecycle::log;
 use crate::run::observer::{Event, Observer, Silent};
 use crate::trial::generator::{Applied, Generator, Here, NotApplied};
@@ -59,6 +61,8 @@ pub struct Trial<'a> {
     pub generator: &'a dyn Generator,
     /// Whether the load goes on when a watched server has ended, until it is started again.
     pub keeps_going: bool,
+    /// Whether the target lives, if Pippin started it: the load ends at once if it does not.
+    pub life: Option<Arc<Life>>,
 }
 
 /// What proves a target, around its load.
@@ -187,6 +191,7 @@ impl Trial<'_> {
             referee: None,
             generator: &Here,
             keeps_going: false,
+            life: None,
         }
     }
 
@@ -302,18 +307,21 @@ impl Trial<'_> {
             on_note: Some(&on_note),
             on_window: Some(&on_window),
             on_measuring: Some(&on_measuring),
-            is_over: sampler.as_ref().filter(|_| !self.keeps_going).map(Sampler::is_over),
+            is_over: match &self.life {
+                Some(life) => Some(life.is_over()),
+                None => sampler.as_ref().filter(|_| !self.keeps_going).map(Sampler::is_over),
+            },
             referee,
             ..Control::new(watch.stop, &is_warm)
         };
         let killed_before = killed_for_memory(&KernelFiles::default());
         let applied = self.generator.apply(&self.load, &control);
-        let Sampled { samples, memory: learned, ended, is_over } =
+        let Sampled { samples, memory: learned, ended, left_out, is_over } =
             sampler.map(Sampler::pause).unwrap_or_default();
         *memory = learned;
         let measured = |Applied { load, agents }: Applied| Measured {
             usage: usage_between(&samples, load.measured_from_ns, load.measured_to_ns)
-                .map(|usage| self.with_names(usage)),
+                .map(|usage| self.with_names(usage, &left_out)),
             ended: ended.iter().map(|one| ended_process(one, load.started_ns)).collect(),
             server_end: is_over.then(|| self.server_end(killed_before)),
             load,
@@ -328,8 +336,11 @@ impl Trial<'_> {
         }
     }
 
-    /// Gives the first tier the name of its process. A tier behind it may have the same.
-    fn with_names(&self, mut usage: Usage) -> Usage {
+    /// Gives the first tier the name of its process, and names those that are left out. A tier
+    /// behind it may have the same.
+    fn with_names(&self, mut usage: Usage, left_out: &[LeftOut]) -> Usage {
+        let named = |one: &LeftOut| format!("{} (process {})", one.name, one.pid);
+        usage.left_out = left_out.iter().map(named).collect();
         let serving = self.roots.as_ref().and_then(|roots| roots.serving.as_ref());
         let first = serving.and_then(|serving| serving.servers.processes.first());
         if let (Some(first), Some((tier, others))) = (first, usage.tiers.split_first_mut()) {
@@ -346,6 +357,7 @@ impl Trial<'_> {
         let killed_now = killed_for_memory(&KernelFiles::default());
         let log = self.roots.as_ref().and_then(|roots| roots.log.clone());
         ServerEnd {
+            exit: None,
             killed_for_memory: killed_now
                 .zip(killed_before)
                 .map(|(now, before)| now.saturating_sub(before)),

@@ -181,8 +181,10 @@ impl ProvedTarget<'_> {
     /// Proves the target after its load, also by the answers of the load. Does nothing if the
     /// target failed or the load was stopped.
     pub fn prove_after(&mut self, record: &mut TrialRecord) {
-        if let Some(failure) = self.target.crashed() {
-            record.failure = Some(failure);
+        if let Some(crash) = self.target.crashed() {
+            let load = record.load.take();
+            crash.note(load.as_ref(), record);
+            record.load = load;
         } else if self.target.is_proved()
             && record.failure.is_none()
             && !record.load.as_ref().is_some_and(|load| load.interrupted)

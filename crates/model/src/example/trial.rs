@@ -433,6 +433,7 @@ impl ExampleTrial {
                 asked: self.connections,
                 peak: self.connections,
                 opened: self.connections,
+                opened_before: self.connections,
                 ..ConnectionCounts::default()
             },
             by_connection: self.by_connection(requests.completed, response_ms),

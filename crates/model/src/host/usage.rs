@@ -285,6 +285,10 @@ pub struct Usage {
     /// For how long a part of the target was not seen; `None` if it was not watched.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unseen_ns: Option<u64>,
+    /// Processes of the target's tree that work and do not serve, with their pids, which are not
+    /// counted: `job (process 77)`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub left_out: Vec<String>,
     /// What the target may use of this machine, with the periods of this stretch.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub may_use: Option<MayUse>,

@@ -214,20 +214,15 @@ pub struct ConnectionCounts {
     pub asked: u64,
     /// The highest number open at one time.
     pub peak: u64,
-    /// How many were opened, including the first ones.
+    /// How many were opened, including the first ones. So the server cannot have closed more.
     pub opened: u64,
+    /// How many of these were opened before the stretch began: while the load was set up, or in its
+    /// warm-up. They belong to no request of the stretch.
+    pub opened_before: u64,
     /// How many replaced a connection that the server closed, that failed or that was used up.
     pub reconnects: u64,
     /// How many the server closed after a complete answer. This is not an error.
     pub closed_by_server: u64,
-    /// The lowest and highest number of requests that a connection had served when the server
-    /// closed it after a complete answer. They are equal if the server has a keep-alive limit.
-    /// `None` if it closed none.
-    pub requests_before_close: Option<(u64, u64)>,
-    /// The shortest and longest time, in nanoseconds, for which such a connection had been without
-    /// a request when the server closed it. They are long and alike if the server has an idle
-    /// timeout.
-    pub idle_before_close_ns: Option<(u64, u64)>,
     /// For how many the kernel reported the round trip of the handshake, which is then the span
     /// `connect`. For the others it is the time from `connect()` until the socket was writable.
     pub timed_by_kernel: u64,
@@ -268,16 +263,11 @@ impl ConnectionCounts {
     /// their sum depends on whether the two ran at the same time.
     pub fn merge_closes(&mut self, other: &Self) {
         self.opened += other.opened;
+        self.opened_before += other.opened_before;
         self.reconnects += other.reconnects;
         self.closed_by_server += other.closed_by_server;
         self.timed_by_kernel += other.timed_by_kernel;
         self.repeated_syns += other.repeated_syns;
-        let both = |one: Option<(u64, u64)>, other| match (one, other) {
-            (Some((least, most)), Some((l, m))) => Some((least.min(l), most.max(m))),
-            (one, other) => one.or(other),
-        };
-        self.requests_before_close = both(self.requests_before_close, other.requests_before_close);
-        self.idle_before_close_ns = both(self.idle_before_close_ns, other.idle_before_close_ns);
     }
 }
 

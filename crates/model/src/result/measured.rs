@@ -6,6 +6,7 @@ use super::{
     Answered, ByConnection, ByteCounts, ConnectionCounts, CounterSets, ErrorKind, FirstError,
     RequestCounts, Spans, StampCounts, StatusCounts, Successes,
 };
+use crate::result::closes::Closes;
 use crate::result::histogram::Histogram;
 
 /// Counters and time spans of one measured stretch.
@@ -34,6 +35,8 @@ pub struct Measured {
     pub redirected_to: Option<String>,
     /// Connections.
     pub connections: ConnectionCounts,
+    /// When the server closed connections.
+    pub closes: Closes,
     /// What each connection got.
     #[serde(default)]
     pub by_connection: ByConnection,
@@ -128,6 +131,7 @@ impl Measured {
             self.redirected_to.clone_from(&other.redirected_to);
         }
         self.connections.merge_closes(&other.connections);
+        self.closes.merge(&other.closes);
         self.by_connection.merge(&other.by_connection);
         self.bytes.merge(&other.bytes);
         self.stamps.merge(&other.stamps);

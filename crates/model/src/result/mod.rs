@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `measured` | everything of one stretch, and of one step of a scenario |
 //! | `by_connection` | answers and service time of each connection, in groups |
+//! | [`closes`] | when the server closed connections: by requests, by idle time |
 //! | `counts` | counters of requests, answers, connections, bytes, stamps |
 //! | `error_kind`, `first_error` | what went wrong; the first time of each kind |
 //! | `silence` | when nobody was answered |
@@ -14,6 +15,7 @@
 //! | [`time_series`] | a load second by second, for other programs |
 pub mod bins;
 mod by_connection;
+pub mod closes;
 mod counts;
 mod error_kind;
 mod first_error;

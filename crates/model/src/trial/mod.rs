@@ -4,11 +4,13 @@
 //! | module | what it does |
 //! |---|---|
 //! | [`agent`] | what one agent of a fleet did in a trial |
+//! | `exit` | how a process ended |
 //! | [`explained`] | what a profiler saw of a target |
 //! | [`outside`] | help that a target had beyond its own processes and processors |
 //! | [`slice`] | a short stretch of a trial |
 //! | [`sequence`] | stretches that followed each other, as one |
 pub mod agent;
+mod exit;
 pub mod explained;
 pub mod outside;
 pub mod sequence;
@@ -26,6 +28,8 @@ use crate::result::LoadResult;
 use crate::target::TargetId;
 use crate::target::conformance::Conformance;
 use crate::text::units::{counted, format_count};
+pub use crate::trial::exit::Exit;
+
 use crate::trial::agent::AgentPart;
 use crate::trial::outside::Outside;
 use crate::trial::slice::Slice;
@@ -95,6 +99,9 @@ pub struct EndedProcess {
 /// What is known about the end of a server after which nobody listened.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ServerEnd {
+    /// How its first process ended; `None` where Pippin is not its parent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub exit: Option<Exit>,
     /// How many processes the kernel killed meanwhile for lack of memory, anywhere on this machine
     /// (`oom_kill` in /proc/vmstat); `None` if it does not tell.
     pub killed_for_memory: Option<u64>,

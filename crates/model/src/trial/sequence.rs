@@ -163,6 +163,7 @@ pub fn usage_of(stretches: &[Usage]) -> Option<Usage> {
         roles: roles.into_iter().map(|role| (role, role_of(stretches, role))).collect(),
         tiers: tiers_of(stretches),
         unseen_ns: sum(&|usage| usage.unseen_ns),
+        left_out: left_out_of(stretches),
         may_use: may_use_of(stretches),
         foreign_cores: mean(&|usage| usage.foreign_cores),
         interrupt_cores: mean(&|usage| usage.interrupt_cores),
@@ -206,6 +207,12 @@ fn tiers_of(stretches: &[Usage]) -> Vec<Tier> {
         Tier { name: name.clone(), used }
     };
     names.into_iter().map(one).collect()
+}
+
+/// Everybody who was left out of one of the stretches.
+fn left_out_of(stretches: &[Usage]) -> Vec<String> {
+    let all: BTreeSet<&String> = stretches.iter().flat_map(|usage| &usage.left_out).collect();
+    all.into_iter().cloned().collect()
 }
 
 /// What the target may use at the end, with the periods of all stretches.

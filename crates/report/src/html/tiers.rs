@@ -40,6 +40,12 @@ fn bar(server: &ServerView) -> Markup {
                         fill=(SHADES[nth % SHADES.len()]) { title { (tier.name) } }
                 }
             }
+            p.hint aria-hidden="true" {
+                @for (nth, tier) in server.tiers.iter().enumerate() {
+                    svg width="12" height="12" { rect width="12" height="12" fill=(SHADES[nth % SHADES.len()]) {} }
+                    (format!(" {} {:.0} % ", tier.name, part(tier)))
+                }
+            }
         }
     }
 }
@@ -70,4 +76,40 @@ fn table(server: &ServerView) -> DataTable {
         ]
     });
     DataTable { columns: titles.map(Into::into).to_vec(), rows: cells.collect() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_tier_has_its_part_of_the_bar_and_its_name() {
+        let tier = |name: &str, cores| TierView {
+            name: name.into(),
+            cores: Some(cores),
+            cpu_per_request_ns: None,
+            max_memory_bytes: None,
+            processes: Some(1),
+        };
+        let server = ServerView {
+            processes: Vec::new(),
+            unmeasured: None,
+            cores: Some(0.8),
+            cpu_per_request_ns: None,
+            max_memory_bytes: None,
+            tiers: vec![tier("nginx", 0.08), tier("node", 0.4), tier("postgres", 0.32)],
+            unseen_ns: None,
+        };
+        let page = bar(&server).into_string();
+        for expected in [
+            r#"x="0.00" y="0" height="6" width="10.00""#,
+            r#"x="10.00" y="0" height="6" width="50.00""#,
+            r#"x="60.00" y="0" height="6" width="40.00""#,
+            " nginx 10 % ",
+            " node 50 % ",
+            " postgres 40 % ",
+        ] {
+            assert!(page.contains(expected), "{expected}: {page}");
+        }
+    }
 }

@@ -1,7 +1,7 @@
 //! Loads of a URL: response times first, because users ask for them first, then all other counts.
 use pippin_model::load::tls::Negotiated;
 use pippin_model::load::websocket::WebSocketUse;
-use pippin_model::result::ConnectionCounts;
+use pippin_model::result::closes::Closes;
 use pippin_model::result::histogram::Summary;
 use pippin_model::text::units::{counted, format_bytes, format_count, format_ns};
 use pippin_model::verdict::{Caveat, Severity};
@@ -261,10 +261,11 @@ fn write_connections(load: &LoadView, out: &mut String) {
         line(
             out,
             &format!(
-                "{title:<11}  {} opened, {} closed by the server{}, {} reconnects",
+                "{title:<11}  {} opened, {} of them before measuring, {} closed by the server{}, {} reconnects",
                 whole(c.opened),
+                whole(c.opened_before),
                 whole(c.closed_by_server),
-                closed_when(c),
+                closed_when(&load.closes),
                 whole(c.reconnects)
             ),
         );
@@ -272,8 +273,8 @@ fn write_connections(load: &LoadView, out: &mut String) {
 }
 
 /// When the server closed its connections, if all of them had that in common.
-const fn closed_when(counts: &ConnectionCounts) -> &'static str {
-    match counts.requests_before_close {
+fn closed_when(closes: &Closes) -> &'static str {
+    match closes.requests_range() {
         Some((_, 0)) => " before any answer",
         Some((1.., _)) => " after a complete answer",
         Some(_) | None => "",

@@ -4,6 +4,7 @@ use pippin_model::host::usage::{Role, RoleUse, Tier};
 use pippin_model::load::tls::TlsUse;
 use pippin_model::load::websocket::WebSocketUse;
 use pippin_model::load::{LoadSpec, Protocol};
+use pippin_model::result::closes::Closes;
 use pippin_model::result::histogram::Summary;
 use pippin_model::result::{
     ByteCounts, ConnectionCounts, ErrorKind, FirstError, LoadResult, Measured, Phase,
@@ -69,6 +70,7 @@ pub struct LoadView {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub log_tail: Vec<String>,
     pub connections: ConnectionCounts,
+    pub closes: Closes,
     /// How many connections were with the target on average; the generator held the others. Null
     /// except for closed loops without think time.
     pub connections_with_target: Option<f64>,
@@ -242,6 +244,7 @@ impl LoadView {
             redirected_to: measured.redirected_to.clone(),
             log_tail: record.server_end.as_ref().map_or(Vec::new(), |end| end.log_tail.clone()),
             connections: measured.connections,
+            closes: measured.closes.clone(),
             connections_with_target: Held::of(&Evidence { record, context: &Context::default() })
                 .map(Held::with_target),
             tls_sessions: load.tls.clone(),

@@ -33,6 +33,7 @@ pub mod inferred_concurrency;
 pub mod knee;
 #[cfg(test)]
 pub(crate) mod law;
+pub mod left_out;
 pub mod listen_overflows;
 pub mod listen_queue;
 pub mod littles_law;
@@ -152,6 +153,7 @@ pub const EXPLANATIONS: &[(&[&str], Ground, Explainer)] = &[
     (&["server_closes"], Counters, server_closes::judge),
     (&["memory_grows"], Counters, memory_grows::judge),
     (&["logs_requests"], Counters, logs_requests::judge),
+    (&["left_out"], Counters, left_out::judge),
     (&["workers_uneven"], Counters, workers_uneven::judge),
     (&["cores_unused"], Inference, cores_unused::judge),
     (&["listen_overflows"], Counters, listen_overflows::judge),

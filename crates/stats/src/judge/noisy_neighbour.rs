@@ -134,6 +134,18 @@ mod tests {
         assert_eq!(judged(judge_unmeasured, &with(0.5, 0.0)), None);
     }
 
+    /// `pippin load --cpus 1` binds the generator. The server may use the whole machine, so that other
+    /// programs are a part of that and not of the generator's processor.
+    #[test]
+    fn the_generators_processors_are_not_those_of_the_machine() {
+        let mut record = with(1.03, 0.0);
+        record.spec.cpus.target.0.clear();
+        record.spec.cpus.generator = pippin_model::plan::cpus::CpuSet([1].into());
+        record.usage.as_mut().unwrap().busy_by_cpu = [(0, 1.0), (1, 1.0)].into();
+        let found = judged(judge_foreign, &record).unwrap();
+        assert!(found.evidence.starts_with("51.5 % of the processors"), "{found:?}");
+    }
+
     #[test]
     fn more_than_two_percent_is_seen() {
         assert!(judged(judge_foreign, &with(0.05, 0.0)).unwrap().evidence.contains("2.5 %"));

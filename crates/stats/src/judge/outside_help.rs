@@ -155,6 +155,16 @@ mod tests {
     use pippin_model::trial::TrialRecord;
     use pippin_model::workload::Service;
 
+    /// `pippin compare URL URL`: a server with two workers uses more than one processor, and nobody gave
+    /// it any.
+    #[test]
+    fn a_server_that_ran_before_was_given_nothing_and_is_not_beyond_it() {
+        let mut record = ExampleTrial::hello().target_cores(1.8, 1).build();
+        assert!(judged(judge_beyond, &record).is_some());
+        record.spec.cpus.target.0.clear();
+        assert_eq!(judged(judge_beyond, &record), None);
+    }
+
     /// A packet sniffer or an audit daemon takes time, and helps nobody.
     #[test]
     fn who_follows_every_load_is_no_helper() {

@@ -1,71 +1,153 @@
 //! SUSPECT: the server closes connections that should be kept open, so the figures include
 //! reopening them.
+use pippin_model::result::closes::{Closes, Frequencies};
 use pippin_model::text::units::{counted, format_ns};
 use pippin_model::verdict::{Caveat, Severity};
 
-use crate::judge::evidence::{Evidence, caveat, whole};
+use crate::judge::evidence::{Evidence, caveat, percent, whole};
 
 /// Closes per answer below which their cost does not show.
 const NEGLIGIBLE: f64 = 0.0001;
-/// A connection that was without requests for this long was closed because of that.
-const IDLE_NS: u64 = 100_000_000;
-/// If the longest wait for a request is at most this many times the shortest, both are the same
-/// timeout: servers check for idle connections only now and then.
+/// Closes have something in common if this share of them has: others end for other reasons, for
+/// example because a process of the server was replaced.
+const NEARLY_ALL: f64 = 0.9;
+/// The quantiles between which closes are said to lie.
+const BULK: (f64, f64) = (0.05, 0.95);
+/// If the greater quantile is at most this many times the lesser, both are the same timeout: servers
+/// check for idle connections only now and then.
 const SAME_TIMEOUT: f64 = 1.2;
+/// Likewise for a limit of requests: some servers vary theirs, so that not all connections end at
+/// once.
+const SAME_LIMIT: f64 = 1.3;
+
+/// What the closes of a server have in common.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Habit {
+    /// Connections that were without a request for so long, between two quantiles.
+    Idle { least_ns: u64, most_ns: u64 },
+    /// Connections that had never served, while nothing was asked.
+    Unasked,
+    /// Each answer ends its connection.
+    KeepsNone,
+    /// After just so many requests, with the share of the closes.
+    Limit { requests: u64, share: f64 },
+    /// After about so many requests, between two quantiles.
+    AboutLimit { least: u64, most: u64 },
+    /// After numbers of requests that have nothing in common, between two quantiles.
+    Any { least: u64, most: u64 },
+}
+
+impl Habit {
+    /// What is true of most closes; `None` without any.
+    fn of(closes: &Closes) -> Option<Self> {
+        if closes.by_idle_ns.count() * 2 > closes.count() {
+            let (least_ns, most_ns) = bulk(&closes.by_idle_ns)?;
+            return Some(Self::Idle { least_ns, most_ns });
+        }
+        let by_requests = &closes.by_requests;
+        let (requests, share) = by_requests.most_frequent()?;
+        let (least, most) = bulk(by_requests)?;
+        Some(match requests {
+            0 if share > 0.5 => Self::Unasked,
+            1 if share >= NEARLY_ALL => Self::KeepsNone,
+            2.. if share >= NEARLY_ALL => Self::Limit { requests, share },
+            _ if least > 1 && most as f64 <= SAME_LIMIT * least as f64 => {
+                Self::AboutLimit { least, most }
+            }
+            _ => Self::Any { least, most },
+        })
+    }
+
+    /// Whether it shows a setting of the server, however seldom it closes.
+    const fn is_a_setting(self) -> bool {
+        !matches!(self, Self::Any { .. } | Self::AboutLimit { .. })
+    }
+
+    /// What was seen of so many closed connections, and what to do about it.
+    fn in_words(self, closed: &str) -> (String, &'static str) {
+        match self {
+            Self::Idle { least_ns, most_ns } => (
+                format!(
+                    "the server closed {closed} after complete answers; {}",
+                    timeout(least_ns, most_ns)
+                ),
+                "raise the server's keep-alive timeout above the time between two requests of a connection",
+            ),
+            Self::Unasked => (
+                format!("the server closed {closed} without an answer, while nothing was asked"),
+                "see the server's log: it may refuse this client, or have too many connections",
+            ),
+            Self::KeepsNone => (
+                format!(
+                    "the server closed {closed} after one answer each: it keeps no connection alive"
+                ),
+                "each request then pays for a connection of its own; --no-keep-alive (`requests_per_connection = 1` in a plan) says that this is meant",
+            ),
+            Self::Limit { requests, share } => {
+                let requests = counted(requests, "request");
+                let of_all = if share < 1.0 {
+                    format!(" ({} of the closes)", percent(share))
+                } else {
+                    String::new()
+                };
+                (
+                    format!(
+                        "the server closed {closed} after complete answers; keep-alive limit found: {requests}{of_all}"
+                    ),
+                    "raise the server's limit of requests per connection",
+                )
+            }
+            Self::AboutLimit { least, most } => (
+                format!(
+                    "the server closed {closed} after complete answers; {}",
+                    after(least, most)
+                ),
+                "raise the server's limit of requests per connection",
+            ),
+            Self::Any { least, most } => (
+                format!(
+                    "the server closed {closed} after complete answers; {}",
+                    after(least, most)
+                ),
+                "this is no limit of requests: see the server's log for processes that are replaced, or limits of memory, time or connections",
+            ),
+        }
+    }
+}
 
 /// Whether the server closed connections after complete answers, apart from closes that the profile
 /// causes. Says after how many requests, or after how long without one.
 pub fn judge(evidence: &Evidence) -> Option<Caveat> {
     let measured = evidence.measured()?;
-    let closed = measured.connections.closed_by_server;
-    let limits = measured.connections.requests_before_close;
-    match evidence.requests_per_connection() {
+    let closes = match evidence.requests_per_connection() {
         Some(1) => return None,
         // The client's last request announces the close.
-        Some(asked) if limits.is_none_or(|(least, _)| least >= u64::from(asked)) => return None,
-        Some(_) | None => {}
-    }
-    let idle = measured.connections.idle_before_close_ns.filter(|(least, _)| *least >= IDLE_NS);
-    let is_limit =
-        idle.is_none() && limits.is_some_and(|(least, most)| least == most) && closed > 1;
+        Some(asked) => Closes {
+            by_requests: measured.closes.by_requests.below(asked.into()),
+            by_idle_ns: measured.closes.by_idle_ns.clone(),
+        },
+        None => measured.closes.clone(),
+    };
+    let habit = Habit::of(&closes)?;
+    let closed = closes.count();
     let is_frequent = closed as f64 > NEGLIGIBLE * measured.requests.completed as f64;
-    if closed == 0 || !(is_limit || is_frequent || (idle.is_some() && closed > 1)) {
+    if !(is_frequent || habit.is_a_setting() && closed > 1) {
         return None;
     }
-    let closed = counted(closed, "connection");
-    if idle.is_none() && limits.is_some_and(|(_, most)| most == 0) {
-        let seen = format!("the server closed {closed} without an answer, while nothing was asked");
-        let advice =
-            "see the server's log: it may refuse this client, or have too many connections";
-        return Some(caveat("server_closes", Severity::Suspect, seen, advice));
-    }
-    if idle.is_none() && limits == Some((1, 1)) {
-        let seen = format!(
-            "the server closed {closed} after one answer each: it keeps no connection alive"
-        );
-        let advice = "each request then pays for a connection of its own; --no-keep-alive (`requests_per_connection = 1` in a plan) says that this is meant";
-        return Some(caveat("server_closes", Severity::Suspect, seen, advice));
-    }
-    let limit = match limits {
-        _ if idle.is_some() => idle.map(timeout).unwrap_or_default(),
-        Some((least, most)) if least == most => {
-            format!("keep-alive limit found: {}", counted(least, "request"))
-        }
-        Some((least, most)) => {
-            format!("after {} to {}", whole(least as f64), counted(most, "request"))
-        }
-        None => "after an unknown number of requests".into(),
-    };
-    let seen = format!("the server closed {closed} after complete answers; {limit}");
-    let advice = if idle.is_some() {
-        "raise the server's keep-alive timeout above the time between two requests of a connection"
-    } else {
-        "raise the server's limit of requests per connection"
-    };
+    let (seen, advice) = habit.in_words(&counted(closed, "connection"));
     Some(caveat("server_closes", Severity::Suspect, seen, advice))
 }
 
-fn timeout((least_ns, most_ns): (u64, u64)) -> String {
+/// The quantiles between which most of the numbers lie.
+fn bulk(numbers: &Frequencies) -> Option<(u64, u64)> {
+    numbers.quantile(BULK.0).zip(numbers.quantile(BULK.1))
+}
+
+fn after(least: u64, most: u64) -> String {
+    format!("after {} to {}", whole(least as f64), counted(most, "request"))
+}
+
+fn timeout(least_ns: u64, most_ns: u64) -> String {
     if most_ns as f64 <= SAME_TIMEOUT * least_ns as f64 {
         format!("idle timeout found: {} without a request", format_ns(least_ns))
     } else {
@@ -80,95 +162,109 @@ mod tests {
     use pippin_model::example::ExampleTrial;
     use pippin_model::trial::TrialRecord;
 
-    fn closing(mut record: TrialRecord, closed: u64, limits: (u64, u64)) -> TrialRecord {
-        let connections = &mut record.load.as_mut().unwrap().measured.connections;
-        (connections.closed_by_server, connections.requests_before_close) = (closed, Some(limits));
+    /// Closes after so many requests, so many times each.
+    fn closing(mut record: TrialRecord, after: &[(u64, u64)]) -> TrialRecord {
+        let measured = &mut record.load.as_mut().unwrap().measured;
+        for (requests, times) in after {
+            measured.connections.closed_by_server += times;
+            measured.connections.opened += times;
+            measured.closes.by_requests.add(*requests, *times);
+        }
         record
+    }
+
+    /// Closes after so many nanoseconds without a request.
+    fn idling(mut record: TrialRecord, after_ns: &[u64]) -> TrialRecord {
+        let measured = &mut record.load.as_mut().unwrap().measured;
+        for ns in after_ns {
+            measured.connections.closed_by_server += 1;
+            measured.closes.add(0, *ns);
+        }
+        record
+    }
+
+    fn hello() -> TrialRecord {
+        ExampleTrial::hello().build()
     }
 
     #[test]
     fn a_limit_is_found_and_named() {
-        let record = closing(ExampleTrial::hello().build(), 300, (1_000, 1_000));
-        assert!(
-            judged(judge, &record)
-                .unwrap()
-                .evidence
-                .ends_with("keep-alive limit found: 1,000 requests")
-        );
-        let jitter = closing(ExampleTrial::hello().build(), 300, (900, 1_100));
-        assert!(judged(judge, &jitter).unwrap().evidence.ends_with("after 900 to 1,100 requests"));
+        let found = judged(judge, &closing(hello(), &[(1_000, 300)])).unwrap();
+        assert!(found.evidence.ends_with("keep-alive limit found: 1,000 requests"), "{found:?}");
+        let jitter = closing(hello(), &[(900, 100), (1_000, 100), (1_100, 100)]);
+        let found = judged(judge, &jitter).unwrap();
+        assert!(found.evidence.ends_with("after 900 to 1,100 requests"), "{found:?}");
+        assert!(found.advice.contains("limit of requests"), "{found:?}");
+    }
+
+    /// One close for another reason, however early or late, hides no limit.
+    #[test]
+    fn one_other_close_changes_nothing() {
+        for other in [0, 1, 7, 50_000] {
+            let found = judged(judge, &closing(hello(), &[(1_000, 300), (other, 1)])).unwrap();
+            assert!(
+                found
+                    .evidence
+                    .ends_with("keep-alive limit found: 1,000 requests (99.7 % of the closes)"),
+                "{other}: {found:?}"
+            );
+        }
     }
 
     #[test]
     fn a_server_that_keeps_no_connection_has_no_limit() {
-        let found = judged(judge, &closing(ExampleTrial::hello().build(), 300, (1, 1))).unwrap();
-        assert!(found.evidence.ends_with("it keeps no connection alive"), "{found:?}");
-        assert!(!found.advice.contains("limit"), "{found:?}");
+        // gunicorn's worker `sync` closes after each answer, and some connections are closed before
+        // a request came.
+        for after in [&[(1, 3_000)][..], &[(0, 12), (1, 3_000)], &[(0, 2), (1, 3_000), (2, 20)]] {
+            let found = judged(judge, &closing(hello(), after)).unwrap();
+            assert!(found.evidence.ends_with("it keeps no connection alive"), "{found:?}");
+            assert!(!found.advice.contains("limit"), "{found:?}");
+        }
+    }
+
+    #[test]
+    fn closes_without_a_common_number_are_no_limit() {
+        let all: Vec<(u64, u64)> = (1..200).map(|requests| (requests, 3)).collect();
+        let found = judged(judge, &closing(hello(), &all)).unwrap();
+        assert!(found.evidence.ends_with("after 10 to 190 requests"), "{found:?}");
+        assert!(found.advice.contains("no limit of requests"), "{found:?}");
     }
 
     #[test]
     fn connections_that_never_served_tell_no_limit() {
-        let record = closing(ExampleTrial::hello().build(), 40, (0, 0));
-        let found = judged(judge, &record).unwrap();
+        let found = judged(judge, &closing(hello(), &[(0, 40)])).unwrap();
         assert!(found.evidence.contains("closed 40 connections without an answer"), "{found:?}");
         assert!(found.advice.contains("log"), "{found:?}");
     }
 
     #[test]
     fn an_idle_timeout_is_no_limit_of_requests() {
-        // Nothing was sent on these connections, and the server closed them after a second.
-        let mut record = closing(ExampleTrial::open(10.0).build(), 40, (0, 0));
-        let connections = &mut record.load.as_mut().unwrap().measured.connections;
-        connections.idle_before_close_ns = Some((1_000_000_000, 1_040_000_000));
-        let found = judged(judge, &record).unwrap();
+        // Nothing was sent on these connections, and the server closed them after a second; one it
+        // closed for another reason.
+        let open = || ExampleTrial::open(10.0).build();
+        let mut after_ns: Vec<u64> = (0..40).map(|nth| 1_000_000_000 + nth * 1_000_000).collect();
+        after_ns.push(9_000_000_000);
+        let found = judged(judge, &idling(open(), &after_ns)).unwrap();
         assert!(
             found.evidence.ends_with("idle timeout found: 1.00 s without a request")
                 && found.advice.contains("keep-alive timeout"),
             "{found:?}"
         );
-        let connections = &mut record.load.as_mut().unwrap().measured.connections;
-        connections.idle_before_close_ns = Some((1_000_000_000, 1_900_000_000));
-        let found = judged(judge, &record).unwrap();
+        let spread: Vec<u64> = (0..=18).map(|nth| 1_000_000_000 + nth * 50_000_000).collect();
+        let found = judged(judge, &idling(open(), &spread)).unwrap();
         assert!(found.evidence.ends_with("after 1.00 s to 1.90 s without a request"), "{found:?}");
-        // A connection whose answer says `Connection: close` is not idle.
-        let connections = &mut record.load.as_mut().unwrap().measured.connections;
-        (connections.idle_before_close_ns, connections.requests_before_close) =
-            (Some((0, 2_000)), Some((100, 100)));
-        assert!(judged(judge, &record).unwrap().evidence.contains("keep-alive limit found: 100"));
+        // Most closes are by a limit, a few by the timeout.
+        let found = judged(judge, &closing(idling(open(), &after_ns[..3]), &[(100, 40)])).unwrap();
+        assert!(found.evidence.contains("keep-alive limit found: 100"), "{found:?}");
     }
 
     #[test]
     fn what_the_profile_asks_for_and_a_single_close_are_not() {
-        assert_eq!(
-            judged(
-                judge,
-                &closing(ExampleTrial::hello().requests_per_connection(1).build(), 300_000, (1, 1))
-            ),
-            None
-        );
-        assert_eq!(
-            judged(
-                judge,
-                &closing(
-                    ExampleTrial::hello().requests_per_connection(100).build(),
-                    3_000,
-                    (100, 100)
-                )
-            ),
-            None
-        );
-        assert!(
-            judged(
-                judge,
-                &closing(
-                    ExampleTrial::hello().requests_per_connection(100).build(),
-                    6_000,
-                    (50, 50)
-                )
-            )
-            .is_some()
-        );
-        assert_eq!(judged(judge, &closing(ExampleTrial::hello().build(), 1, (9_000, 9_000))), None);
-        assert_eq!(judged(judge, &ExampleTrial::hello().build()), None);
+        let with = |limit| ExampleTrial::hello().requests_per_connection(limit).build();
+        assert_eq!(judged(judge, &closing(with(1), &[(1, 300_000)])), None);
+        assert_eq!(judged(judge, &closing(with(100), &[(100, 3_000)])), None);
+        assert!(judged(judge, &closing(with(100), &[(100, 3_000), (50, 3_000)])).is_some());
+        assert_eq!(judged(judge, &closing(hello(), &[(9_000, 1)])), None);
+        assert_eq!(judged(judge, &hello()), None);
     }
 }

@@ -1,15 +1,21 @@
 //! INVALID: the server ended while it was loaded. SUSPECT or NOTE: processes of it ended and others
 //! went on.
 use pippin_model::text::units::{counted, format_ns};
+use pippin_model::trial::Exit;
 use pippin_model::verdict::{Caveat, Severity};
 
+use crate::judge::UNKNOWN;
 use crate::judge::evidence::{Evidence, caveat, percent};
 
 /// The share of the measured part that may be unseen without doubt.
 const NEGLIGIBLE: f64 = 0.02;
 
+/// The signal by which the kernel ends a process for lack of memory (signal(7)).
+const SIGKILL: i32 = 9;
+
 /// Caveats that would blame something else for what the end of a server causes.
-const BLAMES: [&str; 14] = [
+const BLAMES: [&str; 21] = [
+    "no_result",
     "no_answers",
     "errors",
     "rate_not_achieved",
@@ -24,24 +30,33 @@ const BLAMES: [&str; 14] = [
     "delayed_ack",
     "littles_law",
     "cores_unused",
+    "unanswered",
+    "slow_connections",
+    "slows_down",
+    "accepts_slowly",
+    "waits",
+    "redirects",
 ];
 
 /// Whether nobody served any more at the end of the load.
 pub fn judge(evidence: &Evidence) -> Option<Caveat> {
     let end = evidence.record.server_end.as_ref()?;
     let last = evidence.record.ended.last()?;
-    let mut seen = format!(
-        "process {} ({}) ended {} into the load, and nobody listened any more",
-        last.pid,
-        last.name,
-        format_ns(last.after_ns)
-    );
-    let is_killed = end.killed_for_memory.is_some_and(|killed| killed > 0);
+    let how = end.exit.map_or_else(|| "ended".into(), |exit| exit.to_string());
+    let (pid, name, after) = (last.pid, &last.name, format_ns(last.after_ns));
+    let mut seen = format!("process {pid} ({name}) {how} {after} into the load");
+    if end.exit.is_none() {
+        seen.push_str(", and nobody listened any more");
+    }
+    let is_killed = end.killed_for_memory.is_some_and(|killed| killed > 0)
+        && end.exit.is_none_or(|exit| exit == Exit::Signal(SIGKILL));
     if is_killed {
         seen.push_str("; meanwhile the kernel killed a process for lack of memory");
     }
     let advice = if is_killed {
         "give the server more memory, or measure it with less load"
+    } else if end.exit.is_some() {
+        "see the last lines of its log"
     } else {
         "see the server's log; --keep-going loads on while it is started again"
     };
@@ -85,7 +100,7 @@ pub fn judge_replaced(evidence: &Evidence) -> Option<Caveat> {
 /// Takes away what blames something else, if the server ended.
 pub fn blame_nothing_else(found: &mut Vec<Caveat>) {
     if found.iter().any(|caveat| caveat.id == "server_ended") {
-        found.retain(|caveat| !BLAMES.contains(&caveat.id.as_str()));
+        found.retain(|caveat| caveat.id != UNKNOWN && !BLAMES.contains(&caveat.id.as_str()));
     }
 }
 
@@ -96,7 +111,7 @@ mod tests {
     use crate::judge::{Context, EXPLANATIONS, TRIAL_JUDGES, judge_trial};
     use pippin_model::example::ExampleTrial;
     use pippin_model::result::ErrorKind;
-    use pippin_model::trial::{EndedProcess, ServerEnd, TrialRecord};
+    use pippin_model::trial::{EndedProcess, Failure, ServerEnd, Stage, TrialRecord};
 
     fn ended(record: &mut TrialRecord) {
         let one = EndedProcess { pid: 77, name: "node".into(), after_ns: 1_000_000_000 };
@@ -106,12 +121,13 @@ mod tests {
     #[test]
     fn the_end_is_named_and_nothing_else_is_blamed() {
         let mut record = ExampleTrial::hello().error(ErrorKind::ConnectRefused, 90_000).build();
-        let connections = &mut record.load.as_mut().unwrap().measured.connections;
-        (connections.closed_by_server, connections.requests_before_close) =
-            (300, Some((1_000, 1_000)));
+        let measured = &mut record.load.as_mut().unwrap().measured;
+        measured.connections.closed_by_server = 300;
+        measured.closes.by_requests.add(1_000, 300);
         ended(&mut record);
         let tail = vec!["listening".into(), "FATAL out of range".into(), String::new()];
-        record.server_end = Some(ServerEnd { killed_for_memory: Some(0), log_tail: tail });
+        let end = ServerEnd { exit: None, killed_for_memory: Some(0), log_tail: tail };
+        record.server_end = Some(end);
         let all = judge_trial(&record, &Context::default());
         assert_eq!(
             all[0].evidence,
@@ -120,8 +136,32 @@ mod tests {
         let serious: Vec<&str> =
             all.iter().filter(|it| it.severity > Severity::Note).map(|it| it.id.as_str()).collect();
         assert_eq!(serious, ["server_ended"]);
-        record.server_end = Some(ServerEnd { killed_for_memory: Some(1), log_tail: Vec::new() });
+        let killed = |exit| ServerEnd { exit, killed_for_memory: Some(1), log_tail: Vec::new() };
+        record.server_end = Some(killed(None));
         assert!(judged(judge, &record).unwrap().advice.contains("memory"));
+        record.server_end = Some(killed(Some(Exit::Signal(SIGKILL))));
+        assert!(judged(judge, &record).unwrap().advice.contains("memory"));
+        record.server_end = Some(killed(Some(Exit::Code(70))));
+        assert!(judged(judge, &record).unwrap().advice.contains("log"), "somebody else was killed");
+    }
+
+    /// As `pippin run` records it: the trial failed, and what was measured until then is kept.
+    #[test]
+    fn of_a_target_how_its_process_ended_is_said_once() {
+        let mut record = ExampleTrial::hello().error(ErrorKind::ConnectRefused, 90_000).build();
+        record.load.as_mut().unwrap().interrupted = true;
+        ended(&mut record);
+        record.server_end = Some(ServerEnd { exit: Some(Exit::Code(70)), ..ServerEnd::default() });
+        record.failure = Some(Failure {
+            stage: Stage::Load,
+            message: "test/it exited with code 70 while it was measured".into(),
+            log_tail: vec!["panic".into()],
+        });
+        let all = judge_trial(&record, &Context::default());
+        assert_eq!(all[0].evidence, "process 77 (node) exited with code 70 1.00 s into the load");
+        let serious: Vec<&str> =
+            all.iter().filter(|it| it.severity > Severity::Note).map(|it| it.id.as_str()).collect();
+        assert_eq!(serious, ["server_ended"]);
     }
 
     #[test]

@@ -21,21 +21,19 @@ pub(crate) fn parts(evidence: &Evidence) -> Option<Vec<(&'static str, f64)>> {
     let measured = evidence.measured()?;
     let spans = &measured.spans;
     let sum = |histogram: &Histogram| histogram.mean_ns().unwrap_or(0.0) * histogram.count() as f64;
-    // In a closed loop the first connections are open before the first request of the measured part,
-    // whose time they are not.
+    // Connections that were open before belong to no request that was measured.
     let counts = &measured.connections;
-    let within = if evidence.is_closed_loop() && counts.opened > 0 {
-        counts.reconnects as f64 / counts.opened as f64
-    } else {
-        1.0
-    };
-    let (connect, tls) = (sum(&spans.connect) * within, sum(&spans.tls) * within);
+    let opened_within = counts.opened.saturating_sub(counts.opened_before);
+    let within = opened_within as f64 / counts.opened.max(1) as f64;
     let (headers, body) = (sum(&spans.headers), sum(&spans.body));
-    // The lag includes connecting if each request has its own connection. It also includes the time
-    // that the generator holds, which is not in the response time of users who wait for their
-    // answers.
+    // The lag includes the time that the generator holds, which is not in the response time of
+    // users who wait for their answers. It also includes connecting, so that this is never longer.
     let held = if evidence.own_lag_ns().is_some() { sum(&spans.own_lag) } else { 0.0 };
-    let waiting = (sum(&spans.send_lag) - held - connect - tls).max(0.0);
+    let lag = (sum(&spans.send_lag) - held).max(0.0);
+    let opening = (sum(&spans.connect) + sum(&spans.tls)) * within;
+    let part = if opening > 0.0 { within * (lag / opening).min(1.0) } else { 0.0 };
+    let (connect, tls) = (sum(&spans.connect) * part, sum(&spans.tls) * part);
+    let waiting = (lag - connect - tls).max(0.0);
     let total = waiting + connect + tls + headers + body;
     (headers > 0.0 && total > 0.0).then(|| {
         let names = [
@@ -70,10 +68,46 @@ mod tests {
         // Opened before the first request, and then kept.
         spans.connect.record_n(9_000_000_000, 10);
         let connections = &mut record.load.as_mut().unwrap().measured.connections;
-        (connections.opened, connections.reconnects) = (10, 0);
+        (connections.opened, connections.opened_before) = (10, 10);
         assert_eq!(
             judged(judge, &record).unwrap().evidence,
             "headers (first byte sent to head complete) 75.0 %, body 25.0 %"
         );
+    }
+
+    /// 1,000 requests that take 4 ms each, and TLS handshakes of 100 ms each of the first ten
+    /// connections. Users or a rate: none of that is the time of a measured request.
+    #[test]
+    fn connections_that_were_open_before_are_nobodys_time() {
+        for mut record in [ExampleTrial::hello().build(), ExampleTrial::open(100.0).build()] {
+            let measured = &mut record.load.as_mut().unwrap().measured;
+            measured.spans = Default::default();
+            measured.spans.headers.record_n(4_000_000, 1_000);
+            measured.spans.tls.record_n(100_000_000, 10);
+            measured.spans.connect.record_n(50_000_000, 10);
+            (measured.connections.opened, measured.connections.opened_before) = (10, 10);
+            let only_headers = "headers (first byte sent to head complete) 100 %";
+            assert_eq!(judged(judge, &record).unwrap().evidence, only_headers);
+            // Ten more are opened while requests wait for them, of 1 ms each: the lag of these.
+            let measured = &mut record.load.as_mut().unwrap().measured;
+            measured.connections.opened = 20;
+            measured.spans.send_lag.record_n(1_000_000, 1_000);
+            let parts = parts_of(&record);
+            let opening: f64 = parts
+                .iter()
+                .filter(|(name, _)| ["connect", "tls"].contains(name))
+                .map(|it| it.1)
+                .sum();
+            // 750 ms of opening connections are within the second that requests waited in all.
+            assert!((opening - 0.75 / 5.0).abs() < 0.001, "{parts:?}");
+            // They cannot have taken longer than the requests waited.
+            record.load.as_mut().unwrap().measured.spans.send_lag = Default::default();
+            assert_eq!(judged(judge, &record).unwrap().evidence, only_headers);
+        }
+    }
+
+    fn parts_of(record: &pippin_model::trial::TrialRecord) -> Vec<(&'static str, f64)> {
+        let context = crate::judge::Context::default();
+        parts(&Evidence { record, context: &context }).unwrap()
     }
 }

@@ -75,6 +75,15 @@ def fork(work):
     return pid
 
 
+def fork_below(work):
+    """Likewise, and it ends with this process."""
+    def bound():
+        LIBC.prctl(1, 9)
+        work()
+
+    return fork(bound)
+
+
 def in_child(ms):
     """A process of its own for a request, which is waited for."""
     os.waitpid(fork(lambda: burn(ms)), 0)
@@ -210,6 +219,147 @@ def leak():
     serve(s)
 
 
+def busy_leak():
+    """The background job works, and never accepts."""
+    s = listen()
+
+    def job():
+        while True:
+            burn(20)
+
+    fork_below(job)
+    say(s)
+    serve(s)
+
+
+def two_ports():
+    """A master with a worker of each of two ports, which only the master holds: it passes accepted
+    connections on, as the cluster of Node and pm2 do. The other worker works for the other port."""
+    s, other = listen(), listen()
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
+
+    def worker():
+        s.close()
+        other.close()
+        ours.close()
+        while True:
+            _, descriptors, _, _ = socket.recv_fds(theirs, 16, 1)
+            answer(socket.socket(fileno=descriptors[0]))
+
+    def another():
+        s.close()
+        other.close()
+        ours.close()
+        theirs.close()
+        while True:
+            burn(20)
+
+    fork_below(worker)
+    fork_below(another)
+    theirs.close()
+    say(s)
+    while True:
+        connection, _ = s.accept()
+        socket.send_fds(ours, [b"one"], [connection.fileno()])
+        connection.close()
+
+
+def answer(connection):
+    """One request of a connection."""
+    stream = connection.makefile("rwb")
+    line = stream.readline().decode().split()
+    begin = used()
+    burn(int(line[1]) if line else 0)
+    stream.write(f"{used() - begin} {os.getpid()}\n".encode())
+    stream.close()
+    connection.close()
+
+
+def generations():
+    """Starts a second generation that serves the same socket, and goes on, as USR2 does in nginx and
+    gunicorn."""
+    s = listen()
+    say(s)
+
+    def go():
+        os.set_inheritable(s.fileno(), True)
+        words = [sys.executable, __file__, "inherited", str(s.fileno())]
+        fork(lambda: os.execv(words[0], words))
+
+    serve(s, go=go)
+
+
+def reloading():
+    """A master of an ordinary user, whose workers are followed by others: `go` is a reload."""
+    os.setgroups([])
+    os.setgid(65534)
+    os.setuid(65534)
+    s = listen()
+    asked = os.pipe()
+
+    def worker():
+        def go():
+            os.write(asked[1], b"x")
+            return lambda: os._exit(0)
+
+        serve(s, go=go)
+
+    fork(worker)
+    say(s)
+    while os.read(asked[0], 1):
+        fork(worker)
+        os.wait()
+
+
+def contained(address="10.213.78.2", gateway="10.213.78.1"):
+    """An application in a network namespace of its own, as in a container, and a process of this one
+    that passes connections on to it, as docker-proxy does."""
+    import subprocess
+
+    ready, made = os.pipe(), os.pipe()
+
+    def container():
+        if LIBC.unshare(0x40000000) != 0:
+            os._exit(1)
+        os.write(made[1], b"x")
+        os.read(ready[0], 1)
+        application_at(listen(host=address, port=8080))
+
+    app = fork_below(container)
+    names = f"pip{os.getpid() % 100000}", f"pup{os.getpid() % 100000}"
+    os.set_inheritable(ready[1], False)
+    ip = [
+        f"link add {names[0]} type veth peer name {names[1]} netns {app}",
+        f"addr add {gateway}/30 dev {names[0]}",
+        f"link set {names[0]} up",
+    ]
+    inside = [f"addr add {address}/30 dev {names[1]}", f"link set {names[1]} up"]
+    os.read(made[0], 1)
+    try:
+        for words in ip:
+            subprocess.run(["ip", *words.split()], check=True, stderr=subprocess.DEVNULL)
+        for words in inside:
+            enter = ["nsenter", "-t", str(app), "-n", "ip", *words.split()]
+            subprocess.run(enter, check=True, stderr=subprocess.DEVNULL)
+    except (OSError, subprocess.CalledProcessError):
+        os.kill(app, signal.SIGKILL)
+        print("cannot", flush=True)
+        return
+    os.write(ready[1], b"x")
+    # The front did not start the container.
+    front = fork_below(lambda: (rename(b"front"), pass_on(lambda: reach(address, 8080))))
+    os.waitpid(front, 0)
+
+
+def reach(address, port):
+    while True:
+        try:
+            s = socket.create_connection((address, port))
+            return s, s.makefile("rwb")
+        except OSError:
+            time.sleep(0.01)
+
+
 def threads():
     """Its first thread has ended."""
     s = listen()
@@ -226,8 +376,12 @@ def named(name):
 def proxy(target):
     """Passes requests on over one connection, and uses a tenth itself."""
     rename(b"front")
+    pass_on(lambda: ask(target, None))
+
+
+def pass_on(reach_upstream):
     s = listen()
-    upstream, stream = ask(target, None)
+    upstream, stream = reach_upstream()
     say(s)
 
     def act(ms):
@@ -241,7 +395,6 @@ def proxy(target):
 
 def application(path=None):
     """What stands behind a proxy: a line of milliseconds, a line of what was used."""
-    rename(b"app")
     if path:
         s = socket.socket(socket.AF_UNIX)
         s.bind(path)
@@ -249,6 +402,11 @@ def application(path=None):
     else:
         s = listen()
     say(s)
+    application_at(s)
+
+
+def application_at(s):
+    rename(b"app")
     while True:
         connection, _ = s.accept()
         stream = connection.makefile("rwb")
@@ -284,6 +442,25 @@ def bound():
     plain()
 
 
+def limited(cores="0.5"):
+    """In a control group of its own, named by its process, with a quota."""
+    quota = int(float(cores) * 100_000)
+    version_1 = {"cpu.cfs_period_us": "100000", "cpu.cfs_quota_us": str(quota)}
+    version_2 = {"cpu.max": f"{quota} 100000"}
+    for above, limits in ("cpu", version_1), ("", version_2):
+        folder = os.path.join("/sys/fs/cgroup", above, f"pippin-shape-{os.getpid()}")
+        try:
+            os.mkdir(folder)
+            for name, value in (*limits.items(), ("cgroup.procs", str(os.getpid()))):
+                with open(os.path.join(folder, name), "r+") as file:
+                    file.write(value)
+            return plain()
+        except OSError:
+            if os.path.isdir(folder):
+                os.rmdir(folder)
+    print("cannot", flush=True)
+
+
 def http(s):
     from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
@@ -315,6 +492,21 @@ def holder(*command):
     code = os.waitpid(fork(lambda: os.execvp(words[0], words)), 0)[1]
     os.kill(worker, signal.SIGKILL)
     os._exit(os.waitstatus_to_exitcode(code))
+
+
+def activator(*command):
+    """The first process of a process namespace holds the socket and starts a service, as systemd
+    does, and then a program that is to load it."""
+    if LIBC.unshare(0x20020000) != 0:
+        print("cannot", flush=True)
+        return
+
+    def first():
+        LIBC.mount(None, b"/", None, 0x44000, None)
+        LIBC.mount(b"proc", b"/proc", b"proc", 0, None)
+        holder(*command)
+
+    os._exit(os.waitstatus_to_exitcode(os.waitpid(fork(first), 0)[1]))
 
 
 signal.alarm(60)

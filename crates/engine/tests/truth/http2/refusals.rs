@@ -116,7 +116,7 @@ fn what_goaway_left_out_is_sent_again(io: IoChoice) {
     // 9 connections with 5 answers each, and one with the last 8.
     assert_eq!(requests.sent_again, 27);
     assert_eq!(result.measured.connections.closed_by_server, 9);
-    assert_eq!(result.measured.connections.requests_before_close, Some((5, 5)));
+    assert_eq!(result.measured.closes.requests_range(), Some((5, 5)));
 }
 
 /// GOAWAY before any answer, on each connection: the client does not try for ever.

@@ -56,7 +56,7 @@ fn a_close_after_an_answer_is_no_error(io: IoChoice) {
     assert_eq!(seen(&result).close_codes.get(&1005), Some(&12));
     assert_eq!(server.account.closed(12), [1000; 12]);
     let connections = result.measured.connections;
-    assert_eq!(connections.requests_before_close, Some((1, 1)));
+    assert_eq!(result.measured.closes.requests_range(), Some((1, 1)));
     assert!(connections.closed_by_server >= 10, "{connections:?}");
 }
 
