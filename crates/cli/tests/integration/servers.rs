@@ -6,7 +6,7 @@ use pippin_testing::shapes;
 use serde_json::Value;
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command, Output, Stdio};
 
 /// Processes of a test; dropping them ends them and what they started.
 #[derive(Default)]
@@ -191,6 +191,28 @@ fn two_node_clusters_are_compared_by_their_urls() {
     outcome.keeps_quiet_about(&["cpu_beyond", "cpu beyond", "was given"]);
 }
 
+/// A daemon of pm2, which ends with this.
+struct Pm2<'a> {
+    node: PathBuf,
+    program: PathBuf,
+    folder: &'a Path,
+}
+
+impl Pm2<'_> {
+    fn run(&self, words: &[&str]) -> Output {
+        let mut command = Command::new(&self.node);
+        command.arg(&self.program).args(words).current_dir(self.folder);
+        command.env("PM2_HOME", self.folder.join("pm2"));
+        command.stdin(Stdio::null()).stderr(Stdio::null()).output().unwrap()
+    }
+}
+
+impl Drop for Pm2<'_> {
+    fn drop(&mut self) {
+        self.run(&["kill"]);
+    }
+}
+
 /// Two applications under one pm2, each with a worker of its own; the second one works all the time.
 #[test]
 fn one_of_two_applications_under_pm2() {
@@ -203,21 +225,16 @@ fn one_of_two_applications_under_pm2() {
         let text = text.replace("+process.argv[2]", &port.to_string());
         std::fs::write(folder.path().join(format!("{name}.js")), text).unwrap();
     }
-    let home = folder.path().join("pm2");
-    let run = |words: &[&str]| {
-        let mut command = Command::new(&node);
-        command.arg(&pm2).args(words).current_dir(folder.path()).env("PM2_HOME", &home);
-        command.stdin(Stdio::null()).stderr(Stdio::null()).output().unwrap()
-    };
+    let pm2 = Pm2 { node, program: pm2, folder: folder.path() };
     for name in ["one.js", "two.js"] {
-        assert!(run(&["start", name, "-i", "1"]).status.success());
+        assert!(pm2.run(&["start", name, "-i", "1"]).status.success());
     }
     for port in ports {
         until(|| TcpStream::connect(("127.0.0.1", port)).is_ok());
     }
     let (outcome, json) = load(folder.path(), ports[0], &[]);
-    let other = String::from_utf8(run(&["pid", "two"]).stdout).unwrap();
-    run(&["kill"]);
+    let other = String::from_utf8(pm2.run(&["pid", "two"]).stdout).unwrap();
+    drop(pm2);
     let left_out = json["caveats"].as_array().unwrap().iter().find(|it| it["id"] == "left_out");
     let seen = left_out.unwrap_or_else(|| panic!("{outcome}"))["evidence"].as_str().unwrap();
     assert!(seen.ends_with(&format!("(process {})", other.trim())), "{seen}, not {other}");

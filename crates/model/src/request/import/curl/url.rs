@@ -67,7 +67,7 @@ fn without_globs(url: &str) -> Result<String, String> {
             // An address of IPv6.
             '[' if plain.ends_with("//") || plain.ends_with('@') || plain.is_empty() => {
                 plain.push(c);
-                while let Some(inner) = chars.next() {
+                for inner in chars.by_ref() {
                     plain.push(inner);
                     if inner == ']' {
                         break;
