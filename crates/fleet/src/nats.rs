@@ -1,6 +1,7 @@
 //! The connection to NATS, and its conditions on other machines.
 use async_nats::{Client, ConnectOptions, Event, ServerAddr};
 use pippin_model::text::bounded;
+use pippin_model::text::units::format_bytes;
 use std::net::IpAddr;
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -67,6 +68,13 @@ impl Nats {
                 return Err(FleetError::User(format!(
                     "{flag}: there is no file {}",
                     file.display()
+                )));
+            }
+            let length = file.as_ref().and_then(|file| file.metadata().ok()).map(|it| it.len());
+            if length.is_some_and(|length| length > bounded::BY_HAND) {
+                return Err(FleetError::User(format!(
+                    "{flag}: the file has more than {}",
+                    format_bytes(bounded::BY_HAND)
                 )));
             }
         }

@@ -333,7 +333,8 @@ impl Connections {
     /// How many requests may be under way at the same time, over all connections.
     #[must_use]
     pub fn most_under_way(&self) -> u64 {
-        u64::from(self.count) * u64::from(self.pipeline.max(1)) * u64::from(self.streams.max(1))
+        let on_each = u64::from(self.pipeline.max(1)) * u64::from(self.streams.max(1));
+        u64::from(self.count).saturating_mul(on_each)
     }
 
     /// Whether a connection serves more than one request.
