@@ -219,8 +219,8 @@ pub const SERVERS: &[Server] = &[
         "wrong-type-but-each-100th",
         "hola",
         "sends another media type but for each 100th request of a connection",
-        "short load",
-        &["under a short load of 500 requests", "wrong_body"],
+        "keep-alive",
+        &["request 2 on one connection: Content-Type"],
     ),
     cheat(
         "reads-nothing",

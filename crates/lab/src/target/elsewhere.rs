@@ -8,7 +8,8 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// A file or folder of the user's checkout that a process below `root` uses, though the target's
-/// folder is in a worktree of that checkout; `None` if there is none, or it is no worktree.
+/// folder is in a worktree of that checkout; `None` if there is none, or it is no worktree. `root`
+/// itself is Pippin's, which stands in the user's folder.
 #[must_use]
 pub fn file_of_checkout(root: i32, folder: &Path) -> Option<PathBuf> {
     let (worktree, checkout) = worktree_of(folder)?;
@@ -26,7 +27,7 @@ pub fn file_of_checkout(root: i32, folder: &Path) -> Option<PathBuf> {
     };
     parents
         .keys()
-        .filter(|pid| is_below(**pid, root, &parents))
+        .filter(|pid| **pid != root && is_below(**pid, root, &parents))
         .flat_map(|pid| used_by(&files, *pid))
         .find(is_elsewhere)
 }
@@ -97,6 +98,7 @@ mod tests {
     #[test]
     fn a_file_of_the_checkout_is_found_and_one_of_the_worktree_is_right() {
         let (_folder, checkout, worktree) = layout();
+        let own = std::process::id() as i32;
         for (script, at, is_wrong) in [
             (checkout.join("server.sh"), &worktree, true),
             (PathBuf::from("server.sh"), &checkout, true),
@@ -104,9 +106,11 @@ mod tests {
             (worktree.join("server.sh"), &worktree, false),
         ] {
             let mut child = started(&script, at);
-            let found = file_of_checkout(child.id() as i32, &worktree);
+            let found = file_of_checkout(own, &worktree);
             assert_eq!(found.is_some(), is_wrong, "{script:?} in {at:?}: {found:?}");
-            assert_eq!(file_of_checkout(child.id() as i32, &checkout), None, "it is no worktree");
+            assert_eq!(file_of_checkout(own, &checkout), None, "it is no worktree");
+            // As Pippin's supervisor in the checkout, it is no part of the target.
+            assert_eq!(file_of_checkout(child.id() as i32, &worktree), None);
             drop(child.stdin.take());
             child.wait().unwrap();
         }

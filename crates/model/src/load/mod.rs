@@ -477,6 +477,14 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    #[test]
+    fn no_number_of_users_overflows() {
+        let kept = Connections::kept(u32::MAX);
+        let most = Connections { pipeline: u32::MAX, streams: u32::MAX, ..kept };
+        assert_eq!(most.most_under_way(), u64::MAX);
+        assert_eq!(Connections::kept(7).most_under_way(), 7);
+    }
+
     proptest! {
         /// A share is the number of a part's places, also of parts that reach beyond the whole.
         #[test]
