@@ -3,12 +3,13 @@
 //!
 //! While a process works for a request, it holds the connection. So one that works, or waits for a
 //! processor to work, and is never seen with an accepted connection while others are does not serve:
-//! the chance of that, if it did, falls with each look. What a server starts for its requests stays: processes that a pipe, a unix socket
-//! or a connection of TCP connects with those that accept, and their children that do not hold the
-//! socket.
+//! the chance of that, if it did, falls with each look. What a server starts for its requests stays:
+//! processes that a pipe, a unix socket or a connection of TCP connects with those that accept, and
+//! their children that do not hold the socket.
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::net::SocketAddr;
 
+use crate::budget::{Budget, Limits};
 use crate::clock::{monotonic_ns, thread_cpu_ns};
 use crate::connected::{self, Connection};
 use crate::descriptors::Descriptors;
@@ -19,14 +20,10 @@ use crate::server::roots::Family;
 use crate::server::{self, Place, canonical};
 use crate::unix_sockets;
 
-/// It is looked at most this often.
-const EVERY_NS: u64 = 100_000_000;
-/// Looking takes at most this part of one processor: a tenth of a percent.
-const SHARE: u64 = 1_000;
-/// It may take so much at once, before that holds. A look takes 5 ms and more, because the kernel goes
-/// through its whole table of connections; few looks are needed unless somebody works who does not
-/// accept.
-const CREDIT_NS: u64 = 300_000_000;
+/// It is looked ten times a second at most, and that takes a tenth of a percent of one processor. It
+/// may take more at once: a look takes 5 ms and more, because the kernel goes through its whole table
+/// of connections. Few looks are needed unless somebody works who does not accept.
+const LIMITS: Limits = Limits { every_ns: 100_000_000, share: 1_000, credit_ns: 300_000_000 };
 /// Who was busy for less than this part of the time since the last look rests.
 const RESTS: f64 = 0.02;
 /// A process that serves is taken for one that does not with at most this chance.
@@ -76,9 +73,7 @@ pub struct Acceptors {
     members: BTreeMap<i32, Member>,
     /// Whether there was more than one process when the load began; `None` before the first look.
     judges: Option<bool>,
-    began_ns: Option<u64>,
-    spent_ns: u64,
-    due_ns: u64,
+    budget: Budget,
 }
 
 /// Who holds what, at one look.
@@ -109,7 +104,9 @@ impl Acceptors {
             }
         }
         let busy = |process: &Process| busy_ns(files, process);
-        if at_ns < self.due_ns || !members.iter().any(|one| self.is_open(one, busy(one), at_ns)) {
+        if !self.budget.is_due(at_ns)
+            || !members.iter().any(|one| self.is_open(one, busy(one), at_ns))
+        {
             return;
         }
         let before_ns = thread_cpu_ns();
@@ -117,10 +114,7 @@ impl Acceptors {
             self.learn(files, members, &busy, &held, at_ns);
         }
         let used_ns = thread_cpu_ns().zip(before_ns).map_or(0, |(after, before)| after - before);
-        self.spent_ns += used_ns;
-        let began_ns = *self.began_ns.get_or_insert(at_ns);
-        let affordable_ns = began_ns + self.spent_ns.saturating_sub(CREDIT_NS) * SHARE;
-        self.due_ns = affordable_ns.max(monotonic_ns() + EVERY_NS);
+        self.budget.spend(LIMITS, at_ns, used_ns, monotonic_ns());
     }
 
     /// Whether another look may tell something new of a process.

@@ -22,6 +22,7 @@
 //! | [`process`] | one process: `/proc/PID/stat`, `status`, `smaps_rollup` |
 //! | [`process_name`] | the name of a process, safe to show |
 //! | [`process_table`] | which processes live below which root, found at little cost |
+//! | [`budget`] | how often something that costs processor time may be looked at |
 //! | [`outsiders`], [`bystanders`] | CPU time of all processes outside of the roles, as a sum and one by one |
 //! | [`strays`] | threads on processors that they were not given |
 //! | [`tree`] | CPU time of a whole tree, each process counted exactly once, also after its death |
@@ -38,6 +39,7 @@
 //! | [`mod@fingerprint`] | the host a run is made on: [`fingerprint()`] |
 //! | [`doctor`] | what on this host would spoil which plan, and how to fix it |
 pub mod acceptors;
+pub mod budget;
 pub mod bystanders;
 pub mod cgroup;
 pub mod clock;

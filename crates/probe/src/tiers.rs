@@ -5,6 +5,7 @@
 use pippin_model::host::usage::RoleSample;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
+use crate::budget::{Budget, Limits};
 use crate::clock::{monotonic_ns, thread_cpu_ns};
 use crate::connected::{Behind, Connected};
 use crate::kernel_files::KernelFiles;
@@ -15,13 +16,10 @@ use crate::server::Place;
 use crate::server::roots::Family;
 use crate::tree::TreeLedger;
 
-/// They are looked for at most this often.
-const EVERY_NS: u64 = 100_000_000;
-/// Looking takes at most this part of one processor: 0.4 %. Looking who accepts takes another 0.1 %.
-const SHARE: u64 = 250;
-/// It may take so much at once, before that holds: short connections are seen only by looking often,
-/// and a load may be over after seconds.
-const CREDIT_NS: u64 = 50_000_000;
+/// They are looked for ten times a second, and that takes half a percent of one processor. It may
+/// take more at once: short connections are seen only by looking often, and a load may be over after
+/// seconds.
+const LIMITS: Limits = Limits { every_ns: 100_000_000, share: 200, credit_ns: 50_000_000 };
 /// While nothing is found and connections come and go, it looks again at once, for so long.
 const AT_ONCE_NS: u64 = 5_000_000;
 /// So many earlier looks are kept. A tier that is found later has its first figure from the oldest.
@@ -60,10 +58,7 @@ pub struct Tiers {
     history: Vec<Outside>,
     earlier: Vec<Earlier>,
     hidden: u32,
-    /// When it was looked first, and what all looks have used.
-    began_ns: Option<u64>,
-    spent_ns: u64,
-    due_ns: u64,
+    budget: Budget,
 }
 
 #[derive(Debug)]
@@ -138,7 +133,7 @@ impl Tiers {
         served: Option<&Place>,
     ) {
         let now_ns = monotonic_ns();
-        if now_ns < self.due_ns {
+        if !self.budget.is_due(now_ns) {
             return;
         }
         let before_ns = thread_cpu_ns();
@@ -158,9 +153,7 @@ impl Tiers {
                 self.apart.extend(apart.iter().copied().filter(|pid| !taken.contains(pid)));
             }
         }
-        self.spent_ns += used_ns().unwrap_or(0);
-        let began_ns = *self.began_ns.get_or_insert(now_ns);
-        self.due_ns = due_ns(began_ns, now_ns, self.spent_ns);
+        self.budget.spend(LIMITS, now_ns, used_ns().unwrap_or(0), now_ns);
     }
 
     /// Adds a tier, with what earlier looks know of it.
@@ -186,12 +179,6 @@ impl Tiers {
         }
         self.roots.insert(root, tier);
     }
-}
-
-/// When to look again, after looks that used so much in all.
-fn due_ns(began_ns: u64, now_ns: u64, spent_ns: u64) -> u64 {
-    let affordable_ns = began_ns + spent_ns.saturating_sub(CREDIT_NS) * SHARE;
-    affordable_ns.max(now_ns + EVERY_NS)
 }
 
 fn sample(cpu_ns: u64, tree: &HashMap<i32, Process>, rest_cores: Option<f64>) -> RoleSample {
@@ -260,24 +247,6 @@ mod tests {
         let (_, sample) = tiers.add(own, &now, &HashSet::new()).unwrap();
         assert_eq!((sample.cpu_ns / MS, sample.processes), (906, 2));
         assert_eq!(tiers.add(9, &now, &HashSet::new()), None);
-    }
-
-    #[test]
-    fn looks_are_as_frequent_as_they_are_cheap() {
-        /// The share of a processor over so many seconds, if each look costs this much.
-        fn share(look_ns: u64, seconds: u64) -> f64 {
-            let (mut now_ns, mut spent_ns) = (0, 0);
-            while now_ns < seconds * 1_000 * MS {
-                spent_ns += look_ns;
-                now_ns = due_ns(0, now_ns, spent_ns);
-            }
-            spent_ns as f64 / (seconds * 1_000 * MS) as f64
-        }
-        assert!((share(MS / 10, 60) - 0.001).abs() < 1e-5, "ten looks a second");
-        for look_ms in [1, 10, 40] {
-            let most = 0.004 + (50.0 + look_ms as f64) / 60_000.0;
-            assert!((0.004..=most).contains(&share(look_ms * MS, 60)), "{look_ms}");
-        }
     }
 
     #[test]
