@@ -1,4 +1,5 @@
 //! A digest of a target's source, so that a change of it is seen.
+use pippin_model::text::fnv::Fnv1a;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -15,14 +16,12 @@ pub fn of_source(folder: &Path) -> io::Result<String> {
     let mut files = Vec::new();
     collect(folder, folder, &ignored, &mut files)?;
     files.sort();
-    let mut hash = 0xcbf2_9ce4_8422_2325_u64;
+    let mut hash = Fnv1a::default();
     for file in files {
         let name = file.strip_prefix(folder).unwrap_or(&file).to_string_lossy().into_owned();
-        for byte in name.bytes().chain([0]).chain(std::fs::read(&file)?) {
-            hash = (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
-        }
+        hash = hash.with(name.as_bytes()).with(&[0]).with(&std::fs::read(&file)?);
     }
-    Ok(format!("{hash:016x}"))
+    Ok(format!("{:016x}", hash.finish()))
 }
 
 fn ignored_names(folder: &Path) -> Vec<String> {

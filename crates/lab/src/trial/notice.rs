@@ -6,6 +6,7 @@
 //! one of the loads is. The kernel forgets a name when its process ends, so nothing is left behind,
 //! and it keeps names for each network namespace, as it does loopback.
 use pippin_model::load::LoadSpec;
+use pippin_model::text::fnv::Fnv1a;
 use std::collections::BTreeSet;
 use std::io::ErrorKind;
 use std::net::SocketAddr as Address;
@@ -104,7 +105,9 @@ fn add(others: &mut BTreeSet<String>, process: u32, place: &str) {
 /// Binds the name of a place.
 fn post(process: u32, place: String) -> Option<Posted> {
     static COUNT: AtomicU64 = AtomicU64::new(0);
-    let (digest, nth) = (digest(&place), COUNT.fetch_add(1, Ordering::Relaxed));
+    // A name has room for 107 bytes, and a path may be longer.
+    let digest = Fnv1a::default().with(place.as_bytes()).finish();
+    let nth = COUNT.fetch_add(1, Ordering::Relaxed);
     let name = format!("{PREFIX}/{digest:016x}/{process}/{nth}");
     let socket = UnixDatagram::bind_addr(&SocketAddr::from_abstract_name(name).ok()?).ok()?;
     socket.set_nonblocking(true).ok()?;
@@ -121,13 +124,6 @@ fn read_name(name: &str) -> Option<Name> {
     let mut parts = name.strip_prefix(PREFIX)?.strip_prefix('/')?.split('/');
     let digest = u64::from_str_radix(parts.next()?, 16).ok()?;
     Some(Name { digest, process: parts.next()?.parse().ok()? })
-}
-
-/// FNV-1a, 64 bits (Fowler, Noll, Vo): a name has room for 107 bytes, and a path may be longer.
-fn digest(place: &str) -> u64 {
-    place.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
-    })
 }
 
 #[cfg(test)]

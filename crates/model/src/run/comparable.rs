@@ -4,6 +4,7 @@ use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::run::RunHeader;
+use crate::text::fnv::Fnv1a;
 use crate::workload::Workload;
 
 /// A property in which runs can differ.
@@ -110,15 +111,10 @@ fn leaves(path: String, value: &Value, into: &mut BTreeMap<String, String>) {
 /// FNV-1a hash (Fowler, Noll, Vo) of these facts, in 16 hexadecimal digits.
 #[must_use]
 pub fn key(header: &RunHeader) -> String {
-    let mut hash: u64 = 0xcbf2_9ce4_8422_2325;
     let facts = facts(header).into_iter().filter(|fact| fact.refuses).map(|fact| fact.value);
     let requests = header.requests.iter().map(|whole| format!("{} {}", whole.count, whole.digest));
-    for value in facts.chain(requests) {
-        for byte in value.bytes().chain([0]) {
-            hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
-        }
-    }
-    format!("{hash:016x}")
+    let add = |hash: Fnv1a, value: String| hash.with(value.as_bytes()).with(&[0]);
+    format!("{:016x}", facts.chain(requests).fold(Fnv1a::default(), add).finish())
 }
 
 /// Rounded, because the kernel reserves a little memory, which varies from boot to boot.

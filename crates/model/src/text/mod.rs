@@ -1,12 +1,14 @@
-//! TODO
+//! Texts: what people write by hand, what they read, and what comes from elsewhere.
 //!
 //! | module | what it does |
 //! |---|---|
 //! | [`units`] | durations, sizes, rates and percentages: parsed from hand-written files, and formatted for people |
 //! | [`printable`] | text from elsewhere, without control characters |
 //! | [`bounded`] | files up to a limit, and none without an end |
+//! | [`fnv`] | a short key of bytes |
 //! | [`file`] | TOML, with errors that name the file, the line and the nearest known key |
 pub mod bounded;
 pub mod file;
+pub mod fnv;
 pub mod printable;
 pub mod units;
