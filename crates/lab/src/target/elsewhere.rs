@@ -2,10 +2,9 @@
 //! command can name an absolute path, or change into another folder. It would then be the same server
 //! as the one that it is compared with.
 use pippin_probe::kernel_files::KernelFiles;
-use pippin_probe::process::parse_process_stat;
-use pippin_probe::process_table::list_processes;
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+
+use crate::lifecycle::descendants::descendants;
 
 /// A file or folder of the user's checkout that a process below `root` uses, though the target's
 /// folder is in a worktree of that checkout; `None` if there is none, or it is no worktree. `root`
@@ -14,22 +13,11 @@ use std::path::{Path, PathBuf};
 pub fn file_of_checkout(root: i32, folder: &Path) -> Option<PathBuf> {
     let (worktree, checkout) = worktree_of(folder)?;
     let own = checkout.join(".pippin");
-    let files = KernelFiles::below("/");
-    let parents: BTreeMap<i32, i32> = list_processes(&files)
-        .into_iter()
-        .filter_map(|pid| {
-            let stat = parse_process_stat(&files.text(&format!("proc/{pid}/stat"))?)?;
-            Some((pid, stat.parent))
-        })
-        .collect();
+    let files = KernelFiles::default();
     let is_elsewhere = |path: &PathBuf| {
         path.starts_with(&checkout) && !path.starts_with(&worktree) && !path.starts_with(&own)
     };
-    parents
-        .keys()
-        .filter(|pid| **pid != root && is_below(**pid, root, &parents))
-        .flat_map(|pid| used_by(&files, *pid))
-        .find(is_elsewhere)
+    descendants(root).into_iter().flat_map(|pid| used_by(&files, pid)).find(is_elsewhere)
 }
 
 /// The worktree that holds a folder, and the checkout that it belongs to (gitrepository-layout(5)).
@@ -40,21 +28,6 @@ fn worktree_of(folder: &Path) -> Option<(PathBuf, PathBuf)> {
     let text = std::fs::read_to_string(worktree.join(".git")).ok()?;
     let (checkout, _) = text.strip_prefix("gitdir:")?.trim().split_once("/.git/worktrees/")?;
     Some((worktree.to_path_buf(), Path::new(checkout).canonicalize().ok()?))
-}
-
-fn is_below(pid: i32, root: i32, parents: &BTreeMap<i32, i32>) -> bool {
-    let mut at = pid;
-    // A process that ended while it was read can leave a circle.
-    for _ in 0..parents.len() {
-        if at == root {
-            return true;
-        }
-        match parents.get(&at) {
-            Some(parent) => at = *parent,
-            None => return false,
-        }
-    }
-    false
 }
 
 /// The program of a process, its folder, the files that are mapped into it, and the paths that its
