@@ -29,8 +29,7 @@ pub fn run(command: &ImportCommand) -> Result<u8, CliError> {
     let imported = parse(&text).map_err(|(line, message)| wrong(line, message))?;
     let imported = imported.only(arguments.host.as_deref()).map_err(CliError::User)?;
     if imported.requests.is_empty() {
-        let why: Vec<String> =
-            imported.left_out.iter().map(|(why, count)| format!("{why} ({count})")).collect();
+        let why = imported.left_out_in_words();
         return Err(CliError::User(format!(
             "{} holds no request that can be sent again; left out: {}",
             arguments.file.display(),
@@ -76,8 +75,8 @@ fn write(arguments: &ImportArguments, requests: &[FileRequest]) -> Result<(), Cl
 
 /// Prints what was left out and how to use the file.
 fn tell(arguments: &ImportArguments, imported: &Imported) {
-    for (why, count) in &imported.left_out {
-        say(format_args!("left out: {why} ({count})"));
+    for why in imported.left_out_in_words() {
+        say(format_args!("left out: {why}"));
     }
     let mut headers = imported.requests.iter().flat_map(|request| &request.headers);
     if headers.any(|(name, _)| is_secret(name)) {

@@ -12,10 +12,11 @@ pub mod curl;
 pub mod har;
 pub mod shell;
 
+use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
 use std::collections::BTreeMap;
 
-use crate::request::is_token;
 use crate::request::request_file::{FileRequest, WrongLine};
+use crate::request::{is_field_value, is_token_text};
 
 /// The imported requests.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -39,6 +40,12 @@ const NOT_KEPT: [&str; 8] = [
 ];
 
 impl Imported {
+    /// What was left out, in words: `requests to other hosts (3)`.
+    #[must_use]
+    pub fn left_out_in_words(&self) -> Vec<String> {
+        self.left_out.iter().map(|(why, count)| format!("{why} ({count})")).collect()
+    }
+
     fn leave_out(&mut self, why: &str) {
         *self.left_out.entry(why.into()).or_default() += 1;
     }
@@ -90,7 +97,7 @@ impl Imported {
     /// browsers do.
     fn sendable(mut self) -> Self {
         for mut request in std::mem::take(&mut self.requests) {
-            request.target = visible(&request.target);
+            request.target = utf8_percent_encode(&request.target, &NOT_VISIBLE).to_string();
             match fault(&request) {
                 None => self.requests.push(request),
                 Some(why) => self.leave_out(&why),
@@ -100,29 +107,22 @@ impl Imported {
     }
 }
 
-/// A target in which spaces, control characters and everything beyond ASCII are percent-encoded.
-fn visible(target: &str) -> String {
-    let of = |byte: u8| {
-        if byte.is_ascii_graphic() { char::from(byte).to_string() } else { format!("%{byte:02X}") }
-    };
-    target.bytes().map(of).collect()
-}
+/// What is percent-encoded in a target, besides everything beyond ASCII.
+const NOT_VISIBLE: AsciiSet = CONTROLS.add(b' ');
 
 /// Why a request cannot be written as HTTP/1.1 (RFC 9112), as a reason for a list; `None` if it can.
 fn fault(request: &FileRequest) -> Option<String> {
-    let is_name = |name: &str| !name.is_empty() && name.bytes().all(is_token);
-    if !is_name(&request.method) {
+    if !is_token_text(&request.method) {
         return Some(format!("requests of the method {:?}", request.method));
     }
     if !(request.target.starts_with('/') || request.target == "*") {
         return Some("requests whose target is no path".into());
     }
     request.headers.iter().find_map(|(name, value)| {
-        if !is_name(name) {
+        if !is_token_text(name) {
             return Some(format!("requests with a header of the name {name:?}"));
         }
-        let is_control = |byte: u8| byte.is_ascii_control() && byte != b'\t';
-        value.bytes().any(is_control).then(|| format!("requests with control characters in {name}"))
+        (!is_field_value(value)).then(|| format!("requests with control characters in {name}"))
     })
 }
 

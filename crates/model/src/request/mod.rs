@@ -82,6 +82,19 @@ pub const fn is_token(byte: u8) -> bool {
         )
 }
 
+/// Whether a text is a token: a method, or the name of a header field.
+#[must_use]
+pub fn is_token_text(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(is_token)
+}
+
+/// Whether a header field may have this value: no control characters but tabs. Bytes beyond ASCII
+/// are obs-text (RFC 9110 section 5.5).
+#[must_use]
+pub fn is_field_value(text: &str) -> bool {
+    text.bytes().all(|byte| byte == b'\t' || !byte.is_ascii_control())
+}
+
 /// The definition of a right answer.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Check {

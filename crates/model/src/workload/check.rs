@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use super::sample::placeholders;
 use super::{Answer, ByteRange, MOST_SAMPLES, Message, Proof, Request, Source, Vary, Workload};
 use crate::load::websocket::NUMBER_BYTES;
-use crate::request::is_token;
+use crate::request::is_token_text;
 use crate::text::file::Wrong;
 
 impl Workload {
@@ -129,7 +129,7 @@ impl Workload {
 
     fn check_request(&self) -> Result<(), Wrong> {
         let Request { method, path, headers, body, vary } = &self.request;
-        if method.is_empty() || !method.bytes().all(is_token) {
+        if !is_token_text(method) {
             return Err(Wrong::at(
                 "request.method",
                 format!("{method:?} is not a method; write one such as \"GET\""),
@@ -192,7 +192,7 @@ impl Workload {
 pub(crate) fn check_headers(keys: &str, headers: &BTreeMap<String, String>) -> Result<(), Wrong> {
     for (name, value) in headers {
         let at = || format!("{keys}.{name}");
-        if name.is_empty() || !name.bytes().all(is_token) {
+        if !is_token_text(name) {
             return Err(Wrong::at(at(), format!("{name:?} is not the name of a header")));
         }
         if ["content-length", "transfer-encoding", "host"].contains(&name.to_lowercase().as_str()) {

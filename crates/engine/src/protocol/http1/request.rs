@@ -1,6 +1,6 @@
 //! Renders requests as HTTP/1.1 (RFC 9112).
 use pippin_model::load::Request;
-use pippin_model::request::is_token;
+use pippin_model::request::{is_field_value, is_token_text};
 
 /// Why a request cannot be written.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -81,7 +81,7 @@ pub(super) fn has_length(request: &Request) -> bool {
 pub fn check(request: &Request) -> Result<(), RequestError> {
     let Request { method, target, host, headers, .. } = request;
     let visible = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_graphic());
-    if method.is_empty() || !method.bytes().all(is_token) {
+    if !is_token_text(method) {
         return Err(RequestError::Method(method.clone()));
     }
     if !visible(target) || !(target.starts_with('/') || target == "*") {
@@ -91,7 +91,7 @@ pub fn check(request: &Request) -> Result<(), RequestError> {
         return Err(RequestError::Host(host.clone()));
     }
     for (name, value) in headers {
-        if name.is_empty() || !name.bytes().all(is_token) {
+        if !is_token_text(name) {
             return Err(RequestError::HeaderName(name.clone()));
         }
         if name.eq_ignore_ascii_case("content-length")
@@ -99,8 +99,7 @@ pub fn check(request: &Request) -> Result<(), RequestError> {
         {
             return Err(RequestError::HeaderReserved(name.clone()));
         }
-        // Bytes beyond ASCII are obs-text (RFC 9110 section 5.5).
-        if value.bytes().any(|byte| byte.is_ascii_control() && byte != b'\t') {
+        if !is_field_value(value) {
             return Err(RequestError::HeaderValue(name.clone()));
         }
     }

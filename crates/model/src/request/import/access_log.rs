@@ -26,13 +26,11 @@ pub fn parse(text: &str) -> Result<Imported, WrongLine> {
         }
     }
     if imported.requests.is_empty() {
-        let why: Vec<String> =
-            imported.left_out.iter().map(|(why, count)| format!("{why} ({count})")).collect();
         return Err((
             1,
             format!(
                 "no line holds a request like \"GET /path HTTP/1.1\" that can be sent again; left out: {}",
-                why.join(", ")
+                imported.left_out_in_words().join(", ")
             ),
         ));
     }

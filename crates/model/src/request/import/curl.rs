@@ -330,52 +330,13 @@ impl<'f, 'a> Read<'f, 'a> {
     }
 
     fn finish(&mut self) -> Result<FileRequest, String> {
-        let Place { server, user, mut path, query } =
-            url::read(self.url.ok_or("it has no URL")?, self.reading)?;
-        if self.is_http2 && !server.is_https {
+        let mut place = url::read(self.url.ok_or("it has no URL")?, self.reading)?;
+        if self.is_http2 && !place.server.is_https {
             return Err("--http2 with http:// asks to change the protocol: leave it out, and load with --h2c".into());
         }
-        let mut queries: Vec<String> = query.into_iter().collect();
-        let (body, media_type) = match std::mem::take(&mut self.content) {
-            Content::Data(bytes) if self.is_get => {
-                let text = String::from_utf8(bytes)
-                    .map_err(|_| "-G puts bytes that are not UTF-8 into the URL")?;
-                queries.push(text);
-                (None, None)
-            }
-            Content::Data(_) | Content::Form(_) | Content::Upload(_) if self.is_head => {
-                return Err("-I asks for no body, and the command has one: leave one out".into());
-            }
-            Content::Nothing => (None, None),
-            Content::Data(bytes) => (Some(bytes), Some("application/x-www-form-urlencoded".into())),
-            Content::Form(_) | Content::Upload(_) if self.is_get => return Err(two_bodies()),
-            Content::Form(fields) => {
-                let (bytes, media_type) = form::multipart(&fields, self.files)?;
-                (Some(bytes), Some(self.with_boundary(media_type)))
-            }
-            Content::Upload(name) if ["-", "."].contains(&name.as_str()) => {
-                return Err(format!("-T {name} reads standard input: name a file"));
-            }
-            Content::Upload(name) => {
-                if path.ends_with('/') {
-                    let base = name.rsplit('/').next().unwrap_or_default();
-                    path.push_str(&percent_encode_bytes(base.as_bytes()));
-                }
-                self.method.get_or_insert_with(|| "PUT".into());
-                (Some((self.files)(&name)?), None)
-            }
-        };
-        queries.append(&mut self.queries);
-        let target = match self.target.take() {
-            Some(target) => target,
-            None if queries.is_empty() => path,
-            None => format!("{path}?{}", joined(&queries)),
-        };
-        if let Some(c) = target.chars().find(|c| !c.is_ascii_graphic()) {
-            return Err(format!(
-                "the URL holds {c:?}, which is no part of one (RFC 3986): write it percent-encoded, or use --data-urlencode"
-            ));
-        }
+        let (body, media_type) = self.body(&mut place)?;
+        let Place { server, user, path, query } = place;
+        let target = self.whole_target(path, query)?;
         let default = match (self.is_head, &body) {
             (true, _) => "HEAD",
             (false, Some(_)) => "POST",
@@ -394,6 +355,57 @@ impl<'f, 'a> Read<'f, 'a> {
             weight: 1,
             status: Vec::new(),
         })
+    }
+
+    /// The body, with its media type. `-G` puts the data into the URL's query instead; `-T` adds the
+    /// name of its file to a path that ends with `/`.
+    fn body(&mut self, place: &mut Place) -> Result<(Option<Vec<u8>>, Option<String>), String> {
+        Ok(match std::mem::take(&mut self.content) {
+            Content::Data(bytes) if self.is_get => {
+                let text = String::from_utf8(bytes)
+                    .map_err(|_| "-G puts bytes that are not UTF-8 into the URL")?;
+                self.queries.insert(0, text);
+                (None, None)
+            }
+            Content::Data(_) | Content::Form(_) | Content::Upload(_) if self.is_head => {
+                return Err("-I asks for no body, and the command has one: leave one out".into());
+            }
+            Content::Nothing => (None, None),
+            Content::Data(bytes) => (Some(bytes), Some("application/x-www-form-urlencoded".into())),
+            Content::Form(_) | Content::Upload(_) if self.is_get => return Err(two_bodies()),
+            Content::Form(fields) => {
+                let (bytes, media_type) = form::multipart(&fields, self.files)?;
+                (Some(bytes), Some(self.with_boundary(media_type)))
+            }
+            Content::Upload(name) if ["-", "."].contains(&name.as_str()) => {
+                return Err(format!("-T {name} reads standard input: name a file"));
+            }
+            Content::Upload(name) => {
+                if place.path.ends_with('/') {
+                    let base = name.rsplit('/').next().unwrap_or_default();
+                    place.path.push_str(&percent_encode_bytes(base.as_bytes()));
+                }
+                self.method.get_or_insert_with(|| "PUT".into());
+                (Some((self.files)(&name)?), None)
+            }
+        })
+    }
+
+    /// The target of the request: path and query, unless the command names another one.
+    fn whole_target(&mut self, path: String, query: Option<String>) -> Result<String, String> {
+        let queries: Vec<String> =
+            query.into_iter().chain(std::mem::take(&mut self.queries)).collect();
+        let target = match self.target.take() {
+            Some(target) => target,
+            None if queries.is_empty() => path,
+            None => format!("{path}?{}", joined(&queries)),
+        };
+        match target.chars().find(|c| !c.is_ascii_graphic()) {
+            None => Ok(target),
+            Some(c) => Err(format!(
+                "the URL holds {c:?}, which is no part of one (RFC 3986): write it percent-encoded, or use --data-urlencode"
+            )),
+        }
     }
 
     /// The media type of a form. One of `-H` gets the boundary, and is replaced by it.

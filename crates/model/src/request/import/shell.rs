@@ -117,7 +117,7 @@ impl Reader<'_> {
                 }
                 other => self.push(other.unwrap_or('\\')),
             },
-            '\'' => self.until('\'')?,
+            '\'' => self.in_single_quotes()?,
             '"' => self.in_double_quotes()?,
             '$' => self.dollar()?,
             '~' if begins => return Err(replaced("~")),
@@ -219,14 +219,12 @@ impl Reader<'_> {
         inner.split_once('}').is_some_and(|(inner, _)| inner.contains(',') || inner.contains(".."))
     }
 
-    /// To the end of single quotes.
-    fn until(&mut self, end: char) -> Result<(), String> {
+    fn in_single_quotes(&mut self) -> Result<(), String> {
         self.word.get_or_insert_default();
         loop {
-            match self.next() {
-                None => return Err(format!("a quote {end} is not closed")),
-                Some(c) if c == end => return Ok(()),
-                Some(c) => self.push(c),
+            match self.next().ok_or("a quote ' is not closed")? {
+                '\'' => return Ok(()),
+                c => self.push(c),
             }
         }
     }

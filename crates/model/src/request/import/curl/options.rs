@@ -85,7 +85,7 @@ const CONFIG: &str = "it reads more from a file: write it into the command";
 const HTTP1: &str = "a load speaks HTTP/1.1 or HTTP/2: leave it out";
 
 /// Short and long names. A name may have only one of the two.
-const OPTIONS: [(&str, &str, Meaning); 118] = [
+const OPTIONS: &[(&str, &str, Meaning)] = &[
     ("s", "silent", Nothing),
     ("S", "show-error", Nothing),
     ("v", "verbose", Nothing),
@@ -204,10 +204,6 @@ const OPTIONS: [(&str, &str, Meaning); 118] = [
     ("", "oauth2-bearer", Bearer),
     ("", "url", Url),
     ("", "url-query", UrlQuery),
-];
-
-/// The rest of the table, which only concerns the target of the request.
-const OF_TARGET: [(&str, &str, Meaning); 5] = [
     ("r", "range", Range),
     ("T", "upload-file", Upload),
     ("g", "globoff", Globoff),
@@ -215,14 +211,10 @@ const OF_TARGET: [(&str, &str, Meaning); 5] = [
     ("", "request-target", Target),
 ];
 
-fn all() -> impl Iterator<Item = &'static (&'static str, &'static str, Meaning)> {
-    OPTIONS.iter().chain(&OF_TARGET)
-}
-
 /// The option of a long name, without its dashes; `None` if it is not known. `no-` turns off what
 /// has no value: what is turned off is not there.
 pub fn long(name: &str) -> Option<Meaning> {
-    let exact = |name: &str| all().find(|(_, long, _)| *long == name).map(|(.., it)| *it);
+    let exact = |name: &str| OPTIONS.iter().find(|(_, long, _)| *long == name).map(|(.., it)| *it);
     exact(name).or_else(|| {
         let meaning = exact(name.strip_prefix("no-")?)?;
         matches!(meaning, Nothing | Location | Http2).then_some(Nothing)
@@ -231,5 +223,5 @@ pub fn long(name: &str) -> Option<Meaning> {
 
 /// The option of a short name.
 pub fn short(name: char) -> Option<Meaning> {
-    all().find(|(short, ..)| short.chars().eq([name])).map(|(.., it)| *it)
+    OPTIONS.iter().find(|(short, ..)| short.chars().eq([name])).map(|(.., it)| *it)
 }
