@@ -1,7 +1,6 @@
 //! The connection to NATS, and its conditions on other machines.
 use async_nats::{Client, ConnectOptions, Event, ServerAddr};
 use pippin_model::text::bounded;
-use pippin_model::text::units::format_bytes;
 use std::net::IpAddr;
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -70,12 +69,9 @@ impl Nats {
                     file.display()
                 )));
             }
-            let length = file.as_ref().and_then(|file| file.metadata().ok()).map(|it| it.len());
-            if length.is_some_and(|length| length > bounded::BY_HAND) {
-                return Err(FleetError::User(format!(
-                    "{flag}: the file has more than {}",
-                    format_bytes(bounded::BY_HAND)
-                )));
+            let read = file.as_ref().map(|file| bounded::read(file, bounded::BY_HAND));
+            if let Some(Err(error)) = read {
+                return Err(FleetError::User(format!("{flag}: {error}")));
             }
         }
         if is_loopback(server.host()) {

@@ -257,24 +257,29 @@ fn a_jvm_on_localhost() {
     outcome.keeps_quiet_about(&["nothing on this machine listens"]);
 }
 
+/// Runs a command without its output.
+fn succeeds(words: &[&str]) -> bool {
+    let mut command = Command::new(words[0]);
+    let quiet = command.args(&words[1..]).stdout(Stdio::null()).stderr(Stdio::null());
+    quiet.status().is_ok_and(|status| status.success())
+}
+
 /// Installs packages of Python into the folder of the build, once.
 fn virtual_environment(test: &str, packages: &[&str]) -> Option<PathBuf> {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("servers-python");
     let bin = folder.join("bin");
-    let run = |words: &[&str]| {
-        let mut command = Command::new(words[0]);
-        let quiet = command.args(&words[1..]).stdout(Stdio::null()).stderr(Stdio::null());
-        quiet.status().is_ok_and(|status| status.success())
-    };
     let pip = bin.join("pip").display().to_string();
     let install = [&[pip.as_str(), "install", "--quiet"], packages].concat();
     let is_there = bin.join(packages[0].split('=').next().unwrap_or_default()).is_file();
-    if is_there || run(&["python3", "-m", "venv", &folder.display().to_string()]) && run(&install) {
+    let folder = folder.display().to_string();
+    if is_there || succeeds(&["python3", "-m", "venv", &folder]) && succeeds(&install) {
         return Some(bin);
     }
     skip(test, &format!("{} cannot be installed here", packages.join(", ")));
     None
 }
+
+const NPM: [&str; 5] = ["npm", "install", "--no-audit", "--no-fund", "--prefix"];
 
 /// Installs a package of Node into the folder of the build, once. Returns this file of it.
 fn package_of_node(test: &str, package: &str, file: &str) -> Option<PathBuf> {
@@ -282,13 +287,7 @@ fn package_of_node(test: &str, package: &str, file: &str) -> Option<PathBuf> {
     let program = folder.join("node_modules").join(file);
     let install = || {
         std::fs::create_dir_all(&folder).is_ok()
-            && Command::new("npm")
-                .args(["install", "--no-audit", "--no-fund", "--prefix"])
-                .args([&folder.display().to_string(), package])
-                .stdout(Stdio::null())
-                .stderr(Stdio::null())
-                .status()
-                .is_ok_and(|status| status.success())
+            && succeeds(&[&NPM[..], &[&folder.display().to_string(), package]].concat())
     };
     if program.is_file() || install() {
         return Some(program);
