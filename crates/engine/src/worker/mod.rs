@@ -20,7 +20,7 @@ mod losses;
 mod securing;
 mod sending;
 mod streams;
-pub(crate) mod users;
+mod users;
 mod walking;
 
 use std::collections::VecDeque;
@@ -29,27 +29,24 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use pippin_model::load::LoadSpec;
-use pippin_model::load::tls::TlsUse;
-use pippin_model::load::websocket::WebSocketUse;
 
-use crate::error::EngineError;
-use crate::io::socket::Endpoints;
+use crate::error::{EngineError, panic_text};
 use crate::io::{Event, Io};
 use crate::protocol::Protocol;
+use crate::record::outcome::{Mark, Outcome};
 use crate::record::paths::Paths;
 use crate::record::recorder::{Crossing, Message, Recorder};
-use crate::record::tally::Tally;
 use crate::request::drawn::Drawer;
 use crate::request::referee::Referee;
 use crate::request::surprises::Surprises;
 use crate::request::wire::Wire;
-use crate::run::message;
 use crate::scenario::Walkers;
-use crate::schedule::users::{Lane, all_users, first_template};
+use crate::schedule::lane::{Lane, all_users, first_template};
+use crate::schedule::users::Users;
+use crate::shared::{OPENING_AT_ONCE, Shared};
 use crate::time::clock;
 use crate::time::timeline::{Progress, Timeline, UNKNOWN};
 use crate::time::timer::Wheel;
-use crate::tls::Client;
 use crate::transport::Transport;
 use batching::Batching;
 use connection::{Connection, ConnectionOf};
@@ -57,26 +54,9 @@ use departure::SendPace;
 use firsts::Blame;
 use flights::Flights;
 use streams::Streams;
-use users::Users;
 
 /// The longest sleep: how late a thread can notice that the load was stopped.
 const MAX_WAIT_NS: u64 = 10_000_000;
-/// Connections that all threads together open at the same time before the load; more would overflow
-/// the listen queues of many servers, whose dropped SYN comes again only after a second.
-pub(crate) const OPENING_AT_ONCE: u32 = 64;
-
-/// What all workers of a load have in common.
-pub(crate) struct Shared {
-    pub spec: LoadSpec,
-    pub wire: Arc<Wire>,
-    pub endpoints: Arc<Endpoints>,
-    /// `None` in a load without TLS.
-    pub tls: Option<Client>,
-    pub timeline: Timeline,
-    pub referee: Option<Arc<dyn Referee>>,
-    /// One for each worker.
-    pub progress: Vec<Progress>,
-}
 
 /// What a worker is to do.
 pub(crate) struct Assignment {
@@ -99,28 +79,6 @@ impl<I: Io, T: Transport, P: Protocol> Stack for Over<I, T, P> {
     type Io = I;
     type Transport = T;
     type Protocol = P;
-}
-
-/// What a worker has measured.
-#[derive(Debug)]
-pub(crate) struct Outcome {
-    pub thread: u32,
-    pub stretches: Vec<Tally>,
-    /// At the start of each stretch, and at the end of the last one that began.
-    pub marks: Vec<Mark>,
-    pub tls: Option<TlsUse>,
-    pub websocket: Option<WebSocketUse>,
-    /// Why the worker ended before the load did.
-    pub failure: Option<EngineError>,
-}
-
-/// What the thread had cost up to an instant.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Mark {
-    pub cpu_ns: u64,
-    pub spin_ns: u64,
-    pub syscalls: u64,
-    pub clock_steps: u64,
 }
 
 pub(crate) struct Worker<'a, S: Stack> {
@@ -288,7 +246,7 @@ impl<'a, S: Stack> Worker<'a, S> {
         let failure = match catch_unwind(AssertUnwindSafe(|| self.live())) {
             Ok(Ok(())) => None,
             Ok(Err(error)) => Some(format!("a worker could not wait for events: {error}")),
-            Err(panic) => Some(format!("a worker panicked: {}", message(&*panic))),
+            Err(panic) => Some(format!("a worker panicked: {}", panic_text(&*panic))),
         };
         if failure.is_some() {
             self.core.recorder.finish(clock::now_ns());

@@ -1,8 +1,6 @@
 //! The users of each kind of schedule, and what they lead to: connections are opened for them, and
-//! their requests become due. A new kind of schedule has its users here.
+//! their requests become due.
 use std::collections::HashSet;
-
-use pippin_model::load::{LoadSpec, Schedule};
 
 use super::connection::Link;
 use super::{Core, Stack, Worker};
@@ -10,7 +8,7 @@ use crate::io::Io;
 use crate::protocol::Protocol;
 use crate::record::recorder::{MEASURED, Message, WARM_UP};
 use crate::schedule::random::ThinkTimes;
-use crate::schedule::users::{Devices, Lane, OpenLoop};
+use crate::schedule::users::Users;
 use crate::time::timeline::UNKNOWN;
 
 /// How long each user waits after a failed connection before it tries again, per user of the
@@ -18,64 +16,6 @@ use crate::time::timeline::UNKNOWN;
 const RETRY_EACH_NS: u64 = 100_000;
 /// At least and at the most so long.
 const RETRY_BOUNDS_NS: (u64, u64) = (10_000_000, 1_000_000_000);
-
-/// The users of a lane.
-pub(crate) enum Users {
-    /// One for each connection; the next request follows the last answer, after the think time.
-    Closed { think: Option<ThinkTimes> },
-    /// Arrivals that wait for nothing.
-    Open(OpenLoop),
-    /// Each opens a connection, sends its requests with think time between, and is replaced.
-    Devices(Devices),
-}
-
-impl Users {
-    pub fn new(spec: &LoadSpec, lane: &Lane) -> Self {
-        let think_times = |spread| lane.think_times(spec, spread);
-        match &spec.schedule {
-            Schedule::Closed { think } => Self::Closed { think: think.map(think_times) },
-            Schedule::Open { arrivals, stages } => {
-                Self::Open(OpenLoop::new(spec, lane, *arrivals, stages))
-            }
-            Schedule::Devices {
-                devices,
-                requests_per_device,
-                think,
-                ramp_up_ns,
-                sustain_ns,
-                ..
-            } => Self::Devices(Devices {
-                think: think_times(*think),
-                requests_each: *requests_per_device,
-                all: u64::from(*devices),
-                lane: lane.clone(),
-                ramp_up_ns: *ramp_up_ns,
-                until: ramp_up_ns + sustain_ns,
-                start: UNKNOWN,
-                born: 0,
-            }),
-        }
-    }
-
-    /// Whether requests that are under way when measuring starts are measured. In a closed loop one
-    /// request follows another, and without those each user would have one request too few.
-    /// Elsewhere a request belongs to the stretch in which it was intended.
-    #[inline]
-    pub const fn carries_over(&self) -> bool {
-        matches!(self, Self::Closed { .. })
-    }
-
-    /// Whether requests are due at planned instants, whatever the answers before them did.
-    #[inline]
-    pub const fn have_a_plan(&self) -> bool {
-        matches!(self, Self::Open(_))
-    }
-
-    /// Whether the schedule holds no further requests.
-    pub const fn are_exhausted(&self) -> bool {
-        matches!(self, Self::Open(open) if open.is_over())
-    }
-}
 
 impl<S: Stack> Worker<'_, S> {
     /// Opens what must be open before the schedule starts: all connections, unless opening them is
