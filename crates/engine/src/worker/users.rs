@@ -4,9 +4,8 @@ use std::collections::HashSet;
 
 use super::connection::Link;
 use super::{Core, Stack, Worker};
-use crate::io::Io;
 use crate::protocol::Protocol;
-use crate::record::recorder::{MEASURED, Message, WARM_UP};
+use crate::record::recorder::{MEASURED, WARM_UP};
 use crate::schedule::random::ThinkTimes;
 use crate::schedule::users::Users;
 use crate::time::timeline::UNKNOWN;
@@ -18,52 +17,8 @@ const RETRY_EACH_NS: u64 = 100_000;
 const RETRY_BOUNDS_NS: (u64, u64) = (10_000_000, 1_000_000_000);
 
 impl<S: Stack> Worker<'_, S> {
-    /// Opens what must be open before the schedule starts: all connections, unless opening them is
-    /// part of the load. Gives up when none could be opened for as long as connecting may take;
-    /// users then try again within the load.
-    pub(super) fn set_up(&mut self) -> std::io::Result<()> {
-        let connect_ns = self.core.spec.timeouts.connect_ns;
-        self.core.next_timeout_scan = crate::time::clock::now_ns() + connect_ns;
-        let is_part_of_the_load = match self.core.users {
-            Users::Closed { .. } => self.core.spec.connections.requests_per_connection == Some(1),
-            Users::Open(_) => false,
-            Users::Devices(_) => true,
-        };
-        let count = if is_part_of_the_load { 0 } else { self.core.connections.len() as u32 };
-        let mut to_open = 0..count;
-        self.core.opening.is_setting_up = true;
-        let (mut live, mut last_opened) = (0, crate::time::clock::now_ns());
-        while (!to_open.is_empty() || self.core.opening.connecting > 0)
-            && self.core.timeline.instants().end == UNKNOWN
-        {
-            self.core.now = crate::time::clock::now_ns();
-            while self.core.opening.has_room()
-                && let Some(slot) = to_open.next()
-            {
-                self.open(slot);
-            }
-            self.end_what_is_late()?;
-            self.io.wait(super::MAX_WAIT_NS, 0)?;
-            self.events()?;
-            if self.core.recorder.live > live {
-                last_opened = self.core.now;
-            }
-            live = self.core.recorder.live;
-            if self.core.now >= last_opened + connect_ns {
-                break;
-            }
-        }
-        if S::Protocol::GATHERS {
-            self.let_listeners_in()?;
-        }
-        self.core.opening.is_setting_up = false;
-        self.core.recorder.tell(Message::SetUp);
-        Ok(())
-    }
-
     /// The schedule starts.
     pub(super) fn begin_users(&mut self, at: u64) {
-        self.core.now = at;
         let timeouts = self.core.spec.timeouts;
         self.core.next_timeout_scan = at + timeouts.connect_ns.min(timeouts.request_ns);
         let slots = 0..self.core.with_users();
@@ -116,8 +71,7 @@ impl<S: Stack> Worker<'_, S> {
     }
 
     /// Everything that is due by now.
-    pub(super) fn fire(&mut self) -> std::io::Result<()> {
-        let now = self.core.now;
+    pub(super) fn fire(&mut self, now: u64) -> std::io::Result<()> {
         if let Users::Devices(devices) = &mut self.core.users {
             while let Some(due) = devices.next_birth().filter(|due| *due <= now) {
                 self.core.opening.waiting.push_back((devices.born as u32, Some(due)));
@@ -128,40 +82,40 @@ impl<S: Stack> Worker<'_, S> {
             match self.core.retried(timer) {
                 // Where many fail, they must not try again all at once.
                 Some(slot) => self.core.opening.waiting.push_back((slot, Some(due))),
-                None => self.has_thought(timer, due),
+                None => self.has_thought(timer, due, now),
             }
             self.submit_many()?;
         }
         while self.core.opening.has_room()
             && let Some((slot, since)) = self.core.opening.waiting.pop_front()
         {
-            self.wake_up(slot, since.unwrap_or(now));
+            self.wake_up(slot, since.unwrap_or(now), now);
             self.submit_many()?;
         }
-        self.dispatch();
+        self.dispatch(now);
         Ok(())
     }
 
     /// A user has thought.
-    fn has_thought(&mut self, user: u32, due: u64) {
+    fn has_thought(&mut self, user: u32, due: u64, now: u64) {
         let (slot, tag) = self.core.place_of(user);
         if S::Protocol::IN_ORDER || matches!(self.core.users, Users::Devices(_)) {
             self.core.has_thought(slot, tag);
-            self.wake_up(slot, due);
+            self.wake_up(slot, due, now);
         } else {
             self.core.make_due(slot, tag, due);
-            self.push(slot);
+            self.push(slot, now);
         }
     }
 
     /// The users of a connection start, or try again.
-    fn wake_up(&mut self, slot: u32, due: u64) {
+    fn wake_up(&mut self, slot: u32, due: u64, now: u64) {
         if Core::<S>::listens(slot) {
-            return self.open_listener(slot);
+            return self.open_listener(slot, now);
         }
         match &self.core.users {
             // It thinks, or its request is due already and was refused.
-            Users::Devices(_) if self.core.is_busy(slot) => self.push(slot),
+            Users::Devices(_) if self.core.is_busy(slot) => self.push(slot, now),
             Users::Devices(devices) => {
                 let connection = &mut self.core.connections[slot as usize];
                 if connection.device_left == 0 {
@@ -173,40 +127,40 @@ impl<S: Stack> Worker<'_, S> {
                         self.core.replace_walker(slot);
                     }
                 }
-                self.ready(slot, due, 1);
+                self.ready(slot, due, 1, now);
             }
             Users::Closed { .. } if S::Protocol::IN_ORDER => {
-                self.ready(slot, due, self.core.flights.depth);
+                self.ready(slot, due, self.core.flights.depth, now);
             }
             Users::Closed { .. } => {
                 for tag in self.core.idle(slot) {
                     self.core.make_due(slot, tag, due);
                 }
-                self.push(slot);
+                self.push(slot, now);
             }
             Users::Open(_) if S::Protocol::VARIES && self.core.walkers.is_walking(slot) => {
-                self.ready(slot, due, 1);
+                self.ready(slot, due, 1, now);
             }
             Users::Open(_) => {
                 self.core.wait_all_for_arrivals(slot);
                 if !S::Protocol::IN_ORDER {
                     // Requests that were refused are due.
-                    self.push(slot);
+                    self.push(slot, now);
                 }
             }
         }
     }
 
     /// Open loop: sends what is due, as long as a connection is free for it.
-    pub(super) fn dispatch(&mut self) {
+    pub(super) fn dispatch(&mut self, now: u64) {
         if let Some(patience_ns) = self.core.spec.timeouts.patience_ns {
-            self.core.give_up_before(self.core.now.saturating_sub(patience_ns));
+            self.core.give_up_before(now.saturating_sub(patience_ns));
         }
         while let Users::Open(open) = &self.core.users {
             if open.start == UNKNOWN {
                 return;
             }
-            let Some(due) = open.next_due().filter(|due| *due <= self.core.now) else { return };
+            let Some(due) = open.next_due().filter(|due| *due <= now) else { return };
             if self.core.quota == 0 {
                 return;
             }
@@ -224,21 +178,21 @@ impl<S: Stack> Worker<'_, S> {
                     template
                 };
                 self.core.connections[slot as usize].template = template;
-                self.ready(slot, due, 1);
+                self.ready(slot, due, 1, now);
             } else {
                 self.core.flights.place(slot, tag).template = template;
                 self.core.make_due(slot, tag, due);
-                self.push(slot);
+                self.push(slot, now);
             }
         }
     }
 
     /// The user of `slot` wants to send `count` requests, since `intended_at`.
-    pub(super) fn ready(&mut self, slot: u32, intended_at: u64, count: u32) {
+    pub(super) fn ready(&mut self, slot: u32, intended_at: u64, count: u32, now: u64) {
         if !S::Protocol::IN_ORDER {
             // Devices, each of which has a connection of its own.
             self.core.make_due(slot, 0, intended_at);
-            return self.push(slot);
+            return self.push(slot, now);
         }
         let count = u64::from(count).min(self.core.quota) as u32;
         if count == 0 {
@@ -246,17 +200,17 @@ impl<S: Stack> Worker<'_, S> {
         }
         self.core.schedule(slot, intended_at, count);
         match self.core.connections[slot as usize].link {
-            Link::Up => self.send_pending(slot),
+            Link::Up => self.send_pending(slot, now),
             Link::Connecting | Link::Securing | Link::Greeting => {}
-            Link::Down => self.open(slot),
+            Link::Down => self.open(slot, now),
         }
     }
 
     /// Requests of `slot` were settled at `at`, successful or not: its user goes on.
     #[inline]
-    pub(super) fn after_requests(&mut self, slot: u32, at: u64) {
+    pub(super) fn after_requests(&mut self, slot: u32, at: u64, now: u64) {
         if !S::Protocol::IN_ORDER {
-            return self.after_all_streams(slot, at);
+            return self.after_all_streams(slot, at, now);
         }
         let step_thinks = if S::Protocol::VARIES { self.core.walkers.think_ns(slot) } else { None };
         let goes_on = S::Protocol::VARIES && self.core.walkers.is_walking(slot);
@@ -265,7 +219,7 @@ impl<S: Stack> Worker<'_, S> {
             // answered, the next batch.
             Users::Closed { think: None } if !S::Protocol::VARIES || step_thinks.is_none() => {
                 if self.core.connections[slot as usize].in_flight == 0 {
-                    self.ready(slot, at, self.core.flights.depth);
+                    self.ready(slot, at, self.core.flights.depth, now);
                 }
             }
             Users::Closed { think } => {
@@ -277,18 +231,18 @@ impl<S: Stack> Worker<'_, S> {
             // Only the first step of a walk is an arrival.
             Users::Open(_) if goes_on => match step_thinks {
                 Some(think_ns) => self.core.timers.set(slot, at + think_ns),
-                None => self.ready(slot, at, 1),
+                None => self.ready(slot, at, 1, now),
             },
             Users::Open(_) => {
                 self.core.free.push_back(slot);
-                self.dispatch();
+                self.dispatch(now);
             }
             Users::Devices(_) => self.after_device_request(slot, at, step_thinks),
         }
     }
 
     /// The request of a user who shares a connection was settled at `at`: the user goes on.
-    pub(super) fn after_stream(&mut self, slot: u32, tag: u32, at: u64) {
+    pub(super) fn after_stream(&mut self, slot: u32, tag: u32, at: u64, now: u64) {
         let core = &mut self.core;
         let place = core.flights.place(slot, tag);
         place.template = core.surprises.after(place.template);
@@ -331,11 +285,11 @@ impl<S: Stack> Worker<'_, S> {
 
     /// The connection of `slot` could not be opened, or ended without an answer, and its requests
     /// were given up: the user tries again later.
-    pub(super) fn after_failure(&mut self, slot: u32) {
+    pub(super) fn after_failure(&mut self, slot: u32, now: u64) {
         self.core.connections[slot as usize].has_failed = true;
         let (least, most) = RETRY_BOUNDS_NS;
         let wait_ns = (self.core.connections.len() as u64 * RETRY_EACH_NS).clamp(least, most);
-        let due = self.core.now + wait_ns;
+        let due = now + wait_ns;
         if let Some(timer) = self.core.retry_timer(slot) {
             self.core.timers.set(timer, due);
         }
