@@ -544,7 +544,7 @@ impl<S: Stack> Worker<'_, S> {
     ) {
         if settled > 0 {
             let asker = Core::<S>::asker(slot);
-            self.after_settled(asker, self.core.arrived, now);
+            self.after_settled(asker, self.core.arrived);
             if asker != slot {
                 if self.core.is_up(asker) { self.go_on(asker, now) } else { self.push(asker, now) }
             }
@@ -564,17 +564,17 @@ impl<S: Stack> Worker<'_, S> {
     }
 
     /// The users whose requests were settled at `at` go on.
-    fn after_settled(&mut self, slot: u32, at: u64, now: u64) {
+    fn after_settled(&mut self, slot: u32, at: u64) {
         for nth in 0..self.core.streams.settled.len() {
             let tag = self.core.streams.settled[nth];
-            self.after_stream(slot, tag, at, now);
+            self.after_stream(slot, tag, at);
         }
     }
 
     /// All requests of a connection that is gone have failed.
     pub(super) fn after_all_streams(&mut self, slot: u32, at: u64, now: u64) {
         for tag in self.core.idle(slot) {
-            self.after_stream(slot, tag, at, now);
+            self.after_stream(slot, tag, at);
         }
         self.push(slot, now);
         self.dispatch(now);
@@ -670,7 +670,7 @@ impl<S: Stack> Worker<'_, S> {
             self.core.cancel(slot, tag);
         }
         self.core.freed(slot, was_full, now);
-        self.after_settled(slot, now, now);
+        self.after_settled(slot, now);
         if self.core.is_up(slot) {
             self.go_on(slot, now);
         }

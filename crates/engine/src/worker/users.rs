@@ -242,7 +242,7 @@ impl<S: Stack> Worker<'_, S> {
     }
 
     /// The request of a user who shares a connection was settled at `at`: the user goes on.
-    pub(super) fn after_stream(&mut self, slot: u32, tag: u32, at: u64, now: u64) {
+    pub(super) fn after_stream(&mut self, slot: u32, tag: u32, at: u64) {
         let core = &mut self.core;
         let place = core.flights.place(slot, tag);
         place.template = core.surprises.after(place.template);
