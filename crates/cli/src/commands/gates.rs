@@ -14,7 +14,6 @@ use pippin_store::StoreError;
 use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use std::collections::BTreeMap;
-use std::path::Path;
 
 use super::Shared;
 use super::revision_bases::{RevisionBases, is_named};

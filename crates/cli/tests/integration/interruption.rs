@@ -41,15 +41,20 @@ fn a_pipe_gets_the_result_when_it_is_read_and_one_signal_ends_the_wait() {
     let url = format!("http://{}/", server.address());
     let load = || checkout.start(&["load", &url, "-n", "20", "-c", "1", "--json", "pipe"]);
     let waits = load();
-    let runs = |count| checkout.store_path().is_file() && checkout.store().list().unwrap().len() == count;
-    let ended = |count| move || runs(count) && checkout.store().load("latest").unwrap().ended_unix_ns.is_some();
-    assert!(until(ended(1)), "the load did not end");
+    let ended = |count: usize| {
+        let newest = || checkout.store().load("latest").unwrap();
+        until(|| {
+            checkout.store_path().is_file()
+                && checkout.store().list().is_ok_and(|runs| runs.len() == count)
+                && newest().ended_unix_ns.is_some()
+        })
+    };
+    assert!(ended(1), "the load did not end");
     waits.signal(libc::SIGTERM);
     waits.finish().exits(4).says(&["write pipe: nobody reads this pipe"]);
     let reads = load();
-    assert!(until(ended(2)), "the load did not end");
-    let json: serde_json::Value =
-        serde_json::from_slice(&std::fs::read(&pipe).unwrap()).unwrap();
+    assert!(ended(2), "the load did not end");
+    let json: serde_json::Value = serde_json::from_slice(&std::fs::read(&pipe).unwrap()).unwrap();
     assert_eq!(json["requests"]["completed"], 20);
     reads.finish();
 }

@@ -324,7 +324,18 @@ fn what_may_be_a_secret_is_printed_and_not_kept() {
     let short = ["--warm-up", "none", "-d", "200ms"];
     let shapes: [&[&str]; 6] = [
         &["--expect-body", WORD, "-n", "20"],
-        &["--expect-contains", WORD, "--require", "errors < 1%", "-n", "20", "--repeat", "2", "--junit", "gates.xml"],
+        &[
+            "--expect-contains",
+            WORD,
+            "--require",
+            "errors < 1%",
+            "-n",
+            "20",
+            "--repeat",
+            "2",
+            "--junit",
+            "gates.xml",
+        ],
         &["-R", "100", "--expect-status", "200", "--warm-up", "none", "-d", "200ms"],
         &["--objective", "p99<1s", "--warm-up", "none", "-d", "200ms"],
         &["--html", "page.html", "--summary", "summary.md", "-n", "20"],

@@ -66,7 +66,10 @@ mod tests {
         let now_ms = Cell::new(0_u64);
         let ran = [0..30, 40..70];
         let used_ns = || {
-            Some(ran.iter().flat_map(Clone::clone).filter(|ms| *ms < now_ms.get()).count() as u64 * MS)
+            Some(
+                ran.iter().flat_map(Clone::clone).filter(|ms| *ms < now_ms.get()).count() as u64
+                    * MS,
+            )
         };
         let waited = wait(used_ns, |pause| now_ms.set(now_ms.get() + pause.as_millis() as u64));
         assert_eq!(waited.as_millis(), 90);
