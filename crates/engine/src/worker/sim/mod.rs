@@ -126,7 +126,9 @@ impl<S: Stack> Worker<'_, S> {
                     vec![connection.in_flight > 0 || connection.pending > 0, rests, tries]
                 } else {
                     let place = &self.core.flights.of(slot)[tag as usize];
-                    let is_parked = self.core.is_set_aside(slot, tag);
+                    // Without a connection, nothing would bring it back.
+                    let is_parked =
+                        connection.link == Link::Up && self.core.is_set_aside(slot, tag);
                     let is_busy = place.is_taken() || place.stretch == DUE;
                     vec![is_busy, rests, is_parked, place.stretch == IDLE && tries]
                 };
