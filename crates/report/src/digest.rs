@@ -1,5 +1,6 @@
 //! A short form of a run, for lists.
 use pippin_model::run::digest::{CalmSlices, RunDigest, TargetDigest};
+use pippin_model::target::conformance::by_kind;
 
 use crate::view::View;
 use crate::view::row::Row;
@@ -10,7 +11,7 @@ pub fn of(view: &View) -> RunDigest {
     RunDigest {
         trials: view.run.trials,
         ranked_by: view.run.ranked_by.name().into(),
-        targets: view.rows.iter().map(target).collect(),
+        targets: view.rows.iter().map(|row| target(view, row)).collect(),
         worst: view.rows.iter().filter_map(|row| row.verdict).max(),
         trust: view.trust.words(),
         slices: view
@@ -22,7 +23,7 @@ pub fn of(view: &View) -> RunDigest {
     }
 }
 
-fn target(row: &Row) -> TargetDigest {
+fn target(view: &View, row: &Row) -> TargetDigest {
     let standing = &row.standing;
     let ranks = match (standing.rank_interval, standing.rank) {
         (Some(interval), _) => Some((interval.best, interval.worst)),
@@ -33,6 +34,12 @@ fn target(row: &Row) -> TargetDigest {
         verdict: row.verdict,
         ranks,
         figure: row.ranked.or(row.goodput_per_s).map(|figure| figure.median),
+        conformance: view
+            .conformance
+            .iter()
+            .find(|one| one.target == row.target)
+            .map(|one| by_kind(&one.probes))
+            .unwrap_or_default(),
     }
 }
 

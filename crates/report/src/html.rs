@@ -14,7 +14,7 @@
 //! | `facts` | host, versions, plan, manifests, how figures were taken |
 //! | `theme` | colours of the charts on dark ground |
 mod choice;
-mod conformance;
+pub mod conformance;
 mod explained;
 pub(crate) mod facts;
 pub(crate) mod figures;

@@ -1,10 +1,13 @@
 //! Targets over plans: the possible ranks of each target in the newest finished run of every plan.
 use maud::{Markup, html};
 use pippin_model::run::digest::TargetDigest;
+use pippin_model::target::conformance::{Kind, KindCount};
 use pippin_model::verdict::Verdict;
+use pippin_report::html::conformance::counts;
 use pippin_report::words;
 use pippin_stats::rank::RankInterval;
 use pippin_store::listing::PlanLeader;
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 /// A target's places: one for each plan, `None` if it took no part.
@@ -21,6 +24,15 @@ impl Entry<'_> {
 
     fn ranks(&self) -> impl Iterator<Item = (u32, u32)> {
         self.places.iter().flatten().filter_map(|place| place.ranks)
+    }
+
+    /// What it answered in the newest run that asked it.
+    fn conformance<'a>(&'a self, plans: &[PlanLeader]) -> Option<&'a [KindCount]> {
+        let asked = self.places.iter().zip(plans).filter_map(|(place, plan)| {
+            let kinds = place.as_ref()?.conformance.as_slice();
+            (!kinds.is_empty()).then_some((plan.started_unix_ns, kinds))
+        });
+        asked.max_by_key(|(started_unix_ns, _)| *started_unix_ns).map(|(_, kinds)| kinds)
     }
 
     /// The mean of its best ranks. Those without a rank come last.
@@ -54,6 +66,31 @@ pub fn body(plans: &[PlanLeader], hosts: &[String], host: &str) -> Markup {
                         tbody { @for entry in &entries { (line(entry)) } }
                         tfoot { tr { th scope="row" { "Run" } td {} @for plan in plans { td { a href=(format!("/runs/{}", plan.run)) { (day(plan.started_unix_ns)) } @if let Some(host) = &plan.host { span.sub { (host) } } } } } }
                     }
+                }
+                (conformance(plans, &entries))
+            }
+        }
+    }
+}
+
+/// The right answers by kind of all targets that were asked, from the newest of these runs.
+fn conformance(plans: &[PlanLeader], entries: &[Entry<'_>]) -> Markup {
+    let mut asked: Vec<(&str, &[KindCount])> = entries
+        .iter()
+        .filter_map(|entry| Some((entry.name.as_str(), entry.conformance(plans)?)))
+        .collect();
+    asked.sort_by_key(|(_, kinds)| Reverse(kinds.iter().map(|kind| kind.right).sum::<u32>()));
+    html! {
+        @if !asked.is_empty() {
+            h2 id="conformance" { "Conformance" }
+            p.hint { "How many answers at the edges of HTTP/1.1 were right, for each kind of question. This has no part in ranks and verdicts." }
+            div.scroll tabindex="0" role="region" aria-label="Conformance, scrolls sideways" {
+                table.sortable aria-labelledby="conformance" {
+                    thead { tr {
+                        th scope="col" { "Target" }
+                        @for kind in Kind::ALL { th scope="col" { (kind.name()) } }
+                    } }
+                    tbody { @for (name, kinds) in asked { tr { th scope="row" { (name) } (counts(kinds)) } } }
                 }
             }
         }
@@ -118,6 +155,7 @@ mod tests {
             verdict: Some(if ranks.is_some() { Verdict::Valid } else { Verdict::Invalid }),
             ranks: *ranks,
             figure: Some(1.0),
+            conformance: Vec::new(),
         };
         PlanLeader {
             plan: name.into(),
@@ -139,6 +177,17 @@ mod tests {
     }
 
     #[test]
+    fn answers_at_the_edges_are_those_of_the_newest_run_that_asked() {
+        let mut plans = [plan("hello", &[("a/a", None)]), plan("users", &[("a/a", None)])];
+        let kinds = |right| Kind::ALL.map(|kind| KindCount { kind, right, asked: 60 }).to_vec();
+        plans[0].digest.targets[0].conformance = kinds(50);
+        plans[0].started_unix_ns = 7;
+        plans[1].digest.targets[0].conformance = kinds(40);
+        let page = body(&plans, &[], "").into_string();
+        assert!(page.contains("50 of 60") && !page.contains("40 of 60"), "{page}");
+    }
+
+    #[test]
     fn who_may_lead_most_plans_comes_first() {
         let plans = [
             plan("hello", &[("a/a", Some((1, 1))), ("b/b", Some((2, 2))), ("d/d", None)]),
@@ -147,6 +196,7 @@ mod tests {
         let names: Vec<String> = entries(&plans).into_iter().map(|entry| entry.name).collect();
         assert_eq!(names, ["a/a", "b/b", "c/c", "d/d"]);
         let page = body(&plans, &["bench-1".into()], "").into_string();
+        assert!(!page.contains("Conformance"), "nobody was asked");
         for part in ["1-2", "INVALID", "/runs/run-users", "/history?target=c/c"] {
             assert!(page.contains(part), "{part}: {page}");
         }

@@ -275,6 +275,7 @@ mod tests {
             verdict: Some(Verdict::Valid),
             ranks: Some(ranks),
             figure: Some(1_000.0),
+            conformance: Vec::new(),
         };
         let digest = RunDigest {
             trust: "Can you trust it? Yes: it was looked at, and no doubt was found.".into(),

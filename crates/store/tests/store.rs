@@ -359,6 +359,7 @@ fn a_digest_is_kept_until_the_run_has_more_trials_and_goes_with_it() {
             verdict: Some(Verdict::Suspect),
             ranks: Some((1, 2)),
             figure: Some(1e4),
+            conformance: Vec::new(),
         }],
         worst: Some(Verdict::Suspect),
         slices: None,

@@ -2,6 +2,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::target::TargetId;
+use crate::target::conformance::KindCount;
 use crate::verdict::Verdict;
 
 /// A run in short. It is made from the run's report and stored beside the run. It can be made again
@@ -46,6 +47,8 @@ pub struct TargetDigest {
     pub ranks: Option<(u32, u32)>,
     /// The median of the ranking figure: requests per second, or nanoseconds.
     pub figure: Option<f64>,
+    /// Its right answers at the edges of HTTP/1.1; empty if it was not asked.
+    pub conformance: Vec<KindCount>,
 }
 
 impl RunDigest {

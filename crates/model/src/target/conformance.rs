@@ -73,6 +73,31 @@ impl Level {
     }
 }
 
+/// How many questions of a kind a server was asked, and how many it answered rightly.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct KindCount {
+    /// The kind.
+    pub kind: Kind,
+    /// Right answers.
+    pub right: u32,
+    /// Questions.
+    pub asked: u32,
+}
+
+/// The right answers of each kind, in the order of [`Kind::ALL`]; empty if nothing was asked.
+#[must_use]
+pub fn by_kind(all: &[Conformance]) -> Vec<KindCount> {
+    let count = |kind| {
+        let asked = all.iter().filter(|one| one.kind == kind);
+        asked.fold(KindCount { kind, right: 0, asked: 0 }, |sum, one| KindCount {
+            right: sum.right + u32::from(one.is_right),
+            asked: sum.asked + 1,
+            ..sum
+        })
+    };
+    if all.is_empty() { Vec::new() } else { Kind::ALL.into_iter().map(count).collect() }
+}
+
 /// How many probes were answered rightly: `"30 of 32 answers right; wrong: 1 MUST, 1 note"`.
 #[must_use]
 pub fn in_words(all: &[Conformance]) -> String {

@@ -1,11 +1,12 @@
 //! How targets answered at the edges of HTTP/1.1: a grid of right answers by kind, and a table of all
 //! probes, folded.
 use maud::{Markup, html};
-use pippin_model::target::conformance::{Conformance, Kind};
+use pippin_model::target::conformance::{Conformance, Kind, KindCount, by_kind};
 
 use crate::view::View;
 use crate::view::conformance::TargetConformance;
 
+/// The section of a page; nothing if no target was asked.
 pub fn section(view: &View) -> Markup {
     let Some(first) = view.conformance.first() else { return html! {} };
     html! {
@@ -34,12 +35,6 @@ pub fn section(view: &View) -> Markup {
 
 /// How many answers of each kind were right, for each target.
 fn grid(targets: &[TargetConformance]) -> Markup {
-    let of = |target: &TargetConformance, kind| {
-        let asked = target.probes.iter().filter(|probe| probe.kind == kind);
-        let (right, all) =
-            asked.fold((0, 0), |(right, all), probe| (right + u32::from(probe.is_right), all + 1));
-        format!("{right} of {all}")
-    };
     html! {
         table {
             thead { tr {
@@ -51,13 +46,18 @@ fn grid(targets: &[TargetConformance]) -> Markup {
                 @for one in targets {
                     tr {
                         th scope="row" { (one.target) }
-                        @for kind in Kind::ALL { td { (of(one, kind)) } }
+                        (counts(&by_kind(&one.probes)))
                         td { (one.summary) }
                     }
                 }
             }
         }
     }
+}
+
+/// The cells of a row of the grid.
+pub fn counts(kinds: &[KindCount]) -> Markup {
+    html! { @for one in kinds { td data-value=(one.right) { (one.right) " of " (one.asked) } } }
 }
 
 /// The questions of a kind: a row for each that somebody answered wrongly, and the names of the
