@@ -15,6 +15,7 @@ on_each_loop!(
     no_free_connection,
     those_who_waited_too_long_are_given_up,
     no_answers_at_all,
+    answers_that_never_end,
     a_rate_that_nobody_can_send,
     connections_that_end_before_the_start,
     a_request_cap,
@@ -185,6 +186,19 @@ fn no_answers_at_all(io: IoChoice) {
     assert!(spans.open_age.min_ns().unwrap() >= 465_000_000, "{:?}", spans.open_age.summary());
     let by_connection = &result.measured.by_connection;
     assert_eq!((by_connection.without_answer, by_connection.groups.len()), (4, 0));
+    assert_eq!(by_connection.with_head_only, 0);
+}
+
+/// Every answer begins, and none ends.
+fn answers_that_never_end(io: IoChoice) {
+    for chunked in [true, false] {
+        let endless = Answer::ok(b"data: 1\n\n").endless(ms(20), chunked);
+        let server = spawn(Script::always(endless)).unwrap();
+        let result = run(&open(server.address(), io, 4, 100.0, 500));
+        let by_connection = &result.measured.by_connection;
+        assert_eq!((by_connection.without_answer, by_connection.with_head_only), (4, 4));
+        assert_eq!(result.measured.requests.completed, 0);
+    }
 }
 
 /// 300 requests at 1,000/s in stages of 2 s: the count ends it, after 0.3 s.
