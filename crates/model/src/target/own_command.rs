@@ -105,7 +105,9 @@ fn check(
     }
     let is_assignment = |word: usize| {
         let is_one = |word: &Vec<u8>| str::from_utf8(word).is_ok_and(|it| assignment(it).is_some());
-        command.words.get(..=word).is_some_and(|before| before.iter().all(is_one))
+        let before = command.words.get(..=word).unwrap_or_default();
+        let before = before.strip_prefix(&[b"export".to_vec()]).unwrap_or(before);
+        !before.is_empty() && before.iter().all(is_one)
     };
     match command.globs.iter().find(|(word, _)| !is_assignment(*word)) {
         Some((_, glob)) => {
@@ -215,7 +217,7 @@ mod tests {
             ("node \"$SCRIPT\"", "`$SCRIPT`", "sh -c"),
             ("node ${SCRIPT}", "`${SCRIPT}`", "sh -c"),
             ("node `cat x`", "``", "sh -c"),
-            ("node $(cat 'x')", "`$(...)`", r"write sh -c 'exec node $(cat '\''x'\'')'"),
+            ("node $(cat 'x')", "`$(...)`", r"write sh -c 'node $(cat '\''x'\'')'"),
             ("~/bin/run", "`~`", "sh -c"),
             ("A=~/x run", "`~`", "sh -c"),
             ("run *.js", "`*`", "or put the word in quotes"),
