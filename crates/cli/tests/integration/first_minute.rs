@@ -7,8 +7,8 @@ use std::process::Command;
 enum Block {
     /// A file: its name and text.
     File(String, String),
-    /// A command, the lines that it prints, and its exit code.
-    Command(String, Vec<String>, i32),
+    /// A command, the lines that it prints, and its exit code if the page shows it.
+    Command(String, Vec<String>, Option<i32>),
 }
 
 /// The blocks of a page, in order. A file begins with a comment that names it.
@@ -27,7 +27,7 @@ fn blocks(page: &str) -> Vec<Block> {
             let (ends, shown): (Vec<_>, Vec<_>) =
                 lines.partition(|it| it.starts_with("[exit code "));
             let code = ends.first().map(|it| it["[exit code ".len()..].trim_end_matches(']'));
-            blocks.push(Block::Command(line, shown, code.map_or(0, |it| it.parse().unwrap())));
+            blocks.push(Block::Command(line, shown, code.map(|it| it.parse().unwrap())));
         }
     }
     blocks
@@ -72,7 +72,10 @@ fn run(page: &str) {
                 "{line}: no `{wanted}` in:\n{said}"
             );
         }
-        assert_eq!(output.status.code(), Some(code), "{line}:\n{said}");
+        let ended = output.status.code();
+        // A busy machine may make a result INVALID.
+        let is_right = code.map_or(matches!(ended, Some(0 | 3)), |code| ended == Some(code));
+        assert!(is_right, "{line} ended with {ended:?}:\n{said}");
     }
 }
 

@@ -57,7 +57,7 @@ pub(crate) fn in_words(error: &Error) -> String {
 
 /// What Pippin can do, for servers that can do something else.
 const VERSIONS: &str = "Pippin speaks TLS 1.2 and 1.3";
-const KEYS: &str = "Pippin takes RSA keys of 2048 bits and more, P-256, P-384 and Ed25519, and with --insecure any";
+const KEYS: &str = "Pippin takes RSA keys of 2048 bits and more, P-256, P-384 and Ed25519, and with --insecure others too (P-521 over TLS 1.3)";
 
 /// Why the server ends the handshake (RFC 8446 section 6.2).
 fn alert_in_words(alert: AlertDescription) -> String {

@@ -116,7 +116,11 @@ fn whoever_answers_is_taken_with_any_certificate_and_any_key() {
         made.certificate(key, &format!("{names} -addext basicConstraints=critical,CA:FALSE"));
         for (flag, version) in versions {
             let served = made.serve(flag);
-            assert_eq!(tried(&served, &any).unwrap(), version, "{key}");
+            // Over TLS 1.2 a client names the curves that it calculates with, and P-521 is none.
+            match (key.starts_with("ec"), version) {
+                (true, "TLSv1.2") => refused(&served, &any, "P-521 over TLS 1.3"),
+                _ => assert_eq!(tried(&served, &any).unwrap(), version, "{key}"),
+            }
             let why_not = tried(&served, &own(&made)).unwrap_err();
             assert!(why_not.contains(why) || why_not.contains("P-256, P-384"), "{why_not}");
             assert!(!why_not.contains(['{', '"']), "{why_not}");
