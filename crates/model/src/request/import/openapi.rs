@@ -78,6 +78,9 @@ fn document(text: &str) -> Result<Value, WrongLine> {
     })
 }
 
+/// Headers of a request.
+type Headers = Vec<(String, String)>;
+
 /// A file.
 struct Document<'a> {
     root: &'a Value,
@@ -240,7 +243,7 @@ impl<'a> Document<'a> {
     }
 
     /// The body, and the header that names its type.
-    fn body(&self, operation: &'a Value) -> Result<(Vec<u8>, Vec<(String, String)>), String> {
+    fn body(&self, operation: &'a Value) -> Result<(Vec<u8>, Headers), String> {
         let Some(body) = operation.get("requestBody") else { return Ok(Default::default()) };
         let body = self.resolved(body)?;
         let is_required = body.get("required").and_then(Value::as_bool).unwrap_or(false);
