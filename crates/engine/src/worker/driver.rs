@@ -12,7 +12,6 @@ use crate::io::{Event, Io, Opening, Sending};
 use crate::protocol::Protocol;
 use crate::record::outcome::{Mark, Outcome};
 use crate::record::recorder::{Crossing, MEASURED, Message};
-use crate::schedule::users::Users;
 use crate::time::clock;
 use crate::time::timeline::UNKNOWN;
 use crate::transport::Transport;
@@ -62,11 +61,9 @@ impl<S: Stack> Worker<'_, S> {
         let connect_ns = self.core.spec.timeouts.connect_ns;
         self.now = clock::now_ns();
         self.core.next_timeout_scan = self.now + connect_ns;
-        let is_part_of_the_load = match self.core.users {
-            Users::Closed { .. } => self.core.spec.connections.requests_per_connection == Some(1),
-            Users::Open(_) => false,
-            Users::Devices(_) => true,
-        };
+        let requests_each = self.core.spec.connections.requests_per_connection;
+        let is_part_of_the_load =
+            self.pace.opens_late() || self.core.carries_over && requests_each == Some(1);
         let count = if is_part_of_the_load { 0 } else { self.core.connections.len() as u32 };
         let mut to_open = 0..count;
         self.core.opening.is_setting_up = true;
@@ -130,19 +127,19 @@ impl<S: Stack> Worker<'_, S> {
         self.cross_boundaries();
         self.fire(self.now)?;
         self.end_what_is_late()?;
-        if self.core.is_done() && self.core.recorder.finished_at.is_none() {
+        if self.is_done() && self.core.recorder.finished_at.is_none() {
             self.core.recorder.finish(self.now);
             self.mark();
         }
         if self.core.recorder.finished_at.is_some() {
             return Ok(());
         }
-        if !self.core.queued.is_empty() && self.core.pace.is_due() {
+        if !self.core.queued.is_empty() && self.core.send_pace.is_due() {
             self.submit()?;
         } else {
             self.stamp_queued();
         }
-        let (wait_ns, is_spin) = self.core.wait_ns(self.now);
+        let (wait_ns, is_spin) = self.wait_ns();
         self.io.wait(wait_ns, self.core.stay_ns(wait_ns))?;
         let found = self.events()?;
         if is_spin && !found {
@@ -150,6 +147,30 @@ impl<S: Stack> Worker<'_, S> {
         }
         self.core.progress.set(self.core.recorder.completed);
         Ok(())
+    }
+
+    fn is_done(&self) -> bool {
+        let core = &self.core;
+        let ends_by_count = core.spec.stop.requests.is_some();
+        ends_by_count && core.open_requests == 0 && (core.quota == 0 || self.pace.is_over())
+    }
+
+    /// How long to wait for events, and whether that is polling for a deadline.
+    fn wait_ns(&self) -> (u64, bool) {
+        let (core, now) = (&self.core, self.now);
+        let mut until = now + MAX_WAIT_NS;
+        until = until.min(core.recorder.next_boundary).min(core.next_timeout_scan);
+        if let Some(due) = self.pace.next_due() {
+            until = until.min(due);
+        }
+        let mut is_spin = false;
+        if core.quota > 0
+            && let Some((due, poll_from)) = self.pace.next_arrival(core)
+        {
+            is_spin = poll_from <= now && now < due;
+            until = until.min(poll_from);
+        }
+        (until.saturating_sub(now), is_spin)
     }
 
     /// Processes the events of the last wait. Returns whether there were any.
@@ -240,7 +261,7 @@ impl<S: Stack> Worker<'_, S> {
         let count = self.core.queued.len();
         let begin = self.stamp_queued();
         self.io.submit()?;
-        self.core.pace.learn(clock::now_ns() - begin, count);
+        self.core.send_pace.learn(clock::now_ns() - begin, count);
         Ok(())
     }
 
@@ -254,7 +275,7 @@ impl<S: Stack> Worker<'_, S> {
         let now = clock::now_ns();
         let queued = std::mem::take(&mut self.core.queued);
         for (index, (slot, count)) in queued.iter().enumerate() {
-            self.core.stamp(*slot, *count, self.core.pace.at(now, index));
+            self.core.stamp(*slot, *count, self.core.send_pace.at(now, index));
         }
         self.core.queued = queued;
         self.core.queued.clear();
@@ -286,7 +307,7 @@ impl<S: Stack> Worker<'_, S> {
                 Crossing::Window => {}
                 Crossing::Stretch => {
                     self.core.close_accounts(before);
-                    if self.core.recorder.current == MEASURED && self.core.users.carries_over() {
+                    if self.core.recorder.current == MEASURED && self.core.carries_over {
                         self.core.carry_over();
                     }
                     self.mark();
@@ -334,7 +355,9 @@ impl<S: Stack> Worker<'_, S> {
 
     /// The end: unfinished requests are censored, requests not sent are unsent.
     fn into_outcome(mut self) -> Outcome {
-        self.core.settle_the_rest(self.now);
+        let ended_at = self.core.recorder.finished_at.unwrap_or(self.now);
+        self.give_up_before(ended_at);
+        self.core.settle_the_rest(ended_at);
         if S::Protocol::GREETS {
             self.part_from_all();
         }
