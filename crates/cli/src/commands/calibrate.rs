@@ -12,6 +12,7 @@ use super::{Shared, print_text};
 use crate::arguments::CalibrateArguments;
 use crate::exit::CliError;
 use crate::output;
+use crate::output_file;
 use crate::signals;
 
 pub fn run(shared: &Shared, arguments: &CalibrateArguments) -> Result<u8, CliError> {
@@ -45,8 +46,7 @@ pub fn run(shared: &Shared, arguments: &CalibrateArguments) -> Result<u8, CliErr
     };
     if let Some(path) = &arguments.json {
         let json = json.map_err(|error| CliError::Io("write JSON".into(), error.into()))?;
-        std::fs::write(path, json + "\n")
-            .map_err(CliError::io(format!("write {}", path.display())))?;
+        output_file::write(path, json + "\n")?;
     }
     print_text(&text)
 }

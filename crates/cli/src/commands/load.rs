@@ -34,7 +34,6 @@ use pippin_report::view::{View, load::SearchView, row::Row};
 use pippin_report::{html, terminal};
 use pippin_store::Store;
 use std::net::SocketAddr;
-use std::path::Path;
 use std::time::Duration;
 
 use self::request::Asked;
@@ -49,10 +48,10 @@ use crate::fail_fast::FailFast;
 use crate::live::Subject;
 use crate::outlets::Outlets;
 use crate::output::{print, say};
+use crate::output_file::{must_be_writable, write};
 use crate::progress;
 use crate::signals;
 use crate::values;
-use crate::writable::must_be_writable;
 
 pub fn run(shared: &Shared, arguments: &LoadArguments) -> Result<u8, CliError> {
     let asked = request::all(arguments)?;
@@ -258,9 +257,6 @@ fn show(arguments: &LoadArguments, record: &RunRecord, view: &View) -> Result<u8
     }
     .map_err(|error| CliError::Io("write JSON".into(), error.into()))?
         + "\n";
-    let write = |path: &Path, text: &str| {
-        std::fs::write(path, text).map_err(CliError::io(format!("write {}", path.display())))
-    };
     if let Some(path) = &arguments.html {
         let shown = (!arguments.kept.keep_requests).then(|| View::of(&record.for_record()));
         write(path, &html::page(shown.as_ref().unwrap_or(view)))?;

@@ -208,6 +208,13 @@ impl Pace {
         }
     }
 
+    /// Whether a user thinks, or waits for an arrival.
+    #[cfg(test)]
+    pub fn rests(&self, user: u32) -> bool {
+        let waits = matches!(&self.users, Users::Open(open) if open.waits(user));
+        waits || self.thinking.is_set(user)
+    }
+
     /// Whether the users of a connection wait to try again.
     pub fn is_retrying(&self, slot: u32) -> bool {
         self.retrying.is_set(slot)

@@ -178,6 +178,12 @@ impl Open {
         Next::Waits
     }
 
+    /// Whether a user waits for an arrival.
+    #[cfg(test)]
+    pub fn waits(&self, user: u32) -> bool {
+        self.waits[user as usize]
+    }
+
     /// The connection that these users share is open.
     pub fn opened(&mut self, users: Range<u32>) {
         if !self.apart.iter().any(|user| users.contains(user)) {

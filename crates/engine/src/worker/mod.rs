@@ -7,7 +7,7 @@
 //!   [`greeting`]: those of a protocol; [`streams`]: connections that several users share;
 //!   [`gathering`]: answers that come on all connections; [`walking`]: users whose requests vary;
 //!   [`batching`]: answers that are picked up together; [`firsts`]: what is kept of errors;
-//!   [`connection`], [`due`], [`flights`]: the state.
+//!   [`connection`], [`due`], [`flights`]: the state; `sim`: tests in virtual time.
 mod answers;
 mod batching;
 mod connection;
@@ -22,6 +22,8 @@ mod losses;
 mod pacing;
 mod securing;
 mod sending;
+#[cfg(test)]
+mod sim;
 mod streams;
 mod walking;
 
@@ -44,6 +46,7 @@ use crate::request::surprises::Surprises;
 use crate::request::wire::Wire;
 use crate::scenario::Walkers;
 use crate::shared::{OPENING_AT_ONCE, Shared};
+use crate::time::clock::{Clock, Monotonic};
 use crate::time::timeline::{Progress, Timeline, UNKNOWN};
 use crate::transport::Transport;
 use batching::Batching;
@@ -65,6 +68,8 @@ pub(crate) trait Stack {
     type Io: Io;
     type Transport: Transport;
     type Protocol: Protocol;
+    /// What the loop reads the time from.
+    type Clock: Clock;
 }
 
 /// A protocol over a transport on an event loop.
@@ -74,6 +79,7 @@ impl<I: Io, T: Transport, P: Protocol> Stack for Over<I, T, P> {
     type Io = I;
     type Transport = T;
     type Protocol = P;
+    type Clock = Monotonic;
 }
 
 pub(crate) struct Worker<'a, S: Stack> {

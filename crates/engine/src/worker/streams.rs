@@ -221,6 +221,12 @@ impl<S: Stack> Core<'_, S> {
         self.streams.parked[slot as usize].push(tag);
     }
 
+    /// Whether a user was put aside.
+    #[cfg(test)]
+    pub(super) fn is_set_aside(&self, slot: u32, tag: u32) -> bool {
+        self.streams.parked[slot as usize].contains(&tag)
+    }
+
     /// The users of a connection who were put aside.
     pub(super) fn take_parked(&mut self, slot: u32) -> Vec<u32> {
         std::mem::take(&mut self.streams.parked[slot as usize])
