@@ -9,13 +9,15 @@ use std::path::PathBuf;
 
 use super::message::MessageArguments;
 use super::request::{FileArguments, RequestArguments};
-use super::{FleetArguments, GateArguments, KeptArguments, OutletArguments};
+use super::{DetailArguments, FleetArguments, GateArguments, JsonArguments};
+use super::{KeptArguments, OutletArguments};
 use crate::values::{self, ConnectTo, EventLoop, Points, ProxyProtocol, Stages, Switch, Time};
 
 /// `pippin load`
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  pippin load localhost:8080/ -c 64 -d 10s                        closed loop, as wrk\n  pippin load localhost:8080/ -c 10 -n 1000 --no-keep-alive       as ab\n  pippin load localhost:8080/ -R 5000 -d 30s                      constant rate (open loop)\n  pippin load localhost:8080/ --stages 30s:1000,2m:5000,30s:0     a rate that climbs and falls\n  pippin load localhost:8080/ --devices 1000 --ramp 10s,30s,10s   devices that send now and then\n  pippin load localhost:8080/ --requests shop.jsonl -d 30s        many requests, in turn\n  pippin load localhost:8080/ --scenario shop.toml -c 20          users who log in, look and buy\n  pippin load localhost:8080/ --sweep 1..512 -d 5s                1, 2, 4 ... 512 connections\n  pippin load localhost:8080/ --objective \"p99<50ms\" -c 64 -d 5s  the highest rate that holds this\n  pippin load https://localhost:8443/ --http2 -c 10 --streams 32  HTTP/2, as h2load -c 10 -m 32\n  pippin load ws://localhost:8080/echo -c 64 --message-size 64    WebSocket echoes"
+    after_help = "Examples:\n  pippin load localhost:8080/ -c 64 -d 10s                        64 users, one request each at a time\n  pippin load localhost:8080/ -R 5000 -d 30s                      constant rate\n  pippin load localhost:8080/ --scenario shop.toml -c 20          users who log in, look and buy\n  pippin load localhost:8080/ --objective \"p99<50ms\" -c 64 -d 5s  the highest rate that holds this\n\n`pippin load --help` shows all options and more examples.",
+    after_long_help = "Examples:\n  pippin load localhost:8080/ -c 64 -d 10s                        closed loop, as wrk\n  pippin load localhost:8080/ -c 10 -n 1000 --no-keep-alive       as ab\n  pippin load localhost:8080/ -R 5000 -d 30s                      constant rate (open loop)\n  pippin load localhost:8080/ --stages 30s:1000,2m:5000,30s:0     a rate that climbs and falls\n  pippin load localhost:8080/ --devices 1000 --ramp 10s,30s,10s   devices that send now and then\n  pippin load localhost:8080/ --requests shop.jsonl -d 30s        many requests, in turn\n  pippin load localhost:8080/ --scenario shop.toml -c 20          users who log in, look and buy\n  pippin load localhost:8080/ --sweep 1..512 -d 5s                1, 2, 4 ... 512 connections\n  pippin load localhost:8080/ --objective \"p99<50ms\" -c 64 -d 5s  the highest rate that holds this\n  pippin load https://localhost:8443/ --http2 -c 10 --streams 32  HTTP/2, as h2load -c 10 -m 32\n  pippin load ws://localhost:8080/echo -c 64 --message-size 64    WebSocket echoes"
 )]
 pub struct LoadArguments {
     /// http://HOST[:PORT]/PATH or https://...; without a scheme it is http. ws:// and wss:// load a
@@ -81,9 +83,10 @@ pub struct LoadArguments {
     /// Where figures go meanwhile.
     #[command(flatten, next_help_heading = "Output")]
     pub outlets: OutletArguments,
-    /// Also write the whole result as JSON; - writes it to standard output instead of the text.
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
-    pub json: Option<PathBuf>,
+    #[command(flatten)]
+    pub detail: DetailArguments,
+    #[command(flatten)]
+    pub json: JsonArguments,
     /// Also write a page with charts, as `pippin report --html` does later.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub html: Option<PathBuf>,
@@ -95,7 +98,7 @@ pub struct LoadArguments {
     #[command(flatten, next_help_heading = "Gates")]
     pub gates: GateArguments,
     /// End the load with exit code 1 as soon as a gate can no longer be passed, or after three
-    /// seconds in a row with more errors than right answers (docs/gates.md).
+    /// seconds in a row with more errors than right answers (pippin help gates).
     #[arg(long, conflicts_with_all = ["repeat", "sweep", "objective"])]
     pub fail_fast: bool,
     /// Threads; by default one for each core, and no more than connections.
