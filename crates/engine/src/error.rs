@@ -1,4 +1,5 @@
 //! Why a load cannot run: each message says what to change.
+use std::any::Any;
 use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
@@ -306,4 +307,13 @@ pub(crate) fn place(spec: &LoadSpec, nth: usize) -> String {
     let (request, of) = (&spec.requests[nth], spec.requests.len());
     let line = format!("{} {}", request.method, request.target);
     format!("request {} of {of} (`{}`)", nth + 1, line.escape_debug())
+}
+
+/// What a panic said.
+pub(crate) fn panic_text(panic: &(dyn Any + Send)) -> String {
+    let text = panic
+        .downcast_ref::<String>()
+        .map(String::as_str)
+        .or_else(|| panic.downcast_ref::<&str>().copied());
+    text.unwrap_or("without a message").into()
 }

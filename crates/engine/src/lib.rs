@@ -22,6 +22,7 @@ mod request;
 mod run;
 mod scenario;
 mod schedule;
+mod shared;
 mod time;
 mod tls;
 mod transport;

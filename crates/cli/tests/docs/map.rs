@@ -97,7 +97,7 @@ fn every_folder_is_named() {
 /// A new kind of schedule has an arm in every file that has one for each kind: these are to be no
 /// more than the page says.
 #[test]
-fn only_the_worker_has_an_arm_for_each_kind_of_schedule() {
+fn one_file_has_an_arm_for_each_kind_of_schedule() {
     let model = text("crates/model/src/schedule/mod.rs");
     let (_, rest) = model.split_once("pub enum Schedule {").unwrap();
     let kinds: Vec<&str> = rest
@@ -119,5 +119,5 @@ fn only_the_worker_has_an_arm_for_each_kind_of_schedule() {
         rust_files(&root().join(folder).join("src"), &mut sources);
     }
     let found: Vec<PathBuf> = sources.into_iter().filter(has_all).collect();
-    assert_eq!(found, [root().join("crates/engine/src/worker/users.rs")]);
+    assert_eq!(found, [root().join("crates/engine/src/schedule/users.rs")]);
 }

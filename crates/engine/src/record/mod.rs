@@ -7,7 +7,9 @@
 //! | `counts` | counters |
 //! | `paths` | which requests are counted together, and their table |
 //! | `tally` | plain tables, which become histograms when a window ends |
+//! | `outcome` | what a thread hands in when it ends |
 pub(crate) mod counts;
+pub(crate) mod outcome;
 pub(crate) mod paths;
 pub(crate) mod recorder;
 pub(crate) mod tally;

@@ -6,10 +6,10 @@ use pippin_model::result::{Arrivals, ErrorKind};
 
 use crate::error::EngineError;
 use crate::io::Handshake;
+use crate::record::outcome::Outcome;
 use crate::record::tally::{Tally, WindowTally};
 use crate::record::uncounted::{AnswerSpans, Uncounted};
 use crate::time::timeline::{Instants, UNKNOWN};
-use crate::worker::Outcome;
 
 /// What a worker tells the coordinator.
 #[derive(Debug)]

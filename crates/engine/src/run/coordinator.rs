@@ -7,13 +7,14 @@ use std::time::Duration;
 use pippin_model::load::{LoadSpec, WarmUp};
 use pippin_model::result::{WarmUpResult, Window};
 
+use crate::error::panic_text;
+use crate::record::outcome::Outcome;
 use crate::record::recorder::Message;
 use crate::record::tally::WindowTally;
-use crate::run::message;
 use crate::run::watchdog::{self, Doing, Watchdog};
+use crate::shared::Shared;
 use crate::time::clock;
 use crate::time::timeline::{Progress, Timeline, UNKNOWN};
-use crate::worker::{Outcome, Shared};
 use crate::{Control, EngineError, Gate};
 
 /// From the set-up to the start of the schedule, if no gate holds it back.
@@ -131,7 +132,7 @@ impl<'a> Coordinator<'a> {
     /// Does one step. If it panics, or the caller's listener in it does, the load ends.
     fn guarded(&mut self, step: impl FnOnce(&mut Self)) {
         if let Err(panic) = catch_unwind(AssertUnwindSafe(|| step(self))) {
-            self.fail(format!("the coordinator or its listener panicked: {}", message(&*panic)));
+            self.fail(format!("the coordinator or its listener panicked: {}", panic_text(&*panic)));
         }
     }
 

@@ -17,7 +17,6 @@ pub(crate) mod result;
 pub(crate) mod validate;
 pub(crate) mod watchdog;
 
-use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::mpsc::{Sender, channel};
@@ -25,7 +24,7 @@ use std::sync::mpsc::{Sender, channel};
 use pippin_model::load::{BodyCheck, IoChoice, LoadSpec, Protocol, Request};
 use pippin_model::result::LoadResult;
 
-use crate::error::place;
+use crate::error::{panic_text, place};
 use crate::io::Io;
 use crate::io::epoll::Epoll;
 use crate::io::socket::Endpoints;
@@ -35,17 +34,19 @@ use crate::protocol::http1::{Drawn, Http1, Varied};
 use crate::protocol::http2::Http2;
 use crate::protocol::outgoing::Frames;
 use crate::protocol::websocket::{Broadcast, WebSocket};
+use crate::record::outcome::Outcome;
 use crate::record::recorder::{Message, Recorder};
 use crate::request::drawn::Desk;
 use crate::run::coordinator::Coordinator;
 use crate::run::descriptors::Tables;
 use crate::run::result::{assemble, stretches};
 use crate::run::validate::{users, validate};
+use crate::shared::Shared;
 use crate::time::clock;
 use crate::time::timeline::{Progress, Timeline};
 use crate::tls::Client;
 use crate::transport::{Tcp, Tls};
-use crate::worker::{Assignment, Outcome, Over, Shared, Stack, Worker};
+use crate::worker::{Assignment, Over, Stack, Worker};
 use crate::{Control, EngineError};
 
 pub(crate) fn run(spec: &LoadSpec, control: &Control<'_>) -> Result<LoadResult, EngineError> {
@@ -176,20 +177,11 @@ impl Drop for EndsTheLoad<'_> {
     }
 }
 
-/// What a panic said.
-pub(crate) fn message(panic: &(dyn Any + Send)) -> String {
-    let text = panic
-        .downcast_ref::<String>()
-        .map(String::as_str)
-        .or_else(|| panic.downcast_ref::<&str>().copied());
-    text.unwrap_or("without a message").into()
-}
-
 /// The whole life of a thread. The coordinator is told of its end in any case.
 fn work<S: Stack>(assignment: &Assignment, tables: Tables, outbox: Sender<Message>) {
     let farewell = outbox.clone();
     let outcome = catch_unwind(AssertUnwindSafe(|| measure::<S>(assignment, tables, outbox)))
-        .unwrap_or_else(|panic| Err(EngineError::died(message(&*panic))));
+        .unwrap_or_else(|panic| Err(EngineError::died(panic_text(&*panic))));
     // Only a coordinator that has given up does not listen.
     let _ = farewell.send(Message::Gone(Box::new(outcome)));
 }
@@ -213,7 +205,7 @@ fn measure<S: Stack>(
     cpu::sleep_precisely();
     let (count, has_warm_up, _) = stretches(spec);
     let recorder = Recorder::new(count, has_warm_up, outbox);
-    let worker = Worker::<S>::new(assignment, recorder)
+    let worker = Worker::<S>::new(assignment, recorder, clock::now_ns())
         .map_err(|error| EngineError::System { what: "setting up the event loop", error })?;
     Ok(worker.run())
 }

@@ -5,6 +5,7 @@ use pippin_model::load::{LoadSpec, WarmUp};
 use pippin_model::result::{GeneratorUse, LoadResult, Phase, StepMeasured};
 use pippin_model::scenario::Step;
 
+use crate::record::outcome::{Mark, Outcome};
 use crate::record::paths::Paths;
 use crate::record::recorder::{MEASURED, WARM_UP};
 use crate::record::tally::Tally;
@@ -12,7 +13,6 @@ use crate::run::coordinator::Course;
 use crate::run::cpu;
 use crate::run::validate::users;
 use crate::tls::config;
-use crate::worker::{Mark, Outcome};
 
 /// How many stretches the load has, whether the first is a warm-up, and which of them is the
 /// headline.

@@ -9,7 +9,7 @@ use pippin_model::text::units::Spread;
 use crate::error::{EngineError, place};
 use crate::io::socket::try_source;
 use crate::scenario::script;
-use crate::schedule::users::all_users;
+use crate::schedule::lane::all_users;
 
 /// Checks everything that can be checked beforehand, except descriptors. Bounds come first: what
 /// follows takes as long as the numbers are large.

@@ -3,7 +3,7 @@ use pippin_model::load::LoadSpec;
 use pippin_model::text::units::Spread;
 
 use crate::run::validate::users;
-use crate::worker::OPENING_AT_ONCE;
+use crate::shared::OPENING_AT_ONCE;
 
 /// How long threads may take to end: they check some 100 times a second.
 pub(crate) const GRACE_NS: u64 = 5_000_000_000;

@@ -2,9 +2,11 @@
 //!
 //! | module | what it does |
 //! |---|---|
+//! | `lane` | which part of the load is whose |
 //! | `arrivals` | when the requests of an open loop are due, in closed form |
 //! | `random` | random numbers that are the same on every machine |
-//! | `users` | each thread's share of the load; which request is whose |
+//! | `users` | the users of each kind of schedule |
 pub(crate) mod arrivals;
+pub(crate) mod lane;
 pub(crate) mod random;
 pub(crate) mod users;

@@ -1,120 +1,68 @@
 //! The users of one lane of a load: which requests are whose, and when arrivals and devices are due.
 //! Nothing here knows of connections. What users do with these is in the worker.
-//!
-//! A load is dealt out to its slices, and the items of a slice to its threads in turn: a thread of
-//! a slice is a lane. All lanes together are the whole load, whatever the number of threads of each
-//! slice.
-use pippin_model::load::{Arrivals as Spacing, LoadSpec, Part, Stage, share_of};
-use pippin_model::text::units::Spread;
-use std::sync::Arc;
+use pippin_model::load::{Arrivals as Spacing, LoadSpec, Schedule, Stage};
 
 use crate::schedule::arrivals::Arrivals;
+use crate::schedule::lane::Lane;
 use crate::schedule::random::ThinkTimes;
 use crate::time::timeline::UNKNOWN;
 
-/// A lane's place in the whole load.
-#[derive(Debug, Clone)]
-pub(crate) struct Lane {
-    part: Part,
-    /// Of the part's items among each `of` of the load.
-    places: Arc<[u32]>,
-    thread: u32,
-    threads: u32,
+/// The users of a lane.
+pub(crate) enum Users {
+    /// One for each connection; the next request follows the last answer, after the think time.
+    Closed { think: Option<ThinkTimes> },
+    /// Arrivals that wait for nothing.
+    Open(OpenLoop),
+    /// Each opens a connection, sends its requests with think time between, and is replaced.
+    Devices(Devices),
 }
 
-/// How many streams of random numbers each unit of a part has: more than a part can have threads.
-const STREAMS: u32 = 1_024;
-
-impl Lane {
-    /// The lane of a thread of this load, or of its slice of a load.
-    pub fn new(spec: &LoadSpec, thread: u32) -> Self {
-        let places = spec.slice.places().into();
-        Self { part: spec.slice, places, thread, threads: spec.threads }
+impl Users {
+    pub fn new(spec: &LoadSpec, lane: &Lane) -> Self {
+        let think_times = |spread| lane.think_times(spec, spread);
+        match &spec.schedule {
+            Schedule::Closed { think } => Self::Closed { think: think.map(think_times) },
+            Schedule::Open { arrivals, stages } => {
+                Self::Open(OpenLoop::new(spec, lane, *arrivals, stages))
+            }
+            Schedule::Devices {
+                devices,
+                requests_per_device,
+                think,
+                ramp_up_ns,
+                sustain_ns,
+                ..
+            } => Self::Devices(Devices {
+                think: think_times(*think),
+                requests_each: *requests_per_device,
+                all: u64::from(*devices),
+                lane: lane.clone(),
+                ramp_up_ns: *ramp_up_ns,
+                until: ramp_up_ns + sustain_ns,
+                start: UNKNOWN,
+                born: 0,
+            }),
+        }
     }
 
-    /// A thread of a load that has one slice.
-    #[cfg(test)]
-    pub fn of_whole(thread: u32, threads: u32) -> Self {
-        Self { part: Part::WHOLE, places: Part::WHOLE.places().into(), thread, threads }
-    }
-
-    /// The place in the whole load of this lane's `i`-th item: its part's items are dealt out over
-    /// its threads in turn.
+    /// Whether requests that are under way when measuring starts are measured. In a closed loop one
+    /// request follows another, and without those each user would have one request too few.
+    /// Elsewhere a request belongs to the stretch in which it was intended.
     #[inline]
-    pub fn number(&self, i: u64) -> u64 {
-        let item = u64::from(self.thread) + i * u64::from(self.threads);
-        let (row, place) = match self.places.len() {
-            1 => (item, 0),
-            width => (item / width as u64, item as usize % width),
-        };
-        row * u64::from(self.part.of) + u64::from(self.places[place])
+    pub const fn carries_over(&self) -> bool {
+        matches!(self, Self::Closed { .. })
     }
 
-    /// This lane's share of a rate.
-    pub fn fraction(&self) -> f64 {
-        f64::from(self.part.width) / f64::from(self.part.of) / f64::from(self.threads)
+    /// Whether requests are due at planned instants, whatever the answers before them did.
+    #[inline]
+    pub const fn have_a_plan(&self) -> bool {
+        matches!(self, Self::Open(_))
     }
 
-    /// The number of this lane's stream of random numbers; no other lane of the load has it.
-    pub const fn stream(&self) -> u32 {
-        self.part.nth.wrapping_mul(STREAMS).wrapping_add(self.thread)
+    /// Whether the schedule holds no further requests.
+    pub const fn are_exhausted(&self) -> bool {
+        matches!(self, Self::Open(open) if open.is_over())
     }
-
-    /// This lane's share of a total. The shares of all lanes add up.
-    pub fn share(&self, total: u64) -> u64 {
-        let (own, threads) = (self.share_of_part(total), u64::from(self.threads));
-        own / threads + u64::from(u64::from(self.thread) < own % threads)
-    }
-
-    /// The shares of all lanes before this one.
-    pub fn before(&self, total: u64) -> u64 {
-        let (own, threads) = (self.share_of_part(total), u64::from(self.threads));
-        let thread = u64::from(self.thread);
-        let parts_before = match self.part {
-            Part { nth: 0, .. } => 0,
-            Part { nth, of, .. } => Part { nth: 0, width: nth, of }.share(total),
-        };
-        parts_before + own / threads * thread + thread.min(own % threads)
-    }
-
-    fn share_of_part(&self, total: u64) -> u64 {
-        share_of(&self.places, self.part.of, total)
-    }
-
-    /// Connections (or devices at the same time) of this lane.
-    pub fn users(&self, spec: &LoadSpec) -> u32 {
-        self.share(u64::from(all_users(spec))) as u32
-    }
-
-    /// The think times of this lane's users.
-    pub fn think_times(&self, spec: &LoadSpec, spread: Spread) -> ThinkTimes {
-        ThinkTimes::new(spread, spec.seed, self.stream())
-    }
-
-    /// The most requests that this lane schedules.
-    pub fn quota(&self, spec: &LoadSpec) -> u64 {
-        spec.stop.requests.map_or(u64::MAX, |requests| self.share(requests))
-    }
-}
-
-/// Connections (or devices at the same time) of the whole load, all slices together.
-pub(crate) const fn all_users(spec: &LoadSpec) -> u32 {
-    spec.schedule.users(spec.connections.count)
-}
-
-/// The template that the user of a connection begins with. In a scenario that is the first.
-/// Elsewhere users begin at different ones, so that at any time each template has been sent about
-/// as often as the others. `nth` is the connection's number in the whole load.
-pub(crate) fn first_template(spec: &LoadSpec, nth: u64) -> u32 {
-    if spec.scenario.is_some() {
-        return 0;
-    }
-    let requests = spec.usual_turns();
-    // Each stream of a connection is a user.
-    let users = u64::from(all_users(spec)) * u64::from(spec.connections.streams);
-    // If there are more requests than users, users start far from each other, so that no request is
-    // repeated before all were sent.
-    (if requests > users { nth % users * requests / users } else { nth % requests }) as u32
 }
 
 /// The arrivals of a lane.

@@ -15,7 +15,7 @@ use pippin_model::load::tls::TlsUse;
 use crate::io::{Io, Sending};
 use crate::protocol::Bytes;
 use crate::request::wire::Wire;
-use crate::worker::Shared;
+use crate::shared::Shared;
 pub(crate) use tls::Tls;
 
 /// A transport, as one worker uses it.

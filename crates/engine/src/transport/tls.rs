@@ -5,8 +5,8 @@ use super::{Broken, Handshake, Received, Transport};
 use crate::io::{Io, Sending};
 use crate::protocol::Bytes;
 use crate::request::wire::Wire;
+use crate::shared::Shared;
 use crate::tls::{Client, Session, config, reason};
-use crate::worker::Shared;
 
 /// How much of a large request is encrypted before the kernel has taken what came before.
 const PORTION_BYTES: usize = 64 * 1024;

@@ -106,44 +106,37 @@ fn location(raw: &[u8]) -> Option<Box<str>> {
 }
 
 impl<S: Stack> Worker<'_, S> {
-    /// Bytes arrived.
+    /// Bytes arrived over a transport that changes nothing about them.
     #[inline]
-    pub(super) fn received(&mut self, slot: u32) {
-        if S::Transport::SECURES {
-            return self.received_secured(slot);
-        }
-        self.tick_received();
-        if self.core.recorder.finished_at.is_some() {
-            return;
-        }
+    pub(super) fn received(&mut self, slot: u32, now: u64) {
         let input = self.io.received();
         self.core.recorder.bytes_in(input.len());
         if self.core.is_greeting(slot) {
-            return self.received_greeting(slot);
+            return self.received_greeting(slot, now);
         }
-        let reading = self.core.read(slot, input);
-        self.has_read(slot, reading);
+        let reading = self.core.read(slot, input, now);
+        self.has_read(slot, reading, now);
     }
 
     /// Input was decoded: what follows from it.
     #[inline]
-    pub(super) fn has_read(&mut self, slot: u32, reading: Reading) {
+    pub(super) fn has_read(&mut self, slot: u32, reading: Reading, now: u64) {
         if !S::Protocol::IN_ORDER {
-            return self.has_read_streams(slot, reading);
+            return self.has_read_streams(slot, reading, now);
         }
         let Reading { settled, fault } = reading;
         if let Some(kind) = fault {
-            return self.broken(slot, kind, settled);
+            return self.broken(slot, kind, settled, now);
         }
         if settled > 0 {
-            self.settled(slot);
+            self.settled(slot, now);
         }
     }
 
     /// Answers are complete and the connection is sound: whether it stays open, and what comes
     /// next.
     #[inline]
-    fn settled(&mut self, slot: u32) {
+    fn settled(&mut self, slot: u32, now: u64) {
         let connection = &self.core.connections[slot as usize];
         // The server answered before it had read the whole request. What is left of it would keep
         // the next one waiting, perhaps for ever (RFC 9112 section 9.3: who stops sending closes).
@@ -155,10 +148,10 @@ impl<S: Stack> Worker<'_, S> {
                 && (self.io.is_closing(slot)
                     || S::Transport::is_closed_by_peer(&connection.transport)))
         {
-            self.server_closed(slot);
+            self.server_closed(slot, now);
         }
         let arrived = self.core.arrived;
-        self.after_requests(slot, arrived);
+        self.after_requests(slot, arrived, now);
     }
 }
 
@@ -171,11 +164,11 @@ impl<S: Stack> Core<'_, S> {
 
     /// Decodes what arrived.
     #[inline]
-    pub(super) fn read(&mut self, slot: u32, input: &[u8]) -> Reading {
+    pub(super) fn read(&mut self, slot: u32, input: &[u8], now: u64) -> Reading {
         let reading = if S::Protocol::IN_ORDER {
-            self.read_in_order(slot, input)
+            self.read_in_order(slot, input, now)
         } else {
-            self.read_streams(slot, input)
+            self.read_streams(slot, input, now)
         };
         // A message to all has the stamps of its receivers.
         if reading.settled > 1 && self.is_stamped && !S::Protocol::GATHERS {
@@ -185,7 +178,7 @@ impl<S: Stack> Core<'_, S> {
     }
 
     #[inline]
-    fn read_in_order(&mut self, slot: u32, mut input: &[u8]) -> Reading {
+    fn read_in_order(&mut self, slot: u32, mut input: &[u8], now: u64) -> Reading {
         let mut settled = 0;
         while self.connections[slot as usize].in_flight > 0 {
             let (tag, used) = match self.decode(slot, input) {
@@ -200,7 +193,7 @@ impl<S: Stack> Core<'_, S> {
             input = &input[used..];
             let connection = &self.connections[slot as usize];
             let is_last = connection.in_flight == 1 || connection.server_closes;
-            if let Some(wrong) = self.complete(slot, tag, is_last && !input.is_empty()) {
+            if let Some(wrong) = self.complete(slot, tag, is_last && !input.is_empty(), now) {
                 self.note_wrong(wrong, answer);
             }
             settled += 1;
@@ -258,11 +251,17 @@ impl<S: Stack> Core<'_, S> {
     /// Records the answer to the request with this tag. `surplus`: bytes followed it that belong to
     /// no answer. Returns what is wrong with it.
     #[inline]
-    pub(super) fn complete(&mut self, slot: u32, tag: u32, surplus: bool) -> Option<Wrong> {
+    pub(super) fn complete(
+        &mut self,
+        slot: u32,
+        tag: u32,
+        surplus: bool,
+        now: u64,
+    ) -> Option<Wrong> {
         if S::Protocol::GATHERS {
             self.take_last(slot, tag);
         }
-        let (now, arrived) = (self.now, self.arrived);
+        let arrived = self.arrived;
         let has_plan = self.users.have_a_plan();
         let (mut request, head) = if S::Protocol::IN_ORDER {
             self.flights.settle::<true>(slot, tag)

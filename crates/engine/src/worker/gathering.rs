@@ -4,14 +4,9 @@
 use pippin_model::result::ErrorKind;
 
 use super::connection::Link;
-use super::{Core, MAX_WAIT_NS, Stack, Worker};
-use crate::io::Io;
+use super::{Core, Stack, Worker};
 use crate::protocol::Protocol;
-use crate::time::clock;
-use crate::time::timeline::UNKNOWN;
 
-/// How long servers have to take the last connection in.
-const TAKEN_IN_NS: u64 = 100_000_000;
 /// The connection that sends.
 const SENDER: u32 = 0;
 
@@ -53,18 +48,6 @@ impl<S: Stack> Core<'_, S> {
 }
 
 impl<S: Stack> Worker<'_, S> {
-    /// A server may consent a moment before it takes a connection in. What is sent until then would
-    /// be lost, and nobody's error.
-    pub(super) fn let_listeners_in(&mut self) -> std::io::Result<()> {
-        let until = clock::now_ns() + TAKEN_IN_NS;
-        while self.core.now < until && self.core.timeline.instants().end == UNKNOWN {
-            self.io.wait(MAX_WAIT_NS, 0)?;
-            self.events()?;
-            self.core.now = clock::now_ns();
-        }
-        Ok(())
-    }
-
     /// The schedule starts: what listens and could not be opened before is tried again.
     pub(super) fn open_listeners(&mut self) {
         for slot in self.core.with_users()..self.core.connections.len() as u32 {
@@ -76,37 +59,36 @@ impl<S: Stack> Worker<'_, S> {
     }
 
     /// A connection that listens has waited to be opened again.
-    pub(super) fn open_listener(&mut self, slot: u32) {
+    pub(super) fn open_listener(&mut self, slot: u32, now: u64) {
         if self.core.connections[slot as usize].link == Link::Down {
-            self.open(slot);
+            self.open(slot, now);
         }
     }
 
     /// A connection that listens has ended. `why`: for this reason what is under way cannot come to
     /// all any more; `None` if nothing is, or the connection has it. It is opened again after a
     /// while, and nothing is sent until then.
-    pub(super) fn listener_ended(&mut self, slot: u32, why: Option<ErrorKind>) {
+    pub(super) fn listener_ended(&mut self, slot: u32, why: Option<ErrorKind>, now: u64) {
         self.drop_connection(slot);
         self.core.note_missing(slot, why.unwrap_or(ErrorKind::CloseBeforeAnswer));
         if let Some(kind) = why {
             if self.core.fail_all(SENDER, kind) > 0 {
-                let now = self.core.now;
-                self.after_requests(SENDER, now);
+                self.after_requests(SENDER, now, now);
             } else {
                 self.core.recorder.error(self.core.recorder.current, kind);
             }
         }
-        self.after_failure(slot);
+        self.after_failure(slot, now);
     }
 
     /// A connection is open: if it was the last one, what is due is sent. Nobody but the server
     /// kept it waiting until now.
-    pub(super) fn listener_opened(&mut self) {
+    pub(super) fn listener_opened(&mut self, now: u64) {
         if !S::Protocol::GATHERS || self.core.misses_some() {
             return;
         }
-        self.core.connections[SENDER as usize].free_at = self.core.now;
-        self.go_on(SENDER);
-        self.dispatch();
+        self.core.connections[SENDER as usize].free_at = now;
+        self.go_on(SENDER, now);
+        self.dispatch(now);
     }
 }

@@ -13,60 +13,65 @@ const CLOSED: &str = "the server closed the connection in the handshake of the W
 
 impl<S: Stack> Worker<'_, S> {
     /// The transport carries bytes: the connection can be used, or its protocol's handshake begins.
-    pub(super) fn carries(&mut self, slot: u32) {
+    pub(super) fn carries(&mut self, slot: u32, now: u64) {
         if !S::Protocol::GREETS {
-            return self.take_into_use(slot);
+            return self.take_into_use(slot, now);
         }
         let core = &mut self.core;
         let connection = &mut core.connections[slot as usize];
         connection.link = Link::Greeting;
-        connection.free_at = core.now;
+        connection.free_at = now;
         core.protocol.begin(&mut connection.protocol, &mut connection.out);
         if let Sending::Failed(_) = self.transmit(slot) {
-            self.greeting_failed(slot, CLOSED);
+            self.greeting_failed(slot, CLOSED, now);
         }
     }
 
     /// Bytes came while the handshake was under way.
-    pub(super) fn received_greeting(&mut self, slot: u32) {
+    pub(super) fn received_greeting(&mut self, slot: u32, now: u64) {
         let input = self.transport.input(&self.io);
         let core = &mut self.core;
         let connection = &mut core.connections[slot as usize];
         match core.protocol.greet(&mut connection.protocol, input) {
             Greeting::UnderWay => {}
-            Greeting::Failed(why) => self.greeting_failed(slot, &why),
+            Greeting::Failed(why) => self.greeting_failed(slot, &why, now),
             Greeting::Done { used } => {
                 let took_ns = core.arrived.saturating_sub(connection.free_at);
                 core.recorder.upgraded(took_ns, !connection.was_opened);
                 connection.link = Link::Up;
-                let reading = core.read(slot, &input[used..]);
-                self.take_into_use(slot);
+                let reading = core.read(slot, &input[used..], now);
+                self.take_into_use(slot, now);
                 if self.core.is_up(slot) {
-                    self.has_read(slot, reading);
+                    self.has_read(slot, reading, now);
                 }
             }
         }
     }
 
     /// A greeting came over a transport that may have broken meanwhile.
-    pub(super) fn received_greeting_secured(&mut self, slot: u32, broken: Option<Broken>) {
-        self.received_greeting(slot);
+    pub(super) fn received_greeting_secured(
+        &mut self,
+        slot: u32,
+        broken: Option<Broken>,
+        now: u64,
+    ) {
+        self.received_greeting(slot, now);
         match broken {
             Some(broken) if self.core.is_greeting(slot) => {
                 self.transport.note_failure(&broken.why);
-                self.greeting_failed(slot, CLOSED);
+                self.greeting_failed(slot, CLOSED, now);
             }
             Some(broken) if self.core.is_up(slot) => {
                 self.transport.note_failure(&broken.why);
-                self.session_broken(slot, broken.is_close, 0);
+                self.session_broken(slot, broken.is_close, 0, now);
             }
             Some(_) => {}
-            None => self.after_reading(slot),
+            None => self.after_reading(slot, now),
         }
     }
 
     /// For the load, this is a connection that could not be opened.
-    fn greeting_failed(&mut self, slot: u32, why: &str) {
+    fn greeting_failed(&mut self, slot: u32, why: &str, now: u64) {
         if S::Transport::SECURES {
             let state = &mut self.core.connections[slot as usize].transport;
             self.transport.leave(&mut self.io, state, slot);
@@ -77,17 +82,17 @@ impl<S: Stack> Worker<'_, S> {
         core.protocol.note_failure(why);
         let connection = &mut core.connections[slot as usize];
         (connection.out, connection.protocol) = Default::default();
-        self.connect_failed(slot, ErrorKind::Upgrade);
+        self.connect_failed(slot, ErrorKind::Upgrade, now);
     }
 
     /// The connection ended in the handshake.
-    pub(super) fn closed_in_greeting(&mut self, slot: u32) {
-        self.greeting_failed(slot, CLOSED);
+    pub(super) fn closed_in_greeting(&mut self, slot: u32, now: u64) {
+        self.greeting_failed(slot, CLOSED, now);
     }
 
     /// The handshake takes too long.
-    pub(super) fn greeting_is_late(&mut self, slot: u32) {
-        self.greeting_failed(slot, LATE);
+    pub(super) fn greeting_is_late(&mut self, slot: u32, now: u64) {
+        self.greeting_failed(slot, LATE, now);
     }
 
     /// Sends the protocol's goodbye before we close an open connection. A failure is ignored.

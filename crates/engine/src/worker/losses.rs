@@ -38,13 +38,13 @@ const fn why_closed(was_reset: bool, untouched: bool) -> &'static str {
 
 impl<S: Stack> Worker<'_, S> {
     /// The kernel refused to open the connection, for this reason.
-    pub(super) fn connect_refused(&mut self, slot: u32, errno: i32) {
+    pub(super) fn connect_refused(&mut self, slot: u32, errno: i32, now: u64) {
         self.core.blame.why = why_not_opened(errno);
-        self.connect_failed(slot, connect_error(errno));
+        self.connect_failed(slot, connect_error(errno), now);
     }
 
     /// The connection could not be opened: what was due on it stays unsent.
-    pub(super) fn connect_failed(&mut self, slot: u32, kind: ErrorKind) {
+    pub(super) fn connect_failed(&mut self, slot: u32, kind: ErrorKind, now: u64) {
         let core = &mut self.core;
         let connection = &mut core.connections[slot as usize];
         connection.link = Link::Down;
@@ -55,11 +55,11 @@ impl<S: Stack> Worker<'_, S> {
             core.blame = Blame::default();
             return;
         }
-        self.give_up(slot, kind);
+        self.give_up(slot, kind, now);
     }
 
     /// What was due on a connection stays unsent, for this reason.
-    pub(super) fn give_up(&mut self, slot: u32, kind: ErrorKind) {
+    pub(super) fn give_up(&mut self, slot: u32, kind: ErrorKind, now: u64) {
         let core = &mut self.core;
         let due: Vec<u64> = if S::Protocol::IN_ORDER { Vec::new() } else { core.take_due(slot) };
         let connection = &mut core.connections[slot as usize];
@@ -83,119 +83,118 @@ impl<S: Stack> Worker<'_, S> {
         if S::Protocol::VARIES && pending > 0 {
             core.walk_interrupted(slot);
         }
-        self.after_failure(slot);
+        self.after_failure(slot, now);
     }
 
     /// The server closed the connection, or it broke.
-    pub(super) fn closed(&mut self, slot: u32, errno: Option<i32>) {
-        self.tick_ended();
+    pub(super) fn closed(&mut self, slot: u32, errno: Option<i32>, now: u64) {
         if self.core.recorder.finished_at.is_some() {
             return;
         }
+        // The end of a connection has no stamp.
+        (self.core.arrived, self.core.is_stamped) = (now, false);
         let connection = &mut self.core.connections[slot as usize];
         let is_authentic = errno.is_none() && S::Transport::end_is_authentic(&connection.transport);
         match connection.link {
             Link::Up => {}
-            Link::Securing => return self.closed_in_handshake(slot, errno),
-            Link::Greeting => return self.closed_in_greeting(slot),
+            Link::Securing => return self.closed_in_handshake(slot, errno, now),
+            Link::Greeting => return self.closed_in_greeting(slot, now),
             Link::Down | Link::Connecting => return,
         }
         if connection.in_flight == 0 {
-            return self.ended_idle(slot);
+            return self.ended_idle(slot, now);
         }
         let end = S::Protocol::end(&mut connection.protocol);
         let oldest = connection.head;
         match end {
             End::Complete if is_authentic => {
-                if let Some(wrong) = self.core.complete(slot, oldest, false) {
+                if let Some(wrong) = self.core.complete(slot, oldest, false, now) {
                     self.core.note_wrong(wrong, &[]);
                 }
                 let connection = &self.core.connections[slot as usize];
                 if self.core.is_used_up(connection) && connection.in_flight == 0 {
                     self.drop_connection(slot);
                 } else {
-                    self.server_closed(slot);
+                    self.server_closed(slot, now);
                 }
-                let now = self.core.now;
-                self.after_requests(slot, now);
+                self.after_requests(slot, now, now);
             }
             End::BeforeHead { untouched: true } if self.may_send_again(slot) => {
-                self.send_again(slot)
+                self.send_again(slot, now)
             }
             End::BeforeHead { untouched: true } if self.was_reset_at_once(slot, errno) => {
                 self.core.take_back(slot);
                 self.drop_connection(slot);
-                self.give_up(slot, ErrorKind::ConnectReset);
+                self.give_up(slot, ErrorKind::ConnectReset, now);
             }
             End::BeforeHead { untouched } => {
                 self.core.blame.why = why_closed(errno.is_some(), untouched);
-                self.broken(slot, ErrorKind::CloseBeforeAnswer, 0);
+                self.broken(slot, ErrorKind::CloseBeforeAnswer, 0, now);
             }
             End::Complete if errno.is_none() => {
                 self.transport.note_failure(reason::TRUNCATED);
-                self.broken(slot, ErrorKind::CloseInBody, 0);
+                self.broken(slot, ErrorKind::CloseInBody, 0, now);
             }
-            End::InBody | End::Complete => self.broken(slot, ErrorKind::CloseInBody, 0),
+            End::InBody | End::Complete => self.broken(slot, ErrorKind::CloseInBody, 0, now),
         }
     }
 
     /// The connection is of no further use, for this reason; `settled` answers were complete before
     /// that.
     #[cold]
-    pub(super) fn broken(&mut self, slot: u32, kind: ErrorKind, settled: u32) {
+    pub(super) fn broken(&mut self, slot: u32, kind: ErrorKind, settled: u32, now: u64) {
         if Core::<S>::listens(slot) {
-            return self.listener_ended(slot, Some(kind));
+            return self.listener_ended(slot, Some(kind), now);
         }
         let failed = self.core.fail_all(slot, kind);
         let has_served = self.core.connections[slot as usize].served > 0;
         self.drop_connection(slot);
-        let now = self.core.now;
         if failed == 0 && has_served && !S::Protocol::IN_ORDER {
             // No request fails by it, and it is an error all the same.
             self.core.recorder.error(self.core.recorder.current, kind);
         }
         if settled + failed == 0 {
             if !S::Protocol::IN_ORDER && self.core.connections[slot as usize].pending > 0 {
-                self.after_failure(slot);
+                self.after_failure(slot, now);
             }
             return;
         }
         if has_served || kind == ErrorKind::Timeout {
-            self.after_requests(slot, now);
+            self.after_requests(slot, now, now);
         } else {
-            self.after_failure(slot);
+            self.after_failure(slot, now);
         }
     }
 
     /// The server closes after a complete answer, or has said so. Requests that were sent behind
     /// that answer fail.
-    pub(super) fn server_closed(&mut self, slot: u32) {
+    pub(super) fn server_closed(&mut self, slot: u32, now: u64) {
         self.core.blame.why = "the server closed the connection after an earlier answer; this request was sent behind that one";
         self.core.fail_all(slot, ErrorKind::CloseBeforeAnswer);
         self.core.blame.why = "";
-        self.note_close(slot);
+        self.note_close(slot, now);
         if Core::<S>::listens(slot) {
             let lacks = self.core.lacks_answer(slot);
-            return self.listener_ended(slot, lacks.then_some(ErrorKind::CloseBeforeAnswer));
+            return self.listener_ended(slot, lacks.then_some(ErrorKind::CloseBeforeAnswer), now);
         }
         self.drop_connection(slot);
     }
 
     /// The server has ended a connection with nothing under way. What waits goes over another one:
     /// at once if this one has served, and else after a while, so that the server is not overrun.
-    pub(super) fn ended_idle(&mut self, slot: u32) {
+    pub(super) fn ended_idle(&mut self, slot: u32, now: u64) {
         let has_served = self.core.connections[slot as usize].served > 0;
-        self.server_closed(slot);
+        self.server_closed(slot, now);
         if S::Protocol::IN_ORDER {
             return;
         }
-        if has_served { self.push(slot) } else { self.after_failure(slot) }
+        if has_served { self.push(slot, now) } else { self.after_failure(slot, now) }
     }
 
-    fn note_close(&mut self, slot: u32) {
+    fn note_close(&mut self, slot: u32, now: u64) {
         let core = &mut self.core;
         let connection = &core.connections[slot as usize];
-        let idle_ns = core.now.saturating_sub(connection.free_at);
+        let idle_ns = now.saturating_sub(connection.free_at);
         core.recorder.now_tally().closed_by_server(connection.served.into(), idle_ns);
     }
 
@@ -244,45 +243,20 @@ impl<S: Stack> Worker<'_, S> {
             && self.io.has_delivered(slot) == Some(false)
     }
 
-    fn send_again(&mut self, slot: u32) {
+    fn send_again(&mut self, slot: u32, now: u64) {
         let again = u64::from(self.core.connections[slot as usize].in_flight);
         self.core.recorder.now_tally().requests.sent_again += again;
         self.core.take_back(slot);
-        self.note_close(slot);
+        self.note_close(slot, now);
         self.drop_connection(slot);
-        self.open(slot);
+        self.open(slot, now);
     }
 
-    /// Ends requests and connects that have taken too long. Costs nothing while nothing is late: it
-    /// looks when the oldest of those that were open at the last look would be too old.
-    ///
-    /// What has come by now is read first. This thread may have been late itself, and must not
-    /// blame the server for that.
-    pub(super) fn end_what_is_late(&mut self) -> std::io::Result<()> {
-        let now = self.core.now;
-        if now < self.core.next_timeout_scan {
-            return Ok(());
-        }
-        for _ in 0..=self.core.connections.len() / READ_AT_ONCE {
-            if self.core.recorder.finished_at.is_some() {
-                return Ok(());
-            }
-            self.stamp_queued();
-            self.io.wait(0, 0)?;
-            if !self.events()? {
-                break;
-            }
-        }
-        if self.core.recorder.finished_at.is_none() {
-            self.look_for_timeouts(now);
-        }
-        Ok(())
-    }
-
-    /// Looks through all connections for what was too late at this instant.
-    fn look_for_timeouts(&mut self, now: u64) {
+    /// Looks through all connections for what was too late at `late_at`, when the thread began to
+    /// read what had come; it has read that by `now`.
+    pub(super) fn look_for_timeouts(&mut self, late_at: u64, now: u64) {
         let timeouts = self.core.spec.timeouts;
-        let mut next = now + timeouts.connect_ns.min(timeouts.request_ns);
+        let mut next = late_at + timeouts.connect_ns.min(timeouts.request_ns);
         for slot in 0..self.core.connections.len() as u32 {
             let connection = &self.core.connections[slot as usize];
             let deadline = match connection.link {
@@ -295,33 +269,33 @@ impl<S: Stack> Worker<'_, S> {
                     .map(|request| request.sent.left_at())
                     .min()
                     .map_or(UNKNOWN, |sent_at| sent_at.saturating_add(timeouts.request_ns)),
-                Link::Up if !S::Protocol::IN_ORDER => match self.core.barred_until(slot) {
+                Link::Up if !S::Protocol::IN_ORDER => match self.core.barred_until(slot, now) {
                     Some(deadline) => deadline,
                     None => continue,
                 },
                 _ => continue,
             };
             let connection = &self.core.connections[slot as usize];
-            if deadline > now {
+            if deadline > late_at {
                 next = next.min(deadline);
             } else if connection.link == Link::Securing {
-                self.handshake_failed(slot, reason::HANDSHAKE_TIMEOUT);
+                self.handshake_failed(slot, reason::HANDSHAKE_TIMEOUT, now);
             } else if connection.link == Link::Greeting {
-                self.greeting_is_late(slot);
+                self.greeting_is_late(slot, now);
             } else if connection.link == Link::Connecting {
                 self.io.close(slot);
-                self.connect_failed(slot, ErrorKind::ConnectTimeout);
+                self.connect_failed(slot, ErrorKind::ConnectTimeout, now);
             } else if S::Protocol::IN_ORDER {
-                self.broken(slot, ErrorKind::Timeout, 0);
+                self.broken(slot, ErrorKind::Timeout, 0, now);
             } else if connection.in_flight == 0 {
-                self.give_up_barred(slot);
-            } else if let Some(deadline) = self.time_out_streams(slot, now) {
+                self.give_up_barred(slot, now);
+            } else if let Some(deadline) = self.time_out_streams(slot, late_at, now) {
                 next = next.min(deadline);
             }
         }
         // Many timeouts in a row must not mean a look at all connections each time.
         let least = (self.core.connections.len() as u64 * 100).max(1_000_000);
-        self.core.next_timeout_scan = next.max(now + least);
+        self.core.next_timeout_scan = next.max(late_at + least);
     }
 }
 
@@ -426,8 +400,8 @@ impl<S: Stack> Core<'_, S> {
     }
 
     /// The load is over: what is under way is censored, what is due was never sent.
-    pub(super) fn settle_the_rest(&mut self) {
-        let ended_at = self.recorder.finished_at.unwrap_or(self.now);
+    pub(super) fn settle_the_rest(&mut self, now: u64) {
+        let ended_at = self.recorder.finished_at.unwrap_or(now);
         self.close_accounts(self.recorder.current);
         self.give_up_before(ended_at);
         let has_plan = self.users.have_a_plan();

@@ -11,28 +11,22 @@ use crate::transport::{Broken, Handshake, Received, Transport};
 
 impl<S: Stack> Worker<'_, S> {
     /// The socket is open: the transport's handshake begins.
-    pub(super) fn secure(&mut self, slot: u32) {
+    pub(super) fn secure(&mut self, slot: u32, now: u64) {
         let connection = &mut self.core.connections[slot as usize];
         connection.link = Link::Securing;
-        connection.free_at = self.core.now;
+        connection.free_at = now;
         let begun = self.transport.begin(&mut self.io, &mut connection.transport, slot);
         self.count_sent();
         match begun {
             Handshake::UnderWay => {}
-            Handshake::Done => self.secured(slot),
-            Handshake::Failed(why) => self.handshake_failed(slot, &why),
+            Handshake::Done => self.secured(slot, now),
+            Handshake::Failed(why) => self.handshake_failed(slot, &why, now),
         }
     }
 
     /// Bytes of the transport arrived. Their content is read like every answer.
-    pub(super) fn received_secured(&mut self, slot: u32) {
-        let state = &mut self.core.connections[slot as usize].transport;
-        let Received { bytes, handshake, broken } = self.transport.receive(&mut self.io, state);
-        // Read the clock after decrypting, so that the time spent on it counts.
-        self.tick_received();
-        if self.core.recorder.finished_at.is_some() {
-            return;
-        }
+    pub(super) fn received_secured(&mut self, slot: u32, received: Received, now: u64) {
+        let Received { bytes, handshake, broken } = received;
         self.core.recorder.bytes_in(bytes);
         if self.core.connections[slot as usize].link == Link::Securing {
             match handshake {
@@ -40,74 +34,74 @@ impl<S: Stack> Worker<'_, S> {
                     let is_spoilt =
                         S::Protocol::IN_ORDER && !self.transport.input(&self.io).is_empty();
                     self.core.connections[slot as usize].is_spoilt = is_spoilt;
-                    self.secured(slot);
+                    self.secured(slot, now);
                 }
-                Handshake::UnderWay => _ = self.flush_or_fail(slot),
+                Handshake::UnderWay => _ = self.flush_or_fail(slot, now),
                 Handshake::Failed(why) => {
                     self.flush(slot);
-                    self.handshake_failed(slot, &why);
+                    self.handshake_failed(slot, &why, now);
                 }
             }
         }
         if self.core.is_greeting(slot) {
-            self.received_greeting_secured(slot, broken);
+            self.received_greeting_secured(slot, broken, now);
         } else if self.core.is_up(slot) {
-            self.read_secured(slot, broken);
+            self.read_secured(slot, broken, now);
         }
     }
 
     /// Reads on; then the connection goes on, or ends for reasons of its own.
-    fn read_secured(&mut self, slot: u32, broken: Option<Broken>) {
+    fn read_secured(&mut self, slot: u32, broken: Option<Broken>, now: u64) {
         let input = self.transport.input(&self.io);
         let reading =
-            if input.is_empty() { Reading::default() } else { self.core.read(slot, input) };
+            if input.is_empty() { Reading::default() } else { self.core.read(slot, input, now) };
         match broken {
             Some(broken) => {
                 self.transport.note_failure(&broken.why);
                 if reading.fault.is_some() {
-                    self.has_read(slot, reading)
+                    self.has_read(slot, reading, now)
                 } else {
-                    self.session_broken(slot, broken.is_close, reading.settled)
+                    self.session_broken(slot, broken.is_close, reading.settled, now)
                 }
             }
             None => {
-                self.has_read(slot, reading);
-                self.after_reading(slot);
+                self.has_read(slot, reading, now);
+                self.after_reading(slot, now);
             }
         }
     }
 
     /// The connection may be gone by now, and another one may be opening in its slot.
-    pub(super) fn after_reading(&mut self, slot: u32) {
+    pub(super) fn after_reading(&mut self, slot: u32, now: u64) {
         if !self.core.carries_bytes(slot) || self.core.recorder.finished_at.is_some() {
             return;
         }
         if S::Transport::is_closed_by_peer(&self.core.connections[slot as usize].transport) {
-            self.closed(slot, None);
+            self.closed(slot, None, now);
         } else {
-            _ = self.flush_or_fail(slot);
+            _ = self.flush_or_fail(slot, now);
         }
     }
 
     /// The handshake is done.
-    fn secured(&mut self, slot: u32) {
+    fn secured(&mut self, slot: u32, now: u64) {
         let core = &mut self.core;
         let connection = &core.connections[slot as usize];
-        core.recorder.secured(core.now.saturating_sub(connection.free_at), !connection.was_opened);
-        self.carries(slot);
+        core.recorder.secured(now.saturating_sub(connection.free_at), !connection.was_opened);
+        self.carries(slot, now);
     }
 
     /// The handshake failed. For the load, this is a connection that could not be opened.
-    pub(super) fn handshake_failed(&mut self, slot: u32, why: &str) {
+    pub(super) fn handshake_failed(&mut self, slot: u32, why: &str, now: u64) {
         self.io.close(slot);
         self.core.connections[slot as usize].transport = Default::default();
         self.transport.note_failure(why);
-        self.connect_failed(slot, ErrorKind::Tls);
+        self.connect_failed(slot, ErrorKind::Tls, now);
     }
 
     /// A connection in use broke in its transport, after `settled` complete answers. An orderly
     /// alert of the server is a close with a reason.
-    pub(super) fn session_broken(&mut self, slot: u32, is_close: bool, settled: u32) {
+    pub(super) fn session_broken(&mut self, slot: u32, is_close: bool, settled: u32, now: u64) {
         self.flush(slot);
         let connection = &mut self.core.connections[slot as usize];
         if connection.in_flight > 0 {
@@ -116,15 +110,14 @@ impl<S: Stack> Worker<'_, S> {
                 End::BeforeHead { .. } => ErrorKind::CloseBeforeAnswer,
                 End::InBody | End::Complete => ErrorKind::CloseInBody,
             };
-            return self.broken(slot, kind, settled);
+            return self.broken(slot, kind, settled, now);
         }
         // No request was under way: a close, whose reason is noted.
         if settled == 0 {
-            return self.ended_idle(slot);
+            return self.ended_idle(slot, now);
         }
-        self.server_closed(slot);
-        let now = self.core.now;
-        self.after_requests(slot, now);
+        self.server_closed(slot, now);
+        self.after_requests(slot, now, now);
     }
 
     /// Hands the transport's own bytes to the kernel, as much as it takes.
@@ -137,19 +130,19 @@ impl<S: Stack> Worker<'_, S> {
 
     /// Flushes, and closes the connection if that fails. Returns whether the connection still
     /// exists.
-    fn flush_or_fail(&mut self, slot: u32) -> bool {
+    fn flush_or_fail(&mut self, slot: u32, now: u64) -> bool {
         let Sending::Failed(errno) = self.flush(slot) else { return true };
-        self.closed(slot, Some(errno));
+        self.closed(slot, Some(errno), now);
         false
     }
 
     /// The kernel takes more: sends the rest of the transport's own bytes first. Returns whether
     /// requests may follow.
-    pub(super) fn flush_rest(&mut self, slot: u32) -> bool {
+    pub(super) fn flush_rest(&mut self, slot: u32, now: u64) -> bool {
         S::Transport::unblock(&mut self.core.connections[slot as usize].transport);
         match self.flush(slot) {
             Sending::Failed(errno) => {
-                self.rest_failed(slot, errno);
+                self.rest_failed(slot, errno, now);
                 false
             }
             Sending::Blocked(_) => false,
@@ -164,9 +157,9 @@ impl<S: Stack> Worker<'_, S> {
     }
 
     /// Why a connection ended in its handshake.
-    pub(super) fn closed_in_handshake(&mut self, slot: u32, errno: Option<i32>) {
+    pub(super) fn closed_in_handshake(&mut self, slot: u32, errno: Option<i32>, now: u64) {
         let why =
             if errno.is_none() { reason::CLOSED_IN_HANDSHAKE } else { reason::RESET_IN_HANDSHAKE };
-        self.handshake_failed(slot, why);
+        self.handshake_failed(slot, why, now);
     }
 }

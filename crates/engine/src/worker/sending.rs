@@ -7,47 +7,43 @@ use super::flights::InFlight;
 use super::{Core, Stack, Worker, losses};
 use crate::io::{Io, Opening, Sending};
 use crate::protocol::{Outgoing, Protocol};
-use crate::time::clock;
 use crate::transport::Transport;
 use crate::transport::proxy_header;
 
 impl<S: Stack> Worker<'_, S> {
     /// Begins to open a connection in `slot`.
-    pub(super) fn open(&mut self, slot: u32) {
+    pub(super) fn open(&mut self, slot: u32, now: u64) {
         let nth = self.core.opening.nth;
         self.core.opening.nth += 1;
         let connection = &mut self.core.connections[slot as usize];
         connection.link = Link::Connecting;
-        connection.mark = clock::now_ns();
         connection.owed_ns = 0;
         (connection.served, connection.used) = (0, 0);
         (connection.server_closes, connection.is_spoilt) = (false, false);
         connection.protocol = Default::default();
         self.core.opening.connecting += 1;
-        match self.io.open(slot, nth) {
+        let (at, opening) = self.connect(slot, nth);
+        self.core.connections[slot as usize].mark = at;
+        match opening {
             Opening::Pending => {}
-            Opening::Failed(errno) => self.connect_refused(slot, errno),
+            Opening::Failed(errno) => self.connect_refused(slot, errno, now),
         }
     }
 
-    pub(super) fn connected(&mut self, slot: u32) {
-        self.tick();
-        if self.core.recorder.finished_at.is_some() {
-            return;
-        }
+    pub(super) fn connected(&mut self, slot: u32, now: u64) {
         let handshake = self.io.handshake(slot);
         let core = &mut self.core;
         let connection = &mut core.connections[slot as usize];
         // It does no harm if such a server sends first.
         connection.is_spoilt =
             S::Protocol::IN_ORDER && handshake.is_some_and(|seen| seen.has_received);
-        let until_writable_ns = core.now - connection.mark;
+        let until_writable_ns = now - connection.mark;
         core.recorder.connected(until_writable_ns, handshake, !connection.was_opened);
         if self.core.spec.proxy_header.is_some() && !self.introduce(slot) {
             self.io.close(slot);
-            return self.connect_failed(slot, ErrorKind::ConnectReset);
+            return self.connect_failed(slot, ErrorKind::ConnectReset, now);
         }
-        if S::Transport::SECURES { self.secure(slot) } else { self.carries(slot) }
+        if S::Transport::SECURES { self.secure(slot, now) } else { self.carries(slot, now) }
     }
 
     /// Sends the PROXY header. Returns whether that worked; a new connection has room for it.
@@ -63,11 +59,11 @@ impl<S: Stack> Worker<'_, S> {
     }
 
     /// The connection can carry requests.
-    pub(super) fn take_into_use(&mut self, slot: u32) {
+    pub(super) fn take_into_use(&mut self, slot: u32, now: u64) {
         let core = &mut self.core;
         let connection = &mut core.connections[slot as usize];
         connection.link = Link::Up;
-        connection.free_at = core.now;
+        connection.free_at = now;
         let is_first = !std::mem::replace(&mut connection.was_opened, true);
         if !S::Protocol::GREETS {
             core.protocol.begin(&mut connection.protocol, &mut connection.out);
@@ -79,17 +75,17 @@ impl<S: Stack> Worker<'_, S> {
         }
         // Protocols other than HTTP/1.1 send something before the first request.
         if !S::Protocol::IN_ORDER || self.core.connections[slot as usize].pending > 0 {
-            self.send_pending(slot);
+            self.send_pending(slot, now);
         }
-        self.listener_opened();
+        self.listener_opened(now);
     }
 
     /// Sends what is due on an open connection.
     ///
     #[inline]
-    pub(super) fn send_pending(&mut self, slot: u32) {
+    pub(super) fn send_pending(&mut self, slot: u32, now: u64) {
         if !S::Protocol::IN_ORDER {
-            return self.send_due(slot);
+            return self.send_due(slot, now);
         }
         let core = &mut self.core;
         let connection = &mut core.connections[slot as usize];
@@ -103,20 +99,18 @@ impl<S: Stack> Worker<'_, S> {
             && <S::Protocol as Protocol>::Out::STAYS
             && !S::Transport::SECURES
             && core.flights.depth == 1;
-        core.enter(slot, core.now);
-        // As late as can be: after a sleep all of this is cold.
-        let begin = if is_queued { core.now } else { clock::now_ns() };
-        let sending = self.transmit(slot);
+        core.enter(slot, now);
+        let (sending, sent) = self.transmit_timed(slot, is_queued.then_some(now));
         if let Sending::Queued = sending {
             self.core.queued.push((slot, count));
         } else {
-            self.core.stamp(slot, count, Departure::within(begin, clock::now_ns()));
+            self.core.stamp(slot, count, sent);
         }
         if let Sending::Failed(errno) = sending {
-            return self.closed(slot, Some(errno));
+            return self.closed(slot, Some(errno), now);
         }
         if self.core.connections[slot as usize].is_spoilt {
-            self.broken(slot, ErrorKind::Malformed, 0);
+            self.broken(slot, ErrorKind::Malformed, 0, now);
         }
     }
 
@@ -152,9 +146,9 @@ impl<S: Stack> Worker<'_, S> {
     }
 
     /// The kernel takes more: sends the rest of the last write, then what has become due.
-    pub(super) fn writable(&mut self, slot: u32) {
+    pub(super) fn writable(&mut self, slot: u32, now: u64) {
         if self.core.recorder.finished_at.is_some()
-            || S::Transport::SECURES && !self.flush_rest(slot)
+            || S::Transport::SECURES && !self.flush_rest(slot, now)
         {
             return;
         }
@@ -162,26 +156,26 @@ impl<S: Stack> Worker<'_, S> {
         if !self.core.connections[slot as usize].out.is_empty()
             && let Sending::Failed(errno) = self.transmit(slot)
         {
-            return self.rest_failed(slot, errno);
+            return self.rest_failed(slot, errno, now);
         }
         if !self.core.is_up(slot) {
             return;
         }
         if !S::Protocol::IN_ORDER {
-            self.core.freed(slot, was_full, self.core.now);
-            self.go_on(slot);
-            self.dispatch();
+            self.core.freed(slot, was_full, now);
+            self.go_on(slot, now);
+            self.dispatch(now);
         } else if self.core.connections[slot as usize].pending > 0 {
-            self.send_pending(slot);
+            self.send_pending(slot, now);
         }
     }
 
     /// The rest of a request cannot be sent. If the server is gone, it may have answered before: what
     /// it sent is read first, and the end of the connection comes behind it.
-    pub(super) fn rest_failed(&mut self, slot: u32, errno: i32) {
+    pub(super) fn rest_failed(&mut self, slot: u32, errno: i32, now: u64) {
         let is_gone = losses::connect_error(errno) == ErrorKind::ConnectReset;
         if !is_gone || self.core.connections[slot as usize].in_flight == 0 {
-            self.closed(slot, Some(errno));
+            self.closed(slot, Some(errno), now);
         }
     }
 }

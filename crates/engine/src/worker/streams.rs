@@ -15,7 +15,6 @@ use crate::request::check::{Judge, Timing, is_of_type};
 use crate::request::drawn::Value;
 use crate::request::surprises::{Look, Surprises};
 use crate::request::wire::Wire;
-use crate::time::clock;
 use crate::transport::Transport;
 
 /// A request that the server refuses more often fails, so that it is not sent again for ever.
@@ -315,9 +314,8 @@ impl<S: Stack> Core<'_, S> {
 
     /// Moves due requests in flight, as many as the server takes, and renders them.
     #[inline]
-    fn enter_streams(&mut self, slot: u32) {
+    fn enter_streams(&mut self, slot: u32, now: u64) {
         let room = self.room(slot);
-        let now = self.now;
         for _ in 0..room.min(self.connections[slot as usize].pending) {
             let Some(tag) = self.streams.due[slot as usize].pop() else { break };
             let intended_at = self.flights.place(slot, tag).intended_at;
@@ -356,7 +354,7 @@ impl<S: Stack> Core<'_, S> {
 
     /// Decodes what arrived.
     #[inline]
-    pub(super) fn read_streams(&mut self, slot: u32, mut input: &[u8]) -> Reading {
+    pub(super) fn read_streams(&mut self, slot: u32, mut input: &[u8], now: u64) -> Reading {
         let asker = Self::asker(slot);
         let was_full = self.is_full(slot);
         self.streams.settled.clear();
@@ -365,7 +363,7 @@ impl<S: Stack> Core<'_, S> {
                 Err(kind) => break Some(kind),
                 Ok(Step::More) => break None,
                 Ok(Step::Complete { tag, used }) => {
-                    if let Some(wrong) = self.complete(asker, tag, false) {
+                    if let Some(wrong) = self.complete(asker, tag, false, now) {
                         self.note_wrong(wrong, &[]);
                     }
                     self.forget_refusals(asker, tag);
@@ -508,7 +506,7 @@ impl<S: Stack> Core<'_, S> {
     /// Until when the server may go on to take none of the requests that wait for a connection
     /// which has none under way; `None` if it takes them, or none waits. A server may allow no
     /// stream at all (RFC 9113 section 6.5.2), or not read. A broadcast waits for its listeners.
-    pub(super) fn barred_until(&mut self, slot: u32) -> Option<u64> {
+    pub(super) fn barred_until(&mut self, slot: u32, now: u64) -> Option<u64> {
         let connection = &self.connections[slot as usize];
         let waits = connection.pending > 0 || !self.streams.parked[slot as usize].is_empty();
         let is_barred = waits && connection.in_flight == 0 && self.is_full(slot);
@@ -519,7 +517,7 @@ impl<S: Stack> Core<'_, S> {
         if !is_barred {
             return None;
         }
-        let (since, _) = *known.get_or_insert((self.now, used));
+        let (since, _) = *known.get_or_insert((now, used));
         Some(since.saturating_add(self.spec.timeouts.request_ns))
     }
 
@@ -538,12 +536,17 @@ impl<S: Stack> Core<'_, S> {
 impl<S: Stack> Worker<'_, S> {
     /// Acts on decoded input. Bytes of the transport may have no content; then the list of settled
     /// requests is that of an earlier input, perhaps of another connection.
-    pub(super) fn has_read_streams(&mut self, slot: u32, Reading { settled, fault }: Reading) {
+    pub(super) fn has_read_streams(
+        &mut self,
+        slot: u32,
+        Reading { settled, fault }: Reading,
+        now: u64,
+    ) {
         if settled > 0 {
             let asker = Core::<S>::asker(slot);
             self.after_settled(asker, self.core.arrived);
             if asker != slot {
-                if self.core.is_up(asker) { self.go_on(asker) } else { self.push(asker) }
+                if self.core.is_up(asker) { self.go_on(asker, now) } else { self.push(asker, now) }
             }
         }
         if !self.core.is_up(slot) {
@@ -553,11 +556,11 @@ impl<S: Stack> Worker<'_, S> {
             Some(kind) => {
                 // The server is told, if it still listens.
                 _ = self.transmit(slot);
-                self.broken(slot, kind, settled);
+                self.broken(slot, kind, settled, now);
             }
-            None => self.go_on(slot),
+            None => self.go_on(slot, now),
         }
-        self.dispatch();
+        self.dispatch(now);
     }
 
     /// The users whose requests were settled at `at` go on.
@@ -569,17 +572,17 @@ impl<S: Stack> Worker<'_, S> {
     }
 
     /// All requests of a connection that is gone have failed.
-    pub(super) fn after_all_streams(&mut self, slot: u32, at: u64) {
+    pub(super) fn after_all_streams(&mut self, slot: u32, at: u64, now: u64) {
         for tag in self.core.idle(slot) {
             self.after_stream(slot, tag, at);
         }
-        self.push(slot);
-        self.dispatch();
+        self.push(slot, now);
+        self.dispatch(now);
     }
 
     /// Answers were read and the connection is intact: closes it if it carries no more requests,
     /// else sends what is due.
-    pub(super) fn go_on(&mut self, slot: u32) {
+    pub(super) fn go_on(&mut self, slot: u32, now: u64) {
         let connection = &self.core.connections[slot as usize];
         if connection.in_flight == 0 {
             let is_used_up =
@@ -588,31 +591,31 @@ impl<S: Stack> Worker<'_, S> {
                 self.io.is_closing(slot) || S::Transport::is_closed_by_peer(&connection.transport);
             if (connection.server_closes || is_closed) && connection.served == 0 {
                 self.drop_connection(slot);
-                return self.after_failure(slot);
+                return self.after_failure(slot, now);
             }
             if is_used_up || is_closed || connection.server_closes {
                 if is_used_up {
                     self.drop_connection(slot)
                 } else {
-                    self.server_closed(slot)
+                    self.server_closed(slot, now)
                 }
-                return self.push(slot);
+                return self.push(slot, now);
             }
         }
         if !self.core.streams.parked[slot as usize].is_empty() && !self.core.is_full(slot) {
             self.core.unpark(slot);
         }
-        self.send_due(slot);
+        self.send_due(slot, now);
     }
 
     /// Makes sure that what is due on a connection is sent.
     #[inline]
-    pub(super) fn push(&mut self, slot: u32) {
+    pub(super) fn push(&mut self, slot: u32, now: u64) {
         let connection = &self.core.connections[slot as usize];
         match connection.link {
-            Link::Up => self.send_due(slot),
+            Link::Up => self.send_due(slot, now),
             Link::Down if connection.pending > 0 && !self.core.streams.retries[slot as usize] => {
-                self.open(slot);
+                self.open(slot, now);
             }
             Link::Down | Link::Connecting | Link::Securing | Link::Greeting => {}
         }
@@ -620,40 +623,38 @@ impl<S: Stack> Worker<'_, S> {
 
     /// Sends what is due and what else waits, in one write.
     #[inline]
-    pub(super) fn send_due(&mut self, slot: u32) {
-        self.core.enter_streams(slot);
+    pub(super) fn send_due(&mut self, slot: u32, now: u64) {
+        self.core.enter_streams(slot, now);
         let connection = &mut self.core.connections[slot as usize];
         self.core.protocol.refill(&mut connection.protocol, &mut connection.out);
         if connection.out.is_empty() {
             return;
         }
-        // As late as can be: after a sleep all of this is cold.
-        let begin = clock::now_ns();
-        let sending = self.transmit(slot);
-        self.core.stamp_streams(slot, Departure::within(begin, clock::now_ns()));
+        let (sending, sent) = self.transmit_timed(slot, None);
+        self.core.stamp_streams(slot, sent);
         if let Sending::Failed(errno) = sending {
-            self.closed(slot, Some(errno));
+            self.closed(slot, Some(errno), now);
         }
     }
 
     /// The server has taken no request for too long: what waits is given up, and the users try
     /// again later on another connection.
-    pub(super) fn give_up_barred(&mut self, slot: u32) {
+    pub(super) fn give_up_barred(&mut self, slot: u32, now: u64) {
         self.core.streams.barred[slot as usize] = None;
         for tag in std::mem::take(&mut self.core.streams.parked[slot as usize]) {
             self.core.flights.place(slot, tag).stretch = IDLE;
         }
         if S::Protocol::GATHERS {
             let why = self.core.streams.missing.unwrap_or(ErrorKind::CloseBeforeAnswer);
-            return self.give_up(slot, why);
+            return self.give_up(slot, why, now);
         }
         self.drop_connection(slot);
-        self.give_up(slot, ErrorKind::NoStream);
+        self.give_up(slot, ErrorKind::NoStream, now);
     }
 
-    /// The requests of a connection that took too long fail; the others go on. When the next one
-    /// would be too old.
-    pub(super) fn time_out_streams(&mut self, slot: u32, now: u64) -> Option<u64> {
+    /// The requests of a connection that had taken too long at `late_at` fail; the others go on.
+    /// Returns when the next one would be too old.
+    pub(super) fn time_out_streams(&mut self, slot: u32, late_at: u64, now: u64) -> Option<u64> {
         let limit = self.core.spec.timeouts.request_ns;
         let was_full = self.core.is_full(slot);
         self.core.streams.settled.clear();
@@ -661,7 +662,7 @@ impl<S: Stack> Worker<'_, S> {
         let mut next = None;
         for tag in tags {
             let deadline = self.core.flights.place(slot, tag).sent.left_at().saturating_add(limit);
-            if deadline > now {
+            if deadline > late_at {
                 next = Some(next.map_or(deadline, |next: u64| next.min(deadline)));
                 continue;
             }
@@ -671,7 +672,7 @@ impl<S: Stack> Worker<'_, S> {
         self.core.freed(slot, was_full, now);
         self.after_settled(slot, now);
         if self.core.is_up(slot) {
-            self.go_on(slot);
+            self.go_on(slot, now);
         }
         next
     }

@@ -1,16 +1,13 @@
 //! The users of each kind of schedule, and what they lead to: connections are opened for them, and
-//! their requests become due. A new kind of schedule has its users here.
+//! their requests become due.
 use std::collections::HashSet;
-
-use pippin_model::load::{LoadSpec, Schedule};
 
 use super::connection::Link;
 use super::{Core, Stack, Worker};
-use crate::io::Io;
 use crate::protocol::Protocol;
-use crate::record::recorder::{MEASURED, Message, WARM_UP};
+use crate::record::recorder::{MEASURED, WARM_UP};
 use crate::schedule::random::ThinkTimes;
-use crate::schedule::users::{Devices, Lane, OpenLoop};
+use crate::schedule::users::Users;
 use crate::time::timeline::UNKNOWN;
 
 /// How long each user waits after a failed connection before it tries again, per user of the
@@ -19,111 +16,9 @@ const RETRY_EACH_NS: u64 = 100_000;
 /// At least and at the most so long.
 const RETRY_BOUNDS_NS: (u64, u64) = (10_000_000, 1_000_000_000);
 
-/// The users of a lane.
-pub(crate) enum Users {
-    /// One for each connection; the next request follows the last answer, after the think time.
-    Closed { think: Option<ThinkTimes> },
-    /// Arrivals that wait for nothing.
-    Open(OpenLoop),
-    /// Each opens a connection, sends its requests with think time between, and is replaced.
-    Devices(Devices),
-}
-
-impl Users {
-    pub fn new(spec: &LoadSpec, lane: &Lane) -> Self {
-        let think_times = |spread| lane.think_times(spec, spread);
-        match &spec.schedule {
-            Schedule::Closed { think } => Self::Closed { think: think.map(think_times) },
-            Schedule::Open { arrivals, stages } => {
-                Self::Open(OpenLoop::new(spec, lane, *arrivals, stages))
-            }
-            Schedule::Devices {
-                devices,
-                requests_per_device,
-                think,
-                ramp_up_ns,
-                sustain_ns,
-                ..
-            } => Self::Devices(Devices {
-                think: think_times(*think),
-                requests_each: *requests_per_device,
-                all: u64::from(*devices),
-                lane: lane.clone(),
-                ramp_up_ns: *ramp_up_ns,
-                until: ramp_up_ns + sustain_ns,
-                start: UNKNOWN,
-                born: 0,
-            }),
-        }
-    }
-
-    /// Whether requests that are under way when measuring starts are measured. In a closed loop one
-    /// request follows another, and without those each user would have one request too few.
-    /// Elsewhere a request belongs to the stretch in which it was intended.
-    #[inline]
-    pub const fn carries_over(&self) -> bool {
-        matches!(self, Self::Closed { .. })
-    }
-
-    /// Whether requests are due at planned instants, whatever the answers before them did.
-    #[inline]
-    pub const fn have_a_plan(&self) -> bool {
-        matches!(self, Self::Open(_))
-    }
-
-    /// Whether the schedule holds no further requests.
-    pub const fn are_exhausted(&self) -> bool {
-        matches!(self, Self::Open(open) if open.is_over())
-    }
-}
-
 impl<S: Stack> Worker<'_, S> {
-    /// Opens what must be open before the schedule starts: all connections, unless opening them is
-    /// part of the load. Gives up when none could be opened for as long as connecting may take;
-    /// users then try again within the load.
-    pub(super) fn set_up(&mut self) -> std::io::Result<()> {
-        let connect_ns = self.core.spec.timeouts.connect_ns;
-        self.core.next_timeout_scan = crate::time::clock::now_ns() + connect_ns;
-        let is_part_of_the_load = match self.core.users {
-            Users::Closed { .. } => self.core.spec.connections.requests_per_connection == Some(1),
-            Users::Open(_) => false,
-            Users::Devices(_) => true,
-        };
-        let count = if is_part_of_the_load { 0 } else { self.core.connections.len() as u32 };
-        let mut to_open = 0..count;
-        self.core.opening.is_setting_up = true;
-        let (mut live, mut last_opened) = (0, crate::time::clock::now_ns());
-        while (!to_open.is_empty() || self.core.opening.connecting > 0)
-            && self.core.timeline.instants().end == UNKNOWN
-        {
-            self.core.now = crate::time::clock::now_ns();
-            while self.core.opening.has_room()
-                && let Some(slot) = to_open.next()
-            {
-                self.open(slot);
-            }
-            self.end_what_is_late()?;
-            self.io.wait(super::MAX_WAIT_NS, 0)?;
-            self.events()?;
-            if self.core.recorder.live > live {
-                last_opened = self.core.now;
-            }
-            live = self.core.recorder.live;
-            if self.core.now >= last_opened + connect_ns {
-                break;
-            }
-        }
-        if S::Protocol::GATHERS {
-            self.let_listeners_in()?;
-        }
-        self.core.opening.is_setting_up = false;
-        self.core.recorder.tell(Message::SetUp);
-        Ok(())
-    }
-
     /// The schedule starts.
     pub(super) fn begin_users(&mut self, at: u64) {
-        self.core.now = at;
         let timeouts = self.core.spec.timeouts;
         self.core.next_timeout_scan = at + timeouts.connect_ns.min(timeouts.request_ns);
         let slots = 0..self.core.with_users();
@@ -176,8 +71,7 @@ impl<S: Stack> Worker<'_, S> {
     }
 
     /// Everything that is due by now.
-    pub(super) fn fire(&mut self) -> std::io::Result<()> {
-        let now = self.core.now;
+    pub(super) fn fire(&mut self, now: u64) -> std::io::Result<()> {
         if let Users::Devices(devices) = &mut self.core.users {
             while let Some(due) = devices.next_birth().filter(|due| *due <= now) {
                 self.core.opening.waiting.push_back((devices.born as u32, Some(due)));
@@ -188,40 +82,40 @@ impl<S: Stack> Worker<'_, S> {
             match self.core.retried(timer) {
                 // Where many fail, they must not try again all at once.
                 Some(slot) => self.core.opening.waiting.push_back((slot, Some(due))),
-                None => self.has_thought(timer, due),
+                None => self.has_thought(timer, due, now),
             }
             self.submit_many()?;
         }
         while self.core.opening.has_room()
             && let Some((slot, since)) = self.core.opening.waiting.pop_front()
         {
-            self.wake_up(slot, since.unwrap_or(now));
+            self.wake_up(slot, since.unwrap_or(now), now);
             self.submit_many()?;
         }
-        self.dispatch();
+        self.dispatch(now);
         Ok(())
     }
 
     /// A user has thought.
-    fn has_thought(&mut self, user: u32, due: u64) {
+    fn has_thought(&mut self, user: u32, due: u64, now: u64) {
         let (slot, tag) = self.core.place_of(user);
         if S::Protocol::IN_ORDER || matches!(self.core.users, Users::Devices(_)) {
             self.core.has_thought(slot, tag);
-            self.wake_up(slot, due);
+            self.wake_up(slot, due, now);
         } else {
             self.core.make_due(slot, tag, due);
-            self.push(slot);
+            self.push(slot, now);
         }
     }
 
     /// The users of a connection start, or try again.
-    fn wake_up(&mut self, slot: u32, due: u64) {
+    fn wake_up(&mut self, slot: u32, due: u64, now: u64) {
         if Core::<S>::listens(slot) {
-            return self.open_listener(slot);
+            return self.open_listener(slot, now);
         }
         match &self.core.users {
             // It thinks, or its request is due already and was refused.
-            Users::Devices(_) if self.core.is_busy(slot) => self.push(slot),
+            Users::Devices(_) if self.core.is_busy(slot) => self.push(slot, now),
             Users::Devices(devices) => {
                 let connection = &mut self.core.connections[slot as usize];
                 if connection.device_left == 0 {
@@ -233,40 +127,40 @@ impl<S: Stack> Worker<'_, S> {
                         self.core.replace_walker(slot);
                     }
                 }
-                self.ready(slot, due, 1);
+                self.ready(slot, due, 1, now);
             }
             Users::Closed { .. } if S::Protocol::IN_ORDER => {
-                self.ready(slot, due, self.core.flights.depth);
+                self.ready(slot, due, self.core.flights.depth, now);
             }
             Users::Closed { .. } => {
                 for tag in self.core.idle(slot) {
                     self.core.make_due(slot, tag, due);
                 }
-                self.push(slot);
+                self.push(slot, now);
             }
             Users::Open(_) if S::Protocol::VARIES && self.core.walkers.is_walking(slot) => {
-                self.ready(slot, due, 1);
+                self.ready(slot, due, 1, now);
             }
             Users::Open(_) => {
                 self.core.wait_all_for_arrivals(slot);
                 if !S::Protocol::IN_ORDER {
                     // Requests that were refused are due.
-                    self.push(slot);
+                    self.push(slot, now);
                 }
             }
         }
     }
 
     /// Open loop: sends what is due, as long as a connection is free for it.
-    pub(super) fn dispatch(&mut self) {
+    pub(super) fn dispatch(&mut self, now: u64) {
         if let Some(patience_ns) = self.core.spec.timeouts.patience_ns {
-            self.core.give_up_before(self.core.now.saturating_sub(patience_ns));
+            self.core.give_up_before(now.saturating_sub(patience_ns));
         }
         while let Users::Open(open) = &self.core.users {
             if open.start == UNKNOWN {
                 return;
             }
-            let Some(due) = open.next_due().filter(|due| *due <= self.core.now) else { return };
+            let Some(due) = open.next_due().filter(|due| *due <= now) else { return };
             if self.core.quota == 0 {
                 return;
             }
@@ -284,21 +178,21 @@ impl<S: Stack> Worker<'_, S> {
                     template
                 };
                 self.core.connections[slot as usize].template = template;
-                self.ready(slot, due, 1);
+                self.ready(slot, due, 1, now);
             } else {
                 self.core.flights.place(slot, tag).template = template;
                 self.core.make_due(slot, tag, due);
-                self.push(slot);
+                self.push(slot, now);
             }
         }
     }
 
     /// The user of `slot` wants to send `count` requests, since `intended_at`.
-    pub(super) fn ready(&mut self, slot: u32, intended_at: u64, count: u32) {
+    pub(super) fn ready(&mut self, slot: u32, intended_at: u64, count: u32, now: u64) {
         if !S::Protocol::IN_ORDER {
             // Devices, each of which has a connection of its own.
             self.core.make_due(slot, 0, intended_at);
-            return self.push(slot);
+            return self.push(slot, now);
         }
         let count = u64::from(count).min(self.core.quota) as u32;
         if count == 0 {
@@ -306,17 +200,17 @@ impl<S: Stack> Worker<'_, S> {
         }
         self.core.schedule(slot, intended_at, count);
         match self.core.connections[slot as usize].link {
-            Link::Up => self.send_pending(slot),
+            Link::Up => self.send_pending(slot, now),
             Link::Connecting | Link::Securing | Link::Greeting => {}
-            Link::Down => self.open(slot),
+            Link::Down => self.open(slot, now),
         }
     }
 
     /// Requests of `slot` were settled at `at`, successful or not: its user goes on.
     #[inline]
-    pub(super) fn after_requests(&mut self, slot: u32, at: u64) {
+    pub(super) fn after_requests(&mut self, slot: u32, at: u64, now: u64) {
         if !S::Protocol::IN_ORDER {
-            return self.after_all_streams(slot, at);
+            return self.after_all_streams(slot, at, now);
         }
         let step_thinks = if S::Protocol::VARIES { self.core.walkers.think_ns(slot) } else { None };
         let goes_on = S::Protocol::VARIES && self.core.walkers.is_walking(slot);
@@ -325,7 +219,7 @@ impl<S: Stack> Worker<'_, S> {
             // answered, the next batch.
             Users::Closed { think: None } if !S::Protocol::VARIES || step_thinks.is_none() => {
                 if self.core.connections[slot as usize].in_flight == 0 {
-                    self.ready(slot, at, self.core.flights.depth);
+                    self.ready(slot, at, self.core.flights.depth, now);
                 }
             }
             Users::Closed { think } => {
@@ -337,11 +231,11 @@ impl<S: Stack> Worker<'_, S> {
             // Only the first step of a walk is an arrival.
             Users::Open(_) if goes_on => match step_thinks {
                 Some(think_ns) => self.core.timers.set(slot, at + think_ns),
-                None => self.ready(slot, at, 1),
+                None => self.ready(slot, at, 1, now),
             },
             Users::Open(_) => {
                 self.core.free.push_back(slot);
-                self.dispatch();
+                self.dispatch(now);
             }
             Users::Devices(_) => self.after_device_request(slot, at, step_thinks),
         }
@@ -391,11 +285,11 @@ impl<S: Stack> Worker<'_, S> {
 
     /// The connection of `slot` could not be opened, or ended without an answer, and its requests
     /// were given up: the user tries again later.
-    pub(super) fn after_failure(&mut self, slot: u32) {
+    pub(super) fn after_failure(&mut self, slot: u32, now: u64) {
         self.core.connections[slot as usize].has_failed = true;
         let (least, most) = RETRY_BOUNDS_NS;
         let wait_ns = (self.core.connections.len() as u64 * RETRY_EACH_NS).clamp(least, most);
-        let due = self.core.now + wait_ns;
+        let due = now + wait_ns;
         if let Some(timer) = self.core.retry_timer(slot) {
             self.core.timers.set(timer, due);
         }

@@ -1,10 +1,10 @@
 //! All lanes of all slices together are the whole load: tested on the iterators that the workers
 //! use.
-use pippin_model::load::{Arrivals, Connections, Request, Schedule, StopRule};
+use pippin_model::load::{Arrivals, Connections, Part, Request, Schedule, StopRule};
+use pippin_model::text::units::Spread;
 use proptest::prelude::*;
 
 use super::*;
-use crate::worker::users::Users;
 
 fn load(schedule: Schedule, connections: u32, requests: Option<u64>, templates: usize) -> LoadSpec {
     LoadSpec {

@@ -1,0 +1,31 @@
+//! What a thread hands in when it ends.
+use pippin_model::load::tls::TlsUse;
+use pippin_model::load::websocket::WebSocketUse;
+
+use crate::error::EngineError;
+use crate::record::tally::Tally;
+
+/// What a thread has measured.
+#[derive(Debug)]
+pub(crate) struct Outcome {
+    /// Which of the threads it was.
+    pub thread: u32,
+    pub stretches: Vec<Tally>,
+    /// At the start of each stretch, and at the end of the last one that began.
+    pub marks: Vec<Mark>,
+    /// `None` in a load without TLS.
+    pub tls: Option<TlsUse>,
+    /// `None` in a load without WebSockets.
+    pub websocket: Option<WebSocketUse>,
+    /// Why the thread ended before the load did.
+    pub failure: Option<EngineError>,
+}
+
+/// What the thread had cost up to an instant.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Mark {
+    pub cpu_ns: u64,
+    pub spin_ns: u64,
+    pub syscalls: u64,
+    pub clock_steps: u64,
+}

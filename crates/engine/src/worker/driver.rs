@@ -1,0 +1,384 @@
+//! The loop of a thread, and the only part of the worker that reads a clock: everything else is
+//! told the instant at which it happens.
+//!
+//! The clock is read once a turn, once for each event that has a time of its own, and around a call
+//! that sends.
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use super::departure::Departure;
+use super::{Stack, Worker, losses};
+use crate::error::{EngineError, panic_text};
+use crate::io::{Event, Io, Opening, Sending};
+use crate::protocol::Protocol;
+use crate::record::outcome::{Mark, Outcome};
+use crate::record::recorder::{Crossing, MEASURED, Message};
+use crate::schedule::users::Users;
+use crate::time::clock;
+use crate::time::timeline::UNKNOWN;
+use crate::transport::Transport;
+
+/// The longest sleep: how late a thread can notice that the load was stopped.
+pub(super) const MAX_WAIT_NS: u64 = 10_000_000;
+/// The most queued sends before they are handed over, so that the first does not wait until all
+/// answers are decoded or all users have begun.
+const SUBMIT_AT: usize = 16;
+/// How long servers have to take in the last connection that listens.
+const TAKEN_IN_NS: u64 = 100_000_000;
+
+impl<S: Stack> Worker<'_, S> {
+    /// The whole life of the thread. What was measured survives a failure.
+    pub fn run(mut self) -> Outcome {
+        let failure = match catch_unwind(AssertUnwindSafe(|| self.live())) {
+            Ok(Ok(())) => None,
+            Ok(Err(error)) => Some(format!("a worker could not wait for events: {error}")),
+            Err(panic) => Some(format!("a worker panicked: {}", panic_text(&*panic))),
+        };
+        if failure.is_some() {
+            self.core.recorder.finish(clock::now_ns());
+            self.mark();
+        }
+        Outcome { failure: failure.map(EngineError::died), ..self.into_outcome() }
+    }
+
+    fn live(&mut self) -> std::io::Result<()> {
+        self.core.recorder.tell(Message::Ready);
+        sleep_until(|| self.core.timeline.begin());
+        self.set_up()?;
+        let start = sleep_until(|| self.core.timeline.instants().start);
+        self.read_early_bytes()?;
+        self.core.recorder.start(start);
+        self.begin_users(start);
+        self.mark();
+        while self.core.recorder.finished_at.is_none() {
+            self.turn()?;
+        }
+        Ok(())
+    }
+
+    /// Opens what must be open before the schedule starts: all connections, unless opening them is
+    /// part of the load. Gives up when none could be opened for as long as connecting may take;
+    /// users then try again within the load.
+    fn set_up(&mut self) -> std::io::Result<()> {
+        let connect_ns = self.core.spec.timeouts.connect_ns;
+        self.now = clock::now_ns();
+        self.core.next_timeout_scan = self.now + connect_ns;
+        let is_part_of_the_load = match self.core.users {
+            Users::Closed { .. } => self.core.spec.connections.requests_per_connection == Some(1),
+            Users::Open(_) => false,
+            Users::Devices(_) => true,
+        };
+        let count = if is_part_of_the_load { 0 } else { self.core.connections.len() as u32 };
+        let mut to_open = 0..count;
+        self.core.opening.is_setting_up = true;
+        let (mut live, mut last_opened) = (0, self.now);
+        while (!to_open.is_empty() || self.core.opening.connecting > 0)
+            && self.core.timeline.instants().end == UNKNOWN
+        {
+            self.now = clock::now_ns();
+            while self.core.opening.has_room()
+                && let Some(slot) = to_open.next()
+            {
+                self.open(slot, self.now);
+            }
+            self.end_what_is_late()?;
+            self.io.wait(MAX_WAIT_NS, 0)?;
+            self.events()?;
+            if self.core.recorder.live > live {
+                last_opened = self.now;
+            }
+            live = self.core.recorder.live;
+            if self.now >= last_opened + connect_ns {
+                break;
+            }
+        }
+        if S::Protocol::GATHERS {
+            self.let_listeners_in()?;
+        }
+        self.core.opening.is_setting_up = false;
+        self.core.recorder.tell(Message::SetUp);
+        Ok(())
+    }
+
+    /// A server may consent a moment before it takes a connection in. What is sent until then would
+    /// be lost, and nobody's error.
+    fn let_listeners_in(&mut self) -> std::io::Result<()> {
+        let until = clock::now_ns() + TAKEN_IN_NS;
+        while self.now < until && self.core.timeline.instants().end == UNKNOWN {
+            self.io.wait(MAX_WAIT_NS, 0)?;
+            self.events()?;
+            self.now = clock::now_ns();
+        }
+        Ok(())
+    }
+
+    /// Reads bytes that came before the first request, so that they do not pass for an answer.
+    fn read_early_bytes(&mut self) -> std::io::Result<()> {
+        // What goes on coming is no longer early.
+        for _ in 0..=self.core.connections.len() / losses::READ_AT_ONCE {
+            self.io.wait(0, 0)?;
+            if !self.events()? {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// One turn of the loop.
+    fn turn(&mut self) -> std::io::Result<()> {
+        self.now = clock::now_ns();
+        self.core.recorder.learn(self.core.timeline.instants());
+        self.cross_boundaries();
+        self.fire(self.now)?;
+        self.end_what_is_late()?;
+        if self.core.is_done() && self.core.recorder.finished_at.is_none() {
+            self.core.recorder.finish(self.now);
+            self.mark();
+        }
+        if self.core.recorder.finished_at.is_some() {
+            return Ok(());
+        }
+        if !self.core.queued.is_empty() && self.core.pace.is_due() {
+            self.submit()?;
+        } else {
+            self.stamp_queued();
+        }
+        let (wait_ns, is_spin) = self.core.wait_ns(self.now);
+        self.io.wait(wait_ns, self.core.stay_ns(wait_ns))?;
+        let found = self.events()?;
+        if is_spin && !found {
+            self.core.cost.spin_ns += clock::now_ns() - self.now;
+        }
+        self.core.progress.set(self.core.recorder.completed);
+        Ok(())
+    }
+
+    /// Processes the events of the last wait. Returns whether there were any.
+    fn events(&mut self) -> std::io::Result<bool> {
+        let mut found = false;
+        while let Some(event) = self.io.next_event() {
+            found = true;
+            self.event(event);
+            if self.core.recorder.finished_at.is_some() {
+                return Ok(true);
+            }
+            self.submit_many()?;
+        }
+        Ok(found)
+    }
+
+    /// Passes an event on with its instant. After the end of the load nothing happens any more.
+    #[inline]
+    fn event(&mut self, event: Event) {
+        match event {
+            Event::Received { slot } => self.receive(slot),
+            Event::Connected { slot } => {
+                self.tick();
+                if self.core.recorder.finished_at.is_none() {
+                    self.connected(slot, self.now);
+                }
+            }
+            Event::Writable { slot } => self.writable(slot, self.now),
+            Event::Closed { slot, errno } => {
+                self.tick();
+                self.closed(slot, errno, self.now);
+            }
+            Event::ConnectFailed { slot, errno } => self.connect_refused(slot, errno, self.now),
+        }
+    }
+
+    /// Bytes arrived.
+    #[inline]
+    fn receive(&mut self, slot: u32) {
+        if S::Transport::SECURES {
+            let state = &mut self.core.connections[slot as usize].transport;
+            let received = self.transport.receive(&mut self.io, state);
+            // The clock is read after decrypting, so that the time spent on it counts.
+            self.tick_received();
+            if self.core.recorder.finished_at.is_none() {
+                self.received_secured(slot, received, self.now);
+            }
+            return;
+        }
+        self.tick_received();
+        if self.core.recorder.finished_at.is_none() {
+            self.received(slot, self.now);
+        }
+    }
+
+    /// Begins to connect in `slot`. Returns when, and how that went.
+    pub(super) fn connect(&mut self, slot: u32, nth: u64) -> (u64, Opening) {
+        let at = clock::now_ns();
+        (at, self.io.open(slot, nth))
+    }
+
+    /// Sends what waits on a connection. Returns how that went, and when it left. `queued_at`: it is
+    /// likely to be queued, which takes no time, and the clock need not be read before.
+    #[inline]
+    pub(super) fn transmit_timed(
+        &mut self,
+        slot: u32,
+        queued_at: Option<u64>,
+    ) -> (Sending, Departure) {
+        // As late as can be: after a sleep all of this is cold.
+        let begin = queued_at.unwrap_or_else(clock::now_ns);
+        let sending = self.transmit(slot);
+        let sent = match sending {
+            Sending::Queued => Departure::at(begin),
+            _ => Departure::within(begin, clock::now_ns()),
+        };
+        (sending, sent)
+    }
+
+    /// Hands queued sends over once they are many.
+    #[inline]
+    pub(super) fn submit_many(&mut self) -> std::io::Result<()> {
+        if self.core.queued.len() >= SUBMIT_AT { self.submit() } else { Ok(()) }
+    }
+
+    /// Hands the queued sends over, and learns how long each takes.
+    fn submit(&mut self) -> std::io::Result<()> {
+        let count = self.core.queued.len();
+        let begin = self.stamp_queued();
+        self.io.submit()?;
+        self.core.pace.learn(clock::now_ns() - begin, count);
+        Ok(())
+    }
+
+    /// Called before queued sends go to the kernel, which performs them one after the other.
+    /// Returns the instant.
+    #[inline]
+    fn stamp_queued(&mut self) -> u64 {
+        if self.core.queued.is_empty() {
+            return self.now;
+        }
+        let now = clock::now_ns();
+        let queued = std::mem::take(&mut self.core.queued);
+        for (index, (slot, count)) in queued.iter().enumerate() {
+            self.core.stamp(*slot, *count, self.core.pace.at(now, index));
+        }
+        self.core.queued = queued;
+        self.core.queued.clear();
+        now
+    }
+
+    /// Reads the clock for the present event and passes the boundaries that lie before it.
+    #[inline]
+    fn tick(&mut self) {
+        self.now = clock::now_ns();
+        if self.now >= self.core.recorder.next_boundary {
+            self.cross_boundaries();
+        }
+    }
+
+    /// Takes the time for bytes that came: `arrived` is when the kernel received the last of them.
+    #[inline]
+    fn tick_received(&mut self) {
+        self.tick();
+        let stamp = self.io.arrived_at(self.now);
+        (self.core.arrived, self.core.is_stamped) = (stamp.unwrap_or(self.now), stamp.is_some());
+    }
+
+    #[cold]
+    fn cross_boundaries(&mut self) {
+        while self.now >= self.core.recorder.next_boundary {
+            let before = self.core.recorder.current;
+            match self.core.recorder.cross() {
+                Crossing::Window => {}
+                Crossing::Stretch => {
+                    self.core.close_accounts(before);
+                    if self.core.recorder.current == MEASURED && self.core.users.carries_over() {
+                        self.core.carry_over();
+                    }
+                    self.mark();
+                }
+                Crossing::End => return self.mark(),
+            }
+        }
+    }
+
+    /// Ends requests and connects that have taken too long. Costs nothing while nothing is late: it
+    /// looks when the oldest of those that were open at the last look would be too old.
+    ///
+    /// What has come by now is read first. This thread may have been late itself, and must not
+    /// blame the server for that.
+    fn end_what_is_late(&mut self) -> std::io::Result<()> {
+        let late_at = self.now;
+        if late_at < self.core.next_timeout_scan {
+            return Ok(());
+        }
+        for _ in 0..=self.core.connections.len() / losses::READ_AT_ONCE {
+            if self.core.recorder.finished_at.is_some() {
+                return Ok(());
+            }
+            self.stamp_queued();
+            self.io.wait(0, 0)?;
+            if !self.events()? {
+                break;
+            }
+        }
+        if self.core.recorder.finished_at.is_none() {
+            self.look_for_timeouts(late_at, self.now);
+        }
+        Ok(())
+    }
+
+    fn mark(&mut self) {
+        let mark = Mark {
+            cpu_ns: clock::thread_cpu_ns(),
+            spin_ns: self.core.cost.spin_ns,
+            syscalls: self.io.syscalls(),
+            clock_steps: self.io.clock_steps(),
+        };
+        self.core.cost.marks.push(mark);
+    }
+
+    /// The end: unfinished requests are censored, requests not sent are unsent.
+    fn into_outcome(mut self) -> Outcome {
+        self.core.settle_the_rest(self.now);
+        if S::Protocol::GREETS {
+            self.part_from_all();
+        }
+        let marks = std::mem::take(&mut self.core.cost.marks);
+        let tls = self.transport.into_seen();
+        let websocket = self.core.protocol.into_seen();
+        let thread = self.core.thread;
+        let mut stretches = self.core.recorder.into_stretches();
+        for stretch in &mut stretches {
+            stretch.redirected_to.clone_from(&self.core.redirected_to);
+        }
+        Outcome { thread, marks, tls, websocket, stretches, failure: None }
+    }
+}
+
+/// Sleeps until an instant that the coordinator will set.
+fn sleep_until(instant: impl Fn() -> u64) -> u64 {
+    loop {
+        let (at, now) = (instant(), clock::now_ns());
+        if at <= now {
+            return at;
+        }
+        let left = if at == UNKNOWN { 200_000 } else { (at - now).min(1_000_000) };
+        std::thread::sleep(std::time::Duration::from_nanos(left));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::path::Path;
+
+    /// Who reads a clock cannot be tested in virtual time.
+    #[test]
+    fn only_this_file_reads_a_clock() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/worker");
+        let files = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+        let reads = |path: &std::path::PathBuf| {
+            let source = fs::read_to_string(path).unwrap();
+            ["clock::now_ns", "use crate::time::clock", "Instant::now"]
+                .iter()
+                .any(|read| source.contains(read))
+        };
+        let found: Vec<_> = files.filter(reads).collect();
+        assert!(found.len() == 1 && found[0].ends_with("driver.rs"), "{found:?}");
+    }
+}
