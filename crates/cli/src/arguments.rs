@@ -118,9 +118,14 @@ pub enum Command {
     },
 }
 
-/// All commands. `-h` shows less of some than `--help` does.
+/// All commands, with everything that `--help` shows.
 pub fn command() -> clap::Command {
-    short_help::shortened(Arguments::command())
+    Arguments::command()
+}
+
+/// All commands, with what `-h` shows of those that have many options.
+pub fn short_command() -> clap::Command {
+    short_help::shortened(command())
 }
 
 /// What ends a run, a load or a comparison with exit code 1 or 5, and how that is written.

@@ -67,7 +67,9 @@ fn main() -> ExitCode {
     } else {
         ColorChoice::Auto
     };
-    let parsed = arguments::command().color(colour).try_get_matches().and_then(|matches| {
+    let is_short = words.iter().any(|word| word == "-h");
+    let command = if is_short { arguments::short_command() } else { arguments::command() };
+    let parsed = command.color(colour).try_get_matches().and_then(|matches| {
         Ok((arguments::Arguments::from_arg_matches(&matches)?, given(&matches)))
     });
     let (arguments, given) = match parsed {

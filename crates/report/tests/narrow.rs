@@ -67,7 +67,8 @@ fn no_figure_of_the_answer_is_lost() {
         for part in pippin_report::view::answer::parts(&view) {
             for width in [40, 60, 80] {
                 let text = words(&table(&view, &Style::plain(width)));
-                assert_eq!(text.matches(&part).count(), 2, "{name} at {width}: {part}\n{text}");
+                let count = text.matches(&part).count();
+                assert!(count >= 2, "{name} at {width}: {part}\n{text}");
             }
         }
     }

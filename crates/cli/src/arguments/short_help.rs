@@ -57,20 +57,32 @@ const SHOWN: [(&str, &[&str]); 3] = [
 /// Options of every command that short help leaves out.
 const GENERAL: [&str; 2] = ["store", "no_color"];
 
-/// Hides what short help does not show.
+/// The end of the short help of a load, in place of all examples.
+const EXAMPLES_OF_LOADS: &str = "Examples:
+  pippin load localhost:8080/ -c 64 -d 10s                        64 users, each waits for its answer
+  pippin load localhost:8080/ -R 5000 -d 30s                      constant rate
+  pippin load localhost:8080/ --scenario shop.toml -c 20          users who log in, look and buy
+  pippin load localhost:8080/ --objective \"p99<50ms\" -c 64 -d 5s  the highest rate that holds this
+
+`pippin load --help` shows all options and more examples.";
+
+/// Hides what short help does not show. (clap's own way, `hide_short_help`, spreads every option of
+/// the long help over several lines.)
 pub fn shortened(command: Command) -> Command {
+    let shown_only = |command: Command, (name, shown): (&str, &[&str])| {
+        let hide = |option: Arg| {
+            let is_shown = shown.contains(&option.get_id().as_str());
+            option.hide(!is_shown)
+        };
+        command.mut_subcommand(name, |command| command.mut_args(hide))
+    };
     SHOWN
         .into_iter()
-        .fold(command, |command, (name, shown)| {
-            let hide = |option: Arg| {
-                let is_shown = shown.contains(&option.get_id().as_str());
-                option.hide_short_help(!is_shown)
-            };
-            command.mut_subcommand(name, |command| command.mut_args(hide))
-        })
+        .fold(command, shown_only)
+        .mut_subcommand("load", |load| load.after_help(EXAMPLES_OF_LOADS))
         .mut_args(|option| {
             let is_hidden = GENERAL.contains(&option.get_id().as_str());
-            option.hide_short_help(is_hidden)
+            option.hide(is_hidden)
         })
 }
 
@@ -100,11 +112,11 @@ mod tests {
                 assert!(known, "{name} has no {id}");
             }
         }
-        let help = |flag: &str| {
-            let asked = command().try_get_matches_from(["pippin", "load", flag]);
+        let help = |command: Command, flag: &str| {
+            let asked = command.try_get_matches_from(["pippin", "load", flag]);
             asked.unwrap_err().to_string()
         };
-        let (short, long) = (help("-h"), help("--help"));
+        let (short, long) = (help(shortened(command()), "-h"), help(command(), "--help"));
         let names = options(&short);
         // Besides them, --quiet and --help.
         assert_eq!(names.len(), 15 + 2, "{names:?}\n{short}");

@@ -21,7 +21,8 @@ fn seen_lines() -> Vec<(PathBuf, String)> {
         let program = text.split("#[cfg(test)]").next().unwrap_or_default();
         for line in program.lines().map(str::trim_start) {
             if !line.starts_with("//") || is_help && line.starts_with("/// ") {
-                lines.push((path.clone(), line.to_string()));
+                let said = line.split(" // ").next().unwrap_or_default();
+                lines.push((path.clone(), said.to_string()));
             }
         }
     }

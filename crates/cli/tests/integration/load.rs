@@ -152,7 +152,7 @@ fn the_text_has_what_users_of_wrk_and_ab_look_for() {
         "  99.9 % of requests",
         "  100 % of requests",
         "Transfer/s   ",
-        "Requests     100 scheduled = 100 sent + 0 unsent; sent = 100 completed + 0 failed + 0 censored",
+        "Requests     100 scheduled = 100 sent + 0 unsent; sent = 100 completed",
         "Status       200: 100",
         "500 of bodies",
         "mean",
@@ -607,7 +607,7 @@ fn a_load_is_a_run_like_any_other() {
     assert_eq!(here(&["history", &name]).stdout.matches("-load").count(), 2);
     here(&["report", "-v"]).exits(0).says(&[
         "closed loop, 2 connections",
-        "sent = 200 completed + 0 failed + 0 censored",
+        "sent = 200 completed",
         "Verdict",
     ]);
     let view: Value = serde_json::from_str(&here(&["export", "--format", "json"]).stdout).unwrap();

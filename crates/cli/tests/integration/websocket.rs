@@ -38,7 +38,7 @@ fn a_message_of_ones_own() {
     let own = ["--message", "ping", "-n", "20", "-v"];
     let right: [&[&str]; 2] = [&["--expect-body", "pong"], &["--any-answer"]];
     for expected in right {
-        load(&url, &[&own, expected].concat()).says(&["20 completed + 0 failed"]);
+        load(&url, &[&own, expected].concat()).says(&["sent = 20 completed"]);
     }
     assert!(server.account.messages().iter().all(|payload| payload == b"ping"));
     load(&url, &own).says(&["wrong_body"]);

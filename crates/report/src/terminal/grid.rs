@@ -151,7 +151,11 @@ mod tests {
             grid.write(&mut page, 1);
             page.out
         };
-        assert!(written(60).contains("a/longer-target      12,345  ████  1.02 ms"), "{}", written(60));
+        assert!(
+            written(60).contains("a/longer-target      12,345  ████  1.02 ms"),
+            "{}",
+            written(60)
+        );
         let list = " target a/longer-target,\n   requests/s 12,345, p99 1.02 ms\n";
         assert_eq!(written(40), list);
     }
