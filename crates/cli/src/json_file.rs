@@ -2,7 +2,7 @@
 use crate::arguments::JsonArguments;
 use crate::exit::{self, CliError};
 use crate::output::print;
-use crate::writable::must_be_writable;
+use crate::output_file::{must_be_writable, write};
 
 impl JsonArguments {
     /// Refuses a file that cannot be written, before anything is measured.
@@ -38,8 +38,7 @@ impl JsonArguments {
         // First the text: a disk that is full by now must not hide it.
         let shown = text();
         if let Some(file) = &self.file {
-            std::fs::write(file, json()?)
-                .map_err(CliError::io(format!("write {}", file.display())))?;
+            write(file, json()?)?;
         }
         shown.map(|_| exit::OK)
     }

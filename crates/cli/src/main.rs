@@ -29,13 +29,13 @@ mod moments;
 mod other_words;
 mod outlets;
 mod output;
+mod output_file;
 mod progress;
 mod signals;
 #[cfg(feature = "otlp")]
 mod telemetry;
 mod time_series;
 mod values;
-mod writable;
 
 use clap::parser::ValueSource;
 use clap::{ArgMatches, ColorChoice, FromArgMatches};

@@ -8,6 +8,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::exit::CliError;
 use crate::moments::Moments;
+use crate::output_file;
 
 /// Writes each window to a file at once, so that readers of the file see it.
 pub struct TimeSeries {
@@ -34,7 +35,7 @@ impl TimeSeries {
                     .into(),
             ));
         }
-        let file = File::create(path).map_err(|error| {
+        let file = output_file::create(path).map_err(|error| {
             CliError::User(format!("--timeseries: cannot write {}: {error}", path.display()))
         })?;
         let state = State { file, moments: Moments::default(), failure: None };

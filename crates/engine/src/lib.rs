@@ -16,12 +16,13 @@ mod error;
 #[cfg(feature = "fuzz")]
 pub mod fuzz;
 mod io;
+mod pace;
 mod protocol;
 mod record;
 mod request;
 mod run;
 mod scenario;
-mod schedule;
+
 mod shared;
 mod time;
 mod tls;

@@ -15,6 +15,10 @@ use crate::tls::Client;
 /// the listen queues of many servers, whose dropped SYN comes again only after a second.
 pub(crate) const OPENING_AT_ONCE: u32 = 64;
 
+/// Threads look for what is late at most so often, in nanoseconds: a shorter timeout would not be
+/// kept.
+pub(crate) const LEAST_TIMEOUT_NS: u64 = 1_000_000;
+
 /// What all threads of a load have in common.
 pub(crate) struct Shared {
     pub spec: LoadSpec,

@@ -35,9 +35,10 @@ impl Merged {
     /// If the histogram of a window cannot be read.
     pub fn take(&mut self, mut slice: Slice) -> Result<(), HistogramError> {
         for window in std::mem::take(&mut slice.load.windows) {
-            match self.windows.get_mut(&window.from_ns) {
-                Some(all) => all.add(window)?,
-                None => drop(self.windows.insert(window.from_ns, Merging::new(window)?)),
+            let one = Merging::new(window)?;
+            match self.windows.entry(one.window.from_ns) {
+                Entry::Occupied(mut all) => all.get_mut().add(&one),
+                Entry::Vacant(none) => drop(none.insert(one)),
             }
         }
         self.slices += 1;
@@ -128,7 +129,7 @@ fn add_generator(all: &mut GeneratorUse, one: GeneratorUse) {
 
 /// Windows of several agents with the same beginning, while they are merged. The histograms stay
 /// decoded: as text they would have to be read again for each agent.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct Merging {
     agents: usize,
     window: Window,
@@ -145,23 +146,27 @@ impl Merging {
         Ok(Self { agents: 1, window, histograms })
     }
 
-    fn add(&mut self, mut peer: Window) -> Result<(), HistogramError> {
-        self.agents += 1;
-        self.histograms = match (self.histograms.take(), peer.histograms.take()) {
+    fn add(&mut self, peer: &Self) {
+        self.agents += peer.agents;
+        self.histograms = match (self.histograms.take(), &peer.histograms) {
             (Some((mut response, mut send_lag)), Some(theirs)) => {
-                response.merge(&theirs.response.decode()?);
-                send_lag.merge(&theirs.send_lag.decode()?);
+                response.merge(&theirs.0);
+                send_lag.merge(&theirs.1);
                 Some((response, send_lag))
             }
             _ => None,
         };
-        self.window.merge(&peer)
+        self.window.add_counters(&peer.window);
     }
 
+    /// The merged window. Of several windows, one of which had no histograms, no time figure is
+    /// known.
     fn window(&self) -> Window {
         let mut window = self.window.clone();
-        if let Some((response, send_lag)) = &self.histograms {
-            window.read(response, send_lag);
+        match &self.histograms {
+            Some((response, send_lag)) => window.read(response, send_lag),
+            None if self.agents > 1 => window.read(&Histogram::new(), &Histogram::new()),
+            None => {}
         }
         window
     }
@@ -199,15 +204,17 @@ impl Seconds {
     /// is left out; the result has its counters.
     pub fn take(&mut self, window: Window) -> Vec<Window> {
         let from_ns = window.from_ns;
-        self.add(&window);
-        let is_read = match self.pending.entry(from_ns) {
-            Entry::Occupied(mut entry) => entry.get_mut().add(window).is_ok(),
-            Entry::Vacant(entry) => Merging::new(window).map(|new| entry.insert(new)).is_ok(),
-        };
-        if is_read { self.pass_on(from_ns) } else { Vec::new() }
+        let Ok(one) = Merging::new(window) else { return Vec::new() };
+        self.add(&one);
+        match self.pending.entry(from_ns) {
+            Entry::Occupied(mut all) => all.get_mut().add(&one),
+            Entry::Vacant(none) => drop(none.insert(one)),
+        }
+        self.pass_on(from_ns)
     }
 
-    fn add(&mut self, window: &Window) {
+    fn add(&mut self, one: &Merging) {
+        let window = &one.window;
         if window.from_ns < 0 {
             self.warm_up = self.warm_up.saturating_add(window.completed);
             return;
@@ -215,9 +222,8 @@ impl Seconds {
         let ends_ns = window.from_ns.saturating_add_unsigned(window.duration_ns);
         self.last_ns = self.last_ns.max(ends_ns);
         match &mut self.sum {
-            // What cannot be read is missing in the figures of time only.
-            Some(sum) => drop(sum.add(window.clone())),
-            None => self.sum = Merging::new(window.clone()).ok().map(Box::new),
+            Some(sum) => sum.add(one),
+            None => self.sum = Some(Box::new(one.clone())),
         }
     }
 

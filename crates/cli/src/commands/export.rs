@@ -6,6 +6,7 @@ use std::io::IsTerminal;
 use super::{Shared, print};
 use crate::arguments::ExportArguments;
 use crate::exit::{self, CliError};
+use crate::output_file;
 
 pub fn run(shared: &Shared, arguments: &ExportArguments) -> Result<u8, CliError> {
     let form = arguments.format;
@@ -25,9 +26,7 @@ pub fn run(shared: &Shared, arguments: &ExportArguments) -> Result<u8, CliError>
     let chart = name.as_deref().map(|name| (name, ground));
     let bytes = form.of(&record, chart).map_err(|error| CliError::User(error.to_string()))?;
     match &arguments.out {
-        Some(path) => std::fs::write(path, bytes)
-            .map_err(CliError::io(format!("write {}", path.display())))
-            .map(|()| exit::OK),
+        Some(path) => output_file::write(path, bytes).map(|()| exit::OK),
         None if std::io::stdout().is_terminal() && std::str::from_utf8(&bytes).is_err() => {
             Err(CliError::User("a terminal cannot show a picture; name a file with --out".into()))
         }

@@ -14,14 +14,13 @@ use pippin_store::StoreError;
 use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use std::collections::BTreeMap;
-use std::path::Path;
 
 use super::Shared;
 use super::revision_bases::{RevisionBases, is_named};
 use crate::arguments::GateArguments;
 use crate::exit::{self, CliError};
 use crate::output::{print_text, say};
-use crate::writable::must_be_writable;
+use crate::output_file::{must_be_writable, write};
 
 /// The gates of a run or a load, with the stored runs that they compare with.
 pub struct Gates<'a> {
@@ -194,9 +193,6 @@ pub fn tell(
     } else {
         lines.lines().for_each(say);
         Ok(exit::OK)
-    };
-    let write = |path: &Path, text: String| {
-        std::fs::write(path, text).map_err(CliError::io(format!("write {}", path.display())))
     };
     if let Some(path) = &arguments.junit {
         write(path, junit::of(&report.title, report.trials, outcomes, report.undecided))?;

@@ -10,6 +10,7 @@ use std::path::Path;
 use super::{Shared, print_text};
 use crate::arguments::HistoryArguments;
 use crate::exit::{self, CliError};
+use crate::output_file;
 
 pub fn run(shared: &Shared, arguments: &HistoryArguments) -> Result<u8, CliError> {
     let path = shared.store_path()?;
@@ -128,9 +129,7 @@ fn page(store: &Store, target: &str, points: &[HistoryPoint], file: &Path) -> Re
         Some(newest) => history::support_notes(&store.header(&newest.run)?, target),
         None => Vec::new(),
     };
-    std::fs::write(file, history::page(target, points, &notes))
-        .map_err(CliError::io(format!("write {}", file.display())))?;
-    Ok(exit::OK)
+    output_file::write(file, history::page(target, points, &notes)).map(|()| exit::OK)
 }
 
 #[cfg(test)]

@@ -12,6 +12,7 @@ use std::path::Path;
 use crate::arguments::{ImportArguments, ImportCommand};
 use crate::exit::{self, CliError};
 use crate::output::{print, say};
+use crate::output_file;
 
 pub fn run(command: &ImportCommand) -> Result<u8, CliError> {
     type Parse = fn(&str) -> Result<Imported, WrongLine>;
@@ -66,9 +67,7 @@ fn read(path: &Path) -> Result<String, CliError> {
 fn write(arguments: &ImportArguments, requests: &[FileRequest]) -> Result<(), CliError> {
     let lines: String = requests.iter().map(|asked| json_lines::write(asked) + "\n").collect();
     match &arguments.out {
-        Some(path) => {
-            std::fs::write(path, lines).map_err(CliError::io(format!("write {}", path.display())))
-        }
+        Some(path) => output_file::write(path, lines),
         None => print(lines.as_bytes()).map(|_| ()),
     }
 }

@@ -48,10 +48,10 @@ use crate::fail_fast::FailFast;
 use crate::live::Subject;
 use crate::outlets::Outlets;
 use crate::output::say;
+use crate::output_file::{must_be_writable, write};
 use crate::progress;
 use crate::signals;
 use crate::values;
-use crate::writable::must_be_writable;
 
 pub fn run(shared: &Shared, arguments: &LoadArguments) -> Result<u8, CliError> {
     let asked = request::all(arguments)?;
@@ -252,8 +252,7 @@ fn show(
 ) -> Result<u8, CliError> {
     if let Some(path) = &arguments.html {
         let shown = (!arguments.kept.keep_requests).then(|| View::of(&record.for_record()));
-        std::fs::write(path, html::page(shown.as_ref().unwrap_or(view)))
-            .map_err(CliError::io(format!("write {}", path.display())))?;
+        write(path, html::page(shown.as_ref().unwrap_or(view)))?;
     }
     let json = || json(record, view);
     arguments.json.show(|| shared.print_result(view, &arguments.detail), json)?;

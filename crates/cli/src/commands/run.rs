@@ -34,6 +34,7 @@ use crate::exit::{self, CliError};
 use crate::live::Subject;
 use crate::outlets::Outlets;
 use crate::output;
+use crate::output_file;
 use crate::progress;
 use crate::signals;
 
@@ -322,8 +323,7 @@ pub fn write_page(
     let kept = store.load(&view.run.id)?;
     let kept = View { explained: view.explained.clone(), ..View::beside(&kept, reference) };
     let page = folder.join("report.html");
-    std::fs::write(&page, html::page(&kept))
-        .map_err(CliError::io(format!("write {}", page.display())))?;
+    output_file::write(&page, html::page(&kept))?;
     if !shared.quiet {
         output::say(format_args!("run {}: page {}", view.run.id, page.display()));
     }

@@ -119,5 +119,5 @@ fn one_file_has_an_arm_for_each_kind_of_schedule() {
         rust_files(&root().join(folder).join("src"), &mut sources);
     }
     let found: Vec<PathBuf> = sources.into_iter().filter(has_all).collect();
-    assert_eq!(found, [root().join("crates/engine/src/schedule/users.rs")]);
+    assert_eq!(found, [root().join("crates/engine/src/pace/mod.rs")]);
 }

@@ -212,6 +212,7 @@ fn numbers_times_and_headers_that_mean_nothing() {
         (&["--think", "a while"], &["--think <TIME>", "`a while` is not a duration with jitter"]),
         (&["--timeout", "0s"], &["--timeout <TIME>", "must be longer than 0"]),
         (&["--timeout", "2h"], &["the timeout of requests is", "at most 1 hour"]),
+        (&["--timeout", "500us"], &["the timeout of requests is 500 µs", "at least 1 ms"]),
         (&["--cpus", "4096"], &["--cpus"]),
         (&["--cpus", "one"], &["--cpus"]),
         (&["--source-ips", "192.0.2.7", "-d", "1s"], &["192.0.2.7"]),

@@ -285,6 +285,26 @@ fn an_agent_may_use_its_own_name_only_and_is_told() {
     pretends.finish().says(&["Permissions Violation", "pippin.order.b", "`pippin fleet init`"]);
 }
 
+/// What a request may hold as a secret is in no line of an agent, neither when it refuses nor when
+/// it works and the answers are wrong.
+#[test]
+fn what_may_be_a_secret_is_in_no_line_of_an_agent() {
+    const WORD: &str = "xyzzy1234";
+    let Some(hosts) = Hosts::new("fleet: secrets at agents") else { return };
+    let agents = [hosts.agent("a", &[]), hosts.agent("b", &[])];
+    let (header, body) = (format!("Authorization: Bearer {WORD}"), format!("password={WORD}"));
+    let asked = ["-H", &header, "--body", &body, "--expect-contains", WORD];
+    let words = [&open("1s")[..], &asked].concat();
+    hosts.load_at("10.77.2.1", &words).finish().keeps_quiet_about(&[WORD]);
+    let outcome = hosts.load(&words).finish();
+    assert_eq!(read(&outcome)["verdict"], "INVALID", "no answer has the word: {outcome}");
+    outcome.keeps_quiet_about(&[WORD]);
+    for agent in agents {
+        agent.signal(libc::SIGTERM);
+        agent.finish().exits(0).keeps_quiet_about(&[WORD]);
+    }
+}
+
 #[test]
 fn an_agent_that_its_operator_ends_is_named() {
     let Some(hosts) = Hosts::new("fleet: an agent that leaves") else { return };

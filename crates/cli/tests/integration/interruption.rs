@@ -1,6 +1,8 @@
 //! Ctrl-C, SIGTERM and kill -9 in the middle of a run.
 use super::support::{Checkout, plan, until};
 use pippin_model::run::{RunHeader, RunState};
+use pippin_testing::scripted::{Answer, Script, spawn};
+use std::process::Command;
 
 const LONG: &str = "kind = \"closed\"\nconnections = 2\nduration = \"60s\"\nwarm_up = \"none\"\n";
 
@@ -27,6 +29,34 @@ fn wait_for_the_middle(checkout: &Checkout, mode: &str) {
 /// Seeds for which the target that exits comes first.
 fn seeds_of_quick_first() -> &'static str {
     "3"
+}
+
+/// A named pipe waits for its reader, and the first signal ends that.
+#[test]
+fn a_pipe_gets_the_result_when_it_is_read_and_one_signal_ends_the_wait() {
+    let server = spawn(Script::always(Answer::ok(b"ok"))).unwrap();
+    let checkout = Checkout::new();
+    let pipe = checkout.path().join("pipe");
+    assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let url = format!("http://{}/", server.address());
+    let load = || checkout.start(&["load", &url, "-n", "20", "-c", "1", "--json", "pipe"]);
+    let waits = load();
+    let ended = |count: usize| {
+        let newest = || checkout.store().load("latest").unwrap();
+        until(|| {
+            checkout.store_path().is_file()
+                && checkout.store().list().is_ok_and(|runs| runs.len() == count)
+                && newest().ended_unix_ns.is_some()
+        })
+    };
+    assert!(ended(1), "the load did not end");
+    waits.signal(libc::SIGTERM);
+    waits.finish().exits(4).says(&["write pipe: nobody reads this pipe"]);
+    let reads = load();
+    assert!(ended(2), "the load did not end");
+    let json: serde_json::Value = serde_json::from_slice(&std::fs::read(&pipe).unwrap()).unwrap();
+    assert_eq!(json["requests"]["completed"], 20);
+    reads.finish();
 }
 
 #[test]

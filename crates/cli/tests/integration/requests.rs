@@ -324,7 +324,18 @@ fn what_may_be_a_secret_is_printed_and_not_kept() {
     let short = ["--warm-up", "none", "-d", "200ms"];
     let shapes: [&[&str]; 6] = [
         &["--expect-body", WORD, "-n", "20"],
-        &["--expect-contains", WORD, "--require", "errors < 1%", "-n", "20", "--repeat", "2"],
+        &[
+            "--expect-contains",
+            WORD,
+            "--require",
+            "errors < 1%",
+            "-n",
+            "20",
+            "--repeat",
+            "2",
+            "--junit",
+            "gates.xml",
+        ],
         &["-R", "100", "--expect-status", "200", "--warm-up", "none", "-d", "200ms"],
         &["--objective", "p99<1s", "--warm-up", "none", "-d", "200ms"],
         &["--html", "page.html", "--summary", "summary.md", "-n", "20"],
@@ -344,6 +355,10 @@ fn what_may_be_a_secret_is_printed_and_not_kept() {
     }
     let page = std::fs::read_to_string(checkout.path().join("page.html")).unwrap();
     assert!(page.contains("load") && !page.contains(WORD), "a page may be published");
+    for written in ["summary.md", "gates.xml"] {
+        let text = std::fs::read_to_string(checkout.path().join(written)).unwrap();
+        assert!(!text.is_empty() && !text.contains(WORD), "{written}: {text}");
+    }
     for format in ["markdown", "csv", "json", "prometheus"] {
         let exported = checkout.pippin(&["export", "-f", format]);
         assert!(exported.code == Some(0) && !exported.stdout.contains(WORD), "{exported}");

@@ -273,4 +273,4 @@ impl Outgoing for Span {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

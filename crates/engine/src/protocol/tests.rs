@@ -24,7 +24,7 @@ use crate::transport::{Tcp, Tls};
 use crate::worker::Over;
 
 /// The protocol.
-struct Echo {
+pub(crate) struct Echo {
     wire: Arc<Wire>,
 }
 
@@ -86,7 +86,7 @@ impl Protocol for Echo {
 }
 
 /// Appends a frame of these parts.
-fn put(out: &mut Vec<u8>, parts: &[&[u8]]) {
+pub(crate) fn put(out: &mut Vec<u8>, parts: &[&[u8]]) {
     let length: usize = parts.iter().map(|part| part.len()).sum();
     out.extend((length as u32).to_be_bytes());
     parts.iter().for_each(|part| out.extend(*part));

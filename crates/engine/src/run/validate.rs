@@ -4,12 +4,13 @@ use pippin_model::load::{
     BodyCheck, Check, Connections, LoadSpec, Part, Protocol, Request, WarmUp,
 };
 use pippin_model::scenario::data::Values;
-use pippin_model::text::units::Spread;
+use pippin_model::text::units::{Spread, format_ns};
 
 use crate::error::{EngineError, place};
 use crate::io::socket::try_source;
+use crate::pace::lane::all_users;
 use crate::scenario::script;
-use crate::schedule::lane::all_users;
+use crate::shared::LEAST_TIMEOUT_NS;
 
 /// Checks everything that can be checked beforehand, except descriptors. Bounds come first: what
 /// follows takes as long as the numbers are large.
@@ -261,6 +262,7 @@ fn numbers(spec: &LoadSpec) -> Result<(), EngineError> {
     if let Some((what, _)) = counts.into_iter().find(|(_, value)| *value == 0) {
         return Err(EngineError::Zero { what });
     }
+    late_answers(spec)?;
     let think_ns = spec.schedule.think().map_or(0, Spread::max_ns);
     let schedule_ns = spec.schedule.length_ns().unwrap_or(0);
     let bounds = [
@@ -293,6 +295,22 @@ fn numbers(spec: &LoadSpec) -> Result<(), EngineError> {
             Err(EngineError::OutOfBounds { what, value: value.to_string(), bounds })
         }
         None => enough_users(spec),
+    }
+}
+
+/// Threads look for what is late every millisecond: a shorter timeout would not be kept.
+fn late_answers(spec: &LoadSpec) -> Result<(), EngineError> {
+    let timeouts = [
+        ("the timeout of requests", spec.timeouts.request_ns),
+        ("the timeout of connects", spec.timeouts.connect_ns),
+    ];
+    match timeouts.into_iter().find(|(_, ns)| *ns < LEAST_TIMEOUT_NS) {
+        Some((what, ns)) => Err(EngineError::OutOfBounds {
+            what,
+            value: format_ns(ns),
+            bounds: "at least 1 ms, because threads look for late answers that often",
+        }),
+        None => Ok(()),
     }
 }
 
@@ -543,6 +561,20 @@ mod tests {
             drop(validate(&load));
             prop_assert!(crate::run::watchdog::longest(&load).load_ns > 0);
         }
+    }
+
+    #[test]
+    fn a_timeout_that_could_not_be_kept_is_refused() {
+        let with = |request_ns, connect_ns| {
+            let mut load = LoadSpec::default();
+            (load.timeouts.request_ns, load.timeouts.connect_ns) = (request_ns, connect_ns);
+            bounds(&load).map_err(|refusal| refusal.to_string())
+        };
+        assert_eq!(with(LEAST_TIMEOUT_NS, LEAST_TIMEOUT_NS), Ok(()));
+        let refusal = with(999_999, LEAST_TIMEOUT_NS).unwrap_err();
+        assert!(refusal.starts_with("the timeout of requests is "), "{refusal}");
+        let refusal = with(LEAST_TIMEOUT_NS, 500_000).unwrap_err();
+        assert!(refusal.starts_with("the timeout of connects is 500"), "{refusal}");
     }
 
     #[test]

@@ -1,13 +1,13 @@
 //! One user: where its walk through the steps begins, and what it has with it.
 use pippin_model::load::LoadSpec;
 use pippin_model::scenario::data::{Variable, Walk};
-use pippin_model::text::units::Spread;
 use pippin_model::workload::draw::Draw;
 
 use super::cookies::Jar;
 use super::script::{self, Script};
 use super::{Fault, WholeAnswer};
-use crate::schedule::random::unit;
+use crate::pace::Fate;
+use crate::pace::walks::Walks;
 
 /// A user. A walk begins at the first step with only the values of the data. It ends after the last
 /// step or at the first error.
@@ -22,11 +22,7 @@ pub(crate) struct Walker {
     /// request that is sent again has the same.
     pub base: String,
     walk: Walk,
-    /// The next step begins another walk.
-    is_over: bool,
     draw: Draw,
-    /// How long it thinks after its last step.
-    think: Option<Spread>,
 }
 
 /// The users of a worker; none where nothing varies.
@@ -34,7 +30,7 @@ pub(crate) struct Walker {
 pub(crate) struct Walkers {
     all: Vec<Walker>,
     scripts: Vec<Script>,
-    thinks: Vec<Option<Spread>>,
+    walks: Walks,
     variables: Vec<Variable>,
     keeps_cookies: bool,
     seed: u64,
@@ -58,15 +54,17 @@ impl Walkers {
                 path: String::new(),
                 base: String::new(),
                 walk,
-                is_over: arrive,
                 draw: walk.draw(spec.seed),
-                think: None,
             }
         };
         let mut walkers = Self {
             all: (first..first + u64::from(count)).map(walker).collect(),
             scripts: script::all(scenario).map_err(|(_, why)| why)?,
-            thinks: scenario.steps.iter().map(|step| step.think).collect(),
+            walks: Walks::new(
+                scenario.steps.iter().map(|step| step.think).collect(),
+                count,
+                arrive,
+            ),
             variables: scenario.variables.clone(),
             keeps_cookies: scenario.cookies,
             seed: spec.seed,
@@ -79,7 +77,7 @@ impl Walkers {
 
     /// The user of a slot, who is about to take a step.
     pub fn at_step(&mut self, slot: u32) -> &mut Walker {
-        if self.all[slot as usize].is_over {
+        if !self.walks.is_under_way(slot) {
             self.all[slot as usize].walk.nth += 1;
             self.fill(slot);
         }
@@ -95,13 +93,13 @@ impl Walkers {
 
     /// Whether the user has steps left in its walk.
     pub fn is_walking(&self, slot: u32) -> bool {
-        !self.all[slot as usize].is_over
+        self.walks.is_under_way(slot)
     }
 
     /// A walk begins: with new values, and with nothing of the walk before.
     fn fill(&mut self, slot: u32) {
+        self.walks.begin(slot);
         let walker = &mut self.all[slot as usize];
-        walker.is_over = false;
         walker.draw = walker.walk.draw(self.seed);
         walker.cookies.clear();
         walker.path.clear();
@@ -139,37 +137,28 @@ impl Walkers {
     /// A step is over, successful or not. Returns the next step.
     pub fn after(&mut self, slot: u32, step: u32, is_good: bool) -> u32 {
         let walker = &mut self.all[slot as usize];
-        walker.think = self.thinks[step as usize];
         walker.base.clone_from(&walker.path);
-        let next = step + 1;
-        walker.is_over = !is_good || next as usize == self.scripts.len();
-        if walker.is_over { 0 } else { next }
+        self.walks.after(slot, step, is_good)
     }
 
     /// The user of a slot is replaced by another one.
     pub fn replace(&mut self, slot: u32) {
-        let walker = &mut self.all[slot as usize];
         // A user who has not begun need not be replaced.
-        walker.is_over |= !walker.path.is_empty();
+        if !self.all[slot as usize].path.is_empty() {
+            self.walks.end(slot);
+        }
     }
 
-    /// How long the user thinks now, in nanoseconds; `None` leaves that to the load. Call it once
-    /// after each step.
-    pub fn think_ns(&mut self, slot: u32) -> Option<u64> {
-        let walker = &mut self.all[slot as usize];
-        walker.think.take().map(|think| think.at(unit(walker.draw.bits())))
+    /// What its last step leaves the user with. Call it once after each step.
+    pub fn fate(&mut self, slot: u32) -> Fate {
+        let draw = &mut self.all[slot as usize].draw;
+        self.walks.fate(slot, || draw.bits())
     }
 
-    /// Whether users think after some step.
-    pub fn think(&self) -> bool {
-        self.thinks.iter().any(Option::is_some)
-    }
-
-    /// How long the user waits before its first step, in nanoseconds: up to the thinking of a whole
-    /// walk, so that not all begin at once.
-    pub fn first_wait_ns(&mut self, slot: u32) -> u64 {
-        let all: u64 = self.thinks.iter().flatten().map(|think| think.mean_ns).sum();
-        (all as f64 * unit(self.all[slot as usize].draw.bits())) as u64
+    /// How long the user waits before its first step, in nanoseconds; `None` if no step thinks.
+    pub fn first_wait_ns(&mut self, slot: u32) -> Option<u64> {
+        let draw = &mut self.all[slot as usize].draw;
+        self.walks.first_wait_ns(|| draw.bits())
     }
 }
 

@@ -15,6 +15,29 @@ pub(crate) fn now_ns() -> u64 {
     read(libc::CLOCK_MONOTONIC)
 }
 
+/// What the loop of a thread reads the time from, chosen at compile time: tests have a clock of their
+/// own.
+pub(crate) trait Clock {
+    /// The present instant, in nanoseconds.
+    fn now_ns() -> u64;
+    /// Lets time pass, in nanoseconds.
+    fn sleep_ns(ns: u64);
+}
+
+/// CLOCK_MONOTONIC.
+pub(crate) struct Monotonic;
+
+impl Clock for Monotonic {
+    #[inline]
+    fn now_ns() -> u64 {
+        now_ns()
+    }
+
+    fn sleep_ns(ns: u64) {
+        std::thread::sleep(std::time::Duration::from_nanos(ns));
+    }
+}
+
 /// CLOCK_REALTIME in nanoseconds since 1970.
 pub(crate) fn unix_ns() -> u64 {
     read(libc::CLOCK_REALTIME)

@@ -27,6 +27,8 @@ pub(crate) struct Wheel {
     /// For each slot: the next one in its list, and when it is due, or [`NEVER`].
     next: Vec<u32>,
     due: Vec<u64>,
+    /// How many timers are set.
+    set: u32,
 }
 
 impl Wheel {
@@ -39,12 +41,13 @@ impl Wheel {
             soon: BinaryHeap::with_capacity(64),
             next: vec![NONE; slots as usize],
             due: vec![NEVER; slots as usize],
+            set: 0,
         }
     }
 
-    /// Whether the timer of `slot` is set.
+    /// Whether the timer of `slot` is set; never in a wheel without one for it.
     pub fn is_set(&self, slot: u32) -> bool {
-        self.due[slot as usize] != NEVER
+        self.due.get(slot as usize).is_some_and(|due| *due != NEVER)
     }
 
     /// Sets the timer of `slot`, which must not be set.
@@ -54,12 +57,16 @@ impl Wheel {
     pub fn set(&mut self, slot: u32, due: u64) {
         assert!(!self.is_set(slot), "the timer of {slot} is set already");
         self.due[slot as usize] = due;
+        self.set += 1;
         self.place(slot, due);
     }
 
     /// A timer that is due at `now`, earliest first.
     #[inline]
     pub fn pop(&mut self, now: u64) -> Option<(u32, u64)> {
+        if self.set == 0 {
+            return None;
+        }
         self.advance(self.tick_of(now));
         let Reverse((due, slot)) = *self.soon.peek()?;
         if due > now {
@@ -67,11 +74,16 @@ impl Wheel {
         }
         self.soon.pop();
         self.due[slot as usize] = NEVER;
+        self.set -= 1;
         Some((slot, due))
     }
 
     /// When to ask again: never later than the next timer is due; `None` if none is set.
+    #[inline]
     pub fn next_due(&self) -> Option<u64> {
+        if self.set == 0 {
+            return None;
+        }
         match self.soon.peek() {
             Some(Reverse((due, _))) => Some(*due),
             None => self.next_list().map(|tick| self.origin + (tick << TICK_BITS)),

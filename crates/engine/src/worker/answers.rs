@@ -262,7 +262,7 @@ impl<S: Stack> Core<'_, S> {
             self.take_last(slot, tag);
         }
         let arrived = self.arrived;
-        let has_plan = self.users.have_a_plan();
+        let has_plan = self.has_plan;
         let (mut request, head) = if S::Protocol::IN_ORDER {
             self.flights.settle::<true>(slot, tag)
         } else {

@@ -43,8 +43,6 @@ pub(super) struct Connection<T, P, O> {
     /// Answers of the present stretch in this slot, and the sum of their service times.
     pub answers: u32,
     pub service_ns: u64,
-    /// Devices: requests that the device has not begun yet.
-    pub device_left: u32,
     /// The template that the user sends next.
     pub template: u32,
     /// When the pending requests were due.
@@ -105,7 +103,6 @@ impl<T: Default, P: Default, O: Default> Connection<T, P, O> {
             used: 0,
             answers: 0,
             service_ns: 0,
-            device_left: 0,
             template,
             pending_since: 0,
             free_at: 0,

@@ -9,6 +9,7 @@ use super::{Core, Stack, Worker};
 use crate::io::Io;
 use crate::protocol::{End, Outgoing, Protocol};
 use crate::record::tally::Tally;
+use crate::shared::LEAST_TIMEOUT_NS;
 use crate::time::timeline::UNKNOWN;
 use crate::tls::reason;
 use crate::transport::Transport;
@@ -50,7 +51,7 @@ impl<S: Stack> Worker<'_, S> {
         connection.link = Link::Down;
         core.opening.connecting -= 1;
         core.note_missing(slot, kind);
-        if core.opening.is_setting_up && core.users.carries_over() {
+        if core.opening.is_setting_up && core.carries_over {
             // Counted when the user itself tries, as soon as the load starts.
             core.blame = Blame::default();
             return;
@@ -81,7 +82,7 @@ impl<S: Stack> Worker<'_, S> {
         }
         core.open_requests -= u64::from(pending);
         if S::Protocol::VARIES && pending > 0 {
-            core.walk_interrupted(slot);
+            core.walk_interrupted(slot, stretch, kind);
         }
         self.after_failure(slot, now);
     }
@@ -204,7 +205,7 @@ impl<S: Stack> Worker<'_, S> {
         }
         if !S::Protocol::IN_ORDER {
             // Another connection may take what this one did not.
-            self.core.unpark(slot);
+            self.unpark(slot);
         }
         let core = &mut self.core;
         let connection = &mut core.connections[slot as usize];
@@ -294,7 +295,7 @@ impl<S: Stack> Worker<'_, S> {
             }
         }
         // Many timeouts in a row must not mean a look at all connections each time.
-        let least = (self.core.connections.len() as u64 * 100).max(1_000_000);
+        let least = (self.core.connections.len() as u64 * 100).max(LEAST_TIMEOUT_NS);
         self.core.next_timeout_scan = next.max(late_at + least);
     }
 }
@@ -368,8 +369,7 @@ impl<S: Stack> Core<'_, S> {
         self.recorder.error(stretch, kind);
         self.note_failure(stretch, kind, Some(request.template));
         let timeout = self.spec.timeouts.request_ns;
-        let response =
-            request.response_ns(request.sent.left_at() + timeout, self.users.have_a_plan());
+        let response = request.response_ns(request.sent.left_at() + timeout, self.has_plan);
         let tally = self.recorder.tally(stretch);
         if let Some(paths) = &self.paths {
             let late = (kind == ErrorKind::Timeout).then_some(response);
@@ -400,11 +400,9 @@ impl<S: Stack> Core<'_, S> {
     }
 
     /// The load is over: what is under way is censored, what is due was never sent.
-    pub(super) fn settle_the_rest(&mut self, now: u64) {
-        let ended_at = self.recorder.finished_at.unwrap_or(now);
+    pub(super) fn settle_the_rest(&mut self, ended_at: u64) {
         self.close_accounts(self.recorder.current);
-        self.give_up_before(ended_at);
-        let has_plan = self.users.have_a_plan();
+        let has_plan = self.has_plan;
         for slot in 0..self.connections.len() as u32 {
             let requests: Vec<InFlight> = self.under_way(slot).copied().collect();
             for request in requests {

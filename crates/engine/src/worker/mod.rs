@@ -1,13 +1,13 @@
 //! A thread of the load: its connections, its event loop, its measurements. On the hot path it
 //! shares nothing with other threads.
 //!
-//! - this file: what a thread is made of; [`driver`]: its loop, and the only clock; [`users`]: when
-//!   a request is due; [`sending`]: opening and writing; [`answers`]: reading and judging;
+//! - this file: what a thread is made of; [`driver`]: its loop, and the only clock; [`pacing`]:
+//!   asks who is due; [`sending`]: opening and writing; [`answers`]: reading and judging;
 //!   [`losses`]: everything that can go wrong; [`securing`]: handshakes of the transport;
 //!   [`greeting`]: those of a protocol; [`streams`]: connections that several users share;
 //!   [`gathering`]: answers that come on all connections; [`walking`]: users whose requests vary;
 //!   [`batching`]: answers that are picked up together; [`firsts`]: what is kept of errors;
-//!   [`connection`], [`due`], [`flights`]: the state.
+//!   [`connection`], [`due`], [`flights`]: the state; `sim`: tests in virtual time.
 mod answers;
 mod batching;
 mod connection;
@@ -19,10 +19,12 @@ mod flights;
 mod gathering;
 mod greeting;
 mod losses;
+mod pacing;
 mod securing;
 mod sending;
+#[cfg(test)]
+mod sim;
 mod streams;
-mod users;
 mod walking;
 
 use std::collections::VecDeque;
@@ -32,6 +34,8 @@ use std::sync::Arc;
 use pippin_model::load::LoadSpec;
 
 use crate::io::Io;
+use crate::pace::lane::{Lane, all_users, first_template};
+use crate::pace::{Pace, Places};
 use crate::protocol::Protocol;
 use crate::record::outcome::Mark;
 use crate::record::paths::Paths;
@@ -41,11 +45,9 @@ use crate::request::referee::Referee;
 use crate::request::surprises::Surprises;
 use crate::request::wire::Wire;
 use crate::scenario::Walkers;
-use crate::schedule::lane::{Lane, all_users, first_template};
-use crate::schedule::users::Users;
 use crate::shared::{OPENING_AT_ONCE, Shared};
+use crate::time::clock::{Clock, Monotonic};
 use crate::time::timeline::{Progress, Timeline, UNKNOWN};
-use crate::time::timer::Wheel;
 use crate::transport::Transport;
 use batching::Batching;
 use connection::{Connection, ConnectionOf};
@@ -66,6 +68,8 @@ pub(crate) trait Stack {
     type Io: Io;
     type Transport: Transport;
     type Protocol: Protocol;
+    /// What the loop reads the time from.
+    type Clock: Clock;
 }
 
 /// A protocol over a transport on an event loop.
@@ -75,17 +79,19 @@ impl<I: Io, T: Transport, P: Protocol> Stack for Over<I, T, P> {
     type Io = I;
     type Transport = T;
     type Protocol = P;
+    type Clock = Monotonic;
 }
 
 pub(crate) struct Worker<'a, S: Stack> {
     io: S::Io,
     transport: S::Transport,
+    pace: Pace,
     core: Core<'a, S>,
     /// When the driver last read the clock.
     now: u64,
 }
 
-/// Everything but event loop and transport, so that they can be borrowed at the same time.
+/// Everything but event loop, transport and pace, so that they can be borrowed at the same time.
 struct Core<'a, S: Stack> {
     spec: &'a LoadSpec,
     thread: u32,
@@ -95,7 +101,9 @@ struct Core<'a, S: Stack> {
     referee: Option<&'a dyn Referee>,
     protocol: S::Protocol,
     recorder: Recorder,
-    users: Users,
+    /// What [`Pace::carries_over`] and [`Pace::has_a_plan`] say.
+    carries_over: bool,
+    has_plan: bool,
     drawer: Drawer,
     surprises: Surprises,
     connections: Vec<ConnectionOf<S>>,
@@ -108,13 +116,10 @@ struct Core<'a, S: Stack> {
     redirected_to: Option<Box<str>>,
     walkers: Walkers,
     opening: Connecting,
-    timers: Wheel,
-    /// Open loop: users that wait for an arrival, in turn.
-    free: VecDeque<u32>,
     /// Slots whose last send is queued in the event loop and not stamped yet, each with its number
     /// of requests.
     queued: Vec<(u32, u32)>,
-    pace: SendPace,
+    send_pace: SendPace,
     batching: Batching,
     /// Requests due or sent, and not settled.
     open_requests: u64,
@@ -166,7 +171,9 @@ impl<'a, S: Stack> Worker<'a, S> {
         let first = lane.before(u64::from(all_users(spec)));
         let connections =
             (0..u64::from(slots)).map(|slot| Connection::new(first_template(spec, first + slot)));
-        let (flights, streams, timers) = Self::flights(spec, first, slots);
+        let (flights, streams, depth) = Self::flights(spec, first, slots);
+        let places = Places { connections: slots, depth, is_shared: !S::Protocol::IN_ORDER };
+        let pace = Pace::new(spec, &lane, places, now);
         let walkers = if S::Protocol::VARIES {
             let all = all_users(spec);
             Walkers::new(spec, first, slots, all).map_err(std::io::Error::other)?
@@ -182,7 +189,8 @@ impl<'a, S: Stack> Worker<'a, S> {
             referee: shared.referee.as_deref(),
             protocol: S::Protocol::new(spec, wire),
             recorder,
-            users: Users::new(spec, &lane),
+            carries_over: pace.carries_over(),
+            has_plan: pace.has_a_plan(),
             // Loads of one seed have other values too: what a server remembers of one load must not
             // help it in the next.
             drawer: Drawer::new(spec.seed ^ now, lane.stream()),
@@ -201,10 +209,8 @@ impl<'a, S: Stack> Worker<'a, S> {
                 is_setting_up: false,
                 nth: first,
             },
-            timers: Wheel::new(timers, now),
-            free: VecDeque::new(),
             queued: Vec::new(),
-            pace: SendPace::default(),
+            send_pace: SendPace::default(),
             batching: Batching::default(),
             open_requests: 0,
             quota: lane.quota(spec),
@@ -216,17 +222,18 @@ impl<'a, S: Stack> Worker<'a, S> {
         Ok(Self {
             io: S::Io::new(slots, wire, &shared.endpoints)?,
             transport: S::Transport::new(shared),
+            pace,
             core,
             now,
         })
     }
 
-    /// Places for requests under way, streams, and the number of timers. `first` is the number of
-    /// the first user.
+    /// Places for requests under way, streams, and the users of each connection. `first` is the
+    /// number of the first user.
     fn flights(spec: &LoadSpec, first: u64, slots: u32) -> (Flights, Streams, u32) {
         if S::Protocol::IN_ORDER {
             let flights = Flights::new(slots, spec.connections.pipeline, true);
-            return (flights, Streams::default(), slots);
+            return (flights, Streams::default(), 1);
         }
         let depth = spec.connections.streams;
         let mut flights = Flights::new(slots, depth, false);
@@ -234,37 +241,16 @@ impl<'a, S: Stack> Worker<'a, S> {
             let user = (first + u64::from(slot)) * u64::from(depth) + u64::from(tag);
             flights.place(slot, tag).template = first_template(spec, user);
         }
-        // Users who share connections have their own timers, besides those of connections.
-        (flights, Streams::new(slots, depth), slots * (depth + 1))
+        (flights, Streams::new(slots, depth), depth)
     }
 }
 
 impl<S: Stack> Core<'_, S> {
-    fn is_done(&self) -> bool {
-        let ends_by_count = self.spec.stop.requests.is_some();
-        ends_by_count && self.open_requests == 0 && (self.quota == 0 || self.users.are_exhausted())
-    }
-
-    /// How long to wait for events, and whether that is polling for a deadline.
-    fn wait_ns(&self, now: u64) -> (u64, bool) {
-        let mut until = now + driver::MAX_WAIT_NS;
-        until = until.min(self.recorder.next_boundary).min(self.next_timeout_scan);
-        if let Some(due) = self.timers.next_due() {
-            until = until.min(due);
-        }
-        let mut is_spin = false;
-        if let Some((due, poll_from)) = self.next_arrival() {
-            is_spin = poll_from <= now && now < due;
-            until = until.min(poll_from);
-        }
-        (until.saturating_sub(now), is_spin)
-    }
-
-    /// How long answers may lie in such a wait. Where requests have a planned instant, or a
+    /// How long answers may lie in a wait. Where requests have a planned instant, or a
     /// connection is being opened, each event counts.
     #[inline]
     fn stay_ns(&self, wait_ns: u64) -> u64 {
-        if self.users.have_a_plan() || self.opening.connecting > 0 {
+        if self.has_plan || self.opening.connecting > 0 {
             return 0;
         }
         self.batching.stay_ns(self.open_requests, wait_ns)

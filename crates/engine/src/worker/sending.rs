@@ -70,8 +70,12 @@ impl<S: Stack> Worker<'_, S> {
         }
         core.opening.connecting -= 1;
         core.recorder.opened(is_first);
-        if connection.pending == 0 {
-            self.opened_idle(slot);
+        let is_idle = connection.pending == 0;
+        if !S::Protocol::IN_ORDER {
+            self.pace.opened(slot);
+        }
+        if is_idle {
+            self.opened_idle(slot, now);
         }
         // Protocols other than HTTP/1.1 send something before the first request.
         if !S::Protocol::IN_ORDER || self.core.connections[slot as usize].pending > 0 {

@@ -33,8 +33,6 @@ pub(super) struct Streams {
     due: Vec<Due>,
     /// For each connection: users of an open loop whose turn it was when the server took no more.
     parked: Vec<Vec<u32>>,
-    /// For each connection: whether its users wait to try again.
-    retries: Vec<bool>,
     /// For each connection whose server takes none of the requests that wait: since when that is
     /// known, and how many requests it had carried by then.
     barred: Vec<Option<(u64, u32)>>,
@@ -68,7 +66,6 @@ impl Streams {
             depth,
             due: (0..slots).map(|_| Due::default()).collect(),
             parked: (0..slots).map(|_| Vec::new()).collect(),
-            retries: vec![false; slots as usize],
             barred: vec![None; slots as usize],
             missing: None,
             answering: (0..slots * depth).map(|_| Answering::default()).collect(),
@@ -204,6 +201,37 @@ impl<S: Stack> Core<'_, S> {
         }
     }
 
+    /// The number of the user in a place of a connection.
+    #[inline]
+    pub(super) const fn user(&self, slot: u32, tag: u32) -> u32 {
+        if S::Protocol::IN_ORDER { slot } else { self.streams.user(slot, tag) }
+    }
+
+    /// A user thinks, or waits for an arrival.
+    #[inline]
+    pub(super) fn rests(&mut self, slot: u32, tag: u32) {
+        if !S::Protocol::IN_ORDER {
+            self.flights.place(slot, tag).stretch = WAITING;
+        }
+    }
+
+    /// Puts a user of an open loop aside, because the server takes no more on its connection.
+    pub(super) fn set_aside(&mut self, user: u32) {
+        let (slot, tag) = self.place_of(user);
+        self.streams.parked[slot as usize].push(tag);
+    }
+
+    /// Whether a user was put aside.
+    #[cfg(test)]
+    pub(super) fn is_set_aside(&self, slot: u32, tag: u32) -> bool {
+        self.streams.parked[slot as usize].contains(&tag)
+    }
+
+    /// The users of a connection who were put aside.
+    pub(super) fn take_parked(&mut self, slot: u32) -> Vec<u32> {
+        std::mem::take(&mut self.streams.parked[slot as usize])
+    }
+
     /// How many more requests may be sent on a connection.
     #[inline]
     fn room(&self, slot: u32) -> u32 {
@@ -237,30 +265,6 @@ impl<S: Stack> Core<'_, S> {
         places.filter(|(_, place)| place.stretch == IDLE).map(|(tag, _)| tag).collect()
     }
 
-    /// Users of an open loop wait for arrivals.
-    pub(super) fn wait_for_arrivals(&mut self, slot: u32, tags: impl IntoIterator<Item = u32>) {
-        for tag in tags {
-            self.flights.place(slot, tag).stretch = WAITING;
-            self.free.push_back(self.streams.user(slot, tag));
-        }
-    }
-
-    /// Puts a user of an open loop aside if the server takes no more on its connection.
-    #[inline]
-    pub(super) fn is_parked(&mut self, slot: u32, tag: u32) -> bool {
-        let is_parked = self.is_up(slot) && self.is_full(slot);
-        if is_parked {
-            self.streams.parked[slot as usize].push(tag);
-        }
-        is_parked
-    }
-
-    /// Users who were put aside wait for arrivals again.
-    pub(super) fn unpark(&mut self, slot: u32) {
-        let parked = std::mem::take(&mut self.streams.parked[slot as usize]);
-        self.wait_for_arrivals(slot, parked);
-    }
-
     /// The fate of a request is known: its refusals say nothing of the next one.
     pub(super) fn forget_refusals(&mut self, slot: u32, tag: u32) {
         self.streams.answering(slot, tag).refusals = 0;
@@ -269,47 +273,6 @@ impl<S: Stack> Core<'_, S> {
     /// Users of each connection.
     pub(super) const fn users_of_a_connection(&self) -> u32 {
         if S::Protocol::IN_ORDER { 1 } else { self.streams.depth }
-    }
-
-    /// A user thinks until an instant.
-    pub(super) fn think(&mut self, slot: u32, tag: u32, due: u64) {
-        if S::Protocol::IN_ORDER {
-            return self.timers.set(slot, due);
-        }
-        self.flights.place(slot, tag).stretch = WAITING;
-        self.timers.set(self.streams.user(slot, tag), due);
-    }
-
-    /// A user who has a connection alone has thought.
-    pub(super) fn has_thought(&mut self, slot: u32, tag: u32) {
-        if !S::Protocol::IN_ORDER {
-            self.flights.place(slot, tag).stretch = IDLE;
-        }
-    }
-
-    /// Whether the first user of a connection does something.
-    pub(super) fn is_busy(&self, slot: u32) -> bool {
-        !S::Protocol::IN_ORDER && self.flights.of(slot)[0].stretch != IDLE
-    }
-
-    /// The timer with which the users of a connection try again; `None` if it is set.
-    pub(super) fn retry_timer(&mut self, slot: u32) -> Option<u32> {
-        if S::Protocol::IN_ORDER {
-            // A user that thinks, while its connection was still being opened, has set it.
-            return (!self.timers.is_set(slot)).then_some(slot);
-        }
-        let is_set = std::mem::replace(&mut self.streams.retries[slot as usize], true);
-        (!is_set).then(|| self.streams.answering.len() as u32 + slot)
-    }
-
-    /// The connection whose users try again by this timer; `None` if it is that of one user.
-    pub(super) fn retried(&mut self, timer: u32) -> Option<u32> {
-        if S::Protocol::IN_ORDER {
-            return self.connections[timer as usize].has_failed.then_some(timer);
-        }
-        let slot = timer.checked_sub(self.streams.answering.len() as u32)?;
-        self.streams.retries[slot as usize] = false;
-        Some(slot)
     }
 
     /// Moves due requests in flight, as many as the server takes, and renders them.
@@ -544,7 +507,7 @@ impl<S: Stack> Worker<'_, S> {
     ) {
         if settled > 0 {
             let asker = Core::<S>::asker(slot);
-            self.after_settled(asker, self.core.arrived);
+            self.after_settled(asker, self.core.arrived, now);
             if asker != slot {
                 if self.core.is_up(asker) { self.go_on(asker, now) } else { self.push(asker, now) }
             }
@@ -564,17 +527,17 @@ impl<S: Stack> Worker<'_, S> {
     }
 
     /// The users whose requests were settled at `at` go on.
-    fn after_settled(&mut self, slot: u32, at: u64) {
+    fn after_settled(&mut self, slot: u32, at: u64, now: u64) {
         for nth in 0..self.core.streams.settled.len() {
             let tag = self.core.streams.settled[nth];
-            self.after_stream(slot, tag, at);
+            self.after_stream(slot, tag, at, now);
         }
     }
 
     /// All requests of a connection that is gone have failed.
     pub(super) fn after_all_streams(&mut self, slot: u32, at: u64, now: u64) {
         for tag in self.core.idle(slot) {
-            self.after_stream(slot, tag, at);
+            self.after_stream(slot, tag, at, now);
         }
         self.push(slot, now);
         self.dispatch(now);
@@ -603,7 +566,7 @@ impl<S: Stack> Worker<'_, S> {
             }
         }
         if !self.core.streams.parked[slot as usize].is_empty() && !self.core.is_full(slot) {
-            self.core.unpark(slot);
+            self.unpark(slot);
         }
         self.send_due(slot, now);
     }
@@ -614,7 +577,7 @@ impl<S: Stack> Worker<'_, S> {
         let connection = &self.core.connections[slot as usize];
         match connection.link {
             Link::Up => self.send_due(slot, now),
-            Link::Down if connection.pending > 0 && !self.core.streams.retries[slot as usize] => {
+            Link::Down if connection.pending > 0 && !self.pace.is_retrying(slot) => {
                 self.open(slot, now);
             }
             Link::Down | Link::Connecting | Link::Securing | Link::Greeting => {}
@@ -641,7 +604,7 @@ impl<S: Stack> Worker<'_, S> {
     /// again later on another connection.
     pub(super) fn give_up_barred(&mut self, slot: u32, now: u64) {
         self.core.streams.barred[slot as usize] = None;
-        for tag in std::mem::take(&mut self.core.streams.parked[slot as usize]) {
+        for tag in self.core.take_parked(slot) {
             self.core.flights.place(slot, tag).stretch = IDLE;
         }
         if S::Protocol::GATHERS {
@@ -670,7 +633,7 @@ impl<S: Stack> Worker<'_, S> {
             self.core.cancel(slot, tag);
         }
         self.core.freed(slot, was_full, now);
-        self.after_settled(slot, now);
+        self.after_settled(slot, now, now);
         if self.core.is_up(slot) {
             self.go_on(slot, now);
         }

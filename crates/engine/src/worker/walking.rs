@@ -56,8 +56,7 @@ impl<S: Stack> Core<'_, S> {
     /// A request fails: its user starts anew.
     pub(super) fn step_failed(&mut self, slot: u32, request: &InFlight, kind: ErrorKind) {
         let timeout = self.spec.timeouts.request_ns;
-        let response =
-            request.response_ns(request.sent.left_at() + timeout, self.users.have_a_plan());
+        let response = request.response_ns(request.sent.left_at() + timeout, self.has_plan);
         let tally = self.recorder.tally(request.stretch as usize).step(request.template);
         tally.failed += 1;
         tally.error(kind, || kind.name().replace('_', " "));
@@ -74,11 +73,14 @@ impl<S: Stack> Core<'_, S> {
         0
     }
 
-    /// The connection for the next step could not be opened: a walk that had begun is over. Who has
-    /// not begun tries again with the same values, but an arrival that was not sent is lost.
-    pub(super) fn walk_interrupted(&mut self, slot: u32) {
+    /// The connection for the next step could not be opened: a walk that had begun is over, and the
+    /// row of that step says why. Who has not begun tries again with the same values, but an arrival
+    /// that was not sent is lost.
+    pub(super) fn walk_interrupted(&mut self, slot: u32, stretch: usize, kind: ErrorKind) {
         let step = self.connections[slot as usize].template;
-        if step > 0 || self.users.have_a_plan() {
+        if step > 0 || self.has_plan {
+            let tally = self.recorder.tally(stretch).step(step);
+            tally.error(kind, || kind.name().replace('_', " "));
             self.step_over(slot, step, false);
         }
     }

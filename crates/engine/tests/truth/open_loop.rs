@@ -1,26 +1,19 @@
 //! Arrivals that wait for nothing: when they are sent, and what becomes of those that can't be.
-use pippin_model::load::{Arrivals, IoChoice, LoadSpec, Schedule, Stage, Timeouts};
+use pippin_model::load::{Arrivals, IoChoice, LoadSpec, Schedule, Stage};
 use pippin_model::result::LoadResult;
 use pippin_testing::scripted::{Account, Answer, OnConnect, Script, spawn};
 
 use crate::support::{
-    MS, assert_counted, assert_within, clock_ns, ms, on_each_loop, open, quantile_ms, run, run_from,
+    MS, assert_counted, assert_within, clock_ns, on_each_loop, open, quantile_ms, run, run_from,
 };
 use pippin_testing::patience::in_time;
 
 on_each_loop!(
     a_constant_rate,
     poisson_arrivals,
-    a_ramp,
-    no_free_connection,
-    those_who_waited_too_long_are_given_up,
-    no_answers_at_all,
     a_rate_that_nobody_can_send,
     connections_that_end_before_the_start,
-    a_request_cap,
     two_threads_make_one_schedule,
-    timeouts_count_from_the_intended_instant,
-    a_warm_up_shifts_nothing,
     polling_is_booked_as_polling
 );
 
@@ -100,115 +93,6 @@ fn poisson_arrivals(io: IoChoice) {
     assert_within("gaps longer than the mean", longer, 0.05, 0.424);
 }
 
-/// From 0 to 1,000/s within 2 s: 1,000 requests, the area of the triangle. Half of them come after
-/// 1 / sqrt(2) of the time, 1.414 s, a quarter after 1 s. (At an even rate half had come after 1 s;
-/// along a parabola, after 1.587 s.)
-fn a_ramp(io: IoChoice) {
-    let server = spawn(Script::always(Answer::ok(b"hello"))).unwrap();
-    let stages = vec![Stage { duration_ns: 2_000 * MS, from_per_s: 0.0, to_per_s: 1_000.0 }];
-    let schedule = Schedule::Open { arrivals: Arrivals::Constant, stages };
-    let result = run(&LoadSpec { schedule, ..open(server.address(), io, 50, 1.0, 2_000) });
-    assert_counted("scheduled", result.measured.requests.scheduled as f64, 999.0, 1_001.0);
-    let account = server.stop().unwrap();
-    let mut since_start: Vec<f64> = account
-        .exchanges
-        .iter()
-        .map(|exchange| (exchange.received_ns - result.measured_from_ns) as f64 / 1e9)
-        .collect();
-    since_start.sort_by(f64::total_cmp);
-    assert_within("when half had come, in s", since_start[since_start.len() / 2], 1.405, 1.550);
-    assert_within(
-        "when a quarter had come, in s",
-        since_start[since_start.len() / 4],
-        0.990,
-        1.150,
-    );
-}
-
-/// 2 connections, answers after 100 ms: 20/s is all they can carry. At 100/s for 1 s 100 are due;
-/// 20 can be sent, give or take those at the edges. The others stay in the schedule: they are
-/// unsent, not forgotten. The k-th is sent at floor(k / 2) * 100 ms, due at k * 10 ms: it lags k *
-/// 40 ms, and the response time is that and 100 ms: the last of the 18 that are answered in time
-/// waits 800 - 160 + 100 = about 740 ms.
-fn no_free_connection(io: IoChoice) {
-    let server = spawn(Script::always(Answer::ok(b"hello").delay(ms(100)))).unwrap();
-    let result = run(&open(server.address(), io, 2, 100.0, 1_000));
-    let requests = result.measured.requests;
-    assert_eq!(requests.scheduled, 100);
-    assert_within("sent", requests.sent as f64, 16.0, 20.0);
-    assert_eq!(requests.unsent, 100 - requests.sent);
-    let spans = &result.measured.spans;
-    assert_within(
-        "the greatest response time in ms",
-        quantile_ms(&spans.response_time, 1.0),
-        640.0,
-        860.0,
-    );
-    assert_within(
-        "the greatest service time in ms",
-        quantile_ms(&spans.service_time, 1.0),
-        100.0,
-        160.0,
-    );
-    assert_within("the median own lag in ms", quantile_ms(&spans.own_lag, 0.5), 0.0, 5.0);
-}
-
-/// An open loop with users who give up after 30 ms. A connection that becomes free every 100 ms
-/// takes one of those that are due then and have not waited longer: sent late by 30 ms at the most.
-/// All others are unsent.
-fn those_who_waited_too_long_are_given_up(io: IoChoice) {
-    let server = spawn(Script::always(Answer::ok(b"hello").delay(ms(100)))).unwrap();
-    let load = open(server.address(), io, 2, 100.0, 1_000);
-    let timeouts = Timeouts { patience_ns: Some(30 * MS), ..load.timeouts };
-    let result = run(&LoadSpec { timeouts, ..load });
-    let requests = result.measured.requests;
-    assert_eq!(requests.scheduled, 100);
-    assert_within("sent", requests.sent as f64, 16.0, 20.0);
-    assert_eq!(requests.unsent, 100 - requests.sent);
-    let lag_ms = quantile_ms(&result.measured.spans.send_lag, 1.0);
-    assert_within("the greatest send lag in ms", lag_ms, 0.0, 35.0);
-}
-
-/// Nothing is ever answered: 4 connections carry one request each, censored at the end; the other
-/// 46 of 50 were never sent.
-fn no_answers_at_all(io: IoChoice) {
-    let server = spawn(Script::always(Answer::silence())).unwrap();
-    let result = run(&open(server.address(), io, 4, 100.0, 500));
-    let requests = result.measured.requests;
-    assert_eq!(
-        (requests.scheduled, requests.sent, requests.censored, requests.unsent, requests.completed),
-        (50, 4, 4, 46, 0)
-    );
-    let spans = &result.measured.spans;
-    assert_eq!((spans.response_time.count(), spans.open_age.count()), (0, 4));
-    // They were due 0, 10, 20 and 30 ms after the begin, and the load ends after 500 ms.
-    assert!(spans.open_age.min_ns().unwrap() >= 465_000_000, "{:?}", spans.open_age.summary());
-    let by_connection = &result.measured.by_connection;
-    assert_eq!((by_connection.without_answer, by_connection.groups.len()), (4, 0));
-}
-
-/// 300 requests at 1,000/s in stages of 2 s: the count ends it, after 0.3 s.
-fn a_request_cap(io: IoChoice) {
-    let server = spawn(Script::always(Answer::ok(b"hello"))).unwrap();
-    let mut spec = open(server.address(), io, 20, 1_000.0, 2_000);
-    spec.stop.requests = Some(300);
-    let result = run(&spec);
-    assert_eq!(
-        (
-            result.measured.requests.scheduled,
-            result.measured.requests.good,
-            server.stop().unwrap().requests
-        ),
-        (300, 300, 300)
-    );
-    assert_within(
-        "the length of the load in ms",
-        result.measured.duration_ns as f64 / 1e6,
-        299.0,
-        400.0,
-    );
-}
-
 /// Two threads at 400/s together for 1.5 s: 600 requests, and the server sees them 2.5 ms apart, as
 /// from one. Had each thread a schedule of its own that starts at the same instant, they would come
 /// in pairs 5 ms apart, the second of each 2.5 ms before its instant.
@@ -236,56 +120,6 @@ fn assert_on_time(result: &LoadResult, account: &Account, rate_per_s: f64) {
         let least = late_ms.iter().copied().fold(f64::INFINITY, f64::min);
         assert_within(&format!("the least lateness in tenth {tenth} in ms"), least, 0.0, 1.0);
     }
-}
-
-/// Nothing is answered, 1 connection, 20/s for 1 s, a timeout of 120 ms: requests are due at 0, 50,
-/// 100, 150 ... ms, and the k-th is sent when the timeout of the one before it frees the
-/// connection, at k * 120 ms. Its service time is 120 ms; its response time counts from when it was
-/// due: k * 120 - k * 50 + 120 = 120 + 70 k ms. In 1 s 8 time out (k = 0 to 7, at 120 to 960 ms),
-/// the 9th is under way, 11 are unsent.
-fn timeouts_count_from_the_intended_instant(io: IoChoice) {
-    let server = spawn(Script::always(Answer::silence())).unwrap();
-    let mut spec = open(server.address(), io, 1, 20.0, 1_000);
-    spec.timeouts.request_ns = 120 * MS;
-    let result = run(&spec);
-    let requests = result.measured.requests;
-    assert_eq!(requests.scheduled, 20);
-    assert_within("timeouts", requests.failed as f64, 7.0, 8.0);
-    let spans = &result.measured.spans;
-    assert_within(
-        "the greatest service time in ms",
-        quantile_ms(&spans.service_time, 1.0),
-        119.8,
-        121.0,
-    );
-    let last = requests.failed - 1;
-    let right = 120.0 + 70.0 * last as f64;
-    assert_within(
-        "the greatest response time in ms",
-        quantile_ms(&spans.response_time, 1.0),
-        right - 2.0,
-        right + 120.0,
-    );
-    assert_within(
-        "the least response time in ms",
-        quantile_ms(&spans.response_time, 0.0),
-        119.8,
-        140.0,
-    );
-}
-
-/// 200/s, 500 ms of warm-up and 1,000 ms measured: 100 requests are not counted and 200 are,
-/// wherever answers fall.
-fn a_warm_up_shifts_nothing(io: IoChoice) {
-    let server = spawn(Script::always(Answer::ok(b"hello"))).unwrap();
-    let mut spec = open(server.address(), io, 10, 200.0, 1_500);
-    spec.warm_up = pippin_model::load::WarmUp::Fixed { duration_ns: 500 * MS };
-    spec.stop.duration_ns = Some(1_000 * MS);
-    let result = run(&spec);
-    assert_eq!(result.measured.requests.scheduled, 200, "{:?}", result.measured.requests);
-    assert_within("completed while warming up", result.warm_up.completed as f64, 99.0, 100.0);
-    let requests = server.stop().unwrap().requests;
-    assert_within("requests at the server", requests as f64, 299.0, 300.0);
 }
 
 /// 500/s for 1 s, polling for the last 1 ms of the 2 ms between two requests: by definition half a

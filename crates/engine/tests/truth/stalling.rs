@@ -1,17 +1,13 @@
 //! A server that stands still: the response time shows it, whatever the generator could send
 //! meanwhile.
-use pippin_model::load::{IoChoice, LoadSpec};
+use pippin_model::load::IoChoice;
 use pippin_model::result::LoadResult;
 use pippin_testing::scripted::{Account, Answer, Script, spawn};
 
-use crate::support::{assert_within, closed_for, ms, on_each_loop, open, quantile_ms, run};
+use crate::support::{assert_within, ms, on_each_loop, open, quantile_ms, run};
 use pippin_testing::patience::in_time;
 
-on_each_loop!(
-    a_constant_rate_shows_the_ramp,
-    the_ramp_with_a_connection_for_everyone,
-    a_closed_loop_hides_it
-);
+on_each_loop!(a_constant_rate_shows_the_ramp,);
 
 const RATE: f64 = 400.0;
 const LENGTH_MS: u64 = 3_000;
@@ -90,43 +86,4 @@ fn a_constant_rate_shows_the_ramp(io: IoChoice) {
     );
     assert_within("send lag p90", quantile_ms(&spans.send_lag, 0.9), 680.0, 950.0);
     assert_within("own lag p99", quantile_ms(&spans.own_lag, 0.99), 0.0, 300.0);
-}
-
-/// With 500 connections everything is sent when it is due: the send lag is small, and the service
-/// time shows the ramp as well.
-fn the_ramp_with_a_connection_for_everyone(io: IoChoice) {
-    let (result, account) = stalled(io, 500);
-    assert_shows_the_ramp(&result, &account);
-    let spans = &result.measured.spans;
-    assert_within("service time p90", quantile_ms(&spans.service_time, 0.9), 680.0, 950.0);
-    assert_within("send lag p99", quantile_ms(&spans.send_lag, 0.99), 0.0, 300.0);
-}
-
-/// A closed loop of 4 users has 4 requests in the stall and no schedule that could tell what else
-/// should have been: 4 slow ones of thousands. That is what the user asked for, and the windows
-/// show the gap.
-fn a_closed_loop_hides_it(io: IoChoice) {
-    let server =
-        spawn(Script::always(Answer::ok(b"hello")).stall_after(ms(600), ms(STALL_MS))).unwrap();
-    let spec: LoadSpec = closed_for(server.address(), io, 4, 2_000);
-    let result = run(&spec);
-    let spans = &result.measured.spans;
-    in_time(result.measured.requests.completed > 800, || format!("{:?}", result.measured.requests));
-    let slow = 1.0 - spans.response_time.fraction_at_or_below(900_000_000).unwrap();
-    let groups = result.measured.by_connection.groups.values();
-    let (connections, answers) =
-        groups.fold((0, 0), |(n, all), group| (n + group.connections, all + group.answers));
-    assert_eq!((connections, answers), (4, result.measured.answered.completed));
-    assert_within(
-        "requests of more than 900 ms",
-        slow * result.measured.requests.completed as f64,
-        3.5,
-        4.5,
-    );
-    assert_within(
-        "the greatest response time",
-        quantile_ms(&spans.response_time, 1.0),
-        990.0,
-        1_150.0,
-    );
 }

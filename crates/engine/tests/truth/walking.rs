@@ -7,7 +7,8 @@ use pippin_model::text::file::parse_toml;
 use pippin_model::text::units::Spread;
 use pippin_testing::scripted::{Answer, Received, Script, spawn};
 use pippin_testing::tls::{Authority, Certified, Front, FrontBehaviour};
-use std::net::SocketAddr;
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpListener};
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -28,6 +29,7 @@ on_each_loop!(
     a_device_goes_through_the_steps_once,
     a_large_request_goes_out_in_parts,
     wrong_answers_are_counted_by_step,
+    a_walk_that_finds_no_connection_shows_it,
     arrivals_begin_walks,
     a_walk_that_fails_is_no_other_arrivals_loss,
     arrivals_that_find_no_user_are_unsent,
@@ -414,6 +416,30 @@ fn wrong_answers_are_counted_by_step(io: IoChoice) {
             "close before answer",
         ]
     );
+}
+
+/// The server answers the first step, closes and listens no more. The second step is never sent, and
+/// its row says why; later attempts begin no walk.
+fn a_walk_that_finds_no_connection_shows_it(io: IoChoice) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    let server = std::thread::spawn(move || {
+        let (mut stream, _) = listener.accept().unwrap();
+        drop(listener);
+        assert!(stream.read(&mut [0; 1_024]).unwrap() > 0);
+        let answer = b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
+        stream.write_all(answer).unwrap();
+    });
+    let steps = "[[steps]]\nget = \"/a\"\n[[steps]]\nget = \"/b\"\n";
+    let result = run(&walk(closed_for(address, io, 1, 100), steps));
+    server.join().unwrap();
+    let [first, second] = result.measured.steps.as_slice() else { panic!("two steps") };
+    assert_eq!(counts(&result.measured.steps), [(1, 1, 0), (0, 0, 0)]);
+    assert_eq!(
+        (first.errors.len(), second.errors.clone()),
+        (0, [(ErrorKind::ConnectRefused, 1)].into())
+    );
+    assert_eq!(second.example.as_deref(), Some("connect refused"));
 }
 
 /// 100 arrivals a second for 0.4 s, then a rest in which all walks end.

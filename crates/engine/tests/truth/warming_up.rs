@@ -3,10 +3,10 @@ use pippin_model::load::{IoChoice, LoadSpec, WarmUp};
 use pippin_model::result::ErrorKind;
 use pippin_testing::scripted::{Answer, Script, spawn};
 
-use crate::support::{MS, assert_takes, closed_for, errors, ms, on_each_loop, quantile_ms, run};
+use crate::support::{MS, assert_takes, closed_for, errors, ms, on_each_loop, run};
 use pippin_testing::patience::in_time;
 
-on_each_loop!(a_fixed_warm_up, slow_while_warming_up, wrong_while_warming_up);
+on_each_loop!(a_fixed_warm_up, wrong_while_warming_up);
 
 /// 2 users, answers after 5 ms, 300 ms of warm-up, 400 ms measured. The server answers what the
 /// engine completed in both parts and what was under way at the end (2 at most).
@@ -28,26 +28,6 @@ fn a_fixed_warm_up(io: IoChoice) {
         result.measured.connections.peak, 2,
         "connections opened in the warm-up are there all the same"
     );
-}
-
-/// The server needs 100 ms for each of its first 6 answers and none for the others: with 400 ms of
-/// warm-up no slow one is measured.
-fn slow_while_warming_up(io: IoChoice) {
-    let server = spawn(Script::each(|request, _| {
-        if request.number < 6 { Answer::ok(b"cold").delay(ms(100)) } else { Answer::ok(b"warm") }
-    }))
-    .unwrap();
-    let result = run(&LoadSpec {
-        warm_up: WarmUp::Fixed { duration_ns: 400 * MS },
-        ..closed_for(server.address(), io, 2, 300)
-    });
-    assert_takes(
-        "the greatest service time in ms",
-        quantile_ms(&result.measured.spans.service_time, 1.0),
-        0.0,
-        95.0,
-    );
-    assert_eq!(result.measured.bytes.body, result.measured.requests.completed * 4);
 }
 
 /// The first 6 answers have a wrong status: the warm-up tells them by kind, and the measured part

@@ -168,6 +168,10 @@ impl Histogram {
         let read: hdrhistogram::Histogram<u64> = Deserializer::new()
             .deserialize(&mut bytes)
             .map_err(|error| HistogramError(error.to_string()))?;
+        let bounds = (read.low(), read.high(), read.sigfig());
+        if bounds == (LOWEST_NS, HIGHEST_NS, SIGNIFICANT_DIGITS) {
+            return Ok(Self { inner: read });
+        }
         let mut fixed = Self::new();
         fixed.inner.add(&read).map_err(|error| HistogramError(error.to_string()))?;
         Ok(fixed)

@@ -78,15 +78,6 @@ impl Window {
     /// # Errors
     /// If a histogram cannot be read.
     pub fn merge(&mut self, peer: &Self) -> Result<(), HistogramError> {
-        self.duration_ns = self.duration_ns.max(peer.duration_ns);
-        self.sent += peer.sent;
-        self.completed += peer.completed;
-        self.good += peer.good;
-        self.errors += peer.errors;
-        self.live_connections += peer.live_connections;
-        self.bytes_in += peer.bytes_in;
-        self.bytes_out += peer.bytes_out;
-        self.silences = in_both(&self.silences, &peer.silences);
         let (mut response, mut send_lag) = (Histogram::new(), Histogram::new());
         let both = self.histograms.take().zip(peer.histograms.as_ref());
         if let Some((own, others)) = &both {
@@ -98,8 +89,22 @@ impl Window {
         self.histograms = both
             .is_some()
             .then(|| WindowHistograms { response: response.encode(), send_lag: send_lag.encode() });
+        self.add_counters(peer);
         self.read(&response, &send_lag);
         Ok(())
+    }
+
+    /// Adds the counters of the same window of a peer. Time figures and histograms stay as they are.
+    pub fn add_counters(&mut self, peer: &Self) {
+        self.duration_ns = self.duration_ns.max(peer.duration_ns);
+        self.sent += peer.sent;
+        self.completed += peer.completed;
+        self.good += peer.good;
+        self.errors += peer.errors;
+        self.live_connections += peer.live_connections;
+        self.bytes_in += peer.bytes_in;
+        self.bytes_out += peer.bytes_out;
+        self.silences = in_both(&self.silences, &peer.silences);
     }
 }
 

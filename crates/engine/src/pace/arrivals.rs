@@ -14,8 +14,8 @@ use pippin_model::load::{Arrivals as Kind, Stage};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::Rng;
 
-use crate::schedule::lane::Lane;
-use crate::schedule::random;
+use crate::pace::lane::Lane;
+use crate::pace::random;
 
 /// So many arrivals are passed over one by one, and what is beyond them at once. The number of
 /// Poisson arrivals that are left is then its mean, which it misses by 0.1 % (one standard

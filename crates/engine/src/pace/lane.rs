@@ -8,7 +8,7 @@ use std::sync::Arc;
 use pippin_model::load::{LoadSpec, Part, share_of};
 use pippin_model::text::units::Spread;
 
-use crate::schedule::random::ThinkTimes;
+use crate::pace::random::ThinkTimes;
 
 /// A lane's place in the whole load.
 #[derive(Debug, Clone)]

@@ -1,10 +1,58 @@
-//! Whether files can be written that a command writes at its end. This is asked before anything is
+//! The files that a command writes. Whether they can be written is asked before anything is
 //! measured, so that a slip in a name does not cost a whole run.
-use std::fs::OpenOptions;
-use std::io::{self, ErrorKind};
+use std::fs::{File, OpenOptions};
+use std::io::{self, ErrorKind, Write};
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
 use std::path::Path;
+use std::time::Duration;
 
 use crate::exit::CliError;
+use crate::signals;
+
+/// How often a named pipe is asked for its reader.
+const LOOK: Duration = Duration::from_millis(20);
+
+/// Writes a file as a whole. A named pipe waits for its reader; see [`create`].
+///
+/// # Errors
+/// If it cannot be written.
+pub fn write(path: &Path, bytes: impl AsRef<[u8]>) -> Result<(), CliError> {
+    create(path)
+        .and_then(|mut file| file.write_all(bytes.as_ref()))
+        .map_err(CliError::io(format!("write {}", path.display())))
+}
+
+/// Creates a file, or empties it. A named pipe waits until a program opens it for reading, or until
+/// a signal ends this command: open(2) alone would wait on, because signals are caught.
+///
+/// # Errors
+/// If that fails. `ErrorKind::Interrupted`: nobody reads the pipe, and a signal came.
+pub fn create(path: &Path) -> io::Result<File> {
+    if !path.metadata().is_ok_and(|found| found.file_type().is_fifo()) {
+        return File::create(path);
+    }
+    loop {
+        // fifo(7): without a reader, opening for writing fails with ENXIO where it may not wait.
+        match OpenOptions::new().write(true).custom_flags(libc::O_NONBLOCK).open(path) {
+            Ok(pipe) => return waiting(pipe),
+            Err(error) if error.raw_os_error() != Some(libc::ENXIO) => return Err(error),
+            Err(_) if signals::stops() > 0 => {
+                return Err(io::Error::new(ErrorKind::Interrupted, "nobody reads this pipe"));
+            }
+            Err(_) => std::thread::sleep(LOOK),
+        }
+    }
+}
+
+/// Makes writes to the pipe wait for its reader.
+fn waiting(pipe: File) -> io::Result<File> {
+    // SAFETY: the descriptor is open, and F_SETFL takes flags (fcntl(2)).
+    match unsafe { libc::fcntl(pipe.as_raw_fd(), libc::F_SETFL, 0) } {
+        -1 => Err(io::Error::last_os_error()),
+        _ => Ok(pipe),
+    }
+}
 
 /// Refuses a file that cannot be written. `flag` is the flag that names it. `-` is always accepted.
 /// Nothing is left behind, and a file that exists is not changed.

@@ -1,0 +1,250 @@
+//! What holds whatever servers do: every request has one fate, and no user is forgotten.
+use std::sync::Arc;
+
+use pippin_model::load::{Arrivals, LoadSpec, Schedule, Stage, StopRule, WarmUp};
+use pippin_model::result::{ErrorKind, Measured};
+use pippin_model::text::units::Spread;
+use proptest::prelude::*;
+
+use super::world::{Act, Acts, Asked, Framing, Script, ok};
+use super::{MS, Played, closed, play, play_over};
+use crate::error::EngineError;
+use crate::protocol::tests::{Echo, put};
+use crate::protocol::{Answers, End, Protocol, Step};
+use crate::request::drawn::Value;
+use crate::request::wire::Wire;
+
+/// How long loads last.
+const LENGTH_MS: u64 = 400;
+
+/// What a server does with a request, after so many milliseconds.
+fn acts(kind: u8, ms: u64) -> Acts {
+    let at = ms * MS;
+    let half = || Act::Send(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\no".to_vec());
+    match kind {
+        0..=3 => vec![(at, ok())],
+        4 => vec![(at, ok()), (at, Act::Close)],
+        5 => vec![(at, Act::Close)],
+        6 => vec![(at, Act::Break(libc::ECONNRESET))],
+        7 => vec![(at, half()), (at + 7 * MS, Act::Send(b"k".to_vec()))],
+        8 => vec![(at, half()), (at + MS, Act::Close)],
+        9 => vec![
+            (at, Act::Send(b"HTTP/1.1 200 OK\r\n\r\nuntil the end".to_vec())),
+            (at, Act::Close),
+        ],
+        10 => vec![(at, Act::Send(b"SSH-2.0-x\r\n\r\n".to_vec()))],
+        11 => vec![(
+            at,
+            Act::Send(
+                b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n".to_vec(),
+            ),
+        )],
+        _ => Vec::new(),
+    }
+}
+
+/// What a server does with a request whose answers come in any order.
+fn framed_acts(kind: u8, ms: u64, tag: u32) -> Acts {
+    let at = ms * MS;
+    let mut frame = Vec::new();
+    let tag = if kind == 10 { 1_000 } else { tag };
+    put(&mut frame, &[&tag.to_be_bytes(), &200_u16.to_be_bytes()]);
+    match kind {
+        0..=4 | 10 => vec![(at, Act::Send(frame))],
+        5 => vec![(at, Act::Send(frame)), (at, Act::Close)],
+        6 => vec![(at, Act::Close)],
+        7 => vec![(at, Act::Break(libc::ECONNRESET))],
+        8 => {
+            let rest = frame.split_off(6);
+            vec![(at, Act::Send(frame)), (at + 7 * MS, Act::Send(rest))]
+        }
+        9 => vec![(at, Act::Send(frame[..6].to_vec())), (at + MS, Act::Close)],
+        11 => vec![(at, Act::Send(vec![0; 4]))],
+        _ => Vec::new(),
+    }
+}
+
+/// What becomes of a connection.
+fn connects(kind: u8, ms: u64) -> Acts {
+    let at = ms * MS;
+    match kind {
+        0..=4 => vec![(at, Act::Accept)],
+        5 => vec![(at, Act::Refuse(libc::ECONNREFUSED))],
+        6 => vec![(at, Act::Accept), (at + MS, Act::Close)],
+        7 => vec![(at, Act::Accept), (at, Act::Break(libc::ECONNRESET))],
+        _ => Vec::new(),
+    }
+}
+
+/// What a server does in turn, each with its milliseconds: with requests, and with connections.
+type Turns = (Vec<(u8, u64)>, Vec<(u8, u64)>);
+
+/// Servers whose answers take some time: of one that takes none, a load at one instant has no end.
+fn servers() -> impl Strategy<Value = Turns> {
+    let answers = prop::collection::vec((0_u8..13, 1_u64..80), 1..12);
+    let connections = prop::collection::vec((0_u8..9, 0_u64..30), 1..6);
+    (answers, connections)
+}
+
+fn script((answers, connections): Turns, acts: fn(u8, u64, u32) -> Acts) -> Script {
+    let count = connections.len();
+    let answer = move |asked: Asked| {
+        let (kind, ms) = answers[asked.nth as usize % answers.len()];
+        acts(kind, ms, asked.tag)
+    };
+    Script::of(answer).connecting(move |number| {
+        let (kind, ms) = connections[number as usize % count];
+        connects(kind, ms)
+    })
+}
+
+fn schedules() -> impl Strategy<Value = Schedule> {
+    let think = Spread { mean_ns: 20 * MS, jitter: 0.5 };
+    let stage =
+        |ms: u64, rate: f64| Stage { duration_ns: ms * MS, from_per_s: rate, to_per_s: rate };
+    prop_oneof![
+        2 => Just(Schedule::Closed { think: None }),
+        1 => Just(Schedule::Closed { think: Some(think) }),
+        2 => Just(Schedule::Open { arrivals: Arrivals::Constant, stages: vec![stage(LENGTH_MS, 100.0)] }),
+        1 => Just(Schedule::Devices {
+            devices: 4,
+            requests_per_device: 3,
+            think,
+            ramp_up_ns: 100 * MS,
+            sustain_ns: 200 * MS,
+            ramp_down_ns: 100 * MS,
+        }),
+    ]
+}
+
+/// Loads of every kind that a server of HTTP/1.1 can have.
+fn loads() -> impl Strategy<Value = LoadSpec> {
+    let numbers = (1_u32..6, 1_u32..4, prop::option::of(1_u32..4));
+    let rules = (prop::option::of(6_u64..60), any::<bool>(), prop::option::of(5_u64..60));
+    (schedules(), numbers, rules).prop_map(
+        |(schedule, (count, pipeline, each), (requests, warms_up, patience_ms))| {
+            let mut spec = closed(count, LENGTH_MS);
+            let is_plain = matches!(schedule, Schedule::Closed { think: None });
+            let is_open = matches!(schedule, Schedule::Open { .. });
+            let is_device = matches!(schedule, Schedule::Devices { .. });
+            spec.connections.requests_per_connection = each.filter(|_| !is_device);
+            if is_plain && spec.connections.requests_per_connection.is_none() {
+                spec.connections.pipeline = pipeline;
+            }
+            spec.timeouts.request_ns = 60 * MS;
+            spec.timeouts.connect_ns = 50 * MS;
+            spec.timeouts.patience_ns = patience_ms.filter(|_| is_open).map(|ms| ms * MS);
+            let requests = requests.filter(|_| !is_device);
+            spec.stop = StopRule { duration_ns: Some(LENGTH_MS * MS), requests };
+            if is_device {
+                spec.stop = StopRule { duration_ns: None, requests: None };
+            } else if warms_up && requests.is_none() {
+                spec.warm_up = WarmUp::Fixed { duration_ns: 100 * MS };
+                spec.stop.duration_ns = Some((LENGTH_MS - 100) * MS);
+            }
+            spec.schedule = schedule;
+            spec
+        },
+    )
+}
+
+/// What holds of the requests of every load.
+fn assert_each_has_one_fate(spec: &LoadSpec, played: &Played) {
+    let mut scheduled = 0;
+    // In a closed loop, what is under way when the warm-up ends counts in both parts.
+    let has_warm_up = usize::from(spec.warm_up != WarmUp::None);
+    for it in &played.stretches[has_warm_up..] {
+        let requests = &it.requests;
+        assert_eq!(requests.scheduled, requests.sent + requests.unsent, "{requests:?}");
+        let fates = requests.completed + requests.failed + requests.censored;
+        assert_eq!(requests.sent, fates, "{requests:?}");
+        assert!(requests.good <= requests.completed);
+        let wrong: u64 = it.errors.values().sum();
+        assert!(wrong >= requests.failed + requests.completed - requests.good, "{:?}", it.errors);
+        assert_eq!(it.spans.service_time.count(), requests.completed + timeouts(it));
+        scheduled += requests.scheduled;
+    }
+    let sent: u64 = played.stretches.iter().map(|it| it.requests.sent).sum();
+    let completed: u64 = played.stretches.iter().map(|it| it.requests.completed).sum();
+    assert!(completed <= played.read, "nothing is answered that no server has read");
+    match (&spec.schedule, spec.stop.requests) {
+        // 100/s: whatever becomes of connections, what is due is what the rate says.
+        (Schedule::Open { .. }, None) => {
+            assert_eq!(scheduled, LENGTH_MS / 10 - 10 * has_warm_up as u64);
+        }
+        (_, Some(most)) => assert!(sent <= most),
+        _ => {}
+    }
+}
+
+fn timeouts(measured: &Measured) -> u64 {
+    measured.errors.get(&ErrorKind::Timeout).copied().unwrap_or(0)
+}
+
+/// [`Echo`] with a server that takes two requests of a connection at a time.
+struct Narrow(Echo);
+
+impl Protocol for Narrow {
+    type Session = <Echo as Protocol>::Session;
+    type Out = <Echo as Protocol>::Out;
+    const IN_ORDER: bool = false;
+
+    fn wire(spec: &LoadSpec) -> Result<Wire, EngineError> {
+        Echo::wire(spec)
+    }
+
+    fn new(spec: &LoadSpec, wire: &Arc<Wire>) -> Self {
+        Self(Echo::new(spec, wire))
+    }
+
+    fn room(_: &Self::Session, under_way: u32) -> u32 {
+        2_u32.saturating_sub(under_way)
+    }
+
+    fn render(
+        &mut self,
+        session: &mut Self::Session,
+        template: u32,
+        tag: u32,
+        value: Value,
+        out: &mut Self::Out,
+    ) {
+        self.0.render(session, template, tag, value, out);
+    }
+
+    fn decode<A: Answers>(
+        &mut self,
+        session: &mut Self::Session,
+        input: &[u8],
+        answers: &mut A,
+        out: &mut Self::Out,
+    ) -> Result<Step, ErrorKind> {
+        self.0.decode(session, input, answers, out)
+    }
+
+    fn end(session: &mut Self::Session) -> End {
+        Echo::end(session)
+    }
+}
+
+proptest! {
+    #[test]
+    fn every_request_has_one_fate_and_no_user_is_forgotten(load in loads(), server in servers()) {
+        let played = play(&load, script(server, |kind, ms, _| acts(kind, ms)));
+        assert_each_has_one_fate(&load, &played);
+    }
+
+    /// Likewise where users share connections.
+    #[test]
+    fn every_request_of_a_shared_connection_has_one_fate(
+        load in loads(), streams in 1_u32..6, server in servers(),
+    ) {
+        let mut load = load;
+        load.connections.pipeline = 1;
+        if load.connections.requests_per_connection.is_none() && load.schedule.phases().is_none() {
+            load.connections.streams = streams;
+        }
+        let played = play_over::<Narrow>(&load, script(server, framed_acts), Framing::Frames);
+        assert_each_has_one_fate(&load, &played);
+    }
+}
