@@ -176,6 +176,9 @@ impl Given<'_> {
         let path = self.arguments.path.as_ref().unwrap_or(&url.target);
         let tls = tls::of(&self.arguments.tls, &url)?;
         let addresses = url.resolve(&self.arguments.hosts.allow_host, None, PATIENCE)?;
+        if let Some(choice) = addresses.first().and_then(|chosen| url.choice(*chosen)) {
+            output::say(choice);
+        }
         let load = LoadSpec { addresses, tls, ..LoadSpec::default() };
         protocol::try_places(&load, PATIENCE)?;
         let LoadSpec { addresses, tls, .. } = load;

@@ -9,6 +9,7 @@ mod map;
 mod nuget;
 mod pages;
 mod proofs;
+mod said;
 mod slow;
 mod tables;
 mod words;

@@ -739,3 +739,16 @@ fn repetitions_and_steps_end_with_one_table() {
     swept.says(&["by connections", "connections   requests/s"]);
     drop(server.stop());
 }
+
+#[test]
+fn an_endless_stream_is_named() {
+    let endless = Answer::ok(b"data: 1\n\n").endless(Duration::from_millis(20), true);
+    let server = spawn(Script::always(endless)).unwrap();
+    let url = format!("http://{}/events", server.address());
+    pippin(
+        &std::env::temp_dir(),
+        &["load", &url, "-c", "2", "-d", "300ms", "--warm-up", "none", "--no-store"],
+    )
+    .exits(3)
+    .says(&["requests sent: heads came, no", "an endless stream"]);
+}

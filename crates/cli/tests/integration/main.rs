@@ -46,6 +46,7 @@ mod curl;
 mod errors;
 mod explained;
 mod files;
+mod first_minute;
 mod fleet;
 mod given;
 mod help;

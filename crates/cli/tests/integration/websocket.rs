@@ -1,6 +1,6 @@
 //! `pippin load ws://` and `wss://`.
 use super::support::{Outcome, pippin};
-use pippin_testing::messages::{CLOSE, FINAL, Server, frame, text};
+use pippin_testing::messages::{BINARY, CLOSE, FINAL, Server, frame, text};
 use pippin_testing::room::room;
 use pippin_testing::tls::{Authority, Certified, Front, FrontBehaviour};
 use serde_json::Value;
@@ -42,6 +42,19 @@ fn a_message_of_ones_own() {
     }
     assert!(server.account.messages().iter().all(|payload| payload == b"ping"));
     load(&url, &own).says(&["wrong_body"]);
+}
+
+/// Whatever is sent and whatever comes.
+#[test]
+fn any_answer_is_any_answer() {
+    let binary = |bytes: &[u8]| frame(BINARY | FINAL, bytes);
+    let server = Server::new(move |connection| connection.answer(|_| binary(b"\xff"))).unwrap();
+    let url = format!("ws://{}/", server.address);
+    for sent in [&["--message", "ping"][..], &["--message-size", "9"], &["--binary"], &[]] {
+        let flags = [sent, &["--any-answer", "-n", "20"]].concat();
+        load(&url, &flags).says(&["20 completed + 0 failed"]).keeps_quiet_about(&["wrong_body"]);
+    }
+    load(&url, &["--message", "ping", "-n", "20"]).says(&["wrong_body"]);
 }
 
 #[test]
