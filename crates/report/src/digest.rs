@@ -9,6 +9,7 @@ use crate::view::row::Row;
 pub fn of(view: &View) -> RunDigest {
     RunDigest {
         trials: view.run.trials,
+        load: view.run.load.clone(),
         ranked_by: view.run.ranked_by.name().into(),
         targets: view.rows.iter().map(target).collect(),
         worst: view.rows.iter().filter_map(|row| row.verdict).max(),
@@ -33,6 +34,8 @@ fn target(row: &Row) -> TargetDigest {
         verdict: row.verdict,
         ranks,
         figure: row.ranked.or(row.goodput_per_s).map(|figure| figure.median),
+        goodput_per_s: row.goodput_per_s.map(|figure| figure.median),
+        p99_ns: row.response_p99_ns.map(|figure| figure.median),
     }
 }
 

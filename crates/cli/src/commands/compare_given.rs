@@ -9,7 +9,6 @@ use pippin_model::run::{RunHeader, RunRecord, RunState};
 use pippin_model::target::TargetId;
 use pippin_model::trial::TrialRecord;
 use pippin_model::workload::Workload;
-use pippin_report::terminal;
 use pippin_report::view::View;
 use pippin_stats::compare::{Comparison, Origin};
 use pippin_stats::gate::Planned;
@@ -72,8 +71,8 @@ pub fn run(shared: &Shared, arguments: &CompareArguments) -> Result<u8, CliError
     let record = measure(shared, &catalog, plan, &how)?;
     let view = View::of(&record);
     write_page(shared, &view, None, &folder)?;
-    if !arguments.json {
-        print(terminal::table(&view, &terminal::Style::of_stdout()).as_bytes())?;
+    if !arguments.json.is_stdout() {
+        shared.print_result(&view, &arguments.detail)?;
         print(b"\n")?;
     }
     if record.state == RunState::Interrupted {

@@ -82,7 +82,7 @@ impl Answers {
         };
         let path = quoted(path);
         format!(
-            r#"# What Pippin measures here. All keys are in docs/project-file.md of Pippin.
+            r#"# What Pippin measures here. `pippin help project-file` lists all keys.
 
 [target.{name}]
 {build}{how}

@@ -3,6 +3,7 @@
 //! missing.
 #![allow(clippy::unwrap_used, clippy::expect_used)] // a failure here is the test's message
 mod caveats;
+mod hints;
 mod links;
 mod map;
 mod nuget;

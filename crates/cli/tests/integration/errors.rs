@@ -247,7 +247,7 @@ fn flags_that_exclude_each_other() {
     let url = format!("http://{}/", server.address());
     for (arguments, texts) in [
         (&["-d", "1s", "-n", "10"][..], &["cannot be used with"][..]),
-        (&["-R", "10", "-n", "10"], &["cannot be used with"]),
+        (&["-R", "10", "-n", "10"], &["do not go together"]),
         (&["-R", "10", "--think", "1s"], &["cannot be used with"]),
         (&["--poisson"], &["--rate"]),
         (&["--devices", "10"], &["--ramp"]),

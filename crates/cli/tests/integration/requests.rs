@@ -478,13 +478,13 @@ fn two_loads_of_one_target_on_one_machine_name_each_other() {
     let listening = Listening::new(|| Answer::ok(b"hello"));
     let checkout = Checkout::new();
     let url = listening.url.as_str();
-    let long = checkout.start(&["load", url, "-c", "1", "-d", "60s", "--warm-up", "none"]);
+    let long = checkout.start(&["load", url, "-v", "-c", "1", "-d", "60s", "--warm-up", "none"]);
     let has_begun = || listening.seen.lock().unwrap().len() > 50;
     assert!(until(has_begun), "the long load has begun");
     let alone = Listening::new(|| Answer::ok(b"hello"));
     let elsewhere = checkout.pippin(&["load", &alone.url, "-c", "1", "-n", "50"]);
     assert!(!elsewhere.stdout.contains("same target"), "{elsewhere}");
-    let short = checkout.start(&["load", url, "-c", "1", "-n", "50"]);
+    let short = checkout.start(&["load", url, "-v", "-c", "1", "-n", "50"]);
     let (of_long, of_short) = (long.id(), short.id());
     let place = url.strip_prefix("http://").unwrap();
     short.finish().says(&["SUSPECT same target", &format!("process {of_long}:")]);

@@ -10,6 +10,8 @@ use crate::verdict::Verdict;
 pub struct RunDigest {
     /// The number of trials it was made from. If the run has more by now, it needs a new digest.
     pub trials: u64,
+    /// How load was applied, in words.
+    pub load: String,
     /// The ranking figure: `goodput` or `response_p99`.
     pub ranked_by: String,
     /// The targets in the order of the report's table.
@@ -46,6 +48,10 @@ pub struct TargetDigest {
     pub ranks: Option<(u32, u32)>,
     /// The median of the ranking figure: requests per second, or nanoseconds.
     pub figure: Option<f64>,
+    /// Right answers per second: the median, and of a sweep that of its best step.
+    pub goodput_per_s: Option<f64>,
+    /// The 99th percentile of the response time at the same place, in nanoseconds.
+    pub p99_ns: Option<f64>,
 }
 
 impl RunDigest {

@@ -105,7 +105,7 @@ fn short_options<'a>(
 
 fn unknown(option: &str) -> String {
     format!(
-        "curl's option {option} is not known here: leave it out, or write the request as a JSON line (docs/requests.md)"
+        "curl's option {option} is not known here: leave it out, or write the request as a JSON line (`pippin help requests`)"
     )
 }
 
