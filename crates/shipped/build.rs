@@ -1,5 +1,6 @@
 //! Packs the tracked files of `targets/`, `workloads/` and `plans/` into one archive for
-//! `src/lib.rs`. A package from crates.io does not have these folders, but the archive.
+//! `src/archive.rs`, and the pages of `docs/` that messages name into another for `src/pages.rs`. A
+//! package from crates.io does not have these folders, but the archives.
 use flate2::Compression;
 use flate2::read::GzDecoder;
 use flate2::write::GzEncoder;
@@ -11,51 +12,70 @@ use std::{env, fs};
 
 const FOLDERS: [&str; 3] = ["targets", "workloads", "plans"];
 
-/// The archive in a package, beside this script.
-const PACKED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/catalog.tar.gz");
+/// The pages of `docs/` that messages name.
+const PAGES: [&str; 9] = include!("src/page_names.rs");
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let (bytes, packed) = match fs::read(PACKED) {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let catalog = pack("catalog.tar.gz", || catalog_files(&root), &root)?;
+    println!("cargo::rustc-env=PIPPIN_CATALOG_DIGEST={:016x}", fnv(&catalog));
+    let pages = || Ok(PAGES.iter().map(|name| format!("docs/{name}.md").into()).collect());
+    pack("pages.tar.gz", pages, &root)?;
+    Ok(())
+}
+
+/// Packs files into an archive of this name. In a package it is there already, beside this script.
+/// Returns its content before it was compressed.
+fn pack(
+    name: &str,
+    files: impl FnOnce() -> Result<Vec<PathBuf>, Box<dyn Error>>,
+    root: &Path,
+) -> Result<Vec<u8>, Box<dyn Error>> {
+    let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join(name);
+    let (bytes, packed) = match fs::read(&beside) {
         Ok(packed) => {
             // Only if it exists: a missing file would count as changed each time.
-            println!("cargo::rerun-if-changed={PACKED}");
+            println!("cargo::rerun-if-changed={}", beside.display());
             let mut bytes = Vec::new();
             GzDecoder::new(packed.as_slice()).read_to_end(&mut bytes)?;
             (bytes, packed)
         }
         Err(_) => {
-            let bytes = archive()?;
+            let bytes = archive(&files()?, root)?;
             let mut packed = GzEncoder::new(Vec::new(), Compression::best());
             packed.write_all(&bytes)?;
             (bytes, packed.finish()?)
         }
     };
-    println!("cargo::rustc-env=PIPPIN_CATALOG_DIGEST={:016x}", fnv(&bytes));
     let out = PathBuf::from(env::var_os("OUT_DIR").ok_or("OUT_DIR is not set")?);
-    fs::write(out.join("catalog.tar.gz"), packed)?;
-    Ok(())
+    fs::write(out.join(name), packed)?;
+    Ok(bytes)
 }
 
-/// The files as a tar archive.
-fn archive() -> Result<Vec<u8>, Box<dyn Error>> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let mut files = tracked(&root).unwrap_or_else(|| not_ignored(&root));
+/// The tracked files of the catalog.
+fn catalog_files(root: &Path) -> Result<Vec<PathBuf>, Box<dyn Error>> {
+    let mut files = tracked(root).unwrap_or_else(|| not_ignored(root));
     files.retain(|file| root.join(file).is_file());
     files.sort();
     if files.is_empty() {
         return Err(format!("{} has no targets/, workloads/ and plans/", root.display()).into());
     }
-    let mut archive = tar::Builder::new(Vec::new());
-    // The same files give the same bytes, because owners and times are left out.
-    archive.mode(tar::HeaderMode::Deterministic);
-    for file in &files {
-        println!("cargo::rerun-if-changed={}", root.join(file).display());
-        archive.append_path_with_name(root.join(file), file)?;
-    }
     // A test demands that each new target, workload or plan has a line in one of these pages.
     // Watching the folders themselves would rebuild whenever something is installed in them.
     for page in ["docs/plans.md", "docs/targets.md"] {
         println!("cargo::rerun-if-changed={}", root.join(page).display());
+    }
+    Ok(files)
+}
+
+/// The files as a tar archive.
+fn archive(files: &[PathBuf], root: &Path) -> Result<Vec<u8>, Box<dyn Error>> {
+    let mut archive = tar::Builder::new(Vec::new());
+    // The same files give the same bytes, because owners and times are left out.
+    archive.mode(tar::HeaderMode::Deterministic);
+    for file in files {
+        println!("cargo::rerun-if-changed={}", root.join(file).display());
+        archive.append_path_with_name(root.join(file), file)?;
     }
     Ok(archive.into_inner()?)
 }

@@ -2,7 +2,7 @@
 //! these definitions.
 use clap::builder::styling::{AnsiColor, Styles};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use clap::{Args, Parser, Subcommand, ValueHint};
+use clap::{ArgAction, Args, CommandFactory, Parser, Subcommand, ValueHint};
 use clap_complete::engine::{ArgValueCandidates, ArgValueCompleter};
 use pippin_model::text::units::Spread;
 use pippin_model::verdict::gate::{Gate, Undecided};
@@ -17,10 +17,14 @@ mod import;
 pub mod load;
 pub mod message;
 pub mod request;
+mod short_help;
 
 pub use fleet::{AgentArguments, FleetArguments, FleetCommand, FleetInitArguments, NatsArguments};
 pub use import::{ImportArguments, ImportCommand};
 pub use load::LoadArguments;
+
+/// The heading of what every command takes. It comes after a command's own options.
+const GENERAL: &str = "General";
 
 const STYLES: Styles = Styles::styled()
     .header(AnsiColor::Green.on_default().bold())
@@ -33,18 +37,24 @@ const STYLES: Styles = Styles::styled()
 /// with the same load, measures server and generator, and says whether you can trust the figures.
 /// The same engine load-tests any URL.
 #[derive(Debug, Parser)]
-#[command(name = "pippin", version, styles = STYLES, max_term_width = 100, subcommand_required = true, arg_required_else_help = true)]
+#[command(name = "pippin", version, disable_help_flag = true, disable_help_subcommand = true, styles = STYLES, max_term_width = 100, subcommand_required = true, arg_required_else_help = true)]
 #[command(
     after_help = "Examples:\n  pippin load localhost:8080                             load a server that runs\n  pippin compare localhost:3000 localhost:3001           compare two of them\n  pippin init                                            measure a server of your own\n  pippin run hello --quick --install                     compare servers that Pippin brings\n  pippin serve                                           look at all runs in the browser\n\nExit codes:\n  0    success\n  1    an objective, gate, comparison or check failed\n  2    wrong input; the message says how to fix it\n  3    a result is INVALID\n  4    Pippin itself failed, agents were lost, or the result is not stored; or no target has one\n  5    a gate could not be decided\n  130  interrupted; what was measured is kept\n  141  nobody reads the output; what was measured is kept"
 )]
 pub struct Arguments {
     /// The database of runs: .pippin/pippin.db in a checkout of Pippin, elsewhere pippin/pippin.db
     /// in $XDG_STATE_HOME (~/.local/state).
-    #[arg(long, global = true, display_order = 900, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    #[arg(long, global = true, help_heading = GENERAL, display_order = 902, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub store: Option<PathBuf>,
-    /// Say less: only the result and errors.
-    #[arg(short, long, global = true, display_order = 901)]
+    /// Say less: only the result and errors. The result of a load is then one line.
+    #[arg(short, long, global = true, help_heading = GENERAL, display_order = 900)]
     pub quiet: bool,
+    /// No colours, as with the variable NO_COLOR.
+    #[arg(long, global = true, help_heading = GENERAL, display_order = 901)]
+    pub no_color: bool,
+    /// Print help: -h what most people need, --help everything.
+    #[arg(short = 'h', long = "help", id = "help", global = true, help_heading = GENERAL, display_order = 903, action = ArgAction::Help)]
+    _help: Option<bool>,
     /// What to do.
     #[command(subcommand)]
     pub command: Command,
@@ -60,7 +70,7 @@ pub enum Command {
     /// Load any URL.
     Load(Box<LoadArguments>),
     /// Generate load for a `pippin run` or `pippin load` on another machine, until Ctrl-C
-    /// (docs/fleet.md).
+    /// (pippin help fleet).
     Agent(Box<AgentArguments>),
     /// Set up a fleet of agents.
     #[command(subcommand)]
@@ -85,7 +95,7 @@ pub enum Command {
     /// they came to it.
     Calibrate(CalibrateArguments),
     /// Write a run in another form: Markdown, CSV, JSON, interval log, Prometheus text, SVG
-    /// (docs/formats.md).
+    /// (pippin help formats).
     Export(ExportArguments),
     /// List earlier runs.
     History(HistoryArguments),
@@ -100,13 +110,29 @@ pub enum Command {
     },
     /// Print the manual page, for example: pippin man > /usr/local/share/man/man1/pippin.1
     Man,
+    /// Print the help of a command, or a page of the documentation: pippin help gates
+    Help {
+        /// A command, or a page.
+        #[arg(value_name = "TOPIC")]
+        topics: Vec<String>,
+    },
+}
+
+/// All commands, with everything that `--help` shows.
+pub fn command() -> clap::Command {
+    Arguments::command()
+}
+
+/// All commands, with what `-h` shows of those that have many options.
+pub fn short_command() -> clap::Command {
+    short_help::shortened(command())
 }
 
 /// What ends a run, a load or a comparison with exit code 1 or 5, and how that is written.
 #[derive(Debug, Args)]
 pub struct GateArguments {
     /// Exit with code 1 if this condition is true: "p99 > 50ms", "errors > 0.1%", "goodput < -5% vs
-    /// RUN". May be given several times. docs/gates.md lists the figures.
+    /// RUN". May be given several times. `pippin help gates` lists the figures.
     #[arg(long, value_name = "CONDITION", value_parser = Gate::fail_if)]
     fail_if: Vec<Gate>,
     /// Exit with code 1 unless this condition is true: "p99 < 50ms". May be given several times.
@@ -147,12 +173,21 @@ impl GateArguments {
     }
 }
 
+/// How much of a result the terminal shows.
+#[derive(Debug, Args)]
+pub struct DetailArguments {
+    /// Show everything that was counted: bytes, connections, what server and generator used, all
+    /// time spans, notes.
+    #[arg(short, long)]
+    pub verbose: bool,
+}
+
 /// What a store keeps of requests and answers.
 #[derive(Debug, Args)]
 pub struct KeptArguments {
     /// Keep what may be a secret: bodies, values of all headers and of queries, the texts that right
     /// answers must have, first wrong answers, Location, lines of the server's log. Otherwise a length
-    /// and a digest stand for what was sent (docs/requests.md).
+    /// and a digest stand for what was sent (pippin help requests).
     #[arg(long)]
     pub keep_requests: bool,
 }
@@ -207,9 +242,13 @@ pub struct RunArguments {
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
     /// Load each target once more under perf at the end, and put flame graphs, system calls and
-    /// context switches on the page. This changes no figure (docs/explain.md).
+    /// context switches on the page. This changes no figure (pippin help explain).
     #[arg(long, conflicts_with_all = ["agents", "nats", "probe"])]
     pub explain: bool,
+    #[command(flatten)]
+    pub detail: DetailArguments,
+    #[command(flatten)]
+    pub json: JsonArguments,
     /// Where figures go meanwhile.
     #[command(flatten)]
     pub outlets: OutletArguments,
@@ -336,6 +375,8 @@ pub struct ReportArguments {
     /// Write the page to this file.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub html: Option<PathBuf>,
+    #[command(flatten)]
+    pub detail: DetailArguments,
 }
 
 /// `pippin history`
@@ -373,9 +414,8 @@ pub struct CalibrateArguments {
         value_parser = values::phases
     )]
     pub ramp: [u64; 3],
-    /// Also write the result as JSON.
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
-    pub json: Option<PathBuf>,
+    #[command(flatten)]
+    pub json: JsonArguments,
 }
 
 /// `pippin compare`
@@ -400,7 +440,7 @@ pub struct CompareArguments {
     #[arg(long, value_name = "PATH")]
     pub path: Option<String>,
     /// Let each user go through the steps of a file in order, in place of one request
-    /// (docs/scenarios.md).
+    /// (pippin help scenarios).
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with_all = ["path", "method", "body", "json_body", "form", "data_urlencode", "expect_body", "expect_contains"])]
     pub scenario: Option<PathBuf>,
     /// Measure this target (go/net-http) as it is in two branches, in turn within one run.
@@ -436,9 +476,10 @@ pub struct CompareArguments {
     /// have the same files.
     #[arg(long)]
     pub force: bool,
-    /// As JSON.
-    #[arg(long)]
-    pub json: bool,
+    #[command(flatten)]
+    pub detail: DetailArguments,
+    #[command(flatten)]
+    pub json: JsonArguments,
     /// How servers are loaded.
     #[command(flatten, next_help_heading = "How servers are loaded")]
     pub shape: load::ShapeArguments,
@@ -453,14 +494,22 @@ pub struct CompareArguments {
     pub hosts: load::HostArguments,
 }
 
+/// A result for programs.
+#[derive(Debug, Args)]
+pub struct JsonArguments {
+    /// Also write the whole result as JSON; - writes it to standard output instead of the text.
+    #[arg(long = "json", id = "json", value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub file: Option<PathBuf>,
+}
+
 /// Where figures go while a load is under way.
 #[derive(Debug, Args)]
 pub struct OutletArguments {
-    /// Also write a line of JSON for each second or slice as it passes (docs/formats.md).
+    /// Also write a line of JSON for each second or slice as it passes (pippin help formats).
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub timeseries: Option<PathBuf>,
     /// Also send the figures of each second or slice to a collector of OpenTelemetry, as
-    /// http://localhost:4318 (docs/formats.md).
+    /// http://localhost:4318 (pippin help formats).
     // Known without the feature too, so that the error can say how to build it in.
     #[arg(long, value_name = "URL", value_hint = ValueHint::Url, hide = cfg!(not(feature = "otlp")))]
     pub otlp: Option<String>,
@@ -492,9 +541,8 @@ pub struct DevicePlanArguments {
     /// Memory for the target: 16GiB.
     #[arg(long, value_name = "SIZE")]
     pub memory: String,
-    /// As JSON.
-    #[arg(long)]
-    pub json: bool,
+    #[command(flatten)]
+    pub json: JsonArguments,
 }
 
 /// `pippin serve`
@@ -517,11 +565,11 @@ pub struct ExportArguments {
     /// The form.
     #[arg(short, long, value_parser = forms())]
     pub format: &'static Form,
-    /// With svg and png: which chart.
+    /// With svg and png: which chart; by default the first that the run has.
     #[arg(long, value_name = "NAME", add = ArgValueCandidates::new(completions::charts))]
     pub chart: Option<String>,
     /// With svg and png: a dark background.
-    #[arg(long, requires = "chart")]
+    #[arg(long)]
     pub dark: bool,
     /// Write to this file instead of standard output.
     #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]

@@ -11,6 +11,7 @@
 //! | [`progress`], [`live`] | progress on standard error: plain lines or a live view |
 //! | [`outlets`], [`time_series`], `telemetry`, [`moments`] | figures during a load: a line of JSON for each second, a collector of OpenTelemetry |
 //! | [`fail_fast`] | ends a load whose gates cannot be passed any more |
+//! | [`json_file`] | `--json FILE`: results for programs |
 //! | [`output`] | the only way to standard output and standard error |
 //! | [`signals`] | Ctrl-C, SIGTERM, a closed terminal |
 //! | [`other_words`] | options of other load generators, and what to write instead |
@@ -22,6 +23,7 @@ mod descriptors;
 mod exit;
 mod fail_fast;
 mod hidden;
+mod json_file;
 mod live;
 mod moments;
 mod other_words;
@@ -36,7 +38,7 @@ mod time_series;
 mod values;
 
 use clap::parser::ValueSource;
-use clap::{ArgMatches, CommandFactory, FromArgMatches};
+use clap::{ArgMatches, ColorChoice, FromArgMatches};
 use clap_complete::CompleteEnv;
 use std::collections::BTreeSet;
 use std::process::ExitCode;
@@ -56,10 +58,18 @@ fn main() -> ExitCode {
         return ExitCode::from(code as u8);
     }
     // If a shell asks for completions, this answers and exits.
-    CompleteEnv::with_factory(arguments::Arguments::command).complete();
+    CompleteEnv::with_factory(arguments::command).complete();
     descriptors::raise_limit();
     signals::survive_file_limit();
-    let parsed = arguments::Arguments::command().try_get_matches().and_then(|matches| {
+    // Where no colours are wanted, help and errors have none either.
+    let colour = if words.iter().any(|word| word == "--no-color") {
+        ColorChoice::Never
+    } else {
+        ColorChoice::Auto
+    };
+    let is_short = words.iter().any(|word| word == "-h");
+    let command = if is_short { arguments::short_command() } else { arguments::command() };
+    let parsed = command.color(colour).try_get_matches().and_then(|matches| {
         Ok((arguments::Arguments::from_arg_matches(&matches)?, given(&matches)))
     });
     let (arguments, given) = match parsed {

@@ -6,7 +6,7 @@ use pippin_model::result::Window;
 use pippin_model::result::time_series::Moment;
 use pippin_model::trial::TrialSpec;
 
-use crate::live::use_between;
+use crate::live::{LiveUse, use_between};
 
 /// What is known about the run when a window comes.
 #[derive(Default)]
@@ -16,6 +16,8 @@ pub struct Moments {
     round: Option<u32>,
     /// The newest sample before the present window.
     sample: Option<UsageSample>,
+    /// What was used between the two newest samples.
+    used: Option<LiveUse>,
 }
 
 impl Moments {
@@ -34,14 +36,20 @@ impl Moments {
 
     fn begin(&mut self, spec: &TrialSpec, round: Option<u32>) {
         // Counters of another target's processes must not be mixed with this one's.
-        self.sample = None;
+        (self.sample, self.used) = (None, None);
         (self.spec, self.round) = (Some(spec.clone()), round);
     }
 
     fn window(&mut self, window: &Window, sample: Option<&UsageSample>) -> Option<Moment> {
         let spec = self.spec.as_ref()?;
-        let used = self.sample.as_ref().zip(sample).map(|(from, to)| use_between(from, to));
-        let cores = |role| used.as_ref().and_then(|used| used.cores.get(&role).copied());
+        if let Some((from, to)) = self.sample.as_ref().zip(sample)
+            && to.at_ns > from.at_ns
+        {
+            // After a gap several windows come at once, with no sample between them: the two newest
+            // samples are then those of the first.
+            self.used = Some(use_between(from, to));
+        }
+        let cores = |role| self.used.as_ref().and_then(|used| used.cores.get(&role).copied());
         let moment = Moment {
             round: self.round,
             target_cores: cores(Role::Target),
@@ -53,5 +61,39 @@ impl Moments {
         };
         self.sample = sample.cloned().or(self.sample.take());
         Some(moment)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use pippin_model::example::trial::ExampleTrial;
+    use pippin_model::host::usage::RoleSample;
+
+    /// Windows that come at once, as after a gap, have one sample between them all.
+    #[test]
+    fn a_burst_of_windows_makes_no_dent() {
+        let record = ExampleTrial::hello().build();
+        let sample = |at_s: u64, cpu_s: u64| UsageSample {
+            at_ns: at_s * 1_000_000_000,
+            roles: [(
+                Role::Target,
+                RoleSample { cpu_ns: cpu_s * 1_000_000_000, ..RoleSample::default() },
+            )]
+            .into(),
+            ..UsageSample::default()
+        };
+        let mut moments = Moments::default();
+        moments.of(&Event::TrialStarted(&record.spec, 1, 1));
+        let window = Window { duration_ns: 1_000_000_000, completed: 10, ..Window::default() };
+        let mut cores = |at_s, cpu_s| {
+            let sample = sample(at_s, cpu_s);
+            moments.of(&Event::Window(&window, Some(&sample))).unwrap().target_cores
+        };
+        assert_eq!(cores(1, 0), None);
+        assert_eq!(cores(2, 1), Some(1.0));
+        // Three seconds later, three windows at once.
+        assert_eq!([cores(5, 4), cores(5, 4), cores(5, 4)], [Some(1.0); 3]);
+        assert_eq!(cores(6, 4), Some(0.0));
     }
 }

@@ -32,18 +32,52 @@ const WORDS: [(&[&str], &str); 17] = [
     (&["-D", "--body-file", "--data", "--data-raw"], "write -b TEXT, or -b @FILE"),
 ];
 
+/// Options that exist here, but not together, and what reaches the same end.
+const TOGETHER: [(&str, &str, &str); 3] = [
+    (
+        "--count",
+        "--rate",
+        "a load at a rate ends after a time, not after a number of requests: write -R RATE -d TIME, \
+         with the number divided by the rate as the time (-n 3000 -R 100 is -R 100 -d 30s)",
+    ),
+    (
+        "--devices",
+        "--objective",
+        "a search finds a rate of requests. How many devices a server holds: load it with --devices N \
+         and --require 'p99 < 50ms' for several N; `pippin device-plan` estimates it from such runs",
+    ),
+    ("--devices", "--connections", "each device has a connection of its own: leave out -c"),
+];
+
+/// Options after which a result is gone. None of them is ever suggested for a word that is not known.
+const THROWS_AWAY: [&str; 1] = ["--no-store"];
+
 /// What to say of this error; `None` if clap's own message is best.
 pub fn said(error: &clap::Error) -> Option<String> {
     let word = |kind| match error.get(kind) {
         Some(ContextValue::String(word)) => Some(word.as_str()),
+        Some(ContextValue::Strings(words)) => words.first().map(String::as_str),
         _ => None,
     };
     match error.kind() {
         ErrorKind::UnknownArgument => {
             let word = word(ContextKind::InvalidArg)?;
             let name = word.split(['=', ' ']).next().unwrap_or(word);
-            let (_, advice) = WORDS.iter().find(|(words, _)| words.contains(&name))?;
-            Some(format!("{name} is not an option of Pippin: {advice}"))
+            match WORDS.iter().find(|(words, _)| words.contains(&name)) {
+                Some((_, advice)) => Some(format!("{name} is not an option of Pippin: {advice}")),
+                None => has_bad_suggestion(error).then(|| {
+                    format!(
+                        "{name} is not an option of Pippin: `--help` behind the command lists all"
+                    )
+                }),
+            }
+        }
+        ErrorKind::ArgumentConflict => {
+            let name = |kind| word(kind).and_then(|words| words.split(' ').next());
+            let named = [name(ContextKind::InvalidArg)?, name(ContextKind::PriorArg)?];
+            let (a, b, advice) =
+                TOGETHER.iter().find(|(a, b, _)| named == [*a, *b] || named == [*b, *a])?;
+            Some(format!("{a} and {b} do not go together: {advice}"))
         }
         ErrorKind::InvalidSubcommand => {
             let word = word(ContextKind::InvalidSubcommand)?;
@@ -51,6 +85,16 @@ pub fn said(error: &clap::Error) -> Option<String> {
         }
         _ => None,
     }
+}
+
+/// Whether clap would propose to throw a result away.
+fn has_bad_suggestion(error: &clap::Error) -> bool {
+    let suggested = match error.get(ContextKind::SuggestedArg) {
+        Some(ContextValue::String(one)) => std::slice::from_ref(one),
+        Some(ContextValue::Strings(several)) => several,
+        _ => return false,
+    };
+    suggested.iter().any(|one| THROWS_AWAY.iter().any(|bad| one.contains(bad)))
 }
 
 /// Whether a word is a server rather than a command: `http://...`, `:5100`, `5100`, `host:80`.
@@ -65,18 +109,14 @@ fn is_place(word: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::arguments::Arguments;
-    use clap::{CommandFactory, Parser};
+    use crate::arguments::{Arguments, command};
+    use clap::Parser;
 
     /// Each word is refused with its advice, and the options that the advice names exist.
     #[test]
     fn words_of_other_tools_lead_to_options_that_exist() {
-        let load = Arguments::command()
-            .find_subcommand("load")
-            .unwrap()
-            .clone()
-            .render_long_help()
-            .to_string();
+        let load =
+            command().find_subcommand("load").unwrap().clone().render_long_help().to_string();
         let load = format!("{load} -q, --quiet");
         for (words, advice) in WORDS {
             for word in words {
@@ -88,6 +128,46 @@ mod tests {
             let option = advice.split([' ', ',', ':']).find(|word| word.starts_with('-'));
             assert!(option.is_none_or(|option| load.contains(option)), "{advice}");
         }
+    }
+
+    fn refused(words: &[&str]) -> clap::Error {
+        let all = [&["pippin", "load", "localhost"], words].concat();
+        Arguments::try_parse_from(all).unwrap_err()
+    }
+
+    #[test]
+    fn options_that_do_not_go_together_lead_to_what_does() {
+        for words in [["-n", "3000", "-R", "100"], ["-R", "100", "-n", "3000"]] {
+            let said = said(&refused(&words)).unwrap();
+            assert!(said.contains("-R 100 -d 30s"), "{said}");
+        }
+        let devices = ["--devices", "9", "--ramp", "1s,1s,1s", "--objective", "p99<1s"];
+        assert!(said(&refused(&devices)).unwrap().contains("device-plan"));
+        let connections = ["-c", "9", "--devices", "9", "--ramp", "1s,1s,1s"];
+        assert!(said(&refused(&connections)).unwrap().contains("leave out -c"));
+        for (a, b, _) in TOGETHER {
+            let load = command();
+            let load = load.find_subcommand("load").unwrap();
+            let known = |name: &str| {
+                load.get_arguments().any(|option| option.get_long() == name.strip_prefix("--"))
+            };
+            assert!(known(a) && known(b), "{a} {b}");
+        }
+    }
+
+    #[test]
+    fn no_suggestion_throws_a_result_away() {
+        for word in
+            ["--no-stor", "--no-stores", "--nostore", "--no-score", "--no-storage", "--no-log"]
+        {
+            let error = refused(&[word]);
+            let text = said(&error).unwrap_or_else(|| error.to_string());
+            assert!(text.contains(word) && !text.contains("--no-store'"), "{text}");
+        }
+        let near = refused(&["--no-stor"]);
+        assert!(has_bad_suggestion(&near), "clap would propose it: {near}");
+        let other = refused(&["--conections", "9"]);
+        assert!(said(&other).is_none() && other.to_string().contains("--connections"), "{other}");
     }
 
     #[test]

@@ -11,10 +11,19 @@ use std::sync::{Mutex, PoisonError};
 
 use crate::live::{Follower, Outlet, Subject, choice};
 
+/// How progress is shown, as the command line says.
+#[derive(Debug, Clone, Copy)]
+pub struct Manner {
+    /// Not at all.
+    pub quiet: bool,
+    /// With colours, where the terminal has them.
+    pub colour: bool,
+}
+
 /// The observer of a run or a load. With a store, `pippin serve` can show its progress.
-pub fn observer<'a>(quiet: bool, subject: Subject, store: Option<&'a Store>) -> Follower<'a> {
-    let outlet = match choice::look() {
-        _ if quiet => Outlet::Nobody,
+pub fn observer<'a>(manner: Manner, subject: Subject, store: Option<&'a Store>) -> Follower<'a> {
+    let outlet = match choice::look(manner.colour) {
+        _ if manner.quiet => Outlet::Nobody,
         Some(look) => Outlet::Terminal(look),
         None => Outlet::Lines,
     };

@@ -49,7 +49,7 @@ pub struct Connection {
 #[must_use]
 pub fn refused(what: &str) -> String {
     format!(
-        "the NATS server refuses: {what}; give this user its rights (docs/fleet.md, `pippin fleet init` writes them)"
+        "the NATS server refuses: {what}; give this user its rights (`pippin help fleet`; `pippin fleet init` writes them)"
     )
 }
 

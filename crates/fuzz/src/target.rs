@@ -6,7 +6,7 @@ use pippin_model::plan::Plan;
 use pippin_model::plan::objective::Objective;
 use pippin_model::plan::plan_options::PlanOptions;
 use pippin_model::request::Request;
-use pippin_model::request::import::{Imported, access_log, curl, har};
+use pippin_model::request::import::{Imported, access_log, curl, har, openapi, postman};
 use pippin_model::request::request_file::{
     self, Bodies, FileRequest, Format, WrongLine, json_lines,
 };
@@ -17,6 +17,7 @@ use pippin_model::text::units::{Spread, parse_bytes, parse_duration_ns, parse_pe
 use pippin_model::verdict::gate::Gate;
 use pippin_model::workload::Workload;
 use pippin_testing::hostile::Speaks;
+use std::collections::BTreeMap;
 use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io;
@@ -191,7 +192,7 @@ pub const TARGETS: [Target; 11] = [
     },
     Target {
         name: "imports",
-        about: "HAR files, access logs and curl commands (the first byte says which)",
+        about: "HAR files, access logs, curl commands, OpenAPI files and Postman collections (the first byte says which)",
         feed: imports,
         seeds: || Ok(Vec::new()),
         words: &[
@@ -208,6 +209,11 @@ pub const TARGETS: [Target; 11] = [
             b"\"",
             b"'",
             b"$'",
+            b"openapi: 3.1.0\npaths:\n  /a/{b}:\n    get:\n",
+            b"parameters: [{ name: b, in: path, example: 1 }]\n",
+            b"$ref: '#/a'",
+            b"{\"info\": {\"schema\": \"/v2.1\"}, \"item\": [",
+            b"{\"request\": \"{{a}}\"}",
         ],
     },
     Target {
@@ -373,11 +379,13 @@ fn requests(input: &[u8]) -> u64 {
 fn imports(input: &[u8]) -> u64 {
     let [kind, bytes @ ..] = input else { return 0 };
     let Ok(text) = std::str::from_utf8(bytes) else { return 0 };
-    let which = usize::from(kind % 3);
+    let which = usize::from(kind.wrapping_sub(b'0') % 5);
     let parse: fn(&str) -> Result<Imported, WrongLine> = match which {
         0 => har::parse,
         1 => access_log::parse,
-        _ => |text| curl::parse(text, &mut |_| Ok(Vec::new())),
+        2 => |text| curl::parse(text, &mut |_| Ok(Vec::new())),
+        3 => openapi::parse,
+        _ => |text| postman::parse(text, &BTreeMap::new()),
     };
     let outcome = parse(text).map(|imported| {
         imported.requests.iter().for_each(assert_is_written);

@@ -8,7 +8,7 @@ mod elsewhere;
 pub mod roots;
 
 use socket2::{Domain, SockAddr, Socket, Type};
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 use std::os::fd::AsRawFd as _;
@@ -202,6 +202,22 @@ pub(crate) fn family(files: &KernelFiles) -> Family {
     Family::of(list_processes(files).into_iter().filter_map(read))
 }
 
+/// The addresses at which a process or one below it listens, and whether one of them is where a
+/// connection to `address` comes; empty if the kernel does not tell.
+#[must_use]
+pub fn listening_below(root: i32, address: SocketAddr) -> (BTreeSet<SocketAddr>, bool) {
+    let Ok(mut listeners) = Listeners::open() else { return (BTreeSet::new(), false) };
+    let files = KernelFiles::default();
+    let below = family(&files).below(root);
+    let held = |pid: &i32| Descriptors::of(&files, *pid).map(|held| held.sockets);
+    let sockets: HashSet<u32> = below.iter().filter_map(held).flatten().collect();
+    let serves = serving_inodes(&mut listeners, canonical(address));
+    let all = listeners.all().unwrap_or_default().into_iter();
+    let of_tree = all.filter(|(_, listener)| sockets.contains(&listener.inode));
+    let places = of_tree.map(|(port, listener)| SocketAddr::new(listener.address, port));
+    (places.collect(), serves.iter().any(|inode| sockets.contains(inode)))
+}
+
 /// The processes that hold a listening socket of this address and are not below `root`, with their
 /// names; empty if the kernel does not tell, or if their descriptors are not readable.
 #[must_use]
@@ -366,6 +382,20 @@ mod tests {
     fn other_machines_are_not_searched() {
         // No machine has an address of TEST-NET-1 (RFC 5737).
         assert_eq!(at("192.0.2.1:80".parse().unwrap()), Err(NoServer::Elsewhere));
+    }
+
+    #[test]
+    fn a_tree_is_asked_where_it_listens() {
+        let own = std::process::id() as i32;
+        let listener = TcpListener::bind("127.0.9.7:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        let (places, serves) = listening_below(own, address);
+        assert!(places.contains(&address) && serves, "{places:?}");
+        let mut child = Command::new("sleep").arg("60").spawn().unwrap();
+        // A child holds everything of its parent until it executes its program.
+        eventually(|| listening_below(child.id() as i32, address) == (BTreeSet::new(), false));
+        child.kill().unwrap();
+        child.wait().unwrap();
     }
 
     #[test]

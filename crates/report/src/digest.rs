@@ -10,6 +10,7 @@ use crate::view::row::Row;
 pub fn of(view: &View) -> RunDigest {
     RunDigest {
         trials: view.run.trials,
+        load: view.run.load.clone(),
         ranked_by: view.run.ranked_by.name().into(),
         targets: view.rows.iter().map(|row| target(view, row)).collect(),
         worst: view.rows.iter().filter_map(|row| row.verdict).max(),
@@ -40,6 +41,8 @@ fn target(view: &View, row: &Row) -> TargetDigest {
             .find(|one| one.target == row.target)
             .map(|one| by_kind(&one.probes))
             .unwrap_or_default(),
+        goodput_per_s: row.goodput_per_s.map(|figure| figure.median),
+        p99_ns: row.response_p99_ns.map(|figure| figure.median),
     }
 }
 

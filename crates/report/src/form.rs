@@ -60,7 +60,7 @@ pub enum FormError {
     #[error(transparent)]
     UnknownChart(#[from] UnknownChart),
     /// The form shows one chart, but no chart was named.
-    #[error("`{form}` is one chart; name it with --chart: {}", there_are.join(", "))]
+    #[error("`{form}` is one chart, and {}", charts(there_are))]
     ChartNeeded {
         /// The form.
         form: &'static str,
@@ -78,6 +78,13 @@ pub enum FormError {
         /// Why.
         reason: String,
     },
+}
+
+fn charts(there_are: &[String]) -> String {
+    match there_are {
+        [] => "this run has no figures for any".into(),
+        some => format!("none is named; there are {}", some.join(", ")),
+    }
 }
 
 impl Form {

@@ -8,12 +8,14 @@
 //! | [`grid`] | aligned columns |
 //! | [`paint`] | colours, and their replacement where there are none |
 //! | `headline` | the ranked table |
-//! | `load`, `histogram` | loads of a URL, in place of the ranked table; distributions as bars |
+//! | `load`, `details` | loads of a URL, in place of the ranked table; what only `-v` shows |
+//! | `histogram` | distributions as bars |
 //! | `steps` | sweeps, capacity searches, phases of devices |
 //! | `overload` | what targets do beyond their capacity |
 //! | `walks` | steps of scenarios |
 //! | `remarks` | caveats, failures, published figures, explanations, host |
 mod agents;
+mod details;
 mod explained;
 mod grid;
 mod headline;
@@ -40,12 +42,14 @@ pub struct Style {
     pub colour: bool,
     /// Columns of the terminal.
     pub width: usize,
+    /// Whether to write everything that is known, and not only what most people ask for.
+    pub verbose: bool,
 }
 
 /// The width if it is not known.
 const USUAL_WIDTH: usize = 80;
 /// Narrower terminals get this width and wrap the lines themselves.
-const LEAST_WIDTH: usize = 60;
+const LEAST_WIDTH: usize = 40;
 
 impl Style {
     /// Colours only on a terminal and without `NO_COLOR` (no-color.org). The width of the terminal,
@@ -63,49 +67,54 @@ impl Style {
         Self {
             colour: is_terminal && !muted,
             width: width.filter(|w| *w > 0).unwrap_or(USUAL_WIDTH),
+            verbose: false,
         }
     }
 
     /// Without colours, for files and tests.
     #[must_use]
     pub const fn plain(width: usize) -> Self {
-        Self { colour: false, width }
+        Self { colour: false, width, verbose: false }
+    }
+
+    /// With everything that is known.
+    #[must_use]
+    pub const fn verbose(self, verbose: bool) -> Self {
+        Self { verbose, ..self }
     }
 }
 
-/// The whole result of a run as text.
+/// The whole result of a run as text. Its answer stands first, and again at the end, because the
+/// beginning has scrolled away by then.
 #[must_use]
 pub fn table(view: &View, style: &Style) -> String {
-    let style = Style { width: style.width.max(LEAST_WIDTH), ..*style };
-    let mut page = Page { out: String::new(), style, paint: Paint { colour: style.colour } };
-    let is_search = view.rows.iter().any(|row| row.at_search().is_some());
+    let mut page = Page::new(style);
+    if view.loads.is_empty() {
+        write_run(&mut page, view);
+    } else {
+        load::write(&mut page, view);
+    }
+    page.out
+}
+
+fn write_run(page: &mut Page, view: &View) {
     page.trust(view);
     page.line("");
-    if !is_search && load::write(&mut page, view) {
-        agents::write(&mut page, view);
-        page.line("");
-        page.trust(view);
-        return page.out;
-    }
-    if is_search && !view.loads.is_empty() {
-        headline::title(&mut page, view);
-    } else {
-        headline::write(&mut page, view);
-    }
-    steps::write(&mut page, view);
-    overload::write(&mut page, view);
+    headline::write(page, view);
+    steps::write(page, view);
+    overload::write(page, view);
     for row in &view.rows {
         if !row.scenario.is_empty() {
             page.heading(&row.target.to_string());
         }
-        walks::write(&mut page, &row.scenario);
+        walks::write(page, &row.scenario);
     }
-    explained::write(&mut page, view);
-    agents::write(&mut page, view);
-    remarks::write(&mut page, view);
+    explained::write(page, view);
+    agents::write(page, view);
+    remarks::write(page, view);
+    headline::again(page, view);
     page.line("");
     page.trust(view);
-    page.out
 }
 
 /// The text so far.
@@ -116,27 +125,33 @@ struct Page {
 }
 
 impl Page {
+    fn new(style: &Style) -> Self {
+        let style = Style { width: style.width.max(LEAST_WIDTH), ..*style };
+        Self { out: String::new(), style, paint: Paint { colour: style.colour } }
+    }
+
     /// A line without trailing blanks.
     fn line(&mut self, text: &str) {
         self.out.push_str(text.trim_end());
         self.out.push('\n');
     }
 
-    /// Whether the run can be trusted. It is the first thing of a report, and the last, because the
-    /// beginning has scrolled away.
+    /// Whether the run can be trusted.
     fn trust(&mut self, view: &View) {
-        let room = self.style.width;
-        for line in paint::wrap(&view.trust.words(), room) {
-            let line = self.paint.bold(&line);
+        self.bold_lines(&paint::wrap(&view.trust.words(), self.style.width));
+    }
+
+    fn bold_lines(&mut self, lines: &[String]) {
+        for line in lines {
+            let line = self.paint.bold(line);
             self.line(&line);
         }
     }
 
     /// A heading with an empty line before it.
     fn heading(&mut self, text: &str) {
-        let heading = self.paint.bold(text);
         self.line("");
-        self.line(&heading);
+        self.bold_lines(&paint::wrap(text, self.style.width));
     }
 
     /// A wrapped paragraph. The first line begins with `first`, the others with as many blanks.
@@ -147,5 +162,10 @@ impl Page {
             let lead = if index == 0 { first } else { &indent };
             self.line(&format!("{lead}{line}"));
         }
+    }
+
+    /// A paragraph behind a label, in one column with all others.
+    fn field(&mut self, label: &str, text: &str) {
+        self.paragraph(&format!("{label:<13}"), text);
     }
 }

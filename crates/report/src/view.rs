@@ -4,6 +4,7 @@
 //! | module | what it makes |
 //! |---|---|
 //! | [`run`] | title, time, load in words, host, the record of how figures were taken |
+//! | [`answer`] | the answer of a load in one line |
 //! | [`calm`] | how calm the host was |
 //! | [`conclusion`] | the result in a few sentences |
 //! | [`row`] | one target: rank, figures, spans, use, cost, caveats, failure |
@@ -21,6 +22,7 @@
 //! | [`conformance`] | answers at the edges of HTTP/1.1, by target |
 //! | [`published`] | published figures beside your own |
 pub mod agents;
+pub mod answer;
 pub mod calm;
 pub mod conclusion;
 pub mod conformance;

@@ -8,13 +8,21 @@ use pippin_report::view::View;
 
 #[test]
 fn terminal_at_80_and_120_columns() {
-    for (name, record) in example::OF_EVERY_KIND {
+    let load: [(&str, example::Make); 1] = [("load", example::load)];
+    for (name, record) in example::OF_EVERY_KIND.into_iter().chain(load) {
         let record = record();
         let view = View::of(&record);
         for width in [80, 120] {
             insta::assert_snapshot!(format!("{name}-{width}"), table(&view, &Style::plain(width)));
         }
     }
+}
+
+#[test]
+fn a_load_with_all_that_was_counted_and_at_60_columns() {
+    let view = View::of(&example::load());
+    insta::assert_snapshot!("load-verbose", table(&view, &Style::plain(80).verbose(true)));
+    insta::assert_snapshot!("load-60", table(&view, &Style::plain(60)));
 }
 
 #[test]
@@ -28,26 +36,11 @@ fn markdown_and_csv() {
 }
 
 #[test]
-fn no_line_is_wider_than_the_terminal_except_a_log() {
-    for (name, record) in example::OF_EVERY_KIND {
-        let record = record();
-        let view = View::of(&record);
-        for width in [80, 100, 112, 120, 200] {
-            for line in
-                table(&view, &Style::plain(width)).lines().filter(|line| !line.contains('│'))
-            {
-                assert!(line.chars().count() <= width, "{name} at {width}: {line}");
-            }
-        }
-    }
-}
-
-#[test]
 fn colours_are_left_out_where_they_are_not_wanted_and_change_no_word() {
     let view = View::of(&example::hello());
     let plain = table(&view, &Style::plain(80));
     assert!(!plain.contains('\x1b'));
-    let coloured = table(&view, &Style { colour: true, width: 80 });
+    let coloured = table(&view, &Style { colour: true, ..Style::plain(80) });
     assert!(
         coloured.contains("\x1b[31mINVALID\x1b[0m") && coloured.contains("\x1b[2;9m88,400\x1b[0m"),
         "INVALID figures are struck through"

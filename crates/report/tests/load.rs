@@ -1,41 +1,80 @@
 //! What a terminal shows at the end of a load of a URL.
 #![allow(clippy::unwrap_used, clippy::expect_used)] // unwrap is how a test fails
 use pippin_model::example::run as example;
+use pippin_model::example::scenario::walked;
+use pippin_model::run::RunRecord;
 use pippin_report::terminal::{Style, table};
-use pippin_report::view::View;
+use pippin_report::view::{View, answer};
 
 fn text(width: usize) -> String {
     table(&View::of(&example::load()), &Style::plain(width))
 }
 
+fn verbose(record: &RunRecord, width: usize) -> String {
+    table(&View::of(record), &Style::plain(width).verbose(true))
+}
+
 #[test]
-fn the_histogram_comes_first() {
+fn the_answer_stands_first_and_last_and_is_the_only_line_of_a_quiet_load() {
+    let view = View::of(&example::load());
+    let line = answer::line(&view);
+    for part in [" requests/s", "p50 ", "p99 ", "no errors", "SUSPECT no steady state"] {
+        assert!(line.contains(part), "{part}: {line}");
+    }
+    assert_eq!(line.lines().count(), 1);
+    let text = table(&view, &Style::plain(200));
+    let lines: Vec<&str> = text.lines().collect();
+    assert_eq!(lines[0], line);
+    assert_eq!(lines.iter().filter(|one| **one == line).count(), 2, "{text}");
+    // Behind it stands only whether to believe it.
+    let last = lines.iter().rposition(|one| *one == line).unwrap();
+    let rest = lines[last + 1..].join(" ");
+    assert!(rest.starts_with("Can you trust it?") && lines.len() - last <= 4, "{text}");
+}
+
+#[test]
+fn percentiles_and_histogram_are_two_blocks() {
     let text = text(100);
     let line = |start: &str| {
         let found = text.lines().position(|line| line.starts_with(start));
         found.unwrap_or_else(|| panic!("no line begins with {start}: {text}"))
     };
     let order =
-        ["Requests/s ", "Response time within", "  50 % of", "Verdict ", "Measured ", "Server "];
-    let places = order.map(line);
-    assert!(places.is_sorted() && places[1] == places[0] + 1, "{places:?}: {text}");
-    assert!(text.lines().nth(line("  99 % of")).unwrap().contains('█'), "{text}");
+        ["Response time within", "  50 % of", "  100 % of", "Response time from", "Status "];
+    assert!(order.map(line).is_sorted(), "{text}");
+    let block = |from: &str, to: &str| -> Vec<&str> {
+        text.lines().take(line(to)).skip(line(from)).collect()
+    };
+    let quantiles = block("Response time within", "Response time from");
+    assert!(quantiles.iter().all(|line| !line.contains('█')), "{text}");
+    let bars = block("Response time from", "Status ");
+    assert!(bars.iter().any(|line| line.contains('█') && line.contains(" %")), "{text}");
+    assert!(bars.iter().all(|line| !line.contains("of requests")), "{text}");
+}
+
+#[test]
+fn what_few_people_ask_for_waits_for_verbose() {
+    let (short, long) = (text(80), verbose(&example::load(), 80));
+    for detail in ["Transfer/s", "Bytes ", "Generator ", "Server ", "Time span", "send lag"] {
+        assert!(!short.contains(detail) && long.contains(detail), "{detail}: {short}{long}");
+    }
+    assert!(short.lines().count() <= 36, "{short}");
+    assert!(short.contains("-v") && short.contains("--html FILE"), "{short}");
 }
 
 #[test]
 fn doubts_have_the_names_of_all_other_forms_and_fit_the_terminal() {
     for width in [80, 120] {
-        let text = text(width);
+        let text = verbose(&example::load(), width);
         let doubt = text.find("  SUSPECT no steady state: throughput changed by -9.1 %");
         let advice = text.find("          → measure longer (-d 60s)");
         let note = text.find("  note    not cpu bound: ");
         // The gravest first.
         assert!(doubt < advice && advice < note && doubt.is_some(), "{text}");
-        let lines = text.lines().skip_while(|line| !line.starts_with("Verdict"));
-        let widest = lines.take_while(|line| !line.is_empty()).map(|line| line.chars().count());
-        assert!(widest.max().unwrap() <= width, "{text}");
         assert!(!text.contains("no_steady_state"), "{text}");
     }
+    // One doubt is in the answer.
+    assert!(!text(80).contains("  SUSPECT no steady state"), "{}", text(80));
 }
 
 /// When the server closed: never "after a complete answer" where there was none.
@@ -46,7 +85,7 @@ fn closes_are_told_by_what_came_before_them() {
         let load = record.trials[0].load.as_mut().unwrap();
         load.measured.connections.closed_by_server = 8;
         before.iter().for_each(|requests| load.measured.closes.by_requests.add(*requests, 1));
-        let text = table(&View::of(&record), &Style::plain(120));
+        let text = verbose(&record, 120);
         text.lines().find(|line| line.contains("8 closed by the server")).unwrap().to_owned()
     };
     assert!(told(&[0, 0]).contains("8 closed by the server before any answer,"));
@@ -54,4 +93,19 @@ fn closes_are_told_by_what_came_before_them() {
     for unknown in [&[0, 9][..], &[]] {
         assert!(told(unknown).contains("8 closed by the server, "), "{}", told(unknown));
     }
+}
+
+#[test]
+fn a_scenario_begins_with_its_walks() {
+    let mut record = example::load();
+    record.trials[0] = walked(record.trials[0].clone(), &[None, None]);
+    let measured = &record.trials[0].load.as_ref().unwrap().measured;
+    let walks = measured.steps[1].good as f64 * 1e9 / measured.duration_ns as f64;
+    let mean = |step: usize| measured.steps[step].response_time.summary().mean_ns.unwrap();
+    let parts = answer::parts(&View::of(&record));
+    let rate: f64 = parts[0].strip_suffix(" walks/s").unwrap().replace(',', "").parse().unwrap();
+    assert!((rate / walks - 1.0).abs() < 0.01, "{parts:?}");
+    let time = pippin_model::text::units::format_ns((mean(0) + mean(1)).round() as u64);
+    assert_eq!(parts[1], format!("a walk takes {time} on average"));
+    assert!(parts[2].contains("requests/s"), "{parts:?}");
 }

@@ -72,7 +72,7 @@ fn no_form_has_control_characters() {
 /// Colours are the only escape sequences on a terminal.
 #[test]
 fn only_colours_reach_a_terminal() {
-    let coloured = table(&View::of(&quoting()), &Style { colour: true, width: 100 });
+    let coloured = table(&View::of(&quoting()), &Style { colour: true, ..Style::plain(100) });
     let mut parts = coloured.split('\x1b');
     assert!(parts.next().unwrap().chars().all(is_printable));
     let mut count = 0;

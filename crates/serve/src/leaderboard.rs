@@ -156,6 +156,8 @@ mod tests {
             ranks: *ranks,
             figure: Some(1.0),
             conformance: Vec::new(),
+            goodput_per_s: Some(1e4),
+            p99_ns: Some(2e6),
         };
         PlanLeader {
             plan: name.into(),
@@ -167,6 +169,7 @@ mod tests {
             digest: RunDigest {
                 trust: "Can you trust it? Yes: it was looked at, and no doubt was found.".into(),
                 trials: 3,
+                load: "closed loop, 10 connections".into(),
                 ranked_by: "goodput".into(),
                 targets: targets.iter().map(target).collect(),
                 worst: None,

@@ -276,10 +276,13 @@ mod tests {
             ranks: Some(ranks),
             figure: Some(1_000.0),
             conformance: Vec::new(),
+            goodput_per_s: Some(1e4),
+            p99_ns: Some(2e6),
         };
         let digest = RunDigest {
             trust: "Can you trust it? Yes: it was looked at, and no doubt was found.".into(),
             trials: 1,
+            load: "closed loop, 10 connections".into(),
             ranked_by: "goodput".into(),
             targets: vec![target("a/a", (1, 2)), target("b/b", (1, 2)), target("c/c", (3, 3))],
             worst: Some(Verdict::Valid),

@@ -353,6 +353,7 @@ fn a_digest_is_kept_until_the_run_has_more_trials_and_goes_with_it() {
     let digest = RunDigest {
         trust: "Can you trust it? Yes: it was looked at, and no doubt was found.".into(),
         trials: 1,
+        load: "closed loop, 10 connections".into(),
         ranked_by: "goodput".into(),
         targets: vec![TargetDigest {
             target: "rust/axum".parse().unwrap(),
@@ -360,6 +361,8 @@ fn a_digest_is_kept_until_the_run_has_more_trials_and_goes_with_it() {
             ranks: Some((1, 2)),
             figure: Some(1e4),
             conformance: Vec::new(),
+            goodput_per_s: Some(1e4),
+            p99_ns: Some(2e6),
         }],
         worst: Some(Verdict::Suspect),
         slices: None,

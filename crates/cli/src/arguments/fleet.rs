@@ -91,7 +91,7 @@ pub struct FleetInitArguments {
 /// `pippin agent`
 #[derive(Debug, Args)]
 #[command(
-    after_help = "An agent dials out and listens on no port. It works for one coordinator at a time, and ends its load\nif it hears nothing from it for as long as the coordinator's --patience says (4 s). It loads this machine and the hosts of --allow-host, nothing else.\nA probe (--probe) stands beside the targets instead (docs/fleet.md).\n\nExamples:\n  pippin agent --nats nats://127.0.0.1:4222\n  pippin agent --nats-file a.env --allow-host shop.example:443 --allow-host 10.1.0.0/16\n  pippin agent --nats-file site.env --probe --address 10.1.2.3"
+    after_help = "An agent dials out and listens on no port. It works for one coordinator at a time, and ends its load\nif it hears nothing from it for as long as the coordinator's --patience says (4 s). It loads this machine and the hosts of --allow-host, nothing else.\nA probe (--probe) stands beside the targets instead (pippin help fleet).\n\nExamples:\n  pippin agent --nats nats://127.0.0.1:4222\n  pippin agent --nats-file a.env --allow-host shop.example:443 --allow-host 10.1.0.0/16\n  pippin agent --nats-file site.env --probe --address 10.1.2.3"
 )]
 pub struct AgentArguments {
     /// The server.

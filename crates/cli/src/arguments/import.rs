@@ -12,6 +12,39 @@ pub enum ImportCommand {
     AccessLog(ImportArguments),
     /// From curl commands, as browsers copy them.
     Curl(ImportArguments),
+    /// From an OpenAPI 3 file (JSON or YAML): the operations whose required values have examples.
+    Openapi(ImportArguments),
+    /// From a Postman collection, version 2.1.
+    Postman(PostmanArguments),
+}
+
+impl ImportCommand {
+    /// The file, and where its requests go.
+    pub const fn arguments(&self) -> &ImportArguments {
+        match self {
+            Self::Har(arguments)
+            | Self::AccessLog(arguments)
+            | Self::Curl(arguments)
+            | Self::Openapi(arguments)
+            | Self::Postman(PostmanArguments { import: arguments, .. }) => arguments,
+        }
+    }
+}
+
+/// A collection, and values that it does not hold.
+#[derive(Debug, Args)]
+pub struct PostmanArguments {
+    #[command(flatten)]
+    pub import: ImportArguments,
+    /// The value of a variable, NAME=VALUE, in place of the collection's; may be given several
+    /// times.
+    #[arg(long = "variable", value_name = "NAME=VALUE", value_parser = variable)]
+    pub variables: Vec<(String, String)>,
+}
+
+fn variable(text: &str) -> Result<(String, String), String> {
+    let (name, value) = text.split_once('=').ok_or("write NAME=VALUE")?;
+    Ok((name.into(), value.into()))
 }
 
 /// Which of them, and where they go.

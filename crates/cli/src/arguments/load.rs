@@ -9,7 +9,8 @@ use std::path::PathBuf;
 
 use super::message::MessageArguments;
 use super::request::{FileArguments, RequestArguments};
-use super::{FleetArguments, GateArguments, KeptArguments, OutletArguments};
+use super::{DetailArguments, FleetArguments, GateArguments, JsonArguments};
+use super::{KeptArguments, OutletArguments};
 use crate::values::{self, ConnectTo, EventLoop, Points, ProxyProtocol, Stages, Switch, Time};
 
 /// `pippin load`
@@ -81,9 +82,10 @@ pub struct LoadArguments {
     /// Where figures go meanwhile.
     #[command(flatten, next_help_heading = "Output")]
     pub outlets: OutletArguments,
-    /// Also write the whole result as JSON; - writes it to standard output instead of the text.
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
-    pub json: Option<PathBuf>,
+    #[command(flatten)]
+    pub detail: DetailArguments,
+    #[command(flatten)]
+    pub json: JsonArguments,
     /// Also write a page with charts, as `pippin report --html` does later.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub html: Option<PathBuf>,
@@ -95,7 +97,7 @@ pub struct LoadArguments {
     #[command(flatten, next_help_heading = "Gates")]
     pub gates: GateArguments,
     /// End the load with exit code 1 as soon as a gate can no longer be passed, or after three
-    /// seconds in a row with more errors than right answers (docs/gates.md).
+    /// seconds in a row with more errors than right answers (pippin help gates).
     #[arg(long, conflicts_with_all = ["repeat", "sweep", "objective"])]
     pub fail_fast: bool,
     /// Threads; by default one for each core, and no more than connections.

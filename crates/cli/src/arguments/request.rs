@@ -49,14 +49,14 @@ pub struct RequestArguments {
 /// The requests of a file.
 #[derive(Debug, Args)]
 pub struct FileArguments {
-    /// Send the requests of a file in turn: vegeta's HTTP format, or JSON lines (docs/requests.md).
+    /// Send the requests of a file in turn: vegeta's HTTP format, or JSON lines (pippin help requests).
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with_all = ["urls_from_file", "method", "body", "json_body", "form", "data_urlencode", "expect_body", "expect_contains"])]
     pub requests: Option<PathBuf>,
     /// Request the URLs or paths of a file in turn; one on each line.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with_all = ["method", "body", "json_body", "form", "data_urlencode", "expect_body", "expect_contains"])]
     pub urls_from_file: Option<PathBuf>,
     /// Let each user go through the steps of a file in order, with its own values and checks
-    /// (docs/scenarios.md).
+    /// (pippin help scenarios).
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with_all = ["requests", "urls_from_file", "method", "body", "json_body", "form", "data_urlencode", "expect_body", "expect_contains"])]
     pub scenario: Option<PathBuf>,
 }

@@ -15,7 +15,8 @@ use crate::signals;
 pub fn run(shared: &Shared, arguments: &AgentArguments) -> Result<u8, CliError> {
     let Settings { nats, name } = settings(&arguments.nats)?.ok_or_else(|| {
         CliError::User(
-            "an agent needs a NATS server: --nats nats://127.0.0.1:4222 (docs/fleet.md)".into(),
+            "an agent needs a NATS server: --nats nats://127.0.0.1:4222 (`pippin help fleet`)"
+                .into(),
         )
     })?;
     let say = |text: &str| {

@@ -12,10 +12,10 @@ use super::{Shared, print_text};
 use crate::arguments::CalibrateArguments;
 use crate::exit::CliError;
 use crate::output;
-use crate::output_file;
 use crate::signals;
 
 pub fn run(shared: &Shared, arguments: &CalibrateArguments) -> Result<u8, CliError> {
+    arguments.json.must_be_writable()?;
     let store = shared.store_path()?;
     let folder = store.parent().unwrap_or(Path::new("."));
     std::fs::create_dir_all(folder)
@@ -44,11 +44,7 @@ pub fn run(shared: &Shared, arguments: &CalibrateArguments) -> Result<u8, CliErr
             (serde_json::to_string_pretty(&calibration), text(&calibration))
         }
     };
-    if let Some(path) = &arguments.json {
-        let json = json.map_err(|error| CliError::Io("write JSON".into(), error.into()))?;
-        output_file::write(path, json + "\n")?;
-    }
-    print_text(&text)
+    arguments.json.show(|| print_text(&text), || json)
 }
 
 fn text(calibration: &Calibration) -> String {

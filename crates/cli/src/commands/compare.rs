@@ -26,6 +26,7 @@ use crate::exit::CliError;
 pub fn run(shared: &Shared, arguments: &CompareArguments) -> Result<u8, CliError> {
     must_have_one_base(&arguments.gates)?;
     files_must_be_writable(&arguments.gates)?;
+    arguments.json.must_be_writable()?;
     let is_given = !arguments.command.is_empty()
         || !arguments.image.is_empty()
         || arguments.sides.iter().any(|side| is_url(side));

@@ -9,7 +9,6 @@ use pippin_model::run::{RunHeader, RunRecord, RunState};
 use pippin_model::target::TargetId;
 use pippin_model::trial::TrialRecord;
 use pippin_model::workload::Workload;
-use pippin_report::terminal;
 use pippin_report::view::View;
 use pippin_stats::compare::{Comparison, Origin};
 use pippin_stats::gate::Planned;
@@ -72,8 +71,8 @@ pub fn run(shared: &Shared, arguments: &CompareArguments) -> Result<u8, CliError
     let record = measure(shared, &catalog, plan, &how)?;
     let view = View::of(&record);
     write_page(shared, &view, None, &folder)?;
-    if !arguments.json {
-        print(terminal::table(&view, &terminal::Style::of_stdout()).as_bytes())?;
+    if !arguments.json.is_stdout() {
+        shared.print_result(&view, &arguments.detail)?;
         print(b"\n")?;
     }
     if record.state == RunState::Interrupted {
@@ -177,6 +176,9 @@ impl Given<'_> {
         let path = self.arguments.path.as_ref().unwrap_or(&url.target);
         let tls = tls::of(&self.arguments.tls, &url)?;
         let addresses = url.resolve(&self.arguments.hosts.allow_host, None, PATIENCE)?;
+        if let Some(choice) = addresses.first().and_then(|chosen| url.choice(*chosen)) {
+            output::say(choice);
+        }
         let load = LoadSpec { addresses, tls, ..LoadSpec::default() };
         protocol::try_places(&load, PATIENCE)?;
         let LoadSpec { addresses, tls, .. } = load;

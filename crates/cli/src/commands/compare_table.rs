@@ -54,8 +54,7 @@ pub fn conclude(arguments: &CompareArguments, sides: &Sides) -> Result<u8, CliEr
     for target in &sides.comparison.only_a {
         outcomes.extend(gate::unmeasured(&gates, target, "B has no result of it"));
     }
-    let out = if arguments.json { json(sides, &outcomes)? } else { text(sides) };
-    print_text(&out)?;
+    arguments.json.show(|| print_text(&text(sides)), || json(sides, &outcomes))?;
     let details = || format!("```text\n{}```\n", text(sides));
     let report = GateReport {
         title: format!("{} against {}", sides.b, sides.a),
@@ -63,7 +62,7 @@ pub fn conclude(arguments: &CompareArguments, sides: &Sides) -> Result<u8, CliEr
         details: &details,
         undecided: arguments.gates.undecided().unwrap_or_default(),
     };
-    let of_gates = tell(&arguments.gates, &outcomes, !arguments.json, &report)?;
+    let of_gates = tell(&arguments.gates, &outcomes, !arguments.json.is_stdout(), &report)?;
     let is_invalid = tell_invalid(sides) && !arguments.force;
     Ok(exit::worst(of_gates, if is_invalid { exit::INVALID } else { exit::OK }))
 }
@@ -89,14 +88,12 @@ impl Bases for Sides {
     }
 }
 
-fn json(sides: &Sides, gates: &[Outcome]) -> Result<String, CliError> {
+fn json(sides: &Sides, gates: &[Outcome]) -> serde_json::Result<String> {
     let mut value = serde_json::json!({"comparison": sides.comparison, "differences": sides.differences, "unfinished": sides.unfinished, "gates": gates, "trust": {"a": sides.trust.first(), "b": sides.trust.last()}});
     for (key, more) in &sides.more {
         value[*key] = more.clone();
     }
-    let text = serde_json::to_string_pretty(&value)
-        .map_err(|error| CliError::Io("write JSON".into(), error.into()))?;
-    Ok(format!("{text}\n"))
+    serde_json::to_string_pretty(&value)
 }
 
 /// Whether a side is INVALID, or B lost a target. Prints each on standard error.

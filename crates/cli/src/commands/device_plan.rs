@@ -2,9 +2,9 @@
 use pippin_model::text::units::{format_bytes, format_count, parse_bytes};
 use pippin_stats::scalability::device_plan::{DevicePlan, Machine, Measured, plan};
 
-use super::{Shared, print, print_text};
+use super::{Shared, print_text};
 use crate::arguments::DevicePlanArguments;
-use crate::exit::{self, CliError};
+use crate::exit::CliError;
 
 pub fn run(shared: &Shared, arguments: &DevicePlanArguments) -> Result<u8, CliError> {
     let memory_bytes = parse_bytes(&arguments.memory)
@@ -37,18 +37,17 @@ pub fn run(shared: &Shared, arguments: &DevicePlanArguments) -> Result<u8, CliEr
     if plans.is_empty() {
         return Err(CliError::User("none of the runs has a measured trial".into()));
     }
-    if arguments.json {
-        let json = serde_json::to_string_pretty(&plans)
-            .map_err(|error| CliError::Io("write JSON".into(), error.into()))?;
-        print(format!("{json}\n").as_bytes())?;
-        return Ok(exit::OK);
-    }
+    let text = || print_text(&text(&machine, &plans));
+    arguments.json.show(text, || serde_json::to_string_pretty(&plans))
+}
+
+fn text(machine: &Machine, plans: &[DevicePlan]) -> String {
     let mut out = format!(
         "{} processors, {} of memory for the target\n\n",
-        arguments.cores,
-        format_bytes(memory_bytes)
+        machine.cores,
+        format_bytes(machine.memory_bytes)
     );
-    for plan in &plans {
+    for plan in plans {
         let count = |value: Option<f64>| value.map_or("unknown".into(), format_count);
         out.push_str(&format!(
             "{}: {} devices (by processor time {}, by memory {})\n",
@@ -61,5 +60,5 @@ pub fn run(shared: &Shared, arguments: &DevicePlanArguments) -> Result<u8, CliEr
             out.push_str(&format!("  - {assumption}\n"));
         }
     }
-    print_text(&out)
+    out
 }

@@ -1,5 +1,6 @@
 //! `pippin export`
-use pippin_report::form::svg::Ground;
+use pippin_report::form::svg::{self, Ground};
+use pippin_report::view::View;
 use std::io::IsTerminal;
 
 use super::{Shared, print};
@@ -13,8 +14,16 @@ pub fn run(shared: &Shared, arguments: &ExportArguments) -> Result<u8, CliError>
         return Err(CliError::User("--chart goes with --format svg or png".into()));
     }
     let record = shared.store()?.load(&arguments.run)?;
+    if arguments.dark && !form.is_chart() {
+        return Err(CliError::User("--dark goes with --format svg or png".into()));
+    }
     let ground = if arguments.dark { Ground::Dark } else { Ground::Light };
-    let chart = arguments.chart.as_deref().map(|name| (name, ground));
+    let first = || svg::names(&View::of(&record)).into_iter().next();
+    let name = match &arguments.chart {
+        None if form.is_chart() => first(),
+        named => named.clone(),
+    };
+    let chart = name.as_deref().map(|name| (name, ground));
     let bytes = form.of(&record, chart).map_err(|error| CliError::User(error.to_string()))?;
     match &arguments.out {
         Some(path) => output_file::write(path, bytes).map(|()| exit::OK),

@@ -1,11 +1,10 @@
 //! `pippin history`
 use pippin_model::run::HistoryPoint;
 use pippin_model::target::project::LANGUAGE;
-use pippin_model::text::units::{format_count, format_ns};
 use pippin_report::history::{self, Figure};
+use pippin_report::words;
 use pippin_store::Store;
-use pippin_store::listing::RunFilter;
-use std::fmt::Write as _;
+use pippin_store::listing::{ListedRun, RunFilter};
 use std::path::Path;
 
 use super::{Shared, print_text};
@@ -29,7 +28,7 @@ pub fn run(shared: &Shared, arguments: &HistoryArguments) -> Result<u8, CliError
     let (target, points) = found(&store, target)?;
     match &arguments.html {
         Some(file) => page(&store, &target, &points, file),
-        None => print_text(&trials(&points, arguments.number)),
+        None => print_text(&of_target(&store, &target, &points, arguments.number)?),
     }
 }
 
@@ -60,45 +59,69 @@ fn nothing_kept(store: &Path) -> String {
 
 /// All runs, the newest first.
 fn runs(store: &Store, number: usize) -> Result<String, CliError> {
-    let mut out = format!(
-        "{:<40} {:<12} {:>8} {:>8} {:>8}  {}\n",
-        "run", "state", "targets", "trials", "invalid", "title"
-    );
     let shown = store.page(&RunFilter::default(), 0, number as u64)?;
     if shown.all == 0 {
         return Ok(nothing_kept(store.path()));
     }
-    for run in shown.runs {
-        let run = run.summary;
-        let quick = if run.quick { " (quick)" } else { "" };
-        let (id, state) = (&run.id, run.state.name());
-        // Writing into a String cannot fail.
-        let _ = writeln!(
-            out,
-            "{id:<40} {state:<12} {:>8} {:>8} {:>8}  {}{quick}",
-            run.targets, run.trials, run.invalid, run.title
-        );
+    Ok(rows(&shown.runs, None))
+}
+
+/// The runs with a target, the newest first, and where its figures changed.
+fn of_target(
+    store: &Store,
+    target: &str,
+    points: &[HistoryPoint],
+    number: usize,
+) -> Result<String, CliError> {
+    let filter = RunFilter { target: target.into(), ..RunFilter::default() };
+    let mut out = rows(&store.page(&filter, 0, number as u64)?.runs, Some(target));
+    for history in history::of(points) {
+        for change in Figure::ALL.into_iter().flat_map(|figure| history.changes(figure)) {
+            out.push_str(&format!("{}: {}\n", history.title(), change.words()));
+        }
     }
     Ok(out)
 }
 
-/// The trials of a target, the newest first, and where its figures changed.
-fn trials(points: &[HistoryPoint], number: usize) -> String {
-    let mut out =
-        format!("{:<40} {:<14} {:>14} {:>12}  {}\n", "run", "plan", "right/s", "p99", "verdict");
-    for point in points.iter().rev().take(number) {
-        let rate = point.goodput_per_s.map_or("-".into(), format_count);
-        let p99 = point.p99_ns.map_or("-".into(), format_ns);
-        let plan = format!("{}{}", point.plan, if point.quick { " (quick)" } else { "" });
-        let _ =
-            writeln!(out, "{:<40} {plan:<14} {rate:>14} {p99:>12}  {}", point.run, point.verdict);
-    }
-    for history in history::of(points) {
-        for change in Figure::ALL.into_iter().flat_map(|figure| history.changes(figure)) {
-            let _ = writeln!(out, "{}: {}", history.title(), change.words());
-        }
+/// A row for each run, however many steps or repetitions it has: what was loaded, how, and what
+/// came out. The figures are those of `target`, or of the only target.
+fn rows(runs: &[ListedRun], target: Option<&str>) -> String {
+    let line = |run: &str, state: &str, rate: &str, p99: &str, verdict: &str, what: &str| {
+        format!("{run:<30} {state:<11} {rate:>10} {p99:>8}  {verdict:<7}  {what}\n")
+    };
+    let mut out = line("run", "state", "requests/s", "p99", "verdict", "what");
+    for run in runs {
+        let targets = run.digest.as_ref().map_or(&[][..], |digest| &digest.targets);
+        let shown = match (target, targets) {
+            (Some(name), all) => all.iter().find(|one| one.target.to_string() == name),
+            (None, [only]) => Some(only),
+            (None, _) => None,
+        };
+        let is_search = run.summary.profile == "capacity";
+        let rate = shown.and_then(|it| if is_search { it.figure } else { it.goodput_per_s });
+        let verdict = shown.and_then(|it| it.verdict).map(|verdict| verdict.to_string());
+        out.push_str(&line(
+            &run.summary.id,
+            run.summary.state.name(),
+            &words::count(rate),
+            &words::ns_f(shown.and_then(|it| it.p99_ns)),
+            &verdict.or_else(|| run.worst.clone()).unwrap_or_else(|| words::UNKNOWN.into()),
+            &what(run),
+        ));
     }
     out
+}
+
+/// What was measured and how: `http://127.0.0.1:8080/, closed loop, 10 connections, 10 s`.
+fn what(run: &ListedRun) -> String {
+    let summary = &run.summary;
+    let quick = if summary.quick { " (quick)" } else { "" };
+    let targets = match summary.targets {
+        0 | 1 => String::new(),
+        count => format!(", {count} targets"),
+    };
+    let load = run.digest.as_ref().map_or(&summary.profile, |digest| &digest.load);
+    format!("{}{quick}{targets}, {load}", summary.title)
 }
 
 fn page(store: &Store, target: &str, points: &[HistoryPoint], file: &Path) -> Result<u8, CliError> {
@@ -107,4 +130,47 @@ fn page(store: &Store, target: &str, points: &[HistoryPoint], file: &Path) -> Re
         None => Vec::new(),
     };
     output_file::write(file, history::page(target, points, &notes)).map(|()| exit::OK)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use pippin_model::example::run as example;
+    use pippin_model::run::RunRecord;
+    use pippin_report::digest;
+    use pippin_report::view::View;
+
+    fn stored(records: &[RunRecord]) -> (tempfile::TempDir, Store) {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open(&folder.path().join("pippin.db")).unwrap();
+        for record in records {
+            let id = &record.header.id;
+            store.begin(&record.header).unwrap();
+            for (place, trial) in record.trials.iter().enumerate() {
+                store.add_trial(id, place as u64, trial).unwrap();
+            }
+            store.end(id, record.state, record.ended_unix_ns.unwrap()).unwrap();
+            store.keep_digest(id, &digest::of(&View::of(record))).unwrap();
+        }
+        (folder, store)
+    }
+
+    /// A sweep of seven steps and a search of ten are a row each, and a load says what it was.
+    #[test]
+    fn a_run_is_a_row_with_its_answer() {
+        let (_folder, store) = stored(&[example::load(), example::sweep(), example::capacity()]);
+        let text = runs(&store, 20).unwrap();
+        assert_eq!(text.lines().count(), 4, "{text}");
+        let row = |part: &str| text.lines().find(|line| line.contains(part)).unwrap();
+        let load = row("http://127.0.0.1:8080/, closed loop, 10 connections");
+        assert!(load.contains("SUSPECT") && load.contains(" 44,"), "{load}");
+        assert!(row("search for the highest rate").contains(" 6,000 "), "{text}");
+        let of_one = |target: &str| {
+            let (name, points) = found(&store, target).unwrap();
+            of_target(&store, &name, &points, 20).unwrap()
+        };
+        let express = of_one("javascript/express");
+        assert_eq!(express.matches("-capacity").count(), 1, "{express}");
+        assert_eq!(of_one("go/net-http").matches("-sweep").count(), 1, "{}", of_one("go/net-http"));
+    }
 }

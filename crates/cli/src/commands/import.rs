@@ -1,7 +1,7 @@
 //! `pippin import`: from files of other programs to a file of requests as JSON lines.
 use flate2::read::MultiGzDecoder;
-use pippin_model::request::import::{Imported, access_log, curl, har};
-use pippin_model::request::request_file::{FileRequest, WrongLine, json_lines};
+use pippin_model::request::import::{Imported, access_log, curl, har, openapi, postman};
+use pippin_model::request::request_file::{FileRequest, json_lines};
 use pippin_model::request::requests::is_secret;
 use pippin_model::text::bounded;
 use pippin_model::text::file::FileError;
@@ -15,19 +15,21 @@ use crate::output::{print, say};
 use crate::output_file;
 
 pub fn run(command: &ImportCommand) -> Result<u8, CliError> {
-    type Parse = fn(&str) -> Result<Imported, WrongLine>;
-    let curl: Parse = |text| curl::parse(text, &mut named);
-    let (arguments, parse): (_, Parse) = match command {
-        ImportCommand::Har(arguments) => (arguments, har::parse),
-        ImportCommand::AccessLog(arguments) => (arguments, access_log::parse),
-        ImportCommand::Curl(arguments) => (arguments, curl),
-    };
+    let arguments = command.arguments();
     let text = read(&arguments.file)?;
-    let wrong = |line: usize, message: String| {
+    let imported = match command {
+        ImportCommand::Har(_) => har::parse(&text),
+        ImportCommand::AccessLog(_) => access_log::parse(&text),
+        ImportCommand::Curl(_) => curl::parse(&text, &mut named),
+        ImportCommand::Openapi(_) => openapi::parse(&text),
+        ImportCommand::Postman(postman) => {
+            postman::parse(&text, &postman.variables.iter().cloned().collect())
+        }
+    };
+    let imported = imported.map_err(|(line, message)| {
         let path = arguments.file.clone();
         CliError::User(FileError::Content { path, line: Some(line), message }.to_string())
-    };
-    let imported = parse(&text).map_err(|(line, message)| wrong(line, message))?;
+    })?;
     let imported = imported.only(arguments.host.as_deref()).map_err(CliError::User)?;
     if imported.requests.is_empty() {
         let why = imported.left_out_in_words();

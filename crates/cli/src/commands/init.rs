@@ -1,5 +1,6 @@
 //! `pippin init`: writes a project file that works.
-use pippin_model::target::project::{FILE, Project, words};
+use pippin_model::target::own_command;
+use pippin_model::target::project::{FILE, Project};
 use std::io::{BufRead, IsTerminal};
 use std::path::Path;
 
@@ -81,7 +82,7 @@ impl Answers {
         };
         let path = quoted(path);
         format!(
-            r#"# What Pippin measures here. All keys are in docs/project-file.md of Pippin.
+            r#"# What Pippin measures here. `pippin help project-file` lists all keys.
 
 [target.{name}]
 {build}{how}
@@ -151,7 +152,7 @@ fn asked(what: &str, usual: Option<&str>, flag: &str) -> Result<String, CliError
 
 /// A command, checked so that the file can hold it.
 fn checked(command: &str) -> Result<String, CliError> {
-    words(command).map_err(|error| CliError::User(format!("--command {error}")))?;
+    own_command::read(command).map_err(|error| CliError::User(format!("--command {error}")))?;
     Ok(quoted(command))
 }
 

@@ -30,8 +30,8 @@ use pippin_model::plan::profile::Profile;
 use pippin_model::run::{Calibration, RunRecord, RunState};
 use pippin_model::verdict::Verdict;
 use pippin_model::verdict::gate::Undecided;
+use pippin_report::html;
 use pippin_report::view::{View, load::SearchView, row::Row};
-use pippin_report::{html, terminal};
 use pippin_store::Store;
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -47,7 +47,7 @@ use crate::exit::{self, CliError};
 use crate::fail_fast::FailFast;
 use crate::live::Subject;
 use crate::outlets::Outlets;
-use crate::output::{print, say};
+use crate::output::say;
 use crate::output_file::{must_be_writable, write};
 use crate::progress;
 use crate::signals;
@@ -56,7 +56,7 @@ use crate::values;
 pub fn run(shared: &Shared, arguments: &LoadArguments) -> Result<u8, CliError> {
     let asked = request::all(arguments)?;
     let profile = profile::of(arguments, asked.steps())?;
-    must_be_writable("--json", arguments.json.as_deref())?;
+    arguments.json.must_be_writable()?;
     must_be_writable("--html", arguments.html.as_deref())?;
     must_be_writable("--timeseries", arguments.outlets.timeseries.as_deref())?;
     files_must_be_writable(&arguments.gates)?;
@@ -94,7 +94,7 @@ pub fn run(shared: &Shared, arguments: &LoadArguments) -> Result<u8, CliError> {
         keeps_going: arguments.keep_going,
     };
     let kept = store.as_ref().filter(|_| !arguments.no_store);
-    let observer = progress::observer(shared.quiet, Subject::Url(asked.title()), kept);
+    let observer = progress::observer(shared.manner(), Subject::Url(asked.title()), kept);
     let keeping = kept.map_or(Keeping::Not, Keeping::IfPossible);
     let stop = signals::catch();
     let outlets = Outlets::of(&arguments.outlets)?;
@@ -110,8 +110,8 @@ pub fn run(shared: &Shared, arguments: &LoadArguments) -> Result<u8, CliError> {
         keep_digest(store, &view);
     }
     let is_stored = arguments.no_store || kept.is_some_and(|store| has(store, &record));
-    let code = show(arguments, &record, &view)?;
-    let is_text = arguments.json.as_deref().is_none_or(|path| path.as_os_str() != "-");
+    let code = show(shared, arguments, &record, &view)?;
+    let is_text = !arguments.json.is_stdout();
     let lost = fail_fast.and_then(|it| it.lost());
     let of_gates = gates.conclude(&record, lost.as_ref(), is_text)?;
     outlets.finish()?;
@@ -244,9 +244,25 @@ fn cores(arguments: &LoadArguments) -> Result<Vec<u32>, CliError> {
     }
 }
 
-fn show(arguments: &LoadArguments, record: &RunRecord, view: &View) -> Result<u8, CliError> {
+fn show(
+    shared: &Shared,
+    arguments: &LoadArguments,
+    record: &RunRecord,
+    view: &View,
+) -> Result<u8, CliError> {
+    if let Some(path) = &arguments.html {
+        let shown = (!arguments.kept.keep_requests).then(|| View::of(&record.for_record()));
+        write(path, html::page(shown.as_ref().unwrap_or(view)))?;
+    }
+    let json = || json(record, view);
+    arguments.json.show(|| shared.print_result(view, &arguments.detail), json)?;
+    conclude(record, view)
+}
+
+/// One load as an object, several as a list, a search with its outcome.
+fn json(record: &RunRecord, view: &View) -> serde_json::Result<String> {
     let search = view.rows.iter().find_map(Row::at_search);
-    let json = match (search, view.loads.as_slice()) {
+    match (search, view.loads.as_slice()) {
         (Some(search), steps) => serde_json::to_string_pretty(&SearchView {
             capacity_per_s: search.capacity_per_s,
             capacity: search.capacity.as_ref(),
@@ -255,21 +271,6 @@ fn show(arguments: &LoadArguments, record: &RunRecord, view: &View) -> Result<u8
         (None, [one]) if record.trials.len() == 1 => serde_json::to_string_pretty(one),
         (None, several) => serde_json::to_string_pretty(several),
     }
-    .map_err(|error| CliError::Io("write JSON".into(), error.into()))?
-        + "\n";
-    if let Some(path) = &arguments.html {
-        let shown = (!arguments.kept.keep_requests).then(|| View::of(&record.for_record()));
-        write(path, &html::page(shown.as_ref().unwrap_or(view)))?;
-    }
-    if arguments.json.as_deref().is_some_and(|path| path.as_os_str() == "-") {
-        print(json.as_bytes())?;
-    } else {
-        print(terminal::table(view, &terminal::Style::of_stdout()).as_bytes())?;
-        if let Some(path) = &arguments.json {
-            write(path, &json)?;
-        }
-    }
-    conclude(record, view)
 }
 
 /// The exit code, and for unusual codes the reason in words.

@@ -14,6 +14,7 @@ mod export;
 mod fleet;
 mod fleet_init;
 mod gates;
+mod help;
 mod history;
 mod import;
 mod init;
@@ -28,28 +29,46 @@ mod run;
 mod serve;
 mod targets;
 
-use clap::CommandFactory;
 use pippin_lab::LabError;
 use pippin_lab::target::catalog::Catalog;
 use pippin_lab::target::place::{self, Place};
+use pippin_report::terminal::{self, Style};
+use pippin_report::view::{View, answer};
 use pippin_store::Store;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-use crate::arguments::{Arguments, Command, FleetCommand};
+use crate::arguments::{self, Arguments, Command, DetailArguments, FleetCommand};
 use crate::completions;
 use crate::exit::CliError;
 use crate::output::{print, print_text};
+use crate::progress::Manner;
 
 /// What every command may need.
 pub struct Shared {
     store: Option<PathBuf>,
     quiet: bool,
+    colour: bool,
     /// The names of the command's own arguments that were given on the command line.
     given: BTreeSet<String>,
 }
 
 impl Shared {
+    /// How progress is shown.
+    fn manner(&self) -> Manner {
+        Manner { quiet: self.quiet, colour: self.colour }
+    }
+
+    /// Prints a result for people. Of a load, `--quiet` leaves one line.
+    fn print_result(&self, view: &View, detail: &DetailArguments) -> Result<u8, CliError> {
+        if self.quiet && !detail.verbose && !view.loads.is_empty() {
+            return print_text(&format!("{}\n", answer::line(view)));
+        }
+        let style = Style::of_stdout();
+        let style = Style { colour: style.colour && self.colour, ..style };
+        print(terminal::table(view, &style.verbose(detail.verbose)).as_bytes())
+    }
+
     /// Opens the store.
     fn store(&self) -> Result<Store, CliError> {
         if self.store.is_none() {
@@ -70,7 +89,8 @@ impl Shared {
 
 /// Runs a command and returns the exit code. `given` are the arguments given on the command line.
 pub fn run(arguments: Arguments, given: BTreeSet<String>) -> Result<u8, CliError> {
-    let shared = Shared { store: arguments.store, quiet: arguments.quiet, given };
+    let Arguments { store, quiet, no_color, .. } = arguments;
+    let shared = Shared { store, quiet, colour: !no_color, given };
     match arguments.command {
         Command::Run(arguments) => run::run(&shared, &arguments),
         Command::Init(arguments) => init::run(&arguments),
@@ -93,12 +113,13 @@ pub fn run(arguments: Arguments, given: BTreeSet<String>) -> Result<u8, CliError
             print(&script)
         }
         Command::Man => man(),
+        Command::Help { topics } => help::run(&topics),
     }
 }
 
 fn man() -> Result<u8, CliError> {
     let mut page = Vec::new();
-    let command = Arguments::command();
+    let command = arguments::command();
     render(&command, &mut page).map_err(CliError::io("write the manual page"))?;
     print(&page)
 }

@@ -1,7 +1,7 @@
 //! `pippin report`
-use pippin_report::{html, terminal, view::View};
+use pippin_report::{html, view::View};
 
-use super::{Shared, print, reference};
+use super::{Shared, reference};
 use crate::arguments::ReportArguments;
 use crate::exit::{self, CliError};
 use crate::output_file;
@@ -13,5 +13,5 @@ pub fn run(shared: &Shared, arguments: &ReportArguments) -> Result<u8, CliError>
     if let Some(file) = &arguments.html {
         return output_file::write(file, html::page(&view)).map(|()| exit::OK);
     }
-    print(terminal::table(&view, &terminal::Style::of_stdout()).as_bytes())
+    shared.print_result(&view, &arguments.detail)
 }

@@ -15,8 +15,9 @@ use pippin_model::target::TargetId;
 use pippin_model::trial::TrialRecord;
 use pippin_model::verdict::Verdict;
 use pippin_model::verdict::gate::Gate;
+use pippin_report::form::json;
 use pippin_report::view::{View, row::Row, sweep::Sweep};
-use pippin_report::{digest, html, terminal};
+use pippin_report::{digest, html};
 use pippin_stats::capacity::found::Capacity;
 use pippin_store::Store;
 use std::net::Ipv4Addr;
@@ -27,7 +28,7 @@ use super::fleet::{self, Loads};
 use super::gates::{Gates, files_must_be_writable};
 use super::nats::{Settings, settings};
 use super::revision_bases::RevisionBases;
-use super::{Shared, catalog, consent, place, print, reference};
+use super::{Shared, catalog, consent, place, reference};
 use crate::arguments::{FleetArguments, RunArguments};
 use crate::exit::{self, CliError};
 use crate::live::Subject;
@@ -39,6 +40,7 @@ use crate::signals;
 
 pub fn run(shared: &Shared, arguments: &RunArguments) -> Result<u8, CliError> {
     files_must_be_writable(&arguments.gates)?;
+    arguments.json.must_be_writable()?;
     let place = place()?;
     let catalog = catalog(&place)?;
     let plan = catalog.plan(&arguments.plan, &options(arguments, &catalog)?)?;
@@ -80,7 +82,8 @@ pub fn run(shared: &Shared, arguments: &RunArguments) -> Result<u8, CliError> {
     let explained = explaining.map(Explaining::into_found).unwrap_or_default();
     let view = View { explained, ..View::beside(&record, reference.as_ref()) };
     let is_search = record.header.plan.profile.is_search();
-    let printed = print(terminal::table(&view, &terminal::Style::of_stdout()).as_bytes());
+    let text = || shared.print_result(&view, &arguments.detail);
+    let printed = arguments.json.show(text, || json::of(&view).map_err(std::io::Error::other));
     write_page(shared, &view, reference.as_ref(), &folder)?;
     printed?;
     let is_invalid = if is_search {
@@ -88,7 +91,7 @@ pub fn run(shared: &Shared, arguments: &RunArguments) -> Result<u8, CliError> {
     } else {
         has_invalid_result(&record)
     };
-    let of_gates = gates.conclude(&record, None, true)?;
+    let of_gates = gates.conclude(&record, None, !arguments.json.is_stdout())?;
     outlets.finish()?;
     Ok(exit::worst(exit_code(&record, is_invalid, arguments.strict), of_gates))
 }
@@ -219,7 +222,7 @@ pub fn measure(
         }
         None => None,
     };
-    let follower = progress::observer(shared.quiet, Subject::Plan, Some(&store));
+    let follower = progress::observer(shared.manner(), Subject::Plan, Some(&store));
     let observer = listeners(&follower, how.outlets);
     let settings = RunSettings {
         catalog,
@@ -281,7 +284,7 @@ fn elsewhere(
     let store = shared.store()?;
     std::fs::create_dir_all(how.folder)
         .map_err(CliError::io(format!("create {}", how.folder.display())))?;
-    let follower = progress::observer(shared.quiet, Subject::Plan, Some(&store));
+    let follower = progress::observer(shared.manner(), Subject::Plan, Some(&store));
     let observer = listeners(&follower, how.outlets);
     let errand = Errand {
         run: 1,

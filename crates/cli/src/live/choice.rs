@@ -6,12 +6,13 @@ use super::terminal;
 
 /// What the terminal can show. `None` if plain lines are better: standard error is not a terminal,
 /// Pippin runs in continuous integration, the terminal cannot move its cursor, or Pippin runs in
-/// the background, where the terminal would stop it for changing its mode.
-pub fn look() -> Option<Look> {
+/// the background, where the terminal would stop it for changing its mode. Colours only if `colour`.
+pub fn look(colour: bool) -> Option<Look> {
     if !std::io::stderr().is_terminal() || !terminal::is_usable() {
         return None;
     }
-    look_of(|name| std::env::var(name).ok())
+    let look = look_of(|name| std::env::var(name).ok())?;
+    Some(Look { colour: look.colour && colour, ..look })
 }
 
 fn look_of(variable: impl Fn(&str) -> Option<String>) -> Option<Look> {

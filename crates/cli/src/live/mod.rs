@@ -33,4 +33,4 @@ mod trials;
 mod turns;
 
 pub use observer::{Follower, Outlet};
-pub use state::{Subject, use_between};
+pub use state::{LiveUse, Subject, use_between};

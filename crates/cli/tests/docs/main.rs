@@ -3,11 +3,13 @@
 //! missing.
 #![allow(clippy::unwrap_used, clippy::expect_used)] // a failure here is the test's message
 mod caveats;
+mod hints;
 mod links;
 mod map;
 mod nuget;
 mod pages;
 mod proofs;
+mod said;
 mod slow;
 mod tables;
 mod words;

@@ -136,7 +136,7 @@ fn a_branch_that_is_as_fast_passes() {
         "same",
         &format!("# A remark.\n{}", checkout.manifest("it", "slow:50", &["hello"])),
     );
-    let outcome = compare(&checkout, "main", "same", &["--fail-if", "errors > 0", "--json"]);
+    let outcome = compare(&checkout, "main", "same", &["--fail-if", "errors > 0", "--json", "-"]);
     in_time(outcome.code == Some(0), || outcome.to_string());
     let json: serde_json::Value = serde_json::from_str(&outcome.stdout).unwrap();
     assert_eq!(

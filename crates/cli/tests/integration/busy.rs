@@ -3,8 +3,7 @@
 use super::support::{Checkout, Outcome, plan};
 use pippin_testing::scripted::{Answer, Script, spawn};
 use serde_json::Value;
-use std::os::unix::process::CommandExt;
-use std::process::{Child, Command};
+use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread::{available_parallelism, sleep};
@@ -16,23 +15,16 @@ pippin_testing::patient_tests!(
     a_generator_that_was_stopped_is_named_and_not_the_target,
 );
 
-/// A loop on every processor, until this is dropped. Processes of their own: the test's process is
-/// the server of a load.
-struct BusyLoops(Vec<Child>);
+/// A loop on every processor, until this is dropped, for two minutes at most. They are no children
+/// of the test's process, which is the server of a load: what it starts counts as the server's.
+struct BusyLoops(Vec<String>);
 
 impl BusyLoops {
     fn start() -> Self {
+        let script = "timeout 120 sh -c 'while :; do :; done' </dev/null >/dev/null 2>&1 & echo $!";
         let one = |_| {
-            let mut command = Command::new("sh");
-            command.args(["-c", "while :; do :; done"]);
-            // SAFETY: prctl(2) is allowed between fork and exec, and the closure allocates nothing.
-            unsafe {
-                command.pre_exec(|| {
-                    libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
-                    Ok(())
-                });
-            }
-            command.spawn().unwrap()
+            let output = Command::new("sh").args(["-c", script]).output().unwrap();
+            String::from_utf8(output.stdout).unwrap().trim().to_owned()
         };
         Self((0..available_parallelism().unwrap().get()).map(one).collect())
     }
@@ -40,19 +32,16 @@ impl BusyLoops {
 
 impl Drop for BusyLoops {
     fn drop(&mut self) {
-        for child in &mut self.0 {
-            child.kill().unwrap();
-            child.wait().unwrap();
-        }
+        assert!(Command::new("kill").args(&self.0).status().unwrap().success());
     }
 }
 
-/// The first line says that the result cannot be trusted, and the reason names other programs.
+/// The answer says that the result cannot be trusted, and the reason names other programs.
 #[track_caller]
 fn is_not_trusted(outcome: &Outcome) {
     let said = outcome.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(said.starts_with("Can you trust it? No"), "{outcome}");
-    assert!(said.contains("used by other programs"), "{outcome}");
+    assert!(said.contains("Can you trust it? No"), "{outcome}");
+    assert!(said.contains("other programs"), "{outcome}");
 }
 
 fn no_load_is_valid_beside_busy_loops() {

@@ -247,11 +247,11 @@ fn flags_that_exclude_each_other() {
     let url = format!("http://{}/", server.address());
     for (arguments, texts) in [
         (&["-d", "1s", "-n", "10"][..], &["cannot be used with"][..]),
-        (&["-R", "10", "-n", "10"], &["cannot be used with"]),
+        (&["-R", "10", "-n", "10"], &["do not go together"]),
         (&["-R", "10", "--think", "1s"], &["cannot be used with"]),
         (&["--poisson"], &["--rate"]),
         (&["--devices", "10"], &["--ramp"]),
-        (&["--devices", "10", "--ramp", "1s,1s,1s", "-c", "5"], &["cannot be used with"]),
+        (&["--devices", "10", "--ramp", "1s,1s,1s", "-c", "5"], &["do not go together"]),
         (
             &["--devices", "10", "--ramp", "1s"],
             &["devices need three times, UP,SUSTAIN,DOWN, as 10s,30s,10s"],

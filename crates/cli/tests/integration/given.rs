@@ -49,7 +49,7 @@ fn two_urls_are_compared_and_their_paths_may_differ() {
     let (fast, slow) = (server(10), server(30));
     let checkout = Checkout::new();
     let urls = [format!("{}/a", fast.address()), format!("http://{}/b", slow.address())];
-    let compare = ["compare", urls[0].as_str(), &urls[1], "--json"];
+    let compare = ["compare", urls[0].as_str(), &urls[1], "--json", "-"];
     let outcome = checkout.pippin(&[&compare[..], &SHORT].concat());
     in_time(outcome.code == Some(0), || outcome.to_string());
     let json: serde_json::Value = serde_json::from_str(&outcome.stdout).unwrap();

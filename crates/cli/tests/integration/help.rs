@@ -40,6 +40,17 @@ fn help_of_the_program_and_of_every_command() {
     }
 }
 
+/// What `-h` shows of the commands with many options.
+#[test]
+fn short_help_shows_what_most_people_need() {
+    for name in ["load", "run", "compare"] {
+        insta::assert_snapshot!(format!("short-{name}"), say(&[name, "-h"]).exits(0).stdout);
+    }
+    say(&["help", "gates"]).exits(0).says(&["# "]);
+    say(&["help", "targets", "check"]).exits(0).says(&["Usage: pippin targets check"]);
+    say(&["help", "nothing"]).is_a_user_error(&["there is no help on `nothing`", "gates"]);
+}
+
 #[test]
 fn help_and_version_are_no_errors_and_nothing_at_all_is() {
     let versions = say(&["--version"]);

@@ -66,7 +66,7 @@ fn over_tls_the_server_is_asked() {
     let (right, other) = (front("h2"), front("http/1.1"));
     let url = |front: &Front| format!("https://{}/", front.address());
     let flags = ["--http2", "--insecure", "-n", "20"];
-    load(&url(&right), &flags).says(&["HTTP/2", ", h2: 10 handshakes"]);
+    load(&url(&right), &[&flags[..], &["-v"]].concat()).says(&["HTTP/2", ", h2: 10 handshakes"]);
     let refused = load(&url(&other), &flags);
     refused.is_a_user_error(&["does not offer the protocol", "leave --http2 out"]);
     load(&url(&right), &["--h2c"]).is_a_user_error(&["--h2c is HTTP/2 without TLS", "--http2"]);

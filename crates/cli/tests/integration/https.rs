@@ -83,7 +83,7 @@ fn handshakes_are_measured_and_what_they_agreed_on_is_said() {
 #[test]
 fn the_text_shows_tls_between_connect_and_headers() {
     let https = Https::new(&Certified { only_tls12: true, ..Certified::default() });
-    let outcome = https.load(&["-c", "2", "-n", "20", "--insecure"]);
+    let outcome = https.load(&["-c", "2", "-n", "20", "--insecure", "-v"]);
     outcome.says(&[
         "TLS          TLSv1.2, TLS_",
         "2 handshakes, 0 of them resumed",
@@ -175,9 +175,7 @@ fn certificates_that_cannot_be_trusted_are_refused_with_the_fix() {
     );
     let expired = Https::new(&Certified { has_expired: true, ..Certified::default() });
     expired.refused(&["--ca", "root.pem"], &["the certificate has expired", "--insecure"]);
-    https
-        .load(&["--ca", "root.pem", "--server-name", "localhost", "-n", "10"])
-        .says(&["10 completed"]);
+    https.load(&["--ca", "root.pem", "--server-name", "localhost", "-n", "10"]).says(&["200: 10"]);
 }
 
 #[test]

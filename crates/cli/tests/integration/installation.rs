@@ -44,8 +44,11 @@ fn a_missing_tool_makes_a_target_unavailable_and_the_others_go_on() {
     let named = checkout.pippin(&["targets", "check", "test/it", "--install", "--yes"]);
     named.exits(1).says(&["not checked, but required: test/it"]);
     checkout.add_plan("plan", "hello", &["test/it", "test/good"]);
-    let run = checkout.pippin(&["run", "plan", "--install", "--yes"]);
+    let run = checkout.pippin(&["run", "plan", "--install", "--yes", "--json", "run.json"]);
     assert!(matches!(run.code, Some(0 | 3)), "{run}");
+    let json = std::fs::read_to_string(checkout.path().join("run.json")).unwrap();
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(json["rows"].as_array().unwrap().len(), 2, "{json}");
     run.says(&["test/it is unavailable: missing: no-such-tool >= 3 (not on PATH)", "[1/1] "]);
     let record = checkout.store().load("latest").unwrap();
     assert_eq!(record.trials.len(), 1);
@@ -73,6 +76,16 @@ fn a_run_without_any_available_target_is_no_success() {
         .pippin(&["run", "plan", "--install", "--yes"])
         .exits(4)
         .says(&["test/it is unavailable"]);
+}
+
+#[test]
+fn a_run_of_which_nothing_is_installed_is_one_line_and_no_run() {
+    let checkout = Checkout::with_cheat("right", &["hello"]);
+    checkout.add_plan("plan", "hello", &["test/it"]);
+    let run = checkout.pippin(&["run", "plan"]);
+    run.is_a_user_error(&["nothing is installed: add --install"]);
+    assert_eq!((run.stdout.as_str(), run.stderr.lines().count()), ("", 1), "{run}");
+    assert_eq!(checkout.store().list().unwrap().len(), 0);
 }
 
 #[test]

@@ -152,13 +152,14 @@ fn a_target_with_a_fixed_port_that_is_taken_says_so() {
 }
 
 #[test]
-fn a_target_that_listens_elsewhere_is_told_where_it_was_asked() {
+fn a_target_that_listens_elsewhere_is_told_where_and_where_it_was_asked() {
     // Any port but the one that it was asked for.
     let checkout = Checkout::with_cheat("fixed-port:0", &["hello"]);
     checkout
         .pippin(&["targets", "check", "test/it", "--install"])
         .exits(1)
-        .says(&["not ready after 2 s", "nobody listens"]);
+        .says(&["your server listens on 127.0.0.1:", ", not on 127.0.0.1:", "use PORT"])
+        .keeps_quiet_about(&["not ready"]);
     checkout.left_nothing();
 }
 

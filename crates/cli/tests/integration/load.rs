@@ -140,21 +140,24 @@ fn fewer_requests_than_the_usual_connections_need_no_flag() {
 #[test]
 fn the_text_has_what_users_of_wrk_and_ab_look_for() {
     let server = steady();
-    let outcome = load(&server, &["-c", "2", "-n", "100"]);
+    let outcome = load(&server, &["-c", "2", "-n", "100", "-v"]);
     outcome.says(&[
         "closed loop, 2 connections",
         "Connections  of 2 connections ",
         " with the target on average",
-        "Requests/s   ",
+        " requests/s",
+        "p99 ",
         "Response time within",
         "  50 % of requests",
         "  99.9 % of requests",
         "  100 % of requests",
         "Transfer/s   ",
-        "Requests     100 scheduled = 100 sent + 0 unsent; sent = 100 completed + 0 failed + 0 censored",
+        "Requests     100 scheduled = 100 sent + 0 unsent; sent = 100 completed",
         "Status       200: 100",
         "500 of bodies",
-        "mean     +/-sd    median       p99       max",
+        "mean",
+        "+/-sd",
+        "median",
         "connect ",
         "headers ",
         "body ",
@@ -219,7 +222,7 @@ fn json_goes_to_a_file_beside_the_text() {
         folder.path(),
         &["load", &url, "-c", "1", "-n", "20", "--json", "result.json", "--no-store"],
     );
-    outcome.says(&["Requests/s"]);
+    outcome.says(&[" requests/s"]);
     let json: Value =
         serde_json::from_slice(&std::fs::read(folder.path().join("result.json")).unwrap()).unwrap();
     assert_eq!(json["requests"]["completed"], 20);
@@ -363,7 +366,7 @@ fn ctrl_c_ends_a_load_and_shows_what_was_measured() {
     let call = start(folder.path(), &["load", &url, "-c", "1", "-d", "60s", "--warm-up", "none"]);
     assert!(super::support::until(|| server.account().requests > 50));
     call.press_ctrl_c();
-    call.finish().exits(130).says(&["Requests/s", "(interrupted)"]);
+    call.finish().exits(130).says(&[" requests/s", "interrupted"]);
 }
 
 fn an_open_loop_sends_at_its_rate() {
@@ -592,7 +595,7 @@ fn a_load_is_a_run_like_any_other() {
     let here = |arguments: &[&str]| pippin(folder.path(), arguments);
     for seed in ["1", "2"] {
         let load = ["load", &url, "-c", "2", "-n", "200", "--seed", seed, "--html", "page.html"];
-        here(&load).says(&["Requests/s", "Verdict"]);
+        here(&load).says(&[" requests/s", "Can you trust it?"]);
     }
     assert!(folder.path().join("pippin/pippin.db").is_file(), "outside of a checkout");
     let page = std::fs::read_to_string(folder.path().join("page.html")).unwrap();
@@ -602,9 +605,9 @@ fn a_load_is_a_run_like_any_other() {
     assert_eq!(history.stdout.matches("finished").count(), 2, "{history}");
     let name = format!("url/{}", server.address().to_string().replace(['.', ':'], "-"));
     assert_eq!(here(&["history", &name]).stdout.matches("-load").count(), 2);
-    here(&["report"]).exits(0).says(&[
+    here(&["report", "-v"]).exits(0).says(&[
         "closed loop, 2 connections",
-        "sent = 200 completed + 0 failed + 0 censored",
+        "sent = 200 completed",
         "Verdict",
     ]);
     let view: Value = serde_json::from_str(&here(&["export", "--format", "json"]).stdout).unwrap();
@@ -640,7 +643,7 @@ fn a_load_is_a_run_like_any_other() {
 fn a_store_that_cannot_be_written_is_no_reason_not_to_load() {
     let server = steady();
     let outcome = load(&server, &["-c", "1", "-n", "20", "--store", "/proc/none/pippin.db"]);
-    outcome.says(&["this load is not stored: /proc/none", "Requests/s"]);
+    outcome.says(&["this load is not stored: /proc/none", " requests/s"]);
     assert!(matches!(outcome.code, Some(3 | 4)), "the exit code tells: {outcome}");
 }
 
@@ -704,6 +707,8 @@ fn spellings_of_other_tools_are_taken() {
     let quiet = checkout.pippin(&["-q", "load", &bare, "-n", "20"]);
     assert!(quiet.code.is_some_and(|code| BELIEVED_OR_NOT.contains(&code)), "{quiet}");
     assert_eq!(quiet.stderr, "");
+    assert_eq!(quiet.stdout.lines().count(), 1, "{quiet}");
+    assert!(quiet.stdout.contains(" requests/s, p50 "), "{quiet}");
     drop(server.stop());
 }
 
@@ -724,13 +729,26 @@ fn repetitions_and_steps_end_with_one_table() {
     let url = format!("http://{}/", server.address());
     let say = |arguments: &[&str]| {
         let outcome = checkout.pippin(&[&["load", url.as_str()], arguments].concat());
-        assert_eq!(outcome.stdout.matches("Requests/s   ").count(), 0, "{outcome}");
+        assert_eq!(outcome.stdout.matches("Status  ").count(), 0, "{outcome}");
         outcome
     };
     let repeated = say(&["-n", "20", "--repeat", "3"]);
-    repeated.says(&["repetition  requests/s", "Median  ", "95 % interval", "50 % of requests"]);
+    repeated.says(&["repetition  requests/s", "requests/s (95 %: ", "50 % of requests"]);
     assert_eq!(checkout.store().load("latest").unwrap().trials.len(), 3);
     let swept = say(&["--sweep", "1,2", "-d", "200ms", "--warm-up", "none"]);
     swept.says(&["by connections", "connections   requests/s"]);
     drop(server.stop());
+}
+
+#[test]
+fn an_endless_stream_is_named() {
+    let endless = Answer::ok(b"data: 1\n\n").endless(Duration::from_millis(20), true);
+    let server = spawn(Script::always(endless)).unwrap();
+    let url = format!("http://{}/events", server.address());
+    pippin(
+        &std::env::temp_dir(),
+        &["load", &url, "-c", "2", "-d", "300ms", "--warm-up", "none", "--no-store"],
+    )
+    .exits(3)
+    .says(&["requests sent: heads came, no", "an endless stream"]);
 }

@@ -31,6 +31,7 @@
 //! | `services` | a database that the user gave |
 //! | `store` | read-only stores, full disks |
 //! | `streams` | output that nobody reads or that is full, signals that were blocked |
+//! | `colours` | escape sequences on terminals that know them, and on those that do not |
 //! | `anywhere` | outside of a checkout: the catalog inside the binary, completions |
 //! | `help` | help, completions, man page |
 #![allow(clippy::unwrap_used, clippy::expect_used)] // a failure here is the test's message
@@ -39,11 +40,13 @@ mod anywhere;
 mod branches;
 mod busy;
 mod checking;
+mod colours;
 mod containers;
 mod curl;
 mod errors;
 mod explained;
 mod files;
+mod first_minute;
 mod fleet;
 mod given;
 mod help;

@@ -89,6 +89,50 @@ fn one_command_builds_proves_measures_and_judges() {
     assert!([Some(1), Some(3)].contains(&outcome.code), "{outcome}");
 }
 
+/// The project with another command.
+fn with_command(more: &str, command: &str) -> Repository {
+    let repository = Repository::with_server(5);
+    let text = std::fs::read_to_string(repository.path().join("pippin.toml")).unwrap();
+    let given = text.lines().find(|line| line.starts_with("command")).unwrap();
+    let program = cheat().display().to_string();
+    let command = command.replace("SERVER", &format!("'{program}'"));
+    let line = format!("{more}command = {}", serde_json::Value::from(command));
+    repository.write("pippin.toml", &text.replace(given, &line));
+    repository
+}
+
+#[test]
+fn a_command_has_its_variables_and_its_folder() {
+    let repository = with_command("", "cd api && MODE=right sh run.sh");
+    repository.write("api/run.sh", &format!("exec '{}' $MODE own\n", cheat().display()));
+    let outcome = repository.pippin(&["run", "ci"]);
+    outcome.says(&["gate passed  require errors < 1%"]);
+    let outcome = with_command("", "cd nowhere && SERVER right own").pippin(&["run", "ci"]);
+    outcome.says(&["nowhere, in which it is to run, is not there"]);
+    with_command("", "SERVER right own > log")
+        .pippin(&["run", "ci"])
+        .is_a_user_error(&["pippin.toml:3:", "`>` is a shell's; write sh -c"]);
+}
+
+/// It has a minute to be ready, and is told within its first seconds.
+#[test]
+fn a_server_that_listens_on_another_address_is_told_so() {
+    let outcome = with_command("", "HOST=[::1] SERVER right own").pippin(&["run", "ci"]);
+    outcome
+        .says(&["your server listens on [::1]:", ", not on 127.0.0.1:", "{HOST} in its command"])
+        .keeps_quiet_about(&["not ready"]);
+}
+
+#[test]
+fn a_server_is_ready_with_the_status_that_is_asked_for() {
+    let ready = "ready = { path = \"/\", status = 418 }\nready_within = \"1s\"\n";
+    let outcome = with_command(ready, "SERVER right own").pippin(&["run", "ci"]);
+    outcome.says(&["not ready after 1 s", "GET / answered 200 and not 418"]);
+    let ready = "ready = { path = \"/\", status = 200 }\n";
+    let outcome = with_command(ready, "SERVER right own").pippin(&["run", "ci"]);
+    outcome.says(&["gate passed  require errors < 1%"]);
+}
+
 #[test]
 fn a_shipped_workload_that_it_serves_is_measured_and_for_others_the_route_is_told() {
     let repository = Repository::with_server(5);

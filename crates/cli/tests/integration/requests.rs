@@ -246,6 +246,39 @@ fn imports_are_files_that_a_load_takes() {
     assert!(seen[1].contains("Cookie: s=1"), "{}", seen[1]);
 }
 
+#[test]
+fn an_openapi_file_and_a_collection_are_files_that_a_load_takes() {
+    let listening = Listening::new(hello);
+    let url = listening.url.clone();
+    listening.write(
+        "api.yaml",
+        "openapi: 3.0.3\npaths:\n  /items/{id}:\n    get:\n      parameters:\n        - { name: id, in: path, example: a b }\n  /search:\n    get: { parameters: [ { name: q, in: query, required: true } ] }\n",
+    );
+    let schema = "https://schema.getpostman.com/json/collection/v2.1.0/collection.json";
+    let item = r#"{"request": {"method": "POST", "url": "{{base}}/p", "body": {"mode": "raw", "raw": "{{word}}"}}}"#;
+    listening.write(
+        "shop.json",
+        &format!(
+            "{{\"info\": {{\"schema\": \"{schema}\"}},\n\"variable\": [{{\"key\": \"word\", \"value\": \"hi\"}}],\n\"item\": [{item}]}}"
+        ),
+    );
+    let import = |arguments: &[&str]| pippin(listening.path(), &[&["import"], arguments].concat());
+    import(&["openapi", "api.yaml", "-o", "api.jsonl"])
+        .says(&["left out: operations without an example of their parameter `q` (1)"]);
+    import(&["postman", "shop.json"]).is_a_user_error(&[
+        "shop.json:3: the variable {{base}} has no value",
+        "--variable 'base=VALUE'",
+    ]);
+    let given = ["--variable", "base=https://shop.example", "-o", "shop.jsonl"];
+    import(&[&["postman", "shop.json"][..], &given].concat()).says(&["--requests shop.jsonl"]);
+    for file in ["api.jsonl", "shop.jsonl"] {
+        listening.load(&[&url, "-n", "1", "--requests", file]);
+    }
+    let seen = listening.seen();
+    assert_eq!(lines(&seen), ["GET /items/a%20b", "POST /p"]);
+    assert!(seen[1].ends_with("\r\n\r\nhi"), "{}", seen[1]);
+}
+
 /// `pippin run` of a project's workload with a PUT and a body that varies: proofs and load send
 /// each body whole, and check the answer.
 #[test]
@@ -445,13 +478,13 @@ fn two_loads_of_one_target_on_one_machine_name_each_other() {
     let listening = Listening::new(|| Answer::ok(b"hello"));
     let checkout = Checkout::new();
     let url = listening.url.as_str();
-    let long = checkout.start(&["load", url, "-c", "1", "-d", "60s", "--warm-up", "none"]);
+    let long = checkout.start(&["load", url, "-v", "-c", "1", "-d", "60s", "--warm-up", "none"]);
     let has_begun = || listening.seen.lock().unwrap().len() > 50;
     assert!(until(has_begun), "the long load has begun");
     let alone = Listening::new(|| Answer::ok(b"hello"));
     let elsewhere = checkout.pippin(&["load", &alone.url, "-c", "1", "-n", "50"]);
     assert!(!elsewhere.stdout.contains("same target"), "{elsewhere}");
-    let short = checkout.start(&["load", url, "-c", "1", "-n", "50"]);
+    let short = checkout.start(&["load", url, "-v", "-c", "1", "-n", "50"]);
     let (of_long, of_short) = (long.id(), short.id());
     let place = url.strip_prefix("http://").unwrap();
     short.finish().says(&["SUSPECT same target", &format!("process {of_long}:")]);

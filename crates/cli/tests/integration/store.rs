@@ -28,7 +28,7 @@ fn text(bytes: &[u8]) -> String {
 fn a_store_that_may_only_be_read_is_read() {
     let checkout = Checkout::with_cheat("right", &["hello"]);
     checkout.add_plan("plan", "hello", &["test/it"]);
-    checkout.pippin(&["run", "plan"]);
+    checkout.pippin(&["run", "plan", "--install", "--yes"]);
     let id = checkout.store().list().unwrap()[0].id.clone();
     // The user nobody may read everything and write nothing.
     let folder = checkout.store_path().parent().unwrap().to_owned();

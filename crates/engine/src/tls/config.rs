@@ -12,6 +12,7 @@ use rustls::{ClientConfig, RootCertStore};
 use super::reason;
 use super::tickets::Tickets;
 use super::unverified::Unverified;
+use super::verified::Verified;
 use crate::error::EngineError;
 
 /// The client's side of TLS.
@@ -34,11 +35,14 @@ impl Client {
             .with_safe_default_protocol_versions()
             .map_err(|error| EngineError::Tls(error.to_string()))?;
         let builder = if spec.verify {
-            let roots = Arc::new(roots(spec)?);
-            let verifier = WebPkiServerVerifier::builder_with_provider(roots, provider)
+            let given = given(spec)?;
+            let roots = Arc::new(roots(&given)?);
+            let by_roots = WebPkiServerVerifier::builder_with_provider(roots, provider)
                 .build()
                 .map_err(|error| EngineError::Tls(error.to_string()))?;
-            versions.with_webpki_verifier(verifier)
+            versions
+                .dangerous()
+                .with_custom_certificate_verifier(Arc::new(Verified::new(by_roots, given)))
         } else {
             versions
                 .dangerous()
@@ -103,14 +107,15 @@ pub(crate) fn nothing_yet(spec: &TlsSpec) -> TlsUse {
 }
 
 /// The system's roots and those given.
-fn roots(spec: &TlsSpec) -> Result<RootCertStore, EngineError> {
+fn roots(given: &[CertificateDer<'static>]) -> Result<RootCertStore, EngineError> {
     let mut roots = RootCertStore::empty();
     let system = rustls_native_certs::load_native_certs();
     // The stores of all distributions have certificates that no verifier accepts. They are skipped,
     // as other programs do.
     roots.add_parsable_certificates(system.certs);
-    if let Some(pem) = &spec.extra_roots_pem {
-        add_given(&mut roots, pem)?;
+    for certificate in given {
+        let wrong = |error| EngineError::ExtraRoots(reason::in_words(&error));
+        roots.add(certificate.clone()).map_err(wrong)?;
     }
     if roots.is_empty() {
         return Err(EngineError::NoRoots {
@@ -120,21 +125,18 @@ fn roots(spec: &TlsSpec) -> Result<RootCertStore, EngineError> {
     Ok(roots)
 }
 
-/// The roots that the user gave. Every one of them must be usable.
-fn add_given(roots: &mut RootCertStore, pem: &str) -> Result<(), EngineError> {
-    let mut count = 0;
-    for certificate in CertificateDer::pem_slice_iter(pem.as_bytes()) {
-        let certificate =
-            certificate.map_err(|error| EngineError::ExtraRoots(error.to_string()))?;
-        roots.add(certificate).map_err(|error| EngineError::ExtraRoots(error.to_string()))?;
-        count += 1;
-    }
-    if count == 0 {
+/// The certificates that the user gave to trust. Every one of them must be usable.
+fn given(spec: &TlsSpec) -> Result<Vec<CertificateDer<'static>>, EngineError> {
+    let Some(pem) = &spec.extra_roots_pem else { return Ok(Vec::new()) };
+    let given: Vec<CertificateDer<'static>> = CertificateDer::pem_slice_iter(pem.as_bytes())
+        .collect::<Result<_, _>>()
+        .map_err(|error| EngineError::ExtraRoots(error.to_string()))?;
+    if given.is_empty() {
         return Err(EngineError::ExtraRoots(
             "there is no `-----BEGIN CERTIFICATE-----` in it".into(),
         ));
     }
-    Ok(())
+    Ok(given)
 }
 
 /// The provider of this crate's TLS.

@@ -2,8 +2,8 @@
 //! requests into ciphertext.
 //!
 //! - [`config`]: what all connections of a load share; [`session`]: one connection's state;
-//!   [`reason`]: what went wrong, in words; [`tickets`]: sessions to resume; [`unverified`]:
-//!   trusting whoever answers.
+//!   [`reason`]: what went wrong, in words; [`tickets`]: sessions to resume; [`verified`] and
+//!   [`unverified`]: whom to trust, and trusting whoever answers.
 //!
 //! Nothing here opens, reads or writes a socket.
 pub(crate) mod config;
@@ -13,6 +13,7 @@ pub(crate) mod session;
 mod tests;
 mod tickets;
 mod unverified;
+mod verified;
 
 pub(crate) use config::Client;
 pub(crate) use session::Session;

@@ -1,5 +1,7 @@
 //! Errors of TLS, in the words under which they are counted and shown.
-use rustls::{AlertDescription, CertificateError, Error, InconsistentKeys, InvalidMessage};
+use rustls::{
+    AlertDescription, CertificateError, Error, InconsistentKeys, InvalidMessage, PeerIncompatible,
+};
 
 use crate::error::Remedy;
 
@@ -37,27 +39,98 @@ pub(crate) fn in_words(error: &Error) -> String {
         Error::AlertReceived(AlertDescription::CertificateRequired) => {
             "the server asks for a certificate of the client, and got none".into()
         }
-        Error::AlertReceived(
-            alert @ (AlertDescription::BadCertificate
-            | AlertDescription::UnsupportedCertificate
-            | AlertDescription::CertificateRevoked
-            | AlertDescription::CertificateExpired
-            | AlertDescription::CertificateUnknown
-            | AlertDescription::UnknownCA),
-        ) => format!("the server does not accept the client's certificate ({alert:?})"),
-        Error::AlertReceived(alert) => format!("the server refused with the alert {alert:?}"),
-        Error::PeerIncompatible(why) => {
-            format!("the server has no TLS in common with this client: {why:?}")
+        Error::AlertReceived(alert) => alert_in_words(*alert),
+        Error::PeerIncompatible(why) => incompatible_in_words(why),
+        Error::PeerMisbehaved(why) => {
+            format!("the server breaks the rules of TLS: {}", words(&format!("{why:?}")))
         }
-        Error::PeerMisbehaved(why) => format!("the server breaks the rules of TLS: {why:?}"),
         Error::NoCertificatesPresented => "the server has no certificate".into(),
         Error::InconsistentKeys(InconsistentKeys::KeyMismatch) => {
             "the key does not belong to the certificate; give the two that were made together"
                 .into()
         }
         Error::DecryptError => "a record cannot be decrypted".into(),
-        other => other.to_string(),
+        Error::General(why) => why.clone(),
+        other => words(&format!("{other:?}")),
     }
+}
+
+/// What Pippin can do, for servers that can do something else.
+const VERSIONS: &str = "Pippin speaks TLS 1.2 and 1.3";
+const KEYS: &str = "Pippin takes RSA keys of 2048 bits and more, P-256, P-384 and Ed25519, and with --insecure others too (P-521 over TLS 1.3)";
+
+/// Why the server ends the handshake (RFC 8446 section 6.2).
+fn alert_in_words(alert: AlertDescription) -> String {
+    use AlertDescription as Alert;
+    let why = match alert {
+        Alert::BadCertificate
+        | Alert::UnsupportedCertificate
+        | Alert::CertificateRevoked
+        | Alert::CertificateExpired
+        | Alert::CertificateUnknown
+        | Alert::UnknownCA => {
+            let why = words(&format!("{alert:?}"));
+            return format!("the server does not accept the client's certificate ({why})");
+        }
+        Alert::ProtocolVersion | Alert::InappropriateFallback => {
+            return format!("the server speaks another version of TLS: {VERSIONS}");
+        }
+        Alert::HandshakeFailure | Alert::InsufficientSecurity => {
+            return format!(
+                "the server finds nothing in common with this client: its key, cipher suites or versions are others ({VERSIONS}; {KEYS})"
+            );
+        }
+        Alert::UnrecognisedName => {
+            return "the server has no certificate for the name that it is asked for".into();
+        }
+        Alert::AccessDenied => "it denies access".into(),
+        Alert::InternalError => "it has an error of its own".into(),
+        other => words(&format!("{other:?}")),
+    };
+    format!("the server refused the handshake: {why}")
+}
+
+/// Why client and server have no TLS in common.
+fn incompatible_in_words(why: &PeerIncompatible) -> String {
+    use PeerIncompatible as Why;
+    match why {
+        Why::ServerDoesNotSupportTls12Or13
+        | Why::ServerTlsVersionIsDisabledByOurConfig
+        | Why::SupportedVersionsExtensionRequired => {
+            format!("the server speaks another version of TLS: {VERSIONS}")
+        }
+        Why::NoSignatureSchemesInCommon => {
+            format!("the server's key is of a kind that is not accepted: {KEYS}")
+        }
+        other => {
+            format!(
+                "the server has no TLS in common with this client: {}",
+                words(&format!("{other:?}"))
+            )
+        }
+    }
+}
+
+/// The words in the name of a kind of error, without what it holds: `NoKxGroupsInCommon` is "no kx
+/// groups in common".
+fn words(name: &str) -> String {
+    let name = name.split(['(', '{', ' ']).next().unwrap_or_default();
+    let (mut words, mut after_small) = (String::new(), false);
+    for c in name.chars() {
+        if c.is_uppercase() && after_small {
+            words.push(' ');
+        }
+        after_small = !c.is_uppercase();
+        words.extend(c.to_lowercase());
+    }
+    words
+}
+
+/// Whether a certificate is refused because it is an authority's (CA:TRUE). The kind is known to the
+/// library below alone.
+pub(super) fn is_authority(error: &Error) -> bool {
+    matches!(error, Error::InvalidCertificate(CertificateError::Other(other))
+        if format!("{other:?}").contains("CaUsedAsEndEntity"))
 }
 
 /// A name without the kind that the library writes around it: `DnsName("localhost")`.
@@ -102,26 +175,105 @@ fn certificate_in_words(error: &CertificateError) -> String {
         CertificateError::NotValidForName => "the certificate is for another name".into(),
         CertificateError::NotValidForNameContext { expected, presented } => {
             let names: Vec<&str> = presented.iter().map(|name| bare(name)).collect();
-            format!(
-                "the certificate is for {}, not for {}",
-                if names.is_empty() { "no name".into() } else { names.join(", ") },
-                expected.to_str()
-            )
+            let expected = expected.to_str();
+            if names.is_empty() {
+                return nameless(&expected);
+            }
+            format!("the certificate is for {}, not for {expected}", names.join(", "))
         }
         CertificateError::Revoked => "the certificate was revoked".into(),
-        CertificateError::BadSignature => "the certificate's signature is wrong".into(),
-        // The kind is known to the library below alone.
-        CertificateError::Other(other) if format!("{other:?}").contains("CaUsedAsEndEntity") => {
-            "the server uses an authority's certificate (CA:TRUE) as its own, which is not accepted"
-                .into()
+        CertificateError::BadSignature => {
+            "the certificate's signature is wrong, or made by an RSA key of less than 2048 bits".into()
         }
-        other => format!("the certificate cannot be accepted: {other}"),
+        CertificateError::UnsupportedSignatureAlgorithmContext { .. }
+        | CertificateError::UnsupportedSignatureAlgorithmForPublicKeyContext { .. } => format!(
+            "the certificate is signed in a way that is not accepted (SHA-1, MD5, or the curve P-521): {KEYS}"
+        ),
+        CertificateError::InvalidPurpose | CertificateError::InvalidPurposeContext { .. } => {
+            "the certificate is not for servers (its extended key usage)".into()
+        }
+        CertificateError::BadEncoding => "the certificate cannot be read".into(),
+        CertificateError::Other(other) => match format!("{other:?}") {
+            kind if kind.contains("CaUsedAsEndEntity") => {
+                "the server uses an authority's certificate (CA:TRUE) as its own, which is accepted only if --ca names that very certificate"
+                    .into()
+            }
+            kind if kind.contains("UnsupportedCertVersion") => format!(
+                "the certificate is one of X.509 version 1, which has no names and is not accepted: {}",
+                made_for("localhost")
+            ),
+            kind => {
+                let kind = kind.rsplit('(').next().unwrap_or_default();
+                format!("the certificate cannot be accepted: {}", words(kind.trim_end_matches(')')))
+            }
+        },
+        other => format!("the certificate cannot be accepted: {}", words(&format!("{other:?}"))),
     }
+}
+
+/// A certificate that has only a common name (CN), which no client reads (RFC 9525 section 2).
+fn nameless(expected: &str) -> String {
+    format!(
+        "the certificate is for no name: a common name (CN) does not count; {}",
+        made_for(expected)
+    )
+}
+
+/// How a certificate for a name is made.
+fn made_for(name: &str) -> String {
+    let kind = if name.parse::<std::net::IpAddr>().is_ok() { "IP" } else { "DNS" };
+    format!(
+        "make one with a name (openssl: -addext subjectAltName={kind}:{name}; keytool: -ext san={}:{name})",
+        kind.to_lowercase()
+    )
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn every_error_is_a_sentence_and_names_what_pippin_can_do() {
+        use rustls::{OtherError, PeerMisbehaved};
+        let certificate = |kind: CertificateError| in_words(&Error::InvalidCertificate(kind));
+        let of_name = |expected: &'static str| CertificateError::NotValidForNameContext {
+            expected: expected.try_into().unwrap(),
+            presented: Vec::new(),
+        };
+        let alert = |kind| in_words(&Error::AlertReceived(kind));
+        for (said, part) in [
+            (alert(AlertDescription::ProtocolVersion), VERSIONS),
+            (in_words(&PeerIncompatible::ServerDoesNotSupportTls12Or13.into()), VERSIONS),
+            (alert(AlertDescription::HandshakeFailure), KEYS),
+            (
+                alert(AlertDescription::UnexpectedMessage),
+                "refused the handshake: unexpected message",
+            ),
+            (in_words(&PeerIncompatible::NoKxGroupsInCommon.into()), "no kx groups in common"),
+            (in_words(&PeerMisbehaved::InvalidKeyShare.into()), "of TLS: invalid key share"),
+            (
+                certificate(of_name("localhost")),
+                "subjectAltName=DNS:localhost; keytool: -ext san=dns:localhost",
+            ),
+            (certificate(of_name("127.0.0.1")), "subjectAltName=IP:127.0.0.1"),
+            (
+                certificate(CertificateError::UnsupportedSignatureAlgorithmContext {
+                    signature_algorithm_id: vec![1],
+                    supported_algorithms: Vec::new(),
+                }),
+                "SHA-1",
+            ),
+            (
+                certificate(CertificateError::Other(OtherError(std::sync::Arc::new(
+                    std::io::Error::other("x"),
+                )))),
+                "cannot be accepted",
+            ),
+            (in_words(&Error::FailedToGetCurrentTime), "failed to get current time"),
+        ] {
+            assert!(said.contains(part) && !said.contains(['{', '[', '"']), "{said}");
+        }
+    }
 
     #[test]
     fn long_and_missing_certificates_have_words_of_their_own() {
@@ -143,7 +295,7 @@ mod tests {
             ),
             (
                 Error::AlertReceived(AlertDescription::UnknownCA),
-                "does not accept the client's certificate (UnknownCA)",
+                "does not accept the client's certificate (unknown ca)",
                 None,
             ),
             (

@@ -79,7 +79,8 @@ impl<S: Stack> Core<'_, S> {
             ),
             ErrorKind::Timeout => {
                 let seconds = self.spec.timeouts.request_ns as f64 / 1e9;
-                format!("no complete answer within {seconds} s")
+                let more = if why.is_empty() { String::new() } else { format!(": {why}") };
+                format!("no complete answer within {seconds} s{more}")
             }
             _ if why.is_empty() => return None,
             _ => why.into(),

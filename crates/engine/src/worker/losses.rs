@@ -287,6 +287,9 @@ impl<S: Stack> Worker<'_, S> {
                 self.io.close(slot);
                 self.connect_failed(slot, ErrorKind::ConnectTimeout, now);
             } else if S::Protocol::IN_ORDER {
+                if self.core.has_begun(slot) {
+                    self.core.blame.why = "its head came, and its body did not end";
+                }
                 self.broken(slot, ErrorKind::Timeout, 0, now);
             } else if connection.in_flight == 0 {
                 self.give_up_barred(slot, now);
@@ -389,14 +392,28 @@ impl<S: Stack> Core<'_, S> {
         if S::Protocol::GATHERS {
             return;
         }
-        let tally = self.recorder.tally(stretch);
-        for connection in &mut self.connections {
+        for slot in 0..self.connections.len() as u32 {
+            let connection = &mut self.connections[slot as usize];
             let (answers, service_ns) = (connection.answers, connection.service_ns);
             (connection.answers, connection.service_ns) = (0, 0);
-            tally.by_connection.add(answers.into(), service_ns);
             let hangs = answers == 0 && connection.in_flight > 0;
-            tally.by_connection.without_answer += u64::from(hangs);
+            let has_begun = hangs && self.has_begun(slot);
+            let by_connection = &mut self.recorder.tally(stretch).by_connection;
+            by_connection.add(answers.into(), service_ns);
+            by_connection.without_answer += u64::from(hangs);
+            by_connection.with_head_only += u64::from(has_begun);
         }
+    }
+
+    /// Whether the head of an answer has come of which the body has not ended.
+    fn has_begun(&mut self, slot: u32) -> bool {
+        let connection = &self.connections[slot as usize];
+        if S::Protocol::IN_ORDER {
+            return connection.judge.status != 0;
+        }
+        let ring = (connection.head, connection.in_flight);
+        let tags: Vec<u32> = self.flights.tags(slot, ring).collect();
+        tags.into_iter().any(|tag| self.has_head(slot, tag))
     }
 
     /// The load is over: what is under way is censored, what is due was never sent.

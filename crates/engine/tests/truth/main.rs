@@ -22,6 +22,7 @@ mod first_errors;
 mod framing;
 mod http2;
 mod insecure;
+mod old_certificates;
 mod open_loop;
 mod pausing;
 mod pipelining;

@@ -4,13 +4,14 @@ use pippin_model::result::LoadResult;
 use pippin_testing::scripted::{Account, Answer, OnConnect, Script, spawn};
 
 use crate::support::{
-    MS, assert_counted, assert_within, clock_ns, on_each_loop, open, quantile_ms, run, run_from,
+    MS, assert_counted, assert_within, clock_ns, ms, on_each_loop, open, quantile_ms, run, run_from,
 };
 use pippin_testing::patience::in_time;
 
 on_each_loop!(
     a_constant_rate,
     poisson_arrivals,
+    answers_that_never_end,
     a_rate_that_nobody_can_send,
     connections_that_end_before_the_start,
     two_threads_make_one_schedule,
@@ -39,6 +40,18 @@ fn connections_that_end_before_the_start(io: IoChoice) {
         let result = run_from(&spec, Some(clock_ns() + 200 * MS));
         assert_eq!(result.measured.requests.good, 0);
         assert!(result.measured.errors_total() > 0);
+    }
+}
+
+/// Every answer begins, and none ends.
+fn answers_that_never_end(io: IoChoice) {
+    for chunked in [true, false] {
+        let endless = Answer::ok(b"data: 1\n\n").endless(ms(20), chunked);
+        let server = spawn(Script::always(endless)).unwrap();
+        let result = run(&open(server.address(), io, 4, 100.0, 500));
+        let by_connection = &result.measured.by_connection;
+        assert_eq!((by_connection.without_answer, by_connection.with_head_only), (4, 4));
+        assert_eq!(result.measured.requests.completed, 0);
     }
 }
 

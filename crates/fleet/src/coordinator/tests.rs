@@ -312,6 +312,10 @@ fn an_agent_that_dies_before_the_start_ends_the_load_too() {
     assert!(failures(&outcome)[1].1.is_some());
     let said = without_result(outcome.has_started, &outcome.agents);
     assert!(said.starts_with("no load was applied: agent b: "), "{said}");
+    let many = vec![outcome.agents[1].clone(); 1_000];
+    let said = without_result(false, &many);
+    assert!(said.ends_with("; 995 more of 1000 agents failed"), "{said}");
+    assert_eq!(said.matches("agent b: ").count(), 5);
 }
 
 #[test]

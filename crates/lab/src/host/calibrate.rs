@@ -5,6 +5,7 @@ use pippin_model::plan::cpus::CpuSplit;
 use pippin_model::plan::profile::{Arrivals, Profile, StopRule, WarmUp};
 use pippin_model::result::LoadResult;
 use pippin_model::run::Calibration;
+use pippin_model::target::manifest::Ready;
 use pippin_model::text::units::Spread;
 use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -80,8 +81,8 @@ impl ReferenceServer {
         let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
         let interrupted = || calibrator.stop.load(Ordering::Relaxed);
         let way = Way::plain(address);
-        let limit = Duration::from_secs(10);
-        ready::wait_until_ready(&mut process, &way, "/", limit, Keys::Nowhere, &interrupted)?;
+        let ready = Ready { path: "/".into(), status: None, timeout: "10s".into() };
+        ready::wait_until_ready(&mut process, &way, &ready, Keys::Nowhere, &interrupted)?;
         Ok(Self { address, _process: process })
     }
 

@@ -1,28 +1,37 @@
 //! Readiness, found out by asking.
+use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
+use super::elsewhere::{Elsewhere, FIRST_LOOK};
 use super::supervised::Supervised;
 use crate::error::LabError;
 use crate::running::way::Way;
 use crate::target::keys::{Keys, Topic};
 use crate::verify::http::{Client, Request};
+use pippin_engine::refuses_protocol;
+use pippin_model::target::manifest::Ready;
 use pippin_model::trial::{Exit, Failure, Stage};
 
-/// Asks for `path` until an answer with a status below 500 comes; how long that took. Messages name
-/// these keys.
+/// How long a start is watched after its right answer: a daemon may answer before the end of its
+/// starter is known.
+const DAEMON: Duration = Duration::from_millis(100);
+
+/// Asks until the right answer comes, for at most its time; how long that took. Messages name these
+/// keys. Who answers at another address instead is told so after a few seconds.
 ///
 /// # Errors
-/// A target failure if the process ends first, or the limit passes; interruption.
+/// A target failure if the process ends first, the limit passes, or it listens elsewhere;
+/// interruption.
 pub fn wait_until_ready(
     process: &mut Supervised,
     way: &Way,
-    path: &str,
-    limit: Duration,
+    ready: &Ready,
     keys: Keys<'_>,
     interrupted: &dyn Fn() -> bool,
 ) -> Result<Duration, LabError> {
-    let begin = Instant::now();
+    let (begin, limit) = (Instant::now(), ready.limit());
     let mut last = String::from("nobody listens");
+    let mut elsewhere = Elsewhere::default();
     loop {
         if interrupted() {
             return Err(LabError::Interrupted);
@@ -30,23 +39,31 @@ pub fn wait_until_ready(
         if let Some(exit) = process.ended() {
             return Err(ended(process, exit, way, keys));
         }
-        match ask(way, path) {
-            Ok(status) if status < 500 => {
+        match ask(way, &ready.path) {
+            Ok(status) if ready.is_shown_by(status) => {
                 let start_up = begin.elapsed();
-                // If it has started a daemon and ended, the daemon may answer before that end is
-                // known.
-                return match process.wait(Duration::from_millis(100), interrupted)? {
+                return match process.wait(DAEMON, interrupted)? {
                     Some(exit) => Err(ended(process, exit, way, keys)),
                     None => Ok(start_up),
                 };
             }
-            Ok(status) => last = format!("GET {path} answered {status}"),
+            Ok(status) => last = answered(ready, status),
             Err(message) => last = if message.contains("refused") { last } else { message },
         }
-        if begin.elapsed() > limit {
+        let is_over = begin.elapsed() > limit;
+        if !way.is_unix() && (is_over || begin.elapsed() > FIRST_LOOK) {
+            let answers = |address: SocketAddr| {
+                let status = ask(&way.at(address), &ready.path);
+                status.is_ok_and(|it| ready.is_shown_by(it) && !refuses_protocol(it))
+            };
+            if let Some(message) = elsewhere.look(process, way.address(), is_over, &answers) {
+                return Err(failure(process, Stage::Ready, message));
+            }
+        }
+        if is_over {
             let seconds = limit.as_secs();
             let scheme = if way.tls.is_some() { "https" } else { "http" };
-            let address = way.place();
+            let (address, path) = (way.place(), &ready.path);
             let hint = keys.about(Topic::Ready).map_or(String::new(), |it| format!("; see {it}"));
             return Err(failure(
                 process,
@@ -56,6 +73,11 @@ pub fn wait_until_ready(
         }
         std::thread::sleep(Duration::from_millis(25));
     }
+}
+
+fn answered(ready: &Ready, status: u16) -> String {
+    let wanted = ready.status.map_or(String::new(), |wanted| format!(" and not {wanted}"));
+    format!("GET {} answered {status}{wanted}", ready.path)
 }
 
 fn ended(process: &Supervised, exit: Exit, way: &Way, keys: Keys<'_>) -> LabError {

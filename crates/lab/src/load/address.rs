@@ -109,11 +109,44 @@ impl Url {
         format!("{scheme}://{}{}", self.authority, self.target)
     }
 
-    /// Whether the host is this machine by its own words: `localhost` or a loopback address.
+    /// Whether the host is this machine by its own words: `localhost`, a name below it, a loopback
+    /// address, or the address for "all", which frameworks print (ip(7)).
     #[must_use]
     pub fn is_this_machine(&self) -> bool {
-        self.host.eq_ignore_ascii_case("localhost")
-            || self.host.parse::<IpAddr>().is_ok_and(|ip| ip.to_canonical().is_loopback())
+        let is_own =
+            |ip: IpAddr| ip.to_canonical().is_loopback() || ip.to_canonical().is_unspecified();
+        is_localhost(&self.host) || self.host.parse().is_ok_and(is_own)
+    }
+
+    /// The addresses of the host.
+    fn look_up(&self) -> std::io::Result<Vec<SocketAddr>> {
+        // Resolvers need not know names below `localhost` (RFC 6761 section 6.3).
+        let host = if is_localhost(&self.host) { "localhost" } else { self.host.as_str() };
+        Ok((host, self.port).to_socket_addrs()?.map(server::canonical).collect())
+    }
+
+    /// Which of several addresses of the host is loaded, and why. `None` if there is one, or if the
+    /// same sockets listen at all of them.
+    #[must_use]
+    pub fn choice(&self, chosen: SocketAddr) -> Option<String> {
+        let mut all = self.look_up().ok()?;
+        all.sort_unstable();
+        all.dedup();
+        let sockets = |address: SocketAddr| server::listening_inodes(&[address]);
+        let of_chosen = sockets(chosen);
+        if all.len() < 2
+            || all.iter().all(|other| sockets(*other) == of_chosen && !of_chosen.is_empty())
+        {
+            return None;
+        }
+        let named = |ip: IpAddr| if ip.is_ipv6() { format!("[{ip}]") } else { ip.to_string() };
+        let named: Vec<String> = all.iter().map(|address| named(address.ip())).collect();
+        Some(format!(
+            "{} has {} addresses ({}): {chosen} answers and is loaded",
+            self.host,
+            all.len(),
+            named.join(", ")
+        ))
     }
 
     /// Whether this host, which is not this machine, may be loaded.
@@ -143,13 +176,9 @@ impl Url {
         source: Option<IpAddr>,
         timeout: Duration,
     ) -> Result<Vec<SocketAddr>, LabError> {
-        let addresses: Vec<SocketAddr> = (self.host.as_str(), self.port)
-            .to_socket_addrs()
-            .map_err(|error| {
-                LabError::User(format!("cannot find the host `{}`: {error}", self.host))
-            })?
-            .map(server::canonical)
-            .collect();
+        let addresses = self.look_up().map_err(|error| {
+            LabError::User(format!("cannot find the host `{}`: {error}", self.host))
+        })?;
         if addresses.is_empty() {
             return Err(LabError::User(format!("the host `{}` has no address", self.host)));
         }
@@ -238,6 +267,12 @@ fn in_words(error: EngineError) -> LabError {
     LabError::User(error.to_string())
 }
 
+/// `localhost`, or a name below it (RFC 6761 section 6.3).
+fn is_localhost(host: &str) -> bool {
+    let host = host.strip_suffix('.').unwrap_or(host).to_ascii_lowercase();
+    host == "localhost" || host.ends_with(".localhost")
+}
+
 /// A place that is a port alone, `:8080` or `8080/path`, is one of this machine.
 fn on_this_machine(rest: &str) -> Option<String> {
     let text = rest.strip_prefix(':').unwrap_or(rest);
@@ -286,6 +321,38 @@ mod tests {
             let reached = first_reached(&candidates, source, PATIENCE).unwrap();
             assert_eq!(reached, [all[right]], "{source:?}");
         }
+    }
+
+    #[test]
+    fn names_below_localhost_and_the_address_for_all_are_this_machine() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = listener.local_addr().unwrap().port();
+        for host in ["localhost", "LOCALHOST", "shop.localhost", "a.shop.localhost.", "0.0.0.0"] {
+            let url = Url::parse(&format!("http://{host}:{port}/")).unwrap();
+            assert!(url.is_this_machine(), "{host}");
+            assert_eq!(url.resolve(&[], None, PATIENCE).unwrap(), [listener.local_addr().unwrap()]);
+        }
+        for host in ["localhost.example", "notlocalhost", "192.0.2.1"] {
+            assert!(!Url::parse(&format!("http://{host}/")).unwrap().is_this_machine(), "{host}");
+        }
+    }
+
+    #[test]
+    fn the_address_that_is_loaded_is_said_where_it_could_be_another() {
+        let url = |port: u16| Url::parse(&format!("http://localhost:{port}/")).unwrap();
+        let v4 = TcpListener::bind("127.0.0.1:0").unwrap();
+        let chosen = v4.local_addr().unwrap();
+        let of_localhost = url(chosen.port()).look_up().unwrap();
+        if of_localhost.len() < 2 {
+            // This machine's `localhost` has one address: there is no choice.
+            assert_eq!(url(chosen.port()).choice(chosen), None);
+            return;
+        }
+        let said = url(chosen.port()).choice(chosen).unwrap();
+        assert!(said.ends_with(&format!("{chosen} answers and is loaded")), "{said}");
+        let both = TcpListener::bind("[::]:0").unwrap();
+        let port = both.local_addr().unwrap().port();
+        assert_eq!(url(port).choice(([127, 0, 0, 1], port).into()), None, "one socket for both");
     }
 
     #[test]

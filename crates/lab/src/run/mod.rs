@@ -45,8 +45,7 @@ use std::time::Duration;
 use crate::check::conformance;
 use crate::error::LabError;
 use crate::host::descriptors;
-use crate::install::versions;
-use crate::install::{Installed, Installer};
+use crate::install::{self, Installed, Installer, versions};
 use crate::lifecycle::affinity;
 use crate::load;
 use crate::run::explaining::Explaining;
@@ -56,6 +55,7 @@ use crate::run::steps::Steps;
 use crate::running::{RunningTarget, StartSettings};
 use crate::services::{ServiceSettings, Services};
 use crate::slices::room::Room;
+use crate::target::Kind;
 use crate::target::catalog::{Catalog, Target};
 use crate::trial::again::made_again;
 use crate::trial::generator::Generator;
@@ -125,6 +125,7 @@ pub fn run(plan: Plan, settings: &RunSettings<'_>) -> Result<RunRecord, LabError
         Some(_) => without_generator(split(&plan)?, &plan, &workload),
         None => split(&plan)?,
     };
+    something_is_installed(&targets, settings)?;
     std::fs::create_dir_all(&settings.folder)
         .map_err(LabError::io(format!("create {}", settings.folder.display())))?;
     let stopped = stopped_by_limits(&targets, &plan, &cpus);
@@ -149,6 +150,25 @@ pub fn run(plan: Plan, settings: &RunSettings<'_>) -> Result<RunRecord, LabError
         Ok(()) | Err(LabError::Interrupted) => Ok(record),
         Err(error) => Err(error),
     }
+}
+
+/// Refuses a run in which no target could be measured, because none is installed and nothing may be.
+fn something_is_installed(
+    targets: &[(TargetId, Target)],
+    settings: &RunSettings<'_>,
+) -> Result<(), LabError> {
+    let is_missing = |target: &Target| {
+        matches!(target.kind, Kind::Catalog) && install::present(target).is_none()
+    };
+    if settings.install || !targets.iter().all(|(_, target)| is_missing(target)) {
+        return Ok(());
+    }
+    let message = if settings.probe.is_some() {
+        "nothing is installed on the probe's machine: `pippin agent --probe --install` does it"
+    } else {
+        "nothing is installed: add --install"
+    };
+    Err(LabError::User(message.into()))
 }
 
 type Prepared = BTreeMap<TargetId, (Target, Result<Installed, Failure>)>;

@@ -18,8 +18,6 @@ use pippin_model::load::websocket::Messages;
 use pippin_model::load::{LoadSpec, Request, Requests};
 use pippin_model::plan::cpus::CpuSet;
 use pippin_model::target::TargetId;
-use pippin_model::target::manifest::Ready;
-use pippin_model::text::units::parse_duration_ns;
 use pippin_model::trial::{Failure, ServerEnd, Stage};
 use pippin_model::verdict::{Caveat, Severity};
 use pippin_probe::kernel_files::KernelFiles;
@@ -51,8 +49,6 @@ use crate::target::keys::{Keys, Topic};
 use crate::target::{Kind, Listening, Target};
 use crate::trial::unix_now_ns;
 
-/// How long a target may take to be ready, if its manifest has no time that can be read.
-const PATIENCE: Duration = Duration::from_secs(20);
 /// How long a target may take to stop after its signal.
 pub const GRACE: Duration = Duration::from_secs(10);
 
@@ -238,8 +234,11 @@ impl RunningTarget {
         if let (Some(socket), None) = (&socket, &container) {
             socket.tell(&mut launch);
         }
-        let Ready { path, timeout } = &target.manifest.start.ready;
-        let limit = parse_duration_ns(timeout).map_or(PATIENCE, Duration::from_nanos);
+        if !launch.folder.is_dir() {
+            let folder = launch.folder.display();
+            let message = format!("the folder {folder}, in which it is to run, is not there");
+            return Err(LabError::target(Stage::Start, message));
+        }
         let group = if container.is_none() { Group::make() } else { None };
         let keys = Keys::of(id);
         let killed_before = killed_for_memory(&KernelFiles::default());
@@ -249,7 +248,13 @@ impl RunningTarget {
             .over(tls, spoken.protocol())
             .with(settings.messages)
             .behind(socket.as_ref().map(|socket| socket.path.clone()));
-        let start_up = ready::wait_until_ready(&mut process, &way, path, limit, keys, interrupted)?;
+        let start_up = ready::wait_until_ready(
+            &mut process,
+            &way,
+            &target.manifest.start.ready,
+            keys,
+            interrupted,
+        )?;
         let group = group.filter(Group::is_in_use);
         let inside = container.as_ref().and_then(|it| it.image.process(&it.name));
         let elsewhere = elsewhere::file_of_checkout(process.supervisor_pid(), &target.folder);
@@ -548,7 +553,11 @@ fn launch(
     Launch {
         command: command.iter().map(|word| environment::fill(word, &values)).collect(),
         env,
-        folder: target.folder.clone(),
+        folder: manifest
+            .start
+            .folder
+            .as_ref()
+            .map_or_else(|| target.folder.clone(), |folder| target.folder.join(folder)),
         log: log_of(id, settings),
         errors: None,
         cpus: settings.cpus.clone(),

@@ -63,6 +63,12 @@ impl Way {
         Some(Self { addresses, ..Self::plain(address).over(tls, protocol) })
     }
 
+    /// This way to another address.
+    #[must_use]
+    pub fn at(&self, address: SocketAddr) -> Self {
+        Self { addresses: vec![address], address, ..self.clone() }
+    }
+
     /// This way behind a unix socket, if there is one. The address is then only a name.
     #[must_use]
     pub fn behind(self, unix_socket: Option<PathBuf>) -> Self {

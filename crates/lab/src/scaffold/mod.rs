@@ -54,7 +54,7 @@ fn manifest(id: &TargetId, skeleton: Option<&Skeleton>) -> String {
     let command = of(|skeleton| skeleton.command, "[\"bin/server\"]");
     let version = of(|skeleton| skeleton.version, "# label = [\"program\", \"--version\"]");
     format!(
-        r#"# What each key means: docs/add-a-target.md. Prove it with: pippin targets check {id} --install
+        r#"# What each key means: pippin help add-a-target. Prove it with: pippin targets check {id} --install
 schema = 1
 name = "{name}"
 language = "{language}"

@@ -3,6 +3,7 @@ use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::time::Duration;
 
+use pippin_model::target::manifest::Ready;
 use pippin_reference::numbers::Numbers;
 
 use super::{ServiceSettings, secret};
@@ -69,8 +70,7 @@ impl Upstream {
         ready::wait_until_ready(
             &mut process,
             &Way::plain(address),
-            "/count",
-            Duration::from_secs(10),
+            &Ready { path: "/count".into(), status: None, timeout: "10s".into() },
             Keys::Nowhere,
             interrupted,
         )?;

@@ -7,8 +7,8 @@ use pippin_model::request::secrets::without_values;
 use pippin_model::scenario::file::Written;
 use pippin_model::scenario::text::Text;
 use pippin_model::target::TargetId;
-use pippin_model::target::manifest::{Command, Install, Manifest, Ready, Start};
-use pippin_model::target::project::words;
+use pippin_model::target::manifest::{Install, Manifest, Ready, Start};
+use pippin_model::target::own_command::{self, OwnCommand};
 use pippin_model::workload::{self, Answer, Proof, Steps, Workload};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -31,16 +31,16 @@ const READY_WITHIN: &str = "60s";
 pub fn listening(listening: Listening, request: Option<Request>) -> Target {
     let url = &listening.url;
     let id = name_of("url", &format!("{}{}", url.authority, without_values(&url.target)));
-    target(id, Path::new("/"), Vec::new(), request, Kind::Listening(listening))
+    target(id, Path::new("/"), OwnCommand::default(), request, Kind::Listening(listening))
 }
 
 /// A command, split into words as a shell would. No shell runs it.
 ///
 /// # Errors
-/// If it has no word, or a quote is not closed.
+/// As [`own_command::read`].
 pub fn command(text: &str, folder: &Path, request: Option<Request>) -> Result<Target, LabError> {
-    let words = words(text).map_err(LabError::User)?;
-    Ok(target(name_of("command", text), folder, words, request, Kind::Command))
+    let own = own_command::read(text).map_err(LabError::User)?;
+    Ok(target(name_of("command", text), folder, own, request, Kind::Command))
 }
 
 /// A container image. `folder` is for the log of fetching it.
@@ -48,7 +48,7 @@ pub fn command(text: &str, folder: &Path, request: Option<Request>) -> Result<Ta
 pub fn image(image: Image, folder: &Path, request: Option<Request>) -> Target {
     let id = name_of("image", &image.reference);
     let install = Some(Install { steps: vec![image.pull()] });
-    let made = target(id, folder, Vec::new(), request, Kind::Image(image));
+    let made = target(id, folder, OwnCommand::default(), request, Kind::Image(image));
     Target { manifest: Manifest { install, ..made.manifest }, ..made }
 }
 
@@ -77,7 +77,7 @@ pub fn tell_apart(targets: &mut [Target]) {
 fn target(
     id: TargetId,
     folder: &Path,
-    command: Command,
+    command: OwnCommand,
     request: Option<Request>,
     kind: Kind,
 ) -> Target {
@@ -93,10 +93,12 @@ fn target(
         install: None,
         routes: Vec::new(),
         start: Start {
-            command,
-            env: BTreeMap::new(),
+            command: command.words,
+            env: command.env,
+            folder: command.folder,
             ready: Ready {
                 path: request.as_ref().map_or_else(|| "/".into(), |it| it.target.clone()),
+                status: None,
                 timeout: READY_WITHIN.into(),
             },
             stop: "SIGTERM".into(),
@@ -216,6 +218,9 @@ mod tests {
             assert!(wrong(text).to_string().contains("no shell reads the command"), "{text}");
             assert!(wrong(text).to_string().ends_with("write {PORT}"), "{text}");
         }
+        let start = command_of("cd api && A=1 serve").manifest.start;
+        assert_eq!((start.command, start.env["A"].as_str()), (vec!["serve".into()], "1"));
+        assert_eq!(start.folder.as_deref(), Some(Path::new("api")));
         let own = command_of("sh -c 'exec serve $PORT'").manifest.start.command;
         assert_eq!(own, ["sh", "-c", "exec serve $PORT"]);
     }

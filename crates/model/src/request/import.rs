@@ -6,11 +6,13 @@
 //! | [`har`] | HAR 1.2, which browsers export |
 //! | [`access_log`] | access logs of servers and load balancers |
 //! | [`curl`] | curl commands, as browsers copy them |
-//! | [`shell`] | the words of commands, as bash reads them |
+//! | [`openapi`] | OpenAPI 3, as JSON and YAML |
+//! | [`postman`] | collections of Postman 2.1 |
 pub mod access_log;
 pub mod curl;
 pub mod har;
-pub mod shell;
+pub mod openapi;
+pub mod postman;
 
 use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
 use std::collections::BTreeMap;
@@ -137,7 +139,8 @@ fn kept(headers: impl Iterator<Item = (String, String)>) -> Vec<(String, String)
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::request::request_file::split_url;
+    use crate::request::request_file::{self, Bodies, Format, json_lines, split_url};
+    use crate::text::shell;
     use proptest::prelude::*;
 
     fn of(urls: &[&str]) -> Imported {
@@ -181,6 +184,39 @@ mod tests {
             let _ = har::parse(&text);
             let _ = access_log::parse(&text);
             let _ = curl::parse(&text, &mut |_| Ok(Vec::new()));
+            let _ = openapi::parse(&text);
+            let _ = postman::parse(&text, &BTreeMap::new());
+        }
+
+        /// What an import writes, a load takes: whatever names and values a file holds.
+        #[test]
+        fn what_is_written_is_read_again(texts in proptest::collection::vec("\\PC{0,8}|[-a-z{}:/?#=&% ]{0,8}", 8)) {
+            let [path, name, value, header, held, key, item, kind] = &texts[..] else { unreachable!() };
+            let openapi = serde_json::json!({ "openapi": "3.1.0", "servers": [{ "url": "https://a/b" }], "paths": {
+                path: { "parameters": [{ "name": name, "in": "path", "example": value }], "post": {
+                    "parameters": [
+                        { "name": header, "in": "header", "example": held },
+                        { "name": key, "in": "query", "example": [item, 1] },
+                        { "name": key, "in": "cookie", "example": item }],
+                    "requestBody": { "content": { kind: { "example": held } } } } } } });
+            let schema = "https://schema.getpostman.com/json/collection/v2.1.0/collection.json";
+            let postman = serde_json::json!({ "info": { "schema": schema },
+                "variable": [{ "key": name, "value": value }], "item": [{ "request": { "method": "POST",
+                    "url": { "raw": format!("http://a/{path}?{key}"), "variable": [{ "key": key, "value": item }] },
+                    "header": [{ "key": header, "value": held }],
+                    "body": { "mode": "urlencoded", "urlencoded": [{ "key": key, "value": item }] } } }] });
+            let read = [openapi::parse(&openapi.to_string()), postman::parse(&postman.to_string(), &BTreeMap::new())];
+            for imported in read.into_iter().flatten() {
+                let Ok(only) = imported.only(None) else { continue };
+                for request in only.requests {
+                    let line = json_lines::write(&request);
+                    let mut bodies = Bodies::beside(std::path::Path::new("/nowhere"));
+                    let again = request_file::parse(&line, Format::JsonLines, &mut bodies);
+                    prop_assert!(again.is_ok(), "{line}: {again:?}");
+                    let again = again.unwrap().requests.remove(0);
+                    prop_assert_eq!((&again.target, &again.body), (&request.target, &request.body));
+                }
+            }
         }
 
         #[test]

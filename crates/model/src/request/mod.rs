@@ -6,7 +6,7 @@
 //! | [`secrets`] | values that records do not keep: a length and a keyed digest |
 //! | [`request_file`] | files of requests, one module for each format |
 //! | [`form`] | bodies of forms, as curl makes them |
-//! | [`import`] | HAR files, access logs and curl commands as requests |
+//! | [`import`] | HAR files, access logs, curl commands, OpenAPI files and Postman collections as requests |
 pub mod form;
 pub mod import;
 pub mod request_file;

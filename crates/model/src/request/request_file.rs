@@ -145,7 +145,7 @@ pub fn parse(text: &str, format: Format, bodies: &mut Bodies) -> Result<RequestF
         Format::Urls => urls::parse(text, &mut add)?,
     }
     if file.requests.is_empty() {
-        return Err((0, "it holds no request; docs/requests.md shows the formats".into()));
+        return Err((0, "it holds no request; `pippin help requests` shows the formats".into()));
     }
     Ok(file)
 }

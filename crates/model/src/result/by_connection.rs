@@ -39,6 +39,8 @@ pub struct ByConnection {
     pub groups: BTreeMap<u32, ConnectionGroup>,
     /// Connections without any answer in the stretch that had a request under way at its end.
     pub without_answer: u64,
+    /// How many of those had got the head of an answer that did not end.
+    pub with_head_only: u64,
 }
 
 impl ByConnection {
@@ -60,6 +62,7 @@ impl ByConnection {
             self.groups.entry(*step).or_default().add(group);
         }
         self.without_answer += other.without_answer;
+        self.with_head_only += other.with_head_only;
     }
 }
 

@@ -11,6 +11,8 @@ use crate::verdict::Verdict;
 pub struct RunDigest {
     /// The number of trials it was made from. If the run has more by now, it needs a new digest.
     pub trials: u64,
+    /// How load was applied, in words.
+    pub load: String,
     /// The ranking figure: `goodput` or `response_p99`.
     pub ranked_by: String,
     /// The targets in the order of the report's table.
@@ -49,6 +51,10 @@ pub struct TargetDigest {
     pub figure: Option<f64>,
     /// Its right answers at the edges of HTTP/1.1; empty if it was not asked.
     pub conformance: Vec<KindCount>,
+    /// Right answers per second: the median, and of a sweep that of its best step.
+    pub goodput_per_s: Option<f64>,
+    /// The 99th percentile of the response time at the same place, in nanoseconds.
+    pub p99_ns: Option<f64>,
 }
 
 impl RunDigest {

@@ -1,7 +1,8 @@
 //! `targets/<language>/<name>/target.toml`: how a target is installed, started and stopped.
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use crate::load::spoken::Spoken;
 use crate::text::file::{FileError, Wrong, nearest, read_with_text};
@@ -99,6 +100,9 @@ pub struct Start {
     /// Environment variables besides HOST, PORT and so on.
     #[serde(default)]
     pub env: BTreeMap<String, String>,
+    /// The folder in which it runs, relative to the target's; `None` for the target's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub folder: Option<PathBuf>,
     /// How to find out that it is ready.
     pub ready: Ready,
     /// The signal that stops it cleanly.
@@ -120,10 +124,27 @@ pub struct Start {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Ready {
-    /// The path to request until it answers with a status below 500.
+    /// The path to request until it answers.
     pub path: String,
+    /// The status of the answer that is waited for; `None` for any below 500.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub status: Option<u16>,
     /// The longest time: `"20s"`.
     pub timeout: String,
+}
+
+impl Ready {
+    /// Whether an answer with this status shows that the target is ready.
+    #[must_use]
+    pub fn is_shown_by(&self, status: u16) -> bool {
+        self.status.map_or(status < 500, |wanted| status == wanted)
+    }
+
+    /// The longest time until then; 20 s if it cannot be read.
+    #[must_use]
+    pub fn limit(&self) -> Duration {
+        parse_duration_ns(&self.timeout).map_or(Duration::from_secs(20), Duration::from_nanos)
+    }
 }
 
 /// Other ways to start this target.
@@ -251,6 +272,12 @@ impl Manifest {
             return Err(Wrong::at(
                 at,
                 "start.ready.timeout must be longer than 0; nothing is ready at once",
+            ));
+        }
+        if let Some(status) = self.start.ready.status.filter(|it| !(200..=599).contains(it)) {
+            return Err(Wrong::at(
+                "start.ready.status",
+                format!("start.ready.status: {status} is no status of an answer; write 200 to 599"),
             ));
         }
         if !STOP_SIGNALS.contains(&self.start.stop.as_str()) {

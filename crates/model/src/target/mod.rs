@@ -5,11 +5,13 @@
 //! | [`manifest`] | `target.toml`: how a target is installed, started and stopped |
 //! | [`register`] | kinds of targets, and how long what they run is supported |
 //! | [`project`] | `pippin.toml`: a user's own targets, workloads and plans |
+//! | [`own_command`] | a command of the user's own: words, variables, folder |
 //! | [`commit`] | the git commit that holds a target's files |
 //! | [`conformance`] | how a target answered at the edges of HTTP/1.1 |
 pub mod commit;
 pub mod conformance;
 pub mod manifest;
+pub mod own_command;
 pub mod project;
 pub mod register;
 

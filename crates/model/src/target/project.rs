@@ -8,6 +8,7 @@ use crate::load::spoken::Spoken;
 use crate::plan::{Plan, PlanOptions, RawPlan, at_its_key};
 use crate::target::TargetId;
 use crate::target::manifest::{Command, Install, Manifest, Ready, Start};
+use crate::target::own_command::{self, OwnCommand};
 use crate::text::file::{FileError, Wrong, nearest, read_with_text};
 use crate::workload::Workload;
 
@@ -72,7 +73,7 @@ struct RawTarget {
     build: Vec<Words>,
     #[serde(default)]
     env: BTreeMap<String, String>,
-    ready: Option<String>,
+    ready: Option<RawReady>,
     ready_within: Option<String>,
     stop: Option<String>,
     protocol: Option<Spoken>,
@@ -80,6 +81,18 @@ struct RawTarget {
     serves: Vec<String>,
     #[serde(default)]
     versions: BTreeMap<String, Words>,
+}
+
+/// What shows that a server is ready: a path, and which status it answers.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(
+    untagged,
+    deny_unknown_fields,
+    expecting = "expected a path, as \"/health\" or { path = \"/health\", status = 200 }"
+)]
+enum RawReady {
+    Path(String),
+    Answer { path: String, status: u16 },
 }
 
 /// A command, as one text or word by word.
@@ -93,38 +106,22 @@ enum Words {
     List(Command),
 }
 
-/// The words of a command, split as by a shell. No shell is involved.
-///
-/// # Errors
-/// If there is none, a quote is not closed, or a word needs a shell to know the port.
-pub fn words(text: &str) -> Result<Command, String> {
-    let words = shlex::split(text);
-    if let Some(name) = words.iter().flatten().find_map(|word| of_a_shell(word)) {
-        return Err(format!(
-            "`{text}`: no shell reads the command, so ${name} would stay as it is; write {{{name}}}"
-        ));
-    }
-    match words {
-        Some(words) if words.first().is_some_and(|program| !program.is_empty()) => Ok(words),
-        Some(_) => Err(format!("`{text}` names no program")),
-        None => Err(format!("`{text}`: a quote is not closed")),
-    }
-}
-
-/// A variable in a word that people write for a shell: `$PORT`, `--port=${PORT}`. A word with blanks is
-/// for a shell of the command's own: `sh -c "exec server $PORT"`.
-fn of_a_shell(word: &str) -> Option<&'static str> {
-    let is_one = |name: &&str| {
-        [format!("${name}"), format!("${{{name}}}")].iter().any(|written| word.contains(written))
-    };
-    ["PORT", "HOST", "WORKERS"].into_iter().find(|name| !word.contains(' ') && is_one(name))
-}
-
 impl Words {
-    fn split(&self, at: &str) -> Result<Command, Wrong> {
+    /// The only program.
+    fn one(&self, at: &str) -> Result<OwnCommand, Wrong> {
         match self {
-            Self::List(words) => Ok(words.clone()),
-            Self::Text(text) => words(text).map_err(|message| Wrong::at(at, message)),
+            Self::List(words) => Ok(OwnCommand { words: words.clone(), ..OwnCommand::default() }),
+            Self::Text(text) => own_command::read(text).map_err(|message| Wrong::at(at, message)),
+        }
+    }
+
+    /// The programs that run one after the other.
+    fn steps(&self, at: &str) -> Result<Vec<Command>, Wrong> {
+        match self {
+            Self::List(words) => Ok(vec![words.clone()]),
+            Self::Text(text) => own_command::several(text)
+                .map(|all| all.into_iter().map(OwnCommand::into_words).collect())
+                .map_err(|message| Wrong::at(at, message)),
         }
     }
 }
@@ -268,15 +265,23 @@ impl RawTarget {
         self.check_effect(&how, below)?;
         let steps = self.build.iter().enumerate();
         let steps = steps
-            .map(|(index, step)| step.split(&format!("{below}.build[{index}]")))
-            .collect::<Result<Vec<_>, _>>()?;
+            .map(|(index, step)| step.steps(&format!("{below}.build[{index}]")))
+            .collect::<Result<Vec<_>, _>>()?
+            .concat();
         let versions = self.versions.iter().map(|(label, words)| {
-            Ok((label.clone(), words.split(&format!("{below}.versions.{label}"))?))
+            Ok((label.clone(), words.one(&format!("{below}.versions.{label}"))?.into_words()))
         });
         let versions = versions.collect::<Result<_, Wrong>>()?;
         // All its own targets serve its own workloads.
         let mut served: Vec<String> = workloads.cloned().collect();
         served.extend(self.serves);
+        let (path, status) = match self.ready {
+            None => ("/".into(), None),
+            Some(RawReady::Path(path)) => (path, None),
+            Some(RawReady::Answer { path, status }) => (path, Some(status)),
+        };
+        let mut env = self.env;
+        env.extend(command.env);
         let manifest = Manifest {
             schema: 1,
             name: name.into(),
@@ -289,10 +294,12 @@ impl RawTarget {
             install: (!steps.is_empty()).then_some(Install { steps }),
             routes: Vec::new(),
             start: Start {
-                command,
-                env: self.env,
+                command: command.words,
+                env,
+                folder: command.folder,
                 ready: Ready {
-                    path: self.ready.unwrap_or_else(|| "/".into()),
+                    path,
+                    status,
                     timeout: self.ready_within.unwrap_or_else(|| "60s".into()),
                 },
                 stop: self.stop.unwrap_or_else(|| "SIGTERM".into()),
@@ -311,13 +318,13 @@ impl RawTarget {
     }
 
     /// How it is started, and the command if there is one.
-    fn how(&self, below: &str) -> Result<(How, Command), Wrong> {
+    fn how(&self, below: &str) -> Result<(How, OwnCommand), Wrong> {
         match (&self.command, &self.url, &self.image) {
             (Some(command), None, None) => {
-                Ok((How::Command, command.split(&format!("{below}.command"))?))
+                Ok((How::Command, command.one(&format!("{below}.command"))?))
             }
-            (None, Some(url), None) => Ok((How::Url(url.clone()), Vec::new())),
-            (None, None, Some(image)) => Ok((How::Image(image.clone()), Vec::new())),
+            (None, Some(url), None) => Ok((How::Url(url.clone()), OwnCommand::default())),
+            (None, None, Some(image)) => Ok((How::Image(image.clone()), OwnCommand::default())),
             _ => {
                 let message = format!("[{below}] needs one of `command`, `url` and `image`");
                 Err(Wrong::at(below, message))
@@ -421,6 +428,25 @@ require = ["p99 < 50ms", "errors < 0.1%"]
     }
 
     #[test]
+    fn a_command_has_variables_and_a_folder_and_steps_follow_each_other() {
+        let text = GOOD
+            .replace("node 'my server.js'", "cd api && NODE_ENV=test node x")
+            .replace("npm ci", "npm ci && cd web && npm run build")
+            .replace("serves", "ready = { path = '/health', status = 204 }\nserves");
+        let manifest = &read(&text).unwrap().targets["shop"].manifest;
+        let start = &manifest.start;
+        assert_eq!(
+            (start.command.join(" "), start.folder.as_deref()),
+            ("node x".into(), Some(Path::new("api")))
+        );
+        assert_eq!(start.env["NODE_ENV"], "test", "what stands in the command is nearer");
+        let steps: Vec<String> =
+            manifest.install.iter().flat_map(|it| &it.steps).map(|it| it.join(" ")).collect();
+        assert_eq!(steps, ["npm ci", "env --chdir=web npm run build"]);
+        assert!(start.ready.is_shown_by(204) && !start.ready.is_shown_by(200));
+    }
+
+    #[test]
     fn every_slip_names_its_line_and_the_fix() {
         for (from, to, line, message) in [
             ("command = \"node", "comand = \"node", 4, "did you mean `command`?"),
@@ -430,6 +456,9 @@ require = ["p99 < 50ms", "errors < 0.1%"]
             ("{PORT}", "{PROT}", 5, "did you mean {PORT}?"),
             ("serves", "stop = 'KILL'\nserves", 6, "`KILL` is not one of SIGTERM"),
             ("serves", "ready_within = '5'\nserves", 6, "ready_within: `5`"),
+            ("serves", "ready = { path = '/', status = 99 }\nserves", 6, "99 is no status"),
+            ("serves", "ready = { status = 200 }\nserves", 6, "expected a path, as \"/health\""),
+            ("'my server.js'", "$SCRIPT", 4, "write sh -c 'exec node $SCRIPT'"),
             ("/item/{id}", "/item/{no}", 10, "has no `no`"),
             ("[\"shop\",", "[\"shpo\",", 14, "no [target.shpo]; did you mean `shop`?"),
             ("\"500/s\"", "\"fast\"", 15, "rate: `fast` is not a rate"),

@@ -5,10 +5,12 @@
 //! | [`units`] | durations, sizes, rates and percentages: parsed from hand-written files, and formatted for people |
 //! | [`printable`] | text from elsewhere, without control characters |
 //! | [`bounded`] | files up to a limit, and none without an end |
+//! | [`shell`] | the words of commands, as bash reads them |
 //! | [`fnv`] | a short key of bytes |
 //! | [`file`] | TOML, with errors that name the file, the line and the nearest known key |
 pub mod bounded;
 pub mod file;
 pub mod fnv;
 pub mod printable;
+pub mod shell;
 pub mod units;

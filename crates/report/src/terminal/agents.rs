@@ -1,5 +1,6 @@
 //! The agents of a fleet, one line each.
 use super::Page;
+use super::grid::Grid;
 use crate::view::View;
 use crate::view::agents::COLUMNS;
 
@@ -11,22 +12,15 @@ pub fn write(page: &mut Page, view: &View) {
     if view.agents.is_empty() {
         return;
     }
-    let mut rows = vec![COLUMNS.map(str::to_string)];
-    rows.extend(view.agents.iter().take(MOST).map(crate::view::agents::AgentView::cells));
-    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max();
-    let widths: Vec<usize> = (0..COLUMNS.len()).map(|column| width(column).unwrap_or(0)).collect();
-    page.line("");
-    for row in &rows {
-        let cells: Vec<String> =
-            row.iter()
-                .zip(&widths)
-                .enumerate()
-                .map(|(column, (cell, width))| {
-                    if column <= 1 { format!("{cell:<width$}") } else { format!("{cell:>width$}") }
-                })
-                .collect();
-        page.line(&cells.join("  "));
+    let mut grid = Grid::default();
+    for (column, title) in COLUMNS.iter().enumerate() {
+        grid = if column <= 1 { grid.left(title) } else { grid.right(title) };
     }
+    for agent in view.agents.iter().take(MOST) {
+        grid.row(agent.cells().to_vec());
+    }
+    page.line("");
+    grid.write(page, 0);
     if view.agents.iter().any(|agent| agent.network_ns.is_some()) {
         page.paragraph(
             "",
@@ -34,6 +28,7 @@ pub fn write(page: &mut Page, view: &View) {
         );
     }
     if view.agents.len() > MOST {
-        page.line(&format!("... and {} more; the page has all of them", view.agents.len() - MOST));
+        let rest = view.agents.len() - MOST;
+        page.paragraph("", &format!("... and {rest} more; the page has all of them"));
     }
 }

@@ -1,6 +1,6 @@
 //! Aligned columns.
 use super::Page;
-use super::paint::{cut, visible};
+use super::paint::{cut, visible, wrap_parts};
 
 /// The side on which the cells of a column are aligned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -68,13 +68,35 @@ impl Grid {
             .collect()
     }
 
+    /// Writes the table. Where the page is too narrow for it, each row becomes a list of its cells
+    /// with their titles, so that no figure is broken by the edge of the terminal.
     pub fn write(&self, page: &mut Page, indent: usize) {
+        if indent + self.width() > page.style.width {
+            return self.write_as_lists(page, indent);
+        }
         let widths = self.widths();
         let titles: Vec<String> =
             self.columns.iter().map(|(title, _)| page.paint.dim(title)).collect();
         page.line(&self.join(&titles, &widths, indent));
         for row in &self.rows {
             page.line(&self.join(row, &widths, indent));
+        }
+    }
+
+    fn write_as_lists(&self, page: &mut Page, indent: usize) {
+        const DEEPER: usize = 2;
+        let room = page.style.width.saturating_sub(indent + DEEPER);
+        for row in &self.rows {
+            let named = |((title, _), cell): (&(String, Align), &String)| {
+                let (title, cell) = (title.trim(), cell.trim());
+                // A cell without a title is a bar: it needs the columns beside it.
+                (!title.is_empty() && !cell.is_empty()).then(|| format!("{title} {cell}"))
+            };
+            let cells: Vec<String> = self.columns.iter().zip(row).filter_map(named).collect();
+            for (place, line) in wrap_parts(&cells, room).iter().enumerate() {
+                let deeper = if place == 0 { 0 } else { DEEPER };
+                page.line(&format!("{}{line}", " ".repeat(indent + deeper)));
+            }
         }
     }
 
@@ -119,6 +141,24 @@ fn shortened(name: &str, room: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_table_without_room_is_a_list_of_whole_cells() {
+        let mut grid = Grid::default().left("target").right("requests/s").left("").right("p99");
+        grid.row(["a/longer-target", "12,345", "████", "1.02 ms"].map(String::from).to_vec());
+        let written = |width| {
+            let mut page = Page::new(&super::super::Style::plain(width));
+            grid.write(&mut page, 1);
+            page.out
+        };
+        assert!(
+            written(60).contains("a/longer-target      12,345  ████  1.02 ms"),
+            "{}",
+            written(60)
+        );
+        let list = " target a/longer-target,\n   requests/s 12,345, p99 1.02 ms\n";
+        assert_eq!(written(40), list);
+    }
 
     #[test]
     fn what_tells_rows_apart_is_kept() {

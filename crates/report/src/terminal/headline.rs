@@ -23,7 +23,8 @@ pub fn title(page: &mut Page, view: &View) {
     let run = &view.run;
     let quick =
         if run.quick { " (quick form: shorter and less sure than the full one)" } else { "" };
-    page.line(&format!("{}{quick}", page.paint.bold(&run.title)));
+    let title = page.paint.bold(&run.title);
+    page.paragraph("", &format!("{title}{quick}"));
     page.paragraph("", &run.load);
     let ended = run
         .ended_unix_ns
@@ -38,15 +39,14 @@ pub fn title(page: &mut Page, view: &View) {
             run.id
         ),
     );
-    match run.state {
-        RunState::Finished => {}
-        RunState::Running => page.line("Still running: only finished results are shown."),
-        RunState::Killed => {
-            page.line("Pippin was killed in this run: only finished results are shown.")
-        }
-        RunState::Interrupted => page.line("Interrupted: only finished results are shown."),
-        RunState::Failed => page.line("The lab itself failed: only finished results are shown."),
-    }
+    let state = match run.state {
+        RunState::Finished => return,
+        RunState::Running => "Still running",
+        RunState::Killed => "Pippin was killed in this run",
+        RunState::Interrupted => "Interrupted",
+        RunState::Failed => "The lab itself failed",
+    };
+    page.paragraph("", &format!("{state}: only finished results are shown."));
 }
 
 /// The title and the table.
@@ -64,6 +64,14 @@ pub fn write(page: &mut Page, view: &View) {
     use_of(page, view);
     by_cpu(page, view);
     legend(page, view);
+}
+
+/// The ranked rows once more, for those who see only the end of a long report.
+pub fn again(page: &mut Page, view: &View) {
+    if view.measured().next().is_some() {
+        page.line("");
+        standings(page, view);
+    }
 }
 
 /// The time span of p50, p99 and max in every table: the response time.

@@ -4,7 +4,7 @@ use crate::view::curve::Bin;
 /// The maximum number of bars.
 const BARS: usize = 8;
 /// The widest bar, in columns.
-const WIDTH: f64 = 24.0;
+pub const WIDTH: usize = 24;
 /// The fraction of the slowest requests that share the last bar. Otherwise a long tail would
 /// squeeze all others into one bar.
 const TAIL: f64 = 0.005;
@@ -41,9 +41,9 @@ pub fn bars(bins: &[Bin]) -> Vec<Bar> {
     bars
 }
 
-/// A bar of this length, from 0 to 1.
-pub fn drawn(length: f64) -> String {
-    let columns = (length.clamp(0.0, 1.0) * WIDTH).round() as usize;
+/// A bar of this length, from 0 to 1, in at most so many columns.
+pub fn drawn(length: f64, room: usize) -> String {
+    let columns = (length.clamp(0.0, 1.0) * room as f64).round() as usize;
     if columns == 0 && length > 0.0 { "▏".into() } else { "█".repeat(columns) }
 }
 
@@ -76,8 +76,9 @@ mod tests {
 
     #[test]
     fn what_is_there_is_seen() {
-        assert_eq!(drawn(0.0), "");
-        assert_eq!(drawn(0.001), "▏");
-        assert_eq!(drawn(1.0).chars().count(), 24);
+        assert_eq!(drawn(0.0, WIDTH), "");
+        assert_eq!(drawn(0.001, WIDTH), "▏");
+        assert_eq!(drawn(1.0, WIDTH).chars().count(), 24);
+        assert_eq!(drawn(0.5, 10).chars().count(), 5);
     }
 }

@@ -66,28 +66,69 @@ pub fn visible(text: &str) -> usize {
 }
 
 /// Splits the text into lines of at most `room` columns, at blanks. A longer word stays whole, and a
-/// figure stays with its percent sign.
+/// figure stays with its unit.
 pub fn wrap(text: &str, room: usize) -> Vec<String> {
     let mut words: Vec<String> = Vec::new();
     for word in text.split_whitespace() {
         match words.last_mut() {
-            Some(figure) if word.starts_with('%') => figure.extend([" ", word]),
+            Some(figure) if belong_together(figure, word) => figure.extend([" ", word]),
             _ => words.push(word.into()),
         }
     }
+    lines_of(&words, room)
+}
+
+/// Puts parts of a list into lines of at most `room` columns. A part stays whole if it has room in a
+/// line of its own.
+pub fn wrap_parts(parts: &[String], room: usize) -> Vec<String> {
+    let last = parts.len().saturating_sub(1);
+    let with_comma =
+        |(place, part): (usize, &String)| format!("{part}{}", if place < last { "," } else { "" });
+    let parts = parts.iter().enumerate().map(with_comma);
+    let fitting: Vec<String> = parts
+        .flat_map(|part| if visible(&part) > room { wrap(&part, room) } else { vec![part] })
+        .collect();
+    lines_of(&fitting, room)
+}
+
+fn lines_of(pieces: &[String], room: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
-    for word in &words {
+    for piece in pieces {
         let last = lines.len() - 1;
         if lines[last].is_empty() {
-            lines[last].push_str(word);
-        } else if visible(&lines[last]) + 1 + visible(word) <= room {
-            lines[last].push(' ');
-            lines[last].push_str(word);
+            lines[last].push_str(piece);
+        } else if visible(&lines[last]) + 1 + visible(piece) <= room {
+            lines[last].extend([" ", piece.as_str()]);
         } else {
-            lines.push(word.clone());
+            lines.push(piece.clone());
         }
     }
     lines
+}
+
+/// The units that stand behind a figure, after a blank.
+const UNITS: [&str; 14] = [
+    "%",
+    "ns",
+    "µs",
+    "ms",
+    "s",
+    "min",
+    "h",
+    "B",
+    "KiB",
+    "MiB",
+    "GiB",
+    "TiB",
+    "requests/s",
+    "walks/s",
+];
+
+/// Whether a line break between two words would tear a figure from its unit, or from its sign.
+fn belong_together(before: &str, after: &str) -> bool {
+    let unit = after.trim_end_matches(|c: char| ".,;:)!?]".contains(c));
+    let is_figure = before.ends_with(|c: char| c.is_ascii_digit());
+    is_figure && (UNITS.contains(&unit) || after.starts_with('%')) || before.ends_with('±')
 }
 
 /// Cuts the text to `room` columns, with a sign that it was cut.
@@ -113,6 +154,14 @@ mod tests {
             ["one two", "three", "averyverylongword", "x"]
         );
         assert_eq!(wrap("stolen: 2.5 % (limit 2 %)", 12), ["stolen:", "2.5 % (limit", "2 %)"]);
+        assert_eq!(
+            wrap("in 12 min 3.40 ms, 5 requests/s", 8),
+            ["in", "12 min", "3.40 ms,", "5 requests/s"]
+        );
+        let parts = ["p50 1.02 ms", "p99 3.40 ms (95 %: 3 to 4 ms)", "no errors"].map(String::from);
+        let lines = ["p50 1.02 ms,", "p99 3.40 ms", "(95 %: 3 to", "4 ms),", "no errors"];
+        assert_eq!(wrap_parts(&parts, 12), lines);
+        assert_eq!(wrap_parts(&parts, 80), [parts.join(", ")]);
         assert_eq!(
             (cut("javascript/express", 10), cut("go", 10)),
             ("javascrip…".into(), "go".into())

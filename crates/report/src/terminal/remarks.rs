@@ -59,13 +59,14 @@ fn one_doubt(page: &mut Page, doubt: &Doubt) {
             None => told.push((vec![&seen.target], &seen.evidence)),
         }
     }
-    let shown = if doubt.severity == Severity::Note { NOTES_SHOWN } else { usize::MAX };
+    let is_cut = doubt.severity == Severity::Note && !page.style.verbose;
+    let shown = if is_cut { NOTES_SHOWN } else { usize::MAX };
     for (targets, evidence) in told.iter().take(shown) {
         page.paragraph("    ", &format!("{}: {}", targets.join(", "), evidence.join("; ")));
     }
     let rest: usize = told.iter().skip(shown).map(|(targets, _)| targets.len()).sum();
     if rest > 0 {
-        page.paragraph("    ", &format!("and of {rest} more targets: see the page"));
+        page.paragraph("    ", &format!("and of {rest} more targets: see the page, or -v"));
     }
     if !doubt.advice.is_empty() {
         page.paragraph("    → ", &doubt.advice);
@@ -89,7 +90,7 @@ fn without_result(page: &mut Page, view: &View) {
     }
 }
 
-fn explanations(page: &mut Page, view: &View) {
+pub fn explanations(page: &mut Page, view: &View) {
     if view.rows.iter().all(|row| row.explanation.is_none()) {
         return;
     }

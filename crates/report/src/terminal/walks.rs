@@ -11,7 +11,7 @@ pub fn write(page: &mut Page, steps: &[StepView]) {
         return;
     }
     table(page, "Step", steps);
-    page.line(&format!("  {}", walks::whole_walks(steps)));
+    page.paragraph("  ", &walks::whole_walks(steps));
     errors(page, steps);
 }
 
@@ -54,7 +54,7 @@ fn errors(page: &mut Page, steps: &[StepView]) {
             .map(|(kind, count)| format!("{} {}", words::whole(*count), kind.name()))
             .collect();
         let kinds = kinds.join(", ");
-        page.line(&format!("  {}: {kinds}", step.name));
+        page.paragraph("  ", &format!("{}: {kinds}", step.name));
         if let Some(example) = &step.example {
             let example = cut(example, page.style.width.saturating_sub(4));
             page.line(&format!("    {example}"));

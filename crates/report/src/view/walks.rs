@@ -56,6 +56,16 @@ pub fn whole_walks(steps: &[StepView]) -> String {
     format!("{} of {} through all steps", words::whole(whole), counted(begun, "walk"))
 }
 
+/// How long a whole walk takes on average, without thinking: the mean response times of all steps
+/// together, because the mean of a sum is the sum of the means. In nanoseconds; `None` if a step has
+/// no answer. Walks that end early have no part in it beyond the steps that they took.
+#[must_use]
+pub fn mean_walk_ns(steps: &[StepView]) -> Option<f64> {
+    (!steps.is_empty())
+        .then(|| steps.iter().map(|step| step.response_time.mean_ns).sum::<Option<f64>>())
+        .flatten()
+}
+
 /// The steps of one load.
 #[must_use]
 pub fn of_load(measured: &Measured) -> Vec<StepView> {

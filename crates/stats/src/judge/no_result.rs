@@ -26,16 +26,16 @@ pub fn judge(evidence: &Evidence) -> Option<Caveat> {
 /// capacity.
 pub fn judge_silence(evidence: &Evidence) -> Answer {
     let measured = evidence.needs_measured()?;
-    let seen = || format!("0 complete answers to {} requests sent", measured.requests.sent);
+    let has_begun = measured.by_connection.with_head_only > 0;
+    let more = if has_begun { ": heads came, no answer ended" } else { "" };
+    let seen = || format!("0 complete answers to {} requests sent{more}", measured.requests.sent);
     let severity = if evidence.goes_beyond() { Severity::Note } else { Severity::Invalid };
-    Ok((measured.requests.completed == 0).then(|| {
-        caveat(
-            "no_answers",
-            severity,
-            seen(),
-            "measure longer than one answer takes, and see the errors by kind",
-        )
-    }))
+    let advice = if has_begun {
+        "an endless stream (server-sent events, a log that is followed) has no end that could be measured: load a path whose answers end, or measure longer than one takes"
+    } else {
+        "measure longer than one answer takes, and see the errors by kind"
+    };
+    Ok((measured.requests.completed == 0).then(|| caveat("no_answers", severity, seen(), advice)))
 }
 
 /// Whether the load was stopped before its end.
@@ -74,6 +74,11 @@ mod tests {
     fn silence_is_invalid_and_one_answer_is_not() {
         assert!(judged(judge_silence, &ExampleTrial::hello().completed(0).build()).is_some());
         assert_eq!(judged(judge_silence, &ExampleTrial::hello().completed(1).build()), None);
+        let mut endless = ExampleTrial::hello().completed(0).build();
+        endless.load.as_mut().unwrap().measured.by_connection.with_head_only = 1;
+        let found = judged(judge_silence, &endless).unwrap();
+        assert!(found.evidence.ends_with("sent: heads came, no answer ended"), "{found:?}");
+        assert!(found.advice.contains("endless stream"), "{found:?}");
     }
 
     #[test]

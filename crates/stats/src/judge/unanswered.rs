@@ -46,7 +46,10 @@ fn words(evidence: &Evidence, hanging: &Hanging) -> String {
         Some(ns) => format!("the longest answer took {}", format_ns(ns)),
         None => "there was no answer at all".into(),
     };
-    let waited = format!("waited up to {} for an answer that never came", format_ns(oldest_ns));
+    let has_begun =
+        evidence.measured().is_some_and(|measured| measured.by_connection.with_head_only > 0);
+    let never = if has_begun { "whose head came, and that never ended" } else { "that never came" };
+    let waited = format!("waited up to {} for an answer {never}", format_ns(oldest_ns));
     let is_one_each = evidence.is_closed_loop() && evidence.pipeline() == 1;
     let users = evidence.senders().filter(|_| is_one_each && evidence.stretches() == 1.0);
     let Some(users) = users else {

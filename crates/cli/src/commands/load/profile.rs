@@ -26,7 +26,7 @@ const DEVICE_REQUESTS: u32 = 100;
 pub fn of(arguments: &LoadArguments, steps: Option<u32>) -> Result<Profile, CliError> {
     if steps.is_some() && arguments.objective.is_some() {
         return Err(CliError::User(
-            "--objective searches with single requests, but --scenario has walks: use a rate of walks (-R) and --fail-if".into(),
+            "--objective searches with single requests, but --scenario has walks. How many users it holds: --sweep 1..512 (users) or -R RATE (walks per second), with --require 'p99 < 50ms'".into(),
         ));
     }
     let mut profile = without_streams(arguments, steps)?;

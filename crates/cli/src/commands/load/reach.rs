@@ -9,6 +9,7 @@ use std::time::Duration;
 use crate::arguments::LoadArguments;
 use crate::commands::nats::settings;
 use crate::exit::CliError;
+use crate::output::say;
 
 /// Where connections go.
 pub struct Reach {
@@ -41,6 +42,9 @@ pub fn of(arguments: &LoadArguments, url: &Url, timeout: Duration) -> Result<Rea
         return Ok(Reach { addresses: Vec::new(), host, unix_socket: None });
     }
     let addresses = url.resolve(allowed, source, timeout)?;
+    if let Some(choice) = addresses.first().and_then(|chosen| url.choice(*chosen)) {
+        say(choice);
+    }
     Ok(Reach { addresses, host: None, unix_socket: None })
 }
 

@@ -127,7 +127,7 @@ pub const SAME: [&str; 107] = [
 pub const REFUSED: [(&str, &str); 53] = [
     ("curl http://HOST/?a=1&b=2", "put the URL in quotes"),
     ("curl http://HOST/$ID", "`$ID`"),
-    ("curl \"http://HOST/${ID}\"", "`${...}`"),
+    ("curl \"http://HOST/${ID}\"", "`${ID}`"),
     ("curl -H \"Authorization: Bearer $TOKEN\" http://HOST/", "`$TOKEN`"),
     ("curl http://HOST/ -d \"$(cat f.txt)\"", "`$(...)`"),
     ("curl http://HOST/ -d `date`", "backticks"),

@@ -1,8 +1,8 @@
 //! Messages and their answers, as a worker uses them.
 use std::sync::Arc;
 
-use pippin_model::load::LoadSpec;
 use pippin_model::load::websocket::{NUMBER_BYTES, WebSocketUse};
+use pippin_model::load::{BodyCheck, LoadSpec};
 use pippin_model::result::ErrorKind;
 
 use super::line::{self, Content, Endpoint, Line};
@@ -158,6 +158,14 @@ struct Answer<'a, A> {
     bytes: &'a mut u64,
 }
 
+impl<A> Answer<'_, A> {
+    /// Whether any message is a right answer, text or binary and whatever its number.
+    fn takes_any(&self) -> bool {
+        let body = |template| &self.wire.template(template).check.body;
+        self.answering.is_some_and(|template| *body(template) == BodyCheck::Any)
+    }
+}
+
 impl<A: Answers> Content for Answer<'_, A> {
     #[inline]
     fn begin(&mut self, is_text: bool) {
@@ -167,7 +175,7 @@ impl<A: Answers> Content for Answer<'_, A> {
             return;
         }
         self.answers.head(TAG, NO_STATUS, false);
-        if is_text == self.is_binary {
+        if is_text == self.is_binary && !self.takes_any() {
             self.answers.wrong(TAG);
         }
     }
@@ -185,7 +193,7 @@ impl<A: Answers> Content for Answer<'_, A> {
             let at = at as usize;
             let (digits, behind) = piece.split_at(piece.len().min(NUMBER_BYTES - at));
             let place = self.wire.bytes(self.wire.slice(template)).get(at..at + digits.len());
-            if digits != &number[at..at + digits.len()] {
+            if digits != &number[at..at + digits.len()] && !self.takes_any() {
                 self.answers.wrong(TAG);
             }
             self.answers.body(TAG, template, place.unwrap_or(digits));

@@ -79,8 +79,9 @@ fn of(method: &str, url: &str, host: Option<&str>) -> Option<Logged> {
     }
     let (server, target) = split_url(url).ok()?;
     let beside = host.filter(|host| !host.is_empty() && *host != "-");
-    let server =
-        server.or_else(|| beside.map(|host| Server { is_https: false, authority: host.into() }));
+    // A host that is none in a URL is none here.
+    let named = |host: &str| split_url(&format!("http://{host}")).ok()?.0;
+    let server = server.or_else(|| beside.and_then(named));
     Some(Logged { method: method.into(), server, target })
 }
 

@@ -14,10 +14,10 @@ use base64::engine::general_purpose::STANDARD;
 
 use self::options::Meaning;
 use self::url::{Place, Reading};
-use super::shell::{self, Command};
 use super::{Imported, WrongLine, fault};
 use crate::request::form::{self, Files, Written};
 use crate::request::request_file::FileRequest;
+use crate::text::shell::{self, Command, Fault};
 use crate::workload::percent_encode_bytes;
 
 /// What curl says of itself unless it is told otherwise.
@@ -32,8 +32,12 @@ const ENCODINGS: &str = "deflate, gzip, br, zstd";
 /// At the first command that cannot be imported, with the line in which it begins.
 pub fn parse(text: &str, files: Files<'_>) -> Result<Imported, WrongLine> {
     let mut imported = Imported::default();
-    for command in shell::commands(text)? {
+    let wrong = |(line, fault): (usize, Fault)| (line, fault.to_string());
+    for command in shell::commands(text).map_err(wrong)? {
         let line = command.line;
+        if let Some(what) = &command.replaced {
+            return Err(wrong((line, Fault::Replaced(what.clone()))));
+        }
         let (request, said) = request(&command, files).map_err(|why| (line, why))?;
         imported.requests.push(request);
         said.iter().for_each(|what| imported.leave_out(what));
@@ -101,7 +105,7 @@ fn short_options<'a>(
 
 fn unknown(option: &str) -> String {
     format!(
-        "curl's option {option} is not known here: leave it out, or write the request as a JSON line (docs/requests.md)"
+        "curl's option {option} is not known here: leave it out, or write the request as a JSON line (`pippin help requests`)"
     )
 }
 

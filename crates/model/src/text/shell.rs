@@ -1,7 +1,7 @@
 //! The words of commands as bash(1) reads them: quotes, escapes, comments, line ends, operators.
 //! What a shell would replace (variables, commands, braces, `~`) is refused by name, because its
 //! value is not in the text.
-use super::WrongLine;
+use std::fmt;
 use std::iter::Peekable;
 use std::str::Chars;
 
@@ -14,6 +14,60 @@ pub struct Command {
     pub words: Vec<Vec<u8>>,
     /// What the shell does with its output, and is no part of it: `|`, `>`.
     pub left_out: Vec<&'static str>,
+    /// The first thing within double quotes that a shell replaces: `$TOKEN`.
+    pub replaced: Option<String>,
+    /// Characters outside of quotes by which a shell looks for files (`*`, `?`, `[`), each with the
+    /// place of its word. Brackets around an address of IPv6 are not among them.
+    pub globs: Vec<(usize, char)>,
+    /// What ends it: `&&`, `;`, a line end. `None` at the end of the text.
+    pub ends_with: Option<&'static str>,
+}
+
+/// Why a text is no list of commands whose words are known.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Fault {
+    /// A shell replaces this by something else: `$TOKEN`.
+    Replaced(String),
+    /// This has a meaning in a shell: `&`.
+    Operator(&'static str),
+    /// Another reason, as a sentence.
+    Other(String),
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Replaced(what) => write!(
+                f,
+                "a shell replaces `{what}` by something else: write what it stands for, or put it in single quotes"
+            ),
+            Self::Operator("&") => {
+                f.write_str("`&` ends a command in a shell: put the URL in quotes")
+            }
+            Self::Operator("`") => {
+                f.write_str("a shell runs what stands in backticks: write what it prints")
+            }
+            Self::Operator(what @ ("<<" | "<(")) => {
+                write!(f, "`{what}` brings text from elsewhere: write it to a file")
+            }
+            Self::Operator(what) => {
+                write!(f, "`{what}` has a meaning in a shell: put it in quotes")
+            }
+            Self::Other(why) => f.write_str(why),
+        }
+    }
+}
+
+impl From<&str> for Fault {
+    fn from(why: &str) -> Self {
+        Self::Other(why.into())
+    }
+}
+
+impl From<String> for Fault {
+    fn from(why: String) -> Self {
+        Self::Other(why)
+    }
 }
 
 /// The commands of a text: one on each line, or over several lines that end with `\`. A prompt
@@ -21,7 +75,7 @@ pub struct Command {
 ///
 /// # Errors
 /// At what cannot be read without running a shell, with the line in which that command begins.
-pub fn commands(text: &str) -> Result<Vec<Command>, WrongLine> {
+pub fn commands(text: &str) -> Result<Vec<Command>, (usize, Fault)> {
     let mut reader = Reader {
         chars: text.chars().peekable(),
         line: 1,
@@ -63,7 +117,7 @@ struct Reader<'a> {
 
 impl Reader<'_> {
     /// Reads to the end of a command. Returns false at the end of the text.
-    fn command(&mut self) -> Result<bool, WrongLine> {
+    fn command(&mut self) -> Result<bool, (usize, Fault)> {
         self.fate = Fate::Kept;
         loop {
             if self.command.words.is_empty() && self.word.is_none() {
@@ -74,18 +128,20 @@ impl Reader<'_> {
                 return Ok(false);
             };
             match c {
-                '\n' | ';' => {
-                    self.end_word();
-                    return Ok(true);
-                }
+                '\n' => return Ok(self.end("a line end")),
+                ';' => return Ok(self.end(";")),
                 ' ' | '\t' | '\r' => self.end_word(),
-                '&' if self.chars.next_if_eq(&'&').is_some() => {
-                    self.end_word();
-                    return Ok(true);
-                }
+                '&' if self.chars.next_if_eq(&'&').is_some() => return Ok(self.end("&&")),
                 _ => self.part(c).map_err(|why| (self.command.line, why))?,
             }
         }
+    }
+
+    /// The command ends, and the text goes on.
+    fn end(&mut self, with: &'static str) -> bool {
+        self.end_word();
+        self.command.ends_with = Some(with);
+        true
     }
 
     fn next(&mut self) -> Option<char> {
@@ -95,7 +151,7 @@ impl Reader<'_> {
     }
 
     /// A character outside of quotes that ends no command.
-    fn part(&mut self, c: char) -> Result<(), String> {
+    fn part(&mut self, c: char) -> Result<(), Fault> {
         let begins = self.word.is_none();
         match c {
             '#' if begins => {
@@ -120,15 +176,31 @@ impl Reader<'_> {
             '\'' => self.in_single_quotes()?,
             '"' => self.in_double_quotes()?,
             '$' => self.dollar()?,
-            '~' if begins => return Err(replaced("~")),
-            '{' if self.is_list() => return Err(replaced("{a,b}")),
+            '~' if begins => return Err(Fault::Replaced("~".into())),
+            '{' if self.is_list() => return Err(Fault::Replaced("{a,b}".into())),
             '^' if self.chars.peek().is_none_or(|next| matches!(next, '"' | '\n' | '\r')) => {
                 return Err("`^` ends lines and escapes in Windows' cmd.exe: copy the command in the form for bash".into());
             }
-            '&' | '`' | '(' | ')' => return Err(operator(c)),
+            '&' => return Err(Fault::Operator("&")),
+            '`' => return Err(Fault::Operator("`")),
+            '(' => return Err(Fault::Operator("(")),
+            ')' => return Err(Fault::Operator(")")),
+            '*' | '?' => self.glob(c),
+            '[' if !self.is_address() => self.glob(c),
             _ => self.push(c),
         }
         Ok(())
+    }
+
+    fn glob(&mut self, c: char) {
+        self.command.globs.push((self.command.words.len(), c));
+        self.push(c);
+    }
+
+    /// Whether an address of IPv6 follows, with its bracket: `::1]`.
+    fn is_address(&self) -> bool {
+        let inner: String = self.chars.clone().take_while(|c| *c != ']').collect();
+        inner.contains(':') && inner.chars().all(|c| c.is_ascii_hexdigit() || ":.".contains(c))
     }
 
     fn push(&mut self, c: char) {
@@ -160,14 +232,15 @@ impl Reader<'_> {
     }
 
     /// `>`, `2>>`, `&>`, `2>&1`, `<`: the next word is a file, or another output.
-    fn redirection(&mut self, c: char) -> Result<(), String> {
+    fn redirection(&mut self, c: char) -> Result<(), Fault> {
         let is_number = self.word.as_ref().is_some_and(|word| word.iter().all(u8::is_ascii_digit));
         if is_number {
             self.word = None;
         }
         self.end_word();
         if c == '<' && self.chars.peek().is_some_and(|next| matches!(next, '<' | '(')) {
-            return Err("`<<` and `<(` bring text from elsewhere: write it to a file".into());
+            let is_text = self.chars.peek() == Some(&'<');
+            return Err(Fault::Operator(if is_text { "<<" } else { "<(" }));
         }
         while self.chars.next_if(|next| matches!(next, '>' | '&' | '|')).is_some() {}
         self.left_out(if c == '<' { "<" } else { ">" });
@@ -178,7 +251,7 @@ impl Reader<'_> {
     }
 
     /// After `$`: a quote with escapes, or what a shell replaces.
-    fn dollar(&mut self) -> Result<(), String> {
+    fn dollar(&mut self) -> Result<(), Fault> {
         match self.chars.peek() {
             Some('\'') => {
                 self.next();
@@ -192,24 +265,31 @@ impl Reader<'_> {
             Some(' ') if self.word.is_none() && self.command.words.is_empty() => return Ok(()),
             _ => {}
         }
-        self.variable()?;
+        if let Some(what) = self.variable() {
+            return Err(Fault::Replaced(what));
+        }
         self.push('$');
         Ok(())
     }
 
-    /// Refuses what begins with `$`, which was read, if a shell would replace it.
-    fn variable(&mut self) -> Result<(), String> {
-        let Some(&next) = self.chars.peek() else { return Ok(()) };
-        if matches!(next, '{' | '(') {
-            return Err(replaced(if next == '(' { "$(...)" } else { "${...}" }));
+    /// What begins with `$`, which was read, if a shell replaces it.
+    fn variable(&self) -> Option<String> {
+        let next = *self.chars.clone().peek()?;
+        let rest = self.chars.clone();
+        let name = |rest: Peekable<Chars<'_>>| -> String {
+            rest.take_while(|c| c.is_ascii_alphanumeric() || *c == '_').collect()
+        };
+        match next {
+            '(' => Some("$(...)".into()),
+            '{' => {
+                let mut rest = rest;
+                rest.next();
+                Some(format!("${{{}}}", name(rest)))
+            }
+            _ if next.is_ascii_alphanumeric() || next == '_' => Some(format!("${}", name(rest))),
+            _ if "?$!#@*-".contains(next) => Some(format!("${next}")),
+            _ => None,
         }
-        if next.is_ascii_alphanumeric() || "_?$!#@*-".contains(next) {
-            let rest = self.chars.clone();
-            let name: String =
-                rest.take_while(|c| c.is_ascii_alphanumeric() || *c == '_').collect();
-            return Err(replaced(&format!("${name}")));
-        }
-        Ok(())
     }
 
     /// Whether a list of braces follows: `{a,b}`, `{1..3}`.
@@ -219,22 +299,22 @@ impl Reader<'_> {
         inner.split_once('}').is_some_and(|(inner, _)| inner.contains(',') || inner.contains(".."))
     }
 
-    fn in_single_quotes(&mut self) -> Result<(), String> {
+    fn in_single_quotes(&mut self) -> Result<(), Fault> {
         self.word.get_or_insert_default();
         loop {
-            match self.next().ok_or("a quote ' is not closed")? {
+            match self.next().ok_or("a quote is not closed: '")? {
                 '\'' => return Ok(()),
                 c => self.push(c),
             }
         }
     }
 
-    fn in_double_quotes(&mut self) -> Result<(), String> {
+    fn in_double_quotes(&mut self) -> Result<(), Fault> {
         self.word.get_or_insert_default();
         loop {
-            match self.next().ok_or("a quote \" is not closed")? {
+            match self.next().ok_or("a quote is not closed: \"")? {
                 '"' => return Ok(()),
-                '\\' => match self.next().ok_or("a quote \" is not closed")? {
+                '\\' => match self.next().ok_or("a quote is not closed: \"")? {
                     next @ ('"' | '\\' | '$' | '`') => self.push(next),
                     '\n' => {}
                     next => {
@@ -242,21 +322,26 @@ impl Reader<'_> {
                         self.push(next);
                     }
                 },
-                '`' if self.fate != Fate::Dropped => return Err(operator('`')),
-                '$' if self.fate != Fate::Dropped => {
-                    self.variable()?;
-                    self.push('$');
-                }
+                '`' => self.in_quotes(Some("`...`".into()), '`'),
+                '$' => self.in_quotes(self.variable(), '$'),
                 c => self.push(c),
             }
         }
     }
 
+    /// A character within double quotes that begins what a shell replaces, if it does.
+    fn in_quotes(&mut self, replaced: Option<String>, c: char) {
+        if self.fate != Fate::Dropped && self.command.replaced.is_none() {
+            self.command.replaced = replaced;
+        }
+        self.push(c);
+    }
+
     /// To the end of `$'...'`.
-    fn with_escapes(&mut self) -> Result<(), String> {
+    fn with_escapes(&mut self) -> Result<(), Fault> {
         self.word.get_or_insert_default();
         loop {
-            match self.next().ok_or("a quote $' is not closed")? {
+            match self.next().ok_or("a quote is not closed: $'")? {
                 '\'' => return Ok(()),
                 '\\' => self.escape()?,
                 c => self.push(c),
@@ -265,8 +350,8 @@ impl Reader<'_> {
     }
 
     /// An escape of `$'...'` (bash(1), QUOTING), after its backslash.
-    fn escape(&mut self) -> Result<(), String> {
-        let c = self.next().ok_or("a quote $' is not closed")?;
+    fn escape(&mut self) -> Result<(), Fault> {
+        let c = self.next().ok_or("a quote is not closed: $'")?;
         let byte = match c {
             'a' => 0x07,
             'b' => 0x08,
@@ -308,14 +393,14 @@ impl Reader<'_> {
         Ok(())
     }
 
-    fn literally(&mut self, c: char) -> Result<(), String> {
+    fn literally(&mut self, c: char) -> Result<(), Fault> {
         self.push('\\');
         self.push(c);
         Ok(())
     }
 
     /// `\u` and `\U`. Two halves of a character above U+FFFF, as browsers write it, are one.
-    fn character(&mut self, c: char) -> Result<(), String> {
+    fn character(&mut self, c: char) -> Result<(), Fault> {
         let Some(value) = self.digits(16, if c == 'u' { 4 } else { 8 }) else {
             return self.literally(c);
         };
@@ -340,20 +425,6 @@ impl Reader<'_> {
             self.next();
         }
         value
-    }
-}
-
-fn replaced(what: &str) -> String {
-    format!(
-        "a shell replaces `{what}` by something else: write what it stands for, or put it in single quotes"
-    )
-}
-
-fn operator(c: char) -> String {
-    match c {
-        '&' => "`&` ends a command in a shell: put the URL in quotes".into(),
-        '`' => "a shell runs what stands in backticks: write what it prints".into(),
-        _ => format!("`{c}` has a meaning in a shell: put it in quotes"),
     }
 }
 
@@ -413,11 +484,10 @@ mod tests {
     fn what_a_shell_replaces_is_refused_by_name() {
         for (text, line, part) in [
             ("a $TOKEN", 1, "`$TOKEN`"),
-            ("a\nb \"x $y\"", 2, "`$y`"),
-            ("a ${x}", 1, "`${...}`"),
+            ("a\nb $y", 2, "`$y`"),
+            ("a ${x}", 1, "`${x}`"),
             ("a $(date)", 1, "`$(...)`"),
             ("a `date`", 1, "backticks"),
-            ("a \"`date`\"", 1, "backticks"),
             ("a ~/x", 1, "`~`"),
             ("a x{1,2}", 1, "`{a,b}`"),
             ("a h/?x=1&y=2", 1, "put the URL in quotes"),
@@ -432,7 +502,29 @@ mod tests {
             ("a $'\\0'", 1, "byte 0"),
         ] {
             let (at, why) = commands(text).unwrap_err();
-            assert!(at == line && why.contains(part), "{text}: {at} {why}");
+            assert!(at == line && why.to_string().contains(part), "{text}: {at} {why}");
         }
+    }
+
+    #[test]
+    fn what_a_shell_replaces_within_quotes_is_named_and_kept() {
+        for (text, word, replaced) in [
+            ("a \"x $y z\"", "x $y z", Some("$y")),
+            ("a \"`date`\"", "`date`", Some("`...`")),
+            ("a \"\\$y $\"", "$y $", None),
+        ] {
+            let [command] = &commands(text).unwrap()[..] else { panic!("{text}") };
+            assert_eq!(command.words[1], word.as_bytes());
+            assert_eq!(command.replaced.as_deref(), replaced, "{text}");
+        }
+    }
+
+    #[test]
+    fn patterns_of_files_and_ends_are_named() {
+        let read = commands("a *.js '*' && b [::1]:80 x[1] ; c").unwrap();
+        let globs: Vec<&[(usize, char)]> = read.iter().map(|it| &it.globs[..]).collect();
+        assert_eq!(globs, [&[(1, '*')][..], &[(2, '[')], &[]]);
+        let ends: Vec<Option<&str>> = read.iter().map(|it| it.ends_with).collect();
+        assert_eq!(ends, [Some("&&"), Some(";"), None]);
     }
 }

@@ -1,0 +1,11 @@
+[
+    "add-a-target",
+    "explain",
+    "fleet",
+    "formats",
+    "gates",
+    "load",
+    "project-file",
+    "requests",
+    "scenarios",
+]
