@@ -634,6 +634,7 @@ const OTHERS: &[&str] = &[
     "follows-every-load",
     "burns-on-the-first",
     "works",
+    "works-on",
     "late-bodies",
     "wrong-when-asked-again",
     "stops-rivals",

@@ -3,6 +3,7 @@
 use super::support::{Checkout, Outcome, Started, command, plan, skip, until};
 use pippin_model::run::{RunRecord, RunState};
 use pippin_model::trial::{Stage, TrialRecord};
+use pippin_testing::patience::in_time;
 use std::collections::BTreeSet;
 use std::ffi::CString;
 use std::io;
@@ -75,6 +76,32 @@ fn a_target_that_dies_in_a_round_leaves_the_others_to_theirs() {
     assert!(rounds(alive).len() >= planned, "{} of {planned} rounds", rounds(alive).len());
     assert!(rounds(dead).len() < planned, "it died in one of them");
     outcome.says(&["test/other", "exited with code 70"]);
+}
+
+pippin_testing::patient_tests!(what_a_target_still_has_to_do_is_not_taken_for_restlessness);
+
+/// 150 ms of work are left on each of two connections when a slice ends, and when the warm-up ends:
+/// that is waited for before the other one is measured.
+fn what_a_target_still_has_to_do_is_not_taken_for_restlessness() {
+    let checkout = two("3s");
+    checkout.add_cheat("other", "works-on:150", &["hello"]);
+    // In one of four orders at least the target that was warmed up last is not the first.
+    checkout.pippin(&["run", "plan", "--install", "--yes", "--repeat", "4", "--seed", "1"]);
+    checkout.left_nothing();
+    let record = checkout.store().load("latest").unwrap();
+    let mut orders = BTreeSet::new();
+    for trial in record.trials.iter().filter(|trial| trial.spec.target.name == "other") {
+        let company = trial.company.as_ref().unwrap();
+        in_time(company.apart.is_none(), || format!("{company:?}"));
+        in_time(company.idle_cores.is_some_and(|cores| cores < 0.005), || format!("{company:?}"));
+        let begin = |trial: &TrialRecord| trial.slices.iter().map(|it| it.started_unix_ns).min();
+        let it = record
+            .trials
+            .iter()
+            .find(|it| it.spec.target.name == "it" && it.spec.repetition == trial.spec.repetition);
+        orders.insert(begin(it.unwrap()) < begin(trial));
+    }
+    assert!(orders.contains(&true), "the other one was measured first each time");
 }
 
 #[test]

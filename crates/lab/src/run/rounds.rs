@@ -325,6 +325,10 @@ impl Rounds<'_, '_> {
     fn all(&mut self, round: &mut u32) -> u32 {
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(self.seed());
         let mut whole = 0;
+        // The others have had the time in which it was warmed up.
+        if let Some(warmed_up_last) = self.members.len().checked_sub(1) {
+            self.let_rest(warmed_up_last);
+        }
         while whole < self.lengths.rounds {
             let order = self.in_order(|_| true, &mut rng);
             let disturbed = self.round(*round, &order);
@@ -416,8 +420,7 @@ impl Rounds<'_, '_> {
     }
 
     fn slice(&mut self, round: u32, index: usize) -> Option<bool> {
-        let trees: Vec<Vec<RoleRoot>> =
-            self.members.iter().map(|member| member.running.roots().to_vec()).collect();
+        let trees = self.trees();
         let before = self.clocks.look(&trees);
         let others_before = helping::look(&mut self.bystanders, &self.members[index].running);
         let began = pippin_probe::monotonic_ns();
@@ -443,13 +446,23 @@ impl Rounds<'_, '_> {
                 self.members[other].idle.add(to.saturating_sub(from), took_ns);
             }
         }
-        if trees.len() > 1 {
-            // All trees, because the clocks forget those that are not asked for.
-            let clocks = &mut self.clocks;
-            let used_ns = || clocks.look(&trees).get(index).copied().flatten();
-            resting::wait(used_ns, std::thread::sleep);
-        }
+        self.let_rest(index);
         calm
+    }
+
+    fn trees(&self) -> Vec<Vec<RoleRoot>> {
+        self.members.iter().map(|member| member.running.roots().to_vec()).collect()
+    }
+
+    /// Waits until a target rests that has just been loaded, before it is another one's turn.
+    fn let_rest(&mut self, index: usize) {
+        if self.members.len() < 2 {
+            return;
+        }
+        // All trees, because the clocks forget those that are not asked for.
+        let trees = self.trees();
+        let clocks = &mut self.clocks;
+        resting::wait(|| clocks.look(&trees).get(index).copied().flatten(), std::thread::sleep);
     }
 
     /// What the other targets that are up and idle use, in processors.

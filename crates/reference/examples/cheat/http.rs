@@ -52,6 +52,10 @@ pub fn serve(listener: TcpListener, mode: Mode, server: &'static Server) {
 /// So many requests of a connection are read in the mode `learns-the-period`.
 const LEARNED: u32 = 25;
 
+/// No proof sends more requests on a connection: after those of a load, the mode `works-on` has work
+/// left.
+const OF_A_PROOF: u32 = 50;
+
 fn connection(stream: &TcpStream, mode: Mode, server: &Server) {
     let _ = stream.set_nodelay(true);
     crate::outside::on_connection(mode);
@@ -101,6 +105,9 @@ fn connection(stream: &TcpStream, mode: Mode, server: &Server) {
         {
             return;
         }
+    }
+    if mode.is("works-on") && count > OF_A_PROOF {
+        crate::outside::burn(Duration::from_millis(mode.number()));
     }
 }
 

@@ -138,7 +138,7 @@ fn die_with_the_parent() {
 }
 
 /// Keeps the processor busy until this thread has used so much more of it.
-fn burn(time: Duration) {
+pub fn burn(time: Duration) {
     let end = thread_cpu() + time;
     while thread_cpu() < end {
         std::hint::spin_loop();
