@@ -42,7 +42,7 @@ mod tests {
     use super::*;
 
     const MS: u64 = 1_000_000;
-    const LIMITS: Limits = Limits { every_ns: 100 * MS, share: 200, credit_ns: 50 * MS };
+    const LIMITS: Limits = Limits { every_ns: 100 * MS, share: 250, credit_ns: 50 * MS };
 
     #[test]
     fn looks_are_as_frequent_as_they_are_cheap() {
@@ -56,8 +56,8 @@ mod tests {
         }
         assert!((share(MS / 10, 60) - 0.001).abs() < 1e-5, "ten looks a second");
         for look_ms in [1, 10, 40] {
-            let most = 0.005 + (50.0 + look_ms as f64) / 60_000.0;
-            assert!((0.005..=most).contains(&share(look_ms * MS, 60)), "{look_ms}");
+            let most = 0.004 + (50.0 + look_ms as f64) / 60_000.0;
+            assert!((0.004..=most).contains(&share(look_ms * MS, 60)), "{look_ms}");
         }
     }
 }

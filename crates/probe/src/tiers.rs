@@ -16,10 +16,10 @@ use crate::server::Place;
 use crate::server::roots::Family;
 use crate::tree::TreeLedger;
 
-/// They are looked for ten times a second, and that takes half a percent of one processor. It may
-/// take more at once: short connections are seen only by looking often, and a load may be over after
-/// seconds.
-const LIMITS: Limits = Limits { every_ns: 100_000_000, share: 200, credit_ns: 50_000_000 };
+/// They are looked for ten times a second at most, and that takes at most 0.4 % of one processor:
+/// with looking who accepts, which may take another 0.1 %, half a percent. It may take more at once:
+/// short connections are seen only by looking often, and a load may be over after seconds.
+const LIMITS: Limits = Limits { every_ns: 100_000_000, share: 250, credit_ns: 50_000_000 };
 /// While nothing is found and connections come and go, it looks again at once, for so long.
 const AT_ONCE_NS: u64 = 5_000_000;
 /// So many earlier looks are kept. A tier that is found later has its first figure from the oldest.
