@@ -6,7 +6,7 @@
 //! | [`field`] | the value of a field with its pieces |
 pub mod field;
 
-use crate::workload::percent_encode_bytes;
+use crate::workload::{percent_encode, percent_encode_bytes};
 use field::{Field, Kind};
 
 /// Reads a file that a field names.
@@ -37,15 +37,39 @@ struct Part {
     content: Vec<u8>,
 }
 
+/// Fields with their values, percent-encoded: `a=1&b=x%20y`.
+pub fn pairs<N: AsRef<str>, V: AsRef<str>>(fields: impl IntoIterator<Item = (N, V)>) -> String {
+    let each = fields.into_iter().map(|(name, value)| {
+        format!("{}={}", percent_encode(name.as_ref()), percent_encode(value.as_ref()))
+    });
+    each.collect::<Vec<_>>().join("&")
+}
+
 /// A form of fields of curl's `-F`, with its media type.
 ///
 /// # Errors
 /// If a field is wrong, or a file cannot be read.
 pub fn multipart(form: &[Written], files: Files<'_>) -> Result<(Vec<u8>, String), String> {
     let parts: Vec<Part> = form.iter().map(|field| part(field, files)).collect::<Result<_, _>>()?;
-    let boundary = boundary(&parts);
+    Ok(written(&parts))
+}
+
+/// A form of texts, with its media type; `None` if one has no name.
+pub fn multipart_of_texts<N: Into<String>, V: Into<String>>(
+    fields: impl IntoIterator<Item = (N, V)>,
+) -> Option<(Vec<u8>, String)> {
+    let text = |(name, value): (N, V)| {
+        let (name, content) = (name.into(), value.into().into_bytes());
+        (!name.is_empty()).then_some(Part { name, file_name: None, media_type: None, content })
+    };
+    let parts: Vec<Part> = fields.into_iter().map(text).collect::<Option<_>>()?;
+    Some(written(&parts))
+}
+
+fn written(parts: &[Part]) -> (Vec<u8>, String) {
+    let boundary = boundary(parts);
     let mut bytes = Vec::new();
-    for Part { name, file_name, media_type, content } in &parts {
+    for Part { name, file_name, media_type, content } in parts {
         let mut head =
             format!("--{boundary}\r\nContent-Disposition: form-data; name=\"{}\"", quoted(name));
         if let Some(file_name) = file_name {
@@ -60,7 +84,7 @@ pub fn multipart(form: &[Written], files: Files<'_>) -> Result<(Vec<u8>, String)
         bytes.extend_from_slice(b"\r\n");
     }
     bytes.extend_from_slice(format!("--{boundary}--\r\n").as_bytes());
-    Ok((bytes, format!("multipart/form-data; boundary={boundary}")))
+    (bytes, format!("multipart/form-data; boundary={boundary}"))
 }
 
 /// A field as it is written.
@@ -211,6 +235,19 @@ mod tests {
         }
         let text = part(&Written::Text("a=@b;c".into()), &mut file).unwrap();
         assert_eq!(text.content, b"@b;c");
+    }
+
+    /// A name may hold what separates a name from its value where both are one text.
+    #[test]
+    fn fields_of_pairs_keep_their_names() {
+        let fields = [("a=b", "1 2"), ("c", "=&")];
+        assert_eq!(pairs(fields), "a%3Db=1%202&c=%3D%26");
+        let (bytes, _) = multipart_of_texts(fields).unwrap();
+        let body = String::from_utf8(bytes).unwrap();
+        for part in ["name=\"a=b\"\r\n\r\n1 2\r\n", "name=\"c\"\r\n\r\n=&\r\n"] {
+            assert!(body.contains(part), "{part}: {body}");
+        }
+        assert_eq!(multipart_of_texts([("", "x")]), None);
     }
 
     #[test]

@@ -4,9 +4,8 @@ use base64::engine::general_purpose::STANDARD;
 use serde::Deserialize;
 
 use super::{Imported, WrongLine, kept};
-use crate::request::form::{self, Written};
+use crate::request::form;
 use crate::request::request_file::{FileRequest, split_url};
-use crate::workload::percent_encode;
 
 #[derive(Deserialize)]
 struct Har {
@@ -128,18 +127,13 @@ fn body(data: PostData, headers: &mut Vec<(String, String)>) -> Result<Vec<u8>, 
         return Ok(Vec::new());
     }
     if !mime_type.starts_with("multipart/form-data") {
-        let each = params
-            .iter()
-            .map(|pair| format!("{}={}", percent_encode(&pair.name), percent_encode(&pair.value)));
-        return Ok(each.collect::<Vec<_>>().join("&").into_bytes());
+        return Ok(form::pairs(params.iter().map(|it| (&it.name, &it.value))).into_bytes());
     }
     if params.iter().any(|pair| pair.file_name.is_some()) {
         return Err(NOT_HELD);
     }
-    let fields: Vec<Written> =
-        params.iter().map(|pair| Written::Text(format!("{}={}", pair.name, pair.value))).collect();
-    let made = form::multipart(&fields, &mut |_| Err(String::new()));
-    let (bytes, media_type) = made.map_err(|_| NOT_HELD)?;
+    let fields = params.into_iter().map(|pair| (pair.name, pair.value));
+    let (bytes, media_type) = form::multipart_of_texts(fields).ok_or(NOT_HELD)?;
     headers.retain(|(name, _)| !name.eq_ignore_ascii_case("content-type"));
     headers.push(("Content-Type".into(), media_type));
     Ok(bytes)

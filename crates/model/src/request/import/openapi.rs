@@ -15,9 +15,8 @@ use std::cell::{Cell, RefCell};
 
 use self::written::Parameter;
 use super::{Imported, WrongLine, kept};
-use crate::request::form::{self, Written};
+use crate::request::form;
 use crate::request::request_file::{FileRequest, Server, split_url};
-use crate::workload::percent_encode;
 
 /// The keys of a path that are operations.
 const METHODS: [&str; 8] = ["get", "put", "post", "delete", "options", "head", "patch", "trace"];
@@ -272,17 +271,9 @@ impl<'a> Document<'a> {
         }
         match kind.split(';').next().unwrap_or_default().trim() {
             "application/x-www-form-urlencoded" => {
-                let each = fields()?.into_iter().map(|(name, value)| {
-                    format!("{}={}", percent_encode(&name), percent_encode(&value))
-                });
-                Some((each.collect::<Vec<_>>().join("&").into(), kind.into()))
+                Some((form::pairs(fields()?).into(), kind.into()))
             }
-            "multipart/form-data" => {
-                let fields = fields()?.into_iter();
-                let fields: Vec<Written> =
-                    fields.map(|(name, value)| Written::Text(format!("{name}={value}"))).collect();
-                form::multipart(&fields, &mut |_| Err(String::new())).ok()
-            }
+            "multipart/form-data" => form::multipart_of_texts(fields()?),
             _ => Some((value.as_str()?.into(), kind.into())),
         }
     }

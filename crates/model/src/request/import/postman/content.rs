@@ -5,8 +5,7 @@ use serde_json::{Value, json};
 
 use super::variables::{self, Variables};
 use super::{Stop, is_on, pairs};
-use crate::request::form::{self, Written};
-use crate::workload::percent_encode;
+use crate::request::form;
 
 /// Headers of a request.
 type Headers = Vec<(String, String)>;
@@ -26,10 +25,7 @@ pub(super) fn body(
             (variables.fill(raw)?.into_bytes(), kind_of_raw(body))
         }
         Some("urlencoded") => {
-            let each = pairs(body.get("urlencoded"), variables)?.into_iter();
-            let each = each
-                .map(|(key, value)| format!("{}={}", percent_encode(&key), percent_encode(&value)));
-            let form = each.collect::<Vec<_>>().join("&");
+            let form = form::pairs(pairs(body.get("urlencoded"), variables)?);
             (form.into_bytes(), Some("application/x-www-form-urlencoded".into()))
         }
         Some("formdata") => return parts(body, variables, headers),
@@ -61,12 +57,8 @@ fn parts(body: &Value, variables: &Variables, headers: &mut Headers) -> Result<V
     {
         return Err("requests whose form has a file of the sender's machine".into());
     }
-    let fields = pairs(body.get("formdata"), variables)?.into_iter();
-    let fields: Vec<Written> =
-        fields.map(|(key, value)| Written::Text(format!("{key}={value}"))).collect();
-    let made = form::multipart(&fields, &mut |_| Err(String::new()));
-    let (bytes, kind) =
-        made.map_err(|_| Stop::from("requests whose form has a part without a name"))?;
+    let made = form::multipart_of_texts(pairs(body.get("formdata"), variables)?);
+    let (bytes, kind) = made.ok_or("requests whose form has a part without a name")?;
     headers.retain(|(name, _)| !name.eq_ignore_ascii_case("content-type"));
     headers.push(("Content-Type".into(), kind));
     Ok(bytes)
@@ -107,8 +99,7 @@ pub(super) fn login(
         }
         "bearer" => ("Authorization".into(), format!("Bearer {}", of("token")?)),
         "apikey" if of("in")? == "query" => {
-            let field =
-                format!("{}={}", percent_encode(&of("key")?), percent_encode(&of("value")?));
+            let field = form::pairs([(of("key")?, of("value")?)]);
             let (before, fragment) = url.split_at(url.find('#').unwrap_or(url.len()));
             let joint = if before.contains('?') { '&' } else { '?' };
             *url = format!("{before}{joint}{field}{fragment}");
