@@ -18,7 +18,7 @@ use std::time::Duration;
 
 use super::compare_measured::{Deciding, has_result, trials_of, within};
 use super::compare_table::{Sides, conclude};
-use super::load::{profile, protocol, request, tls};
+use super::load::{profile, protocol, reach, request, tls};
 use super::run::{How, folder, measure, write_page};
 use super::{Shared, catalog, place, print};
 use crate::arguments::CompareArguments;
@@ -175,10 +175,8 @@ impl Given<'_> {
         }
         let path = self.arguments.path.as_ref().unwrap_or(&url.target);
         let tls = tls::of(&self.arguments.tls, &url)?;
-        let addresses = url.resolve(&self.arguments.hosts.allow_host, None, PATIENCE)?;
-        if let Some(choice) = addresses.first().and_then(|chosen| url.choice(*chosen)) {
-            output::say(choice);
-        }
+        let allowed = &self.arguments.hosts.allow_host;
+        let addresses = reach::resolved(&url, allowed, None, PATIENCE)?;
         let load = LoadSpec { addresses, tls, ..LoadSpec::default() };
         protocol::try_places(&load, PATIENCE)?;
         let LoadSpec { addresses, tls, .. } = load;

@@ -13,10 +13,10 @@ pub fn run(shared: &Shared, arguments: &ExportArguments) -> Result<u8, CliError>
     if arguments.chart.is_some() && !form.is_chart() {
         return Err(CliError::User("--chart goes with --format svg or png".into()));
     }
-    let record = shared.store()?.load(&arguments.run)?;
     if arguments.dark && !form.is_chart() {
         return Err(CliError::User("--dark goes with --format svg or png".into()));
     }
+    let record = shared.store()?.load(&arguments.run)?;
     let ground = if arguments.dark { Ground::Dark } else { Ground::Light };
     let first = || svg::names(&View::of(&record)).into_iter().next();
     let name = match &arguments.chart {

@@ -11,7 +11,7 @@ mod body;
 mod message;
 pub mod profile;
 pub mod protocol;
-mod reach;
+pub mod reach;
 pub mod request;
 pub mod tls;
 

@@ -94,16 +94,21 @@ impl Window {
         Ok(())
     }
 
+    /// Adds what another window, of a peer or the next one, counted of requests.
+    pub(crate) const fn add_requests(&mut self, other: &Self) {
+        self.sent += other.sent;
+        self.completed += other.completed;
+        self.good += other.good;
+        self.errors += other.errors;
+        self.bytes_in += other.bytes_in;
+        self.bytes_out += other.bytes_out;
+    }
+
     /// Adds the counters of the same window of a peer. Time figures and histograms stay as they are.
     pub fn add_counters(&mut self, peer: &Self) {
         self.duration_ns = self.duration_ns.max(peer.duration_ns);
-        self.sent += peer.sent;
-        self.completed += peer.completed;
-        self.good += peer.good;
-        self.errors += peer.errors;
         self.live_connections += peer.live_connections;
-        self.bytes_in += peer.bytes_in;
-        self.bytes_out += peer.bytes_out;
+        self.add_requests(peer);
         self.silences = in_both(&self.silences, &peer.silences);
     }
 }

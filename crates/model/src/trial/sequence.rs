@@ -122,12 +122,7 @@ fn before(loads: &[LoadResult], mut end_ns: i64) -> Vec<Window> {
 /// Adds the counts. Time figures stay unknown.
 fn add_counts(all: &mut Window, window: &Window) {
     all.duration_ns += window.duration_ns;
-    all.sent += window.sent;
-    all.completed += window.completed;
-    all.good += window.good;
-    all.errors += window.errors;
-    all.bytes_in += window.bytes_in;
-    all.bytes_out += window.bytes_out;
+    all.add_requests(window);
     all.live_connections = all.live_connections.max(window.live_connections);
 }
 

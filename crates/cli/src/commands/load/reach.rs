@@ -2,7 +2,7 @@
 use pippin_engine::{EngineError, Place};
 use pippin_lab::load::address::{PATIENCE, Url};
 use std::io::ErrorKind;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -41,11 +41,23 @@ pub fn of(arguments: &LoadArguments, url: &Url, timeout: Duration) -> Result<Rea
         let host = Some((url.host.clone(), url.port));
         return Ok(Reach { addresses: Vec::new(), host, unix_socket: None });
     }
+    let addresses = resolved(&url, allowed, source, timeout)?;
+    Ok(Reach { addresses, host: None, unix_socket: None })
+}
+
+/// The addresses of a URL, of which the first answers ([`Url::resolve`]). Says which one is loaded
+/// where it could be another.
+pub fn resolved(
+    url: &Url,
+    allowed: &[String],
+    source: Option<IpAddr>,
+    timeout: Duration,
+) -> Result<Vec<SocketAddr>, CliError> {
     let addresses = url.resolve(allowed, source, timeout)?;
     if let Some(choice) = addresses.first().and_then(|chosen| url.choice(*chosen)) {
         say(choice);
     }
-    Ok(Reach { addresses, host: None, unix_socket: None })
+    Ok(addresses)
 }
 
 /// Why a unix socket cannot be loaded.
