@@ -170,7 +170,7 @@ fn header(view: &View) -> Markup {
             div.title {
                 p.brand { "Pippin" }
                 h1 { (run.title) @if run.quick { " " span.tag { "quick form" } } }
-                @if let Some(summary) = &run.summary { p.lead { (with_code(summary)) } }
+                @if let Some(summary) = &run.summary { p.lead { (with_code(summary)) @if run.quick { " That is the full form; this run is shorter." } } }
                 p.load { (run.load) }
                 p.meta {
                     span { (words::time(run.started_unix_ns)) }

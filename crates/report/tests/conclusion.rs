@@ -152,6 +152,25 @@ fn with_one_start_it_says_what_is_not_known() {
     );
 }
 
+/// As a target that is measured apart from the second repetition on.
+#[test]
+fn a_ratio_of_one_of_several_starts_is_told_as_that() {
+    let several = Rounds { repetitions: 4, rounds: 12, ..Rounds::default() };
+    let mut record = rounds(several, &[("a/a", 10_000.0, 20.0), ("a/b", 5_000.0, 40.0)]);
+    let apart = record
+        .trials
+        .iter_mut()
+        .filter(|trial| trial.spec.target.name == "b" && trial.spec.repetition > 0);
+    apart.flat_map(|trial| &mut trial.slices).for_each(|slice| slice.round += 1_000);
+    let found = conclusion(&record);
+    assert!(
+        found.ends_with(
+            "the ratio of a/b rests on one start, in which it was measured in turn with the others."
+        ),
+        "{found}"
+    );
+}
+
 #[test]
 fn records_without_slices_have_one_too() {
     let found = conclusion(&example::hello());

@@ -43,6 +43,18 @@ fn nothing_is_fetched() {
     }
 }
 
+/// A plan's summary names amounts of the full form.
+#[test]
+fn a_quick_run_is_not_described_as_the_full_one() {
+    let mut record = example::hello();
+    record.header.plan.summary = Some("90 s for each target.".into());
+    for quick in [false, true] {
+        record.header.plan.quick = quick;
+        let says = page(&record).contains("That is the full form; this run is shorter.");
+        assert_eq!(says, quick);
+    }
+}
+
 #[test]
 fn the_page_stays_below_a_megabyte_with_twenty_targets() {
     for record in [example::hello(), example::rounds(), example::twenty()] {

@@ -188,12 +188,7 @@ fn noise(run: &RunFacts, ranked: &[&Row], field: &Field) -> Option<String> {
     let noise = field
         .noise
         .map(|noise| format!("differences below {} are noise here", words::percent(noise)));
-    let once = ranked.iter().any(|row| {
-        let ratio = row.standing.to_reference.and_then(|to| to.of(run.ranked_by.figure()));
-        ratio.is_some_and(|ratio| ratio.interval.basis == Basis::Windows)
-    });
-    let start = once.then_some("how starts differ is not known, as there was only one of each");
-    let told: Vec<String> = [calm, noise, start.map(Into::into)].into_iter().flatten().collect();
+    let told: Vec<String> = [calm, noise, starts(run, ranked)].into_iter().flatten().collect();
     let mut text = told.join("; ");
     if text.is_empty() {
         return None;
@@ -201,6 +196,23 @@ fn noise(run: &RunFacts, ranked: &[&Row], field: &Field) -> Option<String> {
     // The sentence begins with a number or a lower-case word.
     let first = text.remove(0).to_uppercase().to_string();
     Some(format!("{first}{text}."))
+}
+
+/// Which ratios say nothing of how starts differ.
+fn starts(run: &RunFacts, ranked: &[&Row]) -> Option<String> {
+    let rests_on_one = |row: &&&Row| {
+        let ratio = row.standing.to_reference.and_then(|to| to.of(run.ranked_by.figure()));
+        ratio.is_some_and(|ratio| ratio.interval.basis == Basis::Windows)
+    };
+    let once: Vec<&Row> = ranked.iter().filter(rests_on_one).copied().collect();
+    if once.iter().all(|row| row.trials <= 1) {
+        let each = "how starts differ is not known, as there was only one of each";
+        return (!once.is_empty()).then(|| each.into());
+    }
+    Some(format!(
+        "the ratio of {} rests on one start, in which it was measured in turn with the others",
+        names(&once)
+    ))
 }
 
 /// The main doubt of a row in brackets.
