@@ -1,9 +1,14 @@
 //! `pippin init`: writes a project file that works.
+//!
+//! [`guess`] reads the files of a project to tell how its server is built and started.
+mod guess;
+
 use pippin_model::target::own_command;
 use pippin_model::target::project::{FILE, Project};
 use std::io::{BufRead, IsTerminal};
 use std::path::Path;
 
+use self::guess::Guess;
 use super::print;
 use crate::arguments::InitArguments;
 use crate::exit::CliError;
@@ -17,6 +22,7 @@ struct Answers {
     /// Whether Pippin starts it.
     is_command: bool,
     build: Vec<String>,
+    env: Vec<(&'static str, String)>,
     path: String,
 }
 
@@ -39,14 +45,19 @@ pub fn run(arguments: &InitArguments) -> Result<u8, CliError> {
 
 impl Answers {
     fn of(arguments: &InitArguments, here: &Path) -> Result<Self, CliError> {
-        let guess = Guess::of(here);
+        let guess = Guess::of(here).unwrap_or_default();
+        let usual = Some(guess.command.as_str()).filter(|command| !command.is_empty());
         let (how, is_command) = match (&arguments.command, &arguments.url, &arguments.image) {
             (_, Some(url), _) => (format!("url = {}", quoted(url)), false),
             (_, _, Some(image)) => (format!("image = {}", quoted(image)), false),
             (Some(command), ..) => (format!("command = {}", checked(command)?), true),
             (None, None, None) => {
                 let what = "The command that starts your server (it listens on the variable PORT)";
-                let command = asked(what, guess.command, "--command, --url or --image")?;
+                let command = match usual {
+                    // The files say it; whoever sits at a terminal may still change it.
+                    Some(command) if !is_asking() => command.into(),
+                    _ => asked(what, usual, "--command, --url or --image")?,
+                };
                 (format!("command = {}", checked(&command)?), true)
             }
         };
@@ -56,13 +67,13 @@ impl Answers {
             None => "/".into(),
         };
         let name = arguments.name.clone().unwrap_or_else(|| "app".into());
+        let is_guessed = is_command && arguments.command.is_none();
         let build = match arguments.build.as_slice() {
-            [] if is_command && arguments.command.is_none() => {
-                guess.build.map(String::from).into_iter().collect()
-            }
+            [] if is_guessed => guess.build,
             given => given.to_vec(),
         };
-        Ok(Self { name, how, is_command, build, path })
+        let env = if is_guessed { guess.env } else { Vec::new() };
+        Ok(Self { name, how, is_command, build, env, path })
     }
 
     fn file(&self) -> String {
@@ -75,10 +86,14 @@ impl Answers {
             }
             (true, steps) => format!("build = [{}]\n", steps.join(", ")),
         };
-        let env = if self.is_command {
-            "# PORT is in the environment; a server that reads something else:\n# env = { LISTEN = \"127.0.0.1:{PORT}\" }\n"
+        let variables: Vec<String> =
+            self.env.iter().map(|(name, value)| format!("{name} = {}", quoted(value))).collect();
+        let env = if !variables.is_empty() {
+            format!("env = {{ {} }}\n", variables.join(", "))
+        } else if self.is_command {
+            "# PORT is in the environment; a server that reads something else:\n# env = { LISTEN = \"127.0.0.1:{PORT}\" }\n".into()
         } else {
-            ""
+            String::new()
         };
         let path = quoted(path);
         format!(
@@ -102,30 +117,6 @@ repetitions = 5                # a change is decided on at least 5 starts
 require = ["errors < 0.1%"]    # also: "p99 < 50ms", "goodput > 1000/s", "goodput > -10% vs main"
 "#
         )
-    }
-}
-
-/// A guess about the server, from the files in the folder.
-struct Guess {
-    command: Option<&'static str>,
-    build: Option<&'static str>,
-}
-
-impl Guess {
-    fn of(folder: &Path) -> Self {
-        let known = [
-            ("package.json", "npm start", "npm ci"),
-            ("go.mod", "./server", "go build -o server ."),
-            ("Cargo.toml", "cargo run --release", "cargo build --release"),
-            ("manage.py", "python3 manage.py runserver {PORT} --noreload", ""),
-            ("app.py", "python3 app.py", ""),
-            ("server.js", "node server.js", ""),
-        ];
-        let found = known.into_iter().find(|(file, ..)| folder.join(file).is_file());
-        Self {
-            command: found.map(|(_, command, _)| command),
-            build: found.map(|(.., build)| build).filter(|build| !build.is_empty()),
-        }
     }
 }
 

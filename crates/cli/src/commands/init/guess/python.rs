@@ -1,0 +1,44 @@
+//! Python: Django by `manage.py`, other frameworks by what `main.py` or `app.py` makes.
+use super::{Folder, Guess, between};
+
+pub fn django(folder: &Folder<'_>) -> Option<Guess> {
+    let manage = folder.text("manage.py")?;
+    let settings = between(&manage, "DJANGO_SETTINGS_MODULE", ")");
+    let settings = settings.map(|text| text.trim_matches([' ', ',', '\'', '"', '\n', '\t']));
+    let site = settings.and_then(|module| module.split_once('.')).map(|(site, _)| site);
+    Some(match site {
+        Some(site) if needs(folder, "gunicorn") => {
+            Guess::new(format!("gunicorn {site}.wsgi --bind {{HOST}}:{{PORT}} --workers {{WORKERS}}"))
+        }
+        _ => Guess::new("python3 manage.py runserver {HOST}:{PORT} --noreload"),
+    })
+}
+
+pub fn script(folder: &Folder<'_>) -> Option<Guess> {
+    let (module, text) =
+        ["main", "app"].into_iter().find_map(|name| Some((name, folder.text(&format!("{name}.py"))?)))?;
+    let made = |class: &str| {
+        text.lines().find_map(|line| {
+            let (name, value) = line.split_once('=')?;
+            value.trim_start().starts_with(class).then(|| name.trim().to_string())
+        })
+    };
+    if let Some(name) = made("FastAPI(").or_else(|| made("Starlette(")) {
+        return Some(Guess::new(format!(
+            "uvicorn {module}:{name} --host {{HOST}} --port {{PORT}} --workers {{WORKERS}}"
+        )));
+    }
+    let is_run_by_itself = text.contains(".run(");
+    Some(match made("Flask(") {
+        Some(_) if !is_run_by_itself => {
+            Guess::new(format!("flask --app {module} run --host {{HOST}} --port {{PORT}}"))
+        }
+        _ => Guess::new(format!("python3 {module}.py")),
+    })
+}
+
+/// Whether a package is among what the project installs.
+fn needs(folder: &Folder<'_>, package: &str) -> bool {
+    let lists = ["requirements.txt", "pyproject.toml", "Pipfile"];
+    lists.iter().filter_map(|list| folder.text(list)).any(|text| text.contains(package))
+}
