@@ -436,6 +436,10 @@ pub struct CompareArguments {
     /// A container image that docker or podman starts; may be given several times.
     #[arg(long, value_name = "IMAGE")]
     pub image: Vec<String>,
+    /// A name for each of the servers that are compared, in the order URLs, --command, --image. By
+    /// default commands are named by what differs between them.
+    #[arg(long, value_name = "NAME")]
+    pub name: Vec<String>,
     /// The path to request; / by default, or the path of the URL.
     #[arg(long, value_name = "PATH")]
     pub path: Option<String>,
@@ -518,7 +522,7 @@ pub struct OutletArguments {
 /// `pippin doctor`
 #[derive(Debug, Args)]
 pub struct DoctorArguments {
-    /// Look only at these plans; by default at all that `pippin plans` lists.
+    /// Look at what these plans need; without one, at this machine for a load of 256 connections.
     #[arg(value_name = "PLAN", add = ArgValueCandidates::new(completions::plans))]
     pub plans: Vec<String>,
     /// Look at the plans' quick forms.

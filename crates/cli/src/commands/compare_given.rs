@@ -107,8 +107,10 @@ impl Given<'_> {
         for side in sides {
             targets.push(self.listening(side)?);
         }
-        for text in command {
-            targets.push(ad_hoc::command(text, &here, self.only(&path)?)?);
+        for (text, differs) in command.iter().zip(ad_hoc::what_differs(command)) {
+            let mut target = ad_hoc::command(text, &here, self.only(&path)?)?;
+            target.id = ad_hoc::name_of(ad_hoc::COMMAND, &differs);
+            targets.push(target);
         }
         for reference in image {
             let image = container::runtime()
@@ -122,6 +124,7 @@ impl Given<'_> {
                 "name at least two things to compare: URLs, --command, --image".into(),
             ));
         }
+        self.name(&mut targets)?;
         ad_hoc::tell_apart(&mut targets);
         let asked: Vec<&str> = targets
             .iter()
@@ -133,6 +136,28 @@ impl Given<'_> {
         let asked = if same { asked.first().copied().unwrap_or(&path) } else { &path };
         let asked = self.workload(asked)?;
         Ok((targets, asked))
+    }
+
+    /// Gives targets the names of `--name`.
+    fn name(&self, targets: &mut [Target]) -> Result<(), CliError> {
+        let names = &self.arguments.name;
+        if names.is_empty() {
+            return Ok(());
+        }
+        if names.len() != targets.len() {
+            return Err(CliError::User(format!(
+                "--name is given {} times for {} servers; name each of them, in the order URLs, --command, --image",
+                names.len(),
+                targets.len()
+            )));
+        }
+        for (target, name) in targets.iter_mut().zip(names) {
+            let of = format!("{}/{name}", target.id.language).parse::<TargetId>();
+            target.id = of.ok().filter(|id| id.variant.is_none()).ok_or_else(|| {
+                CliError::User(format!("--name {name}: a name has letters, digits, `-` and `_`"))
+            })?;
+        }
+        Ok(())
     }
 
     fn workload(&self, path: &str) -> Result<Workload, CliError> {

@@ -3,21 +3,28 @@ use pippin_lab::LabError;
 use pippin_lab::host::demand;
 use pippin_lab::target::catalog::Catalog;
 use pippin_model::plan::{Plan, PlanOptions};
-use pippin_probe::doctor::{self, Finding, Severity, fix};
+use pippin_probe::doctor::{self, Demand, Finding, Severity, fix};
 
 use super::{Shared, catalog, place, print_text};
 use crate::arguments::DoctorArguments;
 use crate::exit::{self, CliError};
 
+/// The connections of the load for which this machine is examined if no plan is named.
+const USUAL: u64 = 256;
+
 pub fn run(_shared: &Shared, arguments: &DoctorArguments) -> Result<u8, CliError> {
     let catalog = catalog(&place()?)?;
-    let names =
-        if arguments.plans.is_empty() { catalog.plan_ids()? } else { arguments.plans.clone() };
     let options = PlanOptions { quick: arguments.quick, ..PlanOptions::default() };
+    let names = &arguments.plans;
     let plans: Vec<Plan> =
         names.iter().map(|name| catalog.plan(name, &options)).collect::<Result<_, LabError>>()?;
-    let demands: Vec<_> =
-        plans.iter().map(|plan| demand::of(&catalog, plan)).collect::<Result<_, LabError>>()?;
+    let demands: Vec<Demand> = match plans.as_slice() {
+        // Nobody asked for a plan, so it is only about this machine.
+        [] => vec![Demand::new(format!("a load of {USUAL} connections"), USUAL)],
+        plans => {
+            plans.iter().map(|plan| demand::of(&catalog, plan)).collect::<Result<_, LabError>>()?
+        }
+    };
     let findings = doctor::examine(&doctor::observe(), &demands);
     let mut out = String::new();
     for finding in &findings {

@@ -20,6 +20,8 @@ use crate::target::{Kind, Listening, Target};
 
 /// The name of the workload of such runs.
 pub const WORKLOAD: &str = "url";
+/// What stands in the place of a language in the names of commands.
+pub const COMMAND: &str = "command";
 /// The longest name that is made from a text.
 const LONGEST_NAME: usize = 60;
 /// How long such a target may take to answer for the first time.
@@ -40,7 +42,7 @@ pub fn listening(listening: Listening, request: Option<Request>) -> Target {
 /// As [`own_command::read`].
 pub fn command(text: &str, folder: &Path, request: Option<Request>) -> Result<Target, LabError> {
     let own = own_command::read(text).map_err(LabError::User)?;
-    Ok(target(name_of("command", text), folder, own, request, Kind::Command))
+    Ok(target(name_of(COMMAND, text), folder, own, request, Kind::Command))
 }
 
 /// A container image. `folder` is for the log of fetching it.
@@ -59,6 +61,34 @@ pub fn name_of(language: &str, text: &str) -> TargetId {
     let name: String = words.collect::<Vec<_>>().join("-").chars().take(LONGEST_NAME).collect();
     let name = if name.is_empty() { "load".into() } else { name };
     TargetId { language: language.into(), name, variant: None }
+}
+
+/// What differs between commands, in their order, for the names of their targets: `-w 4` and
+/// `-w 2 -k gthread` of commands that are otherwise alike. The words that all begin with and all
+/// end with are left out, but an option stays with its value. A single command stays as it is, and
+/// so do commands that are all the same.
+#[must_use]
+pub fn what_differs(commands: &[String]) -> Vec<String> {
+    let words: Vec<Vec<&str>> = commands.iter().map(|it| it.split_whitespace().collect()).collect();
+    let shortest = words.iter().map(Vec::len).min().unwrap_or(0);
+    let is_common = |of: &dyn Fn(&[&str]) -> Option<String>| {
+        words.windows(2).all(|pair| of(&pair[0]) == of(&pair[1]))
+    };
+    let nth = |n: usize| move |words: &[&str]| words.get(n).map(ToString::to_string);
+    let mut start = (0..shortest).take_while(|n| is_common(&nth(*n))).count();
+    let all_are_equal = words.iter().all(|one| one.len() == start);
+    if all_are_equal || commands.len() < 2 {
+        return commands.to_vec();
+    }
+    let from_end = |n: usize| move |words: &[&str]| words.iter().rev().nth(n).map(ToString::to_string);
+    let end = (0..shortest - start).take_while(|n| is_common(&from_end(*n))).count();
+    // Without its option, a value alone says little; and nothing is no name.
+    let is_empty = |words: &Vec<&str>| words.len() == start + end;
+    let follows_option = start > 0 && words[0][start - 1].starts_with('-');
+    if start > 0 && (follows_option || words.iter().any(is_empty)) {
+        start -= 1;
+    }
+    words.iter().map(|words| words[start..words.len() - end].join(" ")).collect()
 }
 
 /// Gives each target a name of its own: the second of two equal ones ends in `-2`.
@@ -223,6 +253,26 @@ mod tests {
         assert_eq!(start.folder.as_deref(), Some(Path::new("api")));
         let own = command_of("sh -c 'exec serve $PORT'").manifest.start.command;
         assert_eq!(own, ["sh", "-c", "exec serve $PORT"]);
+    }
+
+    #[test]
+    fn commands_are_named_by_what_differs() {
+        let named = |commands: &[&str]| {
+            what_differs(&commands.iter().map(ToString::to_string).collect::<Vec<_>>())
+        };
+        let gunicorn = "/usr/bin/python3 -m gunicorn app:app --bind {HOST}:{PORT}";
+        let both = [format!("{gunicorn} -w 4"), format!("{gunicorn} -w 2 -k gthread")];
+        assert_eq!(what_differs(&both), ["-w 4", "-w 2 -k gthread"]);
+        assert_eq!(named(&["node old.js", "node new.js"]), ["old.js", "new.js"]);
+        assert_eq!(named(&["node a.js 1 x", "node b.js 2 x"]), ["a.js 1", "b.js 2"]);
+        assert_eq!(named(&["node a.js", "node a.js --fast"]), ["a.js", "a.js --fast"]);
+        assert_eq!(named(&["x", "y z"]), ["x", "y z"]);
+        assert_eq!(named(&["A=1 serve", "A=2 serve"]), ["A=1", "A=2"]);
+        assert_eq!(named(&["serve -w 1", "serve -w 2", "serve"]), ["serve -w 1", "serve -w 2", "serve"]);
+        assert_eq!(named(&["a a", "a"]), ["a a", "a"]);
+        for same in [&["node a.js"][..], &["node a.js", "node a.js"], &[]] {
+            assert_eq!(named(same), same);
+        }
     }
 
     #[test]
