@@ -2,8 +2,9 @@
 //! about an unknown argument says it.
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
-/// Words of wrk, oha, hey, ab, k6, autocannon and bombardier, and what to write.
-const WORDS: [(&[&str], &str); 17] = [
+/// Words of wrk, oha, hey, ab, k6, autocannon and bombardier, and what to write
+/// (docs/coming-from.md).
+const WORDS: [(&[&str], &str); 22] = [
     (
         &["-L", "--latency", "--latencies", "-l", "--u_latency"],
         "latencies are always shown: leave it out",
@@ -14,13 +15,27 @@ const WORDS: [(&[&str], &str); 17] = [
         "write -c N: so many connections, each with one request at a time",
     ),
     (&["--iterations", "-i", "--amount", "-a"], "write -n N: so many requests"),
-    (&["--qps", "--rate-limit", "--overallRate"], "write -R RATE: requests per second"),
+    (&["--qps", "--rate-limit", "--overallRate", "-r"], "write -R RATE: requests per second"),
     (&["--bail", "--abort-on-fail"], "write --fail-fast"),
     (&["-W", "--warmup"], "write --warm-up TIME"),
-    (&["--disable-keepalive", "--no-keepalive"], "write --no-keep-alive"),
+    (
+        &["--disable-keepalive", "--no-keepalive", "--no-vu-connection-reuse"],
+        "write --no-keep-alive",
+    ),
+    (
+        &["--latency-correction"],
+        "write -R RATE: in an open loop, times count from when a request was due",
+    ),
+    (&["--stage"], "write --stages TIME:RATE,...: parts in which the rate changes"),
+    (&["--insecure-skip-tls-verify"], "write --insecure"),
+    (&["--out"], "write --timeseries FILE: a line of JSON for each second"),
+    (&["-E", "--expectBody"], "write --expect-body TEXT"),
     (&["-s", "--script"], "write --scenario FILE for steps, or --requests FILE for a list"),
     (&["--no-tui", "--no-progress"], "write --quiet"),
-    (&["-o", "--output", "--output-format", "--json-path"], "write --json FILE"),
+    (
+        &["-o", "-j", "--output", "--output-format", "--json-path", "--summary-export"],
+        "write --json FILE",
+    ),
     (&["-f", "--fail"], "write --fail-if 'errors > 0'"),
     (
         &["--location", "--follow-redirects", "--redirect"],
@@ -152,6 +167,46 @@ mod tests {
                 load.get_arguments().any(|option| option.get_long() == name.strip_prefix("--"))
             };
             assert!(known(a) && known(b), "{a} {b}");
+        }
+    }
+
+    /// The cells of a page's tables: those of the first column, and those of the second.
+    fn columns(page: &str) -> [Vec<String>; 2] {
+        let ticked = |cell: &str| {
+            cell.split('`').skip(1).step_by(2).map(ToString::to_string).collect::<Vec<_>>()
+        };
+        let rows: Vec<Vec<&str>> = page
+            .lines()
+            .filter(|line| line.starts_with("| ") && !line.contains("---"))
+            .map(|line| line.trim_matches('|').split(" | ").collect())
+            .collect();
+        [0, 1].map(|column| rows.iter().flat_map(|cells| ticked(cells[column])).collect())
+    }
+
+    /// What `docs/coming-from.md` says to write is understood, and what it says is written
+    /// elsewhere is understood or answered with an advice.
+    #[test]
+    fn the_page_for_those_who_come_from_another_tool_is_right() {
+        let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/coming-from.md");
+        let [theirs, ours] = columns(&std::fs::read_to_string(page).unwrap());
+        let typed = |option: &str| {
+            let words = pippin_model::target::own_command::read(&format!("load localhost {option}"));
+            let words = words.unwrap_or_else(|error| panic!("{option}: {error}")).words;
+            Arguments::try_parse_from(std::iter::once("pippin".to_string()).chain(words))
+        };
+        assert!(ours.len() > 80 && theirs.len() > 80, "{} {}", ours.len(), theirs.len());
+        for option in &ours {
+            assert!(option.starts_with('-'), "{option}");
+            if let Err(error) = typed(option) {
+                panic!("{option}: {error}");
+            }
+        }
+        let long: Vec<&String> = theirs.iter().filter(|option| option.starts_with("--")).collect();
+        assert!(long.len() > 20, "{long:?}");
+        for option in long {
+            if let Err(error) = typed(option) {
+                assert!(said(&error).is_some(), "{option}: {error}");
+            }
         }
     }
 

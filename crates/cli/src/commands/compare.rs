@@ -161,7 +161,7 @@ fn for_servers() -> Vec<String> {
     let none = RequestArguments::augment_args(none);
     let none = HostArguments::augment_args(TlsArguments::augment_args(none));
     let names = none.get_arguments().map(|argument| argument.get_id().to_string());
-    names.chain(["path", "scenario"].map(str::to_string)).collect()
+    names.chain(["path", "scenario", "name"].map(str::to_string)).collect()
 }
 
 /// Refuses flags that would have no effect.

@@ -11,14 +11,14 @@ enum Block {
     Command(String, Vec<String>, Option<i32>),
 }
 
-/// The blocks of a page, in order. A file begins with a comment that names it.
+/// The blocks of a page, in order. After the language of a file stands its name.
 fn blocks(page: &str) -> Vec<Block> {
     let mut blocks = Vec::new();
     for fenced in page.split("```").skip(1).step_by(2) {
         let (kind, text) = fenced.split_once('\n').unwrap();
         if kind != "console" {
-            let (name, _) = text.split_once('\n').unwrap();
-            blocks.push(Block::File(name.trim_start_matches("# ").into(), text.into()));
+            let (_, name) = kind.split_once(' ').unwrap();
+            blocks.push(Block::File(name.into(), text.into()));
             continue;
         }
         for command in text.split("$ ").skip(1) {
@@ -54,13 +54,15 @@ fn run(page: &str) {
     for block in blocks(&std::fs::read_to_string(page).unwrap()) {
         let (line, shown, code) = match block {
             Block::File(name, text) => {
-                std::fs::write(folder.path().join(name), text).unwrap();
+                let path = folder.path().join(name);
+                std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+                std::fs::write(path, text).unwrap();
                 continue;
             }
             Block::Command(line, shown, code) => (line, shown, code),
         };
         let mut command = Command::new("timeout");
-        command.args(["300", "sh", "-c", &line]).current_dir(folder.path()).env("PATH", &path);
+        command.args(["900", "sh", "-c", &line]).current_dir(folder.path()).env("PATH", &path);
         let output = command.env("COLUMNS", "200").output().unwrap();
         let said =
             [output.stdout, output.stderr].map(|it| String::from_utf8_lossy(&it).into_owned());
@@ -79,11 +81,30 @@ fn run(page: &str) {
     }
 }
 
+/// Runs a page if a program that it needs answers.
+fn run_with(program: &str, test: &str, page: &str) {
+    let asked = Command::new(program).arg("--version").output();
+    if !asked.is_ok_and(|output| output.status.success()) {
+        return skip(test, &format!("{program} is not installed"));
+    }
+    run(page);
+}
+
 #[test]
 fn a_flask_project() {
-    let has_flask = Command::new("flask").arg("--version").output();
-    if !has_flask.is_ok_and(|output| output.status.success()) {
-        return skip("a_flask_project", "Flask is not installed");
+    run_with("flask", "a_flask_project", "first-minute-flask.md");
+}
+
+mod patient {
+    use super::run_with;
+
+    #[test]
+    fn an_express_project() {
+        run_with("npm", "an_express_project", "first-minute-express.md");
     }
-    run("first-minute-flask.md");
+
+    #[test]
+    fn an_axum_project() {
+        run_with("cargo", "an_axum_project", "first-minute-axum.md");
+    }
 }
