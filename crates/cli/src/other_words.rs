@@ -48,18 +48,12 @@ const WORDS: [(&[&str], &str); 22] = [
 ];
 
 /// Options that exist here, but not together, and what reaches the same end.
-const TOGETHER: [(&str, &str, &str); 3] = [
+const TOGETHER: [(&str, &str, &str); 2] = [
     (
         "--count",
         "--rate",
         "a load at a rate ends after a time, not after a number of requests: write -R RATE -d TIME, \
          with the number divided by the rate as the time (-n 3000 -R 100 is -R 100 -d 30s)",
-    ),
-    (
-        "--devices",
-        "--objective",
-        "a search finds a rate of requests. How many devices a server holds: load it with --devices N \
-         and --require 'p99 < 50ms' for several N; `pippin device-plan` estimates it from such runs",
     ),
     ("--devices", "--connections", "each device has a connection of its own: leave out -c"),
 ];
@@ -156,8 +150,6 @@ mod tests {
             let said = said(&refused(&words)).unwrap();
             assert!(said.contains("-R 100 -d 30s"), "{said}");
         }
-        let devices = ["--devices", "9", "--ramp", "1s,1s,1s", "--objective", "p99<1s"];
-        assert!(said(&refused(&devices)).unwrap().contains("device-plan"));
         let connections = ["-c", "9", "--devices", "9", "--ramp", "1s,1s,1s"];
         assert!(said(&refused(&connections)).unwrap().contains("leave out -c"));
         for (a, b, _) in TOGETHER {

@@ -23,7 +23,9 @@ pub fn lines(outcomes: &[Outcome]) -> String {
 /// Target and step: `go/net-http @64`.
 fn subject(outcome: &Outcome) -> String {
     match outcome.step {
-        Some(Step::Connections { count }) => format!("{} @{count}", outcome.target),
+        Some(Step::Connections { count } | Step::Devices { count }) => {
+            format!("{} @{count}", outcome.target)
+        }
         Some(Step::Rate { per_s }) => format!("{} @{}/s", outcome.target, format_count(per_s)),
         None => outcome.target.to_string(),
     }

@@ -170,8 +170,7 @@ fn changes(comparison: &Comparison, name: char) -> Markup {
 fn of_target(target: &TargetChange) -> String {
     let step = match target.step {
         None => String::new(),
-        Some(Step::Connections { count }) => format!(" at {count} connections"),
-        Some(Step::Rate { per_s }) => format!(" at {} requests/s", words::count(Some(per_s))),
+        Some(step) => format!(" at {}", step.in_words()),
     };
     if target.a == target.b {
         format!("{}{step}", target.a)

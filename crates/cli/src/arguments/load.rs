@@ -16,7 +16,7 @@ use crate::values::{self, ConnectTo, EventLoop, Points, ProxyProtocol, Stages, S
 /// `pippin load`
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  pippin load localhost:8080/ -c 64 -d 10s                        closed loop, as wrk\n  pippin load localhost:8080/ -c 10 -n 1000 --no-keep-alive       as ab\n  pippin load localhost:8080/ -R 5000 -d 30s                      constant rate (open loop)\n  pippin load localhost:8080/ --stages 30s:1000,2m:5000,30s:0     a rate that climbs and falls\n  pippin load localhost:8080/ --devices 1000 --ramp 10s,30s,10s   devices that send now and then\n  pippin load localhost:8080/ --requests shop.jsonl -d 30s        many requests, in turn\n  pippin load localhost:8080/ --scenario shop.toml -c 20          users who log in, look and buy\n  pippin load localhost:8080/ --sweep 1..512 -d 5s                1, 2, 4 ... 512 connections\n  pippin load localhost:8080/ --objective \"p99<50ms\" -c 64 -d 5s  the highest rate that holds this\n  pippin load https://localhost:8443/ --http2 -c 10 --streams 32  HTTP/2, as h2load -c 10 -m 32\n  pippin load ws://localhost:8080/echo -c 64 --message-size 64    WebSocket echoes"
+    after_help = "Examples:\n  pippin load localhost:8080/ -c 64 -d 10s                        closed loop, as wrk\n  pippin load localhost:8080/ -c 10 -n 1000 --no-keep-alive       as ab\n  pippin load localhost:8080/ -R 5000 -d 30s                      constant rate (open loop)\n  pippin load localhost:8080/ --stages 30s:1000,2m:5000,30s:0     a rate that climbs and falls\n  pippin load localhost:8080/ --devices 1000 --ramp 10s,30s,10s   devices that send now and then\n  pippin load localhost:8080/ --requests shop.jsonl -d 30s        many requests, in turn\n  pippin load localhost:8080/ --scenario shop.toml -c 20          users who log in, look and buy\n  pippin load localhost:8080/ --sweep 1..512 -d 5s                1, 2, 4 ... 512 connections\n  pippin load localhost:8080/ --objective \"p99<50ms\" -c 64 -d 5s  the highest rate that holds this\n  pippin load localhost:8080/ --objective \"p99<50ms\" --devices 10 --ramp 2s,5s,1s  how many devices it holds\n  pippin load https://localhost:8443/ --http2 -c 10 --streams 32  HTTP/2, as h2load -c 10 -m 32\n  pippin load ws://localhost:8080/echo -c 64 --message-size 64    WebSocket echoes"
 )]
 pub struct LoadArguments {
     /// http://HOST[:PORT]/PATH or https://...; without a scheme it is http. ws:// and wss:// load a
@@ -26,8 +26,9 @@ pub struct LoadArguments {
     /// How load is applied.
     #[command(flatten, next_help_heading = "Load")]
     pub shape: ShapeArguments,
-    /// Simulated devices instead of connections; with --ramp UP,SUSTAIN,DOWN.
-    #[arg(long, value_name = "N", conflicts_with_all = ["count", "rate", "stages", "sweep", "objective", "duration", "no_keep_alive", "requests_per_connection", "pipeline", "connections"], requires = "ramp", value_parser = values::connections)]
+    /// Simulated devices instead of connections; with --ramp UP,SUSTAIN,DOWN. With --objective: the
+    /// number with which the search begins.
+    #[arg(long, value_name = "N", conflicts_with_all = ["count", "rate", "stages", "sweep", "duration", "no_keep_alive", "requests_per_connection", "pipeline", "connections"], requires = "ramp", value_parser = values::connections)]
     pub devices: Option<u32>,
     /// Requests before a device is replaced. By default 100; in a scenario, each step once.
     #[arg(long, value_name = "N", requires = "devices", value_parser = clap::value_parser!(u32).range(1..))]
@@ -35,8 +36,9 @@ pub struct LoadArguments {
     /// A closed loop at each number of connections: 1,2,4,8 or 1..512 (doubling).
     #[arg(long, value_name = "LIST", conflicts_with_all = ["count", "rate", "stages", "think", "objective", "connections"], value_parser = values::points)]
     pub sweep: Option<Points>,
-    /// Search for the highest rate at which this holds: "p99<50ms, errors<0.1%".
-    #[arg(long, value_name = "BOUNDS", conflicts_with_all = ["count", "stages", "poisson", "think", "no_keep_alive", "requests_per_connection", "pipeline"], value_parser = Objective::parse)]
+    /// Search for the highest rate at which this holds: "p99<50ms, errors<0.1%". With --scenario it
+    /// is a rate of walks; with --devices, their number.
+    #[arg(long, value_name = "BOUNDS", conflicts_with_all = ["count", "stages", "poisson", "no_keep_alive", "requests_per_connection", "pipeline"], value_parser = Objective::parse)]
     pub objective: Option<Objective>,
     /// How often to measure; two or more give an interval.
     #[arg(long, value_name = "N", default_value_t = 1, conflicts_with_all = ["devices", "sweep", "objective"], value_parser = clap::value_parser!(u32).range(1..=1000))]

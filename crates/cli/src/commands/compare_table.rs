@@ -191,7 +191,7 @@ fn trust(sides: &Sides) -> String {
 /// The target on both sides, and the step.
 fn name(target: &TargetChange) -> String {
     let step = match target.step {
-        Some(Step::Connections { count }) => format!(" @{count}"),
+        Some(Step::Connections { count } | Step::Devices { count }) => format!(" @{count}"),
         Some(Step::Rate { per_s }) => format!(" @{}/s", format_count(per_s)),
         None => String::new(),
     };

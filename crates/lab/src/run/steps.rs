@@ -1,6 +1,5 @@
 //! The steps of a profile in turn: known beforehand, or chosen by a search.
-use pippin_model::plan::profile::{Profile, Steps as Points};
-use pippin_model::text::units::format_count;
+use pippin_model::plan::profile::{Profile, Searched, Steps as Points};
 use pippin_model::trial::{Step, TrialRecord};
 use pippin_stats::capacity::{Outcome, Search, StepOutcome, step};
 use std::time::{Duration, Instant};
@@ -15,8 +14,8 @@ const GLANCE: Duration = Duration::from_millis(50);
 pub enum Steps {
     /// Known beforehand; `None` is the profile as it is.
     Known(std::vec::IntoIter<Option<Step>>),
-    /// Rates that a search chooses.
-    Search(Search),
+    /// Rates, or numbers of devices, that a search chooses.
+    Search(Search, Searched),
 }
 
 impl Steps {
@@ -28,12 +27,12 @@ impl Steps {
             Points::Connections(list) => {
                 list.iter().map(|&count| Some(Step::Connections { count })).collect()
             }
-            Points::Search { precision, .. } => {
-                let start = profile.schedule.rate_per_s().unwrap_or(1.0);
-                return Self::Search(Search::new(start, *precision));
-            }
+            Points::Search { .. } => Vec::new(),
         };
-        Self::Known(known.into_iter())
+        match Search::of(profile) {
+            Some(search) => Self::Search(search, profile.searched()),
+            None => Self::Known(known.into_iter()),
+        }
     }
 
     /// How many there are; 1 for a search, because its number is not known beforehand.
@@ -50,28 +49,21 @@ impl Steps {
     pub fn outcome(&self) -> Option<Outcome> {
         match self {
             Self::Known(_) => None,
-            Self::Search(search) => Some(search.outcome()),
+            Self::Search(search, _) => Some(search.outcome()),
         }
     }
 
     /// Takes note of how a judged step came out. In a search, it tells the outcome and lets the
     /// target rest after a rate that it could not keep.
     pub fn observe(&mut self, record: &TrialRecord, watch: &Watch<'_>) {
-        let (Self::Search(search), Some(Step::Rate { per_s })) = (self, record.spec.step) else {
-            return;
-        };
-        let Some(seen) = StepOutcome::of(record) else { return };
-        search.observe(per_s, seen);
-        let rate = format_count(per_s);
+        let Self::Search(search, of) = self else { return };
+        let tried = record.spec.step.and_then(Step::tried);
+        let (Some(tried), Some(seen)) = (tried, StepOutcome::of(record)) else { return };
+        search.observe(tried, seen);
+        let (amount, seen) = (of.amount(tried), seen.words());
         let text = match search.next() {
-            Some(_) => format!("{rate} requests/s: {}", seen.words()),
-            None => {
-                format!(
-                    "{rate} requests/s: {}; capacity: {}",
-                    seen.words(),
-                    search.outcome().words()
-                )
-            }
+            Some(_) => format!("{amount}: {seen}"),
+            None => format!("{amount}: {seen}; capacity: {}", search.outcome().words(*of)),
         };
         watch.observer.event(&Event::Note(&text));
         if search.next().is_some() {
@@ -98,7 +90,7 @@ impl Iterator for Steps {
     fn next(&mut self) -> Option<Self::Item> {
         match self {
             Self::Known(steps) => steps.next(),
-            Self::Search(search) => search.next().map(|per_s| Some(Step::Rate { per_s })),
+            Self::Search(search, of) => search.next().map(|number| Some(of.step(number))),
         }
     }
 }

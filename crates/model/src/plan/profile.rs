@@ -2,8 +2,10 @@
 //!
 //! | module | what it holds |
 //! |---|---|
+//! | [`searched`] | what a search looks for: a rate, or a number of devices |
 //! | [`kinds`] | `[profile]` in files: the kinds, their keys and the checks |
 mod kinds;
+mod searched;
 
 use serde::{Deserialize, Serialize};
 
@@ -17,6 +19,7 @@ pub use crate::schedule::{Arrivals, Schedule, Stage};
 use crate::text::units::Spread;
 use crate::trial::Step;
 
+pub use searched::Searched;
 pub use kinds::{BoolOrNumber, OneOrMany, RawProfile};
 
 /// How load is applied. A sweep is a closed loop with several numbers of connections. A capacity
@@ -52,7 +55,7 @@ pub enum Steps {
     One,
     /// At each of these numbers of connections, ascending.
     Connections(Vec<u32>),
-    /// At rates chosen by a search for the highest one.
+    /// At rates, or numbers of devices, chosen by a search for the highest one.
     Search {
         /// The condition that must hold.
         objective: Objective,
@@ -180,6 +183,12 @@ impl Profile {
         }
     }
 
+    /// The search for the most devices with which an objective holds. It begins with `devices`.
+    #[must_use]
+    pub fn most_devices(self, objective: Objective, precision: f64) -> Self {
+        Self { steps: Steps::Search { objective, precision }, ..self }
+    }
+
     /// Multiples of a capacity, each for the first of these times, and then half of the capacity
     /// for the second, in nanoseconds. If the capacity is searched for, `capacity_per_s` is the
     /// rate at which the search begins.
@@ -247,6 +256,10 @@ impl Profile {
         match step {
             Some(Step::Connections { count }) => one.connections.count = count,
             Some(Step::Rate { per_s }) => one.schedule = one.schedule.at_rate(per_s),
+            Some(Step::Devices { count }) => {
+                one.schedule = one.schedule.with_devices(count);
+                one.connections.count = count;
+            }
             None => {}
         }
         one

@@ -179,6 +179,16 @@ impl Schedule {
         Self::Open { arrivals: *arrivals, stages: stages.collect() }
     }
 
+    /// This schedule with so many devices. Schedules without devices stay unchanged.
+    #[must_use]
+    pub fn with_devices(&self, count: u32) -> Self {
+        let mut other = self.clone();
+        if let Self::Devices { devices, .. } = &mut other {
+            *devices = count;
+        }
+        other
+    }
+
     /// The highest rate as a constant one, after a ramp from 0, both in nanoseconds. Schedules
     /// without a rate stay unchanged.
     #[must_use]

@@ -69,8 +69,13 @@ pub enum Step {
     },
     /// An offered rate.
     Rate {
-        /// Requests per second.
+        /// Requests per second, or walks through a scenario.
         per_s: f64,
+    },
+    /// A number of devices that a search tries.
+    Devices {
+        /// How many.
+        count: u32,
     },
 }
 
@@ -81,6 +86,18 @@ impl Step {
         match self {
             Self::Connections { count } => counted(count.into(), "connection"),
             Self::Rate { per_s } => format!("{} requests/s", format_count(per_s)),
+            Self::Devices { count } => counted(count.into(), "device"),
+        }
+    }
+
+    /// What a search tried at this step: a rate per second, or a number of devices; `None` for a
+    /// point of a sweep.
+    #[must_use]
+    pub fn tried(self) -> Option<f64> {
+        match self {
+            Self::Connections { .. } => None,
+            Self::Rate { per_s } => Some(per_s),
+            Self::Devices { count } => Some(count.into()),
         }
     }
 }

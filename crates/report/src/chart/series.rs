@@ -282,7 +282,7 @@ fn throughput(series: &Series) -> Vec<(f64, f64)> {
 
 /// The offered rate. Each step of a search has another rate, so a search has none.
 fn offered(series: &Series) -> Vec<(f64, f64)> {
-    let is_step = matches!(series.step, Some(Step::Rate { .. }));
+    let is_step = series.step.and_then(Step::tried).is_some();
     let points = series.load.iter().filter(|_| !is_step);
     points.filter_map(|point| Some((point.at_s, point.offered_per_s?))).collect()
 }

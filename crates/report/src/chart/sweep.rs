@@ -20,7 +20,7 @@ pub fn charts(view: &View) -> Vec<Chart> {
     let rows: Vec<Shown<'_>> =
         coloured(view).filter_map(|(place, row)| Some((place, row, row.sweep.as_ref()?))).collect();
     let Some((_, _, first)) = rows.first() else { return Vec::new() };
-    if first.points.iter().any(|point| matches!(point.at, Step::Rate { .. })) {
+    if first.points.iter().any(|point| point.at.tried().is_some()) {
         return vec![search(&rows)];
     }
     let mut charts = vec![throughput(&rows)];
@@ -201,6 +201,12 @@ fn search(rows: &[Shown<'_>]) -> Chart {
         .map(|(_, row, sweep)| format!("{}: {}", row.target, sweep.outcome().join(" ")))
         .collect();
     let capacities = capacities.join(" ");
+    let searched = rows.first().map(|(_, _, sweep)| sweep.searched()).unwrap_or_default();
+    let (by, column, axis) = match searched {
+        Searched::Requests => ("offered rate", "offered/s", "offered requests/s"),
+        Searched::Walks => ("offered rate", "walks/s", "offered walks/s"),
+        Searched::Devices => ("number of devices", "devices", "devices"),
+    };
     let cells = |row: &Row, point: &Point| {
         let s = &point.response_time;
         vec![
@@ -214,13 +220,13 @@ fn search(rows: &[Shown<'_>]) -> Chart {
     };
     Chart {
         name: "capacity".into(),
-        title: "Response time by offered rate".into(),
+        title: format!("Response time by {by}"),
         alternative: format!(
-            "Median and 99th percentile of the response time by offered rate. {capacities}"
+            "Median and 99th percentile of the response time by {by}. {capacities}"
         ),
         caption: format!("Solid: the median. Dashed: the 99th percentile. {capacities}"),
         lines_by_target: true,
-        table: table(["target", "offered/s", "answered/s", "p50", "p99", "objective"], rows, cells),
-        ..times(rows, "offered requests/s").unwrap_or_default()
+        table: table(["target", column, "answered/s", "p50", "p99", "objective"], rows, cells),
+        ..times(rows, axis).unwrap_or_default()
     }
 }

@@ -89,6 +89,7 @@ fn tag_of(trial: &TrialRecord, span: &str) -> String {
         None => "-".into(),
         Some(Step::Connections { count }) => format!("{count}-connections"),
         Some(Step::Rate { per_s }) => format!("{per_s}-per-s"),
+        Some(Step::Devices { count }) => format!("{count}-devices"),
     };
     format!("{}/{step}/{}/{span}", trial.spec.target, trial.spec.repetition + 1)
 }

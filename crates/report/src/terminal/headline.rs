@@ -206,7 +206,7 @@ fn use_cells(page: &Page, view: &View, row: &Row) -> Vec<String> {
 fn name(row: &Row) -> String {
     let at = match row.step {
         Some(Step::Connections { count }) => format!(" at {count}"),
-        Some(Step::Rate { .. }) | None => String::new(),
+        Some(Step::Rate { .. } | Step::Devices { .. }) | None => String::new(),
     };
     format!("{}{at}", row.target)
 }

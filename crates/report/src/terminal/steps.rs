@@ -100,9 +100,14 @@ pub fn parameter(parameter: Parameter, digits: usize) -> String {
 }
 
 fn search(page: &mut Page, row: &Row, sweep: &Sweep) {
-    page.heading(&format!("{}: search for the highest rate", row.target));
+    let searched = sweep.searched();
+    page.heading(&format!("{}: search for the highest {}", row.target, searched.noun()));
     let mut grid = Grid::default()
-        .right("offered/s")
+        .right(match searched {
+            Searched::Requests => "offered/s",
+            Searched::Walks => "walks/s",
+            Searched::Devices => "devices",
+        })
         .right("answered/s")
         .right("p50")
         .right("p99")

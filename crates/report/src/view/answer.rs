@@ -21,8 +21,8 @@ pub fn parts(view: &View) -> Vec<String> {
     };
     let mut parts = match row.at_search() {
         Some(search) => vec![search.capacity_per_s.map_or_else(
-            || "no rate was confirmed".into(),
-            |rate| format!("capacity {} requests/s", words::count(Some(rate))),
+            || format!("no {} was confirmed", search.searched().noun()),
+            |number| format!("capacity {}", search.searched().amount(number)),
         )],
         None => how_much(view, load, row),
     };

@@ -102,7 +102,8 @@ pub struct LoadView {
 /// A capacity search of a URL, as `pippin load --json` writes it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct SearchView<'a> {
-    /// The highest confirmed rate that kept the objective; null if there is none.
+    /// The highest confirmed rate, or number of devices, that kept the objective; null if there is
+    /// none. `capacity` says of what it is.
     pub capacity_per_s: Option<f64>,
     /// How the search ended.
     pub capacity: Option<&'a Capacity>,

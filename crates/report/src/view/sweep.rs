@@ -32,8 +32,9 @@ pub struct Sweep {
     pub knee: Option<Knee>,
     /// How many requests are served at a time, if throughput is flat while the queue grows.
     pub served_at_a_time: Option<f64>,
-    /// Capacity search only: the highest rate that kept the objective, in requests per second, the
-    /// median of the repetitions; `None` unless every repetition confirmed one.
+    /// Capacity search only: the highest rate, or number of devices, that kept the objective, the
+    /// median of the repetitions; `None` unless every repetition confirmed one. `capacity` says of
+    /// what it is.
     pub capacity_per_s: Option<f64>,
     /// Capacity search only: how the search ended in each repetition.
     #[serde(default)]
@@ -118,6 +119,13 @@ impl Point {
 }
 
 impl Sweep {
+    /// What a search looked for.
+    #[must_use]
+    pub fn searched(&self) -> Searched {
+        let of = |capacity: &Capacity| capacity.searches.first().map(|one| one.of);
+        self.capacity.as_ref().and_then(of).unwrap_or_default()
+    }
+
     /// Capacity search only: the outcome in sentences, one for each repetition, plus one for all
     /// together if there are several.
     #[must_use]
@@ -302,11 +310,11 @@ fn curve(law: &Usl, points: &[usl::Point]) -> Vec<(f64, f64)> {
         .collect()
 }
 
-/// The number of connections or the rate of a step.
+/// The number of connections or devices, or the rate, of a step.
 #[must_use]
 pub fn size(step: Step) -> f64 {
     match step {
-        Step::Connections { count } => f64::from(count),
+        Step::Connections { count } | Step::Devices { count } => f64::from(count),
         Step::Rate { per_s } => per_s,
     }
 }

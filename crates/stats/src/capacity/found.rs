@@ -1,5 +1,5 @@
 //! The capacity searches of one target, one for each repetition, from its trials.
-use pippin_model::plan::profile::{Profile, Steps};
+use pippin_model::plan::profile::Searched as Kind;
 use pippin_model::trial::{Step, TrialRecord};
 use rand::Rng;
 use serde::{Deserialize, Serialize};
@@ -14,7 +14,7 @@ use crate::summary::{Estimate, estimate};
 pub struct Capacity {
     /// One for each repetition, in their order.
     pub searches: Vec<Searched>,
-    /// The capacity over the repetitions, requests per second. `None` if any search did not confirm
+    /// The capacity over the repetitions: a rate, or a number of devices. `None` if any search did not confirm
     /// a rate, because the others alone would look more certain than they are. One repetition has
     /// no interval.
     pub rate_per_s: Option<Estimate>,
@@ -25,6 +25,9 @@ pub struct Capacity {
 pub struct Searched {
     /// Counted from 1.
     pub repetition: u32,
+    /// What it searched for.
+    #[serde(default)]
+    pub of: Kind,
     /// How it ended. A rate that held is at most the rate of right answers that was seen at it.
     pub outcome: Outcome,
     /// The highest offered rate that held, if any did.
@@ -41,7 +44,7 @@ impl Searched {
     /// missed: errors 94.0 % (objective below 1.000 %); errors and answers: 9,400 status 503)`.
     #[must_use]
     pub fn words(&self) -> String {
-        let ended = self.outcome.words();
+        let ended = self.outcome.words(self.of);
         if self.beyond.is_empty() {
             return ended;
         }
@@ -113,24 +116,18 @@ fn searched<'a>(
     let trials: Vec<&TrialRecord> = trials.collect();
     let mut search: Option<Search> = None;
     for trial in &trials {
-        let (Some(Step::Rate { per_s }), Some(seen)) = (trial.spec.step, StepOutcome::of(trial))
-        else {
-            continue;
-        };
-        let Profile { schedule, steps: Steps::Search { precision, .. }, .. } = &trial.spec.profile
-        else {
-            continue;
-        };
-        search
-            .get_or_insert_with(|| Search::new(schedule.rate_per_s().unwrap_or(per_s), *precision))
-            .observe(per_s, seen);
+        let tried = trial.spec.step.and_then(Step::tried);
+        let (Some(tried), Some(seen)) = (tried, StepOutcome::of(trial)) else { continue };
+        let Some(new) = Search::of(&trial.spec.profile) else { continue };
+        search.get_or_insert(new).observe(tried, seen);
     }
-    let search = search?;
+    let (search, of) = (search?, trials.first()?.spec.profile.searched());
     let outcome = search.outcome();
     let offered_per_s = outcome.held_per_s();
     let right = offered_per_s.and_then(|rate| right_per_s(&trials, rate));
     Some(Searched {
         repetition: repetition + 1,
+        of,
         outcome: outcome.at_most(right.unwrap_or(0.0)),
         offered_per_s,
         beyond: outcome.missed_per_s().map_or_else(Vec::new, |rate| missed_at(&trials, rate)),
@@ -139,16 +136,24 @@ fn searched<'a>(
 }
 
 fn at(rate: f64) -> impl Fn(&&&TrialRecord) -> bool {
-    move |trial| trial.spec.step == Some(Step::Rate { per_s: rate })
+    move |trial| trial.spec.step.and_then(Step::tried) == Some(rate)
 }
 
-/// The highest rate of right answers that was seen in a step at this rate that held.
+/// The highest rate of right answers that was seen in a step at this rate that held; a walk has as
+/// many answers as steps. Devices have a number and no rate: a step that held shows all of them.
 fn right_per_s(trials: &[&TrialRecord], rate: f64) -> Option<f64> {
     let held = trials
         .iter()
         .filter(at(rate))
         .filter(|trial| StepOutcome::of(trial) == Some(StepOutcome::Held));
-    held.filter_map(|trial| trial.load.as_ref()?.measured.goodput_per_s()).reduce(f64::max)
+    let right = |trial: &&TrialRecord| match &trial.spec.profile {
+        profile if profile.searched() == Kind::Devices => Some(rate),
+        profile => {
+            let answers = f64::from(profile.walk_steps.unwrap_or(1));
+            Some(trial.load.as_ref()?.measured.goodput_per_s()? / answers)
+        }
+    };
+    held.filter_map(right).reduce(f64::max)
 }
 
 /// What the last step at this rate that missed has missed.
@@ -165,7 +170,7 @@ pub fn confirming<'a>(trials: &[&'a TrialRecord]) -> Vec<&'a TrialRecord> {
         let rate = searched.offered_per_s?;
         trials.iter().rev().copied().find(|trial| {
             trial.spec.repetition + 1 == searched.repetition
-                && trial.spec.step == Some(Step::Rate { per_s: rate })
+                && trial.spec.step.and_then(Step::tried) == Some(rate)
                 && StepOutcome::of(trial) == Some(StepOutcome::Held)
         })
     };

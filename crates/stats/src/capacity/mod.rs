@@ -1,5 +1,6 @@
-//! The search for the highest offered rate that keeps an objective: bracketing, bisection,
-//! confirmation. A pure state machine; the caller measures.
+//! The search for the highest offered rate, or the most devices, that keeps an objective:
+//! bracketing, bisection, confirmation. A pure state machine; the caller measures. A rate is one of
+//! requests or of walks; of devices, every `per_s` here is their number.
 //!
 //! | module | what it holds |
 //! |---|---|
@@ -21,6 +22,7 @@ pub mod overload;
 mod simulated;
 pub mod step;
 
+use pippin_model::plan::profile::{Profile, Searched, Steps};
 use pippin_model::text::units::format_count;
 use serde::{Deserialize, Serialize};
 
@@ -91,7 +93,7 @@ pub enum Outcome {
 }
 
 impl Outcome {
-    /// The capacity in requests per second, if it was confirmed.
+    /// The capacity, if it was confirmed.
     #[must_use]
     pub const fn confirmed_per_s(&self) -> Option<f64> {
         match self {
@@ -151,10 +153,11 @@ impl Outcome {
         }
     }
 
-    /// In words, without a full stop: `1,000 requests/s, confirmed (1,016 requests/s missed)`.
+    /// In words, without a full stop: `1,000 requests/s, confirmed (1,016 requests/s missed)`. `of` is
+    /// what was searched for.
     #[must_use]
-    pub fn words(&self) -> String {
-        let rate = |rate: f64| format!("{} requests/s", format_count(rate));
+    pub fn words(&self, of: Searched) -> String {
+        let rate = |rate: f64| of.amount(rate);
         let range = |held: Option<f64>, missed: Option<f64>| match (held, missed) {
             (Some(held), Some(missed)) => {
                 format!("between {} and {}", format_count(held), rate(missed))
@@ -168,14 +171,19 @@ impl Outcome {
                 format!("{}, confirmed ({} missed)", rate(rate_per_s), rate(missed_per_s))
             }
             Self::NeverHeld { tried_per_s } => {
-                format!("no rate that was tried keeps the objective, down to {}", rate(tried_per_s))
+                format!(
+                    "no {} that was tried keeps the objective, down to {}",
+                    of.noun(),
+                    rate(tried_per_s)
+                )
             }
             Self::AlwaysHeld { tried_per_s } => {
-                format!("at least {}, the highest rate that is tried", rate(tried_per_s))
+                format!("at least {}, the highest {} that is tried", rate(tried_per_s), of.noun())
             }
             Self::Unsettled { held_per_s, missed_per_s } => format!(
-                "unsettled, {}: the same rates held and missed",
-                range(held_per_s, missed_per_s)
+                "unsettled, {}: the same {}s held and missed",
+                range(held_per_s, missed_per_s),
+                if of.is_whole() { "number" } else { of.noun() }
             ),
             Self::Invalid { held_per_s: Some(held), tried_per_s } => format!(
                 "INVALID: {} held, but {} could not be measured",
@@ -236,6 +244,8 @@ impl Tried {
 pub struct Search {
     start: f64,
     precision: f64,
+    /// Whether only whole numbers are tried.
+    is_whole: bool,
     /// Ascending.
     tried: Vec<Tried>,
     steps: u32,
@@ -251,11 +261,20 @@ impl Search {
         Self {
             start,
             precision: precision.max(0.001),
+            is_whole: false,
             tried: Vec::new(),
             steps: 0,
             next: Some(start),
             outcome: None,
         }
+    }
+
+    /// The search that a profile describes; `None` if it describes none.
+    #[must_use]
+    pub fn of(profile: &Profile) -> Option<Self> {
+        let Steps::Search { precision, .. } = &profile.steps else { return None };
+        let search = Self::new(profile.search_begins_at(), *precision);
+        Some(Self { is_whole: profile.searched().is_whole(), ..search })
     }
 
     /// The rate to measure next; `None` when the search has ended.
@@ -296,6 +315,7 @@ impl Search {
         }
         match self.choose() {
             Ok(_) if self.steps >= MOST_STEPS => self.end(self.unsettled()),
+            Ok(rate) if self.is_whole => self.next = Some(rate.floor()),
             Ok(rate) => self.next = Some(rate),
             Err(outcome) => self.end(outcome),
         }
@@ -346,7 +366,8 @@ impl Search {
             (Some(held), None, None) => Ok(held.per_s * 2.0),
             (None, limit, ceiling) => {
                 let lowest = limit.map(|tried| tried.per_s).or(ceiling).unwrap_or(self.start);
-                if lowest > self.start / 2f64.powi(MOST_HALVINGS) {
+                let is_least = self.is_whole && lowest <= 1.0;
+                if !is_least && lowest > self.start / 2f64.powi(MOST_HALVINGS) {
                     Ok(lowest / 2.0)
                 } else {
                     Err(limit
@@ -357,7 +378,8 @@ impl Search {
     }
 
     fn is_near(&self, held: f64, above: f64) -> bool {
-        above - held <= self.precision * held
+        let near = self.precision * held;
+        above - held <= if self.is_whole { near.max(1.0) } else { near }
     }
 
     /// The one of two rates with less evidence; `None` if both are confirmed.
@@ -399,6 +421,8 @@ impl Search {
 mod tests {
     use super::*;
     use crate::simulated::test_noise::Noise;
+    use pippin_model::plan::objective::Objective;
+    use pippin_model::text::units::Spread;
     use proptest::prelude::*;
 
     const MISSED: StepOutcome = StepOutcome::Missed { by_far: false, disturbed: false };
@@ -428,7 +452,31 @@ mod tests {
         let (outcome, tried) = searched(100.0, 0.05, up_to(730.0));
         assert_eq!(tried, [100.0, 200.0, 400.0, 800.0, 600.0, 700.0, 750.0, 725.0, 725.0, 750.0]);
         assert_eq!(outcome, Outcome::Found { rate_per_s: 725.0, missed_per_s: 750.0 });
-        assert_eq!(outcome.words(), "725 requests/s, confirmed (750 requests/s missed)");
+        assert_eq!(outcome.words(Searched::Requests), "725 requests/s, confirmed (750 requests/s missed)");
+    }
+
+    #[test]
+    fn devices_are_whole_and_the_search_for_them_ends_at_neighbours() {
+        let think = Spread { mean_ns: 1, jitter: 0.0 };
+        let objective = Objective::parse("p99 < 50ms").unwrap();
+        let profile =
+            Profile::devices(10, 5, think, [1; 3]).most_devices(objective, 0.02);
+        for capacity in 0..60u32 {
+            let mut search = Search::of(&profile).unwrap();
+            while let Some(count) = search.next() {
+                assert!(count >= 1.0 && count.fract() == 0.0, "{count} of {capacity}");
+                search.observe(count, up_to(capacity.into())(count));
+            }
+            let outcome = search.outcome();
+            if capacity == 0 {
+                assert_eq!(outcome, Outcome::NeverHeld { tried_per_s: 1.0 });
+                continue;
+            }
+            let held = f64::from(capacity);
+            assert_eq!(outcome, Outcome::Found { rate_per_s: held, missed_per_s: held + 1.0 });
+            let words = outcome.words(Searched::Devices);
+            assert!(words.starts_with(&Searched::Devices.amount(held)), "{words}");
+        }
     }
 
     #[test]

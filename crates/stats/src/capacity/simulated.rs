@@ -6,7 +6,7 @@
 //! outcome.
 use pippin_model::example::ExampleTrial;
 use pippin_model::plan::objective::Objective;
-use pippin_model::plan::profile::Profile;
+use pippin_model::plan::profile::{self, Profile};
 use pippin_model::result::{Answered, Measured, RequestCounts, Window};
 use pippin_model::trial::{Step, TrialRecord};
 
@@ -162,7 +162,7 @@ fn known_capacities_are_found_within_5_percent_in_19_of_20_searches() {
                     let found = outcome.confirmed_per_s().unwrap_or(0.0);
                     let is_near = (found / capacity - 1.0).abs() <= 0.05;
                     if !is_near {
-                        println!("  seed {seed}: {}", outcome.words());
+                        println!("  seed {seed}: {}", outcome.words(profile::Searched::Requests));
                     }
                     is_near
                 });

@@ -37,7 +37,7 @@ pub fn reach_of_ratio(ratio: &Ratio) -> f64 {
 #[must_use]
 pub fn is_judged(record: &TrialRecord) -> bool {
     let profile = &record.spec.profile;
-    let is_searched = profile.is_search() || matches!(record.spec.step, Some(Step::Rate { .. }));
+    let is_searched = profile.is_search() || record.spec.step.and_then(Step::tried).is_some();
     !is_searched && !profile.is_overload() && profile.shape().is_none()
 }
 

@@ -132,13 +132,13 @@ pub fn judge_run(records: &[TrialRecord], found: &mut RunCaveats) {
 fn between_steps(kinds: &[(&TargetId, Option<Step>, AnswerKind)], found: &mut RunCaveats) {
     let mut steps: Vec<(&TargetId, f64, String, AnswerKind)> = kinds
         .iter()
-        .filter_map(|(target, step, kind)| match (*step)? {
-            Step::Connections { count } => {
-                Some((*target, f64::from(count), format!("{count} connections"), *kind))
-            }
-            Step::Rate { per_s } => {
-                Some((*target, per_s, format!("{} requests/s", format_count(per_s)), *kind))
-            }
+        .filter_map(|(target, step, kind)| {
+            let step = (*step)?;
+            let size = match step {
+                Step::Connections { count } | Step::Devices { count } => f64::from(count),
+                Step::Rate { per_s } => per_s,
+            };
+            Some((*target, size, step.in_words(), *kind))
         })
         .collect();
     steps.sort_by(|a, b| a.0.cmp(b.0).then(a.1.total_cmp(&b.1)));

@@ -54,7 +54,7 @@ fn of_slices(trials: &[&TrialRecord], by: Taker) -> Answer {
 /// Whether a planned repetition is missing. A search repeats its steps as it needs them.
 fn all_repetitions(trials: &[&TrialRecord]) -> Answer {
     let Some(first) = trials.first() else { return Ok(None) };
-    if matches!(first.spec.step, Some(Step::Rate { .. })) {
+    if first.spec.step.and_then(Step::tried).is_some() {
         return Ok(None);
     }
     let (made, planned) = (trials.len() as u64, u64::from(first.spec.repetitions));

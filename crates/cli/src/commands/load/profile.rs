@@ -11,8 +11,8 @@ use crate::values::Time;
 
 /// The default time to measure.
 const DURATION: Time = Time::from_s(10);
-/// The default rate at which a search begins, in requests per second.
-const START_RATE_PER_S: f64 = 100.0;
+/// The default rate at which a search begins, in requests per second, and in walks per second.
+const START_RATE_PER_S: [f64; 2] = [100.0, 10.0];
 /// The precision of a search, as a fraction of the rate.
 const PRECISION: f64 = 0.02;
 /// The default think time of devices.
@@ -24,11 +24,6 @@ const DEVICE_REQUESTS: u32 = 100;
 /// The profile that the flags of `pippin load` describe. `steps` is the number of steps of the
 /// scenario.
 pub fn of(arguments: &LoadArguments, steps: Option<u32>) -> Result<Profile, CliError> {
-    if steps.is_some() && arguments.objective.is_some() {
-        return Err(CliError::User(
-            "--objective searches with single requests, but --scenario has walks. How many users it holds: --sweep 1..512 (users) or -R RATE (walks per second), with --require 'p99 < 50ms'".into(),
-        ));
-    }
     let mut profile = without_streams(arguments, steps)?;
     profile.connections.streams = arguments.protocol.streams;
     Ok(profile.with_walks(steps.unwrap_or(0) as usize))
@@ -45,13 +40,18 @@ fn without_streams(arguments: &LoadArguments, steps: Option<u32>) -> Result<Prof
     } else if let Some(objective) = &arguments.objective {
         refuse_ramp(shape, "--objective")?;
         refuse_warm_up(shape, "--objective")?;
+        if shape.think.is_some() {
+            return Err(CliError::User(
+                "--think has no effect with --objective, which searches for a rate; it goes with --devices".into(),
+            ));
+        }
         let duration_ns = duration(shape).ns();
         objective
             .fits_steps_of(duration_ns)
             .map_err(|error| CliError::User(format!("--objective: {error} (-d)")))?;
         Profile::capacity(
             objective.clone(),
-            shape.rate.unwrap_or(START_RATE_PER_S),
+            shape.rate.unwrap_or(START_RATE_PER_S[usize::from(steps.is_some())]),
             shape.connections(),
             duration_ns,
             PRECISION,
@@ -125,7 +125,12 @@ fn of_devices(
     }
     let think = arguments.shape.think.unwrap_or(DEVICE_THINK);
     let each = arguments.requests_per_device.or(steps).unwrap_or(DEVICE_REQUESTS);
-    Ok(Profile::devices(devices, each, think, phases_ns))
+    let profile = Profile::devices(devices, each, think, phases_ns);
+    let Some(objective) = &arguments.objective else { return Ok(profile) };
+    objective
+        .fits_steps_of(phases_ns[1])
+        .map_err(|error| CliError::User(format!("--objective: {error} (--ramp UP,SUSTAIN,DOWN)")))?;
+    Ok(profile.most_devices(objective.clone(), PRECISION))
 }
 
 fn ramp_ns(shape: &ShapeArguments) -> Result<u64, CliError> {
