@@ -1,7 +1,7 @@
 //! Finds the capacity of a target before it is overloaded: the plan gives it, or a short search
 //! finds it. The steps of the search are made as in a capacity search, but are not kept. The
 //! recorded load has the rates that follow from the capacity.
-use pippin_model::plan::profile::Profile;
+use pippin_model::plan::profile::{Profile, Searched};
 use pippin_model::trial::{Failure, Stage, TrialSpec};
 use pippin_model::verdict::Severity;
 use pippin_stats::capacity::Outcome;
@@ -56,7 +56,7 @@ impl Execution<'_> {
         match steps.outcome() {
             Some(Outcome::Found { rate_per_s, .. }) => Ok(rate_per_s),
             Some(Outcome::Unsettled { held_per_s: Some(held_per_s), .. }) => Ok(held_per_s),
-            Some(other) => Err(not_found(&other.words(), doubt)),
+            Some(other) => Err(not_found(&other.words(Searched::Requests), doubt)),
             None => Err(not_found("there was no search", None)),
         }
     }

@@ -1,6 +1,6 @@
 //! Sweeps: throughput and response time over connections, with the law, the knee and the
 //! predictions. Capacity searches: over the offered rate.
-use pippin_model::trial::Step;
+use pippin_model::plan::profile::Searched;
 
 use super::axis::{Axis, short, time};
 use super::canvas::{Form, Line};

@@ -1,4 +1,5 @@
 //! Sweeps, capacity searches, phases of devices.
+use pippin_model::plan::profile::Searched;
 use pippin_model::text::units::counted;
 use pippin_model::verdict::Verdict;
 use pippin_stats::scalability::usl::Parameter;

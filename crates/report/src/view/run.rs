@@ -163,10 +163,11 @@ pub fn in_words(profile: &Profile) -> String {
             format!("{}, {}", overload(profile, search.as_ref(), *patience_ns), keep(connections))
         }
         Steps::Search { objective, precision } => format!(
-            "search for the highest rate with {objective}, from {} requests/s over at most {}, steps of {}, to {}",
-            schedule.rate_per_s().map_or("-".into(), format_count),
+            "search for the highest {} with {objective}, from {} over at most {}, steps of {}, to {}",
+            profile.searched().noun(),
+            profile.searched().amount(profile.search_begins_at()),
             at_most(connections),
-            length.as_deref().unwrap_or("-"),
+            profile.headline_ns().map_or("-".into(), format_length),
             crate::words::percent(*precision)
         ),
     }

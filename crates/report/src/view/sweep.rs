@@ -1,5 +1,5 @@
 //! The points of a sweep or of a capacity search.
-use pippin_model::plan::profile::{Profile, Steps};
+use pippin_model::plan::profile::{Profile, Searched, Steps};
 use pippin_model::result::histogram::Summary;
 use pippin_model::trial::{Step, TrialRecord};
 use pippin_model::verdict::{Severity, Verdict};
@@ -141,7 +141,7 @@ impl Sweep {
                         (words::count(Some(interval.low)), words::count(Some(interval.high)));
                     format!(", 95 % interval {low} to {high}")
                 });
-                format!("Capacity: {} requests/s{interval}.", words::count(Some(figure.median)))
+                format!("Capacity: {}{interval}.", self.searched().amount(figure.median))
             }
             None => "Capacity: unknown, because not every repetition confirmed one.".into(),
         };

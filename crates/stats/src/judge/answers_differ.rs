@@ -2,7 +2,6 @@
 //! redirects where the others answer.
 use pippin_model::result::Window;
 use pippin_model::target::TargetId;
-use pippin_model::text::units::format_count;
 use pippin_model::trial::{Step, TrialRecord};
 use pippin_model::verdict::{Caveat, Severity};
 
