@@ -132,7 +132,7 @@ fn search(
         truth_per_s: truth,
         start,
         found_per_s: found.outcome.confirmed_per_s(),
-        outcome: found.outcome.words(),
+        outcome: found.outcome.words(found.of),
         steps: found.steps,
         seconds: began.elapsed().as_secs_f64(),
         exit_code: output.status.code(),

@@ -182,7 +182,8 @@ mod tests {
         let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/coming-from.md");
         let [theirs, ours] = columns(&std::fs::read_to_string(page).unwrap());
         let typed = |option: &str| {
-            let words = pippin_model::target::own_command::read(&format!("load localhost {option}"));
+            let words =
+                pippin_model::target::own_command::read(&format!("load localhost {option}"));
             let words = words.unwrap_or_else(|error| panic!("{option}: {error}")).words;
             Arguments::try_parse_from(std::iter::once("pippin".to_string()).chain(words))
         };

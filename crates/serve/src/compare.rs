@@ -3,7 +3,6 @@ use maud::{Markup, html};
 use pippin_model::figure::Figure;
 use pippin_model::run::RunRecord;
 use pippin_model::target::TargetId;
-use pippin_model::trial::Step;
 use pippin_model::verdict::Verdict;
 use pippin_report::view::View;
 use pippin_report::words;

@@ -80,7 +80,8 @@ pub fn what_differs(commands: &[String]) -> Vec<String> {
     if all_are_equal || commands.len() < 2 {
         return commands.to_vec();
     }
-    let from_end = |n: usize| move |words: &[&str]| words.iter().rev().nth(n).map(ToString::to_string);
+    let from_end =
+        |n: usize| move |words: &[&str]| words.iter().rev().nth(n).map(ToString::to_string);
     let end = (0..shortest - start).take_while(|n| is_common(&from_end(*n))).count();
     // Without its option, a value alone says little; and nothing is no name.
     let is_empty = |words: &Vec<&str>| words.len() == start + end;
@@ -268,7 +269,10 @@ mod tests {
         assert_eq!(named(&["node a.js", "node a.js --fast"]), ["a.js", "a.js --fast"]);
         assert_eq!(named(&["x", "y z"]), ["x", "y z"]);
         assert_eq!(named(&["A=1 serve", "A=2 serve"]), ["A=1", "A=2"]);
-        assert_eq!(named(&["serve -w 1", "serve -w 2", "serve"]), ["serve -w 1", "serve -w 2", "serve"]);
+        assert_eq!(
+            named(&["serve -w 1", "serve -w 2", "serve"]),
+            ["serve -w 1", "serve -w 2", "serve"]
+        );
         assert_eq!(named(&["a a", "a"]), ["a a", "a"]);
         for same in [&["node a.js"][..], &["node a.js", "node a.js"], &[]] {
             assert_eq!(named(same), same);

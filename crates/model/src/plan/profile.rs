@@ -19,8 +19,8 @@ pub use crate::schedule::{Arrivals, Schedule, Stage};
 use crate::text::units::Spread;
 use crate::trial::Step;
 
-pub use searched::Searched;
 pub use kinds::{BoolOrNumber, OneOrMany, RawProfile};
+pub use searched::Searched;
 
 /// How load is applied. A sweep is a closed loop with several numbers of connections. A capacity
 /// search is an open loop that searches for its rate.

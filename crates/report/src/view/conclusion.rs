@@ -3,6 +3,7 @@
 mod beyond;
 
 use pippin_model::figure::{Figure, RankedBy};
+use pippin_model::plan::profile::Searched;
 use pippin_model::target::TargetId;
 use pippin_model::text::units::counted;
 use pippin_model::verdict::Verdict;
@@ -12,6 +13,7 @@ use pippin_stats::rank::standing::Field;
 
 use super::row::Row;
 use super::run::RunFacts;
+use super::sweep::Sweep;
 use crate::words;
 
 /// The conclusion. `rows` are in the order of the table; `asked` is the reference that was asked
@@ -77,7 +79,12 @@ fn alone(run: &RunFacts, row: &Row) -> String {
         Some(Verdict::Suspect) => format!("; it is SUSPECT{}", because(row)),
         _ => String::new(),
     };
+    let searched = row.at_search().map_or(Searched::Requests, Sweep::searched);
     match run.ranked_by {
+        _ if searched != Searched::Requests => {
+            let amount = searched.amount(ranked.median);
+            format!("{} keeps the objective up to {amount}{within}{verdict}.", row.target)
+        }
         RankedBy::Goodput => {
             format!("{} answers {} requests/s{within}{verdict}.", row.target, figure(ranked.median))
         }

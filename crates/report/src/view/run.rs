@@ -7,7 +7,7 @@ use pippin_model::run::{RunRecord, RunState};
 use pippin_model::schedule::overload::{MOST, MULTIPLES, Search};
 use pippin_model::schedule::stages;
 use pippin_model::target::TargetId;
-use pippin_model::text::units::{counted, format_count, format_length};
+use pippin_model::text::units::{counted, format_length};
 use pippin_stats::capacity::overload::multiple_in_words;
 use pippin_stats::rounds::calm::SliceCounts;
 use serde::{Deserialize, Serialize};

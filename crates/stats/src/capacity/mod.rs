@@ -452,15 +452,17 @@ mod tests {
         let (outcome, tried) = searched(100.0, 0.05, up_to(730.0));
         assert_eq!(tried, [100.0, 200.0, 400.0, 800.0, 600.0, 700.0, 750.0, 725.0, 725.0, 750.0]);
         assert_eq!(outcome, Outcome::Found { rate_per_s: 725.0, missed_per_s: 750.0 });
-        assert_eq!(outcome.words(Searched::Requests), "725 requests/s, confirmed (750 requests/s missed)");
+        assert_eq!(
+            outcome.words(Searched::Requests),
+            "725 requests/s, confirmed (750 requests/s missed)"
+        );
     }
 
     #[test]
     fn devices_are_whole_and_the_search_for_them_ends_at_neighbours() {
         let think = Spread { mean_ns: 1, jitter: 0.0 };
         let objective = Objective::parse("p99 < 50ms").unwrap();
-        let profile =
-            Profile::devices(10, 5, think, [1; 3]).most_devices(objective, 0.02);
+        let profile = Profile::devices(10, 5, think, [1; 3]).most_devices(objective, 0.02);
         for capacity in 0..60u32 {
             let mut search = Search::of(&profile).unwrap();
             while let Some(count) = search.next() {

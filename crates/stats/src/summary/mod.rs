@@ -414,7 +414,8 @@ fn loads<'a>(trials: &'a [&TrialRecord]) -> impl Iterator<Item = &'a LoadResult>
 /// figure, because the others alone would look better than the target is. For a capacity search,
 /// `trials` are those that confirmed its outcome, and the figure is their offered rate.
 pub(crate) fn ranked_samples(trials: &[&TrialRecord], by: RankedBy) -> Vec<Sample> {
-    let searched = |record: &&TrialRecord| record.spec.step.and_then(Step::tried).map(Sample::alone);
+    let searched =
+        |record: &&TrialRecord| record.spec.step.and_then(Step::tried).map(Sample::alone);
     if trials.iter().any(|record| record.spec.profile.is_search()) {
         return trials.iter().filter_map(searched).collect();
     }

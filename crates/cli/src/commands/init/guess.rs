@@ -103,43 +103,219 @@ mod tests {
     use pippin_model::target::own_command;
 
     /// The files of a folder, and what is guessed: the command, the build, the variables.
-    type Row =
-        (&'static [(&'static str, &'static str)], &'static str, &'static [&'static str], &'static [&'static str]);
+    type Row = (
+        &'static [(&'static str, &'static str)],
+        &'static str,
+        &'static [&'static str],
+        &'static [&'static str],
+    );
 
     const POM: &str = "<project><parent><artifactId>spring-boot-starter-parent</artifactId><version>3.3.4</version></parent>\n<artifactId>shop</artifactId><version>1.0</version><dependencies><dependency><artifactId>x</artifactId></dependency></dependencies></project>";
     const SPRING: &str = "plugins {\n  id 'org.springframework.boot' version '3.3.4'\n}\nversion = '0.0.1-SNAPSHOT'\n";
 
     const ROWS: &[Row] = &[
-        (&[("Shop.csproj", "<Project Sdk=\"Microsoft.NET.Sdk.Web\"/>")], "dotnet out/Shop.dll", &["dotnet publish Shop.csproj -c Release -o out"], &["ASPNETCORE_URLS"]),
-        (&[("Shop.csproj", "<AssemblyName>Till</AssemblyName>"), ("package.json", "{}")], "dotnet out/Till.dll", &["dotnet publish Shop.csproj -c Release -o out"], &["ASPNETCORE_URLS"]),
-        (&[("pom.xml", POM)], "java -jar target/shop-1.0.jar", &["mvn -q -B package -DskipTests"], &["SERVER_PORT"]),
-        (&[("pom.xml", "<project><artifactId>shop</artifactId><version>1</version><build><finalName>till</finalName></build></project>"), ("mvnw", "")], "java -jar target/till.jar", &["sh mvnw -q -B package -DskipTests"], &["SERVER_PORT"]),
-        (&[("build.gradle", SPRING), ("settings.gradle", "rootProject.name = 'shop'"), ("gradlew", "")], "java -jar build/libs/shop-0.0.1-SNAPSHOT.jar", &["sh gradlew --no-daemon bootJar"], &["SERVER_PORT"]),
-        (&[("build.gradle.kts", "plugins { application }"), ("settings.gradle.kts", "rootProject.name = \"shop\"")], "build/install/shop/bin/shop", &["gradle --no-daemon installDist"], &["SERVER_PORT"]),
-        (&[("manage.py", "os.environ.setdefault('DJANGO_SETTINGS_MODULE', 'shop.settings')")], "python3 manage.py runserver {HOST}:{PORT} --noreload", &[], &[]),
-        (&[("manage.py", "os.environ.setdefault(\"DJANGO_SETTINGS_MODULE\", \"shop.settings\")"), ("requirements.txt", "django\ngunicorn==22\n")], "gunicorn shop.wsgi --bind {HOST}:{PORT} --workers {WORKERS}", &[], &[]),
-        (&[("config.ru", "run App"), ("Gemfile", "gem 'puma'")], "bundle exec puma --bind tcp://{HOST}:{PORT} --environment production", &["bundle install"], &[]),
-        (&[("config.ru", "run App")], "rackup --host {HOST} --port {PORT} --env production", &[], &[]),
-        (&[("config.ru", "run Rails.application"), ("Gemfile", "gem \"rails\"\ngem \"puma\"")], "bundle exec puma --bind tcp://{HOST}:{PORT} --environment production", &["bundle install"], &["RAILS_ENV", "SECRET_KEY_BASE"]),
-        (&[("mix.exs", "{:bandit, \"~> 1.0\"}")], "env MIX_ENV=prod mix run --no-halt", &["env MIX_ENV=prod mix do deps.get, compile"], &[]),
-        (&[("mix.exs", "{:phoenix, \"~> 1.7\"}"), ("package.json", "{}")], "env MIX_ENV=prod mix phx.server", &["env MIX_ENV=prod mix do deps.get, compile"], &["PHX_HOST", "SECRET_KEY_BASE"]),
-        (&[("artisan", ""), ("composer.json", "{}")], "php artisan serve --host={HOST} --port={PORT} --no-reload", &["composer install --no-dev"], &["PHP_CLI_SERVER_WORKERS"]),
-        (&[("public/index.php", "<?php")], "php -S {HOST}:{PORT} -t public", &[], &["PHP_CLI_SERVER_WORKERS"]),
-        (&[("go.mod", "module x"), ("main.go", "package main")], "./server", &["go build -o server ."], &[]),
-        (&[("go.mod", "module x"), ("cmd/api/main.go", "package main"), ("server/x.go", "")], "./pippin-server", &["go build -o pippin-server ./cmd/api"], &[]),
-        (&[("Cargo.toml", "[package]\nname = \"shop\"\n")], "target/release/shop", &["cargo build --release"], &[]),
-        (&[("Cargo.toml", "[package]\nname = \"shop\"\n[[bin]]\nname = \"till\"\n")], "target/release/till", &["cargo build --release"], &[]),
-        (&[("Cargo.toml", "[workspace]\nmembers = [\"a\"]\n")], "cargo run --release", &["cargo build --release"], &[]),
-        (&[("package.json", r#"{"scripts": {"start": "node server.js"}}"#), ("package-lock.json", "{}")], "node server.js", &["npm ci"], &["NODE_ENV"]),
-        (&[("package.json", r#"{"scripts": {"build": "tsc", "start": "NODE_ENV=production node dist/index.js"}, "dependencies": {"express": "5"}}"#)], "NODE_ENV=production node dist/index.js", &["npm install", "npm run build"], &["NODE_ENV"]),
-        (&[("package.json", r#"{"scripts": {"start": "next start"}, "dependencies": {"next": "15"}}"#), ("pnpm-lock.yaml", "")], "node_modules/.bin/next start --hostname {HOST} --port {PORT}", &["pnpm install --frozen-lockfile"], &["NODE_ENV"]),
-        (&[("package.json", r#"{"scripts": {"start": "tsx src/index.ts"}, "dependencies": {"tsx": "4"}}"#), ("yarn.lock", "")], "node_modules/.bin/tsx src/index.ts", &["yarn install --frozen-lockfile"], &["NODE_ENV"]),
-        (&[("package.json", r#"{"scripts": {"start": "a && b"}}"#)], "npm start", &[], &["NODE_ENV"]),
+        (
+            &[("Shop.csproj", "<Project Sdk=\"Microsoft.NET.Sdk.Web\"/>")],
+            "dotnet out/Shop.dll",
+            &["dotnet publish Shop.csproj -c Release -o out"],
+            &["ASPNETCORE_URLS"],
+        ),
+        (
+            &[("Shop.csproj", "<AssemblyName>Till</AssemblyName>"), ("package.json", "{}")],
+            "dotnet out/Till.dll",
+            &["dotnet publish Shop.csproj -c Release -o out"],
+            &["ASPNETCORE_URLS"],
+        ),
+        (
+            &[("pom.xml", POM)],
+            "java -jar target/shop-1.0.jar",
+            &["mvn -q -B package -DskipTests"],
+            &["SERVER_PORT"],
+        ),
+        (
+            &[
+                (
+                    "pom.xml",
+                    "<project><artifactId>shop</artifactId><version>1</version><build><finalName>till</finalName></build></project>",
+                ),
+                ("mvnw", ""),
+            ],
+            "java -jar target/till.jar",
+            &["sh mvnw -q -B package -DskipTests"],
+            &["SERVER_PORT"],
+        ),
+        (
+            &[
+                ("build.gradle", SPRING),
+                ("settings.gradle", "rootProject.name = 'shop'"),
+                ("gradlew", ""),
+            ],
+            "java -jar build/libs/shop-0.0.1-SNAPSHOT.jar",
+            &["sh gradlew --no-daemon bootJar"],
+            &["SERVER_PORT"],
+        ),
+        (
+            &[
+                ("build.gradle.kts", "plugins { application }"),
+                ("settings.gradle.kts", "rootProject.name = \"shop\""),
+            ],
+            "build/install/shop/bin/shop",
+            &["gradle --no-daemon installDist"],
+            &["SERVER_PORT"],
+        ),
+        (
+            &[("manage.py", "os.environ.setdefault('DJANGO_SETTINGS_MODULE', 'shop.settings')")],
+            "python3 manage.py runserver {HOST}:{PORT} --noreload",
+            &[],
+            &[],
+        ),
+        (
+            &[
+                (
+                    "manage.py",
+                    "os.environ.setdefault(\"DJANGO_SETTINGS_MODULE\", \"shop.settings\")",
+                ),
+                ("requirements.txt", "django\ngunicorn==22\n"),
+            ],
+            "gunicorn shop.wsgi --bind {HOST}:{PORT} --workers {WORKERS}",
+            &[],
+            &[],
+        ),
+        (
+            &[("config.ru", "run App"), ("Gemfile", "gem 'puma'")],
+            "bundle exec puma --bind tcp://{HOST}:{PORT} --environment production",
+            &["bundle install"],
+            &[],
+        ),
+        (
+            &[("config.ru", "run App")],
+            "rackup --host {HOST} --port {PORT} --env production",
+            &[],
+            &[],
+        ),
+        (
+            &[("config.ru", "run Rails.application"), ("Gemfile", "gem \"rails\"\ngem \"puma\"")],
+            "bundle exec puma --bind tcp://{HOST}:{PORT} --environment production",
+            &["bundle install"],
+            &["RAILS_ENV", "SECRET_KEY_BASE"],
+        ),
+        (
+            &[("mix.exs", "{:bandit, \"~> 1.0\"}")],
+            "env MIX_ENV=prod mix run --no-halt",
+            &["env MIX_ENV=prod mix do deps.get, compile"],
+            &[],
+        ),
+        (
+            &[("mix.exs", "{:phoenix, \"~> 1.7\"}"), ("package.json", "{}")],
+            "env MIX_ENV=prod mix phx.server",
+            &["env MIX_ENV=prod mix do deps.get, compile"],
+            &["PHX_HOST", "SECRET_KEY_BASE"],
+        ),
+        (
+            &[("artisan", ""), ("composer.json", "{}")],
+            "php artisan serve --host={HOST} --port={PORT} --no-reload",
+            &["composer install --no-dev"],
+            &["PHP_CLI_SERVER_WORKERS"],
+        ),
+        (
+            &[("public/index.php", "<?php")],
+            "php -S {HOST}:{PORT} -t public",
+            &[],
+            &["PHP_CLI_SERVER_WORKERS"],
+        ),
+        (
+            &[("go.mod", "module x"), ("main.go", "package main")],
+            "./server",
+            &["go build -o server ."],
+            &[],
+        ),
+        (
+            &[("go.mod", "module x"), ("cmd/api/main.go", "package main"), ("server/x.go", "")],
+            "./pippin-server",
+            &["go build -o pippin-server ./cmd/api"],
+            &[],
+        ),
+        (
+            &[("Cargo.toml", "[package]\nname = \"shop\"\n")],
+            "target/release/shop",
+            &["cargo build --release"],
+            &[],
+        ),
+        (
+            &[("Cargo.toml", "[package]\nname = \"shop\"\n[[bin]]\nname = \"till\"\n")],
+            "target/release/till",
+            &["cargo build --release"],
+            &[],
+        ),
+        (
+            &[("Cargo.toml", "[workspace]\nmembers = [\"a\"]\n")],
+            "cargo run --release",
+            &["cargo build --release"],
+            &[],
+        ),
+        (
+            &[
+                ("package.json", r#"{"scripts": {"start": "node server.js"}}"#),
+                ("package-lock.json", "{}"),
+            ],
+            "node server.js",
+            &["npm ci"],
+            &["NODE_ENV"],
+        ),
+        (
+            &[(
+                "package.json",
+                r#"{"scripts": {"build": "tsc", "start": "NODE_ENV=production node dist/index.js"}, "dependencies": {"express": "5"}}"#,
+            )],
+            "NODE_ENV=production node dist/index.js",
+            &["npm install", "npm run build"],
+            &["NODE_ENV"],
+        ),
+        (
+            &[
+                (
+                    "package.json",
+                    r#"{"scripts": {"start": "next start"}, "dependencies": {"next": "15"}}"#,
+                ),
+                ("pnpm-lock.yaml", ""),
+            ],
+            "node_modules/.bin/next start --hostname {HOST} --port {PORT}",
+            &["pnpm install --frozen-lockfile"],
+            &["NODE_ENV"],
+        ),
+        (
+            &[
+                (
+                    "package.json",
+                    r#"{"scripts": {"start": "tsx src/index.ts"}, "dependencies": {"tsx": "4"}}"#,
+                ),
+                ("yarn.lock", ""),
+            ],
+            "node_modules/.bin/tsx src/index.ts",
+            &["yarn install --frozen-lockfile"],
+            &["NODE_ENV"],
+        ),
+        (
+            &[("package.json", r#"{"scripts": {"start": "a && b"}}"#)],
+            "npm start",
+            &[],
+            &["NODE_ENV"],
+        ),
         (&[("package.json", r#"{"main": "lib/app.js"}"#)], "node lib/app.js", &[], &["NODE_ENV"]),
         (&[("package.json", "{}"), ("server.js", "")], "node server.js", &[], &["NODE_ENV"]),
         (&[("server.js", "")], "node server.js", &[], &["NODE_ENV"]),
-        (&[("main.py", "from fastapi import FastAPI\napi = FastAPI()\n")], "uvicorn main:api --host {HOST} --port {PORT} --workers {WORKERS}", &[], &[]),
-        (&[("app.py", "from flask import Flask\napp = Flask(__name__)\n")], "flask --app app run --host {HOST} --port {PORT}", &[], &[]),
+        (
+            &[("main.py", "from fastapi import FastAPI\napi = FastAPI()\n")],
+            "uvicorn main:api --host {HOST} --port {PORT} --workers {WORKERS}",
+            &[],
+            &[],
+        ),
+        (
+            &[("app.py", "from flask import Flask\napp = Flask(__name__)\n")],
+            "flask --app app run --host {HOST} --port {PORT}",
+            &[],
+            &[],
+        ),
         (&[("app.py", "import http.server\n")], "python3 app.py", &[], &[]),
     ];
 

@@ -127,9 +127,9 @@ fn of_devices(
     let each = arguments.requests_per_device.or(steps).unwrap_or(DEVICE_REQUESTS);
     let profile = Profile::devices(devices, each, think, phases_ns);
     let Some(objective) = &arguments.objective else { return Ok(profile) };
-    objective
-        .fits_steps_of(phases_ns[1])
-        .map_err(|error| CliError::User(format!("--objective: {error} (--ramp UP,SUSTAIN,DOWN)")))?;
+    objective.fits_steps_of(phases_ns[1]).map_err(|error| {
+        CliError::User(format!("--objective: {error} (--ramp UP,SUSTAIN,DOWN)"))
+    })?;
     Ok(profile.most_devices(objective.clone(), PRECISION))
 }
 

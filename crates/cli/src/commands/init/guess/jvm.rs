@@ -16,7 +16,11 @@ pub fn maven(folder: &Folder<'_>) -> Option<Guess> {
         .or_else(|| Some(format!("{}-{}", tag(&own, "artifactId")?, version?)))?;
     let program = if folder.has("mvnw") { "sh mvnw" } else { "mvn" };
     let guess = Guess::new(format!("java -jar target/{jar}.jar"));
-    Some(guess.built_by([format!("{program} -q -B package -DskipTests")]).with("SERVER_PORT", "{PORT}"))
+    Some(
+        guess
+            .built_by([format!("{program} -q -B package -DskipTests")])
+            .with("SERVER_PORT", "{PORT}"),
+    )
 }
 
 pub fn gradle(folder: &Folder<'_>) -> Option<Guess> {
@@ -27,7 +31,8 @@ pub fn gradle(folder: &Folder<'_>) -> Option<Guess> {
     let name = quoted_after(&settings, "rootProject.name").or_else(own_name)?;
     let program = if folder.has("gradlew") { "sh gradlew" } else { "gradle" };
     let (task, command) = if build.contains("org.springframework.boot") {
-        let version = quoted_after(&build, "version").map(|it| format!("-{it}")).unwrap_or_default();
+        let version =
+            quoted_after(&build, "version").map(|it| format!("-{it}")).unwrap_or_default();
         ("bootJar", format!("java -jar build/libs/{name}{version}.jar"))
     } else {
         ("installDist", format!("build/install/{name}/bin/{name}"))

@@ -32,14 +32,17 @@ pub fn guess(folder: &Folder<'_>) -> Option<Guess> {
     };
     let command = script("start").map(directly).or_else(entry)?;
     let lock = INSTALLERS.iter().find(|(lock, _)| folder.has(lock));
-    let has_dependencies = ["dependencies", "devDependencies"].iter().any(|key| {
-        package.get(key).and_then(Value::as_object).is_some_and(|all| !all.is_empty())
-    });
-    let install = lock
-        .map(|(_, install)| *install)
-        .or_else(|| has_dependencies.then_some("npm install"));
+    let has_dependencies = ["dependencies", "devDependencies"]
+        .iter()
+        .any(|key| package.get(key).and_then(Value::as_object).is_some_and(|all| !all.is_empty()));
+    let install =
+        lock.map(|(_, install)| *install).or_else(|| has_dependencies.then_some("npm install"));
     let build = script("build").map(|_| "npm run build");
-    Some(Guess::new(command).built_by(install.into_iter().chain(build)).with("NODE_ENV", "production"))
+    Some(
+        Guess::new(command)
+            .built_by(install.into_iter().chain(build))
+            .with("NODE_ENV", "production"),
+    )
 }
 
 /// The command of the script `start` without npm, which does not pass SIGTERM on to what it starts.

@@ -8,7 +8,8 @@ pub fn dotnet(folder: &Folder<'_>) -> Option<Guess> {
     let path = folder.ending_in(".csproj").or_else(|| folder.ending_in(".fsproj"))?;
     let file = path.file_name()?.to_str()?;
     let text = folder.text(file).unwrap_or_default();
-    let name = between(&text, "<AssemblyName>", "</AssemblyName>").or(path.file_stem()?.to_str())?;
+    let name =
+        between(&text, "<AssemblyName>", "</AssemblyName>").or(path.file_stem()?.to_str())?;
     let guess = Guess::new(format!("dotnet out/{name}.dll"));
     Some(
         guess
@@ -88,7 +89,8 @@ fn command_of_go(folder: &Folder<'_>) -> Option<String> {
 
 pub fn rust(folder: &Folder<'_>) -> Option<Guess> {
     let manifest = folder.text("Cargo.toml")?;
-    let of = |part: &str| manifest.split_once(part).and_then(|(_, rest)| quoted_after(rest, "name"));
+    let of =
+        |part: &str| manifest.split_once(part).and_then(|(_, rest)| quoted_after(rest, "name"));
     let name = of("[[bin]]").or_else(|| of("[package]"));
     let command =
         name.map_or("cargo run --release".into(), |name| format!("target/release/{name}"));

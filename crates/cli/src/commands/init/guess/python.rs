@@ -7,16 +7,17 @@ pub fn django(folder: &Folder<'_>) -> Option<Guess> {
     let settings = settings.map(|text| text.trim_matches([' ', ',', '\'', '"', '\n', '\t']));
     let site = settings.and_then(|module| module.split_once('.')).map(|(site, _)| site);
     Some(match site {
-        Some(site) if needs(folder, "gunicorn") => {
-            Guess::new(format!("gunicorn {site}.wsgi --bind {{HOST}}:{{PORT}} --workers {{WORKERS}}"))
-        }
+        Some(site) if needs(folder, "gunicorn") => Guess::new(format!(
+            "gunicorn {site}.wsgi --bind {{HOST}}:{{PORT}} --workers {{WORKERS}}"
+        )),
         _ => Guess::new("python3 manage.py runserver {HOST}:{PORT} --noreload"),
     })
 }
 
 pub fn script(folder: &Folder<'_>) -> Option<Guess> {
-    let (module, text) =
-        ["main", "app"].into_iter().find_map(|name| Some((name, folder.text(&format!("{name}.py"))?)))?;
+    let (module, text) = ["main", "app"]
+        .into_iter()
+        .find_map(|name| Some((name, folder.text(&format!("{name}.py"))?)))?;
     let made = |class: &str| {
         text.lines().find_map(|line| {
             let (name, value) = line.split_once('=')?;
