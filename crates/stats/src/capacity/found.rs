@@ -26,7 +26,6 @@ pub struct Searched {
     /// Counted from 1.
     pub repetition: u32,
     /// What it searched for.
-    #[serde(default)]
     pub of: Kind,
     /// How it ended. A rate that held is at most the rate of right answers that was seen at it.
     pub outcome: Outcome,
@@ -183,6 +182,7 @@ mod tests {
     use crate::simulated::test_noise::Noise;
     use pippin_model::example::ExampleTrial;
     use pippin_model::plan::objective::Objective;
+    use pippin_model::plan::profile::Steps;
     use pippin_model::result::ErrorKind;
     use proptest::prelude::*;
 
