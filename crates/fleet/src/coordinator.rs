@@ -504,8 +504,10 @@ impl Coordinator {
         let mut starts = Vec::new();
         for nth in 0..self.agents.len() {
             let agent = &mut self.agents[nth];
-            let Some(offset) = agent.offset.at(start_ns) else { continue };
-            if matches!(agent.job, Job::Ready) || repeats && matches!(agent.job, Job::Called) {
+            let waits =
+                matches!(agent.job, Job::Ready) || repeats && matches!(agent.job, Job::Called);
+            // What its clock says is dear to compute, and this is asked at each tick.
+            if waits && let Some(offset) = agent.offset.at(start_ns) {
                 agent.job = Job::Called;
                 let at_ns = start_ns.saturating_add_signed(offset);
                 starts.push(self.order(&self.agents[nth], &Order::Start { trial, at_ns }));
