@@ -4,6 +4,7 @@ use crate::request::check::Judge;
 use crate::transport::Transport;
 
 use super::Stack;
+use super::stops::{STOOD_STILL_NS, Stops};
 
 /// How far the connection is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -68,10 +69,6 @@ pub(super) type ConnectionOf<S> = Connection<
     <<S as Stack>::Protocol as Protocol>::Out,
 >;
 
-/// From this own lag on, the generator stood still. Shorter lags are those of each turn. They do not
-/// add up, because the server works meanwhile.
-const STOOD_STILL_NS: u64 = 50_000_000;
-
 impl<T, P, O> Connection<T, P, O> {
     /// From when on only the generator delays a request that is due since `intended_at`.
     #[inline]
@@ -79,12 +76,23 @@ impl<T, P, O> Connection<T, P, O> {
         intended_at.max(self.free_at.saturating_sub(self.owed_ns))
     }
 
-    /// A request with this own lag is settled: what waits behind it is as late.
+    /// A request with this own lag is settled: what waits behind it is as late. Lags shorter than a
+    /// stop are those of each turn. They do not add up, because the server works meanwhile.
     #[inline]
     pub fn owes(&mut self, own_lag_ns: u64) {
         let own = own_lag_ns.saturating_sub(self.owed_ns);
         self.owed_ns =
             if own >= STOOD_STILL_NS { own_lag_ns } else { self.owed_ns.min(own_lag_ns) };
+    }
+
+    /// A connection begins to open for what is pending. It would have begun earlier by what the
+    /// user's last connection owed, and by the stops since it was asked for.
+    #[inline]
+    pub fn opens(&mut self, stops: &Stops, now: u64) {
+        let since = if self.pending > 0 { self.pending_since } else { now };
+        let late_ns = now.saturating_sub(self.sendable_at(since));
+        let owed_ns = self.owed_ns + stops.within(since.max(self.free_at), now);
+        self.owed_ns = owed_ns.min(late_ns);
     }
 }
 

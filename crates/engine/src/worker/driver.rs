@@ -46,6 +46,7 @@ impl<S: Stack> Worker<'_, S> {
         let start = sleep_until::<S::Clock>(|| self.core.timeline.instants().start);
         self.read_early_bytes()?;
         self.core.recorder.start(start);
+        self.core.stops.turn(start);
         self.begin_users(start);
         self.mark();
         while self.core.recorder.finished_at.is_none() {
@@ -123,6 +124,7 @@ impl<S: Stack> Worker<'_, S> {
     /// One turn of the loop.
     fn turn(&mut self) -> std::io::Result<()> {
         self.now = S::Clock::now_ns();
+        self.core.stops.turn(self.now);
         self.core.recorder.learn(self.core.timeline.instants());
         self.cross_boundaries();
         // Nothing begins at the end of the load, or later.
@@ -142,6 +144,7 @@ impl<S: Stack> Worker<'_, S> {
             self.stamp_queued();
         }
         let (wait_ns, is_spin) = self.wait_ns();
+        self.core.stops.sleeps(wait_ns);
         self.io.wait(wait_ns, self.core.stay_ns(wait_ns))?;
         let found = self.events()?;
         if is_spin && !found {

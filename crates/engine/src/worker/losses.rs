@@ -250,6 +250,8 @@ impl<S: Stack> Worker<'_, S> {
         self.core.take_back(slot);
         self.note_close(slot, now);
         self.drop_connection(slot);
+        // Until then it was with the server.
+        self.core.connections[slot as usize].free_at = now;
         self.open(slot, now);
     }
 
@@ -325,6 +327,7 @@ impl<S: Stack> Core<'_, S> {
         connection.pending = requests.len() as u32;
         connection.pending_since = first.intended_at;
         connection.template = first.template;
+        connection.owes(first.own_lag_ns());
         let count = u64::from(connection.pending);
         self.recorder.take_back(first.stretch as usize, count);
     }

@@ -7,7 +7,7 @@
 //!   [`greeting`]: those of a protocol; [`streams`]: connections that several users share;
 //!   [`gathering`]: answers that come on all connections; [`walking`]: users whose requests vary;
 //!   [`batching`]: answers that are picked up together; [`firsts`]: what is kept of errors;
-//!   [`connection`], [`due`], [`flights`]: the state; `sim`: tests in virtual time.
+//!   [`stops`]: when the thread stood still; [`connection`], [`due`], [`flights`]: the state; `sim`: tests in virtual time.
 mod answers;
 mod batching;
 mod connection;
@@ -24,6 +24,7 @@ mod securing;
 mod sending;
 #[cfg(test)]
 mod sim;
+mod stops;
 mod streams;
 mod walking;
 
@@ -54,6 +55,7 @@ use connection::{Connection, ConnectionOf};
 use departure::SendPace;
 use firsts::Blame;
 use flights::Flights;
+use stops::Stops;
 use streams::Streams;
 
 /// What a worker is to do.
@@ -120,6 +122,7 @@ struct Core<'a, S: Stack> {
     /// of requests.
     queued: Vec<(u32, u32)>,
     send_pace: SendPace,
+    stops: Stops,
     batching: Batching,
     /// Requests due or sent, and not settled.
     open_requests: u64,
@@ -211,6 +214,7 @@ impl<'a, S: Stack> Worker<'a, S> {
             },
             queued: Vec::new(),
             send_pace: SendPace::default(),
+            stops: Stops::default(),
             batching: Batching::default(),
             open_requests: 0,
             quota: lane.quota(spec),

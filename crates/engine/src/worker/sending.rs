@@ -17,7 +17,7 @@ impl<S: Stack> Worker<'_, S> {
         self.core.opening.nth += 1;
         let connection = &mut self.core.connections[slot as usize];
         connection.link = Link::Connecting;
-        connection.owed_ns = 0;
+        connection.opens(&self.core.stops, now);
         (connection.served, connection.used) = (0, 0);
         (connection.server_closes, connection.is_spoilt) = (false, false);
         connection.protocol = Default::default();
@@ -38,6 +38,9 @@ impl<S: Stack> Worker<'_, S> {
         connection.is_spoilt =
             S::Protocol::IN_ORDER && handshake.is_some_and(|seen| seen.has_received);
         let until_writable_ns = now - connection.mark;
+        // The kernel knows when it was open, however late this thread looks.
+        let round_trip_ns = handshake.and_then(|seen| seen.round_trip_ns).unwrap_or(0);
+        connection.owed_ns += core.stops.within(connection.mark + round_trip_ns, now);
         core.recorder.connected(until_writable_ns, handshake, !connection.was_opened);
         if self.core.spec.proxy_header.is_some() && !self.introduce(slot) {
             self.io.close(slot);
@@ -63,6 +66,9 @@ impl<S: Stack> Worker<'_, S> {
         let core = &mut self.core;
         let connection = &mut core.connections[slot as usize];
         connection.link = Link::Up;
+        if S::Transport::SECURES || S::Protocol::GREETS {
+            connection.owed_ns += core.stops.within(connection.free_at, now);
+        }
         connection.free_at = now;
         let is_first = !std::mem::replace(&mut connection.was_opened, true);
         if !S::Protocol::GREETS {

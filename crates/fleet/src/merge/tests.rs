@@ -143,6 +143,23 @@ fn any_number_of_agents_gives_the_same_to_the_last_bucket() {
     }
 }
 
+/// One agent of three stood still for 3 s: the merged own lag says so.
+#[test]
+fn a_stop_of_one_agent_is_in_the_own_lag_of_all() {
+    let mut merged = Merged::default();
+    for nth in 0..3 {
+        let mut load = load(&[Recorded { at_ms: 1, ns: 1_000_000, failed: false }; 100]);
+        if nth == 1 {
+            load.measured.spans.own_lag.record(3_000_000_000);
+        }
+        merged.take(Slice { load, offset_ns: 0 }).unwrap();
+    }
+    let mut right = Histogram::new();
+    right.record_n(1_000, 300);
+    right.record(3_000_000_000);
+    assert_eq!(merged.load().unwrap().measured.spans.own_lag.summary(), right.summary());
+}
+
 #[test]
 fn who_measured_nothing_adds_nothing_and_nobody_is_no_result() {
     assert!(Merged::default().load().is_none());

@@ -6,8 +6,10 @@
 //! |---|---|
 //! | `world` | clock, connections and servers |
 //! | `times` | figures with values that are worked out on paper |
+//! | `stopped` | a generator that stands still |
 //! | `laws` | what holds whatever servers do |
 mod laws;
+mod stopped;
 mod times;
 mod world;
 

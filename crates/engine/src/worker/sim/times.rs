@@ -11,7 +11,7 @@ use super::world::{Act, Script, ok};
 use super::{MS, Played, closed, play};
 
 /// An open loop of so many requests a second for so long.
-fn open(connections: u32, per_s: f64, duration_ms: u64) -> LoadSpec {
+pub(super) fn open(connections: u32, per_s: f64, duration_ms: u64) -> LoadSpec {
     let stage = Stage { duration_ns: duration_ms * MS, from_per_s: per_s, to_per_s: per_s };
     LoadSpec {
         schedule: Schedule::Open { arrivals: Arrivals::Constant, stages: vec![stage] },
@@ -30,12 +30,12 @@ fn assert_ns(seen: &Histogram, right_ns: impl IntoIterator<Item = u64>) {
 
 /// A span holds these values and no others, in milliseconds.
 #[track_caller]
-fn assert_ms(seen: &Histogram, right_ms: impl IntoIterator<Item = u64>) {
+pub(super) fn assert_ms(seen: &Histogram, right_ms: impl IntoIterator<Item = u64>) {
     assert_ns(seen, right_ms.into_iter().map(|ms| ms * MS));
 }
 
 /// Scheduled, sent, completed, failed, censored, unsent.
-fn counts(played: &Played) -> [u64; 6] {
+pub(super) fn counts(played: &Played) -> [u64; 6] {
     let it = &played.measured().requests;
     [it.scheduled, it.sent, it.completed, it.failed, it.censored, it.unsent]
 }

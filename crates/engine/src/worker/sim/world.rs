@@ -70,12 +70,15 @@ pub struct Script {
     /// What becomes of the connection of this number.
     pub connect: Box<dyn FnMut(u64) -> Acts>,
     pub answer: Box<dyn FnMut(Asked) -> Acts>,
+    /// From when until when the generator stands still, in nanoseconds of the schedule.
+    pub stop: Option<(u64, u64)>,
 }
 
 impl Script {
     /// A server that accepts at once.
     pub fn of(answer: impl FnMut(Asked) -> Acts + 'static) -> Self {
-        Self { connect: Box::new(|_| vec![(0, Act::Accept)]), answer: Box::new(answer) }
+        let connect = Box::new(|_| vec![(0, Act::Accept)]);
+        Self { connect, answer: Box::new(answer), stop: None }
     }
 
     /// A server that answers everything after so long.
@@ -85,6 +88,11 @@ impl Script {
 
     pub fn connecting(self, connect: impl FnMut(u64) -> Acts + 'static) -> Self {
         Self { connect: Box::new(connect), ..self }
+    }
+
+    /// The generator stands still from `from_ms` on, for `ms`. What is due then is not sent before.
+    pub fn stopping(self, from_ms: u64, ms: u64) -> Self {
+        Self { stop: Some((from_ms * 1_000_000, (from_ms + ms) * 1_000_000)), ..self }
     }
 }
 
@@ -204,7 +212,13 @@ impl World {
     /// Time passes until the next event, `most` at the most.
     fn pass(&mut self, most: u64) {
         let next = self.events.peek().map_or(UNKNOWN, |Reverse((at, ..))| *at);
-        let to = next.min(self.now + most).max(self.now);
+        let mut to = next.min(self.now + most).max(self.now);
+        if let Some((from, until)) = self.script.stop
+            && to >= self.start.saturating_add(from)
+        {
+            to = to.max(self.start + until);
+            self.script.stop = None;
+        }
         self.standing = if to > self.now { 0 } else { self.standing + 1 };
         assert!(self.standing < MOST_STANDING, "time stands still at {} ns", self.now - BEGIN);
         self.now = to;
