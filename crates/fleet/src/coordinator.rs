@@ -6,6 +6,7 @@
 //! | `gathering` | finds enough agents, before the first load and after one was lost |
 //! | `agent` | an agent that takes part |
 //! | `deadlines` | how long each phase of a load may take |
+//! | `silences` | agents that fall silent and come back, in few lines |
 use pippin_model::load::LoadSpec;
 use pippin_model::result::{LoadResult, Window};
 use pippin_model::text::units::format_length;
@@ -27,11 +28,13 @@ use crate::share;
 mod agent;
 mod deadlines;
 mod gathering;
+mod silences;
 
 use agent::{Agent, Job};
 use deadlines::Deadlines;
 use gathering::Gathering;
 pub use gathering::Wanted;
+use silences::{Silence, Silences};
 
 /// Time from the decision to the start: much longer than a message takes.
 const LEAD_NS: u64 = 300_000_000;
@@ -179,6 +182,7 @@ pub struct Coordinator {
     trials: u64,
     next_beat_ns: u64,
     ticked_ns: u64,
+    silences: Silences,
     /// Since when there is no connection to the server.
     unlinked_ns: Option<u64>,
     is_over: bool,
@@ -210,6 +214,7 @@ impl Coordinator {
             trials: 0,
             next_beat_ns: 0,
             ticked_ns: 0,
+            silences: Silences::default(),
             unlinked_ns: None,
             is_over: false,
         }
@@ -386,8 +391,7 @@ impl Coordinator {
             | Report::Beside { .. } => {}
         }
         if let Some(silent_ns) = back.filter(|_| self.trial.is_some()) {
-            let silent = format_length(silent_ns);
-            self.tell(Event::Note(format!("agent {name} is heard again, after {silent}")));
+            self.silences.add(Silence::Ended, &name, silent_ns);
         }
         Vec::new()
     }
@@ -474,14 +478,16 @@ impl Coordinator {
             let since = format_length(now_ns.saturating_sub(since));
             format!("there is no connection to the NATS server, for {since} now")
         });
-        let mut notes = Vec::new();
         for agent in &mut self.agents {
             let has_started = trial.start_ns.is_some();
-            notes.extend(agent.notice_silence(
+            let what = agent.notice_silence(
                 (trial.began_ns, patience_ns),
                 (has_started, server.as_deref()),
                 now_ns,
-            ));
+            );
+            if let Some((what, silent_ns)) = what {
+                self.silences.add(what, &agent.peer.name, silent_ns);
+            }
             if let Some((why, is_lost)) = trial.deadlines.missed(agent, trial, now_ns) {
                 agent.is_lost |= is_lost;
                 agent.fail(why);
@@ -496,7 +502,8 @@ impl Coordinator {
         for agent in &mut self.agents {
             agent.give_up_waiting(trial.user_stop_ns.unwrap_or(0), most_ns, now_ns);
         }
-        notes.into_iter().for_each(|note| self.tell(Event::Note(note)));
+        let lines = self.silences.tell(now_ns);
+        lines.into_iter().for_each(|line| self.tell(Event::Note(line)));
     }
 
     /// Sends the start to all that wait for it.
@@ -504,8 +511,10 @@ impl Coordinator {
         let mut starts = Vec::new();
         for nth in 0..self.agents.len() {
             let agent = &mut self.agents[nth];
-            let Some(offset) = agent.offset.at(start_ns) else { continue };
-            if matches!(agent.job, Job::Ready) || repeats && matches!(agent.job, Job::Called) {
+            let waits =
+                matches!(agent.job, Job::Ready) || repeats && matches!(agent.job, Job::Called);
+            // What its clock says is dear to compute, and this is asked at each tick.
+            if waits && let Some(offset) = agent.offset.at(start_ns) {
                 agent.job = Job::Called;
                 let at_ns = start_ns.saturating_add_signed(offset);
                 starts.push(self.order(&self.agents[nth], &Order::Start { trial, at_ns }));
@@ -532,6 +541,7 @@ impl Coordinator {
 
     fn end_trial(&mut self) {
         let Some(trial) = self.trial.take() else { return };
+        self.silences = Silences::default();
         let is_lost = self.agents.iter().any(|agent| agent.is_lost);
         let outcome = Outcome {
             agents: self.agents.iter().map(|agent| agent.told(trial.start_ns)).collect(),

@@ -6,6 +6,7 @@ use pippin_lab::trial::generator::{Applied, Generator, NotApplied};
 use pippin_model::load::{BodyCheck, LoadSpec, WarmUp};
 use pippin_model::result::Window;
 use pippin_model::run::Calibration;
+use pippin_model::text::few::few;
 use pippin_model::text::units::counted;
 use pippin_model::trial::agent::AgentPart;
 use pippin_probe::RoleRoot;
@@ -297,19 +298,11 @@ pub(crate) fn without_result(has_started: bool, agents: &[AgentPart]) -> String 
     format!("{what}: {}", failures(agents))
 }
 
-/// How many agents a sentence names with their failures. A fleet of 1,000 may lose all at once.
-const NAMED: usize = 5;
-
 fn failures(agents: &[AgentPart]) -> String {
     let failed =
         |agent: &AgentPart| Some(format!("agent {}: {}", agent.name, agent.failure.as_ref()?));
-    let mut failures: Vec<String> = agents.iter().filter_map(failed).collect();
-    let unnamed = failures.len().saturating_sub(NAMED);
-    failures.truncate(NAMED);
-    if unnamed > 0 {
-        failures.push(format!("{unnamed} more of {} agents failed", agents.len()));
-    }
-    failures.join("; ")
+    let failures: Vec<String> = agents.iter().filter_map(failed).collect();
+    few(&failures, "; ")
 }
 
 impl Drop for Fleet {

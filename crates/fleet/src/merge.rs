@@ -182,12 +182,32 @@ pub struct Seconds {
     whole: Vec<Window>,
     /// The last second that was passed on.
     told_ns: Option<i64>,
-    /// What all seconds of the measured part add up to.
-    sum: Option<Box<Merging>>,
+    /// What the seconds of the measured part add up to that all agents sent.
+    sum: Sum,
     /// When the last one ended, counted as their beginnings are.
     last_ns: i64,
-    /// Right before the measured part.
+}
+
+/// What seconds add up to.
+#[derive(Debug, Clone, Default)]
+struct Sum {
+    /// Answers before the measured part.
     warm_up: u64,
+    /// `None` before the first second of the measured part.
+    measured: Option<Box<Merging>>,
+}
+
+impl Sum {
+    fn add(&mut self, one: &Merging) {
+        if one.window.from_ns < 0 {
+            self.warm_up = self.warm_up.saturating_add(one.window.completed);
+            return;
+        }
+        match &mut self.measured {
+            Some(sum) => sum.add(one),
+            None => self.measured = Some(Box::new(one.clone())),
+        }
+    }
 }
 
 /// How far one agent may be ahead of the others.
@@ -205,7 +225,8 @@ impl Seconds {
     pub fn take(&mut self, window: Window) -> Vec<Window> {
         let from_ns = window.from_ns;
         let Ok(one) = Merging::new(window) else { return Vec::new() };
-        self.add(&one);
+        let ends_ns = from_ns.saturating_add_unsigned(one.window.duration_ns);
+        self.last_ns = self.last_ns.max(ends_ns);
         match self.pending.entry(from_ns) {
             Entry::Occupied(mut all) => all.get_mut().add(&one),
             Entry::Vacant(none) => drop(none.insert(one)),
@@ -213,26 +234,14 @@ impl Seconds {
         self.pass_on(from_ns)
     }
 
-    fn add(&mut self, one: &Merging) {
-        let window = &one.window;
-        if window.from_ns < 0 {
-            self.warm_up = self.warm_up.saturating_add(window.completed);
-            return;
-        }
-        let ends_ns = window.from_ns.saturating_add_unsigned(window.duration_ns);
-        self.last_ns = self.last_ns.max(ends_ns);
-        match &mut self.sum {
-            Some(sum) => sum.add(one),
-            None => self.sum = Some(Box::new(one.clone())),
-        }
-    }
-
     /// The measurement that the seconds of the measured part make, for a load of which no result
     /// came. It has counters, response times and send lags, and nothing else. `None` if no second
     /// came. `start_ns` is the start of the schedule.
     #[must_use]
     pub fn load(&self, spec: &LoadSpec, start_ns: u64, unix_ns: u64) -> Option<LoadResult> {
-        let sum = self.sum.as_ref()?;
+        let mut all = self.sum.clone();
+        self.pending.values().for_each(|one| all.add(one));
+        let sum = all.measured?;
         let ramp_ns = spec.schedule.phases().map_or(0, |[(_, ramp_up_ns), ..]| ramp_up_ns);
         let before_ns = spec.warm_up.at_most_ns().saturating_add(ramp_ns);
         let measured_from_ns = start_ns.saturating_add(before_ns);
@@ -265,7 +274,7 @@ impl Seconds {
             warm_up: WarmUpResult {
                 duration_ns: spec.warm_up.at_most_ns(),
                 steady: None,
-                completed: self.warm_up,
+                completed: all.warm_up,
                 errors: BTreeMap::new(),
             },
             measured,
@@ -287,12 +296,15 @@ impl Seconds {
         let told: Vec<Window> =
             untold.take_while(ready).map(|(_, merging)| merging.window()).collect();
         self.told_ns = told.last().map(|window| window.from_ns).or(self.told_ns);
-        let (told_ns, agents, whole) = (self.told_ns, self.agents, &mut self.whole);
+        let (told_ns, agents) = (self.told_ns, self.agents);
+        let (whole, sum) = (&mut self.whole, &mut self.sum);
         // The others may become complete later, so keep their histograms.
         self.pending.retain(|from_ns, merging| {
             let is_over = Some(*from_ns) <= told_ns && merging.agents >= agents;
             if is_over {
                 whole.push(merging.window());
+                // Histograms are long: each second is added once, and not once for each agent.
+                sum.add(merging);
             }
             !is_over
         });

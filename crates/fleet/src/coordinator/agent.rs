@@ -7,6 +7,7 @@ use pippin_model::trial::agent::{AgentFigures, AgentPart};
 use pippin_model::verdict::Caveat;
 use std::collections::BTreeSet;
 
+use super::silences::Silence;
 use super::{Course, FIRST_BEATS};
 use crate::clock::Offset;
 use crate::merge::Slice;
@@ -237,13 +238,14 @@ impl Agent {
         self.job = Job::Failed(format!("it sent a window with {error}"));
     }
 
-    /// Notices that it is silent: too long, and it is lost. Returns what is worth telling.
+    /// Notices that it is silent: too long, and it is lost. Returns what is worth telling, with the
+    /// length of the silence.
     pub fn notice_silence(
         &mut self,
         (began_ns, patience_ns): (u64, u64),
         (has_started, server): (bool, Option<&str>),
         now_ns: u64,
-    ) -> Option<String> {
+    ) -> Option<(Silence, u64)> {
         if self.is_done() || self.is_waited_for() {
             return None;
         }
@@ -251,17 +253,14 @@ impl Agent {
         if has_started {
             self.silent_ns = self.silent_ns.max(silent_ns);
         }
-        let silent = format_length(silent_ns);
         if silent_ns > patience_ns {
+            let silent = format_length(silent_ns);
             let cause = server.unwrap_or("it has stopped, or its connection to NATS is lost");
             self.lose(format!("nothing was heard of it for {silent}: {cause}"), now_ns);
-            return Some(format!(
-                "agent {} is lost: nothing was heard of it for {silent}",
-                self.peer.name
-            ));
+            return Some((Silence::Lost, silent_ns));
         }
         (silent_ns > SILENCE_NS && !std::mem::replace(&mut self.has_told, true))
-            .then(|| format!("agent {} is silent for {silent} now", self.peer.name))
+            .then_some((Silence::Began, silent_ns))
     }
 
     pub fn can_start(&self) -> bool {

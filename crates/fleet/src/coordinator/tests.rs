@@ -314,7 +314,7 @@ fn an_agent_that_dies_before_the_start_ends_the_load_too() {
     assert!(said.starts_with("no load was applied: agent b: "), "{said}");
     let many = vec![outcome.agents[1].clone(); 1_000];
     let said = without_result(false, &many);
-    assert!(said.ends_with("; 995 more of 1000 agents failed"), "{said}");
+    assert!(said.ends_with("; 995 more"), "{said}");
     assert_eq!(said.matches("agent b: ").count(), 5);
 }
 

@@ -6,9 +6,11 @@
 //! | [`printable`] | text from elsewhere, without control characters |
 //! | [`bounded`] | files up to a limit, and none without an end |
 //! | [`shell`] | the words of commands, as bash reads them |
+//! | [`few`] | long lists in one sentence |
 //! | [`fnv`] | a short key of bytes |
 //! | [`file`] | TOML, with errors that name the file, the line and the nearest known key |
 pub mod bounded;
+pub mod few;
 pub mod file;
 pub mod fnv;
 pub mod printable;

@@ -1,4 +1,5 @@
 //! INVALID: an agent of the fleet is missing, or was late. Doubts about one agent count for all.
+use pippin_model::text::few::few;
 use pippin_model::text::units::{counted, format_ns};
 use pippin_model::trial::agent::AgentPart;
 use pippin_model::verdict::{Caveat, Severity};
@@ -97,7 +98,7 @@ pub fn judge_same_target(evidence: &Evidence) -> Option<Caveat> {
         caveat(
             "same_target",
             Severity::Suspect,
-            format!("loaded by others at the same time: {}", names.join(" | ")),
+            format!("loaded by others at the same time: {}", few(&names, " | ")),
             "the target served both loads: measure again when the other one has ended",
         )
     })
@@ -140,7 +141,7 @@ fn named(evidence: &Evidence, what: impl Fn(&AgentPart) -> Option<String>) -> Ve
 
 fn of_all(evidence: &Evidence, named: &[String]) -> String {
     let all = counted(evidence.record.agents.len() as u64, "agent");
-    format!("{} of {all}: {}", named.len(), named.join(" | "))
+    format!("{} of {all}: {}", named.len(), few(named, " | "))
 }
 
 #[cfg(test)]
