@@ -1,5 +1,5 @@
 # Verbs for people; the logic lives in the program and in tests/all.
-.PHONY: run test test-slow test-targets test-wire test-hostile test-explained fuzz check bench sense search soak dist
+.PHONY: run test test-slow test-targets test-wire test-hostile test-explained fuzz check bench sense search soak warm dist
 
 # Away from a terminal nobody can be asked, and `make run` itself says that targets are to be installed.
 YES := $(shell test -t 0 || echo --yes)
@@ -61,6 +61,13 @@ LENGTH := 30m
 soak:
 	cargo build --release
 	cargo run --release -p pippin-bench -- soak --length $(LENGTH)
+
+# Whether the first load of a fresh JVM or Node is that of a warm server, or says that it is not: for a
+# machine without other work, about 75 minutes. HOW := --quick takes 4 minutes and is not to be quoted.
+HOW :=
+warm:
+	cargo build --release
+	cargo run --release -p pippin-bench -- warm $(HOW)
 
 # What a release consists of, in target/dist; deploy/packages/check looks at it.
 dist:

@@ -20,6 +20,7 @@ mod server;
 mod soak;
 mod summary;
 mod table;
+mod warm;
 mod wire;
 
 use clap::{Parser, Subcommand};
@@ -71,6 +72,8 @@ enum Command {
     Search(search::SearchArguments),
     /// Whether Pippin's memory and descriptors stay constant in a long run.
     Soak(soak::SoakArguments),
+    /// Whether the first load of a fresh start measures a warm server, or says that it does not.
+    Warm(warm::WarmArguments),
     /// The tools' own times compared with a packet capture of the same packets.
     Wire(wire::WireArguments),
     /// A server for one measurement.
@@ -95,6 +98,7 @@ fn main() -> ExitCode {
         Some(Command::Sense(sense)) => sense::run(sense),
         Some(Command::Search(search)) => search::run(search),
         Some(Command::Soak(soak)) => soak::run(soak),
+        Some(Command::Warm(warm)) => warm::run(warm),
         Some(Command::Wire(wire)) => wire::run(wire),
         Some(Command::Serve(child)) => server::serve(child),
         Some(Command::Floor(child)) => floor::run(child),

@@ -28,8 +28,11 @@ impl Moments {
             Event::TrialStarted(spec, ..) => self.begin(spec, None),
             Event::Slice(spec, round, _) => self.begin(spec, Some(*round)),
             Event::Window(window, sample) => return self.window(window, *sample),
-            Event::Note(_) | Event::Unavailable(..) | Event::Stage(_) | Event::TrialFinished(_) => {
-            }
+            Event::Note(_)
+            | Event::Unavailable(..)
+            | Event::Stage(_)
+            | Event::WarmingUp(_)
+            | Event::TrialFinished(_) => {}
         }
         None
     }

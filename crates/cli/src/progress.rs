@@ -70,9 +70,12 @@ impl Lines {
             Event::TrialStarted(spec, number, total) => vec![announcement(spec, *number, *total)],
             Event::TrialFinished(record) if !self.each_second => outcome(record),
             Event::Window(window, _) if self.each_second => vec![second(window)],
-            Event::TrialFinished(_) | Event::Slice(..) | Event::Stage(_) | Event::Window(..) => {
-                Vec::new()
-            }
+            Event::WarmingUp(words) if self.each_second => vec![format!("warming up: {words}")],
+            Event::TrialFinished(_)
+            | Event::Slice(..)
+            | Event::Stage(_)
+            | Event::WarmingUp(_)
+            | Event::Window(..) => Vec::new(),
         }
     }
 }
@@ -150,6 +153,15 @@ fn second(window: &Window) -> String {
 mod tests {
     use super::*;
     use pippin_model::trial::Stage;
+
+    #[test]
+    fn a_load_says_what_its_warm_up_waits_for_and_a_run_does_not() {
+        let words = "the JVM compiles, 24 % of a processor";
+        let load = Lines::of(&Subject::Url("http://[::1]/".into()));
+        let wanted = ["warming up: the JVM compiles, 24 % of a processor"];
+        assert_eq!(load.lines(&Event::WarmingUp(words)), wanted);
+        assert!(Lines::of(&Subject::Plan).lines(&Event::WarmingUp(words)).is_empty());
+    }
 
     #[test]
     fn unavailable_targets_have_a_line_each_and_a_cause_is_said_once() {

@@ -55,6 +55,7 @@ pub mod error;
 pub mod fingerprint;
 pub mod frequency;
 pub mod host_load;
+pub mod hsperfdata;
 pub mod kernel_files;
 pub mod limits;
 pub mod listening;

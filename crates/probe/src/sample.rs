@@ -1,5 +1,5 @@
 //! One sample: what every role and the host have used so far.
-use pippin_model::host::usage::{HostSample, Role, RoleSample, UsageSample};
+use pippin_model::host::usage::{Compiler, HostSample, Role, RoleSample, UsageSample};
 use pippin_model::plan::cpus::CpuSet;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::net::SocketAddr;
@@ -13,6 +13,7 @@ use crate::collector::Collectors;
 use crate::compilers::{Compilers, Living};
 use crate::energy::Packages;
 use crate::frequency::current_khz;
+use crate::hsperfdata::Jvms;
 use crate::kernel_files::KernelFiles;
 use crate::listening::Listeners;
 use crate::may_use;
@@ -96,6 +97,7 @@ pub struct TreeMemory {
     /// For how long a part of the target was not seen, if it is watched.
     unseen_ns: Option<u64>,
     compilers: Compilers,
+    jvms: Jvms,
     /// `None` if the kernel does not tell.
     queues: Option<Listeners>,
     packages: Packages,
@@ -120,6 +122,7 @@ impl Default for TreeMemory {
             began_ticks: None,
             unseen_ns: None,
             compilers: Compilers::default(),
+            jvms: Jvms::default(),
             queues: Listeners::open().ok(),
             collectors: Collectors::default(),
             detail_due_ns: 0,
@@ -273,6 +276,9 @@ pub fn sample(roots: &Roots, memory: &mut TreeMemory) -> UsageSample {
         if role == Role::Target {
             let living = living(&tally, memory.units, now_ns);
             sample.compiler = memory.compilers.look(&memory.files, &living, now_ns);
+            let is_jvm = matches!(&sample.compiler, Some(it) if it.compiler == Compiler::Jvm);
+            let jvms = living.iter().filter(|_| is_jvm).map(|one| (one.pid, one.start_ticks));
+            sample.jvm = memory.jvms.look(&memory.files, jvms);
         }
         if detailed {
             add_details(&mut sample, &tally.living, memory, role);

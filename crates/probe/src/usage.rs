@@ -1,7 +1,7 @@
 //! The usage between two instants: a pure function over samples.
 use pippin_model::host::usage::{
-    CompilerSample, CompilerUse, HostSample, MayUse, Role, RoleSample, RoleUse, Tier, Usage,
-    UsageSample,
+    CompilerSample, CompilerUse, HostSample, JvmSample, JvmUse, MayUse, Role, RoleSample, RoleUse,
+    Tier, Usage, UsageSample,
 };
 use pippin_model::trial::outside::{self, Link};
 use std::collections::{BTreeMap, BTreeSet};
@@ -186,6 +186,8 @@ fn together(a: &RoleUse, b: &RoleUse) -> RoleUse {
         collects: a.collects.zip(b.collects).map(|(a, b)| a || b),
         workers_ns: BTreeMap::new(),
         compiler: a.compiler.or(b.compiler),
+        // Only the tier that the generator is connected to is asked.
+        jvm: a.jvm.clone().or_else(|| b.jvm.clone()),
     }
 }
 
@@ -242,7 +244,38 @@ fn used_by(stretch: &Stretch, of: impl Fn(&UsageSample) -> Option<RoleSample>) -
         involuntary_switches: growth(|role| role.involuntary_switches).map(whole),
         workers_ns: workers(stretch, &of),
         compiler: compiler_use(stretch, &of),
+        jvm: jvm_use(stretch, &of),
     }
+}
+
+/// What JVMs within a role's processes say of the stretch.
+fn jvm_use(stretch: &Stretch, of: &impl Fn(&UsageSample) -> Option<RoleSample>) -> Option<JvmUse> {
+    let of = |sample: &UsageSample| of(sample)?.jvm;
+    let growth = |counter: fn(&JvmSample) -> Option<u64>| {
+        stretch.growth(|sample| counter(&of(sample)?)).map(whole)
+    };
+    let pauses: Vec<(u64, u64)> = stretch.within(|sample| {
+        let jvm = of(sample)?;
+        Some((jvm.collections?, jvm.collecting_ns?))
+    });
+    Some(JvmUse {
+        collector: stretch.latest(|sample| of(sample))?.collector,
+        collecting_ns: growth(|jvm| jvm.collecting_ns),
+        collections: growth(|jvm| jvm.collections),
+        longest_ns: longest_pause(&pauses),
+        stopped_ns: growth(|jvm| jvm.stopped_ns),
+        heap_max_bytes: stretch.within(|sample| of(sample)?.heap_bytes).into_iter().max(),
+    })
+}
+
+/// The longest pause, at least and at most, from sums of pauses and of their times, one after the
+/// other: of n pauses that took t together, the longest took t/n to t. `None` without any.
+fn longest_pause(sums: &[(u64, u64)]) -> Option<(u64, u64)> {
+    let between = sums.windows(2).filter_map(|pair| {
+        let (more, ns) = (pair[1].0.checked_sub(pair[0].0)?, pair[1].1.checked_sub(pair[0].1)?);
+        Some((ns.checked_div(more)?, ns))
+    });
+    between.reduce(|a, b| (a.0.max(b.0), a.1.max(b.1)))
 }
 
 /// What each worker used, of those that were there all the time.
@@ -491,6 +524,44 @@ mod tests {
         }
         let found = usage_between(&samples, S, 3 * S).unwrap().roles[&Role::Target].compiler;
         let wanted = CompilerUse { compiler: Compiler::Jvm, cpu_ns: 210_000_000, age_ns: 3 * S };
+        assert_eq!(found, Some(wanted));
+    }
+
+    #[test]
+    fn the_longest_pause_is_known_as_far_as_sums_tell() {
+        assert_eq!(longest_pause(&[(0, 0), (1, 38), (1, 38), (2, 50)]), Some((38, 38)));
+        // Two pauses of 40 together: the longest took 20 to 40, and another one took 25.
+        assert_eq!(longest_pause(&[(3, 100), (5, 140), (6, 165)]), Some((25, 40)));
+        assert_eq!(longest_pause(&[(3, 100), (3, 100)]), None);
+        assert_eq!(longest_pause(&[(3, 100)]), None);
+        assert_eq!(longest_pause(&[(3, 100), (0, 0), (1, 7)]), Some((7, 7)), "begun anew");
+    }
+
+    #[test]
+    fn what_a_jvm_says_is_cut_out_too() {
+        let mut samples: Vec<UsageSample> =
+            (0..=4).map(|second| at(second, 0, 0, [0, 0])).collect();
+        assert_eq!(usage_between(&samples, S, 3 * S).unwrap().roles[&Role::Target].jvm, None);
+        for (sample, (number, ms)) in
+            samples.iter_mut().zip([(1, 9), (2, 30), (3, 68), (3, 68), (5, 90)])
+        {
+            sample.roles.get_mut(&Role::Target).unwrap().jvm = Some(JvmSample {
+                collector: Some("G1GC".into()),
+                collecting_ns: Some(ms * 1_000_000),
+                collections: Some(number),
+                heap_bytes: Some(1_000 * number),
+                ..JvmSample::default()
+            });
+        }
+        let found = usage_between(&samples, S, 3 * S).unwrap().roles[&Role::Target].jvm.clone();
+        let wanted = JvmUse {
+            collector: Some("G1GC".into()),
+            collecting_ns: Some(38_000_000),
+            collections: Some(1),
+            longest_ns: Some((38_000_000, 38_000_000)),
+            stopped_ns: None,
+            heap_max_bytes: Some(3_000),
+        };
         assert_eq!(found, Some(wanted));
     }
 

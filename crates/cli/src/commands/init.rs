@@ -100,6 +100,8 @@ connections = 10               # or rate = "500/s"
 duration = "5s"
 repetitions = 5                # a change is decided on at least 5 starts
 require = ["errors < 0.1%"]    # also: "p99 < 50ms", "goodput > 1000/s", "goodput > -10% vs main"
+# With one processor, the JVM and .NET choose another garbage collector than with two or more:
+# cpus = {{ target = "0-1", generator = "2" }}
 "#
         )
     }

@@ -192,6 +192,9 @@ fn stage_words(state: &State, now: Duration) -> (f64, String) {
         if progress.warming_up { "warm-up" } else { current.phase().unwrap_or("measuring") };
     let left = match progress.left {
         Some(left) if !progress.warming_up => format!(", {} left", whole_seconds(left)),
+        _ if progress.warming_up => {
+            current.waits_for.as_ref().map_or(String::new(), |words| format!(": {words}"))
+        }
         _ => String::new(),
     };
     (progress.fraction, format!("{stage} {}{left}", whole_seconds(progress.spent)))

@@ -2,6 +2,7 @@
 //! them again; review the difference.
 use super::super::samples::{at, caveat, failed, header, plan, record, sample, trial, window};
 use super::*;
+use pippin_lab::run::observer::Event;
 use pippin_model::trial::{Stage, Step};
 use pippin_model::verdict::Severity;
 use ratatui::Terminal;
@@ -171,6 +172,25 @@ fn help_and_the_wish_to_stop() {
         drawn.lines().last(),
         Some("stopping; what is finished is kept; 2 times more leaves at once")
     );
+}
+
+#[test]
+fn a_warm_up_says_what_it_waits_for() {
+    let plan = plan(1, "closed");
+    let profile = plan.profile.clone();
+    let mut state = State::new(Subject::Url("http://[::1]:8080/".into()));
+    state.run_started(&header(plan));
+    state.trial_started(&trial("url/shop", 0, &profile, None), 1, 1, at(0.0));
+    state.stage("measuring", at(1.0));
+    state.window(&window(-30, 1_000, 0), None, at(4.0));
+    let drawn = text(&frame(&state, PLAIN, (100, 30), 4.0));
+    assert!(!drawn.contains("the JVM compiles"), "{drawn}");
+    state.apply(&Event::WarmingUp("the JVM compiles, 24 % of a processor"), at(4.0));
+    let drawn = text(&frame(&state, PLAIN, (100, 30), 4.0));
+    assert!(drawn.contains("warm-up 3 s: the JVM compiles, 24 % of a processor"), "{drawn}");
+    state.stage("proving again", at(9.0));
+    let drawn = text(&frame(&state, PLAIN, (100, 30), 9.0));
+    assert!(!drawn.contains("the JVM compiles"), "{drawn}");
 }
 
 #[test]

@@ -91,6 +91,8 @@ pub struct Current {
     /// end.
     pub announced: Option<usize>,
     pub stage: String,
+    /// What its warm-up waits for.
+    pub waits_for: Option<String>,
     pub windows: Vec<Window>,
     /// The usage in each of the windows.
     uses: Vec<LiveUse>,
@@ -151,6 +153,11 @@ impl State {
             }
             Event::Slice(spec, round, of) => self.slice(spec, *round, *of, now),
             Event::Stage(stage) => self.stage(stage, now),
+            Event::WarmingUp(words) => {
+                if let Some(current) = &mut self.current {
+                    current.waits_for = Some((*words).to_string());
+                }
+            }
             Event::Window(window, sample) => self.window(window, *sample, now),
             Event::TrialFinished(record) => self.trial_finished(record, now),
         }
@@ -206,6 +213,7 @@ impl State {
             number,
             announced: (!is_search).then_some(total),
             stage: "starting".into(),
+            waits_for: None,
             windows: Vec::new(),
             uses: Vec::new(),
             usage: LiveUse::default(),
@@ -223,6 +231,7 @@ impl State {
     pub fn stage(&mut self, stage: &str, now: Duration) {
         if let Some(current) = &mut self.current {
             current.load_began = (stage == "measuring").then_some(now);
+            current.waits_for = None;
             current.stage = stage.into();
             current.stage_began = now;
         }

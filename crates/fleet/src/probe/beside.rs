@@ -138,8 +138,9 @@ impl Observer for Telling {
             Event::TrialFinished(record) => {
                 self.entry(&Entry::Finished(Box::new((*record).clone())));
             }
-            // Agents apply each load in one stretch, so there are no slices.
-            Event::Slice(..) => {}
+            // Agents apply each load in one stretch, so there are no slices, and warm up for a fixed
+            // time.
+            Event::Slice(..) | Event::WarmingUp(_) => {}
         }
     }
 

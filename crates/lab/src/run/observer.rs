@@ -21,6 +21,9 @@ pub enum Event<'a> {
     Slice(&'a TrialSpec, u32, u32),
     /// What the trial is doing now: "starting", "proving".
     Stage(&'a str),
+    /// The warm-up of the load goes on, and what it waits for in words: "the JVM compiles, 24 % of a
+    /// processor". At most once a second.
+    WarmingUp(&'a str),
     /// Another second of load, and the newest sample of what the processes use.
     Window(&'a Window, Option<&'a UsageSample>),
     /// A trial is finished, judged and stored.

@@ -300,7 +300,11 @@ impl Trial<'_> {
         };
         let warming = Warming::default();
         let is_warm = |per_window: &[f64]| {
-            warming.is_warm(per_window, sampler.as_ref().and_then(Sampler::latest))
+            let warmth = warming.look(per_window, sampler.as_ref().and_then(Sampler::latest));
+            if let Some(words) = &warmth.say {
+                watch.observer.event(&Event::WarmingUp(words));
+            }
+            warmth.is_warm
         };
         let on_note = |text: &str| watch.observer.event(&Event::Note(text));
         let control = Control {

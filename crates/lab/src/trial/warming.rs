@@ -1,12 +1,27 @@
 //! Decides when a target is warm, from what the generator and the kernel see of it.
 use pippin_model::host::usage::{Role, UsageSample};
-use pippin_stats::series::warm::{CompilerWindow, WarmUpWindow, is_warm};
+use pippin_stats::series::warm::{CompilerWindow, WarmUpWindow, waits_for};
 use std::sync::{Mutex, PoisonError};
+
+/// Windows between two sentences about what a warm-up waits for: a second.
+const SAY_EVERY: usize = 5;
+/// Windows before the first sentence: most native servers are warm before it.
+const SAY_AFTER: usize = 10;
 
 /// The windows of a warm-up so far.
 #[derive(Debug, Default)]
 pub struct Warming {
     seen: Mutex<Seen>,
+}
+
+/// What is known of a warm-up after a window.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Warmth {
+    /// Whether the target is warm.
+    pub is_warm: bool,
+    /// What it waits for, once a second after the first two: `the JVM compiles, 24 % of a
+    /// processor`.
+    pub say: Option<String>,
 }
 
 #[derive(Debug, Default)]
@@ -20,14 +35,24 @@ impl Warming {
     /// Whether the target is warm, given the answers per second of each window so far and the newest
     /// sample of its use of the machine. Call it once for each window. A window without a newer
     /// sample is like the one before.
-    pub fn is_warm(&self, per_window: &[f64], newest: Option<UsageSample>) -> bool {
+    pub fn look(&self, per_window: &[f64], newest: Option<UsageSample>) -> Warmth {
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
-        let Some(answers_per_s) = per_window.last().copied() else { return false };
+        let Some(answers_per_s) = per_window.last().copied() else { return Warmth::default() };
         let before = seen.windows.last().copied().unwrap_or_default();
         let used = used_between(seen.sample.as_ref(), newest.as_ref(), before);
         seen.windows.push(WarmUpWindow { answers_per_s, ..used });
         seen.sample = newest.or(seen.sample.take());
-        is_warm(&seen.windows)
+        let Some(waits) = waits_for(&seen.windows) else {
+            return Warmth { is_warm: true, say: None };
+        };
+        let number = seen.windows.len();
+        let is_due = number >= SAY_AFTER && number.is_multiple_of(SAY_EVERY);
+        let runtime = || {
+            let target = seen.sample.as_ref()?.roles.get(&Role::Target)?;
+            Some(target.compiler?.compiler.runtime())
+        };
+        let say = is_due.then(|| waits.in_words(runtime().unwrap_or("the runtime")));
+        Warmth { is_warm: false, say }
     }
 }
 
@@ -87,7 +112,7 @@ mod tests {
         (1..=300).find(|&window| {
             rates.push(1_000.0);
             let so_far = compiling.map(|end| window.min(end) * WINDOW_NS / 4);
-            warming.is_warm(&rates, Some(sample(window, so_far)))
+            warming.look(&rates, Some(sample(window, so_far))).is_warm
         })
     }
 
@@ -101,9 +126,23 @@ mod tests {
     }
 
     #[test]
+    fn once_a_second_it_is_said_what_is_waited_for() {
+        let warming = Warming::default();
+        let said: Vec<Option<String>> = (1..=20)
+            .map(|n| {
+                let sample = sample(n, Some(n * WINDOW_NS / 4));
+                warming.look(&vec![1_000.0; n as usize], Some(sample)).say
+            })
+            .collect();
+        let words = Some("the JVM compiles, 25 % of a processor");
+        let wanted = |n: usize| words.filter(|_| [10, 15, 20].contains(&n));
+        assert!((1..=20).all(|n| said[n - 1].as_deref() == wanted(n)), "{said:?}");
+    }
+
+    #[test]
     fn without_samples_throughput_decides() {
         let warming = Warming::default();
-        let warm = (1..).find(|&n| warming.is_warm(&vec![1_000.0; n], None));
+        let warm = (1..).find(|&n| warming.look(&vec![1_000.0; n], None).is_warm);
         assert_eq!(warm, Some(5));
     }
 }

@@ -106,6 +106,76 @@ pub struct CompilerUse {
     pub age_ns: u64,
 }
 
+/// What the Java virtual machines within a role's processes say of themselves until one instant, in
+/// the counters that HotSpot keeps for others (`hsperfdata`). Times and numbers since they began.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct JvmSample {
+    /// The garbage collector, as the JVM's options call it: `SerialGC`, `G1GC`.
+    pub collector: Option<String>,
+    /// Time in which its compilers worked, in nanoseconds (`java.ci.totalTime`).
+    pub compiling_ns: Option<u64>,
+    /// Time in pauses of its collectors, in nanoseconds (`sun.gc.collector.N.time`).
+    pub collecting_ns: Option<u64>,
+    /// How many these were (`sun.gc.collector.N.invocations`).
+    pub collections: Option<u64>,
+    /// Time for which all of its threads stood still, for collections and other reasons, in
+    /// nanoseconds (`sun.rt.safepointTime`).
+    pub stopped_ns: Option<u64>,
+    /// Bytes in use on its heap, garbage included. JVMs write it when they have collected.
+    pub heap_bytes: Option<u64>,
+}
+
+impl JvmSample {
+    /// Both together. A figure that one of them lacks is unknown; the collector is the first one's.
+    #[must_use]
+    pub fn with(&self, other: &Self) -> Self {
+        let both = |a: Option<u64>, b: Option<u64>| Some(a?.saturating_add(b?));
+        Self {
+            collector: self.collector.clone(),
+            compiling_ns: both(self.compiling_ns, other.compiling_ns),
+            collecting_ns: both(self.collecting_ns, other.collecting_ns),
+            collections: both(self.collections, other.collections),
+            stopped_ns: both(self.stopped_ns, other.stopped_ns),
+            heap_bytes: both(self.heap_bytes, other.heap_bytes),
+        }
+    }
+}
+
+/// What the Java virtual machines within a role's processes say of a stretch.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct JvmUse {
+    /// See [`JvmSample::collector`].
+    pub collector: Option<String>,
+    /// Time in pauses of its collectors, in nanoseconds.
+    pub collecting_ns: Option<u64>,
+    /// How many these were.
+    pub collections: Option<u64>,
+    /// The longest of them lasted at least and at most so long, in nanoseconds. The counters are sums,
+    /// so both are alike only if no more than one pause ended between two samples.
+    pub longest_ns: Option<(u64, u64)>,
+    /// Time for which all of its threads stood still, in nanoseconds.
+    pub stopped_ns: Option<u64>,
+    /// Bytes in use on its heap: the most that was seen.
+    pub heap_max_bytes: Option<u64>,
+}
+
+impl JvmUse {
+    /// This stretch and another one together.
+    #[must_use]
+    pub fn with(&self, other: &Self) -> Self {
+        let both = |a: Option<u64>, b: Option<u64>| Some(a? + b?);
+        let longest = |a: (u64, u64), b: (u64, u64)| (a.0.max(b.0), a.1.max(b.1));
+        Self {
+            collector: self.collector.clone(),
+            collecting_ns: both(self.collecting_ns, other.collecting_ns),
+            collections: both(self.collections, other.collections),
+            longest_ns: self.longest_ns.zip(other.longest_ns).map(|(a, b)| longest(a, b)),
+            stopped_ns: both(self.stopped_ns, other.stopped_ns),
+            heap_max_bytes: self.heap_max_bytes.max(other.heap_max_bytes),
+        }
+    }
+}
+
 /// One role's processes at one instant.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct RoleSample {
@@ -143,6 +213,10 @@ pub struct RoleSample {
     /// What compiles within its processes; `None` if nothing does that could be told by its threads.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub compiler: Option<CompilerSample>,
+    /// What its Java virtual machines say of themselves; `None` if there is none, or none that shows
+    /// its counters.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub jvm: Option<JvmSample>,
 }
 
 /// What a target may use of this machine, whoever limits it.
@@ -243,6 +317,10 @@ pub struct RoleUse {
     /// What compiled within its processes; `None` if nothing did that could be told by its threads.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub compiler: Option<CompilerUse>,
+    /// What its Java virtual machines say of themselves; `None` if there is none, or none that shows
+    /// its counters.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub jvm: Option<JvmUse>,
 }
 
 /// What one tier of a target used.

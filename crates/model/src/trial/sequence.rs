@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::host::usage::{
-    CompilerUse, HostSample, MayUse, Role, RoleSample, RoleUse, Tier, Usage, UsageSample,
+    CompilerUse, HostSample, JvmUse, MayUse, Role, RoleSample, RoleUse, Tier, Usage, UsageSample,
 };
 use crate::result::{LoadResult, Measured, WarmUpResult, Window};
 use crate::trial::outside::of_each_once;
@@ -251,7 +251,16 @@ fn used_in_all(stretches: &[Usage], uses: &[Option<&RoleUse>]) -> RoleUse {
             cpu_ns: known().filter_map(|use_| Some(use_.compiler?.cpu_ns)).sum(),
             ..first
         }),
+        jvm: jvm_of(uses),
     }
+}
+
+/// What JVMs said of all stretches; `None` if they said nothing of one of them.
+fn jvm_of(uses: &[Option<&RoleUse>]) -> Option<JvmUse> {
+    let all: Option<Vec<&JvmUse>> = uses.iter().map(|use_| (*use_)?.jvm.as_ref()).collect();
+    let (first, rest) =
+        all?.split_first().map(|(first, rest)| ((*first).clone(), rest.to_vec()))?;
+    Some(rest.into_iter().fold(first, |sum, one| sum.with(one)))
 }
 
 /// The CPU time of workers, as far as they were there in each stretch.

@@ -1,6 +1,7 @@
 //! The probes on real processes and on this host.
 #![allow(clippy::unwrap_used, reason = "a test's helpers fail as the test does")]
 mod forked;
+mod jvm;
 mod process_trees;
 mod sampling;
 mod serving;

@@ -18,6 +18,7 @@ pub mod answers_differ;
 pub mod asked;
 pub mod bimodal;
 pub mod clocks;
+pub mod collections;
 pub mod compiling;
 pub mod connections_missing;
 pub mod cores_unused;
@@ -51,6 +52,7 @@ pub mod rate_not_achieved;
 pub mod redirects;
 mod run;
 pub mod search;
+pub mod sees_processors;
 pub mod send_lag;
 pub mod server_closes;
 pub mod server_ended;
@@ -146,6 +148,8 @@ pub const TRIAL_JUDGES: &[(&[&str], Protects, TrialJudge)] = &[
 pub const EXPLANATIONS: &[(&[&str], Ground, Explainer)] = &[
     (&["measured_apart"], Counters, measured_apart::judge),
     (&["compiling"], Counters, compiling::judge),
+    (&["collections"], Counters, collections::judge),
+    (&["sees_processors"], Counters, sees_processors::judge),
     (&["bimodal"], Inference, bimodal::judge),
     (&["slow_connections"], Inference, slow_connections::judge),
     (&["stalls"], Inference, stalls::judge),

@@ -39,14 +39,56 @@ pub struct CompilerWindow {
     pub so_far_ns: u64,
 }
 
-/// Whether a target is warm, so that measuring can begin, from all windows of its warm-up so far,
-/// oldest first: throughput and processor time per answer have settled ([`has_settled`]), and its
-/// compiler has rested for five seconds, or for ten if it has hardly worked yet. What cannot be
-/// seen of a target does not hold it up.
+/// What a target is not warm for yet.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum WaitsFor {
+    /// Its throughput still changes, or there are too few windows to tell.
+    Throughput,
+    /// The processor time of an answer still changes.
+    Cost,
+    /// Its compiler works: processors that it kept busy in the last second.
+    Compiler(f64),
+    /// Its compiler rests, for so many seconds of those that it must.
+    Rest(usize, usize),
+}
+
+impl WaitsFor {
+    /// In words; `runtime` is the one that compiles: `the JVM compiles, 24 % of a processor`.
+    #[must_use]
+    pub fn in_words(self, runtime: &str) -> String {
+        match self {
+            Self::Throughput => "throughput still changes".into(),
+            Self::Cost => "the processor time of an answer still changes".into(),
+            Self::Compiler(cores) => {
+                format!("{runtime} compiles, {:.0} % of a processor", 100.0 * cores)
+            }
+            Self::Rest(rested_s, needed_s) => {
+                format!("the compiler of {runtime} rests, {rested_s} of {needed_s} s")
+            }
+        }
+    }
+}
+
+/// Whether the target is warm, so that measuring can begin: it [waits for](waits_for) nothing.
 #[must_use]
 pub fn is_warm(windows: &[WarmUpWindow]) -> bool {
+    waits_for(windows).is_none()
+}
+
+/// What a target is not warm for yet, from all windows of its warm-up so far, oldest first. It is
+/// warm (`None`) when throughput and processor time per answer have settled ([`has_settled`]), and
+/// its compiler has rested for five seconds, or for ten if it has hardly worked yet. What cannot be
+/// seen of a target does not hold it up. A compiler at work is named first, because it is the cause
+/// of the others.
+#[must_use]
+pub fn waits_for(windows: &[WarmUpWindow]) -> Option<WaitsFor> {
     let rates: Vec<f64> = windows.iter().map(|window| window.answers_per_s).collect();
-    has_settled(&rates) && has_settled_cost(windows) && compiler_rests(windows)
+    let compiler = compiler_works(windows);
+    let works = compiler.filter(|it| matches!(it, WaitsFor::Compiler(_)));
+    works
+        .or_else(|| (!has_settled(&rates)).then_some(WaitsFor::Throughput))
+        .or_else(|| (!has_settled_cost(windows)).then_some(WaitsFor::Cost))
+        .or(compiler)
 }
 
 /// Whether the processor time per answer has settled, as far as it is known. Windows without an
@@ -61,15 +103,22 @@ fn has_settled_cost(windows: &[WarmUpWindow]) -> bool {
     costs.is_empty() || has_settled(&costs)
 }
 
-fn compiler_rests(windows: &[WarmUpWindow]) -> bool {
-    let Some(newest) = windows.last().and_then(|window| window.compiler) else { return true };
+/// What a compiler does that has not rested for long enough.
+fn compiler_works(windows: &[WarmUpWindow]) -> Option<WaitsFor> {
+    let newest = windows.last().and_then(|window| window.compiler)?;
     let rest_s = if newest.so_far_ns < NOT_BEGUN_NS { FIRST_REST_S } else { REST_S };
+    let used = |second: &[WarmUpWindow]| {
+        let cores = second.iter().filter_map(|window| Some(window.compiler?.cores));
+        cores.sum::<f64>() / second.len() as f64
+    };
     let seconds = windows.rchunks_exact(SECOND).take(rest_s);
-    let resting = seconds.filter(|second| {
-        let used = second.iter().filter_map(|window| Some(window.compiler?.cores));
-        used.sum::<f64>() / SECOND as f64 <= RESTING_CORES
-    });
-    resting.count() == rest_s
+    let rested_s = seconds.take_while(|second| used(second) <= RESTING_CORES).count();
+    let newest_cores = windows.rchunks(SECOND).next().map_or(0.0, used);
+    match rested_s {
+        _ if rested_s == rest_s => None,
+        0 if newest_cores > RESTING_CORES => Some(WaitsFor::Compiler(newest_cores)),
+        _ => Some(WaitsFor::Rest(rested_s, rest_s)),
+    }
 }
 
 #[cfg(test)]
@@ -157,6 +206,29 @@ mod tests {
         rests.extend([(70.0, 0.35), (100.0, 0.0)]);
         assert!(warm_after(&rests, true).unwrap() >= 11);
         assert_eq!(warm_after(&[(60.0, 0.2)], true), None, "a compiler that never ends");
+    }
+
+    #[test]
+    fn what_is_waited_for_is_said() {
+        let window = |answers_per_s: f64, cores: f64, compiling: f64| WarmUpWindow {
+            answers_per_s,
+            cores: Some(cores),
+            compiler: Some(CompilerWindow { cores: compiling, so_far_ns: 3_000_000_000 }),
+        };
+        let words = |windows: &[WarmUpWindow]| {
+            waits_for(windows).map(|it| it.in_words("the JVM")).unwrap_or_default()
+        };
+        assert_eq!(words(&[window(100.0, 1.0, 0.24); 3]), "the JVM compiles, 24 % of a processor");
+        assert_eq!(words(&[window(100.0, 1.0, 0.0); 3]), "throughput still changes");
+        let mut rests = vec![window(100.0, 1.0, 0.24); 10];
+        rests.extend([window(100.0, 1.0, 0.0); 10]);
+        assert_eq!(words(&rests), "the compiler of the JVM rests, 2 of 5 s");
+        rests.extend([window(100.0, 1.0, 0.0); 15]);
+        assert_eq!(waits_for(&rests), None);
+        let cheaper: Vec<WarmUpWindow> =
+            (0..40).map(|at| window(100.0, 0.5 * 0.95f64.powi(at), 0.0)).collect();
+        assert_eq!(words(&cheaper), "the processor time of an answer still changes");
+        assert_eq!(words(&[]), "throughput still changes");
     }
 
     #[test]

@@ -1,0 +1,269 @@
+//! `make warm`: whether a load of a fresh start measures a warm server, or says that it does not.
+//!
+//! A server on a runtime that compiles while it serves is started anew many times. Its first load, as
+//! a user would make it, is compared with another one after a minute of load.
+//!
+//! | module | what it holds |
+//! |---|---|
+//! | `servers` | the servers, and how they are started on one processor |
+//! | `order` | one server with three kinds of compiling as the targets of a plan |
+mod order;
+mod servers;
+
+use clap::Args;
+use pippin_model::figure::Figure;
+use pippin_model::text::units::format_ns;
+use pippin_model::trial::TrialRecord;
+use pippin_model::verdict::{Severity, Verdict};
+use pippin_store::Store;
+use serde::Serialize;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use crate::results::{self, Machine};
+use crate::sense;
+use servers::{Built, Kind};
+
+/// The first load must need as much processor time for a request as the later one, within this.
+const NEAR: f64 = 0.05;
+
+/// `pippin-bench warm`
+#[derive(Debug, Args)]
+pub struct WarmArguments {
+    /// Fresh starts of each runtime.
+    #[arg(long, default_value_t = 20, value_parser = clap::value_parser!(u32).range(0..=1000))]
+    starts: u32,
+    /// Seconds that each load measures.
+    #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=600))]
+    seconds: u32,
+    /// Seconds of load between the first measured load and the later one.
+    #[arg(long, default_value_t = 60, value_parser = clap::value_parser!(u32).range(1..=3600))]
+    between: u32,
+    /// Repetitions of the plan that compares three kinds of compiling; 0 leaves it out.
+    #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(0..=100))]
+    repetitions: u32,
+    /// Only these runtimes (comma-separated): jvm, node.
+    #[arg(long, value_delimiter = ',', value_name = "NAMES")]
+    only: Vec<String>,
+    /// Two starts, loads of 5 s, 20 s between and one repetition: to check that everything works, not
+    /// to quote.
+    #[arg(long, conflicts_with_all = ["starts", "seconds", "between", "repetitions"])]
+    quick: bool,
+    /// The server's processor.
+    #[arg(long, default_value_t = 0)]
+    server_core: u32,
+    /// The program that measures; by default `pippin` beside this one.
+    #[arg(long, value_name = "FILE")]
+    pippin: Option<PathBuf>,
+    /// Folder for the result as JSON.
+    #[arg(long, value_name = "DIR", default_value = "bench/results")]
+    results: PathBuf,
+}
+
+/// How long everything takes.
+#[derive(Debug, Clone, Copy, Serialize)]
+struct Form {
+    starts: u32,
+    seconds: u32,
+    between_s: u32,
+    repetitions: u32,
+}
+
+impl Form {
+    const fn of(arguments: &WarmArguments) -> Self {
+        if arguments.quick {
+            return Self { starts: 2, seconds: 5, between_s: 20, repetitions: 1 };
+        }
+        let WarmArguments { starts, seconds, between, repetitions, .. } = *arguments;
+        Self { starts, seconds, between_s: between, repetitions }
+    }
+}
+
+/// What a load said.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+struct Said {
+    /// Processor time of the server for a request, in nanoseconds; `None` if it is unknown.
+    cpu_ns: Option<f64>,
+    requests_per_s: Option<f64>,
+    warm_up_ns: u64,
+    verdict: Verdict,
+    /// The caveats behind the verdict, without notes.
+    doubts: Vec<String>,
+}
+
+impl Said {
+    fn of(trial: &TrialRecord) -> Self {
+        let doubts = trial.caveats.iter().filter(|caveat| caveat.severity > Severity::Note);
+        Self {
+            cpu_ns: Figure::Cpu.read(trial),
+            requests_per_s: Figure::Goodput.read(trial),
+            warm_up_ns: trial.load.as_ref().map_or(0, |load| load.warm_up.duration_ns),
+            verdict: trial.verdict,
+            doubts: doubts.map(|caveat| caveat.id.clone()).collect(),
+        }
+    }
+}
+
+/// A fresh start.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+struct Start {
+    runtime: &'static str,
+    first: Said,
+    later: Said,
+}
+
+impl Start {
+    /// The first load's processor time of a request over the later one's.
+    fn ratio(&self) -> Option<f64> {
+        Some(self.first.cpu_ns? / self.later.cpu_ns.filter(|ns| *ns > 0.0)?)
+    }
+
+    /// Whether the first load measured a warm server or says that it may mislead.
+    fn is_right(&self) -> bool {
+        self.first.verdict != Verdict::Valid
+            || self.ratio().is_some_and(|ratio| (ratio - 1.0).abs() <= NEAR)
+    }
+}
+
+#[derive(Serialize)]
+struct Results<'a> {
+    schema: &'static str,
+    unix_seconds: u64,
+    form: Form,
+    machine: Machine,
+    starts: &'a [Start],
+    order: Option<order::Order>,
+}
+
+/// Runs everything, prints the tables and keeps them.
+pub fn run(arguments: &WarmArguments) -> Result<(), String> {
+    let pippin = sense::program(arguments.pippin.as_deref())?;
+    let form = Form::of(arguments);
+    let built = Built::new(arguments.server_core)?;
+    let mut starts = Vec::new();
+    println!("{}", line(["runtime", "warm-up", "first", "later", "ratio", "verdict", "doubts"]));
+    for kind in Kind::chosen(&arguments.only)? {
+        let before = starts.len();
+        for _ in 0..form.starts {
+            let start = fresh_start(&pippin, &built, kind, form)?;
+            println!("{}", told(&start));
+            starts.push(start);
+        }
+        println!("{}", summed(kind.name(), &starts[before..]));
+    }
+    let order = (form.repetitions > 0)
+        .then(|| order::run(&pippin, &built, form.seconds, form.repetitions))
+        .transpose()?;
+    if let Some(order) = &order {
+        println!("\n{}", order.table());
+    }
+    let unix_seconds = results::unix_seconds();
+    let kept = Results {
+        schema: "pippin-warm/1",
+        unix_seconds,
+        form,
+        machine: results::machine(),
+        starts: &starts,
+        order,
+    };
+    let path = results::write(&arguments.results, &format!("warm-{unix_seconds}"), &kept)?;
+    eprintln!("kept in {}", path.display());
+    Ok(())
+}
+
+fn fresh_start(pippin: &Path, built: &Built, kind: Kind, form: Form) -> Result<Start, String> {
+    let server = built.start(kind)?;
+    let first = load(pippin, &server.url(), &["-d", &format!("{}s", form.seconds)])?;
+    // Without a load, nothing is compiled.
+    load(pippin, &server.url(), &["-d", &format!("{}s", form.between_s), "--warm-up", "none"])?;
+    let later = load(pippin, &server.url(), &["-d", &format!("{}s", form.seconds)])?;
+    Ok(Start { runtime: kind.name(), first: Said::of(&first), later: Said::of(&later) })
+}
+
+/// What a load of a URL says, with a store of its own.
+fn load(pippin: &Path, url: &str, how: &[&str]) -> Result<TrialRecord, String> {
+    let folder = tempfile::tempdir().map_err(|error| format!("no temporary folder: {error}"))?;
+    let store = folder.path().join("pippin.db");
+    let output = Command::new(pippin)
+        .args(["load", url, "--quiet", "-c", "10"])
+        .args(how)
+        .arg("--store")
+        .arg(&store)
+        .current_dir(folder.path())
+        .stdin(Stdio::null())
+        .output()
+        .map_err(|error| format!("{}: {error}", pippin.display()))?;
+    let record = Store::open(&store)
+        .and_then(|store| store.load("latest"))
+        .map_err(|error| format!("{error}\n{}", String::from_utf8_lossy(&output.stderr)))?;
+    record.trials.into_iter().next().ok_or_else(|| "the load has no trial".into())
+}
+
+fn told(start: &Start) -> String {
+    let ns = |ns: Option<f64>| ns.map_or_else(|| "-".into(), |ns| format_ns(ns as u64));
+    line([
+        start.runtime,
+        &format_ns(start.first.warm_up_ns),
+        &ns(start.first.cpu_ns),
+        &ns(start.later.cpu_ns),
+        &start.ratio().map_or_else(|| "-".into(), |ratio| format!("{ratio:.3}")),
+        &format!("{}{}", start.first.verdict, if start.is_right() { "" } else { " WRONG" }),
+        &start.first.doubts.join(", "),
+    ])
+}
+
+/// In how many starts the first load was right, and in how many it was VALID.
+fn summed(runtime: &str, starts: &[Start]) -> String {
+    let right = starts.iter().filter(|start| start.is_right()).count();
+    let valid = starts.iter().filter(|start| start.first.verdict == Verdict::Valid).count();
+    let all = starts.len();
+    format!("{runtime}: {right} of {all} within 5 % or not VALID; {valid} of {all} VALID")
+}
+
+fn line(cells: [&str; 7]) -> String {
+    let [runtime, warm_up, first, later, ratio, verdict, doubts] = cells;
+    format!("{runtime:<8} {warm_up:>9} {first:>9} {later:>9} {ratio:>6}  {verdict:<14} {doubts}")
+        .trim_end()
+        .to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn start(first: Option<f64>, later: Option<f64>, verdict: Verdict) -> Start {
+        let said = |cpu_ns, verdict| Said {
+            cpu_ns,
+            requests_per_s: Some(1_000.0),
+            warm_up_ns: 7_000_000_000,
+            verdict,
+            doubts: Vec::new(),
+        };
+        let (first, later) = (said(first, verdict), said(later, Verdict::Valid));
+        Start { runtime: "jvm", first, later }
+    }
+
+    #[test]
+    fn a_first_load_is_right_if_it_is_near_or_doubted_and_unknown_is_not_near() {
+        let is_right = |first, later, verdict| start(first, later, verdict).is_right();
+        assert!(is_right(Some(10_400.0), Some(10_000.0), Verdict::Valid));
+        assert!(is_right(Some(9_600.0), Some(10_000.0), Verdict::Valid));
+        assert!(!is_right(Some(24_900.0), Some(12_500.0), Verdict::Valid));
+        assert!(is_right(Some(24_900.0), Some(12_500.0), Verdict::Suspect));
+        assert!(!is_right(None, Some(10_000.0), Verdict::Valid));
+        assert!(!is_right(Some(10_000.0), None, Verdict::Valid));
+        assert!(!is_right(Some(10_000.0), Some(0.0), Verdict::Valid));
+    }
+
+    #[test]
+    fn the_sum_counts_what_is_right_and_what_is_valid() {
+        let starts = [
+            start(Some(10.0), Some(10.0), Verdict::Valid),
+            start(Some(20.0), Some(10.0), Verdict::Valid),
+            start(Some(20.0), Some(10.0), Verdict::Suspect),
+        ];
+        let wanted = "jvm: 2 of 3 within 5 % or not VALID; 2 of 3 VALID";
+        assert_eq!(summed("jvm", &starts), wanted);
+        assert!(told(&starts[1]).contains("VALID WRONG"), "{}", told(&starts[1]));
+    }
+}
