@@ -37,16 +37,15 @@ pub(crate) trait Protocol: Sized {
     /// of a connection is a user of its own, whose number is the tag of its requests, and the
     /// protocol may send bytes of its own.
     const IN_ORDER: bool;
-    /// Whether a connection begins with a handshake of the protocol's own: [`Protocol::begin`]
-    /// writes its request, and no other request is sent before it is done. Not if answers come in
-    /// order.
-    const GREETS: bool = false;
+    /// The handshake with which a connection begins; [`AtOnce`] if it has none.
+    type Greeting: Greets<Self>;
+    /// How the requests of one user depend on its values; [`Alike`] if they do not.
+    type Variation: Varies<Self>;
+    const GREETS: bool = Self::Greeting::GREETS;
+    const VARIES: bool = Self::Variation::VARIES;
     /// Whether the first connection of a worker sends all requests, and the answer to each is
     /// complete when it has come on every connection. Not if answers come in order.
     const GATHERS: bool = false;
-    /// Whether each request is made from the values of its user, who goes through the requests in
-    /// order ([`crate::scenario`]). Answers are then kept until they are checked.
-    const VARIES: bool = false;
     /// Whether requests hold values that are drawn as they are sent ([`Protocol::render`]).
     const DRAWS: bool = false;
 
@@ -62,22 +61,6 @@ pub(crate) trait Protocol: Sized {
     /// A connection is open: appends its first bytes.
     #[inline]
     fn begin(&self, _session: &mut Self::Session, _out: &mut Self::Out) {}
-
-    /// Reads on in the handshake that `begin` has begun.
-    fn greet(&mut self, _session: &mut Self::Session, _input: &[u8]) -> Greeting {
-        Greeting::Done { used: 0 }
-    }
-
-    /// We are about to close an open connection: appends the protocol's goodbye.
-    fn leave(&self, _session: &mut Self::Session, _out: &mut Self::Out) {}
-
-    /// Counts why a handshake failed.
-    fn note_failure(&mut self, _why: &str) {}
-
-    /// What was seen of WebSockets.
-    fn into_seen(self) -> Option<WebSocketUse> {
-        None
-    }
 
     /// How many more requests the server accepts on a connection, on which `under_way` have no
     /// answer yet.
@@ -117,9 +100,6 @@ pub(crate) trait Protocol: Sized {
         out: &mut Self::Out,
     );
 
-    /// Appends a request that is made of the values of its user. Only where requests vary.
-    fn render_for(&mut self, _step: u32, _user: &mut Walker, _out: &mut Self::Out) {}
-
     /// Reads `input`, at most to the end of one answer. If answers come in order, at least one
     /// request is under way. Messages to the server go to `out`.
     ///
@@ -135,9 +115,67 @@ pub(crate) trait Protocol: Sized {
 
     /// What the end of the connection means for the answer under way.
     fn end(session: &mut Self::Session) -> End;
+}
+
+/// How the connections of a protocol begin and end, where they begin with a handshake of the
+/// protocol's own. [`Protocol::begin`] writes its request, and no other request is sent before it is
+/// done. Not if answers come in order.
+pub(crate) trait Greets<P: Protocol> {
+    const GREETS: bool = true;
+
+    /// Reads on in the handshake that [`Protocol::begin`] has begun.
+    fn greet(protocol: &mut P, session: &mut P::Session, input: &[u8]) -> Greeting;
+
+    /// We are about to close an open connection: appends the protocol's goodbye.
+    fn leave(protocol: &P, session: &mut P::Session, out: &mut P::Out);
+
+    /// Counts why a handshake failed.
+    fn note_failure(protocol: &mut P, why: &str);
+
+    /// What was seen of WebSockets.
+    fn into_seen(protocol: P) -> Option<WebSocketUse>;
+}
+
+/// Connections can be used as soon as they are open.
+pub(crate) struct AtOnce;
+
+impl<P: Protocol> Greets<P> for AtOnce {
+    const GREETS: bool = false;
+
+    fn greet(_: &mut P, _: &mut P::Session, _: &[u8]) -> Greeting {
+        Greeting::Done { used: 0 }
+    }
+
+    fn leave(_: &P, _: &mut P::Session, _: &mut P::Out) {}
+
+    fn note_failure(_: &mut P, _: &str) {}
+
+    fn into_seen(_: P) -> Option<WebSocketUse> {
+        None
+    }
+}
+
+/// Requests that are made from the values of their user, who goes through them in order
+/// ([`crate::scenario`]). Answers are kept until they are checked.
+pub(crate) trait Varies<P: Protocol> {
+    const VARIES: bool = true;
+
+    /// Appends the request of a step.
+    fn render_for(protocol: &mut P, step: u32, user: &mut Walker, out: &mut P::Out);
 
     /// The answer that is complete now; `None` unless requests vary.
-    fn kept(_session: &Self::Session) -> Option<&WholeAnswer> {
+    fn kept(session: &P::Session) -> Option<&WholeAnswer>;
+}
+
+/// Requests are the same whoever sends them.
+pub(crate) struct Alike;
+
+impl<P: Protocol> Varies<P> for Alike {
+    const VARIES: bool = false;
+
+    fn render_for(_: &mut P, _: u32, _: &mut Walker, _: &mut P::Out) {}
+
+    fn kept(_: &P::Session) -> Option<&WholeAnswer> {
         None
     }
 }

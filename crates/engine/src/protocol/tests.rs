@@ -32,6 +32,8 @@ impl Protocol for Echo {
     /// The beginning of a frame whose end has not come yet.
     type Session = Vec<u8>;
     type Out = Frames;
+    type Greeting = AtOnce;
+    type Variation = Alike;
     const IN_ORDER: bool = false;
 
     fn wire(spec: &LoadSpec) -> Result<Wire, EngineError> {

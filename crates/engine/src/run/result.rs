@@ -77,7 +77,7 @@ pub(crate) fn assemble(
 }
 
 /// The steps of a scenario in a stretch; all of them, whether any request was sent or not.
-fn steps(spec: &LoadSpec, tally: &mut Tally) -> Vec<StepMeasured> {
+pub(crate) fn steps(spec: &LoadSpec, tally: &mut Tally) -> Vec<StepMeasured> {
     let Some(scenario) = &spec.scenario else { return Vec::new() };
     let mut counted = std::mem::take(&mut tally.steps).into_iter();
     let step = |step: &Step| counted.next().unwrap_or_default().into_measured(&step.name);

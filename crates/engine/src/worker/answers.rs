@@ -1,9 +1,9 @@
 //! Reading answers and judging them.
 use pippin_model::result::ErrorKind;
 
-use super::connection::{ConnectionOf, Link};
 use super::firsts::Wrong;
-use super::flights::InFlight;
+use super::link::{ConnectionOf, Link};
+use super::seats::flights::InFlight;
 use super::{Core, Stack, Worker};
 use crate::io::Io;
 use crate::protocol::{Answers, Outgoing as _, Protocol, Step};

@@ -6,10 +6,11 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use super::departure::Departure;
-use super::{Stack, Worker, losses};
+use super::link::losses;
+use super::{GreetingOf, Stack, Worker};
 use crate::error::{EngineError, panic_text};
 use crate::io::{Event, Io, Opening, Sending};
-use crate::protocol::Protocol;
+use crate::protocol::{Greets, Protocol};
 use crate::record::outcome::{Mark, Outcome};
 use crate::record::recorder::{Crossing, MEASURED, Message};
 use crate::time::clock::{self, Clock};
@@ -368,7 +369,7 @@ impl<S: Stack> Worker<'_, S> {
         }
         let marks = std::mem::take(&mut self.core.cost.marks);
         let tls = self.transport.into_seen();
-        let websocket = self.core.protocol.into_seen();
+        let websocket = GreetingOf::<S>::into_seen(self.core.protocol);
         let thread = self.core.thread;
         let mut stretches = self.core.recorder.into_stretches();
         for stretch in &mut stretches {
@@ -399,8 +400,9 @@ mod tests {
     #[test]
     fn only_this_file_reads_a_clock() {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/worker");
-        let files = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
-        let files = files.filter(|path| path.is_file());
+        let of = |folder: &Path| fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+        let folders = ["", "link", "seats"].map(|name| folder.join(name));
+        let files = folders.iter().flat_map(|folder| of(folder)).filter(|path| path.is_file());
         let reads = |path: &std::path::PathBuf| {
             let source = fs::read_to_string(path).unwrap();
             ["now_ns()", "Instant::now"].iter().any(|read| source.contains(read))

@@ -1,5 +1,5 @@
 //! Asks the pace who is due, and does what it answers: opens connections and makes requests due.
-use super::connection::Link;
+use super::link::Link;
 use super::{Core, Stack, Worker};
 use crate::pace::{Arrival, Due, Fate, Next, Seat, Seats};
 use crate::protocol::Protocol;

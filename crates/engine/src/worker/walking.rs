@@ -1,10 +1,10 @@
 //! Users whose requests vary: what they send, and what becomes of their steps. Only where
-//! [`Protocol::VARIES`].
+//! [`crate::protocol::Protocol::VARIES`].
 use pippin_model::result::ErrorKind;
 
-use super::flights::InFlight;
-use super::{Core, Stack};
-use crate::protocol::Protocol;
+use super::seats::flights::InFlight;
+use super::{Core, Stack, VariationOf};
+use crate::protocol::Varies;
 use crate::record::uncounted::AnswerSpans;
 
 /// How many bytes of a wrong body are shown.
@@ -14,7 +14,8 @@ impl<S: Stack> Core<'_, S> {
     /// Renders the step that the user of a connection takes.
     pub(super) fn render_step(&mut self, slot: u32, step: u32) {
         let user = self.walkers.at_step(slot);
-        self.protocol.render_for(step, user, &mut self.connections[slot as usize].out);
+        let out = &mut self.connections[slot as usize].out;
+        VariationOf::<S>::render_for(&mut self.protocol, step, user, out);
     }
 
     /// An answer is complete; `wrong` is what its status and framing show. Returns what is wrong
@@ -29,7 +30,7 @@ impl<S: Stack> Core<'_, S> {
     ) -> Option<ErrorKind> {
         let connection = &self.connections[slot as usize];
         let status = connection.judge.status;
-        let Some(kept) = S::Protocol::kept(&connection.protocol) else { return wrong };
+        let Some(kept) = VariationOf::<S>::kept(&connection.protocol) else { return wrong };
         let judged = self.walkers.take_in(slot, step, kept, body_bytes);
         let (wrong, what) = match (wrong, judged) {
             (None, Ok(())) => (None, None),

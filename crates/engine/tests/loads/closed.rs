@@ -14,8 +14,6 @@ use crate::server::{HELLO, hello, serve};
 use pippin_testing::patience::in_time;
 
 pippin_testing::patient_tests!(
-    service_time_is_what_the_server_takes,
-    think_time_is_kept_between_answer_and_request,
     a_keep_alive_limit_is_found_and_is_no_error,
     a_request_that_crosses_the_close_of_a_used_connection_is_sent_again,
     a_warm_up_ends_when_the_throughput_is_steady_or_at_its_bound,
@@ -105,42 +103,6 @@ fn a_duration_ends_the_load_and_windows_cover_it() {
     assert_eq!(result.measured.connections.opened, 4);
     assert!(result.generator.cpu_ns > 0 && result.generator.cpu_ns_by_thread.len() == 2);
     assert!(!result.interrupted);
-}
-
-fn service_time_is_what_the_server_takes() {
-    let (address, _) = serve(|stream, _, _, _| {
-        std::thread::sleep(Duration::from_millis(20));
-        stream.write_all(&HELLO[..20]).unwrap();
-        std::thread::sleep(Duration::from_millis(30));
-        stream.write_all(&HELLO[20..40]).unwrap();
-        std::thread::sleep(Duration::from_millis(10));
-        stream.write_all(&HELLO[40..]).is_ok()
-    });
-    let result = conserved(&counted(address, 2, 20));
-    let p50 = |histogram: &pippin_model::result::histogram::Histogram| {
-        histogram.quantile_ns(0.5).unwrap() as f64 / 1e6
-    };
-    let spans = &result.measured.spans;
-    // Never less than the server takes; how much more depends on how busy the machine is.
-    in_time((50.0..90.0).contains(&p50(&spans.headers)), || format!("{}", p50(&spans.headers)));
-    in_time((9.9..49.0).contains(&p50(&spans.body)), || format!("{}", p50(&spans.body)));
-    in_time((60.0..120.0).contains(&p50(&spans.service_time)), || {
-        format!("{}", p50(&spans.service_time))
-    });
-    assert_eq!(result.measured.requests.good, 20);
-}
-
-fn think_time_is_kept_between_answer_and_request() {
-    let (address, _) = hello();
-    let think = Some(Spread { mean_ns: 50_000_000, jitter: 0.1 });
-    let result = conserved(&LoadSpec {
-        schedule: Schedule::Closed { think },
-        ..timed(counted(address, 10, 1), 1000)
-    });
-    let completed = result.measured.requests.completed;
-    in_time((120..=220).contains(&completed), || format!("{completed}"));
-    let lag_ns = result.measured.spans.send_lag.quantile_ns(0.5).unwrap();
-    in_time(lag_ns < 10_000_000, || format!("the median send lag is {lag_ns} ns"));
 }
 
 #[test]

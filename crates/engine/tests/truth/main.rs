@@ -29,10 +29,7 @@ mod pipelining;
 mod reaching;
 mod retrying;
 mod securing;
-mod stalling;
-mod waiting;
 mod walking;
-mod warming_up;
 mod websocket;
 
 /// Only what `in_time` demands may be tried again.

@@ -3,14 +3,13 @@ use pippin_model::load::{BodyCheck, Connections, IoChoice, LoadSpec, Request};
 use pippin_model::result::ErrorKind;
 use pippin_testing::scripted::{Answer, Script, spawn};
 
-use crate::support::{assert_takes, closed, errors, get, ms, on_each_loop, quantile_ms, run};
+use crate::support::{closed, errors, get, on_each_loop, run};
 
 on_each_loop!(
     answers_come_in_order,
     many_full_pipelines,
     pipelined_answers_are_no_surplus,
     a_close_fails_those_behind,
-    each_waits_for_those_before_it
 );
 
 fn pipelined(spec: LoadSpec, depth: u32) -> LoadSpec {
@@ -85,23 +84,4 @@ fn a_close_fails_those_behind(io: IoChoice) {
         errors(&result)
     );
     assert_eq!(result.measured.closes.requests_range(), Some((3, 3)));
-}
-
-/// 4 requests sent at once, each answered 30 ms after the one before: service times of 30, 60, 90
-/// and 120 ms in the first batch. Who takes the time from the previous answer, as a stopwatch on
-/// the connection would, sees 30 ms for all.
-fn each_waits_for_those_before_it(io: IoChoice) {
-    let server = spawn(Script::always(Answer::ok(b"hello").delay(ms(30)))).unwrap();
-    let result = run(&pipelined(closed(server.address(), io, 1, 4), 4));
-    let service = &result.measured.spans.service_time;
-    assert_eq!(result.measured.requests.good, 4);
-    for (place, q) in [0.2, 0.45, 0.7, 0.95].into_iter().enumerate() {
-        let right = 30.0 * (place + 1) as f64;
-        assert_takes(
-            &format!("service time {place}"),
-            quantile_ms(service, q),
-            right * 0.998,
-            right + 600.0,
-        );
-    }
 }

@@ -11,10 +11,9 @@ use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener};
 use std::path::Path;
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
 
 use crate::securing::late_reader;
-use crate::support::{MS, closed, closed_for, errors, on_each_loop, open, run, trusting};
+use crate::support::{MS, closed, closed_for, errors, on_each_loop, run, trusting};
 use pippin_testing::patience::in_time;
 
 on_each_loop!(
@@ -25,14 +24,12 @@ on_each_loop!(
     references_lead_on_from_the_step_before,
     cookies_outlive_connections,
     users_take_rows_in_turn,
-    users_think_between_their_steps,
     a_device_goes_through_the_steps_once,
     a_large_request_goes_out_in_parts,
     wrong_answers_are_counted_by_step,
     a_walk_that_finds_no_connection_shows_it,
     arrivals_begin_walks,
     a_walk_that_fails_is_no_other_arrivals_loss,
-    arrivals_that_find_no_user_are_unsent,
 );
 
 /// The steps of a scenario, as users write them, in place of the requests of a load.
@@ -299,27 +296,6 @@ fn users_take_rows_in_turn(io: IoChoice) {
     assert_eq!(seen, rows);
 }
 
-/// 30 ms after the first of 2 steps and nothing after the second: on each connection the second
-/// request comes 30 ms after the first answer at the earliest.
-fn users_think_between_their_steps(io: IoChoice) {
-    let server = spawn(Script::always(Answer::ok(b"hello"))).unwrap();
-    let steps = "[[steps]]\nget = \"/a\"\nthink = \"30ms\"\n[[steps]]\nget = \"/b\"\n";
-    let result = run(&walk(closed(server.address(), io, 2, 24), steps));
-    let account = server.stop().unwrap();
-    assert_eq!((errors(&result), result.measured.requests.good), (vec![], 24));
-    let mut thoughts = 0;
-    for connection in 0..2 {
-        let exchanges: Vec<_> =
-            account.exchanges.iter().filter(|exchange| exchange.connection == connection).collect();
-        for pair in exchanges.windows(2).filter(|pair| pair[0].number_on_connection % 2 == 0) {
-            let thought_ns = pair[1].received_ns - pair[0].answered_ns.unwrap();
-            assert!(thought_ns >= 29 * MS, "a user thought for {thought_ns} ns");
-            thoughts += 1;
-        }
-    }
-    assert!(thoughts >= 10, "{thoughts} thoughts");
-}
-
 /// Devices of 2 requests and 2 steps: each connection carries one walk from its beginning.
 fn a_device_goes_through_the_steps_once(io: IoChoice) {
     let server = spawn(Script::each(|request, _| {
@@ -511,22 +487,4 @@ fn a_walk_that_fails_is_no_other_arrivals_loss(io: IoChoice) {
     assert_eq!(errors(&result), [(ErrorKind::NothingCaptured, 10)]);
     assert_eq!(counts(&result.measured.steps), [(40, 30, 0), (30, 30, 0)]);
     assert_eq!(result.measured.requests.scheduled, 70);
-}
-
-/// A user walks for 200 ms at least, and 20 arrive in 400 ms: 2 of them can have walked. All others
-/// are requests that were never sent, and who waited for a free connection waited from its arrival.
-fn arrivals_that_find_no_user_are_unsent(io: IoChoice) {
-    let wait = Duration::from_millis(100);
-    let server = spawn(Script::always(Answer::ok(b"").delay(wait))).unwrap();
-    let steps = "[[steps]]\nget = \"/a\"\n[[steps]]\nget = \"/b\"\n";
-    let result = run(&walk(open(server.address(), io, 1, 50.0, 400), steps));
-    server.stop().unwrap();
-    let requests = result.measured.requests;
-    let [first, second] = result.measured.steps.as_slice() else { panic!("two steps") };
-    assert!(first.completed <= 2 && 20 - requests.unsent <= 3, "{requests:?}");
-    in_time(first.completed >= 1 && second.completed >= 1, || format!("{requests:?}"));
-    assert_eq!(requests.scheduled - requests.unsent, requests.sent);
-    if first.completed == 2 {
-        assert!(first.response_time.max_ns().unwrap() >= 270 * MS);
-    }
 }

@@ -8,7 +8,7 @@ use pippin_model::result::ErrorKind;
 use super::protocol::Http1;
 use super::{Decoder, request};
 use crate::error::{EngineError, place};
-use crate::protocol::{Answers, End, Protocol, Step};
+use crate::protocol::{Alike, Answers, AtOnce, End, Protocol, Step};
 use crate::request::drawn::{Filling, Places, Value};
 use crate::request::wire::{Span, Wire};
 
@@ -24,6 +24,8 @@ pub(crate) struct Drawn<O> {
 impl<O: Filling> Protocol for Drawn<O> {
     type Session = Decoder;
     type Out = O;
+    type Greeting = AtOnce;
+    type Variation = Alike;
     const IN_ORDER: bool = true;
     const DRAWS: bool = true;
 

@@ -6,7 +6,7 @@ use pippin_model::result::ErrorKind;
 
 use super::{DecodeError, Decoder, Eof, HeadCache, HeadInfo, Rules, Sink, request};
 use crate::error::{EngineError, place};
-use crate::protocol::{Answers, End, Protocol, Step};
+use crate::protocol::{Alike, Answers, AtOnce, End, Protocol, Step};
 use crate::request::drawn::Value;
 use crate::request::wire::{Span, Template, Wire};
 
@@ -21,6 +21,8 @@ pub(crate) struct Http1 {
 impl Protocol for Http1 {
     type Session = Decoder;
     type Out = Span;
+    type Greeting = AtOnce;
+    type Variation = Alike;
     const IN_ORDER: bool = true;
 
     fn wire(spec: &LoadSpec) -> Result<Wire, EngineError> {

@@ -9,7 +9,7 @@ use super::protocol::{Forward, Http1};
 use super::{Decoder, HeadInfo, Sink, request};
 use crate::error::{EngineError, place};
 use crate::protocol::outgoing::Frames;
-use crate::protocol::{Answers, End, Protocol, Step};
+use crate::protocol::{Answers, AtOnce, End, Protocol, Step, Varies};
 use crate::request::drawn::Value;
 use crate::request::wire::Wire;
 use crate::scenario::{Filled, Walker, WholeAnswer, reference, script};
@@ -54,8 +54,9 @@ pub(crate) struct Session {
 impl Protocol for Varied {
     type Session = Session;
     type Out = Frames;
+    type Greeting = AtOnce;
+    type Variation = Steps;
     const IN_ORDER: bool = true;
-    const VARIES: bool = true;
 
     /// Nothing can be rendered ahead, but errors in steps are found here.
     fn wire(spec: &LoadSpec) -> Result<Wire, EngineError> {
@@ -91,27 +92,6 @@ impl Protocol for Varied {
     /// Only the values of a user make a request.
     fn render(&mut self, _: &mut Session, _: u32, _: u32, _: Value, _: &mut Frames) {}
 
-    fn render_for(&mut self, step: u32, user: &mut Walker, out: &mut Frames) {
-        let Self { steps, body, target, .. } = self;
-        let step = &steps[step as usize];
-        body.clear();
-        step.body.put(&user.values, step.encoding, body);
-        step.put_path(user, target);
-        let bytes = &mut out.bytes;
-        for part in [&step.method, " ", &user.path, " HTTP/1.1\r\n"] {
-            bytes.extend_from_slice(part.as_bytes());
-        }
-        step.fields.put(&user.values, Encoding::Plain, bytes);
-        if self.keeps_cookies {
-            user.cookies.put_header(&user.path, self.is_secured, bytes);
-        }
-        if step.has_length {
-            bytes.extend_from_slice(format!("Content-Length: {}\r\n", body.len()).as_bytes());
-        }
-        bytes.extend_from_slice(b"\r\n");
-        bytes.extend_from_slice(body);
-    }
-
     #[inline]
     fn decode<A: Answers>(
         &mut self,
@@ -129,6 +109,32 @@ impl Protocol for Varied {
 
     fn end(session: &mut Session) -> End {
         Http1::end(&mut session.decoder)
+    }
+}
+
+/// The steps of a scenario.
+pub(crate) struct Steps;
+
+impl Varies<Varied> for Steps {
+    fn render_for(protocol: &mut Varied, step: u32, user: &mut Walker, out: &mut Frames) {
+        let Varied { steps, body, target, .. } = protocol;
+        let step = &steps[step as usize];
+        body.clear();
+        step.body.put(&user.values, step.encoding, body);
+        step.put_path(user, target);
+        let bytes = &mut out.bytes;
+        for part in [&step.method, " ", &user.path, " HTTP/1.1\r\n"] {
+            bytes.extend_from_slice(part.as_bytes());
+        }
+        step.fields.put(&user.values, Encoding::Plain, bytes);
+        if protocol.keeps_cookies {
+            user.cookies.put_header(&user.path, protocol.is_secured, bytes);
+        }
+        if step.has_length {
+            bytes.extend_from_slice(format!("Content-Length: {}\r\n", body.len()).as_bytes());
+        }
+        bytes.extend_from_slice(b"\r\n");
+        bytes.extend_from_slice(body);
     }
 
     fn kept(session: &Session) -> Option<&WholeAnswer> {

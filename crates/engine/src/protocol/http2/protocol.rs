@@ -11,7 +11,7 @@ use super::stream::Stream;
 use crate::error::{EngineError, place};
 use crate::protocol::http1::request;
 use crate::protocol::outgoing::Frames;
-use crate::protocol::{Answers, End, Protocol, Step};
+use crate::protocol::{Alike, Answers, AtOnce, End, Protocol, Step};
 use crate::request::drawn::{Places, Value};
 use crate::request::wire::{Template, Wire};
 
@@ -36,6 +36,8 @@ pub(crate) struct Connection(Option<Box<Session>>);
 impl Protocol for Http2 {
     type Session = Connection;
     type Out = Frames;
+    type Greeting = AtOnce;
+    type Variation = Alike;
     const IN_ORDER: bool = false;
     const DRAWS: bool = true;
 

@@ -7,11 +7,11 @@ use pippin_model::load::websocket::{NUMBER_BYTES, WebSocketUse};
 use pippin_model::result::ErrorKind;
 
 use super::line::{self, Content, Endpoint, Line};
-use super::protocol::TAG;
+use super::protocol::{TAG, Upgrade};
 use super::session::Decoded;
 use crate::error::EngineError;
 use crate::protocol::outgoing::Frames;
-use crate::protocol::{Answers, End, Greeting, Protocol, Step};
+use crate::protocol::{Alike, Answers, End, Greeting, Greets, Protocol, Step};
 use crate::request::check::NO_STATUS;
 use crate::request::drawn::Value;
 use crate::request::wire::Wire;
@@ -60,8 +60,9 @@ struct Arriving {
 impl Protocol for Broadcast {
     type Session = Receiver;
     type Out = Frames;
+    type Greeting = Upgrade;
+    type Variation = Alike;
     const IN_ORDER: bool = false;
-    const GREETS: bool = true;
     const GATHERS: bool = true;
 
     fn wire(spec: &LoadSpec) -> Result<Wire, EngineError> {
@@ -77,20 +78,6 @@ impl Protocol for Broadcast {
 
     fn begin(&self, receiver: &mut Receiver, out: &mut Frames) {
         self.endpoint.begin(&mut receiver.line, out);
-    }
-
-    fn greet(&mut self, receiver: &mut Receiver, input: &[u8]) -> Greeting {
-        // A connection that was opened after a message was sent is none of its receivers.
-        receiver.heard = self.present.nth;
-        self.endpoint.greet(&mut receiver.line, input)
-    }
-
-    fn note_failure(&mut self, why: &str) {
-        self.endpoint.seen.fail(why);
-    }
-
-    fn into_seen(self) -> Option<WebSocketUse> {
-        Some(self.endpoint.seen)
     }
 
     #[inline]
@@ -154,9 +141,25 @@ impl Protocol for Broadcast {
     fn end(receiver: &mut Receiver) -> End {
         receiver.line.end()
     }
+}
 
-    fn leave(&self, receiver: &mut Receiver, out: &mut Frames) {
-        self.endpoint.leave(&mut receiver.line, out);
+impl Greets<Broadcast> for Upgrade {
+    fn greet(protocol: &mut Broadcast, receiver: &mut Receiver, input: &[u8]) -> Greeting {
+        // A connection that was opened after a message was sent is none of its receivers.
+        receiver.heard = protocol.present.nth;
+        protocol.endpoint.greet(&mut receiver.line, input)
+    }
+
+    fn note_failure(protocol: &mut Broadcast, why: &str) {
+        protocol.endpoint.seen.fail(why);
+    }
+
+    fn into_seen(protocol: Broadcast) -> Option<WebSocketUse> {
+        Some(protocol.endpoint.seen)
+    }
+
+    fn leave(protocol: &Broadcast, receiver: &mut Receiver, out: &mut Frames) {
+        protocol.endpoint.leave(&mut receiver.line, out);
     }
 }
 

@@ -9,7 +9,7 @@ use super::line::{self, Content, Endpoint, Line};
 use super::session::Decoded;
 use crate::error::EngineError;
 use crate::protocol::outgoing::Frames;
-use crate::protocol::{Answers, End, Greeting, Protocol, Step};
+use crate::protocol::{Alike, Answers, End, Greeting, Greets, Protocol, Step};
 use crate::request::check::NO_STATUS;
 use crate::request::drawn::Value;
 use crate::request::wire::Wire;
@@ -42,8 +42,9 @@ pub(crate) struct Connection {
 impl Protocol for WebSocket {
     type Session = Connection;
     type Out = Frames;
+    type Greeting = Upgrade;
+    type Variation = Alike;
     const IN_ORDER: bool = false;
-    const GREETS: bool = true;
 
     fn wire(spec: &LoadSpec) -> Result<Wire, EngineError> {
         line::wire(spec)
@@ -55,18 +56,6 @@ impl Protocol for WebSocket {
 
     fn begin(&self, connection: &mut Connection, out: &mut Frames) {
         self.endpoint.begin(&mut connection.line, out);
-    }
-
-    fn greet(&mut self, connection: &mut Connection, input: &[u8]) -> Greeting {
-        self.endpoint.greet(&mut connection.line, input)
-    }
-
-    fn note_failure(&mut self, why: &str) {
-        self.endpoint.seen.fail(why);
-    }
-
-    fn into_seen(self) -> Option<WebSocketUse> {
-        Some(self.endpoint.seen)
     }
 
     #[inline]
@@ -141,9 +130,26 @@ impl Protocol for WebSocket {
     fn end(connection: &mut Connection) -> End {
         if connection.answering.is_some() { End::InBody } else { connection.line.end() }
     }
+}
 
-    fn leave(&self, connection: &mut Connection, out: &mut Frames) {
-        self.endpoint.leave(&mut connection.line, out);
+/// The opening handshake and the close of a WebSocket (RFC 6455 sections 4 and 7).
+pub(crate) struct Upgrade;
+
+impl Greets<WebSocket> for Upgrade {
+    fn greet(protocol: &mut WebSocket, connection: &mut Connection, input: &[u8]) -> Greeting {
+        protocol.endpoint.greet(&mut connection.line, input)
+    }
+
+    fn note_failure(protocol: &mut WebSocket, why: &str) {
+        protocol.endpoint.seen.fail(why);
+    }
+
+    fn into_seen(protocol: WebSocket) -> Option<WebSocketUse> {
+        Some(protocol.endpoint.seen)
+    }
+
+    fn leave(protocol: &WebSocket, connection: &mut Connection, out: &mut Frames) {
+        protocol.endpoint.leave(&mut connection.line, out);
     }
 }
 

@@ -10,7 +10,7 @@ use super::world::{Act, Acts, Asked, Framing, Script, ok};
 use super::{MS, Played, closed, play, play_over};
 use crate::error::EngineError;
 use crate::protocol::tests::{Echo, put};
-use crate::protocol::{Answers, End, Protocol, Step};
+use crate::protocol::{Alike, Answers, AtOnce, End, Protocol, Step};
 use crate::request::drawn::Value;
 use crate::request::wire::Wire;
 
@@ -187,6 +187,8 @@ struct Narrow(Echo);
 impl Protocol for Narrow {
     type Session = <Echo as Protocol>::Session;
     type Out = <Echo as Protocol>::Out;
+    type Greeting = AtOnce;
+    type Variation = Alike;
     const IN_ORDER: bool = false;
 
     fn wire(spec: &LoadSpec) -> Result<Wire, EngineError> {

@@ -6,11 +6,15 @@
 //! |---|---|
 //! | `world` | clock, connections and servers |
 //! | `times` | figures with values that are worked out on paper |
+//! | `users` | what users do between their requests |
+//! | `failing` | connections that fail, and answers that do not end |
 //! | `stopped` | a generator that stands still |
 //! | `laws` | what holds whatever servers do |
+mod failing;
 mod laws;
 mod stopped;
 mod times;
+mod users;
 mod world;
 
 use std::marker::PhantomData;
@@ -18,18 +22,18 @@ use std::sync::Arc;
 use std::sync::mpsc::channel;
 
 use pippin_model::load::{Connections, LoadSpec, Request, Schedule, StopRule, Timeouts};
-use pippin_model::result::Measured;
+use pippin_model::result::{Measured, Window};
 
-use super::connection::Link;
-use super::flights::{DUE, IDLE};
+use super::link::Link;
+use super::seats::flights::{DUE, IDLE};
 use super::{Assignment, Stack, Worker};
 use crate::io::socket::Endpoints;
 use crate::protocol::Protocol;
 use crate::protocol::http1::Http1;
 use crate::record::outcome::Outcome;
-use crate::record::recorder::Recorder;
+use crate::record::recorder::{Message, Recorder};
 use crate::record::tally::Tally;
-use crate::run::result::stretches;
+use crate::run::result::{steps, stretches};
 use crate::shared::Shared;
 use crate::time::timeline::{Progress, Timeline};
 use crate::transport::Tcp;
@@ -53,6 +57,7 @@ struct Played {
     stretches: Vec<Measured>,
     /// Which of them is the headline.
     headline: usize,
+    windows: Vec<Window>,
     /// Requests that servers have read.
     read: u64,
 }
@@ -104,10 +109,17 @@ fn play_over<P: Protocol>(spec: &LoadSpec, script: Script, framing: Framing) -> 
     worker.live().unwrap();
     worker.assert_nobody_is_forgotten();
     let Outcome { stretches, .. } = worker.into_outcome();
-    drop(inbox);
-    let measured = |tally: Tally| tally.into_measured(1, 0);
+    let windows = inbox.try_iter().filter_map(|message| match message {
+        Message::Window { from, to, tally } => Some(tally.to_window(0, to - from, false)),
+        _ => None,
+    });
+    let windows = windows.collect();
+    let measured = |mut tally: Tally| {
+        let steps = steps(spec, &mut tally);
+        Measured { steps, ..tally.into_measured(1, 0) }
+    };
     let stretches = stretches.into_iter().map(measured).collect();
-    Played { stretches, headline, read: world::end() }
+    Played { stretches, headline, windows, read: world::end() }
 }
 
 impl<S: Stack> Worker<'_, S> {

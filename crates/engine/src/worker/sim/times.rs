@@ -40,7 +40,7 @@ pub(super) fn counts(played: &Played) -> [u64; 6] {
     [it.scheduled, it.sent, it.completed, it.failed, it.censored, it.unsent]
 }
 
-fn errors(played: &Played) -> Vec<(ErrorKind, u64)> {
+pub(super) fn errors(played: &Played) -> Vec<(ErrorKind, u64)> {
     played.measured().errors.iter().map(|(kind, count)| (*kind, *count)).collect()
 }
 
@@ -183,6 +183,9 @@ fn stalled(connections: u32) -> Played {
     assert_ns(response_time, (0..1_200).map(waits));
     // The 120 slowest of 1,200 were due in the first 300 ms of the stall.
     assert_eq!(response_time.quantile_ns(0.9).map(|ns| ns / MS), Some(700));
+    // The windows see it too: the second one is silent for its first 997 whole milliseconds.
+    let silences = played.windows.iter().flat_map(|window| &window.silences);
+    assert_eq!(silences.map(|it| (it.from_ns, it.length_ns)).collect::<Vec<_>>(), [(0, 997 * MS)]);
     played
 }
 

@@ -32,9 +32,9 @@ fn rendered(request: Request, encoding: Encoding, values: &[(&str, &str)]) -> St
     }
     user.base = "/d/e?f=/g".into();
     let mut out = Frames::default();
-    protocol.render_for(0, user, &mut out);
+    Steps::render_for(&mut protocol, 0, user, &mut out);
     let mut again = Frames::default();
-    protocol.render_for(0, user, &mut again);
+    Steps::render_for(&mut protocol, 0, user, &mut again);
     assert_eq!(out.bytes, again.bytes);
     String::from_utf8(out.bytes).unwrap()
 }

@@ -3,7 +3,7 @@ use std::collections::VecDeque;
 
 /// Tags of users, each once.
 #[derive(Debug, Default)]
-pub(super) struct Due {
+pub(in crate::worker) struct Due {
     tags: VecDeque<u32>,
     /// How many at the front had been sent before and were put back.
     put_back: usize,

@@ -1,17 +1,17 @@
 //! Handles connections whose transport has a handshake. A load over plain TCP uses nothing of this.
 use pippin_model::result::ErrorKind;
 
-use super::answers::Reading;
-use super::connection::Link;
-use super::{Stack, Worker};
+use super::Link;
 use crate::io::{Io, Sending};
 use crate::protocol::{End, Protocol};
 use crate::tls::reason;
 use crate::transport::{Broken, Handshake, Received, Transport};
+use crate::worker::answers::Reading;
+use crate::worker::{Stack, Worker};
 
 impl<S: Stack> Worker<'_, S> {
     /// The socket is open: the transport's handshake begins.
-    pub(super) fn secure(&mut self, slot: u32, now: u64) {
+    pub(in crate::worker) fn secure(&mut self, slot: u32, now: u64) {
         let connection = &mut self.core.connections[slot as usize];
         connection.link = Link::Securing;
         connection.free_at = now;
@@ -25,7 +25,7 @@ impl<S: Stack> Worker<'_, S> {
     }
 
     /// Bytes of the transport arrived. Their content is read like every answer.
-    pub(super) fn received_secured(&mut self, slot: u32, received: Received, now: u64) {
+    pub(in crate::worker) fn received_secured(&mut self, slot: u32, received: Received, now: u64) {
         let Received { bytes, handshake, broken } = received;
         self.core.recorder.bytes_in(bytes);
         if self.core.connections[slot as usize].link == Link::Securing {
@@ -72,7 +72,7 @@ impl<S: Stack> Worker<'_, S> {
     }
 
     /// The connection may be gone by now, and another one may be opening in its slot.
-    pub(super) fn after_reading(&mut self, slot: u32, now: u64) {
+    pub(in crate::worker) fn after_reading(&mut self, slot: u32, now: u64) {
         if !self.core.carries_bytes(slot) || self.core.recorder.finished_at.is_some() {
             return;
         }
@@ -92,7 +92,7 @@ impl<S: Stack> Worker<'_, S> {
     }
 
     /// The handshake failed. For the load, this is a connection that could not be opened.
-    pub(super) fn handshake_failed(&mut self, slot: u32, why: &str, now: u64) {
+    pub(in crate::worker) fn handshake_failed(&mut self, slot: u32, why: &str, now: u64) {
         self.io.close(slot);
         self.core.connections[slot as usize].transport = Default::default();
         self.transport.note_failure(why);
@@ -101,7 +101,13 @@ impl<S: Stack> Worker<'_, S> {
 
     /// A connection in use broke in its transport, after `settled` complete answers. An orderly
     /// alert of the server is a close with a reason.
-    pub(super) fn session_broken(&mut self, slot: u32, is_close: bool, settled: u32, now: u64) {
+    pub(in crate::worker) fn session_broken(
+        &mut self,
+        slot: u32,
+        is_close: bool,
+        settled: u32,
+        now: u64,
+    ) {
         self.flush(slot);
         let connection = &mut self.core.connections[slot as usize];
         if connection.in_flight > 0 {
@@ -138,7 +144,7 @@ impl<S: Stack> Worker<'_, S> {
 
     /// The kernel takes more: sends the rest of the transport's own bytes first. Returns whether
     /// requests may follow.
-    pub(super) fn flush_rest(&mut self, slot: u32, now: u64) -> bool {
+    pub(in crate::worker) fn flush_rest(&mut self, slot: u32, now: u64) -> bool {
         S::Transport::unblock(&mut self.core.connections[slot as usize].transport);
         match self.flush(slot) {
             Sending::Failed(errno) => {
@@ -151,13 +157,18 @@ impl<S: Stack> Worker<'_, S> {
     }
 
     /// Counts what the transport has sent of its own.
-    pub(super) fn count_sent(&mut self) {
+    pub(in crate::worker) fn count_sent(&mut self) {
         let sent = self.transport.take_sent();
         self.core.recorder.bytes_out(sent);
     }
 
     /// Why a connection ended in its handshake.
-    pub(super) fn closed_in_handshake(&mut self, slot: u32, errno: Option<i32>, now: u64) {
+    pub(in crate::worker) fn closed_in_handshake(
+        &mut self,
+        slot: u32,
+        errno: Option<i32>,
+        now: u64,
+    ) {
         let why =
             if errno.is_none() { reason::CLOSED_IN_HANDSHAKE } else { reason::RESET_IN_HANDSHAKE };
         self.handshake_failed(slot, why, now);

@@ -2,12 +2,12 @@
 //!
 //! If answers come in order, the places of a connection are a ring. Otherwise each place is that of
 //! a user, and also says what the user does while it has no request under way.
-use super::departure::Departure;
 use crate::request::drawn::Value;
+use crate::worker::departure::Departure;
 
 /// A request that was sent and not answered.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct InFlight {
+pub(in crate::worker) struct InFlight {
     pub intended_at: u64,
     /// From when on only the generator delayed it: it was due, and a connection was free.
     pub sendable_at: u64,
@@ -20,11 +20,11 @@ pub(super) struct InFlight {
 }
 
 /// Nothing: no request is in this place.
-pub(super) const IDLE: u32 = u32::MAX;
+pub(in crate::worker) const IDLE: u32 = u32::MAX;
 /// It thinks, or waits for an arrival.
-pub(super) const WAITING: u32 = u32::MAX - 1;
+pub(in crate::worker) const WAITING: u32 = u32::MAX - 1;
 /// Its request is due since `intended_at`, and not sent.
-pub(super) const DUE: u32 = u32::MAX - 2;
+pub(in crate::worker) const DUE: u32 = u32::MAX - 2;
 
 impl InFlight {
     /// Whether a request is in this place.
@@ -55,7 +55,7 @@ impl InFlight {
 }
 
 /// The requests under way of all connections of a worker.
-pub(super) struct Flights {
+pub(in crate::worker) struct Flights {
     places: Vec<InFlight>,
     pub depth: u32,
     in_order: bool,

@@ -2,10 +2,7 @@
 //! come.
 use pippin_model::result::ErrorKind;
 
-use super::connection::Link;
-use super::firsts::{Blame, why_not_opened};
-use super::flights::{IDLE, InFlight};
-use super::{Core, Stack, Worker};
+use super::Link;
 use crate::io::Io;
 use crate::protocol::{End, Outgoing, Protocol};
 use crate::record::tally::Tally;
@@ -13,12 +10,15 @@ use crate::shared::LEAST_TIMEOUT_NS;
 use crate::time::timeline::UNKNOWN;
 use crate::tls::reason;
 use crate::transport::Transport;
+use crate::worker::firsts::{Blame, why_not_opened};
+use crate::worker::seats::flights::{IDLE, InFlight};
+use crate::worker::{Core, Stack, Worker};
 
 /// Events that one wait takes of an event loop, at the least.
-pub(super) const READ_AT_ONCE: usize = 256;
+pub(in crate::worker) const READ_AT_ONCE: usize = 256;
 
 /// The kind of a failed connect().
-pub(super) const fn connect_error(errno: i32) -> ErrorKind {
+pub(in crate::worker) const fn connect_error(errno: i32) -> ErrorKind {
     match errno {
         libc::ECONNREFUSED => ErrorKind::ConnectRefused,
         libc::ECONNRESET | libc::ECONNABORTED | libc::EPIPE => ErrorKind::ConnectReset,
@@ -39,13 +39,13 @@ const fn why_closed(was_reset: bool, untouched: bool) -> &'static str {
 
 impl<S: Stack> Worker<'_, S> {
     /// The kernel refused to open the connection, for this reason.
-    pub(super) fn connect_refused(&mut self, slot: u32, errno: i32, now: u64) {
+    pub(in crate::worker) fn connect_refused(&mut self, slot: u32, errno: i32, now: u64) {
         self.core.blame.why = why_not_opened(errno);
         self.connect_failed(slot, connect_error(errno), now);
     }
 
     /// The connection could not be opened: what was due on it stays unsent.
-    pub(super) fn connect_failed(&mut self, slot: u32, kind: ErrorKind, now: u64) {
+    pub(in crate::worker) fn connect_failed(&mut self, slot: u32, kind: ErrorKind, now: u64) {
         let core = &mut self.core;
         let connection = &mut core.connections[slot as usize];
         connection.link = Link::Down;
@@ -60,7 +60,7 @@ impl<S: Stack> Worker<'_, S> {
     }
 
     /// What was due on a connection stays unsent, for this reason.
-    pub(super) fn give_up(&mut self, slot: u32, kind: ErrorKind, now: u64) {
+    pub(in crate::worker) fn give_up(&mut self, slot: u32, kind: ErrorKind, now: u64) {
         let core = &mut self.core;
         let due: Vec<u64> = if S::Protocol::IN_ORDER { Vec::new() } else { core.take_due(slot) };
         let connection = &mut core.connections[slot as usize];
@@ -88,7 +88,7 @@ impl<S: Stack> Worker<'_, S> {
     }
 
     /// The server closed the connection, or it broke.
-    pub(super) fn closed(&mut self, slot: u32, errno: Option<i32>, now: u64) {
+    pub(in crate::worker) fn closed(&mut self, slot: u32, errno: Option<i32>, now: u64) {
         if self.core.recorder.finished_at.is_some() {
             return;
         }
@@ -143,7 +143,7 @@ impl<S: Stack> Worker<'_, S> {
     /// The connection is of no further use, for this reason; `settled` answers were complete before
     /// that.
     #[cold]
-    pub(super) fn broken(&mut self, slot: u32, kind: ErrorKind, settled: u32, now: u64) {
+    pub(in crate::worker) fn broken(&mut self, slot: u32, kind: ErrorKind, settled: u32, now: u64) {
         if Core::<S>::listens(slot) {
             return self.listener_ended(slot, Some(kind), now);
         }
@@ -169,7 +169,7 @@ impl<S: Stack> Worker<'_, S> {
 
     /// The server closes after a complete answer, or has said so. Requests that were sent behind
     /// that answer fail.
-    pub(super) fn server_closed(&mut self, slot: u32, now: u64) {
+    pub(in crate::worker) fn server_closed(&mut self, slot: u32, now: u64) {
         self.core.blame.why = "the server closed the connection after an earlier answer; this request was sent behind that one";
         self.core.fail_all(slot, ErrorKind::CloseBeforeAnswer);
         self.core.blame.why = "";
@@ -183,7 +183,7 @@ impl<S: Stack> Worker<'_, S> {
 
     /// The server has ended a connection with nothing under way. What waits goes over another one:
     /// at once if this one has served, and else after a while, so that the server is not overrun.
-    pub(super) fn ended_idle(&mut self, slot: u32, now: u64) {
+    pub(in crate::worker) fn ended_idle(&mut self, slot: u32, now: u64) {
         let has_served = self.core.connections[slot as usize].served > 0;
         self.server_closed(slot, now);
         if S::Protocol::IN_ORDER {
@@ -199,7 +199,7 @@ impl<S: Stack> Worker<'_, S> {
         core.recorder.now_tally().closed_by_server(connection.served.into(), idle_ns);
     }
 
-    pub(super) fn drop_connection(&mut self, slot: u32) {
+    pub(in crate::worker) fn drop_connection(&mut self, slot: u32) {
         if S::Protocol::GREETS {
             self.part(slot);
         }
@@ -257,7 +257,7 @@ impl<S: Stack> Worker<'_, S> {
 
     /// Looks through all connections for what was too late at `late_at`, when the thread began to
     /// read what had come; it has read that by `now`.
-    pub(super) fn look_for_timeouts(&mut self, late_at: u64, now: u64) {
+    pub(in crate::worker) fn look_for_timeouts(&mut self, late_at: u64, now: u64) {
         let timeouts = self.core.spec.timeouts;
         let mut next = late_at + timeouts.connect_ns.min(timeouts.request_ns);
         for slot in 0..self.core.connections.len() as u32 {
@@ -307,7 +307,7 @@ impl<S: Stack> Worker<'_, S> {
 
 impl<S: Stack> Core<'_, S> {
     /// The requests of `slot` that were sent and not answered, oldest first.
-    pub(super) fn under_way(&self, slot: u32) -> impl Iterator<Item = &InFlight> {
+    pub(in crate::worker) fn under_way(&self, slot: u32) -> impl Iterator<Item = &InFlight> {
         let connection = &self.connections[slot as usize];
         self.flights.under_way(slot, (connection.head, connection.in_flight))
     }
@@ -334,7 +334,7 @@ impl<S: Stack> Core<'_, S> {
 
     /// All requests under way on a connection fail: the oldest for this reason, those behind it
     /// because their answers never came.
-    pub(super) fn fail_all(&mut self, slot: u32, kind: ErrorKind) -> u32 {
+    pub(in crate::worker) fn fail_all(&mut self, slot: u32, kind: ErrorKind) -> u32 {
         let connection = &self.connections[slot as usize];
         let ring = (connection.head, connection.in_flight);
         let tags: Vec<u32> = self.flights.tags(slot, ring).collect();
@@ -370,7 +370,7 @@ impl<S: Stack> Core<'_, S> {
     }
 
     /// A request fails.
-    pub(super) fn fail(&mut self, request: &InFlight, kind: ErrorKind) {
+    pub(in crate::worker) fn fail(&mut self, request: &InFlight, kind: ErrorKind) {
         let stretch = request.stretch as usize;
         self.recorder.error(stretch, kind);
         self.note_failure(stretch, kind, Some(request.template));
@@ -391,7 +391,7 @@ impl<S: Stack> Core<'_, S> {
     }
 
     /// Counts what each connection got in a stretch that ends, and begins anew.
-    pub(super) fn close_accounts(&mut self, stretch: usize) {
+    pub(in crate::worker) fn close_accounts(&mut self, stretch: usize) {
         if S::Protocol::GATHERS {
             return;
         }
@@ -420,7 +420,7 @@ impl<S: Stack> Core<'_, S> {
     }
 
     /// The load is over: what is under way is censored, what is due was never sent.
-    pub(super) fn settle_the_rest(&mut self, ended_at: u64) {
+    pub(in crate::worker) fn settle_the_rest(&mut self, ended_at: u64) {
         self.close_accounts(self.recorder.current);
         let has_plan = self.has_plan;
         for slot in 0..self.connections.len() as u32 {

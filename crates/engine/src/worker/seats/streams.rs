@@ -3,12 +3,8 @@
 //! uses nothing of this.
 use pippin_model::result::ErrorKind;
 
-use super::answers::Reading;
-use super::connection::Link;
-use super::departure::Departure;
 use super::due::Due;
 use super::flights::{DUE, IDLE, InFlight, WAITING};
-use super::{Core, Stack, Worker};
 use crate::io::{Io, Sending};
 use crate::protocol::{Answers, Outgoing, Protocol, Step};
 use crate::request::check::{Judge, Timing, is_of_type};
@@ -16,6 +12,10 @@ use crate::request::drawn::Value;
 use crate::request::surprises::{Look, Surprises};
 use crate::request::wire::Wire;
 use crate::transport::Transport;
+use crate::worker::answers::Reading;
+use crate::worker::departure::Departure;
+use crate::worker::link::Link;
+use crate::worker::{Core, Stack, Worker};
 
 /// A request that the server refuses more often fails, so that it is not sent again for ever.
 const MOST_REFUSALS: u8 = 3;
@@ -26,7 +26,7 @@ const MOST_AHEAD_BYTES: u32 = 1 << 20;
 
 /// What is remembered of users who share connections; empty where each has its own.
 #[derive(Default)]
-pub(super) struct Streams {
+pub(in crate::worker) struct Streams {
     /// Users of a connection.
     depth: u32,
     /// For each connection: users whose requests are due, in turn.
@@ -47,7 +47,7 @@ pub(super) struct Streams {
 }
 
 #[derive(Default)]
-pub(super) struct Answering {
+pub(in crate::worker) struct Answering {
     judge: Judge,
     /// When the head was complete; 0 before.
     head_at: u64,
@@ -193,7 +193,7 @@ impl Answers for StreamAnswers<'_> {
 impl<S: Stack> Core<'_, S> {
     /// The connection of a user, and its place there.
     #[inline]
-    pub(super) const fn place_of(&self, user: u32) -> (u32, u32) {
+    pub(in crate::worker) const fn place_of(&self, user: u32) -> (u32, u32) {
         if S::Protocol::IN_ORDER {
             (user, 0)
         } else {
@@ -203,32 +203,32 @@ impl<S: Stack> Core<'_, S> {
 
     /// The number of the user in a place of a connection.
     #[inline]
-    pub(super) const fn user(&self, slot: u32, tag: u32) -> u32 {
+    pub(in crate::worker) const fn user(&self, slot: u32, tag: u32) -> u32 {
         if S::Protocol::IN_ORDER { slot } else { self.streams.user(slot, tag) }
     }
 
     /// A user thinks, or waits for an arrival.
     #[inline]
-    pub(super) fn rests(&mut self, slot: u32, tag: u32) {
+    pub(in crate::worker) fn rests(&mut self, slot: u32, tag: u32) {
         if !S::Protocol::IN_ORDER {
             self.flights.place(slot, tag).stretch = WAITING;
         }
     }
 
     /// Puts a user of an open loop aside, because the server takes no more on its connection.
-    pub(super) fn set_aside(&mut self, user: u32) {
+    pub(in crate::worker) fn set_aside(&mut self, user: u32) {
         let (slot, tag) = self.place_of(user);
         self.streams.parked[slot as usize].push(tag);
     }
 
     /// Whether a user was put aside.
     #[cfg(test)]
-    pub(super) fn is_set_aside(&self, slot: u32, tag: u32) -> bool {
+    pub(in crate::worker) fn is_set_aside(&self, slot: u32, tag: u32) -> bool {
         self.streams.parked[slot as usize].contains(&tag)
     }
 
     /// The users of a connection who were put aside.
-    pub(super) fn take_parked(&mut self, slot: u32) -> Vec<u32> {
+    pub(in crate::worker) fn take_parked(&mut self, slot: u32) -> Vec<u32> {
         std::mem::take(&mut self.streams.parked[slot as usize])
     }
 
@@ -247,7 +247,7 @@ impl<S: Stack> Core<'_, S> {
 
     /// A user wants to send, since `at`. Nothing if the load has no further requests.
     #[inline]
-    pub(super) fn make_due(&mut self, slot: u32, tag: u32, at: u64) {
+    pub(in crate::worker) fn make_due(&mut self, slot: u32, tag: u32, at: u64) {
         let has_quota = self.quota > 0;
         let place = self.flights.place(slot, tag);
         place.stretch = if has_quota { DUE } else { IDLE };
@@ -260,18 +260,18 @@ impl<S: Stack> Core<'_, S> {
     }
 
     /// The users of a connection who do nothing.
-    pub(super) fn idle(&self, slot: u32) -> Vec<u32> {
+    pub(in crate::worker) fn idle(&self, slot: u32) -> Vec<u32> {
         let places = (0..).zip(self.flights.of(slot));
         places.filter(|(_, place)| place.stretch == IDLE).map(|(tag, _)| tag).collect()
     }
 
     /// The fate of a request is known: its refusals say nothing of the next one.
-    pub(super) fn forget_refusals(&mut self, slot: u32, tag: u32) {
+    pub(in crate::worker) fn forget_refusals(&mut self, slot: u32, tag: u32) {
         self.streams.answering(slot, tag).refusals = 0;
     }
 
     /// Users of each connection.
-    pub(super) const fn users_of_a_connection(&self) -> u32 {
+    pub(in crate::worker) const fn users_of_a_connection(&self) -> u32 {
         if S::Protocol::IN_ORDER { 1 } else { self.streams.depth }
     }
 
@@ -317,7 +317,12 @@ impl<S: Stack> Core<'_, S> {
 
     /// Decodes what arrived.
     #[inline]
-    pub(super) fn read_streams(&mut self, slot: u32, mut input: &[u8], now: u64) -> Reading {
+    pub(in crate::worker) fn read_streams(
+        &mut self,
+        slot: u32,
+        mut input: &[u8],
+        now: u64,
+    ) -> Reading {
         let asker = Self::asker(slot);
         let was_full = self.is_full(slot);
         self.streams.settled.clear();
@@ -379,7 +384,7 @@ impl<S: Stack> Core<'_, S> {
     /// What was judged of an answer that is complete now: its status, the bytes of its body, what
     /// is wrong with it, and when its head came.
     #[inline]
-    pub(super) fn judged(
+    pub(in crate::worker) fn judged(
         &mut self,
         slot: u32,
         tag: u32,
@@ -400,7 +405,7 @@ impl<S: Stack> Core<'_, S> {
 
     /// Every connection has the answer: it arrived when the last one had it, whichever was read
     /// last.
-    pub(super) fn take_last(&mut self, slot: u32, tag: u32) {
+    pub(in crate::worker) fn take_last(&mut self, slot: u32, tag: u32) {
         let answering = self.streams.answering(slot, tag);
         (self.arrived, self.is_stamped) = (answering.last_at, !answering.is_unstamped);
     }
@@ -408,7 +413,7 @@ impl<S: Stack> Core<'_, S> {
     /// A connection that was full takes requests again, since `at`. It was the server that kept
     /// them waiting until then.
     #[inline]
-    pub(super) fn freed(&mut self, slot: u32, was_full: bool, at: u64) {
+    pub(in crate::worker) fn freed(&mut self, slot: u32, was_full: bool, at: u64) {
         if was_full && !self.is_full(slot) {
             self.connections[slot as usize].free_at = at;
         }
@@ -416,12 +421,12 @@ impl<S: Stack> Core<'_, S> {
 
     /// Whether a connection takes no request now.
     #[inline]
-    pub(super) fn is_full(&self, slot: u32) -> bool {
+    pub(in crate::worker) fn is_full(&self, slot: u32) -> bool {
         self.room(slot) == 0
     }
 
     /// One request fails, and its connection goes on.
-    pub(super) fn fail_stream(&mut self, slot: u32, tag: u32, kind: ErrorKind) {
+    pub(in crate::worker) fn fail_stream(&mut self, slot: u32, tag: u32, kind: ErrorKind) {
         let (request, _) = self.flights.settle::<false>(slot, tag);
         self.connections[slot as usize].in_flight -= 1;
         self.open_requests -= 1;
@@ -431,13 +436,13 @@ impl<S: Stack> Core<'_, S> {
     }
 
     /// Nobody waits for an answer any more.
-    pub(super) fn cancel(&mut self, slot: u32, tag: u32) {
+    pub(in crate::worker) fn cancel(&mut self, slot: u32, tag: u32) {
         let connection = &mut self.connections[slot as usize];
         self.protocol.cancel(&mut connection.protocol, tag, &mut connection.out);
     }
 
     /// Whether the answer to a request under way had begun.
-    pub(super) fn has_head(&mut self, slot: u32, tag: u32) -> bool {
+    pub(in crate::worker) fn has_head(&mut self, slot: u32, tag: u32) -> bool {
         self.streams.answering(slot, tag).head_at > 0
     }
 
@@ -453,7 +458,7 @@ impl<S: Stack> Core<'_, S> {
     }
 
     /// A request under way never reached the server: it is due again, and counts as not sent.
-    pub(super) fn take_back_stream(&mut self, slot: u32, tag: u32) {
+    pub(in crate::worker) fn take_back_stream(&mut self, slot: u32, tag: u32) {
         let arrived = self.arrived;
         let place = self.flights.place(slot, tag);
         // Until then it was with the server.
@@ -469,7 +474,7 @@ impl<S: Stack> Core<'_, S> {
     /// Until when the server may go on to take none of the requests that wait for a connection
     /// which has none under way; `None` if it takes them, or none waits. A server may allow no
     /// stream at all (RFC 9113 section 6.5.2), or not read. A broadcast waits for its listeners.
-    pub(super) fn barred_until(&mut self, slot: u32, now: u64) -> Option<u64> {
+    pub(in crate::worker) fn barred_until(&mut self, slot: u32, now: u64) -> Option<u64> {
         let connection = &self.connections[slot as usize];
         let waits = connection.pending > 0 || !self.streams.parked[slot as usize].is_empty();
         let is_barred = waits && connection.in_flight == 0 && self.is_full(slot);
@@ -485,7 +490,7 @@ impl<S: Stack> Core<'_, S> {
     }
 
     /// The due requests of a connection are given up: how many of each instant.
-    pub(super) fn take_due(&mut self, slot: u32) -> Vec<u64> {
+    pub(in crate::worker) fn take_due(&mut self, slot: u32) -> Vec<u64> {
         let tags = self.streams.due[slot as usize].take();
         let mut give_up = |tag| {
             let place = self.flights.place(slot, tag);
@@ -499,7 +504,7 @@ impl<S: Stack> Core<'_, S> {
 impl<S: Stack> Worker<'_, S> {
     /// Acts on decoded input. Bytes of the transport may have no content; then the list of settled
     /// requests is that of an earlier input, perhaps of another connection.
-    pub(super) fn has_read_streams(
+    pub(in crate::worker) fn has_read_streams(
         &mut self,
         slot: u32,
         Reading { settled, fault }: Reading,
@@ -535,7 +540,7 @@ impl<S: Stack> Worker<'_, S> {
     }
 
     /// All requests of a connection that is gone have failed.
-    pub(super) fn after_all_streams(&mut self, slot: u32, at: u64, now: u64) {
+    pub(in crate::worker) fn after_all_streams(&mut self, slot: u32, at: u64, now: u64) {
         for tag in self.core.idle(slot) {
             self.after_stream(slot, tag, at, now);
         }
@@ -545,7 +550,7 @@ impl<S: Stack> Worker<'_, S> {
 
     /// Answers were read and the connection is intact: closes it if it carries no more requests,
     /// else sends what is due.
-    pub(super) fn go_on(&mut self, slot: u32, now: u64) {
+    pub(in crate::worker) fn go_on(&mut self, slot: u32, now: u64) {
         let connection = &self.core.connections[slot as usize];
         if connection.in_flight == 0 {
             let is_used_up =
@@ -573,7 +578,7 @@ impl<S: Stack> Worker<'_, S> {
 
     /// Makes sure that what is due on a connection is sent.
     #[inline]
-    pub(super) fn push(&mut self, slot: u32, now: u64) {
+    pub(in crate::worker) fn push(&mut self, slot: u32, now: u64) {
         let connection = &self.core.connections[slot as usize];
         match connection.link {
             Link::Up => self.send_due(slot, now),
@@ -586,7 +591,7 @@ impl<S: Stack> Worker<'_, S> {
 
     /// Sends what is due and what else waits, in one write.
     #[inline]
-    pub(super) fn send_due(&mut self, slot: u32, now: u64) {
+    pub(in crate::worker) fn send_due(&mut self, slot: u32, now: u64) {
         self.core.enter_streams(slot, now);
         let connection = &mut self.core.connections[slot as usize];
         self.core.protocol.refill(&mut connection.protocol, &mut connection.out);
@@ -602,7 +607,7 @@ impl<S: Stack> Worker<'_, S> {
 
     /// The server has taken no request for too long: what waits is given up, and the users try
     /// again later on another connection.
-    pub(super) fn give_up_barred(&mut self, slot: u32, now: u64) {
+    pub(in crate::worker) fn give_up_barred(&mut self, slot: u32, now: u64) {
         self.core.streams.barred[slot as usize] = None;
         for tag in self.core.take_parked(slot) {
             self.core.flights.place(slot, tag).stretch = IDLE;
@@ -617,7 +622,12 @@ impl<S: Stack> Worker<'_, S> {
 
     /// The requests of a connection that had taken too long at `late_at` fail; the others go on.
     /// Returns when the next one would be too old.
-    pub(super) fn time_out_streams(&mut self, slot: u32, late_at: u64, now: u64) -> Option<u64> {
+    pub(in crate::worker) fn time_out_streams(
+        &mut self,
+        slot: u32,
+        late_at: u64,
+        now: u64,
+    ) -> Option<u64> {
         let limit = self.core.spec.timeouts.request_ns;
         let was_full = self.core.is_full(slot);
         self.core.streams.settled.clear();

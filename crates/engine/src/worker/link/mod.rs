@@ -1,4 +1,17 @@
-//! What is remembered of a connection and of the user behind it.
+//! The life of a connection: down, connecting, securing, greeting, up, and down again.
+//!
+//! | module | what it does |
+//! |---|---|
+//! | this file | what is remembered of a connection and of the user behind it |
+//! | `opening` | from a request for a connection to its use |
+//! | `securing` | handshakes of the transport |
+//! | `greeting` | handshakes of a protocol |
+//! | `losses` | everything that can go wrong |
+mod greeting;
+pub(super) mod losses;
+mod opening;
+mod securing;
+
 use crate::protocol::Protocol;
 use crate::request::check::Judge;
 use crate::transport::Transport;
@@ -8,7 +21,7 @@ use super::stops::{STOOD_STILL_NS, Stops};
 
 /// How far the connection is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Link {
+pub(in crate::worker) enum Link {
     Down,
     Connecting,
     /// Connected, and the transport's handshake is under way.
@@ -22,7 +35,7 @@ pub(super) enum Link {
 ///
 /// `T` is the transport's state, `P` the protocol's, `O` what is still to be sent.
 #[derive(Debug)]
-pub(super) struct Connection<T, P, O> {
+pub(in crate::worker) struct Connection<T, P, O> {
     pub link: Link,
     /// Whether a connection was opened in this slot before.
     pub was_opened: bool,
@@ -63,7 +76,7 @@ pub(super) struct Connection<T, P, O> {
 }
 
 /// The connection of a stack.
-pub(super) type ConnectionOf<S> = Connection<
+pub(in crate::worker) type ConnectionOf<S> = Connection<
     <<S as Stack>::Transport as Transport>::State,
     <<S as Stack>::Protocol as Protocol>::Session,
     <<S as Stack>::Protocol as Protocol>::Out,
@@ -127,7 +140,7 @@ impl<T: Default, P: Default, O: Default> Connection<T, P, O> {
 #[cfg(test)]
 mod tests {
     use super::super::Over;
-    use super::super::flights::InFlight;
+    use super::super::seats::flights::InFlight;
     use super::*;
     use crate::io::epoll::Epoll;
     use crate::protocol::http1::Http1;

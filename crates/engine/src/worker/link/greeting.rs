@@ -2,18 +2,18 @@
 //! HTTP uses nothing of this.
 use pippin_model::result::ErrorKind;
 
-use super::connection::Link;
-use super::{Core, Stack, Worker};
+use super::Link;
 use crate::io::{Io, Sending};
 use crate::protocol::websocket::LATE;
-use crate::protocol::{Greeting, Protocol};
+use crate::protocol::{Greeting, Greets, Protocol};
 use crate::transport::{Broken, Transport};
+use crate::worker::{Core, GreetingOf, Stack, Worker};
 
 const CLOSED: &str = "the server closed the connection in the handshake of the WebSocket";
 
 impl<S: Stack> Worker<'_, S> {
     /// The transport carries bytes: the connection can be used, or its protocol's handshake begins.
-    pub(super) fn carries(&mut self, slot: u32, now: u64) {
+    pub(in crate::worker) fn carries(&mut self, slot: u32, now: u64) {
         if !S::Protocol::GREETS {
             return self.take_into_use(slot, now);
         }
@@ -28,11 +28,11 @@ impl<S: Stack> Worker<'_, S> {
     }
 
     /// Bytes came while the handshake was under way.
-    pub(super) fn received_greeting(&mut self, slot: u32, now: u64) {
+    pub(in crate::worker) fn received_greeting(&mut self, slot: u32, now: u64) {
         let input = self.transport.input(&self.io);
         let core = &mut self.core;
         let connection = &mut core.connections[slot as usize];
-        match core.protocol.greet(&mut connection.protocol, input) {
+        match GreetingOf::<S>::greet(&mut core.protocol, &mut connection.protocol, input) {
             Greeting::UnderWay => {}
             Greeting::Failed(why) => self.greeting_failed(slot, &why, now),
             Greeting::Done { used } => {
@@ -49,7 +49,7 @@ impl<S: Stack> Worker<'_, S> {
     }
 
     /// A greeting came over a transport that may have broken meanwhile.
-    pub(super) fn received_greeting_secured(
+    pub(in crate::worker) fn received_greeting_secured(
         &mut self,
         slot: u32,
         broken: Option<Broken>,
@@ -79,32 +79,32 @@ impl<S: Stack> Worker<'_, S> {
         }
         self.io.close(slot);
         let core = &mut self.core;
-        core.protocol.note_failure(why);
+        GreetingOf::<S>::note_failure(&mut core.protocol, why);
         let connection = &mut core.connections[slot as usize];
         (connection.out, connection.protocol) = Default::default();
         self.connect_failed(slot, ErrorKind::Upgrade, now);
     }
 
     /// The connection ended in the handshake.
-    pub(super) fn closed_in_greeting(&mut self, slot: u32, now: u64) {
+    pub(in crate::worker) fn closed_in_greeting(&mut self, slot: u32, now: u64) {
         self.greeting_failed(slot, CLOSED, now);
     }
 
     /// The handshake takes too long.
-    pub(super) fn greeting_is_late(&mut self, slot: u32, now: u64) {
+    pub(in crate::worker) fn greeting_is_late(&mut self, slot: u32, now: u64) {
         self.greeting_failed(slot, LATE, now);
     }
 
     /// Sends the protocol's goodbye before we close an open connection. A failure is ignored.
-    pub(super) fn part(&mut self, slot: u32) {
+    pub(in crate::worker) fn part(&mut self, slot: u32) {
         let core = &mut self.core;
         let connection = &mut core.connections[slot as usize];
-        core.protocol.leave(&mut connection.protocol, &mut connection.out);
+        GreetingOf::<S>::leave(&core.protocol, &mut connection.protocol, &mut connection.out);
         _ = self.transmit(slot);
     }
 
     /// The load is over: all connections that are open end in order.
-    pub(super) fn part_from_all(&mut self) {
+    pub(in crate::worker) fn part_from_all(&mut self) {
         for slot in 0..self.core.connections.len() as u32 {
             if self.core.is_up(slot) {
                 self.part(slot);
@@ -116,13 +116,13 @@ impl<S: Stack> Worker<'_, S> {
 impl<S: Stack> Core<'_, S> {
     /// Whether the handshake of the protocol is under way.
     #[inline]
-    pub(super) fn is_greeting(&self, slot: u32) -> bool {
+    pub(in crate::worker) fn is_greeting(&self, slot: u32) -> bool {
         S::Protocol::GREETS && self.connections[slot as usize].link == Link::Greeting
     }
 
     /// Whether bytes of the protocol may go over the connection.
     #[inline]
-    pub(super) fn carries_bytes(&self, slot: u32) -> bool {
+    pub(in crate::worker) fn carries_bytes(&self, slot: u32) -> bool {
         self.is_up(slot) || self.is_greeting(slot)
     }
 }

@@ -1,0 +1,121 @@
+//! What users do between their requests: they think, go through steps, or send several at once.
+use std::cell::RefCell;
+use std::path::Path;
+use std::rc::Rc;
+
+use pippin_model::load::{LoadSpec, Schedule, WarmUp};
+use pippin_model::result::ErrorKind;
+use pippin_model::scenario::file::Written;
+use pippin_model::text::file::parse_toml;
+use pippin_model::text::units::Spread;
+
+use super::times::{assert_ms, counts, errors, open};
+use super::world::{Act, Framing, Script, ok};
+use super::{MS, Played, closed, play, play_over};
+use crate::protocol::http1::Varied;
+
+/// A server that answers after `answer_ms`, and the instants at which it read requests.
+fn noting(answer_ms: u64) -> (Script, Rc<RefCell<Vec<u64>>>) {
+    let read_at = Rc::new(RefCell::new(Vec::new()));
+    let seen = Rc::clone(&read_at);
+    let script = Script::of(move |asked| {
+        seen.borrow_mut().push(asked.at);
+        vec![(answer_ms * MS, ok())]
+    });
+    (script, read_at)
+}
+
+/// The spans between instants, in nanoseconds.
+fn gaps(instants: &RefCell<Vec<u64>>) -> Vec<u64> {
+    instants.borrow().windows(2).map(|pair| pair[1] - pair[0]).collect()
+}
+
+/// Answers take 1 ms and thoughts 50 ms. The first thought has begun some time before the load.
+#[test]
+fn users_think_between_answer_and_request() {
+    let schedule = Schedule::Closed { think: Some(Spread::exactly(50 * MS)) };
+    let mut spec = LoadSpec { schedule, ..closed(1, 60_000) };
+    spec.stop.requests = Some(20);
+    let (script, read_at) = noting(1);
+    let played = play(&spec, script);
+    assert_eq!(gaps(&read_at), [51 * MS; 19]);
+    assert_ms(&played.measured().spans.response_time, [1; 20]);
+    assert_ms(&played.measured().spans.send_lag, [0; 20]);
+}
+
+/// 4 requests sent at once, each answered 30 ms after the one before: service times of 30, 60, 90 and
+/// 120 ms. Who takes the time from the previous answer, as a stopwatch on the connection would, sees
+/// 30 ms for all.
+#[test]
+fn who_pipelines_waits_for_those_before() {
+    let mut spec = closed(1, 60_000);
+    spec.stop.requests = Some(4);
+    spec.connections.pipeline = 4;
+    let script = Script::of(|asked| vec![(30 * (asked.nth + 1) * MS, ok())]);
+    let played = play(&spec, script);
+    assert_ms(&played.measured().spans.service_time, [30, 60, 90, 120]);
+    assert_ms(&played.measured().spans.response_time, [30, 60, 90, 120]);
+}
+
+/// Each delay is in the service time as it is.
+#[test]
+fn delays_are_service_times() {
+    let delay_ms = |nth: u64| 5 + nth * nth % 21;
+    let mut spec = closed(1, 60_000);
+    spec.stop.requests = Some(60);
+    let played = play(&spec, Script::of(move |asked| vec![(delay_ms(asked.nth) * MS, ok())]));
+    assert_ms(&played.measured().spans.service_time, (0..60).map(delay_ms));
+}
+
+/// The first 6 answers have a wrong status: they are errors of the warm-up, and the measured part has
+/// none.
+#[test]
+fn what_is_wrong_in_the_warm_up_is_not_measured() {
+    let mut spec = closed(2, 100);
+    spec.warm_up = WarmUp::Fixed { duration_ns: 400 * MS };
+    let script = Script::of(|asked| {
+        let busy = b"HTTP/1.1 503 Busy\r\nContent-Length: 0\r\n\r\n".to_vec();
+        vec![(MS, if asked.nth < 6 { Act::Send(busy) } else { ok() })]
+    });
+    let played = play(&spec, script);
+    let of_warm_up: Vec<_> = played.stretches[0].errors.clone().into_iter().collect();
+    assert_eq!(of_warm_up, [(ErrorKind::WrongStatus, 6)]);
+    assert_eq!(errors(&played), []);
+}
+
+/// Applies a load of these steps.
+fn walk(spec: LoadSpec, steps: &str, script: Script) -> Played {
+    let written: Written = parse_toml(Path::new("walk.toml"), steps).unwrap();
+    let (mut requests, scenario) = written.resolve(Path::new("")).unwrap();
+    requests.iter_mut().for_each(|request| request.host = "sim".into());
+    let spec = LoadSpec { requests: requests.into(), scenario: Some(scenario), ..spec };
+    play_over::<Varied>(&spec, script, Framing::Heads)
+}
+
+/// 30 ms after the first of 2 steps and nothing after the second, and answers after 10 ms.
+#[test]
+fn users_think_between_their_steps() {
+    let mut spec = closed(1, 60_000);
+    spec.stop.requests = Some(6);
+    let (script, read_at) = noting(10);
+    let steps = "[[steps]]\nget = \"/a\"\nthink = \"30ms\"\n[[steps]]\nget = \"/b\"\n";
+    let played = walk(spec, steps, script);
+    assert_eq!(counts(&played), [6, 6, 6, 0, 0, 0]);
+    assert!(matches!(
+        gaps(&read_at)[..],
+        [40_000_000, 10_000_000, ..] | [10_000_000, 40_000_000, ..]
+    ));
+}
+
+/// Walks of 2 steps that take 100 ms each, on one connection; 20 arrive within 400 ms. The first
+/// walks from 0 on, and the second, which was due at 20 ms, from 200 on. Its second step is under way
+/// at the end. The other 18 arrivals are never sent.
+#[test]
+fn arrivals_that_find_no_user_are_unsent() {
+    let steps = "[[steps]]\nget = \"/a\"\n[[steps]]\nget = \"/b\"\n";
+    let played = walk(open(1, 50.0, 400), steps, Script::after(100 * MS));
+    assert_eq!(counts(&played), [22, 4, 3, 0, 1, 18]);
+    let [first, second] = &played.measured().steps[..] else { panic!("two steps") };
+    assert_ms(&first.response_time, [100, 280]);
+    assert_ms(&second.response_time, [100]);
+}
