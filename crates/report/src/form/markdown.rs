@@ -290,7 +290,7 @@ fn sweep(out: &mut String, row: &Row, sweep: &Sweep) {
         let (lambda, sigma, kappa) =
             (parameter(law.lambda, 0), parameter(law.sigma, 4), parameter(law.kappa, 6));
         let doubts: String = sweep.doubts().iter().map(|doubt| format!("{doubt} ")).collect();
-        let rises = if sweep.rises() { format!(" {RISES}") } else { String::new() };
+        let rises = if sweep.rises { format!(" {RISES}") } else { String::new() };
         line(
             out,
             &format!(

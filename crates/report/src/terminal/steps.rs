@@ -88,7 +88,7 @@ fn law_and_knee(page: &mut Page, sweep: &Sweep) {
         let served = counted(served.round() as u64, "request");
         page.paragraph("  ", &format!("Serves about {served} at a time."));
     }
-    if sweep.rises() {
+    if sweep.rises {
         page.paragraph("  ", RISES);
     }
 }

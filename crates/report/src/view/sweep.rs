@@ -10,7 +10,7 @@ use pippin_stats::judge::knee::law_doubted;
 use pippin_stats::judge::search;
 use pippin_stats::scalability::knee::Knee;
 use pippin_stats::scalability::predict::Law;
-use pippin_stats::scalability::sweep::{Sweep as FoundSweep, rises_at_its_end};
+use pippin_stats::scalability::sweep::Sweep as FoundSweep;
 use pippin_stats::scalability::usl::{self, Usl};
 use pippin_stats::summary::TargetSummary;
 use serde::{Deserialize, Serialize};
@@ -30,6 +30,8 @@ pub struct Sweep {
     pub fit: Option<Fit>,
     /// The number of connections from which more bring little; `None` if it was not reached.
     pub knee: Option<Knee>,
+    /// Whether throughput surely still rises at the last point (see [`RISES`]).
+    pub rises: bool,
     /// How many requests are served at a time, if throughput is flat while the queue grows.
     pub served_at_a_time: Option<f64>,
     /// Capacity search only: the highest rate, or number of devices, that kept the objective, the
@@ -152,12 +154,6 @@ impl Sweep {
         std::iter::once(together).chain(each).collect()
     }
 
-    /// Whether throughput still rises at the last point (see [`RISES`]).
-    #[must_use]
-    pub fn rises(&self) -> bool {
-        self.capacity.is_none() && rises_at_its_end(&self.by_size())
-    }
-
     fn by_size(&self) -> Vec<usl::Point> {
         // INVALID points say nothing about the curve.
         let points = self.points.iter().filter(|point| point.verdict != Verdict::Invalid);
@@ -237,6 +233,7 @@ pub(super) fn of(
         points,
         fit: None,
         knee: None,
+        rises: false,
         served_at_a_time: None,
         capacity_per_s: capacity
             .as_ref()
@@ -296,6 +293,7 @@ fn with_law(mut sweep: Sweep, found: &FoundSweep) -> Sweep {
     }
     sweep.fit = found.usl.map(|law| Fit { law, curve: curve(&law, &found.points) });
     sweep.knee = found.knee;
+    sweep.rises = found.rises && sweep.capacity.is_none();
     sweep.served_at_a_time = found.served_at_a_time;
     sweep
 }
@@ -351,6 +349,7 @@ mod tests {
             points,
             fit: Some(Fit { law, curve: Vec::new() }),
             knee: None,
+            rises: false,
             served_at_a_time: None,
             capacity_per_s: None,
             capacity: None,

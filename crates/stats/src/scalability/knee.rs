@@ -23,6 +23,9 @@ pub struct Knee {
     /// The first point from which every later one is surely at most 10 % better. The knee lies
     /// between `n` and this. `None` if the points have no intervals, so that nobody can tell.
     pub at_most: Option<f64>,
+    /// Whether `at_most` is the last point of the sweep, and not `n`: nothing shows then that the
+    /// knee does not lie beyond it.
+    pub is_open: bool,
 }
 
 impl Knee {
@@ -32,7 +35,8 @@ impl Knee {
         let connections = if self.n == 1.0 { "connection" } else { "connections" };
         match self.at_most {
             Some(most) if most > self.n => {
-                format!("{:.0} {connections} ({:.0} to {most:.0})", self.n, self.n)
+                let or_more = if self.is_open { " or more" } else { "" };
+                format!("{:.0} {connections} ({:.0} to {most:.0}{or_more})", self.n, self.n)
             }
             Some(_) => format!("{:.0} {connections}", self.n),
             None => {
@@ -40,6 +44,23 @@ impl Knee {
             }
         }
     }
+}
+
+/// Whether the last point is surely more than 10 % better than every other: more connections than
+/// were measured would then bring more. Takes what [`knee`] takes.
+#[must_use]
+pub fn rises_at_its_end(points: &[Point], errors: &[Option<f64>]) -> bool {
+    let Some(((last, before), at)) = points.split_last().zip(points.len().checked_sub(1)) else {
+        return false;
+    };
+    let is_better = |(early, point): (usize, &Point)| {
+        let doubt = match (errors.get(early), errors.get(at)) {
+            (Some(Some(early)), Some(Some(late))) => SURE * early.hypot(*late),
+            _ => 0.0,
+        };
+        (last.x / point.x / WORTH).ln() > doubt
+    };
+    !before.is_empty() && before.iter().enumerate().all(is_better)
 }
 
 /// The knee of the curve through the points, ascending in users. `errors` are the standard errors of
@@ -67,7 +88,12 @@ pub fn knee(points: &[Point], errors: &[Option<f64>]) -> Option<Knee> {
     }
     let most =
         known.as_ref().and_then(|_| first(&|early, late| gain(early, late) <= -doubt(early, late)));
-    Some(Knee { n: points[at].n, x: points[at].x, at_most: most.map(|most| points[most].n) })
+    Some(Knee {
+        n: points[at].n,
+        x: points[at].x,
+        at_most: most.map(|most| points[most].n),
+        is_open: most.is_some_and(|most| most > at && most + 1 == points.len()),
+    })
 }
 
 #[cfg(test)]
@@ -108,6 +134,32 @@ mod tests {
             assert_eq!((single.n, single.at_most), (4.0, None), "{count} points");
         }
         assert_eq!(knee(&points[..3], &[Some(0.02); 3]), None, "it still rises");
+        assert!(rises_at_its_end(&points[..3], &[Some(0.02); 3]));
+        assert!(!rises_at_its_end(&points[..4], &[Some(0.02); 4]));
+        // 8 connections bring 8 % more than 4, so that 16 might bring more yet.
+        let cut = knee(&points[..4], &[Some(0.02); 4]).unwrap();
+        assert_eq!(cut.words(), "4 connections (4 to 8 or more)");
+    }
+
+    #[test]
+    fn noise_of_two_percent_moves_it_nowhere_the_sweep_ends() {
+        let mut noise = Noise::new(9);
+        for count in 4..=9 {
+            let (mut at_four, mut covered, mut rises) = (0, 0, 0);
+            for _ in 0..1_000 {
+                let mut points = published()[..count].to_vec();
+                points.iter_mut().for_each(|point| point.x *= (0.02 * noise.normal()).exp());
+                let errors = vec![Some(0.02); count];
+                rises += u32::from(rises_at_its_end(&points, &errors));
+                let Some(found) = knee(&points, &errors) else { continue };
+                at_four += u32::from(found.n == 4.0);
+                covered += u32::from(found.n <= 4.0 && found.at_most.unwrap() >= 4.0);
+            }
+            assert!(
+                at_four >= 950 && covered >= 950 && rises <= 10,
+                "{count} points: {at_four} at 4, {covered} cover it, {rises} rise"
+            );
+        }
     }
 
     #[test]
