@@ -141,8 +141,8 @@ impl<S: Stack> Worker<'_, S> {
         // The server answered before it had read the whole request. What is left of it would keep
         // the next one waiting, perhaps for ever (RFC 9112 section 9.3: who stops sending closes).
         let is_unsent = !connection.out.is_empty() || self.io.is_sending(slot);
-        let ends = connection.server_closes || self.io.is_closing(slot);
-        if ends && self.core.is_stamped {
+        let is_closing = self.io.is_closing(slot);
+        if (connection.server_closes || is_closing) && self.core.is_stamped {
             self.core.recorder.now_tally().stamps.with_end += 1;
         }
         let connection = &self.core.connections[slot as usize];
@@ -150,8 +150,7 @@ impl<S: Stack> Worker<'_, S> {
             self.drop_connection(slot);
         } else if connection.server_closes
             || (connection.in_flight == 0
-                && (self.io.is_closing(slot)
-                    || S::Transport::is_closed_by_peer(&connection.transport)))
+                && (is_closing || S::Transport::is_closed_by_peer(&connection.transport)))
         {
             self.server_closed(slot, now);
         }

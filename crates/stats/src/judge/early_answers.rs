@@ -9,7 +9,7 @@ use pippin_model::verdict::Severity;
 
 use crate::judge::answer::Answer;
 use crate::judge::evidence::{Evidence, caveat, percent};
-use crate::judge::stamps::LONG_NS;
+use crate::judge::stamps::share_of_short;
 
 /// Above this share, low quantiles are bounds.
 const SOME: f64 = 0.01;
@@ -19,16 +19,13 @@ const MANY: f64 = 0.1;
 /// Whether more than 1 % (NOTE) or 10 % (SUSPECT) of the answers arrived before the estimated
 /// departure of their requests, while the median of the service time is below 1 ms.
 pub fn judge(evidence: &Evidence) -> Answer {
-    let measured = evidence.needs_measured()?;
-    let median = evidence.needs_median_ns()?;
-    let share = measured.stamps.early as f64 / measured.stamps.kernel.max(1) as f64;
-    if share <= SOME || median >= LONG_NS {
+    let Some((share, median)) = share_of_short(evidence, |stamps| stamps.early, SOME)? else {
         return Ok(None);
-    }
+    };
     let severity = if share > MANY { Severity::Suspect } else { Severity::Note };
     let seen = format!(
         "{} of the answers arrived before the estimated sending of their requests, with a median service time of {}: their times are counted from the begin of the call that sent them",
-        percent(share.min(1.0)),
+        percent(share),
         format_ns(median)
     );
     let advice = "do not rely on the shortest times and the lowest quantiles: give the generator processors of its own, or use fewer connections";

@@ -8,7 +8,7 @@ use pippin_model::verdict::Severity;
 
 use crate::judge::answer::Answer;
 use crate::judge::evidence::{Evidence, caveat, percent};
-use crate::judge::stamps::LONG_NS;
+use crate::judge::stamps::share_of_short;
 
 /// Up to this share, few of the quantiles are theirs.
 const SOME: f64 = 0.01;
@@ -16,15 +16,12 @@ const SOME: f64 = 0.01;
 /// Whether more than 1 % of the answers may have the stamp of the end of their connection, while the
 /// median of the service time is below 1 ms.
 pub fn judge(evidence: &Evidence) -> Answer {
-    let measured = evidence.needs_measured()?;
-    let median = evidence.needs_median_ns()?;
-    let share = measured.stamps.with_end as f64 / measured.stamps.kernel.max(1) as f64;
-    if share <= SOME || median >= LONG_NS {
+    let Some((share, median)) = share_of_short(evidence, |stamps| stamps.with_end, SOME)? else {
         return Ok(None);
-    }
+    };
     let seen = format!(
         "behind {} of the answers the server closed the connection: their times, {} at the median, are upper bounds, because the kernel may have given them the stamp of the end",
-        percent(share.min(1.0)),
+        percent(share),
         format_ns(median)
     );
     let advice = "the time until the server's close may be in these spans: use keep-alive where the server's own time matters; throughput and CPU time per request are as good as ever";

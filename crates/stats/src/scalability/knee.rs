@@ -50,17 +50,33 @@ impl Knee {
 /// were measured would then bring more. Takes what [`knee`] takes.
 #[must_use]
 pub fn rises_at_its_end(points: &[Point], errors: &[Option<f64>]) -> bool {
-    let Some(((last, before), at)) = points.split_last().zip(points.len().checked_sub(1)) else {
-        return false;
-    };
-    let is_better = |(early, point): (usize, &Point)| {
-        let doubt = match (errors.get(early), errors.get(at)) {
-            (Some(Some(early)), Some(Some(late))) => SURE * early.hypot(*late),
-            _ => 0.0,
-        };
-        (last.x / point.x / WORTH).ln() > doubt
-    };
-    !before.is_empty() && before.iter().enumerate().all(is_better)
+    let compared = Compared::of(points, errors);
+    let last = points.len().saturating_sub(1);
+    last > 0 && (0..last).all(|early| compared.gain(early, last) > compared.doubt(early, last))
+}
+
+/// Points that are compared with each other.
+struct Compared<'a> {
+    points: &'a [Point],
+    /// The standard errors of all points; `None` if one of them is unknown.
+    errors: Option<Vec<f64>>,
+}
+
+impl<'a> Compared<'a> {
+    fn of(points: &'a [Point], errors: &[Option<f64>]) -> Self {
+        let known: Option<Vec<f64>> = errors.iter().copied().collect();
+        Self { points, errors: known.filter(|errors| errors.len() == points.len()) }
+    }
+
+    /// How much more than worth its connections a later point is, as a logarithm.
+    fn gain(&self, early: usize, late: usize) -> f64 {
+        (self.points[late].x / self.points[early].x / WORTH).ln()
+    }
+
+    /// How much of that may be chance.
+    fn doubt(&self, early: usize, late: usize) -> f64 {
+        self.errors.as_ref().map_or(0.0, |errors| SURE * errors[early].hypot(errors[late]))
+    }
 }
 
 /// The knee of the curve through the points, ascending in users. `errors` are the standard errors of
@@ -73,12 +89,9 @@ pub fn knee(points: &[Point], errors: &[Option<f64>]) -> Option<Knee> {
     if points.len() < FEWEST || !ascending || points.iter().any(|point| point.x <= 0.0) {
         return None;
     }
-    let known: Option<Vec<f64>> = errors.iter().copied().collect();
-    let known = known.filter(|errors| errors.len() == points.len());
-    let gain = |early: usize, late: usize| (points[late].x / points[early].x / WORTH).ln();
-    let doubt = |early: usize, late: usize| {
-        known.as_ref().map_or(0.0, |errors| SURE * errors[early].hypot(errors[late]))
-    };
+    let compared = Compared::of(points, errors);
+    let (gain, doubt) =
+        (|early, late| compared.gain(early, late), |early, late| compared.doubt(early, late));
     let first = |is_enough: &dyn Fn(usize, usize) -> bool| {
         (0..points.len()).find(|at| (at + 1..points.len()).all(|late| is_enough(*at, late)))
     };
@@ -86,8 +99,10 @@ pub fn knee(points: &[Point], errors: &[Option<f64>]) -> Option<Knee> {
     if at + 1 == points.len() {
         return None;
     }
-    let most =
-        known.as_ref().and_then(|_| first(&|early, late| gain(early, late) <= -doubt(early, late)));
+    let most = compared
+        .errors
+        .as_ref()
+        .and_then(|_| first(&|early, late| gain(early, late) <= -doubt(early, late)));
     Some(Knee {
         n: points[at].n,
         x: points[at].x,
