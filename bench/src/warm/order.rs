@@ -42,7 +42,7 @@ pub fn run(pippin: &Path, built: &Built, seconds: u32, repetitions: u32) -> Resu
     std::fs::write(folder.path().join("pippin.toml"), project(built, seconds, repetitions))
         .map_err(|error| error.to_string())?;
     // It runs in the folder, so the page is written there.
-    let run = ["run", "order", "--yes", "--quiet", "--out", "out"];
+    let run = ["run", "order", "--quiet", "--out", "out"];
     Ok(Order::of(&measured(pippin, folder.path(), &run)?.run))
 }
 
