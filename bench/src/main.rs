@@ -9,6 +9,7 @@ mod figures;
 mod floor;
 mod generator;
 mod measure;
+mod measured;
 mod peer;
 mod peers;
 mod process;

@@ -5,13 +5,12 @@
 //! truth needs no measurement.
 use clap::Args;
 use pippin_stats::capacity::found::searches;
-use pippin_store::Store;
 use pippin_testing::scripted::{Answer, Script, spawn};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 use std::time::Instant;
 
+use crate::measured::{Measured, measured};
 use crate::results::{self, Machine};
 use crate::sense;
 
@@ -109,22 +108,14 @@ fn search(
     let server =
         spawn(Script::at_most(truth, Answer::ok(b"hello"))).map_err(|error| error.to_string())?;
     let folder = tempfile::tempdir().map_err(|error| format!("no temporary folder: {error}"))?;
-    let store = folder.path().join("pippin.db");
     let bound_ms = f64::from(seconds) * 1e3 * OVERLOAD;
     let began = Instant::now();
-    let output = Command::new(pippin)
-        .args(["load", &format!("http://{}/", server.address()), "--quiet", "-c", "64"])
-        .args(["--objective", &format!("p99 < {bound_ms}ms, errors < 0.1%")])
-        .args(["-R", &format!("{start_per_s}"), "-d", &format!("{seconds}s")])
-        .arg("--store")
-        .arg(&store)
-        .current_dir(folder.path())
-        .stdin(Stdio::null())
-        .output()
-        .map_err(|error| format!("{}: {error}", pippin.display()))?;
-    let run = Store::open(&store)
-        .and_then(|store| store.load("latest"))
-        .map_err(|error| format!("{error}\n{}", String::from_utf8_lossy(&output.stderr)))?;
+    let url = format!("http://{}/", server.address());
+    let objective = format!("p99 < {bound_ms}ms, errors < 0.1%");
+    let (rate, duration) = (format!("{start_per_s}"), format!("{seconds}s"));
+    let load = ["load", &url, "--quiet", "-c", "64", "--objective", &objective];
+    let how = ["-R", &rate, "-d", &duration];
+    let Measured { run, output } = measured(pippin, folder.path(), &[&load[..], &how].concat())?;
     let trials: Vec<_> = run.trials.iter().collect();
     let found = searches(&trials).into_iter().next();
     let found = found.ok_or_else(|| String::from_utf8_lossy(&output.stderr).into_owned())?;

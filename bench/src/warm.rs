@@ -15,11 +15,10 @@ use pippin_model::figure::Figure;
 use pippin_model::text::units::format_ns;
 use pippin_model::trial::TrialRecord;
 use pippin_model::verdict::{Severity, Verdict};
-use pippin_store::Store;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 
+use crate::measured::measured;
 use crate::results::{self, Machine};
 use crate::sense;
 use servers::{Built, Kind};
@@ -93,15 +92,20 @@ struct Said {
 
 impl Said {
     fn of(trial: &TrialRecord) -> Self {
-        let doubts = trial.caveats.iter().filter(|caveat| caveat.severity > Severity::Note);
         Self {
             cpu_ns: Figure::Cpu.read(trial),
             requests_per_s: Figure::Goodput.read(trial),
             warm_up_ns: trial.load.as_ref().map_or(0, |load| load.warm_up.duration_ns),
             verdict: trial.verdict,
-            doubts: doubts.map(|caveat| caveat.id.clone()).collect(),
+            doubts: doubts(trial).collect(),
         }
     }
+}
+
+/// The caveats behind a trial's verdict, without notes.
+fn doubts(trial: &TrialRecord) -> impl Iterator<Item = String> {
+    let doubts = trial.caveats.iter().filter(|caveat| caveat.severity > Severity::Note);
+    doubts.map(|caveat| caveat.id.clone())
 }
 
 /// A fresh start.
@@ -183,20 +187,9 @@ fn fresh_start(pippin: &Path, built: &Built, kind: Kind, form: Form) -> Result<S
 /// What a load of a URL says, with a store of its own.
 fn load(pippin: &Path, url: &str, how: &[&str]) -> Result<TrialRecord, String> {
     let folder = tempfile::tempdir().map_err(|error| format!("no temporary folder: {error}"))?;
-    let store = folder.path().join("pippin.db");
-    let output = Command::new(pippin)
-        .args(["load", url, "--quiet", "-c", "10"])
-        .args(how)
-        .arg("--store")
-        .arg(&store)
-        .current_dir(folder.path())
-        .stdin(Stdio::null())
-        .output()
-        .map_err(|error| format!("{}: {error}", pippin.display()))?;
-    let record = Store::open(&store)
-        .and_then(|store| store.load("latest"))
-        .map_err(|error| format!("{error}\n{}", String::from_utf8_lossy(&output.stderr)))?;
-    record.trials.into_iter().next().ok_or_else(|| "the load has no trial".into())
+    let load = ["load", url, "--quiet", "-c", "10"];
+    let run = measured(pippin, folder.path(), &[&load[..], how].concat())?.run;
+    run.trials.into_iter().next().ok_or_else(|| "the load has no trial".into())
 }
 
 fn told(start: &Start) -> String {

@@ -2,16 +2,16 @@
 //! Warm, each is faster than the one before; measured cold, the order can be any.
 use pippin_model::figure::Figure;
 use pippin_model::run::RunRecord;
-use pippin_model::verdict::Severity;
+use pippin_model::trial::TrialRecord;
 use pippin_stats::series::quantile::median;
-use pippin_store::Store;
 use serde::Serialize;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::path::Path;
-use std::process::{Command, Stdio};
 
+use super::doubts;
 use super::servers::Built;
+use crate::measured::measured;
 
 /// The targets and their options, the one that needs least processor time first.
 const TARGETS: [(&str, &[&str]); 3] =
@@ -41,20 +41,9 @@ pub fn run(pippin: &Path, built: &Built, seconds: u32, repetitions: u32) -> Resu
     let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
     std::fs::write(folder.path().join("pippin.toml"), project(built, seconds, repetitions))
         .map_err(|error| error.to_string())?;
-    let store = folder.path().join("pippin.db");
-    let output = Command::new(pippin)
-        .args(["run", "order", "--yes", "--quiet", "--store"])
-        .arg(&store)
-        .arg("--out")
-        .arg(folder.path().join("out"))
-        .current_dir(folder.path())
-        .stdin(Stdio::null())
-        .output()
-        .map_err(|error| format!("{}: {error}", pippin.display()))?;
-    let record = Store::open(&store)
-        .and_then(|store| store.load("latest"))
-        .map_err(|error| format!("{error}\n{}", String::from_utf8_lossy(&output.stderr)))?;
-    Ok(Order::of(&record))
+    // It runs in the folder, so the page is written there.
+    let run = ["run", "order", "--quiet", "--out", "out"];
+    Ok(Order::of(&measured(pippin, folder.path(), &run)?.run))
 }
 
 fn project(built: &Built, seconds: u32, repetitions: u32) -> String {
@@ -122,8 +111,7 @@ impl OfTarget {
             let values: Option<Vec<f64>> = own.iter().map(|trial| figure.read(trial)).collect();
             median(&values?)
         };
-        let doubts = own.iter().flat_map(|trial| &trial.caveats);
-        let is_in_turn = |trial: &&pippin_model::trial::TrialRecord| {
+        let is_in_turn = |trial: &&TrialRecord| {
             trial.company.as_ref().is_some_and(|company| company.targets as usize == TARGETS.len())
         };
         Self {
@@ -131,10 +119,7 @@ impl OfTarget {
             cpu_ns: of(Figure::Cpu),
             requests_per_s: of(Figure::Goodput),
             is_paired: !own.is_empty() && own.iter().all(is_in_turn),
-            doubts: doubts
-                .filter(|caveat| caveat.severity > Severity::Note)
-                .map(|caveat| caveat.id.clone())
-                .collect(),
+            doubts: own.iter().flat_map(|trial| doubts(trial)).collect(),
         }
     }
 }

@@ -91,7 +91,7 @@ impl Bystanders {
         };
         let (members, roots) = (below(ours), ours.iter().copied().collect());
         let behind: Vec<i32> =
-            self.connected.look(&members, &roots, None).roots.into_iter().collect();
+            self.connected.look(&members, &roots, None, |_| false).roots.into_iter().collect();
         below(&behind).into_iter().collect()
     }
 

@@ -11,7 +11,7 @@ use crate::descriptors::{Descriptors, holders};
 use crate::kernel_files::KernelFiles;
 use crate::listening::{self, INODE_AT, PEER_AT, PEER_PORT_AT, SOURCE_AT, SOURCE_PORT_AT};
 use crate::server::{self, NoServer, Place, Servers, canonical};
-use crate::sock_diag::{SockDiag, number};
+use crate::sock_diag::{ALL_TCP, SockDiag, number};
 use crate::unix_sockets::{self, UnixSocket};
 
 /// The states ESTABLISHED, FIN_WAIT1, FIN_WAIT2 and CLOSE_WAIT (include/net/tcp_states.h).
@@ -33,9 +33,6 @@ pub struct Behind {
     pub apart: BTreeSet<i32>,
     /// Other ends on this machine whose processes belong to other users or are hidden.
     pub hidden: u32,
-    /// Whether there were sockets that no earlier look had seen. Another look at once may find
-    /// short connections that this one missed.
-    pub has_new: bool,
 }
 
 /// Looks for the other ends of a server's connections, again and again.
@@ -51,42 +48,54 @@ pub struct Connected {
 }
 
 /// One look at all sockets.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone)]
 struct Sockets {
     tcp: HashMap<u32, End>,
     unix: HashMap<u32, UnixSocket>,
 }
 
 impl Connected {
-    /// Looks once. `members` are all processes of the server, `roots` the first of each tree, and
-    /// `served` is the place that is loaded.
+    /// Looks once, and again at once while connections come and go and `goes_on` says so.
+    /// `members` are all processes of the server, `roots` the first of each tree, and `served` is the
+    /// place that is loaded.
     pub fn look(
         &mut self,
         members: &HashSet<i32>,
         roots: &BTreeSet<i32>,
         served: Option<&Place>,
+        goes_on: impl Fn(&Behind) -> bool,
     ) -> Behind {
-        let before = Sockets::read(served);
         if self.members != *roots {
             self.explained.clear();
             self.members.clone_from(roots);
         }
-        if before.inodes().all(|inode| self.explained.contains(&inode)) {
-            return Behind::default();
+        let mut before = Sockets::read(served);
+        let mut behind = Behind::default();
+        let mut known = std::mem::take(&mut self.explained);
+        while before.inodes().any(|inode| !known.contains(&inode)) {
+            let held: HashSet<u32> = members
+                .iter()
+                .filter_map(|pid| Descriptors::of(&self.files, *pid))
+                .flat_map(|descriptors| descriptors.sockets)
+                .collect();
+            // Short connections are in one of two looks around the moment in which they were held.
+            let after = Sockets::read(served);
+            behind = self.behind(&before.with(&after), &held, members);
+            known = before.inodes().collect();
+            before = after;
+            if !goes_on(&behind) {
+                break;
+            }
         }
-        let held: HashSet<u32> = members
-            .iter()
-            .filter_map(|pid| Descriptors::of(&self.files, *pid))
-            .flat_map(|descriptors| descriptors.sockets)
-            .collect();
-        // Short connections are in one of two looks around the moment in which they were held.
-        let mut sockets = Sockets::read(served);
-        self.explained = sockets.inodes().collect();
-        sockets.tcp.extend(before.tcp);
-        sockets.unix.extend(before.unix);
-        let mut behind = Behind { has_new: true, ..Behind::default() };
-        let mut ends = self.of_tcp(&sockets, &held, &mut behind);
-        ends.extend(self.of_unix(&sockets, &held, &mut behind));
+        self.explained = before.inodes().collect();
+        behind
+    }
+
+    /// Who is at the other ends of the sockets that members held.
+    fn behind(&mut self, sockets: &Sockets, held: &HashSet<u32>, members: &HashSet<i32>) -> Behind {
+        let mut behind = Behind::default();
+        let mut ends = self.of_tcp(sockets, held, &mut behind);
+        ends.extend(self.of_unix(sockets, held, &mut behind));
         if !ends.is_empty() {
             let mut pids = holders(&self.files, &ends);
             pids.retain(|pid| !members.contains(pid));
@@ -194,6 +203,14 @@ impl Sockets {
         }
     }
 
+    /// These and those of another look.
+    fn with(&self, other: &Self) -> Self {
+        let mut both = self.clone();
+        both.tcp.extend(&other.tcp);
+        both.unix.extend(other.unix.iter().map(|(inode, socket)| (*inode, socket.clone())));
+        both
+    }
+
     /// Of everything that is connected.
     fn inodes(&self) -> impl Iterator<Item = u32> + '_ {
         let unix = self.unix.values().filter(|socket| socket.peer.is_some());
@@ -231,14 +248,25 @@ pub fn connections() -> std::io::Result<Vec<Connection>> {
 fn tcp() -> std::io::Result<HashMap<u32, End>> {
     let mut all = HashMap::new();
     let mut diag = SockDiag::open()?;
-    for family in [libc::AF_INET, libc::AF_INET6] {
-        diag.dump(&listening::request(family, CONNECTED, 0), |message| {
-            // A connection that its process has closed has no inode.
-            let inode = number(message, INODE_AT);
-            all.extend(end(message).filter(|_| inode != 0).map(|end| (inode, end)));
-        })?;
-    }
+    diag.dump(ALL_TCP, &every_family(CONNECTED), |message| {
+        // A connection that its process has closed has no inode.
+        let inode = number(message, INODE_AT);
+        all.extend(end(message).filter(|_| inode != 0).map(|end| (inode, end)));
+    })?;
     Ok(all)
+}
+
+/// `struct inet_diag_req` for the sockets in these states. The kernel walks its whole table for each
+/// request, with all that wait in TIME_WAIT: milliseconds behind a proxy with short connections. This
+/// older request is answered for both families in one walk (`inet_diag_dump_compat`,
+/// net/ipv4/inet_diag.c).
+fn every_family(states: u32) -> Vec<u8> {
+    let mut request = vec![libc::AF_INET as u8, 0, 0, 0];
+    // `struct inet_diag_sockid`: any socket.
+    request.extend([0; 48]);
+    request.extend(states.to_ne_bytes());
+    request.extend([0; 4]);
+    request
 }
 
 fn end(message: &[u8]) -> Option<End> {
@@ -273,10 +301,10 @@ mod tests {
         let (members, roots) = (HashSet::from([own]), BTreeSet::from([own]));
         let child_pid = child.id() as i32;
         let mut connected = Connected::default();
-        let found = connected.look(&members, &roots, None);
+        let found = connected.look(&members, &roots, None, |_| false);
         // As a client of the place that is loaded, it is no tier.
         let served = Place::Addresses(vec![address]);
-        let as_client = Connected::default().look(&members, &roots, Some(&served));
+        let as_client = Connected::default().look(&members, &roots, Some(&served), |_| false);
         drop(connection);
         drop(child.stdin.take());
         child.wait().unwrap();
@@ -290,7 +318,9 @@ mod tests {
         let _client = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
         let _accepted = listener.accept().unwrap();
         let own = std::process::id() as i32;
-        let found = Connected::default().look(&HashSet::from([own]), &BTreeSet::from([own]), None);
+        let found =
+            Connected::default()
+                .look(&HashSet::from([own]), &BTreeSet::from([own]), None, |_| false);
         assert!(!found.roots.contains(&own), "{found:?}");
     }
 }

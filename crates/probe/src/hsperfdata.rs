@@ -173,7 +173,10 @@ impl Jvms {
             let known = self.0.remove(&process);
             let file = known.unwrap_or_else(|| file_of(files, process.0));
             if let Some(one) = file.as_ref().and_then(|file| read(files, file)) {
-                sum = Some(sum.map_or_else(|| one.clone(), |sum| sum.with(&one)));
+                sum = Some(match sum {
+                    Some(sum) => sum.with(&one),
+                    None => one,
+                });
             }
             seen.insert(process, file);
         }

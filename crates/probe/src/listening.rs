@@ -8,7 +8,7 @@
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
-use crate::sock_diag::{SockDiag, attributes, number};
+use crate::sock_diag::{BY_FAMILY, SockDiag, attributes, number};
 
 /// The state LISTEN (include/net/tcp_states.h), as a set of states.
 const LISTENING: u32 = 1 << 10;
@@ -106,7 +106,7 @@ impl Listeners {
         let mut all = Vec::new();
         for family in [libc::AF_INET, libc::AF_INET6] {
             let request = request(family, LISTENING, 1 << (MEMORY - 1));
-            self.0.dump(&request, |message| all.extend(listener(message)))?;
+            self.0.dump(BY_FAMILY, &request, |message| all.extend(listener(message)))?;
         }
         Ok(all)
     }

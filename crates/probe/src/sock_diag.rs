@@ -7,6 +7,8 @@ use std::io::{self, Read as _};
 
 /// `SOCK_DIAG_BY_FAMILY` (include/uapi/linux/sock_diag.h).
 pub(crate) const BY_FAMILY: u16 = 20;
+/// `TCPDIAG_GETSOCK` (include/uapi/linux/inet_diag.h): all TCP sockets, of both families at once.
+pub(crate) const ALL_TCP: u16 = 18;
 /// The length of `struct nlmsghdr` (netlink(7)): length, kind, flags, sequence, port.
 const HEADER_BYTES: usize = 16;
 /// Largest answer of the kernel (its own dumps have at most 32 KiB).
@@ -31,14 +33,19 @@ impl SockDiag {
         Ok(Self { socket, answer: vec![0; ANSWER_BYTES] })
     }
 
-    /// Sends one request for a dump, and gives the body of each message of the answer to `each`.
+    /// Sends one request of this kind for a dump, and gives the body of each message of the answer to `each`.
     ///
     /// # Errors
     /// If the kernel refuses.
-    pub(crate) fn dump(&mut self, request: &[u8], mut each: impl FnMut(&[u8])) -> io::Result<()> {
+    pub(crate) fn dump(
+        &mut self,
+        kind: u16,
+        request: &[u8],
+        mut each: impl FnMut(&[u8]),
+    ) -> io::Result<()> {
         let flags = (libc::NLM_F_REQUEST | libc::NLM_F_DUMP) as u16;
         let mut message = ((HEADER_BYTES + request.len()) as u32).to_ne_bytes().to_vec();
-        message.extend(BY_FAMILY.to_ne_bytes());
+        message.extend(kind.to_ne_bytes());
         message.extend(flags.to_ne_bytes());
         message.extend([0; 8]);
         message.extend(request);

@@ -21,7 +21,7 @@ use crate::tree::TreeLedger;
 /// short connections are seen only by looking often, and a load may be over after seconds.
 const LIMITS: Limits = Limits { every_ns: 100_000_000, share: 250, credit_ns: 50_000_000 };
 /// While nothing is found and connections come and go, it looks again at once, for so long.
-const AT_ONCE_NS: u64 = 5_000_000;
+const AT_ONCE_NS: u64 = 20_000_000;
 /// So many earlier looks are kept. A tier that is found later has its first figure from the oldest.
 const KEPT: usize = 40;
 
@@ -139,13 +139,11 @@ impl Tiers {
         let before_ns = thread_cpu_ns();
         let used_ns = || thread_cpu_ns().zip(before_ns).map(|(after, before)| after - before);
         let roots = members.iter().copied().collect();
-        let Behind { roots, apart, hidden, .. } = loop {
-            let behind = self.connected.look(members, &roots, served);
-            let is_over = behind.roots.iter().any(|root| !taken.contains(root)) || !behind.has_new;
-            if is_over || used_ns().is_none_or(|used_ns| used_ns >= AT_ONCE_NS) {
-                break behind;
-            }
+        let goes_on = |behind: &Behind| {
+            behind.roots.iter().all(|root| taken.contains(root))
+                && used_ns().is_some_and(|used_ns| used_ns < AT_ONCE_NS)
         };
+        let Behind { roots, apart, hidden } = self.connected.look(members, &roots, served, goes_on);
         self.hidden = self.hidden.max(hidden);
         for root in roots {
             if root > 1 && !taken.contains(&root) && !self.roots.contains_key(&root) {

@@ -5,7 +5,7 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
-use crate::sock_diag::{SockDiag, attributes, number};
+use crate::sock_diag::{BY_FAMILY, SockDiag, attributes, number};
 
 /// `UDIAG_SHOW_NAME`, `UDIAG_SHOW_VFS` and `UDIAG_SHOW_PEER`.
 const SHOW: u32 = 1 | 2 | 4;
@@ -47,7 +47,7 @@ pub fn all() -> io::Result<Vec<UnixSocket>> {
     request.extend(SHOW.to_ne_bytes());
     request.extend([0; 8]);
     let mut all = Vec::new();
-    SockDiag::open()?.dump(&request, |message| all.extend(socket(message)))?;
+    SockDiag::open()?.dump(BY_FAMILY, &request, |message| all.extend(socket(message)))?;
     Ok(all)
 }
 

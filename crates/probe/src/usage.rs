@@ -259,7 +259,7 @@ fn jvm_use(stretch: &Stretch, of: &impl Fn(&UsageSample) -> Option<RoleSample>) 
         Some((jvm.collections?, jvm.collecting_ns?))
     });
     Some(JvmUse {
-        collector: stretch.latest(|sample| of(sample))?.collector,
+        collector: stretch.latest(of)?.collector,
         collecting_ns: growth(|jvm| jvm.collecting_ns),
         collections: growth(|jvm| jvm.collections),
         longest_ns: longest_pause(&pauses),

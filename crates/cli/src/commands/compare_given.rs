@@ -108,9 +108,7 @@ impl Given<'_> {
             targets.push(self.listening(side)?);
         }
         for (text, differs) in command.iter().zip(ad_hoc::what_differs(command)) {
-            let mut target = ad_hoc::command(text, &here, self.only(&path)?)?;
-            target.id = ad_hoc::name_of(ad_hoc::COMMAND, &differs);
-            targets.push(target);
+            targets.push(ad_hoc::command((text, &differs), &here, self.only(&path)?)?);
         }
         for reference in image {
             let image = container::runtime()

@@ -22,6 +22,8 @@ pub(crate) struct AnswerSpans {
     pub send_lag_ns: u64,
     pub own_lag_ns: u64,
     pub pick_up_ns: u64,
+    /// Its request was the first of its batch.
+    pub leads: bool,
 }
 
 /// A kind of span: where it is in the answer, and where it goes in the tally.
@@ -45,6 +47,8 @@ pub(crate) struct Uncounted {
     answers: Vec<AnswerSpans>,
     /// Of all answers of the present stretch, by kind.
     counts: [Counts; KINDS.len()],
+    /// The service time of those whose request was the first of its batch.
+    leaders: Counts,
     /// How late the requests of the present window were sent.
     send_lags_ns: Vec<u64>,
     send_lags: Counts,
@@ -55,6 +59,7 @@ impl Uncounted {
         Self {
             answers: Vec::with_capacity(ROW),
             counts: std::array::from_fn(|_| Counts::new()),
+            leaders: Counts::new(),
             send_lags_ns: Vec::with_capacity(ROW),
             send_lags: Counts::new(),
         }
@@ -91,6 +96,8 @@ impl Uncounted {
         for ((span, _), counts) in KINDS.iter().zip(&mut self.counts) {
             counts.add(self.answers.iter().map(span));
         }
+        let leaders = self.answers.iter().filter(|answer| answer.leads);
+        self.leaders.add(leaders.map(|answer| answer.service_ns));
         self.send_lags.add(self.send_lags_ns.iter().copied());
         self.answers.clear();
         self.send_lags_ns.clear();
@@ -110,6 +117,7 @@ impl Uncounted {
                 }
             });
         }
+        self.leaders.move_to(&mut stretches[current].spans.first_in_batch);
         self.send_lags.move_to(&mut window.send_lag);
     }
 }
@@ -119,6 +127,9 @@ impl Uncounted {
 fn count_elsewhere(answer: &AnswerSpans, tally: &mut Tally, window: &mut WindowTally) {
     for (span, histogram) in KINDS {
         histogram(&mut tally.spans).record(span(answer));
+    }
+    if answer.leads {
+        tally.spans.first_in_batch.record(answer.service_ns);
     }
     window.response.record(answer.response_ns);
 }
@@ -139,6 +150,7 @@ mod tests {
             send_lag_ns: 5_000 * times,
             own_lag_ns: 6_000 * times,
             pick_up_ns: 7_000 * times,
+            leads: times == 10,
         };
         let full: Vec<bool> = (0..ROW).map(|_| uncounted.answer(spans(1, 1))).collect();
         assert_eq!(full.iter().position(|full| *full), Some(ROW - 1), "the last of a row says so");
@@ -173,6 +185,8 @@ mod tests {
                     );
                 }
             }
+            let leaders = stretches.each_ref().map(|tally| tally.spans.first_in_batch.count());
+            assert_eq!(leaders, [1, 0]);
             assert_eq!((window.response.count(), window.send_lag.count()), (ROW as u64 + 1, 1));
         }
     }

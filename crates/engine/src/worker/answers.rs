@@ -141,12 +141,16 @@ impl<S: Stack> Worker<'_, S> {
         // The server answered before it had read the whole request. What is left of it would keep
         // the next one waiting, perhaps for ever (RFC 9112 section 9.3: who stops sending closes).
         let is_unsent = !connection.out.is_empty() || self.io.is_sending(slot);
+        let is_closing = self.io.is_closing(slot);
+        if (connection.server_closes || is_closing) && self.core.is_stamped {
+            self.core.recorder.now_tally().stamps.with_end += 1;
+        }
+        let connection = &self.core.connections[slot as usize];
         if connection.in_flight == 0 && (is_unsent || self.core.is_used_up(connection)) {
             self.drop_connection(slot);
         } else if connection.server_closes
             || (connection.in_flight == 0
-                && (self.io.is_closing(slot)
-                    || S::Transport::is_closed_by_peer(&connection.transport)))
+                && (is_closing || S::Transport::is_closed_by_peer(&connection.transport)))
         {
             self.server_closed(slot, now);
         }
@@ -281,6 +285,7 @@ impl<S: Stack> Core<'_, S> {
         self.open_requests -= 1;
 
         // Arrival stamps and send times come from different clocks.
+        let is_early = request.sent.is_refuted(arrived);
         request.sent = request.sent.before(arrived);
         let sent_at = request.sent.left_at();
         let done_at = arrived.max(sent_at);
@@ -304,6 +309,7 @@ impl<S: Stack> Core<'_, S> {
             send_lag_ns: request.send_lag_ns(),
             own_lag_ns: request.own_lag_ns(),
             pick_up_ns: now.saturating_sub(done_at),
+            leads: request.sent.leads(),
         };
 
         let error = if S::Protocol::VARIES {
@@ -325,6 +331,7 @@ impl<S: Stack> Core<'_, S> {
         self.batching.learn(spans.service_ns);
         self.recorder.arrived_at(done_at);
         self.recorder.answered(spans);
+        self.recorder.tally(request.stretch as usize).stamps.early += u64::from(is_early);
         self.count(request.stretch as usize, status, body_bytes, error);
         let InFlight { stretch, template, .. } = request;
         error.map(|kind| Wrong { kind, stretch, template, status })

@@ -18,12 +18,14 @@ pub(super) struct Departure {
     left_at: u64,
     /// The call that sent it began so long before.
     after_ns: u32,
+    /// It was the first that its thread sent since the last wait for events.
+    leads: bool,
 }
 
 impl Departure {
     /// At this very instant.
     pub const fn at(now: u64) -> Self {
-        Self { left_at: now, after_ns: 0 }
+        Self { left_at: now, after_ns: 0, leads: false }
     }
 
     /// Within a call that took from `begin` to `end`: a quarter of the way through. A call that was
@@ -37,7 +39,7 @@ impl Departure {
 
     const fn after(begin: u64, after_ns: u64) -> Self {
         let after_ns = if after_ns < u32::MAX as u64 { after_ns as u32 } else { u32::MAX };
-        Self { left_at: begin + after_ns as u64, after_ns }
+        Self { left_at: begin + after_ns as u64, after_ns, leads: false }
     }
 
     /// When it left.
@@ -52,12 +54,33 @@ impl Departure {
         self.left_at - self.after_ns as u64
     }
 
+    /// The first of its batch, or one that followed.
+    #[inline]
+    pub const fn leading(self, leads: bool) -> Self {
+        Self { leads, ..self }
+    }
+
+    /// Whether it was the first of its batch.
+    #[inline]
+    pub const fn leads(self) -> bool {
+        self.leads
+    }
+
+    /// Whether an answer that arrived at this instant shows that the estimate is too late.
+    #[inline]
+    pub const fn is_refuted(self, arrived: u64) -> bool {
+        arrived < self.left_at
+    }
+
     /// The departure of a request whose answer arrived at this instant. An answer that came before
     /// the estimate shows that the estimate is too late; then the begin of the call is all that is
     /// known.
     #[inline]
     pub const fn before(self, arrived: u64) -> Self {
-        if arrived < self.left_at { Self::at(self.begun_at()) } else { self }
+        if !self.is_refuted(arrived) {
+            return self;
+        }
+        Self::at(self.begun_at()).leading(self.leads)
     }
 }
 
@@ -124,6 +147,8 @@ mod tests {
         assert_eq!((sent.begun_at(), sent.left_at()), (1_000, 3_000));
         assert_eq!(sent.before(3_000), sent);
         assert_eq!(sent.before(2_999), Departure::at(1_000));
+        assert!(sent.is_refuted(2_999) && !sent.is_refuted(3_000));
+        assert!(sent.leading(true).before(2_999).leads() && !sent.leads());
         let interrupted = Departure::within(1_000, 4_001_000);
         assert_eq!((interrupted.begun_at(), interrupted.left_at()), (1_000, 11_000));
     }

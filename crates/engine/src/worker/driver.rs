@@ -147,6 +147,7 @@ impl<S: Stack> Worker<'_, S> {
         let (wait_ns, is_spin) = self.wait_ns();
         self.core.stops.sleeps(wait_ns);
         self.io.wait(wait_ns, self.core.stay_ns(wait_ns))?;
+        self.core.has_sent = false;
         let found = self.events()?;
         if is_spin && !found {
             self.core.cost.spin_ns += S::Clock::now_ns() - self.now;

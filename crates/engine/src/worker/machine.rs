@@ -63,6 +63,8 @@ pub(super) struct Core<'a, S: Stack> {
     pub(super) redirected_to: Option<Box<str>>,
     pub(super) walkers: Walkers,
     pub(super) opening: Connecting,
+    /// Something was sent since the last wait for events.
+    pub(super) has_sent: bool,
     /// Slots whose last send is queued in the event loop and not stamped yet, each with its number
     /// of requests.
     pub(super) queued: Vec<(u32, u32)>,
@@ -157,6 +159,7 @@ impl<'a, S: Stack> Worker<'a, S> {
                 is_setting_up: false,
                 nth: first,
             },
+            has_sent: false,
             queued: Vec::new(),
             send_pace: SendPace::default(),
             stops: Stops::default(),

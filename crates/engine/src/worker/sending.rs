@@ -145,6 +145,7 @@ impl<S: Stack> Core<'_, S> {
     /// The last `count` requests of `slot` have left.
     #[inline]
     pub(super) fn stamp(&mut self, slot: u32, count: u32, sent: Departure) {
+        let sent = sent.leading(!std::mem::replace(&mut self.has_sent, true));
         let connection = &self.connections[slot as usize];
         let ring = (connection.head, connection.in_flight);
         let recorder = &mut self.recorder;

@@ -20,8 +20,6 @@ use crate::target::{Kind, Listening, Target};
 
 /// The name of the workload of such runs.
 pub const WORKLOAD: &str = "url";
-/// What stands in the place of a language in the names of commands.
-pub const COMMAND: &str = "command";
 /// The longest name that is made from a text.
 const LONGEST_NAME: usize = 60;
 /// How long such a target may take to answer for the first time.
@@ -36,13 +34,18 @@ pub fn listening(listening: Listening, request: Option<Request>) -> Target {
     target(id, Path::new("/"), OwnCommand::default(), request, Kind::Listening(listening))
 }
 
-/// A command, split into words as a shell would. No shell runs it.
+/// A command, split into words as a shell would, and the text that its target is named by. No shell
+/// runs it.
 ///
 /// # Errors
 /// As [`own_command::read`].
-pub fn command(text: &str, folder: &Path, request: Option<Request>) -> Result<Target, LabError> {
+pub fn command(
+    (text, name): (&str, &str),
+    folder: &Path,
+    request: Option<Request>,
+) -> Result<Target, LabError> {
     let own = own_command::read(text).map_err(LabError::User)?;
-    Ok(target(name_of(COMMAND, text), folder, own, request, Kind::Command))
+    Ok(target(name_of("command", name), folder, own, request, Kind::Command))
 }
 
 /// A container image. `folder` is for the log of fetching it.
@@ -71,18 +74,16 @@ pub fn name_of(language: &str, text: &str) -> TargetId {
 pub fn what_differs(commands: &[String]) -> Vec<String> {
     let words: Vec<Vec<&str>> = commands.iter().map(|it| it.split_whitespace().collect()).collect();
     let shortest = words.iter().map(Vec::len).min().unwrap_or(0);
-    let is_common = |of: &dyn Fn(&[&str]) -> Option<String>| {
-        words.windows(2).all(|pair| of(&pair[0]) == of(&pair[1]))
-    };
-    let nth = |n: usize| move |words: &[&str]| words.get(n).map(ToString::to_string);
-    let mut start = (0..shortest).take_while(|n| is_common(&nth(*n))).count();
+    let is_common = |n: &usize| words.iter().all(|one| one[*n] == words[0][*n]);
+    let mut start = (0..shortest).take_while(is_common).count();
     let all_are_equal = words.iter().all(|one| one.len() == start);
     if all_are_equal || commands.len() < 2 {
         return commands.to_vec();
     }
-    let from_end =
-        |n: usize| move |words: &[&str]| words.iter().rev().nth(n).map(ToString::to_string);
-    let end = (0..shortest - start).take_while(|n| is_common(&from_end(*n))).count();
+    let model = &words[0];
+    let is_common =
+        |n: &usize| words.iter().all(|one| one[one.len() - 1 - n] == model[model.len() - 1 - n]);
+    let end = (0..shortest - start).take_while(is_common).count();
     // Without its option, a value alone says little; and nothing is no name.
     let is_empty = |words: &Vec<&str>| words.len() == start + end;
     let follows_option = start > 0 && words[0][start - 1].starts_with('-');
@@ -233,7 +234,7 @@ mod tests {
     use super::*;
 
     fn command_of(text: &str) -> Target {
-        command(text, Path::new("/srv"), Some(Request::get("/api", ""))).unwrap()
+        command((text, text), Path::new("/srv"), Some(Request::get("/api", ""))).unwrap()
     }
 
     #[test]
@@ -242,7 +243,7 @@ mod tests {
         assert_eq!(made.manifest.start.command, ["node", "my server.js", "--port", "{PORT}"]);
         assert_eq!(made.id.to_string(), "command/node-my-server-js-port-PORT");
         assert_eq!(made.manifest.start.ready.path, "/api");
-        let wrong = |text| command(text, Path::new("/"), None).unwrap_err();
+        let wrong = |text| command((text, text), Path::new("/"), None).unwrap_err();
         assert!(wrong("node 'x").to_string().contains("a quote is not closed"));
         assert!(wrong(" ").to_string().contains("names no program"));
         for text in ["serve $PORT", "serve --port=${PORT}"] {

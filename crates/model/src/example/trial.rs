@@ -43,7 +43,7 @@ pub struct ExampleTrial {
     send_lag_ms: f64,
     /// Answers without an arrival stamp; `None`: a record from before the stamps.
     unstamped: Option<u64>,
-    shared_stamps: u64,
+    doubtful_stamps: StampCounts,
     generator_busy: f64,
     target_cores: f64,
     target_given: u32,
@@ -75,7 +75,7 @@ impl ExampleTrial {
             own_lag_ms: 0.01,
             send_lag_ms: 0.01,
             unstamped: None,
-            shared_stamps: 0,
+            doubtful_stamps: StampCounts::default(),
             generator_busy: 0.4,
             target_cores: 0.5,
             target_given: 1,
@@ -251,7 +251,19 @@ impl ExampleTrial {
 
     /// So many answers got the stamp of a later one.
     pub fn shared_stamps(mut self, answers: u64) -> Self {
-        self.shared_stamps = answers;
+        self.doubtful_stamps.shared = answers;
+        self.stamped()
+    }
+
+    /// Behind this many answers, which have stamps, the server closed the connection.
+    pub fn end_stamps(mut self, answers: u64) -> Self {
+        self.doubtful_stamps.with_end = answers;
+        self.stamped()
+    }
+
+    /// This many answers arrived before the estimated departure of their requests.
+    pub fn early_stamps(mut self, answers: u64) -> Self {
+        self.doubtful_stamps.early = answers;
         self.stamped()
     }
 
@@ -445,7 +457,7 @@ impl ExampleTrial {
             stamps: self.unstamped.map_or(StampCounts::default(), |user_space| StampCounts {
                 kernel: requests.completed - user_space,
                 user_space,
-                shared: self.shared_stamps,
+                ..self.doubtful_stamps
             }),
             spans,
             ..Measured::default()

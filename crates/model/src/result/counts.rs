@@ -296,6 +296,13 @@ pub struct StampCounts {
     /// Answers with a stamp that were read together with a later answer on the same connection, and
     /// got its stamp: their times may be too long.
     pub shared: u64,
+    /// Answers with a stamp behind which the server closed the connection. The kernel joins the end
+    /// of a connection to data that nobody has read yet, and keeps the later stamp. So these times
+    /// are upper bounds.
+    pub with_end: u64,
+    /// Answers that arrived before the instant at which their request was estimated to leave. Their
+    /// times begin with the call that sent it, so they are upper bounds too.
+    pub early: u64,
 }
 
 impl StampCounts {
@@ -304,6 +311,8 @@ impl StampCounts {
         self.kernel += other.kernel;
         self.user_space += other.user_space;
         self.shared += other.shared;
+        self.with_end += other.with_end;
+        self.early += other.early;
     }
 
     /// `"kernel"`, `"user space"` or `"kernel and user space"`; `None` if nothing was

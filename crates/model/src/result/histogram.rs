@@ -58,6 +58,17 @@ impl Histogram {
         let _ = self.inner.add(&other.inner);
     }
 
+    /// These counts without those of another histogram, whose spans are all among them.
+    #[must_use]
+    pub fn without(&self, part: &Self) -> Self {
+        let mut rest = self.clone();
+        // Both have the same bounds. What is not among them cannot be taken away, and stays out.
+        if rest.inner.subtract(&part.inner).is_err() {
+            rest.clear();
+        }
+        rest
+    }
+
     /// Clears all counts but keeps the memory.
     pub fn clear(&mut self) {
         self.inner.reset();

@@ -94,6 +94,9 @@ spans! {
     /// From the instant at which a request was due to the arrival of its answer. For users who wait
     /// for their answers (closed loops, devices), without the own lag.
     response_time, ResponseTime;
+    /// The service time of requests that were the first of their batch. A batch is what a thread of
+    /// the generator sends between two waits for events. They are in `service_time` too.
+    first_in_batch, FirstInBatch;
     /// How late a request was sent: the generator's own lateness plus the wait for a free
     /// connection.
     send_lag, SendLag;

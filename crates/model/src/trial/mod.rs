@@ -90,15 +90,20 @@ impl Step {
         }
     }
 
+    /// The number of connections or devices, or the rate.
+    #[must_use]
+    pub fn size(self) -> f64 {
+        match self {
+            Self::Connections { count } | Self::Devices { count } => count.into(),
+            Self::Rate { per_s } => per_s,
+        }
+    }
+
     /// What a search tried at this step: a rate per second, or a number of devices; `None` for a
     /// point of a sweep.
     #[must_use]
     pub fn tried(self) -> Option<f64> {
-        match self {
-            Self::Connections { .. } => None,
-            Self::Rate { per_s } => Some(per_s),
-            Self::Devices { count } => Some(count.into()),
-        }
+        (!matches!(self, Self::Connections { .. })).then(|| self.size())
     }
 }
 

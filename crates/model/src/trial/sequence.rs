@@ -257,10 +257,8 @@ fn used_in_all(stretches: &[Usage], uses: &[Option<&RoleUse>]) -> RoleUse {
 
 /// What JVMs said of all stretches; `None` if they said nothing of one of them.
 fn jvm_of(uses: &[Option<&RoleUse>]) -> Option<JvmUse> {
-    let all: Option<Vec<&JvmUse>> = uses.iter().map(|use_| (*use_)?.jvm.as_ref()).collect();
-    let (first, rest) =
-        all?.split_first().map(|(first, rest)| ((*first).clone(), rest.to_vec()))?;
-    Some(rest.into_iter().fold(first, |sum, one| sum.with(one)))
+    let all: Option<Vec<JvmUse>> = uses.iter().map(|use_| (*use_)?.jvm.clone()).collect();
+    all?.into_iter().reduce(|sum, one| sum.with(&one))
 }
 
 /// The CPU time of workers, as far as they were there in each stretch.

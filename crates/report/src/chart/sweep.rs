@@ -11,7 +11,7 @@ use super::{Chart, DataTable, coloured, targets};
 use crate::terminal::{parameter, signed};
 use crate::view::View;
 use crate::view::row::Row;
-use crate::view::sweep::{Point, Sweep, size};
+use crate::view::sweep::{Point, Sweep};
 use crate::words;
 
 type Shown<'a> = (usize, &'a Row, &'a Sweep);
@@ -35,12 +35,12 @@ fn range(rows: &[Shown<'_>], figure: fn(&Point) -> Option<f64>) -> (f64, f64) {
 
 fn by_step(rows: &[Shown<'_>], title: &str, form: Form) -> Axis {
     let values: Vec<f64> =
-        rows.iter().flat_map(|(_, _, sweep)| &sweep.points).map(|point| size(point.at)).collect();
+        rows.iter().flat_map(|(_, _, sweep)| &sweep.points).map(|point| point.at.size()).collect();
     Axis::log_at(title, &values, 2 * form.ticks() + 2, short)
 }
 
 fn points(sweep: &Sweep, figure: fn(&Point) -> Option<f64>) -> Vec<(f64, f64)> {
-    sweep.points.iter().filter_map(|point| Some((size(point.at), figure(point)?))).collect()
+    sweep.points.iter().filter_map(|point| Some((point.at.size(), figure(point)?))).collect()
 }
 
 /// What was measured of a target, the law through it, its knee, and what was predicted.
@@ -124,7 +124,7 @@ fn table_row(row: &Row, point: &Point) -> Vec<String> {
     let prediction = point.prediction;
     vec![
         row.target.to_string(),
-        words::whole(size(point.at) as u64),
+        words::whole(point.at.size() as u64),
         words::count(point.goodput_per_s),
         words::count(prediction.map(|p| p.throughput_per_s)),
         signed(prediction.and_then(|p| p.throughput_error)),
@@ -175,7 +175,7 @@ fn response(rows: &[Shown<'_>]) -> Option<Chart> {
         let s = &point.response_time;
         vec![
             row.target.to_string(),
-            words::whole(size(point.at) as u64),
+            words::whole(point.at.size() as u64),
             words::ns(s.p50_ns),
             words::ns(s.p90_ns),
             words::ns(s.p99_ns),
@@ -202,16 +202,17 @@ fn search(rows: &[Shown<'_>]) -> Chart {
         .collect();
     let capacities = capacities.join(" ");
     let searched = rows.first().map(|(_, _, sweep)| sweep.searched()).unwrap_or_default();
-    let (by, column, axis) = match searched {
-        Searched::Requests => ("offered rate", "offered/s", "offered requests/s"),
-        Searched::Walks => ("offered rate", "walks/s", "offered walks/s"),
-        Searched::Devices => ("number of devices", "devices", "devices"),
+    let tried = rows.first().map(|(_, _, sweep)| sweep.tried_title()).unwrap_or_default();
+    let (by, axis) = match searched {
+        Searched::Requests => ("offered rate", "offered requests/s"),
+        Searched::Walks => ("offered rate", "offered walks/s"),
+        Searched::Devices => ("number of devices", "devices"),
     };
     let cells = |row: &Row, point: &Point| {
         let s = &point.response_time;
         vec![
             row.target.to_string(),
-            words::count(Some(size(point.at))),
+            words::count(Some(point.at.size())),
             words::count(point.goodput_per_s),
             words::ns(s.p50_ns),
             words::ns(s.p99_ns),
@@ -226,7 +227,7 @@ fn search(rows: &[Shown<'_>]) -> Chart {
         ),
         caption: format!("Solid: the median. Dashed: the 99th percentile. {capacities}"),
         lines_by_target: true,
-        table: table(["target", column, "answered/s", "p50", "p99", "objective"], rows, cells),
+        table: table(["target", tried, "answered/s", "p50", "p99", "objective"], rows, cells),
         ..times(rows, axis).unwrap_or_default()
     }
 }

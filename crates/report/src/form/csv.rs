@@ -4,12 +4,13 @@
 use pippin_model::figure::{Counter, Figure, Span, counters};
 use pippin_model::result::ErrorKind;
 use pippin_model::result::histogram::Summary;
+use pippin_model::trial::Step;
 use pippin_stats::summary::Estimate;
 
 use crate::form::{Form, Write};
 use crate::view::View;
 use crate::view::row::Row;
-use crate::view::sweep::{Point, size};
+use crate::view::sweep::Point;
 
 /// This form.
 pub const FORM: Form = Form {
@@ -102,7 +103,7 @@ fn ranking() -> Vec<Column> {
         column("trust", |view, _| view.trust.answer.word().to_lowercase()),
         column("plan", |view, _| view.plan.id.clone()),
         column("target", |_, row| row.target.to_string()),
-        column("step", |_, row| cell(row.step.map(size))),
+        column("step", |_, row| cell(row.step.map(Step::size))),
         column("rank", |_, row| cell(row.standing.rank)),
         column("rank_worst", |_, row| cell(row.standing.rank_interval.map(|rank| rank.worst))),
         column("ranked_by", |view, _| view.run.ranked_by.name().into()),
@@ -246,7 +247,7 @@ fn of_step(column: &str, view: &View, row: &Row, point: &Point) -> String {
         "trust" => view.trust.answer.word().to_lowercase(),
         "plan" => view.plan.id.clone(),
         "target" => row.target.to_string(),
-        "step" => size(point.at).to_string(),
+        "step" => point.at.size().to_string(),
         "verdict" => point.verdict.to_string(),
         "goodput_per_s" => cell(point.goodput_per_s),
         "errors" => point.errors.to_string(),

@@ -15,7 +15,7 @@ use crate::view::calm;
 use crate::view::missing;
 use crate::view::row::Row;
 use crate::view::run::host_line;
-use crate::view::sweep::{RISES, Sweep, size};
+use crate::view::sweep::{RISES, Sweep};
 use crate::words;
 
 /// This form.
@@ -171,7 +171,7 @@ fn cells(view: &View, row: &Row) -> Vec<String> {
     };
     let span = span_of(row);
     let at =
-        row.step.map(|at| format!(" at {}", words::whole(size(at) as u64))).unwrap_or_default();
+        row.step.map(|at| format!(" at {}", words::whole(at.size() as u64))).unwrap_or_default();
     let (p50, p99, rate) = (
         words::ns(span.p50_ns),
         words::ns(span.p99_ns),
@@ -273,7 +273,7 @@ fn sweep(out: &mut String, row: &Row, sweep: &Sweep) {
         .iter()
         .map(|point| {
             vec![
-                words::whole(size(point.at) as u64),
+                words::whole(point.at.size() as u64),
                 words::count(point.goodput_per_s),
                 words::count(point.prediction.map(|p| p.throughput_per_s)),
                 signed(point.prediction.and_then(|p| p.throughput_error)),
@@ -290,7 +290,7 @@ fn sweep(out: &mut String, row: &Row, sweep: &Sweep) {
         let (lambda, sigma, kappa) =
             (parameter(law.lambda, 0), parameter(law.sigma, 4), parameter(law.kappa, 6));
         let doubts: String = sweep.doubts().iter().map(|doubt| format!("{doubt} ")).collect();
-        let rises = if sweep.rises() { format!(" {RISES}") } else { String::new() };
+        let rises = if sweep.rises { format!(" {RISES}") } else { String::new() };
         line(
             out,
             &format!(

@@ -1,5 +1,4 @@
 //! Sweeps, capacity searches, phases of devices.
-use pippin_model::plan::profile::Searched;
 use pippin_model::text::units::counted;
 use pippin_model::verdict::Verdict;
 use pippin_stats::scalability::usl::Parameter;
@@ -8,7 +7,7 @@ use super::Page;
 use super::grid::Grid;
 use crate::view::View;
 use crate::view::row::Row;
-use crate::view::sweep::{Point, RISES, Sweep, size};
+use crate::view::sweep::{Point, RISES, Sweep};
 use crate::words;
 
 pub fn write(page: &mut Page, view: &View) {
@@ -44,7 +43,7 @@ fn by_connections(page: &mut Page, row: &Row, sweep: &Sweep) {
     for point in &sweep.points {
         let prediction = point.prediction;
         let mut cells = vec![
-            words::whole(size(point.at) as u64),
+            words::whole(point.at.size() as u64),
             mark(point, &words::count(point.goodput_per_s)),
             words::count(prediction.map(|p| p.throughput_per_s)),
             signed(prediction.and_then(|p| p.throughput_error)),
@@ -88,7 +87,7 @@ fn law_and_knee(page: &mut Page, sweep: &Sweep) {
         let served = counted(served.round() as u64, "request");
         page.paragraph("  ", &format!("Serves about {served} at a time."));
     }
-    if sweep.rises() {
+    if sweep.rises {
         page.paragraph("  ", RISES);
     }
 }
@@ -101,14 +100,10 @@ pub fn parameter(parameter: Parameter, digits: usize) -> String {
 }
 
 fn search(page: &mut Page, row: &Row, sweep: &Sweep) {
-    let searched = sweep.searched();
-    page.heading(&format!("{}: search for the highest {}", row.target, searched.noun()));
+    let noun = sweep.searched().noun();
+    page.heading(&format!("{}: search for the highest {noun}", row.target));
     let mut grid = Grid::default()
-        .right(match searched {
-            Searched::Requests => "offered/s",
-            Searched::Walks => "walks/s",
-            Searched::Devices => "devices",
-        })
+        .right(sweep.tried_title())
         .right("answered/s")
         .right("p50")
         .right("p99")
@@ -117,7 +112,7 @@ fn search(page: &mut Page, row: &Row, sweep: &Sweep) {
         .left("objective");
     for point in &sweep.points {
         grid.row(vec![
-            words::count(Some(size(point.at))),
+            words::count(Some(point.at.size())),
             mark(point, &words::count(point.goodput_per_s)),
             words::ns(point.response_time.p50_ns),
             words::ns(point.response_time.p99_ns),

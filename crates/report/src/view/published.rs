@@ -6,7 +6,7 @@ use pippin_model::trial::Step;
 use serde::{Deserialize, Serialize};
 
 use super::row::Row;
-use super::sweep::{Point, size};
+use super::sweep::Point;
 
 /// A published table beside your own figures. The JSON keys are those of schema 1, which used the
 /// word `printed` ([why](../../../../docs/decisions/published.md)).
@@ -123,7 +123,7 @@ fn own_figure_for(published: &Published, row: &PublishedRow, rows: &[Row]) -> Op
         .or_else(|| published.rows.iter().find_map(|row| row.target.as_ref()))?;
     let points = &rows.iter().find(|row| row.target == *target)?.sweep.as_ref()?.points;
     let same = |point: &&Point| {
-        matches!(point.at, Step::Connections { .. }) && size(point.at) == *connections
+        matches!(point.at, Step::Connections { .. }) && point.at.size() == *connections
     };
     points.iter().find(same)?.goodput_per_s
 }

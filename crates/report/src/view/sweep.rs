@@ -10,7 +10,7 @@ use pippin_stats::judge::knee::law_doubted;
 use pippin_stats::judge::search;
 use pippin_stats::scalability::knee::Knee;
 use pippin_stats::scalability::predict::Law;
-use pippin_stats::scalability::sweep::{Sweep as FoundSweep, rises_at_its_end};
+use pippin_stats::scalability::sweep::Sweep as FoundSweep;
 use pippin_stats::scalability::usl::{self, Usl};
 use pippin_stats::summary::TargetSummary;
 use serde::{Deserialize, Serialize};
@@ -30,6 +30,8 @@ pub struct Sweep {
     pub fit: Option<Fit>,
     /// The number of connections from which more bring little; `None` if it was not reached.
     pub knee: Option<Knee>,
+    /// Whether throughput surely still rises at the last point (see [`RISES`]).
+    pub rises: bool,
     /// How many requests are served at a time, if throughput is flat while the queue grows.
     pub served_at_a_time: Option<f64>,
     /// Capacity search only: the highest rate, or number of devices, that kept the objective, the
@@ -126,6 +128,16 @@ impl Sweep {
         self.capacity.as_ref().and_then(of).unwrap_or_default()
     }
 
+    /// The title of a column with what a search tried.
+    #[must_use]
+    pub fn tried_title(&self) -> &'static str {
+        match self.searched() {
+            Searched::Requests => "offered/s",
+            Searched::Walks => "walks/s",
+            Searched::Devices => "devices",
+        }
+    }
+
     /// Capacity search only: the outcome in sentences, one for each repetition, plus one for all
     /// together if there are several.
     #[must_use]
@@ -152,17 +164,11 @@ impl Sweep {
         std::iter::once(together).chain(each).collect()
     }
 
-    /// Whether throughput still rises at the last point (see [`RISES`]).
-    #[must_use]
-    pub fn rises(&self) -> bool {
-        self.capacity.is_none() && rises_at_its_end(&self.by_size())
-    }
-
     fn by_size(&self) -> Vec<usl::Point> {
         // INVALID points say nothing about the curve.
         let points = self.points.iter().filter(|point| point.verdict != Verdict::Invalid);
         points
-            .filter_map(|point| Some(usl::Point { n: size(point.at), x: point.goodput_per_s? }))
+            .filter_map(|point| Some(usl::Point { n: point.at.size(), x: point.goodput_per_s? }))
             .collect()
     }
 
@@ -204,7 +210,7 @@ pub(super) fn headline<'a>(
     let is_measurable = |summary: &TargetSummary| summary.verdict != Some(Verdict::Invalid);
     let goodput =
         |summary: &TargetSummary| summary.goodput_per_s.map_or(f64::MIN, |figure| figure.median);
-    let rate = |summary: &TargetSummary| summary.step.map_or(f64::MAX, size);
+    let rate = |summary: &TargetSummary| summary.step.map_or(f64::MAX, Step::size);
     match profile.steps {
         Steps::One | Steps::Overload { .. } => summaries.first().copied(),
         Steps::Connections(_) => summaries.iter().copied().max_by(|a, b| {
@@ -229,7 +235,7 @@ pub(super) fn of(
     }
     let mut points: Vec<Point> =
         summaries.iter().filter_map(|summary| point(summary, trials)).collect();
-    points.sort_by(|a, b| size(a.at).total_cmp(&size(b.at)));
+    points.sort_by(|a, b| a.at.size().total_cmp(&b.at.size()));
     if points.is_empty() {
         return None;
     }
@@ -237,6 +243,7 @@ pub(super) fn of(
         points,
         fit: None,
         knee: None,
+        rises: false,
         served_at_a_time: None,
         capacity_per_s: capacity
             .as_ref()
@@ -283,7 +290,7 @@ fn point(summary: &TargetSummary, trials: &[&TrialRecord]) -> Option<Point> {
 fn with_law(mut sweep: Sweep, found: &FoundSweep) -> Sweep {
     for foretold in &found.foretold {
         if let Some(point) =
-            sweep.points.iter_mut().find(|point| size(point.at) == foretold.measured.n)
+            sweep.points.iter_mut().find(|point| point.at.size() == foretold.measured.n)
         {
             point.prediction = foretold.prediction.map(|prediction| PredictionView {
                 throughput_per_s: prediction.throughput_per_s,
@@ -296,6 +303,7 @@ fn with_law(mut sweep: Sweep, found: &FoundSweep) -> Sweep {
     }
     sweep.fit = found.usl.map(|law| Fit { law, curve: curve(&law, &found.points) });
     sweep.knee = found.knee;
+    sweep.rises = found.rises && sweep.capacity.is_none();
     sweep.served_at_a_time = found.served_at_a_time;
     sweep
 }
@@ -308,15 +316,6 @@ fn curve(law: &Usl, points: &[usl::Point]) -> Vec<(f64, f64)> {
         .map(|step| first.n * (last.n / first.n).powf(f64::from(step) / f64::from(steps)))
         .map(|n| (n, law.throughput_at(n)))
         .collect()
-}
-
-/// The number of connections or devices, or the rate, of a step.
-#[must_use]
-pub fn size(step: Step) -> f64 {
-    match step {
-        Step::Connections { count } | Step::Devices { count } => f64::from(count),
-        Step::Rate { per_s } => per_s,
-    }
 }
 
 #[cfg(test)]
@@ -351,6 +350,7 @@ mod tests {
             points,
             fit: Some(Fit { law, curve: Vec::new() }),
             knee: None,
+            rises: false,
             served_at_a_time: None,
             capacity_per_s: None,
             capacity: None,

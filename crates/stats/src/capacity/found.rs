@@ -14,8 +14,8 @@ use crate::summary::{Estimate, estimate};
 pub struct Capacity {
     /// One for each repetition, in their order.
     pub searches: Vec<Searched>,
-    /// The capacity over the repetitions: a rate, or a number of devices. `None` if any search did not confirm
-    /// a rate, because the others alone would look more certain than they are. One repetition has
+    /// The capacity over the repetitions: a rate, or a number of devices. `None` if any search did
+    /// not confirm one, because the others alone would look more certain than they are. One repetition has
     /// no interval.
     pub rate_per_s: Option<Estimate>,
 }
@@ -145,12 +145,9 @@ fn right_per_s(trials: &[&TrialRecord], rate: f64) -> Option<f64> {
         .iter()
         .filter(at(rate))
         .filter(|trial| StepOutcome::of(trial) == Some(StepOutcome::Held));
-    let right = |trial: &&TrialRecord| match &trial.spec.profile {
-        profile if profile.searched() == Kind::Devices => Some(rate),
-        profile => {
-            let answers = f64::from(profile.walk_steps.unwrap_or(1));
-            Some(trial.load.as_ref()?.measured.goodput_per_s()? / answers)
-        }
+    let right = |trial: &&TrialRecord| match trial.spec.profile.answers_per_s(1.0) {
+        Some(each) => Some(trial.load.as_ref()?.measured.goodput_per_s()? / each),
+        None => Some(rate),
     };
     held.filter_map(right).reduce(f64::max)
 }

@@ -58,8 +58,10 @@ impl StepOutcome {
     /// or has no result.
     #[must_use]
     pub fn of(record: &TrialRecord) -> Option<Self> {
-        let step = record.spec.step?;
-        let (Some(_), Some(load)) = (step.tried(), &record.load) else { return None };
+        let (Some(tried), Some(load)) = (record.spec.step.and_then(Step::tried), &record.load)
+        else {
+            return None;
+        };
         if load.interrupted || record.failure.is_some() {
             return None;
         }
@@ -70,10 +72,7 @@ impl StepOutcome {
             return Some(Self::Held);
         }
         // Devices have no rate of which their answers could fall short.
-        let due_per_s = match step {
-            Step::Rate { per_s } => per_s * f64::from(record.spec.profile.walk_steps.unwrap_or(1)),
-            Step::Connections { .. } | Step::Devices { .. } => 0.0,
-        };
+        let due_per_s = record.spec.profile.answers_per_s(tried).unwrap_or(0.0);
         Some(Self::Missed {
             by_far: load.measured.goodput_per_s().unwrap_or(0.0) < BY_FAR * due_per_s,
             disturbed: host::is_disturbed(&[record]),

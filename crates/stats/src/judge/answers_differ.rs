@@ -133,11 +133,7 @@ fn between_steps(kinds: &[(&TargetId, Option<Step>, AnswerKind)], found: &mut Ru
         .iter()
         .filter_map(|(target, step, kind)| {
             let step = (*step)?;
-            let size = match step {
-                Step::Connections { count } | Step::Devices { count } => f64::from(count),
-                Step::Rate { per_s } => per_s,
-            };
-            Some((*target, size, step.in_words(), *kind))
+            Some((*target, step.size(), step.in_words(), *kind))
         })
         .collect();
     steps.sort_by(|a, b| a.0.cmp(b.0).then(a.1.total_cmp(&b.1)));

@@ -1,6 +1,11 @@
 //! SUSPECT: the service times have two modes, so no single figure describes them. Or they have the
 //! mode at 40 ms that delayed acknowledgements cause.
+//!
+//! NOTE: they have two modes because of the generator's own batches. In a closed loop, answers that
+//! come together are followed by requests that are sent together. A server with idle time answers
+//! the first of them at once, and the others wait for each other.
 use pippin_model::plan::profile::Steps;
+use pippin_model::result::Spans;
 use pippin_model::result::histogram::Histogram;
 use pippin_model::text::units::format_ns;
 use pippin_model::verdict::{Caveat, Severity};
@@ -35,6 +40,30 @@ pub fn judge(evidence: &Evidence) -> Option<Caveat> {
             .next();
     }
     two_modes(&measured.spans.service_time, "")
+        .map(|found| of_batches(&measured.spans).unwrap_or(found))
+}
+
+/// The modes are the generator's, if the place in its batches explains them: the first requests of
+/// all batches have one mode, all others have one mode, and the first ones are faster. A server whose
+/// own answers are of two kinds shows both kinds in both groups.
+fn of_batches(spans: &Spans) -> Option<Caveat> {
+    let (all, first) = (&spans.service_time, &spans.first_in_batch);
+    let others = all.without(first);
+    if modes(first).len() != 1 || modes(&others).len() != 1 {
+        return None;
+    }
+    let (of_first, of_others) = (first.quantile_ns(0.5)?, others.quantile_ns(0.5)?);
+    if of_first >= of_others {
+        return None;
+    }
+    let seen = format!(
+        "service times have two modes because requests are sent in batches: {} of the requests, each the first of its batch, take {} at the median, and the others {}",
+        percent(first.count() as f64 / all.count() as f64),
+        format_ns(of_first),
+        format_ns(of_others)
+    );
+    let advice = "this is no fault of the server: users of a closed loop who are answered together send together. The mean and the throughput do not depend on it; use --rate for times of independent users";
+    Some(caveat("batches", Severity::Note, seen, advice))
 }
 
 fn two_modes(times: &Histogram, whose: &str) -> Option<Caveat> {
@@ -114,6 +143,33 @@ mod tests {
         assert!(judged(judge, &overload).is_some());
         overload.spec.profile = example::overload().trials.remove(0).spec.profile;
         assert_eq!(judged(judge, &overload), None);
+    }
+
+    /// Requests of which the first of each batch take as long as `first` says.
+    fn in_batches(first: &[(f64, u64)], others: &[(f64, u64)]) -> TrialRecord {
+        let mut record = with(&[first, others].concat());
+        let first = with(first).load.unwrap().measured.spans.service_time;
+        record.load.as_mut().unwrap().measured.spans.first_in_batch = first;
+        record
+    }
+
+    #[test]
+    fn modes_that_batches_explain_are_no_doubt_about_the_server() {
+        let id = |record: &TrialRecord| judged(judge, record).map(|it| (it.id, it.severity));
+        let bimodal = Some(("bimodal".to_string(), Severity::Suspect));
+        let found = judged(judge, &in_batches(&[(0.017, 1_300)], &[(0.106, 8_700)])).unwrap();
+        assert_eq!((found.id.as_str(), found.severity), ("batches", Severity::Note));
+        assert!(found.evidence.contains("13.0 % of the requests"), "{}", found.evidence);
+        // A server whose answers are of two kinds, wherever they stand in a batch.
+        let both = in_batches(&[(0.017, 700), (0.106, 300)], &[(0.017, 6_300), (0.106, 2_700)]);
+        assert_eq!(id(&both), bimodal);
+        let others = in_batches(&[(0.017, 1_300)], &[(0.017, 4_350), (0.106, 4_350)]);
+        assert_eq!(id(&others), bimodal, "more than the first are fast");
+        let slow = in_batches(&[(0.106, 1_300)], &[(0.017, 8_700)]);
+        assert_eq!(id(&slow), bimodal, "what is first is slow");
+        let few = in_batches(&[(0.017, 400)], &[(0.106, 2_600)]);
+        assert_eq!(id(&few), bimodal, "too few to have a shape");
+        assert_eq!(id(&in_batches(&[(0.1, 1_300)], &[(0.106, 8_700)])), None, "one mode");
     }
 
     fn bodies(parts: &[(f64, u64)]) -> pippin_model::trial::TrialRecord {

@@ -144,6 +144,7 @@ fn doubted() -> Vec<(&'static str, TrialRecord)> {
         ("held", hello().response_ms(0.1).own_lag_ms(0.9).stamped().build()),
         ("stamps", hello().response_ms(0.5).unstamped(4_000).build()),
         ("shared_stamps", hello().response_ms(0.5).shared_stamps(90_000).build()),
+        ("early_answers", hello().response_ms(0.5).early_stamps(90_000).build()),
         ("errors", hello().error(ErrorKind::Timeout, 3_000).build()),
         ("littles_law", hello().response_ms(3.0).build()),
         ("rate_not_achieved", ExampleTrial::open(1_000.0).seconds(10).unsent(500).build()),

@@ -24,6 +24,8 @@ pub mod connections_missing;
 pub mod cores_unused;
 pub mod cpu_shared;
 pub mod cpu_use;
+pub mod early_answers;
+pub mod end_stamps;
 pub mod errors;
 pub(crate) mod evidence;
 pub mod generator_busy;
@@ -124,6 +126,8 @@ pub const TRIAL_JUDGES: &[(&[&str], Protects, TrialJudge)] = &[
     (&["held"], Generator, held::judge),
     (&["stamps"], Generator, stamps::judge),
     (&["shared_stamps"], Generator, shared_stamps::judge),
+    (&["end_stamps"], Generator, end_stamps::judge),
+    (&["early_answers"], Generator, early_answers::judge),
     // A calibration is no part of the record, and most machines have none.
     (&["near_ceiling"], Generator, |evidence| Ok(near_ceiling::judge(evidence))),
     (&["connections_missing"], Generator, connections_missing::judge),
@@ -150,7 +154,7 @@ pub const EXPLANATIONS: &[(&[&str], Ground, Explainer)] = &[
     (&["compiling"], Counters, compiling::judge),
     (&["collections"], Counters, collections::judge),
     (&["sees_processors"], Counters, sees_processors::judge),
-    (&["bimodal"], Inference, bimodal::judge),
+    (&["bimodal", "batches"], Inference, bimodal::judge),
     (&["slow_connections"], Inference, slow_connections::judge),
     (&["stalls"], Inference, stalls::judge),
     (&["delayed_ack"], Inference, bimodal::judge_delayed_ack),

@@ -45,7 +45,7 @@ pub fn judge(evidence: &Evidence) -> Option<Caveat> {
         "start the server with as many as production has",
         "give it as many as production has: [cpus] target",
     );
-    Some(caveat("sees_processors", Severity::Note, seen.into(), &format!("{usual}; {how}")))
+    Some(caveat("sees_processors", Severity::Note, seen.into(), format!("{usual}; {how}")))
 }
 
 #[cfg(test)]

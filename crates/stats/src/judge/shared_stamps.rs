@@ -9,7 +9,7 @@ use pippin_model::verdict::Severity;
 
 use crate::judge::answer::Answer;
 use crate::judge::evidence::{Evidence, caveat, percent};
-use crate::judge::stamps::LONG_NS;
+use crate::judge::stamps::share_of_short;
 
 /// Above this share, the shown median may be one of theirs.
 const MANY: f64 = 0.1;
@@ -17,15 +17,12 @@ const MANY: f64 = 0.1;
 /// Whether more than a tenth of the answers have the arrival stamp of a later one, while the median
 /// of the service time is below 1 ms.
 pub fn judge(evidence: &Evidence) -> Answer {
-    let measured = evidence.needs_measured()?;
-    let median = evidence.needs_median_ns()?;
-    let share = measured.stamps.shared as f64 / measured.stamps.kernel.max(1) as f64;
-    if share <= MANY || median >= LONG_NS {
+    let Some((share, median)) = share_of_short(evidence, |stamps| stamps.shared, MANY)? else {
         return Ok(None);
-    }
+    };
     let seen = format!(
         "{} of the answers were read together with a later one, and count as arrived with it, with a median service time of {}",
-        percent(share.min(1.0)),
+        percent(share),
         format_ns(median)
     );
     let advice = "their times are too long by the time until that later answer: use fewer streams or requests at a time for each connection; compare CPU a request and throughput";

@@ -1,15 +1,29 @@
 //! SUSPECT: short spans that end when the generator read the answer, not when the answer arrived.
+use pippin_model::result::StampCounts;
 use pippin_model::text::units::format_ns;
 use pippin_model::verdict::Severity;
 
-use crate::judge::answer::Answer;
+use crate::judge::answer::{Answer, Unknown};
 use crate::judge::evidence::{Evidence, caveat, percent};
 
 /// Above this median of the service time, neither the generator's own wake-ups matter, nor the time
 /// between answers of one read.
-pub(super) const LONG_NS: u64 = 1_000_000;
+const LONG_NS: u64 = 1_000_000;
 /// Up to this share of answers without a stamp, the shown quantiles do not change.
 const FEW: f64 = 0.001;
+
+/// The share of the answers with a stamp that a count of them is, at most 1, and the median of the
+/// service time in nanoseconds. `None` if the share is at most `few`, or if spans are long.
+pub(super) fn share_of_short(
+    evidence: &Evidence,
+    count: impl Fn(&StampCounts) -> u64,
+    few: f64,
+) -> Result<Option<(f64, u64)>, Unknown> {
+    let stamps = &evidence.needs_measured()?.stamps;
+    let median = evidence.needs_median_ns()?;
+    let share = count(stamps) as f64 / stamps.kernel.max(1) as f64;
+    Ok((share > few && median < LONG_NS).then_some((share.min(1.0), median)))
+}
 
 /// Whether more than 0.1 % of the answers have no arrival stamp of the kernel, while the median of
 /// the service time is below 1 ms. Records from before the stamps are not judged.

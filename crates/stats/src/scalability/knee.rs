@@ -23,6 +23,9 @@ pub struct Knee {
     /// The first point from which every later one is surely at most 10 % better. The knee lies
     /// between `n` and this. `None` if the points have no intervals, so that nobody can tell.
     pub at_most: Option<f64>,
+    /// Whether `at_most` is the last point of the sweep, and not `n`: nothing shows then that the
+    /// knee does not lie beyond it.
+    pub is_open: bool,
 }
 
 impl Knee {
@@ -32,13 +35,47 @@ impl Knee {
         let connections = if self.n == 1.0 { "connection" } else { "connections" };
         match self.at_most {
             Some(most) if most > self.n => {
-                format!("{:.0} {connections} ({:.0} to {most:.0})", self.n, self.n)
+                let or_more = if self.is_open { " or more" } else { "" };
+                format!("{:.0} {connections} ({:.0} to {most:.0}{or_more})", self.n, self.n)
             }
             Some(_) => format!("{:.0} {connections}", self.n),
             None => {
                 format!("{:.0} {connections} (by single figures without an interval)", self.n)
             }
         }
+    }
+}
+
+/// Whether the last point is surely more than 10 % better than every other: more connections than
+/// were measured would then bring more. Takes what [`knee`] takes.
+#[must_use]
+pub fn rises_at_its_end(points: &[Point], errors: &[Option<f64>]) -> bool {
+    let compared = Compared::of(points, errors);
+    let last = points.len().saturating_sub(1);
+    last > 0 && (0..last).all(|early| compared.gain(early, last) > compared.doubt(early, last))
+}
+
+/// Points that are compared with each other.
+struct Compared<'a> {
+    points: &'a [Point],
+    /// The standard errors of all points; `None` if one of them is unknown.
+    errors: Option<Vec<f64>>,
+}
+
+impl<'a> Compared<'a> {
+    fn of(points: &'a [Point], errors: &[Option<f64>]) -> Self {
+        let known: Option<Vec<f64>> = errors.iter().copied().collect();
+        Self { points, errors: known.filter(|errors| errors.len() == points.len()) }
+    }
+
+    /// How much more than worth its connections a later point is, as a logarithm.
+    fn gain(&self, early: usize, late: usize) -> f64 {
+        (self.points[late].x / self.points[early].x / WORTH).ln()
+    }
+
+    /// How much of that may be chance.
+    fn doubt(&self, early: usize, late: usize) -> f64 {
+        self.errors.as_ref().map_or(0.0, |errors| SURE * errors[early].hypot(errors[late]))
     }
 }
 
@@ -52,12 +89,9 @@ pub fn knee(points: &[Point], errors: &[Option<f64>]) -> Option<Knee> {
     if points.len() < FEWEST || !ascending || points.iter().any(|point| point.x <= 0.0) {
         return None;
     }
-    let known: Option<Vec<f64>> = errors.iter().copied().collect();
-    let known = known.filter(|errors| errors.len() == points.len());
-    let gain = |early: usize, late: usize| (points[late].x / points[early].x / WORTH).ln();
-    let doubt = |early: usize, late: usize| {
-        known.as_ref().map_or(0.0, |errors| SURE * errors[early].hypot(errors[late]))
-    };
+    let compared = Compared::of(points, errors);
+    let (gain, doubt) =
+        (|early, late| compared.gain(early, late), |early, late| compared.doubt(early, late));
     let first = |is_enough: &dyn Fn(usize, usize) -> bool| {
         (0..points.len()).find(|at| (at + 1..points.len()).all(|late| is_enough(*at, late)))
     };
@@ -65,9 +99,16 @@ pub fn knee(points: &[Point], errors: &[Option<f64>]) -> Option<Knee> {
     if at + 1 == points.len() {
         return None;
     }
-    let most =
-        known.as_ref().and_then(|_| first(&|early, late| gain(early, late) <= -doubt(early, late)));
-    Some(Knee { n: points[at].n, x: points[at].x, at_most: most.map(|most| points[most].n) })
+    let most = compared
+        .errors
+        .as_ref()
+        .and_then(|_| first(&|early, late| gain(early, late) <= -doubt(early, late)));
+    Some(Knee {
+        n: points[at].n,
+        x: points[at].x,
+        at_most: most.map(|most| points[most].n),
+        is_open: most.is_some_and(|most| most > at && most + 1 == points.len()),
+    })
 }
 
 #[cfg(test)]
@@ -108,6 +149,32 @@ mod tests {
             assert_eq!((single.n, single.at_most), (4.0, None), "{count} points");
         }
         assert_eq!(knee(&points[..3], &[Some(0.02); 3]), None, "it still rises");
+        assert!(rises_at_its_end(&points[..3], &[Some(0.02); 3]));
+        assert!(!rises_at_its_end(&points[..4], &[Some(0.02); 4]));
+        // 8 connections bring 8 % more than 4, so that 16 might bring more yet.
+        let cut = knee(&points[..4], &[Some(0.02); 4]).unwrap();
+        assert_eq!(cut.words(), "4 connections (4 to 8 or more)");
+    }
+
+    #[test]
+    fn noise_of_two_percent_moves_it_nowhere_the_sweep_ends() {
+        let mut noise = Noise::new(9);
+        for count in 4..=9 {
+            let (mut at_four, mut covered, mut rises) = (0, 0, 0);
+            for _ in 0..1_000 {
+                let mut points = published()[..count].to_vec();
+                points.iter_mut().for_each(|point| point.x *= (0.02 * noise.normal()).exp());
+                let errors = vec![Some(0.02); count];
+                rises += u32::from(rises_at_its_end(&points, &errors));
+                let Some(found) = knee(&points, &errors) else { continue };
+                at_four += u32::from(found.n == 4.0);
+                covered += u32::from(found.n <= 4.0 && found.at_most.unwrap() >= 4.0);
+            }
+            assert!(
+                at_four >= 950 && covered >= 950 && rises <= 10,
+                "{count} points: {at_four} at 4, {covered} cover it, {rises} rise"
+            );
+        }
     }
 
     #[test]

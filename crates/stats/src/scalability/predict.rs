@@ -180,6 +180,24 @@ mod tests {
         assert!(misses.best < 0.01 && misses.usl > 0.1 && misses.points == 2, "{misses:?}");
     }
 
+    /// With noise of 2 %, the prediction stays near the measured 26.34 ms.
+    #[test]
+    fn noise_does_not_bring_back_the_law_that_does_not_fit() {
+        let published = [2075.43, 3583.06, 4529.75, 4907.09, 4964.86, 4956.40];
+        let mut noise = crate::simulated::test_noise::Noise::new(10);
+        let near = (0..1_000).filter(|_| {
+            let point = |(nth, x): (i32, &f64)| Point {
+                n: 2_f64.powi(nth),
+                x: x * (0.02 * noise.normal()).exp(),
+            };
+            let points: Vec<Point> = (0..).zip(&published).map(point).collect();
+            let found = predict(&points, 128.0).unwrap();
+            (found.response_time_ns / 26.34e6 - 1.0).abs() < 0.1
+        });
+        let near = near.count();
+        assert!(near >= 950, "{near} of 1,000 within 10 %");
+    }
+
     #[test]
     fn a_sudden_limit_shows_as_an_error() {
         let points: Vec<Point> = [1.0, 2.0, 4.0, 8.0, 16.0]

@@ -12,7 +12,7 @@ use crate::bottleneck::bound::{cpu_bound, is_waiting};
 use crate::bottleneck::concurrency::{Load, inferred_from_sweep};
 use crate::judge::evidence::single_of;
 use crate::judge::{Context, Evidence, repetitions};
-use crate::scalability::knee::{Knee, knee};
+use crate::scalability::knee::{Knee, knee, rises_at_its_end};
 use crate::scalability::predict::{Foretold, foretell};
 use crate::scalability::usl::{Point, Usl, fit};
 use crate::series::quantile::median;
@@ -30,24 +30,14 @@ pub struct Sweep {
     /// The point from which more connections bring little; `None` while throughput still rises at
     /// the last point.
     pub knee: Option<Knee>,
+    /// Whether throughput surely still rises at the last point, so that more connections than were
+    /// measured bring more.
+    pub rises: bool,
     /// Each point with the prediction from the points before it.
     pub foretold: Vec<Foretold>,
     /// How many requests are served at a time, if throughput is flat while the queue grows.
     pub served_at_a_time: Option<f64>,
 }
-
-/// Whether throughput still rises by at least a tenth at the last of the points, which are in
-/// ascending order. More connections than were measured would then bring more.
-#[must_use]
-pub fn rises_at_its_end(points: &[Point]) -> bool {
-    let best_before = |points: &[Point]| points.iter().map(|point| point.x).fold(0.0, f64::max);
-    points
-        .split_last()
-        .is_some_and(|(last, before)| !before.is_empty() && last.x >= RISES * best_before(before))
-}
-
-/// The last point must have this many times the throughput of every other point.
-const RISES: f64 = 1.1;
 
 /// The sweep of every target that was measured at two or more numbers of connections, in the order
 /// in which they first occur.
@@ -93,14 +83,15 @@ fn sweep(target: &TargetId, records: &[TrialRecord]) -> Option<Sweep> {
         });
         all.reduce(|a, b| a && b)
     };
-    // If throughput still rises at the last point, it is not flat and more connections bring more.
-    let ends = !rises_at_its_end(&points);
+    // If throughput may still rise at the last point, it is not flat.
+    let is_flat = !rises_at_its_end(&points, &[]);
     (points.len() > 1).then(|| Sweep {
         target: target.clone(),
         usl: fit(&points),
-        knee: knee(&points, &errors).filter(|_| ends),
+        knee: knee(&points, &errors),
+        rises: rises_at_its_end(&points, &errors),
         foretold: foretell(&points),
-        served_at_a_time: inferred_from_sweep(&loads).filter(|_| ends && waits() == Some(true)),
+        served_at_a_time: inferred_from_sweep(&loads).filter(|_| is_flat && waits() == Some(true)),
         points,
     })
 }
@@ -201,11 +192,11 @@ mod tests {
             sweeps(&steps.iter().map(trial).collect::<Vec<_>>()).remove(0)
         };
         let flat = sweep_to(109.0);
-        assert!(!rises_at_its_end(&flat.points));
+        assert!(!flat.rises);
         assert_eq!(flat.knee.map(|knee| knee.n), Some(2.0));
         assert!(flat.served_at_a_time.is_some(), "{flat:?}");
         let rising = sweep_to(110.5);
-        assert!(rises_at_its_end(&rising.points));
+        assert!(rising.rises);
         assert_eq!((rising.knee, rising.served_at_a_time), (None, None));
     }
 

@@ -11,8 +11,10 @@ use crate::values::Time;
 
 /// The default time to measure.
 const DURATION: Time = Time::from_s(10);
-/// The default rate at which a search begins, in requests per second, and in walks per second.
-const START_RATE_PER_S: [f64; 2] = [100.0, 10.0];
+/// The default rate at which a search begins, in requests per second.
+const START_REQUESTS_PER_S: f64 = 100.0;
+/// Likewise, in walks per second.
+const START_WALKS_PER_S: f64 = 10.0;
 /// The precision of a search, as a fraction of the rate.
 const PRECISION: f64 = 0.02;
 /// The default think time of devices.
@@ -51,7 +53,10 @@ fn without_streams(arguments: &LoadArguments, steps: Option<u32>) -> Result<Prof
             .map_err(|error| CliError::User(format!("--objective: {error} (-d)")))?;
         Profile::capacity(
             objective.clone(),
-            shape.rate.unwrap_or(START_RATE_PER_S[usize::from(steps.is_some())]),
+            shape.rate.unwrap_or(match steps {
+                Some(_) => START_WALKS_PER_S,
+                None => START_REQUESTS_PER_S,
+            }),
             shape.connections(),
             duration_ns,
             PRECISION,

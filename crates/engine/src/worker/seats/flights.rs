@@ -143,12 +143,13 @@ impl Flights {
         slot: u32,
         (head, in_flight): (u32, u32),
         count: u32,
-        sent: Departure,
+        mut sent: Departure,
         mut each: impl FnMut(&InFlight),
     ) {
         for i in in_flight.saturating_sub(count)..in_flight {
             let request = self.place(slot, self.around(head + i));
             request.sent = sent;
+            sent = sent.leading(false);
             each(request);
         }
     }

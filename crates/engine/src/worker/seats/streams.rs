@@ -310,7 +310,7 @@ impl<S: Stack> Core<'_, S> {
     fn stamp_streams(&mut self, slot: u32, sent: Departure) {
         for tag in self.streams.entered.drain(..) {
             let place = self.flights.place(slot, tag);
-            place.sent = sent;
+            place.sent = sent.leading(!std::mem::replace(&mut self.has_sent, true));
             self.recorder.sent_late_by(place.send_lag_ns());
         }
     }

@@ -395,3 +395,81 @@ fn a_pause_is_in_the_span_that_it_belongs_to() {
         30,
     );
 }
+
+/// Ten users. What a server reads at one instant is a batch: it answers the first request of each
+/// after 17 us, and the others after 106 us. Whatever the batches are, the first ones are known.
+#[test]
+fn the_first_request_of_each_batch_is_known() {
+    let us = MS / 1_000;
+    let mut last = None;
+    let script = Script::of(move |asked| {
+        let is_first = last.replace(asked.at) != Some(asked.at);
+        vec![(if is_first { 17 * us } else { 106 * us }, ok())]
+    });
+    let mut spec = closed(10, 1_000);
+    spec.stop.requests = Some(1_000);
+    let played = play(&spec, script);
+    let spans = &played.measured().spans;
+    let (first, others) =
+        (&spans.first_in_batch, spans.service_time.without(&spans.first_in_batch));
+    // Whose request was the first goes round alone until the others are back.
+    assert!(others.count() > 40 && first.count() > 900, "{} of 1,000", first.count());
+    assert_ns(first, vec![17 * us; first.count() as usize]);
+    assert_ns(&others, vec![106 * us; others.count() as usize]);
+}
+
+/// One request in five is slow, wherever it stands in its batch: both groups have both times.
+#[test]
+fn a_server_with_two_kinds_of_answers_shows_them_in_every_place() {
+    let slow = |nth: u64| nth.is_multiple_of(5);
+    let script = Script::of(move |asked| vec![(if slow(asked.nth) { 9 } else { 1 } * MS, ok())]);
+    let mut spec = closed(10, 60_000);
+    spec.stop.requests = Some(5_000);
+    let spans = play(&spec, script).stretches.remove(0).spans;
+    let share = |times: &Histogram| times.fraction_at_or_below(5 * MS).unwrap();
+    let others = spans.service_time.without(&spans.first_in_batch);
+    for times in [&spans.first_in_batch, &others] {
+        assert!(times.count() > 500 && (0.5..0.95).contains(&share(times)), "{}", share(times));
+    }
+}
+
+/// A server that serves one request after the other, 10 us each, for ten users. It answers each as
+/// it is done, or all that it has read together. Throughput and mean are alike: 100,000/s and 100 us
+/// (N = X R). So batches change the shape of the times, and nothing that targets are ranked by.
+#[test]
+fn batches_change_neither_throughput_nor_mean() {
+    let us = MS / 1_000;
+    let played = |together: bool| {
+        let (mut free_at, mut round) = (0, 0);
+        let script = Script::of(move |asked| {
+            free_at = free_at.max(asked.at) + 10 * us;
+            if free_at > round {
+                round = if together { asked.at + 100 * us } else { free_at };
+            }
+            vec![(round.max(free_at) - asked.at, ok())]
+        });
+        let played = play(&closed(10, 100), script);
+        let measured = played.measured();
+        (measured.requests.completed, measured.spans.service_time.mean_ns().unwrap())
+    };
+    let ((each, each_mean), (together, together_mean)) = (played(false), played(true));
+    assert!(each.abs_diff(together) <= 20, "{each} and {together} answers");
+    assert!((each_mean / together_mean - 1.0).abs() < 0.01, "{each_mean} and {together_mean} ns");
+}
+
+/// The server closes behind every answer, or never.
+#[test]
+fn answers_with_the_end_of_their_connection_are_counted() {
+    for closes in [true, false] {
+        let script = Script::of(move |_| match closes {
+            true => vec![(MS, ok()), (MS, Act::Close)],
+            false => vec![(MS, ok())],
+        });
+        let mut spec = closed(2, 60_000);
+        spec.stop.requests = Some(50);
+        let played = play(&spec, script);
+        let stamps = played.measured().stamps;
+        assert_eq!((stamps.kernel, stamps.with_end), (50, if closes { 50 } else { 0 }));
+        assert_eq!(stamps.early, 0);
+    }
+}

@@ -66,6 +66,14 @@ impl Profile {
         }
     }
 
+    /// Answers per second that so many of what is searched for bring, if all are right: a walk has
+    /// as many as steps. `None` for devices, which have a number and no rate.
+    #[must_use]
+    pub fn answers_per_s(&self, number: f64) -> Option<f64> {
+        let each = f64::from(self.walk_steps.unwrap_or(1));
+        (self.searched() != Searched::Devices).then_some(number * each)
+    }
+
     /// The number with which a search begins.
     #[must_use]
     pub fn search_begins_at(&self) -> f64 {

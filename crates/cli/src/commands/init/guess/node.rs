@@ -27,8 +27,7 @@ pub fn guess(folder: &Folder<'_>) -> Option<Guess> {
     let entry = || {
         let main = package.get("main").and_then(Value::as_str).map(|main| format!("node {main}"));
         // What `npm start` starts where no script says it.
-        let usual = || folder.has("server.js").then(|| "node server.js".to_string());
-        if folder.has("server.js") { usual() } else { main }
+        if folder.has("server.js") { Some("node server.js".into()) } else { main }
     };
     let command = script("start").map(directly).or_else(entry)?;
     let lock = INSTALLERS.iter().find(|(lock, _)| folder.has(lock));
