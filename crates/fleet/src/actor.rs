@@ -39,6 +39,10 @@ pub trait Actor {
     /// Some time has passed.
     fn tick(&mut self, at_ns: u64) -> Vec<Outgoing>;
 
+    /// For the last `ns` this process had messages to read without a pause: what it did not hear
+    /// from others may wait among them, so it blames nobody for that time.
+    fn behind(&mut self, ns: u64, at_ns: u64);
+
     /// Something happened to the connection.
     fn link(&mut self, link: &Link, at_ns: u64);
 
@@ -67,6 +71,38 @@ pub enum Link {
     Refused(String),
 }
 
+/// A wait of this length for the next message shows that all before it were read. The connection is
+/// read by the same thread, which takes less than that.
+const PAUSE_NS: u64 = 1_000_000;
+
+/// When a member ticks, and whether it keeps up with its messages.
+#[derive(Debug)]
+struct Pace {
+    ticked_ns: u64,
+    has_paused: bool,
+}
+
+impl Pace {
+    const fn new(now_ns: u64) -> Self {
+        Self { ticked_ns: now_ns, has_paused: true }
+    }
+
+    /// The member waited for something to do, from one instant to another.
+    const fn waited(&mut self, from_ns: u64, to_ns: u64) {
+        self.has_paused |= to_ns.saturating_sub(from_ns) >= PAUSE_NS;
+    }
+
+    /// Whether it must tick now, and for how long (nanoseconds) it was behind until now.
+    fn tick(&mut self, now_ns: u64) -> Option<u64> {
+        let since_ns = now_ns.saturating_sub(self.ticked_ns);
+        if since_ns < TICK.as_nanos() as u64 / 2 {
+            return None;
+        }
+        self.ticked_ns = now_ns;
+        Some(if std::mem::take(&mut self.has_paused) { 0 } else { since_ns })
+    }
+}
+
 /// Runs a member until it is done, or until its process drops the sender.
 ///
 /// # Errors
@@ -88,13 +124,16 @@ pub async fn live<A: Actor>(
     let mut heard = select_all(subscriptions);
     let mut ticks = tokio::time::interval(TICK);
     ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
-    let mut ticked_ns = clock.now_ns();
+    let mut pace = Pace::new(clock.now_ns());
     while !actor.is_over() {
+        let waits_ns = clock.now_ns();
         let mut outgoing = tokio::select! {
             // Messages come first, because their receive time is stamped here.
             biased;
             Some(message) = heard.next() => {
-                actor.hear(&message.subject, &message.payload, clock.now_ns())
+                let at_ns = clock.now_ns();
+                pace.waited(waits_ns, at_ns);
+                actor.hear(&message.subject, &message.payload, at_ns)
             }
             Some(link) = links.recv() => {
                 actor.link(&link, clock.now_ns());
@@ -104,12 +143,17 @@ pub async fn live<A: Actor>(
                 Some(word) => actor.told(word, clock.now_ns()),
                 None => break,
             },
-            _ = ticks.tick() => Vec::new(),
+            _ = ticks.tick() => {
+                pace.waited(waits_ns, clock.now_ns());
+                Vec::new()
+            }
         };
         // Tick even if messages never stop: others wait for beats.
         let now_ns = clock.now_ns();
-        if now_ns.saturating_sub(ticked_ns) >= TICK.as_nanos() as u64 / 2 {
-            ticked_ns = now_ns;
+        if let Some(behind_ns) = pace.tick(now_ns) {
+            if behind_ns > 0 {
+                actor.behind(behind_ns, now_ns);
+            }
             outgoing.extend(actor.tick(now_ns));
         }
         for message in outgoing {
@@ -134,4 +178,23 @@ async fn send<A: Actor>(client: &Client, actor: &mut A, message: Outgoing) -> bo
     }
     let publish = client.publish(message.subject, message.payload.into());
     tokio::time::timeout(ROOM, publish).await.is_ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_member_is_behind_while_it_reads_without_a_pause() {
+        let mut pace = Pace::new(0);
+        assert_eq!(pace.tick(12_000_000), None);
+        // Nothing came for 30 ms, then messages for 40 ms, each at once after the one before.
+        pace.waited(0, 30_000_000);
+        assert_eq!(pace.tick(30_000_000), Some(0));
+        (0..400)
+            .for_each(|nth| pace.waited(30_000_000 + nth * 100_000, 30_010_000 + nth * 100_000));
+        assert_eq!(pace.tick(70_000_000), Some(40_000_000));
+        pace.waited(70_000_000, 71_000_000);
+        assert_eq!(pace.tick(90_000_000), Some(0));
+    }
 }

@@ -488,6 +488,10 @@ impl<W: Worker> Actor for Agent<'_, W> {
         outgoing
     }
 
+    fn behind(&mut self, ns: u64, at_ns: u64) {
+        self.claim.behind(ns, at_ns);
+    }
+
     fn link(&mut self, link: &Link, _at_ns: u64) {
         match link {
             Link::Lost => {

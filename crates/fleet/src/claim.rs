@@ -72,6 +72,13 @@ impl Claim {
         is_silent.then_some((lease.owner.peer.name.as_str(), lease.patience_ns))
     }
 
+    /// The member was behind with its messages for the last `ns`, so it was not silence.
+    pub fn behind(&mut self, ns: u64, at_ns: u64) {
+        if let Some(lease) = &mut self.0 {
+            lease.heard_ns = lease.heard_ns.saturating_add(ns).min(at_ns);
+        }
+    }
+
     /// Frees the member. Returns whether it was claimed.
     pub fn release(&mut self) -> bool {
         self.0.take().is_some()

@@ -11,6 +11,7 @@ use pippin_model::load::LoadSpec;
 use pippin_model::result::{LoadResult, Window};
 use pippin_model::text::units::format_length;
 use pippin_model::trial::agent::AgentPart;
+use std::collections::HashMap;
 use std::sync::mpsc::Sender;
 
 use crate::actor::{Actor, Link, Outgoing, too_long};
@@ -125,6 +126,8 @@ struct Trial {
     user_stop_ns: Option<u64>,
     /// For how long this process itself did nothing meanwhile.
     still_ns: u64,
+    /// For how long it was behind with reading meanwhile.
+    behind_ns: u64,
     /// When to repeat orders for agents that do not react to them.
     next_repeat_ns: u64,
     /// When to repeat the order to prepare.
@@ -176,6 +179,8 @@ pub struct Coordinator {
     events: Sender<Event>,
     gathering: Option<Gathering>,
     agents: Vec<Agent>,
+    /// Where each of them is, by name.
+    nth_by_name: HashMap<String, usize>,
     /// What waits until there are enough agents again.
     waiting: Option<Box<Task>>,
     trial: Option<Trial>,
@@ -209,6 +214,7 @@ impl Coordinator {
             events,
             gathering: Some(gathering),
             agents: Vec::new(),
+            nth_by_name: HashMap::new(),
             waiting: None,
             trial: None,
             trials: 0,
@@ -253,6 +259,8 @@ impl Coordinator {
             (agent.part, agent.heard_ns) = (part, now_ns);
             self.agents.push(agent);
         }
+        let names = self.agents.iter().map(|agent| agent.peer.name.clone());
+        self.nth_by_name = names.zip(0..).collect();
         // The others are free again.
         before.iter().map(|agent| self.order(agent, &Order::Release)).collect()
     }
@@ -293,6 +301,7 @@ impl Coordinator {
             stop_ns: None,
             user_stop_ns: None,
             still_ns: 0,
+            behind_ns: 0,
             next_repeat_ns: now_ns + BEAT_NS,
             next_prepare_ns: now_ns,
             next_places_ns: now_ns,
@@ -333,8 +342,9 @@ impl Coordinator {
     fn report(&mut self, (from, key): (&Peer, Key), report: Report, at_ns: u64) -> Vec<Outgoing> {
         let unix_minus_clock = self.clock.unix_ns() as i64 - at_ns as i64;
         let number = self.trial.as_ref().map(|trial| trial.number);
-        let is_its = |agent: &Agent| agent.peer.name == from.name && agent.key == key;
-        let Some(nth) = self.agents.iter().position(is_its) else { return Vec::new() };
+        let nth = self.nth_by_name.get(&from.name).copied();
+        let is_its = |nth: &usize| self.agents.get(*nth).is_some_and(|agent| agent.key == key);
+        let Some(nth) = nth.filter(is_its) else { return Vec::new() };
         let agent = &mut self.agents[nth];
         if agent.peer.instance != from.instance {
             agent.replaced(
@@ -542,6 +552,12 @@ impl Coordinator {
     fn end_trial(&mut self) {
         let Some(trial) = self.trial.take() else { return };
         self.silences = Silences::default();
+        if trial.behind_ns >= STILL_NS {
+            let behind = format_length(trial.behind_ns);
+            self.tell(Event::Note(format!(
+                "this coordinator was behind with reading what its agents reported, for {behind} in all: fewer agents, or a faster machine, would help"
+            )));
+        }
         let is_lost = self.agents.iter().any(|agent| agent.is_lost);
         let outcome = Outcome {
             agents: self.agents.iter().map(|agent| agent.told(trial.start_ns)).collect(),
@@ -649,6 +665,15 @@ impl Actor for Coordinator {
         let mut outgoing = self.gather(at_ns);
         outgoing.extend(self.pass(at_ns));
         outgoing
+    }
+
+    fn behind(&mut self, ns: u64, at_ns: u64) {
+        for agent in &mut self.agents {
+            agent.heard_ns = agent.heard_ns.saturating_add(ns).min(at_ns);
+        }
+        if let Some(trial) = &mut self.trial {
+            trial.behind_ns += ns;
+        }
     }
 
     fn link(&mut self, link: &Link, at_ns: u64) {

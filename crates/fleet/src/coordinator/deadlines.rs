@@ -45,7 +45,7 @@ impl Deadlines {
             return None;
         }
         // What this process did not do itself, it cannot ask of others.
-        let now_ns = now_ns.saturating_sub(trial.still_ns);
+        let now_ns = now_ns.saturating_sub(trial.still_ns + trial.behind_ns);
         let outlives = |since_ns: u64, most_ns: u64| {
             let waited_ns = now_ns.saturating_sub(since_ns);
             (waited_ns > most_ns.saturating_add(self.patience_ns)).then(|| format_length(waited_ns))

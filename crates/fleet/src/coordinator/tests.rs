@@ -663,3 +663,35 @@ fn the_users_stop_reaches_all_and_is_no_failure() {
     let outcome = world.outcome().unwrap();
     assert!(outcome.agents.iter().all(|agent| agent.failure.is_none()));
 }
+
+#[test]
+fn no_agent_is_blamed_for_messages_that_wait_to_be_read() {
+    let silent_for = |is_behind: bool| {
+        let mut world = World::under_way();
+        let until = world.now_ns + 20 * SECOND;
+        while world.now_ns < until {
+            world.now_ns += STEP_NS;
+            if is_behind {
+                world.coordinator.behind(STEP_NS, world.now_ns);
+                world.agents.iter_mut().for_each(|agent| agent.agent.behind(STEP_NS, world.now_ns));
+            }
+            drop(world.coordinator.tick(world.now_ns));
+            world.agents.iter_mut().for_each(|agent| drop(agent.agent.tick(world.now_ns)));
+        }
+        world.pass(SECOND);
+        world.all_finish();
+        world.pass(SECOND);
+        let notes = world.events.try_iter().filter_map(|event| match event {
+            Event::Note(text) => Some(text),
+            Event::Over(outcome) => Some(format!("failures {:?}", failures(&outcome))),
+            _ => None,
+        });
+        notes.collect::<Vec<_>>().join("; ")
+    };
+    let told = silent_for(true);
+    assert!(told.contains("behind with reading what its agents reported, for 20 s"), "{told}");
+    assert!(told.contains("failures [(\"a\", None), (\"b\", None)]"), "{told}");
+    assert!(!told.contains("silent") && !told.contains("lost"), "{told}");
+    let told = silent_for(false);
+    assert!(told.contains("lost: nothing was heard"), "{told}");
+}

@@ -285,6 +285,9 @@ impl Actor for Afar {
         orders
     }
 
+    /// It hears one probe, and reads its few messages at once.
+    fn behind(&mut self, _ns: u64, _at_ns: u64) {}
+
     fn link(&mut self, link: &Link, _at_ns: u64) {
         if let Link::Refused(what) = link {
             self.lose(crate::nats::refused(what));

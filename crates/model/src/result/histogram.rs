@@ -3,15 +3,23 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use hdrhistogram::serialization::{Deserializer, Serializer, V2Serializer};
 use serde::{Deserialize, Serialize};
+use std::sync::OnceLock;
+
+mod v2;
 
 /// Counts of time spans in nanoseconds (Tene's HdrHistogram, <https://hdrhistogram.org>).
 ///
 /// Values above one hour are counted as one hour. Serialised as the base64 text of HdrHistogram's
-/// V2 encoding, which the HdrHistogram libraries of other languages read.
-#[derive(Debug, Clone, PartialEq)]
+/// V2 encoding, which the HdrHistogram libraries of other languages read. What was read stays
+/// encoded until a figure is asked for, and is merged into others without being decoded.
+#[derive(Debug, Clone)]
 pub struct Histogram {
-    inner: hdrhistogram::Histogram<u64>,
+    counts: OnceLock<Counts>,
+    /// The payload of the encoding that was read and checked, while nothing was added to it.
+    payload: Box<[u8]>,
 }
+
+type Counts = hdrhistogram::Histogram<u64>;
 
 /// The longest span that is distinguished: one hour, in nanoseconds.
 pub const HIGHEST_NS: u64 = 3_600_000_000_000;
@@ -32,30 +40,48 @@ impl Default for Histogram {
 impl Histogram {
     /// An empty histogram. It allocates all the memory it will ever need (about 220 kB).
     #[must_use]
-    #[allow(clippy::expect_used)] // the three constants satisfy the constructor's conditions
     pub fn new() -> Self {
-        let inner =
-            hdrhistogram::Histogram::new_with_bounds(LOWEST_NS, HIGHEST_NS, SIGNIFICANT_DIGITS)
-                .expect("constant bounds are valid");
-        Self { inner }
+        Self { counts: no_counts().into(), payload: Box::default() }
+    }
+
+    fn counts(&self) -> &Counts {
+        self.counts.get_or_init(|| {
+            let mut counts = no_counts();
+            add(&mut counts, &self.payload);
+            counts
+        })
+    }
+
+    #[inline]
+    fn counts_mut(&mut self) -> &mut Counts {
+        if self.counts.get().is_none() {
+            self.counts();
+            self.payload = Box::default();
+        }
+        #[allow(clippy::expect_used)] // set by the lines above
+        self.counts.get_mut().expect("the counts are there")
     }
 
     /// Counts one span.
     #[inline]
     pub fn record(&mut self, ns: u64) {
         // The last bucket reaches beyond one hour, but no span may count as longer than that.
-        self.inner.saturating_record(ns.min(HIGHEST_NS));
+        self.counts_mut().saturating_record(ns.min(HIGHEST_NS));
     }
 
     /// Counts `count` spans of the same length.
     pub fn record_n(&mut self, ns: u64, count: u64) {
-        self.inner.saturating_record_n(ns.min(HIGHEST_NS), count);
+        self.counts_mut().saturating_record_n(ns.min(HIGHEST_NS), count);
     }
 
     /// Adds all counts of another histogram.
     pub fn merge(&mut self, other: &Self) {
-        // Both have the same bounds, so no value can be out of range.
-        let _ = self.inner.add(&other.inner);
+        match other.counts.get() {
+            // Both have the same bounds, so no value can be out of range.
+            Some(counts) => drop(self.counts_mut().add(counts)),
+            None if other.payload.is_empty() => {}
+            None => add(self.counts_mut(), &other.payload),
+        }
     }
 
     /// These counts without those of another histogram, whose spans are all among them.
@@ -63,7 +89,7 @@ impl Histogram {
     pub fn without(&self, part: &Self) -> Self {
         let mut rest = self.clone();
         // Both have the same bounds. What is not among them cannot be taken away, and stays out.
-        if rest.inner.subtract(&part.inner).is_err() {
+        if rest.counts_mut().subtract(part.counts()).is_err() {
             rest.clear();
         }
         rest
@@ -71,13 +97,18 @@ impl Histogram {
 
     /// Clears all counts but keeps the memory.
     pub fn clear(&mut self) {
-        self.inner.reset();
+        self.counts_mut().reset();
     }
 
     /// The number of counted spans.
     #[must_use]
     pub fn count(&self) -> u64 {
-        self.inner.len()
+        if self.has_none() { 0 } else { self.counts().len() }
+    }
+
+    /// Whether it was read and is empty.
+    fn has_none(&self) -> bool {
+        self.counts.get().is_none() && self.payload.is_empty()
     }
 
     /// Whether nothing was counted.
@@ -92,13 +123,13 @@ impl Histogram {
     #[must_use]
     pub fn quantile_ns(&self, q: f64) -> Option<u64> {
         let (least, most) = (self.min_ns()?, self.max_ns()?);
-        Some(self.resolved(self.inner.value_at_quantile(q)).clamp(least, most))
+        Some(self.resolved(self.counts().value_at_quantile(q)).clamp(least, most))
     }
 
     /// The shortest span, as exact as the histogram; `None` if nothing was counted.
     #[must_use]
     pub fn min_ns(&self) -> Option<u64> {
-        (self.count() > 0).then(|| self.inner.min().min(HIGHEST_NS))
+        (self.count() > 0).then(|| self.counts().min().min(HIGHEST_NS))
     }
 
     /// The longest span, as exact as the histogram, at most one hour; `None` if nothing was
@@ -106,39 +137,41 @@ impl Histogram {
     #[must_use]
     pub fn max_ns(&self) -> Option<u64> {
         // The upper end of its bucket, which for the last bucket may be above one hour.
-        (self.count() > 0).then(|| self.resolved(self.inner.max()).min(HIGHEST_NS))
+        (self.count() > 0).then(|| self.resolved(self.counts().max()).min(HIGHEST_NS))
     }
 
     /// 0 for what the lowest bucket holds: the histogram cannot tell it from 0, and spans of 0 are
     /// frequent (a body in the same packet as its head).
     fn resolved(&self, ns: u64) -> u64 {
-        if ns <= self.inner.highest_equivalent(0) { 0 } else { ns }
+        if ns <= self.counts().highest_equivalent(0) { 0 } else { ns }
     }
 
     /// The arithmetic mean in nanoseconds; `None` if nothing was counted.
     #[must_use]
     pub fn mean_ns(&self) -> Option<f64> {
         // HdrHistogram takes the middle of each bucket, also of the lowest one.
-        let surplus_ns = self.inner.count_at(0) as f64 * self.inner.median_equivalent(0) as f64;
-        (self.count() > 0).then(|| (self.inner.mean() - surplus_ns / self.count() as f64).max(0.0))
+        let surplus_ns =
+            self.counts().count_at(0) as f64 * self.counts().median_equivalent(0) as f64;
+        (self.count() > 0)
+            .then(|| (self.counts().mean() - surplus_ns / self.count() as f64).max(0.0))
     }
 
     /// The standard deviation in nanoseconds; `None` if nothing was counted.
     #[must_use]
     pub fn stdev_ns(&self) -> Option<f64> {
         let most = self.max_ns()?;
-        Some(if most == 0 { 0.0 } else { self.inner.stdev() })
+        Some(if most == 0 { 0.0 } else { self.counts().stdev() })
     }
 
     /// The fraction of spans at or below `ns`; `None` if nothing was counted.
     #[must_use]
     pub fn fraction_at_or_below(&self, ns: u64) -> Option<f64> {
-        (self.count() > 0).then(|| self.inner.quantile_below(ns))
+        (self.count() > 0).then(|| self.counts().quantile_below(ns))
     }
 
     /// Every recorded value with its count, ascending: (highest equivalent value in ns, count).
     pub fn buckets(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
-        self.inner
+        self.counts()
             .iter_recorded()
             .map(|v| (v.value_iterated_to().min(HIGHEST_NS), v.count_at_value()))
     }
@@ -167,7 +200,7 @@ impl Histogram {
     pub fn to_v2_bytes(&self) -> Vec<u8> {
         let mut bytes = Vec::new();
         // Writing to memory only fails beyond 2^64 bytes or counts.
-        let _ = V2Serializer::new().serialize(&self.inner, &mut bytes);
+        let _ = V2Serializer::new().serialize(self.counts(), &mut bytes);
         bytes
     }
 
@@ -176,16 +209,36 @@ impl Histogram {
     /// # Errors
     /// If the bytes are not such an encoding.
     pub fn from_v2_bytes(mut bytes: &[u8]) -> Result<Self, HistogramError> {
-        let read: hdrhistogram::Histogram<u64> = Deserializer::new()
+        if let Some(payload) = v2::payload(bytes) {
+            let mut is_empty = true;
+            v2::walk(payload, |_, _| is_empty = false)?;
+            let payload = if is_empty { Box::default() } else { payload.into() };
+            return Ok(Self { counts: OnceLock::new(), payload });
+        }
+        let read: Counts = Deserializer::new()
             .deserialize(&mut bytes)
             .map_err(|error| HistogramError(error.to_string()))?;
-        let bounds = (read.low(), read.high(), read.sigfig());
-        if bounds == (LOWEST_NS, HIGHEST_NS, SIGNIFICANT_DIGITS) {
-            return Ok(Self { inner: read });
-        }
         let mut fixed = Self::new();
-        fixed.inner.add(&read).map_err(|error| HistogramError(error.to_string()))?;
+        fixed.counts_mut().add(&read).map_err(|error| HistogramError(error.to_string()))?;
         Ok(fixed)
+    }
+}
+
+#[allow(clippy::expect_used)] // the three constants satisfy the constructor's conditions
+fn no_counts() -> Counts {
+    Counts::new_with_bounds(LOWEST_NS, HIGHEST_NS, SIGNIFICANT_DIGITS)
+        .expect("constant bounds are valid")
+}
+
+/// Adds a payload that was checked.
+fn add(counts: &mut Counts, payload: &[u8]) {
+    let _ = v2::walk(payload, |ns, count| counts.saturating_record_n(ns, count));
+}
+
+impl PartialEq for Histogram {
+    /// Whether they count the same: the library also compares extremes, which an encoding has not.
+    fn eq(&self, other: &Self) -> bool {
+        self.count() == other.count() && self.buckets().eq(other.buckets())
     }
 }
 
@@ -201,7 +254,7 @@ impl EncodedHistogram {
     /// If the text is not such an encoding.
     pub fn decode(&self) -> Result<Histogram, HistogramError> {
         if self.0.is_empty() {
-            return Ok(Histogram::new());
+            return Ok(Histogram { counts: OnceLock::new(), payload: Box::default() });
         }
         let bytes = STANDARD.decode(&self.0).map_err(|error| HistogramError(error.to_string()))?;
         Histogram::from_v2_bytes(&bytes)
@@ -319,6 +372,69 @@ mod tests {
                 proptest::prop_assert!(least as f64 >= true_least.min(HIGHEST_NS) as f64 * 0.999 - 64.0 && least <= true_least);
             }
         }
+    }
+
+    #[test]
+    fn merging_what_was_read_needs_no_histogram_in_memory() {
+        let mut recorded = Histogram::new();
+        recorded.record_n(5_000, 3);
+        let read = Histogram::from_v2_bytes(&recorded.to_v2_bytes()).unwrap();
+        let none = Histogram::from_v2_bytes(&Histogram::new().to_v2_bytes()).unwrap();
+        let mut all = Histogram::new();
+        [&read, &none, &read].into_iter().for_each(|one| all.merge(one));
+        assert!(read.counts.get().is_none() && none.counts.get().is_none());
+        assert_eq!((all.count(), none.count(), none.is_empty()), (6, 0, true));
+        let mut read = read;
+        read.record(7_000);
+        read.merge(&none);
+        assert_eq!((read.count(), read.payload.len()), (4, 0));
+    }
+
+    proptest::proptest! {
+        /// The judge is the library's own reader.
+        #[test]
+        fn an_encoding_is_read_as_the_library_reads_it(spans in proptest::collection::vec((0..2 * HIGHEST_NS, 0..u64::MAX >> 20), 0..40)) {
+            let mut h = Histogram::new();
+            spans.iter().for_each(|(ns, count)| h.record_n(*ns, *count));
+            let bytes = h.to_v2_bytes();
+            let theirs: Counts = Deserializer::new().deserialize(&mut &bytes[..]).unwrap();
+            let own = Histogram::from_v2_bytes(&bytes).unwrap();
+            proptest::prop_assert!(own.counts.get().is_none());
+            let theirs = Histogram { counts: theirs.into(), payload: Box::default() };
+            proptest::prop_assert_eq!(own.summary(), theirs.summary());
+            proptest::prop_assert!(own == theirs);
+        }
+
+        #[test]
+        fn any_payload_is_read_or_refused_as_the_library_does(payload in proptest::collection::vec(0..=255_u8, 0..60)) {
+            let mut bytes = Histogram::new().to_v2_bytes()[..40].to_vec();
+            bytes[4..8].copy_from_slice(&(payload.len() as u32).to_be_bytes());
+            bytes.extend(&payload);
+            let own = Histogram::from_v2_bytes(&bytes);
+            let theirs = Deserializer::new().deserialize::<u64, _>(&mut &bytes[..]);
+            proptest::prop_assert_eq!(own.is_ok(), theirs.is_ok());
+            if let (Ok(own), Ok(theirs)) = (own, theirs) {
+                let theirs = Histogram { counts: theirs.into(), payload: Box::default() };
+                proptest::prop_assert!(own == theirs, "{:?} {:?}", own.summary(), theirs.summary());
+            }
+        }
+    }
+
+    #[test]
+    fn the_last_count_is_the_librarys() {
+        let last = no_counts().distinct_values() as i64;
+        let encoded = |zeros: i64| {
+            let mut bytes = Histogram::new().to_v2_bytes()[..40].to_vec();
+            // A run of zeros and one count of 1, as zigzag LEB128.
+            let run = (zeros * 2 - 1) as u64;
+            let payload =
+                [(run & 0x7f) as u8 | 0x80, (run >> 7 & 0x7f) as u8 | 0x80, (run >> 14) as u8, 2];
+            bytes[4..8].copy_from_slice(&4_u32.to_be_bytes());
+            bytes.extend(payload);
+            Histogram::from_v2_bytes(&bytes)
+        };
+        assert_eq!(encoded(last - 1).unwrap().count(), 1);
+        assert!(encoded(last).is_err());
     }
 
     #[test]
