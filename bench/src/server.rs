@@ -136,6 +136,14 @@ impl Term {
     }
 }
 
+/// This program as a server; its kind is to be added.
+fn serve_command() -> Result<Command, String> {
+    let this = std::env::current_exe().map_err(|error| format!("finding this program: {error}"))?;
+    let mut command = Command::new(this);
+    command.arg("serve");
+    Ok(command)
+}
+
 /// A running server process.
 pub struct Server {
     process: Process,
@@ -148,10 +156,7 @@ const START_LIMIT: Duration = Duration::from_secs(20);
 impl Server {
     /// Starts the server of a scenario on a core.
     pub fn start(scenario: &Scenario, seconds: u32, core: u32) -> Result<Self, String> {
-        let this =
-            std::env::current_exe().map_err(|error| format!("finding this program: {error}"))?;
-        let mut command = Command::new(this);
-        command.arg("serve");
+        let mut command = serve_command()?;
         match scenario.server {
             Serving::Null => command.arg("null"),
             Serving::Upstream => command.arg("upstream"),
@@ -170,7 +175,18 @@ impl Server {
                 ])
             }
         };
-        let mut process = Process::start(&command, core)
+        Self::of(&command, core)
+    }
+
+    /// Starts the server that answers at once, on a core.
+    pub fn null(core: u32) -> Result<Self, String> {
+        let mut command = serve_command()?;
+        command.arg("null");
+        Self::of(&command, core)
+    }
+
+    fn of(command: &Command, core: u32) -> Result<Self, String> {
+        let mut process = Process::start(command, core)
             .map_err(|error| format!("starting the server: {error}"))?;
         let deadline = Instant::now() + START_LIMIT;
         loop {
@@ -186,6 +202,11 @@ impl Server {
             }
             std::thread::sleep(Duration::from_millis(5));
         }
+    }
+
+    /// Where it answers.
+    pub fn url(&self) -> String {
+        format!("http://{}/", self.address)
     }
 
     /// Stops it. Returns its counters and its CPU time.

@@ -1,7 +1,9 @@
 //! `make warm`: whether a load of a fresh start measures a warm server, or says that it does not.
 //!
 //! A server on a runtime that compiles while it serves is started anew many times. Its first load, as
-//! a user would make it, is compared with another one after a minute of load.
+//! a user would make it, is compared with another one after a minute of load. The machine may change
+//! its speed meanwhile, so a native server, which is as it is from the start, is measured after each of
+//! the two, on the same processor; only what the runtime's server changed more than that one counts.
 //!
 //! | module | what it holds |
 //! |---|---|
@@ -21,8 +23,11 @@ use std::path::{Path, PathBuf};
 use crate::measured::measured;
 use crate::results::{self, Machine};
 use crate::sense;
+use crate::server::Server as Native;
 use servers::{Built, Kind};
 
+/// Seconds that a load of the native server measures.
+const CONTROL_S: u32 = 4;
 /// The first load must need as much processor time for a request as the later one, within this.
 const NEAR: f64 = 0.05;
 
@@ -114,12 +119,26 @@ struct Start {
     runtime: &'static str,
     first: Said,
     later: Said,
+    /// The native server after each of them.
+    controls: [Said; 2],
+}
+
+/// One load's processor time of a request over another one's.
+fn ratio(one: &Said, other: &Said) -> Option<f64> {
+    Some(one.cpu_ns.filter(|ns| *ns > 0.0)? / other.cpu_ns.filter(|ns| *ns > 0.0)?)
 }
 
 impl Start {
-    /// The first load's processor time of a request over the later one's.
+    /// By how much the machine was slower at the first load than at the later one.
+    fn of_machine(&self) -> Option<f64> {
+        let [first, later] = &self.controls;
+        ratio(first, later)
+    }
+
+    /// The first load's processor time of a request over the later one's, without what the machine
+    /// changed.
     fn ratio(&self) -> Option<f64> {
-        Some(self.first.cpu_ns? / self.later.cpu_ns.filter(|ns| *ns > 0.0)?)
+        Some(ratio(&self.first, &self.later)? / self.of_machine()?)
     }
 
     /// Whether the first load measured a warm server or says that it may mislead.
@@ -145,7 +164,8 @@ pub fn run(arguments: &WarmArguments) -> Result<(), String> {
     let form = Form::of(arguments);
     let built = Built::new(arguments.server_core)?;
     let mut starts = Vec::new();
-    println!("{}", line(["runtime", "warm-up", "first", "later", "ratio", "verdict", "doubts"]));
+    let heads = ["runtime", "warm-up", "first", "later", "machine", "ratio", "verdict", "doubts"];
+    println!("{}", line(heads));
     for kind in Kind::chosen(&arguments.only)? {
         let before = starts.len();
         for _ in 0..form.starts {
@@ -163,7 +183,7 @@ pub fn run(arguments: &WarmArguments) -> Result<(), String> {
     }
     let unix_seconds = results::unix_seconds();
     let kept = Results {
-        schema: "pippin-warm/1",
+        schema: "pippin-warm/2",
         unix_seconds,
         form,
         machine: results::machine(),
@@ -177,11 +197,15 @@ pub fn run(arguments: &WarmArguments) -> Result<(), String> {
 
 fn fresh_start(pippin: &Path, built: &Built, kind: Kind, form: Form) -> Result<Start, String> {
     let server = built.start(kind)?;
+    let native = Native::null(built.core())?;
+    let control = || load(pippin, &native.url(), &["-d", &format!("{CONTROL_S}s")]);
     let first = load(pippin, &server.url(), &["-d", &format!("{}s", form.seconds)])?;
+    let before = control()?;
     // Without a load, nothing is compiled.
     load(pippin, &server.url(), &["-d", &format!("{}s", form.between_s), "--warm-up", "none"])?;
     let later = load(pippin, &server.url(), &["-d", &format!("{}s", form.seconds)])?;
-    Ok(Start { runtime: kind.name(), first: Said::of(&first), later: Said::of(&later) })
+    let controls = [Said::of(&before), Said::of(&control()?)];
+    Ok(Start { runtime: kind.name(), first: Said::of(&first), later: Said::of(&later), controls })
 }
 
 /// What a load of a URL says, with a store of its own.
@@ -193,13 +217,15 @@ fn load(pippin: &Path, url: &str, how: &[&str]) -> Result<TrialRecord, String> {
 }
 
 fn told(start: &Start) -> String {
+    let times = |ratio: Option<f64>| ratio.map_or_else(|| "-".into(), |it| format!("{it:.3}"));
     let ns = |ns: Option<f64>| ns.map_or_else(|| "-".into(), |ns| format_ns(ns as u64));
     line([
         start.runtime,
         &format_ns(start.first.warm_up_ns),
         &ns(start.first.cpu_ns),
         &ns(start.later.cpu_ns),
-        &start.ratio().map_or_else(|| "-".into(), |ratio| format!("{ratio:.3}")),
+        &times(start.of_machine()),
+        &times(start.ratio()),
         &format!("{}{}", start.first.verdict, if start.is_right() { "" } else { " WRONG" }),
         &start.first.doubts.join(", "),
     ])
@@ -213,9 +239,9 @@ fn summed(runtime: &str, starts: &[Start]) -> String {
     format!("{runtime}: {right} of {all} within 5 % or not VALID; {valid} of {all} VALID")
 }
 
-fn line(cells: [&str; 7]) -> String {
-    let [runtime, warm_up, first, later, ratio, verdict, doubts] = cells;
-    format!("{runtime:<8} {warm_up:>9} {first:>9} {later:>9} {ratio:>6}  {verdict:<14} {doubts}")
+fn line(cells: [&str; 8]) -> String {
+    let [runtime, warm_up, first, later, machine, ratio, verdict, doubts] = cells;
+    format!("{runtime:<8} {warm_up:>9} {first:>9} {later:>9} {machine:>7} {ratio:>6}  {verdict:<14} {doubts}")
         .trim_end()
         .to_string()
 }
@@ -233,7 +259,19 @@ mod tests {
             doubts: Vec::new(),
         };
         let (first, later) = (said(first, verdict), said(later, Verdict::Valid));
-        Start { runtime: "jvm", first, later }
+        let controls = [said(Some(3_000.0), Verdict::Valid), said(Some(3_000.0), Verdict::Valid)];
+        Start { runtime: "jvm", first, later, controls }
+    }
+
+    #[test]
+    fn what_the_machine_changed_is_not_the_runtimes() {
+        // The machine was a quarter slower at the first load, and so was the runtime's server.
+        let mut one = start(Some(15_000.0), Some(12_000.0), Verdict::Valid);
+        assert!(!one.is_right());
+        one.controls[0].cpu_ns = Some(3_750.0);
+        assert!(one.is_right() && one.ratio() == Some(1.0), "{:?}", one.ratio());
+        one.controls[1].cpu_ns = None;
+        assert!(!one.is_right(), "without its control nothing is known");
     }
 
     #[test]

@@ -60,6 +60,11 @@ impl Built {
         Ok(Self { folder, core })
     }
 
+    /// The processor of the servers.
+    pub const fn core(&self) -> u32 {
+        self.core
+    }
+
     /// Where the compiled files are.
     pub fn folder(&self) -> &Path {
         self.folder.path()

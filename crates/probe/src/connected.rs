@@ -16,12 +16,14 @@ use crate::unix_sockets::{self, UnixSocket};
 
 /// The states ESTABLISHED, FIN_WAIT1, FIN_WAIT2 and CLOSE_WAIT (include/net/tcp_states.h).
 const CONNECTED: u32 = 1 << 1 | 1 << 4 | 1 << 5 | 1 << 8;
+/// The state TIME_WAIT.
+const ENDED: u32 = 1 << 6;
 
 /// One end of a TCP connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-struct End {
-    local: SocketAddr,
-    peer: SocketAddr,
+pub(crate) struct End {
+    pub local: SocketAddr,
+    pub peer: SocketAddr,
 }
 
 /// What is behind the processes of a server.
@@ -173,21 +175,12 @@ impl Sockets {
     /// All connections of this network namespace but those to the place that is loaded; none of a
     /// kind that the kernel does not tell.
     fn read(served: Option<&Place>) -> Self {
-        let addresses: &[SocketAddr] = match served {
-            Some(Place::Addresses(addresses)) => addresses,
-            _ => &[],
-        };
         let path: Option<&PathBuf> = match served {
             Some(Place::UnixSocket(path)) => Some(path),
             _ => None,
         };
-        let is_client = |end: &End| {
-            addresses.iter().any(|served| {
-                let served = canonical(*served);
-                served == end.local || served == end.peer || is_any(served, end.local)
-            })
-        };
-        let tcp = tcp().unwrap_or_default().into_iter().filter(|(_, end)| !is_client(end));
+        let tcp = tcp().unwrap_or_default().into_iter();
+        let tcp = tcp.filter(|(_, end)| !end.is_of_client(served));
         let mut unix = unix_sockets::all().unwrap_or_default();
         if let Some(path) = path {
             let names: Vec<Option<Vec<u8>>> = unix_sockets::listening_at(path)
@@ -215,6 +208,17 @@ impl Sockets {
     fn inodes(&self) -> impl Iterator<Item = u32> + '_ {
         let unix = self.unix.values().filter(|socket| socket.peer.is_some());
         self.tcp.keys().copied().chain(unix.map(|socket| socket.inode))
+    }
+}
+
+impl End {
+    /// Whether it is an end of a connection to the place that is loaded.
+    fn is_of_client(&self, served: Option<&Place>) -> bool {
+        let Some(Place::Addresses(addresses)) = served else { return false };
+        addresses.iter().any(|served| {
+            let served = canonical(*served);
+            served == self.local || served == self.peer || is_any(served, self.local)
+        })
     }
 }
 
@@ -252,6 +256,19 @@ fn tcp() -> std::io::Result<HashMap<u32, End>> {
         // A connection that its process has closed has no inode.
         let inode = number(message, INODE_AT);
         all.extend(end(message).filter(|_| inode != 0).map(|end| (inode, end)));
+    })?;
+    Ok(all)
+}
+
+/// The ends of TCP connections of this network namespace that wait in TIME_WAIT, without those of
+/// the place that is loaded.
+///
+/// # Errors
+/// If the kernel does not tell.
+pub(crate) fn ended(served: Option<&Place>) -> std::io::Result<Vec<End>> {
+    let mut all = Vec::new();
+    SockDiag::open()?.dump(ALL_TCP, &every_family(ENDED), |message| {
+        all.extend(end(message).filter(|end| !end.is_of_client(served)));
     })?;
     Ok(all)
 }

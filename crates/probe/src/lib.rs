@@ -17,6 +17,7 @@
 //! | [`succession`] | a server whose processes end and are followed by others |
 //! | [`connected`] | who the processes of a server are connected to |
 //! | [`acceptors`] | which processes of a server's tree accept its connections |
+//! | [`passing`] | connections of this machine that were too short to be seen |
 //! | [`tiers`] | the tiers behind a server, with their CPU time |
 //! | [`may_use`] | what a process may use of this machine |
 //! | [`process`] | one process: `/proc/PID/stat`, `status`, `smaps_rollup` |
@@ -64,6 +65,7 @@ pub mod memory;
 mod memory_files;
 pub mod netstat;
 pub mod outsiders;
+pub mod passing;
 pub mod process;
 pub mod process_name;
 pub mod process_table;

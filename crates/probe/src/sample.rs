@@ -1,5 +1,5 @@
 //! One sample: what every role and the host have used so far.
-use pippin_model::host::usage::{Compiler, HostSample, Role, RoleSample, UsageSample};
+use pippin_model::host::usage::{Compiler, HostSample, Passing, Role, RoleSample, UsageSample};
 use pippin_model::plan::cpus::CpuSet;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::net::SocketAddr;
@@ -21,6 +21,7 @@ use crate::memory::{field, parse_meminfo};
 use crate::memory_files;
 use crate::netstat::{counter, received_bytes};
 use crate::outsiders;
+use crate::passing::EndedConnections;
 use crate::process::{Held, ignores};
 use crate::process_table::{Process, ProcessTable, Reading, list_processes, read_process};
 use crate::server::{self, Place, Servers};
@@ -89,6 +90,8 @@ pub struct TreeMemory {
     alone: HashMap<(Role, i32), (u64, u64)>,
     switches: BTreeMap<Role, SwitchLedger>,
     tiers: Tiers,
+    /// Before the first load.
+    ended_connections: EndedConnections,
     acceptors: Acceptors,
     /// CPU time that processes which joined the target late had used before, by their pid.
     before_ns: HashMap<i32, u64>,
@@ -117,6 +120,7 @@ impl Default for TreeMemory {
             alone: HashMap::new(),
             switches: BTreeMap::new(),
             tiers: Tiers::default(),
+            ended_connections: EndedConnections::default(),
             acceptors: Acceptors::default(),
             before_ns: HashMap::new(),
             began_ticks: None,
@@ -152,6 +156,15 @@ impl TreeMemory {
         self.acceptors.left_out().collect()
     }
 
+    /// Who got short connections since the look at rest, and is neither a role nor a tier.
+    pub fn passing(&self, roots: &Roots) -> Vec<Passing> {
+        let known: HashSet<i32> =
+            self.trees.keys().map(|(_, root)| *root).chain(self.tiers.roots()).collect();
+        let ours = taken(&self.files, &known).into_iter().collect();
+        EndedConnections::now(roots.serving.as_ref().map(|serving| &serving.place))
+            .since(&self.ended_connections, &ours)
+    }
+
     /// Looks at other processes while the target has no requests, twice with `pause` between, unless
     /// that is known.
     pub fn look_at_rest(&mut self, roots: &Roots, pause: Duration) {
@@ -159,6 +172,8 @@ impl TreeMemory {
             return;
         }
         let ours = ours(&tally(roots, self));
+        self.ended_connections =
+            EndedConnections::now(roots.serving.as_ref().map(|serving| &serving.place));
         self.tiers.rest(self.outside(&ours));
         std::thread::sleep(pause);
         self.tiers.rest(self.outside(&ours));

@@ -1,5 +1,5 @@
 //! A thread that samples at a steady pace.
-use pippin_model::host::usage::{Role, UsageSample};
+use pippin_model::host::usage::{Passing, Role, UsageSample};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, channel, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -37,6 +37,8 @@ pub struct Sampled {
     pub ended: Vec<Ended>,
     /// Processes of its tree that work and do not serve: their CPU time is not the target's.
     pub left_out: Vec<LeftOut>,
+    /// Processes that got connections too short to see who opened them, if tiers are looked for.
+    pub passing: Vec<Passing>,
     /// Whether nobody served any more.
     pub is_over: bool,
 }
@@ -212,9 +214,10 @@ impl Run<'_> {
         self.memory.ask_for_details();
         self.take(&mut samples);
         let left_out = self.memory.left_out();
+        let passing = if follows { self.memory.passing(&self.roots) } else { Vec::new() };
         samples.iter_mut().for_each(|sample| without(sample, &left_out));
         let (ended, is_over) = (succession.ended().to_vec(), succession.is_over());
-        Sampled { samples, memory: self.memory, ended, left_out, is_over }
+        Sampled { samples, memory: self.memory, ended, left_out, passing, is_over }
     }
 
     fn take(&mut self, samples: &mut Vec<UsageSample>) {

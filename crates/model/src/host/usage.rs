@@ -1,6 +1,7 @@
 //! The kernel's figures about the processes of a trial. Unknown is `None`.
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use std::net::SocketAddr;
 
 use crate::plan::cpus::CpuSet;
 use crate::trial::outside::Stray;
@@ -323,6 +324,20 @@ pub struct RoleUse {
     pub jvm: Option<JvmUse>,
 }
 
+/// A process that got connections too short to see who opened them: perhaps a tier of the target.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Passing {
+    /// Its name.
+    pub name: String,
+    /// Its pid.
+    pub pid: i32,
+    /// The address at which it listens.
+    pub at: SocketAddr,
+    /// How many connections to it ended during the load and its warm-up, at least: the kernel
+    /// forgets them after a minute.
+    pub connections: u64,
+}
+
 /// What one tier of a target used.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Tier {
@@ -367,6 +382,9 @@ pub struct Usage {
     /// counted: `job (process 77)`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub left_out: Vec<String>,
+    /// Processes that got short connections while the target was loaded, and that are no tier.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub passing: Vec<Passing>,
     /// What the target may use of this machine, with the periods of this stretch.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub may_use: Option<MayUse>,

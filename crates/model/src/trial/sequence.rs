@@ -1,9 +1,11 @@
 //! Joins consecutive stretches of the same load: a trial is the sequence of its slices. Peers that
 //! ran at the same time are merged elsewhere ([`Measured::merge`]).
 use std::collections::{BTreeMap, BTreeSet};
+use std::net::SocketAddr;
 
 use crate::host::usage::{
-    CompilerUse, HostSample, JvmUse, MayUse, Role, RoleSample, RoleUse, Tier, Usage, UsageSample,
+    CompilerUse, HostSample, JvmUse, MayUse, Passing, Role, RoleSample, RoleUse, Tier, Usage,
+    UsageSample,
 };
 use crate::result::{LoadResult, Measured, WarmUpResult, Window};
 use crate::trial::outside::of_each_once;
@@ -159,6 +161,7 @@ pub fn usage_of(stretches: &[Usage]) -> Option<Usage> {
         tiers: tiers_of(stretches),
         unseen_ns: sum(&|usage| usage.unseen_ns),
         left_out: left_out_of(stretches),
+        passing: passing_of(stretches),
         may_use: may_use_of(stretches),
         foreign_cores: mean(&|usage| usage.foreign_cores),
         interrupt_cores: mean(&|usage| usage.interrupt_cores),
@@ -202,6 +205,16 @@ fn tiers_of(stretches: &[Usage]) -> Vec<Tier> {
         Tier { name: name.clone(), used }
     };
     names.into_iter().map(one).collect()
+}
+
+/// Processes that got short connections, each once, with those of all stretches.
+fn passing_of(stretches: &[Usage]) -> Vec<Passing> {
+    let mut all: BTreeMap<(SocketAddr, i32), Passing> = BTreeMap::new();
+    for one in stretches.iter().flat_map(|usage| &usage.passing) {
+        let sum = all.entry((one.at, one.pid)).or_insert(Passing { connections: 0, ..one.clone() });
+        sum.connections += one.connections;
+    }
+    all.into_values().collect()
 }
 
 /// Everybody who was left out of one of the stretches.

@@ -1,5 +1,6 @@
 //! SUSPECT: CPU time went to others: the hypervisor stole it, or processes that belong to no role
 //! used it.
+use pippin_model::host::usage::Passing;
 use pippin_model::text::units::counted;
 use pippin_model::trial::TrialRecord;
 use pippin_model::verdict::{Caveat, Severity};
@@ -10,6 +11,9 @@ use crate::judge::host::{self, Taker};
 
 const STOP_OTHERS: &str =
     "stop the other programs on this machine (`pippin doctor` shows them) and measure again";
+
+/// Fewer short connections per answer are not named as a tier.
+const LEAST_SHARE: f64 = 0.02;
 
 /// The names of the caveats about the host that are judged over all repetitions together.
 pub const IDS: [&str; 3] = ["steal", "foreign_cpu", "no_calm_slices"];
@@ -55,6 +59,27 @@ fn of_trial(evidence: &Evidence, by: Taker) -> Answer {
     judge(&[evidence.record], by)
 }
 
+/// Processes to which many short connections went, at least one for fifty answers: each may be a tier
+/// of the server that could not be told from other programs. In words, with what to do.
+pub fn perhaps_tiers(trials: &[&TrialRecord]) -> Option<(String, String)> {
+    let passing = trials.iter().filter_map(|record| {
+        let answers = record.load.as_ref()?.measured.answered.completed.max(1) as f64;
+        let passing = record.usage.as_ref()?.passing.iter();
+        let per_answer = passing.map(move |one| (one, one.connections as f64 / answers));
+        per_answer.filter(|(_, share)| *share >= LEAST_SHARE).max_by(|a, b| a.1.total_cmp(&b.1))
+    });
+    let (one, _) = passing.max_by(|a, b| a.1.total_cmp(&b.1))?;
+    let Passing { name, pid, at, connections } = one;
+    let seen = format!(
+        "{name} (process {pid}) at {at} got {} meanwhile: it may work for the server, whose connections to it are too short to be seen",
+        counted(*connections, "short connection")
+    );
+    let advice = format!(
+        "if {name} works for the server, count it too: --target-pid with the server's process and with {pid}; if not, {STOP_OTHERS}"
+    );
+    Some((seen, advice))
+}
+
 /// Whether somebody took more than 2 % of the processors over all of these trials of one target.
 ///
 /// # Errors
@@ -69,14 +94,16 @@ pub fn judge(trials: &[&TrialRecord], by: Taker) -> Answer {
         ),
         Taker::OtherPrograms => ("foreign_cpu", "used by other programs", STOP_OTHERS),
     };
-    let seen = || {
-        format!(
-            "{} of the processors {who}{} (limit 2 %)",
-            percent(taken.share),
-            in_slices(trials).unwrap_or_default()
-        )
-    };
-    Ok(taken.is_above_limit()?.then(|| caveat(id, Severity::Suspect, seen(), advice)))
+    let perhaps = (by == Taker::OtherPrograms).then(|| perhaps_tiers(trials)).flatten();
+    let seen = format!(
+        "{} of the processors {who}{} (limit 2 %)",
+        percent(taken.share),
+        in_slices(trials).unwrap_or_default()
+    );
+    Ok(taken.is_above_limit()?.then(|| match perhaps {
+        Some((who, what)) => caveat(id, Severity::Suspect, format!("{seen}; {who}"), &what),
+        None => caveat(id, Severity::Suspect, seen, advice),
+    }))
 }
 
 /// Whether none of the used slices of these trials of one target was calm.
@@ -144,6 +171,26 @@ mod tests {
         record.usage.as_mut().unwrap().busy_by_cpu = [(0, 1.0), (1, 1.0)].into();
         let found = judged(judge_foreign, &record).unwrap();
         assert!(found.evidence.starts_with("51.5 % of the processors"), "{found:?}");
+    }
+
+    #[test]
+    fn a_tier_behind_short_connections_is_named_beside_other_programs() {
+        let passing = |connections| {
+            let mut record = with(0.5, 0.0);
+            let at = "127.0.0.1:9000".parse().unwrap();
+            let one = Passing { name: "php-fpm".into(), pid: 812, at, connections };
+            record.usage.as_mut().unwrap().passing = vec![one];
+            record
+        };
+        let answers = with(0.5, 0.0).load.unwrap().measured.answered.completed;
+        let found = judged(judge_foreign, &passing(answers / 40)).unwrap();
+        assert!(found.evidence.contains("; php-fpm (process 812) at 127.0.0.1:9000"), "{found:?}");
+        assert!(found.advice.contains("--target-pid"), "{found:?}");
+        let found = judged(judge_foreign, &passing(answers / 60)).unwrap();
+        assert!(!found.evidence.contains("php-fpm"), "{found:?}");
+        let mut calm = passing(answers);
+        calm.usage.as_mut().unwrap().foreign_cores = Some(0.001);
+        assert_eq!(judged(judge_foreign, &calm), None);
     }
 
     #[test]

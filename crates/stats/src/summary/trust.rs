@@ -114,8 +114,11 @@ fn reason(measured: &[&TargetSummary], trials: &[TrialRecord]) -> (Answer, Strin
     if disturbed > 0 {
         // Pairs of a disturbed and a calm target are bent, so half of them is enough.
         let answer = if 2 * disturbed >= measured.len() { Answer::No } else { Answer::Partly };
-        let advice = "stop the other programs (`pippin doctor` shows them), or use another machine, and measure again";
-        return (answer, of_host(trials), Some(advice.into()));
+        let (because, advice) = match noisy_neighbour::perhaps_tiers(&trials.iter().collect::<Vec<_>>()) {
+            Some((who, advice)) => (format!("{}; {who}", of_host(trials)), advice),
+            None => (of_host(trials), "stop the other programs (`pippin doctor` shows them), or use another machine, and measure again".into()),
+        };
+        return (answer, because, Some(advice));
     }
     let doubted: Vec<&TargetSummary> =
         measured.iter().copied().filter(|row| row.verdict != Some(Verdict::Valid)).collect();
