@@ -14,6 +14,7 @@ use crate::values::{self, Time};
 
 mod fleet;
 mod import;
+mod keeping;
 pub mod load;
 pub mod message;
 pub mod request;
@@ -21,6 +22,7 @@ mod short_help;
 
 pub use fleet::{AgentArguments, FleetArguments, FleetCommand, FleetInitArguments, NatsArguments};
 pub use import::{ImportArguments, ImportCommand};
+pub use keeping::{BaselineCommand, BaselineSetArguments, StoreCommand, StoreKeepArguments};
 pub use load::LoadArguments;
 
 /// The heading of what every command takes. It comes after a command's own options.
@@ -99,6 +101,12 @@ pub enum Command {
     Export(ExportArguments),
     /// List earlier runs.
     History(HistoryArguments),
+    /// Give runs names, for gates and comparisons: "p99 < 5% vs released".
+    #[command(subcommand)]
+    Baseline(BaselineCommand),
+    /// Show what the database of runs takes, or remove runs from it.
+    #[command(subcommand)]
+    Store(StoreCommand),
     /// Show all runs in the browser: list, search, pages, comparison, history, and the run in
     /// progress. Read-only; on the loopback unless --bind says otherwise.
     Serve(ServeArguments),

@@ -64,7 +64,15 @@ pub fn runs() -> Vec<CompletionCandidate> {
         .runs
         .into_iter()
         .map(|run| CompletionCandidate::new(run.summary.id).help(Some(run.summary.title.into())));
-    std::iter::once(CompletionCandidate::new("latest")).chain(named).collect()
+    std::iter::once(CompletionCandidate::new("latest")).chain(baselines()).chain(named).collect()
+}
+
+/// Baselines, with their runs.
+pub fn baselines() -> Vec<CompletionCandidate> {
+    let all = store().and_then(|store| store.baselines().ok()).unwrap_or_default();
+    all.into_iter()
+        .map(|one| CompletionCandidate::new(one.name).help(Some(one.run.into())))
+        .collect()
 }
 
 /// The charts of the newest run.

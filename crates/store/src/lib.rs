@@ -5,6 +5,8 @@
 //! | [`schema`] | the tables |
 //! | [`runs`] | writing and reading runs |
 //! | [`listing`] | runs in lists: filters, pages, digests |
+//! | [`baselines`] | names of the user's for runs |
+//! | [`removal`] | what a database takes, and removing runs |
 //! | [`history`] | the trials of a target over all runs |
 //! | `key` | the store's own secret, for digests of values that it does not keep |
 //! | `maker` | which process makes a run |
@@ -13,6 +15,7 @@
 //! | `reading` | read-only databases |
 //! | `reserve` | space for the end of a run on a full disk |
 //! | [`live`] | the state of runs under way, in files beside the database |
+pub mod baselines;
 pub mod history;
 mod key;
 pub mod listing;
@@ -21,6 +24,7 @@ mod maker;
 mod private;
 mod readers;
 mod reading;
+pub mod removal;
 mod reserve;
 pub mod runs;
 pub mod schema;

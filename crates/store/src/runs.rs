@@ -202,7 +202,7 @@ impl Store {
         from_json(run, "the header", &header)
     }
 
-    /// The full name of a run. `latest` is the newest run that has a result. If no run has one, it
+    /// The full name of a run, by that, its beginning, or a baseline. `latest` is the newest run that has a result. If no run has one, it
     /// is the newest run.
     ///
     /// # Errors
@@ -228,7 +228,9 @@ impl Store {
                 name.into(),
                 format!(": no run is kept in {} yet", self.path().display()),
             )),
-            [] => Err(StoreError::UnknownRun(name.into(), "; `pippin history` lists them".into())),
+            [] => self.baseline(name)?.ok_or_else(|| {
+                StoreError::UnknownRun(name.into(), "; `pippin history` lists them".into())
+            }),
             [id, ..] if id == name => Ok(id.clone()),
             [id] => Ok(id.clone()),
             several => Err(StoreError::UnknownRun(

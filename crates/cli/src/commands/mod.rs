@@ -1,5 +1,6 @@
 //! The commands, one file for each.
 mod agent;
+mod baseline;
 mod calibrate;
 mod compare;
 mod compare_branches;
@@ -27,6 +28,7 @@ mod report;
 mod revision_bases;
 mod run;
 mod serve;
+mod store;
 mod targets;
 
 use pippin_lab::LabError;
@@ -107,6 +109,8 @@ pub fn run(arguments: Arguments, given: BTreeSet<String>) -> Result<u8, CliError
         Command::Calibrate(arguments) => calibrate::run(&shared, &arguments),
         Command::Export(arguments) => export::run(&shared, &arguments),
         Command::History(arguments) => history::run(&shared, &arguments),
+        Command::Baseline(command) => baseline::run(&shared, &command),
+        Command::Store(command) => store::run(&shared, &command),
         Command::Serve(arguments) => serve::run(&shared, &arguments),
         Command::Completions { shell } => {
             let script = completions::script(shell).map_err(CliError::io("write the script"))?;

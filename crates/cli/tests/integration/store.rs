@@ -57,6 +57,45 @@ fn a_store_that_may_only_be_read_is_read() {
     mode(&folder, 0o755);
 }
 
+#[test]
+fn a_run_gets_a_name_and_runs_are_removed_when_asked_and_no_others() {
+    let checkout = Checkout::new();
+    let say = |words: &[&str]| checkout.pippin(words);
+    say(&["baseline", "list"]).exits(0).says(&["No run has a name yet"]);
+    say(&["store", "size"]).exits(0).says(&["No run is kept in"]);
+    assert!(!checkout.store_path().exists(), "looking creates nothing");
+    say(&["store", "remove", "20"]).is_a_user_error(&["there is no run `20`"]);
+    let server = spawn(Script::always(Answer::ok(b"hello"))).unwrap();
+    let url = format!("http://{}/", server.address());
+    for _ in 0..4 {
+        say(&["load", &url, "-n", "10", "-q"]);
+    }
+    let ids: Vec<String> = checkout.store().list().unwrap().into_iter().map(|run| run.id).collect();
+    assert_eq!(ids.len(), 4);
+    let oldest = &ids[3];
+    say(&["baseline", "set", "2026", oldest]).is_a_user_error(&["begin with a letter"]);
+    say(&["baseline", "set", "released", "nothing"])
+        .is_a_user_error(&["there is no run `nothing`"]);
+    say(&["baseline", "set", "released", oldest]).exits(0).says(&["`vs released`"]);
+    say(&["baseline", "list"]).exits(0).says(&[&format!("released  {oldest}")]);
+    let named = say(&["export", "released", "--format", "json"]).exits(0).stdout.clone();
+    assert!(named.contains(oldest), "{named}");
+    say(&["store", "remove", oldest])
+        .is_a_user_error(&["it is the baseline released", "baseline remove"]);
+    say(&["store", "keep", "1"]).exits(0).says(&["would remove 2 runs", "1 older run", "--yes"]);
+    assert_eq!(checkout.store().list().unwrap().len(), 4, "nobody said yes");
+    say(&["store", "keep", "1", "--yes"]).exits(0).says(&["removed 2 runs"]);
+    let left: Vec<String> =
+        checkout.store().list().unwrap().into_iter().map(|run| run.id).collect();
+    assert_eq!(left, [ids[0].clone(), oldest.clone()]);
+    say(&["store", "keep", "1", "--yes"]).exits(0).says(&["nothing to remove"]);
+    say(&["baseline", "remove", "released"]).exits(0);
+    say(&["baseline", "remove", "released"]).is_a_user_error(&["there is no baseline `released`"]);
+    say(&["store", "remove", oldest]).exits(0).says(&["removed 1 run"]);
+    say(&["store", "size"]).exits(0).says(&["1 run"]);
+    say(&["history"]).exits(0).says(&[&ids[0]]);
+}
+
 /// A plan of 30 repetitions, already installed.
 fn with_many_repetitions() -> Checkout {
     let checkout = Checkout::with_cheat("right", &["hello"]);
