@@ -6,6 +6,7 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
+use std::time::Duration;
 
 use crate::descriptors::{Descriptors, holders};
 use crate::kernel_files::KernelFiles;
@@ -16,6 +17,10 @@ use crate::unix_sockets::{self, UnixSocket};
 
 /// The states ESTABLISHED, FIN_WAIT1, FIN_WAIT2 and CLOSE_WAIT (include/net/tcp_states.h).
 const CONNECTED: u32 = 1 << 1 | 1 << 4 | 1 << 5 | 1 << 8;
+/// How long an ended connection waits (`TCP_TIMEWAIT_LEN`, include/net/tcp.h), and where a message
+/// says how much of that is left, in milliseconds (`idiag_expires` of `struct inet_diag_msg`).
+const TIME_WAIT: Duration = Duration::from_secs(60);
+const EXPIRES_AT: usize = 52;
 /// The state TIME_WAIT.
 const ENDED: u32 = 1 << 6;
 
@@ -261,14 +266,16 @@ fn tcp() -> std::io::Result<HashMap<u32, End>> {
 }
 
 /// The ends of TCP connections of this network namespace that wait in TIME_WAIT, without those of
-/// the place that is loaded.
+/// the place that is loaded, and how long ago each ended.
 ///
 /// # Errors
 /// If the kernel does not tell.
-pub(crate) fn ended(served: Option<&Place>) -> std::io::Result<Vec<End>> {
+pub(crate) fn ended(served: Option<&Place>) -> std::io::Result<Vec<(End, Duration)>> {
     let mut all = Vec::new();
     SockDiag::open()?.dump(ALL_TCP, &every_family(ENDED), |message| {
-        all.extend(end(message).filter(|end| !end.is_of_client(served)));
+        let left = Duration::from_millis(number(message, EXPIRES_AT).into());
+        let end = end(message).filter(|end| !end.is_of_client(served));
+        all.extend(end.map(|end| (end, TIME_WAIT.saturating_sub(left))));
     })?;
     Ok(all)
 }

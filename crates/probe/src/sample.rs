@@ -21,7 +21,7 @@ use crate::memory::{field, parse_meminfo};
 use crate::memory_files;
 use crate::netstat::{counter, received_bytes};
 use crate::outsiders;
-use crate::passing::EndedConnections;
+use crate::passing::passing;
 use crate::process::{Held, ignores};
 use crate::process_table::{Process, ProcessTable, Reading, list_processes, read_process};
 use crate::server::{self, Place, Servers};
@@ -90,8 +90,8 @@ pub struct TreeMemory {
     alone: HashMap<(Role, i32), (u64, u64)>,
     switches: BTreeMap<Role, SwitchLedger>,
     tiers: Tiers,
-    /// Before the first load.
-    ended_connections: EndedConnections,
+    /// When there were no requests, before the first load, CLOCK_MONOTONIC in nanoseconds.
+    rested_ns: u64,
     acceptors: Acceptors,
     /// CPU time that processes which joined the target late had used before, by their pid.
     before_ns: HashMap<i32, u64>,
@@ -120,7 +120,7 @@ impl Default for TreeMemory {
             alone: HashMap::new(),
             switches: BTreeMap::new(),
             tiers: Tiers::default(),
-            ended_connections: EndedConnections::default(),
+            rested_ns: 0,
             acceptors: Acceptors::default(),
             before_ns: HashMap::new(),
             began_ticks: None,
@@ -160,9 +160,9 @@ impl TreeMemory {
     pub fn passing(&self, roots: &Roots) -> Vec<Passing> {
         let known: HashSet<i32> =
             self.trees.keys().map(|(_, root)| *root).chain(self.tiers.roots()).collect();
-        let ours = taken(&self.files, &known).into_iter().collect();
-        EndedConnections::now(roots.serving.as_ref().map(|serving| &serving.place))
-            .since(&self.ended_connections, &ours)
+        let place = roots.serving.as_ref().map(|serving| &serving.place);
+        let within = Duration::from_nanos(monotonic_ns().saturating_sub(self.rested_ns));
+        passing(place, within, &taken(&self.files, &known))
     }
 
     /// Looks at other processes while the target has no requests, twice with `pause` between, unless
@@ -172,8 +172,7 @@ impl TreeMemory {
             return;
         }
         let ours = ours(&tally(roots, self));
-        self.ended_connections =
-            EndedConnections::now(roots.serving.as_ref().map(|serving| &serving.place));
+        self.rested_ns = monotonic_ns();
         self.tiers.rest(self.outside(&ours));
         std::thread::sleep(pause);
         self.tiers.rest(self.outside(&ours));

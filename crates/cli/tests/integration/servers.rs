@@ -332,7 +332,14 @@ fn nginx_before_php_fpm() {
     servers.start(folder.path(), front, &[nginx.to_str().unwrap(), "-c", &nginx_conf]);
     let result = load(folder.path(), front, &[]);
     let names: Vec<String> = tiers(&result.1).into_iter().map(|(name, _)| name).collect();
-    in_time(names.len() == 2, || result.0.to_string());
+    if names.len() < 2 {
+        // Connections too short to be seen: then it is said who got them.
+        let said = result.0.to_string();
+        for words in ["php-fpm", "short connections", "--target-pid"] {
+            assert!(said.contains(words), "{words}: {said}");
+        }
+        return;
+    }
     assert!(names[1].starts_with("php-fpm"), "{names:?} {}", result.0);
     passes_on(&result, "nginx", &names[1]);
 }
