@@ -18,10 +18,10 @@ pub struct MessageArguments {
     pub binary: bool,
     /// ws: one of the connections sends, and each message must come to all of them (-c). The
     /// response time ends when the last one has it.
-    #[arg(long, conflicts_with_all = ["message", "any_answer", "expect_body", "expect_contains"])]
+    #[arg(long, conflicts_with_all = ["message", "any_answer", "expect_body", "expect_contains", "expect_json"])]
     pub broadcast: bool,
     /// ws: take any message for a right answer. By default it must be the echo, or the text of
     /// --expect-body.
-    #[arg(long, conflicts_with_all = ["expect_body", "expect_contains"])]
+    #[arg(long, conflicts_with_all = ["expect_body", "expect_contains", "expect_json"])]
     pub any_answer: bool,
 }

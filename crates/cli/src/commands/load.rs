@@ -8,6 +8,7 @@
 //! | [`request`], [`body`], [`message`] | the requests and the right answers |
 //! | [`tls`] | how connections are secured |
 mod body;
+mod grpc;
 mod message;
 pub mod profile;
 pub mod protocol;

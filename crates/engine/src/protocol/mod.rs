@@ -253,6 +253,9 @@ pub(crate) trait Answers {
     /// The answer to this request is wrong, whatever its body; only where answers come in any
     /// order.
     fn wrong(&mut self, _tag: u32) {}
+    /// The complete answer to this request is wrong in this way; only where answers come in any
+    /// order.
+    fn failed(&mut self, _tag: u32, _kind: ErrorKind, _words: String) {}
     /// The server takes no further requests on this connection.
     fn closing(&mut self) {}
 }

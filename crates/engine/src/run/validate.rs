@@ -137,9 +137,9 @@ fn requests(spec: &LoadSpec) -> Result<(), EngineError> {
     for (nth, request) in spec.requests.iter().enumerate() {
         let is_head = request.method == "HEAD";
         let why = contradiction(&request.check).or_else(|| {
-            body_bounds(&request.check.body)
-                .filter(|(min, _)| is_head && *min > 0)
-                .map(|_| "an answer to HEAD has no body".into())
+            let wants_body = !request.check.json.is_empty()
+                || body_bounds(&request.check.body).is_some_and(|(min, _)| min > 0);
+            (is_head && wants_body).then(|| "an answer to HEAD has no body".into())
         });
         if let Some(why) = why {
             return Err(EngineError::ImpossibleCheck { request: place(spec, nth), why });

@@ -12,7 +12,7 @@ use crate::scenario::file::WrittenData;
 use crate::target::TargetId;
 use crate::target::manifest::Manifest;
 use crate::trial::TrialRecord;
-use crate::workload::{self, Proof, Vary, Workload};
+use crate::workload::{self, Answer, Proof, Vary, Workload};
 
 /// Headers whose values are kept: what they may hold is known, and is no secret. All others may
 /// hold one, whatever they are called.
@@ -168,7 +168,9 @@ impl Digests {
                 self.each(one_of);
             }
         }
-        self.each(workload.answer.body.iter_mut().chain(&mut workload.answer.contains));
+        let Answer { body, contains, json, .. } = &mut workload.answer;
+        self.each(body.iter_mut().chain(contains));
+        self.each(json.iter_mut().filter_map(|value| value.is.as_mut()));
         for proof in &mut workload.proofs {
             match proof {
                 Proof::NotFound { path } => *path = without_values(path),
@@ -288,6 +290,7 @@ impl Digests {
             BodyCheck::Contains { all, .. } => self.each(all),
             BodyCheck::Any | BodyCheck::Length { .. } | BodyCheck::Refereed => {}
         }
+        self.each(request.check.json.iter_mut().filter_map(|value| value.is.as_mut()));
     }
 }
 
@@ -331,6 +334,7 @@ fn is_safe(header: &str) -> bool {
 mod tests {
     use super::*;
     use crate::example::run::twenty;
+    use crate::request::json_value::JsonValue;
 
     fn kept(name: &str, value: &str, body: &str) -> (String, String) {
         let mut request = Request::get("/", "a");
@@ -388,6 +392,7 @@ mod tests {
         request.body = Some(WORD.into());
         request.vary.insert("n".into(), Vary::Values { values: vec![WORD.into()] });
         (answer.body, answer.contains) = (Some(WORD.into()), vec![WORD.into()]);
+        answer.json = vec![JsonValue { pointer: "/a".into(), is: Some(WORD.into()) }];
         proofs.push(Proof::NotFound { path: format!("/no?t={WORD}") });
         proofs.push(Proof::Text { text: WORD.into(), row: WORD.into(), rows: 1 });
         proofs.push(Proof::Escapes { text: WORD.into() });

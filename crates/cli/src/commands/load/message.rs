@@ -30,13 +30,15 @@ pub fn of(arguments: &LoadArguments, url: Url) -> Result<Asked, CliError> {
     }
     let body = match body_check(&arguments.request) {
         _ if *any_answer => BodyCheck::Any,
-        BodyCheck::Any => BodyCheck::Exact(payload.clone()),
+        BodyCheck::Any if arguments.request.expect_json.is_empty() => {
+            BodyCheck::Exact(payload.clone())
+        }
         expected => expected,
     };
     let request = Request {
         headers: headers(&arguments.request)?,
         body: payload,
-        check: Check { body, ..Check::default() },
+        check: Check { body, json: arguments.request.expect_json.clone(), ..Check::default() },
         ..Request::get(&url.target, &url.authority)
     };
     check_request(&request, Protocol::WebSocket).map_err(CliError::User)?;

@@ -10,6 +10,7 @@ use pippin_model::{scenario, workload};
 use std::path::Path;
 
 use super::body::{self, Body};
+use super::grpc;
 use super::message;
 use crate::arguments::LoadArguments;
 use crate::arguments::request::{FileArguments, RequestArguments};
@@ -44,7 +45,10 @@ pub fn all(arguments: &LoadArguments) -> Result<Asked, CliError> {
         (None, None, Some(path)) => of_scenario(arguments, path),
         (None, None, None) => {
             let url = Url::parse(arguments.url.as_deref().unwrap_or_default())?;
-            let request = of(&arguments.request, &url.authority, &url.target)?;
+            let mut request = of(&arguments.request, &url.authority, &url.target)?;
+            if arguments.protocol.grpc {
+                grpc::call(&mut request)?;
+            }
             Ok(Asked {
                 url,
                 file: None,
@@ -72,7 +76,12 @@ pub fn of(asked: &RequestArguments, host: &str, path: &str) -> Result<Request, C
         host: host.into(),
         headers,
         body: bytes,
-        check: Check { status: statuses_of(&asked.expect_status), body, ..Check::default() },
+        check: Check {
+            status: statuses_of(&asked.expect_status),
+            body,
+            json: asked.expect_json.clone(),
+            ..Check::default()
+        },
         drawn: None,
     };
     // Refused here, so that a load that cannot begin is not stored.
@@ -84,8 +93,7 @@ pub fn of(asked: &RequestArguments, host: &str, path: &str) -> Result<Request, C
 pub fn body_check(asked: &RequestArguments) -> BodyCheck {
     match &asked.expect_body {
         Some(body) => BodyCheck::Exact(body.clone().into_bytes()),
-        None if asked.expect_contains.is_empty() => BodyCheck::Any,
-        None => BodyCheck::Contains { min: 0, max: u64::MAX, all: asked.expect_contains.clone() },
+        None => BodyCheck::containing(asked.expect_contains.clone()),
     }
 }
 

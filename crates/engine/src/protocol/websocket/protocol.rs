@@ -167,8 +167,8 @@ struct Answer<'a, A> {
 impl<A> Answer<'_, A> {
     /// Whether any message is a right answer, text or binary and whatever its number.
     fn takes_any(&self) -> bool {
-        let body = |template| &self.wire.template(template).check.body;
-        self.answering.is_some_and(|template| *body(template) == BodyCheck::Any)
+        let check = |template| &self.wire.template(template).check;
+        self.answering.is_some_and(|template| check(template).body == BodyCheck::Any)
     }
 }
 

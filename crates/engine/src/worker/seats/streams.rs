@@ -181,6 +181,10 @@ impl Answers for StreamAnswers<'_> {
         self.answering[tag as usize].judge.refuse();
     }
 
+    fn failed(&mut self, tag: u32, kind: ErrorKind, words: String) {
+        self.answering[tag as usize].judge.refuse_as(kind, words);
+    }
+
     fn closing(&mut self) {
         *self.server_closes = true;
     }
@@ -400,7 +404,11 @@ impl<S: Stack> Core<'_, S> {
         };
         let (status, body_bytes) = (judge.status, judge.body_bytes);
         let right = self.wire.template(template).right(timing.value);
-        (status, body_bytes, judge.finish(&right, timing, self.referee), head_at)
+        let error = judge.finish(&right, timing, self.referee);
+        if error.is_some() {
+            self.blame.words = judge.take_words();
+        }
+        (status, body_bytes, error, head_at)
     }
 
     /// Every connection has the answer: it arrived when the last one had it, whichever was read
