@@ -147,6 +147,7 @@ fn base_of(
         tls,
         protocol,
         messages: asked.messages,
+        first_words: asked.first_words.clone(),
         source_addresses: arguments.source_ips.clone(),
         requests: asked.requests.clone(),
         scenario: asked.scenario.clone(),

@@ -387,6 +387,32 @@ fn package_of_node(test: &str, package: &str, file: &str) -> Option<PathBuf> {
     None
 }
 
+/// Says in a file that it was asked to stop.
+const TOLD: &str = "const server = require('http').createServer((q, r) => r.end('ok'));
+server.listen(+process.env.PORT, process.env.HOST || '127.0.0.1');
+process.on('SIGTERM', () => { require('fs').writeFileSync('told', 'SIGTERM'); process.exit(0); });";
+
+/// npm ends at SIGTERM and does not pass it on: Pippin does.
+#[test]
+fn what_npm_starts_is_asked_to_stop_too() {
+    const TEST: &str = "what_npm_starts_is_asked_to_stop_too";
+    if [found(TEST, "npm"), found(TEST, "node")].contains(&None) {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
+    write("server.js", TOLD);
+    write("package.json", r#"{ "name": "shop", "scripts": { "start": "MODE=a node server.js" } }"#);
+    write(
+        "pippin.toml",
+        "[target.shop]\ncommand = \"npm start\"\n[workload.home]\nrequest = { path = \"/\" }\n[plan.ci]\nworkload = \"home\"\ntargets = [\"shop\"]\nrepetitions = 1\nprofile = { kind = \"closed\", connections = 1, requests = 20 }\ncpus = { share = true }\n",
+    );
+    let outcome = pippin(folder.path(), &["run", "ci"]);
+    let told = std::fs::read_to_string(folder.path().join("told"));
+    assert!(told.is_ok_and(|told| told == "SIGTERM"), "{outcome}");
+    outcome.keeps_quiet_about(&["left", "was killed"]);
+}
+
 const PHP: &str = "<?php $n = 0; for ($i = 0; $i < 20000; $i++) { $n += $i % 7; } echo 'ok';";
 
 /// nginx opens a connection for each request here too (as for gunicorn below).

@@ -107,6 +107,7 @@ impl Digests {
     pub fn load(&self, load: &LoadSpec) -> LoadSpec {
         let mut load = load.clone();
         load.requests.iter_mut().for_each(|request| self.request(request));
+        load.first_words.iter_mut().for_each(|words| self.each(words.texts_mut()));
         load.scenario.iter_mut().for_each(|scenario| self.scenario(scenario));
         if let Some(whole) = load.requests.sample_of().map(|whole| self.whole(whole)) {
             load.requests.say_sample_of(whole);

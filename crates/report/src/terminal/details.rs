@@ -222,6 +222,7 @@ fn spans(page: &mut Page, load: &LoadView) {
         ("service time", &load.service_time),
         ("response time", &load.response_time),
         ("send lag", &load.send_lag),
+        ("own lag", &load.own_lag),
         ("pick-up lag", &load.pick_up_lag),
     ];
     let opening = [

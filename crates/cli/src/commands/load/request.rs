@@ -2,7 +2,7 @@
 use pippin_engine::http1::request::check;
 use pippin_lab::load::address::Url;
 use pippin_model::load::websocket::Messages;
-use pippin_model::load::{BodyCheck, Check, Request, Requests, Scenario};
+use pippin_model::load::{BodyCheck, Check, FirstWords, Request, Requests, Scenario};
 use pippin_model::request::request_file::{self, Format, RequestFile};
 use pippin_model::scenario::file::Written;
 use pippin_model::workload::Steps;
@@ -26,6 +26,8 @@ pub struct Asked {
     pub requests: Requests,
     /// The messages over WebSocket.
     pub messages: Option<Messages>,
+    /// What is said before them.
+    pub first_words: Option<FirstWords>,
     /// The scenario whose steps the requests are.
     pub scenario: Option<Scenario>,
 }
@@ -55,6 +57,7 @@ pub fn all(arguments: &LoadArguments) -> Result<Asked, CliError> {
                 requests: vec![request].into(),
                 scenario: None,
                 messages: None,
+                first_words: None,
             })
         }
     }
@@ -157,7 +160,7 @@ fn of_file(
     let requests = Requests::weighted(requests, &weights)
         .map_err(|error| CliError::User(format!("{}: {error}", path.display())))?;
     let file = Some(format!("requests of {}", name_of(path)));
-    Ok(Asked { url, file, requests, scenario: None, messages: None })
+    Ok(Asked { url, file, requests, scenario: None, messages: None, first_words: None })
 }
 
 /// The name of a file, for titles.
@@ -189,7 +192,14 @@ fn of_scenario(arguments: &LoadArguments, path: &Path) -> Result<Asked, CliError
     let url = server(arguments, path, &RequestFile::default())?;
     let (_, Steps { requests, scenario }) = steps(&arguments.request, path, &url.authority)?;
     let file = Some(format!("scenario {}", name_of(path)));
-    Ok(Asked { url, file, requests: requests.into(), scenario: Some(scenario), messages: None })
+    Ok(Asked {
+        url,
+        file,
+        requests: requests.into(),
+        scenario: Some(scenario),
+        messages: None,
+        first_words: None,
+    })
 }
 
 /// The steps of a file, first for this host with the headers and statuses of the flags, then as
