@@ -406,7 +406,7 @@ mod tests {
             serde_json::to_string(&kept).unwrap().matches(WORD).count()
         };
         assert_eq!(count(&Public::default()), 0);
-        assert_eq!(count(&Public { workload: true, ..Public::default() }), 11);
+        assert_eq!(count(&Public { workload: true, ..Public::default() }), 12);
         assert_eq!(count(&Public { targets, ..Public::default() }), 1);
     }
 
