@@ -513,7 +513,7 @@ fn a_wrong_value_in_json_is_a_wrong_answer_with_its_place() {
     let lines = r#"{"path": "/", "expect_json": {"/errors": null, "/data/user/id": 7}}"#;
     std::fs::write(folder.path().join("a.jsonl"), lines).unwrap();
     let steps =
-        "[[step]]\nname = \"a\"\nget = \"/\"\nexpect = { json = { \"/data/user/id\" = 7 } }\n";
+        "[[steps]]\nname = \"a\"\nget = \"/\"\nexpect = { json = { \"/data/user/id\" = 7 } }\n";
     std::fs::write(folder.path().join("a.toml"), steps).unwrap();
     let flags = ["--expect-json", "/data/user/id=7", "--expect-json", "/errors=null"];
     for (asked, said) in [
