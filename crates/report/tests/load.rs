@@ -161,9 +161,9 @@ fn one_idea_has_one_figure_in_every_form() {
         }
         let (own, of_row) = (&load.response_time, &row.spans.response_time);
         assert_eq!((own.p50_ns, own.p99_ns), (of_row.p50_ns, of_row.p99_ns));
-        // Where too few answers are right there is none, in any form.
+        // Ranks and gates have no p99 where too few answers are right; tables show the answers' own.
         let p99 = row.response_p99_ns.map(|p99| p99.median.round() as u64);
-        assert_eq!(p99, own.p99_ns);
+        assert!(p99.is_none_or(|p99| Some(p99) == own.p99_ns), "{p99:?} and {:?}", own.p99_ns);
         // The same words for it, and the part of the threads has a name of its own.
         let text = verbose(&record, 400);
         let cpu = pippin_report::words::ns_f(load.generator.cpu_per_request_ns);
