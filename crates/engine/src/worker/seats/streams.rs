@@ -314,7 +314,8 @@ impl<S: Stack> Core<'_, S> {
     fn stamp_streams(&mut self, slot: u32, sent: Departure) {
         for tag in self.streams.entered.drain(..) {
             let place = self.flights.place(slot, tag);
-            place.sent = sent.leading(!std::mem::replace(&mut self.has_sent, true));
+            place.sent = sent.in_place(self.sent_together);
+            self.sent_together += 1;
             self.recorder.sent_late_by(place.send_lag_ns());
         }
     }
