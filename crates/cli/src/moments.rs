@@ -1,7 +1,7 @@
 //! Turns the windows of a run into moments, for followers outside of the process.
 use pippin_lab::run::observer::Event;
 use pippin_lab::trial::unix_now_ns;
-use pippin_model::host::usage::{Role, UsageSample};
+use pippin_model::host::usage::{MemoryOverTime, Role, UsageSample};
 use pippin_model::result::Window;
 use pippin_model::result::time_series::Moment;
 use pippin_model::trial::TrialSpec;
@@ -18,6 +18,7 @@ pub struct Moments {
     sample: Option<UsageSample>,
     /// What was used between the two newest samples.
     used: Option<LiveUse>,
+    memory: MemoryOverTime,
 }
 
 impl Moments {
@@ -39,7 +40,7 @@ impl Moments {
 
     fn begin(&mut self, spec: &TrialSpec, round: Option<u32>) {
         // Counters of another target's processes must not be mixed with this one's.
-        (self.sample, self.used) = (None, None);
+        (self.sample, self.used, self.memory) = (None, None, MemoryOverTime::default());
         (self.spec, self.round) = (Some(spec.clone()), round);
     }
 
@@ -57,9 +58,7 @@ impl Moments {
             round: self.round,
             target_cores: cores(Role::Target),
             generator_cores: cores(Role::Generator),
-            target_rss_bytes: sample
-                .and_then(|sample| sample.roles.get(&Role::Target))
-                .and_then(|role| role.rss_bytes),
+            target_memory_bytes: sample.and_then(|sample| self.memory.at(sample, Role::Target)),
             ..Moment::of(&self.run, spec, window, unix_now_ns())
         };
         self.sample = sample.cloned().or(self.sample.take());

@@ -4,6 +4,7 @@ use pippin_model::text::units::format_count;
 use pippin_model::trial::{Step, TrialRecord};
 use pippin_model::verdict::Verdict;
 use pippin_model::verdict::gate::{Condition, Gate};
+use pippin_report::terminal::{Style, wrap};
 use pippin_report::words;
 use pippin_stats::compare::unfinished::Unfinished;
 use pippin_stats::compare::{Change, Comparison, Difference, Origin, TargetChange};
@@ -40,6 +41,8 @@ pub struct Sides {
     pub origin: Origin,
     /// Whether the run can be trusted; of two runs, first A's and then B's.
     pub trust: Vec<Trust>,
+    /// The run was shown in full before, with its trust first and last.
+    pub is_shown: bool,
     /// Other differences between the sides.
     pub differences: Vec<Difference>,
     /// More entries for the JSON form, by key.
@@ -54,8 +57,10 @@ pub fn conclude(arguments: &CompareArguments, sides: &Sides) -> Result<u8, CliEr
     for target in &sides.comparison.only_a {
         outcomes.extend(gate::unmeasured(&gates, target, "B has no result of it"));
     }
-    arguments.json.show(|| print_text(&text(sides)), || json(sides, &outcomes))?;
-    let details = || format!("```text\n{}```\n", text(sides));
+    arguments
+        .json
+        .show(|| print_text(&text(sides, Style::of_stdout().width)), || json(sides, &outcomes))?;
+    let details = || format!("```text\n{}```\n", text(sides, Style::of_stdout().width));
     let report = GateReport {
         title: format!("{} against {}", sides.b, sides.a),
         trials: &sides.b_trials,
@@ -118,13 +123,17 @@ fn tell_invalid(sides: &Sides) -> bool {
     invalid
 }
 
-fn text(sides: &Sides) -> String {
+fn text(sides: &Sides, width_of_terminal: usize) -> String {
     let (comparison, differing) = (&sides.comparison, &sides.differences);
     let names: Vec<String> = comparison.targets.iter().map(name).collect();
     let width =
         names.iter().map(|name| name.chars().count()).max().unwrap_or(0).max("target".len());
-    let mut out = trust(sides);
-    out.push_str(&format!("\nA {}\nB {}\n", sides.a, sides.b));
+    let mut out = String::new();
+    if !sides.is_shown {
+        out.push_str(&trust(sides, width_of_terminal));
+        out.push('\n');
+    }
+    out.push_str(&format!("A {}\nB {}\n", sides.a, sides.b));
     for run in &sides.unfinished {
         out.push_str(&format!("{}\n", run.words()));
     }
@@ -171,21 +180,20 @@ fn text(sides: &Sides) -> String {
     for difference in differing {
         out.push_str(&format!("  {}: {} -> {}\n", difference.what, difference.a, difference.b));
     }
-    out.push('\n');
-    out.push_str(&trust(sides));
     out
 }
 
-/// Whether the run, or each of the two runs, can be trusted. It is the first thing and the last.
-fn trust(sides: &Sides) -> String {
-    match sides.trust.as_slice() {
-        [one] => format!("{}\n", one.words()),
+/// Whether the run, or each of the two runs, can be trusted.
+fn trust(sides: &Sides, width: usize) -> String {
+    let said: Vec<String> = match sides.trust.as_slice() {
+        [one] => vec![one.words()],
         several => ["A", "B"]
             .iter()
             .zip(several)
-            .map(|(side, trust)| format!("{side}: {}\n", trust.words()))
+            .map(|(side, trust)| format!("{side}: {}", trust.words()))
             .collect(),
-    }
+    };
+    said.iter().flat_map(|text| wrap(text, width)).map(|line| line + "\n").collect()
 }
 
 /// The target on both sides, and the step.
@@ -271,6 +279,7 @@ mod tests {
             trust: vec![Trust { because: "it is SUSPECT".into(), ..Trust::default() }],
             comparison: Comparison { targets: vec![target], only_a: vec![], only_b: vec![] },
             origin: Origin::OneRun,
+            is_shown: false,
             differences: vec![],
             more: vec![("run", "r".into())],
         }
@@ -288,10 +297,8 @@ mod tests {
             "go/net-http@main -> go/net-http@feature-x goodput      10,000/s      9,000/s  -10.00 %  -12.00 % to -8.00 %  worse",
             "                                          memory              –     1.00 MiB         –  –",
             "                                          verdict         VALID      SUSPECT",
-            "",
-            "Can you trust it? No: it is SUSPECT.",
         ];
-        let text = text(&sides(Verdict::Suspect));
+        let text = text(&sides(Verdict::Suspect), 80);
         let found: Vec<String> = text
             .lines()
             .map(|line| line.split_whitespace().collect::<Vec<_>>().join(" "))
@@ -310,9 +317,24 @@ mod tests {
     }
 
     #[test]
+    fn the_trust_is_said_once_and_fits_the_terminal() {
+        let because = "other programs used 58 % of this machine, and 0 of 224 slices were calm";
+        let trust = Trust { because: because.into(), ..Trust::default() };
+        let mut sides = Sides { trust: vec![trust], ..sides(Verdict::Valid) };
+        let shown = text(&sides, 60);
+        let of_trust: Vec<&str> = shown.lines().take_while(|line| !line.is_empty()).collect();
+        assert_eq!(of_trust.join(" "), sides.trust[0].words());
+        assert!(of_trust.len() > 1 && of_trust.iter().all(|line| line.len() <= 60), "{shown}");
+        assert_eq!(shown.matches("Can you trust it?").count(), 1, "{shown}");
+        // The run was shown in full before.
+        sides.is_shown = true;
+        assert_eq!(text(&sides, 60).matches("Can you trust it?").count(), 0);
+    }
+
+    #[test]
     fn a_run_that_was_cut_short_is_named_above_the_table_and_in_json() {
         let mut sides = sides(Verdict::Valid);
-        assert_eq!(text(&sides).lines().nth(4), Some(""));
+        assert_eq!(text(&sides, 80).lines().nth(4), Some(""));
         sides.unfinished.push(Unfinished {
             side: "B".into(),
             run: "r".into(),
@@ -320,7 +342,7 @@ mod tests {
             trials_with_result: 2,
         });
         assert_eq!(
-            text(&sides).lines().nth(4),
+            text(&sides, 80).lines().nth(4),
             Some("B (run r) was interrupted: its figures come from 2 trials")
         );
         let json: serde_json::Value = serde_json::from_str(&json(&sides, &[]).unwrap()).unwrap();
@@ -369,7 +391,7 @@ mod tests {
                     prop_assert!((shown - change).abs() < 0.02 * (1.0 + change.abs()), "{shown} {change}");
                 }
                 let line = format!("{:+.2} %", change.relative().unwrap() * 100.0);
-                prop_assert!(text(&sides).contains(&line), "{line}");
+                prop_assert!(text(&sides, 80).contains(&line), "{line}");
             }
         }
     }
