@@ -42,6 +42,7 @@ pub fn run(shared: &Shared, arguments: &CiArguments) -> Result<u8, CliError> {
     let targets = targets_of(project, &plan, None)?;
     let repository = Repository::of(place.root())?;
     let base = base::find(&repository, arguments.base.as_deref(), &base::variable)?;
+    let gates = gates(&repository, &plan, arguments, &base.commit)?;
     let head = repository.whole("HEAD")?;
     let is_changed = repository.is_changed();
     if base.tree == head.tree && !is_changed {
@@ -52,7 +53,6 @@ pub fn run(shared: &Shared, arguments: &CiArguments) -> Result<u8, CliError> {
         ));
         return Ok(exit::OK);
     }
-    let gates = gates(&repository, &plan, arguments, &base.commit)?;
     let folder = folder(&place, arguments.out.as_deref(), &plan.id)?;
     let path = folder.join(format!("worktree-{}-{}", base.label(), std::process::id()));
     let worktree = repository.worktree(&base, &path)?;

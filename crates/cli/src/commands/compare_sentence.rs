@@ -87,9 +87,10 @@ fn words(verb: &str, noun: &str, by: f64, (low, high): (f64, f64)) -> String {
 
 /// The least whole percentage that is not below this; tenths below 1 %.
 fn bound(fraction: f64) -> String {
-    let percent = fraction * 100.0;
+    // What is computed as 0.40000000001 % is 0.4 %.
+    let percent = fraction * 100.0 - 1e-9;
     if percent < 1.0 {
-        format!("{:.1} %", (percent * 10.0).ceil() / 10.0)
+        format!("{:.1} %", (percent * 10.0).ceil().max(0.0) / 10.0)
     } else {
         format!("{:.0} %", percent.ceil())
     }

@@ -106,7 +106,7 @@ fn sentences(sides: &Sides) -> Vec<String> {
     let one = |target: &TargetChange| {
         let is_one = targets.len() == 1 && target.a != target.b;
         let short = |side: &str| side.split(" (").next().unwrap_or(side).to_string();
-        let (a, b) = if is_one && target.a.base() == target.b.base() {
+        let (a, b) = if is_one && of_revision(&target.a) == of_revision(&target.b) {
             (short(&sides.a), short(&sides.b))
         } else if target.a == target.b {
             (format!("{} in A", target.a), format!("{} in B", target.b))
@@ -120,6 +120,12 @@ fn sentences(sides: &Sides) -> Vec<String> {
         said.push(format!("{} more are in the table.", targets.len() - MOST_SENTENCES));
     }
     said
+}
+
+/// The target without the name of its revision: `own/shop` of `own/shop@main`.
+fn of_revision(target: &TargetId) -> (&str, &str) {
+    let name = target.name.split_once('@').map_or(target.name.as_str(), |(name, _)| name);
+    (&target.language, name)
 }
 
 /// A comparison whose gates are judged at these levels.
