@@ -486,7 +486,7 @@ pub struct CompareArguments {
     pub path: Option<String>,
     /// Let each user go through the steps of a file in order, in place of one request
     /// (pippin help scenarios).
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with_all = ["path", "method", "body", "json_body", "form", "data_urlencode", "expect_body", "expect_contains"])]
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with_all = ["path", "method", "body", "json_body", "form", "data_urlencode", "expect_body", "expect_contains", "expect_json"])]
     pub scenario: Option<PathBuf>,
     /// Measure this target (go/net-http) as it is in two branches, in turn within one run.
     #[arg(long, value_name = "TARGET", add = ArgValueCandidates::new(completions::targets))]

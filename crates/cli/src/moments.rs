@@ -1,7 +1,7 @@
 //! Turns the windows of a run into moments, for followers outside of the process.
 use pippin_lab::run::observer::Event;
 use pippin_lab::trial::unix_now_ns;
-use pippin_model::host::usage::{Role, UsageSample};
+use pippin_model::host::usage::{MemoryOverTime, Role, UsageSample};
 use pippin_model::result::Window;
 use pippin_model::result::time_series::Moment;
 use pippin_model::trial::TrialSpec;
@@ -20,6 +20,7 @@ pub struct Moments {
     used: Option<LiveUse>,
     /// When the newest window ended, nanoseconds since 1970.
     ended_ns: Option<u64>,
+    memory: MemoryOverTime,
 }
 
 impl Moments {
@@ -44,6 +45,7 @@ impl Moments {
     fn begin(&mut self, spec: &TrialSpec, round: Option<u32>) {
         // Counters of another target's processes must not be mixed with this one's.
         (self.sample, self.used, self.ended_ns) = (None, None, None);
+        self.memory = MemoryOverTime::default();
         (self.spec, self.round) = (Some(spec.clone()), round);
     }
 
@@ -71,9 +73,7 @@ impl Moments {
             round: self.round,
             target_cores: cores(Role::Target),
             generator_cores: cores(Role::Generator),
-            target_rss_bytes: sample
-                .and_then(|sample| sample.roles.get(&Role::Target))
-                .and_then(|role| role.rss_bytes),
+            target_memory_bytes: sample.and_then(|sample| self.memory.at(sample, Role::Target)),
             ..Moment::of(&self.run, spec, window, ended_ns)
         };
         self.sample = sample.cloned().or(self.sample.take());

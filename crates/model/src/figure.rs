@@ -144,8 +144,10 @@ derived! {
     Cpu, "cpu", Time, Less, |trial, load| cpu_ns(trial, load, Role::Target);
     /// CPU time of the services per right answer.
     ServicesCpu, "services.cpu", Time, Less, |trial, load| cpu_ns(trial, load, Role::Services);
-    /// CPU time of the generator per right answer.
-    GeneratorCpu, "generator.cpu", Time, Less, |trial, load| cpu_ns(trial, load, Role::Generator);
+    /// CPU time of the generator per right answer: of all of Pippin's process, or of the agents.
+    GeneratorCpu, "generator.cpu", Time, Less, |trial, _| {
+        Some(cost::generator_cpu_seconds_per_million(trial)? * 1e3)
+    };
     /// Processors that the target kept busy on average.
     Cores, "cores", Cores, Less, |trial, _| cost::cores_of(trial.usage.as_ref()?, Role::Target);
     /// The highest memory of the target's process tree: the proportional set, in which shared pages

@@ -18,8 +18,8 @@ const FIGURES: &[(&str, &str, &str, Of)] = &[
         Some(it.live_connections as f64)
     }),
     ("pippin.target.cpu", "{cpu}", "cores that the target kept busy", |it| it.target_cores),
-    ("pippin.target.memory", "By", "resident memory of the target", |it| {
-        it.target_rss_bytes.map(|bytes| bytes as f64)
+    ("pippin.target.memory", "By", "memory of the target: shared pages count once", |it| {
+        it.target_memory_bytes.map(|bytes| bytes as f64)
     }),
     ("pippin.generator.cpu", "{cpu}", "cores that the generator kept busy", |it| {
         it.generator_cores

@@ -36,7 +36,7 @@ fn moment(goodput: f64, p99_ms: Option<u64>) -> Moment {
         bytes_out: 0,
         target_cores: Some(0.5),
         generator_cores: None,
-        target_rss_bytes: Some(1_048_576),
+        target_memory_bytes: Some(1_048_576),
     }
 }
 

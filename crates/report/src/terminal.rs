@@ -27,6 +27,8 @@ mod remarks;
 mod steps;
 mod walks;
 
+pub use paint::wrap;
+
 pub(crate) use headline::span_of;
 pub(crate) use steps::{parameter, signed};
 

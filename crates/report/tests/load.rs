@@ -2,6 +2,8 @@
 #![allow(clippy::unwrap_used, clippy::expect_used)] // unwrap is how a test fails
 use pippin_model::example::run as example;
 use pippin_model::example::scenario::walked;
+use pippin_model::figure::Figure;
+use pippin_model::host::usage::Role;
 use pippin_model::run::RunRecord;
 use pippin_report::terminal::{Style, table};
 use pippin_report::view::{View, answer};
@@ -108,4 +110,66 @@ fn a_scenario_begins_with_its_walks() {
     let time = pippin_model::text::units::format_ns((mean(0) + mean(1)).round() as u64);
     assert_eq!(parts[1], format!("a walk takes {time} on average"));
     assert!(parts[2].contains("requests/s"), "{parts:?}");
+}
+
+/// A load of which one answer in five is wrong, and three requests hang. The threads that load use
+/// a part of what all of Pippin uses.
+fn load_with_doubts() -> RunRecord {
+    let mut record = example::load();
+    let trial = &mut record.trials[0];
+    let used = trial.usage.as_mut().unwrap().roles.get_mut(&Role::Generator).unwrap();
+    used.cores = Some(0.56);
+    let load = trial.load.as_mut().unwrap();
+    let of_five = |count: u64| count / 5 * 4;
+    load.windows.iter_mut().for_each(|window| window.good = of_five(window.good));
+    let measured = &mut load.measured;
+    measured.requests.good = of_five(measured.requests.good);
+    measured.answered.good = of_five(measured.answered.good);
+    (0..3).for_each(|_| measured.spans.open_age.record(5_000_000_000));
+    record
+}
+
+/// One idea has one figure: what a load says of itself is what its row, the register of figures, the
+/// terminal and the paragraph that explains it say.
+#[test]
+fn one_idea_has_one_figure_in_every_form() {
+    for record in [example::load(), load_with_doubts()] {
+        let (view, trial) = (View::of(&record), &record.trials[0]);
+        let (load, row) = (&view.loads[0], &view.rows[0]);
+        let server = load.server.as_ref().unwrap();
+        let ns = |seconds_per_million: Option<f64>| seconds_per_million.map(|us| us * 1e3);
+        let same = [
+            (
+                Figure::GeneratorCpu,
+                load.generator.cpu_per_request_ns,
+                ns(row.cost.generator_cpu_s_per_million),
+            ),
+            (Figure::Cpu, server.cpu_per_request_ns, ns(row.cost.target_cpu_s_per_million)),
+            (Figure::Cores, server.cores, row.usage.target_cores),
+            (
+                Figure::Memory,
+                server.max_memory_bytes.map(|bytes| bytes as f64),
+                row.usage.target_memory_bytes,
+            ),
+            (Figure::Goodput, load.goodput_per_s, row.goodput_per_s.map(|it| it.median)),
+            (Figure::Throughput, load.throughput_per_s, row.throughput_per_s.map(|it| it.median)),
+        ];
+        for (figure, own, of_row) in same {
+            let (own, of_row, read) = (own.unwrap(), of_row.unwrap(), figure.read(trial).unwrap());
+            assert!((own - of_row).abs() <= 1e-9 * own, "{figure}: {own} and {of_row}");
+            assert!((own - read).abs() <= 1e-9 * own, "{figure}: {own} and {read}");
+        }
+        let (own, of_row) = (&load.response_time, &row.spans.response_time);
+        assert_eq!((own.p50_ns, own.p99_ns), (of_row.p50_ns, of_row.p99_ns));
+        // Ranks and gates have no p99 where too few answers are right; tables show the answers' own.
+        let p99 = row.response_p99_ns.map(|p99| p99.median.round() as u64);
+        assert!(p99.is_none_or(|p99| Some(p99) == own.p99_ns), "{p99:?} and {:?}", own.p99_ns);
+        // The same words for it, and the part of the threads has a name of its own.
+        let text = verbose(&record, 400);
+        let cpu = pippin_report::words::ns_f(load.generator.cpu_per_request_ns);
+        let threads = pippin_report::words::ns_f(load.generator.threads_cpu_per_request_ns);
+        let line = format!("{cpu} of CPU per request (its load threads {threads})");
+        assert!(text.contains(&line), "{line}: {text}");
+        assert!(text.contains(&format!(", generator {cpu}.")), "{cpu}: {text}");
+    }
 }

@@ -118,7 +118,7 @@ fn of_trial(trial: &LiveTrial, repetitions: u32) -> Markup {
             (tile("Response time p50", &words::ns(trial.seconds.last().and_then(|second| second.p50_ns)), false))
             (tile("Open connections", &format!("{} of {}", trial.live_connections.map_or_else(|| words::UNKNOWN.into(), words::whole), words::whole(u64::from(trial.asked))), false))
             @for of in &trial.uses { (cpu(of)) }
-            (tile("Resident memory of the target", &words::bytes(trial.target_rss_bytes), false))
+            (tile("Memory of the target", &words::bytes(trial.target_memory_bytes), false))
         }
     }
 }
@@ -271,7 +271,7 @@ pub(crate) mod tests {
                     LiveUse { role: Role::Target, cores: Some(0.98), given: 1 },
                     LiveUse { role: Role::Generator, cores: None, given: 1 },
                 ],
-                target_rss_bytes: Some(34 << 20),
+                target_memory_bytes: Some(34 << 20),
             }),
             overall: Some(LiveOverall {
                 number: 2,

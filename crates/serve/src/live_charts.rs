@@ -149,7 +149,7 @@ mod tests {
             live_connections: None,
             asked: 10,
             uses: Vec::new(),
-            target_rss_bytes: None,
+            target_memory_bytes: None,
         };
         let charts = of(&trial);
         let names: Vec<&str> = charts.iter().map(|chart| chart.name.as_str()).collect();

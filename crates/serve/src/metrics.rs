@@ -64,9 +64,9 @@ const OF_TRIALS: [OfTrial; 4] = [
         trial.live_connections.map(|count| count as f64)
     }),
     OfTrial(
-        "pippin_live_target_resident_bytes",
-        "Resident memory of the target's process tree.",
-        |trial| trial.target_rss_bytes.map(|bytes| bytes as f64),
+        "pippin_live_target_memory_bytes",
+        "Memory of the target's process tree: the proportional set, or else the resident set.",
+        |trial| trial.target_memory_bytes.map(|bytes| bytes as f64),
     ),
     OfTrial("pippin_live_left_seconds", "Remaining time of the load.", |trial| {
         seconds(trial.left_ns)

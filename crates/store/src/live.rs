@@ -239,7 +239,7 @@ mod tests {
             live_connections: Some(10),
             asked: 10,
             uses: Vec::new(),
-            target_rss_bytes: Some(1),
+            target_memory_bytes: Some(1),
         };
         let told =
             LiveRun { trial: Some(trial), finished: vec![over; 60], ..live("a", file.process()) };

@@ -1,5 +1,6 @@
 //! The flags about messages over WebSocket.
-use clap::Args;
+use clap::{Args, ValueHint};
+use std::path::PathBuf;
 
 use crate::values;
 
@@ -18,10 +19,14 @@ pub struct MessageArguments {
     pub binary: bool,
     /// ws: one of the connections sends, and each message must come to all of them (-c). The
     /// response time ends when the last one has it.
-    #[arg(long, conflicts_with_all = ["message", "any_answer", "expect_body", "expect_contains"])]
+    #[arg(long, conflicts_with_all = ["message", "any_answer", "expect_body", "expect_contains", "expect_json"])]
     pub broadcast: bool,
+    /// ws: what is said before the messages, and which messages are no answers: of SignalR, Socket.IO
+    /// or GraphQL subscriptions (pippin help requests).
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub opening: Option<PathBuf>,
     /// ws: take any message for a right answer. By default it must be the echo, or the text of
     /// --expect-body.
-    #[arg(long, conflicts_with_all = ["expect_body", "expect_contains"])]
+    #[arg(long, conflicts_with_all = ["expect_body", "expect_contains", "expect_json"])]
     pub any_answer: bool,
 }

@@ -1,5 +1,6 @@
 //! The flags for requests. They are those of curl and wrk.
 use clap::{Args, ValueHint};
+use pippin_model::request::json_value::JsonValue;
 use std::path::PathBuf;
 
 use crate::values::{self, Field, Statuses};
@@ -44,19 +45,23 @@ pub struct RequestArguments {
     /// A text that a right body holds; may be given several times.
     #[arg(long, value_name = "TEXT", conflicts_with_all = ["expect_body", "compressed"])]
     pub expect_contains: Vec<String>,
+    /// A value that the JSON of a right body has, by its pointer (RFC 6901): /data/id=7, or
+    /// /errors=null for null or nothing; may be given several times. Each answer is parsed.
+    #[arg(long, value_name = "POINTER=VALUE", value_parser = JsonValue::parse, conflicts_with_all = ["compressed"])]
+    pub expect_json: Vec<JsonValue>,
 }
 
 /// The requests of a file.
 #[derive(Debug, Args)]
 pub struct FileArguments {
     /// Send the requests of a file in turn: vegeta's HTTP format, or JSON lines (pippin help requests).
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with_all = ["urls_from_file", "method", "body", "json_body", "form", "data_urlencode", "expect_body", "expect_contains"])]
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with_all = ["urls_from_file", "method", "body", "json_body", "form", "data_urlencode", "expect_body", "expect_contains", "expect_json"])]
     pub requests: Option<PathBuf>,
     /// Request the URLs or paths of a file in turn; one on each line.
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with_all = ["method", "body", "json_body", "form", "data_urlencode", "expect_body", "expect_contains"])]
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with_all = ["method", "body", "json_body", "form", "data_urlencode", "expect_body", "expect_contains", "expect_json"])]
     pub urls_from_file: Option<PathBuf>,
     /// Let each user go through the steps of a file in order, with its own values and checks
     /// (pippin help scenarios).
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with_all = ["requests", "urls_from_file", "method", "body", "json_body", "form", "data_urlencode", "expect_body", "expect_contains"])]
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with_all = ["requests", "urls_from_file", "method", "body", "json_body", "form", "data_urlencode", "expect_body", "expect_contains", "expect_json"])]
     pub scenario: Option<PathBuf>,
 }

@@ -140,6 +140,7 @@ fn of_runs(arguments: &CompareArguments, a: Stored, b: Stored) -> Result<u8, Cli
         },
         comparison,
         origin,
+        is_shown: false,
         differences: differing,
         more: Vec::new(),
     };

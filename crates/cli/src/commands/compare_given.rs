@@ -87,7 +87,8 @@ pub fn run(shared: &Shared, arguments: &CompareArguments) -> Result<u8, CliError
     if !without.is_empty() {
         return Ok(exit::LAB_FAILURE);
     }
-    conclude(&decision, &sides(&record, &view, &ids))
+    let is_shown = !arguments.json.is_stdout();
+    conclude(&decision, &Sides { is_shown, ..sides(&record, &view, &ids) })
 }
 
 struct Given<'a> {
@@ -228,6 +229,7 @@ fn sides(record: &RunRecord, view: &View, ids: &[TargetId]) -> Sides {
         trust: vec![view.trust.clone()],
         comparison: Comparison { targets, only_a: Vec::new(), only_b: Vec::new() },
         origin: Origin::OneRun,
+        is_shown: false,
         differences: Vec::new(),
         more: vec![("run", record.header.id.clone().into())],
     }

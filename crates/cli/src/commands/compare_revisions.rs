@@ -213,6 +213,7 @@ pub fn compared(record: &RunRecord, sides: &[Side]) -> Sides {
         trust: vec![view.trust],
         comparison: Comparison { targets, only_a: Vec::new(), only_b: Vec::new() },
         origin: Origin::OneRun,
+        is_shown: false,
         differences: Vec::new(),
         more: vec![
             ("run", record.header.id.clone().into()),

@@ -5,6 +5,7 @@ use pippin_model::trial::{Step, TrialRecord};
 use pippin_model::verdict::Verdict;
 use pippin_model::verdict::gate::Condition;
 use pippin_report::gates::summary::Changes;
+use pippin_report::terminal::{Style, wrap};
 use pippin_report::words;
 use pippin_stats::compare::unfinished::Unfinished;
 use pippin_stats::compare::{Change, Comparison, Difference, Origin, TargetChange};
@@ -43,6 +44,8 @@ pub struct Sides {
     pub origin: Origin,
     /// Whether the run can be trusted; of two runs, first A's and then B's.
     pub trust: Vec<Trust>,
+    /// The run was shown in full before, with its trust first and last.
+    pub is_shown: bool,
     /// Other differences between the sides.
     pub differences: Vec<Difference>,
     /// More entries for the JSON form, by key.
@@ -58,8 +61,9 @@ pub fn conclude(decision: &Decision<'_>, sides: &Sides) -> Result<u8, CliError> 
     for target in &sides.comparison.only_a {
         outcomes.extend(gate::unmeasured(gates, target, "B has no result of it"));
     }
-    decision.json.show(|| print_text(&text(sides)), || json(sides, &outcomes))?;
-    let details = || format!("```text\n{}```\n", text(sides));
+    let width = Style::of_stdout().width;
+    decision.json.show(|| print_text(&text(sides, width)), || json(sides, &outcomes))?;
+    let details = || format!("```text\n{}```\n", text(sides, width));
     let report = GateReport {
         title: format!("{} against {}", sides.b, sides.a),
         trials: &sides.b_trials,
@@ -190,13 +194,22 @@ fn tell_invalid(sides: &Sides) -> bool {
     invalid
 }
 
-fn text(sides: &Sides) -> String {
+fn text(sides: &Sides, width_of_terminal: usize) -> String {
     let (comparison, differing) = (&sides.comparison, &sides.differences);
     let names: Vec<String> = comparison.targets.iter().map(name).collect();
     let width =
         names.iter().map(|name| name.chars().count()).max().unwrap_or(0).max("target".len());
-    let said: String = sentences(sides).iter().map(|one| format!("{one}\n")).collect();
-    let mut out = format!("{said}{}\nA {}\nB {}\n", trust(sides), sides.a, sides.b);
+    let said: String = sentences(sides)
+        .iter()
+        .flat_map(|one| wrap(one, width_of_terminal))
+        .map(|line| line + "\n")
+        .collect();
+    let mut out = format!("{said}\n");
+    if !sides.is_shown {
+        out.push_str(&trust(sides, width_of_terminal));
+        out.push('\n');
+    }
+    out.push_str(&format!("A {}\nB {}\n", sides.a, sides.b));
     for run in &sides.unfinished {
         out.push_str(&format!("{}\n", run.words()));
     }
@@ -244,21 +257,21 @@ fn text(sides: &Sides) -> String {
         out.push_str(&format!("  {}: {} -> {}\n", difference.what, difference.a, difference.b));
     }
     out.push('\n');
-    out.push_str(&trust(sides));
     out.push_str(&said);
     out
 }
 
-/// Whether the run, or each of the two runs, can be trusted. It is the first thing and the last.
-fn trust(sides: &Sides) -> String {
-    match sides.trust.as_slice() {
-        [one] => format!("{}\n", one.words()),
+/// Whether the run, or each of the two runs, can be trusted.
+fn trust(sides: &Sides, width: usize) -> String {
+    let said: Vec<String> = match sides.trust.as_slice() {
+        [one] => vec![one.words()],
         several => ["A", "B"]
             .iter()
             .zip(several)
-            .map(|(side, trust)| format!("{side}: {}\n", trust.words()))
+            .map(|(side, trust)| format!("{side}: {}", trust.words()))
             .collect(),
-    }
+    };
+    said.iter().flat_map(|text| wrap(text, width)).map(|line| line + "\n").collect()
 }
 
 /// The target on both sides, and the step.
@@ -340,6 +353,7 @@ mod tests {
             trust: vec![Trust { because: "it is SUSPECT".into(), ..Trust::default() }],
             comparison: Comparison { targets: vec![target], only_a: vec![], only_b: vec![] },
             origin: Origin::OneRun,
+            is_shown: false,
             differences: vec![],
             more: vec![("run", "r".into())],
         }
@@ -350,6 +364,7 @@ mod tests {
         let said = "feature/x answers 10.0 % (8.0 to 12.0) fewer requests/s than main; the change of CPU time per request and p99 is unknown.";
         let expected = [
             said,
+            "",
             "Can you trust it? No: it is SUSPECT.",
             "",
             "A main (commit 0123456789)",
@@ -360,10 +375,9 @@ mod tests {
             "                                          memory              –     1.00 MiB         –  –",
             "                                          verdict         VALID      SUSPECT",
             "",
-            "Can you trust it? No: it is SUSPECT.",
             said,
         ];
-        let text = text(&sides(Verdict::Suspect));
+        let text = text(&sides(Verdict::Suspect), 400);
         let found: Vec<String> = text
             .lines()
             .map(|line| line.split_whitespace().collect::<Vec<_>>().join(" "))
@@ -374,7 +388,7 @@ mod tests {
         );
         let columns: Vec<Option<usize>> = text
             .lines()
-            .skip(7)
+            .skip(8)
             .take(3)
             .map(|line| ["goodput", "memory", "verdict"].iter().find_map(|word| line.find(word)))
             .collect();
@@ -382,9 +396,26 @@ mod tests {
     }
 
     #[test]
+    fn the_trust_is_said_once_and_fits_the_terminal() {
+        let because = "other programs used 58 % of this machine, and 0 of 224 slices were calm";
+        let trust = Trust { because: because.into(), ..Trust::default() };
+        let mut sides = Sides { trust: vec![trust], ..sides(Verdict::Valid) };
+        let shown = text(&sides, 60);
+        // The sentence comes first.
+        let behind = shown.lines().skip_while(|line| !line.is_empty()).skip(1);
+        let of_trust: Vec<&str> = behind.take_while(|line| !line.is_empty()).collect();
+        assert_eq!(of_trust.join(" "), sides.trust[0].words());
+        assert!(of_trust.len() > 1 && of_trust.iter().all(|line| line.len() <= 60), "{shown}");
+        assert_eq!(shown.matches("Can you trust it?").count(), 1, "{shown}");
+        // The run was shown in full before.
+        sides.is_shown = true;
+        assert_eq!(text(&sides, 60).matches("Can you trust it?").count(), 0);
+    }
+
+    #[test]
     fn a_run_that_was_cut_short_is_named_above_the_table_and_in_json() {
         let mut sides = sides(Verdict::Valid);
-        assert_eq!(text(&sides).lines().nth(5), Some(""));
+        assert_eq!(text(&sides, 400).lines().nth(6), Some(""));
         sides.unfinished.push(Unfinished {
             side: "B".into(),
             run: "r".into(),
@@ -392,7 +423,7 @@ mod tests {
             trials_with_result: 2,
         });
         assert_eq!(
-            text(&sides).lines().nth(5),
+            text(&sides, 400).lines().nth(6),
             Some("B (run r) was interrupted: its figures come from 2 trials")
         );
         let json: serde_json::Value = serde_json::from_str(&json(&sides, &[]).unwrap()).unwrap();
@@ -442,7 +473,7 @@ mod tests {
                     prop_assert!((shown - change).abs() < 0.02 * (1.0 + change.abs()), "{shown} {change}");
                 }
                 let line = format!("{:+.2} %", change.relative().unwrap() * 100.0);
-                prop_assert!(text(&sides).contains(&line), "{line}");
+                prop_assert!(text(&sides, 80).contains(&line), "{line}");
             }
         }
     }

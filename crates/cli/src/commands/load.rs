@@ -8,6 +8,7 @@
 //! | [`request`], [`body`], [`message`] | the requests and the right answers |
 //! | [`tls`] | how connections are secured |
 mod body;
+mod grpc;
 mod message;
 pub mod profile;
 pub mod protocol;
@@ -146,6 +147,7 @@ fn base_of(
         tls,
         protocol,
         messages: asked.messages,
+        first_words: asked.first_words.clone(),
         source_addresses: arguments.source_ips.clone(),
         requests: asked.requests.clone(),
         scenario: asked.scenario.clone(),

@@ -467,7 +467,7 @@ fn cpu_line(current: &Current, look: Look) -> Line<'static> {
     if let Some(steal) = current.usage.steal_cores.filter(|steal| *steal > 0.02) {
         spans.push(Span::styled(format!("{}stolen {steal:.2}", look.separator()), look.doubtful()));
     }
-    if let Some(rss) = current.usage.target_rss_bytes {
+    if let Some(rss) = current.usage.target_memory_bytes {
         spans.push(Span::raw(format!("{}memory {}", look.separator(), format_bytes(rss))));
     }
     Line::from(spans)

@@ -82,7 +82,7 @@ fn trial(
         live_connections: current.windows.last().map(|window| window.live_connections),
         asked: current.asked(),
         uses: uses(current),
-        target_rss_bytes: current.usage.target_rss_bytes,
+        target_memory_bytes: current.usage.target_memory_bytes,
     }
 }
 

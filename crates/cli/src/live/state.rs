@@ -1,7 +1,7 @@
 //! What the live view shows. It gets events and the time since the view began. Nothing here draws,
 //! reads a clock or waits.
 use pippin_lab::run::observer::Event;
-use pippin_model::host::usage::{Role, UsageSample};
+use pippin_model::host::usage::{MemoryOverTime, Role, UsageSample};
 use pippin_model::plan::profile::{Profile, Steps};
 use pippin_model::result::Window;
 use pippin_model::result::bins::ResponseBins;
@@ -106,6 +106,7 @@ pub struct Current {
     load_began: Option<Duration>,
     window_came: Duration,
     sample: Option<UsageSample>,
+    memory: MemoryOverTime,
 }
 
 /// The present usage; `None` is unknown.
@@ -113,8 +114,8 @@ pub struct Current {
 pub struct LiveUse {
     /// Cores kept busy between the two newest samples, by role.
     pub cores: BTreeMap<Role, f64>,
-    /// Resident memory of the target, bytes.
-    pub target_rss_bytes: Option<u64>,
+    /// Memory of the target, bytes.
+    pub target_memory_bytes: Option<u64>,
     /// Cores' worth of time stolen by the hypervisor.
     pub steal_cores: Option<f64>,
 }
@@ -224,6 +225,7 @@ impl State {
             load_began: None,
             window_came: now,
             sample: None,
+            memory: MemoryOverTime::default(),
         });
     }
 
@@ -246,8 +248,7 @@ impl State {
                 .sample
                 .as_ref()
                 .map_or_else(LiveUse::default, |earlier| use_between(earlier, sample));
-            current.usage.target_rss_bytes =
-                sample.roles.get(&Role::Target).and_then(|role| role.rss_bytes);
+            current.usage.target_memory_bytes = current.memory.at(sample, Role::Target);
             current.sample = Some(sample.clone());
         }
         let window =
@@ -468,7 +469,7 @@ pub fn use_between(earlier: &UsageSample, later: &UsageSample) -> LiveUse {
     };
     LiveUse {
         cores: later.roles.iter().filter_map(of_role).collect(),
-        target_rss_bytes: None,
+        target_memory_bytes: None,
         steal_cores: earlier
             .host
             .steal_ns

@@ -31,7 +31,7 @@ fn cpu_is_the_difference_of_two_samples() {
     state.window(&window(0, 100, 0), Some(&sample(1, 98, 45)), at(1.0));
     let usage = |state: &State| state.current.as_ref().unwrap().usage.clone();
     assert_eq!(
-        (usage(&state).cores.len(), usage(&state).target_rss_bytes),
+        (usage(&state).cores.len(), usage(&state).target_memory_bytes),
         (0, Some(34 << 20)),
         "one sample has no difference"
     );

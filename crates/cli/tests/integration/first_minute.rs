@@ -81,9 +81,10 @@ fn run(page: &str) {
     }
 }
 
-/// Runs a page if a program that it needs answers.
+/// Runs a page if a program that it needs answers to `--version`, or to `version` as Go does.
 fn run_with(program: &str, test: &str, page: &str) {
-    let asked = Command::new(program).arg("--version").output();
+    let version = if program == "go" { "version" } else { "--version" };
+    let asked = Command::new(program).arg(version).output();
     if !asked.is_ok_and(|output| output.status.success()) {
         return skip(test, &format!("{program} is not installed"));
     }
@@ -101,6 +102,11 @@ mod patient {
     #[test]
     fn an_express_project() {
         run_with("npm", "an_express_project", "first-minute-express.md");
+    }
+
+    #[test]
+    fn a_go_project() {
+        run_with("go", "a_go_project", "first-minute-go.md");
     }
 
     #[test]

@@ -19,8 +19,9 @@ fn two_commands_are_started_and_the_slower_one_fails_its_bound() {
     let checkout = Checkout::new();
     let (fast, slow) = (command("slow:20", &checkout), command("slow:60", &checkout));
     let commands = ["compare", "--command", &fast, "--command", &slow, "--out", "out"];
+    let named = ["--name", "twenty", "--name", "sixty"];
     let bound = ["--fail-if", "goodput < -20%", "--fail-if", "errors.timeout < 1"];
-    let outcome = checkout.pippin(&[&commands[..], &SHORT, &bound].concat());
+    let outcome = checkout.pippin(&[&commands[..], &named, &SHORT, &bound].concat());
     in_time(outcome.code == Some(1), || outcome.to_string());
     outcome.says(&[
         "closed loop, 4 connections",
@@ -32,6 +33,10 @@ fn two_commands_are_started_and_the_slower_one_fails_its_bound() {
     let run = checkout.store().load("latest").unwrap();
     let names: Vec<String> = run.trials.iter().map(|t| t.spec.target.to_string()).collect();
     assert_eq!(names.len(), 10);
+    assert!(
+        names.iter().all(|name| ["command/twenty", "command/sixty"].contains(&&**name)),
+        "{names:?}"
+    );
     assert!(names.chunks(2).all(|pair| pair[0] != pair[1]), "interleaved: {names:?}");
     assert!(
         run.trials
@@ -98,6 +103,12 @@ fn what_does_not_go_together_is_refused() {
     refused(&[], &["name two runs, two branches (with --target), or servers"]);
     refused(&["http://127.0.0.1:1/"], &["nobody answers at 127.0.0.1:1"]);
     refused(&["--command", "a"], &["name at least two things to compare"]);
+    let two = ["--command", "a", "--command", "b"];
+    refused(&[&two[..], &["--name", "x"]].concat(), &["--name is given 1 times for 2 servers"]);
+    refused(
+        &[&two[..], &["--name", "x", "--name", "a b"]].concat(),
+        &["--name a b: a name has letters"],
+    );
     refused(&["--command", "'a", "--command", "b"], &["a quote is not closed"]);
     refused(
         &["latest", "--command", "b"],

@@ -185,7 +185,7 @@ fn the_json_has_every_key_of_the_contract_and_its_figures_agree_with_the_server(
         ("/send_lag", span),
         ("/connections", "asked peak reconnects closed_by_server"),
         ("/bytes", "in out body"),
-        ("/generator", "cpu_ns cpu_per_request_ns max_rss_bytes"),
+        ("/generator", "cpu_ns cpu_per_request_ns threads_cpu_per_request_ns max_rss_bytes"),
         ("/windows/0", "completed errors live_connections"),
     ] {
         for key in keys.split(' ') {

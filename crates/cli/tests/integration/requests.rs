@@ -499,3 +499,65 @@ fn two_loads_of_one_target_on_one_machine_name_each_other() {
     both.sort();
     assert_eq!(told, both);
 }
+
+/// Right and wrong answers in turn: a GraphQL server answers errors with 200 too.
+#[test]
+fn a_wrong_value_in_json_is_a_wrong_answer_with_its_place() {
+    let right = r#"{"data": {"user": {"id": 7}}}"#;
+    let wrong = r#"{"data": null, "errors": [{"message": "no such user"}]}"#;
+    let server = spawn(Script::each(move |request, _| {
+        Answer::ok(if request.number % 2 == 0 { right } else { wrong }.as_bytes())
+    }))
+    .unwrap();
+    let (url, folder) = (format!("http://{}", server.address()), tempfile::tempdir().unwrap());
+    let lines = r#"{"path": "/", "expect_json": {"/errors": null, "/data/user/id": 7}}"#;
+    std::fs::write(folder.path().join("a.jsonl"), lines).unwrap();
+    let steps =
+        "[[steps]]\nname = \"a\"\nget = \"/\"\nexpect = { json = { \"/data/user/id\" = 7 } }\n";
+    std::fs::write(folder.path().join("a.toml"), steps).unwrap();
+    let flags = ["--expect-json", "/data/user/id=7", "--expect-json", "/errors=null"];
+    for (asked, said) in [
+        (&flags[..], "/data/user/id must be `7`, and is not there"),
+        (&["--requests", "a.jsonl"], "/data/user/id must be `7`, and is not there"),
+        (&["--scenario", "a.toml"], "/data/user/id of the body is not `7`"),
+    ] {
+        let load = ["load", &url, "--no-store", "-c", "1", "-n", "10", "--json", "out.json"];
+        let outcome = pippin(folder.path(), &[&load, asked].concat());
+        let json = std::fs::read_to_string(folder.path().join("out.json")).unwrap();
+        let json: Value = serde_json::from_str(&json).unwrap();
+        assert_eq!(json["requests"]["good"], 5, "{outcome}");
+        assert_eq!(json["errors"]["wrong_body"], 5, "{outcome}");
+        assert!(outcome.stdout.contains(said), "{said}: {outcome}");
+    }
+    for (wrong, fix) in [("id=7", "does not begin with `/`"), ("/id", "has no `=`")] {
+        let outcome = pippin(folder.path(), &["load", &url, "--expect-json", wrong]);
+        assert!(outcome.code == Some(2) && outcome.stderr.contains(fix), "{outcome}");
+    }
+}
+
+/// `contains` and `json` of a project file hold in the proofs and under load.
+#[test]
+fn a_project_says_what_answers_hold() {
+    let server = || {
+        spawn(Script::each(move |request, _| {
+            // The proofs and the look before the load ask less often than this.
+            Answer::ok(if request.number < 100 {
+                br#"{"ok": true, "total": 1}"#
+            } else {
+                br#"{"ok": no}"#
+            })
+        }))
+        .unwrap()
+    };
+    let folder = tempfile::tempdir().unwrap();
+    for answer in [r#"contains = ["total"]"#, r#"json = { "/ok" = true }"#] {
+        let server = server();
+        let text = format!(
+            "[target.shop]\nurl = \"http://{}\"\n[workload.item]\nrequest = {{ path = \"/\" }}\nanswer = {{ {answer} }}\n[plan.ci]\nworkload = \"item\"\ntargets = [\"shop\"]\nrepetitions = 1\nprofile = {{ kind = \"closed\", connections = 1, requests = 500 }}\ncpus = {{ share = true }}\n",
+            server.address()
+        );
+        std::fs::write(folder.path().join("pippin.toml"), text).unwrap();
+        let outcome = pippin(folder.path(), &["run", "ci"]);
+        assert!(outcome.stdout.contains("wrong body"), "{answer}: {outcome}");
+    }
+}

@@ -264,6 +264,97 @@ fn succeeds(words: &[&str]) -> bool {
     quiet.status().is_ok_and(|status| status.success())
 }
 
+/// A server of gRPC that answers `/t.T/Echo`, and ends `/t.T/Code5` with the status 5; its client
+/// prints the names of the statuses that it got.
+const GRPC: &str = "import sys, grpc
+from concurrent import futures
+codes = {c.value[0]: c for c in grpc.StatusCode}
+class Handler(grpc.GenericRpcHandler):
+    def service(self, call):
+        name = call.method.rsplit('/', 1)[1]
+        def code(message, context):
+            context.abort(codes[int(name[4:])], 'as asked')
+        if name == 'Echo' or name.startswith('Code'):
+            return grpc.unary_unary_rpc_method_handler(code if name != 'Echo' else lambda m, c: m)
+if sys.argv[2] == 'serve':
+    server = grpc.server(futures.ThreadPoolExecutor(2))
+    server.add_generic_rpc_handlers((Handler(),))
+    server.add_insecure_port('127.0.0.1:' + sys.argv[1])
+    server.start()
+    server.wait_for_termination()
+channel = grpc.insecure_channel('127.0.0.1:' + sys.argv[1])
+for path in sys.argv[2:]:
+    try:
+        channel.unary_unary(path)(b'hello')
+        print('ok')
+    except grpc.RpcError as error:
+        print('grpc_' + error.code().name.lower())
+";
+
+/// Calls of every status, and of a method that is not there: Pippin counts them as the client of gRPC
+/// names them.
+#[test]
+fn statuses_of_grpc_are_those_that_its_own_client_sees() {
+    const TEST: &str = "statuses_of_grpc_are_those_that_its_own_client_sees";
+    let Some(bin) = virtual_environment(TEST, &["grpcio"]) else { return };
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("app.py"), GRPC).unwrap();
+    let python = bin.join("python").display().to_string();
+    let (mut servers, port) = (Servers::default(), free_port());
+    servers.start(folder.path(), port, &[&python, "app.py", &port.to_string(), "serve"]);
+    let methods: Vec<String> =
+        (1..=16).map(|n| format!("Code{n}")).chain(["Echo".into(), "None".into()]).collect();
+    let paths: Vec<String> = methods.iter().map(|method| format!("/t.T/{method}")).collect();
+    let client = Command::new(&python)
+        .args(["app.py", &port.to_string()])
+        .args(&paths)
+        .current_dir(folder.path())
+        .output()
+        .unwrap();
+    let names = String::from_utf8(client.stdout).unwrap();
+    assert_eq!(names.lines().count(), paths.len(), "{}", String::from_utf8_lossy(&client.stderr));
+
+    let line = |path: &String| {
+        format!(
+            r#"{{"path": "{path}", "headers": {{"content-type": "application/grpc", "te": "trailers"}}, "body_base64": "AAAAAAVoZWxsbw=="}}"#
+        )
+    };
+    let lines: Vec<String> = paths.iter().map(line).collect();
+    std::fs::write(folder.path().join("calls.jsonl"), lines.join("\n")).unwrap();
+    let url = format!("http://127.0.0.1:{port}");
+    let load = |asked: &[&str]| {
+        let flags = ["--no-store", "-c", "1", "--json", "out.json"];
+        let outcome = pippin(folder.path(), &[&["load"], asked, &flags].concat());
+        let json = std::fs::read_to_string(folder.path().join("out.json")).unwrap();
+        (outcome, serde_json::from_str::<Value>(&json).unwrap())
+    };
+    let count = (paths.len() * 2).to_string();
+    let (outcome, json) = load(&[&url, "--h2c", "--requests", "calls.jsonl", "-n", &count]);
+    let mut expected = std::collections::BTreeMap::<&str, u64>::new();
+    for name in names.lines() {
+        *expected.entry(name).or_default() += 2;
+    }
+    assert_eq!(json["requests"]["good"].as_u64(), expected.remove("ok"), "{outcome}");
+    for (name, count) in expected {
+        assert_eq!(json["errors"][name].as_u64(), Some(count), "{name}: {outcome}");
+    }
+    assert!(outcome.stdout.contains("grpc-status 8: as asked"), "{outcome}");
+
+    std::fs::write(folder.path().join("message.bin"), "hello").unwrap();
+    let call = |method: &str, more: &[&str]| {
+        let url = format!("{url}/t.T/{method}");
+        load(&[&[&url, "--grpc", "-b", "@message.bin", "-n", "40"], more].concat())
+    };
+    let (outcome, json) = call("Echo", &["--expect-contains", "hello", "--streams", "4"]);
+    assert_eq!(json["requests"]["good"], 40, "{outcome}");
+    let (outcome, json) = call("None", &[]);
+    assert_eq!(
+        (&json["requests"]["good"], &json["errors"]["grpc_unimplemented"]),
+        (&0.into(), &40.into()),
+        "{outcome}"
+    );
+}
+
 /// Installs packages of Python into the folder of the build, once.
 fn virtual_environment(test: &str, packages: &[&str]) -> Option<PathBuf> {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("servers-python");
@@ -294,6 +385,32 @@ fn package_of_node(test: &str, package: &str, file: &str) -> Option<PathBuf> {
     }
     skip(test, &format!("{package} cannot be installed here"));
     None
+}
+
+/// Says in a file that it was asked to stop.
+const TOLD: &str = "const server = require('http').createServer((q, r) => r.end('ok'));
+server.listen(+process.env.PORT, process.env.HOST || '127.0.0.1');
+process.on('SIGTERM', () => { require('fs').writeFileSync('told', 'SIGTERM'); process.exit(0); });";
+
+/// npm ends at SIGTERM and does not pass it on: Pippin does.
+#[test]
+fn what_npm_starts_is_asked_to_stop_too() {
+    const TEST: &str = "what_npm_starts_is_asked_to_stop_too";
+    if [found(TEST, "npm"), found(TEST, "node")].contains(&None) {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
+    write("server.js", TOLD);
+    write("package.json", r#"{ "name": "shop", "scripts": { "start": "MODE=a node server.js" } }"#);
+    write(
+        "pippin.toml",
+        "[target.shop]\ncommand = \"npm start\"\n[workload.home]\nrequest = { path = \"/\" }\n[plan.ci]\nworkload = \"home\"\ntargets = [\"shop\"]\nrepetitions = 1\nprofile = { kind = \"closed\", connections = 1, requests = 20 }\ncpus = { share = true }\n",
+    );
+    let outcome = pippin(folder.path(), &["run", "ci"]);
+    let told = std::fs::read_to_string(folder.path().join("told"));
+    assert!(told.is_ok_and(|told| told == "SIGTERM"), "{outcome}");
+    outcome.keeps_quiet_about(&["left", "was killed"]);
 }
 
 const PHP: &str = "<?php $n = 0; for ($i = 0; $i < 20000; $i++) { $n += $i % 7; } echo 'ok';";

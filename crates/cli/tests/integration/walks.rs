@@ -216,8 +216,7 @@ fn the_rate_of_walks_and_the_number_of_devices_that_a_server_holds_are_found() {
         (of["rate_per_s"].as_f64().unwrap(), of["missed_per_s"].as_f64().unwrap(), outcome)
     };
     let walks = limited(30, usize::MAX);
-    let shape =
-        ["--scenario", "two.toml", "-c", "1", "-R", "12", "-d", "500ms", "--warm-up", "none"];
+    let shape = ["--scenario", "two.toml", "-c", "1", "-R", "12", "-d", "500ms"];
     let (held, missed, outcome) = found(&walks, &shape);
     assert!(held <= 30.0 && missed > held, "{outcome}");
     in_time(held >= 27.0, || outcome.to_string());

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::socket::{self, Endpoints, errno};
-use super::stamps::Keeper;
+use super::stamps::{self, Keeper, Stamped};
 use super::{Event, Handshake, Io, Opening, Sending, tcp_info};
 use crate::request::wire::Wire;
 use crate::time::clock::StampClock;
@@ -50,6 +50,9 @@ pub(crate) struct Epoll {
     stamp_unix_ns: Option<u64>,
     clock: StampClock,
     _keeper: Keeper,
+    /// A send whose departure is stamped.
+    stamped: Box<Stamped>,
+    is_stamping: bool,
     syscalls: u64,
 }
 
@@ -78,6 +81,8 @@ impl Io for Epoll {
             stamp_unix_ns: None,
             clock: StampClock::new(),
             _keeper: Keeper::new()?,
+            stamped: Stamped::new(),
+            is_stamping: false,
             syscalls: 3,
         })
     }
@@ -110,7 +115,25 @@ impl Io for Epoll {
 
     #[inline]
     fn send(&mut self, slot: u32, bytes: &[u8]) -> Sending {
+        if self.is_stamping {
+            self.syscalls += 1;
+            let message = self.stamped.of(bytes);
+            return taken(&mut self.sockets[slot as usize], bytes, |fd| {
+                socket::send_message(fd, message)
+            });
+        }
         self.send_bytes(slot, bytes)
+    }
+
+    fn stamp_next_send(&mut self, is_asked: bool) -> bool {
+        self.is_stamping = is_asked;
+        true
+    }
+
+    fn departed_at(&mut self, slot: u32, now: u64) -> Option<u64> {
+        let (stamp, calls) = stamps::departure(self.sockets[slot as usize].fd);
+        self.syscalls += calls;
+        self.clock.monotonic(stamp?, now)
     }
 
     #[inline]
@@ -211,7 +234,17 @@ impl Io for Epoll {
 
 #[inline]
 fn write(socket: &mut Socket, bytes: &[u8]) -> Sending {
-    match socket::send(socket.fd, bytes) {
+    taken(socket, bytes, |fd| socket::send(fd, bytes))
+}
+
+/// How a send of these bytes went.
+#[inline]
+fn taken(
+    socket: &mut Socket,
+    bytes: &[u8],
+    send: impl FnOnce(i32) -> Result<usize, i32>,
+) -> Sending {
+    match send(socket.fd) {
         Ok(sent) if sent == bytes.len() => Sending::Done,
         Ok(sent) => {
             socket.blocked = true;
@@ -229,7 +262,8 @@ const IN: u32 = libc::EPOLLIN as u32;
 const OUT: u32 = libc::EPOLLOUT as u32;
 const URGENT: u32 = libc::EPOLLPRI as u32;
 const BROKEN: u32 = (libc::EPOLLERR | libc::EPOLLHUP) as u32;
-const CLOSING: u32 = libc::EPOLLRDHUP as u32 | BROKEN;
+/// A socket that broke is hung up too. An error alone may be the stamp of a send.
+const CLOSING: u32 = (libc::EPOLLRDHUP | libc::EPOLLHUP) as u32;
 /// Set in `flags` while an event is being processed.
 const TAKEN: u32 = 1 << 29;
 

@@ -75,6 +75,18 @@ pub(crate) trait Io: Sized {
     /// Sends bytes that stay as they are until their answer has come.
     fn send(&mut self, slot: u32, bytes: &[u8]) -> Sending;
 
+    /// Whether the next [`Io::send`] asks the kernel to stamp when its bytes leave. Returns whether
+    /// this loop can do that now.
+    fn stamp_next_send(&mut self, _is_asked: bool) -> bool {
+        false
+    }
+
+    /// When the bytes that were to be stamped left on the connection in this slot, in nanoseconds of
+    /// CLOCK_MONOTONIC. `None` if there is no stamp, or not yet.
+    fn departed_at(&mut self, _slot: u32, _now: u64) -> Option<u64> {
+        None
+    }
+
     /// Sends bytes that the caller may change at once (TLS); never [`Sending::Queued`].
     fn send_bytes(&mut self, slot: u32, bytes: &[u8]) -> Sending;
 

@@ -252,6 +252,13 @@ pub(crate) fn send(fd: i32, bytes: &[u8]) -> Result<usize, i32> {
     if sent < 0 { Err(errno()) } else { Ok(sent as usize) }
 }
 
+/// sendmsg(2) of a message whose departure is to be stamped.
+pub(super) fn send_message(fd: i32, message: *const libc::msghdr) -> Result<usize, i32> {
+    // SAFETY: the message and what it points to are valid for the call.
+    let sent = unsafe { libc::sendmsg(fd, message, libc::MSG_NOSIGNAL) };
+    if sent < 0 { Err(errno()) } else { Ok(sent as usize) }
+}
+
 /// Sends without waiting on a socket that is not nonblocking.
 #[inline]
 pub(crate) fn send_without_waiting(fd: i32, bytes: &[u8]) -> Result<usize, i32> {

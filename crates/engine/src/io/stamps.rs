@@ -8,8 +8,11 @@ use std::mem::size_of;
 
 use super::socket;
 
-/// Stamp in software on receiving, and report those stamps.
-const FLAGS: libc::c_uint = libc::SOF_TIMESTAMPING_RX_SOFTWARE | libc::SOF_TIMESTAMPING_SOFTWARE;
+/// Stamp in software on receiving, and report those stamps. Those of sends, which are asked for one by
+/// one, come without the bytes that were sent.
+const FLAGS: libc::c_uint = libc::SOF_TIMESTAMPING_RX_SOFTWARE
+    | libc::SOF_TIMESTAMPING_SOFTWARE
+    | libc::SOF_TIMESTAMPING_OPT_TSONLY;
 
 /// Room for the control message: a header and `struct scm_timestamping`, which has three instants.
 /// The first of them is the software's.
@@ -19,6 +22,75 @@ pub(super) const CONTROL_BYTES: usize = size_of::<Control>();
 struct Control {
     header: libc::cmsghdr,
     instants: [libc::timespec; 3],
+}
+
+/// The control message of a send whose departure is to be stamped: the kernel stamps the packet with
+/// the last of its bytes when that is handed to the device.
+#[repr(C)]
+struct Request {
+    header: libc::cmsghdr,
+    flags: libc::c_uint,
+    _padding: libc::c_uint,
+}
+
+/// A message whose departure is to be stamped. The kernel reads it when the send is handed over, so
+/// it must stay as it is until then.
+pub(super) struct Stamped {
+    message: libc::msghdr,
+    piece: libc::iovec,
+    control: Request,
+}
+
+impl Stamped {
+    /// A message without bytes.
+    pub fn new() -> Box<Self> {
+        // SAFETY: a msghdr of zeros is one without buffers, and a cmsghdr is plain numbers.
+        let (message, mut header): (libc::msghdr, libc::cmsghdr) =
+            unsafe { (std::mem::zeroed(), std::mem::zeroed()) };
+        // Lengths have other types in musl.
+        header.cmsg_len = (size_of::<libc::cmsghdr>() + size_of::<libc::c_uint>()) as _;
+        header.cmsg_level = libc::SOL_SOCKET;
+        header.cmsg_type = libc::SO_TIMESTAMPING;
+        let piece = libc::iovec { iov_base: std::ptr::null_mut(), iov_len: 0 };
+        let flags = libc::SOF_TIMESTAMPING_TX_SOFTWARE;
+        Box::new(Self { message, piece, control: Request { header, flags, _padding: 0 } })
+    }
+
+    /// The message for `sendmsg`, with these bytes.
+    pub fn of(self: &mut Box<Self>, bytes: &[u8]) -> *const libc::msghdr {
+        self.piece =
+            libc::iovec { iov_base: bytes.as_ptr().cast_mut().cast(), iov_len: bytes.len() };
+        self.message.msg_iov = &raw mut self.piece;
+        self.message.msg_iovlen = 1;
+        self.message.msg_control = (&raw mut self.control).cast();
+        self.message.msg_controllen = size_of::<Request>() as _;
+        &raw const self.message
+    }
+}
+
+/// The newest stamp of a departure that waits on this socket, in nanoseconds of CLOCK_REALTIME, and
+/// how many system calls it took. The queue is empty afterwards.
+pub(super) fn departure(fd: i32) -> (Option<u64>, u64) {
+    /// Room for the stamp and for what belongs to an error queue (ip(7), IP_RECVERR).
+    const ROOM: usize = 256;
+    let (mut newest, mut calls) = (None, 0);
+    loop {
+        let mut control = [0_u64; ROOM / 8];
+        // SAFETY: a msghdr of zeros is one without buffers.
+        let mut message: libc::msghdr = unsafe { std::mem::zeroed() };
+        message.msg_control = control.as_mut_ptr().cast();
+        message.msg_controllen = ROOM as _;
+        let how = libc::MSG_ERRQUEUE | libc::MSG_DONTWAIT;
+        calls += 1;
+        // SAFETY: the kernel writes at most as many bytes as the control message has room for.
+        if unsafe { libc::recvmsg(fd, &raw mut message, how) } < 0 {
+            return (newest, calls);
+        }
+        let filled = (message.msg_controllen as usize).min(ROOM);
+        // SAFETY: any bytes of the array are valid.
+        let bytes = unsafe { std::slice::from_raw_parts(control.as_ptr().cast::<u8>(), filled) };
+        newest = read(bytes).or(newest);
+    }
 }
 
 /// Asks the kernel to stamp what arrives on this socket. If it refuses, there are no stamps.

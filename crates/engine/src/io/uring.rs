@@ -10,7 +10,7 @@ use io_uring::{IoUring, cqueue, opcode};
 
 use super::buffers::Buffers;
 use super::socket::{self, Endpoints};
-use super::stamps::{self, CONTROL_BYTES, Keeper};
+use super::stamps::{self, CONTROL_BYTES, Keeper, Stamped};
 use super::{Event, Handshake, Io, Opening, Sending, tcp_info};
 use crate::request::wire::Wire;
 use crate::time::clock::StampClock;
@@ -80,6 +80,10 @@ pub(crate) struct Uring {
     /// A connection carries several requests at the same time, so that sends must not overtake each
     /// other.
     pipelines: bool,
+    /// What a send whose departure is stamped points to, until the kernel has it.
+    stamped: Box<Stamped>,
+    is_stamping: bool,
+    is_stamped_queued: bool,
     syscalls: u64,
     /// The kernel can let completions lie for a while (IORING_FEAT_MIN_TIMEOUT, Linux 6.12).
     can_stay: bool,
@@ -144,6 +148,9 @@ impl Io for Uring {
             _keeper: Keeper::new()?,
             message,
             pipelines: endpoints.carries_pipelines(),
+            stamped: Stamped::new(),
+            is_stamping: false,
+            is_stamped_queued: false,
             syscalls: 5,
             can_stay,
             enough: usize::from(count / 2),
@@ -180,13 +187,29 @@ impl Io for Uring {
             return Sending::Blocked(0);
         }
         let data = self.data(slot, SEND);
-        let entry = opcode::Send::new(Fd(fd), bytes.as_ptr(), bytes.len() as u32)
-            .flags(libc::MSG_NOSIGNAL | libc::MSG_WAITALL)
-            .build()
-            .user_data(data);
+        let flags = libc::MSG_NOSIGNAL | libc::MSG_WAITALL;
+        let entry = if self.is_stamping {
+            self.is_stamped_queued = true;
+            let message = self.stamped.of(bytes);
+            opcode::SendMsg::new(Fd(fd), message).flags(flags as u32).build()
+        } else {
+            opcode::Send::new(Fd(fd), bytes.as_ptr(), bytes.len() as u32).flags(flags).build()
+        };
+        let entry = entry.user_data(data);
         // The bytes lie in the wire, or in memory that their connection keeps.
         self.push(if is_followed { entry } else { entry.flags(Flags::SKIP_SUCCESS) });
         Sending::Queued
+    }
+
+    fn stamp_next_send(&mut self, is_asked: bool) -> bool {
+        self.is_stamping = is_asked && !self.is_stamped_queued;
+        self.is_stamping
+    }
+
+    fn departed_at(&mut self, slot: u32, now: u64) -> Option<u64> {
+        let (stamp, calls) = stamps::departure(self.sockets[slot as usize].fd);
+        self.syscalls += calls;
+        self.clock.monotonic(stamp?, now)
     }
 
     /// Sent at once and not in the next batch. In a batch, the kernel would read the bytes later,
@@ -238,7 +261,10 @@ impl Io for Uring {
         self.syscalls += 1;
         match self.ring.submit() {
             Err(error) if !is_passing(&error) => Err(error),
-            _ => Ok(()),
+            _ => {
+                self.is_stamped_queued &= !self.ring.submission().is_empty();
+                Ok(())
+            }
         }
     }
 
@@ -269,6 +295,7 @@ impl Io for Uring {
         }
         self.completions.clear();
         self.next = 0;
+        self.is_stamped_queued &= !self.ring.submission().is_empty();
         let completions = self.ring.completion().map(|entry| Completion {
             data: entry.user_data(),
             result: entry.result(),

@@ -123,8 +123,16 @@ pub(crate) trait Protocol: Sized {
 pub(crate) trait Greets<P: Protocol> {
     const GREETS: bool = true;
 
-    /// Reads on in the handshake that [`Protocol::begin`] has begun.
-    fn greet(protocol: &mut P, session: &mut P::Session, input: &[u8]) -> Greeting;
+    /// Reads on in the handshake that [`Protocol::begin`] has begun, and appends what follows from it.
+    fn greet(
+        protocol: &mut P,
+        session: &mut P::Session,
+        input: &[u8],
+        out: &mut P::Out,
+    ) -> Greeting;
+
+    /// The time for the handshake is over: what did not come.
+    fn late(protocol: &P, session: &P::Session) -> String;
 
     /// We are about to close an open connection: appends the protocol's goodbye.
     fn leave(protocol: &P, session: &mut P::Session, out: &mut P::Out);
@@ -142,8 +150,12 @@ pub(crate) struct AtOnce;
 impl<P: Protocol> Greets<P> for AtOnce {
     const GREETS: bool = false;
 
-    fn greet(_: &mut P, _: &mut P::Session, _: &[u8]) -> Greeting {
+    fn greet(_: &mut P, _: &mut P::Session, _: &[u8], _: &mut P::Out) -> Greeting {
         Greeting::Done { used: 0 }
+    }
+
+    fn late(_: &P, _: &P::Session) -> String {
+        String::new()
     }
 
     fn leave(_: &P, _: &mut P::Session, _: &mut P::Out) {}
@@ -253,6 +265,9 @@ pub(crate) trait Answers {
     /// The answer to this request is wrong, whatever its body; only where answers come in any
     /// order.
     fn wrong(&mut self, _tag: u32) {}
+    /// The complete answer to this request is wrong in this way; only where answers come in any
+    /// order.
+    fn failed(&mut self, _tag: u32, _kind: ErrorKind, _words: String) {}
     /// The server takes no further requests on this connection.
     fn closing(&mut self) {}
 }

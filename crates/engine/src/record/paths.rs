@@ -123,9 +123,7 @@ impl PathTally {
         self.completed += other.completed;
         self.good += other.good;
         self.failed += other.failed;
-        for (own, others) in self.errors.iter_mut().zip(other.errors) {
-            *own += others;
-        }
+        self.errors.merge(&other.errors);
         self.response_time.merge(&other.response_time);
     }
 

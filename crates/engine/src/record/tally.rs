@@ -1,5 +1,6 @@
 //! What one thread counts in one stretch of the load.
 use std::collections::BTreeMap;
+use std::ops::{Deref, DerefMut};
 
 use pippin_model::result::ByteCounts;
 use pippin_model::result::closes::Closes;
@@ -51,7 +52,34 @@ impl Firsts {
 }
 
 /// Errors by kind.
-pub(crate) type Errors = [u64; KINDS.len()];
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Errors([u64; KINDS.len()]);
+
+impl Default for Errors {
+    fn default() -> Self {
+        Self([0; KINDS.len()])
+    }
+}
+
+impl Errors {
+    pub fn merge(&mut self, other: &Self) {
+        self.iter_mut().zip(other.iter()).for_each(|(own, other)| *own += other);
+    }
+}
+
+impl Deref for Errors {
+    type Target = [u64; KINDS.len()];
+
+    fn deref(&self) -> &Self::Target {
+        &self.0
+    }
+}
+
+impl DerefMut for Errors {
+    fn deref_mut(&mut self) -> &mut Self::Target {
+        &mut self.0
+    }
+}
 
 /// Counters and time spans of a stretch.
 #[derive(Debug, Default)]
@@ -114,9 +142,7 @@ impl StepTally {
         self.completed += other.completed;
         self.good += other.good;
         self.failed += other.failed;
-        for (own, others) in self.errors.iter_mut().zip(other.errors) {
-            *own += others;
-        }
+        self.errors.merge(&other.errors);
         self.service_time.merge(&other.service_time);
         self.response_time.merge(&other.response_time);
         if self.example.is_none() {
@@ -127,7 +153,7 @@ impl StepTally {
 
 /// The errors that occurred.
 pub(crate) fn by_kind(counts: Errors) -> BTreeMap<ErrorKind, u64> {
-    KINDS.into_iter().zip(counts).filter(|(_, count)| *count > 0).collect()
+    KINDS.into_iter().zip(*counts).filter(|(_, count)| *count > 0).collect()
 }
 
 impl Tally {
@@ -165,9 +191,7 @@ impl Tally {
         for (own, others) in self.codes.0.iter_mut().zip(&other.codes.0[..]) {
             *own += others;
         }
-        for (own, others) in self.errors.iter_mut().zip(other.errors) {
-            *own += others;
-        }
+        self.errors.merge(&other.errors);
         self.firsts.merge(&other.firsts);
         if self.redirected_to.is_none() {
             self.redirected_to.clone_from(&other.redirected_to);

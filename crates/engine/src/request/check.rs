@@ -2,6 +2,7 @@
 use memchr::memmem;
 use pippin_model::load::{BodyCheck, Check};
 use pippin_model::result::ErrorKind;
+use pippin_model::scenario::find;
 
 use crate::request::drawn::{Filled, Value};
 use crate::request::referee::{Exchange, Referee};
@@ -79,12 +80,22 @@ pub(crate) struct Judge {
     pub status: u16,
     wrong: bool,
     look: Look,
+    /// What is wrong, where that is more than a wrong body.
+    why: Option<Box<Reason>>,
+}
+
+/// What is wrong with an answer.
+#[derive(Debug)]
+struct Reason {
+    kind: ErrorKind,
+    /// In words; empty if the kind says it all.
+    words: String,
 }
 
 impl Judge {
     pub const fn new() -> Self {
         let look = Look::Undecided;
-        Self { body_bytes: 0, kept: None, found: [0; 2], status: 0, wrong: false, look }
+        Self { body_bytes: 0, kept: None, found: [0; 2], status: 0, wrong: false, look, why: None }
     }
 
     /// Forgets what is known of an answer that may be incomplete. The memory stays.
@@ -92,6 +103,7 @@ impl Judge {
     pub fn forget(&mut self) {
         (self.body_bytes, self.status, self.wrong) = (0, 0, false);
         self.look = Look::Undecided;
+        self.why = None;
         if let Some(kept) = &mut self.kept {
             kept.clear();
         }
@@ -121,9 +133,21 @@ impl Judge {
         self.wrong |= !has_type(raw, wanted);
     }
 
-    /// The answer is wrong, whatever its body.
+    /// The body is wrong, whatever it is.
     pub const fn refuse(&mut self) {
         self.wrong = true;
+    }
+
+    /// The answer is wrong in this way, whatever its body; `words` say more than the kind.
+    #[cold]
+    pub fn refuse_as(&mut self, kind: ErrorKind, words: String) {
+        self.why = Some(Reason { kind, words }.into());
+    }
+
+    /// Why the answer that was judged last was wrong, if there are words for it.
+    #[cold]
+    pub fn take_words(&mut self) -> Option<String> {
+        self.why.take().map(|why| why.words).filter(|words| !words.is_empty())
     }
 
     /// Takes the next piece of the body.
@@ -131,7 +155,7 @@ impl Judge {
     pub fn piece(&mut self, right: &Right<'_>, piece: &[u8]) {
         let start = self.body_bytes;
         self.body_bytes += piece.len() as u64;
-        let is_kept = self.look == Look::Whole;
+        let is_kept = self.look == Look::Whole || !right.check.json.is_empty();
         match &right.check.body {
             BodyCheck::Any | BodyCheck::Length { .. } if is_kept => self.keep(piece),
             BodyCheck::Any | BodyCheck::Length { .. } => {}
@@ -195,7 +219,11 @@ impl Judge {
         referee: Option<&dyn Referee>,
     ) -> Option<ErrorKind> {
         if !accepts_status(check, self.status) {
+            self.why = None;
             return Some(ErrorKind::WrongStatus);
+        }
+        if let Some(why) = &self.why {
+            return Some(why.kind);
         }
         let length = self.body_bytes;
         let body = self.kept.as_ref().map_or(&[][..], |kept| kept);
@@ -225,6 +253,10 @@ impl Judge {
         if !is_right {
             return Some(ErrorKind::WrongBody);
         }
+        if let Some(words) = json_fault(check, body) {
+            self.refuse_as(ErrorKind::WrongBody, words);
+            return Some(ErrorKind::WrongBody);
+        }
         (timing.service_ns() < check.least_ns).then_some(ErrorKind::TooEarly)
     }
 
@@ -243,6 +275,16 @@ impl Judge {
     }
 }
 
+/// What is wrong with the values of a body, which is parsed only if some are asked for.
+#[inline]
+fn json_fault(check: &Check, body: &[u8]) -> Option<String> {
+    if check.json.is_empty() {
+        return None;
+    }
+    let answer = find::Answer::new(b"", body);
+    check.json.iter().find_map(|value| value.fault(&answer))
+}
+
 /// Whether the body holds the text, which is looked for at `place` first. The place where it was
 /// found is kept there.
 #[inline]
@@ -258,6 +300,7 @@ fn holds(body: &[u8], text: &[u8], place: &mut u32) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use pippin_model::request::json_value::JsonValue;
 
     fn right(check: &Check) -> Right<'_> {
         Right { check, filled: None }
@@ -294,6 +337,51 @@ mod tests {
         assert!(!judge(&check, &["ab"]));
         assert!(!judge(&check, &["abcd", "01234"]));
         assert!(!judge(&check, &["abcx"]));
+    }
+
+    #[test]
+    fn values_of_json_are_looked_for_in_a_body_in_pieces_whatever_else_is_checked() {
+        let json = vec![JsonValue::parse("/a=1").unwrap()];
+        let all = vec!["a".into()];
+        for body in [
+            BodyCheck::Any,
+            BodyCheck::Length { min: 0, max: 99 },
+            BodyCheck::Exact(br#"{"a": 1}"#.to_vec()),
+            BodyCheck::Contains { min: 0, max: 99, all },
+        ] {
+            let check = Check { body, json: json.clone(), ..Check::default() };
+            let mut judge = Judge::default();
+            let mut judged = |pieces: &[&str]| {
+                judge.head(200);
+                pieces.iter().for_each(|piece| judge.piece(&right(&check), piece.as_bytes()));
+                let error = judge.finish(&right(&check), Timing::default(), None);
+                (error, judge.take_words())
+            };
+            let wrong = Some(ErrorKind::WrongBody);
+            assert_eq!(judged(&["{\"a\"", ": 1}"]), (None, None));
+            assert_eq!(judged(&["{\"a\"", ": 2}"]).0, wrong);
+            assert_eq!(judged(&[]).0, wrong);
+            assert_eq!(judged(&["{\"a\": 1}"]), (None, None), "a judge starts afresh");
+            if matches!(check.body, BodyCheck::Any) {
+                let words = judged(&["{\"a\": 2}"]).1.unwrap();
+                assert_eq!(words, "/a must be `1`, and is `2`");
+            }
+        }
+    }
+
+    #[test]
+    fn a_named_reason_comes_before_the_body_and_after_the_status() {
+        let check = Check { body: BodyCheck::Exact(b"x".to_vec()), ..Check::default() };
+        let mut judge = Judge::default();
+        for (status, error, words) in [
+            (200, ErrorKind::GrpcInternal, Some("why".to_string())),
+            (404, ErrorKind::WrongStatus, None),
+        ] {
+            judge.head(status);
+            judge.refuse_as(ErrorKind::GrpcInternal, "why".into());
+            assert_eq!(judge.finish(&right(&check), Timing::default(), None), Some(error));
+            assert_eq!(judge.take_words(), words);
+        }
     }
 
     #[test]

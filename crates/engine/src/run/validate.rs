@@ -1,7 +1,7 @@
 //! Checks whether a load can run as requested, before anything is opened.
 use pippin_model::load::websocket::NUMBER_BYTES;
 use pippin_model::load::{
-    BodyCheck, Check, Connections, LoadSpec, Part, Protocol, Request, WarmUp,
+    BodyCheck, Check, Connections, FirstWords, LoadSpec, Part, Protocol, Request, WarmUp,
 };
 use pippin_model::scenario::data::Values;
 use pippin_model::text::units::{Spread, format_ns};
@@ -137,9 +137,9 @@ fn requests(spec: &LoadSpec) -> Result<(), EngineError> {
     for (nth, request) in spec.requests.iter().enumerate() {
         let is_head = request.method == "HEAD";
         let why = contradiction(&request.check).or_else(|| {
-            body_bounds(&request.check.body)
-                .filter(|(min, _)| is_head && *min > 0)
-                .map(|_| "an answer to HEAD has no body".into())
+            let wants_body = !request.check.json.is_empty()
+                || body_bounds(&request.check.body).is_some_and(|(min, _)| min > 0);
+            (is_head && wants_body).then(|| "an answer to HEAD has no body".into())
         });
         if let Some(why) = why {
             return Err(EngineError::ImpossibleCheck { request: place(spec, nth), why });
@@ -364,6 +364,9 @@ fn protocol(spec: &LoadSpec) -> Result<(), EngineError> {
             "HTTP",
             "only WebSocket has messages: leave the kind out",
         )),
+        Protocol::Http1 | Protocol::Http2 if spec.first_words.is_some() => {
+            Err(contradicts("first words", "HTTP", "only WebSocket has them: leave them out"))
+        }
         Protocol::Http2 if pipeline > 1 => Err(contradicts(
             PIPELINING,
             "HTTP/2",
@@ -411,6 +414,11 @@ fn broadcast(spec: &LoadSpec) -> Result<(), EngineError> {
             !messages.numbered || spec.requests.iter().any(is_short),
             "messages without a number of 16 bytes",
             "copies are known by it: let messages be generated, of 16 bytes or more",
+        ),
+        (
+            spec.first_words.as_ref().is_some_and(FirstWords::tells_apart),
+            "replies and messages to ignore",
+            "copies are known by their numbers: leave `replies` and `ignore` out",
         ),
     ];
     none_of(BROADCAST, exclusive)

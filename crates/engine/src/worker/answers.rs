@@ -286,6 +286,7 @@ impl<S: Stack> Core<'_, S> {
 
         // Arrival stamps and send times come from different clocks.
         let is_early = request.sent.is_refuted(arrived);
+        let is_impossible = request.sent.is_impossible(arrived);
         request.sent = request.sent.before(arrived);
         let sent_at = request.sent.left_at();
         let done_at = arrived.max(sent_at);
@@ -327,11 +328,16 @@ impl<S: Stack> Core<'_, S> {
             let connection = &mut self.connections[slot as usize];
             connection.answers += 1;
             connection.service_ns += spans.service_ns;
+            connection.places += u64::from(request.sent.place()) + 1;
         }
         self.batching.learn(spans.service_ns);
         self.recorder.arrived_at(done_at);
         self.recorder.answered(spans);
-        self.recorder.tally(request.stretch as usize).stamps.early += u64::from(is_early);
+        if is_early {
+            let stamps = &mut self.recorder.tally(request.stretch as usize).stamps;
+            stamps.early += 1;
+            stamps.impossible += u64::from(is_impossible);
+        }
         self.count(request.stretch as usize, status, body_bytes, error);
         let InFlight { stretch, template, .. } = request;
         error.map(|kind| Wrong { kind, stretch, template, status })

@@ -139,15 +139,11 @@ impl<S: Stack> Worker<'_, S> {
         if self.core.recorder.finished_at.is_some() {
             return Ok(());
         }
-        if !self.core.queued.is_empty() && self.core.send_pace.is_due() {
-            self.submit()?;
-        } else {
-            self.stamp_queued();
-        }
+        self.stamp_queued();
         let (wait_ns, is_spin) = self.wait_ns();
         self.core.stops.sleeps(wait_ns);
         self.io.wait(wait_ns, self.core.stay_ns(wait_ns))?;
-        self.core.has_sent = false;
+        self.core.sent_together = 0;
         let found = self.events()?;
         if is_spin && !found {
             self.core.cost.spin_ns += S::Clock::now_ns() - self.now;
@@ -229,7 +225,18 @@ impl<S: Stack> Worker<'_, S> {
         }
         self.tick_received();
         if self.core.recorder.finished_at.is_none() {
+            self.look_at_departure(slot);
             self.received(slot, self.now);
+        }
+    }
+
+    /// Reads when the request left that this connection carries, if it is one that is looked at.
+    #[inline]
+    pub(super) fn look_at_departure(&mut self, slot: u32) {
+        if let Some(index) = self.core.sampling.ends(slot)
+            && let Some(left_at) = self.io.departed_at(slot, S::Clock::now_ns())
+        {
+            self.core.departed(slot, index, left_at);
         }
     }
 
@@ -263,21 +270,17 @@ impl<S: Stack> Worker<'_, S> {
         if self.core.queued.len() >= SUBMIT_AT { self.submit() } else { Ok(()) }
     }
 
-    /// Hands the queued sends over, and learns how long each takes.
+    /// Hands the queued sends over.
     fn submit(&mut self) -> std::io::Result<()> {
-        let count = self.core.queued.len();
-        let begin = self.stamp_queued();
-        self.io.submit()?;
-        self.core.send_pace.learn(S::Clock::now_ns() - begin, count);
-        Ok(())
+        self.stamp_queued();
+        self.io.submit()
     }
 
     /// Called before queued sends go to the kernel, which performs them one after the other.
-    /// Returns the instant.
     #[inline]
-    fn stamp_queued(&mut self) -> u64 {
+    fn stamp_queued(&mut self) {
         if self.core.queued.is_empty() {
-            return self.now;
+            return;
         }
         let now = S::Clock::now_ns();
         let queued = std::mem::take(&mut self.core.queued);
@@ -286,7 +289,6 @@ impl<S: Stack> Worker<'_, S> {
         }
         self.core.queued = queued;
         self.core.queued.clear();
-        now
     }
 
     /// Reads the clock for the present event and passes the boundaries that lie before it.

@@ -18,6 +18,8 @@ pub(super) struct Blame {
     pub why: &'static str,
     /// What had come of the answer in the present piece of input.
     raw: Vec<u8>,
+    /// Why the answer that was judged last is wrong, if there are words for it.
+    pub words: Option<String>,
 }
 
 impl Blame {
@@ -44,13 +46,14 @@ impl<S: Stack> Core<'_, S> {
     #[cold]
     pub(super) fn note_wrong(&mut self, wrong: Wrong, raw: &[u8]) {
         let Wrong { kind, stretch, template, status } = wrong;
+        let why = self.blame.words.take();
         if self.recorder.tally(stretch as usize).firsts.has(kind) {
             return;
         }
         let (line, body) = split(raw);
         let status = line.or_else(|| (status != NO_STATUS).then(|| format!("status {status}")));
         let request = Some(self.request_in_words(template));
-        let first = FirstError { request, why: None, status, body };
+        let first = FirstError { request, why, status, body };
         self.recorder.tally(stretch as usize).firsts.keep(kind, first);
     }
 
@@ -58,7 +61,7 @@ impl<S: Stack> Core<'_, S> {
     /// that failed, if one was sent.
     #[cold]
     pub(super) fn note_failure(&mut self, stretch: usize, kind: ErrorKind, template: Option<u32>) {
-        let Blame { why, raw } = std::mem::take(&mut self.blame);
+        let Blame { why, raw, .. } = std::mem::take(&mut self.blame);
         if self.recorder.tally(stretch).firsts.has(kind) {
             return;
         }

@@ -24,6 +24,7 @@ use super::batching::Batching;
 use super::departure::SendPace;
 use super::firsts::Blame;
 use super::link::{Connection, ConnectionOf};
+use super::sampling::Sampling;
 use super::seats::flights::Flights;
 use super::seats::streams::Streams;
 use super::stops::Stops;
@@ -63,12 +64,13 @@ pub(super) struct Core<'a, S: Stack> {
     pub(super) redirected_to: Option<Box<str>>,
     pub(super) walkers: Walkers,
     pub(super) opening: Connecting,
-    /// Something was sent since the last wait for events.
-    pub(super) has_sent: bool,
+    /// How many requests were sent since the last wait for events.
+    pub(super) sent_together: u32,
     /// Slots whose last send is queued in the event loop and not stamped yet, each with its number
     /// of requests.
     pub(super) queued: Vec<(u32, u32)>,
     pub(super) send_pace: SendPace,
+    pub(super) sampling: Sampling,
     pub(super) stops: Stops,
     pub(super) batching: Batching,
     /// Requests due or sent, and not settled.
@@ -159,9 +161,10 @@ impl<'a, S: Stack> Worker<'a, S> {
                 is_setting_up: false,
                 nth: first,
             },
-            has_sent: false,
+            sent_together: 0,
             queued: Vec::new(),
             send_pace: SendPace::default(),
+            sampling: Sampling::default(),
             stops: Stops::default(),
             batching: Batching::default(),
             open_requests: 0,

@@ -9,6 +9,7 @@
 //! | `link` | the life of a connection, and everything that can go wrong with it |
 //! | `seats` | what a connection holds of requests under way |
 //! | `sending`, `departure` | writing requests, and when they left |
+//! | `sampling` | asking the kernel when some of them left |
 //! | `answers`, `batching` | reading and judging answers, and picking them up together |
 //! | `walking` | users whose requests vary |
 //! | `firsts` | what is kept of errors |
@@ -22,6 +23,7 @@ mod firsts;
 mod link;
 mod machine;
 mod pacing;
+mod sampling;
 mod seats;
 mod sending;
 #[cfg(test)]

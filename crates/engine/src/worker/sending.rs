@@ -3,6 +3,7 @@ use pippin_model::result::ErrorKind;
 
 use super::departure::Departure;
 use super::link::losses;
+use super::sampling;
 use super::seats::flights::InFlight;
 use super::{Core, Stack, Worker};
 use crate::io::{Io, Sending};
@@ -30,17 +31,34 @@ impl<S: Stack> Worker<'_, S> {
             && !S::Transport::SECURES
             && core.flights.depth == 1;
         core.enter(slot, now);
+        let is_sample = !S::Transport::SECURES
+            && core.flights.depth == 1
+            && core.sampling.is_due()
+            && self.io.stamp_next_send(true);
         let (sending, sent) = self.transmit_timed(slot, is_queued.then_some(now));
         if let Sending::Queued = sending {
             self.core.queued.push((slot, count));
         } else {
             self.core.stamp(slot, count, sent);
         }
+        if is_sample {
+            self.sampled(slot, sending);
+        }
         if let Sending::Failed(errno) = sending {
             return self.closed(slot, Some(errno), now);
         }
         if self.core.connections[slot as usize].is_spoilt {
             self.broken(slot, ErrorKind::Malformed, 0, now);
+        }
+    }
+
+    /// A request was sent whose departure the kernel stamps.
+    #[cold]
+    fn sampled(&mut self, slot: u32, sending: Sending) {
+        self.io.stamp_next_send(false);
+        self.core.sampling.begin(slot, self.core.queued.len().saturating_sub(1));
+        if sending == Sending::Done {
+            self.look_at_departure(slot);
         }
     }
 
@@ -142,10 +160,23 @@ impl<S: Stack> Core<'_, S> {
         self.recorder.window().sent += u64::from(count);
     }
 
+    /// The request that this connection carries left at this instant, by the kernel's stamp.
+    /// It was queued in this place of a batch.
+    pub(super) fn departed(&mut self, slot: u32, index: usize, left_at: u64) {
+        let connection = &self.connections[slot as usize];
+        let ring = (connection.head, connection.in_flight);
+        if let Some(request) = self.flights.under_way(slot, ring).next() {
+            let (stretch, sent) = (request.stretch as usize, request.sent);
+            sampling::count(&mut self.recorder.tally(stretch).stamps, sent, left_at);
+            self.send_pace.learn(left_at.saturating_sub(sent.begun_at()), index);
+        }
+    }
+
     /// The last `count` requests of `slot` have left.
     #[inline]
     pub(super) fn stamp(&mut self, slot: u32, count: u32, sent: Departure) {
-        let sent = sent.leading(!std::mem::replace(&mut self.has_sent, true));
+        let sent = sent.in_place(self.sent_together);
+        self.sent_together += count;
         let connection = &self.connections[slot as usize];
         let ring = (connection.head, connection.in_flight);
         let recorder = &mut self.recorder;

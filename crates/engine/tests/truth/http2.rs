@@ -6,6 +6,7 @@
 //! | [`answers`] | loads against right answers: counts and times |
 //! | [`refusals`] | streams that are refused, reset, wrong or late |
 //! | [`going_on`] | what users do after a connection that ended, was full or broke the rules |
+//! | [`grpc`] | calls of gRPC, whose trailers say how they ended |
 //! | [`fairness`] | whether each user of a connection has its turn |
 //! | [`agreeing`] | whether the server speaks HTTP/2 at all |
 //!
@@ -14,6 +15,7 @@ mod agreeing;
 mod answers;
 mod fairness;
 mod going_on;
+mod grpc;
 mod library;
 mod refusals;
 

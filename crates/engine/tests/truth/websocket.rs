@@ -7,6 +7,7 @@
 //! | [`broadcasts`] | messages that must come to all connections |
 //! | [`echoes`] | loads against right answers: counts and times |
 //! | [`opening`] | handshakes that succeed, fail or take long |
+//! | [`first_words`] | protocols above WebSocket, which begin with words and have pings of their own |
 //! | [`ending`] | servers that close, or do not answer |
 //! | [`hostile`] | answers that are wrong, and servers that break the rules |
 //!
@@ -14,6 +15,7 @@
 mod broadcasts;
 mod echoes;
 mod ending;
+mod first_words;
 mod hostile;
 mod library;
 mod opening;

@@ -1,7 +1,7 @@
 //! A load beside a capture of its packets, and what must be alike.
 use pippin_model::load::{IoChoice, LoadSpec};
 use pippin_model::result::histogram::Histogram;
-use pippin_model::result::{LoadResult, Measured};
+use pippin_model::result::{LoadResult, Measured, StampCounts};
 
 use pippin_testing::wire::capture::Capture;
 use pippin_testing::wire::exchanges::{self, Cut, Wire};
@@ -12,6 +12,8 @@ use pippin_testing::patience::in_time;
 /// By how much a quantile may miss the wire's, beside a tenth of it. A release build on a quiet
 /// machine keeps to half of it.
 const CLOSE_NS: u64 = 10_000;
+/// No answer comes sooner after its request left than 2 us. A histogram rounds down by up to 2 %.
+const LEAST_EXCHANGE_NS: u64 = 1_960;
 /// The allowance where a connection rests between two requests: then the send call takes longer
 /// than its estimate allows for.
 const AFTER_A_REST_NS: u64 = 40_000;
@@ -22,6 +24,8 @@ pub struct Case {
     most_ns: u64,
     /// Answers are read together, so that times may be too long.
     is_shared: bool,
+    /// The server closes behind its answers, so that times are upper bounds.
+    is_closing: bool,
     request: Cut,
     answer: Cut,
 }
@@ -33,6 +37,7 @@ impl Case {
             what,
             most_ns: CLOSE_NS,
             is_shared: false,
+            is_closing: false,
             request: exchanges::get,
             answer: exchanges::answer,
         }
@@ -47,6 +52,12 @@ impl Case {
     /// arrival (`shared_stamps`).
     pub fn shared(self) -> Self {
         Self { is_shared: true, ..self }
+    }
+
+    /// The server closes behind each answer, and the kernel may join the end of the connection to it
+    /// (`end_stamps`).
+    pub fn closing(self) -> Self {
+        Self { is_closing: true, ..self }
     }
 
     /// Many requests are sent at once, which io_uring does in batches.
@@ -93,10 +104,12 @@ impl Case {
         assert_eq!(told.timed_by_kernel, told.connections);
         assert_close("connect", &told.connect, &wire.connect, CLOSE_NS);
         assert!(!self.is_shared || told.shared > 0, "no answers were read together");
+        assert!(!self.is_closing || told.stamps.with_end == told.good, "{:?}", told.stamps);
+        told.assert_single_requests(&wire);
         for (what, ours, wire) in
             [("headers", &told.headers, &wire.head), ("service time", &told.service, &wire.service)]
         {
-            if self.is_shared {
+            if self.is_shared || self.is_closing {
                 assert_no_shorter(what, ours, wire, self.most_ns);
             } else {
                 assert_close(what, ours, wire, self.most_ns);
@@ -115,6 +128,7 @@ struct Figures {
     timed_by_kernel: u64,
     user_space: u64,
     shared: u64,
+    stamps: StampCounts,
     connect: Histogram,
     headers: Histogram,
     service: Histogram,
@@ -138,9 +152,23 @@ impl Figures {
         self.timed_by_kernel += measured.connections.timed_by_kernel;
         self.user_space += measured.stamps.user_space;
         self.shared += measured.stamps.shared;
+        self.stamps.merge(&measured.stamps);
         self.connect.merge(&measured.spans.connect);
         self.headers.merge(&measured.spans.headers);
         self.service.merge(&measured.spans.service_time);
+    }
+}
+
+impl Figures {
+    /// What holds of each request: no time is shorter than an exchange takes unless it is counted, the
+    /// least is not shorter than the wire's by more than the call that sent it, and no request that
+    /// the kernel was asked about left before that call.
+    fn assert_single_requests(&self, wire: &Wire) {
+        let least = self.service.min_ns().unwrap();
+        assert!(least >= LEAST_EXCHANGE_NS || self.stamps.impossible > 0, "{least} ns");
+        assert_eq!(self.stamps.sampled_outside, 0, "{:?}", self.stamps);
+        let of_wire = Wire::quantile(&wire.service, 0.0).unwrap();
+        in_time(least + CLOSE_NS >= of_wire, || format!("{least} ns, and {of_wire} on the wire"));
     }
 }
 
@@ -173,9 +201,13 @@ fn print(what: &str, told: &Figures, wire: &Wire) {
     if told.shared > 0 {
         println!("{what}: {} of {} answers have the stamp of a later one", told.shared, told.good);
     }
+    let StampCounts { early, impossible, sampled, sampled_off, .. } = told.stamps;
+    println!(
+        "{what}: {early} early, {impossible} impossible; of {sampled} sampled sends {sampled_off} off by more than 5 us"
+    );
     for (span, wire, ours) in pairs {
         let us = |ns: u64| ns as f64 / 1e3;
-        let row: Vec<String> = [0.5, 0.9, 0.99]
+        let row: Vec<String> = [0.0, 0.01, 0.5, 0.9, 0.99, 1.0]
             .iter()
             .map(|q| {
                 format!(

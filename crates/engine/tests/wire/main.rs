@@ -11,6 +11,7 @@
 
 mod busy_loop;
 mod compare;
+mod processes;
 #[path = "../truth/support.rs"]
 #[allow(dead_code, unused_imports, unused_macros, reason = "shared with the truth tests")]
 mod support;
@@ -30,6 +31,7 @@ use pippin_testing::{frames, messages};
 
 use busy_loop::BusyLoop;
 use compare::Case;
+use processes::Processes;
 use support::{MS, closed, closed_for, get, open, trusting};
 
 /// A test on one of the event loops.
@@ -43,6 +45,8 @@ const TESTS: &[(&str, Test)] = &[
     ("three_hundred_a_second", three_hundred_a_second),
     ("five_thousand_a_second", five_thousand_a_second),
     ("a_connection_for_each_request", a_connection_for_each_request),
+    ("two_processes", two_processes),
+    ("a_process_that_closes", a_process_that_closes),
     ("chunks", chunks),
     ("a_body_that_drips", a_body_that_drips),
     ("pipelining", pipelining),
@@ -58,6 +62,7 @@ const TESTS: &[(&str, Test)] = &[
 ];
 
 fn main() -> ExitCode {
+    processes::serve_if_asked();
     let arguments = Arguments::from_args();
     let obstacle = obstacle();
     let on_each_loop = TESTS.iter().flat_map(|(name, test)| {
@@ -143,6 +148,20 @@ fn a_connection_for_each_request(io: IoChoice) {
         },
         ..closed(address, io, 1, 2_000)
     });
+}
+
+/// Servers in other processes answer while the generator is still sending.
+fn two_processes(io: IoChoice) {
+    let servers = Processes::start(2, false);
+    let case = Case::new("two processes, 10").in_batches(io);
+    case.compare(&closed(servers.address(), io, 10, 20_000));
+}
+
+/// One user, and each answer ends its connection.
+fn a_process_that_closes(io: IoChoice) {
+    let servers = Processes::start(1, true);
+    let case = Case::new("a process that closes, 1").rested().closing();
+    case.compare(&closed(servers.address(), io, 1, 2_000));
 }
 
 fn chunks(io: IoChoice) {

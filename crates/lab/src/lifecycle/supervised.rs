@@ -173,7 +173,7 @@ impl Supervised {
             life,
             gone: None,
             log: launch.log.clone(),
-            stop_limit: launch.grace + LINGER + KILL_LIMIT * 2 + MARGIN,
+            stop_limit: launch.grace + LINGER * 2 + KILL_LIMIT * 2 + MARGIN,
             stuck: Vec::new(),
             log_is_cut: false,
         };

@@ -123,6 +123,8 @@ fn one_line(text: &str) -> String {
 
 /// How long workers may live on after their master. What lives longer was left behind.
 pub(super) const LINGER: Duration = Duration::from_millis(2_500);
+/// How long the rest of a group has after its main process before it gets the signal too.
+const MOMENT: Duration = Duration::from_millis(500);
 /// How long killed processes may take to disappear.
 pub(super) const KILL_LIMIT: Duration = Duration::from_secs(10);
 /// The grace time if Pippin itself is gone and nobody waits for a clean stop.
@@ -207,7 +209,13 @@ impl<'a> Supervisor<'a> {
     fn watch(&mut self) {
         let forced = match self.wait_for_end() {
             End::ByItself => false,
-            End::Told => self.stop_main(),
+            End::Told => {
+                let forced = self.stop_main();
+                if !forced {
+                    self.pass_on();
+                }
+                forced
+            }
         };
         self.look_at_log();
         let left: Vec<String> = self
@@ -220,6 +228,29 @@ impl<'a> Supervisor<'a> {
             say(&line);
         }
         say(&format!("gone {} {}", i32::from(forced), left.join(" ")));
+    }
+
+    /// Some programs end at the signal and leave what they started, as npm does with the program of
+    /// `npm start`. What is still there a moment later, in the group of the main process, gets the
+    /// signal too.
+    fn pass_on(&mut self) {
+        let begin = Instant::now();
+        let mut has_told = false;
+        while begin.elapsed() < LINGER {
+            self.reap();
+            // SAFETY: getpgid(2) has no effect. While a descendant is in the group, its number is not
+            // given to another.
+            let is_of_group = |pid: &i32| unsafe { libc::getpgid(*pid) } == self.main;
+            if !descendants(own_pid()).iter().any(is_of_group) {
+                return;
+            }
+            if !has_told && begin.elapsed() >= MOMENT {
+                // SAFETY: kill(2) on the group of our own child.
+                unsafe { libc::kill(-self.main, self.orders.stop) };
+                has_told = true;
+            }
+            std::thread::sleep(Duration::from_millis(10));
+        }
     }
 
     /// Descendants that are still alive a moment after the main process has ended.

@@ -66,6 +66,7 @@ pub fn requests(
             check: Check {
                 status: vec![workload.answer.status],
                 body: body_check(workload, sample, as_proved),
+                json: sample.json.clone(),
                 ..Check::default()
             },
             ..Request::get(&sample.path, &host)
@@ -84,7 +85,7 @@ fn body_check(workload: &Workload, sample: &Sample, as_proved: &BodyCheck) -> Bo
         }
         (None, Some(range)) => BodyCheck::Length { min: range.min, max: range.max },
         (None, None) if workload.answer.as_proved => as_proved.clone(),
-        (None, None) => BodyCheck::Any,
+        (None, None) => BodyCheck::containing(sample.contains.clone()),
     }
 }
 

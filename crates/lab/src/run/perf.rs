@@ -5,7 +5,7 @@ use inferno::collapse::perf::{Folder, Options};
 use std::ffi::OsStr;
 use std::fs;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
@@ -21,12 +21,14 @@ const SAMPLE_NS: u64 = 1_000_000_000 / 499;
 /// The files in which runtimes name the functions that they have compiled.
 const MAPS: &str = "/tmp";
 /// Variables that make runtimes write these files: Node.js (`node --perf-basic-prof`), Python from
-/// 3.12 on (<https://docs.python.org/3/howto/perf_profiling.html>), and the JVM from 17 on, when it
-/// ends. Others ignore them; an older JVM would not start with options that it does not know, if
+/// 3.12 on (<https://docs.python.org/3/howto/perf_profiling.html>), .NET, and the JVM from 17 on,
+/// when it ends. Others ignore them; an older JVM would not start with options that it does not know, if
 /// the first of them did not allow it. Go and Rust need none.
-pub const ENVIRONMENT: [(&str, &str); 3] = [
+pub const ENVIRONMENT: [(&str, &str); 4] = [
     ("NODE_OPTIONS", "--perf-basic-prof"),
     ("PYTHONPERFSUPPORT", "1"),
+    // learn.microsoft.com, .NET runtime configuration, debugging and profiling: perf map and perfinfo.
+    ("DOTNET_PerfMapEnabled", "1"),
     (
         "JAVA_TOOL_OPTIONS",
         "-XX:+IgnoreUnrecognizedVMOptions -XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit -XX:+PreserveFramePointer",
@@ -221,8 +223,10 @@ pub fn counted(text: &str) -> Counted {
 /// Removes what runtimes wrote for `perf`.
 pub fn tidy(processes: &[i32]) {
     for pid in processes {
-        let map: PathBuf = Path::new(MAPS).join(format!("perf-{pid}.map"));
-        drop(fs::remove_file(map));
+        // The second one is what .NET writes beside it: the libraries that it has loaded.
+        for name in [format!("perf-{pid}.map"), format!("perfinfo-{pid}.map")] {
+            drop(fs::remove_file(Path::new(MAPS).join(name)));
+        }
     }
 }
 

@@ -166,6 +166,7 @@ pub fn workload(request: workload::Request, status: u16) -> Workload {
             body: None,
             body_bytes: None,
             contains: Vec::new(),
+            json: Vec::new(),
             as_proved: false,
             from: None,
         },

@@ -1,4 +1,5 @@
 //! The answer itself: status, media type, body, for every value that varies.
+use pippin_model::scenario::find;
 use pippin_model::workload::{Answer as Expected, Sample};
 
 use super::http::Answer;
@@ -52,9 +53,10 @@ pub fn differs(expected: &Expected, sample: &Sample, answer: &Answer) -> Option<
         ));
     }
     let text = String::from_utf8_lossy(&answer.body);
-    sample
-        .contains
-        .iter()
-        .find(|part| !text.contains(*part))
-        .map(|part| format!("the body lacks {part:?}: {}", answer.excerpt()))
+    if let Some(part) = sample.contains.iter().find(|part| !text.contains(*part)) {
+        return Some(format!("the body lacks {part:?}: {}", answer.excerpt()));
+    }
+    let json = find::Answer::new(b"", &answer.body);
+    let fault = sample.json.iter().find_map(|value| value.fault(&json))?;
+    Some(format!("{fault}: {}", answer.excerpt()))
 }

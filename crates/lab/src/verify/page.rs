@@ -276,6 +276,7 @@ mod tests {
             request_body,
             body: None,
             contains: Vec::new(),
+            json: Vec::new(),
             binding,
             drawn: None,
         }

@@ -267,6 +267,19 @@ impl ExampleTrial {
         self.stamped()
     }
 
+    /// The kernel was asked when so many requests left, and so many of them left more than 5 us from
+    /// their estimate.
+    pub fn sampled(mut self, requests: u64, off: u64) -> Self {
+        (self.doubtful_stamps.sampled, self.doubtful_stamps.sampled_off) = (requests, off);
+        self.stamped()
+    }
+
+    /// This many answers came sooner than any answer can.
+    pub fn impossible_stamps(mut self, answers: u64) -> Self {
+        self.doubtful_stamps.impossible = answers;
+        self.early_stamps(answers)
+    }
+
     pub fn send_lag_ms(mut self, ms: f64) -> Self {
         self.send_lag_ms = ms;
         self
@@ -468,7 +481,8 @@ impl ExampleTrial {
     fn by_connection(&self, completed: u64, response_ms: f64) -> ByConnection {
         let mut all = ByConnection::default();
         let each = completed / self.connections.max(1);
-        (0..self.connections).for_each(|_| all.add(each, (each as f64 * response_ms * 1e6) as u64));
+        (0..self.connections)
+            .for_each(|_| all.add(each, (each as f64 * response_ms * 1e6) as u64, each));
         all
     }
 

@@ -176,6 +176,34 @@ impl JvmUse {
     }
 }
 
+/// The memory of a role as its samples come: what figures of a moment show.
+///
+/// It is the proportional set, in which shared pages count once, as it was last read: reading it
+/// takes time, so that not every sample has it. The resident set stands for it only where none was
+/// ever read, because workers that were forked share most of theirs.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct MemoryOverTime {
+    proportional: Option<u64>,
+}
+
+impl MemoryOverTime {
+    /// The memory in bytes at the next sample; `None` where the role has no process in it.
+    pub fn at(&mut self, sample: &UsageSample, role: Role) -> Option<u64> {
+        let used = sample.roles.get(&role)?;
+        self.proportional = used.pss_bytes.or(self.proportional);
+        self.proportional.or(used.rss_bytes)
+    }
+
+    /// The memory in bytes at each of these samples, of one kind throughout.
+    #[must_use]
+    pub fn of(samples: &[UsageSample], role: Role) -> Vec<Option<u64>> {
+        let used = || samples.iter().map(|sample| sample.roles.get(&role));
+        let first = used().flatten().find_map(|role| role.pss_bytes);
+        let mut memory = Self { proportional: first };
+        samples.iter().map(|sample| memory.at(sample, role)).collect()
+    }
+}
+
 /// One role's processes at one instant.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct RoleSample {
@@ -413,4 +441,32 @@ pub struct Usage {
     /// Whether a process of the target was outside of its group (see [`UsageSample::left_group`]).
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub left_group: bool,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Forked workers: 495 MiB resident, of which most is shared.
+    #[test]
+    fn memory_over_time_is_of_one_kind() {
+        let sample = |rss_bytes, pss_bytes| {
+            let role = RoleSample { rss_bytes, pss_bytes, ..RoleSample::default() };
+            UsageSample { roles: [(Role::Target, role)].into(), ..UsageSample::default() }
+        };
+        let samples = [
+            sample(Some(495), None),
+            sample(Some(495), Some(96)),
+            sample(Some(500), None),
+            UsageSample::default(),
+            sample(Some(500), Some(99)),
+        ];
+        let of = |samples: &[UsageSample]| MemoryOverTime::of(samples, Role::Target);
+        assert_eq!(of(&samples), [Some(96), Some(96), Some(96), None, Some(99)]);
+        assert_eq!(of(&samples[..1]), [Some(495)], "never read");
+        let mut live = MemoryOverTime::default();
+        assert_eq!(live.at(&samples[0], Role::Target), Some(495));
+        assert_eq!(live.at(&samples[1], Role::Target), Some(96));
+        assert_eq!(live.at(&samples[2], Role::Target), Some(96));
+    }
 }

@@ -2,10 +2,12 @@
 //!
 //! | module | what it does |
 //! |---|---|
+//! | [`first_words`] | what is said over a WebSocket before its messages |
 //! | [`spoken`] | the protocol of a target, as plans and manifests name it |
 //! | [`surprises`] | what a server cannot foresee in a load |
 //! | [`tls`] | how connections are secured, and what the handshakes agreed on |
 //! | [`websocket`] | messages over WebSocket, and what was seen of them |
+pub mod first_words;
 pub mod spoken;
 pub mod surprises;
 pub mod tls;
@@ -15,6 +17,7 @@ use serde::{Deserialize, Serialize};
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 
+pub use self::first_words::FirstWords;
 pub use self::surprises::Surprises;
 use crate::load::tls::TlsSpec;
 pub use crate::load::websocket::Messages;
@@ -42,6 +45,9 @@ pub struct LoadSpec {
     /// The messages over WebSocket; `None` over other protocols.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub messages: Option<Messages>,
+    /// What is said over each WebSocket before its messages; `None` for nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub first_words: Option<FirstWords>,
     /// Local addresses to connect from, in turn; if empty, the kernel chooses. One address has
     /// about 28,000 ports towards one destination (`ip_local_port_range`), so many connections need
     /// many addresses.
@@ -97,6 +103,7 @@ impl Default for LoadSpec {
             tls: None,
             protocol: Protocol::Http1,
             messages: None,
+            first_words: None,
             source_addresses: Vec::new(),
             requests: Requests::default(),
             scenario: None,

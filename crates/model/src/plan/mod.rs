@@ -139,6 +139,7 @@ pub(crate) struct RawPlan {
     rate: Option<Rate>,
     connections: Option<u32>,
     duration: Option<String>,
+    warm_up: Option<String>,
     quick: Option<RawQuick>,
     cpus: Option<RawCpus>,
     price: Option<Price>,
@@ -351,12 +352,13 @@ pub(crate) fn at_its_key(below: &str, message: String) -> Wrong {
 }
 
 impl RawPlan {
-    /// The profile, or the one that `rate`, `connections` and `duration` describe.
+    /// The profile, or the one that `rate`, `connections`, `duration` and `warm_up` describe.
     fn profile(&self) -> Result<RawProfile, String> {
         let short = [
             ("rate", self.rate.is_some()),
             ("connections", self.connections.is_some()),
             ("duration", self.duration.is_some()),
+            ("warm_up", self.warm_up.is_some()),
         ];
         let given = short.iter().find(|(_, given)| *given);
         match (&self.profile, given) {
@@ -372,11 +374,17 @@ impl RawPlan {
             (None, Some(_)) => {}
         }
         let rate = self.rate.as_ref().map(Rate::per_s).transpose()?;
+        if rate.is_some() && self.warm_up.is_some() {
+            return Err(
+                "warm_up goes with a closed loop: an open loop climbs to its rate; leave it out, or write [profile] with kind = \"open\" and ramp = \"30s\"".into(),
+            );
+        }
         let usual = if rate.is_some() { 64 } else { 10 };
         Ok(RawProfile {
             kind: Some(if rate.is_some() { "open" } else { "closed" }.into()),
             connections: Some(OneOrMany::One(self.connections.unwrap_or(usual))),
             duration: Some(self.duration.clone().unwrap_or_else(|| "10s".into())),
+            warm_up: self.warm_up.clone(),
             rate,
             ..RawProfile::default()
         })

@@ -4,16 +4,20 @@
 //! |---|---|
 //! | [`requests`] | all requests of a load, with their turns |
 //! | [`secrets`] | values that records do not keep: a length and a keyed digest |
+//! | [`json_value`] | a value that the JSON of a right body has |
 //! | [`request_file`] | files of requests, one module for each format |
 //! | [`form`] | bodies of forms, as curl makes them |
 //! | [`import`] | HAR files, access logs, curl commands, OpenAPI files and Postman collections as requests |
 pub mod form;
 pub mod import;
+pub mod json_value;
 pub mod request_file;
 pub mod requests;
 pub mod secrets;
 
 use serde::{Deserialize, Serialize};
+
+use self::json_value::JsonValue;
 
 /// How many characters of a request are drawn.
 pub const DRAWN: usize = 8;
@@ -102,6 +106,9 @@ pub struct Check {
     pub status: Vec<u16>,
     /// The right body.
     pub body: BodyCheck,
+    /// Values that a right body of JSON has; if there are any, each answer is parsed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub json: Vec<JsonValue>,
     /// The shortest possible time of a right answer, from the first byte sent to its arrival, in
     /// nanoseconds; 0 if there is none. A faster answer is an error of the kind "too early".
     #[serde(default)]
@@ -135,6 +142,14 @@ pub enum BodyCheck {
     },
     /// The right body changes during the load. The load's referee decides for each answer.
     Refereed,
+}
+
+impl BodyCheck {
+    /// A body of any length that has each of these texts; any body if there are none.
+    #[must_use]
+    pub fn containing(all: Vec<String>) -> Self {
+        if all.is_empty() { Self::Any } else { Self::Contains { min: 0, max: u64::MAX, all } }
+    }
 }
 
 /// Bytes of a body: `{"text": ...}` if they are UTF-8, otherwise `{"base64": ...}`.

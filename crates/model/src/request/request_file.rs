@@ -14,7 +14,8 @@ use std::collections::HashMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::load::{Check, Request};
+use crate::load::{BodyCheck, Check, Request};
+use crate::request::json_value::JsonValue;
 use crate::text::bounded;
 use crate::text::file::{FileError, without_mark};
 
@@ -71,6 +72,10 @@ pub struct FileRequest {
     pub weight: u32,
     /// The right statuses; if empty, 200 to 399.
     pub status: Vec<u16>,
+    /// Texts that a right body has.
+    pub contains: Vec<String>,
+    /// Values that a right body of JSON has.
+    pub json: Vec<JsonValue>,
 }
 
 /// The formats of files of requests.
@@ -152,7 +157,8 @@ pub fn parse(text: &str, format: Format, bodies: &mut Bodies) -> Result<RequestF
 
 impl RequestFile {
     fn add(&mut self, line: usize, asked: FileRequest) -> Result<(), String> {
-        let FileRequest { method, server, target, headers, body, weight, status } = asked;
+        let FileRequest { method, server, target, headers, body, weight, status, contains, json } =
+            asked;
         match (&self.server, server) {
             (None, Some(server)) => self.server = Some((server, line)),
             (Some((first, at)), Some(server)) if *first != server => {
@@ -165,7 +171,8 @@ impl RequestFile {
         let of_headers: usize = headers.iter().map(|(name, value)| name.len() + value.len()).sum();
         self.bytes += (method.len() + target.len() + of_headers + body.len()) as u64;
         fits(self.bytes)?;
-        let check = Check { status, ..Check::default() };
+        let check =
+            Check { status, body: BodyCheck::containing(contains), json, ..Check::default() };
         let host = String::new();
         self.requests.push(Request { method, target, host, headers, body, check, drawn: None });
         self.weights.push(weight);

@@ -135,10 +135,11 @@ impl Requests {
                 part(if is_secret(name) { NOT_KEPT } else { value }.as_bytes());
             }
             part(body);
-            let Check { status, body, least_ns } = check;
+            let Check { status, body, json, least_ns } = check;
             let check =
                 format!("Check {{ status: {status:?}, body: {body:?}, least_ns: {least_ns} }}");
             part(check.as_bytes());
+            json.iter().for_each(|value| part(value.to_string().as_bytes()));
             drawn.iter().for_each(|text| part(text.as_bytes()));
         }
         self.turns.iter().for_each(|turn| part(&turn.to_le_bytes()));

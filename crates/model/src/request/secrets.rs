@@ -12,7 +12,7 @@ use crate::scenario::file::WrittenData;
 use crate::target::TargetId;
 use crate::target::manifest::Manifest;
 use crate::trial::TrialRecord;
-use crate::workload::{self, Proof, Vary, Workload};
+use crate::workload::{self, Answer, Proof, Vary, Workload};
 
 /// Headers whose values are kept: what they may hold is known, and is no secret. All others may
 /// hold one, whatever they are called.
@@ -107,6 +107,7 @@ impl Digests {
     pub fn load(&self, load: &LoadSpec) -> LoadSpec {
         let mut load = load.clone();
         load.requests.iter_mut().for_each(|request| self.request(request));
+        load.first_words.iter_mut().for_each(|words| self.each(words.texts_mut()));
         load.scenario.iter_mut().for_each(|scenario| self.scenario(scenario));
         if let Some(whole) = load.requests.sample_of().map(|whole| self.whole(whole)) {
             load.requests.say_sample_of(whole);
@@ -168,7 +169,9 @@ impl Digests {
                 self.each(one_of);
             }
         }
-        self.each(workload.answer.body.iter_mut().chain(&mut workload.answer.contains));
+        let Answer { body, contains, json, .. } = &mut workload.answer;
+        self.each(body.iter_mut().chain(contains));
+        self.each(json.iter_mut().filter_map(|value| value.is.as_mut()));
         for proof in &mut workload.proofs {
             match proof {
                 Proof::NotFound { path } => *path = without_values(path),
@@ -288,6 +291,7 @@ impl Digests {
             BodyCheck::Contains { all, .. } => self.each(all),
             BodyCheck::Any | BodyCheck::Length { .. } | BodyCheck::Refereed => {}
         }
+        self.each(request.check.json.iter_mut().filter_map(|value| value.is.as_mut()));
     }
 }
 
@@ -331,6 +335,7 @@ fn is_safe(header: &str) -> bool {
 mod tests {
     use super::*;
     use crate::example::run::twenty;
+    use crate::request::json_value::JsonValue;
 
     fn kept(name: &str, value: &str, body: &str) -> (String, String) {
         let mut request = Request::get("/", "a");
@@ -388,6 +393,7 @@ mod tests {
         request.body = Some(WORD.into());
         request.vary.insert("n".into(), Vary::Values { values: vec![WORD.into()] });
         (answer.body, answer.contains) = (Some(WORD.into()), vec![WORD.into()]);
+        answer.json = vec![JsonValue { pointer: "/a".into(), is: Some(WORD.into()) }];
         proofs.push(Proof::NotFound { path: format!("/no?t={WORD}") });
         proofs.push(Proof::Text { text: WORD.into(), row: WORD.into(), rows: 1 });
         proofs.push(Proof::Escapes { text: WORD.into() });
@@ -400,7 +406,7 @@ mod tests {
             serde_json::to_string(&kept).unwrap().matches(WORD).count()
         };
         assert_eq!(count(&Public::default()), 0);
-        assert_eq!(count(&Public { workload: true, ..Public::default() }), 11);
+        assert_eq!(count(&Public { workload: true, ..Public::default() }), 12);
         assert_eq!(count(&Public { targets, ..Public::default() }), 1);
     }
 

@@ -300,9 +300,19 @@ pub struct StampCounts {
     /// of a connection to data that nobody has read yet, and keeps the later stamp. So these times
     /// are upper bounds.
     pub with_end: u64,
-    /// Answers that arrived before the instant at which their request was estimated to leave. Their
-    /// times begin with the call that sent it, so they are upper bounds too.
+    /// Answers that arrived sooner after the instant at which their request was estimated to leave
+    /// than any answer can (2 us). Their times begin with the call that sent it, so they are upper
+    /// bounds too.
     pub early: u64,
+    /// Those of them that arrived sooner than any answer can after that call began: they cannot be
+    /// answers to what was sent, or a stamp is wrong.
+    pub impossible: u64,
+    /// Requests of which the kernel was asked when they left (`SOF_TIMESTAMPING_TX_SOFTWARE`).
+    pub sampled: u64,
+    /// Those of them that left more than 5 us from the estimate that their times begin with.
+    pub sampled_off: u64,
+    /// Those of them that seem to have left before the call that sent them began.
+    pub sampled_outside: u64,
 }
 
 impl StampCounts {
@@ -313,6 +323,10 @@ impl StampCounts {
         self.shared += other.shared;
         self.with_end += other.with_end;
         self.early += other.early;
+        self.impossible += other.impossible;
+        self.sampled += other.sampled;
+        self.sampled_off += other.sampled_off;
+        self.sampled_outside += other.sampled_outside;
     }
 
     /// `"kernel"`, `"user space"` or `"kernel and user space"`; `None` if nothing was

@@ -70,9 +70,68 @@ kinds! {
     WrongHeader, "wrong_header";
     /// Scenarios: a complete and right answer without a value that later steps need.
     NothingCaptured, "nothing_captured";
+    /// gRPC: the call ended with the status 1 (CANCELLED).
+    GrpcCancelled, "grpc_cancelled";
+    /// gRPC: the call ended with the status 2 (UNKNOWN), or a status that gRPC does not know.
+    GrpcUnknown, "grpc_unknown";
+    /// gRPC: the call ended with the status 3 (INVALID_ARGUMENT).
+    GrpcInvalidArgument, "grpc_invalid_argument";
+    /// gRPC: the call ended with the status 4 (DEADLINE_EXCEEDED).
+    GrpcDeadlineExceeded, "grpc_deadline_exceeded";
+    /// gRPC: the call ended with the status 5 (NOT_FOUND).
+    GrpcNotFound, "grpc_not_found";
+    /// gRPC: the call ended with the status 6 (ALREADY_EXISTS).
+    GrpcAlreadyExists, "grpc_already_exists";
+    /// gRPC: the call ended with the status 7 (PERMISSION_DENIED).
+    GrpcPermissionDenied, "grpc_permission_denied";
+    /// gRPC: the call ended with the status 8 (RESOURCE_EXHAUSTED).
+    GrpcResourceExhausted, "grpc_resource_exhausted";
+    /// gRPC: the call ended with the status 9 (FAILED_PRECONDITION).
+    GrpcFailedPrecondition, "grpc_failed_precondition";
+    /// gRPC: the call ended with the status 10 (ABORTED).
+    GrpcAborted, "grpc_aborted";
+    /// gRPC: the call ended with the status 11 (OUT_OF_RANGE).
+    GrpcOutOfRange, "grpc_out_of_range";
+    /// gRPC: the call ended with the status 12 (UNIMPLEMENTED).
+    GrpcUnimplemented, "grpc_unimplemented";
+    /// gRPC: the call ended with the status 13 (INTERNAL).
+    GrpcInternal, "grpc_internal";
+    /// gRPC: the call ended with the status 14 (UNAVAILABLE).
+    GrpcUnavailable, "grpc_unavailable";
+    /// gRPC: the call ended with the status 15 (DATA_LOSS).
+    GrpcDataLoss, "grpc_data_loss";
+    /// gRPC: the call ended with the status 16 (UNAUTHENTICATED).
+    GrpcUnauthenticated, "grpc_unauthenticated";
+    /// gRPC: an answer without a status in its trailers (`grpc-status`), or one that is no number.
+    GrpcNoStatus, "grpc_no_status";
 }
 
 impl ErrorKind {
+    /// The error of a gRPC status; `None` if the call went well. A status beyond those of gRPC's list
+    /// counts as UNKNOWN (grpc.io, status codes).
+    #[must_use]
+    pub const fn of_grpc(status: u32) -> Option<Self> {
+        Some(match status {
+            0 => return None,
+            1 => Self::GrpcCancelled,
+            3 => Self::GrpcInvalidArgument,
+            4 => Self::GrpcDeadlineExceeded,
+            5 => Self::GrpcNotFound,
+            6 => Self::GrpcAlreadyExists,
+            7 => Self::GrpcPermissionDenied,
+            8 => Self::GrpcResourceExhausted,
+            9 => Self::GrpcFailedPrecondition,
+            10 => Self::GrpcAborted,
+            11 => Self::GrpcOutOfRange,
+            12 => Self::GrpcUnimplemented,
+            13 => Self::GrpcInternal,
+            14 => Self::GrpcUnavailable,
+            15 => Self::GrpcDataLoss,
+            16 => Self::GrpcUnauthenticated,
+            _ => Self::GrpcUnknown,
+        })
+    }
+
     /// Whether it happens before a request is sent, so that the request stays unsent.
     #[must_use]
     pub const fn is_before_sending(self) -> bool {

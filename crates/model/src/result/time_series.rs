@@ -61,8 +61,8 @@ pub struct Moment {
     pub target_cores: Option<f64>,
     /// Cores that the generator kept busy between the two newest samples.
     pub generator_cores: Option<f64>,
-    /// Resident memory of the target, bytes.
-    pub target_rss_bytes: Option<u64>,
+    /// Memory of the target, bytes: the proportional set, in which shared pages count once, or else the resident set.
+    pub target_memory_bytes: Option<u64>,
 }
 
 impl Moment {
@@ -98,7 +98,7 @@ impl Moment {
             bytes_out: window.bytes_out,
             target_cores: None,
             generator_cores: None,
-            target_rss_bytes: None,
+            target_memory_bytes: None,
         }
     }
 }

@@ -68,8 +68,8 @@ pub struct LiveTrial {
     pub asked: u32,
     /// The present usage, by role.
     pub uses: Vec<LiveUse>,
-    /// Resident memory of the target.
-    pub target_rss_bytes: Option<u64>,
+    /// Memory of the target, bytes: the proportional set, in which shared pages count once, or else the resident set.
+    pub target_memory_bytes: Option<u64>,
 }
 
 /// One second of load.

@@ -116,6 +116,18 @@ impl<'a> Answer<'a> {
         self.json.get_or_init(|| serde_json::from_slice(self.body).ok()).as_ref()
     }
 
+    /// Whether the body is JSON.
+    #[must_use]
+    pub fn is_json(&self) -> bool {
+        self.json().is_some()
+    }
+
+    /// The value at a pointer (RFC 6901) as [`Finder::find`] gives it.
+    #[must_use]
+    pub fn at(&self, pointer: &str) -> Option<String> {
+        text_of(self.json()?.pointer(pointer)?, || self.written(pointer))
+    }
+
     /// The JSON value at a pointer, with its numbers as they are written.
     fn written(&self, pointer: &str) -> Option<String> {
         as_value(raw_at(self.body, pointer)?)
@@ -152,9 +164,7 @@ impl Finder {
     #[must_use]
     pub fn find(&self, answer: &Answer<'_>) -> Option<String> {
         match self {
-            Self::Pointer(pointer) => {
-                text_of(answer.json()?.pointer(pointer)?, || answer.written(pointer))
-            }
+            Self::Pointer(pointer) => answer.at(pointer),
             Self::Path(path) => {
                 let json = answer.json()?;
                 text_of(path.query(json).first()?, || {

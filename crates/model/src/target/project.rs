@@ -375,6 +375,7 @@ impl ProjectTarget {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::load::WarmUp;
     use crate::plan::profile::StopRule;
 
     const GOOD: &str = r#"
@@ -428,6 +429,19 @@ require = ["p99 < 50ms", "errors < 0.1%"]
     }
 
     #[test]
+    fn a_warm_up_stands_beside_a_duration() {
+        let plan = |lines: &str| {
+            let text = GOOD.replace("rate = \"500/s\"", lines);
+            read(&text).unwrap().plan("ci", &PlanOptions::default()).unwrap().unwrap().profile
+        };
+        let profile = plan("connections = 3\nduration = \"5s\"\nwarm_up = \"30s\"");
+        assert_eq!(profile.warm_up, WarmUp::Fixed { duration_ns: 30_000_000_000 });
+        assert_eq!((profile.kind(), profile.stop), ("closed", StopRule::after(5_000_000_000)));
+        assert_eq!(plan("warm_up = \"none\"").warm_up, WarmUp::None);
+        assert_eq!(plan("connections = 3").warm_up, WarmUp::AUTO);
+    }
+
+    #[test]
     fn a_command_has_variables_and_a_folder_and_steps_follow_each_other() {
         let text = GOOD
             .replace("node 'my server.js'", "cd api && NODE_ENV=test node x")
@@ -463,6 +477,7 @@ require = ["p99 < 50ms", "errors < 0.1%"]
             ("[\"shop\",", "[\"shpo\",", 14, "no [target.shpo]; did you mean `shop`?"),
             ("\"500/s\"", "\"fast\"", 15, "rate: `fast` is not a rate"),
             ("\"500/s\"", "0", 15, "profile.rate"),
+            ("\"500/s\"", "\"500/s\"\nwarm_up = '30s'", 16, "an open loop climbs to its rate"),
             ("p99 < 50ms", "p99 ~ 50ms", 16, "require: "),
             ("require", "repetitions = 0\nrequire", 16, "repetitions must be at least 1"),
             ("require", "profile = { kind = 'closed' }\nrequire", 15, "rate and [profile] exclude"),

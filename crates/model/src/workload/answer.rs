@@ -2,6 +2,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::Service;
+use crate::request::json_value::{self, JsonValue};
 
 /// The right answer. `{name}` is replaced by the value in the request.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -19,6 +20,9 @@ pub struct Answer {
     /// Texts that must be in the body.
     #[serde(default)]
     pub contains: Vec<String>,
+    /// Values that the JSON of the body must have, by their pointers (RFC 6901): `{ "/ok" = true }`.
+    #[serde(default, with = "json_value::table", skip_serializing_if = "Vec::is_empty")]
+    pub json: Vec<JsonValue>,
     /// Under load, the same body is expected as in the proof before.
     #[serde(default)]
     pub as_proved: bool,
@@ -70,6 +74,7 @@ impl Default for Answer {
             body: None,
             body_bytes: None,
             contains: Vec::new(),
+            json: Vec::new(),
             as_proved: false,
             from: None,
         }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::{Request, Vary, Workload};
 use crate::request::DRAWN;
+use crate::request::json_value::JsonValue;
 use crate::workload::draw::Draw;
 
 /// The maximum number of different requests of a workload. All are made before the load begins,
@@ -23,6 +24,8 @@ pub struct Sample {
     pub body: Option<String>,
     /// Texts that must be in the body.
     pub contains: Vec<String>,
+    /// Values that the JSON of the body must have.
+    pub json: Vec<JsonValue>,
     /// The values of the placeholders.
     pub binding: BTreeMap<String, String>,
     /// The part of its only value that each request can replace by another
@@ -99,6 +102,10 @@ impl Workload {
 
     fn sample(&self, binding: BTreeMap<String, String>) -> Sample {
         let fill = |text: &str| fill(text, &binding, |value| value.to_string());
+        let filled = |value: &JsonValue| JsonValue {
+            pointer: value.pointer.clone(),
+            is: value.is.as_deref().map(fill),
+        };
         Sample {
             drawn: self.drawn_part(&binding),
             path: self::fill(&self.request.path, &binding, percent_encode),
@@ -111,6 +118,7 @@ impl Workload {
             request_body: self.request.body.as_deref().map(fill).unwrap_or_default(),
             body: self.answer.body.as_deref().map(fill),
             contains: self.answer.contains.iter().map(|text| fill(text)).collect(),
+            json: self.answer.json.iter().map(filled).collect(),
             binding,
         }
     }
@@ -119,10 +127,13 @@ impl Workload {
 impl Workload {
     /// The last characters of a random name, or a number with this many digits if all such numbers
     /// are allowed. Only the path may contain it, because nothing else of a request is written
-    /// again.
+    /// again, and the answer must not be checked as JSON, whose values are not written again either.
     fn drawn_part(&self, binding: &BTreeMap<String, String>) -> Option<String> {
         let Request { path, headers, body, vary, .. } = &self.request;
         let (Some((name, vary)), 1) = (vary.iter().next(), vary.len()) else { return None };
+        if !self.answer.json.is_empty() {
+            return None;
+        }
         let elsewhere =
             headers.values().chain(body).any(|text| placeholders(text).contains(&&**name));
         if elsewhere || placeholders(path).len() != 1 {

@@ -86,7 +86,7 @@ fn cells<'a>(row: &'a Row, overload: &'a OverloadView) -> impl Iterator<Item = V
             words::count(Some(level.errors_per_s)),
             words::ns(level.response_p50_ns),
             words::ns(level.response_p99_ns),
-            words::bytes(level.target_rss_bytes),
+            words::bytes(level.target_memory_bytes),
         ]
     })
 }

@@ -86,8 +86,8 @@ const QUANTITIES: [Quantity; 4] = [
     },
     Quantity {
         name: "memory-over-time",
-        title: "Resident memory of the target over time",
-        unit: "resident set of the tree",
+        title: "Memory of the target over time",
+        unit: "memory of the process tree",
         counts: Unit::Bytes,
         points: memory,
         of_generator: None,
@@ -306,7 +306,7 @@ fn memory(series: &Series) -> Vec<(f64, f64)> {
     series
         .usage
         .iter()
-        .filter_map(|point| Some((point.at_s, point.target_rss_bytes? as f64)))
+        .filter_map(|point| Some((point.at_s, point.target_memory_bytes? as f64)))
         .collect()
 }
 

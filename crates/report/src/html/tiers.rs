@@ -70,7 +70,7 @@ fn table(server: &ServerView) -> DataTable {
         vec![
             tier.name.clone(),
             tier.cores.map_or("-".into(), |cores| format!("{cores:.2}")),
-            words::ns(tier.cpu_per_request_ns.map(|ns| ns as u64)),
+            words::ns_f(tier.cpu_per_request_ns),
             tier.max_memory_bytes.map_or("-".into(), pippin_model::text::units::format_bytes),
             tier.processes.map_or("-".into(), |number| number.to_string()),
         ]

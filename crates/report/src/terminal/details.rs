@@ -16,6 +16,7 @@ pub fn write(page: &mut Page, load: &LoadView) {
     measured(page, load);
     requests(page, load);
     bytes(page, load);
+    stamps(page, load);
     generator(page, load);
     server(page, load);
     connections(page, load);
@@ -93,10 +94,40 @@ fn bytes(page: &mut Page, load: &LoadView) {
     );
 }
 
+/// Which clock timed the answers, and how many times are bounds.
+fn stamps(page: &mut Page, load: &LoadView) {
+    let Some(name) = &load.stamps else { return };
+    let counts = &load.stamp_counts;
+    let bounds: Vec<String> = [
+        (counts.shared, "with the stamp of a later answer"),
+        (counts.with_end, "with the end of their connection"),
+        (counts.early, "before their estimated sending"),
+        (counts.impossible, "sooner than any answer can"),
+    ]
+    .iter()
+    .filter(|(count, _)| *count > 0)
+    .map(|(count, what)| format!("{} came {what}", whole(*count)))
+    .collect();
+    let sampled = if counts.sampled == 0 {
+        String::new()
+    } else {
+        let off = whole(counts.sampled_off);
+        format!(
+            "; of {} sampled sends, {off} left more than 5 µs from their estimate",
+            whole(counts.sampled)
+        )
+    };
+    let bounds = if bounds.is_empty() { String::new() } else { format!("; {}", bounds.join(", ")) };
+    page.field("Stamps", &format!("{name}{bounds}{sampled}"));
+}
+
 fn generator(page: &mut Page, load: &LoadView) {
-    let cpu = load.generator.cpu_per_request_ns.map_or("-".into(), |ns| format_ns(ns as u64));
-    let memory = load.generator.max_rss_bytes.map_or("-".into(), format_bytes);
-    page.field("Generator", &format!("{cpu} of CPU per request, {memory}"));
+    let used = &load.generator;
+    let cpu = words::ns_f(used.cpu_per_request_ns);
+    let threads = words::ns_f(used.threads_cpu_per_request_ns);
+    let memory = words::bytes(used.max_rss_bytes);
+    let text = format!("{cpu} of CPU per request (its load threads {threads}), {memory}");
+    page.field("Generator", &text);
 }
 
 fn server(page: &mut Page, load: &LoadView) {
@@ -109,7 +140,7 @@ fn server(page: &mut Page, load: &LoadView) {
     let mut parts = vec![names.join(", ")];
     parts.extend(server.cpu_per_request_ns.map(|ns| {
         let cores = server.cores.map_or(String::new(), |cores| format!(" ({cores:.2} processors)"));
-        format!("{} of CPU per request{cores}", format_ns(ns as u64))
+        format!("{} of CPU per request{cores}", words::ns_f(Some(ns)))
     }));
     parts.extend(server.max_memory_bytes.map(format_bytes));
     page.field("Server", &parts.join(", "));
@@ -127,7 +158,7 @@ fn tiers(page: &mut Page, server: &ServerView) {
         let mut parts = vec![tier.cores.map_or("-".into(), |it| format!("{it:.2} processors"))];
         parts.extend(
             tier.cpu_per_request_ns
-                .map(|ns| format!("{} of CPU per request", format_ns(ns as u64))),
+                .map(|ns| format!("{} of CPU per request", words::ns_f(Some(ns)))),
         );
         parts.extend(tier.max_memory_bytes.map(format_bytes));
         parts.extend(tier.processes.map(|number| match number {
@@ -222,6 +253,7 @@ fn spans(page: &mut Page, load: &LoadView) {
         ("service time", &load.service_time),
         ("response time", &load.response_time),
         ("send lag", &load.send_lag),
+        ("own lag", &load.own_lag),
         ("pick-up lag", &load.pick_up_lag),
     ];
     let opening = [

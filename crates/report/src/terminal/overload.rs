@@ -30,7 +30,7 @@ fn one(page: &mut Page, row: &Row, overload: &OverloadView) {
             words::count(Some(level.errors_per_s)),
             words::ns(level.response_p50_ns),
             words::ns(level.response_p99_ns),
-            words::bytes(level.target_rss_bytes),
+            words::bytes(level.target_memory_bytes),
         ]);
     }
     grid.write(page, 2);

@@ -1,6 +1,7 @@
 //! Caveats by name over all targets, so that each advice is shown once, above the evidence of each
 //! target.
 use pippin_model::verdict::{self, Severity};
+use pippin_stats::judge::order;
 use pippin_stats::summary::CountedCaveat;
 use serde::{Deserialize, Serialize};
 
@@ -40,7 +41,7 @@ impl Doubt {
 /// The advice of notes that ask for nothing.
 const NOTHING_TO_DO: &str = "nothing to do";
 
-/// All caveats of all rows, the most serious first, then by name.
+/// All caveats of all rows, in the order of [`order`], then by name.
 #[must_use]
 pub fn of(rows: &[Row]) -> Vec<Doubt> {
     let mut doubts: Vec<Doubt> = Vec::new();
@@ -75,7 +76,10 @@ pub fn of(rows: &[Row]) -> Vec<Doubt> {
     for doubt in doubts.iter_mut().filter(|doubt| doubt.advice == NOTHING_TO_DO) {
         doubt.advice.clear();
     }
-    doubts.sort_by(|a, b| b.severity.cmp(&a.severity).then_with(|| a.id.cmp(&b.id)));
+    doubts.sort_by(|a, b| {
+        let place = |doubt: &Doubt| order::of(doubt.severity, &doubt.id);
+        place(a).cmp(&place(b)).then_with(|| a.id.cmp(&b.id))
+    });
     doubts
 }
 

@@ -1,6 +1,7 @@
 //! One load of a URL in full: everything that was counted, as `pippin load --json` writes it.
 use crate::view::walks::{self, StepView};
-use pippin_model::host::usage::{Role, RoleUse, Tier};
+use pippin_model::figure::Figure;
+use pippin_model::host::usage::{Role, RoleUse, Tier, Usage};
 use pippin_model::load::tls::TlsUse;
 use pippin_model::load::websocket::WebSocketUse;
 use pippin_model::load::{LoadSpec, Protocol};
@@ -8,13 +9,13 @@ use pippin_model::result::closes::Closes;
 use pippin_model::result::histogram::Summary;
 use pippin_model::result::{
     ByteCounts, ConnectionCounts, ErrorKind, FirstError, LoadResult, Measured, Phase,
-    RequestCounts, StatusCounts, Window,
+    RequestCounts, StampCounts, StatusCounts, Window,
 };
 use pippin_model::run::{RunRecord, ServerProcess, UrlServer};
 use pippin_model::trial::TrialRecord;
 use pippin_model::trial::agent::AgentPart;
 use pippin_model::verdict::{Caveat, Verdict};
-use pippin_stats::bottleneck::cost::cpu_seconds_per_million;
+use pippin_stats::bottleneck::cost::cpu_seconds_per_million_of;
 use pippin_stats::capacity::found::Capacity;
 use pippin_stats::judge::held::Held;
 use pippin_stats::judge::{Context, Evidence};
@@ -59,6 +60,8 @@ pub struct LoadView {
     pub pick_up_lag: Summary,
     /// Which clock timed the arrivals: `kernel`, `user space` or `kernel and user space`.
     pub stamps: Option<String>,
+    /// How many answers had which stamp, and how many of those are bounds.
+    pub stamp_counts: StampCounts,
     pub errors: BTreeMap<ErrorKind, u64>,
     /// The first error of each kind; absent where it is not kept.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
@@ -118,7 +121,10 @@ pub struct GeneratorView {
     pub cpu_ns: u64,
     pub cpu_ns_by_thread: Vec<u64>,
     pub spin_ns: u64,
+    /// CPU time of all of Pippin per right answer, or of the agents.
     pub cpu_per_request_ns: Option<f64>,
+    /// What of it the threads that send and read used, without polling for a deadline.
+    pub threads_cpu_per_request_ns: Option<f64>,
     pub max_rss_bytes: Option<u64>,
     pub syscalls: Option<u64>,
 }
@@ -156,12 +162,13 @@ pub struct TierView {
 }
 
 impl TierView {
-    fn of(tier: &Tier, answers: u64) -> Self {
-        let each = |ns: u64| (answers > 0).then(|| ns as f64 / answers as f64);
+    fn of(tier: &Tier, load: &LoadResult, usage: &Usage) -> Self {
+        // A CPU-second per million requests is a microsecond per request.
+        let cpu = cpu_seconds_per_million_of(load, usage, &tier.name);
         Self {
             name: tier.name.clone(),
             cores: tier.used.cores,
-            cpu_per_request_ns: tier.used.cpu_ns.and_then(each),
+            cpu_per_request_ns: cpu.map(|us| us * 1e3),
             max_memory_bytes: tier.used.memory_max_bytes(),
             processes: tier.used.processes,
         }
@@ -240,6 +247,7 @@ impl LoadView {
             own_lag: spans.own_lag.summary(),
             pick_up_lag: spans.pick_up_lag.summary(),
             stamps: measured.stamps.name().map(str::to_string),
+            stamp_counts: measured.stamps,
             errors: measured.errors.clone(),
             firsts: measured.firsts.clone(),
             redirected_to: measured.redirected_to.clone(),
@@ -254,7 +262,7 @@ impl LoadView {
             overhead_per_answer_bytes: (answers > 0 && !is_broadcast).then(|| {
                 measured.bytes.received.saturating_sub(measured.bytes.body) as f64 / answers as f64
             }),
-            generator: GeneratorView::of(load),
+            generator: GeneratorView::of(record, load),
             server: server.map(|server| ServerView::of(server, record)),
             scenario: walks::of_load(measured),
             by_request: walks::paths_of_load(measured),
@@ -268,14 +276,15 @@ impl LoadView {
 }
 
 impl GeneratorView {
-    fn of(load: &LoadResult) -> Self {
-        let (used, answers) = (&load.generator, load.measured.requests.completed);
-        let cpu_ns = used.cpu_ns.saturating_sub(used.spin_ns) as f64;
+    fn of(record: &TrialRecord, load: &LoadResult) -> Self {
+        let (used, answers) = (&load.generator, load.measured.answered.good);
+        let threads_ns = used.cpu_ns.saturating_sub(used.spin_ns) as f64;
         Self {
             cpu_ns: used.cpu_ns,
             cpu_ns_by_thread: used.cpu_ns_by_thread.clone(),
             spin_ns: used.spin_ns,
-            cpu_per_request_ns: (answers > 0).then(|| cpu_ns / answers as f64),
+            cpu_per_request_ns: Figure::GeneratorCpu.read(record),
+            threads_cpu_per_request_ns: (answers > 0).then(|| threads_ns / answers as f64),
             max_rss_bytes: used.max_rss_bytes,
             syscalls: used.syscalls,
         }
@@ -286,11 +295,6 @@ impl ServerView {
     fn of(server: &UrlServer, record: &TrialRecord) -> Self {
         let usage = record.usage.as_ref();
         let used = usage.and_then(|usage| usage.roles.get(&Role::Target));
-        let answers = record.load.as_ref().map_or(0, |load| load.measured.requests.completed);
-        let cpu = record.load.as_ref().zip(usage).and_then(|(load, usage)| {
-            // A CPU-second per million requests is a microsecond per request.
-            Some(cpu_seconds_per_million(load, usage, Role::Target)? * 1e3)
-        });
         let (processes, unmeasured) = match server {
             UrlServer::Processes { processes } => (processes.clone(), None),
             UrlServer::Not { reason, .. } => (Vec::new(), Some(reason.clone())),
@@ -299,13 +303,13 @@ impl ServerView {
             processes,
             unmeasured,
             cores: used.and_then(|used| used.cores),
-            cpu_per_request_ns: cpu,
+            cpu_per_request_ns: Figure::Cpu.read(record),
             max_memory_bytes: used.and_then(RoleUse::memory_max_bytes),
             tiers: usage
-                .map(|usage| &usage.tiers[..])
-                .unwrap_or_default()
-                .iter()
-                .map(|tier| TierView::of(tier, answers))
+                .zip(record.load.as_ref())
+                .map(|(usage, load)| usage.tiers.iter().map(|tier| TierView::of(tier, load, usage)))
+                .into_iter()
+                .flatten()
                 .collect(),
             unseen_ns: usage.and_then(|usage| usage.unseen_ns).filter(|ns| *ns > 0),
         }

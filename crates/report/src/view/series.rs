@@ -1,5 +1,5 @@
 //! Figures over time, one series a trial.
-use pippin_model::host::usage::{Role, UsageSample};
+use pippin_model::host::usage::{MemoryOverTime, Role, UsageSample};
 use pippin_model::plan::profile::{Profile, Steps};
 use pippin_model::result::LoadResult;
 use pippin_model::result::bins::ResponseBins;
@@ -58,7 +58,7 @@ pub struct UsagePoint {
     /// Cores that the services kept busy.
     pub services_cores: Option<f64>,
     /// Resident set of the target's tree, bytes.
-    pub target_rss_bytes: Option<u64>,
+    pub target_memory_bytes: Option<u64>,
 }
 
 impl Series {
@@ -73,7 +73,8 @@ impl Series {
             usage: record
                 .samples
                 .windows(2)
-                .filter_map(|pair| usage_point(load, &pair[0], &pair[1]))
+                .zip(MemoryOverTime::of(&record.samples, Role::Target).into_iter().skip(1))
+                .filter_map(|(pair, memory)| usage_point(load, &pair[0], &pair[1], memory))
                 .collect(),
         })
     }
@@ -111,7 +112,12 @@ fn load_points(load: &LoadResult, profile: &Profile) -> Vec<LoadPoint> {
         .collect()
 }
 
-fn usage_point(load: &LoadResult, from: &UsageSample, to: &UsageSample) -> Option<UsagePoint> {
+fn usage_point(
+    load: &LoadResult,
+    from: &UsageSample,
+    to: &UsageSample,
+    target_memory_bytes: Option<u64>,
+) -> Option<UsagePoint> {
     let length_ns = to.at_ns.checked_sub(from.at_ns).filter(|ns| *ns >= 200_000_000)?;
     let cores = |role: Role| {
         let (a, b) = (from.roles.get(&role)?.cpu_ns, to.roles.get(&role)?.cpu_ns);
@@ -122,6 +128,6 @@ fn usage_point(load: &LoadResult, from: &UsageSample, to: &UsageSample) -> Optio
         target_cores: cores(Role::Target),
         generator_cores: cores(Role::Generator),
         services_cores: cores(Role::Services),
-        target_rss_bytes: to.roles.get(&Role::Target).and_then(|role| role.rss_bytes),
+        target_memory_bytes,
     })
 }

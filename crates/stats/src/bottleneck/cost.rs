@@ -1,7 +1,10 @@
 //! The cost of a request: CPU time by role, and money.
 use pippin_model::plan::Price;
 
-pub use pippin_model::figure::cost::{cores_of, cpu_seconds_per_million, joules_per_million};
+pub use pippin_model::figure::cost::{
+    cores_of, cpu_seconds_per_million, cpu_seconds_per_million_of, generator_cores,
+    generator_cpu_seconds_per_million, joules_per_million,
+};
 
 /// Money per million requests, if they cost `cpu_seconds_per_million` on the target's machine: the
 /// price of that much time on one of its cores, as if the rest of the machine were used for

@@ -2,7 +2,7 @@
 //! from half of its capacity to three times the capacity, and then returns to half.
 pub mod words;
 
-use pippin_model::host::usage::Role;
+use pippin_model::host::usage::{MemoryOverTime, Role};
 use pippin_model::plan::profile::{Stage, Steps};
 use pippin_model::result::{LoadResult, Window};
 use pippin_model::trial::TrialRecord;
@@ -66,8 +66,8 @@ pub struct Level {
     pub response_p50_ns: Option<u64>,
     /// 99th percentile of the response time; the median of its seconds.
     pub response_p99_ns: Option<u64>,
-    /// The highest resident memory of the target, in bytes.
-    pub target_rss_bytes: Option<u64>,
+    /// The highest memory of the target, in bytes: the proportional set, in which shared pages count once, or else the resident set.
+    pub target_memory_bytes: Option<u64>,
 }
 
 /// How long a target takes until its answers are as before.
@@ -126,7 +126,7 @@ impl Overload {
                 errors_per_s: of(|level| Some(level.errors_per_s))?,
                 response_p50_ns: whole(|level| level.response_p50_ns),
                 response_p99_ns: whole(|level| level.response_p99_ns),
-                target_rss_bytes: whole(|level| level.target_rss_bytes),
+                target_memory_bytes: whole(|level| level.target_memory_bytes),
             })
         });
         Some(Self {
@@ -212,7 +212,8 @@ fn level(
         median(&values).map(|ns| ns as u64)
     };
     let at = load.measured_from_ns + from_ns..=load.measured_from_ns + to_ns;
-    let memory = record.samples.iter().filter(|sample| at.contains(&sample.at_ns));
+    let memory = MemoryOverTime::of(&record.samples, Role::Target);
+    let memory = record.samples.iter().zip(memory).filter(|(sample, _)| at.contains(&sample.at_ns));
     Some(Level {
         multiple: offered_per_s / capacity_per_s,
         offered_per_s,
@@ -221,9 +222,7 @@ fn level(
         errors_per_s: rate(|window| window.errors),
         response_p50_ns: middle(|window| window.response_p50_ns),
         response_p99_ns: middle(|window| window.response_p99_ns),
-        target_rss_bytes: memory
-            .filter_map(|sample| sample.roles.get(&Role::Target)?.rss_bytes)
-            .max(),
+        target_memory_bytes: memory.filter_map(|(_, bytes)| bytes).max(),
     })
 }
 

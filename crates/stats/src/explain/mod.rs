@@ -16,7 +16,6 @@ use std::borrow::Cow;
 use crate::bottleneck::bound::{
     Bound, cpu_bound, full_in_words, given_cores, processors, services_bound,
 };
-use crate::bottleneck::cost::{cpu_seconds_per_million, joules_per_million, money_per_million};
 use crate::judge::answer::found;
 use crate::judge::evidence::percent;
 use crate::judge::inferred_concurrency::{at_a_time, least_queue, limit as concurrency_limit};
@@ -24,7 +23,7 @@ use crate::judge::{
     Context, Evidence, SHORTEST_USAGE_NS, accepts_slowly, generator_busy, host, near_ceiling,
     rate_not_achieved, slow_connections, stalls, time_goes, unanswered, waits,
 };
-use crate::summary::resources::median_of;
+use crate::summary::resources::CostFigures;
 
 /// What limits the throughput of a target.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -419,35 +418,33 @@ fn where_time_goes(evidence: &Evidence) -> Option<String> {
 }
 
 fn costs(trials: &[&TrialRecord], price: Option<&Price>) -> Option<String> {
-    let over = |role: Role| {
-        median_of(trials, |record| {
-            cpu_seconds_per_million(record.load.as_ref()?, record.usage.as_ref()?, role)
-        })
-    };
-    let roles =
-        [(Role::Target, "target"), (Role::Services, "services"), (Role::Generator, "generator")];
+    let of = CostFigures::of(trials);
+    let of = price.map_or_else(|| of.clone(), |price| of.clone().at(price));
+    let roles = [
+        (of.target_cpu_s_per_million, "target"),
+        (of.services_cpu_s_per_million, "services"),
+        (of.generator_cpu_s_per_million, "generator"),
+    ];
+    // A second per million is a microsecond per request.
+    let in_words = |us: f64| format_ns((us * 1e3).round() as u64);
     let shown: Vec<String> = roles
-        .into_iter()
-        .filter_map(|(role, name)| Some(format!("{name} {}", format_count(over(role)?))))
+        .iter()
+        .filter_map(|(us, name)| Some(format!("{name} {}", in_words((*us)?))))
         .collect();
     if shown.is_empty() {
         return None;
     }
-    let money = price
-        .and_then(|price| Some((money_per_million(over(Role::Target)?, price)?, &price.currency)));
+    let money = of.money_per_million.zip(of.currency.as_ref());
     let money = money.map_or(String::new(), |(money, currency)| {
-        format!(" That is {money:.4} {currency} per million for the target's machine.")
+        format!(" That is {money:.4} {currency} per million requests.")
     });
-    let joules = median_of(trials, |record| {
-        joules_per_million(record.load.as_ref()?, record.usage.as_ref()?)
-    });
-    let energy = joules.map_or(String::new(), |joules| {
+    let energy = of.energy_j_per_million.map_or(String::new(), |joules| {
         format!(
             " Energy per million requests: {} J, with generator and idling.",
             format_count(joules)
         )
     });
-    Some(format!("CPU-seconds per million requests: {}.{money}{energy}", shown.join(", ")))
+    Some(format!("CPU per request: {}.{money}{energy}", shown.join(", ")))
 }
 
 #[cfg(test)]
@@ -475,7 +472,7 @@ mod tests {
             found.text
         );
         assert!(
-            found.text.ends_with("CPU-seconds per million requests: target 98.0, generator 40.0."),
+            found.text.ends_with("CPU per request: target 98.0 µs, generator 40.0 µs."),
             "{}",
             found.text
         );
@@ -647,10 +644,6 @@ mod tests {
         let record = ExampleTrial::hello().target_cores(0.9, 1).build();
         let price = Price { per_hour: 0.4, cores: 4, currency: "EUR".into() };
         let found = explain(&[&record], &Context::default(), Some(&price));
-        assert!(
-            found.text.ends_with("That is 0.0025 EUR per million for the target's machine."),
-            "{}",
-            found.text
-        );
+        assert!(found.text.ends_with("That is 0.0025 EUR per million requests."), "{}", found.text);
     }
 }

@@ -39,6 +39,13 @@ pub fn judge(evidence: &Evidence) -> Option<Caveat> {
             .filter_map(|step| two_modes(&step.service_time, &format!("of `{}` ", step.name)))
             .next();
     }
+    if let Some(kinds) = slow_connections::of_batches(evidence) {
+        let seen = format!(
+            "requests are sent in batches and served in their order: {}, because they stand later in their batches",
+            kinds.words()
+        );
+        return Some(batches(seen));
+    }
     two_modes(&measured.spans.service_time, "")
         .map(|found| of_batches(&measured.spans).unwrap_or(found))
 }
@@ -62,8 +69,12 @@ fn of_batches(spans: &Spans) -> Option<Caveat> {
         format_ns(of_first),
         format_ns(of_others)
     );
+    Some(batches(seen))
+}
+
+fn batches(seen: String) -> Caveat {
     let advice = "this is no fault of the server: users of a closed loop who are answered together send together. The mean and the throughput do not depend on it; use --rate for times of independent users";
-    Some(caveat("batches", Severity::Note, seen, advice))
+    caveat("batches", Severity::Note, seen, advice)
 }
 
 fn two_modes(times: &Histogram, whose: &str) -> Option<Caveat> {

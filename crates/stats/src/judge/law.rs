@@ -145,6 +145,8 @@ fn doubted() -> Vec<(&'static str, TrialRecord)> {
         ("stamps", hello().response_ms(0.5).unstamped(4_000).build()),
         ("shared_stamps", hello().response_ms(0.5).shared_stamps(90_000).build()),
         ("early_answers", hello().response_ms(0.5).early_stamps(90_000).build()),
+        ("send_estimates", hello().response_ms(0.03).sampled(1_000, 600).build()),
+        ("impossible_times", hello().impossible_stamps(9_000).build()),
         ("errors", hello().error(ErrorKind::Timeout, 3_000).build()),
         ("littles_law", hello().response_ms(3.0).build()),
         ("rate_not_achieved", ExampleTrial::open(1_000.0).seconds(10).unsent(500).build()),

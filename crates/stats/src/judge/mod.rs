@@ -32,6 +32,7 @@ pub mod generator_busy;
 pub mod generator_stopped;
 pub mod held;
 pub mod host;
+pub mod impossible_times;
 pub mod inferred_concurrency;
 pub mod knee;
 #[cfg(test)]
@@ -48,6 +49,7 @@ pub mod no_result;
 pub mod no_steady_state;
 pub mod noisy_neighbour;
 pub mod not_conserved;
+pub mod order;
 pub mod outside_help;
 pub mod profiles_differ;
 pub mod rate_not_achieved;
@@ -55,6 +57,7 @@ pub mod redirects;
 mod run;
 pub mod search;
 pub mod sees_processors;
+pub mod send_estimates;
 pub mod send_lag;
 pub mod server_closes;
 pub mod server_ended;
@@ -128,6 +131,8 @@ pub const TRIAL_JUDGES: &[(&[&str], Protects, TrialJudge)] = &[
     (&["shared_stamps"], Generator, shared_stamps::judge),
     (&["end_stamps"], Generator, end_stamps::judge),
     (&["early_answers"], Generator, early_answers::judge),
+    (&["impossible_times"], Generator, impossible_times::judge),
+    (&["send_estimates"], Generator, send_estimates::judge),
     // A calibration is no part of the record, and most machines have none.
     (&["near_ceiling"], Generator, |evidence| Ok(near_ceiling::judge(evidence))),
     (&["connections_missing"], Generator, connections_missing::judge),
@@ -190,7 +195,7 @@ pub const RUN_JUDGES: &[(&[&str], RunJudge)] = &[
 /// The caveat of a result of which something cannot be told.
 pub const UNKNOWN: &str = "unknown";
 
-/// All caveats of one trial, the most serious first.
+/// All caveats of one trial, in their [`order`].
 #[must_use]
 pub fn judge_trial(record: &TrialRecord, context: &Context) -> Vec<Caveat> {
     let evidence = Evidence { record, context };
@@ -201,7 +206,7 @@ pub fn judge_trial(record: &TrialRecord, context: &Context) -> Vec<Caveat> {
         EXPLANATIONS.iter().filter(|(_, ground, _)| !is_disturbed || *ground == Counters);
     found.extend(explained.filter_map(|(_, _, explain)| explain(&evidence)));
     server_ended::blame_nothing_else(&mut found);
-    found.sort_by_key(|caveat| std::cmp::Reverse(caveat.severity));
+    found.sort_by_key(order::place);
     found
 }
 
@@ -265,7 +270,7 @@ pub fn judge_agent(record: &TrialRecord, context: &Context) -> Vec<Caveat> {
     let (mut found, gaps) = judged(&Evidence { record, context }, is_asked);
     found.extend(unknown(record, &gaps));
     found.retain(|caveat| caveat.severity > Severity::Note);
-    found.sort_by_key(|caveat| std::cmp::Reverse(caveat.severity));
+    found.sort_by_key(order::place);
     found
 }
 
@@ -277,7 +282,7 @@ pub fn judge_run(records: &[TrialRecord]) -> RunCaveats {
         judge(records, &mut found);
     }
     for caveats in found.values_mut() {
-        caveats.sort_by_key(|caveat| std::cmp::Reverse(caveat.severity));
+        caveats.sort_by_key(order::place);
     }
     found
 }

@@ -25,7 +25,11 @@ pub fn judge(evidence: &Evidence) -> Answer {
         return Ok(None);
     }
     let spans = &evidence.needs_measured()?.spans;
-    let lag = if spans.own_lag.count() > 0 { &spans.own_lag } else { &spans.send_lag };
+    let (name, lag) = if spans.own_lag.count() > 0 {
+        ("own lag", &spans.own_lag)
+    } else {
+        ("send lag", &spans.send_lag)
+    };
     // If even the longest of a few is short enough, so is their 99th percentile.
     let is_few = lag.count() < FEWEST;
     let quantile = if is_few { 1.0 } else { 0.99 };
@@ -34,7 +38,7 @@ pub fn judge(evidence: &Evidence) -> Answer {
     let limit = FLOOR_NS.max((FRACTION * median as f64) as u64);
     let seen = || {
         format!(
-            "send lag p99 {} with a median service time of {} (limit {})",
+            "{name} p99 {} with a median service time of {} (limit {})",
             format_ns(p99),
             format_ns(median),
             format_ns(limit)
@@ -67,7 +71,7 @@ mod tests {
         let late = ExampleTrial::open(10_000.0).own_lag_ms(1.2).build();
         let found = judged(judge, &late).unwrap();
         assert!(
-            found.severity == Severity::Invalid && found.evidence.contains("p99 1.20 ms"),
+            found.severity == Severity::Invalid && found.evidence.contains("own lag p99 1.20 ms"),
             "{}",
             found.evidence
         );

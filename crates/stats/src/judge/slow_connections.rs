@@ -1,4 +1,8 @@
 //! SUSPECT: some connections wait much longer for their answers than the others.
+//!
+//! No doubt about the server is a difference that the order of service within a batch makes. Users
+//! of a closed loop who are answered together send together, again and again in the same order. A
+//! server that serves them one after the other lets the last wait for all others.
 use pippin_model::result::ConnectionGroup;
 use pippin_model::text::units::{counted, format_ns};
 use pippin_model::verdict::{Caveat, Severity};
@@ -27,9 +31,20 @@ pub struct TwoKinds {
     pub slow_ns: u64,
     /// Mean service time on the others, nanoseconds.
     pub other_ns: u64,
+    /// Mean place of a request of a slow connection among those sent together, over that of the
+    /// others.
+    places: f64,
 }
 
 impl TwoKinds {
+    /// Whether the place in a batch makes at least half of the difference, and what is left is below
+    /// the factor that counts. Served one after the other, requests wait in proportion to their
+    /// place.
+    fn is_of_batches(&self) -> bool {
+        let times = self.slow_ns as f64 / self.other_ns.max(1) as f64;
+        times / self.places < FACTOR && self.places - 1.0 >= (times - 1.0) / 2.0
+    }
+
     /// In words, without a full stop.
     #[must_use]
     pub fn words(&self) -> String {
@@ -50,11 +65,22 @@ pub fn judge(evidence: &Evidence) -> Option<Caveat> {
     Some(caveat("slow_connections", Severity::Suspect, of(evidence)?.words(), advice))
 }
 
+/// The two kinds of connections that the server makes.
+#[must_use]
+pub fn of(evidence: &Evidence) -> Option<TwoKinds> {
+    two_kinds(evidence).filter(|kinds| !kinds.is_of_batches())
+}
+
+/// The two kinds of connections that differ by their place in the generator's batches.
+#[must_use]
+pub fn of_batches(evidence: &Evidence) -> Option<TwoKinds> {
+    two_kinds(evidence).filter(TwoKinds::is_of_batches)
+}
+
 /// The two kinds of connections, if their mean service times differ by a factor of two, with a gap
 /// between them that chance does not make: the answers of each connection scatter, and its mean by
 /// so much less as it has more of them.
-#[must_use]
-pub fn of(evidence: &Evidence) -> Option<TwoKinds> {
+fn two_kinds(evidence: &Evidence) -> Option<TwoKinds> {
     if evidence.drops_connections() {
         return None;
     }
@@ -82,11 +108,13 @@ pub fn of(evidence: &Evidence) -> Option<TwoKinds> {
         && slow_ns - other_ns > ERRORS * error_ns
         && seen >= FEWEST;
     let number = |connections: u64| ((connections as f64 / stretches).round() as u64).max(1);
+    let places = slow.mean_place()? / others.mean_place()?.max(1.0);
     are_two.then(|| TwoKinds {
         all: number(others.connections + slow.connections),
         slow: number(slow.connections),
         slow_ns: slow_ns as u64,
         other_ns: other_ns as u64,
+        places,
     })
 }
 
@@ -108,7 +136,8 @@ mod tests {
         (measured.by_connection, measured.spans.service_time) =
             (ByConnection::default(), Histogram::new());
         for (connections, answers, ms) in kinds {
-            (0..*connections).for_each(|_| measured.by_connection.add(*answers, answers * ms * MS));
+            let all = &mut measured.by_connection;
+            (0..*connections).for_each(|_| all.add(*answers, answers * ms * MS, *answers));
             measured.spans.service_time.record_n(ms * MS, connections * answers);
         }
         record
@@ -122,6 +151,50 @@ mod tests {
             "8 of 64 connections wait 25.0 times as long as the others: 25.0 ms for an answer on average, the others 1.00 ms"
         );
         assert!(judged(judge, &with(&[(3, 100, 10), (1, 10, 100)])).is_some());
+    }
+
+    /// Ten connections whose requests are sent together and served one after the other, in an order
+    /// that changes little: five are mostly among the first five.
+    #[test]
+    fn the_order_of_service_within_a_batch_is_not_the_servers() {
+        let ordered = |slow_place: u64| {
+            let mut record = with(&[(5, 1_000, 3), (5, 1_000, 8)]);
+            let all = &mut record.load.as_mut().unwrap().measured.by_connection;
+            *all = ByConnection::default();
+            (0..5).for_each(|_| all.add(1_000, 3_000 * MS, 3_000));
+            (0..5).for_each(|_| all.add(1_000, 8_000 * MS, slow_place * 1_000));
+            record
+        };
+        assert_eq!(judged(judge, &ordered(8)), None);
+        let seen = judged(judge, &ordered(3)).unwrap().evidence;
+        assert!(seen.starts_with("5 of 10 connections wait 2.7 times as long"), "{seen}");
+        assert!(judged(judge, &ordered(4)).is_some(), "the place makes a third of it only");
+        let batches = judged(crate::judge::bimodal::judge, &ordered(8)).unwrap();
+        assert_eq!((batches.id.as_str(), batches.severity), ("batches", Severity::Note));
+        assert!(batches.evidence.contains("5 of 10 connections"), "{}", batches.evidence);
+    }
+
+    proptest::proptest! {
+        /// However many connections a slow worker has, it is named, wherever their requests stand
+        /// in batches that the others share; and served in order, nobody is.
+        #[test]
+        fn a_slow_worker_is_told_from_the_order_of_service(
+            slow in 2_u64..20,
+            others in 2_u64..20,
+            times in 3_u64..30,
+            place in 1_u64..10,
+        ) {
+            let record = |places: [u64; 2]| {
+                let mut record = with(&[(others, 1_000, 1), (slow, 1_000, times)]);
+                let all = &mut record.load.as_mut().unwrap().measured.by_connection;
+                *all = ByConnection::default();
+                (0..others).for_each(|_| all.add(1_000, 1_000 * MS, places[0] * 1_000));
+                (0..slow).for_each(|_| all.add(1_000, 1_000 * times * MS, places[1] * 1_000));
+                record
+            };
+            proptest::prop_assert!(judged(judge, &record([place, place])).is_some());
+            proptest::prop_assert_eq!(judged(judge, &record([place, place * times])), None);
+        }
     }
 
     #[test]

@@ -120,7 +120,7 @@ mod tests {
         let mut record = with(63, 5_000);
         let by_connection = &mut record.load.as_mut().unwrap().measured.by_connection;
         *by_connection = ByConnection { without_answer: 63, ..ByConnection::default() };
-        by_connection.add(300_000, 300_000 * 100_000);
+        by_connection.add(300_000, 300_000 * 100_000, 300_000);
         let found = judged(judge, &record).unwrap().evidence;
         assert!(
             found.starts_with("1 of 64 users got all answers: 63 waited up to 5.00 s"),

@@ -25,7 +25,7 @@ use std::collections::BTreeMap;
 use crate::interval::bootstrap::Sample;
 use crate::interval::ratio::Ratio;
 use crate::interval::{Interval, median_interval, tail, unsure};
-use crate::judge::{RunCaveats, is_replaced, judge_target, repetitions};
+use crate::judge::{RunCaveats, is_replaced, judge_target, order, repetitions};
 use crate::rank::RankInterval;
 use crate::rank::criterion::ranked_sample;
 use crate::rank::due;
@@ -253,7 +253,7 @@ impl TargetSummary {
         self.caveats.retain(|counted| counted.caveat.id != unsure::ID);
         let counted = |caveat| CountedCaveat { caveat, trials: 0, repetitions: Vec::new() };
         self.caveats.extend(doubt.map(counted));
-        self.caveats.sort_by_key(|counted| std::cmp::Reverse(counted.caveat.severity));
+        self.caveats.sort_by_key(|counted| order::place(&counted.caveat));
         self.verdict =
             self.verdict.map(|_| Verdict::of(self.caveats.iter().map(|one| &one.caveat)));
     }
@@ -466,7 +466,7 @@ fn united(trials: &[&TrialRecord], run: &[Caveat], doubt: Option<&Caveat>) -> Ve
         known.trials += u32::from(repetition.is_some());
         known.repetitions.extend(repetition);
     }
-    found.sort_by_key(|counted| std::cmp::Reverse(counted.caveat.severity));
+    found.sort_by_key(|counted| order::place(&counted.caveat));
     found
 }
 

@@ -2,11 +2,11 @@
 use pippin_model::host::usage::{Role, RoleUse, Usage};
 use pippin_model::plan::Price;
 use pippin_model::trial::TrialRecord;
-use pippin_model::trial::agent::{AgentFigures, AgentPart};
 use serde::{Deserialize, Serialize};
 
 use crate::bottleneck::cost::{
-    cores_of, cpu_seconds_per_million, joules_per_million, money_per_million,
+    cores_of, cpu_seconds_per_million, generator_cores, generator_cpu_seconds_per_million,
+    joules_per_million, money_per_million,
 };
 use crate::series::quantile::median;
 
@@ -78,10 +78,7 @@ impl UsageFigures {
         Self {
             target_cores: cores(Role::Target),
             services_cores: cores(Role::Services),
-            generator_cores: median_of(trials, |trial| match trial.agents.as_slice() {
-                [] => cores_of(trial.usage.as_ref()?, Role::Generator),
-                agents => of_agents(agents, |one| one.cpu_ns as f64 / one.duration_ns as f64),
-            }),
+            generator_cores: median_of(trials, generator_cores),
             generator_busiest: median_of(trials, |trial| {
                 let load = trial.load.as_ref()?;
                 load.generator.busiest_share(load.measured.duration_ns)
@@ -102,17 +99,6 @@ impl UsageFigures {
     }
 }
 
-/// The sum of a figure over the agents that applied a load, which are its generator wherever they
-/// run. `None` if one of them delivered nothing, or measured for no time.
-fn of_agents(agents: &[AgentPart], figure: fn(&AgentFigures) -> f64) -> Option<f64> {
-    let delivered = |agent: &AgentPart| {
-        let figures = agent.figures.as_ref()?;
-        // Without a result, only what its seconds say is known.
-        (agent.failure.is_none() && figures.duration_ns > 0).then(|| figure(figures))
-    };
-    agents.iter().map(delivered).sum()
-}
-
 impl CostFigures {
     pub(crate) fn of(trials: &[&TrialRecord]) -> Self {
         let cpu = |role: Role| {
@@ -123,17 +109,7 @@ impl CostFigures {
         Self {
             target_cpu_s_per_million: cpu(Role::Target),
             services_cpu_s_per_million: cpu(Role::Services),
-            generator_cpu_s_per_million: median_of(trials, |trial| match trial.agents.as_slice() {
-                [] => {
-                    let (load, usage) = (trial.load.as_ref()?, trial.usage.as_ref()?);
-                    cpu_seconds_per_million(load, usage, Role::Generator)
-                }
-                agents => {
-                    let cpu_s = of_agents(agents, |one| one.cpu_ns as f64 / 1e9)?;
-                    let answers = of_agents(agents, |one| one.completed as f64)?;
-                    (answers > 0.0).then(|| cpu_s / answers * 1e6)
-                }
-            }),
+            generator_cpu_s_per_million: median_of(trials, generator_cpu_seconds_per_million),
             energy_j_per_million: median_of(trials, |trial| {
                 joules_per_million(trial.load.as_ref()?, trial.usage.as_ref()?)
             }),
@@ -170,6 +146,7 @@ mod tests {
     use pippin_model::example::ExampleTrial;
     use pippin_model::host::fingerprint::Fingerprint;
     use pippin_model::load::Part;
+    use pippin_model::trial::agent::{AgentFigures, AgentPart};
 
     fn agent(cpu_ns: u64) -> AgentPart {
         AgentPart {
@@ -200,7 +177,7 @@ mod tests {
         }
     }
 
-    /// 1.0 and 0.5 s of CPU time in 2 s are 0.75 processors; for a million answers 1.5 s.
+    /// 1.0 and 0.5 s of CPU time in 2 s are 0.75 processors.
     #[test]
     fn the_generator_of_a_fleet_is_its_agents_wherever_they_run() {
         let mut record = ExampleTrial::hello().build();
@@ -213,7 +190,10 @@ mod tests {
                 CostFigures::of(&trials).generator_cpu_s_per_million,
             )
         };
-        assert_eq!(of(&record), (Some(0.75), Some(1.5)));
+        let right = record.load.as_ref().unwrap().measured.goodput_per_s().unwrap();
+        let (cores, cost) = of(&record);
+        assert_eq!(cores, Some(0.75));
+        assert!((cost.unwrap() / (0.75e6 / right) - 1.0).abs() < 0.01, "{cost:?}");
         record.agents[1].figures = None;
         assert_eq!(of(&record), (None, None), "an unknown part makes the sum unknown");
     }

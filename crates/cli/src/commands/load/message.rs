@@ -1,6 +1,7 @@
 //! The messages over a WebSocket, and their right answers.
 use pippin_engine::check_request;
 use pippin_lab::load::address::Url;
+use pippin_model::load::FirstWords;
 use pippin_model::load::websocket::{Messages, NUMBER_BYTES};
 use pippin_model::load::{BodyCheck, Check, Protocol, Request};
 
@@ -16,8 +17,10 @@ const BYTES: usize = 64;
 /// The messages that the flags describe, for a WebSocket at this URL.
 pub fn of(arguments: &LoadArguments, url: Url) -> Result<Asked, CliError> {
     refuse_http(arguments)?;
-    let MessageArguments { message, message_size, binary, broadcast, any_answer } =
+    let MessageArguments { message, message_size, binary, broadcast, any_answer, opening } =
         &arguments.message;
+    let first_words = opening.as_deref().map(FirstWords::read).transpose();
+    let first_words = first_words.map_err(|error| CliError::User(error.to_string()))?;
     refuse_with_broadcast(arguments)?;
     let payload = match message {
         Some(text) => text_or_file("--message", text)?,
@@ -30,13 +33,15 @@ pub fn of(arguments: &LoadArguments, url: Url) -> Result<Asked, CliError> {
     }
     let body = match body_check(&arguments.request) {
         _ if *any_answer => BodyCheck::Any,
-        BodyCheck::Any => BodyCheck::Exact(payload.clone()),
+        BodyCheck::Any if arguments.request.expect_json.is_empty() => {
+            BodyCheck::Exact(payload.clone())
+        }
         expected => expected,
     };
     let request = Request {
         headers: headers(&arguments.request)?,
         body: payload,
-        check: Check { body, ..Check::default() },
+        check: Check { body, json: arguments.request.expect_json.clone(), ..Check::default() },
         ..Request::get(&url.target, &url.authority)
     };
     check_request(&request, Protocol::WebSocket).map_err(CliError::User)?;
@@ -46,6 +51,7 @@ pub fn of(arguments: &LoadArguments, url: Url) -> Result<Asked, CliError> {
         file: None,
         requests: vec![request].into(),
         messages: Some(messages),
+        first_words,
         scenario: None,
     })
 }
@@ -129,6 +135,7 @@ pub fn refuse(arguments: &MessageArguments) -> Result<(), CliError> {
         ("--binary", arguments.binary),
         ("--broadcast", arguments.broadcast),
         ("--any-answer", arguments.any_answer),
+        ("--opening", arguments.opening.is_some()),
     ];
     match given.into_iter().find(|(_, is_given)| *is_given) {
         Some((flag, _)) => Err(CliError::User(format!(

@@ -15,13 +15,14 @@ const PATIENCE: Duration = Duration::from_secs(10);
 pub fn of(arguments: &ProtocolArguments, pipeline: u32, url: &Url) -> Result<Protocol, CliError> {
     let refuse = |why: &str| Err(CliError::User(why.into()));
     if url.is_websocket {
-        return match (arguments.http2, arguments.h2c, arguments.streams) {
+        let is_http2 = arguments.http2 || arguments.grpc;
+        return match (is_http2, arguments.h2c, arguments.streams) {
             (false, false, 0..=1) => Ok(Protocol::WebSocket),
             (false, false, _) => refuse(
                 "--streams has no effect over WebSocket, where each connection has one user; write more connections (-c)",
             ),
             _ => refuse(
-                "--http2 and --h2c have no effect over WebSocket, which is opened over HTTP/1.1; leave them out",
+                "--http2, --h2c and --grpc have no effect over WebSocket, which is opened over HTTP/1.1; leave them out",
             ),
         };
     }
@@ -35,7 +36,7 @@ pub fn of(arguments: &ProtocolArguments, pipeline: u32, url: &Url) -> Result<Pro
             "--h2c is HTTP/2 without TLS, and https:// has TLS; write --http2, or http://",
         );
     }
-    if arguments.http2 || arguments.h2c {
+    if arguments.http2 || arguments.h2c || arguments.grpc {
         if pipeline > 1 {
             return refuse(
                 "--pipeline has no effect over HTTP/2, whose connections have streams instead; write --streams",

@@ -2,7 +2,7 @@
 use pippin_engine::http1::request::check;
 use pippin_lab::load::address::Url;
 use pippin_model::load::websocket::Messages;
-use pippin_model::load::{BodyCheck, Check, Request, Requests, Scenario};
+use pippin_model::load::{BodyCheck, Check, FirstWords, Request, Requests, Scenario};
 use pippin_model::request::request_file::{self, Format, RequestFile};
 use pippin_model::scenario::file::Written;
 use pippin_model::workload::Steps;
@@ -10,6 +10,7 @@ use pippin_model::{scenario, workload};
 use std::path::Path;
 
 use super::body::{self, Body};
+use super::grpc;
 use super::message;
 use crate::arguments::LoadArguments;
 use crate::arguments::request::{FileArguments, RequestArguments};
@@ -25,6 +26,8 @@ pub struct Asked {
     pub requests: Requests,
     /// The messages over WebSocket.
     pub messages: Option<Messages>,
+    /// What is said before them.
+    pub first_words: Option<FirstWords>,
     /// The scenario whose steps the requests are.
     pub scenario: Option<Scenario>,
 }
@@ -44,13 +47,17 @@ pub fn all(arguments: &LoadArguments) -> Result<Asked, CliError> {
         (None, None, Some(path)) => of_scenario(arguments, path),
         (None, None, None) => {
             let url = Url::parse(arguments.url.as_deref().unwrap_or_default())?;
-            let request = of(&arguments.request, &url.authority, &url.target)?;
+            let mut request = of(&arguments.request, &url.authority, &url.target)?;
+            if arguments.protocol.grpc {
+                grpc::call(&mut request)?;
+            }
             Ok(Asked {
                 url,
                 file: None,
                 requests: vec![request].into(),
                 scenario: None,
                 messages: None,
+                first_words: None,
             })
         }
     }
@@ -72,7 +79,12 @@ pub fn of(asked: &RequestArguments, host: &str, path: &str) -> Result<Request, C
         host: host.into(),
         headers,
         body: bytes,
-        check: Check { status: statuses_of(&asked.expect_status), body, ..Check::default() },
+        check: Check {
+            status: statuses_of(&asked.expect_status),
+            body,
+            json: asked.expect_json.clone(),
+            ..Check::default()
+        },
         drawn: None,
     };
     // Refused here, so that a load that cannot begin is not stored.
@@ -84,8 +96,7 @@ pub fn of(asked: &RequestArguments, host: &str, path: &str) -> Result<Request, C
 pub fn body_check(asked: &RequestArguments) -> BodyCheck {
     match &asked.expect_body {
         Some(body) => BodyCheck::Exact(body.clone().into_bytes()),
-        None if asked.expect_contains.is_empty() => BodyCheck::Any,
-        None => BodyCheck::Contains { min: 0, max: u64::MAX, all: asked.expect_contains.clone() },
+        None => BodyCheck::containing(asked.expect_contains.clone()),
     }
 }
 
@@ -149,7 +160,7 @@ fn of_file(
     let requests = Requests::weighted(requests, &weights)
         .map_err(|error| CliError::User(format!("{}: {error}", path.display())))?;
     let file = Some(format!("requests of {}", name_of(path)));
-    Ok(Asked { url, file, requests, scenario: None, messages: None })
+    Ok(Asked { url, file, requests, scenario: None, messages: None, first_words: None })
 }
 
 /// The name of a file, for titles.
@@ -181,7 +192,14 @@ fn of_scenario(arguments: &LoadArguments, path: &Path) -> Result<Asked, CliError
     let url = server(arguments, path, &RequestFile::default())?;
     let (_, Steps { requests, scenario }) = steps(&arguments.request, path, &url.authority)?;
     let file = Some(format!("scenario {}", name_of(path)));
-    Ok(Asked { url, file, requests: requests.into(), scenario: Some(scenario), messages: None })
+    Ok(Asked {
+        url,
+        file,
+        requests: requests.into(),
+        scenario: Some(scenario),
+        messages: None,
+        first_words: None,
+    })
 }
 
 /// The steps of a file, first for this host with the headers and statuses of the flags, then as

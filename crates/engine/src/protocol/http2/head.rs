@@ -11,6 +11,10 @@ pub(super) struct Head {
     pub size: usize,
     /// A field without colon has come.
     has_regular: bool,
+    /// What the field `content-type` says: gRPC.
+    pub is_grpc: bool,
+    /// What the field `grpc-status` says, if that is a number.
+    pub grpc_status: Option<u32>,
     /// RFC 9113 section 8.1.1: the answer must not be accepted.
     pub is_malformed: bool,
 }
@@ -33,6 +37,8 @@ impl Head {
         self.has_regular = true;
         match name {
             b"content-length" => self.content_length(value),
+            b"content-type" => self.is_grpc = is_grpc(value),
+            b"grpc-status" => self.grpc_status = grpc_status(value),
             _ if OF_CONNECTIONS.contains(&name) => self.is_malformed = true,
             _ => {}
         }
@@ -66,6 +72,21 @@ impl Head {
     }
 }
 
+/// Whether a media type is gRPC over HTTP/2: `application/grpc`, and whatever follows `+` or `;`
+/// (gRPC over HTTP2, Requests).
+pub(super) fn is_grpc(media_type: &[u8]) -> bool {
+    const TYPE: &[u8] = b"application/grpc";
+    media_type.split_at_checked(TYPE.len()).is_some_and(|(begin, rest)| {
+        begin.eq_ignore_ascii_case(TYPE) && matches!(rest.first(), None | Some(b'+' | b';' | b' '))
+    })
+}
+
+/// A number of decimal digits (gRPC over HTTP2, Responses: `Status-Code`).
+fn grpc_status(value: &[u8]) -> Option<u32> {
+    let digits = value.iter().all(u8::is_ascii_digit);
+    std::str::from_utf8(value).ok().filter(|_| digits)?.parse().ok()
+}
+
 /// Section 8.2.1: no upper case, no control or other strange characters, no colon.
 #[inline]
 fn is_name(name: &[u8]) -> bool {
@@ -92,6 +113,25 @@ mod tests {
             head.field(name.as_bytes(), value.as_bytes(), 1_000);
         }
         head
+    }
+
+    #[test]
+    fn grpc_is_known_by_its_type_and_its_status_is_a_number() {
+        for (media_type, is) in [
+            ("application/grpc", true),
+            ("application/grpc+proto", true),
+            ("Application/gRPC; x=y", true),
+            ("application/grpc-web", false),
+            ("application/grp", false),
+            ("text/plain", false),
+        ] {
+            assert_eq!(head(&[("content-type", media_type)]).is_grpc, is, "{media_type}");
+        }
+        for (status, is) in
+            [("0", Some(0)), ("12", Some(12)), ("", None), ("+1", None), ("99999999999", None)]
+        {
+            assert_eq!(head(&[("grpc-status", status)]).grpc_status, is, "{status}");
+        }
     }
 
     #[test]

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use pippin_model::load::{LoadSpec, Request};
 use pippin_model::result::ErrorKind;
 
+use super::head::is_grpc;
 use super::hpack::encode::{Block, ExpectedHead, Field, blocks};
 use super::sending::{put_goodbye, put_preface};
 use super::session::{Limits, Session};
@@ -24,6 +25,8 @@ pub(crate) struct Http2 {
     blocks: Vec<Block>,
     /// Which request is sent in which turn.
     turns: Vec<u32>,
+    /// Which requests are calls of gRPC.
+    grpc: Vec<bool>,
     limits: Limits,
     /// Streams of a connection at the same time.
     most_streams: u32,
@@ -65,6 +68,7 @@ impl Protocol for Http2 {
         Self {
             wire: Arc::clone(wire),
             blocks: blocks(&requests),
+            grpc: spec.requests.iter().map(is_call).collect(),
             turns: spec.requests.turns().map(|request| request as u32).collect(),
             limits: Limits {
                 head_bytes: spec.limits.head_bytes as usize,
@@ -104,7 +108,8 @@ impl Protocol for Http2 {
         out: &mut Frames,
     ) {
         let Some(session) = &mut connection.0 else { return };
-        let block = &self.blocks[self.turns[template as usize] as usize];
+        let request = self.turns[template as usize] as usize;
+        let block = &self.blocks[request];
         let body = self.wire.slice(template);
         if session.streams.len() <= tag as usize {
             session.streams.resize(tag as usize + 1, Stream::default());
@@ -114,6 +119,7 @@ impl Protocol for Http2 {
             template,
             to_send: body.end - body.start,
             has_no_body: self.wire.template(template).head_only,
+            is_grpc: self.grpc[request],
             // What the queue remembers of the stream before holds for this one.
             is_queued: stream.is_queued,
             ..Stream::default()
@@ -152,8 +158,14 @@ impl Protocol for Http2 {
                 Err(fault.kind)
             }
             Ok(step) => {
-                if matches!(step, Step::Failed { .. }) {
-                    answers.refused(session.why);
+                match step {
+                    Step::Failed { .. } => answers.refused(session.why),
+                    Step::Complete { tag, .. } => {
+                        if let Some((kind, words)) = session.grpc_fault(tag) {
+                            answers.failed(tag, kind, words);
+                        }
+                    }
+                    Step::More | Step::Refused { .. } => {}
                 }
                 Ok(step)
             }
@@ -164,6 +176,13 @@ impl Protocol for Http2 {
         let untouched = connection.0.as_ref().is_none_or(|session| !session.has_begun());
         if untouched { End::BeforeHead { untouched } } else { End::InBody }
     }
+}
+
+/// Whether a request is a call of gRPC.
+fn is_call(request: &Request) -> bool {
+    let types =
+        request.headers.iter().filter(|(name, _)| name.eq_ignore_ascii_case("content-type"));
+    types.into_iter().any(|(_, value)| is_grpc(value.trim().as_bytes()))
 }
 
 /// Header fields that are about a connection of HTTP/1.1, which HTTP/2 must not have (RFC 9113

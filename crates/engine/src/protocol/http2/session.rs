@@ -55,6 +55,8 @@ pub(super) struct Session {
     decoder: Decoder,
     /// What the header block that was decoded last says.
     last_head: Head,
+    /// The field `grpc-message` of that block; empty without one.
+    last_message: Vec<u8>,
     pub streams: Vec<Stream>,
     ids: Ids,
     ended: Ended,
@@ -92,6 +94,7 @@ impl Session {
             continuations: 0,
             decoder: Decoder::new(),
             last_head: Head::default(),
+            last_message: Vec::new(),
             streams: Vec::new(),
             ids: Ids::new(most_streams),
             ended: Ended::default(),
@@ -470,9 +473,14 @@ impl Session {
                 // RFC 9110 section 6.4.1.
                 stream.has_no_body |= matches!(status, 204 | 304);
                 stream.declared = head.length;
+                stream.is_grpc |= head.is_grpc;
                 answers.head(tag, status, false);
             }
             None => {}
+        }
+        if ends_stream {
+            // Trailers, or the only head of the answer (gRPC over HTTP2: `Trailers-Only`).
+            stream.grpc_status = head.grpc_status;
         }
         Ok(ends_stream.then(|| self.finish(tag, out)))
     }
@@ -487,8 +495,14 @@ impl Session {
     ) -> Result<(), Fault> {
         let limit = self.limits.head_bytes;
         let mut head = Head::default();
+        let message = &mut self.last_message;
+        message.clear();
         let decoded = self.decoder.decode(block, |name, value| {
             head.field(name, value, limit);
+            if name == b"grpc-message" {
+                message.clear();
+                message.extend_from_slice(value);
+            }
             if let Some(tag) = wanting {
                 answers.field(tag, name, value);
             }
@@ -521,6 +535,22 @@ impl Session {
         }
         self.close(tag);
         (tag, Fate::Complete)
+    }
+
+    /// What is wrong with a call of gRPC whose answer is complete: its error, and what the server
+    /// says of it. `None` if all is well, or it is no such call.
+    #[inline]
+    pub fn grpc_fault(&self, tag: u32) -> Option<(ErrorKind, String)> {
+        let stream = &self.streams[tag as usize];
+        if !stream.is_grpc {
+            return None;
+        }
+        let kind = match stream.grpc_status {
+            None => ErrorKind::GrpcNoStatus,
+            Some(status) => ErrorKind::of_grpc(status)?,
+        };
+        // The trailers were the last frame of the answer.
+        Some((kind, in_words(stream.grpc_status, &self.last_message)))
     }
 
     /// The place of a stream is free again.
@@ -685,6 +715,31 @@ impl Session {
         self.sending.enqueue(tag, stream);
         Ok(None)
     }
+}
+
+/// A gRPC status with its message, which is percent-encoded (gRPC over HTTP2: `Status-Message`).
+#[cold]
+fn in_words(status: Option<u32>, message: &[u8]) -> String {
+    const MOST_BYTES: usize = 200;
+    let Some(status) = status else { return String::new() };
+    let message = &message[..message.len().min(MOST_BYTES)];
+    let message = decoded(message).escape_debug().to_string();
+    let colon = if message.is_empty() { "" } else { ": " };
+    format!("grpc-status {status}{colon}{message}")
+}
+
+fn decoded(message: &[u8]) -> String {
+    let mut bytes = Vec::new();
+    let mut rest = message;
+    while let Some((first, behind)) = rest.split_first() {
+        let digits = behind.get(..2).filter(|_| *first == b'%');
+        let byte = digits
+            .and_then(|digits| std::str::from_utf8(digits).ok())
+            .and_then(|digits| u8::from_str_radix(digits, 16).ok());
+        bytes.push(byte.unwrap_or(*first));
+        rest = if byte.is_some() { &behind[2..] } else { behind };
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
 }
 
 /// A header block may have this many frames more than its size needs.

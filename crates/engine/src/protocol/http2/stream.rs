@@ -14,6 +14,10 @@ pub(super) struct Stream {
     pub has_head: bool,
     /// The answer must have no body, whatever its head says.
     pub has_no_body: bool,
+    /// It is a call of gRPC: the request or its answer says so.
+    pub is_grpc: bool,
+    /// The status of the call.
+    pub grpc_status: Option<u32>,
     /// Its body is in the queue of bodies that may be sent.
     pub is_queued: bool,
     /// What `content-length` says.

@@ -144,10 +144,19 @@ impl Protocol for Broadcast {
 }
 
 impl Greets<Broadcast> for Upgrade {
-    fn greet(protocol: &mut Broadcast, receiver: &mut Receiver, input: &[u8]) -> Greeting {
+    fn greet(
+        protocol: &mut Broadcast,
+        receiver: &mut Receiver,
+        input: &[u8],
+        out: &mut Frames,
+    ) -> Greeting {
         // A connection that was opened after a message was sent is none of its receivers.
         receiver.heard = protocol.present.nth;
-        protocol.endpoint.greet(&mut receiver.line, input)
+        protocol.endpoint.greet(&mut receiver.line, input, out)
+    }
+
+    fn late(protocol: &Broadcast, receiver: &Receiver) -> String {
+        protocol.endpoint.late(&receiver.line)
     }
 
     fn note_failure(protocol: &mut Broadcast, why: &str) {

@@ -8,7 +8,7 @@ use ring::digest::{SHA1_FOR_LEGACY_USE_ONLY, digest};
 use crate::protocol::http1::request;
 
 /// Why there is no WebSocket if the time for it was over.
-pub(crate) const LATE: &str = "the handshake of the WebSocket did not end in time";
+pub(super) const LATE: &str = "the handshake of the WebSocket did not end in time";
 /// What a server adds to the key (section 1.3).
 const GUID: &str = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
 /// A key of 16 bytes in base64, and what proves that it was read.

@@ -1,6 +1,7 @@
 //! What every connection over WebSocket does, whatever its messages mean: it is opened, answers
 //! pings, and ends.
 
+use pippin_model::load::first_words::{FirstWords, Meaning, Step};
 use pippin_model::load::websocket::{Messages, NUMBER_BYTES, WebSocketUse};
 use pippin_model::load::{LoadSpec, Request};
 use pippin_model::result::ErrorKind;
@@ -17,6 +18,8 @@ use crate::request::wire::{Template, Wire};
 /// What the connections of a worker have in common.
 pub(super) struct Endpoint {
     opening: Opening,
+    /// What is said before the first message.
+    words: FirstWords,
     pub messages: Messages,
     random: Random,
     head_bytes: usize,
@@ -30,8 +33,30 @@ pub(super) struct Line {
     /// Until the handshake is done.
     answer: Option<Box<Answer>>,
     session: Session,
+    /// How many of the first words are said and heard.
+    said: usize,
+    /// A message that is looked at as a whole.
+    pub whole: Whole,
     /// A Close frame has gone out: nothing follows it.
     pub is_over: bool,
+}
+
+/// A message, as far as it has come.
+#[derive(Debug, Default)]
+pub(super) struct Whole {
+    pub is_text: bool,
+    pub bytes: Vec<u8>,
+}
+
+impl Content for &mut Whole {
+    fn begin(&mut self, is_text: bool) {
+        self.is_text = is_text;
+        self.bytes.clear();
+    }
+
+    fn piece(&mut self, piece: &[u8]) {
+        self.bytes.extend_from_slice(piece);
+    }
 }
 
 /// What becomes of the server's messages.
@@ -81,6 +106,7 @@ impl Endpoint {
                 .first()
                 .and_then(|one| Opening::of(one).ok())
                 .unwrap_or_default(),
+            words: spec.first_words.clone().unwrap_or_default(),
             messages: spec.messages.unwrap_or_default(),
             random: Random::new(),
             head_bytes: spec.limits.head_bytes as usize,
@@ -94,17 +120,125 @@ impl Endpoint {
         line.answer = Some(self.opening.put(self.random.nonce(), &mut out.bytes));
     }
 
-    /// Reads on in the server's consent.
-    pub fn greet(&self, line: &mut Line, input: &[u8]) -> Greeting {
-        let Some(answer) = &mut line.answer else { return Greeting::Done { used: 0 } };
+    /// Reads on in the server's consent, and in the words that follow it.
+    pub fn greet(&mut self, line: &mut Line, input: &[u8], out: &mut Frames) -> Greeting {
+        let Some(answer) = &mut line.answer else { return self.hear(line, input, 0, out) };
         match answer.read(&self.opening, input, self.head_bytes) {
             Ok(None) => Greeting::UnderWay,
             Ok(Some(used)) => {
                 line.answer = None;
-                Greeting::Done { used }
+                self.say(line, out);
+                self.hear(line, input, used, out)
             }
             Err(why) => Greeting::Failed(why.to_string()),
         }
+    }
+
+    /// Reads on behind the consent, until all that is awaited has come.
+    fn hear(&mut self, line: &mut Line, input: &[u8], from: usize, out: &mut Frames) -> Greeting {
+        const WRONG: &str =
+            "the server broke a rule of WebSocket before it had said its first words";
+        let mut used = from;
+        while line.said < self.words.steps.len() {
+            match self.read_whole(line, &input[used..], out) {
+                Ok(Decoded::More) => return Greeting::UnderWay,
+                Ok(Decoded::Message { used: more }) => {
+                    used += more;
+                    match self.is_own(line, out) {
+                        Ok(true) => {}
+                        Ok(false) => self.heard(line, out),
+                        Err(_) => return Greeting::Failed(WRONG.into()),
+                    }
+                }
+                Ok(Decoded::Close { code }) => {
+                    return Greeting::Failed(format!(
+                        "the server closed the WebSocket with the code {code}, and did not send {}",
+                        self.awaited(line)
+                    ));
+                }
+                Err(_) => return Greeting::Failed(WRONG.into()),
+            }
+        }
+        Greeting::Done { used }
+    }
+
+    /// A message came that may be what is awaited.
+    fn heard(&self, line: &mut Line, out: &mut Frames) {
+        if let Some(Step::Await(kind)) = self.words.steps.get(line.said)
+            && kind.is_in(&line.whole.bytes)
+        {
+            line.said += 1;
+            self.say(line, out);
+        }
+    }
+
+    /// Says what comes before the next message that is awaited.
+    fn say(&self, line: &mut Line, out: &mut Frames) {
+        while let Some(Step::Send(text)) = self.words.steps.get(line.said) {
+            let mask = self.random.mask();
+            frame::put(&mut out.bytes, opcode::FINAL | opcode::TEXT, text.as_bytes(), mask);
+            line.said += 1;
+        }
+    }
+
+    /// What the server must say next.
+    fn awaited(&self, line: &Line) -> String {
+        match self.words.steps.get(line.said) {
+            Some(Step::Await(kind)) => kind.to_string(),
+            _ => "its first words".into(),
+        }
+    }
+
+    /// Why a WebSocket was not open in time.
+    pub fn late(&self, line: &Line) -> String {
+        if line.answer.is_some() || self.words.steps.is_empty() {
+            return handshake::LATE.into();
+        }
+        format!("the server did not send {} in time", self.awaited(line))
+    }
+
+    /// Whether some messages of the server are no answers.
+    #[inline]
+    pub const fn tells_apart(&self) -> bool {
+        self.words.tells_apart()
+    }
+
+    /// Whether the message that came belongs to the protocol above WebSocket, and is no answer. If
+    /// it is a question, it is answered.
+    ///
+    /// # Errors
+    /// If the server does not read the answers that it got.
+    pub fn is_own(&mut self, line: &mut Line, out: &mut Frames) -> Result<bool, ErrorKind> {
+        match self.words.meaning(&line.whole.bytes) {
+            Meaning::Content => return Ok(false),
+            Meaning::Ignored => {}
+            Meaning::Question(reply) => {
+                let mask = self.random.mask();
+                let put = |bytes: &mut _| {
+                    frame::put(bytes, opcode::FINAL | opcode::TEXT, reply.as_bytes(), mask);
+                };
+                if out.reply(put) {
+                    return Err(self.broken(line, Breach::Flood, out));
+                }
+            }
+        }
+        Ok(true)
+    }
+
+    /// Reads on as [`Endpoint::read`] does, and keeps the message in `line.whole`.
+    ///
+    /// # Errors
+    /// As [`Endpoint::read`].
+    pub fn read_whole(
+        &mut self,
+        line: &mut Line,
+        input: &[u8],
+        out: &mut Frames,
+    ) -> Result<Decoded, ErrorKind> {
+        let mut whole = std::mem::take(&mut line.whole);
+        let decoded = self.read(line, input, &mut whole, out);
+        line.whole = whole;
+        decoded
     }
 
     /// Writes a message with this payload; its number, if it has one.

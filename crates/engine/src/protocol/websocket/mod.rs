@@ -29,5 +29,5 @@ mod utf8;
 
 pub(crate) use broadcast::Broadcast;
 pub use handshake::Refusal;
-pub(crate) use handshake::{LATE, check};
+pub(crate) use handshake::check;
 pub(crate) use protocol::WebSocket;

@@ -96,6 +96,9 @@ impl Protocol for WebSocket {
         answers: &mut A,
         out: &mut Frames,
     ) -> Result<Step, ErrorKind> {
+        if self.endpoint.tells_apart() {
+            return self.decode_whole(connection, input, answers, out);
+        }
         let mut used = 0;
         while !connection.line.is_over {
             let answer = Answer {
@@ -115,13 +118,7 @@ impl Protocol for WebSocket {
                     }
                     self.endpoint.seen.unasked += 1;
                 }
-                Decoded::Close { code } => {
-                    self.endpoint.closed(&mut connection.line, code, out);
-                    if answers.template(TAG).is_some() {
-                        return Err(ErrorKind::CloseBeforeAnswer);
-                    }
-                    answers.closing();
-                }
+                Decoded::Close { code } => self.closed(connection, code, answers, out)?,
             }
         }
         Ok(Step::More)
@@ -132,12 +129,81 @@ impl Protocol for WebSocket {
     }
 }
 
+impl WebSocket {
+    /// Reads whole messages, because only those tell which are answers.
+    fn decode_whole<A: Answers>(
+        &mut self,
+        connection: &mut Connection,
+        input: &[u8],
+        answers: &mut A,
+        out: &mut Frames,
+    ) -> Result<Step, ErrorKind> {
+        let mut used = 0;
+        while !connection.line.is_over {
+            match self.endpoint.read_whole(&mut connection.line, &input[used..], out)? {
+                Decoded::More => break,
+                Decoded::Message { used: more } => {
+                    used += more;
+                    if self.endpoint.is_own(&mut connection.line, out)? {
+                        continue;
+                    }
+                    let message = std::mem::take(&mut connection.line.whole);
+                    let mut answer = Answer {
+                        wire: &self.wire,
+                        is_binary: self.endpoint.messages.binary,
+                        number: self.endpoint.messages.numbered.then_some(&connection.number),
+                        answers: &mut *answers,
+                        answering: &mut connection.answering,
+                        bytes: &mut connection.bytes,
+                    };
+                    answer.begin(message.is_text);
+                    if !message.bytes.is_empty() {
+                        answer.piece(&message.bytes);
+                    }
+                    connection.line.whole = message;
+                    if connection.answering.take().is_some() {
+                        return Ok(Step::Complete { tag: TAG, used });
+                    }
+                    self.endpoint.seen.unasked += 1;
+                }
+                Decoded::Close { code } => self.closed(connection, code, answers, out)?,
+            }
+        }
+        Ok(Step::More)
+    }
+
+    /// The server has ended the connection with this code.
+    fn closed<A: Answers>(
+        &mut self,
+        connection: &mut Connection,
+        code: u16,
+        answers: &mut A,
+        out: &mut Frames,
+    ) -> Result<(), ErrorKind> {
+        self.endpoint.closed(&mut connection.line, code, out);
+        if answers.template(TAG).is_some() {
+            return Err(ErrorKind::CloseBeforeAnswer);
+        }
+        answers.closing();
+        Ok(())
+    }
+}
+
 /// The opening handshake and the close of a WebSocket (RFC 6455 sections 4 and 7).
 pub(crate) struct Upgrade;
 
 impl Greets<WebSocket> for Upgrade {
-    fn greet(protocol: &mut WebSocket, connection: &mut Connection, input: &[u8]) -> Greeting {
-        protocol.endpoint.greet(&mut connection.line, input)
+    fn greet(
+        protocol: &mut WebSocket,
+        connection: &mut Connection,
+        input: &[u8],
+        out: &mut Frames,
+    ) -> Greeting {
+        protocol.endpoint.greet(&mut connection.line, input, out)
+    }
+
+    fn late(protocol: &WebSocket, connection: &Connection) -> String {
+        protocol.endpoint.late(&connection.line)
     }
 
     fn note_failure(protocol: &mut WebSocket, why: &str) {
@@ -167,8 +233,8 @@ struct Answer<'a, A> {
 impl<A> Answer<'_, A> {
     /// Whether any message is a right answer, text or binary and whatever its number.
     fn takes_any(&self) -> bool {
-        let body = |template| &self.wire.template(template).check.body;
-        self.answering.is_some_and(|template| *body(template) == BodyCheck::Any)
+        let check = |template| &self.wire.template(template).check;
+        self.answering.is_some_and(|template| check(template).body == BodyCheck::Any)
     }
 }
 

@@ -4,8 +4,7 @@ use pippin_model::result::ErrorKind;
 
 use super::Link;
 use crate::io::{Io, Sending};
-use crate::protocol::websocket::LATE;
-use crate::protocol::{Greeting, Greets, Protocol};
+use crate::protocol::{Greeting, Greets, Outgoing as _, Protocol};
 use crate::transport::{Broken, Transport};
 use crate::worker::{Core, GreetingOf, Stack, Worker};
 
@@ -32,8 +31,14 @@ impl<S: Stack> Worker<'_, S> {
         let input = self.transport.input(&self.io);
         let core = &mut self.core;
         let connection = &mut core.connections[slot as usize];
-        match GreetingOf::<S>::greet(&mut core.protocol, &mut connection.protocol, input) {
-            Greeting::UnderWay => {}
+        let (state, out) = (&mut connection.protocol, &mut connection.out);
+        match GreetingOf::<S>::greet(&mut core.protocol, state, input, out) {
+            Greeting::UnderWay if connection.out.is_empty() => {}
+            Greeting::UnderWay => {
+                if let Sending::Failed(_) = self.transmit(slot) {
+                    self.greeting_failed(slot, CLOSED, now);
+                }
+            }
             Greeting::Failed(why) => self.greeting_failed(slot, &why, now),
             Greeting::Done { used } => {
                 let took_ns = core.arrived.saturating_sub(connection.free_at);
@@ -92,7 +97,10 @@ impl<S: Stack> Worker<'_, S> {
 
     /// The handshake takes too long.
     pub(in crate::worker) fn greeting_is_late(&mut self, slot: u32, now: u64) {
-        self.greeting_failed(slot, LATE, now);
+        let core = &self.core;
+        let state = &core.connections[slot as usize].protocol;
+        let why = GreetingOf::<S>::late(&core.protocol, state);
+        self.greeting_failed(slot, &why, now);
     }
 
     /// Sends the protocol's goodbye before we close an open connection. A failure is ignored.

@@ -397,12 +397,13 @@ impl<S: Stack> Core<'_, S> {
         }
         for slot in 0..self.connections.len() as u32 {
             let connection = &mut self.connections[slot as usize];
-            let (answers, service_ns) = (connection.answers, connection.service_ns);
-            (connection.answers, connection.service_ns) = (0, 0);
+            let answers = std::mem::take(&mut connection.answers);
+            let service_ns = std::mem::take(&mut connection.service_ns);
+            let places = std::mem::take(&mut connection.places);
             let hangs = answers == 0 && connection.in_flight > 0;
             let has_begun = hangs && self.has_begun(slot);
             let by_connection = &mut self.recorder.tally(stretch).by_connection;
-            by_connection.add(answers.into(), service_ns);
+            by_connection.add(answers.into(), service_ns, places);
             by_connection.without_answer += u64::from(hangs);
             by_connection.with_head_only += u64::from(has_begun);
         }

@@ -57,6 +57,8 @@ pub(in crate::worker) struct Connection<T, P, O> {
     /// Answers of the present stretch in this slot, and the sum of their service times.
     pub answers: u32,
     pub service_ns: u64,
+    /// The places of their requests among those sent together, counted from 1, as a sum.
+    pub places: u64,
     /// The template that the user sends next.
     pub template: u32,
     /// When the pending requests were due.
@@ -124,6 +126,7 @@ impl<T: Default, P: Default, O: Default> Connection<T, P, O> {
             used: 0,
             answers: 0,
             service_ns: 0,
+            places: 0,
             template,
             pending_since: 0,
             free_at: 0,

@@ -149,7 +149,7 @@ impl Flights {
         for i in in_flight.saturating_sub(count)..in_flight {
             let request = self.place(slot, self.around(head + i));
             request.sent = sent;
-            sent = sent.leading(false);
+            sent = sent.in_place(sent.place() + 1);
             each(request);
         }
     }

@@ -181,6 +181,10 @@ impl Answers for StreamAnswers<'_> {
         self.answering[tag as usize].judge.refuse();
     }
 
+    fn failed(&mut self, tag: u32, kind: ErrorKind, words: String) {
+        self.answering[tag as usize].judge.refuse_as(kind, words);
+    }
+
     fn closing(&mut self) {
         *self.server_closes = true;
     }
@@ -310,7 +314,8 @@ impl<S: Stack> Core<'_, S> {
     fn stamp_streams(&mut self, slot: u32, sent: Departure) {
         for tag in self.streams.entered.drain(..) {
             let place = self.flights.place(slot, tag);
-            place.sent = sent.leading(!std::mem::replace(&mut self.has_sent, true));
+            place.sent = sent.in_place(self.sent_together);
+            self.sent_together += 1;
             self.recorder.sent_late_by(place.send_lag_ns());
         }
     }
@@ -400,7 +405,11 @@ impl<S: Stack> Core<'_, S> {
         };
         let (status, body_bytes) = (judge.status, judge.body_bytes);
         let right = self.wire.template(template).right(timing.value);
-        (status, body_bytes, judge.finish(&right, timing, self.referee), head_at)
+        let error = judge.finish(&right, timing, self.referee);
+        if error.is_some() {
+            self.blame.words = judge.take_words();
+        }
+        (status, body_bytes, error, head_at)
     }
 
     /// Every connection has the answer: it arrived when the last one had it, whichever was read

@@ -3,8 +3,8 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use pippin_model::load::{Arrivals, LoadSpec, Schedule, Stage, StopRule, WarmUp};
-use pippin_model::result::ErrorKind;
 use pippin_model::result::histogram::Histogram;
+use pippin_model::result::{ConnectionGroup, ErrorKind};
 use pippin_model::text::units::Spread;
 
 use super::world::{Act, Script, ok};
@@ -416,6 +416,18 @@ fn the_first_request_of_each_batch_is_known() {
     assert!(others.count() > 40 && first.count() > 900, "{} of 1,000", first.count());
     assert_ns(first, vec![17 * us; first.count() as usize]);
     assert_ns(&others, vec![106 * us; others.count() as usize]);
+}
+
+/// Ten users who are answered together send together: the k-th of each round stands in place k.
+#[test]
+fn the_places_of_a_batch_are_counted_for_each_connection() {
+    let mut spec = closed(10, 1_000);
+    spec.stop.requests = Some(1_000);
+    let played = play(&spec, Script::after(MS));
+    let groups = &played.measured().by_connection.groups;
+    let sum = |of: fn(&ConnectionGroup) -> u64| groups.values().map(of).sum::<u64>();
+    assert_eq!((sum(|it| it.connections), sum(|it| it.answers)), (10, 1_000));
+    assert_eq!(sum(|it| it.places), 100 * (1..=10).sum::<u64>());
 }
 
 /// One request in five is slow, wherever it stands in its batch: both groups have both times.

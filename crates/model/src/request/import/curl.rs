@@ -358,6 +358,7 @@ impl<'f, 'a> Read<'f, 'a> {
             body: body.unwrap_or_default(),
             weight: 1,
             status: Vec::new(),
+            ..FileRequest::default()
         })
     }
 

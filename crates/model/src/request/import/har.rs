@@ -109,6 +109,7 @@ fn request(entry: Entry) -> Result<FileRequest, &'static str> {
         body,
         weight: 1,
         status: status.into_iter().filter(|status| (200..600).contains(status)).collect(),
+        ..FileRequest::default()
     })
 }
 

@@ -187,6 +187,7 @@ impl<'a> Document<'a> {
             body,
             weight: 1,
             status: statuses(operation),
+            ..FileRequest::default()
         })
     }
 

@@ -161,6 +161,7 @@ fn request(item: &Value, context: &Context<'_>) -> Result<FileRequest, Stop> {
         body,
         weight: 1,
         status: Vec::new(),
+        ..FileRequest::default()
     })
 }
 

@@ -8,6 +8,7 @@ use std::fmt;
 use std::marker::PhantomData;
 
 use super::{Bodies, FileRequest, WrongLine, split_url};
+use crate::request::json_value::{self, JsonValue};
 use crate::text::file::with_suggestion;
 
 /// One line. It has exactly one of `url` and `path`, and at most one kind of body.
@@ -35,6 +36,10 @@ struct Line {
     weight: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     expect_status: Option<OneOrMany<u16>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    expect_contains: Option<OneOrMany<String>>,
+    #[serde(default, with = "json_value::table", skip_serializing_if = "Vec::is_empty")]
+    expect_json: Vec<JsonValue>,
 }
 
 /// A value that is there, whatever it is; without this serde takes a null for nothing.
@@ -113,7 +118,7 @@ trait Item: Sized {
 
 impl Item for String {
     const EXPECTED: &'static str =
-        "a text as the value of a header, or a list of texts: {\"X-Tag\": \"5\"}";
+        "a text, or a list of texts, as the value of a header: {\"X-Tag\": \"5\"}";
 
     fn of_text(text: &str) -> Option<Self> {
         Some(text.into())
@@ -245,6 +250,8 @@ fn asked(line: &str, bodies: &mut Bodies) -> Result<FileRequest, String> {
         body: body.unwrap_or_default(),
         weight,
         status: line.expect_status.map_or(Vec::new(), OneOrMany::into_vec),
+        contains: line.expect_contains.map_or(Vec::new(), OneOrMany::into_vec),
+        json: line.expect_json,
     })
 }
 
@@ -306,6 +313,9 @@ pub fn write(asked: &FileRequest) -> String {
         body: text.filter(|text| !text.is_empty()),
         weight: (asked.weight != 1).then_some(asked.weight),
         expect_status: (!asked.status.is_empty()).then(|| OneOrMany::Many(asked.status.clone())),
+        expect_contains: (!asked.contains.is_empty())
+            .then(|| OneOrMany::Many(asked.contains.clone())),
+        expect_json: asked.json.clone(),
         ..Line::default()
     };
     // A map of texts and numbers can always be written as JSON.
@@ -316,6 +326,7 @@ pub fn write(asked: &FileRequest) -> String {
 mod tests {
     use super::super::{Format, RequestFile, parse};
     use super::*;
+    use crate::load::BodyCheck;
     use std::path::Path;
 
     fn read(text: &str) -> Result<RequestFile, WrongLine> {
@@ -339,6 +350,22 @@ mod tests {
             [header("X", "1"), header("X", "2"), header("Content-Type", "application/json")]
         );
         assert_eq!((b.check.status.as_slice(), file.lines[1]), (&[201][..], 3));
+    }
+
+    #[test]
+    fn a_line_says_what_a_right_answer_has() {
+        let read = |line: &str| read(line).unwrap().requests[0].check.clone();
+        let check = read(
+            r#"{"path": "/", "expect_contains": "a", "expect_json": {"/id": 7, "/errors": null}}"#,
+        );
+        let all = vec!["a".into()];
+        assert_eq!(check.body, BodyCheck::Contains { min: 0, max: u64::MAX, all });
+        let written: Vec<String> = check.json.iter().map(ToString::to_string).collect();
+        assert_eq!(written, ["/errors=null", "/id=7"]);
+        let two = read(r#"{"path": "/", "expect_contains": ["a", "b"]}"#);
+        assert!(matches!(two.body, BodyCheck::Contains { all, .. } if all == ["a", "b"]));
+        let none = read(r#"{"path": "/"}"#);
+        assert_eq!((none.body, none.json), (BodyCheck::Any, vec![]));
     }
 
     #[test]
@@ -374,6 +401,8 @@ mod tests {
             (r#"{"path": "/", "expect_status": 70000}"#, "expected a status as a number"),
             (r#"{"path": "/", "expect_status": -1}"#, "expected a status as a number"),
             (r#"{"path": "/", "expect_status": [200, [201]]}"#, "or a list of them"),
+            (r#"{"path": "/", "expect_json": {"id": 7}}"#, "does not begin with `/`"),
+            (r#"{"path": "/", "expect_contains": 7}"#, "expected a text"),
             (r#"{"path": "/", "headers": {"X": 5}}"#, "integer `5`, expected a text"),
             (r#"{"path": "/", "headers": {"X": ["a", null]}}"#, "expected a text"),
             (r#"{"path": "/", "body_base64": "?"}"#, "not Base64"),

@@ -191,7 +191,7 @@ impl Truth {
         }
         let mut by_connection = ByConnection::default();
         for (answers, service_ns, hangs) in by_user {
-            by_connection.add(answers, service_ns);
+            by_connection.add(answers, service_ns, answers);
             by_connection.without_answer += u64::from(answers == 0 && hangs);
         }
         let completed = requests.completed;
