@@ -67,6 +67,8 @@ pub struct Arguments {
 pub enum Command {
     /// Run an experiment: install, start, prove, measure and compare its targets.
     Run(Box<RunArguments>),
+    /// Compare this checkout with its base, for continuous integration: exit code 1 if it is worse.
+    Ci(Box<CiArguments>),
     /// Write a project file for a server of your own: pippin.toml in the current folder.
     Init(InitArguments),
     /// Load any URL.
@@ -269,6 +271,45 @@ pub struct RunArguments {
     /// its machine. The agents load them over the network.
     #[arg(long, value_name = "NAME", requires = "agents")]
     pub probe: Option<String>,
+}
+
+/// `pippin ci`
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  pippin ci                                               in a pull request: stops as soon as it is sure\n  pippin ci --base origin/release --for 4m --junit junit.xml --summary summary.md"
+)]
+pub struct CiArguments {
+    /// The branch to compare with, at the commit where this checkout left it. By default the one that
+    /// a variable of continuous integration names, or origin/main.
+    #[arg(long, value_name = "REVISION")]
+    pub base: Option<String>,
+    /// End after this time, decided or not.
+    #[arg(long = "for", value_name = "TIME", default_value = "10m", value_parser = values::length)]
+    pub length: Time,
+    /// Of comparisons of a commit with itself, the share that may fail.
+    #[arg(long, value_name = "SHARE", default_value_t = 0.003, value_parser = values::false_alarms)]
+    pub false_alarms: f64,
+    /// The plan in pippin.toml; by default ci, or the only one.
+    #[arg(long, value_name = "PLAN")]
+    pub plan: Option<String>,
+    /// Install what is missing for its workload, as system packages with apt.
+    #[arg(long)]
+    pub install: bool,
+    /// With --install: do not ask.
+    #[arg(long, requires = "install")]
+    pub yes: bool,
+    /// Folder for page, logs and the files of the base; by default as with `pippin run`.
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub out: Option<PathBuf>,
+    #[command(flatten)]
+    pub kept: KeptArguments,
+    /// The seed for the order and for every load.
+    #[arg(long, value_name = "N")]
+    pub seed: Option<u64>,
+    #[command(flatten)]
+    pub gates: GateArguments,
+    #[command(flatten)]
+    pub json: JsonArguments,
 }
 
 /// `pippin init`

@@ -18,6 +18,8 @@ pub struct Moments {
     sample: Option<UsageSample>,
     /// What was used between the two newest samples.
     used: Option<LiveUse>,
+    /// When the newest window ended, nanoseconds since 1970.
+    ended_ns: Option<u64>,
     memory: MemoryOverTime,
 }
 
@@ -28,7 +30,9 @@ impl Moments {
             Event::RunStarted(header) => self.run.clone_from(&header.id),
             Event::TrialStarted(spec, ..) => self.begin(spec, None),
             Event::Slice(spec, round, _) => self.begin(spec, Some(*round)),
-            Event::Window(window, sample) => return self.window(window, *sample),
+            Event::Window(window, sample) => {
+                return self.window(window, *sample, unix_now_ns());
+            }
             Event::Note(_)
             | Event::Unavailable(..)
             | Event::Stage(_)
@@ -40,12 +44,23 @@ impl Moments {
 
     fn begin(&mut self, spec: &TrialSpec, round: Option<u32>) {
         // Counters of another target's processes must not be mixed with this one's.
-        (self.sample, self.used, self.memory) = (None, None, MemoryOverTime::default());
+        (self.sample, self.used, self.ended_ns) = (None, None, None);
+        self.memory = MemoryOverTime::default();
         (self.spec, self.round) = (Some(spec.clone()), round);
     }
 
-    fn window(&mut self, window: &Window, sample: Option<&UsageSample>) -> Option<Moment> {
+    fn window(
+        &mut self,
+        window: &Window,
+        sample: Option<&UsageSample>,
+        now_ns: u64,
+    ) -> Option<Moment> {
         let spec = self.spec.as_ref()?;
+        // Windows follow each other without a gap, and none is reported before its end. After a
+        // pause of this program several are reported at once; each keeps its own time.
+        let follows = self.ended_ns.map_or(u64::MAX, |ended| ended + window.duration_ns);
+        let ended_ns = now_ns.min(follows);
+        self.ended_ns = Some(ended_ns);
         if let Some((from, to)) = self.sample.as_ref().zip(sample)
             && to.at_ns > from.at_ns
         {
@@ -59,7 +74,7 @@ impl Moments {
             target_cores: cores(Role::Target),
             generator_cores: cores(Role::Generator),
             target_memory_bytes: sample.and_then(|sample| self.memory.at(sample, Role::Target)),
-            ..Moment::of(&self.run, spec, window, unix_now_ns())
+            ..Moment::of(&self.run, spec, window, ended_ns)
         };
         self.sample = sample.cloned().or(self.sample.take());
         Some(moment)
@@ -97,5 +112,38 @@ mod tests {
         // Three seconds later, three windows at once.
         assert_eq!([cores(5, 4), cores(5, 4), cores(5, 4)], [Some(1.0); 3]);
         assert_eq!(cores(6, 4), Some(0.0));
+    }
+
+    /// A pause of three seconds: four windows are reported at once, and their times are those at which
+    /// they ended. Who draws the rate over the time sees neither a dent nor a step.
+    #[test]
+    fn windows_that_are_reported_late_keep_their_times() {
+        const SECOND: u64 = 1_000_000_000;
+        let record = ExampleTrial::hello().build();
+        let mut moments = Moments::default();
+        moments.of(&Event::TrialStarted(&record.spec, 1, 1));
+        let window = Window { duration_ns: SECOND, completed: 100, ..Window::default() };
+        let at = |moments: &mut Moments, now_ns| {
+            let moment = moments.window(&window, None, now_ns).unwrap();
+            assert_eq!(moment.throughput_per_s, Some(100.0));
+            moment.unix_ns
+        };
+        let (late, soon) = (SECOND / 10, SECOND / 100);
+        let begin = 1_000 * SECOND;
+        assert_eq!(at(&mut moments, begin + late), begin + late);
+        // The report that was quickest is nearest to the end of its window.
+        assert_eq!(at(&mut moments, begin + SECOND + soon), begin + SECOND + soon);
+        let pause = begin + 5 * SECOND + late;
+        let burst = [
+            at(&mut moments, pause),
+            at(&mut moments, pause),
+            at(&mut moments, pause),
+            at(&mut moments, pause),
+        ];
+        assert_eq!(burst, [2, 3, 4, 5].map(|second| begin + second * SECOND + soon));
+        assert_eq!(at(&mut moments, begin + 6 * SECOND + late), begin + 6 * SECOND + soon);
+        // Another slice begins after a rest, which is no pause.
+        moments.of(&Event::Slice(&record.spec, 2, 2));
+        assert_eq!(at(&mut moments, begin + 60 * SECOND), begin + 60 * SECOND);
     }
 }

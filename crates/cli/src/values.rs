@@ -61,6 +61,12 @@ pub fn tagged(text: &str) -> Result<(String, usize), String> {
     Ok((tag.into(), count))
 }
 
+/// A share of comparisons that may give a false alarm: `0.003`.
+pub fn false_alarms(text: &str) -> Result<f64, String> {
+    let share = text.trim().parse::<f64>().ok().filter(|share| *share > 0.0 && *share <= 0.1);
+    share.ok_or_else(|| "it is a share above 0 and up to 0.1, as 0.003 for 3 in 1,000".into())
+}
+
 /// Requests per second: `5000`, `5k`, `1000/s`.
 pub fn rate(text: &str) -> Result<f64, String> {
     let plain = text.trim();

@@ -126,7 +126,7 @@ pub(crate) mod tests {
         ] {
             assert!(xml.contains(part), "{part} is not in {xml}");
         }
-        let text = summary::of("ci", &outcomes, "x");
+        let text = summary::of("ci", &outcomes, &summary::Changes::default(), "x");
         assert!(text.starts_with("### ci: 1 of 1 gate FAILED\n"), "{text}");
         assert!(text.contains("not measured: install: make failed"), "{text}");
     }

@@ -39,6 +39,41 @@ pub fn figure(figure: Figure, value: Option<f64>) -> String {
     value.map_or_else(|| UNKNOWN.into(), |value| figure.unit().format(value))
 }
 
+/// Two figures in one unit, that of the larger: `0.950 ms` and `1.05 ms`.
+#[must_use]
+pub fn in_one_unit(of: Figure, values: [Option<f64>; 2]) -> [String; 2] {
+    let shown = values.map(|value| figure(of, value));
+    let ([Some(a), Some(b)], [Some((_, unit_a)), Some((_, unit_b))]) =
+        (values, [0, 1].map(|at| shown[at].split_once(' ')))
+    else {
+        return shown;
+    };
+    let larger = if a >= b { unit_a } else { unit_b };
+    let Some((_, size)) = UNITS.iter().find(|(unit, _)| *unit == larger) else { return shown };
+    if unit_a == unit_b {
+        return shown;
+    }
+    let scaled = |value: f64| {
+        let value = value / size;
+        // Three significant digits, as in the larger unit alone.
+        let places = (2.0 - value.abs().log10().floor()).clamp(0.0, 9.0) as usize;
+        format!("{value:.places$} {larger}")
+    };
+    if a >= b { [shown[0].clone(), scaled(b)] } else { [scaled(a), shown[1].clone()] }
+}
+
+/// Units that the same figure may have, in the smallest of them.
+const UNITS: [(&str, f64); 8] = [
+    ("ns", 1.0),
+    ("µs", 1e3),
+    ("ms", 1e6),
+    ("s", 1e9),
+    ("KiB", 1024.0),
+    ("MiB", 1_048_576.0),
+    ("GiB", 1_073_741_824.0),
+    ("TiB", 1_099_511_627_776.0),
+];
+
 /// A fraction as a percentage: 0.0213 is `2.1 %`.
 #[must_use]
 pub fn percent(fraction: f64) -> String {

@@ -85,7 +85,7 @@ fn every_kind_of_run_is_read_as_written() {
         let record = record();
         let markdown = markdown::of(&View::of(&record));
         assert_read_as_written(name, &markdown);
-        let folded = summary::of(name, &[], &markdown);
+        let folded = summary::of(name, &[], &summary::Changes::default(), &markdown);
         assert_read_as_written(name, &folded);
     }
 }

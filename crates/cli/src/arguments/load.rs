@@ -37,7 +37,7 @@ pub struct LoadArguments {
     #[arg(long, value_name = "LIST", conflicts_with_all = ["count", "rate", "stages", "think", "objective", "connections"], value_parser = values::points)]
     pub sweep: Option<Points>,
     /// Search for the highest rate at which this holds: "p99<50ms, errors<0.1%". With --scenario it
-    /// is a rate of walks; with --devices, their number.
+    /// is a rate of walks; with --devices their number, up to 1,000 times the first.
     #[arg(long, value_name = "BOUNDS", conflicts_with_all = ["count", "stages", "poisson", "no_keep_alive", "requests_per_connection", "pipeline"], value_parser = Objective::parse)]
     pub objective: Option<Objective>,
     /// How often to measure; two or more give an interval.

@@ -14,6 +14,7 @@ use pippin_store::StoreError;
 use std::path::Path;
 
 use super::compare_given::{self, is_url};
+use super::compare_measured::Decision;
 use super::compare_table::{Sides, conclude};
 use super::gates::{files_must_be_writable, seeded};
 use super::meaning::Meaning;
@@ -42,7 +43,7 @@ pub fn run(shared: &Shared, arguments: &CompareArguments) -> Result<u8, CliError
     };
     refuse(shared, &for_servers(), "URLs, --command and --image")?;
     let place = place()?;
-    one_meaning_each(shared, &place, [a, b])?;
+    must_mean_something(shared, &place, [a, b])?;
     let is_own = arguments.target.as_ref().is_none_or(|target| !target.contains('/'));
     if is_own && place.has_project() && compare_revisions::are_revisions(&place, [a, b]) {
         return compare_revisions::run(shared, arguments, [a, b], &place);
@@ -61,15 +62,21 @@ pub fn run(shared: &Shared, arguments: &CompareArguments) -> Result<u8, CliError
     }
 }
 
-/// Refuses a side that is a stored run and a revision of the own repository.
-fn one_meaning_each(shared: &Shared, place: &Place, sides: [&str; 2]) -> Result<(), CliError> {
+/// Refuses a side that is a stored run and a revision of the own repository; and one that is neither,
+/// if the other is a revision: it is the one that is misspelt.
+fn must_mean_something(shared: &Shared, place: &Place, sides: [&str; 2]) -> Result<(), CliError> {
     let Ok(repository) = Repository::of(place.root()) else { return Ok(()) };
     let store = shared.store()?;
+    let mut meanings = Vec::new();
     for side in sides.into_iter().filter(|side| !Path::new(side).is_file()) {
         let name = side.split_once('#').map_or(side, |(name, _)| name);
-        Meaning::of(name, None, Some(&repository), &store)?;
+        meanings.push((name, Meaning::of(name, None, Some(&repository), &store)?));
     }
-    Ok(())
+    let unknown = meanings.iter().find(|(_, meaning)| *meaning == Meaning::Nothing);
+    match unknown.filter(|_| meanings.iter().any(|(_, it)| *it == Meaning::Revision)) {
+        Some((name, _)) => Ok(repository.whole(name).map(drop)?),
+        None => Ok(()),
+    }
 }
 
 /// A stored run, or one target of it.
@@ -137,7 +144,7 @@ fn of_runs(arguments: &CompareArguments, a: Stored, b: Stored) -> Result<u8, Cli
         differences: differing,
         more: Vec::new(),
     };
-    conclude(arguments, &sides)
+    conclude(&Decision::from(arguments), &sides)
 }
 
 /// Gates of a comparison name no other base than its own: A.

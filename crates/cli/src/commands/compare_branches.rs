@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::{process, slice};
 
 use super::compare_measured::{
-    Deciding, endings, must_differ, tell_missing, trials_of, within, words,
+    Deciding, Decision, Patience, endings, must_differ, tell_missing, trials_of, within, words,
 };
 use super::compare_table::{Sides, conclude};
 use super::run::{How, folder, measure, write_page};
@@ -60,12 +60,18 @@ pub fn run(
     let folder = folder(&place, arguments.out.as_deref(), &plan.id)?;
     let copies = Copies::within(&folder);
     let [a, b] = &branches;
-    let deciding = Deciding::new(arguments, vec![(a.id.clone(), b.id.clone())]);
+    let decision = Decision::from(arguments);
+    let deciding = Deciding::new(
+        &decision,
+        Patience::of(arguments.repeat),
+        vec![(a.id.clone(), b.id.clone())],
+    );
     let is_open = |header: &RunHeader, trials: &[TrialRecord], made: u32| {
         deciding.is_open(header, trials, made)
     };
     let how = How {
         is_open: Some(&is_open),
+        needs_all: true,
         keep_requests: arguments.kept.keep_requests,
         ..How::here(&folder, true, arguments.yes, arguments.seed)
     };
@@ -85,7 +91,7 @@ pub fn run(
         return Ok(exit::LAB_FAILURE);
     }
     copies.remove();
-    conclude(arguments, &sides(&record, &a, &b))
+    conclude(&decision, &sides(&record, &a, &b))
 }
 
 /// Both branches. Equal files are refused, because any difference would be noise.

@@ -16,7 +16,7 @@ use std::path::Path;
 use std::slice;
 use std::time::Duration;
 
-use super::compare_measured::{Deciding, has_result, trials_of, within};
+use super::compare_measured::{Deciding, Decision, Patience, has_result, trials_of, within};
 use super::compare_table::{Sides, conclude};
 use super::load::{profile, protocol, reach, request, tls};
 use super::run::{How, folder, measure, write_page};
@@ -59,12 +59,14 @@ pub fn run(shared: &Shared, arguments: &CompareArguments) -> Result<u8, CliError
     let plan = ad_hoc::plan(PLAN, title, ids.clone(), repetitions, profile);
     let catalog = catalog(&place)?.with_given(targets, [asked]);
     let pairs = ids[1..].iter().map(|id| (ids[0].clone(), id.clone())).collect();
-    let deciding = Deciding::new(arguments, pairs);
+    let decision = Decision::from(arguments);
+    let deciding = Deciding::new(&decision, Patience::of(arguments.repeat), pairs);
     let is_open = |header: &RunHeader, trials: &[TrialRecord], made: u32| {
         deciding.is_open(header, trials, made)
     };
     let how = How {
         is_open: Some(&is_open),
+        needs_all: true,
         keep_requests: arguments.kept.keep_requests,
         ..How::here(&folder, arguments.install, arguments.yes, arguments.seed)
     };
@@ -86,7 +88,7 @@ pub fn run(shared: &Shared, arguments: &CompareArguments) -> Result<u8, CliError
         return Ok(exit::LAB_FAILURE);
     }
     let is_shown = !arguments.json.is_stdout();
-    conclude(arguments, &Sides { is_shown, ..sides(&record, &view, &ids) })
+    conclude(&decision, &Sides { is_shown, ..sides(&record, &view, &ids) })
 }
 
 struct Given<'a> {

@@ -3,43 +3,107 @@ use pippin_lab::target::revision::Revision;
 use pippin_model::run::{RunHeader, RunRecord};
 use pippin_model::target::TargetId;
 use pippin_model::trial::{Step, TrialRecord};
-use pippin_model::verdict::gate::{Condition, Gate};
+use pippin_model::verdict::gate::{Condition, Gate, Limit, Undecided};
 use pippin_report::view::View;
 use pippin_stats::compare::{Comparison, Origin, Side, compare};
-use pippin_stats::gate::{Base, Bases, Group, Planned, judge, may_be_decided};
+use pippin_stats::gate::{
+    Base, Bases, Group, Outcome, Planned, judge, may_be_decided, needs_more_starts,
+};
+use pippin_stats::interval::anytime::Levels;
 use std::fmt::Display;
+use std::time::{Duration, Instant};
 
 use super::gates::seeded;
-use crate::arguments::CompareArguments;
+use crate::arguments::{CompareArguments, GateArguments, JsonArguments};
 use crate::exit::CliError;
 use crate::output;
 
+/// What a comparison decides, and where its result goes.
+pub struct Decision<'a> {
+    /// The gates. Their changes are from A to B.
+    pub gates: Vec<Gate>,
+    /// What a gate does that could not be decided.
+    pub undecided: Undecided,
+    /// How often changes may be judged wrongly.
+    pub levels: Levels,
+    /// Whether an INVALID side changes no exit code.
+    pub force: bool,
+    /// The files of the gates.
+    pub files: &'a GateArguments,
+    /// The result for programs.
+    pub json: &'a JsonArguments,
+}
+
+impl<'a> From<&'a CompareArguments> for Decision<'a> {
+    fn from(arguments: &'a CompareArguments) -> Self {
+        Self {
+            gates: arguments.gates.all().cloned().collect(),
+            undecided: arguments.gates.undecided().unwrap_or_default(),
+            levels: Levels::default(),
+            force: arguments.force,
+            files: &arguments.gates,
+            json: &arguments.json,
+        }
+    }
+}
+
+/// How many repetitions a comparison makes.
+#[derive(Debug, Clone, Copy)]
+pub enum Patience {
+    /// As many as were asked for.
+    Fixed,
+    /// Those of the plan, and a number beyond them while a gate is undecided.
+    Planned,
+    /// Until all changes are decided, or this much time is over.
+    For(Instant, Duration),
+}
+
+impl Patience {
+    /// As the command line says.
+    pub fn of(repeat: Option<u32>) -> Self {
+        if repeat.is_some() { Self::Fixed } else { Self::Planned }
+    }
+}
+
 /// Gates of a comparison while it is measured: which target is compared with which.
 pub struct Deciding<'a> {
-    arguments: &'a CompareArguments,
-    gates: Vec<Gate>,
+    decision: &'a Decision<'a>,
+    patience: Patience,
     /// The target of A, and that of B.
     pairs: Vec<(TargetId, TargetId)>,
 }
 
 impl<'a> Deciding<'a> {
-    pub fn new(arguments: &'a CompareArguments, pairs: Vec<(TargetId, TargetId)>) -> Self {
-        Self { arguments, gates: arguments.gates.all().cloned().collect(), pairs }
+    pub fn new(
+        decision: &'a Decision<'a>,
+        patience: Patience,
+        pairs: Vec<(TargetId, TargetId)>,
+    ) -> Self {
+        Self { decision, patience, pairs }
     }
 
-    /// Whether another repetition may decide a gate. A number of repetitions that was asked for is
-    /// made, and no other.
+    /// Whether another repetition may decide a gate.
     pub fn is_open(&self, header: &RunHeader, trials: &[TrialRecord], made: u32) -> bool {
-        if self.arguments.repeat.is_some() || self.gates.is_empty() {
+        if self.decision.gates.is_empty() {
             return false;
         }
         let repetitions = made.max(header.plan.repetitions);
         let planned = Planned { repetitions, is_whole: true };
         let is_judged = |trial: &&TrialRecord| self.base_of(&trial.spec.target).is_some();
         let judged: Vec<TrialRecord> = trials.iter().filter(is_judged).cloned().collect();
-        let outcomes =
-            judge(&self.gates, &judged, planned, &InOneRun { pairs: self, trials, planned });
-        may_be_decided(&outcomes, made, header.plan.repetitions)
+        let bases = InOneRun { pairs: self, trials, planned };
+        let outcomes = || judge(&self.decision.gates, &judged, planned, &bases);
+        match self.patience {
+            Patience::Fixed => false,
+            Patience::Planned => may_be_decided(&outcomes(), made, header.plan.repetitions),
+            Patience::For(since, length) => {
+                // The next repetition takes about as long as those before.
+                let ends = since.elapsed().mul_f64(f64::from(made + 1) / f64::from(made.max(1)));
+                // A limit without a base needs a calm host, for which more starts are no help.
+                let is_change = |it: &Outcome| matches!(it.gate.condition.limit, Limit::Change(_));
+                ends <= length && outcomes().iter().any(|it| is_change(it) && needs_more_starts(it))
+            }
+        }
     }
 
     fn base_of(&self, target: &TargetId) -> Option<&TargetId> {
@@ -64,6 +128,10 @@ impl Bases for InOneRun<'_> {
         let is_base = |trial: &&TrialRecord| trial.spec.step == step && trial.spec.target == *base;
         let group = Group::new(self.trials.iter().filter(is_base), self.planned);
         Ok(Some(Base { group, name: base.to_string(), origin: Origin::OneRun }))
+    }
+
+    fn levels(&self) -> Levels {
+        self.pairs.decision.levels
     }
 }
 

@@ -12,21 +12,26 @@ use pippin_model::trial::TrialRecord;
 use pippin_report::view::View;
 use pippin_stats::compare::{Comparison, Origin};
 use pippin_stats::gate::Planned;
+use std::path::Path;
 use std::slice;
 
 use super::compare_measured::{
-    Deciding, endings, must_differ, tell_missing, trials_of, within, words,
+    Deciding, Decision, Patience, endings, must_differ, tell_missing, trials_of, within, words,
 };
 use super::compare_table::{Sides, conclude};
 use super::run::{How as Manner, folder, measure, write_page};
-use super::{Shared, catalog};
+use super::{Shared, catalog, conventions};
 use crate::arguments::CompareArguments;
 use crate::exit::{self, CliError};
+use crate::output::say;
 
-/// The project's targets in one revision.
-struct Side {
-    revision: Revision,
-    ids: Vec<TargetId>,
+/// The project's targets on one side.
+pub struct Side {
+    /// The side in words.
+    pub words: String,
+    /// For programs: the name of the revision, and its commit.
+    pub revision: (String, String),
+    pub ids: Vec<TargetId>,
 }
 
 /// Whether both names are revisions of the project's repository.
@@ -48,10 +53,11 @@ pub fn run(
         repetitions: arguments.repeat,
         ..PlanOptions::default()
     };
-    let plan = catalog.plan(plan_of(project, arguments)?, &options)?;
+    let plan = catalog.plan(plan_of(project, arguments.plan.as_deref(), None)?, &options)?;
     let targets = targets_of(project, &plan, arguments.target.as_deref())?;
     let repository = Repository::of(place.root())?;
     let revisions = revisions(&repository, names, arguments.force)?;
+    let caches = place.caches()?;
     let folder = folder(place, arguments.out.as_deref(), &plan.id)?;
     let mut worktrees = Vec::new();
     let mut sides = Vec::new();
@@ -62,22 +68,25 @@ pub fn run(
         let worktree = repository.worktree(&revision, &path)?;
         let mut ids = Vec::new();
         for target in &targets {
-            let copy = copy(target, &worktree, &format!("@{}{end}", revision.label()))?;
+            let copy = copy(target, &worktree, (&format!("@{}{end}", revision.label()), &caches))?;
             ids.push(copy.id.clone());
             copies.push(copy);
         }
-        sides.push(Side { revision, ids });
+        let (words, named) = (words(&revision), (revision.name, revision.commit));
+        sides.push(Side { words, revision: named, ids });
         worktrees.push(worktree);
     }
     let ids: Vec<TargetId> = sides.iter().flat_map(|side| side.ids.clone()).collect();
     let plan = Plan { targets: ids.clone(), ..plan };
     let pairs = sides[0].ids.iter().cloned().zip(sides[1].ids.iter().cloned()).collect();
-    let deciding = Deciding::new(arguments, pairs);
+    let decision = Decision::from(arguments);
+    let deciding = Deciding::new(&decision, Patience::of(arguments.repeat), pairs);
     let is_open = |header: &RunHeader, trials: &[TrialRecord], made: u32| {
         deciding.is_open(header, trials, made)
     };
     let manner = Manner {
         is_open: Some(&is_open),
+        needs_all: true,
         keep_requests: arguments.kept.keep_requests,
         ..Manner::here(&folder, arguments.install, arguments.yes, arguments.seed)
     };
@@ -92,12 +101,17 @@ pub fn run(
     if missing > 0 {
         return Ok(exit::LAB_FAILURE);
     }
-    conclude(arguments, &compared(&record, &sides))
+    conclude(&decision, &compared(&record, &sides))
 }
 
-/// The named plan, or the only one.
-fn plan_of<'a>(project: &'a Project, arguments: &'a CompareArguments) -> Result<&'a str, CliError> {
-    if let Some(plan) = &arguments.plan {
+/// The named plan, the one that is called so by default, or the only one.
+pub fn plan_of<'a>(
+    project: &'a Project,
+    named: Option<&'a str>,
+    usual: Option<&'a str>,
+) -> Result<&'a str, CliError> {
+    let usual = usual.filter(|usual| project.plan_ids().any(|plan| plan == usual));
+    if let Some(plan) = named.or(usual) {
         return Ok(plan);
     }
     let plans: Vec<&String> = project.plan_ids().collect();
@@ -152,7 +166,11 @@ fn revisions(
 
 /// A target as its revision describes it. If that revision does not have it, as it is described
 /// now.
-pub fn copy(now: &ProjectTarget, worktree: &Worktree, end: &str) -> Result<Target, CliError> {
+pub fn copy(
+    now: &ProjectTarget,
+    worktree: &Worktree,
+    (end, caches): (&str, &Path),
+) -> Result<Target, CliError> {
     let root = worktree.project_folder();
     let then = if root.join(FILE).is_file() {
         Project::read(&root)
@@ -167,10 +185,13 @@ pub fn copy(now: &ProjectTarget, worktree: &Worktree, end: &str) -> Result<Targe
     // Always use the present workload, whatever the revision says.
     target.manifest.workloads.clone_from(&now.manifest.workloads);
     target.id.name.push_str(end);
+    if let Some(steps) = conventions::complete(&mut target, caches) {
+        say(format_args!("{}: {FILE} has no `build`, so it is built by: {steps}", target.id));
+    }
     Ok(target)
 }
 
-fn compared(record: &RunRecord, sides: &[Side]) -> Sides {
+pub fn compared(record: &RunRecord, sides: &[Side]) -> Sides {
     let view = View::of(record);
     let pairs = sides[0].ids.iter().zip(&sides[1].ids);
     let targets = pairs
@@ -179,10 +200,10 @@ fn compared(record: &RunRecord, sides: &[Side]) -> Sides {
             within(&view, &a, &b).targets
         })
         .collect();
-    let json = |side: &Side| serde_json::json!({"revision": side.revision.name, "commit": side.revision.commit, "targets": side.ids});
+    let json = |side: &Side| serde_json::json!({"revision": side.revision.0, "commit": side.revision.1, "targets": side.ids});
     Sides {
-        a: words(&sides[0].revision),
-        b: words(&sides[1].revision),
+        a: sides[0].words.clone(),
+        b: sides[1].words.clone(),
         a_trials: trials_of(record, &sides[0].ids),
         b_trials: trials_of(record, &sides[1].ids),
         a_planned: Planned::of(record),

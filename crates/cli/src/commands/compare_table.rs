@@ -3,17 +3,20 @@ use pippin_model::target::TargetId;
 use pippin_model::text::units::format_count;
 use pippin_model::trial::{Step, TrialRecord};
 use pippin_model::verdict::Verdict;
-use pippin_model::verdict::gate::{Condition, Gate};
+use pippin_model::verdict::gate::Condition;
+use pippin_report::gates::summary::Changes;
 use pippin_report::terminal::{Style, wrap};
 use pippin_report::words;
 use pippin_stats::compare::unfinished::Unfinished;
 use pippin_stats::compare::{Change, Comparison, Difference, Origin, TargetChange};
 use pippin_stats::gate::{self, Base, Bases, Group, Outcome, Planned, judge};
+use pippin_stats::interval::anytime::Levels;
 use pippin_stats::summary::trust::Trust;
 
+use super::compare_measured::Decision;
+use super::compare_sentence;
 use super::gates::{GateReport, tell};
 use super::print_text;
-use crate::arguments::CompareArguments;
 use crate::exit::{self, CliError};
 use crate::output;
 
@@ -51,45 +54,113 @@ pub struct Sides {
 
 /// Writes the comparison and returns the exit code. An INVALID result passes no gate, and what A has
 /// and B lost is one.
-pub fn conclude(arguments: &CompareArguments, sides: &Sides) -> Result<u8, CliError> {
-    let gates: Vec<Gate> = arguments.gates.all().cloned().collect();
-    let mut outcomes = judge(&gates, &sides.b_trials, sides.b_planned, sides);
+pub fn conclude(decision: &Decision<'_>, sides: &Sides) -> Result<u8, CliError> {
+    let gates = &decision.gates;
+    let bases = Judged { sides, levels: decision.levels };
+    let mut outcomes = judge(gates, &sides.b_trials, sides.b_planned, &bases);
     for target in &sides.comparison.only_a {
-        outcomes.extend(gate::unmeasured(&gates, target, "B has no result of it"));
+        outcomes.extend(gate::unmeasured(gates, target, "B has no result of it"));
     }
-    arguments
-        .json
-        .show(|| print_text(&text(sides, Style::of_stdout().width)), || json(sides, &outcomes))?;
-    let details = || format!("```text\n{}```\n", text(sides, Style::of_stdout().width));
+    let width = Style::of_stdout().width;
+    decision.json.show(|| print_text(&text(sides, width)), || json(sides, &outcomes))?;
+    let details = || format!("```text\n{}```\n", text(sides, width));
     let report = GateReport {
         title: format!("{} against {}", sides.b, sides.a),
         trials: &sides.b_trials,
+        changes: changes(sides),
         details: &details,
-        undecided: arguments.gates.undecided().unwrap_or_default(),
+        undecided: decision.undecided,
     };
-    let of_gates = tell(&arguments.gates, &outcomes, !arguments.json.is_stdout(), &report)?;
-    let is_invalid = tell_invalid(sides) && !arguments.force;
+    let of_gates = tell(decision.files, &outcomes, !decision.json.is_stdout(), &report)?;
+    let is_invalid = tell_invalid(sides) && !decision.force;
     Ok(exit::worst(of_gates, if is_invalid { exit::INVALID } else { exit::OK }))
 }
 
+/// The sentences and the table of changes, for a summary.
+fn changes(sides: &Sides) -> Changes {
+    let targets = &sides.comparison.targets;
+    let rows = targets.iter().flat_map(|target| {
+        target.changes.iter().map(move |change| {
+            let [a, b] = words::in_one_unit(change.figure, [change.a, change.b]);
+            let name = if targets.len() == 1 { String::new() } else { format!("{} ", target.b) };
+            let (relative, interval) = relative(change);
+            let judgement = target.judgement(change).to_string();
+            [format!("{name}{}", change.figure), a, b, relative, interval, judgement]
+        })
+    });
+    Changes { sentences: sentences(sides), rows: rows.collect() }
+}
+
+/// The change and its interval, in percent.
+fn relative(change: &Change) -> (String, String) {
+    let unknown = || words::UNKNOWN.to_string();
+    let by = change.relative().map_or_else(unknown, |by| format!("{:+.2} %", by * 100.0));
+    let interval = change.relative_interval().map_or_else(unknown, |(low, high)| {
+        format!("{:+.2} % to {:+.2} %", low * 100.0, high * 100.0)
+    });
+    (by, interval)
+}
+
+/// Most targets that have a sentence each.
+const MOST_SENTENCES: usize = 5;
+
+/// What changed, in a sentence for each target.
+fn sentences(sides: &Sides) -> Vec<String> {
+    let targets = &sides.comparison.targets;
+    let one = |target: &TargetChange| {
+        let is_one = targets.len() == 1 && target.a != target.b;
+        let short = |side: &str| side.split(" (").next().unwrap_or(side).to_string();
+        let (a, b) = if is_one && of_revision(&target.a) == of_revision(&target.b) {
+            (short(&sides.a), short(&sides.b))
+        } else if target.a == target.b {
+            (format!("{} in A", target.a), format!("{} in B", target.b))
+        } else {
+            (target.a.to_string(), target.b.to_string())
+        };
+        compare_sentence::of(target, &a, &b)
+    };
+    let mut said: Vec<String> = targets.iter().take(MOST_SENTENCES).map(one).collect();
+    if targets.len() > MOST_SENTENCES {
+        said.push(format!("{} more are in the table.", targets.len() - MOST_SENTENCES));
+    }
+    said
+}
+
+/// The target without the name of its revision: `own/shop` of `own/shop@main`.
+fn of_revision(target: &TargetId) -> (&str, &str) {
+    let name = target.name.split_once('@').map_or(target.name.as_str(), |(name, _)| name);
+    (&target.language, name)
+}
+
+/// A comparison whose gates are judged at these levels.
+struct Judged<'a> {
+    sides: &'a Sides,
+    levels: Levels,
+}
+
 /// The base of a target: the same target in A, or the one it is compared with.
-impl Bases for Sides {
+impl Bases for Judged<'_> {
     fn of(
         &self,
         _: &Condition,
         target: &TargetId,
         step: Option<Step>,
     ) -> Result<Option<Base<'_>>, String> {
-        let pair = self.comparison.targets.iter().find(|change| change.b == *target);
+        let sides = self.sides;
+        let pair = sides.comparison.targets.iter().find(|change| change.b == *target);
         let pair = pair.ok_or_else(|| format!("A has no result of {target}"))?;
         let is_base = |trial: &&TrialRecord| trial.spec.step == step && trial.spec.target == pair.a;
-        let trials = self.a_trials.iter().filter(is_base);
-        let name = if self.origin == Origin::OneRun && pair.a != pair.b {
+        let trials = sides.a_trials.iter().filter(is_base);
+        let name = if sides.origin == Origin::OneRun && pair.a != pair.b {
             pair.a.to_string()
         } else {
-            format!("A ({})", self.a)
+            format!("A ({})", sides.a)
         };
-        Ok(Some(Base { group: Group::new(trials, self.a_planned), name, origin: self.origin }))
+        Ok(Some(Base { group: Group::new(trials, sides.a_planned), name, origin: sides.origin }))
+    }
+
+    fn levels(&self) -> Levels {
+        self.levels
     }
 }
 
@@ -128,7 +199,12 @@ fn text(sides: &Sides, width_of_terminal: usize) -> String {
     let names: Vec<String> = comparison.targets.iter().map(name).collect();
     let width =
         names.iter().map(|name| name.chars().count()).max().unwrap_or(0).max("target".len());
-    let mut out = String::new();
+    let said: String = sentences(sides)
+        .iter()
+        .flat_map(|one| wrap(one, width_of_terminal))
+        .map(|line| line + "\n")
+        .collect();
+    let mut out = format!("{said}\n");
     if !sides.is_shown {
         out.push_str(&trust(sides, width_of_terminal));
         out.push('\n');
@@ -180,6 +256,8 @@ fn text(sides: &Sides, width_of_terminal: usize) -> String {
     for difference in differing {
         out.push_str(&format!("  {}: {} -> {}\n", difference.what, difference.a, difference.b));
     }
+    out.push('\n');
+    out.push_str(&said);
     out
 }
 
@@ -211,19 +289,15 @@ fn name(target: &TargetChange) -> String {
 }
 
 fn row(name: &str, width: usize, target: &TargetChange, change: &Change) -> String {
-    let figure = |value: Option<f64>| words::figure(change.figure, value);
-    let relative = change
-        .relative()
-        .map_or(words::UNKNOWN.into(), |relative| format!("{:+.2} %", relative * 100.0));
-    let interval = change.relative_interval().map_or(words::UNKNOWN.into(), |(low, high)| {
-        let judgement = target.judgement(change);
-        format!("{:+.2} % to {:+.2} %  {judgement}", low * 100.0, high * 100.0)
-    });
+    let [a, b] = words::in_one_unit(change.figure, [change.a, change.b]);
+    let (relative, interval) = relative(change);
+    let judgement = match change.ratio {
+        Some(_) => format!("  {}", target.judgement(change)),
+        None => String::new(),
+    };
     format!(
-        "{name:<width$} {:<8} {:>12} {:>12} {relative:>9}  {interval}\n",
+        "{name:<width$} {:<8} {a:>12} {b:>12} {relative:>9}  {interval}{judgement}\n",
         change.figure.to_string(),
-        figure(change.a),
-        figure(change.b)
     )
 }
 
@@ -287,7 +361,10 @@ mod tests {
 
     #[test]
     fn the_table_is_as_wide_as_its_names_and_doubts_stand_in_it() {
+        let said = "feature/x answers 10.0 % (8.0 to 12.0) fewer requests/s than main; the change of CPU time per request and p99 is unknown.";
         let expected = [
+            said,
+            "",
             "Can you trust it? No: it is SUSPECT.",
             "",
             "A main (commit 0123456789)",
@@ -297,8 +374,10 @@ mod tests {
             "go/net-http@main -> go/net-http@feature-x goodput      10,000/s      9,000/s  -10.00 %  -12.00 % to -8.00 %  worse",
             "                                          memory              –     1.00 MiB         –  –",
             "                                          verdict         VALID      SUSPECT",
+            "",
+            said,
         ];
-        let text = text(&sides(Verdict::Suspect), 80);
+        let text = text(&sides(Verdict::Suspect), 400);
         let found: Vec<String> = text
             .lines()
             .map(|line| line.split_whitespace().collect::<Vec<_>>().join(" "))
@@ -309,7 +388,7 @@ mod tests {
         );
         let columns: Vec<Option<usize>> = text
             .lines()
-            .skip(6)
+            .skip(8)
             .take(3)
             .map(|line| ["goodput", "memory", "verdict"].iter().find_map(|word| line.find(word)))
             .collect();
@@ -322,7 +401,9 @@ mod tests {
         let trust = Trust { because: because.into(), ..Trust::default() };
         let mut sides = Sides { trust: vec![trust], ..sides(Verdict::Valid) };
         let shown = text(&sides, 60);
-        let of_trust: Vec<&str> = shown.lines().take_while(|line| !line.is_empty()).collect();
+        // The sentence comes first.
+        let behind = shown.lines().skip_while(|line| !line.is_empty()).skip(1);
+        let of_trust: Vec<&str> = behind.take_while(|line| !line.is_empty()).collect();
         assert_eq!(of_trust.join(" "), sides.trust[0].words());
         assert!(of_trust.len() > 1 && of_trust.iter().all(|line| line.len() <= 60), "{shown}");
         assert_eq!(shown.matches("Can you trust it?").count(), 1, "{shown}");
@@ -334,7 +415,7 @@ mod tests {
     #[test]
     fn a_run_that_was_cut_short_is_named_above_the_table_and_in_json() {
         let mut sides = sides(Verdict::Valid);
-        assert_eq!(text(&sides, 80).lines().nth(4), Some(""));
+        assert_eq!(text(&sides, 400).lines().nth(6), Some(""));
         sides.unfinished.push(Unfinished {
             side: "B".into(),
             run: "r".into(),
@@ -342,7 +423,7 @@ mod tests {
             trials_with_result: 2,
         });
         assert_eq!(
-            text(&sides, 80).lines().nth(4),
+            text(&sides, 400).lines().nth(6),
             Some("B (run r) was interrupted: its figures come from 2 trials")
         );
         let json: serde_json::Value = serde_json::from_str(&json(&sides, &[]).unwrap()).unwrap();
@@ -382,10 +463,11 @@ mod tests {
                         shown.chars().filter(|c| c.is_ascii_digit() || *c == '.').collect();
                     digits.parse().unwrap()
                 };
-                let figure = |value| words::figure(change.figure, Some(value));
+                let [shown_a, shown_b] =
+                    words::in_one_unit(change.figure, [Some(level_a), Some(level_b)]);
                 let unit = |shown: &str| shown.split_once(' ').map(|(_, unit)| unit.to_string());
-                let (shown_a, shown_b) = (figure(level_a), figure(level_b));
-                if unit(&shown_a) == unit(&shown_b) {
+                prop_assert_eq!(unit(&shown_a), unit(&shown_b));
+                {
                     let shown = read(shown_b) / read(shown_a) - 1.0;
                     let change = change.relative().unwrap();
                     prop_assert!((shown - change).abs() < 0.02 * (1.0 + change.abs()), "{shown} {change}");

@@ -5,6 +5,7 @@ use pippin_model::target::TargetId;
 use pippin_model::trial::{Step, TrialRecord};
 use pippin_model::verdict::gate::{Condition, Gate, Limit, Undecided};
 use pippin_report::form::markdown;
+use pippin_report::gates::summary::Changes;
 use pippin_report::gates::{junit, lines, summary};
 use pippin_report::view::View;
 use pippin_stats::compare::{Origin, SEED, differences};
@@ -105,7 +106,13 @@ impl<'a> Gates<'a> {
         }
         let title = record.header.plan.title.clone();
         let details = || markdown::of(&View::of(record));
-        let report = GateReport { title, trials, details: &details, undecided: self.undecided };
+        let report = GateReport {
+            title,
+            trials,
+            changes: Changes::default(),
+            details: &details,
+            undecided: self.undecided,
+        };
         let code = tell(self.arguments, &outcomes, is_text, &report)?;
         // An INVALID step of a search was repeated; the end of the search says whether it counts.
         let is_search = record.header.plan.profile.is_search();
@@ -159,6 +166,8 @@ pub struct GateReport<'a> {
     pub title: String,
     /// The trials whose verdicts are test cases.
     pub trials: &'a [TrialRecord],
+    /// What a comparison found.
+    pub changes: Changes,
     /// The whole result as Markdown.
     pub details: &'a dyn Fn() -> String,
     /// What a gate does that could not be decided.
@@ -198,7 +207,7 @@ pub fn tell(
         write(path, junit::of(&report.title, report.trials, outcomes, report.undecided))?;
     }
     if let Some(path) = &arguments.summary {
-        write(path, summary::of(&report.title, outcomes, &(report.details)()))?;
+        write(path, summary::of(&report.title, outcomes, &report.changes, &(report.details)()))?;
     }
     printed?;
     let code = |outcome: &Outcome| code(outcome, report.undecided);

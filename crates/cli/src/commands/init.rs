@@ -1,7 +1,7 @@
 //! `pippin init`: writes a project file that works.
 //!
 //! [`guess`] reads the files of a project to tell how its server is built and started.
-mod guess;
+pub mod guess;
 
 use pippin_model::target::own_command;
 use pippin_model::target::project::{FILE, Project};
@@ -41,6 +41,15 @@ pub fn run(arguments: &InitArguments) -> Result<u8, CliError> {
         return Err(CliError::User(error.to_string()));
     }
     print(format!("{} is written. Next:\n  pippin run ci\n", path.display()).as_bytes())
+}
+
+/// What `pippin init` would write in this folder, if its files say how its server is started.
+pub fn preview(here: &Path) -> Option<String> {
+    let Guess { command, build, env } = Guess::of(here)?;
+    let how = format!("command = {}", quoted(&command));
+    let answers =
+        Answers { name: "app".into(), how, is_command: true, build, env, path: "/".into() };
+    Some(answers.file())
 }
 
 impl Answers {
@@ -114,7 +123,9 @@ targets = ["{name}"]
 connections = 10               # or rate = "500/s"
 duration = "5s"
 repetitions = 5                # a change is decided on at least 5 starts
-require = ["errors < 0.1%"]    # also: "p99 < 50ms", "goodput > 1000/s", "goodput > -10% vs main"
+require = ["errors < 0.1%"]    # also: "p99 < 50ms", "goodput > 1000/s"
+# `pippin ci` compares with the base of this checkout, and fails if CPU time per request rose by 2 %.
+# Other limits, also for `pippin run ci`: fail_if = ["cpu > 2% vs base", "goodput < -5% vs base"]
 # With one processor, the JVM and .NET choose another garbage collector than with two or more:
 # cpus = {{ target = "0-1", generator = "2" }}
 "#

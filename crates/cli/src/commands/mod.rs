@@ -1,14 +1,18 @@
 //! The commands, one file for each.
 mod agent;
+mod base;
 mod baseline;
 mod calibrate;
+mod ci;
 mod compare;
 mod compare_branches;
 mod compare_given;
 mod compare_measured;
 mod compare_revisions;
+mod compare_sentence;
 mod compare_table;
 mod consent;
+mod conventions;
 mod device_plan;
 mod doctor;
 mod export;
@@ -95,6 +99,7 @@ pub fn run(arguments: Arguments, given: BTreeSet<String>) -> Result<u8, CliError
     let shared = Shared { store, quiet, colour: !no_color, given };
     match arguments.command {
         Command::Run(arguments) => run::run(&shared, &arguments),
+        Command::Ci(arguments) => ci::run(&shared, &arguments),
         Command::Init(arguments) => init::run(&arguments),
         Command::Load(arguments) => load::run(&shared, &arguments),
         Command::Agent(arguments) => agent::run(&shared, &arguments),

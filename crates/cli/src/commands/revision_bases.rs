@@ -10,9 +10,9 @@ use pippin_model::verdict::gate::Gate;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use super::Shared;
 use super::compare_revisions::{copy, targets_of};
 use super::meaning::Meaning;
+use super::{Shared, base};
 use crate::exit::CliError;
 
 /// The revisions that gates name. Their targets are measured beside the plan's own.
@@ -51,11 +51,17 @@ impl RevisionBases {
         let mut labels = BTreeSet::new();
         for name in names {
             let target = plan.targets.iter().find(|target| is_named(target, name));
-            let meaning = Meaning::of(name, target, Some(&repository), &store)?;
-            if bases.then.contains_key(name) || meaning != Meaning::Revision {
+            let is_base = name == base::NAME && target.is_none();
+            let is_revision = is_base
+                || Meaning::of(name, target, Some(&repository), &store)? == Meaning::Revision;
+            if bases.then.contains_key(name) || !is_revision {
                 continue;
             }
-            let revision = repository.whole(name)?;
+            let revision = if is_base {
+                base::find(&repository, None, &base::variable)?
+            } else {
+                repository.whole(name)?
+            };
             // `feature/x` and `feature-x` have the same label.
             let mut label = revision.label();
             if !labels.insert(label.clone()) {
@@ -65,7 +71,7 @@ impl RevisionBases {
             let worktree = repository.worktree(&revision, &path)?;
             let mut then = BTreeMap::new();
             for target in targets_of(project, plan, None)? {
-                let copy = copy(target, &worktree, &format!("@{label}"))?;
+                let copy = copy(target, &worktree, (&format!("@{label}"), &place.caches()?))?;
                 then.insert(target.id(), copy.id.clone());
                 bases.copies.push(copy);
             }

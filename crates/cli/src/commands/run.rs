@@ -58,7 +58,7 @@ pub fn run(shared: &Shared, arguments: &RunArguments) -> Result<u8, CliError> {
     let targets = plan.targets.iter().cloned().chain(copies.iter().map(|copy| copy.id.clone()));
     let plan = Plan { targets: targets.collect(), ..plan };
     let catalog = catalog.with_given(copies, []);
-    let of_plan = (plan.gates.as_slice(), plan.undecided);
+    let of_plan = (plan.gates.as_slice(), plan.undecided.unwrap_or_default());
     let gates = Gates::prepare(shared, &arguments.gates, &plan.targets, of_plan, &bases)?;
     // A number of repetitions that was asked for is made, and no other.
     let is_open = |header: &RunHeader, trials: &[TrialRecord], made: u32| {
@@ -76,6 +76,7 @@ pub fn run(shared: &Shared, arguments: &RunArguments) -> Result<u8, CliError> {
         outlets: Some(&outlets),
         explaining: explaining.as_ref(),
         is_open: Some(&is_open),
+        needs_all: false,
         keep_requests: arguments.kept.keep_requests,
     };
     let record = measure(shared, &catalog, plan, &how)?;
@@ -148,6 +149,8 @@ pub struct How<'a> {
     pub explaining: Option<&'a Explaining>,
     /// Whether another repetition is needed to decide the gates.
     pub is_open: Option<IsOpen<'a>>,
+    /// Whether the run ends as soon as a target cannot be built or started.
+    pub needs_all: bool,
     /// Whether the record keeps what may be a secret.
     pub keep_requests: bool,
 }
@@ -156,7 +159,7 @@ impl<'a> How<'a> {
     /// On this machine, in this process, without any extras.
     pub const fn here(folder: &'a Path, install: bool, yes: bool, seed: Option<u64>) -> Self {
         let (fleet, probe, outlets, explaining, is_open) = (None, None, None, None, None);
-        let keep_requests = false;
+        let (needs_all, keep_requests) = (false, false);
         Self {
             folder,
             install,
@@ -167,6 +170,7 @@ impl<'a> How<'a> {
             outlets,
             explaining,
             is_open,
+            needs_all,
             keep_requests,
         }
     }
@@ -238,6 +242,7 @@ pub fn measure(
         probe: None,
         explaining: how.explaining,
         is_open: how.is_open,
+        needs_all: how.needs_all,
         observer: &observer,
         stop,
     };

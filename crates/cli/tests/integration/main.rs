@@ -14,6 +14,7 @@
 //! | `branches`, `given` | `pippin compare` of two branches of a target; of URLs, commands and images |
 //! | `containers` | `--image` with real containers, if podman can start them |
 //! | `project` | `pippin.toml`: your own server, its plans, gates and revisions; `pippin init` |
+//! | `ci` | `pippin ci`: a checkout against its base |
 //! | `checking` | `targets check` of many targets |
 //! | `installation` | tools, steps, routes, consent |
 //! | `under_way` | `pippin serve` beside a run |
@@ -40,6 +41,7 @@ mod anywhere;
 mod branches;
 mod busy;
 mod checking;
+mod ci;
 mod colours;
 mod containers;
 mod curl;

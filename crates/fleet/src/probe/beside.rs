@@ -86,6 +86,7 @@ impl Site {
         let settings = RunSettings {
             explaining: None,
             is_open: None,
+            needs_all: false,
             catalog: &self.catalog,
             keeping: Keeping::Not,
             keep_requests: true,

@@ -97,6 +97,9 @@ pub struct RunSettings<'a> {
     pub explaining: Option<&'a Explaining>,
     /// Whether repetitions are made beyond those of the plan.
     pub is_open: Option<IsOpen<'a>>,
+    /// Whether the run ends as soon as a target cannot be built or started, because the others are
+    /// worth nothing without it.
+    pub needs_all: bool,
     /// Told what happens.
     pub observer: &'a dyn Observer,
     /// Set when the user wants to stop.
@@ -480,7 +483,7 @@ impl<'a> Execution<'a> {
             if self.interrupted() {
                 return Err(LabError::Interrupted);
             }
-            if self.takes_part(id) {
+            if self.takes_part(id) && !self.is_lost() {
                 self.session(id, repetition, services)?;
             }
         }
@@ -703,10 +706,22 @@ impl<'a> Execution<'a> {
         self.recording.keep(record)
     }
 
+    /// Whether a target failed that the run cannot do without.
+    fn is_lost(&self) -> bool {
+        let is_unavailable = |(_, outcome): &(Target, Result<Installed, Failure>)| outcome.is_err();
+        let has_failed = |trial: &TrialRecord| trial.failure.is_some() && trial.load.is_none();
+        self.settings.needs_all
+            && (self.prepared.values().any(is_unavailable)
+                || self.recording.trials().iter().any(has_failed))
+    }
+
     /// Whether a repetition is needed after so many: by the plan, unless its precision is reached;
     /// beyond it, by gates that are not decided.
     fn needs(&mut self, made: u32) -> bool {
         let planned = self.header().plan.repetitions;
+        if self.is_lost() {
+            return false;
+        }
         if made < planned && !(made > 0 && self.is_precise_enough(made)) {
             return true;
         }

@@ -224,7 +224,7 @@ pub fn plan(
         price: None,
         published: None,
         gates: Vec::new(),
-        undecided: pippin_model::verdict::gate::Undecided::default(),
+        undecided: None,
         quick: false,
         changed: Vec::new(),
     }

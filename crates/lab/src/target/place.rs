@@ -130,6 +130,14 @@ impl Place {
         }
     }
 
+    /// The folder for what builds of revisions share.
+    ///
+    /// # Errors
+    /// If no folder for states is known.
+    pub fn caches(&self) -> Result<PathBuf, LabError> {
+        Ok(self.own()?.join("builds"))
+    }
+
     /// The folder for checks of targets.
     ///
     /// # Errors

@@ -1,5 +1,6 @@
 //! A target as it is in a revision of git: its folder written elsewhere, without touching the
 //! user's checkout, index or branches.
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -95,15 +96,68 @@ impl Repository {
         Ok(Revision { name: name.into(), commit, tree })
     }
 
-    /// A worktree of git's with the files of a revision, in a new folder.
+    /// The last commit that two revisions have in common; `None` if git knows none, as in a shallow
+    /// clone.
+    #[must_use]
+    pub fn merge_base(&self, a: &str, b: &str) -> Option<String> {
+        if [a, b].iter().any(|name| name.starts_with('-')) {
+            return None;
+        }
+        let found = git(&self.top, &["merge-base", a, b], None).ok()?.ok()?;
+        Some(found.trim().to_string()).filter(|commit| !commit.is_empty())
+    }
+
+    /// Whether commits before a certain one are missing.
+    #[must_use]
+    pub fn is_shallow(&self) -> bool {
+        let said = git(&self.top, &["rev-parse", "--is-shallow-repository"], None);
+        said.is_ok_and(|said| said.is_ok_and(|said| said.trim() == "true"))
+    }
+
+    /// Whether tracked files differ from the last commit, or there are new ones that git does not
+    /// ignore. If git cannot tell, they may.
+    #[must_use]
+    pub fn is_changed(&self) -> bool {
+        let said = git(&self.top, &["--no-optional-locks", "status", "--porcelain"], None);
+        said.map_or(true, |said| said.map_or(true, |said| !said.trim().is_empty()))
+    }
+
+    /// A worktree of git's with the files of a revision, in a new folder. Those that a killed
+    /// process has left behind are removed first.
     ///
     /// # Errors
     /// If git cannot make it.
     pub fn worktree(&self, revision: &Revision, into: &Path) -> Result<Worktree, LabError> {
+        self.remove_abandoned();
+        let lock = lock_of(into);
+        if let Some(parent) = into.parent() {
+            std::fs::create_dir_all(parent)
+                .map_err(LabError::io(format!("create {}", parent.display())))?;
+        }
+        let owned = File::create(&lock)
+            .and_then(|file| file.lock().map(|()| file))
+            .map_err(LabError::io(format!("lock {}", lock.display())))?;
         let folder = into.display().to_string();
         let made = ["worktree", "add", "--detach", &folder, &revision.commit];
+        let worktree = Worktree { repository: self.clone(), folder: into.into(), _lock: owned };
         git(&self.top, &made, None)?.map_err(|said| failed(&revision.name, &said))?;
-        Ok(Worktree { repository: self.clone(), folder: into.into() })
+        Ok(worktree)
+    }
+
+    /// Removes the worktrees whose process was killed. A process holds the lock beside its worktree
+    /// as long as it lives.
+    fn remove_abandoned(&self) {
+        let Ok(Ok(listed)) = git(&self.top, &["worktree", "list", "--porcelain"], None) else {
+            return;
+        };
+        for folder in listed.lines().filter_map(|line| line.strip_prefix("worktree ")) {
+            let folder = Path::new(folder);
+            let Ok(lock) = File::open(lock_of(folder)) else { continue };
+            if lock.try_lock().is_ok() {
+                let (repository, folder) = (self.clone(), folder.into());
+                drop(Worktree { repository, folder, _lock: lock });
+            }
+        }
     }
 
     /// Whether git knows a revision of this name.
@@ -187,6 +241,15 @@ impl Repository {
 pub struct Worktree {
     repository: Repository,
     folder: PathBuf,
+    /// Held as long as this process lives.
+    _lock: File,
+}
+
+/// The lock file beside a worktree.
+fn lock_of(folder: &Path) -> PathBuf {
+    let mut name = folder.as_os_str().to_os_string();
+    name.push(".lock");
+    name.into()
 }
 
 impl Worktree {
@@ -207,6 +270,7 @@ impl Drop for Worktree {
             let _ = std::fs::remove_dir_all(&self.folder);
             let _ = git(&self.repository.top, &["worktree", "prune"], None);
         }
+        let _ = std::fs::remove_file(lock_of(&self.folder));
     }
 }
 
@@ -361,6 +425,29 @@ mod tests {
             "revision `main` has no target `go/chii`; did you mean `go/chi`? (there are: go/chi)"
         ));
         assert!(refused("--all", "go/chi").contains("git knows no revision `--all`"));
+        std::fs::remove_dir_all(top).unwrap();
+    }
+
+    /// What `kill -9` leaves: the worktree, its lock file, and no lock on it.
+    #[test]
+    fn the_worktree_of_a_killed_process_is_removed_by_the_next() {
+        let top = scratch("killed");
+        let repository = Repository::of(&top.join("lab")).unwrap();
+        let revision = repository.whole("main").unwrap();
+        let worktrees = || git(&top, &["worktree", "list"], None).unwrap().unwrap().lines().count();
+        let (left, held) = (top.join("runs/left"), top.join("runs/held"));
+        let mut killed = repository.worktree(&revision, &left).unwrap();
+        // Without its destructor only the lock goes.
+        killed._lock = File::open("/dev/null").unwrap();
+        std::mem::forget(killed);
+        assert!(left.join("lab").is_dir() && worktrees() == 2);
+        let alive = repository.worktree(&revision, &held).unwrap();
+        assert!(!left.exists() && !lock_of(&left).exists() && worktrees() == 2);
+        // One that is in use stays.
+        let other = repository.worktree(&revision, &top.join("runs/other")).unwrap();
+        assert!(held.join("lab").is_dir() && worktrees() == 3);
+        drop((alive, other));
+        assert!(worktrees() == 1 && std::fs::read_dir(top.join("runs")).unwrap().count() == 0);
         std::fs::remove_dir_all(top).unwrap();
     }
 

@@ -163,7 +163,7 @@ pub fn header(plan: &str, title: &str, profile: Profile, targets: &[&str]) -> Ru
             price: Some(Price { per_hour: 0.08, cores: 2, currency: "EUR".into() }),
             published: None,
             gates: Vec::new(),
-            undecided: crate::verdict::gate::Undecided::default(),
+            undecided: None,
             quick: false,
             changed: Vec::new(),
         },

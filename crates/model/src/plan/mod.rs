@@ -74,8 +74,8 @@ pub struct Plan {
     pub published: Option<Published>,
     /// Conditions that every target must keep.
     pub gates: Vec<Gate>,
-    /// What a gate does that could not be decided.
-    pub undecided: Undecided,
+    /// What a gate does that could not be decided; `None` if the plan does not say.
+    pub undecided: Option<Undecided>,
     /// Whether this is the quick form.
     pub quick: bool,
     /// What the command line changed, in words.
@@ -133,8 +133,7 @@ pub(crate) struct RawPlan {
     /// Conditions that must not hold.
     #[serde(default)]
     fail_if: Vec<String>,
-    #[serde(default)]
-    undecided: Undecided,
+    undecided: Option<Undecided>,
     profile: Option<RawProfile>,
     /// A short form of a profile: with a rate an open loop, otherwise a closed loop.
     rate: Option<Rate>,

@@ -16,7 +16,7 @@ pub struct Moment {
     pub schema: u32,
     /// The run's name.
     pub run: String,
-    /// When the window was reported, nanoseconds since 1970: soon after its end.
+    /// When the window ended, nanoseconds since 1970, or up to some milliseconds later.
     pub unix_ns: u64,
     /// The target.
     pub target: TargetId,

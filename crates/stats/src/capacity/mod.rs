@@ -32,6 +32,9 @@ pub use step::StepOutcome;
 const MOST_HALVINGS: i32 = 10;
 /// The most doublings of the first rate: a millionfold.
 const MOST_DOUBLINGS: i32 = 20;
+/// So many times the first number of devices is the most that is tried. Each device costs the
+/// generator and the target a connection, whether the target keeps up or not.
+const MOST_DEVICES_TIMES: f64 = 1_000.0;
 /// Steps after which the search ends in any case. Otherwise an inconsistent target could keep it
 /// going for ever.
 const MOST_STEPS: u32 = 80;
@@ -244,6 +247,8 @@ impl Tried {
 pub struct Search {
     start: f64,
     precision: f64,
+    /// The highest rate that is tried.
+    most: f64,
     /// Whether only whole numbers are tried.
     is_whole: bool,
     /// Ascending.
@@ -261,6 +266,7 @@ impl Search {
         Self {
             start,
             precision: precision.max(0.001),
+            most: start * 2.0_f64.powi(MOST_DOUBLINGS),
             is_whole: false,
             tried: Vec::new(),
             steps: 0,
@@ -274,7 +280,9 @@ impl Search {
     pub fn of(profile: &Profile) -> Option<Self> {
         let Steps::Search { precision, .. } = &profile.steps else { return None };
         let search = Self::new(profile.search_begins_at(), *precision);
-        Some(Self { is_whole: profile.searched().is_whole(), ..search })
+        let is_whole = profile.searched().is_whole();
+        let most = if is_whole { search.start * MOST_DEVICES_TIMES } else { search.most };
+        Some(Self { is_whole, most, ..search })
     }
 
     /// The rate to measure next; `None` when the search has ended.
@@ -360,10 +368,10 @@ impl Search {
                 if held.is_confirmed() { Err(invalid(ceiling)) } else { Ok(held.per_s) }
             }
             (Some(held), None, Some(ceiling)) => Ok(f64::midpoint(held.per_s, ceiling)),
-            (Some(held), None, None) if held.per_s >= self.start * 2f64.powi(MOST_DOUBLINGS) => {
+            (Some(held), None, None) if held.per_s >= self.most => {
                 Err(Outcome::AlwaysHeld { tried_per_s: held.per_s })
             }
-            (Some(held), None, None) => Ok(held.per_s * 2.0),
+            (Some(held), None, None) => Ok((held.per_s * 2.0).min(self.most)),
             (None, limit, ceiling) => {
                 let lowest = limit.map(|tried| tried.per_s).or(ceiling).unwrap_or(self.start);
                 let is_least = self.is_whole && lowest <= 1.0;
@@ -479,6 +487,27 @@ mod tests {
             let words = outcome.words(Searched::Devices);
             assert!(words.starts_with(&Searched::Devices.amount(held)), "{words}");
         }
+    }
+
+    #[test]
+    fn a_search_over_devices_ends_at_a_thousand_times_the_first_number() {
+        let think = Spread { mean_ns: 1, jitter: 0.0 };
+        let objective = Objective::parse("p99 < 50ms").unwrap();
+        for start in [1_u32, 7, 30] {
+            let profile =
+                Profile::devices(start, 5, think, [1; 3]).most_devices(objective.clone(), 0.02);
+            let mut search = Search::of(&profile).unwrap();
+            let mut tried = Vec::new();
+            while let Some(count) = search.next() {
+                tried.push(count);
+                search.observe(count, StepOutcome::Held);
+            }
+            let most = f64::from(start) * 1_000.0;
+            assert_eq!(tried.last(), Some(&most), "{tried:?}");
+            assert_eq!(search.outcome(), Outcome::AlwaysHeld { tried_per_s: most });
+        }
+        let words = Outcome::AlwaysHeld { tried_per_s: 7_000.0 }.words(Searched::Devices);
+        assert_eq!(words, "at least 7,000 devices, the highest number that is tried");
     }
 
     #[test]

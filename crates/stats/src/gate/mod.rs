@@ -33,7 +33,7 @@ use pippin_model::verdict::gate::{Condition, Gate, Limit};
 use serde::{Deserialize, Serialize};
 
 use crate::compare::Origin;
-use crate::interval::anytime::{self, LEVEL, Side, Start};
+use crate::interval::anytime::{self, Levels, Side, Start};
 use crate::judge::answers_differ::AnswerKind;
 use crate::judge::repetitions;
 use crate::series::quantile::median;
@@ -145,6 +145,11 @@ pub trait Bases {
         target: &TargetId,
         step: Option<Step>,
     ) -> Result<Option<Base<'_>>, String>;
+
+    /// How often changes may be judged wrongly.
+    fn levels(&self) -> Levels {
+        Levels::default()
+    }
 }
 
 /// Judges every gate for every target at every step.
@@ -171,7 +176,9 @@ pub fn judge(
             let judged = if let Limit::Change(limit) = gate.condition.limit {
                 match bases.of(&gate.condition, target, step) {
                     Ok(None) => continue,
-                    Ok(Some(base)) => against_base(&mut outcome, limit, &group, &base),
+                    Ok(Some(base)) => {
+                        against_base(&mut outcome, limit, (&group, &base), bases.levels())
+                    }
                     Err(why) => Err(Reason::new(Doubt::NoBase, why)),
                 }
             } else {
@@ -216,12 +223,14 @@ pub const fn most_repetitions(planned: u32) -> u32 {
 /// Whether another repetition may decide a gate that is undecided after `made` of `planned`.
 #[must_use]
 pub fn may_be_decided(outcomes: &[Outcome], made: u32, planned: u32) -> bool {
+    made < most_repetitions(planned) && outcomes.iter().any(needs_more_starts)
+}
+
+/// Whether more starts may decide this gate.
+#[must_use]
+pub fn needs_more_starts(outcome: &Outcome) -> bool {
     let helps = |doubt| matches!(doubt, Doubt::NotCalm | Doubt::TooFewStarts | Doubt::TooNear);
-    made < most_repetitions(planned)
-        && outcomes
-            .iter()
-            .filter_map(|outcome| outcome.reason.as_ref())
-            .any(|reason| helps(reason.doubt))
+    outcome.reason.as_ref().is_some_and(|reason| helps(reason.doubt))
 }
 
 /// Whether other programs and a cold start change a figure.
@@ -295,15 +304,17 @@ fn of_values(gate: &Gate, values: &[f64], limit: f64) -> Result<Standing, Reason
             is_beyond: !gate.keeps(*value, limit),
         })
         .collect();
-    by_starts(&starts, || format!("{kept} of {} repetitions keep it", values.len()))
+    by_starts(&starts, Levels::default(), || {
+        format!("{kept} of {} repetitions keep it", values.len())
+    })
 }
 
 /// Judges a change from the base against its limit.
 fn against_base(
     outcome: &mut Outcome,
     limit: f64,
-    group: &Group<'_>,
-    base: &Base<'_>,
+    (group, base): (&Group<'_>, &Base<'_>),
+    levels: Levels,
 ) -> Result<Standing, Reason> {
     let figure = outcome.gate.condition.figure;
     outcome.base = Some(base.name.clone());
@@ -328,7 +339,7 @@ fn against_base(
     } else {
         let starts = sides.starts(gate, limit);
         let starts = starts.ok_or_else(|| Reason::new(Doubt::Unknown, "a figure is unknown"))?;
-        by_starts(&starts, || sides.spread())?
+        by_starts(&starts, levels, || sides.spread())?
     };
     // A target that redirects, or refuses, may be fast.
     match other_answers(group, base).filter(|_| standing == Standing::Passed) {
@@ -357,8 +368,12 @@ fn other_answers(group: &Group<'_>, base: &Base<'_>) -> Option<Reason> {
 }
 
 /// The answer of [`anytime`] about these starts. `seen` says how they lie, if that is too near.
-fn by_starts(starts: &[Start], seen: impl Fn() -> String) -> Result<Standing, Reason> {
-    match anytime::side(starts, LEVEL) {
+fn by_starts(
+    starts: &[Start],
+    levels: Levels,
+    seen: impl Fn() -> String,
+) -> Result<Standing, Reason> {
+    match anytime::side(starts, levels) {
         Some(Side::Within) => Ok(Standing::Passed),
         Some(Side::Beyond) => Ok(Standing::Failed),
         None if starts.len() < anytime::FEWEST_STARTS => Err(Reason::new(

@@ -22,6 +22,27 @@ use crate::series::quantile::{mean, variance};
 /// The error of each answer of `pippin run` and `pippin compare`, if the truth is at the limit.
 pub const LEVEL: f64 = 0.05;
 
+/// The errors of the two answers, if the truth is at the limit.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Levels {
+    /// How often "within" is said.
+    pub within: f64,
+    /// How often "beyond" is said: an alarm.
+    pub beyond: f64,
+}
+
+impl From<f64> for Levels {
+    fn from(level: f64) -> Self {
+        Self { within: level, beyond: level }
+    }
+}
+
+impl Default for Levels {
+    fn default() -> Self {
+        LEVEL.into()
+    }
+}
+
 /// Fewest starts for an answer. Two states that a target has by chance of its start look like a
 /// change as long as no start of the other state was seen.
 pub const FEWEST_STARTS: usize = 5;
@@ -53,22 +74,23 @@ pub enum Side {
     Beyond,
 }
 
-/// The side on which these starts lie at an error of `level`; `None` if they do not show it, or are
+/// The side on which these starts lie at these errors; `None` if they do not show it, or are
 /// fewer than [`FEWEST_STARTS`].
 #[must_use]
-pub fn side(starts: &[Start], level: f64) -> Option<Side> {
+pub fn side(starts: &[Start], levels: impl Into<Levels>) -> Option<Side> {
+    let levels = levels.into();
     let distances: Vec<f64> = starts.iter().map(|start| start.distance).collect();
     let centre = mean(&distances).filter(|_| starts.len() >= FEWEST_STARTS)?;
     let beyond = starts.iter().filter(|start| start.is_beyond).count();
     let within = starts.len() - beyond;
     let of_mean = of_mean(&distances, centre);
-    let is_known = |for_it: usize, against: usize, of_mean: f64| {
+    let is_known = |level: f64, for_it: usize, against: usize| {
         of_sides(for_it, against) + ON_THE_MEAN * of_mean >= 1.0 / level
     };
     if centre > 0.0 || (centre == 0.0 && within == 0) {
-        is_known(beyond, within, of_mean).then_some(Side::Beyond)
+        is_known(levels.beyond, beyond, within).then_some(Side::Beyond)
     } else {
-        is_known(within, beyond, of_mean).then_some(Side::Within)
+        is_known(levels.within, within, beyond).then_some(Side::Within)
     }
 }
 

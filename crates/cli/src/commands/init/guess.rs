@@ -177,8 +177,14 @@ mod tests {
                 ),
                 ("requirements.txt", "django\ngunicorn==22\n"),
             ],
-            "gunicorn shop.wsgi --bind {HOST}:{PORT} --workers {WORKERS}",
+            ".venv/bin/gunicorn shop.wsgi --bind {HOST}:{PORT} --workers {WORKERS}",
+            &["python3 -m venv .venv", ".venv/bin/pip install -q -r requirements.txt"],
             &[],
+        ),
+        (
+            &[("app.py", "from flask import Flask\napp = Flask(__name__)\n"), ("uv.lock", "")],
+            ".venv/bin/flask --app app run --host {HOST} --port {PORT}",
+            &["uv sync --frozen"],
             &[],
         ),
         (

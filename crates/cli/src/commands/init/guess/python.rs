@@ -6,12 +6,34 @@ pub fn django(folder: &Folder<'_>) -> Option<Guess> {
     let settings = between(&manage, "DJANGO_SETTINGS_MODULE", ")");
     let settings = settings.map(|text| text.trim_matches([' ', ',', '\'', '"', '\n', '\t']));
     let site = settings.and_then(|module| module.split_once('.')).map(|(site, _)| site);
-    Some(match site {
-        Some(site) if needs(folder, "gunicorn") => Guess::new(format!(
-            "gunicorn {site}.wsgi --bind {{HOST}}:{{PORT}} --workers {{WORKERS}}"
-        )),
-        _ => Guess::new("python3 manage.py runserver {HOST}:{PORT} --noreload"),
-    })
+    let venv = Venv::of(folder);
+    Some(venv.guess(match site {
+        Some(site) if needs(folder, "gunicorn") => {
+            format!("gunicorn {site}.wsgi --bind {{HOST}}:{{PORT}} --workers {{WORKERS}}")
+        }
+        _ => "python3 manage.py runserver {HOST}:{PORT} --noreload".into(),
+    }))
+}
+
+/// What installs the packages of a project into `.venv`, if its files say which.
+struct Venv(Vec<&'static str>);
+
+impl Venv {
+    fn of(folder: &Folder<'_>) -> Self {
+        Self(if folder.has("uv.lock") {
+            vec!["uv sync --frozen"]
+        } else if folder.has("requirements.txt") {
+            vec!["python3 -m venv .venv", ".venv/bin/pip install -q -r requirements.txt"]
+        } else {
+            Vec::new()
+        })
+    }
+
+    /// The guess for a command, whose program is that of `.venv` if there is one.
+    fn guess(self, command: String) -> Guess {
+        let within = if self.0.is_empty() { "" } else { ".venv/bin/" };
+        Guess::new(format!("{within}{command}")).built_by(self.0)
+    }
 }
 
 pub fn script(folder: &Folder<'_>) -> Option<Guess> {
@@ -24,18 +46,19 @@ pub fn script(folder: &Folder<'_>) -> Option<Guess> {
             value.trim_start().starts_with(class).then(|| name.trim().to_string())
         })
     };
+    let venv = Venv::of(folder);
     if let Some(name) = made("FastAPI(").or_else(|| made("Starlette(")) {
-        return Some(Guess::new(format!(
+        return Some(venv.guess(format!(
             "uvicorn {module}:{name} --host {{HOST}} --port {{PORT}} --workers {{WORKERS}}"
         )));
     }
     let is_run_by_itself = text.contains(".run(");
-    Some(match made("Flask(") {
+    Some(venv.guess(match made("Flask(") {
         Some(_) if !is_run_by_itself => {
-            Guess::new(format!("flask --app {module} run --host {{HOST}} --port {{PORT}}"))
+            format!("flask --app {module} run --host {{HOST}} --port {{PORT}}")
         }
-        _ => Guess::new(format!("python3 {module}.py")),
-    })
+        _ => format!("python3 {module}.py"),
+    }))
 }
 
 /// Whether a package is among what the project installs.

@@ -1,0 +1,184 @@
+//! `pippin ci`: the project's targets as they are in this checkout, compared with those of its base,
+//! until every change is decided or the time is over.
+use pippin_lab::target::place::Place;
+use pippin_lab::target::revision::Repository;
+use pippin_model::plan::{Plan, PlanOptions};
+use pippin_model::run::{RunHeader, RunState};
+use pippin_model::target::TargetId;
+use pippin_model::target::project::FILE;
+use pippin_model::trial::TrialRecord;
+use pippin_model::verdict::gate::{Gate, Limit, Undecided};
+use pippin_report::view::View;
+use pippin_stats::interval::anytime::{FEWEST_STARTS, LEVEL, Levels};
+use std::time::{Duration, Instant};
+
+use super::compare_measured::{Deciding, Decision, Patience, has_result, tell_missing};
+use super::compare_revisions::{Side, compared, copy, plan_of, targets_of};
+use super::compare_table::{Sides, conclude};
+use super::gates::files_must_be_writable;
+use super::run::{How, folder, measure, write_page};
+use super::{Shared, base, catalog, init, place};
+use crate::arguments::CiArguments;
+use crate::exit::{self, CliError};
+use crate::output::say;
+
+/// The plan that is taken if there is one of this name.
+const PLAN: &str = "ci";
+/// What decides where the file names no change: CPU time per request depends least on the machine.
+const USUAL_GATE: &str = "cpu > 2% vs base";
+
+pub fn run(shared: &Shared, arguments: &CiArguments) -> Result<u8, CliError> {
+    files_must_be_writable(&arguments.gates)?;
+    arguments.json.must_be_writable()?;
+    let since = Instant::now();
+    let place = place()?;
+    let catalog = catalog(&place)?;
+    let Some(project) = catalog.project() else { return Err(without_project()) };
+    // The fewest starts that can decide; further ones are made while a change is open.
+    let repetitions = Some(FEWEST_STARTS as u32);
+    let options = PlanOptions { repetitions, ..PlanOptions::default() };
+    let named = plan_of(project, arguments.plan.as_deref(), Some(PLAN))?;
+    let plan = catalog.plan(named, &options)?;
+    let targets = targets_of(project, &plan, None)?;
+    let repository = Repository::of(place.root())?;
+    let base = base::find(&repository, arguments.base.as_deref(), &base::variable)?;
+    let gates = gates(&repository, &plan, arguments, &base.commit)?;
+    let head = repository.whole("HEAD")?;
+    let is_changed = repository.is_changed();
+    if base.tree == head.tree && !is_changed {
+        say(format_args!(
+            "the checkout has the same files as {} ({}): there is nothing to compare",
+            base.name,
+            base.short_commit()
+        ));
+        return Ok(exit::OK);
+    }
+    let folder = folder(&place, arguments.out.as_deref(), &plan.id)?;
+    let path = folder.join(format!("worktree-{}-{}", base.label(), std::process::id()));
+    let worktree = repository.worktree(&base, &path)?;
+    let end = format!("@{}", base.label());
+    let caches = place.caches()?;
+    let copies = targets
+        .iter()
+        .map(|target| copy(target, &worktree, (&end, &caches)))
+        .collect::<Result<Vec<_>, CliError>>()?;
+    let before: Vec<TargetId> = copies.iter().map(|copy| copy.id.clone()).collect();
+    let now: Vec<TargetId> = targets.iter().map(|target| target.id()).collect();
+    let pairs: Vec<_> = before.iter().cloned().zip(now.iter().cloned()).collect();
+    let sides = [
+        Side {
+            words: format!("{} (commit {})", base.name, base.short_commit()),
+            revision: (base.name, base.commit),
+            ids: before.clone(),
+        },
+        Side {
+            words: checkout(head.short_commit(), is_changed),
+            revision: ("HEAD".into(), head.commit),
+            ids: now.clone(),
+        },
+    ];
+    let decision = Decision {
+        levels: levels(arguments.false_alarms, &gates, now.len()),
+        gates,
+        undecided: arguments.gates.undecided().or(plan.undecided).unwrap_or(Undecided::Warn),
+        force: false,
+        files: &arguments.gates,
+        json: &arguments.json,
+    };
+    let patience = Patience::For(since, Duration::from_nanos(arguments.length.ns()));
+    let deciding = Deciding::new(&decision, patience, pairs);
+    let is_open = |header: &RunHeader, trials: &[TrialRecord], made: u32| {
+        deciding.is_open(header, trials, made)
+    };
+    let how = How {
+        is_open: Some(&is_open),
+        needs_all: true,
+        keep_requests: arguments.kept.keep_requests,
+        ..How::here(&folder, arguments.install, arguments.yes, arguments.seed)
+    };
+    let plan = Plan { targets: before.iter().chain(&now).cloned().collect(), ..plan };
+    let catalog = catalog.with_given(copies, []);
+    let record = measure(shared, &catalog, plan, &how)?;
+    drop(worktree);
+    write_page(shared, &View::of(&record), None, &folder)?;
+    if record.state == RunState::Interrupted {
+        return Ok(exit::INTERRUPTED);
+    }
+    let missing = before.iter().filter(|id| tell_missing(&record, id, id)).count();
+    if missing > 0 {
+        say(how_to_build(&place));
+        return Ok(exit::LAB_FAILURE);
+    }
+    // What the checkout broke fails its gates.
+    let lost: Vec<TargetId> = now.iter().filter(|id| !has_result(&record, id)).cloned().collect();
+    for id in &lost {
+        tell_missing(&record, id, id);
+    }
+    let sides = compared(&record, &sides);
+    let mut comparison = sides.comparison;
+    comparison.targets.retain(|target| !lost.contains(&target.b));
+    comparison.only_a.extend(lost);
+    conclude(&decision, &Sides { comparison, ..sides })
+}
+
+/// The gates of the plan and of the command line; [`USUAL_GATE`] where none is about a change.
+fn gates(
+    repository: &Repository,
+    plan: &Plan,
+    arguments: &CiArguments,
+    base: &str,
+) -> Result<Vec<Gate>, CliError> {
+    let mut gates: Vec<Gate> = plan.gates.iter().chain(arguments.gates.all()).cloned().collect();
+    for gate in &gates {
+        let Some(name) = gate.condition.base.as_deref() else { continue };
+        // A branch whose last common commit with HEAD is the base means the base.
+        let is_base = name == base::NAME
+            || repository.merge_base(name, "HEAD").is_some_and(|common| common == base);
+        if !is_base {
+            return Err(CliError::User(format!(
+                "{gate}: `pippin ci` compares with the base of this checkout, {}, and `{name}` is another: write `vs base`, or name it with --base",
+                base.get(..10).unwrap_or(base)
+            )));
+        }
+    }
+    if !gates.iter().any(is_change) {
+        gates.extend(Gate::fail_if(USUAL_GATE));
+    }
+    Ok(gates)
+}
+
+fn is_change(gate: &Gate) -> bool {
+    matches!(gate.condition.limit, Limit::Change(_))
+}
+
+/// The share of false alarms, over all changes of all targets. That one passes wrongly only leaves a
+/// change unseen, as a comparison does in one of twenty.
+fn levels(false_alarms: f64, gates: &[Gate], targets: usize) -> Levels {
+    let changes = gates.iter().filter(|gate| is_change(gate)).count() * targets;
+    Levels { within: LEVEL, beyond: false_alarms / changes.max(1) as f64 }
+}
+
+fn checkout(commit: &str, is_changed: bool) -> String {
+    let changed = if is_changed { ", with changed files" } else { "" };
+    format!("this checkout (commit {commit}{changed})")
+}
+
+fn without_project() -> CliError {
+    let preview = std::env::current_dir().ok().and_then(|here| init::preview(&here));
+    CliError::User(preview.map_or_else(
+        || {
+            format!(
+                "no {FILE} here, and no file that says how a server is started; write one with: pippin init --command 'COMMAND'"
+            )
+        },
+        |text| format!("no {FILE} here; `pippin init` would write this one:\n\n{text}"),
+    ))
+}
+
+/// What to write where the base cannot be built.
+fn how_to_build(place: &Place) -> String {
+    format!(
+        "the base is built in a folder of its own, which holds only what git tracks. What else it needs, `build` in {} makes:\n  [target.NAME]\n  build = [\"npm ci\"]\n  command = \"node server.js\"",
+        place.root().join(FILE).display()
+    )
+}
