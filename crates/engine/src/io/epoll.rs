@@ -119,7 +119,11 @@ impl Io for Epoll {
             self.syscalls += 1;
             let message = self.stamped.of(bytes);
             return taken(&mut self.sockets[slot as usize], bytes, |fd| {
-                socket::send_message(fd, message)
+                match socket::send_message(fd, message) {
+                    // A kernel that knows no such stamps sent nothing; no request is lost for one.
+                    Err(libc::EINVAL) => socket::send(fd, bytes),
+                    sent => sent,
+                }
             });
         }
         self.send_bytes(slot, bytes)

@@ -164,7 +164,7 @@ impl<'a, S: Stack> Worker<'a, S> {
             sent_together: 0,
             queued: Vec::new(),
             send_pace: SendPace::default(),
-            sampling: Sampling::default(),
+            sampling: Sampling::of(spec),
             stops: Stops::default(),
             batching: Batching::default(),
             open_requests: 0,

@@ -2,6 +2,7 @@
 //! request left. A thread can lose its processor within the call that sends, and nothing else shows
 //! it.
 use super::departure::Departure;
+use pippin_model::load::LoadSpec;
 use pippin_model::result::StampCounts;
 
 /// One request in so many is looked at. A look costs a system call and a packet of the kernel's.
@@ -26,14 +27,24 @@ pub(super) struct Sampling {
     /// The connection whose request was sent with a stamp that was not read yet, and the place of
     /// that request in its batch.
     looked_at: Option<(u32, usize)>,
+    /// Whether nothing is looked at.
+    is_off: bool,
 }
 
 impl Sampling {
+    /// For a load. Sends over unix sockets have no stamps, and one that asks for them is refused
+    /// (unix(7) knows no such control message).
+    pub fn of(spec: &LoadSpec) -> Self {
+        Self { is_off: spec.unix_socket.is_some(), ..Self::default() }
+    }
+
     /// Whether the request that is sent now is to be looked at.
     #[inline]
     pub fn is_due(&mut self) -> bool {
         self.since += 1;
-        self.since >= self.every && (self.looked_at.is_none() || self.since >= EVERY * PATIENCE)
+        !self.is_off
+            && self.since >= self.every
+            && (self.looked_at.is_none() || self.since >= EVERY * PATIENCE)
     }
 
     /// The request that this connection carries is looked at. It has this place in its batch.
