@@ -302,24 +302,32 @@ fn end(message: &[u8]) -> Option<End> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
+    use std::io::{BufRead as _, BufReader};
     use std::net::{TcpListener, TcpStream};
+    use std::process::{Child, Command, Stdio};
+
+    /// A child that listens on this address, and what it does then, in Python with the socket `s`.
+    pub(crate) fn listener(ip: &str, then: &str) -> (Child, SocketAddr) {
+        let script = format!(
+            "import socket,sys\ns=socket.socket()\ns.bind(('{ip}',0))\ns.listen(99)\nprint(s.getsockname()[1],flush=True)\n{then}"
+        );
+        let mut child = Command::new("python3")
+            .args(["-c", &script])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut port = String::new();
+        BufReader::new(child.stdout.take().unwrap()).read_line(&mut port).unwrap();
+        (child, format!("{ip}:{}", port.trim()).parse().unwrap())
+    }
 
     /// This process is the server; a child of it listens, and this process connects to it.
     #[test]
     fn who_listens_at_the_other_end_is_behind() {
-        let script = "import socket,sys\ns=socket.socket()\ns.bind(('127.0.9.7',0))\ns.listen()\nprint(s.getsockname()[1],flush=True)\nc=s.accept()\nsys.stdin.read()";
-        let mut child = std::process::Command::new("python3")
-            .args(["-c", script])
-            .stdin(std::process::Stdio::piped())
-            .stdout(std::process::Stdio::piped())
-            .spawn()
-            .unwrap();
-        let mut line = String::new();
-        let out = child.stdout.take().unwrap();
-        std::io::BufRead::read_line(&mut std::io::BufReader::new(out), &mut line).unwrap();
-        let address: SocketAddr = format!("127.0.9.7:{}", line.trim()).parse().unwrap();
+        let (mut child, address) = listener("127.0.9.7", "c=s.accept()\nsys.stdin.read()");
         let connection = TcpStream::connect(address).unwrap();
         let own = std::process::id() as i32;
         let (members, roots) = (HashSet::from([own]), BTreeSet::from([own]));

@@ -41,22 +41,14 @@ pub fn passing(served: Option<&Place>, within: Duration, known: &HashSet<i32>) -
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::connected::tests::listener;
     use std::io::Read as _;
     use std::net::TcpStream;
 
     /// A child listens and closes first, and this process connects to it.
     #[test]
     fn who_got_many_short_connections_is_named() {
-        let script = "import socket\ns=socket.socket()\ns.bind(('127.0.9.8',0))\ns.listen(99)\nprint(s.getsockname()[1],flush=True)\nwhile 1: s.accept()[0].close()";
-        let mut child = std::process::Command::new("python3")
-            .args(["-c", script])
-            .stdout(std::process::Stdio::piped())
-            .spawn()
-            .unwrap();
-        let mut line = String::new();
-        let out = child.stdout.take().unwrap();
-        std::io::BufRead::read_line(&mut std::io::BufReader::new(out), &mut line).unwrap();
-        let at: SocketAddr = format!("127.0.9.8:{}", line.trim()).parse().unwrap();
+        let (mut child, at) = listener("127.0.9.8", "while 1: s.accept()[0].close()");
         let connect = |times: u64| {
             for _ in 0..times {
                 let mut nothing = [0];

@@ -29,6 +29,21 @@ const VARIABLES: [&str; 8] = [
 /// Where no variable says it.
 const USUAL: [&str; 5] = ["origin/HEAD", "origin/main", "origin/master", "main", "master"];
 
+/// The checkout that is compared.
+pub struct Checkout {
+    /// Its commit.
+    pub head: Revision,
+    /// Whether files differ from that commit.
+    pub is_changed: bool,
+}
+
+impl Checkout {
+    /// As git sees it now.
+    pub fn of(repository: &Repository) -> Result<Self, CliError> {
+        Ok(Self { head: repository.whole("HEAD")?, is_changed: repository.is_changed() })
+    }
+}
+
 /// The base of the checkout: the last commit that it has in common with `asked`, with the branch that
 /// a variable names, or with the usual one. A checkout that is that commit itself is compared with
 /// the commit before, unless files of it were changed.
@@ -37,6 +52,7 @@ const USUAL: [&str; 5] = ["origin/HEAD", "origin/main", "origin/master", "main",
 /// If there is none; the message says how to fetch it.
 pub fn find(
     repository: &Repository,
+    checkout: &Checkout,
     asked: Option<&str>,
     variable: &dyn Fn(&str) -> Option<String>,
 ) -> Result<Revision, CliError> {
@@ -44,14 +60,13 @@ pub fn find(
         Some(name) => repository.whole(name)?.name,
         None => branch(repository, variable)?,
     };
-    let head = repository.whole("HEAD")?;
     let common = repository.merge_base(&branch, "HEAD").ok_or_else(|| {
         CliError::User(format!(
             "HEAD and {branch} have no commit in common here{}",
             fix(repository)
         ))
     })?;
-    if common != head.commit || repository.is_changed() {
+    if common != checkout.head.commit || checkout.is_changed {
         return Ok(Revision { name: branch, ..repository.whole(&common)? });
     }
     if repository.knows("HEAD~1") {
@@ -152,7 +167,7 @@ mod tests {
             let variable = |name: &str| {
                 set.filter(|(set, _)| *set == name).map(|(_, value)| value.to_string())
             };
-            find(&repository, asked, &variable)
+            find(&repository, &Checkout::of(&repository)?, asked, &variable)
         };
         let base = with(None, None).unwrap();
         assert_eq!((base.commit, base.name), (second.clone(), "origin/HEAD".into()));
@@ -162,13 +177,8 @@ mod tests {
                 assert_eq!((base.commit, base.name), (first.clone(), "origin/release".into()));
             }
         }
-        assert_eq!(
-            with(Some(("GITHUB_BASE_REF", "main")), Some("release~0"))
-                .unwrap_err()
-                .to_string()
-                .contains("git knows no revision"),
-            true
-        );
+        let unknown = with(Some(("GITHUB_BASE_REF", "main")), Some("release~0")).unwrap_err();
+        assert!(unknown.to_string().contains("git knows no revision"), "{unknown}");
         assert_eq!(with(None, Some("origin/release")).unwrap().commit, first);
         let unknown = with(Some(("GITHUB_BASE_REF", "nope")), None).unwrap_err().to_string();
         assert!(unknown.contains("GITHUB_BASE_REF names the branch `nope`"), "{unknown}");
@@ -186,13 +196,17 @@ mod tests {
         let from = format!("file://{}", top.path().join("origin").display());
         git(top.path(), &["clone", "-q", "--depth", "1", &from, "shallow"]);
         let repository = Repository::of(&top.path().join("shallow")).unwrap();
-        let said = find(&repository, None, &|_| None).unwrap_err().to_string();
+        let said = find(&repository, &Checkout::of(&repository).unwrap(), None, &|_| None)
+            .unwrap_err()
+            .to_string();
         assert!(
             said.contains("no commit before it here") && said.contains("fetch-depth: 0"),
             "{said}"
         );
         let variable = |name: &str| (name == "GITHUB_BASE_REF").then(|| "release".to_string());
-        let said = find(&repository, None, &variable).unwrap_err().to_string();
+        let said = find(&repository, &Checkout::of(&repository).unwrap(), None, &variable)
+            .unwrap_err()
+            .to_string();
         assert!(
             said.contains("`release`, which is not in this clone; the clone is shallow"),
             "{said}"

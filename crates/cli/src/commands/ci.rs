@@ -3,20 +3,20 @@
 use pippin_lab::target::place::Place;
 use pippin_lab::target::revision::Repository;
 use pippin_model::plan::{Plan, PlanOptions};
-use pippin_model::run::{RunHeader, RunState};
+use pippin_model::run::{RunRecord, RunState};
 use pippin_model::target::TargetId;
 use pippin_model::target::project::FILE;
-use pippin_model::trial::TrialRecord;
 use pippin_model::verdict::gate::{Gate, Limit, Undecided};
 use pippin_report::view::View;
 use pippin_stats::interval::anytime::{FEWEST_STARTS, LEVEL, Levels};
 use std::time::{Duration, Instant};
 
-use super::compare_measured::{Deciding, Decision, Patience, has_result, tell_missing};
+use super::base::Checkout;
+use super::compare_measured::{Deciding, Decision, Patience, tell_missing, words};
 use super::compare_revisions::{Side, compared, copy, plan_of, targets_of};
 use super::compare_table::{Sides, conclude};
 use super::gates::files_must_be_writable;
-use super::run::{How, folder, measure, write_page};
+use super::run::{How, folder, write_page};
 use super::{Shared, base, catalog, init, place};
 use crate::arguments::CiArguments;
 use crate::exit::{self, CliError};
@@ -41,11 +41,10 @@ pub fn run(shared: &Shared, arguments: &CiArguments) -> Result<u8, CliError> {
     let plan = catalog.plan(named, &options)?;
     let targets = targets_of(project, &plan, None)?;
     let repository = Repository::of(place.root())?;
-    let base = base::find(&repository, arguments.base.as_deref(), &base::variable)?;
+    let checkout = Checkout::of(&repository)?;
+    let base = base::find(&repository, &checkout, arguments.base.as_deref(), &base::variable)?;
     let gates = gates(&repository, &plan, arguments, &base.commit)?;
-    let head = repository.whole("HEAD")?;
-    let is_changed = repository.is_changed();
-    if base.tree == head.tree && !is_changed {
+    if base.tree == checkout.head.tree && !checkout.is_changed {
         say(format_args!(
             "the checkout has the same files as {} ({}): there is nothing to compare",
             base.name,
@@ -65,18 +64,6 @@ pub fn run(shared: &Shared, arguments: &CiArguments) -> Result<u8, CliError> {
     let before: Vec<TargetId> = copies.iter().map(|copy| copy.id.clone()).collect();
     let now: Vec<TargetId> = targets.iter().map(|target| target.id()).collect();
     let pairs: Vec<_> = before.iter().cloned().zip(now.iter().cloned()).collect();
-    let sides = [
-        Side {
-            words: format!("{} (commit {})", base.name, base.short_commit()),
-            revision: (base.name, base.commit),
-            ids: before.clone(),
-        },
-        Side {
-            words: checkout(head.short_commit(), is_changed),
-            revision: ("HEAD".into(), head.commit),
-            ids: now.clone(),
-        },
-    ];
     let decision = Decision {
         levels: levels(arguments.false_alarms, &gates, now.len()),
         gates,
@@ -87,18 +74,13 @@ pub fn run(shared: &Shared, arguments: &CiArguments) -> Result<u8, CliError> {
     };
     let patience = Patience::For(since, Duration::from_nanos(arguments.length.ns()));
     let deciding = Deciding::new(&decision, patience, pairs);
-    let is_open = |header: &RunHeader, trials: &[TrialRecord], made: u32| {
-        deciding.is_open(header, trials, made)
-    };
     let how = How {
-        is_open: Some(&is_open),
-        needs_all: true,
         keep_requests: arguments.kept.keep_requests,
         ..How::here(&folder, arguments.install, arguments.yes, arguments.seed)
     };
     let plan = Plan { targets: before.iter().chain(&now).cloned().collect(), ..plan };
     let catalog = catalog.with_given(copies, []);
-    let record = measure(shared, &catalog, plan, &how)?;
+    let record = deciding.measure(shared, &catalog, plan, &how)?;
     drop(worktree);
     write_page(shared, &View::of(&record), None, &folder)?;
     if record.state == RunState::Interrupted {
@@ -109,16 +91,31 @@ pub fn run(shared: &Shared, arguments: &CiArguments) -> Result<u8, CliError> {
         say(how_to_build(&place));
         return Ok(exit::LAB_FAILURE);
     }
-    // What the checkout broke fails its gates.
-    let lost: Vec<TargetId> = now.iter().filter(|id| !has_result(&record, id)).cloned().collect();
-    for id in &lost {
-        tell_missing(&record, id, id);
-    }
-    let sides = compared(&record, &sides);
+    let sides = [
+        Side { words: words(&base), revision: (base.name, base.commit), ids: before },
+        Side {
+            words: in_words(&checkout),
+            revision: ("HEAD".into(), checkout.head.commit),
+            ids: now,
+        },
+    ];
+    concluded(&record, &decision, &sides)
+}
+
+/// Judges the checkout by its gates. What it broke fails them.
+fn concluded(
+    record: &RunRecord,
+    decision: &Decision<'_>,
+    sides: &[Side; 2],
+) -> Result<u8, CliError> {
+    let [_, now] = sides;
+    let lost: Vec<TargetId> =
+        now.ids.iter().filter(|id| tell_missing(record, id, id)).cloned().collect();
+    let sides = compared(record, sides);
     let mut comparison = sides.comparison;
     comparison.targets.retain(|target| !lost.contains(&target.b));
     comparison.only_a.extend(lost);
-    conclude(&decision, &Sides { comparison, ..sides })
+    conclude(decision, &Sides { comparison, ..sides })
 }
 
 /// The gates of the plan and of the command line; [`USUAL_GATE`] where none is about a change.
@@ -158,9 +155,9 @@ fn levels(false_alarms: f64, gates: &[Gate], targets: usize) -> Levels {
     Levels { within: LEVEL, beyond: false_alarms / changes.max(1) as f64 }
 }
 
-fn checkout(commit: &str, is_changed: bool) -> String {
-    let changed = if is_changed { ", with changed files" } else { "" };
-    format!("this checkout (commit {commit}{changed})")
+fn in_words(checkout: &Checkout) -> String {
+    let changed = if checkout.is_changed { ", with changed files" } else { "" };
+    format!("this checkout (commit {}{changed})", checkout.head.short_commit())
 }
 
 fn without_project() -> CliError {

@@ -3,9 +3,8 @@
 use pippin_lab::target::catalog::Catalog;
 use pippin_lab::target::revision::{Repository, Revision};
 use pippin_model::plan::PlanOptions;
-use pippin_model::run::{RunHeader, RunRecord, RunState};
+use pippin_model::run::{RunRecord, RunState};
 use pippin_model::target::TargetId;
-use pippin_model::trial::TrialRecord;
 use pippin_report::view::View;
 use pippin_stats::compare::{Difference, Origin};
 use pippin_stats::gate::Planned;
@@ -16,7 +15,7 @@ use super::compare_measured::{
     Deciding, Decision, Patience, endings, must_differ, tell_missing, trials_of, within, words,
 };
 use super::compare_table::{Sides, conclude};
-use super::run::{How, folder, measure, write_page};
+use super::run::{How, folder, write_page};
 use super::{Shared, catalog, place};
 use crate::arguments::CompareArguments;
 use crate::exit::{self, CliError};
@@ -66,18 +65,13 @@ pub fn run(
         Patience::of(arguments.repeat),
         vec![(a.id.clone(), b.id.clone())],
     );
-    let is_open = |header: &RunHeader, trials: &[TrialRecord], made: u32| {
-        deciding.is_open(header, trials, made)
-    };
     let how = How {
-        is_open: Some(&is_open),
-        needs_all: true,
         keep_requests: arguments.kept.keep_requests,
         ..How::here(&folder, true, arguments.yes, arguments.seed)
     };
     let measured = copies
         .write(&repository, &branches, &target, catalog)
-        .and_then(|catalog| measure(shared, &catalog, plan, &how));
+        .and_then(|catalog| deciding.measure(shared, &catalog, plan, &how));
     let record = measured.inspect_err(|_| copies.remove())?;
     write_page(shared, &View::of(&record), None, &folder)?;
     if record.state == RunState::Interrupted {

@@ -5,9 +5,8 @@ use pippin_lab::target::ad_hoc;
 use pippin_lab::target::container::{self, Image};
 use pippin_lab::target::{Listening, Target};
 use pippin_model::load::{LoadSpec, Request};
-use pippin_model::run::{RunHeader, RunRecord, RunState};
+use pippin_model::run::{RunRecord, RunState};
 use pippin_model::target::TargetId;
-use pippin_model::trial::TrialRecord;
 use pippin_model::workload::Workload;
 use pippin_report::view::View;
 use pippin_stats::compare::{Comparison, Origin};
@@ -19,7 +18,7 @@ use std::time::Duration;
 use super::compare_measured::{Deciding, Decision, Patience, has_result, trials_of, within};
 use super::compare_table::{Sides, conclude};
 use super::load::{profile, protocol, reach, request, tls};
-use super::run::{How, folder, measure, write_page};
+use super::run::{How, folder, write_page};
 use super::{Shared, catalog, place, print};
 use crate::arguments::CompareArguments;
 use crate::exit::{self, CliError};
@@ -61,16 +60,11 @@ pub fn run(shared: &Shared, arguments: &CompareArguments) -> Result<u8, CliError
     let pairs = ids[1..].iter().map(|id| (ids[0].clone(), id.clone())).collect();
     let decision = Decision::from(arguments);
     let deciding = Deciding::new(&decision, Patience::of(arguments.repeat), pairs);
-    let is_open = |header: &RunHeader, trials: &[TrialRecord], made: u32| {
-        deciding.is_open(header, trials, made)
-    };
     let how = How {
-        is_open: Some(&is_open),
-        needs_all: true,
         keep_requests: arguments.kept.keep_requests,
         ..How::here(&folder, arguments.install, arguments.yes, arguments.seed)
     };
-    let record = measure(shared, &catalog, plan, &how)?;
+    let record = deciding.measure(shared, &catalog, plan, &how)?;
     let view = View::of(&record);
     write_page(shared, &view, None, &folder)?;
     if !arguments.json.is_stdout() {

@@ -1,5 +1,7 @@
 //! What comparisons share that measure both sides now, as targets of one run.
+use pippin_lab::target::catalog::Catalog;
 use pippin_lab::target::revision::Revision;
+use pippin_model::plan::Plan;
 use pippin_model::run::{RunHeader, RunRecord};
 use pippin_model::target::TargetId;
 use pippin_model::trial::{Step, TrialRecord};
@@ -13,7 +15,9 @@ use pippin_stats::interval::anytime::Levels;
 use std::fmt::Display;
 use std::time::{Duration, Instant};
 
+use super::Shared;
 use super::gates::seeded;
+use super::run::{How, measure};
 use crate::arguments::{CompareArguments, GateArguments, JsonArguments};
 use crate::exit::CliError;
 use crate::output;
@@ -82,8 +86,22 @@ impl<'a> Deciding<'a> {
         Self { decision, patience, pairs }
     }
 
+    /// Measures a plan until every gate is decided, or no more repetitions are made.
+    pub fn measure(
+        &self,
+        shared: &Shared,
+        catalog: &Catalog,
+        plan: Plan,
+        how: &How<'_>,
+    ) -> Result<RunRecord, CliError> {
+        let is_open = |header: &RunHeader, trials: &[TrialRecord], made: u32| {
+            self.is_open(header, trials, made)
+        };
+        measure(shared, catalog, plan, &How { is_open: Some(&is_open), needs_all: true, ..*how })
+    }
+
     /// Whether another repetition may decide a gate.
-    pub fn is_open(&self, header: &RunHeader, trials: &[TrialRecord], made: u32) -> bool {
+    fn is_open(&self, header: &RunHeader, trials: &[TrialRecord], made: u32) -> bool {
         if self.decision.gates.is_empty() {
             return false;
         }

@@ -5,10 +5,9 @@ use pippin_lab::target::place::Place;
 use pippin_lab::target::project::of as prepared;
 use pippin_lab::target::revision::{Repository, Revision, Worktree};
 use pippin_model::plan::{Plan, PlanOptions};
-use pippin_model::run::{RunHeader, RunRecord, RunState};
+use pippin_model::run::{RunRecord, RunState};
 use pippin_model::target::TargetId;
 use pippin_model::target::project::{FILE, How, Project, ProjectTarget};
-use pippin_model::trial::TrialRecord;
 use pippin_report::view::View;
 use pippin_stats::compare::{Comparison, Origin};
 use pippin_stats::gate::Planned;
@@ -19,7 +18,7 @@ use super::compare_measured::{
     Deciding, Decision, Patience, endings, must_differ, tell_missing, trials_of, within, words,
 };
 use super::compare_table::{Sides, conclude};
-use super::run::{How as Manner, folder, measure, write_page};
+use super::run::{How as Manner, folder, write_page};
 use super::{Shared, catalog, conventions};
 use crate::arguments::CompareArguments;
 use crate::exit::{self, CliError};
@@ -81,17 +80,12 @@ pub fn run(
     let pairs = sides[0].ids.iter().cloned().zip(sides[1].ids.iter().cloned()).collect();
     let decision = Decision::from(arguments);
     let deciding = Deciding::new(&decision, Patience::of(arguments.repeat), pairs);
-    let is_open = |header: &RunHeader, trials: &[TrialRecord], made: u32| {
-        deciding.is_open(header, trials, made)
-    };
     let manner = Manner {
-        is_open: Some(&is_open),
-        needs_all: true,
         keep_requests: arguments.kept.keep_requests,
         ..Manner::here(&folder, arguments.install, arguments.yes, arguments.seed)
     };
     let catalog = catalog.with_given(copies, []);
-    let record = measure(shared, &catalog, plan, &manner)?;
+    let record = deciding.measure(shared, &catalog, plan, &manner)?;
     drop(worktrees);
     write_page(shared, &View::of(&record), None, &folder)?;
     if record.state == RunState::Interrupted {

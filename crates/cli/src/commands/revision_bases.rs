@@ -10,6 +10,7 @@ use pippin_model::verdict::gate::Gate;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
+use super::base::Checkout;
 use super::compare_revisions::{copy, targets_of};
 use super::meaning::Meaning;
 use super::{Shared, base};
@@ -58,7 +59,7 @@ impl RevisionBases {
                 continue;
             }
             let revision = if is_base {
-                base::find(&repository, None, &base::variable)?
+                base::find(&repository, &Checkout::of(&repository)?, None, &base::variable)?
             } else {
                 repository.whole(name)?
             };

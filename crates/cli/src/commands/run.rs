@@ -130,6 +130,7 @@ fn has_invalid_result(record: &RunRecord) -> bool {
 }
 
 /// How to run a plan.
+#[derive(Clone, Copy)]
 pub struct How<'a> {
     /// See [`folder`].
     pub folder: &'a Path,

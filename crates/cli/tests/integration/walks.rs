@@ -4,12 +4,10 @@ use pippin_testing::Running;
 use pippin_testing::patience::in_time;
 use pippin_testing::scripted::{Account, Answer, Script, spawn};
 use serde_json::Value;
-use std::collections::BTreeMap;
 use std::time::Duration;
 
 pippin_testing::patient_tests!(
     an_objective_is_searched_in_walks_and_in_devices,
-    the_rate_of_walks_and_the_number_of_devices_that_a_server_holds_are_found,
     users_arrive_at_a_rate_of_walks,
     two_urls_are_walked_through_in_turn
 );
@@ -183,59 +181,6 @@ fn an_objective_is_searched_in_walks_and_in_devices() {
         assert!(kept["capacity_per_s"].is_null(), "{kept}");
         assert_eq!(kept["capacity"]["searches"][0]["outcome"]["of"], "never_held", "{kept}");
     }
-}
-
-/// A server whose capacity is a matter of counting: each connection gets so many right answers, and
-/// while more connections than that send, the newest get none.
-fn limited(answers: u64, connections: usize) -> Running<Account> {
-    let mut newest_ns = BTreeMap::new();
-    spawn(Script::each(move |request, _| {
-        newest_ns.insert(request.connection, request.received_ns);
-        // Devices send every 10 ms.
-        newest_ns.retain(|_, at| request.received_ns - *at < 50_000_000);
-        let is_among = newest_ns.keys().take(connections).any(|one| *one == request.connection);
-        let is_held = request.number_on_connection < answers && is_among;
-        if is_held { Answer::ok(b"ok") } else { Answer::new(503, b"too many") }
-    }))
-    .unwrap()
-}
-
-/// One user has one connection in each step, which gets 30 right answers: 15 walks of two requests,
-/// in half a second. And of devices, five at once get right answers.
-fn the_rate_of_walks_and_the_number_of_devices_that_a_server_holds_are_found() {
-    let checkout = folder();
-    checkout.write("two.toml", "[[steps]]\nget = \"/\"\n[[steps]]\nget = \"/list\"\n");
-    let found = |server: &Running<Account>, shape: &[&str]| {
-        let url = format!("http://{}", server.address());
-        let all = ["load", &url, "--objective", "errors<1%", "--json", "result.json"];
-        let outcome = checkout.pippin(&[&all[..], shape].concat());
-        in_time(outcome.code == Some(0), || outcome.to_string());
-        let kept = result(&checkout);
-        let of = &kept["capacity"]["searches"][0]["outcome"];
-        in_time(of["of"] == "found", || of.to_string());
-        (of["rate_per_s"].as_f64().unwrap(), of["missed_per_s"].as_f64().unwrap(), outcome)
-    };
-    let walks = limited(30, usize::MAX);
-    let shape = ["--scenario", "two.toml", "-c", "1", "-R", "12", "-d", "500ms"];
-    let (held, missed, outcome) = found(&walks, &shape);
-    assert!(held <= 30.0 && missed > held, "{outcome}");
-    in_time(held >= 27.0, || outcome.to_string());
-    outcome.says(&[" walks/s, confirmed"]);
-    let devices = limited(u64::MAX, 5);
-    let shape = [
-        "--devices",
-        "2",
-        "--ramp",
-        "100ms,400ms,100ms",
-        "--think",
-        "10ms",
-        "--requests-per-device",
-        "9999",
-    ];
-    let (held, missed, outcome) = found(&devices, &shape);
-    assert_eq!((held, missed), (5.0, 6.0), "{outcome}");
-    outcome.says(&["5 devices, confirmed (6 devices missed)"]);
-    drop((walks.stop(), devices.stop()));
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Pippin's side of a supervised process.
 use pippin_model::plan::cpus::CpuSet;
 use pippin_model::trial::Exit;
+use pippin_model::workload::percent_decode;
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
@@ -347,34 +348,16 @@ fn parse_event(line: &str) -> Option<Event> {
         "gone" => {
             let mut words = rest.split_ascii_whitespace();
             let forced = words.next() == Some("1");
-            let left_behind = words.map(percent_decode).collect();
+            let left_behind = words.map(|word| percent_decode(word.as_bytes())).collect();
             Some(Event::Gone(Gone { forced, left_behind, ..Gone::default() }))
         }
         "log_cut" => Some(Event::LogCut),
-        "stuck" => Some(Event::Stuck(rest.split_ascii_whitespace().map(percent_decode).collect())),
+        "stuck" => {
+            let lines = rest.split_ascii_whitespace();
+            Some(Event::Stuck(lines.map(|line| percent_decode(line.as_bytes())).collect()))
+        }
         _ => None,
     }
-}
-
-fn percent_decode(text: &str) -> String {
-    let mut bytes = Vec::new();
-    let mut rest = text.as_bytes();
-    while let Some((&first, tail)) = rest.split_first() {
-        let hex = |range: &[u8]| {
-            std::str::from_utf8(range).ok().and_then(|hex| u8::from_str_radix(hex, 16).ok())
-        };
-        match (first, tail.get(..2).and_then(hex)) {
-            (b'%', Some(byte)) => {
-                bytes.push(byte);
-                rest = &tail[2..];
-            }
-            _ => {
-                bytes.push(first);
-                rest = tail;
-            }
-        }
-    }
-    String::from_utf8_lossy(&bytes).into_owned()
 }
 
 #[cfg(test)]

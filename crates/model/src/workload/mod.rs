@@ -29,7 +29,9 @@ use crate::text::file::{FileError, Wrong, read_with_text};
 pub use answer::{Answer, ByteRange, Source};
 pub(crate) use check::check_headers;
 pub use proof::Proof;
-pub use sample::{MOST_SAMPLES, Sample, percent_encode, percent_encode_all, percent_encode_bytes};
+pub use sample::{
+    MOST_SAMPLES, Sample, percent_decode, percent_encode, percent_encode_all, percent_encode_bytes,
+};
 pub use vary::Vary;
 
 /// A service that a workload needs.

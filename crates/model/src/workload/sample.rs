@@ -190,6 +190,13 @@ pub fn percent_encode_bytes(bytes: &[u8]) -> String {
     out
 }
 
+/// Bytes that were percent-encoded, as text: what is no UTF-8 is replaced, and a `%` without two
+/// hexadecimal digits stays.
+#[must_use]
+pub fn percent_decode(bytes: &[u8]) -> String {
+    percent_encoding::percent_decode(bytes).decode_utf8_lossy().into_owned()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -507,7 +507,7 @@ mod tests {
             assert_eq!(search.outcome(), Outcome::AlwaysHeld { tried_per_s: most });
         }
         let words = Outcome::AlwaysHeld { tried_per_s: 7_000.0 }.words(Searched::Devices);
-        assert_eq!(words, "at least 7,000 devices, the highest number that is tried");
+        assert_eq!(words, "at least 7,000 devices, the highest number of devices that is tried");
     }
 
     #[test]

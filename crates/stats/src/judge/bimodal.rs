@@ -36,7 +36,9 @@ pub fn judge(evidence: &Evidence) -> Option<Caveat> {
     if measured.steps.len() > 1 {
         let steps = measured.steps.iter();
         return steps
-            .filter_map(|step| two_modes(&step.service_time, &format!("of `{}` ", step.name)))
+            .filter_map(|step| {
+                two_modes(evidence, &step.service_time, &format!("of `{}` ", step.name))
+            })
             .next();
     }
     if let Some(kinds) = slow_connections::of_batches(evidence) {
@@ -46,7 +48,7 @@ pub fn judge(evidence: &Evidence) -> Option<Caveat> {
         );
         return Some(batches(seen));
     }
-    two_modes(&measured.spans.service_time, "")
+    two_modes(evidence, &measured.spans.service_time, "")
         .map(|found| of_batches(&measured.spans).unwrap_or(found))
 }
 
@@ -77,9 +79,11 @@ fn batches(seen: String) -> Caveat {
     caveat("batches", Severity::Note, seen, advice)
 }
 
-fn two_modes(times: &Histogram, whose: &str) -> Option<Caveat> {
+fn two_modes(evidence: &Evidence, times: &Histogram, whose: &str) -> Option<Caveat> {
     let found = modes(times);
-    if found.len() < 2 {
+    // They ascend.
+    let [fastest, .., slowest] = &found[..] else { return None };
+    if evidence.stretches_explain(slowest.at_ns as f64 / fastest.at_ns.max(1) as f64) {
         return None;
     }
     let parts: Vec<String> = found

@@ -229,6 +229,20 @@ impl<'a> Evidence<'a> {
         self.record.slices.iter().filter(|slice| slice.used).count().max(1) as f64
     }
 
+    /// Whether the stretches of the measured part explain that some service times are this many times
+    /// as long as others: their medians lie at least half as far apart, on a logarithmic scale. A
+    /// machine that changes its speed between two slices makes two kinds of times, and each slice
+    /// has one.
+    #[must_use]
+    pub fn stretches_explain(&self, times: f64) -> bool {
+        let used = self.record.slices.iter().filter(|slice| slice.used);
+        let medians = used.filter_map(|slice| slice.figures.service.p50_ns).filter(|ns| *ns > 0);
+        let (least, most) =
+            medians.fold((u64::MAX, 0), |(least, most), ns| (least.min(ns), most.max(ns)));
+        let between = most as f64 / least as f64;
+        between > 1.0 && between * between >= times
+    }
+
     /// Complete answers per second, if there were any.
     #[must_use]
     pub fn throughput_per_s(&self) -> Option<f64> {

@@ -106,7 +106,8 @@ fn two_kinds(evidence: &Evidence) -> Option<TwoKinds> {
         && gap(cut)? >= GAP
         && least >= FEWEST_ANSWERS
         && slow_ns - other_ns > ERRORS * error_ns
-        && seen >= FEWEST;
+        && seen >= FEWEST
+        && !evidence.stretches_explain(slow_ns / other_ns);
     let number = |connections: u64| ((connections as f64 / stretches).round() as u64).max(1);
     let places = slow.mean_place()? / others.mean_place()?.max(1.0);
     are_two.then(|| TwoKinds {
@@ -121,7 +122,7 @@ fn two_kinds(evidence: &Evidence) -> Option<TwoKinds> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::judge::test::judged;
+    use crate::judge::test::{judged, sliced};
     use pippin_model::example::ExampleTrial;
     use pippin_model::result::ByConnection;
     use pippin_model::result::histogram::Histogram;
@@ -153,6 +154,27 @@ mod tests {
         assert!(judged(judge, &with(&[(3, 100, 10), (1, 10, 100)])).is_some());
     }
 
+    /// Two trials of a plan on a machine that changed its speed between the two slices of each, nginx
+    /// and axum on 27 November 2026. All ten connections of a slice were alike.
+    #[test]
+    fn what_two_slices_differ_by_is_no_difference_between_connections() {
+        for (kinds, medians) in [
+            ([(2_535, 42_234, 11_332), (3_010, 111_591, 3_732)], [109_759, 22_463]),
+            ([(3_482, 90_800, 5_258), (1_868, 192_000, 1_924)], [206_847, 91_903]),
+        ] {
+            let mut record = with(&[]);
+            let measured = &mut record.load.as_mut().unwrap().measured;
+            for (answers, ns, places) in kinds {
+                let all = &mut measured.by_connection;
+                (0..10).for_each(|_| all.add(answers, answers * ns, places));
+                measured.spans.service_time.record_n(ns, 10 * answers);
+            }
+            assert_eq!(judged(judge, &sliced(record.clone(), &medians)), None);
+            let alike = judged(judge, &sliced(record, &[100_000, 100_000])).unwrap();
+            assert!(alike.evidence.starts_with("5 of 10 connections"), "{alike:?}");
+        }
+    }
+
     /// Ten connections whose requests are sent together and served one after the other, in an order
     /// that changes little: five are mostly among the first five.
     #[test]
@@ -175,6 +197,24 @@ mod tests {
     }
 
     proptest::proptest! {
+        /// The law: slices in which all connections are alike make no two kinds of connections and no
+        /// two modes, however much they differ.
+        #[test]
+        fn slices_of_other_speeds_are_not_two_kinds(
+            speeds in proptest::collection::vec(20_000_u64..2_000_000, 2..6),
+            connections in 2_u64..20,
+        ) {
+            let mut record = with(&[]);
+            let measured = &mut record.load.as_mut().unwrap().measured;
+            for ns in &speeds {
+                (0..connections).for_each(|_| measured.by_connection.add(1_000, 1_000 * ns, 1_000));
+                measured.spans.service_time.record_n(*ns, connections * 1_000);
+            }
+            let record = sliced(record, &speeds);
+            proptest::prop_assert_eq!(judged(judge, &record), None);
+            proptest::prop_assert_eq!(judged(crate::judge::bimodal::judge, &record), None);
+        }
+
         /// However many connections a slow worker has, it is named, wherever their requests stand
         /// in batches that the others share; and served in order, nobody is.
         #[test]

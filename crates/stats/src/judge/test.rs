@@ -1,5 +1,6 @@
 //! Calls one judge.
 use pippin_model::trial::TrialRecord;
+use pippin_model::trial::slice::{Slice, SliceFigures, SliceHost, SliceQuantiles};
 use pippin_model::verdict::Caveat;
 
 use super::answer::{Answer, found};
@@ -35,4 +36,22 @@ pub(crate) fn judged_in<F: Finding>(
     context: &Context,
 ) -> Option<Caveat> {
     judge(&Evidence { record, context }).found()
+}
+
+/// The record as measured in calm slices with these medians of the service time, in nanoseconds.
+pub(crate) fn sliced(mut record: TrialRecord, medians_ns: &[u64]) -> TrialRecord {
+    let slice = |(round, p50_ns): (u32, &u64)| Slice {
+        round,
+        started_unix_ns: 0,
+        measured_ns: 400_000_000,
+        figures: SliceFigures {
+            service: SliceQuantiles { p50_ns: Some(*p50_ns), ..SliceQuantiles::default() },
+            ..SliceFigures::default()
+        },
+        host: SliceHost::default(),
+        calm: true,
+        used: true,
+    };
+    record.slices = (0..).zip(medians_ns).map(slice).collect();
+    record
 }

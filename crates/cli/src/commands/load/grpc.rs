@@ -1,6 +1,7 @@
 //! A unary call of gRPC over HTTP/2 (github.com/grpc/grpc, PROTOCOL-HTTP2.md).
 use pippin_model::load::Request;
 
+use super::request::has;
 use crate::exit::CliError;
 
 /// Makes a request a call: POST, the message with its prefix as the body, and the headers of gRPC.
@@ -12,7 +13,7 @@ pub fn call(request: &mut Request) -> Result<(), CliError> {
     request.method = "POST".into();
     request.body.splice(..0, std::iter::once(0).chain(length.to_be_bytes()));
     for (name, value) in [("content-type", "application/grpc"), ("te", "trailers")] {
-        if !request.headers.iter().any(|(given, _)| given.eq_ignore_ascii_case(name)) {
+        if !has(&request.headers, name) {
             request.headers.push((name.into(), value.into()));
         }
     }

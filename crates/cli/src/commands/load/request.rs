@@ -130,7 +130,7 @@ pub fn headers(asked: &RequestArguments) -> Result<Vec<(String, String)>, CliErr
     Ok(headers)
 }
 
-fn has(headers: &[(String, String)], name: &str) -> bool {
+pub(super) fn has(headers: &[(String, String)], name: &str) -> bool {
     headers.iter().any(|(given, _)| given.eq_ignore_ascii_case(name))
 }
 

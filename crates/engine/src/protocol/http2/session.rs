@@ -2,6 +2,7 @@
 use std::cmp::Reverse;
 
 use pippin_model::result::ErrorKind;
+use pippin_model::workload::percent_decode;
 
 use super::frame::{
     HEADER_BYTES, Header, MOST_BYTES, begin, code, flag, kind, put_number, setting,
@@ -723,23 +724,9 @@ fn in_words(status: Option<u32>, message: &[u8]) -> String {
     const MOST_BYTES: usize = 200;
     let Some(status) = status else { return String::new() };
     let message = &message[..message.len().min(MOST_BYTES)];
-    let message = decoded(message).escape_debug().to_string();
+    let message = percent_decode(message).escape_debug().to_string();
     let colon = if message.is_empty() { "" } else { ": " };
     format!("grpc-status {status}{colon}{message}")
-}
-
-fn decoded(message: &[u8]) -> String {
-    let mut bytes = Vec::new();
-    let mut rest = message;
-    while let Some((first, behind)) = rest.split_first() {
-        let digits = behind.get(..2).filter(|_| *first == b'%');
-        let byte = digits
-            .and_then(|digits| std::str::from_utf8(digits).ok())
-            .and_then(|digits| u8::from_str_radix(digits, 16).ok());
-        bytes.push(byte.unwrap_or(*first));
-        rest = if byte.is_some() { &behind[2..] } else { behind };
-    }
-    String::from_utf8_lossy(&bytes).into_owned()
 }
 
 /// A header block may have this many frames more than its size needs.

@@ -1,7 +1,7 @@
 //! Messages and their answers, as a worker uses them.
 use std::sync::Arc;
 
-use pippin_model::load::websocket::{NUMBER_BYTES, WebSocketUse};
+use pippin_model::load::websocket::{Messages, NUMBER_BYTES, WebSocketUse};
 use pippin_model::load::{BodyCheck, LoadSpec};
 use pippin_model::result::ErrorKind;
 
@@ -29,14 +29,19 @@ pub(super) const TAG: u32 = 0;
 #[derive(Debug, Default)]
 pub(crate) struct Connection {
     line: Line,
-    /// The number of the message under way.
+    under_way: UnderWay,
+    /// An answer may still come that nobody waits for.
+    is_spent: bool,
+}
+
+/// The message that waits for its answer.
+#[derive(Debug, Default)]
+struct UnderWay {
     number: [u8; NUMBER_BYTES],
-    /// The template of the message under way, while its answer is being read.
+    /// Its template, while its answer is being read.
     answering: Option<u32>,
     /// Bytes of the answer that were read.
     bytes: u64,
-    /// An answer may still come that nobody waits for.
-    is_spent: bool,
 }
 
 impl Protocol for WebSocket {
@@ -84,7 +89,7 @@ impl Protocol for WebSocket {
     ) {
         let payload = self.wire.bytes(self.wire.slice(template));
         if let Some(number) = self.endpoint.put(payload, out) {
-            connection.number = number;
+            connection.under_way.number = number;
         }
     }
 
@@ -103,17 +108,15 @@ impl Protocol for WebSocket {
         while !connection.line.is_over {
             let answer = Answer {
                 wire: &self.wire,
-                is_binary: self.endpoint.messages.binary,
-                number: self.endpoint.messages.numbered.then_some(&connection.number),
+                messages: self.endpoint.messages,
+                under_way: &mut connection.under_way,
                 answers,
-                answering: &mut connection.answering,
-                bytes: &mut connection.bytes,
             };
             match self.endpoint.read(&mut connection.line, &input[used..], answer, out)? {
                 Decoded::More => break,
                 Decoded::Message { used: more } => {
                     used += more;
-                    if connection.answering.take().is_some() {
+                    if connection.under_way.answering.take().is_some() {
                         return Ok(Step::Complete { tag: TAG, used });
                     }
                     self.endpoint.seen.unasked += 1;
@@ -125,7 +128,7 @@ impl Protocol for WebSocket {
     }
 
     fn end(connection: &mut Connection) -> End {
-        if connection.answering.is_some() { End::InBody } else { connection.line.end() }
+        if connection.under_way.answering.is_some() { End::InBody } else { connection.line.end() }
     }
 }
 
@@ -150,18 +153,16 @@ impl WebSocket {
                     let message = std::mem::take(&mut connection.line.whole);
                     let mut answer = Answer {
                         wire: &self.wire,
-                        is_binary: self.endpoint.messages.binary,
-                        number: self.endpoint.messages.numbered.then_some(&connection.number),
+                        messages: self.endpoint.messages,
+                        under_way: &mut connection.under_way,
                         answers: &mut *answers,
-                        answering: &mut connection.answering,
-                        bytes: &mut connection.bytes,
                     };
                     answer.begin(message.is_text);
                     if !message.bytes.is_empty() {
                         answer.piece(&message.bytes);
                     }
                     connection.line.whole = message;
-                    if connection.answering.take().is_some() {
+                    if connection.under_way.answering.take().is_some() {
                         return Ok(Step::Complete { tag: TAG, used });
                     }
                     self.endpoint.seen.unasked += 1;
@@ -222,32 +223,29 @@ impl Greets<WebSocket> for Upgrade {
 /// The answer to the message under way, as it comes.
 struct Answer<'a, A> {
     wire: &'a Wire,
-    is_binary: bool,
-    /// The number that it must have.
-    number: Option<&'a [u8; NUMBER_BYTES]>,
+    messages: Messages,
+    under_way: &'a mut UnderWay,
     answers: &'a mut A,
-    answering: &'a mut Option<u32>,
-    bytes: &'a mut u64,
 }
 
 impl<A> Answer<'_, A> {
     /// Whether any message is a right answer, text or binary and whatever its number.
     fn takes_any(&self) -> bool {
         let check = |template| &self.wire.template(template).check;
-        self.answering.is_some_and(|template| check(template).body == BodyCheck::Any)
+        self.under_way.answering.is_some_and(|template| check(template).body == BodyCheck::Any)
     }
 }
 
 impl<A: Answers> Content for Answer<'_, A> {
     #[inline]
     fn begin(&mut self, is_text: bool) {
-        *self.bytes = 0;
-        *self.answering = self.answers.template(TAG);
-        if self.answering.is_none() {
+        self.under_way.bytes = 0;
+        self.under_way.answering = self.answers.template(TAG);
+        if self.under_way.answering.is_none() {
             return;
         }
         self.answers.head(TAG, NO_STATUS, false);
-        if is_text == self.is_binary && !self.takes_any() {
+        if is_text == self.messages.binary && !self.takes_any() {
             self.answers.wrong(TAG);
         }
     }
@@ -255,13 +253,12 @@ impl<A: Answers> Content for Answer<'_, A> {
     /// In place of a number goes what the template has there; that of another message is wrong.
     #[inline]
     fn piece(&mut self, piece: &[u8]) {
-        let Some(template) = *self.answering else { return };
-        let at = *self.bytes;
-        *self.bytes += piece.len() as u64;
+        let Some(template) = self.under_way.answering else { return };
+        let at = self.under_way.bytes;
+        self.under_way.bytes += piece.len() as u64;
         let mut rest = piece;
-        if let Some(number) = self.number
-            && at < NUMBER_BYTES as u64
-        {
+        if self.messages.numbered && at < NUMBER_BYTES as u64 {
+            let number = &self.under_way.number;
             let at = at as usize;
             let (digits, behind) = piece.split_at(piece.len().min(NUMBER_BYTES - at));
             let place = self.wire.bytes(self.wire.slice(template)).get(at..at + digits.len());
