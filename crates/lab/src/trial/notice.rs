@@ -9,7 +9,7 @@ use pippin_model::load::LoadSpec;
 use pippin_model::text::fnv::Fnv1a;
 use std::collections::BTreeSet;
 use std::io::ErrorKind;
-use std::net::SocketAddr as Address;
+use std::net::{Shutdown, SocketAddr as Address};
 use std::os::linux::net::SocketAddrExt as _;
 use std::os::unix::net::{SocketAddr, UnixDatagram};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -35,6 +35,14 @@ struct Posted {
     place: String,
     digest: u64,
     socket: UnixDatagram,
+}
+
+/// Nobody can write to it any more, even where a child of this process still has a copy of the
+/// socket: each copy lives until the child becomes another program.
+impl Drop for Posted {
+    fn drop(&mut self) {
+        drop(self.socket.shutdown(Shutdown::Both));
+    }
 }
 
 impl Notice {
@@ -69,8 +77,14 @@ impl Notice {
             let Some((posted, to)) = same.zip(SocketAddr::from_abstract_name(name).ok()) else {
                 continue;
             };
-            // Whoever has ended needs no message. Whoever has many unread ones knows enough.
-            drop(posted.socket.send_to_addr(&[0], &to));
+            match posted.socket.send_to_addr(&[0], &to) {
+                // Whoever has many unread messages knows enough.
+                Ok(_) => {}
+                Err(error) if error.kind() == ErrorKind::WouldBlock => {}
+                // It ended since the table was read, or its name is held by a child of its process
+                // that is yet to become another program.
+                Err(_) => continue,
+            }
             add(&mut self.others, of.process, &posted.place);
         }
     }
@@ -79,7 +93,7 @@ impl Notice {
     #[must_use]
     pub fn others(self) -> Vec<String> {
         let Self { posted, mut others } = self;
-        for Posted { place, digest, socket } in posted {
+        for Posted { place, digest, socket } in &posted {
             loop {
                 let from = match socket.recv_from(&mut [0]) {
                     Ok((_, from)) => from,
@@ -87,8 +101,8 @@ impl Notice {
                     Err(_) => break,
                 };
                 let name = from.as_abstract_name().and_then(|name| str::from_utf8(name).ok());
-                if let Some(of) = name.and_then(read_name).filter(|of| of.digest == digest) {
-                    add(&mut others, of.process, &place);
+                if let Some(of) = name.and_then(read_name).filter(|of| of.digest == *digest) {
+                    add(&mut others, of.process, place);
                 }
             }
         }
@@ -151,6 +165,17 @@ mod tests {
         assert_eq!(third.others(), ["process 11: 192.0.2.1:82"]);
         assert_eq!((elsewhere.others(), own.others()), (vec![], vec![]));
         assert_eq!(Notice::post_as(15, &of(&["192.0.2.1:82"])).others(), Vec::<String>::new());
+    }
+
+    #[test]
+    fn a_load_that_ended_is_not_named_while_a_copy_of_its_socket_lives() {
+        let load = of(&["192.0.2.3:80"]);
+        let ended = Notice::post_as(31, &load);
+        // As a child has it that was forked and has not become another program yet.
+        let copy = ended.posted[0].socket.try_clone().unwrap();
+        drop(ended);
+        assert_eq!(Notice::post_as(32, &load).others(), Vec::<String>::new());
+        drop(copy);
     }
 
     #[test]
