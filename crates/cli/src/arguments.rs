@@ -470,12 +470,12 @@ pub struct CalibrateArguments {
 /// `pippin compare`
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  pippin compare 20261121 latest --fail-if \"goodput < -5%\"       two runs\n  pippin compare latest#go/net-http latest#rust/axum             two targets of a run\n  pippin compare http://127.0.0.1:3000/ http://127.0.0.1:3001/   two servers that run\n  pippin compare --command 'node old.js' --command 'node new.js' --path /api\n                                                                 two commands that serve on PORT\n  pippin compare main HEAD                                       two revisions of your own server (pippin.toml)\n  pippin compare main my-branch --target go/net-http --plan hello --install --fail-if \"p99 > 10%\"\n                                                                 two branches, measured in one run"
+    after_help = "Examples:\n  pippin compare 20261121 latest --fail-if \"goodput < -5%\"       two runs\n  pippin compare latest#go/net-http latest#rust/axum             two targets of a run\n  pippin compare http://127.0.0.1:3000/ http://127.0.0.1:3001/   two servers that run\n  pippin compare 'node old.js' 'node new.js' --path /api         two commands that serve on PORT\n  pippin compare main HEAD                                       two revisions of your own server (pippin.toml)\n  pippin compare main my-branch --target go/net-http --plan hello --install --fail-if \"p99 > 10%\"\n                                                                 two branches, measured in one run"
 )]
 pub struct CompareArguments {
     /// Two runs: a name, its beginning, `latest` (the newest with a result), or a file; RUN#TARGET
-    /// takes one target of it. Or URLs of servers that run. With --target, or in a project with
-    /// pippin.toml, two branches, tags or commits.
+    /// takes one target of it. Or URLs of servers that run, or commands in quotes, as with
+    /// --command. With --target, or in a project with pippin.toml, two branches, tags or commits.
     #[arg(value_name = "WHAT", add = ArgValueCandidates::new(completions::runs))]
     pub sides: Vec<String>,
     /// A command that starts a server, in the current folder. It must listen on the variable PORT;

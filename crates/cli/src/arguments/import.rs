@@ -7,8 +7,8 @@ use std::path::PathBuf;
 pub enum ImportCommand {
     /// From a HAR file, which the developer tools of browsers export.
     Har(ImportArguments),
-    /// From an access log in the Common or the Combined Log Format, as nginx and Apache write it.
-    /// Only requests without a body.
+    /// From an access log of Apache, nginx, Caddy, Traefik, HAProxy, IIS (W3C) or a load balancer of
+    /// AWS, also compressed with gzip. Only requests without a body.
     AccessLog(ImportArguments),
     /// From curl commands, as browsers copy them.
     Curl(ImportArguments),

@@ -24,7 +24,9 @@ use crate::arguments::request::RequestArguments;
 use crate::arguments::{CompareArguments, GateArguments};
 use crate::exit::CliError;
 
-pub fn run(shared: &Shared, arguments: &CompareArguments) -> Result<u8, CliError> {
+pub fn run(shared: &Shared, mut arguments: CompareArguments) -> Result<u8, CliError> {
+    take_commands(&mut arguments);
+    let arguments = &arguments;
     must_have_one_base(&arguments.gates)?;
     files_must_be_writable(&arguments.gates)?;
     arguments.json.must_be_writable()?;
@@ -60,6 +62,17 @@ pub fn run(shared: &Shared, arguments: &CompareArguments) -> Result<u8, CliError
             of_runs(arguments, side(shared, a)?, side(shared, b)?)
         }
     }
+}
+
+/// Text with white space is no run, no revision and no URL, but a command, as users of hyperfine write
+/// it: it comes before those of `--command`.
+fn take_commands(arguments: &mut CompareArguments) {
+    let is_command = |side: &mut String| {
+        side.contains(char::is_whitespace) && !Path::new(side.as_str()).exists()
+    };
+    let commands = arguments.sides.extract_if(.., is_command);
+    let all = commands.chain(std::mem::take(&mut arguments.command)).collect();
+    arguments.command = all;
 }
 
 /// Refuses a side that is a stored run and a revision of the own repository; and one that is neither,

@@ -109,7 +109,7 @@ pub fn run(arguments: Arguments, given: BTreeSet<String>) -> Result<u8, CliError
         Command::Targets(command) => targets::run(&shared, command),
         Command::Report(arguments) => report::run(&shared, &arguments),
         Command::DevicePlan(arguments) => device_plan::run(&shared, &arguments),
-        Command::Compare(arguments) => compare::run(&shared, &arguments),
+        Command::Compare(arguments) => compare::run(&shared, *arguments),
         Command::Doctor(arguments) => doctor::run(&shared, &arguments),
         Command::Calibrate(arguments) => calibrate::run(&shared, &arguments),
         Command::Export(arguments) => export::run(&shared, &arguments),

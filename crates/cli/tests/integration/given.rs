@@ -18,7 +18,8 @@ fn command(mode: &str, checkout: &Checkout) -> String {
 fn two_commands_are_started_and_the_slower_one_fails_its_bound() {
     let checkout = Checkout::new();
     let (fast, slow) = (command("slow:20", &checkout), command("slow:60", &checkout));
-    let commands = ["compare", "--command", &fast, "--command", &slow, "--out", "out"];
+    // A command needs no --command: no run, revision or URL has white space.
+    let commands = ["compare", &fast, "--command", &slow, "--out", "out"];
     let named = ["--name", "twenty", "--name", "sixty"];
     let bound = ["--fail-if", "goodput < -20%", "--fail-if", "errors.timeout < 1"];
     let outcome = checkout.pippin(&[&commands[..], &named, &SHORT, &bound].concat());
@@ -110,6 +111,8 @@ fn what_does_not_go_together_is_refused() {
         &["--name a b: a name has letters"],
     );
     refused(&["--command", "'a", "--command", "b"], &["a quote is not closed"]);
+    refused(&["node a.js"], &["name at least two things to compare"]);
+    refused(&["node a.js > log", "node b.js"], &["`>` is a shell's"]);
     refused(
         &["latest", "--command", "b"],
         &["`latest` is not a URL, and cannot be compared with one"],

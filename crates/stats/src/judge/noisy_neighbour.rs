@@ -4,6 +4,7 @@ use pippin_model::host::usage::Passing;
 use pippin_model::text::units::counted;
 use pippin_model::trial::TrialRecord;
 use pippin_model::verdict::{Caveat, Severity};
+use std::ops::RangeInclusive;
 
 use crate::judge::answer::Answer;
 use crate::judge::evidence::{Evidence, caveat, percent};
@@ -12,8 +13,9 @@ use crate::judge::host::{self, Taker};
 const STOP_OTHERS: &str =
     "stop the other programs on this machine (`pippin doctor` shows them) and measure again";
 
-/// Fewer short connections per answer are not named as a tier.
-const LEAST_SHARE: f64 = 0.02;
+/// Short connections per answer of a possible tier. More than ten for one answer belong to another
+/// load.
+const SHORT_PER_ANSWER: RangeInclusive<f64> = 0.02..=10.0;
 
 /// The names of the caveats about the host that are judged over all repetitions together.
 pub const IDS: [&str; 3] = ["steal", "foreign_cpu", "no_calm_slices"];
@@ -59,14 +61,18 @@ fn of_trial(evidence: &Evidence, by: Taker) -> Answer {
     judge(&[evidence.record], by)
 }
 
-/// Processes to which many short connections went, at least one for fifty answers: each may be a tier
+/// Processes to which many short connections went, one for fifty answers to ten for each: each may be a tier
 /// of the server that could not be told from other programs. In words, with what to do.
 pub fn perhaps_tiers(trials: &[&TrialRecord]) -> Option<(String, String)> {
     let passing = trials.iter().filter_map(|record| {
-        let answers = record.load.as_ref()?.measured.answered.completed.max(1) as f64;
+        // Nobody works for a server that answers nothing.
+        let answered = record.load.as_ref()?.measured.answered.completed;
+        let answers = (answered > 0).then_some(answered)? as f64;
         let passing = record.usage.as_ref()?.passing.iter();
         let per_answer = passing.map(move |one| (one, one.connections as f64 / answers));
-        per_answer.filter(|(_, share)| *share >= LEAST_SHARE).max_by(|a, b| a.1.total_cmp(&b.1))
+        per_answer
+            .filter(|(_, share)| SHORT_PER_ANSWER.contains(share))
+            .max_by(|a, b| a.1.total_cmp(&b.1))
     });
     let (one, _) = passing.max_by(|a, b| a.1.total_cmp(&b.1))?;
     let Passing { name, pid, at, connections } = one;
@@ -188,6 +194,11 @@ mod tests {
         assert!(found.advice.contains("--target-pid"), "{found:?}");
         let found = judged(judge_foreign, &passing(answers / 60)).unwrap();
         assert!(!found.evidence.contains("php-fpm"), "{found:?}");
+        let found = judged(judge_foreign, &passing(answers * 11)).unwrap();
+        assert!(!found.evidence.contains("php-fpm"), "of another load: {found:?}");
+        let mut silent = passing(answers / 40);
+        silent.load.as_mut().unwrap().measured.answered.completed = 0;
+        assert_eq!(perhaps_tiers(&[&silent]), None);
         let mut calm = passing(answers);
         calm.usage.as_mut().unwrap().foreign_cores = Some(0.001);
         assert_eq!(judged(judge_foreign, &calm), None);

@@ -1,6 +1,7 @@
 //! Which doubt stands first: the most serious, and of these the cause that a reader can act on.
 //!
-//! Other programs on the machine bend every other sign, so they come first. What follows from too
+//! Other programs on the machine bend every other sign, so they come first; they can be stopped, and
+//! other virtual machines cannot. What follows from too
 //! little evidence comes last: a doubt that names a cause helps more.
 use pippin_model::verdict::{Caveat, Severity};
 use std::cmp::Reverse;
@@ -17,12 +18,12 @@ pub fn place(caveat: &Caveat) -> (Reverse<Severity>, u8) {
 /// The place of a caveat with this severity and name.
 #[must_use]
 pub fn of(severity: Severity, id: &str) -> (Reverse<Severity>, u8) {
-    let cause = if noisy_neighbour::IDS.contains(&id) {
-        0
-    } else if id == unsure::ID {
-        2
-    } else {
-        1 + 2 * u8::from(id == UNKNOWN)
+    let cause = match id {
+        "foreign_cpu" => 0,
+        _ if noisy_neighbour::IDS.contains(&id) => 1,
+        unsure::ID => 3,
+        UNKNOWN => 4,
+        _ => 2,
     };
     (Reverse(severity), cause)
 }
@@ -40,15 +41,25 @@ mod tests {
             advice: String::new(),
         };
         let mut all = [
-            found(Severity::Note, "steal"),
+            found(Severity::Note, "collections"),
             found(Severity::Suspect, UNKNOWN),
             found(Severity::Suspect, unsure::ID),
             found(Severity::Suspect, "bimodal"),
+            found(Severity::Suspect, "steal"),
             found(Severity::Suspect, "foreign_cpu"),
             found(Severity::Invalid, "wrong_answers"),
         ];
         all.sort_by_key(place);
         let ids: Vec<&str> = all.iter().map(|caveat| caveat.id.as_str()).collect();
-        assert_eq!(ids, ["wrong_answers", "foreign_cpu", "bimodal", "unsure", "unknown", "steal"]);
+        let ordered = [
+            "wrong_answers",
+            "foreign_cpu",
+            "steal",
+            "bimodal",
+            "unsure",
+            "unknown",
+            "collections",
+        ];
+        assert_eq!(ids, ordered);
     }
 }

@@ -42,6 +42,8 @@ pub struct CompilerWindow {
 /// What a target is not warm for yet.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum WaitsFor {
+    /// It has not answered yet.
+    Answer,
     /// Its throughput still changes, or there are too few windows to tell.
     Throughput,
     /// The processor time of an answer still changes.
@@ -57,6 +59,7 @@ impl WaitsFor {
     #[must_use]
     pub fn in_words(self, runtime: &str) -> String {
         match self {
+            Self::Answer => "no answer has come yet".into(),
             Self::Throughput => "throughput still changes".into(),
             Self::Cost => "the processor time of an answer still changes".into(),
             Self::Compiler(cores) => {
@@ -85,7 +88,9 @@ pub fn waits_for(windows: &[WarmUpWindow]) -> Option<WaitsFor> {
     let rates: Vec<f64> = windows.iter().map(|window| window.answers_per_s).collect();
     let compiler = compiler_works(windows);
     let works = compiler.filter(|it| matches!(it, WaitsFor::Compiler(_)));
+    let is_silent = !rates.is_empty() && rates.iter().all(|rate| *rate == 0.0);
     works
+        .or_else(|| is_silent.then_some(WaitsFor::Answer))
         .or_else(|| (!has_settled(&rates)).then_some(WaitsFor::Throughput))
         .or_else(|| (!has_settled_cost(windows)).then_some(WaitsFor::Cost))
         .or(compiler)
@@ -229,6 +234,7 @@ mod tests {
             (0..40).map(|at| window(100.0, 0.5 * 0.95f64.powi(at), 0.0)).collect();
         assert_eq!(words(&cheaper), "the processor time of an answer still changes");
         assert_eq!(words(&[]), "throughput still changes");
+        assert_eq!(words(&[window(0.0, 0.0, 0.0); 40]), "no answer has come yet");
     }
 
     #[test]

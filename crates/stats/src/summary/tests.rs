@@ -217,3 +217,21 @@ fn points_of_a_sweep_are_summarised_and_ranked_apart() {
     assert_eq!(found.len(), 4);
     assert!(found.iter().all(|summary| summary.standing.rank == Some(1)));
 }
+
+#[test]
+fn what_no_quiet_machine_would_mend_is_the_reason_before_other_programs() {
+    use crate::summary::trust::{Answer, Trust};
+    let trust_of = |own_lag_ms: f64| {
+        let mut record = ExampleTrial::hello().own_lag_ms(own_lag_ms).build();
+        record.usage.as_mut().unwrap().foreign_cores = Some(1.0);
+        record.caveats = judge_trial(&record, &Context::default());
+        record.verdict = Verdict::of(&record.caveats);
+        let rows = summarised(std::slice::from_ref(&record));
+        Trust::of(&rows.iter().collect::<Vec<_>>(), &[record])
+    };
+    let disturbed = trust_of(0.0);
+    assert!(disturbed.because.starts_with("other programs used"), "{disturbed:?}");
+    let void = trust_of(3.0);
+    assert_eq!((void.answer, void.figures), (Answer::No, false));
+    assert!(void.because.starts_with("it is INVALID, "), "{void:?}");
+}

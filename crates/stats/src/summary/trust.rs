@@ -111,7 +111,9 @@ fn reason(measured: &[&TargetSummary], trials: &[TrialRecord]) -> (Answer, Strin
         return (Answer::No, "no target has a result".into(), None);
     }
     let disturbed = measured.iter().filter(|row| has_any(row, &noisy_neighbour::IDS)).count();
-    if disturbed > 0 {
+    // A quieter machine would not make a result of those that are INVALID.
+    let is_void = measured.iter().all(|row| row.verdict == Some(Verdict::Invalid));
+    if disturbed > 0 && !is_void {
         // Pairs of a disturbed and a calm target are bent, so half of them is enough.
         let answer = if 2 * disturbed >= measured.len() { Answer::No } else { Answer::Partly };
         let (because, advice) = match noisy_neighbour::perhaps_tiers(&trials.iter().collect::<Vec<_>>()) {
