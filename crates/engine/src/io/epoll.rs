@@ -5,10 +5,10 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::departing::Departing;
 use super::socket::{self, Endpoints, errno};
-use super::stamps::{self, Keeper, Stamped};
+use super::stamps::{self, Keeper};
 use super::{Event, Handshake, Io, Opening, Sending, tcp_info};
-use crate::request::wire::Wire;
 use crate::time::clock::StampClock;
 
 /// Large enough that a page of 50 KiB takes one read, small enough to stay in the second-level
@@ -50,17 +50,14 @@ pub(crate) struct Epoll {
     stamp_unix_ns: Option<u64>,
     clock: StampClock,
     _keeper: Keeper,
-    /// A send whose departure is stamped.
-    stamped: Box<Stamped>,
-    is_stamping: bool,
+    departing: Departing,
     syscalls: u64,
 }
 
 impl Io for Epoll {
     const NAME: &'static str = "epoll";
-    const QUEUES: bool = false;
 
-    fn new(slots: u32, _: &Arc<Wire>, endpoints: &Arc<Endpoints>) -> io::Result<Self> {
+    fn new(slots: u32, endpoints: &Arc<Endpoints>) -> io::Result<Self> {
         // SAFETY: no pointers.
         let epoll = unsafe { libc::epoll_create1(libc::EPOLL_CLOEXEC) };
         if epoll < 0 {
@@ -81,8 +78,7 @@ impl Io for Epoll {
             stamp_unix_ns: None,
             clock: StampClock::new(),
             _keeper: Keeper::new()?,
-            stamped: Stamped::new(),
-            is_stamping: false,
+            departing: Departing::new(),
             syscalls: 3,
         })
     }
@@ -115,22 +111,15 @@ impl Io for Epoll {
 
     #[inline]
     fn send(&mut self, slot: u32, bytes: &[u8]) -> Sending {
-        if self.is_stamping {
-            self.syscalls += 1;
-            let message = self.stamped.of(bytes);
-            return taken(&mut self.sockets[slot as usize], bytes, |fd| {
-                match socket::send_message(fd, message) {
-                    // A kernel that knows no such stamps sent nothing; no request is lost for one.
-                    Err(libc::EINVAL) => socket::send(fd, bytes),
-                    sent => sent,
-                }
-            });
-        }
-        self.send_bytes(slot, bytes)
+        let socket = &mut self.sockets[slot as usize];
+        let (sending, calls) = self.departing.send(socket.fd, bytes);
+        self.syscalls += calls;
+        socket.blocked |= matches!(sending, Sending::Blocked(_));
+        sending
     }
 
     fn stamp_next_send(&mut self, is_asked: bool) -> bool {
-        self.is_stamping = is_asked;
+        self.departing.stamp_next(is_asked);
         true
     }
 
@@ -138,12 +127,6 @@ impl Io for Epoll {
         let (stamp, calls) = stamps::departure(self.sockets[slot as usize].fd);
         self.syscalls += calls;
         self.clock.monotonic(stamp?, now)
-    }
-
-    #[inline]
-    fn send_bytes(&mut self, slot: u32, bytes: &[u8]) -> Sending {
-        self.syscalls += 1;
-        write(&mut self.sockets[slot as usize], bytes)
     }
 
     fn close(&mut self, slot: u32) {
@@ -155,10 +138,6 @@ impl Io for Epoll {
             socket.fd = NO_FD;
             socket.generation = socket.generation.wrapping_add(1);
         }
-    }
-
-    fn submit(&mut self) -> io::Result<()> {
-        Ok(())
     }
 
     /// A thread that sleeps by a timer is not woken by packets. Where events lie already, it has
@@ -233,32 +212,6 @@ impl Io for Epoll {
 
     fn syscalls(&self) -> u64 {
         self.syscalls
-    }
-}
-
-#[inline]
-fn write(socket: &mut Socket, bytes: &[u8]) -> Sending {
-    taken(socket, bytes, |fd| socket::send(fd, bytes))
-}
-
-/// How a send of these bytes went.
-#[inline]
-fn taken(
-    socket: &mut Socket,
-    bytes: &[u8],
-    send: impl FnOnce(i32) -> Result<usize, i32>,
-) -> Sending {
-    match send(socket.fd) {
-        Ok(sent) if sent == bytes.len() => Sending::Done,
-        Ok(sent) => {
-            socket.blocked = true;
-            Sending::Blocked(sent as u32)
-        }
-        Err(libc::EAGAIN) => {
-            socket.blocked = true;
-            Sending::Blocked(0)
-        }
-        Err(error) => Sending::Failed(error),
     }
 }
 

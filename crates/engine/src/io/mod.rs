@@ -5,6 +5,7 @@
 //! the loop reads when a socket is ready; the other way round, readiness would be expensive with
 //! io_uring. A loop owns its sockets, and the worker names them by slot.
 mod buffers;
+mod departing;
 pub(crate) mod epoll;
 pub(crate) mod socket;
 mod stamps;
@@ -17,7 +18,6 @@ use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-use crate::request::wire::Wire;
 use socket::Endpoints;
 pub(crate) use tcp_info::Handshake;
 
@@ -50,9 +50,6 @@ pub(crate) enum Opening {
 pub(crate) enum Sending {
     /// The kernel has all of it.
     Done,
-    /// The kernel gets all of it with the next [`Io::submit`]. If that fails, an [`Event::Closed`]
-    /// follows.
-    Queued,
     /// The kernel took this many bytes. Send the rest after [`Event::Writable`].
     Blocked(u32),
     /// The connection is broken, with this errno.
@@ -63,20 +60,18 @@ pub(crate) enum Sending {
 pub(crate) trait Io: Sized {
     /// `"epoll"` or `"io_uring"`.
     const NAME: &'static str;
-    /// [`Io::send`] only queues, unless requests are pipelined.
-    const QUEUES: bool;
 
-    /// A loop for `slots` connections to `endpoints`, most of which send parts of `wire`.
-    fn new(slots: u32, wire: &Arc<Wire>, endpoints: &Arc<Endpoints>) -> io::Result<Self>;
+    /// A loop for `slots` connections to `endpoints`.
+    fn new(slots: u32, endpoints: &Arc<Endpoints>) -> io::Result<Self>;
 
     /// Begins to connect: the `nth` connection of the load decides which addresses are used.
     fn open(&mut self, slot: u32, nth: u64) -> Opening;
 
-    /// Sends bytes that stay as they are until their answer has come.
+    /// Sends bytes at once, as many as the kernel takes.
     fn send(&mut self, slot: u32, bytes: &[u8]) -> Sending;
 
     /// Whether the next [`Io::send`] asks the kernel to stamp when its bytes leave. Returns whether
-    /// this loop can do that now.
+    /// this loop can do that.
     fn stamp_next_send(&mut self, _is_asked: bool) -> bool {
         false
     }
@@ -87,14 +82,8 @@ pub(crate) trait Io: Sized {
         None
     }
 
-    /// Sends bytes that the caller may change at once (TLS); never [`Sending::Queued`].
-    fn send_bytes(&mut self, slot: u32, bytes: &[u8]) -> Sending;
-
     /// Closes. No more events come from this connection.
     fn close(&mut self, slot: u32);
-
-    /// Hands everything that is queued to the kernel.
-    fn submit(&mut self) -> io::Result<()>;
 
     /// Waits for events, `timeout_ns` at the most. Events may lie unnoticed for `stay_ns`, which
     /// is not longer, so that several are found together. A kernel that cannot wait like that
@@ -124,12 +113,6 @@ pub(crate) trait Io: Sized {
     /// Local and remote address of the connection in this slot; `None` if they are not IPv4 or
     /// IPv6.
     fn ends(&self, slot: u32) -> Option<(SocketAddr, SocketAddr)>;
-
-    /// Whether the kernel may still take bytes of a large send that was queued.
-    #[inline]
-    fn is_sending(&self, _slot: u32) -> bool {
-        false
-    }
 
     /// Whether the server's close is already known although its event has not been taken yet.
     fn is_closing(&self, slot: u32) -> bool;

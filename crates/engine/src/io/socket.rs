@@ -114,8 +114,6 @@ pub(crate) struct Endpoints {
     targets: Vec<KernelAddress>,
     /// Empty: the kernel chooses.
     sources: Vec<KernelAddress>,
-    /// Requests are pipelined: several writes may be under way on a connection.
-    pipelines: bool,
     /// Several writes may follow each other without an answer between them, as those of a TLS
     /// handshake, of HTTP/2 and of a PROXY header do: Nagle's algorithm would hold them back.
     sends_at_once: bool,
@@ -130,12 +128,10 @@ impl Endpoints {
             None => spec.addresses.iter().map(|target| (*target).into()).collect(),
         };
         let sources = &spec.source_addresses;
-        let pipelines = spec.connections.pipeline > 1;
         Ok(Self {
             targets,
             sources: sources.iter().map(|ip| SocketAddr::new(*ip, 0).into()).collect(),
-            pipelines,
-            sends_at_once: pipelines
+            sends_at_once: spec.connections.pipeline > 1
                 || spec.tls.is_some()
                 || spec.proxy_header.is_some()
                 || spec.protocol != Protocol::Http1,
@@ -155,10 +151,6 @@ impl Endpoints {
             &self.sources[((nth + nth / least_common_multiple(count, self.targets.len() as u64))
                 % count) as usize]
         })
-    }
-
-    pub const fn carries_pipelines(&self) -> bool {
-        self.pipelines
     }
 
     /// A socket for the `nth` connection, bound to its source address, and how many system calls
@@ -232,36 +224,11 @@ pub(crate) fn try_source(address: IpAddr) -> io::Result<()> {
     if bound < 0 { Err(error) } else { Ok(()) }
 }
 
-/// send(2) with MSG_NOSIGNAL, so that a broken connection is an error and not a signal. The raw
-/// system call, because the C library's is a cancellation point, which costs 2 % of a request
+/// send(2) without waiting, whatever the socket's mode, and with MSG_NOSIGNAL, so that a broken
+/// connection is an error and not a signal. The raw system call, because the C library's is a cancellation point, which costs 2 % of a request
 /// (docs/decisions/engine-event-loops.md).
 #[inline]
 pub(crate) fn send(fd: i32, bytes: &[u8]) -> Result<usize, i32> {
-    // SAFETY: the pointer and its length belong together.
-    let sent = unsafe {
-        libc::syscall(
-            libc::SYS_sendto,
-            fd,
-            bytes.as_ptr(),
-            bytes.len(),
-            libc::MSG_NOSIGNAL,
-            std::ptr::null::<u8>(),
-            0,
-        )
-    };
-    if sent < 0 { Err(errno()) } else { Ok(sent as usize) }
-}
-
-/// sendmsg(2) of a message whose departure is to be stamped.
-pub(super) fn send_message(fd: i32, message: *const libc::msghdr) -> Result<usize, i32> {
-    // SAFETY: the message and what it points to are valid for the call.
-    let sent = unsafe { libc::sendmsg(fd, message, libc::MSG_NOSIGNAL) };
-    if sent < 0 { Err(errno()) } else { Ok(sent as usize) }
-}
-
-/// Sends without waiting on a socket that is not nonblocking.
-#[inline]
-pub(crate) fn send_without_waiting(fd: i32, bytes: &[u8]) -> Result<usize, i32> {
     // SAFETY: the pointer and its length belong together.
     let sent = unsafe {
         libc::syscall(
@@ -274,6 +241,13 @@ pub(crate) fn send_without_waiting(fd: i32, bytes: &[u8]) -> Result<usize, i32> 
             0,
         )
     };
+    if sent < 0 { Err(errno()) } else { Ok(sent as usize) }
+}
+
+/// sendmsg(2) of a message whose departure is to be stamped.
+pub(super) fn send_message(fd: i32, message: *const libc::msghdr) -> Result<usize, i32> {
+    // SAFETY: the message and what it points to are valid for the call.
+    let sent = unsafe { libc::sendmsg(fd, message, libc::MSG_NOSIGNAL | libc::MSG_DONTWAIT) };
     if sent < 0 { Err(errno()) } else { Ok(sent as usize) }
 }
 
@@ -391,7 +365,6 @@ mod tests {
             let endpoints = Endpoints {
                 targets: all.iter().map(|target| (*target).into()).collect(),
                 sources: from.iter().map(|ip| SocketAddr::new(*ip, 0).into()).collect(),
-                pipelines: false,
                 sends_at_once: false,
             };
             let pairs: HashSet<(*const KernelAddress, *const KernelAddress)> =

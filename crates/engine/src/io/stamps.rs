@@ -33,8 +33,7 @@ struct Request {
     _padding: libc::c_uint,
 }
 
-/// A message whose departure is to be stamped. The kernel reads it when the send is handed over, so
-/// it must stay as it is until then.
+/// A message whose departure is to be stamped.
 pub(super) struct Stamped {
     message: libc::msghdr,
     piece: libc::iovec,

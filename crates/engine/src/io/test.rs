@@ -8,8 +8,6 @@ use pippin_model::load::{LoadSpec, Request};
 
 use super::socket::Endpoints;
 use super::{Event, Io};
-use crate::protocol::Protocol;
-use crate::protocol::http1::Http1;
 
 const LONG_NS: u64 = 5_000_000_000;
 
@@ -21,8 +19,7 @@ pub(super) fn opened<I: Io>(slots: u32) -> (I, Vec<TcpStream>) {
         requests: vec![Request::get("/", "x")].into(),
         ..LoadSpec::default()
     };
-    let wire = Arc::new(Http1::wire(&spec).unwrap());
-    let mut io = I::new(slots, &wire, &Arc::new(Endpoints::of(&spec).unwrap())).unwrap();
+    let mut io = I::new(slots, &Arc::new(Endpoints::of(&spec).unwrap())).unwrap();
     let mut open = |slot| {
         io.open(slot, u64::from(slot));
         io.wait(LONG_NS, 0).unwrap();

@@ -1,5 +1,6 @@
-//! io_uring(7): one multishot `recvmsg` for the life of a connection, sends in batches, and no
-//! completions for sends that succeed. A request costs a share of one system call.
+//! io_uring(7): one multishot `recvmsg` for the life of a connection. Answers cost a share of one
+//! system call. Each send is a call of its own: the ring performs sends one after the other, and
+//! nothing tells when each of them left (docs/decisions/arrival-stamps.md).
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -9,10 +10,10 @@ use io_uring::types::{Fd, SubmitArgs, Timespec};
 use io_uring::{IoUring, cqueue, opcode};
 
 use super::buffers::Buffers;
+use super::departing::Departing;
 use super::socket::{self, Endpoints};
-use super::stamps::{self, CONTROL_BYTES, Keeper, Stamped};
+use super::stamps::{self, CONTROL_BYTES, Keeper};
 use super::{Event, Handshake, Io, Opening, Sending, tcp_info};
-use crate::request::wire::Wire;
 use crate::time::clock::StampClock;
 
 const NO_FD: i32 = -1;
@@ -24,9 +25,6 @@ const AHEAD_BYTES: usize = OUT_BYTES + CONTROL_BYTES;
 /// Room for 16 KiB behind it, in whole cache lines.
 const BUFFER_BYTES: usize = 16 * 1024 + AHEAD_BYTES.next_multiple_of(64);
 const SUBMISSIONS: u32 = 256;
-/// A send of at most this many bytes always fits into the kernel's buffer (the minimum of
-/// net.ipv4.tcp_wmem).
-const LEAST_ROOM: u32 = 4096;
 /// IORING_ENTER_GETEVENTS.
 const GET_EVENTS: u32 = 1;
 
@@ -34,9 +32,8 @@ const GET_EVENTS: u32 = 1;
 /// and 32 of slot.
 const CONNECT: u64 = 0;
 const RECEIVE: u64 = 1;
-const SEND: u64 = 2;
-const SILENT: u64 = 3;
-const ROOM: u64 = 4;
+const SILENT: u64 = 2;
+const ROOM: u64 = 3;
 
 #[derive(Debug, Clone, Copy)]
 struct Socket {
@@ -44,11 +41,7 @@ struct Socket {
     generation: u32,
     /// A receive is with the kernel.
     is_armed: bool,
-    /// The kernel has a send whose completion is awaited (pipelining only).
-    is_sending: bool,
-    /// The last send was large, so that it may still wait for room in the kernel.
-    may_wait: bool,
-    /// A send did not fit, and the kernel will say when there is room (TLS only).
+    /// A send did not fit, and the kernel will say when there is room.
     waits_for_room: bool,
 }
 
@@ -64,8 +57,6 @@ pub(crate) struct Uring {
     ring: IoUring,
     buffers: Buffers,
     sockets: Vec<Socket>,
-    /// Kept alive as long as the kernel may read it.
-    _wire: Arc<Wire>,
     endpoints: Arc<Endpoints>,
     completions: Vec<Completion>,
     next: usize,
@@ -77,13 +68,7 @@ pub(crate) struct Uring {
     _keeper: Keeper,
     /// Tells the kernel how much room to leave for the control message.
     message: Box<libc::msghdr>,
-    /// A connection carries several requests at the same time, so that sends must not overtake each
-    /// other.
-    pipelines: bool,
-    /// What a send whose departure is stamped points to, until the kernel has it.
-    stamped: Box<Stamped>,
-    is_stamping: bool,
-    is_stamped_queued: bool,
+    departing: Departing,
     syscalls: u64,
     /// The kernel can let completions lie for a while (IORING_FEAT_MIN_TIMEOUT, Linux 6.12).
     can_stay: bool,
@@ -115,9 +100,8 @@ fn ring(submissions: u32, completions: u32) -> io::Result<IoUring> {
 
 impl Io for Uring {
     const NAME: &'static str = "io_uring";
-    const QUEUES: bool = true;
 
-    fn new(slots: u32, wire: &Arc<Wire>, endpoints: &Arc<Endpoints>) -> io::Result<Self> {
+    fn new(slots: u32, endpoints: &Arc<Endpoints>) -> io::Result<Self> {
         let ring = ring(SUBMISSIONS, (slots * 2).next_power_of_two().clamp(1024, 32_768))?;
         let can_stay = ring.params().is_feature_min_timeout();
         let count = (slots * 2).next_power_of_two().clamp(16, 256) as u16;
@@ -126,19 +110,11 @@ impl Io for Uring {
         // SAFETY: a msghdr of zeros is one without buffers.
         let mut message: Box<libc::msghdr> = Box::new(unsafe { std::mem::zeroed() });
         message.msg_controllen = CONTROL_BYTES as _;
-        let empty = Socket {
-            fd: NO_FD,
-            generation: 0,
-            is_armed: false,
-            is_sending: false,
-            may_wait: false,
-            waits_for_room: false,
-        };
+        let empty = Socket { fd: NO_FD, generation: 0, is_armed: false, waits_for_room: false };
         Ok(Self {
             ring,
             buffers,
             sockets: vec![empty; slots as usize],
-            _wire: Arc::clone(wire),
             endpoints: Arc::clone(endpoints),
             completions: Vec::with_capacity(1024),
             next: 0,
@@ -147,10 +123,7 @@ impl Io for Uring {
             clock: StampClock::new(),
             _keeper: Keeper::new()?,
             message,
-            pipelines: endpoints.carries_pipelines(),
-            stamped: Stamped::new(),
-            is_stamping: false,
-            is_stamped_queued: false,
+            departing: Departing::new(),
             syscalls: 5,
             can_stay,
             enough: usize::from(count / 2),
@@ -165,8 +138,7 @@ impl Io for Uring {
         self.syscalls += calls;
         let socket = &mut self.sockets[slot as usize];
         socket.generation = socket.generation.wrapping_add(1);
-        (socket.fd, socket.is_armed, socket.is_sending) = (fd, false, false);
-        (socket.may_wait, socket.waits_for_room) = (false, false);
+        (socket.fd, socket.is_armed, socket.waits_for_room) = (fd, false, false);
         let data = self.data(slot, CONNECT);
         let endpoints = Arc::clone(&self.endpoints);
         let target = endpoints.target(nth);
@@ -179,51 +151,23 @@ impl Io for Uring {
 
     #[inline]
     fn send(&mut self, slot: u32, bytes: &[u8]) -> Sending {
-        let socket = &mut self.sockets[slot as usize];
-        let fd = socket.fd;
-        socket.may_wait = bytes.len() > LEAST_ROOM as usize;
-        let is_followed = self.pipelines || socket.may_wait;
-        if is_followed && std::mem::replace(&mut socket.is_sending, true) {
-            return Sending::Blocked(0);
+        let (sending, calls) = self.departing.send(self.sockets[slot as usize].fd, bytes);
+        self.syscalls += calls;
+        if let Sending::Blocked(_) = sending {
+            self.wait_for_room(slot);
         }
-        let data = self.data(slot, SEND);
-        let flags = libc::MSG_NOSIGNAL | libc::MSG_WAITALL;
-        let entry = if self.is_stamping {
-            self.is_stamped_queued = true;
-            let message = self.stamped.of(bytes);
-            opcode::SendMsg::new(Fd(fd), message).flags(flags as u32).build()
-        } else {
-            opcode::Send::new(Fd(fd), bytes.as_ptr(), bytes.len() as u32).flags(flags).build()
-        };
-        let entry = entry.user_data(data);
-        // The bytes lie in the wire, or in memory that their connection keeps.
-        self.push(if is_followed { entry } else { entry.flags(Flags::SKIP_SUCCESS) });
-        Sending::Queued
+        sending
     }
 
     fn stamp_next_send(&mut self, is_asked: bool) -> bool {
-        self.is_stamping = is_asked && !self.is_stamped_queued;
-        self.is_stamping
+        self.departing.stamp_next(is_asked);
+        true
     }
 
     fn departed_at(&mut self, slot: u32, now: u64) -> Option<u64> {
         let (stamp, calls) = stamps::departure(self.sockets[slot as usize].fd);
         self.syscalls += calls;
         self.clock.monotonic(stamp?, now)
-    }
-
-    /// Sent at once and not in the next batch. In a batch, the kernel would read the bytes later,
-    /// so each send would need its own buffer and a completion to free it (docs/decisions/tls.md).
-    fn send_bytes(&mut self, slot: u32, bytes: &[u8]) -> Sending {
-        self.syscalls += 1;
-        let taken = match socket::send_without_waiting(self.sockets[slot as usize].fd, bytes) {
-            Ok(taken) if taken == bytes.len() => return Sending::Done,
-            Ok(taken) => taken as u32,
-            Err(libc::EAGAIN) => 0,
-            Err(error) => return Sending::Failed(error),
-        };
-        self.wait_for_room(slot);
-        Sending::Blocked(taken)
     }
 
     fn close(&mut self, slot: u32) {
@@ -235,9 +179,6 @@ impl Io for Uring {
         if socket.waits_for_room {
             self.cancel(slot, ROOM);
         }
-        if socket.is_sending || socket.may_wait {
-            self.cancel(slot, SEND);
-        }
         self.cancel(slot, if socket.is_armed { RECEIVE } else { CONNECT });
         self.push(
             opcode::Close::new(Fd(socket.fd)).build().user_data(SILENT).flags(Flags::SKIP_SUCCESS),
@@ -246,26 +187,6 @@ impl Io for Uring {
         socket.fd = NO_FD;
         socket.is_armed = false;
         socket.generation = socket.generation.wrapping_add(1);
-    }
-
-    #[inline]
-    fn is_sending(&self, slot: u32) -> bool {
-        let socket = &self.sockets[slot as usize];
-        socket.is_sending && socket.may_wait
-    }
-
-    fn submit(&mut self) -> io::Result<()> {
-        if self.ring.submission().is_empty() {
-            return Ok(());
-        }
-        self.syscalls += 1;
-        match self.ring.submit() {
-            Err(error) if !is_passing(&error) => Err(error),
-            _ => {
-                self.is_stamped_queued &= !self.ring.submission().is_empty();
-                Ok(())
-            }
-        }
     }
 
     fn wait(&mut self, timeout_ns: u64, stay_ns: u64) -> io::Result<()> {
@@ -295,7 +216,6 @@ impl Io for Uring {
         }
         self.completions.clear();
         self.next = 0;
-        self.is_stamped_queued &= !self.ring.submission().is_empty();
         let completions = self.ring.completion().map(|entry| Completion {
             data: entry.user_data(),
             result: entry.result(),
@@ -387,8 +307,7 @@ impl Uring {
     #[inline]
     fn push(&mut self, entry: Entry) {
         loop {
-            // SAFETY: what an entry points to (addresses, requests) is kept alive by this loop's
-            // own `Arc`s.
+            // SAFETY: what an entry points to (addresses) is kept alive by this loop's own `Arc`.
             if unsafe { self.ring.submission().push(&entry) }.is_ok() {
                 return;
             }
@@ -427,7 +346,6 @@ impl Uring {
                 self.arm(slot);
                 Some(Event::Connected { slot })
             }
-            SEND => self.sent(slot, result),
             ROOM => Some(self.has_room(slot)),
             _ => self.received_some(slot, result, flags, buffer),
         }
@@ -469,16 +387,6 @@ impl Uring {
         Event::Writable { slot }
     }
 
-    /// A send that another one may follow, or that may wait, is complete; or any send has failed.
-    fn sent(&mut self, slot: u32, result: i32) -> Option<Event> {
-        self.sockets[slot as usize].is_sending = false;
-        if result < 0 {
-            Some(Event::Closed { slot, errno: Some(-result) })
-        } else {
-            Some(Event::Writable { slot })
-        }
-    }
-
     #[inline]
     fn received_some(
         &mut self,
@@ -513,7 +421,7 @@ impl Uring {
 impl Drop for Uring {
     fn drop(&mut self) {
         // Submits closes that no wait has submitted; otherwise the descriptors would stay open.
-        let _ = self.submit();
+        let _ = self.ring.submit();
         for socket in &self.sockets {
             if socket.fd != NO_FD {
                 // Pending receives hold the socket, so only a shutdown ends the connection.

@@ -274,9 +274,6 @@ pub(crate) trait Answers {
 
 /// The bytes of requests, waiting for the kernel.
 pub(crate) trait Outgoing: Default {
-    /// They stay as they are until their answer has come, so that the event loop may send them
-    /// later.
-    const STAYS: bool;
     fn is_empty(&self) -> bool;
     fn bytes(&self) -> Bytes<'_>;
     /// The kernel has taken `count` of them.
@@ -292,8 +289,6 @@ pub(crate) trait Outgoing: Default {
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Bytes<'a> {
     Wire(Span),
-    /// In memory that stays as it is until the answer has come.
-    Staying(&'a [u8]),
     Own(&'a [u8]),
 }
 
@@ -302,15 +297,12 @@ impl Bytes<'_> {
     pub const fn len(self) -> u32 {
         match self {
             Self::Wire(slice) => slice.end - slice.start,
-            Self::Staying(bytes) | Self::Own(bytes) => bytes.len() as u32,
+            Self::Own(bytes) => bytes.len() as u32,
         }
     }
 }
 
 impl Outgoing for Span {
-    /// The wire outlives all connections.
-    const STAYS: bool = true;
-
     #[inline]
     fn is_empty(&self) -> bool {
         self.start == self.end

@@ -33,7 +33,6 @@ impl Frames {
 }
 
 impl Outgoing for Frames {
-    const STAYS: bool = false;
     #[inline]
     fn is_empty(&self) -> bool {
         self.sent == self.bytes.len()

@@ -227,14 +227,13 @@ impl Filling for Frames {
 }
 
 impl Outgoing for Desk {
-    const STAYS: bool = true;
     #[inline]
     fn is_empty(&self) -> bool {
         self.sent == self.bytes.len()
     }
     #[inline]
     fn bytes(&self) -> Bytes<'_> {
-        Bytes::Staying(&self.bytes[self.sent..])
+        Bytes::Own(&self.bytes[self.sent..])
     }
     #[inline]
     fn took(&mut self, count: u32) {
@@ -349,7 +348,7 @@ mod tests {
         let places = Places::of(&asked, template).unwrap().unwrap();
         let mut put = |value: &Value| {
             desk.put(template, Some(Filled { places: &places, value: *value }), 64);
-            let Bytes::Staying(bytes) = desk.bytes() else { panic!() };
+            let Bytes::Own(bytes) = desk.bytes() else { panic!() };
             let seen = (bytes.to_vec(), bytes.as_ptr());
             desk.took(seen.0.len() as u32);
             assert!(desk.is_empty());

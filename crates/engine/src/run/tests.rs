@@ -8,7 +8,6 @@ use pippin_testing::scripted::{Answer, Script, spawn};
 use super::*;
 use crate::Gate;
 use crate::io::{Event, Handshake, Opening, Sending};
-use crate::request::wire::Wire;
 
 /// What goes wrong in a thread.
 trait Fault {
@@ -31,10 +30,9 @@ struct Faulty<F> {
 
 impl<F: Fault> Io for Faulty<F> {
     const NAME: &'static str = "faulty";
-    const QUEUES: bool = false;
 
-    fn new(slots: u32, wire: &Arc<Wire>, endpoints: &Arc<Endpoints>) -> io::Result<Self> {
-        let epoll = Epoll::new(slots, wire, endpoints)?;
+    fn new(slots: u32, endpoints: &Arc<Endpoints>) -> io::Result<Self> {
+        let epoll = Epoll::new(slots, endpoints)?;
         Ok(Self { epoll, slots, waits: 0, fault: std::marker::PhantomData })
     }
     fn wait(&mut self, timeout_ns: u64, stay_ns: u64) -> io::Result<()> {
@@ -48,14 +46,8 @@ impl<F: Fault> Io for Faulty<F> {
     fn send(&mut self, slot: u32, bytes: &[u8]) -> Sending {
         F::refuses_sends().map_or_else(|| self.epoll.send(slot, bytes), Sending::Failed)
     }
-    fn send_bytes(&mut self, slot: u32, bytes: &[u8]) -> Sending {
-        self.epoll.send_bytes(slot, bytes)
-    }
     fn close(&mut self, slot: u32) {
         self.epoll.close(slot);
-    }
-    fn submit(&mut self) -> io::Result<()> {
-        self.epoll.submit()
     }
     fn next_event(&mut self) -> Option<Event> {
         self.epoll.next_event()

@@ -129,8 +129,7 @@ impl Transport for Tcp {
     ) -> Sending {
         match bytes {
             Bytes::Wire(slice) => io.send(slot, wire.bytes(slice)),
-            Bytes::Staying(bytes) => io.send(slot, bytes),
-            Bytes::Own(bytes) => io.send_bytes(slot, bytes),
+            Bytes::Own(bytes) => io.send(slot, bytes),
         }
     }
     fn flush<I: Io>(&mut self, _: &mut I, (): &mut (), _: u32) -> Sending {

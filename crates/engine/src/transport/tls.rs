@@ -88,7 +88,7 @@ impl Transport for Tls {
     ) -> Sending {
         let bytes = match bytes {
             Bytes::Wire(slice) => wire.bytes(slice),
-            Bytes::Staying(bytes) | Bytes::Own(bytes) => bytes,
+            Bytes::Own(bytes) => bytes,
         };
         let mut at = 0;
         while at < bytes.len() {
@@ -100,7 +100,7 @@ impl Transport for Tls {
             at = end;
             match self.flush(io, state, slot) {
                 Sending::Done => {}
-                Sending::Queued | Sending::Blocked(_) => break,
+                Sending::Blocked(_) => break,
                 failed @ Sending::Failed(_) => return failed,
             }
         }
@@ -120,9 +120,9 @@ impl Transport for Tls {
         if outgoing.is_empty() {
             return Sending::Done;
         }
-        let sending = io.send_bytes(slot, outgoing);
+        let sending = io.send(slot, outgoing);
         let taken = match sending {
-            Sending::Done | Sending::Queued => outgoing.len() as u32,
+            Sending::Done => outgoing.len() as u32,
             Sending::Blocked(taken) => taken,
             Sending::Failed(_) => 0,
         };

@@ -140,7 +140,7 @@ impl<S: Stack> Worker<'_, S> {
         let connection = &self.core.connections[slot as usize];
         // The server answered before it had read the whole request. What is left of it would keep
         // the next one waiting, perhaps for ever (RFC 9112 section 9.3: who stops sending closes).
-        let is_unsent = !connection.out.is_empty() || self.io.is_sending(slot);
+        let is_unsent = !connection.out.is_empty();
         let is_closing = self.io.is_closing(slot);
         if (connection.server_closes || is_closing) && self.core.is_stamped {
             self.core.recorder.now_tally().stamps.with_end += 1;

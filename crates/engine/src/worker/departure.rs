@@ -5,13 +5,7 @@
 //! where requests follow each other, and after a third where the connection had rested (4 of 20 us,
 //! 12 of 36 us).
 //!
-//! io_uring hands over queued sends in one call, which performs them one after the other. The last
-//! of 16 leaves some 30 us after the first, so one instant for all of them would be too early for
-//! most: a packet capture showed service times of 287 us in place of 264 us at 64 connections.
-//!
-//! The call that hands them over usually waits for answers too, and its length says nothing. So the
-//! pace is learned from the requests of which the kernel says when they left
-//! ([`sampling`](super::sampling)).
+//! Whether the estimates are right is looked at now and then ([`sampling`](super::sampling)).
 
 /// No answer comes sooner after its request left. Between the two lie the receipt of a packet, a
 /// call of the server that reads, and one that sends. The least that a packet capture on a loopback
@@ -40,12 +34,8 @@ impl Departure {
     pub const fn within(begin: u64, end: u64) -> Self {
         const LIMIT_NS: u64 = 10_000;
         let quarter = end.saturating_sub(begin) / 4;
-        Self::after(begin, if quarter < LIMIT_NS { quarter } else { LIMIT_NS })
-    }
-
-    const fn after(begin: u64, after_ns: u64) -> Self {
-        let after_ns = if after_ns < u32::MAX as u64 { after_ns as u32 } else { u32::MAX };
-        Self { left_at: begin + after_ns as u64, after_ns, place: 0 }
+        let after_ns = if quarter < LIMIT_NS { quarter } else { LIMIT_NS };
+        Self { left_at: begin + after_ns, after_ns: after_ns as u32, place: 0 }
     }
 
     /// When it left.
@@ -104,67 +94,9 @@ impl Departure {
     }
 }
 
-/// What the sends of a batch take, learned from those whose departure the kernel stamped.
-#[derive(Debug, Default)]
-pub(super) struct SendPace {
-    /// From the begin of the call until the first packet leaves.
-    first_ns: u64,
-    /// From one packet to the next.
-    each_ns: u64,
-}
-
-/// A new departure has a weight of one in this many.
-const MEMORY: u64 = 4;
-/// A thread that lost its processor in the middle of a batch says nothing about sends: none may move
-/// the pace by more than an eighth and this.
-const STEP_NS: u64 = 250;
-
-impl SendPace {
-    /// When the packet of the send number `index` (from 0) of a batch that begins at `begin`
-    /// leaves: after the sends before it.
-    #[inline]
-    pub const fn at(&self, begin: u64, index: usize) -> Departure {
-        Departure::after(begin, self.first_ns + self.each_ns * index as u64)
-    }
-
-    /// The packet of this send of a batch left so long after the begin of the call.
-    pub fn learn(&mut self, after_ns: u64, index: usize) {
-        if index == 0 {
-            self.first_ns = towards(self.first_ns, after_ns);
-        } else {
-            let each_ns = after_ns.saturating_sub(self.first_ns) / index as u64;
-            self.each_ns = towards(self.each_ns, each_ns);
-        }
-    }
-}
-
-fn towards(old: u64, new: u64) -> u64 {
-    let most = old / 8 + STEP_NS;
-    let step = (old.abs_diff(new) / MEMORY).min(most);
-    if new > old { old + step } else { old - step }
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{Departure, SendPace};
-
-    #[test]
-    fn learns_the_pace_and_forgives_a_pause() {
-        let mut pace = SendPace::default();
-        let left = |pace: &SendPace, index| pace.at(5, index).left_at();
-        assert_eq!(left(&pace, 3), 5, "nothing is known yet");
-        for nth in 0..400 {
-            let index = nth % 16;
-            pace.learn(3_000 + 2_000 * index as u64, index);
-        }
-        let (first, last) = (left(&pace, 0) - 5, left(&pace, 15) - 5);
-        assert!(first.abs_diff(3_000) < 20, "{first}");
-        assert!(last.abs_diff(33_000) < 200, "{last}");
-        pace.learn(4_000_000, 0);
-        pace.learn(4_000_000, 8);
-        let after = left(&pace, 15) - 5;
-        assert!(after < 42_000, "{after}");
-    }
+    use super::Departure;
 
     #[test]
     fn an_answer_that_came_before_the_estimate_refutes_it() {
@@ -186,15 +118,9 @@ mod tests {
         fn no_service_time_is_shorter_than_an_exchange_in_silence(
             begin in 1_000_000_u64..2_000_000,
             took in 0_u64..200_000,
-            index in 0_usize..16,
-            each in 0_u64..40_000,
             after in 0_u64..100_000,
-            is_queued in proptest::bool::ANY,
         ) {
-            let mut pace = SendPace::default();
-            (0..200).for_each(|nth| pace.learn(each * nth, nth as usize % 16));
-            let sent =
-                if is_queued { pace.at(begin, index) } else { Departure::within(begin, begin + took) };
+            let sent = Departure::within(begin, begin + took);
             let arrived = begin + after;
             let used = sent.before(arrived);
             proptest::prop_assert!(used.begun_at() == begin && used.left_at() >= begin);

@@ -19,9 +19,6 @@ use crate::transport::Transport;
 
 /// The longest sleep: how late a thread can notice that the load was stopped.
 pub(super) const MAX_WAIT_NS: u64 = 10_000_000;
-/// The most queued sends before they are handed over, so that the first does not wait until all
-/// answers are decoded or all users have begun.
-const SUBMIT_AT: usize = 16;
 /// How long servers have to take in the last connection that listens.
 const TAKEN_IN_NS: u64 = 100_000_000;
 
@@ -81,7 +78,7 @@ impl<S: Stack> Worker<'_, S> {
             }
             self.end_what_is_late()?;
             self.io.wait(MAX_WAIT_NS, 0)?;
-            self.events()?;
+            self.events();
             if self.core.recorder.live > live {
                 last_opened = self.now;
             }
@@ -104,7 +101,7 @@ impl<S: Stack> Worker<'_, S> {
         let until = S::Clock::now_ns() + TAKEN_IN_NS;
         while self.now < until && self.core.timeline.instants().end == UNKNOWN {
             self.io.wait(MAX_WAIT_NS, 0)?;
-            self.events()?;
+            self.events();
             self.now = S::Clock::now_ns();
         }
         Ok(())
@@ -115,7 +112,7 @@ impl<S: Stack> Worker<'_, S> {
         // What goes on coming is no longer early.
         for _ in 0..=self.core.connections.len() / losses::READ_AT_ONCE {
             self.io.wait(0, 0)?;
-            if !self.events()? {
+            if !self.events() {
                 break;
             }
         }
@@ -130,7 +127,7 @@ impl<S: Stack> Worker<'_, S> {
         self.cross_boundaries();
         // Nothing begins at the end of the load, or later.
         let end = self.core.recorder.finished_at.unwrap_or(UNKNOWN);
-        self.fire(self.now.min(end - 1))?;
+        self.fire(self.now.min(end - 1));
         self.end_what_is_late()?;
         if self.is_done() && self.core.recorder.finished_at.is_none() {
             self.core.recorder.finish(self.now);
@@ -139,12 +136,11 @@ impl<S: Stack> Worker<'_, S> {
         if self.core.recorder.finished_at.is_some() {
             return Ok(());
         }
-        self.stamp_queued();
         let (wait_ns, is_spin) = self.wait_ns();
         self.core.stops.sleeps(wait_ns);
         self.io.wait(wait_ns, self.core.stay_ns(wait_ns))?;
         self.core.sent_together = 0;
-        let found = self.events()?;
+        let found = self.events();
         if is_spin && !found {
             self.core.cost.spin_ns += S::Clock::now_ns() - self.now;
         }
@@ -177,17 +173,16 @@ impl<S: Stack> Worker<'_, S> {
     }
 
     /// Processes the events of the last wait. Returns whether there were any.
-    fn events(&mut self) -> std::io::Result<bool> {
+    fn events(&mut self) -> bool {
         let mut found = false;
         while let Some(event) = self.io.next_event() {
             found = true;
             self.event(event);
             if self.core.recorder.finished_at.is_some() {
-                return Ok(true);
+                return true;
             }
-            self.submit_many()?;
         }
-        Ok(found)
+        found
     }
 
     /// Passes an event on with its instant. After the end of the load nothing happens any more.
@@ -233,10 +228,10 @@ impl<S: Stack> Worker<'_, S> {
     /// Reads when the request left that this connection carries, if it is one that is looked at.
     #[inline]
     pub(super) fn look_at_departure(&mut self, slot: u32) {
-        if let Some(index) = self.core.sampling.ends(slot)
+        if self.core.sampling.ends(slot)
             && let Some(left_at) = self.io.departed_at(slot, S::Clock::now_ns())
         {
-            self.core.departed(slot, index, left_at);
+            self.core.departed(slot, left_at);
         }
     }
 
@@ -246,49 +241,13 @@ impl<S: Stack> Worker<'_, S> {
         (at, self.io.open(slot, nth))
     }
 
-    /// Sends what waits on a connection. Returns how that went, and when it left. `queued_at`: it is
-    /// likely to be queued, which takes no time, and the clock need not be read before.
+    /// Sends what waits on a connection. Returns how that went, and when it left.
     #[inline]
-    pub(super) fn transmit_timed(
-        &mut self,
-        slot: u32,
-        queued_at: Option<u64>,
-    ) -> (Sending, Departure) {
+    pub(super) fn transmit_timed(&mut self, slot: u32) -> (Sending, Departure) {
         // As late as can be: after a sleep all of this is cold.
-        let begin = queued_at.unwrap_or_else(S::Clock::now_ns);
+        let begin = S::Clock::now_ns();
         let sending = self.transmit(slot);
-        let sent = match sending {
-            Sending::Queued => Departure::at(begin),
-            _ => Departure::within(begin, S::Clock::now_ns()),
-        };
-        (sending, sent)
-    }
-
-    /// Hands queued sends over once they are many.
-    #[inline]
-    pub(super) fn submit_many(&mut self) -> std::io::Result<()> {
-        if self.core.queued.len() >= SUBMIT_AT { self.submit() } else { Ok(()) }
-    }
-
-    /// Hands the queued sends over.
-    fn submit(&mut self) -> std::io::Result<()> {
-        self.stamp_queued();
-        self.io.submit()
-    }
-
-    /// Called before queued sends go to the kernel, which performs them one after the other.
-    #[inline]
-    fn stamp_queued(&mut self) {
-        if self.core.queued.is_empty() {
-            return;
-        }
-        let now = S::Clock::now_ns();
-        let queued = std::mem::take(&mut self.core.queued);
-        for (index, (slot, count)) in queued.iter().enumerate() {
-            self.core.stamp(*slot, *count, self.core.send_pace.at(now, index));
-        }
-        self.core.queued = queued;
-        self.core.queued.clear();
+        (sending, Departure::within(begin, S::Clock::now_ns()))
     }
 
     /// Reads the clock for the present event and passes the boundaries that lie before it.
@@ -340,9 +299,8 @@ impl<S: Stack> Worker<'_, S> {
             if self.core.recorder.finished_at.is_some() {
                 return Ok(());
             }
-            self.stamp_queued();
             self.io.wait(0, 0)?;
-            if !self.events()? {
+            if !self.events() {
                 break;
             }
         }

@@ -21,7 +21,6 @@ use crate::time::timeline::{Progress, Timeline, UNKNOWN};
 use crate::transport::Transport;
 
 use super::batching::Batching;
-use super::departure::SendPace;
 use super::firsts::Blame;
 use super::link::{Connection, ConnectionOf};
 use super::sampling::Sampling;
@@ -66,10 +65,6 @@ pub(super) struct Core<'a, S: Stack> {
     pub(super) opening: Connecting,
     /// How many requests were sent since the last wait for events.
     pub(super) sent_together: u32,
-    /// Slots whose last send is queued in the event loop and not stamped yet, each with its number
-    /// of requests.
-    pub(super) queued: Vec<(u32, u32)>,
-    pub(super) send_pace: SendPace,
     pub(super) sampling: Sampling,
     pub(super) stops: Stops,
     pub(super) batching: Batching,
@@ -162,8 +157,6 @@ impl<'a, S: Stack> Worker<'a, S> {
                 nth: first,
             },
             sent_together: 0,
-            queued: Vec::new(),
-            send_pace: SendPace::default(),
             sampling: Sampling::of(spec),
             stops: Stops::default(),
             batching: Batching::default(),
@@ -175,7 +168,7 @@ impl<'a, S: Stack> Worker<'a, S> {
             cost: Cost::default(),
         };
         Ok(Self {
-            io: S::Io::new(slots, wire, &shared.endpoints)?,
+            io: S::Io::new(slots, &shared.endpoints)?,
             transport: S::Transport::new(shared),
             pace,
             core,

@@ -43,7 +43,7 @@ impl<S: Stack> Worker<'_, S> {
     }
 
     /// Everything that is due by now.
-    pub(super) fn fire(&mut self, now: u64) -> std::io::Result<()> {
+    pub(super) fn fire(&mut self, now: u64) {
         while let Some(due) = self.pace.take(now) {
             match due {
                 // Where many fail, they must not try again all at once.
@@ -52,16 +52,13 @@ impl<S: Stack> Worker<'_, S> {
                 }
                 Due::User { user, at } => self.has_thought(user, at, now),
             }
-            self.submit_many()?;
         }
         while self.core.opening.has_room()
             && let Some((slot, since)) = self.core.opening.waiting.pop_front()
         {
             self.wake_up(slot, since.unwrap_or(now), now);
-            self.submit_many()?;
         }
         self.dispatch(now);
-        Ok(())
     }
 
     /// A user has thought.

@@ -7,8 +7,8 @@ use pippin_model::result::StampCounts;
 
 /// One request in so many is looked at. A look costs a system call and a packet of the kernel's.
 const EVERY: u32 = 128;
-/// At first looks are more frequent, so that the pace of sends is soon known: each is so many requests
-/// farther from the one before than that was.
+/// At first looks are more frequent, so that a short load has some: each is so many requests farther
+/// from the one before than that was.
 const FARTHER: u32 = 4;
 /// After so many times as many requests, a look that got no answer is given up.
 const PATIENCE: u32 = 16;
@@ -24,9 +24,8 @@ pub(super) struct Sampling {
     since: u32,
     /// Requests from that look to the next.
     every: u32,
-    /// The connection whose request was sent with a stamp that was not read yet, and the place of
-    /// that request in its batch.
-    looked_at: Option<(u32, usize)>,
+    /// The connection whose request was sent with a stamp that was not read yet.
+    looked_at: Option<u32>,
     /// Whether nothing is looked at.
     is_off: bool,
 }
@@ -47,19 +46,16 @@ impl Sampling {
             && (self.looked_at.is_none() || self.since >= EVERY * PATIENCE)
     }
 
-    /// The request that this connection carries is looked at. It has this place in its batch.
-    pub fn begin(&mut self, slot: u32, index: usize) {
+    /// The request that this connection carries is looked at.
+    pub fn begin(&mut self, slot: u32) {
         self.every = (self.every + FARTHER).min(EVERY);
-        (self.since, self.looked_at) = (0, Some((slot, index)));
+        (self.since, self.looked_at) = (0, Some(slot));
     }
 
-    /// The place in its batch of the request that this connection carries, if it is looked at. It is
-    /// not from then on.
+    /// Whether the request that this connection carries is looked at. It is not from then on.
     #[inline]
-    pub fn ends(&mut self, slot: u32) -> Option<usize> {
-        let (_, index) = self.looked_at.filter(|(its, _)| *its == slot)?;
-        self.looked_at = None;
-        Some(index)
+    pub fn ends(&mut self, slot: u32) -> bool {
+        self.looked_at.take_if(|its| *its == slot).is_some()
     }
 }
 
@@ -80,9 +76,8 @@ mod tests {
         let looks = (1..=20_000).filter(|nth| {
             let is_due = sampling.is_due();
             if is_due {
-                sampling.begin(7, *nth as usize);
-                assert_eq!(sampling.ends(8), None);
-                assert!(!answers || sampling.ends(7) == Some(*nth as usize));
+                sampling.begin(7);
+                assert!(!sampling.ends(8) && (!answers || sampling.ends(7)), "{nth}");
             }
             is_due
         });

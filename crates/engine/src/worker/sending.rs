@@ -25,24 +25,15 @@ impl<S: Stack> Worker<'_, S> {
             return;
         }
         let count = connection.pending;
-        // Queued requests are stamped when they are handed over.
-        let is_queued = S::Io::QUEUES
-            && <S::Protocol as Protocol>::Out::STAYS
-            && !S::Transport::SECURES
-            && core.flights.depth == 1;
         core.enter(slot, now);
         let is_sample = !S::Transport::SECURES
             && core.flights.depth == 1
             && core.sampling.is_due()
             && self.io.stamp_next_send(true);
-        let (sending, sent) = self.transmit_timed(slot, is_queued.then_some(now));
-        if let Sending::Queued = sending {
-            self.core.queued.push((slot, count));
-        } else {
-            self.core.stamp(slot, count, sent);
-        }
+        let (sending, sent) = self.transmit_timed(slot);
+        self.core.stamp(slot, count, sent);
         if is_sample {
-            self.sampled(slot, sending);
+            self.sampled(slot);
         }
         if let Sending::Failed(errno) = sending {
             return self.closed(slot, Some(errno), now);
@@ -54,12 +45,10 @@ impl<S: Stack> Worker<'_, S> {
 
     /// A request was sent whose departure the kernel stamps.
     #[cold]
-    fn sampled(&mut self, slot: u32, sending: Sending) {
+    fn sampled(&mut self, slot: u32) {
         self.io.stamp_next_send(false);
-        self.core.sampling.begin(slot, self.core.queued.len().saturating_sub(1));
-        if sending == Sending::Done {
-            self.look_at_departure(slot);
-        }
+        self.core.sampling.begin(slot);
+        self.look_at_departure(slot);
     }
 
     /// Sends what waits on a connection and counts the bytes that go out.
@@ -77,7 +66,7 @@ impl<S: Stack> Worker<'_, S> {
             let state = &mut connection.transport;
             let sending = self.transport.send(&mut self.io, state, slot, bytes, &core.wire);
             let taken = match sending {
-                Sending::Done | Sending::Queued => length,
+                Sending::Done => length,
                 Sending::Blocked(taken) => taken,
                 Sending::Failed(_) => 0,
             };
@@ -161,14 +150,12 @@ impl<S: Stack> Core<'_, S> {
     }
 
     /// The request that this connection carries left at this instant, by the kernel's stamp.
-    /// It was queued in this place of a batch.
-    pub(super) fn departed(&mut self, slot: u32, index: usize, left_at: u64) {
+    pub(super) fn departed(&mut self, slot: u32, left_at: u64) {
         let connection = &self.connections[slot as usize];
         let ring = (connection.head, connection.in_flight);
         if let Some(request) = self.flights.under_way(slot, ring).next() {
             let (stretch, sent) = (request.stretch as usize, request.sent);
             sampling::count(&mut self.recorder.tally(stretch).stamps, sent, left_at);
-            self.send_pace.learn(left_at.saturating_sub(sent.begun_at()), index);
         }
     }
 

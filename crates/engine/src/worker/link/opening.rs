@@ -54,7 +54,7 @@ impl<S: Stack> Worker<'_, S> {
             return false;
         };
         let header = proxy_header::of(version, own, peer);
-        let is_sent = self.io.send_bytes(slot, &header) == Sending::Done;
+        let is_sent = self.io.send(slot, &header) == Sending::Done;
         self.core.recorder.bytes_out(header.len() as u32);
         is_sent
     }

@@ -152,7 +152,7 @@ impl<S: Stack> Worker<'_, S> {
                 false
             }
             Sending::Blocked(_) => false,
-            Sending::Done | Sending::Queued => self.core.carries_bytes(slot),
+            Sending::Done => self.core.carries_bytes(slot),
         }
     }
 

@@ -607,7 +607,7 @@ impl<S: Stack> Worker<'_, S> {
         if connection.out.is_empty() {
             return;
         }
-        let (sending, sent) = self.transmit_timed(slot, None);
+        let (sending, sent) = self.transmit_timed(slot);
         self.core.stamp_streams(slot, sent);
         if let Sending::Failed(errno) = sending {
             self.closed(slot, Some(errno), now);

@@ -10,7 +10,6 @@ use pippin_model::load::LoadSpec;
 
 use crate::io::socket::Endpoints;
 use crate::io::{Event, Handshake, Io, Opening, Sending};
-use crate::request::wire::Wire;
 use crate::shared::Shared;
 use crate::time::clock::Clock;
 use crate::time::stop;
@@ -285,9 +284,8 @@ pub struct SimIo {
 
 impl Io for SimIo {
     const NAME: &'static str = "sim";
-    const QUEUES: bool = false;
 
-    fn new(slots: u32, _: &Arc<Wire>, _: &Arc<Endpoints>) -> io::Result<Self> {
+    fn new(slots: u32, _: &Arc<Endpoints>) -> io::Result<Self> {
         with(|world| world.links = vec![Link::default(); slots as usize]);
         Ok(Self { received: Vec::new(), arrived_at: 0 })
     }
@@ -310,16 +308,8 @@ impl Io for SimIo {
         Sending::Done
     }
 
-    fn send_bytes(&mut self, slot: u32, bytes: &[u8]) -> Sending {
-        self.send(slot, bytes)
-    }
-
     fn close(&mut self, slot: u32) {
         with(|world| world.links[slot as usize].is_open = false);
-    }
-
-    fn submit(&mut self) -> io::Result<()> {
-        Ok(())
     }
 
     fn wait(&mut self, timeout_ns: u64, _: u64) -> io::Result<()> {
