@@ -121,7 +121,7 @@ fn outcome(record: &TrialRecord) -> Vec<String> {
             let rate = measured.throughput_per_s().map_or("-".into(), format_count);
             let p99 = measured.spans.response_time.quantile_ns(0.99).map_or("-".into(), format_ns);
             vec![format!(
-                "        {}: {rate} requests/s, p99 {p99}, {}, {}",
+                "        {}: {rate} requests/s, response p99 {p99}, {}, {}",
                 record.spec.target,
                 counted(measured.errors_total(), "error"),
                 record.verdict
@@ -143,7 +143,7 @@ fn second(window: &Window) -> String {
         if seconds > 0.0 { format_count(window.completed as f64 / seconds) } else { "-".into() };
     let p99 = window.response_p99_ns.map_or("-".into(), format_ns);
     format!(
-        "{at:>9}  {rate:>10} requests/s  p99 {p99:>9}  {}  {}",
+        "{at:>9}  {rate:>10} requests/s  response p99 {p99:>9}  {}  {}",
         counted(window.errors, "error"),
         counted(window.live_connections, "connection")
     )

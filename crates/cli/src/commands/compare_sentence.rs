@@ -1,14 +1,15 @@
 //! What a comparison says in one sentence: "HEAD needs 4.1 % (3.0 to 5.2) more CPU time per request
-//! than main; requests/s and p99 show no difference above 2 %."
+//! than main; requests/s and p99 response time show no difference above 2 %."
 use pippin_model::figure::Figure;
 use pippin_model::verdict::Verdict;
 use pippin_stats::compare::{Change, TargetChange};
 
+const P99: &str = "p99 response time";
 /// The figures of a sentence, in its order: what each side does, and the figure as a noun.
 const FIGURES: [(Figure, &str, &str); 3] = [
     (Figure::Cpu, "needs", "CPU time per request"),
     (Figure::Goodput, "answers", "requests/s"),
-    (Figure::P99, "has", "p99"),
+    (Figure::P99, "has", P99),
 ];
 
 /// The sentence about one target. `a` and `b` name the sides.
@@ -67,8 +68,8 @@ pub fn of(target: &TargetChange, a: &str, b: &str) -> String {
 fn words(verb: &str, noun: &str, by: f64, (low, high): (f64, f64)) -> String {
     let (low, high) = if by < 0.0 { (-high, -low) } else { (low, high) };
     let how = match (noun, by < 0.0) {
-        ("p99", true) => "lower",
-        ("p99", false) => "higher",
+        (P99, true) => "lower",
+        (P99, false) => "higher",
         (_, true) => {
             if noun == "requests/s" {
                 "fewer"
@@ -81,7 +82,7 @@ fn words(verb: &str, noun: &str, by: f64, (low, high): (f64, f64)) -> String {
     let (by, low, high) = (by.abs() * 100.0, low * 100.0, high * 100.0);
     format!(
         "{verb} {}{by:.1} % ({low:.1} to {high:.1}) {how} {noun}",
-        if noun == "p99" { "a " } else { "" }
+        if noun == P99 { "a " } else { "" }
     )
 }
 
@@ -144,12 +145,12 @@ mod tests {
         );
         assert_eq!(
             of(&target(vec![rate, p99, more]), "main", "HEAD"),
-            "HEAD needs 4.1 % (3.0 to 5.2) more CPU time per request than main; requests/s and p99 show no difference above 2 %."
+            "HEAD needs 4.1 % (3.0 to 5.2) more CPU time per request than main; requests/s and p99 response time show no difference above 2 %."
         );
         let nothing = change(Figure::Cpu, -0.004, 0.0, 0.0031);
         assert_eq!(
             of(&target(vec![nothing]), "main", "HEAD"),
-            "CPU time per request shows no difference above 0.4 % between main and HEAD; the change of requests/s and p99 is unknown."
+            "CPU time per request shows no difference above 0.4 % between main and HEAD; the change of requests/s and p99 response time is unknown."
         );
         let all = vec![
             change(Figure::Cpu, -0.12, -0.10, -0.08),
@@ -158,11 +159,13 @@ mod tests {
         ];
         assert_eq!(
             of(&target(all), "main", "HEAD"),
-            "HEAD needs 10.0 % (8.0 to 12.0) less CPU time per request than main; it answers 10.0 % (8.0 to 12.0) fewer requests/s; it has a 40.0 % (30.0 to 50.0) higher p99."
+            "HEAD needs 10.0 % (8.0 to 12.0) less CPU time per request than main; it answers 10.0 % (8.0 to 12.0) fewer requests/s; it has a 40.0 % (30.0 to 50.0) higher p99 response time."
         );
         let none = of(&target(vec![]), "main", "HEAD");
         assert!(
-            none.starts_with("The change of CPU time per request, requests/s and p99"),
+            none.starts_with(
+                "The change of CPU time per request, requests/s and p99 response time"
+            ),
             "{none}"
         );
     }

@@ -361,7 +361,7 @@ mod tests {
 
     #[test]
     fn the_table_is_as_wide_as_its_names_and_doubts_stand_in_it() {
-        let said = "feature/x answers 10.0 % (8.0 to 12.0) fewer requests/s than main; the change of CPU time per request and p99 is unknown.";
+        let said = "feature/x answers 10.0 % (8.0 to 12.0) fewer requests/s than main; the change of CPU time per request and p99 response time is unknown.";
         let expected = [
             said,
             "",

@@ -87,9 +87,9 @@ fn of_target(
 /// came out. The figures are those of `target`, or of the only target.
 fn rows(runs: &[ListedRun], target: Option<&str>) -> String {
     let line = |run: &str, state: &str, rate: &str, p99: &str, verdict: &str, what: &str| {
-        format!("{run:<30} {state:<11} {rate:>10} {p99:>8}  {verdict:<7}  {what}\n")
+        format!("{run:<30} {state:<11} {rate:>10} {p99:>12}  {verdict:<7}  {what}\n")
     };
-    let mut out = line("run", "state", "requests/s", "p99", "verdict", "what");
+    let mut out = line("run", "state", "requests/s", "response p99", "verdict", "what");
     for run in runs {
         let targets = run.digest.as_ref().map_or(&[][..], |digest| &digest.targets);
         let shown = match (target, targets) {

@@ -708,7 +708,7 @@ fn spellings_of_other_tools_are_taken() {
     assert!(quiet.code.is_some_and(|code| BELIEVED_OR_NOT.contains(&code)), "{quiet}");
     assert_eq!(quiet.stderr, "");
     assert_eq!(quiet.stdout.lines().count(), 1, "{quiet}");
-    assert!(quiet.stdout.contains(" requests/s, p50 "), "{quiet}");
+    assert!(quiet.stdout.contains(" requests/s, response time p50 "), "{quiet}");
     drop(server.stop());
 }
 

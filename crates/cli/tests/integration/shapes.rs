@@ -27,7 +27,7 @@ fn a_rate_climbs_and_jumps_as_its_stages_say_and_each_second_is_told() {
     let stages =
         ["--stages", "1s:400,0s:100,1s:100", "--json", "result.json", "--timeseries", "s.jsonl"];
     let outcome = load(folder.path(), &server, &stages);
-    outcome.says(&[" requests/s, p50 "]);
+    outcome.says(&[" requests/s, response time p50 "]);
     let text = std::fs::read_to_string(folder.path().join("result.json")).unwrap();
     let result: Value = serde_json::from_str(&text).unwrap();
     assert_eq!(result["requests"]["scheduled"], 300, "{result}");

@@ -9,7 +9,7 @@ use super::walks;
 use crate::words;
 
 /// The figures that people load a server for, one text each, the most important first:
-/// `12,345 requests/s (95 %: 12,100 to 12,600)`, `p50 1.02 ms`, `p99 3.40 ms`, `no errors`,
+/// `12,345 requests/s (95 %: 12,100 to 12,600)`, `response time p50 1.02 ms`, `p99 3.40 ms`, `no errors`,
 /// `SUSPECT no steady state`. Over several repetitions they are medians.
 ///
 /// A sweep answers with its best number of connections, a search with the rate that it found, a
@@ -26,7 +26,7 @@ pub fn parts(view: &View) -> Vec<String> {
         )],
         None => how_much(view, load, row),
     };
-    parts.push(time("p50", row.response_p50_ns));
+    parts.push(time("response time p50", row.response_p50_ns));
     parts.push(time("p99", row.response_p99_ns));
     parts.push(errors(row));
     parts.extend(view.loads.iter().any(|load| load.interrupted).then(|| "interrupted".into()));
