@@ -15,6 +15,7 @@
 //! | `containers` | `--image` with real containers, if podman can start them |
 //! | `project` | `pippin.toml`: your own server, its plans, gates and revisions; `pippin init` |
 //! | `ci` | `pippin ci`: a checkout against its base |
+//! | `action` | the scripts of the GitHub action |
 //! | `checking` | `targets check` of many targets |
 //! | `installation` | tools, steps, routes, consent |
 //! | `under_way` | `pippin serve` beside a run |
@@ -37,6 +38,7 @@
 //! | `help` | help, completions, man page |
 #![allow(clippy::unwrap_used, clippy::expect_used)] // a failure here is the test's message
 
+mod action;
 mod anywhere;
 mod branches;
 mod busy;
