@@ -4,7 +4,8 @@
 //!
 //! | module | what it writes |
 //! |---|---|
-//! | `headline` | the ranked table |
+//! | `answer` | the answer, and whether it can be trusted |
+//! | `headline`, `bar` | the ranked table, and the bar of a row |
 //! | `choice` | which of its rows are shown, and in which groups |
 //! | `figures` | charts with alternative text and data tables |
 //! | `walks` | steps of scenarios |
@@ -13,6 +14,8 @@
 //! | `conformance` | answers at the edges of HTTP/1.1 |
 //! | `facts` | host, versions, plan, manifests, how figures were taken |
 //! | `theme` | colours of the charts on dark ground |
+mod answer;
+mod bar;
 mod choice;
 pub mod conformance;
 mod explained;
@@ -125,8 +128,8 @@ pub fn run(view: &View) -> Markup {
         (header(view))
         (contents(view, &charts))
         main id="main" {
-            p.notice.trust role="status" { (view.trust.words()) }
             (state(view))
+            (answer::section(view))
             (headline::section(view))
             (figures::of(&charts, &figures::HEADLINE))
             (figures::overload(view, &charts))
@@ -168,15 +171,15 @@ fn header(view: &View) -> Markup {
     html! {
         header.top {
             div.title {
-                p.brand { "Pippin" }
                 h1 { (run.title) @if run.quick { " " span.tag { "quick form" } } }
-                @if let Some(summary) = &run.summary { p.lead { (with_code(summary)) @if run.quick { " That is the full form; this run is shorter." } } }
-                p.load { (run.load) }
                 p.meta {
+                    span { (run.load) }
+                    @if let Some(cpu) = &view.host.cpu_model { span { (cpu) ", " (counted(u64::from(view.host.cpus), "processor")) } }
+                    @if let Some(kernel) = &view.host.kernel { span.wide { "Linux " (kernel) } }
                     span { (words::time(run.started_unix_ns)) }
-                    @if let Some(ended) = ended { span { (ended) } }
-                    span { (counted(run.trials, "trial")) }
-                    span { "run " code { (run.id) } }
+                    @if let Some(ended) = ended { span.wide { (counted(run.trials, "trial")) " in " (ended) } }
+                    @else { span.wide { (counted(run.trials, "trial")) } }
+                    span.wide { "run " code { (run.id) } }
                 }
             }
             button.theme type="button" hidden { "Theme: automatic" }

@@ -181,8 +181,36 @@ fn a_run_without_a_trial_still_makes_a_page() {
 fn forty_targets_have_forty_boxes_and_the_page_stays_small() {
     let record = example::many(40);
     let page = page(&record);
-    assert_eq!(page.matches("type=\"checkbox\"").count(), 40);
+    let boxes = page.matches("type=\"checkbox\" id=\"show").count();
+    assert_eq!(
+        (boxes, page.matches("type=\"checkbox\"").count()),
+        (40, 41),
+        "one more for all columns"
+    );
     assert!(page.len() < 3_000_000, "{} bytes", page.len());
+}
+
+/// A reader with ten seconds sees who leads, by how much, whether to believe it, and the figures.
+#[test]
+fn the_answer_stands_before_everything_else() {
+    let rows = |record: &RunRecord| {
+        let page = page(record);
+        let body = page.split_once("<main").unwrap().1.to_string();
+        let place = |part: &str| body.find(part).unwrap_or_else(|| panic!("{part} is missing"));
+        assert!(place("id=\"answer\"") < place("Can you trust it?"));
+        assert!(place("Can you trust it?") < place("<table"));
+        assert!(!body[..place("<table")].contains("<figure"));
+        body.matches("class=\"bar\"").count()
+    };
+    let many = example::twenty();
+    assert_eq!(rows(&many), View::of(&many).measured().count());
+    assert_eq!(rows(&example::load()), 0, "one bar alone says nothing");
+    assert!(page(&example::hello()).contains("rust/axum, "));
+    let mut failed = example::hello();
+    failed.trials.retain(|trial| trial.failure.is_some());
+    let page = page(&failed);
+    let block = page.split_once("id=\"answer\"").unwrap().1.split_once("</section>").unwrap().0;
+    assert!(block.contains("No target has a result") && block.contains("elixir/plug: "), "{block}");
 }
 
 #[test]

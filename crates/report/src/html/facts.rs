@@ -90,6 +90,7 @@ fn plan(view: &View) -> Markup {
     html! {
         section id="plan" {
             h2 { "Plan and targets" }
+            @if let Some(summary) = &view.run.summary { p { (super::with_code(summary)) @if view.run.quick { " That is the full form; this run is shorter." } } }
             p { "Repetitions were interleaved in a random order drawn from the seed " code { (view.run.seed) } ", and every target was started anew for each." }
             div.scroll tabindex="0" role="region" aria-label="Versions, scrolls sideways" {
                 table {

@@ -8,7 +8,7 @@ use crate::chart::{Chart, DataTable};
 use crate::view::View;
 
 /// Charts at the top of the page.
-pub const HEADLINE: [&str; 3] = ["ratio", "cpu-ratio", "throughput"];
+pub const HEADLINE: [&str; 2] = ["ratio", "cpu-ratio"];
 /// Charts that have their own sections.
 const ELSEWHERE: [&str; 4] = ["published", "cost", "overload", "overload-over-time"];
 /// Charts that are printed; the others are only for the screen.

@@ -34,12 +34,30 @@
     for (const row of shown) { groups.set(row.dataset[by], [...(groups.get(row.dataset[by]) ?? []), row]); }
     for (const [name, rows] of groups) { body.append(heading(name, rows.length), ...rows); }
   };
+  // The address holds what is chosen, so that a link shows what I see: ?kind=micro&language=go.
+  const controls = [...bar.querySelectorAll("input, select")];
+  const remember = () => {
+    const address = new URL(location.href);
+    for (const one of controls) {
+      if (one.value === "") { address.searchParams.delete(one.dataset.rows); } else { address.searchParams.set(one.dataset.rows, one.value); }
+    }
+    // A page that is kept as a file may not change its address in every browser.
+    try { history.replaceState(null, "", address); } catch { /* the choice holds all the same */ }
+  };
   bar.hidden = false;
   bar.addEventListener("input", (event) => {
     // Without groups the order is that of the ranks again.
     if (event.target === control("group")) { body.append(...all); }
     show();
+    remember();
   });
+  const asked = new URLSearchParams(location.search);
+  for (const one of controls) {
+    const value = asked.get(one.dataset.rows);
+    // A value that this page does not offer changes nothing.
+    if (value && (one.tagName === "INPUT" || [...one.options].some((option) => option.value === value))) { one.value = value; }
+  }
+  if (controls.some((one) => one.value !== "")) { show(); }
   // Groups end where rows are sorted anew, and are made again.
   table.addEventListener("sorting", () => { for (const row of body.querySelectorAll("tr.group")) { row.remove(); } });
   table.addEventListener("sorted", show);

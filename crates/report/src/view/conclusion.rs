@@ -114,11 +114,11 @@ fn gap(run: &RunFacts, leader: &Row, next: &Row, field: &Field) -> String {
     }
     let ratio = next.standing.to_reference.and_then(|to| to.of(run.ranked_by.figure()));
     ratio.map_or_else(String::new, |ratio| {
-        let figure = match run.ranked_by {
-            RankedBy::Goodput => "its requests/s",
-            RankedBy::ResponseP99 => "its p99",
+        let (verb, times, than) = match run.ranked_by {
+            RankedBy::Goodput => ("is", words::times(&ratio.inverse()), "slower"),
+            RankedBy::ResponseP99 => ("has", words::times(&ratio), "its p99"),
         };
-        format!(", and {}, the next, has {} {figure}", next.target, words::times(&ratio))
+        format!(", and {}, the next, {verb} {times} {than}", next.target)
     })
 }
 

@@ -156,6 +156,18 @@ async function choosing(page, name) {
     expect(await rows() >= 1 && await rows() < all, `${name}: a choice leaves ${await rows()} of ${all} rows`);
     await select.selectOption({ index: 0 });
   }
+  // The address holds the choice, and a link to it shows the same.
+  const language = bar.locator("[data-rows=language]");
+  if (await language.count() > 0) {
+    await language.selectOption({ index: 1 });
+    const left = await rows();
+    const chosen = new URL(page.url());
+    chosen.searchParams.set("language", await language.inputValue());
+    await page.goto(chosen.href);
+    expect(await rows() === left && left < all, `${name}: a link with a choice shows ${await rows()} rows and not ${left}`);
+    await language.selectOption({ index: 0 });
+    expect(await rows() === all, `${name}: and all of them without`);
+  }
   await bar.locator("[data-rows=group]").selectOption({ index: 1 });
   const made = await groups.count();
   expect(made > 1, `${name}: rows are shown in ${made} groups`);

@@ -16,6 +16,14 @@ pub struct Ratio {
 }
 
 impl Ratio {
+    /// The second median over the first.
+    #[must_use]
+    pub fn inverse(self) -> Self {
+        let Interval { low, high, .. } = self.interval;
+        let interval = Interval { low: high.recip(), high: low.recip(), ..self.interval };
+        Self { value: self.value.recip(), interval }
+    }
+
     /// Whether the two differ at the 5 % level: the interval does not cover 1.
     #[must_use]
     pub fn is_significant(&self) -> bool {

@@ -78,20 +78,26 @@ impl Trust {
         }
     }
 
+    /// Which of order, ratios and figures can be trusted, in a sentence; `None` where all can, or
+    /// where nothing is ranked.
+    #[must_use]
+    pub fn what_holds(&self) -> Option<String> {
+        let yes = |is_so: bool| if is_so { "yes" } else { "no" };
+        let (order, ratios) = self.order.zip(self.ratios).filter(|_| self.answer != Answer::Yes)?;
+        Some(format!(
+            "Order where ranks differ: {}; ratios: {}; figures: {}.",
+            if order { "yes" } else { "not known" },
+            yes(ratios),
+            yes(self.figures)
+        ))
+    }
+
     /// In words: `Can you trust it? No: other programs used 58 % of this machine. Do: ...`.
     #[must_use]
     pub fn words(&self) -> String {
         let mut text = format!("Can you trust it? {}: {}.", self.answer.word(), self.because);
-        let yes = |is_so: bool| if is_so { "yes" } else { "no" };
-        if let (Some(order), Some(ratios)) = (self.order, self.ratios)
-            && self.answer != Answer::Yes
-        {
-            text.push_str(&format!(
-                " Order where ranks differ: {}; ratios: {}; figures: {}.",
-                if order { "yes" } else { "not known" },
-                yes(ratios),
-                yes(self.figures)
-            ));
+        if let Some(holds) = self.what_holds() {
+            text.push_str(&format!(" {holds}"));
         }
         if let Some(advice) = &self.advice {
             text.push_str(&format!(" Do: {advice}."));
