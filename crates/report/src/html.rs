@@ -141,7 +141,7 @@ pub fn run(view: &View) -> Markup {
             (explained::section(view))
             (figures::section(view, &charts))
             (figures::published(view, &charts))
-            (figures::cost(&charts))
+            (figures::cost(view, &charts))
             (conformance::section(view))
             (facts::section(view))
         }
@@ -201,7 +201,7 @@ fn contents(view: &View, charts: &[Chart]) -> Markup {
                 @if !view.explained.is_empty() { li { a href="#explained" { "Where the time goes" } } }
                 li { a href="#charts" { "Charts" } }
                 @if has("published") { li { a href="#published" { "Published figures" } } }
-                @if has("cost") { li { a href="#cost" { "Cost" } } }
+                @if figures::has_cost(view, charts) { li { a href="#cost" { "Cost" } } }
                 li { a href="#host" { "Host" } }
                 li { a href="#plan" { "Plan and targets" } }
                 li { a href="#method" { "How figures were taken" } }

@@ -51,8 +51,13 @@ fn host(view: &View) -> Markup {
             @if let Some(calm) = calm { p { (calm) } }
             dl.facts {
                 @for (name, value) in &facts { dt { (name) } dd { (value.as_deref().unwrap_or("unknown")) } }
+            }
+            details {
+                summary { "Limits and settings of the kernel" }
+                dl.facts {
                 @for (name, value) in &host.limits { dt { "Limit " code { (name) } } dd { (value.map_or_else(|| "none".into(), words::whole)) } }
                 @for (name, value) in &host.sysctls { dt { code { (name) } } dd { (value) } }
+                }
             }
         }
     }
@@ -91,7 +96,8 @@ fn plan(view: &View) -> Markup {
         section id="plan" {
             h2 { "Plan and targets" }
             @if let Some(summary) = &view.run.summary { p { (super::with_code(summary)) @if view.run.quick { " That is the full form; this run is shorter." } } }
-            p { "Repetitions were interleaved in a random order drawn from the seed " code { (view.run.seed) } ", and every target was started anew for each." }
+            @if view.loads.is_empty() { p { "Repetitions were interleaved in a random order drawn from the seed " code { (view.run.seed) } ", and every target was started anew for each." } }
+            @else { p { "The server ran already, and was not started anew. What the load draws by chance comes from the seed " code { (view.run.seed) } "." } }
             div.scroll tabindex="0" role="region" aria-label="Versions, scrolls sideways" {
                 table {
                     thead { tr { th scope="col" { "Target" } th scope="col" { "Installed by" } th scope="col" { "Versions" } th scope="col" { "Digest" } @if has_commits { th scope="col" { "Commit" } } } }
@@ -193,7 +199,7 @@ const METHOD: [(&str, &str); 13] = [
     ),
     (
         "Memory",
-        "Resident set summed over the process tree at its highest; shared pages count more than once.",
+        "Proportional set summed over the process tree at its highest, in which shared pages count once; the resident set where the kernel does not tell it.",
     ),
     (
         "Generator",
@@ -207,7 +213,7 @@ fn method(view: &View) -> Markup {
         section id="method" {
             h2 { "How each figure was taken" }
             p { "Load: " (view.run.load) "." }
-            dl.facts { @for (name, how) in METHOD { dt { (name) } dd { (how) } } }
+            details { summary { "Each figure" } dl.facts { @for (name, how) in METHOD { dt { (name) } dd { (how) } } } }
         }
     }
 }

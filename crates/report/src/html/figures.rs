@@ -11,6 +11,8 @@ use crate::view::View;
 pub const HEADLINE: [&str; 2] = ["ratio", "cpu-ratio"];
 /// Charts that have their own sections.
 const ELSEWHERE: [&str; 4] = ["published", "cost", "overload", "overload-over-time"];
+/// Charts that compare targets with one bar for each: one bar alone says nothing.
+const OF_SEVERAL: [&str; 3] = ["throughput", "split", "cost"];
 /// Charts that are printed; the others are only for the screen.
 const PRINTED: [&str; 12] = [
     "ratio",
@@ -29,7 +31,11 @@ const PRINTED: [&str; 12] = [
 
 /// All charts that have no section of their own, with boxes to show and hide targets.
 pub fn section(view: &View, charts: &[Chart]) -> Markup {
-    let here: Vec<&Chart> = charts.iter().filter(|chart| !is_elsewhere(&chart.name)).collect();
+    let is_one = view.measured().count() == 1;
+    let says = |chart: &&Chart| {
+        !is_elsewhere(&chart.name) && !(is_one && OF_SEVERAL.contains(&chart.name.as_str()))
+    };
+    let here: Vec<&Chart> = charts.iter().filter(says).collect();
     html! {
         @if !here.is_empty() {
             section id="charts" {
@@ -116,8 +122,13 @@ pub fn published(view: &View, charts: &[Chart]) -> Markup {
 }
 
 /// What a million requests cost.
-pub fn cost(charts: &[Chart]) -> Markup {
-    html! { @if charts.iter().any(|chart| chart.name == "cost") { section id="cost" { h2 { "Cost" } (of(charts, &["cost"])) } } }
+pub fn cost(view: &View, charts: &[Chart]) -> Markup {
+    html! { @if has_cost(view, charts) { section id="cost" { h2 { "Cost" } (of(charts, &["cost"])) } } }
+}
+
+/// Whether costs of several targets are known.
+pub fn has_cost(view: &View, charts: &[Chart]) -> bool {
+    view.measured().count() > 1 && charts.iter().any(|chart| chart.name == "cost")
 }
 
 /// One chart with its words and its table.

@@ -190,7 +190,7 @@
     room.setAttribute("aria-hidden", "true");
     chart.append(room);
     chart.classList.add("drawn");
-    const size = () => ({ width: Math.max(240, room.clientWidth), height: Math.round(Math.min(440, Math.max(250, room.clientWidth * 0.42))) });
+    const size = () => ({ width: Math.max(240, room.clientWidth), height: Math.round(Math.min(440, Math.max(210, room.clientWidth * 0.34))) });
     const made = options(one.data, size());
     made.options.hooks.setCursor = [(plot) => one.tools?.point(plot.cursor.idx)];
     made.options.hooks.setSelect = [(plot) => {
