@@ -35,7 +35,7 @@ use pippin_model::text::units::counted;
 
 use crate::chart::{self, Chart};
 use crate::form::{Form, Write};
-use crate::view::View;
+use crate::view::{self, View};
 use crate::words;
 
 /// The style sheet of every page.
@@ -69,29 +69,54 @@ pub const FORM: Form = Form {
 /// The page of a run.
 #[must_use]
 pub fn page(view: &View) -> String {
-    document(&format!("{} · Pippin", view.run.title), &theme::series_rules(view), &run(view))
-        .into_string()
+    let page = Page { policy: Some(POLICY), about: Some(about(view)) };
+    whole(&title(view), &theme::series_rules(view), &run(view), &page).into_string()
 }
 
 pub use figures::figure;
 pub use headline::badge;
 pub use theme::{rules, series_rules};
 
+/// The title of a run's page.
+#[must_use]
+pub fn title(view: &View) -> String {
+    format!("{} · Pippin", view.run.title)
+}
+
+/// What a page is about, for those who are shown a link to it: the answer, and whether it can be
+/// trusted.
+fn about(view: &View) -> String {
+    let answer = match view::answer::line(view) {
+        line if line.is_empty() => view.conclusion.clone(),
+        line => format!("{line}."),
+    };
+    format!("{answer} {}", view.trust.words())
+}
+
 /// A page that is kept as a file. A policy inside the page forbids it to fetch anything.
 pub(crate) fn document(title: &str, rules: &str, body: &Markup) -> Markup {
-    whole(title, rules, body, Some(POLICY))
+    whole(title, rules, body, &Page { policy: Some(POLICY), about: None })
 }
 
 /// A page that a server sends. The server sends the policy as a header. `rules` are extra style
 /// rules.
 #[must_use]
 pub fn document_served(title: &str, rules: &str, body: &Markup) -> Markup {
-    whole(title, rules, body, None)
+    whole(title, rules, body, &Page::default())
+}
+
+/// What the head of a page holds besides its title.
+#[derive(Debug, Default)]
+struct Page {
+    /// The policy of a page that no server sends.
+    policy: Option<&'static str>,
+    /// For those who are shown a link to it.
+    about: Option<String>,
 }
 
 /// Builds the page without control characters. A view has none, but other pages also show text of
 /// others: names of runs, lines of progress.
-fn whole(title: &str, rules: &str, body: &Markup, policy: Option<&str>) -> Markup {
+fn whole(title: &str, rules: &str, body: &Markup, page: &Page) -> Markup {
     let has_odd = !body.0.chars().chain(title.chars()).all(is_printable);
     let body = if has_odd { &PreEscaped(printable(&body.0)) } else { body };
     let title = printable(title);
@@ -102,9 +127,14 @@ fn whole(title: &str, rules: &str, body: &Markup, policy: Option<&str>) -> Marku
             head {
                 meta charset="utf-8";
                 meta name="viewport" content="width=device-width, initial-scale=1";
-                @if let Some(policy) = policy { meta http-equiv="Content-Security-Policy" content=(policy); }
+                @if let Some(policy) = page.policy { meta http-equiv="Content-Security-Policy" content=(policy); }
                 meta name="color-scheme" content="light dark";
                 title { (title) }
+                @if let Some(about) = page.about.as_deref().map(printable) {
+                    meta name="description" content=(about);
+                    meta property="og:title" content=(title);
+                    meta property="og:description" content=(about);
+                }
                 style { (PreEscaped(STYLE)) @if has_plots { (PreEscaped(PLOT_STYLE)) } (PreEscaped(rules)) }
             }
             body {

@@ -190,6 +190,20 @@ fn forty_targets_have_forty_boxes_and_the_page_stays_small() {
     assert!(page.len() < 3_000_000, "{} bytes", page.len());
 }
 
+#[test]
+fn a_link_to_the_page_says_what_it_holds() {
+    for record in [example::hello(), example::load()] {
+        let page = page(&record);
+        let about = page.split_once("name=\"description\" content=\"").unwrap().1;
+        let about = about.split_once('"').unwrap().0;
+        assert!(about.contains("Can you trust it?"), "{about}");
+        assert!(
+            about.contains("rust/axum leads") || about.contains("44,120 requests/s"),
+            "{about}"
+        );
+    }
+}
+
 /// A reader with ten seconds sees who leads, by how much, whether to believe it, and the figures.
 #[test]
 fn the_answer_stands_before_everything_else() {
