@@ -157,6 +157,10 @@ impl<S: Stack> Worker<'_, S> {
     /// How long to wait for events, and whether that is polling for a deadline.
     fn wait_ns(&self) -> (u64, bool) {
         let (core, now) = (&self.core, self.now);
+        if core.opening.has_room() && !core.opening.waiting.is_empty() {
+            // Connections that took too long have just made room.
+            return (0, false);
+        }
         let mut until = now + MAX_WAIT_NS;
         until = until.min(core.recorder.next_boundary).min(core.next_timeout_scan);
         if let Some(due) = self.pace.next_due() {
