@@ -67,7 +67,7 @@ fn a_greeting_is_no_answer() {
             for _ in 0..greetings {
                 connection.send(&text(b"welcome to this server"))?;
             }
-            connection.answer(|message| text(message))
+            connection.answer(text)
         })
         .unwrap();
         let url = format!("ws://{}/", server.address);
@@ -94,7 +94,7 @@ fn messages_that_differ_from_one_connection_to_the_next_are_no_greeting() {
         for _ in 0..=connection.nth % 3 {
             connection.send(&text(b"news"))?;
         }
-        connection.answer(|message| text(message))
+        connection.answer(text)
     })
     .unwrap();
     let url = format!("ws://{}/", server.address);
