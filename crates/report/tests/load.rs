@@ -5,6 +5,7 @@ use pippin_model::example::scenario::walked;
 use pippin_model::figure::Figure;
 use pippin_model::host::usage::Role;
 use pippin_model::run::RunRecord;
+use pippin_report::html;
 use pippin_report::terminal::{Style, table};
 use pippin_report::view::{View, answer};
 
@@ -127,6 +128,31 @@ fn load_with_doubts() -> RunRecord {
     measured.answered.good = of_five(measured.answered.good);
     (0..3).for_each(|_| measured.spans.open_age.record(5_000_000_000));
     record
+}
+
+/// What the terminal says about a result, the page says too: what limits the server, each doubt with its
+/// advice, and whether to trust it. Both are compared as words, because each breaks its lines.
+#[test]
+fn what_the_terminal_concludes_stands_on_the_page_too() {
+    for record in [example::load(), load_with_doubts()] {
+        let view = View::of(&record);
+        let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+        let terminal = words(&verbose(&record, 10_000));
+        let page = words(&html::page(&view).replace("&quot;", "\"").replace("&amp;", "&"));
+        let page = page.replace("&lt;", "<").replace("&gt;", ">").replace("<code>", "`");
+        let page = page.replace("</code>", "`");
+        let explanations = view.rows.iter().filter_map(|row| row.explanation.as_ref());
+        let mut said: Vec<&str> = explanations.map(|it| it.text.as_str()).collect();
+        let doubts = view.loads.iter().flat_map(|load| &load.caveats);
+        said.extend(doubts.flat_map(|doubt| [doubt.evidence.as_str(), doubt.advice.as_str()]));
+        assert!(said.len() > 3, "{terminal}");
+        for sentence in said {
+            let sentence = words(sentence);
+            assert!(page.contains(&sentence), "not on the page: {sentence}");
+        }
+        let trust = words(&view.trust.words());
+        assert!(terminal.contains(&trust) && page.contains(&trust), "{trust}\n{terminal}");
+    }
 }
 
 /// One idea has one figure: what a load says of itself is what its row, the register of figures, the

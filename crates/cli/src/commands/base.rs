@@ -33,20 +33,24 @@ const USUAL: [&str; 5] = ["origin/HEAD", "origin/main", "origin/master", "main",
 pub struct Checkout {
     /// Its commit.
     pub head: Revision,
-    /// Whether files differ from that commit.
+    /// Whether files differ from that commit, or are new.
     pub is_changed: bool,
+    /// Whether files of that commit differ.
+    is_edited: bool,
 }
 
 impl Checkout {
     /// As git sees it now.
     pub fn of(repository: &Repository) -> Result<Self, CliError> {
-        Ok(Self { head: repository.whole("HEAD")?, is_changed: repository.is_changed() })
+        let head = repository.whole("HEAD")?;
+        Ok(Self { head, is_changed: repository.is_changed(), is_edited: repository.is_edited() })
     }
 }
 
 /// The base of the checkout: the last commit that it has in common with `asked`, with the branch that
 /// a variable names, or with the usual one. A checkout that is that commit itself is compared with
-/// the commit before, unless files of it were changed.
+/// the commit before, unless files of it were edited: then with itself. New files alone hide no commit,
+/// because a build may have written them.
 ///
 /// # Errors
 /// If there is none; the message says how to fetch it.
@@ -66,11 +70,11 @@ pub fn find(
             fix(repository)
         ))
     })?;
+    if common == checkout.head.commit && !checkout.is_edited && repository.knows("HEAD~1") {
+        return Ok(repository.whole("HEAD~1")?);
+    }
     if common != checkout.head.commit || checkout.is_changed {
         return Ok(Revision { name: branch, ..repository.whole(&common)? });
-    }
-    if repository.knows("HEAD~1") {
-        return Ok(repository.whole("HEAD~1")?);
     }
     Err(CliError::User(format!(
         "HEAD is {branch} itself, and there is no commit before it here{}",
@@ -182,8 +186,11 @@ mod tests {
         assert_eq!(with(None, Some("origin/release")).unwrap().commit, first);
         let unknown = with(Some(("GITHUB_BASE_REF", "nope")), None).unwrap_err().to_string();
         assert!(unknown.contains("GITHUB_BASE_REF names the branch `nope`"), "{unknown}");
-        // On main itself, the commit before; with changed files, the commit as it is.
+        // On main itself, the commit before, also beside what a build has written; with edited
+        // files, the commit as it is.
         git(&folder, &["checkout", "-q", "main"]);
+        assert_eq!(with(None, None).unwrap().commit, first);
+        std::fs::write(folder.join("package-lock.json"), "{}").unwrap();
         assert_eq!(with(None, None).unwrap().commit, first);
         std::fs::write(folder.join("file"), "not committed").unwrap();
         assert_eq!(with(None, None).unwrap().commit, second);

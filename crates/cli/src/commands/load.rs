@@ -20,15 +20,17 @@ use pippin_fleet::agent::look_up;
 use pippin_fleet::fleet::Fleet;
 use pippin_lab::lifecycle::affinity;
 use pippin_lab::load;
+use pippin_lab::load::greeting::{self, Greeting};
 use pippin_lab::load::url::{UrlLoad, failure, run as execute, target_of};
 use pippin_lab::run::observer::{All, Observer};
 use pippin_lab::run::recording::Keeping;
 use pippin_lab::trial::Watch;
 use pippin_lab::trial::generator::{Generator, Here};
-use pippin_model::load::{LoadSpec, Protocol, Timeouts};
+use pippin_model::load::{FirstWords, LoadSpec, Protocol, Timeouts};
 use pippin_model::plan::cpus::CpuSet;
 use pippin_model::plan::profile::Profile;
 use pippin_model::run::{Calibration, RunRecord, RunState};
+use pippin_model::text::units::counted;
 use pippin_model::verdict::Verdict;
 use pippin_model::verdict::gate::Undecided;
 use pippin_report::html;
@@ -61,7 +63,10 @@ pub fn run(shared: &Shared, arguments: &LoadArguments) -> Result<u8, CliError> {
     must_be_writable("--html", arguments.html.as_deref())?;
     must_be_writable("--timeseries", arguments.outlets.timeseries.as_deref())?;
     files_must_be_writable(&arguments.gates)?;
-    let (base, host) = base_of(arguments, &asked)?;
+    let (mut base, host) = base_of(arguments, &asked)?;
+    if host.is_none() {
+        await_greeting(&mut base);
+    }
     let target = target_of(&asked.title());
     let revisions = RevisionBases::default();
     let own = std::slice::from_ref(&target);
@@ -164,6 +169,27 @@ fn base_of(
     };
     protocol::try_places(&base, connect)?;
     Ok((base, reach.host))
+}
+
+/// Has each new WebSocket wait for what its server says of its own accord, unless the user has said
+/// how it begins.
+fn await_greeting(base: &mut LoadSpec) {
+    if base.first_words.is_some() {
+        return;
+    }
+    match greeting::of(base) {
+        Greeting::None => {}
+        Greeting::Messages(number) => {
+            let messages = counted(number as u64, "message");
+            say(format_args!(
+                "the server begins each WebSocket with {messages} of its own: no answer to ours (--opening FILE says more of it)"
+            ));
+            base.first_words = Some(FirstWords::greeting(number));
+        }
+        Greeting::Unsteady => say(format_args!(
+            "the server sends messages of its own accord, and they may pass for answers: name them in a file for --opening (`ignore`), or check answers with --expect-contains"
+        )),
+    }
 }
 
 /// The addresses under which this machine may have the server itself.

@@ -14,6 +14,7 @@
 //! | `branches`, `given` | `pippin compare` of two branches of a target; of URLs, commands and images |
 //! | `containers` | `--image` with real containers, if podman can start them |
 //! | `project` | `pippin.toml`: your own server, its plans, gates and revisions; `pippin init` |
+//! | `first_hour` | the usual template of each platform, from `init` to a gate that fails |
 //! | `ci` | `pippin ci`: a checkout against its base |
 //! | `action` | the scripts of the GitHub action |
 //! | `checking` | `targets check` of many targets |
@@ -50,6 +51,7 @@ mod curl;
 mod errors;
 mod explained;
 mod files;
+mod first_hour;
 mod first_minute;
 mod fleet;
 mod given;

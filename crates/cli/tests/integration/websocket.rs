@@ -57,6 +57,58 @@ fn any_answer_is_any_answer() {
     load(&url, &["--message", "ping", "-n", "20"]).says(&["wrong_body"]);
 }
 
+/// Whatever a server says of its own accord on a new connection, it is no answer.
+#[test]
+fn a_greeting_is_no_answer() {
+    let ways: [&[&str]; 3] =
+        [&[], &["--any-answer"], &["--message", "sixteen letters.", "--any-answer"]];
+    for greetings in 0..=3 {
+        let server = Server::new(move |connection| {
+            for _ in 0..greetings {
+                connection.send(&text(b"welcome to this server"))?;
+            }
+            connection.answer(text)
+        })
+        .unwrap();
+        let url = format!("ws://{}/", server.address);
+        for way in ways {
+            let flags = [way, &["-c", "3", "-n", "30", "--quiet", "--json", "-"]].concat();
+            let outcome = load(&url, &flags);
+            assert!(matches!(outcome.code, Some(0 | 3)), "{outcome}");
+            let json: Value = serde_json::from_str(&outcome.stdout).unwrap();
+            assert_eq!(json["requests"]["good"], 30, "{greetings} {way:?} {outcome}");
+            // An answer that was taken for that of another message has the wrong length.
+            let bytes = if way.len() == 3 { 16 } else { 64 };
+            assert_eq!(json["bytes"]["body"], 30 * bytes, "{greetings} {way:?} {outcome}");
+            assert_eq!(json["websocket"]["unasked"], 0, "{greetings} {way:?} {outcome}");
+            let said = "the server begins each WebSocket with";
+            assert_eq!(outcome.stderr.contains(said), greetings > 0, "{outcome}");
+        }
+    }
+}
+
+/// What a server may say at any time cannot be awaited; it is said how to tell it from answers.
+#[test]
+fn messages_that_differ_from_one_connection_to_the_next_are_no_greeting() {
+    let server = Server::new(|connection| {
+        for _ in 0..=connection.nth % 3 {
+            connection.send(&text(b"news"))?;
+        }
+        connection.answer(text)
+    })
+    .unwrap();
+    let url = format!("ws://{}/", server.address);
+    let told = "messages of its own accord, and they may pass for answers";
+    load(&url, &["-n", "5"]).says(&[told, "--opening"]);
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("opening.toml");
+    std::fs::write(&file, "ignore = [{ is = \"news\" }]\n").unwrap();
+    let file = file.to_str().unwrap();
+    load(&url, &["-n", "50", "-v", "--opening", file])
+        .says(&["50 completed + 0 failed"])
+        .keeps_quiet_about(&[told]);
+}
+
 #[test]
 fn over_tls() {
     let (server, authority) = (Server::echo().unwrap(), Authority::new());

@@ -27,10 +27,7 @@ pub fn run(
     route_env: &BTreeMap<String, String>,
 ) -> Result<(), LabError> {
     let mut values = base_values(target);
-    let mut env = match target.kind {
-        Kind::Image(_) => environment::for_runtimes(),
-        _ => environment::inherited(),
-    };
+    let mut env = env_of(&target.kind);
     env.extend(route_env.clone());
     values.extend(
         route_env
@@ -62,6 +59,16 @@ pub fn run(
     Ok(())
 }
 
+/// What installs of this kind and their version commands inherit.
+#[must_use]
+pub fn env_of(kind: &Kind) -> BTreeMap<String, String> {
+    match kind {
+        Kind::Image(_) => environment::for_runtimes(),
+        Kind::Command => environment::of_the_users_builds(),
+        Kind::Catalog | Kind::Listening(_) => environment::inherited(),
+    }
+}
+
 fn run_one(launch: &Launch, installer: &Installer<'_>) -> Result<(), LabError> {
     let fail = |message: String, log_tail| {
         LabError::Target(Failure { stage: Stage::Install, message, log_tail })
@@ -74,14 +81,33 @@ fn run_one(launch: &Launch, installer: &Installer<'_>) -> Result<(), LabError> {
     match process.wait(STEP_LIMIT, installer.interrupted)? {
         Some(Exit::Code(0)) => Ok(()),
         Some(exit) => {
-            let tail = process.log_tail(12);
+            let tail = told(process.log_tail(MOST_LINES));
             Err(fail(format!("`{words}` {exit}{}", reason(&tail)), tail))
         }
         None => Err(fail(
             format!("`{words}` did not end within {} minutes", STEP_LIMIT.as_secs() / 60),
-            process.log_tail(12),
+            told(process.log_tail(MOST_LINES)),
         )),
     }
+}
+
+/// How many lines of a log are looked at, and how many are kept of those that say something.
+const MOST_LINES: usize = 200;
+const KEPT_LINES: usize = 12;
+
+/// The last lines of a log that say something. The places of a stack trace do not, and the reason
+/// stands above them.
+fn told(mut lines: Vec<String>) -> Vec<String> {
+    lines.retain(|line| !is_place(line));
+    lines.split_off(lines.len().saturating_sub(KEPT_LINES))
+}
+
+/// Whether a line is a place of a stack trace, as the JVM, .NET and Node.js write it: indented, `at`,
+/// and more.
+fn is_place(line: &str) -> bool {
+    let rest = line.trim_start();
+    // Control characters are left out of a log's lines, so an indent of tabs does not show.
+    rest.starts_with("at ") && (rest.len() < line.len() || rest.contains('('))
 }
 
 /// The line of a log that gives the reason, behind a colon; nothing of an empty log.
@@ -91,8 +117,18 @@ pub fn reason(tail: &[String]) -> String {
 
 /// The line of a log that gives the reason: the first that mentions a failure, else the last.
 fn telling_line(tail: &[String]) -> Option<&str> {
-    const WORDS: [&str; 7] =
-        ["error", "failed", "cannot", "can't", "could not", "not found", "no such"];
+    const WORDS: [&str; 10] = [
+        "error",
+        "failed",
+        "cannot",
+        "can't",
+        "could not",
+        "couldn't",
+        "unable to",
+        "exception",
+        "not found",
+        "no such",
+    ];
     let speaks = |line: &&String| {
         let line = line.to_ascii_lowercase();
         WORDS.iter().any(|word| line.contains(word))
@@ -102,7 +138,7 @@ fn telling_line(tail: &[String]) -> Option<&str> {
 
 #[cfg(test)]
 mod tests {
-    use super::telling_line;
+    use super::{telling_line, told};
 
     #[test]
     fn the_line_that_says_why_is_found() {
@@ -115,5 +151,25 @@ mod tests {
         assert_eq!(telling_line(&lines), Some("** (Mix) httpc request failed with: nxdomain"));
         assert_eq!(telling_line(&log(&["one", "  two"])), Some("two"));
         assert_eq!(telling_line(&[]), None);
+    }
+
+    /// A stack trace of any length hides no reason.
+    #[test]
+    fn the_reason_above_a_stack_trace_is_found() {
+        const REASON: &str = "Process terminated. Couldn't find a valid ICU package";
+        let frames = [
+            "   at System.Environment.FailFast(System.String)",
+            "at org.example.Main.main(Main.java:7)",
+            "    at node:internal/main/run_main_module:36:49",
+        ];
+        for length in [0, 1, 12, 150] {
+            let frames = frames.iter().cycle().take(length).copied();
+            let log = ["building", REASON].into_iter().chain(frames).map(String::from).collect();
+            let said = told(log);
+            assert_eq!(said, ["building", REASON], "{length}");
+            assert_eq!(telling_line(&said), Some(REASON));
+        }
+        let kept = told((0..40).map(|line| format!("at last {line}")).collect());
+        assert_eq!((kept.len(), kept[11].as_str()), (12, "at last 39"));
     }
 }

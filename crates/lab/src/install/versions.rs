@@ -2,7 +2,7 @@
 use std::collections::BTreeMap;
 use std::process::Command;
 
-use crate::install::{Installed, base_values};
+use crate::install::{Installed, base_values, steps};
 use crate::lifecycle::environment;
 use crate::lifecycle::short_command;
 use crate::target::catalog::Target;
@@ -22,7 +22,7 @@ pub fn of(target: &Target, installed: &Installed) -> BTreeMap<String, String> {
             .args(arguments)
             .current_dir(&target.folder)
             .env_clear()
-            .envs(environment::inherited())
+            .envs(steps::env_of(&target.kind))
             .envs(&installed.env);
         let output = short_command::output(&mut command).filter(|output| output.success)?;
         let text = format!("{}\n{}", output.stdout, output.stderr);

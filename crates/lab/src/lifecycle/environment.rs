@@ -68,7 +68,7 @@ const OF_REGISTRIES: [&str; 34] = [
     "MAVEN_ARGS",
 ];
 
-/// What installs and version commands inherit.
+/// What installs and version commands of targets from the catalog inherit.
 #[must_use]
 pub fn inherited() -> BTreeMap<String, String> {
     INHERITED
@@ -119,11 +119,20 @@ pub fn for_targets() -> BTreeMap<String, String> {
 /// continuous integration. The URL of the user's own database stays, with its password.
 #[must_use]
 pub fn of_the_user() -> BTreeMap<String, String> {
-    without_registries(
-        std::env::vars_os()
-            .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
-            .collect(),
-    )
+    without_registries(of_this_process())
+}
+
+/// What the user's own builds and version commands inherit: everything, as with make. A build that
+/// works in this shell works here, and what its server sees, it sees too.
+#[must_use]
+pub fn of_the_users_builds() -> BTreeMap<String, String> {
+    of_this_process()
+}
+
+fn of_this_process() -> BTreeMap<String, String> {
+    std::env::vars_os()
+        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+        .collect()
 }
 
 fn without_registries(mut env: BTreeMap<String, String>) -> BTreeMap<String, String> {
@@ -217,6 +226,17 @@ mod tests {
         for name in ["HEX_MIRROR", "NPM_CONFIG_REGISTRY", "PERL_CPANM_OPT", "UV_INDEX_URL"] {
             assert!(OF_REGISTRIES.contains(&name));
         }
+    }
+
+    /// What a command needs to run, it needs to be built.
+    #[test]
+    fn the_users_builds_see_all_that_the_users_servers_see() {
+        let (builds, servers) = (of_the_users_builds(), of_the_user());
+        assert!(servers.iter().all(|(name, value)| builds.get(name) == Some(value)));
+        let installs = inherited();
+        assert!(installs.iter().all(|(name, value)| builds.get(name) == Some(value)));
+        // Cargo sets it for tests, and no list of ours names it.
+        assert!(builds.contains_key("CARGO_MANIFEST_DIR"));
     }
 
     #[test]

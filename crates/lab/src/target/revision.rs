@@ -118,7 +118,20 @@ impl Repository {
     /// ignore. If git cannot tell, they may.
     #[must_use]
     pub fn is_changed(&self) -> bool {
-        let said = git(&self.top, &["--no-optional-locks", "status", "--porcelain"], None);
+        self.differs("normal")
+    }
+
+    /// Whether tracked files differ from the last commit. New files alone may come from a build, as
+    /// the lock file of `npm install` does. If git cannot tell, they may differ.
+    #[must_use]
+    pub fn is_edited(&self) -> bool {
+        self.differs("no")
+    }
+
+    fn differs(&self, new_files: &str) -> bool {
+        let new_files = format!("--untracked-files={new_files}");
+        let said = ["--no-optional-locks", "status", "--porcelain", &new_files];
+        let said = git(&self.top, &said, None);
         said.map_or(true, |said| said.map_or(true, |said| !said.trim().is_empty()))
     }
 

@@ -51,6 +51,8 @@ pub enum Matching {
     Begins(String),
     /// Those that contain this text.
     Contains(String),
+    /// All of them.
+    Any,
 }
 
 /// What a message of the server is.
@@ -65,6 +67,13 @@ pub enum Meaning<'a> {
 }
 
 impl FirstWords {
+    /// Awaits this number of messages that the server sends of its own accord on each new
+    /// connection.
+    #[must_use]
+    pub fn greeting(messages: usize) -> Self {
+        Self { steps: vec![Step::Await(Matching::Any); messages], ..Self::default() }
+    }
+
     /// Reads a file.
     ///
     /// # Errors
@@ -84,11 +93,10 @@ impl FirstWords {
         }
         let replies = self.replies.iter().map(|reply| ("replies", &reply.to));
         let ignored = self.ignore.iter().map(|kind| ("ignore", kind));
-        match replies.chain(ignored).find(|(_, kind)| kind.text().is_empty()) {
-            Some((at, _)) => Err(Wrong::at(
-                at,
-                "an empty text is in every message, so that none would be an answer",
-            )),
+        match replies.chain(ignored).find(|(_, kind)| kind.text().is_none_or(str::is_empty)) {
+            Some((at, _)) => {
+                Err(Wrong::at(at, "every message is of that kind, so that none would be an answer"))
+            }
             None => Ok(()),
         }
     }
@@ -111,13 +119,15 @@ impl FirstWords {
 
     /// All texts, which may hold secrets.
     pub fn texts_mut(&mut self) -> impl Iterator<Item = &mut String> {
-        let steps = self.steps.iter_mut().map(|step| match step {
-            Step::Send(text) => text,
+        let steps = self.steps.iter_mut().filter_map(|step| match step {
+            Step::Send(text) => Some(text),
             Step::Await(kind) => kind.text_mut(),
         });
-        let replies =
-            self.replies.iter_mut().flat_map(|reply| [reply.to.text_mut(), &mut reply.with]);
-        steps.chain(replies).chain(self.ignore.iter_mut().map(Matching::text_mut))
+        let replies = self
+            .replies
+            .iter_mut()
+            .flat_map(|reply| reply.to.text_mut().into_iter().chain([&mut reply.with]));
+        steps.chain(replies).chain(self.ignore.iter_mut().filter_map(Matching::text_mut))
     }
 }
 
@@ -131,28 +141,34 @@ impl Matching {
             Self::Contains(text) => {
                 text.is_empty() || message.windows(text.len()).any(|part| part == text.as_bytes())
             }
+            Self::Any => true,
         }
     }
 
-    fn text(&self) -> &str {
-        let (Self::Is(text) | Self::Begins(text) | Self::Contains(text)) = self;
-        text
+    fn text(&self) -> Option<&str> {
+        match self {
+            Self::Is(text) | Self::Begins(text) | Self::Contains(text) => Some(text),
+            Self::Any => None,
+        }
     }
 
-    const fn text_mut(&mut self) -> &mut String {
-        let (Self::Is(text) | Self::Begins(text) | Self::Contains(text)) = self;
-        text
+    const fn text_mut(&mut self) -> Option<&mut String> {
+        match self {
+            Self::Is(text) | Self::Begins(text) | Self::Contains(text) => Some(text),
+            Self::Any => None,
+        }
     }
 }
 
 impl fmt::Display for Matching {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let verb = match self {
-            Self::Is(_) => "that is",
-            Self::Begins(_) => "that begins with",
-            Self::Contains(_) => "that contains",
+        let (verb, text) = match self {
+            Self::Is(text) => ("that is", text),
+            Self::Begins(text) => ("that begins with", text),
+            Self::Contains(text) => ("that contains", text),
+            Self::Any => return f.write_str("a message of its own accord"),
         };
-        write!(f, "a message {verb} `{}`", self.text().escape_debug())
+        write!(f, "a message {verb} `{}`", text.escape_debug())
     }
 }
 
@@ -189,6 +205,13 @@ mod tests {
     }
 
     #[test]
+    fn any_message_can_be_awaited() {
+        let words = read("steps = [{ await = \"any\" }, { await = \"any\" }]").unwrap();
+        assert_eq!(words, FirstWords::greeting(2));
+        assert!(Matching::Any.is_in(b"") && Matching::Any.is_in(b"\xff") && !words.tells_apart());
+    }
+
+    #[test]
     fn a_wrong_file_is_refused_with_its_line_and_the_fix() {
         for (text, said) in [
             ("", "it says nothing"),
@@ -196,7 +219,8 @@ mod tests {
             ("steps = [{ await = { begin = \"a\" } }]", "did you mean `begins`"),
             ("step = []", "did you mean `steps`"),
             ("replies = [{ to = { is = \"2\" } }]", "missing field `with`"),
-            ("\nignore = [{ contains = \"\" }]", ".toml:2: an empty text is in every message"),
+            ("\nignore = [{ contains = \"\" }]", ".toml:2: every message is of that kind"),
+            ("ignore = [\"any\"]", "every message is of that kind"),
         ] {
             let error = read(text).unwrap_err();
             assert!(error.contains(said), "{text}: {error}");

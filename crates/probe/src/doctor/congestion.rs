@@ -15,14 +15,14 @@ pub fn control(host: &Host, demands: &[Demand]) -> Option<Finding> {
         return Some(Finding::unseen(
             id,
             CONTROL,
-            "all plans: an algorithm that paces packets would not be noticed",
+            "any load: an algorithm that paces packets would not be noticed",
         ));
     };
     let what = format!("congestion control: {control}");
     if !control.starts_with("bbr") {
         return Some(Finding::fine(id, what));
     }
-    let effect = "all plans: packets of larger answers are paced by an estimate of the path, which costs timers on loopback; figures compare only with hosts \
+    let effect = "any load: packets of larger answers are paced by an estimate of the path, which costs timers on loopback; figures compare only with hosts \
                   that do the same (the default of Linux is cubic)";
     Some(Finding::new(id, Severity::Note, what, effect).with_sysctl(host, CONTROL, "cubic"))
 }

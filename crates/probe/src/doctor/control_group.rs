@@ -8,7 +8,7 @@ use super::host::Host;
 pub fn allowed(host: &Host, demands: &[Demand]) -> Option<Finding> {
     let id = "control_group";
     demands.first()?;
-    let effect = "all plans: CPU time of children that nobody waits for (SIGCHLD ignored) is not counted, and such a target is SUSPECT";
+    let effect = "any load: CPU time of children that nobody waits for (SIGCHLD ignored) is not counted, and such a target is SUSPECT";
     Some(match &host.control_group {
         None => Finding::unseen(id, "control groups", effect),
         Some(Ok(())) => Finding::fine(

@@ -14,7 +14,7 @@ pub fn count(host: &Host, demands: &[Demand]) -> Option<Finding> {
         return Some(Finding::unseen(
             id,
             "the set of allowed processors",
-            "all plans: generator and target may run on the same ones",
+            "any load: generator and target may run on the same ones",
         ));
     };
     let cores =
@@ -23,7 +23,7 @@ pub fn count(host: &Host, demands: &[Demand]) -> Option<Finding> {
     if cpus.len() > 1 {
         return Some(Finding::fine(id, what));
     }
-    let effect = "all plans: the generator takes CPU time from the target, and both look slow; trials become SUSPECT";
+    let effect = "any load: the generator takes CPU time from the target, and both look slow; trials become SUSPECT";
     Some(Finding::new(id, Severity::Warning, what, effect).with_command(
         "taskset -cp $$   # shows what is allowed; use a machine with 2 cores or more",
         None,
@@ -39,7 +39,7 @@ pub fn siblings(host: &Host, demands: &[Demand]) -> Option<Finding> {
         return Some(Finding::unseen(
             id,
             "simultaneous multithreading",
-            "all plans: two processors may share one core",
+            "any load: two processors may share one core",
         ));
     };
     if !smt {
@@ -71,7 +71,7 @@ pub fn siblings(host: &Host, demands: &[Demand]) -> Option<Finding> {
             id,
             Severity::Ok,
             what,
-            "target and generator have their own cores in these plans",
+            "target and generator have their own cores",
         ));
     };
     let control = "/sys/devices/system/cpu/smt/control";
@@ -144,7 +144,7 @@ pub fn cgroup(host: &Host, demands: &[Demand]) -> Option<Finding> {
     if limit >= cpus as f64 {
         return Some(Finding::fine(id, what));
     }
-    let effect = "all plans: if target, services and generator together use more, all stop for tens of milliseconds at a time; this shows in the slowest answers";
+    let effect = "any load: if target, services and generator together use more, all stop for tens of milliseconds at a time; this shows in the slowest answers";
     let finding = Finding::new(id, Severity::Warning, what, effect);
     Some(finding.with_command("give the container or service all its processors: docker update --cpus N NAME; systemctl set-property NAME CPUQuota=", None))
 }

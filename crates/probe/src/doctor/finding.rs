@@ -62,7 +62,7 @@ impl Finding {
     /// A check that found nothing wrong.
     #[must_use]
     pub fn fine(id: &str, what: impl Into<String>) -> Self {
-        Self::new(id, Severity::Ok, what, "enough for these plans")
+        Self::new(id, Severity::Ok, what, "enough")
     }
 
     /// A check whose subject is not visible on this host.

@@ -10,14 +10,14 @@ pub fn governor(host: &Host, demands: &[Demand]) -> Option<Finding> {
     let id = "governor";
     demands.first()?;
     let Some(governor) = &host.fingerprint.governor else {
-        let effect = "all plans: a change of frequency would not be noticed, which is normal in a virtual machine; look at the spread between repetitions";
+        let effect = "any load: a change of frequency would not be noticed, which is normal in a virtual machine; look at the spread between repetitions";
         return Some(Finding::unseen(id, "the frequency governor", effect));
     };
     let what = format!("frequency governor: {governor} on {} processors", host.fingerprint.cpus);
     if governor == "performance" {
         return Some(Finding::fine(id, what));
     }
-    let effect = "all plans: processors clock down while they wait, so light loads look slow and figures depend on what ran before";
+    let effect = "any load: processors clock down while they wait, so light loads look slow and figures depend on what ran before";
     let all = "/sys/devices/system/cpu/cpu*/cpufreq/scaling_governor";
     let mut finding = Finding::new(id, Severity::Warning, what, effect).with_command(
         format!("echo performance | sudo tee {all}"),
@@ -41,7 +41,7 @@ pub fn turbo(host: &Host, demands: &[Demand]) -> Option<Finding> {
         return Some(Finding::unseen(
             id,
             "turbo",
-            "all plans: frequencies above the nominal one would not be noticed, which is normal in a virtual machine",
+            "any load: frequencies above the nominal one would not be noticed, which is normal in a virtual machine",
         ));
     };
     if !turbo {
@@ -51,7 +51,7 @@ pub fn turbo(host: &Host, demands: &[Demand]) -> Option<Finding> {
         ));
     }
     let what = format!("turbo is on for {} processors", host.fingerprint.cpus);
-    let effect = "all plans: the first trials on a cool machine run faster, and a busy generator slows the target down; interleaved repetitions even that \
+    let effect = "any load: the first trials on a cool machine run faster, and a busy generator slows the target down; interleaved repetitions even that \
                   out, turning it off removes it";
     let finding = Finding::new(id, Severity::Note, what, effect);
     let intel = "/sys/devices/system/cpu/intel_pstate/no_turbo";

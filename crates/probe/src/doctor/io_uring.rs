@@ -14,7 +14,7 @@ pub fn allowed(host: &Host, demands: &[Demand]) -> Option<Finding> {
             return Some(Finding::unseen(
                 id,
                 "io_uring",
-                "all plans: without it, the generator uses more CPU time per request",
+                "any load: without it, the generator uses more CPU time per request",
             ));
         }
         Some(Ok(())) => {
@@ -24,7 +24,7 @@ pub fn allowed(host: &Host, demands: &[Demand]) -> Option<Finding> {
     };
     let told = setting.map_or_else(|| "unknown to this kernel".into(), |value| value.to_string());
     let what = format!("io_uring cannot be used: {reason} (kernel.io_uring_disabled is {told})");
-    let effect = "all plans: the generator uses epoll instead, with more CPU time per request and a lower ceiling";
+    let effect = "any load: the generator uses epoll instead, with more CPU time per request and a lower ceiling";
     let finding = Finding::new(id, Severity::Note, what, effect);
     // Somebody switched it off for safety, so they must decide to switch it on.
     Some(match setting {

@@ -123,12 +123,12 @@ pub fn swap(host: &Host, demands: &[Demand]) -> Option<Finding> {
     let (severity, effect) = if used_much {
         (
             Severity::Warning,
-            "all plans: memory is or was short; a page that comes back from swap takes milliseconds, which shows in the slowest answers",
+            "any load: memory is or was short; a page that comes back from swap takes milliseconds, which shows in the slowest answers",
         )
     } else {
         (
             Severity::Note,
-            "all plans: the kernel may swap out a waiting server to make room for cached files",
+            "any load: the kernel may swap out a waiting server to make room for cached files",
         )
     };
     let mut finding = Finding::new(id, severity, what, effect);

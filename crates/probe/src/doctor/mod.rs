@@ -70,6 +70,7 @@ pub fn examine(host: &Host, demands: &[Demand]) -> Vec<Finding> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use pippin_model::plan::cpus::CpuSet;
 
     #[test]
     fn the_worst_comes_first_and_ids_are_unique() {
@@ -92,6 +93,29 @@ mod tests {
         let findings = examine(&Host::well_tuned(), &[Demand::new("hello", 10)]);
         assert!(findings.iter().all(|finding| finding.severity == Severity::Ok), "{findings:#?}");
         assert!(findings.len() > 12, "a check that is fine says so: {findings:#?}");
+    }
+
+    /// Where nobody asked for a plan, nothing speaks of one: not on a host of which nothing is known, on
+    /// one that lacks everything, nor on this one.
+    #[test]
+    fn without_a_plan_only_the_machine_is_spoken_of() {
+        let mut poor = Host::well_tuned()
+            .with_sysctl("net.core.somaxconn", "16")
+            .with_sysctl("net.ipv4.ip_local_port_range", "60000 60010");
+        poor.open_files = Some(crate::limits::Limit { soft: Some(64), hard: Some(64) });
+        poor.cpus = Some(CpuSet::parse("0").unwrap());
+        let demands = [Demand::new("a load of 256 connections", 256)];
+        for host in [Host::default(), Host::well_tuned(), poor, observe()] {
+            let findings = examine(&host, &demands);
+            assert!(findings.len() > 12);
+            for finding in &findings {
+                let texts =
+                    [&[finding.what.clone(), finding.effect.clone()], &finding.commands[..]];
+                let said = texts.concat().join(" ");
+                let mut words = said.split(|c: char| !c.is_alphanumeric());
+                assert!(!words.any(|word| ["plan", "plans"].contains(&word)), "{finding:?}");
+            }
+        }
     }
 
     #[test]

@@ -18,7 +18,7 @@ pub fn foreign(host: &Host, demands: &[Demand]) -> Option<Finding> {
         return Some(Finding::unseen(
             id,
             "the time of the processors",
-            "all plans: other load would not be noticed",
+            "any load: other load would not be noticed",
         ));
     };
     let averages = host.fingerprint.load_average.map_or_else(String::new, |[one, five, _]| {
@@ -31,7 +31,7 @@ pub fn foreign(host: &Host, demands: &[Demand]) -> Option<Finding> {
         busy if busy > SUSPECT => Severity::Warning,
         _ => return Some(Finding::fine(id, what)),
     };
-    let effect = "all plans: other programs take CPU time from target and generator; above 2 %, trials become SUSPECT";
+    let effect = "any load: other programs take CPU time from target and generator; above 2 %, trials become SUSPECT";
     Some(Finding::new(id, severity, what, effect).with_command(
         "top -b -n 1 -o %CPU | head -n 15   # shows the programs; end them or wait",
         None,
@@ -48,7 +48,8 @@ pub fn steal(host: &Host, demands: &[Demand]) -> Option<Finding> {
     if load.steal <= SUSPECT {
         return Some(Finding::fine(id, what));
     }
-    let effect = "all plans: the machine shares its processors with others; above 2 %, trials become SUSPECT";
+    let effect =
+        "any load: the machine shares its processors with others; above 2 %, trials become SUSPECT";
     Some(Finding::new(id, Severity::Warning, what, effect).with_command(
         "vmstat 1 5   # column st; measure at a quieter time or on dedicated processors",
         None,

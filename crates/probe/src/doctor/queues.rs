@@ -112,7 +112,7 @@ pub fn input(host: &Host, demands: &[Demand]) -> Option<Finding> {
     if drops == 0 {
         return Some(Finding::fine(id, what));
     }
-    let effect = "all plans: loopback traffic has overflowed this queue before; a dropped packet is sent again after 200 ms or more, which shows in the slowest answers";
+    let effect = "any load: loopback traffic has overflowed this queue before; a dropped packet is sent again after 200 ms or more, which shows in the slowest answers";
     let finding = Finding::new(id, Severity::Note, what, effect);
     Some(if longest < 10_000 { finding.with_sysctl(host, INPUT, "10000") } else { finding })
 }

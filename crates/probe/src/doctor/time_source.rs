@@ -23,14 +23,14 @@ pub fn cheap(host: &Host, demands: &[Demand]) -> Option<Finding> {
         return Some(Finding::unseen(
             id,
             "the clock source",
-            "all plans: a slow clock costs the generator a microsecond per reading",
+            "any load: a slow clock costs the generator a microsecond per reading",
         ));
     };
     let what = format!("clock source: {source} (available: {})", host.clock_sources.join(", "));
     if CHEAP.contains(&source.as_str()) {
         return Some(Finding::fine(id, what));
     }
-    let effect = "all plans: each reading of the clock is a system call of up to some microseconds, in the generator and in servers that log or date answers";
+    let effect = "any load: each reading of the clock is a system call of up to some microseconds, in the generator and in servers that log or date answers";
     let mut finding = Finding::new(id, Severity::Warning, what, effect);
     let file = "/sys/devices/system/clocksource/clocksource0/current_clocksource";
     if let Some(better) =

@@ -351,10 +351,12 @@ fn by_connections(evidence: &Evidence) -> (Limit, String) {
     let Some(cores) = evidence.cores(Role::Target) else {
         return (Limit::Unknown, without_cpu_use(evidence));
     };
+    let times = evidence.measured().map(|measured| &measured.spans.service_time);
+    let Some(mean) = times.and_then(Histogram::mean_ns).map(|ns| ns as u64) else {
+        return (Limit::Unknown, "No time of an answer is known, nor what limits it.".into());
+    };
     let connections = evidence.connections().unwrap_or(0.0).round() as u64;
     let connections = counted(connections, "connection");
-    let times = evidence.measured().map(|measured| &measured.spans.service_time);
-    let mean = times.and_then(Histogram::mean_ns).map_or(0, |ns| ns as u64);
     let median = times.and_then(|times| times.quantile_ns(0.5)).unwrap_or(mean);
     let given = given_cores(evidence)
         .map_or(String::new(), |given| format!(" of its {}", processors(given)));
@@ -378,7 +380,7 @@ fn by_connections(evidence: &Evidence) -> (Limit, String) {
         );
         return (Limit::Connections, text);
     }
-    if mean > 0 && is_short(median, FEW_ARE_SLOW) {
+    if is_short(median, FEW_ARE_SLOW) {
         let text = format!(
             "Limited by the {connections} and a few slow answers: half of the answers take at most {}, and the mean is {}{wait}. The target keeps {cores:.2}{given} busy.",
             format_ns(median),

@@ -116,14 +116,14 @@ mod tests {
     const ROWS: &[Row] = &[
         (
             &[("Shop.csproj", "<Project Sdk=\"Microsoft.NET.Sdk.Web\"/>")],
-            "dotnet out/Shop.dll",
-            &["dotnet publish Shop.csproj -c Release -o out"],
+            "dotnet bin/publish/Shop.dll",
+            &["dotnet publish Shop.csproj -c Release -o bin/publish"],
             &["ASPNETCORE_URLS"],
         ),
         (
             &[("Shop.csproj", "<AssemblyName>Till</AssemblyName>"), ("package.json", "{}")],
-            "dotnet out/Till.dll",
-            &["dotnet publish Shop.csproj -c Release -o out"],
+            "dotnet bin/publish/Till.dll",
+            &["dotnet publish Shop.csproj -c Release -o bin/publish"],
             &["ASPNETCORE_URLS"],
         ),
         (
@@ -188,9 +188,18 @@ mod tests {
             &[],
         ),
         (
+            &[
+                ("app.py", "from flask import Flask\napp = Flask(__name__)\n"),
+                ("requirements.txt", "flask\ngunicorn\n"),
+            ],
+            ".venv/bin/gunicorn app:app --bind {HOST}:{PORT} --workers {WORKERS}",
+            &["python3 -m venv .venv", ".venv/bin/pip install -q -r requirements.txt"],
+            &[],
+        ),
+        (
             &[("config.ru", "run App"), ("Gemfile", "gem 'puma'")],
             "bundle exec puma --bind tcp://{HOST}:{PORT} --environment production",
-            &["bundle install"],
+            &["sh -c 'bundle check || bundle install'"],
             &[],
         ),
         (
@@ -202,7 +211,7 @@ mod tests {
         (
             &[("config.ru", "run Rails.application"), ("Gemfile", "gem \"rails\"\ngem \"puma\"")],
             "bundle exec puma --bind tcp://{HOST}:{PORT} --environment production",
-            &["bundle install"],
+            &["sh -c 'bundle check || bundle install'"],
             &["RAILS_ENV", "SECRET_KEY_BASE"],
         ),
         (

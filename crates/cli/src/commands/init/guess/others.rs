@@ -10,10 +10,12 @@ pub fn dotnet(folder: &Folder<'_>) -> Option<Guess> {
     let text = folder.text(file).unwrap_or_default();
     let name =
         between(&text, "<AssemblyName>", "</AssemblyName>").or(path.file_stem()?.to_str())?;
-    let guess = Guess::new(format!("dotnet out/{name}.dll"));
+    let guess = Guess::new(format!("dotnet bin/publish/{name}.dll"));
+    // Below `bin`, which a project leaves out of its own files; what is elsewhere would be published
+    // with it the next time.
     Some(
         guess
-            .built_by([format!("dotnet publish {file} -c Release -o out")])
+            .built_by([format!("dotnet publish {file} -c Release -o bin/publish")])
             .with("ASPNETCORE_URLS", "http://{HOST}:{PORT}"),
     )
 }
@@ -29,7 +31,9 @@ pub fn ruby(folder: &Folder<'_>) -> Option<Guess> {
         "rackup --host {HOST} --port {PORT} --env production"
     };
     let guess = Guess::new(format!("{by_bundler}{command}"));
-    let guess = guess.built_by(gems.as_ref().map(|_| "bundle install"));
+    // Gems that are there already need no network.
+    let install = gems.as_ref().map(|_| "sh -c 'bundle check || bundle install'");
+    let guess = guess.built_by(install);
     Some(if has("rails") {
         guess.with("RAILS_ENV", "production").with("SECRET_KEY_BASE", SECRET)
     } else {

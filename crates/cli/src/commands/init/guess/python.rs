@@ -8,9 +8,7 @@ pub fn django(folder: &Folder<'_>) -> Option<Guess> {
     let site = settings.and_then(|module| module.split_once('.')).map(|(site, _)| site);
     let venv = Venv::of(folder);
     Some(venv.guess(match site {
-        Some(site) if needs(folder, "gunicorn") => {
-            format!("gunicorn {site}.wsgi --bind {{HOST}}:{{PORT}} --workers {{WORKERS}}")
-        }
+        Some(site) if needs(folder, "gunicorn") => gunicorn(&format!("{site}.wsgi")),
         _ => "python3 manage.py runserver {HOST}:{PORT} --noreload".into(),
     }))
 }
@@ -54,11 +52,17 @@ pub fn script(folder: &Folder<'_>) -> Option<Guess> {
     }
     let is_run_by_itself = text.contains(".run(");
     Some(venv.guess(match made("Flask(") {
+        Some(name) if needs(folder, "gunicorn") => gunicorn(&format!("{module}:{name}")),
         Some(_) if !is_run_by_itself => {
             format!("flask --app {module} run --host {{HOST}} --port {{PORT}}")
         }
         _ => format!("python3 {module}.py"),
     }))
+}
+
+/// The server that a project names for production.
+fn gunicorn(application: &str) -> String {
+    format!("gunicorn {application} --bind {{HOST}}:{{PORT}} --workers {{WORKERS}}")
 }
 
 /// Whether a package is among what the project installs.

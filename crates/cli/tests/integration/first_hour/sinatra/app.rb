@@ -1,0 +1,7 @@
+require 'sinatra/base'
+
+class App < Sinatra::Base
+  get '/' do
+    'Hello world!'
+  end
+end
