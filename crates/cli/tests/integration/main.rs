@@ -76,4 +76,5 @@ mod support;
 mod under_way;
 mod verdicts;
 mod walks;
+mod warming;
 mod websocket;
