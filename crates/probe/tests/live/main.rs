@@ -3,5 +3,6 @@
 mod forked;
 mod jvm;
 mod process_trees;
+mod runtimes;
 mod sampling;
 mod serving;
