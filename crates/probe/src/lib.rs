@@ -27,7 +27,8 @@
 //! | [`outsiders`], [`bystanders`] | CPU time of all processes outside of the roles, as a sum and one by one |
 //! | [`strays`] | threads on processors that they were not given |
 //! | [`tree`] | CPU time of a whole tree, each process counted exactly once, also after its death |
-//! | [`tree_clocks`] | only CPU time of several trees, at little cost |
+//! | [`tree_clocks`] | only CPU time of several trees and their compilers, at little cost |
+//! | [`runtimes`], `elf` | which language runtime and version a process has; sections of programs |
 //! | [`switches`] | context switches of a whole tree |
 //! | [`threads`], [`collector`] | which threads do a role's work; whether it has a garbage collector |
 //! | [`mod@sample`] | one instant: [`sample()`] |
@@ -51,6 +52,7 @@ pub mod cpuinfo;
 pub mod descriptors;
 pub mod disturbance;
 pub mod doctor;
+mod elf;
 pub mod energy;
 pub mod error;
 pub mod fingerprint;
@@ -69,6 +71,7 @@ pub mod passing;
 pub mod process;
 pub mod process_name;
 pub mod process_table;
+pub mod runtimes;
 pub mod sample;
 pub mod sampler;
 pub mod server;

@@ -1,5 +1,7 @@
 //! One sample: what every role and the host have used so far.
-use pippin_model::host::usage::{Compiler, HostSample, Passing, Role, RoleSample, UsageSample};
+use pippin_model::host::usage::{
+    Compiler, HostSample, Passing, Role, RoleSample, Runtime, UsageSample,
+};
 use pippin_model::plan::cpus::CpuSet;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::net::SocketAddr;
@@ -24,6 +26,7 @@ use crate::outsiders;
 use crate::passing::passing;
 use crate::process::{Held, ignores};
 use crate::process_table::{Process, ProcessTable, Reading, list_processes, read_process};
+use crate::runtimes::Runtimes;
 use crate::server::{self, Place, Servers};
 use crate::stat::{interrupt_ns, parse_stat};
 use crate::strays;
@@ -101,6 +104,9 @@ pub struct TreeMemory {
     unseen_ns: Option<u64>,
     compilers: Compilers,
     jvms: Jvms,
+    runtimes: Runtimes,
+    /// Those of the last look.
+    runtimes_seen: Vec<Runtime>,
     /// `None` if the kernel does not tell.
     queues: Option<Listeners>,
     packages: Packages,
@@ -127,6 +133,8 @@ impl Default for TreeMemory {
             unseen_ns: None,
             compilers: Compilers::default(),
             jvms: Jvms::default(),
+            runtimes: Runtimes::default(),
+            runtimes_seen: Vec::new(),
             queues: Listeners::open().ok(),
             collectors: Collectors::default(),
             detail_due_ns: 0,
@@ -154,6 +162,11 @@ impl TreeMemory {
     #[must_use]
     pub fn left_out(&self) -> Vec<LeftOut> {
         self.acceptors.left_out().collect()
+    }
+
+    /// The language runtimes of the target's processes, as the last look saw them.
+    pub fn runtimes(&self) -> Vec<Runtime> {
+        self.runtimes_seen.clone()
     }
 
     /// Who got short connections since the look at rest, and is neither a role nor a tier.
@@ -293,6 +306,8 @@ pub fn sample(roots: &Roots, memory: &mut TreeMemory) -> UsageSample {
             let is_jvm = matches!(&sample.compiler, Some(it) if it.compiler == Compiler::Jvm);
             let jvms = living.iter().filter(|_| is_jvm).map(|one| (one.pid, one.start_ticks));
             sample.jvm = memory.jvms.look(&memory.files, jvms);
+            let processes = living.iter().map(|one| (one.pid, one.start_ticks));
+            memory.runtimes_seen = memory.runtimes.look(&memory.files, processes);
         }
         if detailed {
             add_details(&mut sample, &tally.living, memory, role);

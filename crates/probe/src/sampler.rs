@@ -1,5 +1,5 @@
 //! A thread that samples at a steady pace.
-use pippin_model::host::usage::{Passing, Role, UsageSample};
+use pippin_model::host::usage::{Passing, Role, Runtime, UsageSample};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, channel, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -39,6 +39,8 @@ pub struct Sampled {
     pub left_out: Vec<LeftOut>,
     /// Processes that got connections too short to see who opened them, if tiers are looked for.
     pub passing: Vec<Passing>,
+    /// The language runtimes of the target's processes at the end, each once.
+    pub runtimes: Vec<Runtime>,
     /// Whether nobody served any more.
     pub is_over: bool,
 }
@@ -217,7 +219,8 @@ impl Run<'_> {
         let passing = if follows { self.memory.passing(&self.roots) } else { Vec::new() };
         samples.iter_mut().for_each(|sample| without(sample, &left_out));
         let (ended, is_over) = (succession.ended().to_vec(), succession.is_over());
-        Sampled { samples, memory: self.memory, ended, left_out, passing, is_over }
+        let runtimes = self.memory.runtimes();
+        Sampled { samples, memory: self.memory, ended, left_out, passing, runtimes, is_over }
     }
 
     fn take(&mut self, samples: &mut Vec<UsageSample>) {

@@ -53,6 +53,8 @@ pub fn usage_between(samples: &[UsageSample], from_ns: u64, to_ns: u64) -> Optio
         unseen_ns: stretch.growth(|sample| sample.unseen_ns).map(whole),
         left_out: Vec::new(),
         passing: Vec::new(),
+        // The sampler knows them.
+        runtimes: Vec::new(),
         may_use: may_use(&stretch),
         tiers,
         left_group: stretch.inside().any(|sample| sample.left_group),

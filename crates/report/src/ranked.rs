@@ -37,8 +37,23 @@ pub fn interval(view: &View, row: &Row) -> String {
 pub fn ratio_legend(view: &View) -> Option<String> {
     let reference = view.run.reference.as_ref()?;
     let ranked = view.measured().filter(|row| row.standing.rank.is_some()).count();
-    let paired = if view.run.slices.is_some() { "within rounds, " } else { "" };
-    (ranked > 1).then(|| format!("Ratios are to {reference}, {paired}with their 95 % intervals."))
+    let how = within_rounds(view);
+    (ranked > 1).then(|| format!("Ratios are to {reference}, {how}with their 95 % intervals."))
+}
+
+/// Whether the ratios were taken within rounds, in words; of which targets not, if that differs.
+fn within_rounds(view: &View) -> String {
+    let ratios = || view.measured().filter_map(|row| Some((row, row.standing.to_reference?)));
+    let apart: Vec<String> = ratios()
+        .filter(|(_, to)| !to.within_rounds)
+        .map(|(row, _)| row.target.to_string())
+        .collect();
+    match apart.len() {
+        0 if ratios().next().is_some() => "within rounds, ".into(),
+        0 => String::new(),
+        some if some == ratios().count() => String::new(),
+        _ => format!("within rounds (but not of {}), ", apart.join(", ")),
+    }
 }
 
 /// Whether the rows have ratios to show.

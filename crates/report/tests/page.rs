@@ -136,6 +136,29 @@ fn every_part_is_there() {
     }
 }
 
+/// Compiler, collector and heap over time are on the page of a run whose targets tell, and on no other.
+#[test]
+fn a_runtime_that_tells_of_itself_has_charts() {
+    use pippin_model::host::usage::{Compiler, CompilerSample, JvmSample, Role};
+    let names = ["compiling-over-time", "collections-over-time", "heap-over-time"];
+    let has = |page: &str| names.map(|name| page.contains(&format!("id=\"chart-{name}\"")));
+    let mut run = example::hello();
+    assert_eq!(has(&page(&run)), [false; 3]);
+    for trial in &mut run.trials {
+        for (at, sample) in (1..).zip(&mut trial.samples) {
+            let Some(target) = sample.roles.get_mut(&Role::Target) else { continue };
+            let (cpu_ns, age_ns) = (at * 50_000_000, at * 1_000_000_000);
+            target.compiler = Some(CompilerSample { compiler: Compiler::Jvm, cpu_ns, age_ns });
+            target.jvm = Some(JvmSample {
+                collecting_ns: Some(at * 5_000_000),
+                heap_bytes: Some(at << 20),
+                ..JvmSample::default()
+            });
+        }
+    }
+    assert_eq!(has(&page(&run)), [true; 3]);
+}
+
 #[test]
 fn every_chart_has_words_and_a_table() {
     let page = page(&example::sweep());

@@ -25,6 +25,16 @@ pub fn of(target: &TargetChange, a: &str, b: &str) -> String {
             answers.b, answers.a
         );
     }
+    if let Some(compiling) = target.still_compiled() {
+        let who = match (&compiling.a, &compiling.b) {
+            (Some(_), Some(_)) => format!("{a} and {b} still compiled"),
+            (Some(_), None) => format!("{a} still compiled"),
+            _ => format!("{b} still compiled"),
+        };
+        return format!(
+            "{who} while measured, so times and rates say nothing of {b} when it is warm: warm up longer."
+        );
+    }
     let change = |figure| target.changes.iter().find(|change: &&Change| change.figure == figure);
     let (mut sure, mut open, mut unknown) = (Vec::new(), Vec::new(), Vec::new());
     let mut widest = 0.0_f64;
@@ -108,6 +118,7 @@ fn listed(names: &[&str]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use pippin_stats::compare::Compiling;
     use pippin_stats::interval::Interval;
     use pippin_stats::interval::bootstrap::Basis;
     use pippin_stats::interval::ratio::Ratio;
@@ -132,6 +143,7 @@ mod tests {
             a_verdict: Verdict::Valid,
             b_verdict: Verdict::Valid,
             answers: None,
+            compiling: None,
             changes,
         }
     }
@@ -168,6 +180,21 @@ mod tests {
             ),
             "{none}"
         );
+    }
+
+    #[test]
+    fn of_a_side_that_still_compiled_no_change_is_said() {
+        let more = || vec![change(Figure::Cpu, 0.030, 0.041, 0.052)];
+        let compiling = |a: bool, b: bool, is_planned| {
+            let words = |worked: bool| worked.then(|| "the JVM compiled".to_string());
+            let compiling = Some(Compiling { a: words(a), b: words(b), is_planned });
+            of(&TargetChange { compiling, ..target(more()) }, "main", "HEAD")
+        };
+        let nothing = "while measured, so times and rates say nothing of HEAD when it is warm: warm up longer.";
+        assert_eq!(compiling(true, false, false), format!("main still compiled {nothing}"));
+        assert_eq!(compiling(false, true, false), format!("HEAD still compiled {nothing}"));
+        assert_eq!(compiling(true, true, false), format!("main and HEAD still compiled {nothing}"));
+        assert!(compiling(true, true, true).starts_with("HEAD needs 4.1 %"), "it was asked for");
     }
 
     #[test]

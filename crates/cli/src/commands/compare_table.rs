@@ -213,8 +213,7 @@ fn text(sides: &Sides, width_of_terminal: usize) -> String {
     for run in &sides.unfinished {
         out.push_str(&format!("{}\n", run.words()));
     }
-    let is_paired =
-        comparison.targets.iter().flat_map(|target| &target.changes).any(|c| c.is_paired);
+    let rounds = WithinRounds::of(comparison);
     out.push_str(&format!(
         "\n{:<width$} {:<8} {:>12} {:>12} {:>9}  95 % interval of the change{}\n",
         "target",
@@ -222,17 +221,29 @@ fn text(sides: &Sides, width_of_terminal: usize) -> String {
         "A",
         "B",
         "change",
-        if is_paired { " (levels and changes within the rounds of the run)" } else { "" }
+        match rounds {
+            WithinRounds::All => " (levels and changes within the rounds of the run)",
+            WithinRounds::Some => " (within the rounds of the run, but where a row says otherwise)",
+            WithinRounds::Not => "",
+        }
     ));
     for (target, name) in comparison.targets.iter().zip(&names) {
         for (index, change) in target.changes.iter().enumerate() {
-            out.push_str(&row(if index == 0 { name } else { "" }, width, target, change));
+            let name = if index == 0 { name } else { "" };
+            out.push_str(&row(name, width, target, change, rounds));
         }
         if let Some(answers) = &target.answers {
             out.push_str(&format!(
                 "{:<width$} {:<8} A {}, B {}: other work, so neither is better\n",
                 "", "answers", answers.a, answers.b
             ));
+        }
+        if let Some(compiling) = &target.compiling {
+            for (side, words) in [("A", &compiling.a), ("B", &compiling.b)] {
+                if let Some(words) = words {
+                    out.push_str(&format!("{:<width$} compiled {side}: {words}\n", ""));
+                }
+            }
         }
         if (target.a_verdict, target.b_verdict) != (Verdict::Valid, Verdict::Valid) {
             out.push_str(&format!(
@@ -288,11 +299,46 @@ fn name(target: &TargetChange) -> String {
     }
 }
 
-fn row(name: &str, width: usize, target: &TargetChange, change: &Change) -> String {
+/// Which changes of a comparison rest on rounds that both sides have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum WithinRounds {
+    /// All whose interval is known.
+    All,
+    /// Some of them.
+    Some,
+    /// None.
+    Not,
+}
+
+impl WithinRounds {
+    fn of(comparison: &Comparison) -> Self {
+        let known = || {
+            let changes = comparison.targets.iter().flat_map(|target| &target.changes);
+            changes.filter(|change| change.ratio.is_some())
+        };
+        match known().filter(|change| change.is_paired).count() {
+            0 => Self::Not,
+            paired if paired == known().count() => Self::All,
+            _ => Self::Some,
+        }
+    }
+}
+
+fn row(
+    name: &str,
+    width: usize,
+    target: &TargetChange,
+    change: &Change,
+    rounds: WithinRounds,
+) -> String {
     let [a, b] = words::in_one_unit(change.figure, [change.a, change.b]);
     let (relative, interval) = relative(change);
+    let apart = match rounds {
+        WithinRounds::Some if !change.is_paired => " (not within rounds)",
+        _ => "",
+    };
     let judgement = match change.ratio {
-        Some(_) => format!("  {}", target.judgement(change)),
+        Some(_) => format!("  {}{apart}", target.judgement(change)),
         None => String::new(),
     };
     format!(
@@ -307,7 +353,7 @@ mod tests {
     use crate::commands::gates::seeded;
     use pippin_model::example::slices::Rounds;
     use pippin_model::figure::Figure;
-    use pippin_stats::compare::{Side, compare};
+    use pippin_stats::compare::{Compiling, Side, compare};
     use pippin_stats::interval::Interval;
     use pippin_stats::interval::bootstrap::Basis;
     use pippin_stats::interval::ratio::Ratio;
@@ -339,6 +385,7 @@ mod tests {
             a_verdict: Verdict::Valid,
             b_verdict,
             answers: None,
+            compiling: None,
             changes: vec![goodput, memory],
         };
         Sides {
@@ -393,6 +440,40 @@ mod tests {
             .map(|line| ["goodput", "memory", "verdict"].iter().find_map(|word| line.find(word)))
             .collect();
         assert_eq!(columns, [Some(42); 3], "{text}");
+    }
+
+    /// Within rounds is said of the rows that are, and of no other.
+    #[test]
+    fn rows_that_are_not_within_rounds_say_so_beside_rows_that_are() {
+        let mut sides = sides(Verdict::Valid);
+        let mut shown = |paired: [bool; 2]| {
+            let changes = &mut sides.comparison.targets[0].changes;
+            let ratio = changes[0].ratio;
+            for (change, is_paired) in changes.iter_mut().zip(paired) {
+                (change.is_paired, change.ratio) = (is_paired, ratio);
+            }
+            let text = text(&sides, 400);
+            let count = |words: &str| text.matches(words).count();
+            [count("within the rounds"), count("(not within rounds)")]
+        };
+        assert_eq!(shown([false, false]), [0, 0]);
+        assert_eq!(shown([true, true]), [1, 0]);
+        assert_eq!(shown([true, false]), [1, 1]);
+        assert_eq!(shown([false, true]), [1, 1]);
+    }
+
+    #[test]
+    fn a_side_that_compiled_stands_below_its_rows() {
+        let mut sides = sides(Verdict::Suspect);
+        let words = "the JVM compiled for 24.0 % of a processor".to_string();
+        let compiling = Compiling { a: None, b: Some(words), is_planned: false };
+        sides.comparison.targets[0].compiling = Some(compiling);
+        let text = text(&sides, 400);
+        assert!(
+            text.contains("compiled B: the JVM compiled for 24.0 % of a processor\n"),
+            "{text}"
+        );
+        assert!(text.contains("a side still compiled") && !text.contains("worse"), "{text}");
     }
 
     #[test]

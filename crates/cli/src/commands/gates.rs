@@ -83,7 +83,7 @@ impl<'a> Gates<'a> {
     }
 
     /// Judges a run, writes the files and prints the outcome of each gate. Returns the exit code. A
-    /// gate that was `lost` before the end of the run has failed: no further answer could save it.
+    /// gate that was `lost` before the end of the run has failed ([`gate::lose`]).
     ///
     /// # Errors
     /// If a file cannot be written.
@@ -97,7 +97,7 @@ impl<'a> Gates<'a> {
         let mut outcomes = self.judged(&record.header, trials, Planned::of(record));
         let lost = lost.and_then(|lost| lost.gate.as_ref());
         for outcome in outcomes.iter_mut().filter(|outcome| lost == Some(&outcome.gate)) {
-            (outcome.standing, outcome.reason) = (Standing::Failed, None);
+            gate::lose(outcome, trials);
         }
         for (target, why) in unmeasured(record) {
             if !self.revisions.holds(target) {

@@ -80,4 +80,5 @@ mod support;
 mod under_way;
 mod verdicts;
 mod walks;
+mod warming;
 mod websocket;

@@ -45,6 +45,8 @@ pub struct Member {
     /// Answers of all its loads, used or not.
     pub answers: u64,
     load: LoadSpec,
+    /// For how long it has been warmed up for this step, in nanoseconds.
+    warmed_ns: u64,
     /// Says to other loads on this machine that the target is loaded.
     notice: Notice,
     memory: TreeMemory,
@@ -81,6 +83,7 @@ impl Member {
             referee: None,
             answers: 0,
             load,
+            warmed_ns: 0,
             notice: Notice::default(),
             memory: TreeMemory::default(),
         }
@@ -90,6 +93,7 @@ impl Member {
     pub fn step(&mut self, spec: TrialSpec) {
         self.record = empty_record(&spec);
         self.load = base(&spec, &self.running);
+        self.warmed_ns = 0;
         self.spec = spec;
         self.slices = Account::default();
         self.idle = Idle::default();
@@ -145,10 +149,28 @@ impl Member {
             }
         }
         self.notice = Notice::post(&self.load);
-        let (measured, counts) = self.apply(length::warm_up(&self.load), shared)?;
-        let needed_ns = length::needed_ns(&measured.load);
+        let measured = self.warm_up(length::warm_up(&self.load), shared)?;
+        length::needed_ns(&measured.load)
+    }
+
+    /// Applies a load that warms it up. Nobody uses what it measures.
+    fn warm_up(&mut self, load: LoadSpec, shared: &mut Shared<'_>) -> Option<Measured> {
+        let (measured, counts) = self.apply(load, shared)?;
+        self.warmed_ns += measured.load.warm_up.duration_ns;
         self.slices.warm_up(&measured, counts);
-        needed_ns
+        Some(measured)
+    }
+
+    /// Whether the limit of its warm-up leaves time to warm it up for longer.
+    pub fn may_warm_on(&self) -> bool {
+        length::warm_on(&self.load, self.warmed_ns).is_some()
+    }
+
+    /// Warms it up for longer, within the limit.
+    pub fn warm_on(&mut self, shared: &mut Shared<'_>) {
+        if let Some(load) = length::warm_on(&self.load, self.warmed_ns) {
+            self.warm_up(load, shared);
+        }
     }
 
     /// Makes a slice. Returns whether it was calm; `None` if the target failed or the user stopped

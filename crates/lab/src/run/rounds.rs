@@ -20,7 +20,7 @@ use crate::run::observer::Event;
 use crate::run::steps::Steps;
 use crate::running::helping;
 use crate::services::Services;
-use crate::slices::idle;
+use crate::slices::idle::{self, Idle, Restless, Used};
 use crate::slices::length::Lengths;
 use crate::slices::resting;
 use crate::slices::stretch::Stretch;
@@ -342,7 +342,10 @@ impl Rounds<'_, '_> {
             if self.execution.interrupted() {
                 return whole;
             }
-            self.watch_the_idle();
+            if self.watch_the_idle() {
+                self.begin_anew();
+                whole = 0;
+            }
         }
         let wanted = self.lengths.rounds;
         loop {
@@ -421,7 +424,7 @@ impl Rounds<'_, '_> {
 
     fn slice(&mut self, round: u32, index: usize) -> Option<bool> {
         let trees = self.trees();
-        let before = self.clocks.look(&trees);
+        let before = self.used(&trees);
         let others_before = helping::look(&mut self.bystanders, &self.members[index].running);
         let began = pippin_probe::monotonic_ns();
         let (shown, of) = (round - self.first + 1, self.lengths.rounds);
@@ -437,17 +440,29 @@ impl Rounds<'_, '_> {
             let answers = (other == index).then_some(answers);
             member.helping.add(answers, &others_before, &others_after);
         }
-        let after = self.clocks.look(&trees);
+        let after = self.used(&trees);
         let took_ns = pippin_probe::monotonic_ns() - began;
         for (other, (from, to)) in before.into_iter().zip(after).enumerate() {
             if let (Some(from), Some(to)) = (from, to)
                 && other != index
             {
-                self.members[other].idle.add(to.saturating_sub(from), took_ns);
+                self.members[other].idle.add(to.since(from), took_ns);
             }
         }
         self.let_rest(index);
         calm
+    }
+
+    /// What each of these trees has used so far, and its compiler; `None` if that is unknown.
+    fn used(&mut self, trees: &[Vec<RoleRoot>]) -> Vec<Option<Used>> {
+        let cpu = self.clocks.look(trees);
+        let compilers = self.clocks.compilers();
+        let both = cpu.into_iter().zip(compilers);
+        both.map(|(cpu_ns, compiler)| {
+            let compiler_ns = compiler.map_or(0, |compiler| compiler.cpu_ns);
+            Some(Used { cpu_ns: cpu_ns?, compiler_ns })
+        })
+        .collect()
     }
 
     fn trees(&self) -> Vec<Vec<RoleRoot>> {
@@ -471,20 +486,43 @@ impl Rounds<'_, '_> {
         others.map(|other| self.members[other].idle.shared_cores()).sum()
     }
 
-    /// Finds targets that are not idle while others are measured. They take no further part in the
-    /// rounds.
-    fn watch_the_idle(&mut self) {
-        let members = (0..self.members.len()).filter(|index| self.takes_part(*index));
-        let used = members
-            .map(|index| &self.members[index])
-            .filter_map(|member| Some((member.spec.target.clone(), member.idle.judged_cores()?)));
-        for (target, cores, limit) in idle::restless(used.collect()) {
-            let reason = format!(
-                "it used {:.1} % of a processor while others were measured ({limit}), so it is measured by itself",
-                cores * 100.0
-            );
-            self.restless.push((target, reason));
+    /// Finds targets that are not idle while others are measured. Those whose compiler makes the
+    /// noise are warmed on, and `true` is returned: what was measured beside them is disturbed, and
+    /// they were not warm. The others take no further part in the rounds.
+    fn watch_the_idle(&mut self) -> bool {
+        let part: Vec<usize> = (0..self.members.len()).filter(|at| self.takes_part(*at)).collect();
+        let watched = part.into_iter().map(|at| (at, self.members[at].idle)).collect();
+        let members = &self.members;
+        let mut warms_on = Vec::new();
+        for (at, fate) in idle::judge(watched, |at| members[*at].may_warm_on()) {
+            let target = self.members[at].spec.target.clone();
+            match fate {
+                Restless::Leaves(reason) => self.restless.push((target, reason)),
+                Restless::WarmsOn(reason) => {
+                    let note = format!("{target}: {reason}");
+                    self.execution.settings.observer.event(&Event::Note(&note));
+                    warms_on.push(at);
+                }
+            }
         }
+        for at in &warms_on {
+            self.warm_on(*at);
+        }
+        !warms_on.is_empty()
+    }
+
+    /// Warms a target up for longer. What the others did meanwhile is not judged.
+    fn warm_on(&mut self, index: usize) {
+        let member = &mut self.members[index];
+        self.execution.settings.observer.event(&Event::Stage("warming up"));
+        member.warm_on(&mut self.execution.shared(self.services));
+        self.let_rest(index);
+    }
+
+    /// Forgets all rounds of this step so far.
+    fn begin_anew(&mut self) {
+        self.forget(self.first);
+        self.members.iter_mut().for_each(|member| member.idle = Idle::default());
     }
 
     /// Removes rounds that not all targets have.

@@ -10,30 +10,58 @@ pub const LIMIT_TOGETHER: f64 = 0.05;
 /// How long to watch at least: right after its slice, a target may still tidy up.
 const FEWEST_NS: u64 = 2_000_000_000;
 
+/// What a target used over a stretch, in nanoseconds.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Used {
+    /// CPU time, that of its compiler included.
+    pub cpu_ns: u64,
+    /// CPU time of its compiler; 0 if it has none that can be told.
+    pub compiler_ns: u64,
+}
+
+impl Used {
+    /// What it used since then.
+    #[must_use]
+    pub const fn since(self, then: Self) -> Self {
+        Self {
+            cpu_ns: self.cpu_ns.saturating_sub(then.cpu_ns),
+            compiler_ns: self.compiler_ns.saturating_sub(then.compiler_ns),
+        }
+    }
+}
+
 /// What one target used while others were measured.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Idle {
-    cpu_ns: u64,
+    used: Used,
     watched_ns: u64,
 }
 
 impl Idle {
     /// Adds a slice of another target.
-    pub const fn add(&mut self, cpu_ns: u64, watched_ns: u64) {
-        self.cpu_ns += cpu_ns;
+    pub const fn add(&mut self, used: Used, watched_ns: u64) {
+        self.used.cpu_ns += used.cpu_ns;
+        self.used.compiler_ns += used.compiler_ns;
         self.watched_ns += watched_ns;
     }
 
     /// Processors that it kept busy; `None` if it was never watched.
     #[must_use]
     pub fn cores(&self) -> Option<f64> {
-        (self.watched_ns > 0).then(|| self.cpu_ns as f64 / self.watched_ns as f64)
+        (self.watched_ns > 0).then(|| self.used.cpu_ns as f64 / self.watched_ns as f64)
     }
 
     /// Processors kept busy; `None` also if it was watched for too short a time to judge it.
     #[must_use]
     pub fn judged_cores(&self) -> Option<f64> {
         self.cores().filter(|_| self.watched_ns >= FEWEST_NS)
+    }
+
+    /// Whether what it used is its compiler's work for the greater part: then it is not a target
+    /// that never rests, but one that is not warm.
+    #[must_use]
+    pub const fn compiles(&self) -> bool {
+        self.used.compiler_ns > 0 && 2 * self.used.compiler_ns >= self.used.cpu_ns
     }
 
     /// What it takes from every other target alike, in processors; 0 unless it is known to be idle,
@@ -44,11 +72,45 @@ impl Idle {
     }
 }
 
+/// What becomes of a target that is not idle while others are measured.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Restless {
+    /// Its compiler makes the noise, and there is time: it is warmed on, and then judged. In words.
+    WarmsOn(String),
+    /// It is measured by itself. Why, in words.
+    Leaves(String),
+}
+
+/// Which of these targets are not idle while others are measured, and what becomes of each.
+/// `may_warm_on` says whether the limit of its warm-up leaves a target some time.
+#[must_use]
+pub fn judge<T>(
+    watched: Vec<(T, Idle)>,
+    mut may_warm_on: impl FnMut(&T) -> bool,
+) -> Vec<(T, Restless)> {
+    let used = |(target, idle): (T, Idle)| Some(((target, idle.compiles()), idle.judged_cores()?));
+    let restless = restless(watched.into_iter().filter_map(used).collect());
+    let fate = |((target, compiles), cores, limit): ((T, bool), f64, Limit)| {
+        let percent = cores * 100.0;
+        let seen = format!("it used {percent:.1} % of a processor while others were measured");
+        let fate = if compiles && may_warm_on(&target) {
+            Restless::WarmsOn(format!(
+                "{seen}, most of it its compiler: it is warmed up for longer"
+            ))
+        } else {
+            let compiler = if compiles { ", most of it its compiler" } else { "" };
+            Restless::Leaves(format!("{seen}{compiler} ({limit}), so it is measured by itself"))
+        };
+        (target, fate)
+    };
+    restless.into_iter().map(fate).collect()
+}
+
 /// Which of these targets are not idle while others are measured, by what each uses in processors:
 /// each that uses too much, and those that use most if all together use too much. Each comes with
 /// what it uses and the limit.
 #[must_use]
-pub fn restless<T>(mut used: Vec<(T, f64)>) -> Vec<(T, f64, Limit)> {
+fn restless<T>(mut used: Vec<(T, f64)>) -> Vec<(T, f64, Limit)> {
     used.sort_by(|a, b| a.1.total_cmp(&b.1));
     let mut leaving = Vec::new();
     while let Some((target, cores)) = used.pop() {
@@ -96,24 +158,68 @@ mod tests {
         assert_eq!(restless(Vec::<(u8, f64)>::new()), []);
     }
 
+    const S: u64 = 1_000_000_000;
+
+    const fn used(cpu_ns: u64) -> Used {
+        Used { cpu_ns, compiler_ns: 0 }
+    }
+
+    /// A target watched for 10 s in which it used so many milliseconds, so many by its compiler.
+    fn watched(cpu_ms: u64, compiler_ms: u64) -> Idle {
+        let mut idle = Idle::default();
+        let ms = 1_000_000;
+        idle.add(Used { cpu_ns: cpu_ms * ms, compiler_ns: compiler_ms * ms }, 10 * S);
+        idle
+    }
+
+    #[test]
+    fn one_whose_compiler_makes_the_noise_is_warmed_on_while_there_is_time() {
+        // The recorded case: 9.7 % of a processor.
+        let all = || {
+            vec![
+                (".NET", watched(970, 960)),
+                ("late", watched(970, 960)),
+                ("timer", watched(970, 0)),
+                ("both", watched(970, 400)),
+                ("quiet", watched(20, 10)),
+            ]
+        };
+        let mut found = judge(all(), |target| *target != "late");
+        found.sort_by_key(|(target, _)| *target);
+        let seen = "it used 9.7 % of a processor while others were measured";
+        let leaves = |why: &str| {
+            Restless::Leaves(format!("{seen}{why} (limit 0.5 %), so it is measured by itself"))
+        };
+        let warms_on = format!("{seen}, most of it its compiler: it is warmed up for longer");
+        let wanted = [
+            (".NET", Restless::WarmsOn(warms_on)),
+            ("both", leaves("")),
+            ("late", leaves(", most of it its compiler")),
+            ("timer", leaves("")),
+        ];
+        assert_eq!(found, wanted);
+        let early = judge(vec![("a", Idle { watched_ns: S, ..watched(970, 960) })], |_| true);
+        assert_eq!(early, [], "too early to tell");
+    }
+
     #[test]
     fn a_target_is_judged_after_two_seconds() {
         let mut idle = Idle::default();
         assert_eq!((idle.cores(), idle.judged_cores()), (None, None));
-        idle.add(500_000_000, 1_000_000_000);
+        idle.add(used(500_000_000), S);
         assert_eq!((idle.cores(), idle.judged_cores()), (Some(0.5), None), "too early to tell");
-        idle.add(0, 99_000_000_000);
+        idle.add(used(0), 99 * S);
         assert_eq!(idle.judged_cores(), Some(LIMIT));
     }
 
     #[test]
     fn only_what_a_target_that_is_known_to_be_idle_uses_is_shared() {
         let mut idle = Idle::default();
-        idle.add(1_000_000, 1_000_000_000);
+        idle.add(used(1_000_000), S);
         assert_eq!(idle.shared_cores(), 0.0, "too early to tell");
-        idle.add(9_000_000, 1_000_000_000);
+        idle.add(used(9_000_000), S);
         assert_eq!(idle.shared_cores(), LIMIT);
-        idle.add(1_000_000, 0);
+        idle.add(used(1_000_000), 0);
         assert_eq!(idle.shared_cores(), 0.0, "it disturbs");
     }
 }

@@ -20,6 +20,8 @@ pub const LONG_NS: u64 = 400_000_000;
 pub const ANSWERS: u64 = 10;
 /// Left out before each slice: connections open and queues settle.
 pub const LEAD_NS: u64 = 50_000_000;
+/// The shortest warm-up that goes on: a compiler must rest for five seconds.
+const LEAST_WARM_ON_NS: u64 = 6_000_000_000;
 /// The measured part of a warm-up. Nobody uses it.
 const REST_NS: u64 = 20_000_000;
 
@@ -89,6 +91,16 @@ pub fn warm_up(of: &LoadSpec) -> LoadSpec {
     LoadSpec { schedule, warm_up, stop: StopRule::after(REST_NS), ..of.clone() }
 }
 
+/// The warm-up of a target that goes on, after it has warmed up for so long, in nanoseconds. `None` if
+/// its length was asked for, or the limit leaves too little to tell whether it is warm.
+#[must_use]
+pub fn warm_on(of: &LoadSpec, warmed_ns: u64) -> Option<LoadSpec> {
+    let WarmUp::Auto { at_most_ns } = of.warm_up else { return None };
+    let left_ns = at_most_ns.saturating_sub(warmed_ns);
+    (left_ns >= LEAST_WARM_ON_NS)
+        .then(|| warm_up(&LoadSpec { warm_up: WarmUp::Auto { at_most_ns: left_ns }, ..of.clone() }))
+}
+
 /// How long a slice of a target must last by what the end of its warm-up was like, nanoseconds: it
 /// holds a thousand answers, or lasts 0.4 s, and lasts ten times as long as nine of ten answers
 /// take. `None` if it is unknown.
@@ -119,6 +131,20 @@ mod tests {
         let Lengths { slice_ns, rounds, .. } =
             Lengths::of(&plan(duration_ms, slice_ms), None, needed_ms.map(|ms| ms * MS));
         (slice_ns / MS, rounds)
+    }
+
+    #[test]
+    fn a_warm_up_goes_on_within_its_limit_unless_its_length_was_asked_for() {
+        let of = |warm_up| LoadSpec { warm_up, ..base() };
+        let left = |warm_up, warmed_ms: u64| {
+            warm_on(&of(warm_up), warmed_ms * MS).map(|load| load.warm_up)
+        };
+        let left_of_limit = WarmUp::Auto { at_most_ns: 48_000 * MS };
+        assert_eq!(left(WarmUp::AUTO, 12_000), Some(left_of_limit));
+        assert_eq!(left(WarmUp::AUTO, 55_000), None, "five seconds show nothing");
+        assert_eq!(left(WarmUp::AUTO, 90_000), None);
+        assert_eq!(left(WarmUp::Fixed { duration_ns: 60_000 * MS }, 12_000), None);
+        assert_eq!(left(WarmUp::None, 0), None);
     }
 
     #[test]

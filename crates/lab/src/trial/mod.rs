@@ -320,12 +320,16 @@ impl Trial<'_> {
         };
         let killed_before = killed_for_memory(&KernelFiles::default());
         let applied = self.generator.apply(&self.load, &control);
-        let Sampled { samples, memory: learned, ended, left_out, passing, is_over } =
+        let Sampled { samples, memory: learned, ended, left_out, passing, runtimes, is_over } =
             sampler.map(Sampler::pause).unwrap_or_default();
         *memory = learned;
         let measured = |Applied { load, agents }: Applied| Measured {
             usage: usage_between(&samples, load.measured_from_ns, load.measured_to_ns).map(
-                |usage| Usage { passing: passing.clone(), ..self.with_names(usage, &left_out) },
+                |usage| Usage {
+                    passing: passing.clone(),
+                    runtimes: runtimes.clone(),
+                    ..self.with_names(usage, &left_out)
+                },
             ),
             ended: ended.iter().map(|one| ended_process(one, load.started_ns)).collect(),
             server_end: is_over.then(|| self.server_end(killed_before)),

@@ -8,12 +8,14 @@
 //! | [`overload`] | trials that go beyond the capacity of a server |
 //! | [`scenario`] | trials whose users went through steps |
 //! | [`slices`] | trials that were measured in rounds of slices |
+//! | [`starts`] | recorded first seconds of servers that compile while they serve |
 #![allow(missing_docs)] // names of figures are explained where the records are defined
 #![allow(clippy::unwrap_used)] // this is part of the tests
 pub mod overload;
 pub mod run;
 pub mod scenario;
 pub mod slices;
+pub mod starts;
 pub mod trial;
 
 pub use trial::ExampleTrial;

@@ -1,6 +1,7 @@
 //! The kernel's figures about the processes of a trial. Unknown is `None`.
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use std::fmt;
 use std::net::SocketAddr;
 
 use crate::plan::cpus::CpuSet;
@@ -352,6 +353,32 @@ pub struct RoleUse {
     pub jvm: Option<JvmUse>,
 }
 
+/// The language runtime of a process, told from outside.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Runtime {
+    /// As its community writes it: `JVM`, `Node`.
+    pub name: String,
+    /// `17.0.15`; `None` if it cannot be told.
+    pub version: Option<String>,
+}
+
+impl fmt::Display for Runtime {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.version {
+            Some(version) => write!(out, "{} {version}", self.name),
+            None => out.write_str(&self.name),
+        }
+    }
+}
+
+impl Runtime {
+    /// Several of them in words: `JVM 17.0.15, Node 20.20.2`.
+    #[must_use]
+    pub fn listed(of: &[Self]) -> String {
+        of.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
+    }
+}
+
 /// A process that got connections too short to see who opened them: perhaps a tier of the target.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Passing {
@@ -410,6 +437,10 @@ pub struct Usage {
     /// counted: `job (process 77)`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub left_out: Vec<String>,
+    /// The language runtimes of the target's processes, each once; empty for native programs and for
+    /// processes that cannot be looked into.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub runtimes: Vec<Runtime>,
     /// Processes that got short connections while the target was loaded, and that are no tier.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub passing: Vec<Passing>,

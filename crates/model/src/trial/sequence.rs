@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
 
 use crate::host::usage::{
-    CompilerUse, HostSample, JvmUse, MayUse, Passing, Role, RoleSample, RoleUse, Tier, Usage,
-    UsageSample,
+    CompilerSample, CompilerUse, HostSample, JvmSample, JvmUse, MayUse, Passing, Role, RoleSample,
+    RoleUse, Runtime, Tier, Usage, UsageSample,
 };
 use crate::result::{LoadResult, Measured, WarmUpResult, Window};
 use crate::trial::outside::of_each_once;
@@ -161,6 +161,7 @@ pub fn usage_of(stretches: &[Usage]) -> Option<Usage> {
         tiers: tiers_of(stretches),
         unseen_ns: sum(&|usage| usage.unseen_ns),
         left_out: left_out_of(stretches),
+        runtimes: runtimes_of(stretches),
         passing: passing_of(stretches),
         may_use: may_use_of(stretches),
         foreign_cores: mean(&|usage| usage.foreign_cores),
@@ -208,6 +209,17 @@ fn tiers_of(stretches: &[Usage]) -> Vec<Tier> {
 }
 
 /// Processes that got short connections, each once, with those of all stretches.
+/// Those of all stretches, each once.
+fn runtimes_of(stretches: &[Usage]) -> Vec<Runtime> {
+    let mut all: Vec<Runtime> = Vec::new();
+    for one in stretches.iter().flat_map(|usage| &usage.runtimes) {
+        if !all.contains(one) {
+            all.push(one.clone());
+        }
+    }
+    all
+}
+
 fn passing_of(stretches: &[Usage]) -> Vec<Passing> {
     let mut all: BTreeMap<(SocketAddr, i32), Passing> = BTreeMap::new();
     for one in stretches.iter().flat_map(|usage| &usage.passing) {
@@ -292,15 +304,15 @@ pub fn samples_of(from_ns: u64, stretches: &[Usage]) -> Vec<UsageSample> {
     let Some(first) = stretches.first() else { return Vec::new() };
     let mut now = UsageSample { at_ns: from_ns, ..UsageSample::default() };
     for (role, use_) in &first.roles {
-        now.roles.insert(*role, role_sample(use_, use_.rss_first_bytes, 0));
+        let nothing = RoleSample::default();
+        now.roles.insert(*role, role_sample(use_, use_.rss_first_bytes, &nothing, false));
     }
     let mut samples = vec![now.clone()];
     for usage in stretches {
         now.at_ns += usage.duration_ns;
         for (role, use_) in &usage.roles {
-            let before = now.roles.get(role).map_or(0, |sample| sample.cpu_ns);
-            let cpu_ns = before + use_.cpu_ns.unwrap_or(0);
-            now.roles.insert(*role, role_sample(use_, use_.rss_last_bytes, cpu_ns));
+            let before = now.roles.remove(role).unwrap_or_default();
+            now.roles.insert(*role, role_sample(use_, use_.rss_last_bytes, &before, true));
         }
         add_host(&mut now.host, usage);
         now.listen_queue = usage.listen_queue.map(|(mean, _)| mean.round() as u64);
@@ -314,9 +326,37 @@ pub fn samples_of(from_ns: u64, stretches: &[Usage]) -> Vec<UsageSample> {
     samples
 }
 
-fn role_sample(use_: &RoleUse, rss_bytes: Option<u64>, cpu_ns: u64) -> RoleSample {
+/// The sample after a stretch that was used as `use_` says and had begun as `before` shows; or, if it
+/// does not count, the sample before it.
+fn role_sample(
+    use_: &RoleUse,
+    rss_bytes: Option<u64>,
+    before: &RoleSample,
+    counts: bool,
+) -> RoleSample {
+    let more = |ns: u64| if counts { ns } else { 0 };
+    let compiler = use_.compiler.map(|of| CompilerSample {
+        compiler: of.compiler,
+        cpu_ns: before.compiler.map_or(0, |it| it.cpu_ns) + more(of.cpu_ns),
+        age_ns: of.age_ns,
+    });
+    let jvm = use_.jvm.as_ref().map(|of| {
+        let so_far = before.jvm.clone().unwrap_or_default();
+        let sum = |before: Option<u64>, of: Option<u64>| Some(before.unwrap_or(0) + more(of?));
+        JvmSample {
+            collector: of.collector.clone(),
+            compiling_ns: None,
+            collecting_ns: sum(so_far.collecting_ns, of.collecting_ns),
+            collections: sum(so_far.collections, of.collections),
+            stopped_ns: sum(so_far.stopped_ns, of.stopped_ns),
+            heap_bytes: of.heap_max_bytes.filter(|_| counts),
+        }
+    });
     RoleSample {
-        cpu_ns,
+        cpu_ns: before.cpu_ns + more(use_.cpu_ns.unwrap_or(0)),
+        // What a stretch without a look at the runtime does not tell, goes on.
+        compiler: compiler.or(before.compiler),
+        jvm: jvm.or_else(|| before.jvm.clone()),
         rss_bytes,
         pss_bytes: use_.pss_max_bytes,
         processes: use_.processes.unwrap_or(0),
@@ -456,5 +496,37 @@ mod tests {
         assert_eq!(seen, [(5, 0, Some(9)), (S + 5, S, Some(10)), (4 * S + 5, 3 * S, Some(8))]);
         assert_eq!(samples[1].host.busy_ns[&0], S / 4);
         assert!(samples_of(5, &[]).is_empty());
+    }
+
+    #[test]
+    fn what_compilers_and_collectors_used_adds_up_over_the_samples() {
+        use crate::host::usage::Compiler;
+        let stretch = |compiling_ns, collecting_ns, heap| {
+            let mut usage = used(1, 1, Some(0.0), 10);
+            let target = usage.roles.get_mut(&Role::Target).unwrap();
+            let compiler = Compiler::Jvm;
+            target.compiler = Some(CompilerUse { compiler, cpu_ns: compiling_ns, age_ns: 9 });
+            target.jvm =
+                Some(JvmUse { collecting_ns, heap_max_bytes: Some(heap), ..JvmUse::default() });
+            usage
+        };
+        let silent = used(1, 1, Some(0.0), 10);
+        let all = [stretch(40, Some(7), 3), silent, stretch(2, Some(1), 5), stretch(1, None, 6)];
+        let told: Vec<_> = samples_of(5, &all)
+            .iter()
+            .map(|sample| {
+                let target = &sample.roles[&Role::Target];
+                let jvm = target.jvm.as_ref().unwrap();
+                (target.compiler.unwrap().cpu_ns, jvm.collecting_ns, jvm.heap_bytes)
+            })
+            .collect();
+        let wanted = [
+            (0, Some(0), None),
+            (40, Some(7), Some(3)),
+            (40, Some(7), Some(3)),
+            (42, Some(8), Some(5)),
+            (43, None, Some(6)),
+        ];
+        assert_eq!(told, wanted);
     }
 }

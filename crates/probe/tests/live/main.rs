@@ -3,5 +3,7 @@
 mod forked;
 mod jvm;
 mod process_trees;
+mod runtime_cost;
+mod runtimes;
 mod sampling;
 mod serving;

@@ -1,4 +1,5 @@
-//! Figures over time: throughput, response time, CPU of both sides, memory. Each target has one
+//! Figures over time: throughput, response time, CPU of both sides, memory; of runtimes that tell, what
+//! their compilers and collectors did, and the heap. Each target has one
 //! line, the median of its repetitions, with a band from the lowest to the highest repetition.
 use pippin_model::trial::Step;
 use pippin_stats::series::quantile::median;
@@ -47,7 +48,7 @@ enum Scale {
     Bytes,
 }
 
-const QUANTITIES: [Quantity; 4] = [
+const QUANTITIES: [Quantity; 7] = [
     Quantity {
         name: "throughput-over-time",
         title: "Throughput over time",
@@ -95,6 +96,42 @@ const QUANTITIES: [Quantity; 4] = [
         label: axis::size,
         scale: Scale::Bytes,
         reading: "",
+    },
+    Quantity {
+        name: "compiling-over-time",
+        title: "The compiler over time",
+        unit: "100 % is one core",
+        counts: Unit::Cores,
+        points: |one| cpu(one, |point| point.compiler_cores),
+        of_generator: None,
+        asked: None,
+        label: axis::core_percent,
+        scale: Scale::Linear,
+        reading: " Of runtimes whose compiler works in threads of its own (JVM, .NET). A warm target's rests.",
+    },
+    Quantity {
+        name: "collections-over-time",
+        title: "Pauses of the collector over time",
+        unit: "share of the time",
+        counts: Unit::Cores,
+        points: |one| cpu(one, |point| point.collecting),
+        of_generator: None,
+        asked: None,
+        label: axis::core_percent,
+        scale: Scale::Linear,
+        reading: " By the JVM's own counters.",
+    },
+    Quantity {
+        name: "heap-over-time",
+        title: "Heap in use over time",
+        unit: "in use, garbage included",
+        counts: Unit::Bytes,
+        points: |one| cpu(one, |point| point.heap_bytes.map(|bytes| bytes as f64)),
+        of_generator: None,
+        asked: None,
+        label: axis::size,
+        scale: Scale::Bytes,
+        reading: " By the JVM's own counters, which it writes when it has collected.",
     },
 ];
 

@@ -1,6 +1,8 @@
 //! Host, versions, plan, manifests, how figures were taken.
 use maud::{Markup, html};
+use pippin_model::host::usage::Runtime;
 use pippin_model::run::TargetInfo;
+use pippin_model::target::TargetId;
 use serde::Serialize;
 use std::fmt::Display;
 
@@ -90,7 +92,14 @@ fn agents(view: &View) -> Markup {
     }
 }
 
+/// The runtime that was seen of a target, from outside.
+fn runtime_of(view: &View, target: &TargetId) -> String {
+    let row = view.measured().find(|row| row.target == *target && !row.runtimes.is_empty());
+    row.map_or_else(|| words::UNKNOWN.into(), |row| Runtime::listed(&row.runtimes))
+}
+
 fn plan(view: &View) -> Markup {
+    let has_runtimes = view.measured().any(|row| !row.runtimes.is_empty());
     let has_commits = view.targets.values().any(|info| info.commit.is_some());
     html! {
         section id="plan" {
@@ -100,13 +109,14 @@ fn plan(view: &View) -> Markup {
             @else { p { "The server ran already, and was not started anew. What the load draws by chance comes from the seed " code { (view.run.seed) } "." } }
             div.scroll tabindex="0" role="region" aria-label="Versions, scrolls sideways" {
                 table {
-                    thead { tr { th scope="col" { "Target" } th scope="col" { "Installed by" } th scope="col" { "Versions" } th scope="col" { "Digest" } @if has_commits { th scope="col" { "Commit" } } } }
+                    thead { tr { th scope="col" { "Target" } th scope="col" { "Installed by" } th scope="col" { "Versions" } @if has_runtimes { th scope="col" { "Runtime seen" } } th scope="col" { "Digest" } @if has_commits { th scope="col" { "Commit" } } } }
                     tbody {
                         @for (target, info) in &view.targets {
                             tr {
                                 th scope="row" { (target) }
                                 td { (info.route.as_deref().unwrap_or(words::UNKNOWN)) }
                                 td { @for (index, (label, version)) in info.versions.iter().enumerate() { @if index > 0 { br; } (words::version(label, version)) } @if info.versions.is_empty() { (words::UNKNOWN) } }
+                                @if has_runtimes { td { (runtime_of(view, target)) } }
                                 td { code { (info.digest.as_deref().unwrap_or(words::UNKNOWN)) } }
                                 @if has_commits { td { @match &info.commit { Some(of) => (commit(of)), None => (words::UNKNOWN) } } }
                             }

@@ -99,6 +99,7 @@ mod tests {
             max_memory_bytes: None,
             tiers: vec![tier("nginx", 0.08), tier("node", 0.4), tier("postgres", 0.32)],
             unseen_ns: None,
+            runtimes: Vec::new(),
         };
         let page = bar(&server).into_string();
         for expected in [

@@ -1,5 +1,6 @@
 //! What `-v` adds to a load of a URL: every count, what server and generator used, connections,
 //! time spans.
+use pippin_model::host::usage::Runtime;
 use pippin_model::load::tls::Negotiated;
 use pippin_model::load::websocket::WebSocketUse;
 use pippin_model::result::closes::Closes;
@@ -144,6 +145,9 @@ fn server(page: &mut Page, load: &LoadView) {
     }));
     parts.extend(server.max_memory_bytes.map(format_bytes));
     page.field("Server", &parts.join(", "));
+    if !server.runtimes.is_empty() {
+        page.field("", &format!("runtime: {}", Runtime::listed(&server.runtimes)));
+    }
     tiers(page, server);
     if let Some(unseen_ns) = server.unseen_ns {
         let seen_ns = load.duration_ns.saturating_sub(unseen_ns);

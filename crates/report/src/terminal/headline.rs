@@ -1,5 +1,6 @@
 //! The ranked table.
 use pippin_model::figure::Figure;
+use pippin_model::host::usage::Runtime;
 use pippin_model::result::histogram::Summary;
 use pippin_model::run::RunState;
 use pippin_model::text::units::counted;
@@ -135,6 +136,17 @@ fn use_of(page: &mut Page, view: &View) {
     }
     grid.fit(0, page.style.width);
     grid.write(page, 0);
+    runtimes(page, view);
+}
+
+/// The language runtimes that were seen, of those targets that have one.
+fn runtimes(page: &mut Page, view: &View) {
+    let known = view.measured().filter(|row| !row.runtimes.is_empty());
+    let of = |row: &Row| format!("{} {}", row.target, Runtime::listed(&row.runtimes));
+    let all: Vec<String> = known.map(of).collect();
+    if !all.is_empty() {
+        page.paragraph("", &format!("Runtime: {}.", all.join("; ")));
+    }
 }
 
 /// The ranking by CPU time of a request.

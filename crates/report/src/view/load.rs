@@ -1,7 +1,7 @@
 //! One load of a URL in full: everything that was counted, as `pippin load --json` writes it.
 use crate::view::walks::{self, StepView};
 use pippin_model::figure::Figure;
-use pippin_model::host::usage::{Role, RoleUse, Tier, Usage};
+use pippin_model::host::usage::{Role, RoleUse, Runtime, Tier, Usage};
 use pippin_model::load::tls::TlsUse;
 use pippin_model::load::websocket::WebSocketUse;
 use pippin_model::load::{LoadSpec, Protocol};
@@ -147,6 +147,9 @@ pub struct ServerView {
     /// For how long a part of it was not seen, because a process of it ended; null if all was seen.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unseen_ns: Option<u64>,
+    /// The language runtimes of its processes, as seen from outside.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub runtimes: Vec<Runtime>,
 }
 
 /// One tier of the server behind a URL.
@@ -312,6 +315,7 @@ impl ServerView {
                 .flatten()
                 .collect(),
             unseen_ns: usage.and_then(|usage| usage.unseen_ns).filter(|ns| *ns > 0),
+            runtimes: usage.map(|usage| usage.runtimes.clone()).unwrap_or_default(),
         }
     }
 }

@@ -1,5 +1,6 @@
 //! One target of a run.
 use pippin_model::figure::{Better, Figure, RankedBy};
+use pippin_model::host::usage::Runtime;
 use pippin_model::run::RunRecord;
 use pippin_model::target::TargetId;
 use pippin_model::target::register::ServerKind;
@@ -59,11 +60,26 @@ pub struct Row {
     /// The steps of a scenario; empty for other loads.
     #[serde(default)]
     pub scenario: Vec<StepView>,
+    /// The language runtimes of its processes, as seen from outside while it was measured.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub runtimes: Vec<Runtime>,
     /// The points of a sweep or of a capacity search.
     pub sweep: Option<Sweep>,
     /// What it does beyond its capacity; `None` for other loads.
     #[serde(default)]
     pub overload: Option<OverloadView>,
+}
+
+/// Those of all repetitions, each once.
+fn runtimes_of(trials: &[&TrialRecord]) -> Vec<Runtime> {
+    let mut all: Vec<Runtime> = Vec::new();
+    for one in trials.iter().filter_map(|record| record.usage.as_ref()).flat_map(|it| &it.runtimes)
+    {
+        if !all.contains(one) {
+            all.push(one.clone());
+        }
+    }
+    all
 }
 
 /// Where the users of a closed loop were on average, over all repetitions.
@@ -237,6 +253,7 @@ impl<'a> Entry<'a> {
             series: self.headline.iter().filter_map(|trial| Series::of(trial)).collect(),
             held: Held::of(&self.headline),
             phases: phases::of(&self.headline),
+            runtimes: runtimes_of(&self.headline),
             scenario: walks::of(&self.headline),
             sweep: self.sweep,
             overload: OverloadView::of(&self.headline),

@@ -1,5 +1,5 @@
 //! Figures over time, one series a trial.
-use pippin_model::host::usage::{MemoryOverTime, Role, UsageSample};
+use pippin_model::host::usage::{MemoryOverTime, Role, RoleSample, UsageSample};
 use pippin_model::plan::profile::{Profile, Steps};
 use pippin_model::result::LoadResult;
 use pippin_model::result::bins::ResponseBins;
@@ -59,6 +59,16 @@ pub struct UsagePoint {
     pub services_cores: Option<f64>,
     /// Resident set of the target's tree, bytes.
     pub target_memory_bytes: Option<u64>,
+    /// Cores that its compiler kept busy, where one can be told.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub compiler_cores: Option<f64>,
+    /// The share of the time, 0 to 1, in pauses of its collectors, by the runtime's own account;
+    /// more than 1 if several processes pause at once.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub collecting: Option<f64>,
+    /// Bytes in use on its heap at the end of the stretch, garbage included, by the same account.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub heap_bytes: Option<u64>,
 }
 
 impl Series {
@@ -123,11 +133,63 @@ fn usage_point(
         let (a, b) = (from.roles.get(&role)?.cpu_ns, to.roles.get(&role)?.cpu_ns);
         Some(b.checked_sub(a)? as f64 / length_ns as f64)
     };
+    let (a, b) = (from.roles.get(&Role::Target), to.roles.get(&Role::Target));
+    let per_ns = |before: Option<u64>, after: Option<u64>| {
+        Some(after?.checked_sub(before?)? as f64 / length_ns as f64)
+    };
+    let compiler = |role: Option<&RoleSample>| Some(role?.compiler?.cpu_ns);
+    let collecting = |role: Option<&RoleSample>| role?.jvm.as_ref()?.collecting_ns;
     Some(UsagePoint {
+        compiler_cores: per_ns(compiler(a), compiler(b)),
+        collecting: per_ns(collecting(a), collecting(b)),
+        heap_bytes: b.and_then(|role| role.jvm.as_ref()?.heap_bytes),
         at_s: (from.at_ns as f64 + length_ns as f64 / 2.0 - load.measured_from_ns as f64) / 1e9,
         target_cores: cores(Role::Target),
         generator_cores: cores(Role::Generator),
         services_cores: cores(Role::Services),
         target_memory_bytes,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use pippin_model::example::ExampleTrial;
+    use pippin_model::host::usage::{Compiler, CompilerSample, JvmSample};
+
+    const S: u64 = 1_000_000_000;
+
+    #[test]
+    fn what_a_runtime_tells_is_shown_and_what_it_does_not_is_unknown() {
+        let load = ExampleTrial::hello().build().load.unwrap();
+        let sample = |at_s: u64, tells: bool| {
+            let compiler = CompilerSample {
+                compiler: Compiler::Jvm,
+                cpu_ns: at_s * S / 4,
+                age_ns: (3 + at_s) * S,
+            };
+            let jvm = JvmSample {
+                collecting_ns: Some(at_s * S / 50),
+                heap_bytes: Some(at_s << 20),
+                ..JvmSample::default()
+            };
+            let role = RoleSample {
+                cpu_ns: at_s * S,
+                compiler: tells.then_some(compiler),
+                jvm: tells.then_some(jvm),
+                ..RoleSample::default()
+            };
+            let at_ns = load.measured_from_ns + at_s * S;
+            UsageSample { at_ns, roles: [(Role::Target, role)].into(), ..UsageSample::default() }
+        };
+        let point = |from: &UsageSample, to: &UsageSample| {
+            let found = usage_point(&load, from, to, None).unwrap();
+            (found.compiler_cores, found.collecting, found.heap_bytes)
+        };
+        let told = point(&sample(1, true), &sample(3, true));
+        assert_eq!(told, (Some(0.25), Some(0.02), Some(3 << 20)));
+        assert_eq!(point(&sample(1, false), &sample(3, false)), (None, None, None));
+        // A runtime that was found between the two has no growth.
+        assert_eq!(point(&sample(1, false), &sample(3, true)), (None, None, Some(3 << 20)));
+    }
 }

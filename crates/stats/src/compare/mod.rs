@@ -11,15 +11,16 @@ use pippin_model::run::RunHeader;
 use pippin_model::run::comparable;
 use pippin_model::target::TargetId;
 use pippin_model::trial::{Step, TrialRecord};
-use pippin_model::verdict::Verdict;
+use pippin_model::verdict::{Caveat, Severity, Verdict};
 use rand::Rng;
 use serde::{Deserialize, Serialize};
 
+use crate::gate::depends_on_time;
 use crate::interval::bootstrap::Sample;
 use crate::interval::ratio::{Ratio, ratio};
 use crate::judge::answers_differ::AnswerKind;
-use crate::judge::repetitions;
-use crate::rounds::paired::{self, Pairs};
+use crate::judge::{compiling, repetitions};
+use crate::rounds::paired;
 use crate::series::quantile::median;
 use crate::summary::sample::sample;
 
@@ -28,7 +29,7 @@ use crate::summary::sample::sample;
 pub struct Change {
     /// Which figure.
     pub figure: Figure,
-    /// A's level: within rounds the geometric mean over the rounds that both sides have, otherwise
+    /// A's level: within one run the geometric mean over the rounds that the ratio rests on, otherwise
     /// the median over trials.
     pub a: Option<f64>,
     /// B's level, likewise.
@@ -36,7 +37,8 @@ pub struct Change {
     /// B over A with its interval; `None` if the variation of a side is unknown. Its value is `b`
     /// divided by `a`.
     pub ratio: Option<Ratio>,
-    /// Whether levels and ratio were taken within the rounds of one run.
+    /// Whether levels and ratio were taken within the rounds that both sides have. Two targets of one
+    /// run that were measured apart, or met in too few rounds, were not.
     pub is_paired: bool,
 }
 
@@ -145,6 +147,10 @@ pub struct TargetChange {
     /// The answers of both sides, if they are of different kinds: what is compared is then different
     /// work.
     pub answers: Option<Answers>,
+    /// What the compilers of the sides did, if one of them worked: what is compared is then not what
+    /// the sides are when they are warm.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub compiling: Option<Compiling>,
     /// Every figure, in the order of [`Figure::COMPARED`].
     pub changes: Vec<Change>,
 }
@@ -167,17 +173,52 @@ impl Answers {
     }
 }
 
+/// Compilers at work while two sides were measured, in words: `the JVM compiled for 24.0 % of a
+/// processor while it was measured`. `None` for a side whose compiler rested, or that has none.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Compiling {
+    /// Of A.
+    pub a: Option<String>,
+    /// Of B.
+    pub b: Option<String>,
+    /// Whether it was asked for: a plan that measures cold servers.
+    pub is_planned: bool,
+}
+
+impl Compiling {
+    /// What the compilers of both sides did, if one of them worked.
+    fn of(a: &[&TrialRecord], b: &[&TrialRecord]) -> Option<Self> {
+        let (a, b) = (compiling::of_all(a), compiling::of_all(b));
+        let severity = a.iter().chain(&b).map(|caveat| caveat.severity).max()?;
+        let words = |caveat: Option<Caveat>| caveat.map(|caveat| caveat.evidence);
+        Some(Self { a: words(a), b: words(b), is_planned: severity == Severity::Note })
+    }
+}
+
 impl TargetChange {
     /// The conclusion about one of its changes. A redirection is no better than an answer, however
-    /// fast it is, so nothing is concluded about sides with different answers.
+    /// fast it is, so nothing is concluded about sides with different answers. Nor about times and
+    /// rates of a side whose compiler was at work, unless the plan asked for cold servers.
     #[must_use]
     pub fn judgement(&self, change: &Change) -> &'static str {
-        match (change.judgement(), &self.answers) {
-            (Judgement::Better | Judgement::Worse | Judgement::Unchanged, Some(_)) => {
+        let is_cold = self.still_compiled().is_some() && depends_on_time(change.figure);
+        match change.judgement() {
+            Judgement::Better | Judgement::Worse | Judgement::Unchanged
+                if self.answers.is_some() =>
+            {
                 "the answers differ"
             }
-            (judgement, _) => judgement.words(),
+            Judgement::Better | Judgement::Worse | Judgement::Unchanged if is_cold => {
+                "a side still compiled"
+            }
+            judgement => judgement.words(),
         }
+    }
+
+    /// The compilers at work that nobody asked for.
+    #[must_use]
+    pub fn still_compiled(&self) -> Option<&Compiling> {
+        self.compiling.as_ref().filter(|compiling| !compiling.is_planned)
     }
 }
 
@@ -229,6 +270,7 @@ pub fn compare<R: Rng + ?Sized>(
                 a_verdict: (a.verdict)(a_target, *step),
                 b_verdict: (b.verdict)(b_target, *step),
                 answers: Answers::of(a_trials, b_trials),
+                compiling: Compiling::of(a_trials, b_trials),
                 changes: Figure::COMPARED
                     .map(|figure| change(figure, a_trials, b_trials, origin, rng))
                     .into(),
@@ -264,8 +306,8 @@ pub(crate) fn change<R: Rng + ?Sized>(
     origin: Origin,
     rng: &mut R,
 ) -> Change {
-    if let Some(paired) = within_rounds(figure, a, b, origin) {
-        return paired;
+    if let Some(of_slices) = of_slices(figure, a, b, origin) {
+        return of_slices;
     }
     let of = |trials: &[&TrialRecord]| {
         trials.iter().filter_map(|record| sample(figure, record)).collect::<Vec<Sample>>()
@@ -276,9 +318,9 @@ pub(crate) fn change<R: Rng + ?Sized>(
     Change { figure, a: centre(&a), b: centre(&b), ratio: ratio(&b, &a, rng), is_paired: false }
 }
 
-/// The change within the rounds that both sides have; `None` if they share none, or the scatter of
-/// their ratio is unknown.
-fn within_rounds(
+/// The change between two targets of one run that were measured in slices; `None` for others, or if
+/// the scatter of their ratio is unknown.
+fn of_slices(
     figure: Figure,
     a: &[&TrialRecord],
     b: &[&TrialRecord],
@@ -287,9 +329,14 @@ fn within_rounds(
     if origin == Origin::TwoRuns {
         return None;
     }
-    let ratio = Pairs::of(&[a, b], figure).ratio(1, 0)?;
-    let (a, b) = paired::levels(a, b, figure)?;
-    Some(Change { figure, a: Some(a), b: Some(b), ratio: Some(ratio), is_paired: true })
+    let found = paired::compare(a, b, figure)?;
+    Some(Change {
+        figure,
+        a: Some(found.first),
+        b: Some(found.second),
+        ratio: Some(found.ratio),
+        is_paired: found.is_within_rounds,
+    })
 }
 
 /// A difference between the two sides.

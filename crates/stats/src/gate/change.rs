@@ -3,7 +3,7 @@ use pippin_model::figure::Figure;
 use pippin_model::trial::TrialRecord;
 use pippin_model::verdict::gate::Gate;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Base, Counted, Group, Reason, value};
 use crate::compare::Origin;
@@ -122,6 +122,19 @@ impl Sides {
         let most = self.changes().fold(f64::NEG_INFINITY, f64::max);
         format!("which lie between {:+.2} % and {:+.2} %", least * 100.0, most * 100.0)
     }
+}
+
+/// Whether both sides were measured in slices, and never in the same round.
+pub(super) fn share_no_round(own: &[&TrialRecord], base: &[&TrialRecord]) -> bool {
+    let rounds = |trials: &[&TrialRecord]| -> BTreeSet<(u32, u32)> {
+        let of = |trial: &TrialRecord| {
+            let repetition = trial.spec.repetition;
+            trial.slices.iter().map(move |slice| (repetition, slice.round)).collect::<Vec<_>>()
+        };
+        trials.iter().flat_map(|trial| of(trial)).collect()
+    };
+    let (own, base) = (rounds(own), rounds(base));
+    !own.is_empty() && !base.is_empty() && own.is_disjoint(&base)
 }
 
 /// The figure in each repetition, over the rounds that both have: repetition, own, base.

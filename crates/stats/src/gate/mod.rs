@@ -1,7 +1,8 @@
 //! Gates as judges: passed, failed, or undecided.
 //!
 //! A gate looks at the verdict before the figure: it passes and fails only on results of all planned
-//! repetitions, none of them INVALID. Times and rates need a target that was warm. Those without a
+//! repetitions, none of them INVALID. All but counts and memory need a target that was warm, on both
+//! sides of a change: none is decided while a compiler was at work. Those without a
 //! base need a host that was calm too; changes within one run do not, because a disturbance reaches
 //! both sides of a round.
 //!
@@ -233,9 +234,22 @@ pub fn needs_more_starts(outcome: &Outcome) -> bool {
     outcome.reason.as_ref().is_some_and(|reason| helps(reason.doubt))
 }
 
-/// Whether other programs and a cold start change a figure.
-fn depends_on_time(figure: Figure) -> bool {
-    matches!(figure.unit(), Unit::Time | Unit::PerSecond)
+/// Whether other programs and a cold start change a figure: all but counts and memory.
+pub(crate) fn depends_on_time(figure: Figure) -> bool {
+    !matches!(figure.unit(), Unit::Count | Unit::Bytes)
+}
+
+/// What becomes of a gate that was lost while the load was under way, whose trials these are: it has
+/// failed, because no further answer could save it. But a target that still compiled is slower than
+/// it is, so a limit on times and rates stays undecided.
+pub fn lose(outcome: &mut Outcome, trials: &[TrialRecord]) {
+    let mut own = trials.iter().filter(|trial| trial.spec.target == outcome.target);
+    let compiled = own.find_map(usable::compiled);
+    let doubt = compiled.filter(|_| depends_on_time(outcome.gate.condition.figure));
+    (outcome.standing, outcome.reason) = match doubt {
+        Some(text) => (Standing::Undecided, Some(Reason::new(Doubt::NotWarm, text))),
+        None => (Standing::Failed, None),
+    };
 }
 
 /// Judges a limit that is no change.
@@ -320,11 +334,13 @@ fn against_base(
     outcome.base = Some(base.name.clone());
     outcome.value = median(&values(figure, &group.trials));
     let of_base = format!("{}: ", base.name);
+    // A disturbance reaches both sides only of a round that both have.
+    let is_apart = change::share_no_round(&group.trials, &base.group.trials);
     let sides = change::Sides::of(figure, (group, base), |group, whose| {
         match (depends_on_time(figure), base.origin) {
             (false, _) => Ok(group.trials.clone()),
-            (true, Origin::OneRun) => group.warm(whose),
-            (true, Origin::TwoRuns) => group.warm_and_calm(whose),
+            (true, Origin::OneRun) if !is_apart => group.warm(whose),
+            (true, _) => group.warm_and_calm(whose),
         }
     });
     // The change is shown even if nothing can be decided by it.

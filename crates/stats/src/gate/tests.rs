@@ -107,6 +107,41 @@ fn chance_is_tested_against_the_limit_and_not_against_zero() {
     assert_eq!(of("goodput > -10% vs main"), Standing::Passed);
 }
 
+/// A disturbance reaches both sides of a round. Two targets that were measured apart have none in
+/// common, so one of them may have been disturbed alone.
+#[test]
+fn sides_without_a_common_round_need_a_calm_host() {
+    let made = Rounds { repetitions: 5, start: 0.001, slice: 0.002, ..Rounds::default() };
+    let (own, base) = (made.trials("b/b", 500.0, 20.0), made.trials("a/a", 1_000.0, 20.0));
+    let later = |mut trials: Vec<TrialRecord>| {
+        trials.iter_mut().flat_map(|trial| &mut trial.slices).for_each(|it| it.round += 100);
+        trials
+    };
+    let busy = |mut trials: Vec<TrialRecord>| {
+        for slice in trials.iter_mut().flat_map(|trial| &mut trial.slices) {
+            (slice.calm, slice.host.foreign) = (false, Some(0.5));
+        }
+        trials
+    };
+    let calm = |mut trials: Vec<TrialRecord>| {
+        for slice in trials.iter_mut().flat_map(|trial| &mut trial.slices) {
+            (slice.host.steal, slice.host.foreign) = (Some(0.0), Some(0.0));
+        }
+        trials
+    };
+    let of = |own: Vec<TrialRecord>, base: Vec<TrialRecord>| {
+        let gate = Gate::fail_if("goodput < -10% vs main").unwrap();
+        let found = outcome(&gate, &own, base, Origin::OneRun);
+        (found.standing, found.reason.map(|reason| reason.doubt))
+    };
+    let failed = (Standing::Failed, None);
+    assert_eq!(of(own.clone(), base.clone()), failed);
+    assert_eq!(of(busy(own.clone()), busy(base.clone())), failed, "both sides of each round");
+    let doubt = (Standing::Undecided, Some(Doubt::NotCalm));
+    assert_eq!(of(busy(own.clone()), busy(later(base.clone()))), doubt);
+    assert_eq!(of(calm(own), calm(later(base))), failed);
+}
+
 #[test]
 fn one_start_knows_nothing_of_starts() {
     let (fast, slow) = (trials(&[1_000.0]), trials(&[387.0]));

@@ -8,7 +8,7 @@ use pippin_model::verdict::{Severity, Verdict};
 use std::collections::BTreeMap;
 
 use super::{Doubt, Reason};
-use crate::judge::{Context, Evidence, SHORTEST_USAGE_NS, compiling, processors};
+use crate::judge::{SHORTEST_USAGE_NS, compiling, processors};
 use crate::rounds::calm;
 use crate::series::steady::{can_tell, measured_rates, unsteady};
 
@@ -121,17 +121,23 @@ impl<'a> Group<'a> {
     }
 }
 
-/// Whether the target was warm: its throughput had no trend, or its warm-up ended because it had
+/// What the target's compiler did while it was measured, if that makes the result doubtful. A plan
+/// that measures cold servers asked for it.
+pub(super) fn compiled(trial: &TrialRecord) -> Option<String> {
+    let found = compiling::of(trial).filter(|it| it.severity > Severity::Note)?;
+    Some(found.evidence)
+}
+
+/// Whether the target was warm: its compiler rested, and its throughput had no trend, or its warm-up ended because it had
 /// none. Otherwise why not, or why that is unknown.
 fn warmth(trial: &TrialRecord) -> Result<(), String> {
     let Some(load) = &trial.load else { return Err("no load".into()) };
+    if let Some(compiled) = compiled(trial) {
+        return Err(compiled);
+    }
     // A rate that changes by plan has no steady state.
     if trial.spec.profile.at(trial.spec.step).shape().is_some() {
         return Ok(());
-    }
-    let evidence = Evidence { record: trial, context: &Context::default() };
-    if let Some(found) = compiling::judge(&evidence).filter(|it| it.severity > Severity::Note) {
-        return Err(found.evidence);
     }
     let rates = measured_rates(load, |window: &Window| window.completed);
     match (can_tell(&rates), load.warm_up.steady) {

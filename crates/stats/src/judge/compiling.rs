@@ -2,10 +2,11 @@
 //! number of requests from a fresh start, as the published comparisons do.
 use pippin_model::host::usage::Role;
 use pippin_model::text::units::format_ns;
+use pippin_model::trial::TrialRecord;
 use pippin_model::verdict::{Caveat, Severity};
 
 use crate::judge::asked::Asked;
-use crate::judge::evidence::{Evidence, caveat, percent};
+use crate::judge::evidence::{Context, Evidence, caveat, percent};
 
 /// The share of a processor that a compiler may use. One that rests uses up to 1 %.
 const LIMIT: f64 = 0.03;
@@ -39,13 +40,24 @@ pub fn judge(evidence: &Evidence) -> Option<Caveat> {
     Some(caveat("compiling", Severity::Suspect, seen, advice))
 }
 
+/// The caveat of one trial by itself.
+#[must_use]
+pub fn of(record: &TrialRecord) -> Option<Caveat> {
+    judge(&Evidence { record, context: &Context::default() })
+}
+
+/// The gravest caveat of these trials of one target.
+#[must_use]
+pub fn of_all(trials: &[&TrialRecord]) -> Option<Caveat> {
+    trials.iter().filter_map(|record| of(record)).max_by_key(|caveat| caveat.severity)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::judge::test::judged;
     use pippin_model::example::ExampleTrial;
     use pippin_model::host::usage::{Compiler, CompilerUse};
-    use pippin_model::trial::TrialRecord;
 
     fn compiled(mut record: TrialRecord, share: f64) -> TrialRecord {
         let usage = record.usage.as_mut().unwrap();

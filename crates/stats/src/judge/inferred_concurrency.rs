@@ -132,6 +132,26 @@ mod tests {
         );
     }
 
+    /// A JDK's `HttpServer` with a pool of 4 threads that sleep for 20 ms, as a load of 50 connections
+    /// saw it: a full pool, and a processor that is idle.
+    #[test]
+    fn a_full_pool_of_a_jdk_is_four_at_a_time() {
+        use pippin_model::trial::Single;
+        let mut pool = ExampleTrial::hello()
+            .connections(50)
+            .seconds(5)
+            .completed(899)
+            .response_ms(276.0)
+            .target_cores(0.1, 1)
+            .build();
+        let (median_ns, longest_ns) = (21_000_000, 23_000_000);
+        pool.single = Some(Single { requests: 20, median_ns, longest_ns });
+        let found = judged_in(judge, &pool, &Context::default()).unwrap();
+        let words = "serves about 4 requests at a time";
+        assert!(found.evidence.starts_with(words), "{}", found.evidence);
+        assert!(found.advice.contains("threads, workers"), "{}", found.advice);
+    }
+
     #[test]
     fn one_that_lets_all_wait_at_once_and_one_at_its_processor_s_limit_do_not() {
         let free = ExampleTrial::hello()

@@ -190,6 +190,9 @@ fn in_rounds(
         cpu: cpu.ratio(place, reference),
         p50: p50.ratio(place, reference),
         p99: p99.ratio(place, reference),
+        within_rounds: [&goodput, &cpu, &p50, &p99].iter().all(|pairs| {
+            pairs.ratio(place, reference).is_none() || pairs.is_within_rounds(place, reference)
+        }) && goodput.is_within_rounds(place, reference),
     };
     let apart = told_apart(&cpu);
     let is_apart =
@@ -241,6 +244,7 @@ fn by_trials<R: Rng + ?Sized>(
             cpu: of(&cpu),
             p50: of(&p50),
             p99: if by == RankedBy::ResponseP99 { of(&ranked) } else { of(&p99) },
+            within_rounds: false,
         }
     };
     let to_reference = others(own.len(), reference, to);

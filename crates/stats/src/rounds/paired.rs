@@ -12,8 +12,10 @@
 //! With one repetition, only the scatter of its rounds is known ([`Basis::Windows`]). The interval
 //! then does not include differences from start to start.
 //!
-//! Targets that never ran in the same round are compared by their levels with Welch's degrees of
-//! freedom (Welch 1947).
+//! Targets that never ran in the same round, or in too few to show how their ratio scatters, are
+//! compared by their levels with Welch's degrees of freedom (Welch 1947). Then nothing that the host
+//! did cancels out, so [`Pairs::is_within_rounds`] is false, and whoever shows the ratio must not say
+//! otherwise.
 use pippin_model::figure::Figure;
 use pippin_model::trial::TrialRecord;
 
@@ -62,6 +64,8 @@ const LEAST_VARIANCE: f64 = 1e-10;
 struct Estimate {
     log: f64,
     scatter: Scatter,
+    /// Whether only rounds that both targets have went into it.
+    is_within_rounds: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -89,7 +93,7 @@ impl Estimate {
                 of_rounds: of_rounds(repetitions),
             }
         };
-        Some(Self { log, scatter })
+        Some(Self { log, scatter, is_within_rounds: false })
     }
 
     /// First over second within the rounds that both have.
@@ -98,10 +102,13 @@ impl Estimate {
             log: a.log - b.log,
             residuals: a.residuals.iter().zip(&b.residuals).map(|(a, b)| a - b).collect(),
         };
-        Self::of(&first.levels_with(second).into_iter().map(difference).collect::<Vec<_>>())
+        let differences: Vec<Level> =
+            first.levels_with(second).into_iter().map(difference).collect();
+        Some(Self { is_within_rounds: true, ..Self::of(&differences)? })
     }
 
-    /// First over second, for two targets that never ran in the same round.
+    /// First over second, for two targets whose common rounds, if there are any, do not show how
+    /// their ratio scatters.
     fn apart(first: &Observed, second: &Observed) -> Option<Self> {
         let (a, b) = (Self::of(&first.levels())?, Self::of(&second.levels())?);
         let ((va, da, basis_a), (vb, db, basis_b)) =
@@ -112,6 +119,7 @@ impl Estimate {
         Some(Self {
             log: a.log - b.log,
             scatter: Scatter::Mean { variance: va + vb, degrees, basis },
+            is_within_rounds: false,
         })
     }
 
@@ -179,6 +187,13 @@ impl Pairs {
         })
     }
 
+    /// Whether the ratio of these two was taken within the rounds that both have; otherwise by their
+    /// levels, or it is unknown.
+    #[must_use]
+    pub fn is_within_rounds(&self, first: usize, second: usize) -> bool {
+        self.get(first, second).is_some_and(|(_, estimate)| estimate.is_within_rounds)
+    }
+
     /// The number of compared targets.
     #[must_use]
     pub const fn len(&self) -> usize {
@@ -203,20 +218,46 @@ impl Pairs {
     }
 }
 
-/// The level of each of two targets over the rounds that both have: the geometric mean over
-/// repetitions, of figures taken as for their ratio. So the second divided by the first is the ratio
-/// of [`Pairs`]. `None` if they share no round.
+/// Two targets of one run by one figure.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Compared {
+    /// The first target's level: the geometric mean over repetitions, over the rounds that the ratio
+    /// rests on.
+    pub first: f64,
+    /// The second target's level, likewise.
+    pub second: f64,
+    /// The second over the first: `second` divided by `first`, with its interval.
+    pub ratio: Ratio,
+    /// Whether all three rest on the rounds that both have.
+    pub is_within_rounds: bool,
+}
+
+/// Compares two targets of one run, with levels that give its ratio. `None` if one of them has no
+/// slices, or their scatter is unknown.
 #[must_use]
-pub fn levels(
+pub fn compare(
     first: &[&TrialRecord],
     second: &[&TrialRecord],
     figure: Figure,
-) -> Option<(f64, f64)> {
+) -> Option<Compared> {
+    let pairs = Pairs::of(&[first, second], figure);
+    let (ratio, is_within_rounds) = (pairs.ratio(1, 0)?, pairs.is_within_rounds(1, 0));
     let resting = Resting::of(first.iter().chain(second).copied());
     let of = |trials| Observed::of(trials, figure, resting);
-    let (a, b): (Vec<f64>, Vec<f64>) =
-        of(first).levels_with(&of(second)).iter().map(|(a, b)| (a.log, b.log)).unzip();
-    Some((mean(&a)?.exp(), mean(&b)?.exp()))
+    let (of_first, of_second) = (of(first), of(second));
+    let centre = |levels: &mut dyn Iterator<Item = Level>| {
+        Some(mean(&levels.map(|level| level.log).collect::<Vec<_>>())?.exp())
+    };
+    let (first, second) = if is_within_rounds {
+        let shared = of_first.levels_with(&of_second);
+        (
+            centre(&mut shared.iter().map(|(first, _)| first.clone()))?,
+            centre(&mut shared.iter().map(|(_, second)| second.clone()))?,
+        )
+    } else {
+        (centre(&mut of_first.levels().into_iter())?, centre(&mut of_second.levels().into_iter())?)
+    };
+    Some(Compared { first, second, ratio, is_within_rounds })
 }
 
 /// The variance that one repetition would have if only its rounds scattered, averaged over
@@ -392,8 +433,10 @@ mod tests {
         for slice in both[1].iter_mut().flat_map(|record| &mut record.slices) {
             slice.round += 1_000;
         }
-        let ratio = pairs(&both, Figure::Goodput).ratio(1, 0).unwrap();
+        let found = pairs(&both, Figure::Goodput);
+        let ratio = found.ratio(1, 0).unwrap();
         assert!(ratio.interval.covers(0.5) && ratio.is_significant(), "{ratio:?}");
+        assert!(!found.is_within_rounds(1, 0) && !found.is_within_rounds(0, 1));
     }
 
     #[test]

@@ -130,53 +130,15 @@ fn compiler_works(windows: &[WarmUpWindow]) -> Option<WaitsFor> {
 mod tests {
     use super::*;
     use crate::simulated::test_noise::Noise;
-
-    /// A second of a recorded start: thousand answers per second, and the share of a processor that
-    /// the compiler used.
-    type Second = (f64, f64);
-
-    /// A fresh ASP.NET Core 10 server on one processor (.NET 10.0.401).
-    const DOTNET: [Second; 16] = [
-        (63.0, 0.00),
-        (62.0, 0.00),
-        (45.0, 0.00),
-        (51.0, 0.00),
-        (60.0, 0.13),
-        (55.0, 0.00),
-        (60.0, 0.05),
-        (57.0, 0.02),
-        (56.0, 0.02),
-        (46.0, 0.00),
-        (45.0, 0.08),
-        (78.0, 0.35),
-        (102.0, 0.01),
-        (110.0, 0.00),
-        (86.0, 0.01),
-        (98.0, 0.00),
-    ];
-    /// A fresh server of JDK 17 on one processor.
-    const JVM: [Second; 12] = [
-        (2.0, 0.09),
-        (11.0, 0.18),
-        (15.0, 0.23),
-        (19.0, 0.25),
-        (18.0, 0.24),
-        (20.0, 0.24),
-        (17.0, 0.30),
-        (25.0, 0.21),
-        (22.0, 0.01),
-        (26.0, 0.00),
-        (26.0, 0.00),
-        (27.0, 0.00),
-    ];
+    use pippin_model::example::starts::{DOTNET, JDK, StartSecond, longer_plateau, rests_for};
 
     /// The second at whose end a target with this start counts as warm; its last second goes on.
-    fn warm_after(start: &[Second], has_compiler: bool) -> Option<usize> {
+    fn warm_after(start: &[StartSecond], has_compiler: bool) -> Option<usize> {
         let mut windows = Vec::new();
         let mut so_far_ns = 0.0;
         let last = *start.last().unwrap();
         for second in 0..120 {
-            let (thousands, compiling) = start.get(second).copied().unwrap_or(last);
+            let StartSecond { thousands, compiling } = start.get(second).copied().unwrap_or(last);
             for _ in 0..SECOND {
                 so_far_ns += compiling * 2e8;
                 let compiler = CompilerWindow { cores: compiling, so_far_ns: so_far_ns as u64 };
@@ -198,19 +160,27 @@ mod tests {
         assert!(warm_after(&DOTNET, false).unwrap() <= 11, "throughput alone does not see it");
         let dotnet = warm_after(&DOTNET, true).unwrap();
         assert!((17..=22).contains(&dotnet), "{dotnet} s");
-        let jvm = warm_after(&JVM, true).unwrap();
+        let jvm = warm_after(&JDK, true).unwrap();
         assert!((13..=18).contains(&jvm), "{jvm} s");
     }
 
     #[test]
     fn a_longer_plateau_and_a_longer_rest_are_waited_for() {
-        let mut plateau = vec![(60.0, 0.04); 25];
-        plateau.extend([(80.0, 0.30), (100.0, 0.0)]);
-        assert!(warm_after(&plateau, true).unwrap() >= 31);
-        let mut rests = vec![(60.0, 0.1), (60.0, 0.0), (60.0, 0.0), (60.0, 0.0), (60.0, 0.0)];
-        rests.extend([(70.0, 0.35), (100.0, 0.0)]);
-        assert!(warm_after(&rests, true).unwrap() >= 11);
-        assert_eq!(warm_after(&[(60.0, 0.2)], true), None, "a compiler that never ends");
+        // Seven seconds each, then the last five of the recording and five of rest.
+        for times in 2..=6 {
+            let warm = warm_after(&longer_plateau(times), true).unwrap();
+            assert!(warm >= 4 + 7 * times + 6, "{times} times: {warm} s");
+        }
+        for rest in 1..=4 {
+            let warm = warm_after(&rests_for(rest), true).unwrap();
+            assert!(warm >= 8 + rest + 5, "a rest of {rest} s: {warm} s");
+        }
+        assert_eq!(warm_after(&seconds(60.0, 0.2), true), None, "a compiler that never ends");
+    }
+
+    /// A start that is the same in every second.
+    fn seconds(thousands: f64, compiling: f64) -> [StartSecond; 1] {
+        [StartSecond { thousands, compiling }]
     }
 
     #[test]
@@ -239,8 +209,8 @@ mod tests {
 
     #[test]
     fn a_native_server_is_warm_as_soon_as_its_throughput_is_flat() {
-        assert_eq!(warm_after(&[(60.0, 0.5)], false), Some(1));
-        assert_eq!(warm_after(&[(60.0, 0.0)], true), Some(FIRST_REST_S), "not begun yet");
+        assert_eq!(warm_after(&seconds(60.0, 0.5), false), Some(1));
+        assert_eq!(warm_after(&seconds(60.0, 0.0), true), Some(FIRST_REST_S), "not begun yet");
     }
 
     #[test]

@@ -192,6 +192,10 @@ pub struct ToReference {
     pub p50: Option<Ratio>,
     /// The 99th percentile of the response time.
     pub p99: Option<Ratio>,
+    /// Whether all of these that are known were taken within the rounds that both have. A target that
+    /// was measured by itself, or met the reference in too few rounds, is compared by its levels.
+    #[serde(default)]
+    pub within_rounds: bool,
 }
 
 impl ToReference {

@@ -482,6 +482,74 @@ def http(s):
     server.serve_forever()
 
 
+def compiling(name, *seconds):
+    """An HTTP server with a thread of this name. Each of `seconds` says what an answer costs and
+    what the thread uses: `MICROSECONDS:SHARE`. The first begins with the first request, the last
+    goes on. `/account` says how many answers were given until the thread last worked, and since."""
+    from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+    import hashlib
+
+    script = [(float(cost), float(share)) for cost, share in (one.split(":") for one in seconds)]
+    lock = threading.Lock()
+    account = {"began": None, "before": 0, "since": 0}
+
+    def now():
+        at = time.monotonic() - account["began"]
+        return script[min(int(at), len(script) - 1)]
+
+    def helper():
+        with open(f"/proc/self/task/{threading.get_native_id()}/comm", "w") as comm:
+            comm.write(name)
+        before, owed = time.monotonic(), 0.0
+        data = bytes(64 * 1024)
+        while True:
+            time.sleep(0.01)
+            if account["began"] is None:
+                before = time.monotonic()
+                continue
+            share, at = now()[1], time.monotonic()
+            owed, before = owed + share * (at - before), at
+            begin = time.thread_time()
+            # Digests of long data leave the interpreter to the other threads.
+            while time.thread_time() - begin < owed:
+                hashlib.sha256(data).digest()
+            owed -= time.thread_time() - begin
+            if share > 0:
+                with lock:
+                    account["before"] += account["since"]
+                    account["since"] = 0
+
+    class Compiling(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+        disable_nagle_algorithm = True
+        wbufsize = -1
+
+        def do_GET(self):
+            body = b"ok"
+            if self.path == "/account":
+                body = f"{account['before']} {account['since']}".encode()
+            else:
+                with lock:
+                    account["began"] = account["began"] or time.monotonic()
+                    account["since"] += 1
+                begin = time.thread_time()
+                while time.thread_time() - begin < now()[0] / 1e6:
+                    pass
+            self.send_response(200)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_):
+            pass
+
+    threading.Thread(target=helper, daemon=True).start()
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Compiling)
+    server.daemon_threads = True
+    say(server.socket)
+    server.serve_forever()
+
+
 def holder(*command):
     """A script that starts a worker, and then a program that is to load it."""
     s = listen()

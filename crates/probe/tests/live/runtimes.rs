@@ -1,0 +1,96 @@
+//! The runtimes of real programs, beside what these programs say of themselves.
+use pippin_probe::kernel_files::KernelFiles;
+use pippin_probe::runtimes::Runtimes;
+use pippin_testing::skipped::skip;
+use std::io::{BufRead as _, BufReader};
+use std::process::{Child, Command, Stdio};
+
+/// A program that has printed its own version, and waits.
+struct Waiting {
+    child: Child,
+    says: String,
+}
+
+impl Waiting {
+    /// `None` if the program is not installed here.
+    fn start(test: &str, words: &[&str]) -> Option<Self> {
+        let mut command = Command::new(words[0]);
+        let command = command.args(&words[1..]).stdin(Stdio::piped()).stdout(Stdio::piped());
+        let Ok(mut child) = command.stderr(Stdio::null()).spawn() else {
+            skip(test, &format!("{} is not installed here", words[0]));
+            return None;
+        };
+        let mut says = String::new();
+        BufReader::new(child.stdout.take().unwrap()).read_line(&mut says).unwrap();
+        Some(Self { child, says: says.trim().to_string() })
+    }
+
+    /// What is seen of it from outside.
+    fn seen(&self) -> String {
+        let process = (i32::try_from(self.child.id()).unwrap(), 1);
+        let found = Runtimes::default().look(&KernelFiles::default(), [process].into_iter());
+        found.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
+    }
+}
+
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+#[test]
+fn node_python_and_java_are_told_with_their_version() {
+    let test = "runtimes::node_python_and_java_are_told_with_their_version";
+    let node = "console.log(process.versions.node); setInterval(() => {}, 1000)";
+    let python =
+        "import platform, sys; print(platform.python_version(), flush=True); sys.stdin.read()";
+    let folder = tempfile::tempdir().unwrap();
+    let java = folder.path().join("Says.java");
+    let program = r#"
+public class Says {
+    public static void main(String[] arguments) throws Exception {
+        System.out.println(System.getProperty("java.version"));
+        Thread.sleep(600_000);
+    }
+}
+"#;
+    std::fs::write(&java, program).unwrap();
+    for (name, words) in [
+        ("Node", &["node", "-e", node][..]),
+        ("Python", &["python3", "-c", python]),
+        ("JVM", &["java", java.to_str().unwrap()]),
+    ] {
+        let Some(waiting) = Waiting::start(test, words) else { continue };
+        assert!(!waiting.says.is_empty(), "{name} says nothing");
+        assert_eq!(waiting.seen(), format!("{name} {}", waiting.says));
+    }
+}
+
+/// The tool itself is a Go program, and says which version built it.
+#[test]
+fn a_program_of_go_is_told_with_its_version() {
+    let test = "runtimes::a_program_of_go_is_told_with_its_version";
+    // It waits for the files that are to be formatted.
+    let Ok(tool) = Command::new("go").args(["env", "GOROOT"]).output() else {
+        return skip(test, "go is not installed here");
+    };
+    let root = String::from_utf8(tool.stdout).unwrap();
+    let format = format!("{}/bin/gofmt", root.trim());
+    let says = Command::new("go").args(["version", &format]).output().unwrap();
+    let says = String::from_utf8(says.stdout).unwrap();
+    let version = says.trim().rsplit("go").next().unwrap().to_string();
+    let child = Command::new(&format).stdin(Stdio::piped()).stdout(Stdio::null()).spawn();
+    let waiting = Waiting { child: child.unwrap(), says: version };
+    assert_eq!(waiting.seen(), format!("Go {}", waiting.says));
+}
+
+/// This test itself, and a shell.
+#[test]
+fn native_programs_have_none() {
+    let me = (i32::try_from(std::process::id()).unwrap(), 1);
+    assert_eq!(Runtimes::default().look(&KernelFiles::default(), [me].into_iter()), []);
+    let shell = Waiting::start("runtimes::native", &["sh", "-c", "echo sh; read line"]).unwrap();
+    assert_eq!(shell.seen(), "");
+}
