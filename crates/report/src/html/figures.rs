@@ -32,10 +32,9 @@ const PRINTED: [&str; 12] = [
 /// All charts that have no section of their own, with boxes to show and hide targets.
 pub fn section(view: &View, charts: &[Chart]) -> Markup {
     let is_one = view.measured().count() == 1;
-    let says = |chart: &&Chart| {
-        !is_elsewhere(&chart.name) && !(is_one && OF_SEVERAL.contains(&chart.name.as_str()))
-    };
-    let here: Vec<&Chart> = charts.iter().filter(says).collect();
+    let says_nothing = |chart: &Chart| is_one && OF_SEVERAL.contains(&chart.name.as_str());
+    let is_here = |chart: &&Chart| !is_elsewhere(&chart.name) && !says_nothing(chart);
+    let here: Vec<&Chart> = charts.iter().filter(is_here).collect();
     html! {
         @if !here.is_empty() {
             section id="charts" {
