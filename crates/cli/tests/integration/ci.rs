@@ -146,6 +146,6 @@ fn a_base_that_cannot_start_ends_it_at_once() {
     std::fs::write(folder.path().join("pippin.toml"), text).unwrap();
     commit(folder.path(), "made by hand");
     git(folder.path(), &["branch", "-f", "main"]);
-    std::fs::write(folder.path().join("README"), "words").unwrap();
+    std::fs::write(folder.path().join(".gitignore"), "made/\nmore/\n").unwrap();
     ci(folder.path(), &[]).exits(4).says(&["own/shop@main", "no result", "build = [\"npm ci\"]"]);
 }
