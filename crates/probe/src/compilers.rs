@@ -130,9 +130,7 @@ impl Known {
             *last_ns = ns.unwrap_or(0).max(*last_ns);
         }
     }
-}
 
-impl Known {
     /// Looks for threads of compilers among those that it has now.
     fn list(&mut self, files: &KernelFiles, pid: i32) {
         let listed = files.numbered(&format!("proc/{pid}/task"), "");

@@ -37,19 +37,16 @@ impl Runtimes {
         files: &KernelFiles,
         living: impl Iterator<Item = (i32, u64)>,
     ) -> Vec<Runtime> {
-        let mut seen = HashMap::new();
-        let mut found: Vec<Runtime> = Vec::new();
+        let mut seen = Vec::new();
         for process in living {
             let known = self.known.remove(&process);
             let runtime = known.unwrap_or_else(|| {
                 Process { files, pid: process.0, versions: &mut self.versions }.runtime()
             });
-            if let Some(runtime) = runtime.as_ref().filter(|runtime| !found.contains(runtime)) {
-                found.push(runtime.clone());
-            }
-            seen.insert(process, runtime);
+            seen.push((process, runtime));
         }
-        self.known = seen;
+        let found = Runtime::each_once(seen.iter().filter_map(|(_, runtime)| runtime.as_ref()));
+        self.known = seen.into_iter().collect();
         found
     }
 }

@@ -70,18 +70,13 @@ pub const FORM: Form = Form {
 #[must_use]
 pub fn page(view: &View) -> String {
     let page = Page { policy: Some(POLICY), about: Some(about(view)) };
-    whole(&title(view), &theme::series_rules(view), &run(view), &page).into_string()
+    let title = format!("{} · Pippin", view.run.title);
+    whole(&title, &theme::series_rules(view), &run(view), &page).into_string()
 }
 
 pub use figures::figure;
 pub use headline::badge;
 pub use theme::{rules, series_rules};
-
-/// The title of a run's page.
-#[must_use]
-pub fn title(view: &View) -> String {
-    format!("{} · Pippin", view.run.title)
-}
 
 /// What a page is about, for those who are shown a link to it: the answer, and whether it can be
 /// trusted.

@@ -81,6 +81,17 @@ pub fn by_cpu(view: &View) -> Vec<&Row> {
     rows
 }
 
+/// An interval is cut off beyond this many times the best repetition.
+const ROOM: f64 = 1.25;
+
+/// Where the scale of bars ends that begins at 0. If two repetitions differ by half, the interval
+/// reaches into the millions; it must not squeeze the bars together.
+pub fn end_of_bars(figures: &[Estimate]) -> f64 {
+    let most = figures.iter().map(|figure| figure.best.max(figure.worst)).fold(0.0, f64::max);
+    let ends = figures.iter().filter_map(|figure| Some(figure.interval?.high.min(ROOM * most)));
+    ends.fold(most, f64::max)
+}
+
 /// How far the interval reaches below and above the median, as fractions of the median; the first
 /// is negative. `None` if it is not known.
 pub fn reach(row: &Row) -> Option<(f64, f64)> {

@@ -166,6 +166,13 @@ fn ratio_parts(ratio: &Ratio) -> [String; 3] {
     [ratio.value, low, high].map(|part| format!("{part:.decimals$}"))
 }
 
+/// The text with a capital first letter.
+#[must_use]
+pub fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}
+
 /// The possible ranks of a target: `1`, `2-3`; one rank if no interval is known.
 #[must_use]
 pub fn rank(rank: Option<u32>, interval: Option<RankInterval>) -> String {

@@ -65,13 +65,8 @@ pub fn of(target: &TargetChange, a: &str, b: &str) -> String {
     if !unknown.is_empty() {
         parts.push(format!("the change of {} is unknown", listed(&unknown)));
     }
-    let mut sentence = format!("{}.", parts.join("; "));
-    if let Some(first) = sentence.get(..1).map(str::to_uppercase)
-        && sure.is_empty()
-    {
-        sentence.replace_range(..1, &first);
-    }
-    sentence
+    let sentence = format!("{}.", parts.join("; "));
+    if sure.is_empty() { pippin_report::words::capital(&sentence) } else { sentence }
 }
 
 /// `needs 4.1 % (3.0 to 5.2) more CPU time per request`.

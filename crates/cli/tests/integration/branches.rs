@@ -1,8 +1,7 @@
 //! `pippin compare` of two branches of a target: exit codes, and the user's checkout stays
 //! unchanged.
-use super::support::{Checkout, Outcome, plan};
+use super::support::{self, Checkout, Outcome, plan};
 use pippin_testing::patience::in_time;
-use std::process::Command;
 
 pippin_testing::patient_tests!(
     a_slower_branch_fails_its_bound_and_the_checkout_stays_as_it_is,
@@ -25,26 +24,12 @@ fn repository() -> Checkout {
     checkout
 }
 
-#[track_caller]
 fn git(checkout: &Checkout, arguments: &[&str]) -> String {
-    let mut command = Command::new("git");
-    command
-        .arg("-C")
-        .arg(checkout.path())
-        .args(["-c", "user.name=x", "-c", "user.email=x@example.org"])
-        .args(arguments);
-    let output = command.output().unwrap();
-    assert!(
-        output.status.success(),
-        "git {arguments:?}: {}",
-        String::from_utf8_lossy(&output.stderr)
-    );
-    String::from_utf8_lossy(&output.stdout).into_owned()
+    support::git(checkout.path(), arguments)
 }
 
 fn commit(checkout: &Checkout, what: &str) {
-    git(checkout, &["add", "-A"]);
-    git(checkout, &["commit", "-q", "-m", what]);
+    support::commit(checkout.path(), what);
 }
 
 /// Makes a branch with another target, and goes back to `main`.

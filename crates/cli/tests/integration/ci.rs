@@ -1,8 +1,7 @@
 //! `pippin ci`: a checkout against its base, in a repository of its own.
-use super::support::{Outcome, Started, command};
+use super::support::{Outcome, Started, command, commit, git, without_job};
 use pippin_testing::patience::in_time;
 use std::path::Path;
-use std::process::Command;
 use tempfile::TempDir;
 
 pippin_testing::patient_tests!(
@@ -43,27 +42,10 @@ fn repository(gates: &str) -> TempDir {
     folder
 }
 
-fn git(folder: &Path, arguments: &[&str]) -> String {
-    let identity = ["-c", "user.name=x", "-c", "user.email=x@example.org"];
-    let mut command = Command::new("git");
-    let output = command.arg("-C").arg(folder).args(identity).args(arguments).output().unwrap();
-    assert!(output.status.success(), "{arguments:?} {output:?}");
-    String::from_utf8(output.stdout).unwrap()
-}
-
-fn commit(folder: &Path, text: &str) {
-    git(folder, &["add", "."]);
-    git(folder, &["commit", "-q", "-m", text]);
-}
-
-/// `pippin ci` with no variable of the job that this test may be part of.
+/// `pippin ci`, as outside of any job.
 fn ci(folder: &Path, more: &[&str]) -> Outcome {
     let mut command = command(folder, &[&["ci"], more].concat());
-    for name in
-        ["GITHUB_BASE_REF", "CI_MERGE_REQUEST_TARGET_BRANCH_NAME", "CI_COMMIT_TARGET_BRANCH"]
-    {
-        command.env_remove(name);
-    }
+    without_job(&mut command);
     Started::of(&mut command).finish()
 }
 

@@ -2,7 +2,7 @@
 //! fails, with nothing edited in between.
 //!
 //! The templates are in the folder `first_hour`, as the tools of their communities write them.
-use super::support::{Outcome, Started, command};
+use super::support::{Outcome, Started, command, commit, git, without_job};
 use pippin_testing::skipped::skip;
 use std::path::Path;
 use std::process::Command;
@@ -22,6 +22,12 @@ struct Template {
     before: &'static str,
     /// What is written there.
     slower: &'static str,
+}
+
+impl Template {
+    fn is_on_the_jvm(&self) -> bool {
+        self.needs.iter().any(|words| words[0] == "javac")
+    }
 }
 
 const PYTHON: &[&[&str]] = &[&["python3", "-c", "import venv, ensurepip"]];
@@ -133,18 +139,6 @@ const TEMPLATES: &[Template] = &[
     },
 ];
 
-fn git(folder: &Path, arguments: &[&str]) {
-    let identity = ["-c", "user.name=x", "-c", "user.email=x@example.org"];
-    let mut command = Command::new("git");
-    let output = command.arg("-C").arg(folder).args(identity).args(arguments).output().unwrap();
-    assert!(output.status.success(), "{arguments:?} {output:?}");
-}
-
-fn commit(folder: &Path, text: &str) {
-    git(folder, &["add", "."]);
-    git(folder, &["commit", "-q", "-m", text]);
-}
-
 /// Copies the files of a folder, and those below it.
 fn copy(from: &Path, to: &Path) {
     std::fs::create_dir_all(to).unwrap();
@@ -160,15 +154,11 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
-/// The program in a repository, with no variable of the job that this test may be part of, and with the
-/// folders of the user's package managers.
+/// The program in a repository, as outside of any job, and with the folders of the user's package
+/// managers.
 fn pippin(folder: &Path, arguments: &[&str]) -> Outcome {
     let mut command = command(folder, arguments);
-    for name in
-        ["GITHUB_BASE_REF", "CI_MERGE_REQUEST_TARGET_BRANCH_NAME", "CI_COMMIT_TARGET_BRANCH"]
-    {
-        command.env_remove(name);
-    }
+    without_job(&mut command);
     command.env_remove("XDG_CACHE_HOME").env_remove("CARGO_TARGET_DIR");
     Started::of(&mut command).finish()
 }
@@ -195,7 +185,7 @@ fn lacking(template: &Template) -> Option<String> {
 /// From the template to a gate that passes, and from a commit that costs more to one that fails.
 fn first_hour(name: &str) {
     let template = TEMPLATES.iter().find(|it| it.folder == name).unwrap();
-    if template.slower == SLOWER_IN_JAVA && std::env::var_os("PIPPIN_JVM_GATES").is_none() {
+    if template.is_on_the_jvm() && std::env::var_os("PIPPIN_JVM_GATES").is_none() {
         // Their gates were not decided within 10 minutes on two processors (docs/first-hour.md).
         return skip(name, "a gate on a JVM takes too long: PIPPIN_JVM_GATES=1 runs it");
     }

@@ -1,7 +1,6 @@
 //! `pippin.toml`: your own server, its plans and gates, its revisions; `pippin init`.
-use super::support::{Outcome, Started, cheat, command};
+use super::support::{Outcome, Started, cheat, command, git};
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use tempfile::TempDir;
 
 pippin_testing::patient_tests!(
@@ -51,15 +50,7 @@ impl Repository {
     }
 
     fn git(&self, arguments: &[&str]) -> String {
-        let output = Command::new("git")
-            .arg("-C")
-            .arg(self.path())
-            .args(["-c", "user.name=x", "-c", "user.email=x@example.org"])
-            .args(arguments)
-            .output()
-            .unwrap();
-        assert!(output.status.success(), "{arguments:?}: {output:?}");
-        String::from_utf8(output.stdout).unwrap()
+        git(self.path(), arguments)
     }
 }
 

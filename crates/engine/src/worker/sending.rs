@@ -12,7 +12,6 @@ use crate::transport::Transport;
 
 impl<S: Stack> Worker<'_, S> {
     /// Sends what is due on an open connection.
-    ///
     #[inline]
     pub(super) fn send_pending(&mut self, slot: u32, now: u64) {
         if !S::Protocol::IN_ORDER {

@@ -372,6 +372,17 @@ impl fmt::Display for Runtime {
 }
 
 impl Runtime {
+    /// Each of them once, in their order.
+    pub fn each_once<'a>(all: impl IntoIterator<Item = &'a Self>) -> Vec<Self> {
+        let mut found: Vec<Self> = Vec::new();
+        for one in all {
+            if !found.contains(one) {
+                found.push(one.clone());
+            }
+        }
+        found
+    }
+
     /// Several of them in words: `JVM 17.0.15, Node 20.20.2`.
     #[must_use]
     pub fn listed(of: &[Self]) -> String {

@@ -161,7 +161,7 @@ pub fn usage_of(stretches: &[Usage]) -> Option<Usage> {
         tiers: tiers_of(stretches),
         unseen_ns: sum(&|usage| usage.unseen_ns),
         left_out: left_out_of(stretches),
-        runtimes: runtimes_of(stretches),
+        runtimes: Runtime::each_once(stretches.iter().flat_map(|usage| &usage.runtimes)),
         passing: passing_of(stretches),
         may_use: may_use_of(stretches),
         foreign_cores: mean(&|usage| usage.foreign_cores),
@@ -209,17 +209,6 @@ fn tiers_of(stretches: &[Usage]) -> Vec<Tier> {
 }
 
 /// Processes that got short connections, each once, with those of all stretches.
-/// Those of all stretches, each once.
-fn runtimes_of(stretches: &[Usage]) -> Vec<Runtime> {
-    let mut all: Vec<Runtime> = Vec::new();
-    for one in stretches.iter().flat_map(|usage| &usage.runtimes) {
-        if !all.contains(one) {
-            all.push(one.clone());
-        }
-    }
-    all
-}
-
 fn passing_of(stretches: &[Usage]) -> Vec<Passing> {
     let mut all: BTreeMap<(SocketAddr, i32), Passing> = BTreeMap::new();
     for one in stretches.iter().flat_map(|usage| &usage.passing) {

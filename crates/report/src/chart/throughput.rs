@@ -6,12 +6,10 @@ use super::axis::{Axis, short};
 use super::canvas::{Bar, Form, bars};
 use super::palette::{INVALID, series};
 use super::{Chart, DataTable, Drawings, coloured, label, targets};
+use crate::ranked::end_of_bars;
 use crate::view::View;
 use crate::view::row::Row;
 use crate::words;
-
-/// An interval is cut off beyond this many times the best repetition.
-const ROOM: f64 = 1.25;
 
 type Shown<'a> = (usize, &'a Row, Estimate);
 
@@ -19,14 +17,8 @@ pub fn charts(view: &View) -> Vec<Chart> {
     let rows: Vec<Shown<'_>> =
         coloured(view).filter_map(|(place, row)| Some((place, row, row.goodput_per_s?))).collect();
     let Some((_, best, most)) = rows.first() else { return Vec::new() };
-    // If two repetitions differ by half, the interval reaches into the millions. It must not
-    // squeeze the bars together.
-    let best_of_all = rows.iter().map(|(_, _, figure)| figure.best).fold(0.0, f64::max);
-    let highest = rows
-        .iter()
-        .filter_map(|(_, _, figure)| figure.interval)
-        .map(|interval| interval.high.min(ROOM * best_of_all))
-        .fold(best_of_all, f64::max);
+    let figures: Vec<Estimate> = rows.iter().map(|(_, _, figure)| *figure).collect();
+    let highest = end_of_bars(&figures);
     let drawn: Vec<Bar> = rows.iter().map(bar).collect();
     let draw = |form: Form| {
         bars(form, &Axis::linear("requests/s", 0.0, highest, form.ticks(), short), &[], &drawn)

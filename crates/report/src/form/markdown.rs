@@ -151,18 +151,12 @@ fn headline(out: &mut String, view: &View) {
         out,
         &format!(
             "{} {times}: response time. CPU: 100 % is one core. Struck through: INVALID, not ranked.{}\n",
-            capital(ranked::legend(view)),
+            words::capital(ranked::legend(view)),
             ranked::ratio_legend(view)
                 .map(|ratios| format!(" {}", text(&ratios)))
                 .unwrap_or_default()
         ),
     );
-}
-
-/// The text with a capital first letter.
-fn capital(text: &str) -> String {
-    let mut chars = text.chars();
-    chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
 }
 
 fn cells(view: &View, row: &Row) -> Vec<String> {

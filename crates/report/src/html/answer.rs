@@ -9,6 +9,7 @@ use crate::view::View;
 use crate::view::row::Row;
 use crate::view::sweep::Sweep;
 use crate::view::{answer, missing};
+use crate::words;
 
 /// Why targets have no result: the block names so many causes, and the section below names all.
 const MOST_CAUSES: usize = 3;
@@ -48,9 +49,7 @@ fn trust(trust: &Trust) -> Markup {
 
 /// With a capital and a full stop.
 fn sentence(text: &str) -> String {
-    let mut letters = text.chars();
-    let first = letters.next().map(char::to_uppercase).into_iter().flatten();
-    first.chain(letters).chain(std::iter::once('.')).collect()
+    format!("{}.", words::capital(text))
 }
 
 /// The answer in a few words, and in a few lines.

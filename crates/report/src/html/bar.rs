@@ -1,11 +1,10 @@
 //! The bar of a row: the median, its 95 % interval and each start, on one scale for all rows.
 use maud::{Markup, html};
+use pippin_model::figure::RankedBy;
 
+use crate::ranked::end_of_bars;
 use crate::view::View;
 use crate::view::row::Row;
-
-/// An interval is cut off beyond this many times the longest bar.
-const ROOM: f64 = 1.1;
 
 /// What a bar's whole width stands for.
 #[derive(Debug, Clone, Copy)]
@@ -14,13 +13,7 @@ pub struct Scale(f64);
 impl Scale {
     /// Of all rows with a result.
     pub fn of(view: &View) -> Self {
-        let median = |row: &Row| row.ranked.map_or(0.0, |figure| figure.median);
-        let longest = view.measured().map(median).fold(0.0, f64::max);
-        let ends = view.measured().flat_map(|row| {
-            let high = row.ranked.and_then(|figure| Some(figure.interval?.high));
-            starts(row).iter().copied().chain(high)
-        });
-        Self(ends.map(|end| end.min(ROOM * longest)).fold(longest, f64::max))
+        Self(end_of_bars(&view.measured().filter_map(|row| row.ranked).collect::<Vec<_>>()))
     }
 
     /// The part of the width, in percent.
@@ -31,8 +24,7 @@ impl Scale {
 
 /// The figures of single starts, where rows are ranked by goodput.
 fn starts(row: &Row) -> &[f64] {
-    let is_of_starts = row.at_search().is_none()
-        && row.ranked.map(|figure| figure.median) == row.goodput_per_s.map(|figure| figure.median);
+    let is_of_starts = row.at_search().is_none() && row.ranked_by == RankedBy::Goodput;
     if is_of_starts && row.goodput_of_repetitions.len() > 1 {
         &row.goodput_of_repetitions
     } else {

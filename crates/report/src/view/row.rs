@@ -70,18 +70,6 @@ pub struct Row {
     pub overload: Option<OverloadView>,
 }
 
-/// Those of all repetitions, each once.
-fn runtimes_of(trials: &[&TrialRecord]) -> Vec<Runtime> {
-    let mut all: Vec<Runtime> = Vec::new();
-    for one in trials.iter().filter_map(|record| record.usage.as_ref()).flat_map(|it| &it.runtimes)
-    {
-        if !all.contains(one) {
-            all.push(one.clone());
-        }
-    }
-    all
-}
-
 /// Where the users of a closed loop were on average, over all repetitions.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Held {
@@ -253,7 +241,12 @@ impl<'a> Entry<'a> {
             series: self.headline.iter().filter_map(|trial| Series::of(trial)).collect(),
             held: Held::of(&self.headline),
             phases: phases::of(&self.headline),
-            runtimes: runtimes_of(&self.headline),
+            runtimes: Runtime::each_once(
+                self.headline
+                    .iter()
+                    .filter_map(|trial| trial.usage.as_ref())
+                    .flat_map(|it| &it.runtimes),
+            ),
             scenario: walks::of(&self.headline),
             sweep: self.sweep,
             overload: OverloadView::of(&self.headline),

@@ -193,7 +193,7 @@ impl Sweep {
             )
         });
         let of_law = law_doubted(&fit.law, &self.by_size())
-            .map(|doubt| format!("{}{}.", doubt[..1].to_uppercase(), &doubt[1..]));
+            .map(|doubt| format!("{}.", words::capital(&doubt)));
         [of_law, of_points].into_iter().flatten().collect()
     }
 }

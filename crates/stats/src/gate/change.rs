@@ -127,11 +127,8 @@ impl Sides {
 /// Whether both sides were measured in slices, and never in the same round.
 pub(super) fn share_no_round(own: &[&TrialRecord], base: &[&TrialRecord]) -> bool {
     let rounds = |trials: &[&TrialRecord]| -> BTreeSet<(u32, u32)> {
-        let of = |trial: &TrialRecord| {
-            let repetition = trial.spec.repetition;
-            trial.slices.iter().map(move |slice| (repetition, slice.round)).collect::<Vec<_>>()
-        };
-        trials.iter().flat_map(|trial| of(trial)).collect()
+        let slices = trials.iter().flat_map(|trial| trial.slices.iter().map(move |it| (trial, it)));
+        slices.map(|(trial, slice)| (trial.spec.repetition, slice.round)).collect()
     };
     let (own, base) = (rounds(own), rounds(base));
     !own.is_empty() && !base.is_empty() && own.is_disjoint(&base)

@@ -245,18 +245,13 @@ pub fn compare(
     let resting = Resting::of(first.iter().chain(second).copied());
     let of = |trials| Observed::of(trials, figure, resting);
     let (of_first, of_second) = (of(first), of(second));
-    let centre = |levels: &mut dyn Iterator<Item = Level>| {
-        Some(mean(&levels.map(|level| level.log).collect::<Vec<_>>())?.exp())
-    };
-    let (first, second) = if is_within_rounds {
-        let shared = of_first.levels_with(&of_second);
-        (
-            centre(&mut shared.iter().map(|(first, _)| first.clone()))?,
-            centre(&mut shared.iter().map(|(_, second)| second.clone()))?,
-        )
+    let logs = |levels: Vec<Level>| levels.into_iter().map(|level| level.log).collect();
+    let (a, b): (Vec<f64>, Vec<f64>) = if is_within_rounds {
+        of_first.levels_with(&of_second).iter().map(|(a, b)| (a.log, b.log)).unzip()
     } else {
-        (centre(&mut of_first.levels().into_iter())?, centre(&mut of_second.levels().into_iter())?)
+        (logs(of_first.levels()), logs(of_second.levels()))
     };
+    let (first, second) = (mean(&a)?.exp(), mean(&b)?.exp());
     Some(Compared { first, second, ratio, is_within_rounds })
 }
 

@@ -4,6 +4,7 @@ mod hosts;
 mod namespace;
 mod pippin;
 mod processes;
+mod repository;
 mod scripted_host;
 
 pub use checkout::{Checkout, cheat, plan};
@@ -12,4 +13,5 @@ pub use namespace::{may_mount, with_mount};
 pub use pippin::{Outcome, Started, command, pippin, pippin_with, start};
 pub use pippin_testing::skipped::skip;
 pub use processes::{alive_with, until};
+pub use repository::{commit, git, without_job};
 pub use scripted_host::{Others, ScriptedHost};
