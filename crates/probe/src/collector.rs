@@ -1,7 +1,7 @@
 //! Whether a process has a garbage collector, so that memory it no longer needs stays for a while.
-use std::collections::HashMap;
 use std::io::Read as _;
 
+use crate::facts::{Facts, ProcessKey};
 use crate::kernel_files::KernelFiles;
 
 /// Programs that bring a collector, by the beginning of their file's name.
@@ -21,9 +21,9 @@ const LIBRARIES: [&str; 8] = [
 const GO_NOTE: &[u8] = b"Go\0\0";
 const FIRST_PAGE: u64 = 4_096;
 
-/// What is known of processes, so that each is looked at once.
+/// What is known of processes.
 #[derive(Debug, Default)]
-pub struct Collectors(HashMap<i32, Option<bool>>);
+pub struct Collectors(Facts<Option<bool>>);
 
 impl Collectors {
     /// Whether any of these processes has a collector; `None` without any, or if it is unknown of
@@ -31,12 +31,11 @@ impl Collectors {
     pub fn any(
         &mut self,
         files: &KernelFiles,
-        pids: impl IntoIterator<Item = i32>,
+        living: impl Iterator<Item = ProcessKey>,
     ) -> Option<bool> {
-        let known = pids
-            .into_iter()
-            .filter_map(|pid| *self.0.entry(pid).or_insert_with(|| collects(files, pid)));
-        known.reduce(|a, b| a || b)
+        let is_final = |known: &Option<bool>| *known == Some(true);
+        let all = self.0.of(files, living, is_final, |pid| collects(files, pid));
+        all.into_iter().flatten().reduce(|a, b| a || b)
     }
 }
 
@@ -66,8 +65,9 @@ mod tests {
     fn this_program_has_none_and_nobody_is_unknown() {
         let own = std::process::id() as i32;
         let files = KernelFiles::default();
-        assert_eq!(Collectors::default().any(&files, [own]), Some(false));
-        assert_eq!(Collectors::default().any(&files, [i32::MAX - 1]), None);
-        assert_eq!(Collectors::default().any(&files, []), None);
+        assert_eq!(Collectors::default().any(&files, [(own, 1)].into_iter()), Some(false));
+        let nobody = [(i32::MAX - 1, 1)];
+        assert_eq!(Collectors::default().any(&files, nobody.into_iter()), None);
+        assert_eq!(Collectors::default().any(&files, [].into_iter()), None);
     }
 }

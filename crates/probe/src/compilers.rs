@@ -8,6 +8,7 @@
 use pippin_model::host::usage::{Compiler, CompilerSample};
 use std::collections::HashMap;
 
+use crate::facts::Facts;
 use crate::kernel_files::KernelFiles;
 
 /// The beginnings of the names of compiler threads. The kernel keeps 15 bytes of a name.
@@ -31,6 +32,7 @@ const NAME_READS: u8 = 3;
 #[derive(Debug, Default)]
 pub struct Compilers {
     processes: HashMap<i32, Known>,
+    libraries: Facts<Option<Compiler>>,
     /// CPU time of the compiler threads of processes that have ended.
     ended_ns: HashMap<Compiler, u64>,
 }
@@ -68,9 +70,12 @@ impl Compilers {
         now_ns: u64,
     ) -> Option<CompilerSample> {
         self.forget(living);
-        for process in living {
-            let known =
-                self.processes.entry(process.pid).or_insert_with(|| Known::of(files, process));
+        let keys = living.iter().map(|process| (process.pid, process.start_ticks));
+        let of_libraries =
+            self.libraries.of(files, keys, Option::is_some, |pid| in_library(files, pid));
+        for (process, compiler) in living.iter().zip(of_libraries) {
+            let known = self.processes.entry(process.pid).or_insert_with(|| Known::of(process));
+            known.compiler = known.compiler.or(compiler);
             known.look(files, process.pid, now_ns);
         }
         let mut sums = self.ended_ns.clone();
@@ -106,12 +111,10 @@ impl Compilers {
 }
 
 impl Known {
-    fn of(files: &KernelFiles, process: &Living) -> Self {
-        let maps = files.text(&format!("proc/{}/maps", process.pid)).unwrap_or_default();
-        let found = LIBRARIES.iter().find(|(library, _)| maps.contains(library));
+    fn of(process: &Living) -> Self {
         Self {
             start_ticks: process.start_ticks,
-            compiler: found.map(|(_, compiler)| *compiler),
+            compiler: None,
             threads: HashMap::new(),
             others: HashMap::new(),
             listed_ns: None,
@@ -149,6 +152,13 @@ impl Known {
             }
         }
     }
+}
+
+/// The compiler of a library that the process has mapped.
+fn in_library(files: &KernelFiles, pid: i32) -> Option<Compiler> {
+    let maps = files.text(&format!("proc/{pid}/maps"))?;
+    let found = LIBRARIES.iter().find(|(library, _)| maps.contains(library));
+    found.map(|(_, compiler)| *compiler)
 }
 
 fn compiler_named(name: &str) -> Option<Compiler> {

@@ -21,6 +21,7 @@ use std::collections::HashMap;
 use std::io::Read as _;
 use std::os::unix::fs::OpenOptionsExt as _;
 
+use crate::facts::{Facts, ProcessKey};
 use crate::kernel_files::KernelFiles;
 
 const MAGIC: [u8; 4] = [0xca, 0xfe, 0xc0, 0xc0];
@@ -155,9 +156,9 @@ fn collector(account: &str) -> Option<&'static str> {
     KNOWN.iter().find(|(beginning, _)| account.starts_with(beginning)).map(|(_, name)| *name)
 }
 
-/// Where the counters of processes are, so that each is looked for once.
+/// Where the counters of processes are.
 #[derive(Debug, Default)]
-pub struct Jvms(HashMap<(i32, u64), Option<String>>);
+pub struct Jvms(Facts<Option<String>>);
 
 impl Jvms {
     /// What these processes, with their starts, say together; `None` if none of them has counters.
@@ -165,23 +166,11 @@ impl Jvms {
     pub fn look(
         &mut self,
         files: &KernelFiles,
-        living: impl Iterator<Item = (i32, u64)>,
+        living: impl Iterator<Item = ProcessKey>,
     ) -> Option<JvmSample> {
-        let mut seen = HashMap::new();
-        let mut sum: Option<JvmSample> = None;
-        for process in living {
-            let known = self.0.remove(&process);
-            let file = known.unwrap_or_else(|| file_of(files, process.0));
-            if let Some(one) = file.as_ref().and_then(|file| read(files, file)) {
-                sum = Some(match sum {
-                    Some(sum) => sum.with(&one),
-                    None => one,
-                });
-            }
-            seen.insert(process, file);
-        }
-        self.0 = seen;
-        sum
+        let places = self.0.of(files, living, Option::is_some, |pid| file_of(files, pid));
+        let each = places.iter().flatten().filter_map(|file| read(files, file));
+        each.reduce(|sum, one| sum.with(&one))
     }
 }
 

@@ -55,6 +55,7 @@ pub mod doctor;
 mod elf;
 pub mod energy;
 pub mod error;
+pub mod facts;
 pub mod fingerprint;
 pub mod frequency;
 pub mod host_load;

@@ -18,13 +18,13 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 
 use crate::elf::Elf;
+use crate::facts::{Facts, ProcessKey};
 use crate::kernel_files::KernelFiles;
 
-/// The runtimes of processes, each looked at once.
+/// The runtimes of processes.
 #[derive(Debug, Default)]
 pub struct Runtimes {
-    /// By process and its start.
-    known: HashMap<(i32, u64), Option<Runtime>>,
+    known: Facts<Option<Runtime>>,
     /// By the file that a version was read from.
     versions: HashMap<PathBuf, Option<String>>,
 }
@@ -35,19 +35,12 @@ impl Runtimes {
     pub fn look(
         &mut self,
         files: &KernelFiles,
-        living: impl Iterator<Item = (i32, u64)>,
+        living: impl Iterator<Item = ProcessKey>,
     ) -> Vec<Runtime> {
-        let mut seen = Vec::new();
-        for process in living {
-            let known = self.known.remove(&process);
-            let runtime = known.unwrap_or_else(|| {
-                Process { files, pid: process.0, versions: &mut self.versions }.runtime()
-            });
-            seen.push((process, runtime));
-        }
-        let found = Runtime::each_once(seen.iter().filter_map(|(_, runtime)| runtime.as_ref()));
-        self.known = seen.into_iter().collect();
-        found
+        let Self { known, versions } = self;
+        let look = |pid| Process { files, pid, versions }.runtime();
+        let all = known.of(files, living, Option::is_some, look);
+        Runtime::each_once(all.iter().flatten())
     }
 }
 

@@ -552,7 +552,8 @@ fn add_details(sample: &mut RoleSample, living: &[Process], memory: &mut TreeMem
     if role == Role::Target {
         let pids = || living.iter().map(|process| process.pid);
         sample.busiest_threads = threads::busiest(files, memory.units, pids(), sample.cpu_ns);
-        sample.collects = memory.collectors.any(&memory.files, pids());
+        let keys = living.iter().map(|process| (process.pid, process.start_ticks));
+        sample.collects = memory.collectors.any(&memory.files, keys);
     }
 }
 

@@ -2,12 +2,14 @@
 use pippin_probe::kernel_files::KernelFiles;
 use pippin_probe::runtimes::Runtimes;
 use pippin_testing::skipped::skip;
-use std::io::{BufRead as _, BufReader};
-use std::process::{Child, Command, Stdio};
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::process::{Child, ChildStdout, Command, Stdio};
+use std::time::Duration;
 
 /// A program that has printed its own version, and waits.
 struct Waiting {
     child: Child,
+    output: Option<BufReader<ChildStdout>>,
     says: String,
 }
 
@@ -20,16 +22,34 @@ impl Waiting {
             skip(test, &format!("{} is not installed here", words[0]));
             return None;
         };
-        let mut says = String::new();
-        BufReader::new(child.stdout.take().unwrap()).read_line(&mut says).unwrap();
-        Some(Self { child, says: says.trim().to_string() })
+        let output = child.stdout.take().map(BufReader::new);
+        let mut waiting = Self { child, output, says: String::new() };
+        waiting.says = waiting.line();
+        Some(waiting)
     }
 
-    /// What is seen of it from outside.
-    fn seen(&self) -> String {
+    /// The next line that it prints.
+    fn line(&mut self) -> String {
+        let mut line = String::new();
+        self.output.as_mut().unwrap().read_line(&mut line).unwrap();
+        line.trim().to_string()
+    }
+
+    /// What it prints after a line of input.
+    fn answer(&mut self, line: &str) -> String {
+        writeln!(self.child.stdin.as_mut().unwrap(), "{line}").unwrap();
+        self.line()
+    }
+
+    /// What one look sees of it from outside.
+    fn seen_by(&self, runtimes: &mut Runtimes) -> String {
         let process = (i32::try_from(self.child.id()).unwrap(), 1);
-        let found = Runtimes::default().look(&KernelFiles::default(), [process].into_iter());
+        let found = runtimes.look(&KernelFiles::default(), [process].into_iter());
         found.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
+    }
+
+    fn seen(&self) -> String {
+        self.seen_by(&mut Runtimes::default())
     }
 }
 
@@ -82,8 +102,33 @@ fn a_program_of_go_is_told_with_its_version() {
     let says = String::from_utf8(says.stdout).unwrap();
     let version = says.trim().rsplit("go").next().unwrap().to_string();
     let child = Command::new(&format).stdin(Stdio::piped()).stdout(Stdio::null()).spawn();
-    let waiting = Waiting { child: child.unwrap(), says: version };
-    assert_eq!(waiting.seen(), format!("Go {}", waiting.says));
+    let waiting = Waiting { child: child.unwrap(), output: None, says: version };
+    // It is looked at from its very begin, when nothing of it is mapped yet.
+    let mut runtimes = Runtimes::default();
+    let mut looks = (0..1_000).map(|_| {
+        std::thread::sleep(Duration::from_millis(10));
+        waiting.seen_by(&mut runtimes)
+    });
+    let seen = looks.find(|seen| !seen.is_empty());
+    assert_eq!(seen, Some(format!("Go {}", waiting.says)));
+}
+
+/// A shell becomes another program and keeps its number and its start.
+#[test]
+fn a_process_that_becomes_another_program_is_told_anew() {
+    let test = "runtimes::a_process_that_becomes_another_program_is_told_anew";
+    let python = "import platform; print(platform.python_version(), flush=True); input()";
+    if Command::new("python3").arg("--version").output().is_err() {
+        return skip(test, "python3 is not installed here");
+    }
+    let script = format!("echo shell; read line; exec python3 -c '{python}'");
+    let mut waiting = Waiting::start(test, &["sh", "-c", &script]).unwrap();
+    let mut runtimes = Runtimes::default();
+    for _ in 0..3 {
+        assert_eq!(waiting.seen_by(&mut runtimes), "");
+    }
+    let version = waiting.answer("go on");
+    assert_eq!(waiting.seen_by(&mut runtimes), format!("Python {version}"));
 }
 
 /// This test itself, and a shell.
