@@ -16,12 +16,18 @@ const FOLDERS: [&str; 3] = ["targets", "workloads", "plans"];
 const PAGES: [&str; 9] = include!("src/page_names.rs");
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let root = manifest_folder()?.join("../..");
     let catalog = pack("catalog.tar.gz", || catalog_files(&root), &root)?;
     println!("cargo::rustc-env=PIPPIN_CATALOG_DIGEST={:016x}", fnv(&catalog));
     let pages = || Ok(PAGES.iter().map(|name| format!("docs/{name}.md").into()).collect());
     pack("pages.tar.gz", pages, &root)?;
     Ok(())
+}
+
+/// The folder of this crate. Asked when the script runs, because the script may have been compiled for
+/// another checkout that shares its build folder.
+fn manifest_folder() -> Result<PathBuf, env::VarError> {
+    env::var("CARGO_MANIFEST_DIR").map(PathBuf::from)
 }
 
 /// Packs files into an archive of this name. In a package it is there already, beside this script.
@@ -31,7 +37,7 @@ fn pack(
     files: impl FnOnce() -> Result<Vec<PathBuf>, Box<dyn Error>>,
     root: &Path,
 ) -> Result<Vec<u8>, Box<dyn Error>> {
-    let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join(name);
+    let beside = manifest_folder()?.join(name);
     let (bytes, packed) = match fs::read(&beside) {
         Ok(packed) => {
             // Only if it exists: a missing file would count as changed each time.
