@@ -1,10 +1,10 @@
 //! What one step of a capacity search says about its rate.
 use pippin_model::plan::objective::{Bound, Objective};
-use pippin_model::plan::profile::{Profile, Steps};
+use pippin_model::plan::profile::{Profile, Searched, Steps};
 use pippin_model::result::LoadResult;
 use pippin_model::text::units::format_ns;
 use pippin_model::trial::{Step, TrialRecord};
-use pippin_model::verdict::Verdict;
+use pippin_model::verdict::{Severity, Verdict};
 
 use super::DECIDED;
 use crate::capacity::objective::misses;
@@ -21,13 +21,17 @@ const FEWEST_WINDOWS: usize = 4;
 /// the opposite order (Kendall's tau).
 const GROWING: f64 = 0.8;
 
+/// Caveats of a generator that sends everything, but late.
+const LATE: [&str; 2] = ["send_lag", "near_ceiling"];
+
 /// The longest rest between two steps.
 const LONGEST_REST_NS: u64 = 10_000_000_000;
 
 /// What a step showed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StepOutcome {
-    /// The objective held. The host can only make that harder, so it counts on every host.
+    /// The objective held. The host and a late generator can only make that harder, so it counts on
+    /// every host.
     Held,
     /// The objective was missed.
     Missed {
@@ -65,10 +69,12 @@ impl StepOutcome {
         if load.interrupted || record.failure.is_some() {
             return None;
         }
-        if record.verdict == Verdict::Invalid && !is_refused(record) {
+        let holds = missed(record).is_empty();
+        let is_evidence = if holds { is_only_late(record) } else { is_refused(record) };
+        if record.verdict == Verdict::Invalid && !is_evidence {
             return Some(Self::Invalid);
         }
-        if missed(record).is_empty() {
+        if holds {
             return Some(Self::Held);
         }
         // Devices have no rate of which their answers could fall short.
@@ -89,6 +95,17 @@ impl StepOutcome {
             Self::Invalid => "INVALID",
         }
     }
+}
+
+/// Whether the step is INVALID for nothing but a generator that was late in an open loop. Response
+/// times there begin when a request was due, and what is sent late comes in denser bursts: a step that
+/// holds in spite of it would hold with a punctual generator. Users with a think time are another
+/// case: a late user asks for less.
+fn is_only_late(record: &TrialRecord) -> bool {
+    let is_open = record.spec.profile.searched() != Searched::Devices;
+    let mut reasons =
+        record.caveats.iter().filter(|caveat| caveat.severity == Severity::Invalid).peekable();
+    is_open && reasons.peek().is_some() && reasons.all(|caveat| LATE.contains(&&*caveat.id))
 }
 
 /// Whether more of the answers that came were wrong than the objective allows. No generator makes a
@@ -174,6 +191,8 @@ mod tests {
     use super::*;
     use pippin_model::example::ExampleTrial;
     use pippin_model::result::{ErrorKind, Measured};
+    use pippin_model::text::units::Spread;
+    use pippin_model::verdict::Caveat;
 
     fn step() -> TrialRecord {
         // p99 < 50 ms at 1,000/s; the answers take 1 ms.
@@ -205,6 +224,41 @@ mod tests {
         silent.load.as_mut().unwrap().measured = Measured::default();
         assert!(matches!(StepOutcome::of(&silent), Some(StepOutcome::Missed { by_far: true, .. })));
         assert_eq!(StepOutcome::of(&ExampleTrial::hello().build()), None);
+    }
+
+    /// A caveat of this name that makes a step INVALID.
+    fn invalid(id: &str) -> Caveat {
+        Caveat {
+            id: id.into(),
+            severity: Severity::Invalid,
+            evidence: "seen".into(),
+            advice: "mend".into(),
+        }
+    }
+
+    #[test]
+    fn a_late_generator_hides_no_rate_that_holds_and_proves_no_miss() {
+        let of = |record: ExampleTrial, caveats: &[&str]| {
+            let caveats = caveats.iter().map(|id| invalid(id)).collect();
+            let mut record = record.caveats(caveats).build();
+            record.verdict = Verdict::Invalid;
+            StepOutcome::of(&record).unwrap()
+        };
+        let holds = || ExampleTrial::search_step(1_000.0);
+        assert_eq!(of(holds(), &["send_lag"]), StepOutcome::Held);
+        assert_eq!(of(holds(), &["send_lag", "near_ceiling"]), StepOutcome::Held);
+        for other in ["wrong_answers", "rate_not_achieved", "littles_law"] {
+            assert_eq!(of(holds(), &["send_lag", other]), StepOutcome::Invalid, "{other}");
+        }
+        let misses = ExampleTrial::search_step(1_000.0).response_ms(60.0);
+        assert_eq!(of(misses, &["send_lag"]), StepOutcome::Invalid);
+        // Late users ask for less, so nothing is known of their number.
+        let mut devices = holds().caveats(vec![invalid("send_lag")]).build();
+        let think = Spread { mean_ns: 1, jitter: 0.0 };
+        let objective = Objective::parse("p99 < 50ms").unwrap();
+        devices.spec.profile = Profile::devices(10, 5, think, [1; 3]).most_devices(objective, 0.02);
+        devices.verdict = Verdict::Invalid;
+        assert_eq!(StepOutcome::of(&devices), Some(StepOutcome::Invalid));
     }
 
     #[test]
