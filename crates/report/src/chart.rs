@@ -8,6 +8,7 @@
 //! | [`canvas`] | sizes, legend, the drawing of lines, bars and maps |
 //! | `compose` | lines of targets, bars whose parts add up, tables |
 //! | [`plot`] | the data of a chart for the browser, which draws an interactive version |
+//! | [`summary`] | the run in one picture, for previews of links |
 //! | the others | one chart each |
 //!
 //! Every chart also has a table with its figures, for readers who cannot see it and for those who
@@ -29,16 +30,19 @@ mod published;
 mod ratio;
 mod series;
 mod split;
+pub mod summary;
 mod sweep;
 mod throughput;
 
 use canvas::Form;
 use pippin_model::text::units::counted;
+use pippin_model::verdict::Verdict;
 use plot::Plot;
 use serde::Serialize;
 
 use crate::view::View;
 use crate::view::row::Row;
+use crate::words;
 
 /// A chart, drawn for screens of three widths.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
@@ -125,8 +129,31 @@ fn targets(count: usize) -> String {
     counted(count as u64, "target")
 }
 
-/// The name of a target, with a remark if it is INVALID.
+/// The name of a target, with its verdict unless that is VALID.
 fn label(row: &Row) -> String {
-    let invalid = row.verdict == Some(pippin_model::verdict::Verdict::Invalid);
-    format!("{}{}", row.target, if invalid { " (INVALID)" } else { "" })
+    let doubt = row.verdict.filter(|verdict| *verdict != Verdict::Valid);
+    doubt.map_or_else(|| row.target.to_string(), |verdict| format!("{} ({verdict})", row.target))
+}
+
+/// What a picture without its page must say of its run: the machine, when, which form, the run and
+/// the program.
+#[must_use]
+pub fn provenance(view: &View) -> String {
+    let (run, host) = (&view.run, &view.host);
+    let processors = counted(u64::from(host.cpus), "processor");
+    let machine = match &host.cpu_model {
+        Some(model) => format!("{model}, {processors}"),
+        None => processors,
+    };
+    // A load of a URL has one form.
+    let form = if run.quick { "quick form" } else { "full form" };
+    let form = view.loads.is_empty().then(|| form.to_string());
+    let parts = [
+        Some(machine),
+        Some(words::time(run.started_unix_ns)),
+        form,
+        Some(format!("run {}", run.id)),
+        Some(format!("Pippin {}", run.pippin_version)),
+    ];
+    parts.into_iter().flatten().collect::<Vec<_>>().join(" · ")
 }

@@ -54,6 +54,9 @@ const PLOT_STYLE: &str = include_str!("../vendor/uplot/uPlot.min.css");
 /// Text that marks pages with interactive charts, or pages in which such charts may appear later.
 const PLOT_MARK: &str = "class=\"plot-data\"";
 const LIVE_MARK: &str = "data-live=";
+/// Two bars of different lengths, the sign of a comparison.
+const ICON: &str = "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E%3Crect y='2' width='16' height='5' fill='%230073c0'/%3E%3Crect y='9' width='9' height='5' fill='%23bd5508'/%3E%3C/svg%3E";
+
 /// A page may fetch nothing, whatever it contains. Saving a chart needs `img-src`.
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data: blob:; base-uri 'none'; form-action 'none'";
 
@@ -125,6 +128,7 @@ fn whole(title: &str, rules: &str, body: &Markup, page: &Page) -> Markup {
                 @if let Some(policy) = page.policy { meta http-equiv="Content-Security-Policy" content=(policy); }
                 meta name="color-scheme" content="light dark";
                 title { (title) }
+                link rel="icon" href=(ICON);
                 @if let Some(about) = page.about.as_deref().map(printable) {
                     meta name="description" content=(about);
                     meta property="og:title" content=(title);

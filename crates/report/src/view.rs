@@ -28,6 +28,7 @@ pub mod conclusion;
 pub mod conformance;
 pub mod curve;
 pub mod doubts;
+pub mod lead;
 pub mod load;
 pub mod missing;
 pub mod overload;

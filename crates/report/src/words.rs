@@ -166,6 +166,12 @@ fn ratio_parts(ratio: &Ratio) -> [String; 3] {
     [ratio.value, low, high].map(|part| format!("{part:.decimals$}"))
 }
 
+/// A text with a capital and a full stop.
+#[must_use]
+pub fn sentence(text: &str) -> String {
+    format!("{}.", capital(text))
+}
+
 /// The text with a capital first letter.
 #[must_use]
 pub fn capital(text: &str) -> String {

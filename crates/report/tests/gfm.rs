@@ -4,6 +4,7 @@
 use comrak::nodes::NodeValue;
 use comrak::{Arena, Options, parse_document};
 use pippin_model::example::run as example;
+use pippin_model::verdict::{Caveat, Severity};
 use pippin_report::form::markdown;
 use pippin_report::gates::summary;
 use pippin_report::view::View;
@@ -104,4 +105,30 @@ fn what_others_wrote_stays_text() {
         let read = assert_read_as_written(name, &markdown::of(&View::of(&record)));
         assert!(read.text.contains(READ), "{name}: {}", read.text);
     }
+}
+
+/// A comment on GitHub has room for it, whatever the number of targets, and what is not there is named.
+#[test]
+fn a_board_stays_short_and_names_what_it_leaves_out() {
+    let few = markdown::of(&View::of(&example::many(7)));
+    assert!(few.contains("<summary>All figures</summary>") && !few.contains("Left out here"));
+    let mut record = example::many(86);
+    for trial in &mut record.trials {
+        trial.caveats = vec![Caveat {
+            id: "stalls".into(),
+            severity: Severity::Suspect,
+            evidence: format!("{} stood still {}", trial.spec.target, "for a while, ".repeat(30)),
+            advice: "look at its log".into(),
+        }];
+    }
+    let many = markdown::of(&View::of(&record));
+    assert!(many.len() <= 30_000, "{} bytes", many.len());
+    let read = assert_read_as_written("many", &many);
+    assert!(read.rows > 86, "{} rows", read.rows);
+    assert!(
+        many.contains(
+            "Left out here, and on the page of the run: caveats, what the figures say.\n"
+        ),
+        "{many}"
+    );
 }

@@ -26,13 +26,13 @@ use super::palette::{FAINT, GRID, INK, PAPER, Stroke, hex};
 /// `plotters` rounds to whole units. So it draws at four times the size: a quarter of a pixel is
 /// not visible.
 const FINE: u32 = 4;
-const FONT: &str = "system-ui, sans-serif";
+pub(super) const FONT: &str = "system-ui, sans-serif";
 /// `plotters` writes letters at 1 / 1.24 of the given size: these have 14 px.
 const FONT_SIZE: u32 = 17;
 /// The opacity of the band around a line.
 const BAND: f64 = 0.18;
 /// The approximate width of a character, as a fraction of the font size.
-const CHARACTER: f64 = 0.54;
+pub(super) const CHARACTER: f64 = 0.54;
 
 /// An axis for `plotters`: its values are already places, and only our ticks are key points.
 #[derive(Debug, Clone)]
@@ -117,6 +117,9 @@ impl Form {
     }
 }
 
+/// The width of a mark in the legend, in pixels: the longest pattern and the begin of its next turn.
+const MARK: i32 = 24;
+
 /// An entry of the legend.
 type Entry = (String, RGBColor, Stroke);
 type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
@@ -138,7 +141,7 @@ fn legend_places(form: Form, legend: &[Entry]) -> (Vec<(u32, u32)>, u32) {
     let (mut x, mut y) = (8, 4);
     let mut places = Vec::new();
     for (name, ..) in legend {
-        let width = text_width(name.chars().count()) + 34;
+        let width = text_width(name.chars().count()) + MARK as u32 + 22;
         if x > 8 && x + width > form.width() {
             (x, y) = (8, y + 20);
         }
@@ -155,23 +158,34 @@ fn legend_height(form: Form, legend: &[Entry]) -> u32 {
 fn draw_legend(top: &Area<'_>, form: Form, legend: &[Entry]) -> Drawn {
     for ((name, colour, stroke), (x, y)) in legend.iter().zip(legend_places(form, legend).0) {
         let (x, y) = (ipx(x as i32), ipx(y as i32));
-        // A solid line has a whole square, a line with gaps has pieces of it.
-        let pieces: &[(i32, i32)] = match stroke {
-            Stroke::Solid => &[(0, 12)],
-            Stroke::Dashed => &[(0, 5), (7, 12)],
-            Stroke::Dotted => &[(0, 2), (5, 7), (10, 12)],
-        };
-        for (from, to) in pieces {
+        for (from, to) in mark(*stroke) {
             top.draw(&Rectangle::new(
-                [(x + ipx(*from), y + ipx(2)), (x + ipx(*to), y + ipx(14))],
+                [(x + ipx(from), y + ipx(4)), (x + ipx(to), y + ipx(12))],
                 colour.filled(),
             ))?;
         }
         let style =
             (FONT, px(FONT_SIZE)).into_font().color(&INK).pos(Pos::new(HPos::Left, VPos::Center));
-        top.draw(&Text::new(name.clone(), (x + ipx(18), y + ipx(8)), style))?;
+        top.draw(&Text::new(name.clone(), (x + ipx(MARK + 6), y + ipx(8)), style))?;
     }
     Ok(())
+}
+
+/// The pieces of a mark in the legend: from where to where each goes, in pixels.
+fn mark(stroke: Stroke) -> Vec<(i32, i32)> {
+    let mut pieces = Vec::new();
+    let mut from = 0;
+    for (place, length) in stroke.dashes().iter().cycle().enumerate() {
+        let to = MARK.min(from + *length as i32);
+        if place % 2 == 0 {
+            pieces.push((from, to));
+        }
+        from = to;
+        if from == MARK {
+            return pieces;
+        }
+    }
+    vec![(0, MARK)]
 }
 
 fn text_width(characters: usize) -> u32 {
@@ -194,16 +208,22 @@ const fn width_code(stroke: Stroke) -> u32 {
         Stroke::Solid => 2 * FINE,
         Stroke::Dashed => 2 * FINE + 1,
         Stroke::Dotted => 2 * FINE + 2,
+        Stroke::LongDashed => 2 * FINE + 3,
+        // Three times FINE belongs to no stroke.
+        Stroke::DashDotted => 2 * FINE + 5,
     }
 }
 
 fn dashed(svg: &str) -> String {
     let attribute = |stroke: Stroke| format!("stroke-width=\"{}\"", width_code(stroke));
-    let with = |dash: u32, gap: u32| {
-        format!("{} stroke-dasharray=\"{} {}\"", attribute(Stroke::Solid), px(dash), px(gap))
+    let with_gaps = |stroke: Stroke| {
+        let lengths: Vec<String> =
+            stroke.dashes().iter().map(|length| px(*length).to_string()).collect();
+        format!("{} stroke-dasharray=\"{}\"", attribute(Stroke::Solid), lengths.join(" "))
     };
-    svg.replace(&attribute(Stroke::Dashed), &with(7, 4))
-        .replace(&attribute(Stroke::Dotted), &with(2, 3))
+    [Stroke::Dashed, Stroke::Dotted, Stroke::LongDashed, Stroke::DashDotted]
+        .into_iter()
+        .fold(svg.to_string(), |text, stroke| text.replace(&attribute(stroke), &with_gaps(stroke)))
 }
 
 fn svg(width: u32, height: u32, draw: impl FnOnce(&Area<'_>) -> Drawn) -> String {
@@ -251,26 +271,55 @@ fn slim(svg: &str) -> String {
 /// Room for the heading of a chart that stands alone.
 const HEADING: u32 = 40;
 
-/// A wide chart as its own file: on white paper, with heading, title and alternative text, which
-/// the page has outside of the chart.
+/// What a chart needs as its own file, which the page has outside of the chart.
+#[derive(Debug, Clone, Copy)]
+pub struct Standalone<'a> {
+    /// The line above it.
+    pub heading: &'a str,
+    /// The lines below it: the load, and where, when and by what it was measured.
+    pub foot: [&'a str; 2],
+    /// The chart's title.
+    pub title: &'a str,
+    /// Its alternative text.
+    pub alternative: &'a str,
+}
+
+/// A wide chart as its own file, on white paper.
 #[must_use]
-pub fn standalone(svg: &str, heading: &str, title: &str, alternative: &str) -> String {
+pub fn standalone(svg: &str, words: &Standalone<'_>) -> String {
     let parts = svg.split_once('>').and_then(|(head, rest)| Some((height_of(head)?, rest)));
-    let Some((height, rest)) = parts else { return svg.into() };
-    let escape = |text: &str| text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
-    let (width, height) = (Form::Wide.width(), height + HEADING);
+    let Some((chart_height, rest)) = parts else { return svg.into() };
+    let rest = rest.strip_suffix("</svg>").unwrap_or(rest);
+    let foot_height = 20 * words.foot.len() as u32 + 8;
+    let (width, height) = (Form::Wide.width(), chart_height + HEADING + foot_height);
     let (top, fine_width, fine_height) = (HEADING * FINE, width * FINE, height * FINE);
     let head = format!(
         "<svg width=\"{width}\" height=\"{height}\" viewBox=\"0 -{top} {fine_width} {fine_height}\" xmlns=\"http://www.w3.org/2000/svg\" font-family=\"{FONT}\" role=\"img\">"
     );
-    let words = format!("<title>{}</title><desc>{}</desc>", escape(title), escape(alternative));
+    let about =
+        format!("<title>{}</title><desc>{}</desc>", escape(words.title), escape(words.alternative));
     let paper = format!(
         "<rect x=\"0\" y=\"-{top}\" width=\"{fine_width}\" height=\"{fine_height}\" fill=\"{}\"/>",
         hex(PAPER)
     );
-    let place =
-        format!("x=\"{}\" y=\"-{}\" font-size=\"{}\" fill=\"{}\"", px(8), px(14), px(17), hex(INK));
-    format!("{head}{words}{paper}<text {place}>{}</text>{rest}", escape(heading))
+    let line = |y: i32, size: u32, colour: RGBColor, text: &str| {
+        let (x, y, size) = (px(8), ipx(y), px(size));
+        let colour = hex(colour);
+        format!(
+            "<text x=\"{x}\" y=\"{y}\" font-size=\"{size}\" fill=\"{colour}\">{}</text>",
+            escape(text)
+        )
+    };
+    let heading = line(-14, 17, INK, words.heading);
+    let foot: String = (words.foot.iter().enumerate())
+        .map(|(nth, text)| line(chart_height as i32 + 12 + 20 * nth as i32, 13, FAINT, text))
+        .collect();
+    format!("{head}{about}{paper}{heading}{rest}{foot}</svg>")
+}
+
+/// Text as SVG needs it.
+pub fn escape(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
 
 /// The height in the head of a drawn chart, in pixels.

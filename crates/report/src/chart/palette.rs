@@ -1,6 +1,10 @@
 //! Colours: the palette of Okabe and Ito for colour-blind readers ("Color Universal Design", 2008),
 //! then Paul Tol's "muted" scheme ("Colour Schemes", SRON/EPS/TN/09-002, 2021). On dark screens,
 //! style rules in the page replace each colour by a lighter one.
+//!
+//! The first eight were moved as little as possible until any two of them differ by 10 or more
+//! (CIEDE2000) for readers with and without colour blindness of each kind, on light and on dark
+//! ground, and each has a contrast of 3 to its ground (WCAG 2.2, 1.4.11).
 use plotters::style::RGBColor;
 use std::collections::HashMap;
 
@@ -30,14 +34,14 @@ const FIXED: [(RGBColor, RGBColor); 6] = [
 
 /// The colours of targets, on light and on dark ground.
 const SERIES: [(RGBColor, RGBColor); 12] = [
-    (RGBColor(0x00, 0x72, 0xb2), RGBColor(0x4f, 0xae, 0xe8)),
-    (RGBColor(0xd5, 0x5e, 0x00), RGBColor(0xff, 0x8a, 0x3d)),
-    (RGBColor(0x00, 0x9e, 0x73), RGBColor(0x35, 0xc9, 0x9b)),
-    (RGBColor(0xb8, 0x5c, 0x90), RGBColor(0xe3, 0x94, 0xbf)),
-    (RGBColor(0xb8, 0x7f, 0x00), RGBColor(0xf0, 0xb4, 0x2e)),
-    (RGBColor(0x33, 0x9c, 0xd6), RGBColor(0x8f, 0xcf, 0xf5)),
-    (RGBColor(0x33, 0x22, 0x88), RGBColor(0x9c, 0x8e, 0xee)),
-    (RGBColor(0x88, 0x22, 0x55), RGBColor(0xd9, 0x6a, 0xa3)),
+    (RGBColor(0x00, 0x73, 0xc0), RGBColor(0x78, 0xb3, 0xe6)),
+    (RGBColor(0xbd, 0x55, 0x08), RGBColor(0xf3, 0x80, 0x32)),
+    (RGBColor(0x01, 0x97, 0x6a), RGBColor(0x11, 0xdc, 0xa7)),
+    (RGBColor(0xb6, 0x61, 0x91), RGBColor(0xde, 0x8d, 0xb3)),
+    (RGBColor(0xc6, 0x87, 0x02), RGBColor(0xfc, 0xbf, 0x33)),
+    (RGBColor(0x17, 0x9c, 0xe1), RGBColor(0xaa, 0xdb, 0xfd)),
+    (RGBColor(0x30, 0x21, 0x85), RGBColor(0x8f, 0x81, 0xea)),
+    (RGBColor(0x8a, 0x1f, 0x55), RGBColor(0xc7, 0x65, 0x9f)),
     (RGBColor(0x99, 0x99, 0x33), RGBColor(0xd0, 0xd0, 0x6a)),
     (RGBColor(0x11, 0x77, 0x33), RGBColor(0x5c, 0xb8, 0x7a)),
     (RGBColor(0xcc, 0x66, 0x77), RGBColor(0xf0, 0x97, 0xa5)),
@@ -46,7 +50,7 @@ const SERIES: [(RGBColor, RGBColor); 12] = [
 
 /// The colour of the target at this place. All are different, so that the page can show and hide a
 /// target by its colour. After the twelfth, the palette repeats with one step more of blue, and
-/// lines are dashed.
+/// with another stroke.
 #[must_use]
 pub fn series(place: usize) -> RGBColor {
     let (RGBColor(r, g, b), _) = SERIES[place % SERIES.len()];
@@ -92,18 +96,35 @@ pub enum Stroke {
     Solid,
     /// In dashes.
     Dashed,
-    /// In dots.
+    /// In long dashes.
+    LongDashed,
+    /// In dashes and dots in turn.
+    DashDotted,
+    /// In dots. No target has it: it marks what is beside the targets.
     Dotted,
 }
 
-/// The stroke of the target at this place.
+impl Stroke {
+    /// The lengths of dashes and gaps in turn, in pixels; empty for a line without gaps.
+    #[must_use]
+    pub const fn dashes(self) -> &'static [u32] {
+        match self {
+            Self::Solid => &[],
+            Self::Dashed => &[7, 4],
+            Self::LongDashed => &[14, 5],
+            Self::DashDotted => &[9, 3, 2, 3],
+            Self::Dotted => &[2, 3],
+        }
+    }
+}
+
+/// The stroke of the target at this place: neighbours differ without their colours, and so do two
+/// targets of almost the same colour.
 #[must_use]
 pub const fn stroke(place: usize) -> Stroke {
-    match place / SERIES.len() {
-        0 => Stroke::Solid,
-        1 => Stroke::Dashed,
-        _ => Stroke::Dotted,
-    }
+    const STROKES: [Stroke; 4] =
+        [Stroke::Solid, Stroke::Dashed, Stroke::LongDashed, Stroke::DashDotted];
+    STROKES[(place + place / SERIES.len()) % STROKES.len()]
 }
 
 /// A colour as SVG and CSS write it; `plotters` writes it the same way.
@@ -115,6 +136,8 @@ pub fn hex(RGBColor(r, g, b): RGBColor) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use palette::color_difference::{Ciede2000 as _, Wcag21RelativeContrast as _};
+    use palette::{IntoColor as _, Lab, LinSrgb, Srgb};
 
     #[test]
     fn dark_ground_has_the_colours_of_the_page() {
@@ -136,11 +159,92 @@ mod tests {
 
     #[test]
     fn each_colour_is_replaced_once() {
-        let svg = "<a fill=\"#0072B2\"/><b stroke=\"#FFFFFF\" href=\"#x\"/><c fill=\"#123456\"/>";
+        let svg = "<a fill=\"#0073C0\"/><b stroke=\"#FFFFFF\" href=\"#x\"/><c fill=\"#123456\"/>";
         assert_eq!(
             on_dark(svg, 1),
-            "<a fill=\"#4FAEE8\"/><b stroke=\"#14171B\" href=\"#x\"/><c fill=\"#123456\"/>"
+            "<a fill=\"#78B3E6\"/><b stroke=\"#14171B\" href=\"#x\"/><c fill=\"#123456\"/>"
         );
+    }
+
+    /// A colour as a reader sees it who lacks a kind of cones: a matrix over linear RGB for the full
+    /// lack of it (Machado, Oliveira and Fernandes, "A Physiologically-based Model for Simulation of
+    /// Color Vision Deficiency", 2009, table 1).
+    fn seen(RGBColor(r, g, b): RGBColor, matrix: &[[f32; 3]; 3]) -> Lab {
+        let linear: LinSrgb = Srgb::new(r, g, b).into_linear();
+        let mixed = matrix
+            .map(|[red, green, blue]| red * linear.red + green * linear.green + blue * linear.blue);
+        let [red, green, blue] = mixed.map(|part| part.clamp(0.0, 1.0));
+        LinSrgb::new(red, green, blue).into_color()
+    }
+
+    const READERS: [(&str, [[f32; 3]; 3]); 4] = [
+        ("all cones", [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]),
+        (
+            "protanopia",
+            [
+                [0.152_286, 1.052_583, -0.204_868],
+                [0.114_503, 0.786_281, 0.099_216],
+                [-0.003_882, -0.048_116, 1.051_998],
+            ],
+        ),
+        (
+            "deuteranopia",
+            [
+                [0.367_322, 0.860_646, -0.227_968],
+                [0.280_085, 0.672_501, 0.047_413],
+                [-0.011_820, 0.042_940, 0.968_881],
+            ],
+        ),
+        (
+            "tritanopia",
+            [
+                [1.255_528, -0.076_749, -0.178_779],
+                [-0.078_411, 0.930_809, 0.147_602],
+                [0.004_733, 0.691_367, 0.303_900],
+            ],
+        ),
+    ];
+
+    #[test]
+    fn the_first_eight_are_told_apart_by_every_reader_on_every_ground() {
+        let series =
+            |dark: bool| SERIES.map(|(on_light, on_dark)| if dark { on_dark } else { on_light });
+        for (ground, colours) in [("light", series(false)), ("dark", series(true))] {
+            for (reader, matrix) in &READERS {
+                for place in 0..8 {
+                    for other in 0..place {
+                        let pair = [place, other].map(|one| seen(colours[one], matrix));
+                        let difference = pair[0].difference(pair[1]);
+                        assert!(
+                            difference >= 10.0,
+                            "{place} and {other}: {difference} for {reader} on {ground} ground"
+                        );
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_first_eight_stand_out_from_their_ground() {
+        let of = |RGBColor(r, g, b): RGBColor| Srgb::new(r, g, b).into_format::<f32>();
+        let (_, dark_paper) = FIXED[5];
+        for (on_light, on_dark) in &SERIES[..8] {
+            for (colour, paper) in [(*on_light, PAPER), (*on_dark, dark_paper)] {
+                let contrast = of(colour).relative_contrast(of(paper));
+                assert!(contrast >= 3.0, "{}: {contrast}", hex(colour));
+            }
+        }
+    }
+
+    #[test]
+    fn neighbours_differ_without_their_colours_and_no_target_is_dotted() {
+        for place in 0..200 {
+            assert_ne!(stroke(place), stroke(place + 1), "{place}");
+            assert_ne!(stroke(place), stroke(place + SERIES.len()), "{place}");
+            assert_ne!(stroke(place), Stroke::Dotted, "{place}");
+        }
+        assert_eq!(stroke(0), Stroke::Solid);
     }
 
     #[test]

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::axis::{Axis, Scale};
 use super::canvas::Line;
-use super::palette::{self, Stroke, series};
+use super::palette::{self, series};
 
 /// Charts with this link show the same time axis, so they share the pointer and the zoom.
 pub const TIME: &str = "time";
@@ -56,7 +56,7 @@ struct Curve {
     name: Option<String>,
     /// The style variable that holds its colour: `--s0`.
     colour: String,
-    stroke: &'static str,
+    dashes: &'static [u32],
     marks: bool,
     joined: bool,
     steps: bool,
@@ -126,11 +126,7 @@ fn curve(line: &Line, place: impl Fn(f64) -> f64) -> Curve {
     Curve {
         name: line.name.clone(),
         colour: variable(line.colour),
-        stroke: match line.stroke {
-            Stroke::Solid => "solid",
-            Stroke::Dashed => "dashed",
-            Stroke::Dotted => "dotted",
-        },
+        dashes: line.stroke.dashes(),
         marks: line.marks,
         joined: line.joined,
         steps: false,
@@ -167,6 +163,7 @@ fn short(value: f64) -> f64 {
 mod tests {
     use super::*;
     use crate::chart::axis;
+    use crate::chart::palette::Stroke;
 
     fn line(points: Vec<(f64, f64)>) -> Line {
         Line {
@@ -194,8 +191,8 @@ mod tests {
             ([1.0, 2.0].as_slice(), [1_000.0, 123_460.0].as_slice())
         );
         assert_eq!(
-            (curve.colour.as_str(), curve.stroke, plot.y.log, plot.x.log),
-            ("--s13", "dashed", true, false)
+            (curve.colour.as_str(), curve.dashes, plot.y.log, plot.x.log),
+            ("--s13", [7, 4].as_slice(), true, false)
         );
     }
 

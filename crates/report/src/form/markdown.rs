@@ -4,7 +4,6 @@ use pippin_model::figure::Figure;
 use pippin_model::run::RunState;
 use pippin_model::text::units::counted;
 use pippin_model::verdict::{Severity, Verdict};
-use pippin_stats::interval::Interval;
 use std::fmt::Write as _;
 
 use crate::form::{Form, Write};
@@ -27,24 +26,60 @@ pub const FORM: Form = Form {
     write: Write::View(|view| Ok(of(view).into_bytes())),
 };
 
-/// The run as Markdown.
+/// A comment takes 65,536 characters on GitHub, and nobody reads more than half of that. What has no
+/// room is named.
+const MOST_BYTES: usize = 30_000;
+
+/// The run as Markdown: trust, load, conclusion and table, then what has room.
 #[must_use]
 pub fn of(view: &View) -> String {
     let mut out = String::new();
     head(&mut out, view);
     headline(&mut out, view);
-    by_cpu(&mut out, view);
-    doubts(&mut out, view);
-    without_result(&mut out, view);
+    let foot = foot(view);
+    let mut left_out: Vec<&str> = Vec::new();
+    for (name, write) in PARTS {
+        let mut part = String::new();
+        write(&mut part, view);
+        if out.len() + part.len() + foot.len() <= MOST_BYTES {
+            out.push_str(&part);
+        } else {
+            left_out.push(name);
+        }
+    }
+    if !left_out.is_empty() {
+        let names = left_out.join(", ");
+        line(&mut out, &format!("Left out here, and on the page of the run: {names}.\n"));
+    }
+    out + &foot
+}
+
+/// A part and its name.
+type Part = (&'static str, fn(&mut String, &View));
+
+/// What follows the table, the most important first.
+const PARTS: [Part; 6] = [
+    ("targets without a result", without_result),
+    ("steps", steps),
+    ("caveats", doubts),
+    ("published figures", published),
+    ("all figures", all_figures),
+    ("what the figures say", explanations),
+];
+
+fn steps(out: &mut String, view: &View) {
     for row in &view.rows {
         if let Some(steps) = &row.sweep {
-            sweep(&mut out, row, steps);
+            sweep(out, row, steps);
         }
-        phases(&mut out, row);
-        walks(&mut out, row);
+        phases(out, row);
+        walks(out, row);
     }
-    explanations(&mut out, view);
-    published(&mut out, view);
+}
+
+/// Calmness, machine, date, run and version.
+fn foot(view: &View) -> String {
+    let mut out = String::new();
     if let Some(slices) = &view.run.slices {
         line(&mut out, &format!("{}\n", text(&calm::line(slices))));
     }
@@ -122,35 +157,17 @@ fn headline(out: &mut String, view: &View) {
         line(out, "No target has a result.\n");
         return;
     }
-    let [ranked, first, second] = if ranked::by_time(view) {
-        ["p99", "requests/s", "p50"]
-    } else {
-        ["requests/s", "p50", "p99"]
-    };
+    let (ranked, other) =
+        if ranked::by_time(view) { ("p99", "requests/s") } else { ("requests/s", "p99") };
     line(out, &format!("{}\n", text(&view.conclusion)));
-    let mut titles = vec![
-        "#",
-        "target",
-        ranked,
-        "95 % interval",
-        first,
-        second,
-        "max",
-        "errors",
-        "CPU",
-        "memory",
-        "generator",
-        "verdict",
-    ];
-    if ranked::has_ratios(view) {
-        titles.insert(RATIO_COLUMN, "ratio (95 %)");
-    }
+    let mut titles = vec!["#", "target", ranked];
+    titles.extend(ranked::has_ratios(view).then_some("ratio (95 %)"));
+    titles.extend([other, "CPU a request", "verdict"]);
     table(out, 2, &titles, &rows);
-    let times = if ranked::by_time(view) { "p50, max" } else { "p50, p99, max" };
     line(
         out,
         &format!(
-            "{} {times}: response time. CPU: 100 % is one core. Struck through: INVALID, not ranked.{}\n",
+            "{} p99: response time. Struck through: INVALID, not ranked.{}\n",
             words::capital(ranked::legend(view)),
             ranked::ratio_legend(view)
                 .map(|ratios| format!(" {}", text(&ratios)))
@@ -159,71 +176,82 @@ fn headline(out: &mut String, view: &View) {
     );
 }
 
-fn cells(view: &View, row: &Row) -> Vec<String> {
-    let strike = |cell: String| {
-        if row.verdict == Some(Verdict::Invalid) { format!("~~{cell}~~") } else { cell }
-    };
-    let span = span_of(row);
+/// A figure, struck through where it is not ranked.
+fn figure(row: &Row, cell: String) -> String {
+    if row.verdict == Some(Verdict::Invalid) { format!("~~{cell}~~") } else { cell }
+}
+
+/// The target, its step and its versions.
+fn target(view: &View, row: &Row) -> String {
     let at =
         row.step.map(|at| format!(" at {}", words::whole(at.size() as u64))).unwrap_or_default();
-    let (p50, p99, rate) = (
-        words::ns(span.p50_ns),
-        words::ns(span.p99_ns),
-        words::count(row.goodput_per_s.map(|figure| figure.median)),
-    );
-    let [first, second] = if ranked::by_time(view) { [rate, p50] } else { [p50, p99] };
-    let figures = [
-        ranked::median(view, row),
-        ranked::interval(view, row),
-        first,
-        second,
-        words::ns(span.max_ns),
-        row.error_fraction.map_or_else(|| words::UNKNOWN.into(), words::percent),
-        words::cores(row.usage.target_cores),
-        words::bytes(row.usage.target_memory_bytes.map(|bytes| bytes as u64)),
-        words::cores(row.usage.generator_cores),
-    ];
-    let mut cells = vec![row.rank_in_words(), format!("{}{at}", text(&row.target.to_string()))];
-    cells.extend(figures.into_iter().map(strike));
+    let versions = view.targets.get(&row.target).map(|info| &info.versions);
+    let versions: Vec<String> = versions
+        .into_iter()
+        .flatten()
+        .map(|(label, printed)| text(&words::version(label, printed)))
+        .collect();
+    let versions = match versions.as_slice() {
+        [] => String::new(),
+        some => format!(" <sub>{}</sub>", some.join(", ")),
+    };
+    format!("{}{at}{versions}", text(&row.target.to_string()))
+}
+
+fn cells(view: &View, row: &Row) -> Vec<String> {
+    let span = span_of(row);
+    let rate = words::count(row.goodput_per_s.map(|figure| figure.median));
+    let other = if ranked::by_time(view) { rate } else { words::ns(span.p99_ns) };
+    let cpu = words::cpu_a_request(row.cpu_s_per_million.map(|figure| figure.median));
+    let mut cells =
+        vec![row.rank_in_words(), target(view, row), figure(row, ranked::median(view, row))];
     if ranked::has_ratios(view) {
-        let figure = view.run.ranked_by.figure();
-        cells.insert(RATIO_COLUMN, row.to_reference_in_words(view.run.reference.as_ref(), figure));
+        let ranked = view.run.ranked_by.figure();
+        cells.push(row.to_reference_in_words(view.run.reference.as_ref(), ranked));
     }
-    cells.push(row.verdict_in_words());
+    cells.extend([figure(row, other), figure(row, cpu), row.verdict_in_words()]);
     cells
 }
 
-/// The column of the ratios to the reference.
-const RATIO_COLUMN: usize = 4;
-
-/// The ranking by CPU time of a request.
-fn by_cpu(out: &mut String, view: &View) {
-    if !ranked::has_cpu_ranks(view) {
+/// The figures that most readers do not ask for, folded.
+fn all_figures(out: &mut String, view: &View) {
+    if view.measured().next().is_none() {
         return;
     }
     let services = ranked::has_services(view);
-    let rows: Vec<Vec<String>> = ranked::by_cpu(view)
-        .into_iter()
+    let has_cpu_ranks = ranked::has_cpu_ranks(view);
+    let mut titles =
+        vec!["target", "95 % interval", "p50", "max", "errors", "CPU", "memory", "generator"];
+    titles.extend(has_cpu_ranks.then_some("# by CPU a request"));
+    titles.extend(has_cpu_ranks.then_some("ratio of CPU a request (95 %)"));
+    titles.extend(services.then_some("CPU a request with services"));
+    let rows: Vec<Vec<String>> = view
+        .measured()
         .map(|row| {
-            let cpu = row.cpu_s_per_million;
-            let end = |of: fn(Interval) -> f64| {
-                words::cpu_a_request(cpu.and_then(|figure| figure.interval).map(of))
-            };
+            let span = span_of(row);
             let mut cells = vec![
-                row.cpu_rank_in_words(),
                 text(&row.target.to_string()),
-                words::cpu_a_request(cpu.map(|figure| figure.median)),
-                format!("{} … {}", end(|of| of.low), end(|of| of.high)),
+                ranked::interval(view, row),
+                words::ns(span.p50_ns),
+                words::ns(span.max_ns),
+                row.error_fraction.map_or_else(|| words::UNKNOWN.into(), words::percent),
+                words::cores(row.usage.target_cores),
+                words::bytes(row.usage.target_memory_bytes.map(|bytes| bytes as u64)),
+                words::cores(row.usage.generator_cores),
             ];
+            if has_cpu_ranks {
+                let reference = view.run.reference.as_ref();
+                cells.push(row.cpu_rank_in_words());
+                cells.push(row.to_reference_in_words(reference, Figure::Cpu));
+            }
             cells.extend(services.then(|| words::cpu_a_request(row.cpu_with_services())));
-            cells.push(row.to_reference_in_words(view.run.reference.as_ref(), Figure::Cpu));
             cells
         })
         .collect();
-    let mut titles = vec!["#", "target", "CPU a request", "95 % interval"];
-    titles.extend(services.then_some("with services"));
-    titles.push("ratio (95 %)");
-    table(out, 2, &titles, &rows);
+    line(out, "<details><summary>All figures</summary>\n");
+    table(out, 1, &titles, &rows);
+    line(out, "CPU: 100 % is one core.\n");
+    line(out, "</details>\n");
 }
 
 fn doubts(out: &mut String, view: &View) {

@@ -1,5 +1,6 @@
 //! A chart as its own file, for a README or a blog.
-use crate::chart::{self, Chart, palette};
+use crate::chart::canvas::{self, Standalone};
+use crate::chart::{self, Chart, palette, provenance, summary};
 use crate::form::{Form, Write};
 use crate::view::View;
 
@@ -31,10 +32,11 @@ pub enum Ground {
     Dark,
 }
 
-/// The names of the charts that this run has figures for.
+/// The names of the charts that this run has figures for. The first is the run in one picture.
 #[must_use]
 pub fn names(view: &View) -> Vec<String> {
-    chart::all(view).into_iter().map(|chart| chart.name).collect()
+    let charts = chart::all(view).into_iter().map(|chart| chart.name);
+    std::iter::once(summary::NAME.to_string()).chain(charts).collect()
 }
 
 /// The chart of this name as SVG, with its ground, heading and alternative text.
@@ -42,19 +44,27 @@ pub fn names(view: &View) -> Vec<String> {
 /// # Errors
 /// If the run has no such chart. The message names the charts it has.
 pub fn of(view: &View, name: &str, ground: Ground) -> Result<String, UnknownChart> {
-    let charts = chart::all(view);
-    let found: Option<&Chart> = charts.iter().find(|chart| chart.name == name);
-    let Some(chart) = found else {
-        return Err(UnknownChart {
-            asked: name.into(),
-            there_are: charts.into_iter().map(|chart| chart.name).collect(),
-        });
+    let on_paper = if name == summary::NAME {
+        summary::of(view)
+    } else {
+        let charts = chart::all(view);
+        let found = charts.iter().find(|chart| chart.name == name);
+        let unknown = || UnknownChart { asked: name.into(), there_are: names(view) };
+        on_paper(view, found.ok_or_else(unknown)?)
     };
-    let heading = format!("{} · {}", view.run.title, chart.title);
-    let on_paper =
-        chart::canvas::standalone(&chart.drawings.wide, &heading, &chart.title, &chart.alternative);
     Ok(match ground {
         Ground::Light => on_paper,
         Ground::Dark => palette::on_dark(&on_paper, view.measured().count()),
     })
+}
+
+fn on_paper(view: &View, chart: &Chart) -> String {
+    let heading = format!("{} · {}", view.run.title, chart.title);
+    let words = Standalone {
+        heading: &heading,
+        foot: [&view.run.load, &provenance(view)],
+        title: &chart.title,
+        alternative: &chart.alternative,
+    };
+    canvas::standalone(&chart.drawings.wide, &words)
 }

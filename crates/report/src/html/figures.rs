@@ -2,7 +2,7 @@
 use maud::{Markup, PreEscaped, html};
 use std::collections::BTreeSet;
 
-use crate::chart::palette::{Stroke, stroke};
+use crate::chart::palette::stroke;
 use crate::chart::plot::Plot;
 use crate::chart::{Chart, DataTable};
 use crate::view::View;
@@ -75,15 +75,18 @@ fn is_printed(chart: &Chart) -> bool {
 /// The colour of a target's lines, with gaps if they have gaps: beyond the palette, two targets
 /// have almost the same colour.
 fn swatch(place: usize) -> String {
-    match stroke(place) {
-        Stroke::Solid => format!("background:var(--s{place})"),
-        Stroke::Dashed => format!(
-            "background:linear-gradient(90deg,var(--s{place}) 40%,transparent 40% 60%,var(--s{place}) 60%)"
-        ),
-        Stroke::Dotted => format!(
-            "background:repeating-linear-gradient(90deg,var(--s{place}) 0 20%,transparent 20% 40%)"
-        ),
+    let mut stops = Vec::new();
+    let mut from = 0;
+    for (nth, length) in stroke(place).dashes().iter().enumerate() {
+        let to = from + length;
+        let what = if nth % 2 == 0 { format!("var(--s{place})") } else { "transparent".into() };
+        stops.push(format!("{what} {from}px {to}px"));
+        from = to;
     }
+    if stops.is_empty() {
+        return format!("background:var(--s{place})");
+    }
+    format!("background:repeating-linear-gradient(90deg,{})", stops.join(","))
 }
 
 /// The charts of these names.

@@ -46,7 +46,6 @@
     return { places, column };
   }
 
-  const DASHES = { solid: undefined, dashed: [8, 5], dotted: [2, 4] };
   function options(data, size) {
     const series = [{}];
     const bands = [];
@@ -66,7 +65,7 @@
       parts.push(add(curve.y, {
         stroke,
         width: curve.joined ? 2 : 0,
-        dash: DASHES[curve.stroke],
+        dash: curve.dashes.length > 0 ? curve.dashes : undefined,
         paths: curve.steps ? uPlot.paths.stepped({ align: 1 }) : curve.joined ? undefined : () => null,
         points: { show: curve.marks, size: 8, stroke, fill: stroke },
       }));
@@ -78,7 +77,14 @@
       values: (_, splits) => splits.map((value) => (value === null ? null : onAxis[of.unit](value))),
       ...(of.log ? { splits: rounds, filter: (_, splits) => splits } : {}), ...more,
     });
-    const nines = (_, __, min, max) => Array.from({ length: Math.max(0, Math.floor(max) - Math.ceil(min) + 1) }, (_unused, i) => Math.ceil(min) + i);
+    // Half of the requests, and each further nine; fewer where they have no room.
+    const nines = (plot, _, min, max) => {
+      const all = [0, Math.log10(2), ...Array.from({ length: Math.max(0, Math.floor(max)) }, (_unused, i) => i + 1)].filter((place) => place >= min && place <= max);
+      const inner = all.filter((place) => place >= 1);
+      const each = Math.ceil(inner.length / Math.max(1, plot.bbox.width / devicePixelRatio / 80 - 2));
+      const half = plot.bbox.width / devicePixelRatio / Math.max(1, max - min) >= 130;
+      return all.filter((place) => (place >= 1 ? inner.indexOf(place) % each === 0 : place === 0 || half));
+    };
     // Round values within each power of ten, as many as have room.
     const rounds = (plot, index, min, max) => {
       const room = (index === 0 ? plot.bbox.width / 80 : plot.bbox.height / 30) / devicePixelRatio;
@@ -145,7 +151,9 @@
       const cell = element("span", "value");
       const swatch = element("span", "swatch");
       // As the line is drawn: two targets may share a colour and differ in their strokes.
-      swatch.style.background = curve.stroke === "solid" ? `var(${curve.colour})` : `repeating-linear-gradient(90deg, var(${curve.colour}) 0 ${curve.stroke === "dashed" ? "4px, transparent 4px 6px" : "2px, transparent 2px 4px"})`;
+      let from = 0;
+      const stops = curve.dashes.map((length, nth) => `${nth % 2 ? "transparent" : `var(${curve.colour})`} ${from}px ${from += length}px`);
+      swatch.style.background = stops.length > 0 ? `repeating-linear-gradient(90deg, ${stops.join(", ")})` : `var(${curve.colour})`;
       // Two lines of a target in one colour need one name until there are values.
       cell.classList.toggle("generator", curve.name.endsWith(", generator"));
       const figure = document.createElement("b");

@@ -57,6 +57,20 @@
     });
   }
 
+  // Which targets the charts show: all, none, or the first of the table.
+  for (const field of document.querySelectorAll("fieldset.show")) {
+    const boxes = [...field.querySelectorAll("input")];
+    const choose = (most) => boxes.forEach((box, place) => { box.checked = place < most; box.dispatchEvent(new Event("change", { bubbles: true })); });
+    const choices = [["All", boxes.length], ["None", 0], ...(boxes.length > 5 ? [["Top 5", 5]] : [])];
+    field.append(...choices.map(([name, most]) => {
+      const press = document.createElement("button");
+      press.type = "button";
+      press.textContent = name;
+      press.addEventListener("click", () => choose(most));
+      return press;
+    }));
+  }
+
   // Saving a chart as it is shown, on the page's own ground.
   const picture = (figure) => {
     const all = [...figure.querySelectorAll(".chart svg")];

@@ -3,6 +3,7 @@ use maud::{Markup, html};
 
 use super::figures::data;
 use crate::chart::DataTable;
+use crate::chart::palette::FEWEST;
 use crate::view::View;
 use crate::view::load::{LoadView, ServerView, TierView};
 use crate::words;
@@ -37,12 +38,12 @@ fn bar(server: &ServerView) -> Markup {
             svg.tiers viewBox="0 0 100 6" preserveAspectRatio="none" width="100%" height="24" aria-hidden="true" {
                 @for (nth, (from, tier)) in starts(server, part).into_iter().enumerate() {
                     rect x=(format!("{from:.2}")) y="0" height="6" width=(format!("{:.2}", part(tier)))
-                        fill=(SHADES[nth % SHADES.len()]) { title { (tier.name) } }
+                        style=(format!("fill:{}", shade(nth))) { title { (tier.name) } }
                 }
             }
             p.hint aria-hidden="true" {
                 @for (nth, tier) in server.tiers.iter().enumerate() {
-                    svg width="12" height="12" { rect width="12" height="12" fill=(SHADES[nth % SHADES.len()]) {} }
+                    svg width="12" height="12" { rect width="12" height="12" style=(format!("fill:{}", shade(nth))) {} }
                     (format!(" {} {:.0} % ", tier.name, part(tier)))
                 }
             }
@@ -50,8 +51,10 @@ fn bar(server: &ServerView) -> Markup {
     }
 }
 
-/// Colours of the palette of Okabe and Ito, as in the charts.
-const SHADES: [&str; 5] = ["#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9"];
+/// The colour of the part at this place, as in the charts.
+fn shade(nth: usize) -> String {
+    format!("var(--s{})", nth % FEWEST)
+}
 
 /// Where the part of each tier begins.
 fn starts(server: &ServerView, part: impl Fn(&TierView) -> f64) -> Vec<(f64, &TierView)> {

@@ -1,6 +1,6 @@
 //! What one step of a capacity search says about its rate.
 use pippin_model::plan::objective::{Bound, Objective};
-use pippin_model::plan::profile::{Profile, Searched, Steps};
+use pippin_model::plan::profile::{Profile, Schedule, Steps};
 use pippin_model::result::LoadResult;
 use pippin_model::text::units::format_ns;
 use pippin_model::trial::{Step, TrialRecord};
@@ -97,15 +97,31 @@ impl StepOutcome {
     }
 }
 
-/// Whether the step is INVALID for nothing but a generator that was late in an open loop. Response
-/// times there begin when a request was due, and what is sent late comes in denser bursts: a step that
-/// holds in spite of it would hold with a punctual generator. Users with a think time are another
-/// case: a late user asks for less.
+/// Whether the step is INVALID for nothing but a generator that was late. In an open loop, response
+/// times begin when a request was due, and what is sent late comes in denser bursts: a step that
+/// holds in spite of it would hold with a punctual generator. A device that sends late asks for less,
+/// so of devices the lateness must be a smaller part of a device's time than the precision of the
+/// search.
 fn is_only_late(record: &TrialRecord) -> bool {
-    let is_open = record.spec.profile.searched() != Searched::Devices;
     let mut reasons =
         record.caveats.iter().filter(|caveat| caveat.severity == Severity::Invalid).peekable();
-    is_open && reasons.peek().is_some() && reasons.all(|caveat| LATE.contains(&&*caveat.id))
+    reasons.peek().is_some()
+        && reasons.all(|caveat| LATE.contains(&&*caveat.id))
+        && asks_for_enough(record)
+}
+
+/// Whether the load asked for what it would have asked for with a punctual generator, within the
+/// precision of the search.
+fn asks_for_enough(record: &TrialRecord) -> bool {
+    let Schedule::Devices { think, .. } = record.spec.profile.schedule else { return true };
+    let (Steps::Search { precision, .. }, Some(load)) = (&record.spec.profile.steps, &record.load)
+    else {
+        return false;
+    };
+    let spans = &load.measured.spans;
+    let late_ns = spans.own_lag.mean_ns();
+    let between_ns = spans.response_time.mean_ns().map(|answer| answer + think.mean_ns as f64);
+    late_ns.zip(between_ns).is_some_and(|(late, between)| late <= precision * between)
 }
 
 /// Whether more of the answers that came were wrong than the objective allows. No generator makes a
@@ -252,13 +268,18 @@ mod tests {
         }
         let misses = ExampleTrial::search_step(1_000.0).response_ms(60.0);
         assert_eq!(of(misses, &["send_lag"]), StepOutcome::Invalid);
-        // Late users ask for less, so nothing is known of their number.
-        let mut devices = holds().caveats(vec![invalid("send_lag")]).build();
-        let think = Spread { mean_ns: 1, jitter: 0.0 };
-        let objective = Objective::parse("p99 < 50ms").unwrap();
-        devices.spec.profile = Profile::devices(10, 5, think, [1; 3]).most_devices(objective, 0.02);
-        devices.verdict = Verdict::Invalid;
-        assert_eq!(StepOutcome::of(&devices), Some(StepOutcome::Invalid));
+        // Devices that are 3 ms late ask for less: by 0.3 % if they think for 1 s, by 43 % for 3 ms.
+        let of_devices = |think_ms: u64| {
+            let late = holds().own_lag_ms(3.0).caveats(vec![invalid("send_lag")]);
+            let mut record = late.build();
+            let think = Spread { mean_ns: think_ms * 1_000_000, jitter: 0.0 };
+            let objective = Objective::parse("p99 < 50ms").unwrap();
+            record.spec.profile =
+                Profile::devices(10, 5, think, [1; 3]).most_devices(objective, 0.02);
+            record.verdict = Verdict::Invalid;
+            StepOutcome::of(&record).unwrap()
+        };
+        assert_eq!([1_000, 3].map(of_devices), [StepOutcome::Held, StepOutcome::Invalid]);
     }
 
     #[test]
