@@ -23,6 +23,7 @@ pub(crate) mod facts;
 pub(crate) mod figures;
 mod headline;
 mod remarks;
+mod slowest;
 mod theme;
 mod tiers;
 mod walks;
@@ -164,6 +165,7 @@ pub fn run(view: &View) -> Markup {
             (figures::overload(view, &charts))
             (tiers::section(view))
             (walks::section(view))
+            (slowest::section(view))
             (remarks::verdicts(view))
             (remarks::without_result(view))
             (remarks::explanations(view))

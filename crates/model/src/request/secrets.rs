@@ -236,7 +236,8 @@ impl Digests {
             for measured in phases.chain([&mut load.measured]) {
                 let requests = measured.by_request.iter_mut().map(|row| &mut row.name);
                 let steps = measured.steps.iter_mut().map(|step| &mut step.name);
-                requests.chain(steps).for_each(|name| *name = self.target(name));
+                let slowest = measured.slowest.requests.iter_mut().map(|one| &mut one.request);
+                requests.chain(steps).chain(slowest).for_each(|name| *name = self.target(name));
             }
         }
         record
