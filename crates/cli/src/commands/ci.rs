@@ -58,7 +58,7 @@ pub fn run(shared: &Shared, arguments: &CiArguments) -> Result<u8, CliError> {
     let caches = place.caches()?;
     let copies = targets
         .iter()
-        .map(|target| copy(target, &worktree, (&end, &caches)))
+        .map(|target| copy(target, &worktree, (&end, &caches), arguments.base_file))
         .collect::<Result<Vec<_>, CliError>>()?;
     let before: Vec<TargetId> = copies.iter().map(|copy| copy.id.clone()).collect();
     let now: Vec<TargetId> = targets.iter().map(|target| target.id()).collect();

@@ -59,7 +59,7 @@ impl<'a> Comparisons<'a> {
         let (mut trials, mut took, mut made) = (Vec::new(), Duration::ZERO, 0);
         let (mut at, mut is_swapped) = (0, false);
         loop {
-            if made as usize % BLOCK == 0 {
+            if (made as usize).is_multiple_of(BLOCK) {
                 at = below(random, series.starts.len());
                 is_swapped = random.next_u64() & 1 == 1;
             } else {
