@@ -283,6 +283,10 @@ pub struct CiArguments {
     /// a variable of continuous integration names, or origin/main.
     #[arg(long, value_name = "REVISION")]
     pub base: Option<String>,
+    /// Whose pippin.toml says how the base is built and started: its own, or that of this checkout.
+    /// Workload and plan are always those of the checkout.
+    #[arg(long, value_name = "WHOSE", value_enum, default_value_t)]
+    pub base_file: BaseFile,
     /// End after this time, decided or not.
     #[arg(long = "for", value_name = "TIME", default_value = "10m", value_parser = values::length)]
     pub length: Time,
@@ -310,6 +314,16 @@ pub struct CiArguments {
     pub gates: GateArguments,
     #[command(flatten)]
     pub json: JsonArguments,
+}
+
+/// Whose project file says how a revision is built and started.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
+pub enum BaseFile {
+    // The revision's own, if it has one.
+    #[default]
+    Own,
+    // That of the checkout.
+    Checkout,
 }
 
 /// `pippin init`
