@@ -115,10 +115,10 @@ const TAMPERED: &[(&str, How)] = &[
         "interval narrower",
         Written(|it| scale(it, "/report/rows/1/goodput_per_s/interval/low", 1.001)),
     ),
-    ("ratio", Written(|it| scale(it, "/report/rows/1/to_reference/goodput/ratio", 1.2))),
+    ("ratio", Written(|it| scale(it, "/report/rows/1/to_reference/goodput/value", 1.2))),
     ("p99 lower", Written(|it| scale(it, "/report/rows/1/response_p99_ns/median", 0.7))),
     ("p50 of all lower", Written(|it| scale(it, "/report/rows/1/spans/response_time/p50_ns", 0.7))),
-    ("memory lower", Written(|it| scale(it, "/report/rows/0/usage/target/rss_max_bytes", 0.5))),
+    ("memory lower", Written(|it| scale(it, "/report/rows/0/usage/target_memory_bytes", 0.5))),
     (
         "processor time lower",
         Written(|it| scale(it, "/report/rows/0/cpu_s_per_million/median", 0.5)),
@@ -326,11 +326,10 @@ fn every_tampered_record_is_found() {
     let text = exported(&honest);
     let has_nothing = |verified: Verified| verified.disagreements.is_empty();
     assert!(verify(&text).is_ok_and(has_nothing));
-    std::fs::write("/tmp/va/honest.json", &text).unwrap();
     let missed: Vec<&str> = TAMPERED
         .iter()
         .filter(|(name, how)| {
-            let Ok(text_now) = std::panic::catch_unwind(|| tampered(&honest, &text, how)) else { return true };
+            let text_now = tampered(&honest, &text, how);
             assert_ne!(text_now, text, "{name} changes nothing");
             verify(&text_now).is_ok_and(has_nothing)
         })
