@@ -96,29 +96,23 @@ pub fn verify(text: &str) -> Result<Verified, VerifyError> {
     if !found.0.is_empty() {
         return Ok(Verified { record, view: None, disagreements: found.0, compared: 0 });
     }
-    possible::check(&record, &mut found);
-    for (place, trial) in trials(&record) {
-        slices::check(&place, trial, &mut found);
-    }
-    slices::check_apart(&record, &mut found);
     // Who made the file up may have chosen figures that no formula is made for.
     let computed = catch_unwind(AssertUnwindSafe(|| {
-        let mut judged = Findings::default();
-        judged::check(&record, &mut judged);
-        (judged, View::of(&record))
+        let mut found = Findings::default();
+        possible::check(&record, &mut found);
+        for (place, trial) in trials(&record) {
+            slices::check(&place, trial, &mut found);
+        }
+        slices::check_apart(&record, &mut found);
+        judged::check(&record, &mut found);
+        (found, View::of(&record))
     }));
-    let (view, compared) = match computed {
-        Ok((judged, view)) => {
-            found.0.extend(judged.0);
-            let compared = stated::check(&report, &view, &mut found)?;
-            (Some(view), compared)
-        }
-        Err(_) => {
-            found.say("trials", "figures", "no report can be computed from them");
-            (None, 0)
-        }
+    let Ok((mut found, view)) = computed else {
+        found.say("trials", "figures", "no report can be computed from them");
+        return Ok(Verified { record, view: None, disagreements: found.0, compared: 0 });
     };
-    Ok(Verified { record, view, disagreements: found.0, compared })
+    let compared = stated::check(&report, &view, &mut found)?;
+    Ok(Verified { record, view: Some(view), disagreements: found.0, compared })
 }
 
 impl Verified {

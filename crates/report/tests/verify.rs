@@ -130,7 +130,12 @@ const TAMPERED: &[(&str, How)] = &[
     ("version of the record", Written(|it| set(it, "/header/pippin_version", json!("9.9.9")))),
     ("schema", Written(|it| set(it, "/report/schema", json!(99)))),
     ("report of a row removed", Written(|it| remove(it, "/report/rows", 1))),
-    ("report removed", Written(|it| drop(it.as_object_mut().unwrap().remove("report")))),
+    (
+        "report removed",
+        Written(|it| {
+            it.as_object_mut().unwrap().remove("report");
+        }),
+    ),
     // Raw figures alone.
     ("slice faster", Written(|it| scale(it, "/trials/0/slices/0/figures/goodput_per_s", 1.1))),
     (
@@ -171,7 +176,12 @@ const TAMPERED: &[(&str, How)] = &[
         Text(|text| text.replacen("\"response_time\":\"", "\"response_time\":\"AAAA", 1)),
     ),
     // Raw figures, with all that follows made anew.
-    ("slice removed, made anew", MadeAnew(|it| drop(it.trials[0].slices.remove(1)))),
+    (
+        "slice removed, made anew",
+        MadeAnew(|it| {
+            it.trials[0].slices.remove(1);
+        }),
+    ),
     (
         "slice twice, made anew",
         MadeAnew(|it| {
@@ -292,7 +302,7 @@ const TAMPERED: &[(&str, How)] = &[
     (
         "window removed, made anew",
         MadeAnew(|it| {
-            drop(it.trials[0].load.as_mut().unwrap().windows.remove(1));
+            it.trials[0].load.as_mut().unwrap().windows.remove(1);
         }),
     ),
     (

@@ -78,7 +78,6 @@ pub enum SiteError {
 pub type PublicOf<'a> = &'a dyn Fn(&RunHeader) -> Result<Public, String>;
 
 /// What a site is made from.
-#[expect(missing_debug_implementations, reason = "it holds a function")]
 pub struct Site<'a> {
     /// The store.
     pub store: &'a Store,

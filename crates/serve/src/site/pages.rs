@@ -16,6 +16,7 @@ use super::entry::{Board, Entry};
 use super::files::Files;
 use super::names;
 use super::others::Other;
+use crate::list::leader;
 use crate::{compare, leaderboard};
 
 /// The most rounds that a board shows beside each other.
@@ -156,13 +157,14 @@ impl Pages<'_> {
                     table.sortable {
                         thead { tr {
                             th scope="col" { "Target" }
-                            @for round in shown { th.number scope="col" { a href=((links.run)(&round.id)) { (words::date(round.started_unix_ns)) } } }
+                            @for round in shown { th.number scope="col" { (words::time(round.started_unix_ns)) } }
                         } }
                         tbody { @for name in &names { tr {
                             th scope="row" { a href=((links.target)(name)) { (name) } }
                             @for round in shown { (cell(round, name)) }
                         } } }
                         tfoot {
+                            tr { th scope="row" { "Run" } @for round in shown { td.number { a href=((links.run)(&round.id)) { "its page" } } } }
                             tr { th scope="row" { "Host" } @for round in shown { td.number { (round.host.as_deref().unwrap_or(words::UNKNOWN)) } } }
                             tr { th scope="row" { "Pippin" } @for round in shown { td.number { (round.version) } } }
                             tr { th scope="row" { "Change" } @for round in shown { td.number { @match &round.before { Some(before) => a href=(names::link(&own, &names::comparison(before, &round.id))) { "from the round before" }, None => (words::UNKNOWN) } } } }
@@ -257,15 +259,16 @@ impl Pages<'_> {
             @if self.entries.is_empty() { p { "There is none yet." } }
             @else {
                 div.scroll tabindex="0" role="region" aria-label="All runs, scrolls sideways" {
-                    table.sortable {
-                        thead { tr { th scope="col" { "Run" } th scope="col" { "Started" } th scope="col" { "Host" } th scope="col" { "Load" } th.number scope="col" { "Targets" } th scope="col" { "Verdict" } } }
+                    table.sortable.runs {
+                        thead { tr { th scope="col" { "Run" } th scope="col" { "Verdict" } th scope="col" { "Fastest" } th scope="col" { "Load" } th.number scope="col" { "Targets" } th scope="col" { "Started" } th scope="col" { "Host" } } }
                         tbody { @for entry in self.entries.iter().rev() { tr {
-                            th scope="row" { a href=(names::run(&entry.id)) { (entry.title) } @if entry.quick { " " span.tag { "quick" } } }
-                            td { (words::time(entry.started_unix_ns)) }
-                            td { (entry.host.as_deref().unwrap_or(words::UNKNOWN)) }
+                            th.wrap scope="row" { a href=(names::run(&entry.id)) { (entry.title) } @if entry.quick { " " span.tag { "quick" } } }
+                            td { @match entry.digest.worst { Some(worst) => (report::badge(worst)), None => (words::UNKNOWN) } }
+                            td { (leader(Some(&entry.digest))) }
                             td.wrap { (entry.digest.load) }
                             td.number { (entry.measured.len()) }
-                            td { @match entry.digest.worst { Some(worst) => (report::badge(worst)), None => (words::UNKNOWN) } }
+                            td data-value=(entry.started_unix_ns / 1_000_000) { (words::time(entry.started_unix_ns)) }
+                            td { (entry.host.as_deref().unwrap_or(words::UNKNOWN)) }
                         } } }
                     }
                 }
