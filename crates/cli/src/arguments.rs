@@ -17,6 +17,7 @@ mod import;
 mod keeping;
 pub mod load;
 pub mod message;
+mod publishing;
 pub mod request;
 mod short_help;
 
@@ -24,6 +25,7 @@ pub use fleet::{AgentArguments, FleetArguments, FleetCommand, FleetInitArguments
 pub use import::{ImportArguments, ImportCommand};
 pub use keeping::{BaselineCommand, BaselineSetArguments, StoreCommand, StoreKeepArguments};
 pub use load::LoadArguments;
+pub use publishing::{SiteArguments, VerifyArguments};
 
 /// The heading of what every command takes. It comes after a command's own options.
 const GENERAL: &str = "General";
@@ -112,6 +114,10 @@ pub enum Command {
     /// Show all runs in the browser: list, search, pages, comparison, history, and the run in
     /// progress. Read-only; on the loopback unless --bind says otherwise.
     Serve(ServeArguments),
+    /// Check an exported run: whether all its figures, ranks and verdicts follow from its raw slices.
+    Verify(VerifyArguments),
+    /// Write runs as a static site: boards, pages, histories, comparisons, badges.
+    Site(SiteArguments),
     /// Print shell completions, for example: pippin completions bash >
     /// /etc/bash_completion.d/pippin. They know plans, targets, runs and charts.
     Completions {

@@ -318,7 +318,7 @@ async fn side_by_side(State(store): Shared, Query(asked): Query<Vec<(String, Str
         } else {
             let runs: Vec<RunRecord> =
                 chosen.iter().map(|run| store.load(run)).collect::<Result<_, _>>()?;
-            compare::body(&form, &runs)
+            compare::body(&form, &runs, |run| format!("/runs/{run}"))
         };
         Ok(page("Side by side", "", &body).into_response())
     })

@@ -246,11 +246,13 @@ impl Digests {
     /// A trial without what its messages quote of requests and answers.
     #[must_use]
     pub fn messages(&self, mut record: TrialRecord) -> TrialRecord {
-        let TrialRecord { proofs, failure, made_again, .. } = &mut record;
+        let TrialRecord { proofs, failure, made_again, caveats, .. } = &mut record;
         let of_proofs = proofs.iter_mut().flat_map(|proof| {
             proof.failure.iter_mut().chain(&mut proof.remark).chain(&mut proof.doubt)
         });
-        let all = of_proofs.chain(failure.iter_mut().map(|failure| &mut failure.message));
+        let evidence = caveats.iter_mut().map(|caveat| &mut caveat.evidence);
+        let all =
+            of_proofs.chain(failure.iter_mut().map(|failure| &mut failure.message)).chain(evidence);
         all.chain(made_again).for_each(|text| *text = self.message(text));
         record
     }
