@@ -73,7 +73,7 @@ pub const FORM: Form = Form {
 /// The page of a run.
 #[must_use]
 pub fn page(view: &View) -> String {
-    let page = Page { policy: Some(POLICY), about: Some(about(view)), url: None };
+    let page = Page { policy: Some(POLICY), about: Some(about(view)), address: None };
     let title = format!("{} · Pippin", view.run.title);
     whole(&title, &theme::series_rules(view), &run(view), &page).into_string()
 }
@@ -98,6 +98,15 @@ pub(crate) fn document(title: &str, rules: &str, body: &Markup) -> Markup {
     whole(title, rules, body, &Page { policy: Some(POLICY), ..Page::default() })
 }
 
+/// Where a page of a site is found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Address {
+    /// The page.
+    pub url: String,
+    /// The picture that previews of links to it show.
+    pub picture: Option<String>,
+}
+
 /// A page of a site that is kept as files: what it is about, and its address where that is known.
 #[must_use]
 pub fn document_of_site(
@@ -105,9 +114,9 @@ pub fn document_of_site(
     rules: &str,
     body: &Markup,
     about: &str,
-    url: Option<String>,
+    address: Option<Address>,
 ) -> String {
-    let page = Page { policy: Some(POLICY), about: Some(about.into()), url };
+    let page = Page { policy: Some(POLICY), about: Some(about.into()), address };
     whole(title, rules, body, &page).into_string()
 }
 
@@ -125,8 +134,8 @@ struct Page {
     policy: Option<&'static str>,
     /// For those who are shown a link to it.
     about: Option<String>,
-    /// Its address on the web.
-    url: Option<String>,
+    /// Where it is on the web.
+    address: Option<Address>,
 }
 
 /// Builds the page without control characters. A view has none, but other pages also show text of
@@ -151,9 +160,13 @@ fn whole(title: &str, rules: &str, body: &Markup, page: &Page) -> Markup {
                     meta property="og:title" content=(title);
                     meta property="og:description" content=(about);
                 }
-                @if let Some(url) = &page.url {
+                @if let Some(Address { url, picture }) = &page.address {
                     meta property="og:url" content=(url);
                     link rel="canonical" href=(url);
+                    @if let Some(picture) = picture {
+                        meta property="og:image" content=(picture);
+                        meta name="twitter:card" content="summary_large_image";
+                    }
                 }
                 style { (PreEscaped(STYLE)) @if has_plots { (PreEscaped(PLOT_STYLE)) } (PreEscaped(rules)) }
             }

@@ -20,7 +20,7 @@ mod pages;
 
 use pippin_model::request::secrets::Public;
 use pippin_model::run::{RunHeader, RunRecord, RunState};
-use pippin_report::form::record;
+use pippin_report::form::{png, record};
 use pippin_report::view::View;
 use pippin_store::{Store, StoreError};
 use std::collections::{BTreeMap, BTreeSet};
@@ -69,6 +69,9 @@ pub enum SiteError {
     /// Something cannot be written as JSON. No run is known to cause this.
     #[error("{0}")]
     Encoding(#[from] serde_json::Error),
+    /// A preview cannot be drawn. No run is known to cause this.
+    #[error("a preview cannot be drawn: {0}")]
+    Picture(String),
     /// What ships with Pippin cannot be found.
     #[error("{0}")]
     Public(String),
@@ -167,6 +170,11 @@ impl Site<'_> {
             }
             files.write(&names::record(&entry.id), &record::of(&record, &view)?)?;
             files.page(&names::run(&entry.id), &pages::run(&entry, &view), self.url.as_deref())?;
+            // Previews need whole addresses.
+            if self.url.is_some() {
+                let picture = png::preview(&view).map_err(SiteError::Picture)?;
+                files.write(&names::preview(&entry.id), &picture)?;
+            }
             entries.push(entry);
         }
         built.runs = entries.len();

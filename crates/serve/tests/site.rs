@@ -147,7 +147,8 @@ fn every_link_of_every_page_leads_to_a_file_of_the_site() {
             for link in page.split(attribute).skip(1).map(|rest| rest.split('"').next().unwrap()) {
                 if let Some(place) = link.strip_prefix('#') {
                     assert!(page.contains(&format!("id=\"{place}\"")), "{name}: {link}");
-                } else {
+                } else if !link.starts_with("data:") {
+                    // What is not in the page itself.
                     assert!(!link.contains(':') && !link.starts_with('/'), "{name}: {link}");
                     assert!(site.contains_key(&followed(name, link)), "{name}: {link}");
                 }
@@ -209,6 +210,12 @@ fn an_address_gives_a_map_of_all_pages() {
     assert_eq!(text("sitemap.xml").matches("<loc>https://example.org/b/").count(), pages);
     let address = "content=\"https://example.org/b/runs/20261121-203539-hello.html\"";
     assert!(text("runs/20261121-203539-hello.html").contains(address));
+    // The preview: a PNG of the size that its place has (PNG 3rd edition, 11.2.1: width, height).
+    let picture = "content=\"https://example.org/b/runs/20261121-203539-hello.png\"";
+    assert!(text("runs/20261121-203539-hello.html").contains(picture));
+    let bytes = &site["runs/20261121-203539-hello.png"];
+    let number = |at: usize| u32::from_be_bytes(bytes[at..at + 4].try_into().unwrap());
+    assert_eq!((number(16), number(20)), (1_200, 630));
 }
 
 #[test]

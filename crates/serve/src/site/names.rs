@@ -18,6 +18,11 @@ pub(super) fn run(id: &str) -> String {
     format!("runs/{id}.html")
 }
 
+/// The picture that previews of links to a run show.
+pub(super) fn preview(id: &str) -> String {
+    format!("runs/{id}.png")
+}
+
 pub(super) fn record(id: &str) -> String {
     format!("runs/{id}.record.json")
 }

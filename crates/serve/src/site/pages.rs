@@ -29,6 +29,8 @@ pub(super) struct Page {
     rules: String,
     about: String,
     body: Markup,
+    /// The file of its preview.
+    picture: Option<String>,
 }
 
 impl Page {
@@ -38,9 +40,12 @@ impl Page {
             header.bar { a href=(names::link(name, INDEX)) { "Pippin" } a href=(names::link(name, INDEX)) { "All boards and runs" } button.theme type="button" hidden { "Theme: automatic" } }
             (self.body)
         };
-        let url = url.map(|url| format!("{url}{name}"));
+        let address = url.map(|url| report::Address {
+            url: format!("{url}{name}"),
+            picture: self.picture.as_ref().map(|picture| format!("{url}{picture}")),
+        });
         let title = format!("{} · Pippin", self.title);
-        report::document_of_site(&title, &self.rules, &body, &self.about, url)
+        report::document_of_site(&title, &self.rules, &body, &self.about, address)
     }
 }
 
@@ -57,11 +62,12 @@ pub(super) fn run(entry: &Entry, view: &View) -> Page {
         }
         (report::run(view))
     };
-    of_view(view, body)
+    Page { picture: Some(names::preview(&entry.id)), ..of_view(view, body) }
 }
 
 fn of_view(view: &View, body: Markup) -> Page {
     Page {
+        picture: None,
         title: view.run.title.clone(),
         rules: report::series_rules(view),
         about: report::about(view),
@@ -90,6 +96,7 @@ pub(super) fn comparison(before: &RunRecord, after: &RunRecord) -> Page {
     Page {
         about: format!("{} compared with {}.", after.header.id, before.header.id),
         title,
+        picture: None,
         rules: String::new(),
         body: compare::body(&html! {}, &runs, |run| names::link(&own, &names::run(run))),
     }
@@ -174,7 +181,13 @@ impl Pages<'_> {
                 @if rounds.len() > shown.len() { p.hint { "Earlier rounds are in the list of " a href=(names::link(&own, INDEX)) { "all runs" } "." } }
             }
         };
-        Page { about: newest.digest.trust.clone(), title, rules: String::new(), body }
+        Page {
+            about: newest.digest.trust.clone(),
+            title,
+            picture: None,
+            rules: String::new(),
+            body,
+        }
     }
 
     /// The history of a target, or the beginning of the list for one that never had a result.
@@ -208,7 +221,7 @@ impl Pages<'_> {
                 }
             };
             let about = format!("{target} over {} trials.", points.len());
-            let page = Page { title, rules: report::rules(2), about, body };
+            let page = Page { title, rules: report::rules(2), about, body, picture: None };
             files.page(&own, &page, self.url)?;
         }
         Ok(())
@@ -251,7 +264,7 @@ impl Pages<'_> {
             footer { p { "Made by Pippin. These pages load nothing from elsewhere. " a href="index.json" { "The list as JSON" } "; each run has all its raw figures, which " code { "pippin verify" } " checks." } }
         };
         let about = format!("{} boards and {} runs.", boards.len(), self.entries.len());
-        Page { title: "Benchmarks".into(), rules: String::new(), about, body }
+        Page { title: "Benchmarks".into(), picture: None, rules: String::new(), about, body }
     }
 
     fn runs(&self) -> Markup {
