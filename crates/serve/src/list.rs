@@ -203,7 +203,7 @@ fn line(run: &ListedRun, live: &[LiveRun]) -> Markup {
 }
 
 /// The leading target, or how many targets cannot be told apart.
-fn leader(digest: Option<&RunDigest>) -> Markup {
+pub(crate) fn leader(digest: Option<&RunDigest>) -> Markup {
     let leaders: Vec<_> = digest.iter().flat_map(|digest| digest.leaders()).collect();
     let by_time = digest.is_some_and(|digest| digest.ranked_by == "response_p99");
     html! {
