@@ -210,7 +210,8 @@ pub(crate) fn leader(digest: Option<&RunDigest>) -> Markup {
         @match leaders.as_slice() {
             [] => (words::UNKNOWN),
             [first, rest @ ..] => {
-                (first.target)
+                // The address of a single load stands in the run's name.
+                @if first.target.language != "url" || !rest.is_empty() { (first.target) }
                 @if !rest.is_empty() { " and " (rest.len()) " more" }
                 span.sub { @if by_time { "p99 " (words::ns_f(first.figure)) } @else { (words::count(first.figure)) " requests/s" } }
             }

@@ -273,15 +273,15 @@ impl Pages<'_> {
             @else {
                 div.scroll tabindex="0" role="region" aria-label="All runs, scrolls sideways" {
                     table.sortable.runs {
-                        thead { tr { th scope="col" { "Run" } th scope="col" { "Verdict" } th scope="col" { "Fastest" } th scope="col" { "Load" } th.number scope="col" { "Targets" } th scope="col" { "Started" } th scope="col" { "Host" } } }
+                        thead { tr { th scope="col" { "Run" } th scope="col" { "Verdict" } th scope="col" { "Fastest" } th.wide scope="col" { "Load" } th.number.wide scope="col" { "Targets" } th scope="col" { "Started" } th.wide scope="col" { "Host" } } }
                         tbody { @for entry in self.entries.iter().rev() { tr {
                             th.wrap scope="row" { a href=(names::run(&entry.id)) { (entry.title) } @if entry.quick { " " span.tag { "quick" } } }
                             td { @match entry.digest.worst { Some(worst) => (report::badge(worst)), None => (words::UNKNOWN) } }
                             td { (leader(Some(&entry.digest))) }
-                            td.wrap { (entry.digest.load) }
-                            td.number { (entry.measured.len()) }
+                            td.wrap.wide { (entry.digest.load) }
+                            td.number.wide { (entry.measured.len()) }
                             td data-value=(entry.started_unix_ns / 1_000_000) { (words::time(entry.started_unix_ns)) }
-                            td { (entry.host.as_deref().unwrap_or(words::UNKNOWN)) }
+                            td.wide { (entry.host.as_deref().unwrap_or(words::UNKNOWN)) }
                         } } }
                     }
                 }
