@@ -1,5 +1,5 @@
 # Verbs for people; the logic lives in the program and in tests/all.
-.PHONY: run test test-slow test-targets test-wire test-hostile test-explained fuzz check bench sense search soak warm dist
+.PHONY: run test test-slow test-targets test-wire test-hostile test-explained fuzz check bench sense search soak warm alarms dist
 
 # Away from a terminal nobody can be asked, and `make run` itself says that targets are to be installed.
 YES := $(shell test -t 0 || echo --yes)
@@ -68,6 +68,11 @@ HOW :=
 warm:
 	cargo build --release
 	cargo run --release -p pippin-bench -- warm $(HOW)
+
+# How often `pippin ci` raises a false alarm on recorded noise, and how soon it finds a change: its table
+# is in docs/ci.md. It takes some minutes, on any machine.
+alarms:
+	PIPPIN_ALARMS=1 cargo test -p pippin-stats --test alarms -- --nocapture
 
 # What a release consists of, in target/dist; deploy/packages/check looks at it.
 dist:

@@ -17,6 +17,7 @@ mod import;
 mod keeping;
 pub mod load;
 pub mod message;
+mod publishing;
 pub mod request;
 mod short_help;
 
@@ -24,6 +25,7 @@ pub use fleet::{AgentArguments, FleetArguments, FleetCommand, FleetInitArguments
 pub use import::{ImportArguments, ImportCommand};
 pub use keeping::{BaselineCommand, BaselineSetArguments, StoreCommand, StoreKeepArguments};
 pub use load::LoadArguments;
+pub use publishing::{SiteArguments, VerifyArguments};
 
 /// The heading of what every command takes. It comes after a command's own options.
 const GENERAL: &str = "General";
@@ -112,6 +114,10 @@ pub enum Command {
     /// Show all runs in the browser: list, search, pages, comparison, history, and the run in
     /// progress. Read-only; on the loopback unless --bind says otherwise.
     Serve(ServeArguments),
+    /// Check an exported run: whether all its figures, ranks and verdicts follow from its raw slices.
+    Verify(VerifyArguments),
+    /// Write runs as a static site: boards, pages, histories, comparisons, badges.
+    Site(SiteArguments),
     /// Print shell completions, for example: pippin completions bash >
     /// /etc/bash_completion.d/pippin. They know plans, targets, runs and charts.
     Completions {
@@ -283,6 +289,10 @@ pub struct CiArguments {
     /// a variable of continuous integration names, or origin/main.
     #[arg(long, value_name = "REVISION")]
     pub base: Option<String>,
+    /// Whose pippin.toml says how the base is built and started: its own, or that of this checkout.
+    /// Workload and plan are always those of the checkout.
+    #[arg(long, value_name = "WHOSE", value_enum, default_value_t)]
+    pub base_file: BaseFile,
     /// End after this time, decided or not.
     #[arg(long = "for", value_name = "TIME", default_value = "10m", value_parser = values::length)]
     pub length: Time,
@@ -310,6 +320,16 @@ pub struct CiArguments {
     pub gates: GateArguments,
     #[command(flatten)]
     pub json: JsonArguments,
+}
+
+/// Whose project file says how a revision is built and started.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
+pub enum BaseFile {
+    // The revision's own, if it has one.
+    #[default]
+    Own,
+    // That of the checkout.
+    Checkout,
 }
 
 /// `pippin init`

@@ -6,7 +6,7 @@ use pippin_model::figure::Unit;
 use pippin_model::text::units::format_count;
 use pippin_model::trial::Step;
 use pippin_model::verdict::gate::Limit;
-use pippin_stats::gate::{Outcome, Standing};
+use pippin_stats::gate::{Outcome, Reason, Standing};
 
 /// One line for each gate of each target at each step. Targets are named if there are several.
 #[must_use]
@@ -54,13 +54,29 @@ fn found(outcome: &Outcome) -> String {
         }),
     };
     let base = outcome.base.as_ref().map(|base| format!("compared with {base}"));
-    let known: Vec<String> = figure.into_iter().chain(base).collect();
+    let surely = outcome.surely.map(|by| {
+        let side = if outcome.gate.lower_passes() { "below" } else { "above" };
+        format!("(surely {side} {:+.1} %)", by * 100.0)
+    });
+    let known: Vec<String> = figure.into_iter().chain(surely).chain(base).collect();
+    let left_out = outcome.left_out.as_ref().map(|left_out| left_out.words());
     match (known.join(" "), &outcome.reason) {
         (known, None) if known.is_empty() => "unknown".into(),
-        (known, None) => known,
+        (known, None) => left_out.map_or_else(|| known.clone(), |out| format!("{known}; {out}")),
+        // What stands against the starts is the reason.
+        (known, Some(reason)) if !is_about_starts(outcome, reason) => {
+            let known = if known.is_empty() { known } else { format!("{known}: ") };
+            let out = left_out.map_or_else(String::new, |out| format!("; {out}"));
+            format!("{known}{}{out}", reason.text)
+        }
         (known, Some(reason)) if known.is_empty() => reason.text.clone(),
         (known, Some(reason)) => format!("{known}: {}", reason.text),
     }
+}
+
+/// Whether the reason names the starts that do not count.
+fn is_about_starts(outcome: &Outcome, reason: &Reason) -> bool {
+    outcome.left_out.as_ref().is_none_or(|left_out| reason.text.contains(&left_out.words()))
 }
 
 /// A quantile that so many requests never reached has no value.
@@ -72,7 +88,8 @@ fn format_value(unit: Unit, value: f64) -> String {
 pub(crate) mod tests {
     use super::*;
     use pippin_model::verdict::gate::{Gate, Undecided};
-    use pippin_stats::gate::{Change, Doubt, Reason};
+    use pippin_stats::gate::left_out::{LeftOut, Why};
+    use pippin_stats::gate::{Change, Doubt};
 
     /// Three outcomes: one passed, one failed, one undecided.
     pub fn outcomes() -> Vec<Outcome> {
@@ -85,6 +102,8 @@ pub(crate) mod tests {
             base: None,
             standing,
             reason: None,
+            left_out: None,
+            surely: None,
         };
         vec![
             of("p99 > 50ms", 12_300_000.0, Standing::Passed),
@@ -105,6 +124,44 @@ pub(crate) mod tests {
             "gate passed  fail if p99 > 50ms  12.3 ms\n\
              gate FAILED  fail if errors > 0.1%  0.42 %\n\
              gate UNDECIDED  fail if goodput < -5% vs main  -6.10 % compared with own/shop@main: 3 starts\n"
+        );
+    }
+
+    #[test]
+    fn starts_that_do_not_count_are_named_wherever_gates_are() {
+        let out = LeftOut { made: 16, why: [(Why::Compiler, 9), (Why::OtherPrograms, 5)].into() };
+        let words =
+            "14 of 16 starts do not count: the compiler worked in 9, other programs ran in 5";
+        let mut outcome = outcomes().remove(2);
+        outcome.left_out = Some(out);
+        for standing in [Standing::Passed, Standing::Undecided] {
+            outcome.standing = standing;
+            for (said, reason) in [
+                ("", None),
+                (
+                    ": 3 starts",
+                    Some(Reason { doubt: Doubt::TooFewStarts, text: "3 starts".into() }),
+                ),
+                ("", Some(Reason { doubt: Doubt::NotWarm, text: format!("{words} (so)") })),
+            ] {
+                outcome.reason = reason;
+                let one = std::slice::from_ref(&outcome);
+                let summary = summary::of("ci", one, &summary::Changes::default(), "x");
+                assert_eq!(lines(one).matches(words).count(), 1, "{}", lines(one));
+                for text in [lines(one), junit::of("ci", &[], one, Undecided::Warn), summary] {
+                    assert!(text.contains(words) && text.contains(said), "{text}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn what_passed_says_what_it_surely_keeps() {
+        let mut outcome = outcomes().remove(2);
+        (outcome.standing, outcome.reason, outcome.surely) = (Standing::Passed, None, Some(-0.078));
+        assert_eq!(
+            lines(&[outcome]),
+            "gate passed  fail if goodput < -5% vs main  -6.10 % (surely above -7.8 %) compared with own/shop@main\n"
         );
     }
 

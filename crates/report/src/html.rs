@@ -23,6 +23,7 @@ pub(crate) mod facts;
 pub(crate) mod figures;
 mod headline;
 mod remarks;
+mod slowest;
 mod theme;
 mod tiers;
 mod walks;
@@ -72,7 +73,7 @@ pub const FORM: Form = Form {
 /// The page of a run.
 #[must_use]
 pub fn page(view: &View) -> String {
-    let page = Page { policy: Some(POLICY), about: Some(about(view)) };
+    let page = Page { policy: Some(POLICY), about: Some(about(view)), address: None };
     let title = format!("{} · Pippin", view.run.title);
     whole(&title, &theme::series_rules(view), &run(view), &page).into_string()
 }
@@ -83,7 +84,8 @@ pub use theme::{rules, series_rules};
 
 /// What a page is about, for those who are shown a link to it: the answer, and whether it can be
 /// trusted.
-fn about(view: &View) -> String {
+#[must_use]
+pub fn about(view: &View) -> String {
     let answer = match view::answer::line(view) {
         line if line.is_empty() => view.conclusion.clone(),
         line => format!("{line}."),
@@ -93,7 +95,29 @@ fn about(view: &View) -> String {
 
 /// A page that is kept as a file. A policy inside the page forbids it to fetch anything.
 pub(crate) fn document(title: &str, rules: &str, body: &Markup) -> Markup {
-    whole(title, rules, body, &Page { policy: Some(POLICY), about: None })
+    whole(title, rules, body, &Page { policy: Some(POLICY), ..Page::default() })
+}
+
+/// Where a page of a site is found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Address {
+    /// The page.
+    pub url: String,
+    /// The picture that previews of links to it show.
+    pub picture: Option<String>,
+}
+
+/// A page of a site that is kept as files: what it is about, and its address where that is known.
+#[must_use]
+pub fn document_of_site(
+    title: &str,
+    rules: &str,
+    body: &Markup,
+    about: &str,
+    address: Option<Address>,
+) -> String {
+    let page = Page { policy: Some(POLICY), about: Some(about.into()), address };
+    whole(title, rules, body, &page).into_string()
 }
 
 /// A page that a server sends. The server sends the policy as a header. `rules` are extra style
@@ -110,6 +134,8 @@ struct Page {
     policy: Option<&'static str>,
     /// For those who are shown a link to it.
     about: Option<String>,
+    /// Where it is on the web.
+    address: Option<Address>,
 }
 
 /// Builds the page without control characters. A view has none, but other pages also show text of
@@ -133,6 +159,14 @@ fn whole(title: &str, rules: &str, body: &Markup, page: &Page) -> Markup {
                     meta name="description" content=(about);
                     meta property="og:title" content=(title);
                     meta property="og:description" content=(about);
+                }
+                @if let Some(Address { url, picture }) = &page.address {
+                    meta property="og:url" content=(url);
+                    link rel="canonical" href=(url);
+                    @if let Some(picture) = picture {
+                        meta property="og:image" content=(picture);
+                        meta name="twitter:card" content="summary_large_image";
+                    }
                 }
                 style { (PreEscaped(STYLE)) @if has_plots { (PreEscaped(PLOT_STYLE)) } (PreEscaped(rules)) }
             }
@@ -164,6 +198,7 @@ pub fn run(view: &View) -> Markup {
             (figures::overload(view, &charts))
             (tiers::section(view))
             (walks::section(view))
+            (slowest::section(view))
             (remarks::verdicts(view))
             (remarks::without_result(view))
             (remarks::explanations(view))

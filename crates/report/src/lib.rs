@@ -14,6 +14,7 @@
 //! | [`flame`] | flame graphs |
 //! | [`form`] | the forms of a run as files, one file each (docs/formats.md) |
 //! | `ranked` | the figure by which targets are ranked, in words |
+//! | [`verify`] | whether an exported run follows from its raw slices |
 //! | [`words`] | figures as people read them |
 pub mod chart;
 pub mod digest;
@@ -25,5 +26,6 @@ pub mod history;
 pub mod html;
 mod ranked;
 pub mod terminal;
+pub mod verify;
 pub mod view;
 pub mod words;

@@ -24,6 +24,7 @@ mod load;
 mod overload;
 mod paint;
 mod remarks;
+pub(crate) mod slowest;
 mod steps;
 mod walks;
 

@@ -252,6 +252,12 @@ pub fn time(unix_ns: u64) -> String {
     utc(unix_ns, "%Y-%m-%d %H:%M UTC")
 }
 
+/// An instant of a day in UTC to the microsecond, as a server's log has it: `20:35:39.123456`.
+#[must_use]
+pub fn instant(unix_ns: u64) -> String {
+    utc(unix_ns, "%H:%M:%S%.6f")
+}
+
 /// The day in UTC: `2026-11-21`.
 #[must_use]
 pub fn date(unix_ns: u64) -> String {

@@ -35,9 +35,9 @@ fn name(place: usize) -> char {
     char::from(b'A' + (place % 26) as u8)
 }
 
-/// Compares two or more runs. All are compared with the first.
+/// Compares two or more runs. All are compared with the first. `link` is the address of a run's page.
 #[must_use]
-pub fn body(form: &Markup, runs: &[RunRecord]) -> Markup {
+pub fn body(form: &Markup, runs: &[RunRecord], link: impl Fn(&str) -> String) -> Markup {
     let Some((a, others)) = runs.split_first() else { return html! { main id="main" { (form) } } };
     let views: Vec<View> = runs.iter().map(View::of).collect();
     let comparisons: Vec<Comparison> = others
@@ -50,7 +50,7 @@ pub fn body(form: &Markup, runs: &[RunRecord]) -> Markup {
             h1 { "Side by side" }
             (trust(&views))
             (form)
-            ul { @for (place, run) in runs.iter().enumerate() { li { strong { (name(place)) } ": " a href=(format!("/runs/{}", run.header.id)) { (run.header.id) } " (" (run.header.plan.title) ")" } } }
+            ul { @for (place, run) in runs.iter().enumerate() { li { strong { (name(place)) } ": " a href=(link(&run.header.id)) { (run.header.id) } " (" (run.header.plan.title) ")" } } }
             @for (place, run) in runs.iter().enumerate() {
                 @if let Some(unfinished) = Unfinished::of(&name(place).to_string(), run) { p.notice role="status" { (unfinished.words()) "." } }
             }

@@ -46,7 +46,6 @@ impl Entry<'_> {
 /// The page.
 #[must_use]
 pub fn body(plans: &[PlanLeader], hosts: &[String], host: &str) -> Markup {
-    let entries = entries(plans);
     html! {
         main id="main" {
             h1 { "Leaderboard" }
@@ -54,22 +53,42 @@ pub fn body(plans: &[PlanLeader], hosts: &[String], host: &str) -> Markup {
                 label { "Host " select name="host" { option value="" { "any" } @for one in hosts { option value=(one) selected[one == host] { (one) } } } }
                 button type="submit" { "Show" }
             }
-            @if entries.is_empty() { p { "No finished run is known yet. " code { "pippin run hello" } " makes one." } }
-            @else {
-                p.hint id="leaderboard-note" { "The possible ranks of a target in the newest finished run of each plan: 1-3 means that no target is certainly better, and two cannot be told apart from it. Plans are not added up, because each measures something else. Sorted by the number of plans in which a target may be the best." }
-                div.scroll tabindex="0" role="region" aria-label="Leaderboard, scrolls sideways" {
-                    table.sortable aria-describedby="leaderboard-note" {
-                        thead { tr {
-                            th scope="col" { "Target" } th.number scope="col" { "May lead" }
-                            @for plan in plans { th.wrap scope="col" { (plan.title) @if plan.quick { " (quick)" } } }
-                        } }
-                        tbody { @for entry in &entries { (line(entry)) } }
-                        tfoot { tr { th scope="row" { "Run" } td {} @for plan in plans { td { a href=(format!("/runs/{}", plan.run)) { (day(plan.started_unix_ns)) } @if let Some(host) = &plan.host { span.sub { (host) } } } } } }
-                    }
-                }
-                (conformance(plans, &entries))
+            @if plans.iter().all(|plan| plan.digest.targets.is_empty()) { p { "No finished run is known yet. " code { "pippin run hello" } " makes one." } }
+            @else { (table(plans, &OF_SERVER)) }
+        }
+    }
+}
+
+/// The addresses of pages that a table links to.
+pub struct Links<'a> {
+    /// That of a run.
+    pub run: &'a dyn Fn(&str) -> String,
+    /// That of the history of a target.
+    pub target: &'a dyn Fn(&str) -> String,
+}
+
+const OF_SERVER: Links<'static> = Links {
+    run: &|run| format!("/runs/{run}"),
+    target: &|target| format!("/history?target={target}"),
+};
+
+/// The table, and what targets answer at the edges of HTTP/1.1.
+#[must_use]
+pub fn table(plans: &[PlanLeader], links: &Links<'_>) -> Markup {
+    let entries = entries(plans);
+    html! {
+        p.hint id="leaderboard-note" { "The possible ranks of a target in the newest finished run of each plan: 1-3 means that no target is certainly better, and two cannot be told apart from it. Plans are not added up, because each measures something else. Sorted by the number of plans in which a target may be the best." }
+        div.scroll tabindex="0" role="region" aria-label="Leaderboard, scrolls sideways" {
+            table.sortable aria-describedby="leaderboard-note" {
+                thead { tr {
+                    th scope="col" { "Target" } th.number scope="col" { "May lead" }
+                    @for plan in plans { th.wrap scope="col" { (plan.title) @if plan.quick { " (quick)" } } }
+                } }
+                tbody { @for entry in &entries { (line(entry, links)) } }
+                tfoot { tr { th scope="row" { "Run" } td {} @for plan in plans { td { a href=((links.run)(&plan.run)) { (day(plan.started_unix_ns)) } @if let Some(host) = &plan.host { span.sub { (host) } } } } } }
             }
         }
+        (conformance(plans, &entries))
     }
 }
 
@@ -119,10 +138,10 @@ fn entries(plans: &[PlanLeader]) -> Vec<Entry<'_>> {
     entries
 }
 
-fn line(entry: &Entry<'_>) -> Markup {
+fn line(entry: &Entry<'_>, links: &Links<'_>) -> Markup {
     html! {
         tr {
-            th scope="row" { a href=(format!("/history?target={}", entry.name)) { (entry.name) } }
+            th scope="row" { a href=((links.target)(&entry.name)) { (entry.name) } }
             td.number { (entry.leads()) }
             @for place in &entry.places { (cell(*place)) }
         }

@@ -14,6 +14,7 @@
 //! | [`compare`] | two or more runs side by side |
 //! | [`leaderboard`] | targets over plans |
 //! | [`history`] | a target over time with change points |
+//! | [`site`] | a store as a folder of files |
 //! | [`page`] | what all pages share |
 //! | [`failure`] | the page for requests that fail |
 pub mod compare;
@@ -30,6 +31,7 @@ mod live_charts;
 pub mod metrics;
 pub mod page;
 pub mod routes;
+pub mod site;
 
 use pippin_store::Store;
 use std::io;

@@ -203,14 +203,15 @@ fn line(run: &ListedRun, live: &[LiveRun]) -> Markup {
 }
 
 /// The leading target, or how many targets cannot be told apart.
-fn leader(digest: Option<&RunDigest>) -> Markup {
+pub(crate) fn leader(digest: Option<&RunDigest>) -> Markup {
     let leaders: Vec<_> = digest.iter().flat_map(|digest| digest.leaders()).collect();
     let by_time = digest.is_some_and(|digest| digest.ranked_by == "response_p99");
     html! {
         @match leaders.as_slice() {
             [] => (words::UNKNOWN),
             [first, rest @ ..] => {
-                (first.target)
+                // The address of a single load stands in the run's name.
+                @if first.target.language != "url" || !rest.is_empty() { (first.target) }
                 @if !rest.is_empty() { " and " (rest.len()) " more" }
                 span.sub { @if by_time { "p99 " (words::ns_f(first.figure)) } @else { (words::count(first.figure)) " requests/s" } }
             }

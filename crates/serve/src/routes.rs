@@ -19,6 +19,7 @@ use pippin_store::listing::RunFilter;
 use serde::Deserialize;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
+use tower_http::compression::CompressionLayer;
 
 use crate::connections::Peer;
 use crate::failure::Failure;
@@ -56,6 +57,7 @@ pub fn router(store: Arc<Store>, guard: Guard) -> Router {
             Failure::refused(StatusCode::METHOD_NOT_ALLOWED, "This server is read-only.")
         })
         .layer(middleware::from_fn_with_state(Door::new(guard), admit))
+        .layer(CompressionLayer::new())
         .with_state(store)
 }
 
@@ -316,7 +318,7 @@ async fn side_by_side(State(store): Shared, Query(asked): Query<Vec<(String, Str
         } else {
             let runs: Vec<RunRecord> =
                 chosen.iter().map(|run| store.load(run)).collect::<Result<_, _>>()?;
-            compare::body(&form, &runs)
+            compare::body(&form, &runs, |run| format!("/runs/{run}"))
         };
         Ok(page("Side by side", "", &body).into_response())
     })

@@ -4,8 +4,10 @@ use pippin_model::example::run::hello;
 use pippin_serve::connections::Limits;
 use pippin_serve::{ServeError, Server, serve};
 use pippin_store::Store;
+use pippin_testing::skipped::skip;
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
+use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
@@ -411,5 +413,36 @@ fn every_answer_has_the_security_headers() {
         ] {
             assert!(head.contains(header), "{header}: {head}");
         }
+    }
+}
+
+/// Curl is the judge: what it unpacks is what others get plain, and the long pages become short. The
+/// pages of one answer hold no time, so they can be compared.
+#[test]
+fn answers_are_compressed_for_those_who_ask() {
+    let server = Running::start("127.0.0.1:0", None);
+    let curl = |path: &str, more: &[&str]| {
+        let url = format!("http://127.0.0.1:{}{path}", server.address.port());
+        let asked = Command::new("curl")
+            .args(["-sS", "-w", "\n%{size_download}", &url])
+            .args(more)
+            .output();
+        let text = String::from_utf8(asked.ok()?.stdout).unwrap();
+        let (body, size) = text.rsplit_once('\n')?;
+        Some((body.to_string(), size.parse::<u64>().unwrap()))
+    };
+    for path in [
+        "/".to_string(),
+        format!("/runs/{RUN}"),
+        format!("/runs/{RUN}/export/json"),
+        "/history".into(),
+    ] {
+        let Some((plain, long)) = curl(&path, &[]) else {
+            return skip("answers_are_compressed_for_those_who_ask", "curl is not installed here");
+        };
+        let (unpacked, short) = curl(&path, &["--compressed"]).unwrap();
+        assert!(plain == unpacked, "{path} differs");
+        assert_eq!(long, plain.len() as u64, "{path} came compressed although nobody asked");
+        assert!(long < 10_000 || short * 2 < long, "{path}: {short} of {long} bytes");
     }
 }

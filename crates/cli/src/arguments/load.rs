@@ -91,6 +91,9 @@ pub struct LoadArguments {
     /// Also write a page with charts, as `pippin report --html` does later.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub html: Option<PathBuf>,
+    /// Name the slowest requests, each with its instant, times, connection, path or step, and status.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub slowest: Option<u32>,
     /// Do not keep the result: no history or comparison will know it.
     #[arg(long, conflicts_with = "keep_requests")]
     pub no_store: bool,

@@ -6,9 +6,10 @@ use pippin_model::plan::{Plan, PlanOptions};
 use pippin_model::run::{RunRecord, RunState};
 use pippin_model::target::TargetId;
 use pippin_model::target::project::FILE;
-use pippin_model::verdict::gate::{Gate, Limit, Undecided};
+use pippin_model::verdict::gate::{Gate, Undecided};
 use pippin_report::view::View;
-use pippin_stats::interval::anytime::{FEWEST_STARTS, LEVEL, Levels};
+use pippin_stats::gate::comparing::{USUAL_GATES, is_change, needs_calm};
+use pippin_stats::interval::anytime::{FEWEST_STARTS, Levels};
 use std::time::{Duration, Instant};
 
 use super::base::Checkout;
@@ -24,8 +25,6 @@ use crate::output::say;
 
 /// The plan that is taken if there is one of this name.
 const PLAN: &str = "ci";
-/// What decides where the file names no change: CPU time per request depends least on the machine.
-const USUAL_GATE: &str = "cpu > 2% vs base";
 
 pub fn run(shared: &Shared, arguments: &CiArguments) -> Result<u8, CliError> {
     files_must_be_writable(&arguments.gates)?;
@@ -59,13 +58,13 @@ pub fn run(shared: &Shared, arguments: &CiArguments) -> Result<u8, CliError> {
     let caches = place.caches()?;
     let copies = targets
         .iter()
-        .map(|target| copy(target, &worktree, (&end, &caches)))
+        .map(|target| copy(target, &worktree, (&end, &caches), arguments.base_file))
         .collect::<Result<Vec<_>, CliError>>()?;
     let before: Vec<TargetId> = copies.iter().map(|copy| copy.id.clone()).collect();
     let now: Vec<TargetId> = targets.iter().map(|target| target.id()).collect();
     let pairs: Vec<_> = before.iter().cloned().zip(now.iter().cloned()).collect();
     let decision = Decision {
-        levels: levels(arguments.false_alarms, &gates, now.len()),
+        levels: Levels::of_comparison(arguments.false_alarms, &gates, now.len()),
         gates,
         undecided: arguments.gates.undecided().or(plan.undecided).unwrap_or(Undecided::Warn),
         force: false,
@@ -78,7 +77,8 @@ pub fn run(shared: &Shared, arguments: &CiArguments) -> Result<u8, CliError> {
         keep_requests: arguments.kept.keep_requests,
         ..How::here(&folder, arguments.install, arguments.yes, arguments.seed)
     };
-    let plan = Plan { targets: before.iter().chain(&now).cloned().collect(), ..plan };
+    let extra_time = extra_time(&plan, &decision.gates);
+    let plan = Plan { targets: before.iter().chain(&now).cloned().collect(), extra_time, ..plan };
     let catalog = catalog.with_given(copies, []);
     let record = deciding.measure(shared, &catalog, plan, &how)?;
     drop(worktree);
@@ -118,7 +118,7 @@ fn concluded(
     conclude(decision, &Sides { comparison, ..sides })
 }
 
-/// The gates of the plan and of the command line; [`USUAL_GATE`] where none is about a change.
+/// The gates of the plan and of the command line; [`USUAL_GATES`] where none is about a change.
 fn gates(
     repository: &Repository,
     plan: &Plan,
@@ -139,20 +139,15 @@ fn gates(
         }
     }
     if !gates.iter().any(is_change) {
-        gates.extend(Gate::fail_if(USUAL_GATE));
+        gates.extend(USUAL_GATES.iter().flat_map(|gate| Gate::fail_if(gate)));
     }
     Ok(gates)
 }
 
-fn is_change(gate: &Gate) -> bool {
-    matches!(gate.condition.limit, Limit::Change(_))
-}
-
-/// The share of false alarms, over all changes of all targets. That one passes wrongly only leaves a
-/// change unseen, as a comparison does in one of twenty.
-fn levels(false_alarms: f64, gates: &[Gate], targets: usize) -> Levels {
-    let changes = gates.iter().filter(|gate| is_change(gate)).count() * targets;
-    Levels { within: LEVEL, beyond: false_alarms / changes.max(1) as f64 }
+/// How much longer a repetition may take to replace slices that the host disturbed. A change within the
+/// rounds needs no calm host, and more starts tell more than more slices of one.
+fn extra_time(plan: &Plan, gates: &[Gate]) -> f64 {
+    if gates.iter().any(needs_calm) { plan.extra_time } else { 0.0 }
 }
 
 fn in_words(checkout: &Checkout) -> String {

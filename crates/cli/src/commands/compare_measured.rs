@@ -4,13 +4,12 @@ use pippin_lab::target::revision::Revision;
 use pippin_model::plan::Plan;
 use pippin_model::run::{RunHeader, RunRecord};
 use pippin_model::target::TargetId;
-use pippin_model::trial::{Step, TrialRecord};
-use pippin_model::verdict::gate::{Condition, Gate, Limit, Undecided};
+use pippin_model::trial::TrialRecord;
+use pippin_model::verdict::gate::{Gate, Undecided};
 use pippin_report::view::View;
 use pippin_stats::compare::{Comparison, Origin, Side, compare};
-use pippin_stats::gate::{
-    Base, Bases, Group, Outcome, Planned, judge, may_be_decided, needs_more_starts,
-};
+use pippin_stats::gate::comparing::{self, Comparing};
+use pippin_stats::gate::may_be_decided;
 use pippin_stats::interval::anytime::Levels;
 use std::fmt::Display;
 use std::time::{Duration, Instant};
@@ -69,21 +68,20 @@ impl Patience {
     }
 }
 
-/// Gates of a comparison while it is measured: which target is compared with which.
-pub struct Deciding<'a> {
-    decision: &'a Decision<'a>,
+/// A comparison while it is measured.
+pub struct Deciding {
+    comparing: Comparing,
     patience: Patience,
-    /// The target of A, and that of B.
-    pairs: Vec<(TargetId, TargetId)>,
 }
 
-impl<'a> Deciding<'a> {
+impl Deciding {
     pub fn new(
-        decision: &'a Decision<'a>,
+        decision: &Decision<'_>,
         patience: Patience,
         pairs: Vec<(TargetId, TargetId)>,
     ) -> Self {
-        Self { decision, patience, pairs }
+        let (gates, levels) = (decision.gates.clone(), decision.levels);
+        Self { comparing: Comparing { gates, levels, pairs }, patience }
     }
 
     /// Measures a plan until every gate is decided, or no more repetitions are made.
@@ -95,61 +93,25 @@ impl<'a> Deciding<'a> {
         how: &How<'_>,
     ) -> Result<RunRecord, CliError> {
         let is_open = |header: &RunHeader, trials: &[TrialRecord], made: u32| {
-            self.is_open(header, trials, made)
+            self.is_open(header.plan.repetitions, trials, made)
         };
         measure(shared, catalog, plan, &How { is_open: Some(&is_open), needs_all: true, ..*how })
     }
 
     /// Whether another repetition may decide a gate.
-    fn is_open(&self, header: &RunHeader, trials: &[TrialRecord], made: u32) -> bool {
-        if self.decision.gates.is_empty() {
+    fn is_open(&self, planned: u32, trials: &[TrialRecord], made: u32) -> bool {
+        if self.comparing.gates.is_empty() {
             return false;
         }
-        let repetitions = made.max(header.plan.repetitions);
-        let planned = Planned { repetitions, is_whole: true };
-        let is_judged = |trial: &&TrialRecord| self.base_of(&trial.spec.target).is_some();
-        let judged: Vec<TrialRecord> = trials.iter().filter(is_judged).cloned().collect();
-        let bases = InOneRun { pairs: self, trials, planned };
-        let outcomes = || judge(&self.decision.gates, &judged, planned, &bases);
+        let outcomes = || self.comparing.outcomes(trials, made, planned);
         match self.patience {
             Patience::Fixed => false,
-            Patience::Planned => may_be_decided(&outcomes(), made, header.plan.repetitions),
+            Patience::Planned => may_be_decided(&outcomes(), made, planned),
             Patience::For(since, length) => {
-                // The next repetition takes about as long as those before.
-                let ends = since.elapsed().mul_f64(f64::from(made + 1) / f64::from(made.max(1)));
-                // A limit without a base needs a calm host, for which more starts are no help.
-                let is_change = |it: &Outcome| matches!(it.gate.condition.limit, Limit::Change(_));
-                ends <= length && outcomes().iter().any(|it| is_change(it) && needs_more_starts(it))
+                comparing::has_time(since.elapsed(), made, length)
+                    && comparing::is_open(&outcomes())
             }
         }
-    }
-
-    fn base_of(&self, target: &TargetId) -> Option<&TargetId> {
-        self.pairs.iter().find(|(_, b)| b == target).map(|(a, _)| a)
-    }
-}
-
-struct InOneRun<'a> {
-    pairs: &'a Deciding<'a>,
-    trials: &'a [TrialRecord],
-    planned: Planned,
-}
-
-impl Bases for InOneRun<'_> {
-    fn of(
-        &self,
-        _: &Condition,
-        target: &TargetId,
-        step: Option<Step>,
-    ) -> Result<Option<Base<'_>>, String> {
-        let Some(base) = self.pairs.base_of(target) else { return Ok(None) };
-        let is_base = |trial: &&TrialRecord| trial.spec.step == step && trial.spec.target == *base;
-        let group = Group::new(self.trials.iter().filter(is_base), self.planned);
-        Ok(Some(Base { group, name: base.to_string(), origin: Origin::OneRun }))
-    }
-
-    fn levels(&self) -> Levels {
-        self.pairs.decision.levels
     }
 }
 

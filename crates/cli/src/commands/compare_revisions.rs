@@ -20,7 +20,7 @@ use super::compare_measured::{
 use super::compare_table::{Sides, conclude};
 use super::run::{How as Manner, folder, write_page};
 use super::{Shared, catalog, conventions};
-use crate::arguments::CompareArguments;
+use crate::arguments::{BaseFile, CompareArguments};
 use crate::exit::{self, CliError};
 use crate::output::say;
 
@@ -67,7 +67,8 @@ pub fn run(
         let worktree = repository.worktree(&revision, &path)?;
         let mut ids = Vec::new();
         for target in &targets {
-            let copy = copy(target, &worktree, (&format!("@{}{end}", revision.label()), &caches))?;
+            let end = format!("@{}{end}", revision.label());
+            let copy = copy(target, &worktree, (&end, &caches), BaseFile::Own)?;
             ids.push(copy.id.clone());
             copies.push(copy);
         }
@@ -158,15 +159,16 @@ fn revisions(
     Ok([(a, ends[0]), (b, ends[1])])
 }
 
-/// A target as its revision describes it. If that revision does not have it, as it is described
-/// now.
+/// A target as its revision describes it, in its own file. If that revision does not have it, or the
+/// file of the checkout counts, as it is described now.
 pub fn copy(
     now: &ProjectTarget,
     worktree: &Worktree,
     (end, caches): (&str, &Path),
+    file: BaseFile,
 ) -> Result<Target, CliError> {
     let root = worktree.project_folder();
-    let then = if root.join(FILE).is_file() {
+    let then = if file == BaseFile::Own && root.join(FILE).is_file() {
         Project::read(&root)
             .map_err(|error| CliError::User(error.to_string()))?
             .targets

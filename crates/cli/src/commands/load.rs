@@ -149,6 +149,7 @@ fn base_of(
     let reach = reach::of(arguments, url, connect)?;
     let base = LoadSpec {
         by_request: true,
+        slowest: arguments.slowest.unwrap_or(0),
         tls,
         protocol,
         messages: asked.messages,

@@ -32,8 +32,10 @@ mod report;
 mod revision_bases;
 mod run;
 mod serve;
+mod site;
 mod store;
 mod targets;
+mod verify;
 
 use pippin_lab::LabError;
 use pippin_lab::target::catalog::Catalog;
@@ -117,6 +119,8 @@ pub fn run(arguments: Arguments, given: BTreeSet<String>) -> Result<u8, CliError
         Command::Baseline(command) => baseline::run(&shared, &command),
         Command::Store(command) => store::run(&shared, &command),
         Command::Serve(arguments) => serve::run(&shared, &arguments),
+        Command::Verify(arguments) => verify::run(&arguments),
+        Command::Site(arguments) => site::run(&shared, &arguments),
         Command::Completions { shell } => {
             let script = completions::script(shell).map_err(CliError::io("write the script"))?;
             print(&script)

@@ -14,6 +14,7 @@ use super::base::Checkout;
 use super::compare_revisions::{copy, targets_of};
 use super::meaning::Meaning;
 use super::{Shared, base};
+use crate::arguments::BaseFile;
 use crate::exit::CliError;
 
 /// The revisions that gates name. Their targets are measured beside the plan's own.
@@ -72,7 +73,8 @@ impl RevisionBases {
             let worktree = repository.worktree(&revision, &path)?;
             let mut then = BTreeMap::new();
             for target in targets_of(project, plan, None)? {
-                let copy = copy(target, &worktree, (&format!("@{label}"), &place.caches()?))?;
+                let (end, caches) = (format!("@{label}"), place.caches()?);
+                let copy = copy(target, &worktree, (&end, &caches), BaseFile::Own)?;
                 then.insert(target.id(), copy.id.clone());
                 bases.copies.push(copy);
             }

@@ -116,6 +116,23 @@ fn what_cannot_be_compared_is_said_before_anything_is_measured() {
     ci(folder.path(), &["--base", "nope"]).exits(2).says(&["git knows no revision `nope`"]);
 }
 
+/// The base's own file is wrong, and the checkout's is right.
+#[test]
+fn the_file_of_the_checkout_starts_the_base_where_that_is_asked_for() {
+    let folder = repository("fail_if = [\"memory > 500% vs base\"]");
+    let path = folder.path().join("pippin.toml");
+    let right = std::fs::read_to_string(&path).unwrap();
+    std::fs::write(&path, right.replace("python3 server.py", "python3 gone.py")).unwrap();
+    commit(folder.path(), "the server is gone");
+    git(folder.path(), &["branch", "-f", "main"]);
+    std::fs::write(&path, right).unwrap();
+    ci(folder.path(), &[]).exits(4).says(&["own/shop@main", "no result"]);
+    let outcome = ci(folder.path(), &["--base-file", "checkout"]);
+    // A busy machine may make a side INVALID.
+    assert!([Some(0), Some(3)].contains(&outcome.code), "{outcome}");
+    outcome.says(&["B this checkout (commit ", "fail if memory > 500% vs base"]);
+}
+
 /// A server of the base that is not there, because git does not track it.
 #[test]
 fn a_base_that_cannot_start_ends_it_at_once() {

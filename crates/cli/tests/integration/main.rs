@@ -32,6 +32,7 @@
 //! | `websocket` | WebSockets, and the flags that are refused with them |
 //! | `fleet` | several agents as one generator on this machine, and on three hosts with faults |
 //! | `services` | a database that the user gave |
+//! | `site` | `verify` and `site` with real runs |
 //! | `store` | read-only stores, full disks |
 //! | `streams` | output that nobody reads or that is full, signals that were blocked |
 //! | `colours` | escape sequences on terminals that know them, and on those that do not |
@@ -74,6 +75,7 @@ mod rounds;
 mod servers;
 mod services;
 mod shapes;
+mod site;
 mod store;
 mod streams;
 mod support;

@@ -12,5 +12,6 @@ pub(crate) mod counts;
 pub(crate) mod outcome;
 pub(crate) mod paths;
 pub(crate) mod recorder;
+pub(crate) mod slowest;
 pub(crate) mod tally;
 pub(crate) mod uncounted;

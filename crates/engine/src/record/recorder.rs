@@ -67,10 +67,11 @@ pub(crate) enum Crossing {
 }
 
 impl Recorder {
-    /// `stretches`: how many; with a warm-up, the first of them is that.
-    pub fn new(stretches: usize, has_warm_up: bool, outbox: Sender<Message>) -> Self {
+    /// `stretches`: how many; with a warm-up, the first of them is that. Each keeps so many of the
+    /// `slowest` requests.
+    pub fn new(stretches: usize, has_warm_up: bool, slowest: u32, outbox: Sender<Message>) -> Self {
         Self {
-            stretches: (0..stretches).map(|_| Tally::default()).collect(),
+            stretches: (0..stretches).map(|_| Tally::keeping(slowest)).collect(),
             boundaries: vec![UNKNOWN; stretches - 1],
             current: 0,
             end: UNKNOWN,

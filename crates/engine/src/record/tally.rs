@@ -12,6 +12,7 @@ use pippin_model::result::{
 };
 
 use crate::record::paths::PathTally;
+use crate::record::slowest::Slowest;
 use crate::request::check::NO_STATUS;
 
 /// The kinds of errors, in the order of their discriminants.
@@ -103,6 +104,7 @@ pub(crate) struct Tally {
     pub steps: Vec<StepTally>,
     /// By path ([`crate::record::paths`]), as far as any was counted; empty where they are not.
     pub paths: Vec<PathTally>,
+    pub slowest: Slowest,
 }
 
 /// What is counted of one step of a scenario.
@@ -157,6 +159,11 @@ pub(crate) fn by_kind(counts: Errors) -> BTreeMap<ErrorKind, u64> {
 }
 
 impl Tally {
+    /// An empty one that keeps so many of the slowest requests.
+    pub fn keeping(slowest: u32) -> Self {
+        Self { slowest: Slowest::keeping(slowest), ..Self::default() }
+    }
+
     #[inline]
     pub fn error(&mut self, kind: ErrorKind) {
         self.errors[kind as usize] += 1;
@@ -253,6 +260,7 @@ impl Tally {
             spans: self.spans,
             steps: Vec::new(),
             by_request: Vec::new(),
+            slowest: Default::default(),
         }
     }
 }

@@ -402,7 +402,7 @@ mod tests {
     #[test]
     fn what_is_taken_back_in_a_later_window_is_missing_in_its_own() {
         let (outbox, inbox) = std::sync::mpsc::channel();
-        let mut recorder = Recorder::new(1, false, outbox);
+        let mut recorder = Recorder::new(1, false, 0, outbox);
         recorder.start(0);
         recorder.learn(Instants { start: 0, measure_from: 0, end: UNKNOWN });
         let send = |recorder: &mut Recorder, count| {

@@ -204,7 +204,7 @@ fn measure<S: Stack>(
     }
     cpu::sleep_precisely();
     let (count, has_warm_up, _) = stretches(spec);
-    let recorder = Recorder::new(count, has_warm_up, outbox);
+    let recorder = Recorder::new(count, has_warm_up, spec.slowest, outbox);
     let worker = Worker::<S>::new(assignment, recorder, clock::now_ns())
         .map_err(|error| EngineError::System { what: "setting up the event loop", error })?;
     Ok(worker.run())

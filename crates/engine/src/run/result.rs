@@ -2,12 +2,13 @@
 use pippin_model::load::tls::{TlsSpec, TlsUse};
 use pippin_model::load::websocket::WebSocketUse;
 use pippin_model::load::{LoadSpec, WarmUp};
-use pippin_model::result::{GeneratorUse, LoadResult, Phase, StepMeasured};
+use pippin_model::result::{GeneratorUse, LoadResult, Phase, Slowest, StepMeasured};
 use pippin_model::scenario::Step;
 
 use crate::record::outcome::{Mark, Outcome};
 use crate::record::paths::Paths;
 use crate::record::recorder::{MEASURED, WARM_UP};
+use crate::record::slowest::Slow;
 use crate::record::tally::Tally;
 use crate::run::coordinator::Course;
 use crate::run::cpu;
@@ -38,6 +39,12 @@ pub(crate) fn assemble(
     let asked = u64::from(users(spec));
     let (count, has_warm_up, headline) = stretches(spec);
     let mut merged: Vec<Tally> = (0..count).map(|_| Tally::default()).collect();
+    let began = (started_unix_ns, course.started_ns);
+    let kept_in = |stretch: usize| {
+        outcomes.iter().map(move |it| (it.thread, it.stretches[stretch].slowest.kept()))
+    };
+    let slowest: Vec<Slowest> =
+        (0..count).map(|stretch| slowest(spec, began, kept_in(stretch))).collect();
     for outcome in outcomes {
         for (all, one) in merged.iter_mut().zip(&outcome.stretches) {
             all.merge(one);
@@ -51,8 +58,9 @@ pub(crate) fn assemble(
     let tables: Vec<_> =
         merged.iter_mut().map(|tally| (steps(spec, tally), paths(spec, tally))).collect();
     let mut phases = phases(spec, &course, merged, asked);
-    for (phase, (steps, paths)) in phases.iter_mut().zip(tables) {
+    for ((phase, (steps, paths)), slowest) in phases.iter_mut().zip(tables).zip(slowest) {
         (phase.measured.steps, phase.measured.by_request) = (steps, paths);
+        phase.measured.slowest = slowest;
     }
     let measured = phases[headline].measured.clone();
     if spec.schedule.phases().is_none() {
@@ -88,6 +96,34 @@ pub(crate) fn steps(spec: &LoadSpec, tally: &mut Tally) -> Vec<StepMeasured> {
 fn paths(spec: &LoadSpec, tally: &mut Tally) -> Vec<StepMeasured> {
     let counted = std::mem::take(&mut tally.paths);
     Paths::of(spec).map_or(Vec::new(), |paths| paths.into_measured(counted))
+}
+
+/// The slowest requests of some threads, with their names. `began` is the begin of the load: since
+/// 1970, and by its clock.
+pub(crate) fn slowest<'a>(
+    spec: &LoadSpec,
+    (began_unix_ns, began): (u64, u64),
+    threads: impl Iterator<Item = (u32, &'a [Slow])>,
+) -> Slowest {
+    let turns: Vec<usize> = spec.requests.turns().collect();
+    let name = |template: u32| match &spec.scenario {
+        Some(scenario) => scenario.steps.get(template as usize).map(|step| step.name.clone()),
+        None => turns.get(template as usize).map(|nth| {
+            let request = &spec.requests[*nth];
+            let path = request.target.split('?').next().unwrap_or_default();
+            format!("{} {path}", request.method)
+        }),
+    };
+    let named = threads.flat_map(|(thread, kept)| {
+        kept.iter().map(move |slow| {
+            let after_ns = slow.sent_at.saturating_sub(began);
+            (*slow, began_unix_ns + after_ns, slow.slot * spec.threads + thread)
+        })
+    });
+    let named = named.map(|(slow, sent_unix_ns, connection)| {
+        slow.named(sent_unix_ns, connection, name(slow.template).unwrap_or_default())
+    });
+    Slowest::of(spec.slowest, named.collect())
 }
 
 /// Each stretch with its place in time. The names are for schedules with phases.

@@ -7,8 +7,9 @@ use super::seats::flights::InFlight;
 use super::{Core, Stack, Worker};
 use crate::io::Io;
 use crate::protocol::{Answers, Outgoing as _, Protocol, Step};
+use crate::record::slowest::Slow;
 use crate::record::uncounted::AnswerSpans;
-use crate::request::check::{Judge, Timing};
+use crate::request::check::{Judge, NO_STATUS, Timing};
 use crate::request::surprises::{Look, Surprises};
 use crate::request::wire::Wire;
 use crate::transport::Transport;
@@ -323,6 +324,17 @@ impl<S: Stack> Core<'_, S> {
             let path =
                 self.recorder.tally(request.stretch as usize).path(paths.place(request.template));
             path.answered(spans.response_ns, error);
+        }
+        let slowest = &mut self.recorder.tally(request.stretch as usize).slowest;
+        if slowest.wants(spans.response_ns) {
+            slowest.keep(Slow {
+                sent_at,
+                response_ns: spans.response_ns,
+                service_ns: spans.service_ns,
+                slot,
+                template: request.template,
+                status: (status != NO_STATUS).then_some(status),
+            });
         }
         if !S::Protocol::GATHERS {
             let connection = &mut self.connections[slot as usize];

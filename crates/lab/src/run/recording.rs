@@ -4,10 +4,9 @@ use pippin_model::load::LoadSpec;
 use pippin_model::request::requests::Whole;
 use pippin_model::request::secrets::{Digests, Public};
 use pippin_model::run::{RunHeader, RunRecord, RunState};
-use pippin_model::target::manifest::Deviation;
 use pippin_model::trial::TrialRecord;
-use pippin_model::verdict::{Caveat, Severity, Verdict};
-use pippin_stats::judge;
+use pippin_model::verdict::Caveat;
+use pippin_stats::judge::settled::settle;
 use pippin_store::{Store, StoreError};
 use std::borrow::Cow;
 use std::hash::{BuildHasher as _, Hasher as _, RandomState};
@@ -136,28 +135,9 @@ impl<'a> Recording<'a> {
 
     /// Judges a trial. `at_the_end` is what was seen when its target was stopped.
     pub fn judge(&self, record: &mut TrialRecord, at_the_end: Vec<Caveat>) {
-        let context = judge::Context::of_run(&self.header, &self.trials, &record.spec);
         // Caveats name requests.
         let shown = self.requests.shown(record, self.header.requests.as_ref());
-        record.caveats = judge::judge_trial(&shown, &context);
-        record.caveats.extend(at_the_end);
-        self.name_deviations(record);
-        record.verdict =
-            if record.failure.is_some() { Verdict::Invalid } else { Verdict::of(&record.caveats) };
-    }
-
-    /// If the target's manifest names it as a deviation, it is a note and no longer a doubt.
-    fn name_deviations(&self, record: &mut TrialRecord) {
-        let info = self.header.targets.get(&record.spec.target);
-        let Some(manifest) = info.and_then(|info| info.manifest.as_ref()) else { return };
-        for caveat in record.caveats.iter_mut().filter(|it| it.severity == Severity::Suspect) {
-            let named = |deviation: &&Deviation| deviation.caveat.as_ref() == Some(&caveat.id);
-            if let Some(deviation) = manifest.deviations.iter().find(named) {
-                caveat.severity = Severity::Note;
-                caveat.evidence =
-                    format!("{} (the manifest says: {})", caveat.evidence, deviation.what);
-            }
-        }
+        (record.caveats, record.verdict) = settle(&shown, &self.header, &self.trials, at_the_end);
     }
 
     /// Stores a judged trial and announces it.
@@ -227,6 +207,8 @@ mod tests {
     use super::*;
     use crate::run::observer::Silent;
     use pippin_model::example::run::{hello, twenty};
+    use pippin_model::target::manifest::Deviation;
+    use pippin_model::verdict::{Severity, Verdict};
 
     fn kept() -> KeptRequests {
         KeptRequests::of(Keeping::Not, Public { workload: true, ..Public::default() }, false)

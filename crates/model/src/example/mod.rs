@@ -5,12 +5,14 @@
 //! |---|---|
 //! | [`trial`] | one trial with consistent figures, changed in one respect at a time |
 //! | [`run`] | whole runs of several targets, one for each kind of profile |
+//! | [`consistent`] | whole runs whose raw figures agree with each other |
 //! | [`overload`] | trials that go beyond the capacity of a server |
 //! | [`scenario`] | trials whose users went through steps |
 //! | [`slices`] | trials that were measured in rounds of slices |
 //! | [`starts`] | recorded first seconds of servers that compile while they serve |
 #![allow(missing_docs)] // names of figures are explained where the records are defined
 #![allow(clippy::unwrap_used)] // this is part of the tests
+pub mod consistent;
 pub mod overload;
 pub mod run;
 pub mod scenario;

@@ -85,6 +85,9 @@ pub struct LoadSpec {
     /// Whether the result has a table of the paths, if the requests have more than one.
     #[serde(default)]
     pub by_request: bool,
+    /// How many of the slowest requests the result names.
+    #[serde(default)]
+    pub slowest: u32,
     /// The seed of arrivals, think times and staggering.
     pub seed: u64,
     /// Which part of the load this is. Everything else describes the whole load, except `threads`
@@ -119,6 +122,7 @@ impl Default for LoadSpec {
             io: IoChoice::Auto,
             spin_ns: None,
             by_request: false,
+            slowest: 0,
             seed: 1,
             slice: Part::WHOLE,
         }

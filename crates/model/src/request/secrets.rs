@@ -236,7 +236,8 @@ impl Digests {
             for measured in phases.chain([&mut load.measured]) {
                 let requests = measured.by_request.iter_mut().map(|row| &mut row.name);
                 let steps = measured.steps.iter_mut().map(|step| &mut step.name);
-                requests.chain(steps).for_each(|name| *name = self.target(name));
+                let slowest = measured.slowest.requests.iter_mut().map(|one| &mut one.request);
+                requests.chain(steps).chain(slowest).for_each(|name| *name = self.target(name));
             }
         }
         record
@@ -245,11 +246,13 @@ impl Digests {
     /// A trial without what its messages quote of requests and answers.
     #[must_use]
     pub fn messages(&self, mut record: TrialRecord) -> TrialRecord {
-        let TrialRecord { proofs, failure, made_again, .. } = &mut record;
+        let TrialRecord { proofs, failure, made_again, caveats, .. } = &mut record;
         let of_proofs = proofs.iter_mut().flat_map(|proof| {
             proof.failure.iter_mut().chain(&mut proof.remark).chain(&mut proof.doubt)
         });
-        let all = of_proofs.chain(failure.iter_mut().map(|failure| &mut failure.message));
+        let evidence = caveats.iter_mut().map(|caveat| &mut caveat.evidence);
+        let all =
+            of_proofs.chain(failure.iter_mut().map(|failure| &mut failure.message)).chain(evidence);
         all.chain(made_again).for_each(|text| *text = self.message(text));
         record
     }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::{
     Answered, ByConnection, ByteCounts, ConnectionCounts, CounterSets, ErrorKind, FirstError,
-    RequestCounts, Spans, StampCounts, StatusCounts, Successes,
+    RequestCounts, Slowest, Spans, StampCounts, StatusCounts, Successes,
 };
 use crate::result::closes::Closes;
 use crate::result::histogram::Histogram;
@@ -53,6 +53,9 @@ pub struct Measured {
     /// more than one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub by_request: Vec<StepMeasured>,
+    /// The slowest requests, if the load asked for them.
+    #[serde(default, skip_serializing_if = "Slowest::is_empty")]
+    pub slowest: Slowest,
 }
 
 impl Measured {
@@ -138,6 +141,7 @@ impl Measured {
         self.spans.merge(&other.spans);
         StepMeasured::merge_all(&mut self.steps, &other.steps);
         StepMeasured::merge_by_name(&mut self.by_request, &other.by_request);
+        self.slowest.merge(&other.slowest);
     }
 
     fn per_second(&self, count: u64) -> Option<f64> {

@@ -22,6 +22,7 @@ mod first_error;
 pub mod histogram;
 mod measured;
 mod silence;
+mod slowest;
 mod spans;
 pub mod time_series;
 mod window;
@@ -41,6 +42,7 @@ pub use error_kind::ErrorKind;
 pub use first_error::FirstError;
 pub use measured::{Measured, StepMeasured};
 pub use silence::{Arrivals, SHORTEST_SILENCE_NS, Silence};
+pub use slowest::{SlowRequest, Slowest};
 pub use spans::{Span, SpanSummaries, Spans};
 pub use window::{Window, WindowHistograms, arriving_per_s, measured_windows};
 

@@ -26,14 +26,19 @@ impl Commit {
     /// Its page, as GitHub, GitLab, Forgejo and Gitea have it.
     #[must_use]
     pub fn page(&self) -> Option<String> {
-        Some(format!("{}/commit/{}", self.repository.as_ref()?, self.id))
+        Some(format!("{}/commit/{}", self.https()?, self.id))
+    }
+
+    /// The repository's page. A record of somebody else may hold any text here, and a page of it
+    /// becomes a link.
+    fn https(&self) -> Option<&str> {
+        self.repository.as_deref().filter(|page| page.starts_with("https://"))
     }
 
     /// The page of all commits from this one to a later one of the same repository.
     #[must_use]
     pub fn page_to(&self, later: &Self) -> Option<String> {
-        let repository =
-            self.repository.as_ref().filter(|_| self.repository == later.repository)?;
+        let repository = self.https().filter(|_| self.repository == later.repository)?;
         Some(format!("{repository}/compare/{}...{}", self.id, later.id))
     }
 }

@@ -6,7 +6,9 @@
 use resvg::tiny_skia::{Pixmap, Transform};
 use resvg::usvg::{Options, Tree};
 
+use crate::chart::summary;
 use crate::form::{Form, FormError, Write, svg};
+use crate::view::View;
 
 /// This form.
 pub const FORM: Form = Form {
@@ -20,19 +22,31 @@ pub const FORM: Form = Form {
     }),
 };
 
+/// The run in one picture, for previews of links, at the size of its SVG.
+///
+/// # Errors
+/// Why it cannot be drawn. No run is known to cause this.
+pub fn preview(view: &View) -> Result<Vec<u8>, String> {
+    scaled(&summary::of(view), 1)
+}
+
 /// Pixels of the picture for each pixel of the chart: modern screens have two.
 const SCALE: u32 = 2;
 
-/// SVG as PNG.
+/// SVG as PNG, at twice its size.
 fn rendered(svg: &str) -> Result<Vec<u8>, String> {
+    scaled(svg, SCALE)
+}
+
+fn scaled(svg: &str, scale: u32) -> Result<Vec<u8>, String> {
     let mut options = Options::default();
     options.fontdb_mut().load_font_data(notosans::REGULAR_TTF.to_vec());
     options.fontdb_mut().set_sans_serif_family("Noto Sans");
     let tree = Tree::from_str(svg, &options).map_err(|error| error.to_string())?;
     let size = tree.size().to_int_size();
-    let mut picture = Pixmap::new(size.width() * SCALE, size.height() * SCALE)
+    let mut picture = Pixmap::new(size.width() * scale, size.height() * scale)
         .ok_or("it has no size".to_string())?;
-    resvg::render(&tree, Transform::from_scale(SCALE as f32, SCALE as f32), &mut picture.as_mut());
+    resvg::render(&tree, Transform::from_scale(scale as f32, scale as f32), &mut picture.as_mut());
     picture.encode_png().map_err(|error| error.to_string())
 }
 

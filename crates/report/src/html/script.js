@@ -34,6 +34,14 @@
     return n === null ? null : n * (unit ? factor[unit[1]] : 1);
   };
   const compare = (a, b) => (typeof a === "number" && typeof b === "number" ? a - b : String(a).localeCompare(String(b), "en", { numeric: true }));
+  // The address holds how the table of results is sorted: ?sort=p99, or ?sort=-p99 for the greatest first.
+  const remember = (name, down) => {
+    const address = new URL(location.href);
+    address.searchParams.set("sort", `${down ? "-" : ""}${name}`);
+    // A page that is kept as a file may not change its address in every browser.
+    try { history.replaceState(null, "", address); } catch { /* the order holds all the same */ }
+  };
+  const asked = new URLSearchParams(location.search).get("sort") ?? "";
   for (const table of document.querySelectorAll("table.sortable")) {
     const heads = [...table.tHead.rows[0].cells];
     heads.forEach((head, index) => {
@@ -43,8 +51,7 @@
       press.type = "button";
       press.textContent = head.textContent;
       head.replaceChildren(press);
-      press.addEventListener("click", () => {
-        const down = head.getAttribute("aria-sort") === "ascending";
+      const sort = (down) => {
         heads.forEach((other) => other.removeAttribute("aria-sort"));
         head.setAttribute("aria-sort", down ? "descending" : "ascending");
         table.dispatchEvent(new Event("sorting"));
@@ -53,7 +60,17 @@
         rows.sort((a, b) => (a.key === null) - (b.key === null) || (a.key === null ? 0 : (down ? -1 : 1) * compare(a.key, b.key)));
         body.append(...rows.map((entry) => entry.row));
         table.dispatchEvent(new Event("sorted"));
+      };
+      const isOfResults = table.classList.contains("headline");
+      press.addEventListener("click", () => {
+        const down = head.getAttribute("aria-sort") === "ascending";
+        sort(down);
+        if (isOfResults) { remember(press.textContent, down); }
       });
+      // Once all scripts have seen the order of the ranks.
+      if (isOfResults && asked.replace(/^-/, "") === press.textContent) {
+        document.addEventListener("DOMContentLoaded", () => sort(asked.startsWith("-")));
+      }
     });
   }
 

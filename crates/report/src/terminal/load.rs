@@ -7,7 +7,7 @@ use pippin_model::verdict::{Caveat, Severity};
 use std::cmp::Reverse;
 
 use super::grid::Grid;
-use super::{Page, agents, details, histogram, paint, remarks, steps, walks};
+use super::{Page, agents, details, histogram, paint, remarks, slowest, steps, walks};
 use crate::view::View;
 use crate::view::answer;
 use crate::view::load::LoadView;
@@ -48,6 +48,7 @@ fn write_one(page: &mut Page, view: &View, load: &LoadView, row: &Row) {
     walks::write(page, &load.scenario);
     write_response_times(page, &load.response_time, row);
     walks::write_paths(page, &load.by_request);
+    slowest::write(page, &load.slowest);
     steps::write(page, view);
     page.line("");
     write_status(page, load);

@@ -9,7 +9,7 @@ use pippin_model::result::closes::Closes;
 use pippin_model::result::histogram::Summary;
 use pippin_model::result::{
     ByteCounts, ConnectionCounts, ErrorKind, FirstError, LoadResult, Measured, Phase,
-    RequestCounts, StampCounts, StatusCounts, Window,
+    RequestCounts, SlowRequest, StampCounts, StatusCounts, Window,
 };
 use pippin_model::run::{RunRecord, ServerProcess, UrlServer};
 use pippin_model::trial::TrialRecord;
@@ -94,6 +94,9 @@ pub struct LoadView {
     /// Each path of the requests, the worst first; absent where there is only one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub by_request: Vec<StepView>,
+    /// The slowest requests, the slowest first; absent if they were not asked for (`--slowest`).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub slowest: Vec<SlowRequest>,
     pub windows: Vec<Window>,
     /// The agents that applied it together, each with its own figures; empty if this machine did.
     #[serde(default)]
@@ -269,6 +272,7 @@ impl LoadView {
             server: server.map(|server| ServerView::of(server, record)),
             scenario: walks::of_load(measured),
             by_request: walks::paths_of_load(measured),
+            slowest: measured.slowest.requests.clone(),
             phases: load.phases.iter().map(|one| phase(one, load.tls.is_some())).collect(),
             windows: load.windows.clone(),
             agents: record.agents.clone(),

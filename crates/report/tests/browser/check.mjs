@@ -168,6 +168,23 @@ async function choosing(page, name) {
     await language.selectOption({ index: 0 });
     expect(await rows() === all, `${name}: and all of them without`);
   }
+  // So does the address hold the order.
+  const names = () => page.locator("table.headline tbody .name").allInnerTexts();
+  const ordered = new URL(page.url());
+  ordered.searchParams.delete("sort");
+  await page.goto(ordered.href);
+  const ranked = await names();
+  const head = page.locator("table.headline thead button", { hasText: /^p99$/ });
+  await head.click();
+  await head.click();
+  const sorted = await names();
+  expect(JSON.stringify(sorted) !== JSON.stringify(ranked), `${name}: two presses sort`);
+  ordered.searchParams.set("sort", "-p99");
+  await page.goto(ordered.href);
+  expect(JSON.stringify(await names()) === JSON.stringify(sorted), `${name}: a link with an order shows it`);
+  ordered.searchParams.delete("sort");
+  await page.goto(ordered.href);
+  expect(JSON.stringify(await names()) === JSON.stringify(ranked), `${name}: and the ranks without`);
   await bar.locator("[data-rows=group]").selectOption({ index: 1 });
   const made = await groups.count();
   expect(made > 1, `${name}: rows are shown in ${made} groups`);

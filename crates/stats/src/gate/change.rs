@@ -5,7 +5,8 @@ use pippin_model::verdict::gate::Gate;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Base, Counted, Group, Reason, value};
+use super::usable::Both;
+use super::{Counted, value};
 use crate::compare::Origin;
 use crate::interval::anytime::Start;
 use crate::rounds::{Observed, Resting};
@@ -30,28 +31,20 @@ pub(super) struct Sides {
 }
 
 impl Sides {
-    /// The figure of both sides on the trials that `usable` leaves of each.
-    ///
-    /// # Errors
-    /// Why too few are usable.
-    pub(super) fn of<'a>(
-        figure: Figure,
-        (group, base): (&Group<'a>, &Base<'a>),
-        usable: impl Fn(&Group<'a>, &str) -> Result<Vec<&'a TrialRecord>, Reason>,
-    ) -> Result<Self, Reason> {
-        let own = usable(group, "")?;
-        let others = usable(&base.group, &format!("{}: ", base.name))?;
+    /// The figure of both sides on the starts that count.
+    pub(super) fn of(figure: Figure, both: &Both<'_>, origin: Origin) -> Self {
+        let Both { own, base: others, .. } = both;
         if figure.can_be_share() {
-            return Ok(Self::shares(figure, &own, &others));
+            return Self::shares(figure, own, others);
         }
-        let paired = (base.origin == Origin::OneRun)
-            .then(|| within_rounds(figure, &own, &others))
+        let paired = (origin == Origin::OneRun)
+            .then(|| within_rounds(figure, own, others))
             .filter(|pairs| !pairs.is_empty());
         let (own, base) = paired.map_or_else(
-            || (by_repetition(figure, &own), by_repetition(figure, &others)),
+            || (by_repetition(figure, own), by_repetition(figure, others)),
             |pairs| pairs.into_iter().map(|(at, own, base)| ((at, own), (at, base))).unzip(),
         );
-        Ok(Self { own, base, of: None })
+        Self { own, base, of: None }
     }
 
     fn shares(figure: Figure, own: &[&TrialRecord], base: &[&TrialRecord]) -> Self {

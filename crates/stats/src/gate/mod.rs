@@ -4,7 +4,8 @@
 //! repetitions, none of them INVALID. All but counts and memory need a target that was warm, on both
 //! sides of a change: none is decided while a compiler was at work. Those without a
 //! base need a host that was calm too; changes within one run do not, because a disturbance reaches
-//! both sides of a round.
+//! both sides of a round. A change within one run leaves out the starts that were not warm, and is
+//! decided on the others if they are at least half. Every other limit needs all of them.
 //!
 //! | limit | decided by |
 //! |---|---|
@@ -16,14 +17,18 @@
 //!
 //! | module | what it holds |
 //! |---|---|
+//! | [`comparing`] | the gates of a comparison while it is measured |
 //! | `usable` | which trials a gate may decide on |
+//! | [`left_out`] | starts that do not count, by reason |
 //! | `figures` | the figure of a trial |
 //! | `change` | how far each start is from the limit of a change |
 //! | `apart` | the starts of two runs |
 //! | [`lost`] | gates that cannot be passed any more while a load is in progress |
 mod apart;
 mod change;
+pub mod comparing;
 mod figures;
+pub mod left_out;
 pub mod lost;
 mod usable;
 
@@ -41,6 +46,8 @@ use crate::series::quantile::median;
 use crate::summary::sample::value;
 pub use change::Change;
 use figures::Counted;
+use left_out::LeftOut;
+use usable::{Both, Needs};
 pub use usable::{Group, Planned};
 
 /// What a gate says of a figure.
@@ -120,6 +127,12 @@ pub struct Outcome {
     pub standing: Standing,
     /// Why it is undecided, or failed without a figure.
     pub reason: Option<Reason>,
+    /// The starts that do not count; `None` if all do, or it is unknown.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub left_out: Option<LeftOut>,
+    /// The change that a target that passed surely keeps, where it is wider than the limit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub surely: Option<f64>,
 }
 
 /// The trials that a change is measured from.
@@ -154,9 +167,9 @@ pub trait Bases {
 }
 
 /// Judges every gate for every target at every step.
-pub fn judge(
+pub fn judge<'a>(
     gates: &[Gate],
-    trials: &[TrialRecord],
+    trials: impl IntoIterator<Item = &'a TrialRecord>,
     planned: Planned,
     bases: &dyn Bases,
 ) -> Vec<Outcome> {
@@ -173,6 +186,8 @@ pub fn judge(
                 base: None,
                 standing: Standing::Undecided,
                 reason: None,
+                left_out: None,
+                surely: None,
             };
             let judged = if let Limit::Change(limit) = gate.condition.limit {
                 match bases.of(&gate.condition, target, step) {
@@ -211,6 +226,8 @@ pub fn unmeasured<'a>(
         base: None,
         standing: Standing::Failed,
         reason: Some(Reason::new(Doubt::NotMeasured, format!("not measured: {why}"))),
+        left_out: None,
+        surely: None,
     })
 }
 
@@ -227,10 +244,15 @@ pub fn may_be_decided(outcomes: &[Outcome], made: u32, planned: u32) -> bool {
     made < most_repetitions(planned) && outcomes.iter().any(needs_more_starts)
 }
 
-/// Whether more starts may decide this gate.
+/// Whether more starts may decide this gate. A target that was warm in one start may be so in others.
 #[must_use]
 pub fn needs_more_starts(outcome: &Outcome) -> bool {
-    let helps = |doubt| matches!(doubt, Doubt::NotCalm | Doubt::TooFewStarts | Doubt::TooNear);
+    let was_warm = outcome.left_out.as_ref().is_some_and(|left_out| left_out.counting() > 0);
+    let helps = |doubt| match doubt {
+        Doubt::NotCalm | Doubt::TooFewStarts | Doubt::TooNear => true,
+        Doubt::NotWarm => was_warm,
+        _ => false,
+    };
     outcome.reason.as_ref().is_some_and(|reason| helps(reason.doubt))
 }
 
@@ -281,7 +303,7 @@ fn alone(outcome: &mut Outcome, group: &Group<'_>) -> Result<Standing, Reason> {
         }
         Limit::Value(limit) => {
             let trials = if depends_on_time(figure) {
-                group.warm_and_calm("")?
+                group.counting(Needs::WarmAndCalm, "")?
             } else {
                 group.trials.clone()
             };
@@ -334,34 +356,64 @@ fn against_base(
     outcome.base = Some(base.name.clone());
     outcome.value = median(&values(figure, &group.trials));
     let of_base = format!("{}: ", base.name);
-    // A disturbance reaches both sides only of a round that both have.
-    let is_apart = change::share_no_round(&group.trials, &base.group.trials);
-    let sides = change::Sides::of(figure, (group, base), |group, whose| {
-        match (depends_on_time(figure), base.origin) {
-            (false, _) => Ok(group.trials.clone()),
-            (true, Origin::OneRun) if !is_apart => group.warm(whose),
-            (true, _) => group.warm_and_calm(whose),
-        }
-    });
+    let needs = needs(figure, (group, base));
+    let both = starts_of((group, base), needs, &of_base);
+    outcome.left_out =
+        both.as_ref().ok().map(|it| &it.left_out).filter(|it| it.count() > 0).cloned();
+    let sides = both.as_ref().map(|both| change::Sides::of(figure, both, base.origin));
     // The change is shown even if nothing can be decided by it.
     outcome.change = sides.as_ref().ok().and_then(change::Sides::change);
     if let Some(reason) = group.doubt("").or_else(|| base.group.doubt(&of_base)) {
         return Err(reason);
     }
-    let sides = sides?;
-    let gate = &outcome.gate;
+    let (sides, both) = (sides.map_err(Clone::clone)?, both?);
+    if let Some(reason) = both.doubt() {
+        return Err(reason);
+    }
+    let gate = outcome.gate.clone();
+    let gate = &gate;
     let standing = if base.origin == Origin::TwoRuns {
         apart::stand(gate, limit, &sides)?
     } else {
         let starts = sides.starts(gate, limit);
         let starts = starts.ok_or_else(|| Reason::new(Doubt::Unknown, "a figure is unknown"))?;
-        by_starts(&starts, levels, || sides.spread())?
+        // Shares are compared in points.
+        let unseen = if figure.can_be_share() { 0.0 } else { levels.unseen };
+        let standing = by_starts(&starts, Levels { unseen, ..levels }, || sides.spread())?;
+        if standing == Standing::Passed && unseen > 0.0 {
+            let sign = if gate.lower_passes() { 1.0 } else { -1.0 };
+            outcome.surely = Some((1.0 + limit) * (sign * unseen).exp() - 1.0);
+        }
+        standing
     };
     // A target that redirects, or refuses, may be fast.
     match other_answers(group, base).filter(|_| standing == Standing::Passed) {
         Some(reason) if !figure.can_be_share() => Err(reason),
         _ => Ok(standing),
     }
+}
+
+/// What a change needs of each start. A disturbance reaches both sides only of a round that both have.
+fn needs(figure: Figure, (group, base): (&Group<'_>, &Base<'_>)) -> Needs {
+    let is_paired =
+        base.origin == Origin::OneRun && !change::share_no_round(&group.trials, &base.group.trials);
+    match (depends_on_time(figure), is_paired) {
+        (false, _) => Needs::Nothing,
+        (true, true) => Needs::Warm,
+        (true, false) => Needs::WarmAndCalm,
+    }
+}
+
+/// The starts of both sides that count. Those of two runs are no pairs, so all of them must.
+fn starts_of<'a>(
+    (group, base): (&Group<'a>, &Base<'a>),
+    needs: Needs,
+    of_base: &str,
+) -> Result<Both<'a>, Reason> {
+    if base.origin == Origin::OneRun {
+        return Both::of(group, (&base.group, of_base), needs);
+    }
+    Ok(Both::all(group.counting(needs, "")?, base.group.counting(needs, of_base)?))
 }
 
 /// The doubt about a target that redirects where its base answers, or the other way round.

@@ -247,6 +247,97 @@ fn what_was_not_warm_decides_no_time_and_no_change() {
     assert_eq!(doubt("errors > 1", &cold, vec![]), None);
 }
 
+/// Starts of a change, of which these (from 0) are cold on this side.
+fn cold_in(starts: &[usize], mut trials: Vec<TrialRecord>) -> Vec<TrialRecord> {
+    for trial in &mut trials {
+        if starts.contains(&(trial.spec.repetition as usize)) {
+            let windows = &mut trial.load.as_mut().unwrap().windows;
+            for (at, window) in windows.iter_mut().enumerate() {
+                window.completed = 10_000 - 100 * at as u64;
+            }
+        }
+    }
+    trials
+}
+
+#[test]
+fn starts_that_were_not_warm_are_left_out_on_both_sides() {
+    let gate = Gate::fail_if("goodput < -10% vs main").unwrap();
+    let of = |own: &[usize], base: &[usize]| {
+        let rates = [1_000.0, 1_001.0, 999.0, 1_000.0, 1_002.0, 998.0, 1_000.0, 1_001.0];
+        let found = outcome(
+            &gate,
+            &cold_in(own, trials(&rates)),
+            cold_in(base, trials(&rates)),
+            Origin::OneRun,
+        );
+        let left_out = found.left_out.clone().unwrap_or_default();
+        (found.standing, left_out.count(), found.reason)
+    };
+    assert_eq!(of(&[], &[]), (Standing::Passed, 0, None));
+    assert_eq!(of(&[1], &[1, 4]), (Standing::Passed, 2, None), "one start was cold on both sides");
+    let (standing, count, reason) = of(&[1, 3], &[0, 6]);
+    assert_eq!((standing, count), (Standing::Undecided, 4), "four are too few");
+    let reason = reason.unwrap();
+    assert_eq!(reason.doubt, Doubt::NotWarm);
+    for words in [
+        "4 of 8 starts do not count: the throughput still changed in 4 (repetition 1: main: ",
+        "; warm up longer (warm_up = \"30s\" in the plan)",
+    ] {
+        assert!(reason.text.contains(words), "{}", reason.text);
+    }
+}
+
+/// A start that is known to be cold is left out; one of which nobody knows decides nothing.
+#[test]
+fn a_start_of_which_nothing_is_known_is_not_left_out() {
+    let gate = Gate::fail_if("goodput < -10% vs main").unwrap();
+    let rates = [1_000.0; 9];
+    let mut own = trials(&rates);
+    let load = own[3].load.as_mut().unwrap();
+    load.windows.clear();
+    load.warm_up.steady = None;
+    let found = outcome(&gate, &own, trials(&rates), Origin::OneRun);
+    assert_eq!((found.standing, found.left_out), (Standing::Undecided, None));
+    assert!(found.reason.unwrap().text.starts_with("repetition 4: "));
+}
+
+#[test]
+fn more_starts_help_where_some_count() {
+    let gate = Gate::fail_if("goodput < -10% vs main").unwrap();
+    let of = |cold: &[usize]| {
+        let rates = [1_000.0; 6];
+        needs_more_starts(&outcome(
+            &gate,
+            &cold_in(cold, trials(&rates)),
+            trials(&rates),
+            Origin::OneRun,
+        ))
+    };
+    assert_eq!((of(&[]), of(&[0, 1]), of(&[0, 1, 2, 3, 4, 5])), (false, true, false));
+}
+
+/// What may stay unseen is said, and only of what passed.
+#[test]
+fn a_change_that_passes_says_what_it_surely_keeps() {
+    use super::comparing::Comparing;
+    use crate::interval::anytime::Levels;
+    let of = |gate: &str, rate: f64| {
+        let gates = vec![Gate::fail_if(gate).unwrap()];
+        let levels = Levels::of_comparison(0.003, &gates, 1);
+        let pair = ("a/a".parse().unwrap(), "b/b".parse().unwrap());
+        let comparing = Comparing { gates, levels, pairs: vec![pair] };
+        let rounds = Rounds { repetitions: 12, start: 0.002, slice: 0.002, ..Rounds::default() };
+        let mut trials = rounds.trials("a/a", 1_000.0, 20.0);
+        trials.extend(rounds.trials("b/b", rate, 20_000.0 / rate));
+        let outcome = comparing.outcomes(&trials, 12, 5).remove(0);
+        (outcome.standing, outcome.surely.map(|by| (by * 1e4).round() / 1e4))
+    };
+    assert_eq!(of("cpu > 2% vs base", 1_000.0), (Standing::Passed, Some(0.0506)));
+    assert_eq!(of("goodput < -10% vs base", 1_000.0), (Standing::Passed, Some(-0.1262)));
+    assert_eq!(of("cpu > 2% vs base", 900.0), (Standing::Failed, None));
+}
+
 #[test]
 fn a_target_that_was_not_measured_fails_each_gate() {
     let gates = [Gate::require("errors < 1%").unwrap(), Gate::fail_if("p99 > 1h").unwrap()];

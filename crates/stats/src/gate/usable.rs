@@ -4,10 +4,13 @@ use pippin_model::result::Window;
 use pippin_model::run::{RunRecord, RunState};
 use pippin_model::text::units::counted;
 use pippin_model::trial::TrialRecord;
+use pippin_model::trial::slice::SliceHost;
 use pippin_model::verdict::{Severity, Verdict};
 use std::collections::BTreeMap;
 
+use super::left_out::{LeftOut, Why};
 use super::{Doubt, Reason};
+use crate::interval::anytime::FEWEST_STARTS;
 use crate::judge::{SHORTEST_USAGE_NS, compiling, processors};
 use crate::rounds::calm;
 use crate::series::steady::{can_tell, measured_rates, unsteady};
@@ -86,38 +89,156 @@ impl<'a> Group<'a> {
         None
     }
 
-    /// The trials of warm targets; or, if they are fewer than planned, why.
-    pub(super) fn warm(&self, whose: &str) -> Result<Vec<&'a TrialRecord>, Reason> {
-        self.those(Doubt::NotWarm, warmth, whose)
-    }
-
-    /// The trials of warm targets on a calm host; or, if they are fewer than planned, why.
-    pub(super) fn warm_and_calm(&self, whose: &str) -> Result<Vec<&'a TrialRecord>, Reason> {
-        let warm = Self { trials: self.warm(whose)?, ..*self };
-        warm.those(Doubt::NotCalm, calmness, whose)
-    }
-
-    fn those(
+    /// The trials that meet these needs; or, if they are fewer than planned, why.
+    pub(super) fn counting(
         &self,
-        doubt: Doubt,
-        of: fn(&TrialRecord) -> Result<(), String>,
+        needs: Needs,
         whose: &str,
     ) -> Result<Vec<&'a TrialRecord>, Reason> {
-        let mut first = None;
-        let mut kept = self.trials.clone();
-        kept.retain(|trial| match of(trial) {
-            Ok(()) => true,
-            Err(why) => {
-                first.get_or_insert_with(|| (trial.spec.repetition + 1, why));
-                false
-            }
-        });
-        match first {
-            Some((number, why)) if (kept.len() as u32) < self.planned.repetitions.max(1) => {
-                Err(Reason::new(doubt, format!("{whose}repetition {number}: {why}")))
+        let (kept, out) = self.split(needs, whose)?;
+        let planned = self.planned.repetitions.max(1);
+        match out.first() {
+            Some((number, obstacle)) if (kept.len() as u32) < planned => {
+                let mut left_out = LeftOut { made: self.trials.len() as u32, ..LeftOut::default() };
+                out.iter().for_each(|(_, it)| *left_out.why.entry(it.why).or_default() += 1);
+                let text = format!("{whose}{}", first_of(&left_out, *number, &obstacle.text));
+                Err(Reason::new(obstacle.why.doubt(), text))
             }
             _ => Ok(kept),
         }
+    }
+
+    /// The trials that meet these needs, and those that do not, with the numbers of their repetitions.
+    ///
+    /// # Errors
+    /// If it is unknown of one of them.
+    fn split(&self, needs: Needs, whose: &str) -> Result<Split<'a>, Reason> {
+        let (mut kept, mut out) = (Vec::new(), Vec::new());
+        for trial in &self.trials {
+            let number = trial.spec.repetition + 1;
+            match needs.met(trial) {
+                Ok(()) => kept.push(*trial),
+                Err(Lacking::Known(obstacle)) => out.push((number, obstacle)),
+                Err(Lacking::Unknown(doubt, why)) => {
+                    return Err(Reason::new(doubt, format!("{whose}repetition {number}: {why}")));
+                }
+            }
+        }
+        Ok((kept, out))
+    }
+}
+
+/// The trials that count, and the numbers of the others with what stands against them.
+type Split<'a> = (Vec<&'a TrialRecord>, Vec<(u32, Obstacle)>);
+
+/// The starts of two sides of which both count.
+pub(super) struct Both<'a> {
+    pub(super) own: Vec<&'a TrialRecord>,
+    pub(super) base: Vec<&'a TrialRecord>,
+    pub(super) left_out: LeftOut,
+    /// The first start that does not count, in words.
+    first: Option<(u32, String)>,
+}
+
+impl<'a> Both<'a> {
+    /// These starts, all of which count.
+    pub(super) fn all(own: Vec<&'a TrialRecord>, base: Vec<&'a TrialRecord>) -> Self {
+        Self { own, base, left_out: LeftOut::default(), first: None }
+    }
+
+    /// The starts of which both sides meet these needs. A start of which that is known not to be so
+    /// is left out on both sides, because the other side alone says nothing.
+    ///
+    /// # Errors
+    /// If it is unknown of one of them: what is unknown passes nothing.
+    pub(super) fn of(
+        own: &Group<'a>,
+        (base, whose): (&Group<'a>, &str),
+        needs: Needs,
+    ) -> Result<Self, Reason> {
+        let (kept_own, out_own) = own.split(needs, "")?;
+        let (kept_base, out_base) = base.split(needs, whose)?;
+        let mut out: BTreeMap<u32, (Why, String)> = BTreeMap::new();
+        let sides = [("", out_own), (whose, out_base)];
+        for (whose, (number, obstacle)) in
+            sides.into_iter().flat_map(|(whose, out)| out.into_iter().map(move |it| (whose, it)))
+        {
+            let found = (obstacle.why, format!("{whose}{}", obstacle.text));
+            let known = out.entry(number).or_insert_with(|| found.clone());
+            if found.0 < known.0 {
+                *known = found;
+            }
+        }
+        let counts = |trial: &&TrialRecord| !out.contains_key(&(trial.spec.repetition + 1));
+        let made = own.trials.len().max(base.trials.len()) as u32;
+        let mut left_out = LeftOut { made, ..LeftOut::default() };
+        out.values().for_each(|(why, _)| *left_out.why.entry(*why).or_default() += 1);
+        Ok(Self {
+            own: kept_own.into_iter().filter(counts).collect(),
+            base: kept_base.into_iter().filter(counts).collect(),
+            first: out.first_key_value().map(|(number, (_, text))| (*number, text.clone())),
+            left_out,
+        })
+    }
+
+    /// The doubt where too many starts do not count; `None` where those that do may decide.
+    ///
+    /// At least half of them must count. What is left of a target that is seldom warm is a choice
+    /// of its best moments.
+    pub(super) fn doubt(&self) -> Option<Reason> {
+        let main = self.left_out.main()?;
+        let counting = self.left_out.counting();
+        let enough = counting as usize >= FEWEST_STARTS && 2 * counting >= self.left_out.made;
+        let (number, text) = self.first.as_ref().filter(|_| !enough)?;
+        Some(Reason::new(main.doubt(), first_of(&self.left_out, *number, text)))
+    }
+}
+
+/// How many starts do not count and why, the first of them, and what to do.
+fn first_of(left_out: &LeftOut, number: u32, text: &str) -> String {
+    let advice = left_out.advice().map_or_else(String::new, |advice| format!("; {advice}"));
+    format!("{} (repetition {number}: {text}){advice}", left_out.words())
+}
+
+/// What a gate needs of a start.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Needs {
+    /// Nothing: counts and memory.
+    Nothing,
+    /// A warm target.
+    Warm,
+    /// A warm target on a calm host.
+    WarmAndCalm,
+}
+
+impl Needs {
+    fn met(self, trial: &TrialRecord) -> Result<(), Lacking> {
+        match self {
+            Self::Nothing => Ok(()),
+            Self::Warm => warmth(trial),
+            Self::WarmAndCalm => warmth(trial).and_then(|()| calmness(trial)),
+        }
+    }
+}
+
+/// What stands against a start.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Obstacle {
+    why: Why,
+    text: String,
+}
+
+/// What a start lacks.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Lacking {
+    Known(Obstacle),
+    /// Nobody knows whether it lacks something, in words.
+    Unknown(Doubt, String),
+}
+
+impl Lacking {
+    fn known(why: Why, text: impl Into<String>) -> Self {
+        Self::Known(Obstacle { why, text: text.into() })
     }
 }
 
@@ -130,10 +251,11 @@ pub(super) fn compiled(trial: &TrialRecord) -> Option<String> {
 
 /// Whether the target was warm: its compiler rested, and its throughput had no trend, or its warm-up ended because it had
 /// none. Otherwise why not, or why that is unknown.
-fn warmth(trial: &TrialRecord) -> Result<(), String> {
-    let Some(load) = &trial.load else { return Err("no load".into()) };
+fn warmth(trial: &TrialRecord) -> Result<(), Lacking> {
+    let unknown = |why: String| Lacking::Unknown(Doubt::NotWarm, why);
+    let Some(load) = &trial.load else { return Err(unknown("no load".into())) };
     if let Some(compiled) = compiled(trial) {
-        return Err(compiled);
+        return Err(Lacking::known(Why::Compiler, compiled));
     }
     // A rate that changes by plan has no steady state.
     if trial.spec.profile.at(trial.spec.step).shape().is_some() {
@@ -142,54 +264,75 @@ fn warmth(trial: &TrialRecord) -> Result<(), String> {
     let rates = measured_rates(load, |window: &Window| window.completed);
     match (can_tell(&rates), load.warm_up.steady) {
         (true, _) if unsteady(&rates).is_some() => {
-            Err("the throughput still changed while it was measured".into())
+            Err(Lacking::known(Why::Unsteady, "the throughput still changed while it was measured"))
         }
-        (_, Some(false)) => Err("the warm-up ended before the throughput was steady".into()),
+        (_, Some(false)) => {
+            Err(Lacking::known(Why::Unsteady, "the warm-up ended before the throughput was steady"))
+        }
         (true, _) | (_, Some(true)) => Ok(()),
-        (false, None) => Err(format!(
+        (false, None) => Err(unknown(format!(
             "{} of measuring cannot show whether the target was warm; measure at least 8, or leave the warm-up to Pippin (auto)",
             counted(rates.len() as u64, "second")
-        )),
+        ))),
     }
 }
 
 /// Whether the host was calm. Otherwise what disturbed it, or why that is unknown.
-fn calmness(trial: &TrialRecord) -> Result<(), String> {
+fn calmness(trial: &TrialRecord) -> Result<(), Lacking> {
     if !trial.slices.is_empty() {
         return calm_slices(trial);
     }
     if !trial.agents.is_empty() {
-        let noisy = |id: &str| ["steal", "foreign_cpu"].contains(&id);
-        let found = trial.agents.iter().find(|agent| agent.caveats.iter().any(|c| noisy(&c.id)));
-        return found
-            .map_or(Ok(()), |agent| Err(format!("the host of {} was not calm", agent.name)));
+        return calm_agents(trial);
     }
-    let unknown = || "it is unknown whether this machine was calm; measure longer".to_string();
+    let unknown = || {
+        let text = "it is unknown whether this machine was calm; measure longer";
+        Lacking::Unknown(Doubt::NotCalm, text.into())
+    };
     let usage = trial.usage.as_ref().filter(|usage| usage.duration_ns >= SHORTEST_USAGE_NS);
     let usage = usage.ok_or_else(unknown)?;
     let of = processors(&trial.spec, usage.busy_by_cpu.len()).ok_or_else(unknown)?;
-    for (cores, limit, by) in [
-        (usage.steal_cores, calm::STEAL_LIMIT, "the hypervisor took"),
-        (usage.foreign_cores, calm::FOREIGN_LIMIT, "other programs used"),
+    for (cores, limit, why, by) in [
+        (usage.steal_cores, calm::STEAL_LIMIT, Why::Hypervisor, "the hypervisor took"),
+        (usage.foreign_cores, calm::FOREIGN_LIMIT, Why::OtherPrograms, "other programs used"),
     ] {
         let share = cores.ok_or_else(unknown)? / of;
         if share > limit {
-            return Err(format!("{by} {:.0} % of the processors", share * 100.0));
+            let text = format!("{by} {:.0} % of the processors", share * 100.0);
+            return Err(Lacking::known(why, text));
         }
     }
     Ok(())
 }
 
-fn calm_slices(trial: &TrialRecord) -> Result<(), String> {
+fn calm_agents(trial: &TrialRecord) -> Result<(), Lacking> {
+    for agent in &trial.agents {
+        let has = |id: &str| agent.caveats.iter().any(|caveat| caveat.id == id);
+        for (id, why) in [("steal", Why::Hypervisor), ("foreign_cpu", Why::OtherPrograms)] {
+            if has(id) {
+                let text = format!("the host of {} was not calm", agent.name);
+                return Err(Lacking::known(why, text));
+            }
+        }
+    }
+    Ok(())
+}
+
+fn calm_slices(trial: &TrialRecord) -> Result<(), Lacking> {
     let slices = &trial.slices;
-    let is_known = |host: &pippin_model::trial::slice::SliceHost| {
-        host.steal.is_some() && host.foreign.is_some()
-    };
+    let is_known = |host: &SliceHost| host.steal.is_some() && host.foreign.is_some();
     let calm = slices.iter().filter(|slice| slice.calm && is_known(&slice.host)).count();
     let rounds = trial.company.as_ref().map_or(slices.len() as u32, |company| company.rounds);
     let is_calm = slices.iter().all(|slice| !slice.used || (slice.calm && is_known(&slice.host)));
     if is_calm && calm as u32 >= calm::enough(rounds).max(1) {
         return Ok(());
     }
-    Err(format!("{calm} of {} were calm", counted(slices.len() as u64, "slice")))
+    let text = format!("{calm} of {} were calm", counted(slices.len() as u64, "slice"));
+    if slices.iter().any(|slice| !is_known(&slice.host)) {
+        return Err(Lacking::Unknown(Doubt::NotCalm, text));
+    }
+    let stolen = slices.iter().filter(|slice| slice.host.steal > Some(calm::STEAL_LIMIT)).count();
+    let is_hypervisor = 2 * stolen > slices.len() - calm;
+    let why = if is_hypervisor { Why::Hypervisor } else { Why::OtherPrograms };
+    Err(Lacking::known(why, text))
 }

@@ -61,6 +61,7 @@ pub mod send_estimates;
 pub mod send_lag;
 pub mod server_closes;
 pub mod server_ended;
+pub mod settled;
 pub mod shared_stamps;
 pub mod slow_connections;
 pub mod slows_down;

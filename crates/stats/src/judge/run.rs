@@ -16,9 +16,9 @@ pub(crate) fn note(found: &mut RunCaveats, target: &TargetId, caveat: Caveat) {
 }
 
 /// The trials grouped by target and step, in the order in which each group first occurs.
-pub(crate) fn repetitions(
-    records: &[TrialRecord],
-) -> Vec<(&TargetId, Option<Step>, Vec<&TrialRecord>)> {
+pub(crate) fn repetitions<'a>(
+    records: impl IntoIterator<Item = &'a TrialRecord>,
+) -> Vec<(&'a TargetId, Option<Step>, Vec<&'a TrialRecord>)> {
     let mut groups: Vec<(&TargetId, Option<Step>, Vec<&TrialRecord>)> = Vec::new();
     for record in records {
         let spec = &record.spec;

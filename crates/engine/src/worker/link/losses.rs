@@ -5,6 +5,7 @@ use pippin_model::result::ErrorKind;
 use super::Link;
 use crate::io::Io;
 use crate::protocol::{End, Outgoing, Protocol};
+use crate::record::slowest::Slow;
 use crate::record::tally::Tally;
 use crate::shared::LEAST_TIMEOUT_NS;
 use crate::time::timeline::UNKNOWN;
@@ -356,7 +357,7 @@ impl<S: Stack> Core<'_, S> {
                 }
                 kind => kind,
             };
-            self.fail(&request, kind);
+            self.fail(slot, &request, kind);
             if S::Protocol::VARIES {
                 self.step_failed(slot, &request, kind);
             }
@@ -370,7 +371,7 @@ impl<S: Stack> Core<'_, S> {
     }
 
     /// A request fails.
-    pub(in crate::worker) fn fail(&mut self, request: &InFlight, kind: ErrorKind) {
+    pub(in crate::worker) fn fail(&mut self, slot: u32, request: &InFlight, kind: ErrorKind) {
         let stretch = request.stretch as usize;
         self.recorder.error(stretch, kind);
         self.note_failure(stretch, kind, Some(request.template));
@@ -386,6 +387,16 @@ impl<S: Stack> Core<'_, S> {
         if kind == ErrorKind::Timeout {
             tally.spans.service_time.record(timeout);
             tally.spans.response_time.record(response);
+            if tally.slowest.wants(response) {
+                tally.slowest.keep(Slow {
+                    sent_at: request.sent.left_at(),
+                    response_ns: response,
+                    service_ns: timeout,
+                    slot,
+                    template: request.template,
+                    status: None,
+                });
+            }
             self.recorder.window().response.record(response);
         }
     }

@@ -33,7 +33,7 @@ use crate::protocol::http1::Http1;
 use crate::record::outcome::Outcome;
 use crate::record::recorder::{Message, Recorder};
 use crate::record::tally::Tally;
-use crate::run::result::{steps, stretches};
+use crate::run::result::{slowest, steps, stretches};
 use crate::shared::Shared;
 use crate::time::timeline::{Progress, Timeline};
 use crate::transport::Tcp;
@@ -104,7 +104,7 @@ fn play_over<P: Protocol>(spec: &LoadSpec, script: Script, framing: Framing) -> 
     let (count, has_warm_up, headline) = stretches(spec);
     let (outbox, inbox) = channel();
     let assignment = Assignment { shared, thread: 0 };
-    let recorder = Recorder::new(count, has_warm_up, outbox);
+    let recorder = Recorder::new(count, has_warm_up, spec.slowest, outbox);
     let mut worker = Worker::<Sim<P>>::new(&assignment, recorder, world::now()).unwrap();
     worker.live().unwrap();
     worker.assert_nobody_is_forgotten();
@@ -116,7 +116,9 @@ fn play_over<P: Protocol>(spec: &LoadSpec, script: Script, framing: Framing) -> 
     let windows = windows.collect();
     let measured = |mut tally: Tally| {
         let steps = steps(spec, &mut tally);
-        Measured { steps, ..tally.into_measured(1, 0) }
+        let kept = std::iter::once((0, tally.slowest.kept()));
+        let slowest = slowest(spec, (0, 0), kept);
+        Measured { steps, slowest, ..tally.into_measured(1, 0) }
     };
     let stretches = stretches.into_iter().map(measured).collect();
     Played { stretches, headline, windows, read: world::end() }

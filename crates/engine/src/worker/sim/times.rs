@@ -1,5 +1,6 @@
 //! Figures whose right values are worked out on paper, to the nanosecond.
 use std::cell::RefCell;
+use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use pippin_model::load::{Arrivals, LoadSpec, Schedule, Stage, StopRule, WarmUp};
@@ -69,6 +70,44 @@ fn a_stall_is_in_the_response_time_of_everybody_who_met_it() {
     assert_ms(&spans.response_time, (0..100).map(stalled));
     assert_eq!(spans.response_time.max_ns().map(|ns| ns / MS), Some(201));
     assert_ms(&spans.send_lag, [0; 100]);
+}
+
+/// Every seventh answer of 1,000 takes long, each another time: 10 ms and 1 ms for each before it. The
+/// twenty slowest are the last twenty of them, with the instants at which they were sent.
+#[test]
+fn the_slowest_are_named_each_with_its_instant() {
+    let takes = |nth: u64| if nth % 7 == 3 { 10 + nth / 7 } else { 1 };
+    let spec = LoadSpec { slowest: 20, ..open(400, 1_000.0, 1_000) };
+    let played = play(&spec, Script::of(move |asked| vec![(takes(asked.nth) * MS, ok())]));
+    let right: Vec<(u64, u64)> = (0..1_000u64)
+        .filter(|nth| nth % 7 == 3)
+        .rev()
+        // What is not answered within the load has no time.
+        .filter(|nth| nth + takes(*nth) < 1_000)
+        .take(20)
+        .map(|nth| (nth * MS, takes(nth) * MS))
+        .collect();
+    let slowest = &played.measured().slowest.requests;
+    // The load begins at an instant of its own.
+    let began_ns = slowest[0].sent_unix_ns - right[0].0;
+    let seen: Vec<(u64, u64)> =
+        slowest.iter().map(|one| (one.sent_unix_ns - began_ns, one.response_ns)).collect();
+    assert_eq!(seen, right);
+    assert!(slowest.iter().all(|one| one.status == Some(200) && one.request == "GET /"));
+    let connections: BTreeSet<u32> = slowest.iter().map(|one| one.connection).collect();
+    assert_eq!(connections.len(), 20, "each has a connection of its own: {connections:?}");
+}
+
+/// A request that times out is among them, with the time that was waited and without a status.
+#[test]
+fn a_request_that_times_out_is_one_of_the_slowest() {
+    let mut spec = LoadSpec { slowest: 2, ..closed(1, 500) };
+    spec.timeouts.request_ns = 120 * MS;
+    let script = Script::of(|asked| if asked.nth == 2 { vec![] } else { vec![(10 * MS, ok())] });
+    let played = play(&spec, script);
+    let seen = played.measured().slowest.requests.iter();
+    let seen: Vec<_> = seen.map(|one| (one.response_ns / MS, one.status)).collect();
+    assert_eq!(seen, [(120, None), (10, Some(200))]);
 }
 
 /// 100/s on one connection whose answers take 25 ms: the k-th request is due at 10 k ms and sent at

@@ -1,0 +1,36 @@
+//! The slowest requests of a load.
+use pippin_model::result::SlowRequest;
+
+use super::Page;
+use super::grid::Grid;
+use crate::words;
+
+/// Writes them, if they were asked for.
+pub(super) fn write(page: &mut Page, slowest: &[SlowRequest]) {
+    if slowest.is_empty() {
+        return;
+    }
+    page.line("");
+    let mut grid = Grid::default().left("Slowest, sent at (UTC)");
+    for title in ["response", "service", "connection", "status"] {
+        grid = grid.right(title);
+    }
+    grid = grid.left("request");
+    for one in slowest {
+        grid.row(cells(one).into());
+    }
+    grid.fit(0, page.style.width);
+    grid.write(page, 0);
+}
+
+/// What stands of a request in each column.
+pub fn cells(one: &SlowRequest) -> [String; 6] {
+    [
+        words::instant(one.sent_unix_ns),
+        words::ns(Some(one.response_ns)),
+        words::ns(Some(one.service_ns)),
+        one.connection.to_string(),
+        one.status.map_or_else(|| words::UNKNOWN.into(), |status| status.to_string()),
+        one.request.clone(),
+    ]
+}
