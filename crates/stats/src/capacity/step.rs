@@ -70,8 +70,8 @@ impl StepOutcome {
             return None;
         }
         let holds = missed(record).is_empty();
-        let is_evidence = if holds { is_only_late(record) } else { is_refused(record) };
-        if record.verdict == Verdict::Invalid && !is_evidence {
+        let is_evidence = if holds { is_only_late } else { is_refused };
+        if record.verdict == Verdict::Invalid && !is_evidence(record) {
             return Some(Self::Invalid);
         }
         if holds {
