@@ -22,7 +22,7 @@ mod headline;
 mod histogram;
 mod load;
 mod overload;
-mod paint;
+pub(crate) mod paint;
 mod remarks;
 pub(crate) mod slowest;
 mod steps;

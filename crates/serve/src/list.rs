@@ -5,6 +5,7 @@ use pippin_model::run::digest::{CalmSlices, RunDigest};
 use pippin_model::run::live::LiveRun;
 use pippin_model::text::units::format_whole;
 use pippin_model::verdict::Verdict;
+use pippin_report::digest as in_words;
 use pippin_report::html::badge;
 use pippin_report::words;
 use pippin_store::listing::{Choices, ListedRun, RunFilter, RunPage};
@@ -204,8 +205,8 @@ fn line(run: &ListedRun, live: &[LiveRun]) -> Markup {
 
 /// The leading target, or how many targets cannot be told apart.
 pub(crate) fn leader(digest: Option<&RunDigest>) -> Markup {
-    let leaders: Vec<_> = digest.iter().flat_map(|digest| digest.leaders()).collect();
-    let by_time = digest.is_some_and(|digest| digest.ranked_by == "response_p99");
+    let Some(digest) = digest else { return html! { (words::UNKNOWN) } };
+    let leaders: Vec<_> = digest.leaders().collect();
     html! {
         @match leaders.as_slice() {
             [] => (words::UNKNOWN),
@@ -213,7 +214,7 @@ pub(crate) fn leader(digest: Option<&RunDigest>) -> Markup {
                 // The address of a single load stands in the run's name.
                 @if first.target.language != "url" || !rest.is_empty() { (first.target) }
                 @if !rest.is_empty() { " and " (rest.len()) " more" }
-                span.sub { @if by_time { "p99 " (words::ns_f(first.figure)) } @else { (words::count(first.figure)) " requests/s" } }
+                span.sub { (in_words::figure(digest, first.figure)) }
             }
         }
     }

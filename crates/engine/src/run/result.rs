@@ -6,7 +6,7 @@ use pippin_model::result::{GeneratorUse, LoadResult, Phase, Slowest, StepMeasure
 use pippin_model::scenario::Step;
 
 use crate::record::outcome::{Mark, Outcome};
-use crate::record::paths::Paths;
+use crate::record::paths::{self, Paths};
 use crate::record::recorder::{MEASURED, WARM_UP};
 use crate::record::slowest::Slow;
 use crate::record::tally::Tally;
@@ -105,14 +105,13 @@ pub(crate) fn slowest<'a>(
     (began_unix_ns, began): (u64, u64),
     threads: impl Iterator<Item = (u32, &'a [Slow])>,
 ) -> Slowest {
+    if spec.slowest == 0 {
+        return Slowest::default();
+    }
     let turns: Vec<usize> = spec.requests.turns().collect();
     let name = |template: u32| match &spec.scenario {
         Some(scenario) => scenario.steps.get(template as usize).map(|step| step.name.clone()),
-        None => turns.get(template as usize).map(|nth| {
-            let request = &spec.requests[*nth];
-            let path = request.target.split('?').next().unwrap_or_default();
-            format!("{} {path}", request.method)
-        }),
+        None => turns.get(template as usize).map(|nth| paths::name(&spec.requests[*nth])),
     };
     let named = threads.flat_map(|(thread, kept)| {
         kept.iter().map(move |slow| {
