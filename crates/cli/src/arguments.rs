@@ -236,6 +236,10 @@ pub struct RunArguments {
     /// The plan's quick form: the same kind of load in seconds.
     #[arg(long)]
     pub quick: bool,
+    /// Measure the life of each target after all repetitions, also in the quick form: time to
+    /// start, memory, and what is lost when it is stopped under load.
+    #[arg(long)]
+    pub life: bool,
     /// Workers of every target; by default as many as it has processors.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
     pub workers: Option<u32>,

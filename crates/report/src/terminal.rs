@@ -5,6 +5,7 @@
 //! |---|---|
 //! | `agents` | the agents of a fleet |
 //! | `explained` | what a profiler saw of the targets |
+//! | `life` | starts, memory and end of the targets |
 //! | [`grid`] | aligned columns |
 //! | [`paint`] | colours, and their replacement where there are none |
 //! | `headline` | the ranked table |
@@ -20,6 +21,7 @@ mod explained;
 mod grid;
 mod headline;
 mod histogram;
+mod life;
 mod load;
 mod overload;
 pub(crate) mod paint;
@@ -112,6 +114,7 @@ fn write_run(page: &mut Page, view: &View) {
         }
         walks::write(page, &row.scenario);
     }
+    life::write(page, view);
     explained::write(page, view);
     agents::write(page, view);
     remarks::write(page, view);

@@ -53,6 +53,7 @@ pub fn run(
         quick: arguments.quick,
         targets: Some(ids),
         repetitions: arguments.repeat,
+        life: Some(false),
         ..PlanOptions::default()
     };
     let plan = catalog.plan(plan, &options)?;

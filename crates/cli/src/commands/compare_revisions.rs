@@ -50,6 +50,7 @@ pub fn run(
     let options = PlanOptions {
         quick: arguments.quick,
         repetitions: arguments.repeat,
+        life: Some(false),
         ..PlanOptions::default()
     };
     let plan = catalog.plan(plan_of(project, arguments.plan.as_deref(), None)?, &options)?;

@@ -105,6 +105,7 @@ fn options(arguments: &RunArguments, catalog: &Catalog) -> Result<PlanOptions, C
         targets: named.map(|named| catalog.select(named)).transpose()?,
         repetitions: arguments.repeat,
         workers: arguments.workers,
+        life: arguments.life.then_some(true),
         scale: arguments.scale,
         phases_ns: arguments.ramp,
         think: arguments.think,

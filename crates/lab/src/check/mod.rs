@@ -224,6 +224,7 @@ impl Checker<'_> {
             address: Ipv4Addr::LOCALHOST.into(),
             protocol: None,
             messages: workload.message.map(Message::messages),
+            port: None,
         };
         let mut running =
             RunningTarget::start(target, id, installed, &start, self.installer.interrupted)?;

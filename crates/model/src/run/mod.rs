@@ -4,9 +4,11 @@
 //! |---|---|
 //! | [`comparable`] | what must be equal for two runs to be compared |
 //! | [`digest`] | a run in short, for lists |
+//! | [`life`] | starts, memory and end of a target |
 //! | [`live`] | the state of a run in progress |
 pub mod comparable;
 pub mod digest;
+pub mod life;
 pub mod live;
 
 use serde::{Deserialize, Serialize};
@@ -15,6 +17,7 @@ use std::collections::BTreeMap;
 use crate::host::fingerprint::Fingerprint;
 use crate::plan::Plan;
 use crate::request::requests::Whole;
+use crate::run::life::TargetLife;
 use crate::target::TargetId;
 use crate::target::commit::Commit;
 use crate::target::manifest::Manifest;
@@ -182,6 +185,9 @@ pub struct RunRecord {
     pub ended_unix_ns: Option<u64>,
     /// Every finished trial, in the order in which they were made.
     pub trials: Vec<TrialRecord>,
+    /// The life of each target, if it was measured.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub lives: Vec<TargetLife>,
 }
 
 impl RunRecord {
@@ -189,7 +195,7 @@ impl RunRecord {
     #[must_use]
     pub fn for_record(&self) -> Self {
         let trials = self.trials.iter().map(|trial| trial.for_record().into_owned()).collect();
-        Self { header: self.header.clone(), trials, ..*self }
+        Self { header: self.header.clone(), trials, lives: self.lives.clone(), ..*self }
     }
 }
 
