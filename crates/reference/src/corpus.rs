@@ -332,9 +332,9 @@ pub const SERVERS: &[Server] = &[
         ],
     ),
     cheat(
-        "json-but-each-100th",
+        "json-but-two-of-100",
         "json",
-        "sends right totals and no names but for each 100th request of a connection",
+        "sends right totals and no names but for the first two of each 100 requests of a connection",
         "items",
         &["answers of those that were compared in full said something else"],
     ),
