@@ -332,9 +332,9 @@ pub const SERVERS: &[Server] = &[
         ],
     ),
     cheat(
-        "json-but-two-of-100",
+        "json-but-ten-of-100",
         "json",
-        "sends right totals and no names but for the first two of each 100 requests of a connection",
+        "sends right totals and no names but for the first ten of each 100 requests of a connection",
         "items",
         &["answers of those that were compared in full said something else"],
     ),
