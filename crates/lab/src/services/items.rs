@@ -15,6 +15,7 @@ const COUNT: u64 = 1_000;
 /// the numbers of every language hold exactly.
 const MOST_PRICE: u64 = 99_999;
 const MOST_QUANTITY: u64 = 99;
+const _: () = assert!(MOST_PRICE * MOST_QUANTITY * 99_999_999 < 1 << 53);
 
 /// What follows some names: characters that JSON encoders write in different ways, or must escape.
 const ENDINGS: [&str; 8] =
@@ -161,7 +162,6 @@ mod tests {
         assert_ne!(items.text(), Items::drawn(8).text());
         assert_eq!((items.first(50).len(), items.first(5_000).len()), (50, 1_000));
         assert!(items.first(1_000).iter().all(|item| item.total(99_999_999) < 1 << 53));
-        assert!(MOST_PRICE * MOST_QUANTITY * 99_999_999 < 1 << 53);
         let text = items.text();
         assert!(ENDINGS[1..].iter().all(|ending| {
             let escaped = serde_json::to_string(ending).unwrap();
