@@ -264,7 +264,7 @@ impl Checker<'_> {
             upstream_delay_ns: 500_000_000,
         };
         Services::provide(&workload.services, self.installer)?;
-        Services::start(&workload.services, &settings, self.installer.interrupted)
+        Services::start(workload, &settings, self.installer.interrupted)
     }
 }
 

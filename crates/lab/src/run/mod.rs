@@ -536,7 +536,7 @@ impl<'a> Execution<'a> {
             tables: self.up_together() as u32,
             upstream_delay_ns: plan.upstream_delay_ns,
         };
-        Services::start(&self.header().workload.services, &settings, &|| self.interrupted())
+        Services::start(&self.header().workload, &settings, &|| self.interrupted())
     }
 
     /// Connections to the database that a target may open: twice its pool, because some open as
