@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use super::message::MessageArguments;
 use super::request::{FileArguments, RequestArguments};
 use super::{DetailArguments, FleetArguments, GateArguments, JsonArguments};
-use super::{KeptArguments, OutletArguments};
+use super::{KeptArguments, NameArguments, OutletArguments};
 use crate::values::{self, ConnectTo, EventLoop, Points, ProxyProtocol, Stages, Switch, Time};
 
 /// `pippin load`
@@ -99,6 +99,9 @@ pub struct LoadArguments {
     pub no_store: bool,
     #[command(flatten)]
     pub kept: KeptArguments,
+    /// What the load is called.
+    #[command(flatten)]
+    pub labels: NameArguments,
     #[command(flatten, next_help_heading = "Gates")]
     pub gates: GateArguments,
     /// End the load with exit code 1 as soon as a gate can no longer be passed, or after three

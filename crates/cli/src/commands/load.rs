@@ -57,6 +57,7 @@ use crate::signals;
 use crate::values;
 
 pub fn run(shared: &Shared, arguments: &LoadArguments) -> Result<u8, CliError> {
+    let labels = arguments.labels.labels()?;
     let asked = request::all(arguments)?;
     let profile = profile::of(arguments, asked.steps())?;
     arguments.json.must_be_writable()?;
@@ -93,6 +94,7 @@ pub fn run(shared: &Shared, arguments: &LoadArguments) -> Result<u8, CliError> {
         repetitions: arguments.repeat,
         base,
         observed,
+        labels,
         keep_requests: arguments.kept.keep_requests,
         generator: fleet.as_ref().map_or(&Here as &dyn Generator, |fleet| fleet),
         target_pids: arguments.target_pid.clone(),

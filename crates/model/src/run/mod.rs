@@ -4,9 +4,11 @@
 //! |---|---|
 //! | [`comparable`] | what must be equal for two runs to be compared |
 //! | [`digest`] | a run in short, for lists |
+//! | [`labels`] | what users call a run: a name, a note, tags |
 //! | [`live`] | the state of a run in progress |
 pub mod comparable;
 pub mod digest;
+pub mod labels;
 pub mod live;
 
 use serde::{Deserialize, Serialize};
@@ -15,6 +17,7 @@ use std::collections::BTreeMap;
 use crate::host::fingerprint::Fingerprint;
 use crate::plan::Plan;
 use crate::request::requests::Whole;
+use crate::run::labels::Labels;
 use crate::target::TargetId;
 use crate::target::commit::Commit;
 use crate::target::manifest::Manifest;
@@ -55,6 +58,9 @@ pub struct RunHeader {
     pub targets: BTreeMap<TargetId, TargetInfo>,
     /// The generator's ceiling on this machine, if it was calibrated.
     pub calibration: Option<Calibration>,
+    /// What the user calls the run.
+    #[serde(default, skip_serializing_if = "Labels::is_empty")]
+    pub labels: Labels,
 }
 
 /// The server behind a URL: whether its use of this machine is measured.
