@@ -49,6 +49,10 @@ pub struct LoadArguments {
     /// The requests of a file.
     #[command(flatten)]
     pub files: FileArguments,
+    /// Follow up to N redirections of each answer, within the URL's scheme, host and port. Each is a
+    /// request of its own in the counts; where it leads beyond, that is an error (pippin help requests).
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=50))]
+    pub follow: Option<u32>,
     /// What is sent over a WebSocket.
     #[command(flatten, next_help_heading = "WebSocket")]
     pub message: MessageArguments,

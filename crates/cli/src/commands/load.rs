@@ -2,12 +2,14 @@
 //!
 //! | module | what it makes from the flags |
 //! |---|---|
+//! | [`follow`] | what is followed of redirections |
 //! | [`profile`] | how load is applied |
 //! | [`protocol`] | the protocol, and one connection before the load |
 //! | [`reach`] | where connections go |
 //! | [`request`], [`body`], [`message`] | the requests and the right answers |
 //! | [`tls`] | how connections are secured |
 mod body;
+mod follow;
 mod grpc;
 mod message;
 pub mod profile;
@@ -58,7 +60,7 @@ use crate::values;
 
 pub fn run(shared: &Shared, arguments: &LoadArguments) -> Result<u8, CliError> {
     let labels = arguments.labels.labels()?;
-    let asked = request::all(arguments)?;
+    let asked = follow::with_redirections(arguments, request::all(arguments)?)?;
     let profile = profile::of(arguments, asked.steps())?;
     arguments.json.must_be_writable()?;
     must_be_writable("--html", arguments.html.as_deref())?;
@@ -151,6 +153,7 @@ fn base_of(
     let reach = reach::of(arguments, url, connect)?;
     let base = LoadSpec {
         by_request: true,
+        follow: arguments.follow.unwrap_or(0),
         slowest: arguments.slowest.unwrap_or(0),
         tls,
         protocol,

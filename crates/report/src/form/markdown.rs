@@ -380,6 +380,7 @@ fn walks(out: &mut String, row: &Row) {
     let rows: Vec<Vec<String>> = row
         .scenario
         .iter()
+        .chain(&row.followed)
         .map(|step| {
             vec![
                 text(&step.name),
