@@ -23,6 +23,7 @@ pub fn of(view: &View) -> RunDigest {
             .as_ref()
             .map(|slices| CalmSlices { made: slices.made, calm: slices.calm }),
         spark: view.measured().next().map(spark).unwrap_or_default(),
+        labels: view.run.labels.clone(),
     }
 }
 

@@ -248,6 +248,9 @@ fn header(view: &View) -> Markup {
                     @else { span.wide { (counted(run.trials, "trial")) } }
                     span.wide { "run " code { (run.id) } }
                 }
+                @let labels = run.labels.in_a_line();
+                @if !labels.is_empty() { p.meta { span { (labels) } } }
+                @if let Some(note) = &run.labels.note { p.meta { span { (note) } } }
             }
             button.theme type="button" hidden { "Theme: automatic" }
         }

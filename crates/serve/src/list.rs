@@ -22,7 +22,8 @@ const DAY_NS: u64 = 86_400_000_000_000;
 /// The filter of the list, as it is in the address.
 #[derive(Debug, Clone, Default, Deserialize)]
 pub struct Filter {
-    /// Words that must all occur in name, plan, title, workload, profile, host or a target.
+    /// Words that must all occur in name, plan, title, workload, profile, host, a target, or what the
+    /// user calls the run.
     #[serde(default)]
     pub q: String,
     /// Only this plan.
@@ -88,6 +89,9 @@ impl Filter {
             host: self.host.trim().into(),
             verdict,
             state,
+            // Words find names, notes and tags.
+            name: String::new(),
+            tags: Vec::new(),
             from_unix_ns: day("from", &self.from)?,
             before_unix_ns: day("to", &self.to)?.map(|start| start + DAY_NS),
         })
@@ -187,7 +191,7 @@ fn line(run: &ListedRun, live: &[LiveRun]) -> Markup {
     let share = |CalmSlices { made, calm }: CalmSlices| calm as f64 / made.max(1) as f64;
     html! {
         tr {
-            th scope="row" { a href=(format!("/runs/{}", summary.id)) { (summary.title) } @if summary.quick { " " span.tag { "quick" } } span.sub { (summary.id) } }
+            th scope="row" { a href=(format!("/runs/{}", summary.id)) { (summary.title) } @if summary.quick { " " span.tag { "quick" } } @let labels = run.labels.in_a_line(); @if !labels.is_empty() { span.sub { (labels) } } @if let Some(note) = &run.labels.note { span.sub { (note) } } span.sub { (summary.id) } }
             td.wrap { @match worst { Some(verdict) => (badge(verdict)), None => (words::UNKNOWN) } @if let Some(digest) = &run.digest { span.sub { (digest.trust) } } }
             td { (leader(run.digest.as_ref())) }
             td.wrap { (targets(&run.targets)) }
@@ -253,6 +257,7 @@ fn spark(values: &[f64]) -> Markup {
 mod tests {
     use super::*;
     use pippin_model::run::digest::TargetDigest;
+    use pippin_model::run::labels::Labels;
 
     #[test]
     fn a_filter_is_checked_before_it_is_asked() {
@@ -290,6 +295,7 @@ mod tests {
             worst: Some(Verdict::Valid),
             slices: None,
             spark: vec![1.0, 2.0],
+            labels: Labels::default(),
         };
         let shown = leader(Some(&digest)).into_string();
         assert!(shown.contains("a/a and 1 more") && shown.contains("1,000 requests/s"), "{shown}");

@@ -29,6 +29,7 @@ const PLAN: &str = "ci";
 pub fn run(shared: &Shared, arguments: &CiArguments) -> Result<u8, CliError> {
     files_must_be_writable(&arguments.gates)?;
     arguments.json.must_be_writable()?;
+    let labels = arguments.labels.labels()?;
     let since = Instant::now();
     let place = place()?;
     let catalog = catalog(&place)?;
@@ -75,6 +76,7 @@ pub fn run(shared: &Shared, arguments: &CiArguments) -> Result<u8, CliError> {
     let deciding = Deciding::new(&decision, patience, pairs);
     let how = How {
         keep_requests: arguments.kept.keep_requests,
+        labels: Some(&labels),
         ..How::here(&folder, arguments.install, arguments.yes, arguments.seed)
     };
     let extra_time = extra_time(&plan, &decision.gates);

@@ -82,8 +82,10 @@ pub fn run(
     let pairs = sides[0].ids.iter().cloned().zip(sides[1].ids.iter().cloned()).collect();
     let decision = Decision::from(arguments);
     let deciding = Deciding::new(&decision, Patience::of(arguments.repeat), pairs);
+    let labels = arguments.labels.with(arguments.run_name.as_ref())?;
     let manner = Manner {
         keep_requests: arguments.kept.keep_requests,
+        labels: Some(&labels),
         ..Manner::here(&folder, arguments.install, arguments.yes, arguments.seed)
     };
     let catalog = catalog.with_given(copies, []);

@@ -55,11 +55,14 @@ pub(crate) fn assemble(
         course.warm_up.completed = merged[WARM_UP].requests.completed;
         course.warm_up.errors = merged[WARM_UP].errors();
     }
-    let tables: Vec<_> =
-        merged.iter_mut().map(|tally| (steps(spec, tally), paths(spec, tally))).collect();
+    let tables: Vec<_> = merged
+        .iter_mut()
+        .map(|tally| (steps(spec, tally), followed(spec, tally), paths(spec, tally)))
+        .collect();
     let mut phases = phases(spec, &course, merged, asked);
-    for ((phase, (steps, paths)), slowest) in phases.iter_mut().zip(tables).zip(slowest) {
+    for ((phase, (steps, followed, paths)), slowest) in phases.iter_mut().zip(tables).zip(slowest) {
         (phase.measured.steps, phase.measured.by_request) = (steps, paths);
+        phase.measured.followed = followed;
         phase.measured.slowest = slowest;
     }
     let measured = phases[headline].measured.clone();
@@ -90,6 +93,12 @@ pub(crate) fn steps(spec: &LoadSpec, tally: &mut Tally) -> Vec<StepMeasured> {
     let mut counted = std::mem::take(&mut tally.steps).into_iter();
     let step = |step: &Step| counted.next().unwrap_or_default().into_measured(&step.name);
     scenario.steps.iter().map(step).collect()
+}
+
+/// The redirections that were followed in a stretch; `None` if the load follows none.
+pub(crate) fn followed(spec: &LoadSpec, tally: &mut Tally) -> Option<Box<StepMeasured>> {
+    let counted = std::mem::take(&mut tally.followed);
+    (spec.follow > 0).then(|| Box::new(counted.into_measured("redirections followed")))
 }
 
 /// The table of paths of a stretch; empty if the load has none.

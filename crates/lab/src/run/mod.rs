@@ -28,6 +28,7 @@ use pippin_model::load::Protocol;
 use pippin_model::plan::Plan;
 use pippin_model::plan::cpus::{CpuSet, CpuSplit};
 use pippin_model::plan::profile::Profile;
+use pippin_model::run::labels::Labels;
 use pippin_model::run::{Calibration, RunHeader, RunRecord, RunState, TargetInfo};
 use pippin_model::target::TargetId;
 use pippin_model::target::register::Register;
@@ -77,6 +78,8 @@ pub struct RunSettings<'a> {
     pub catalog: &'a Catalog,
     /// Where finished trials go.
     pub keeping: Keeping<'a>,
+    /// What the user calls the run.
+    pub labels: Labels,
     /// Whether the record keeps what may be a secret, as a load of a URL does.
     pub keep_requests: bool,
     /// A folder for logs and the services' files.
@@ -378,6 +381,7 @@ fn header(
         probe: settings.probe.clone(),
         targets: prepared.iter().map(|(id, entry)| (id.clone(), info(entry))).collect(),
         calibration: settings.calibration.clone(),
+        labels: settings.labels.clone(),
         plan,
     }
 }

@@ -11,6 +11,7 @@ use crate::plan::objective::Objective;
 use crate::plan::profile::{Profile, StopRule, WarmUp};
 use crate::plan::published::Published;
 use crate::plan::{EXTRA_TIME, Plan, PlanCpus, Price};
+use crate::run::labels::Labels;
 use crate::run::life::{LifeMemory, StopUnderLoad, TargetLife};
 use crate::run::{
     Calibration, RunHeader, RunRecord, RunState, ServerProcess, TargetInfo, UrlServer,
@@ -178,6 +179,7 @@ pub fn header(plan: &str, title: &str, profile: Profile, targets: &[&str]) -> Ru
         host: host(),
         targets: targets.iter().map(|target| (id(target), info(target))).collect(),
         calibration: None,
+        labels: Labels::default(),
     }
 }
 

@@ -4,10 +4,12 @@
 //! |---|---|
 //! | [`comparable`] | what must be equal for two runs to be compared |
 //! | [`digest`] | a run in short, for lists |
+//! | [`labels`] | what users call a run: a name, a note, tags |
 //! | [`life`] | starts, memory and end of a target |
 //! | [`live`] | the state of a run in progress |
 pub mod comparable;
 pub mod digest;
+pub mod labels;
 pub mod life;
 pub mod live;
 
@@ -17,6 +19,7 @@ use std::collections::BTreeMap;
 use crate::host::fingerprint::Fingerprint;
 use crate::plan::Plan;
 use crate::request::requests::Whole;
+use crate::run::labels::Labels;
 use crate::run::life::TargetLife;
 use crate::target::TargetId;
 use crate::target::commit::Commit;
@@ -58,6 +61,9 @@ pub struct RunHeader {
     pub targets: BTreeMap<TargetId, TargetInfo>,
     /// The generator's ceiling on this machine, if it was calibrated.
     pub calibration: Option<Calibration>,
+    /// What the user calls the run.
+    #[serde(default, skip_serializing_if = "Labels::is_empty")]
+    pub labels: Labels,
 }
 
 /// The server behind a URL: whether its use of this machine is measured.

@@ -52,11 +52,13 @@ pub(crate) fn judge_record(record: &TrialRecord) -> Option<Caveat> {
     Some(caveat(ID, Severity::Suspect, seen, advice))
 }
 
-/// Whether a request of the load expects a redirection by its status.
+/// Whether a request of the load expects a redirection by its status, or the load follows them.
 fn are_expected(record: &TrialRecord) -> bool {
     let expects = |status: &u16| (300..400).contains(status);
     record.load_spec.as_ref().is_some_and(|spec| {
-        spec.requests.iter().any(|request| request.check.status.iter().any(expects))
+        // Those that were followed are right, and all others are errors.
+        spec.follow > 0
+            || spec.requests.iter().any(|request| request.check.status.iter().any(expects))
     })
 }
 
