@@ -85,13 +85,13 @@ impl StepOutcome {
         })
     }
 
-    /// In words: `held`, `missed`, `missed on a disturbed host`, `INVALID`.
+    /// In words: `held`, `missed`, `missed (disturbed)`, `INVALID`.
     #[must_use]
     pub const fn words(self) -> &'static str {
         match self {
             Self::Held => "held",
             Self::Missed { disturbed: false, .. } => "missed",
-            Self::Missed { disturbed: true, .. } => "missed on a disturbed host",
+            Self::Missed { disturbed: true, .. } => "missed (disturbed)",
             Self::Invalid => "INVALID",
         }
     }
