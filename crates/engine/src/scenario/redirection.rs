@@ -37,7 +37,7 @@ pub(crate) struct Hop {
     pub method: String,
     /// Whether the body of the step goes with it.
     pub has_body: bool,
-    /// The how manieth of its chain it is, from 1 on.
+    /// Its place in its chain, counted from 1.
     nth: u32,
 }
 
