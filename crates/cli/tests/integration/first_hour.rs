@@ -4,6 +4,7 @@
 //! The templates are in the folder `first_hour`, as the tools of their communities write them.
 use super::support::{Outcome, Started, command, commit, git, without_job};
 use pippin_stats::gate::comparing::USUAL_GATES;
+use pippin_testing::patience::alone;
 use pippin_testing::skipped::skip;
 use std::path::Path;
 use std::process::Command;
@@ -185,6 +186,10 @@ fn lacking(template: &Template) -> Option<String> {
 
 /// From the template to a gate that passes, and from a commit that costs more to one that fails.
 fn first_hour(name: &str) {
+    alone(|| whole_hour(name));
+}
+
+fn whole_hour(name: &str) {
     let template = TEMPLATES.iter().find(|it| it.folder == name).unwrap();
     if template.is_on_the_jvm() && std::env::var_os("PIPPIN_JVM_GATES").is_none() {
         // Their gates were not decided within 10 minutes on two processors (docs/first-hour.md).
