@@ -8,7 +8,6 @@ use pippin_model::target::TargetId;
 use pippin_model::trial::{Failure, Stage, TrialSpec};
 use pippin_probe::{RoleRoot, Roots, TreeMemory, sample};
 use std::collections::BTreeMap;
-use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use super::{Execution, Extra};
@@ -71,6 +70,10 @@ impl Execution<'_> {
         installed: &Installed,
         services: &mut Services,
     ) -> Result<(), LabError> {
+        if !matches!(target.kind, Kind::Catalog | Kind::Command) {
+            let message = "a life is measured only of processes that Pippin starts itself";
+            return Err(LabError::target(Stage::Start, message));
+        }
         let id = &life.target.clone();
         let extra = Extra::default();
         let mut running = self.start_with(id, target, installed, services, &extra)?;
@@ -141,7 +144,7 @@ impl Execution<'_> {
 
     /// An error if the user wants to stop.
     pub(super) fn go_on(&self) -> Result<(), LabError> {
-        if self.settings.stop.load(Ordering::Relaxed) { Err(LabError::Interrupted) } else { Ok(()) }
+        if self.interrupted() { Err(LabError::Interrupted) } else { Ok(()) }
     }
 }
 

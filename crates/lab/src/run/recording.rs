@@ -162,7 +162,12 @@ impl<'a> Recording<'a> {
     ///
     /// # Errors
     /// If it must be stored and cannot.
-    pub fn keep_life(&mut self, life: TargetLife) -> Result<(), LabError> {
+    pub fn keep_life(&mut self, mut life: TargetLife) -> Result<(), LabError> {
+        // A failure names requests and answers.
+        if life.failure.is_some() && !self.requests.keeps_requests() {
+            life.failure =
+                Some("it failed; --keep-requests keeps the reason, which may name secrets".into());
+        }
         self.store(|store, this| store.add_life(&this.header.id, &life))?;
         self.lives.push(life);
         Ok(())
