@@ -15,6 +15,7 @@ use crate::values::{self, Time};
 mod fleet;
 mod import;
 mod keeping;
+mod labels;
 pub mod load;
 pub mod message;
 mod publishing;
@@ -24,6 +25,7 @@ mod short_help;
 pub use fleet::{AgentArguments, FleetArguments, FleetCommand, FleetInitArguments, NatsArguments};
 pub use import::{ImportArguments, ImportCommand};
 pub use keeping::{BaselineCommand, BaselineSetArguments, StoreCommand, StoreKeepArguments};
+pub use labels::{LabelArguments, LabelledArguments, NameArguments};
 pub use load::LoadArguments;
 pub use publishing::{SiteArguments, VerifyArguments};
 
@@ -236,6 +238,10 @@ pub struct RunArguments {
     /// The plan's quick form: the same kind of load in seconds.
     #[arg(long)]
     pub quick: bool,
+    /// Measure the life of each target after all repetitions, also in the quick form: time to
+    /// start, memory, and what is lost when it is stopped under load.
+    #[arg(long)]
+    pub life: bool,
     /// Workers of every target; by default as many as it has processors.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
     pub workers: Option<u32>,
@@ -254,6 +260,9 @@ pub struct RunArguments {
     pub out: Option<PathBuf>,
     #[command(flatten)]
     pub kept: KeptArguments,
+    /// What the run is called.
+    #[command(flatten)]
+    pub labels: NameArguments,
     /// The seed for the order of targets and for every load.
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
@@ -313,6 +322,9 @@ pub struct CiArguments {
     pub out: Option<PathBuf>,
     #[command(flatten)]
     pub kept: KeptArguments,
+    /// What the run is called.
+    #[command(flatten)]
+    pub labels: NameArguments,
     /// The seed for the order and for every load.
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
@@ -457,6 +469,9 @@ pub struct HistoryArguments {
     /// Show at most this many runs.
     #[arg(short = 'n', long, value_name = "N", default_value_t = 20)]
     pub number: usize,
+    /// Which runs.
+    #[command(flatten)]
+    pub labelled: LabelledArguments,
     /// Instead of the table, write a page with charts over time that mark where figures changed.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, requires = "target", conflicts_with = "number")]
     pub html: Option<PathBuf>,
@@ -540,6 +555,12 @@ pub struct CompareArguments {
     pub out: Option<PathBuf>,
     #[command(flatten)]
     pub kept: KeptArguments,
+    /// A name for the run that is measured, by which `pippin history --name` finds it.
+    #[arg(long, value_name = "NAME", value_parser = pippin_model::run::labels::name)]
+    pub run_name: Option<String>,
+    /// What else the run is called.
+    #[command(flatten)]
+    pub labels: LabelArguments,
     /// The seed for the order and for every load.
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,

@@ -38,8 +38,8 @@ const WORDS: [(&[&str], &str); 22] = [
     ),
     (&["-f", "--fail"], "write --fail-if 'errors > 0'"),
     (
-        &["--location", "--follow-redirects", "--redirect"],
-        "a load follows no redirection: load the URL where it ends",
+        &["--location", "--follow-redirects", "--redirect", "--redirects", "--max-redirects"],
+        "write --follow N: so many redirections of each answer",
     ),
     (&["-A", "--user-agent"], "write -H 'User-Agent: ...'"),
     (&["--http1.1", "--http1"], "HTTP/1.1 is the default: leave it out"),

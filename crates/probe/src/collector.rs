@@ -1,7 +1,7 @@
 //! Whether a process has a garbage collector, so that memory it no longer needs stays for a while.
 use std::io::Read as _;
 
-use crate::facts::{Facts, ProcessKey};
+use crate::facts::{Facts, Living};
 use crate::kernel_files::KernelFiles;
 
 /// Programs that bring a collector, by the beginning of their file's name.
@@ -28,13 +28,9 @@ pub struct Collectors(Facts<Option<bool>>);
 impl Collectors {
     /// Whether any of these processes has a collector; `None` without any, or if it is unknown of
     /// all of them.
-    pub fn any(
-        &mut self,
-        files: &KernelFiles,
-        living: impl Iterator<Item = ProcessKey>,
-    ) -> Option<bool> {
+    pub fn any(&mut self, files: &KernelFiles, living: &[Living]) -> Option<bool> {
         let is_final = |known: &Option<bool>| *known == Some(true);
-        let all = self.0.of(files, living, is_final, |pid| collects(files, pid));
+        let all = self.0.of(living.iter(), is_final, |pid| collects(files, pid));
         all.into_iter().flatten().reduce(|a, b| a || b)
     }
 }
@@ -65,9 +61,12 @@ mod tests {
     fn this_program_has_none_and_nobody_is_unknown() {
         let own = std::process::id() as i32;
         let files = KernelFiles::default();
-        assert_eq!(Collectors::default().any(&files, [(own, 1)].into_iter()), Some(false));
-        let nobody = [(i32::MAX - 1, 1)];
-        assert_eq!(Collectors::default().any(&files, nobody.into_iter()), None);
-        assert_eq!(Collectors::default().any(&files, [].into_iter()), None);
+        assert_eq!(
+            Collectors::default().any(&files, &[Living::seen(&files, own, 1, 0)]),
+            Some(false)
+        );
+        let nobody = [Living::seen(&files, i32::MAX - 1, 1, 0)];
+        assert_eq!(Collectors::default().any(&files, &nobody), None);
+        assert_eq!(Collectors::default().any(&files, &[]), None);
     }
 }

@@ -8,7 +8,7 @@
 use pippin_model::host::usage::{Compiler, CompilerSample};
 use std::collections::HashMap;
 
-use crate::facts::Facts;
+use crate::facts::{Facts, Living};
 use crate::kernel_files::KernelFiles;
 
 /// The beginnings of the names of compiler threads. The kernel keeps 15 bytes of a name.
@@ -49,17 +49,6 @@ struct Known {
     listed_ns: Option<u64>,
 }
 
-/// A living process: its number, its start in clock ticks since boot, and its age in nanoseconds.
-#[derive(Debug, Clone, Copy)]
-pub struct Living {
-    /// The number.
-    pub pid: i32,
-    /// Field `starttime` of `/proc/PID/stat`.
-    pub start_ticks: u64,
-    /// Nanoseconds since then.
-    pub age_ns: u64,
-}
-
 impl Compilers {
     /// Looks at these processes at an instant (CLOCK_MONOTONIC). `None` if none of them, nor any
     /// that was looked at before, has a compiler.
@@ -70,9 +59,8 @@ impl Compilers {
         now_ns: u64,
     ) -> Option<CompilerSample> {
         self.forget(living);
-        let keys = living.iter().map(|process| (process.pid, process.start_ticks));
         let of_libraries =
-            self.libraries.of(files, keys, Option::is_some, |pid| in_library(files, pid));
+            self.libraries.of(living.iter(), Option::is_some, |pid| in_library(files, pid));
         for (process, compiler) in living.iter().zip(of_libraries) {
             let known = self.processes.entry(process.pid).or_insert_with(|| Known::of(process));
             known.compiler = known.compiler.or(compiler);
@@ -174,7 +162,7 @@ mod tests {
     const S: u64 = 1_000_000_000;
 
     fn living(pid: i32) -> Living {
-        Living { pid, start_ticks: 7, age_ns: 3 * S }
+        Living::seen(&KernelFiles::below("/nowhere"), pid, 7, 3 * S)
     }
 
     #[test]
@@ -201,7 +189,7 @@ mod tests {
         assert_eq!(found.cpu_ns, 300_000_000, "threads are listed once a second");
         assert_eq!(compilers.look(&files, &[living(5)], 2 * S).unwrap().cpu_ns, 310_000_000);
         // The process ended: what it used stays, and another process with its number begins anew.
-        let other = Living { start_ticks: 8, ..living(5) };
+        let other = Living::seen(&files, 5, 8, 3 * S);
         assert_eq!(compilers.look(&files, &[other], 3 * S).unwrap().cpu_ns, 370_000_000);
     }
 
@@ -259,12 +247,13 @@ mod tests {
             std::thread::park();
         });
         let burning = burning.unwrap();
-        let me = Living { pid: std::process::id() as i32, start_ticks: 1, age_ns: S };
+        let me = Living::seen(&KernelFiles::default(), std::process::id() as i32, 1, S);
         let mut compilers = Compilers::default();
         let mut looks = 0;
         let found = loop {
             looks += 1;
-            let found = compilers.look(&KernelFiles::default(), &[me], looks * S);
+            let found =
+                compilers.look(&KernelFiles::default(), std::slice::from_ref(&me), looks * S);
             if let Some(found) = found.filter(|found| found.cpu_ns >= 50_000_000) {
                 break found;
             }

@@ -6,15 +6,50 @@
 use std::collections::HashMap;
 use std::path::PathBuf;
 
+use crate::clock::ProcUnits;
 use crate::kernel_files::KernelFiles;
+use crate::process_table::Process;
 
-/// A process: its number, and its start in clock ticks after boot.
-pub type ProcessKey = (i32, u64);
+/// A living process, as one look sees it.
+#[derive(Debug, Clone)]
+pub struct Living {
+    /// Its number.
+    pub pid: i32,
+    /// Field `starttime` of `/proc/PID/stat`: clock ticks from boot to its begin.
+    pub start_ticks: u64,
+    /// Nanoseconds since then.
+    pub age_ns: u64,
+    /// What `/proc/PID/exe` leads to. It is read once for all facts.
+    program: Option<PathBuf>,
+}
+
+impl Living {
+    /// This process with the program that it runs now.
+    #[must_use]
+    pub fn seen(files: &KernelFiles, pid: i32, start_ticks: u64, age_ns: u64) -> Self {
+        let program = files.path(&format!("proc/{pid}/exe")).read_link().ok();
+        Self { pid, start_ticks, age_ns, program }
+    }
+
+    /// These processes at an instant (CLOCK_MONOTONIC).
+    pub(crate) fn all<'a>(
+        processes: impl Iterator<Item = &'a Process>,
+        (files, units): (&KernelFiles, ProcUnits),
+        now_ns: u64,
+    ) -> Vec<Self> {
+        let of = |process: &Process| {
+            let age_ns = now_ns.saturating_sub(units.ticks_to_ns(process.start_ticks));
+            Self::seen(files, process.pid, process.start_ticks, age_ns)
+        };
+        processes.map(of).collect()
+    }
+}
 
 /// Facts of one kind, by process.
 #[derive(Debug)]
 pub struct Facts<T> {
-    known: HashMap<ProcessKey, Fact<T>>,
+    /// By number and start.
+    known: HashMap<(i32, u64), Fact<T>>,
 }
 
 impl<T> Default for Facts<T> {
@@ -25,7 +60,6 @@ impl<T> Default for Facts<T> {
 
 #[derive(Debug)]
 struct Fact<T> {
-    /// What `/proc/PID/exe` leads to.
     program: Option<PathBuf>,
     found: T,
     looks: u64,
@@ -35,23 +69,22 @@ impl<T: Clone> Facts<T> {
     /// The facts of these processes, in their order. `find` is asked of a process that is new, that
     /// runs another program now, or of which nothing that `is_final` is known; the last less and less
     /// often. Processes that are not among these are forgotten.
-    pub fn of(
+    pub fn of<'a>(
         &mut self,
-        files: &KernelFiles,
-        living: impl Iterator<Item = ProcessKey>,
+        living: impl Iterator<Item = &'a Living>,
         is_final: impl Fn(&T) -> bool,
         mut find: impl FnMut(i32) -> T,
     ) -> Vec<T> {
         let mut before = std::mem::take(&mut self.known);
         let mut all = Vec::new();
-        for process in living {
-            let program = files.path(&format!("proc/{}/exe", process.0)).read_link().ok();
-            let known = before.remove(&process).filter(|fact| fact.program == program);
+        for Living { pid, start_ticks, program, .. } in living {
+            let key = (*pid, *start_ticks);
+            let known = before.remove(&key).filter(|fact| fact.program == *program);
             let looks = known.as_ref().map_or(1, |fact| fact.looks + 1);
             let known = known.filter(|fact| is_final(&fact.found) || !looks.is_power_of_two());
-            let found = known.map_or_else(|| find(process.0), |fact| fact.found);
+            let found = known.map_or_else(|| find(*pid), |fact| fact.found);
             all.push(found.clone());
-            self.known.insert(process, Fact { program, found, looks });
+            self.known.insert(key, Fact { program: program.clone(), found, looks });
         }
         all
     }
@@ -68,7 +101,7 @@ mod tests {
         let mut facts = Facts::default();
         let mut asked = Vec::new();
         for look in 1..=looks {
-            let found = facts.of(&files, [(5, 1)].into_iter(), Option::is_some, |_| {
+            let found = facts.of([Living::seen(&files, 5, 1, 0)].iter(), Option::is_some, |_| {
                 asked.push(look);
                 (look >= there_at).then_some(())
             });
@@ -94,7 +127,7 @@ mod tests {
         };
         let mut facts = Facts::default();
         let mut look = |start, answer: u32| {
-            facts.of(&files, [(5, start)].into_iter(), |_| true, |_| answer)[0]
+            facts.of([Living::seen(&files, 5, start, 0)].iter(), |_| true, |_| answer)[0]
         };
         becomes("/bin/sh");
         assert_eq!([look(1, 1), look(1, 2)], [1, 1]);

@@ -21,7 +21,7 @@ use std::collections::HashMap;
 use std::io::Read as _;
 use std::os::unix::fs::OpenOptionsExt as _;
 
-use crate::facts::{Facts, ProcessKey};
+use crate::facts::{Facts, Living};
 use crate::kernel_files::KernelFiles;
 
 const MAGIC: [u8; 4] = [0xca, 0xfe, 0xc0, 0xc0];
@@ -161,14 +161,10 @@ fn collector(account: &str) -> Option<&'static str> {
 pub struct Jvms(Facts<Option<String>>);
 
 impl Jvms {
-    /// What these processes, with their starts, say together; `None` if none of them has counters.
+    /// What these processes say together; `None` if none of them has counters.
     /// The collector is that of the first. A figure that one of them lacks is unknown.
-    pub fn look(
-        &mut self,
-        files: &KernelFiles,
-        living: impl Iterator<Item = ProcessKey>,
-    ) -> Option<JvmSample> {
-        let places = self.0.of(files, living, Option::is_some, |pid| file_of(files, pid));
+    pub fn look(&mut self, files: &KernelFiles, living: &[Living]) -> Option<JvmSample> {
+        let places = self.0.of(living.iter(), Option::is_some, |pid| file_of(files, pid));
         let each = places.iter().flatten().filter_map(|file| read(files, file));
         each.reduce(|sum, one| sum.with(&one))
     }
@@ -322,14 +318,15 @@ mod tests {
         let maps = root.path().join("proc/5/maps");
         let line = "7f19-7f1a rw-s 0 fe:00 99 /tmp/hsperfdata_shop/1\n";
         write(&maps, "7f00-7f10 r-xp 0 fe:00 12 /usr/lib/libjvm.so\n").unwrap();
-        assert_eq!(Jvms::default().look(&files, [(5, 7)].into_iter()), None);
+        assert_eq!(Jvms::default().look(&files, &[Living::seen(&files, 5, 7, 0)]), None);
         write(&maps, line).unwrap();
         let mut jvms = Jvms::default();
-        assert_eq!(jvms.look(&files, [(5, 7), (6, 1)].into_iter()), Some(expected()));
+        let both = [(5, 7), (6, 1)].map(|(pid, start)| Living::seen(&files, pid, start, 0));
+        assert_eq!(jvms.look(&files, &both), Some(expected()));
         // A link instead of the file, and a name that leads elsewhere.
         remove_file(folder.join("1")).unwrap();
         std::os::unix::fs::symlink("5", folder.join("1")).unwrap();
-        assert_eq!(jvms.look(&files, [(5, 7)].into_iter()), None);
+        assert_eq!(jvms.look(&files, &[Living::seen(&files, 5, 7, 0)]), None);
         write(&maps, line.replace("shop", "..")).unwrap();
         assert_eq!(file_of(&files, 5), None);
     }

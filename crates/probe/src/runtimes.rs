@@ -18,7 +18,7 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 
 use crate::elf::Elf;
-use crate::facts::{Facts, ProcessKey};
+use crate::facts::{Facts, Living};
 use crate::kernel_files::KernelFiles;
 
 /// The runtimes of processes.
@@ -30,16 +30,12 @@ pub struct Runtimes {
 }
 
 impl Runtimes {
-    /// The runtimes of these processes, each given with its start, in clock ticks after boot. Each
-    /// once, in the order of the processes; those without a runtime that can be told have none.
-    pub fn look(
-        &mut self,
-        files: &KernelFiles,
-        living: impl Iterator<Item = ProcessKey>,
-    ) -> Vec<Runtime> {
+    /// The runtimes of these processes. Each once, in the order of the processes; those without a
+    /// runtime that can be told have none.
+    pub fn look(&mut self, files: &KernelFiles, living: &[Living]) -> Vec<Runtime> {
         let Self { known, versions } = self;
         let look = |pid| Process { files, pid, versions }.runtime();
-        let all = known.of(files, living, Option::is_some, look);
+        let all = known.of(living.iter(), Option::is_some, look);
         Runtime::each_once(all.iter().flatten())
     }
 }
@@ -250,7 +246,7 @@ mod tests {
             std::fs::create_dir_all(path.parent().unwrap()).unwrap();
             std::fs::write(path, bytes).unwrap();
         }
-        let found = Runtimes::default().look(&kernel, [(5, 1)].into_iter());
+        let found = Runtimes::default().look(&kernel, &[Living::seen(&kernel, 5, 1, 0)]);
         found.iter().map(ToString::to_string).collect()
     }
 
@@ -307,7 +303,7 @@ mod tests {
         assert_eq!(told(&["/usr/sbin/nginx"], &[("/usr/sbin/nginx", &nginx)]), [""; 0]);
         assert_eq!(told(&[], &[]), [""; 0]);
         let (_root, kernel) = captured(&[]);
-        assert_eq!(Runtimes::default().look(&kernel, [(5, 1)].into_iter()), []);
+        assert_eq!(Runtimes::default().look(&kernel, &[Living::seen(&kernel, 5, 1, 0)]), []);
     }
 
     #[test]

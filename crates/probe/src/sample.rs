@@ -12,8 +12,9 @@ use crate::acceptors::{Acceptors, LeftOut};
 use crate::cgroup;
 use crate::clock::{ProcUnits, monotonic_ns, thread_cpu_ns};
 use crate::collector::Collectors;
-use crate::compilers::{Compilers, Living};
+use crate::compilers::Compilers;
 use crate::energy::Packages;
+use crate::facts::Living;
 use crate::frequency::current_khz;
 use crate::hsperfdata::Jvms;
 use crate::kernel_files::KernelFiles;
@@ -300,17 +301,18 @@ pub fn sample(roots: &Roots, memory: &mut TreeMemory) -> UsageSample {
         if role == Role::Target && detailed {
             result.may_use = may_use::of(&memory.files, pids_of(&tally));
         }
+        let mut target: Option<Vec<Living>> = None;
         if role == Role::Target {
-            let living = living(&tally, memory.units, now_ns);
-            sample.compiler = memory.compilers.look(&memory.files, &living, now_ns);
+            let TreeMemory { files, units, compilers, jvms, runtimes, .. } = memory;
+            let living = Living::all(tally.living.iter(), (files, *units), now_ns);
+            sample.compiler = compilers.look(files, &living, now_ns);
             let is_jvm = matches!(&sample.compiler, Some(it) if it.compiler == Compiler::Jvm);
-            let jvms = living.iter().filter(|_| is_jvm).map(|one| (one.pid, one.start_ticks));
-            sample.jvm = memory.jvms.look(&memory.files, jvms);
-            let processes = living.iter().map(|one| (one.pid, one.start_ticks));
-            memory.runtimes_seen = memory.runtimes.look(&memory.files, processes);
+            sample.jvm = jvms.look(files, if is_jvm { &living } else { &[] });
+            memory.runtimes_seen = runtimes.look(files, &living);
+            target = Some(living);
         }
         if detailed {
-            add_details(&mut sample, &tally.living, memory, role);
+            add_details(&mut sample, &tally.living, memory, (role, target.as_deref()));
         }
         result.roles.insert(role, sample);
     }
@@ -505,15 +507,6 @@ fn add_alone(tally: &mut Tally, memory: &mut TreeMemory, role: Role, pid: i32) {
 
 /// The living processes of a role with their ages. A start is counted from boot, which is what
 /// CLOCK_MONOTONIC counts from too, without the time that the machine was suspended.
-fn living(tally: &Tally, units: ProcUnits, now_ns: u64) -> Vec<Living> {
-    let of = |process: &Process| Living {
-        pid: process.pid,
-        start_ticks: process.start_ticks,
-        age_ns: now_ns.saturating_sub(units.ticks_to_ns(process.start_ticks)),
-    };
-    tally.living.iter().map(of).collect()
-}
-
 fn summed(tally: &Tally) -> RoleSample {
     let living = &tally.living;
     RoleSample {
@@ -527,7 +520,13 @@ fn summed(tally: &Tally) -> RoleSample {
     }
 }
 
-fn add_details(sample: &mut RoleSample, living: &[Process], memory: &mut TreeMemory, role: Role) {
+/// `target` are the same processes where they are those of the target.
+fn add_details(
+    sample: &mut RoleSample,
+    living: &[Process],
+    memory: &mut TreeMemory,
+    (role, target): (Role, Option<&[Living]>),
+) {
     let files = &memory.files;
     let seen = living.iter().flat_map(|process| read_switches(files, process.pid)).collect();
     let switches = memory.switches.entry(role).or_default().update(seen);
@@ -549,11 +548,10 @@ fn add_details(sample: &mut RoleSample, living: &[Process], memory: &mut TreeMem
     }
     let in_files = memory_files::held_bytes(living.iter().map(|process| process.pid));
     sample.pss_bytes = held.map(|held| held.bytes(in_files));
-    if role == Role::Target {
-        let pids = || living.iter().map(|process| process.pid);
-        sample.busiest_threads = threads::busiest(files, memory.units, pids(), sample.cpu_ns);
-        let keys = living.iter().map(|process| (process.pid, process.start_ticks));
-        sample.collects = memory.collectors.any(&memory.files, keys);
+    if let Some(target) = target {
+        let pids = target.iter().map(|process| process.pid);
+        sample.busiest_threads = threads::busiest(files, memory.units, pids, sample.cpu_ns);
+        sample.collects = memory.collectors.any(files, target);
     }
 }
 

@@ -4,7 +4,8 @@ use pippin_model::host::usage::CompilerSample;
 use std::collections::{BTreeSet, HashMap};
 
 use crate::clock::ProcUnits;
-use crate::compilers::{Compilers, Living};
+use crate::compilers::Compilers;
+use crate::facts::Living;
 use crate::kernel_files::KernelFiles;
 use crate::process_table::{ProcessTable, list_processes, read_process};
 use crate::sample::RoleRoot;
@@ -58,16 +59,11 @@ impl TreeClocks {
             let cpu_ns = ledger.update(pid, root_counts, tree, &reading.unread);
             used.insert(pid, ledger.began().then_some(cpu_ns));
             let lives = tree.values().filter(|process| !process.zombie);
-            let of_tree = lives.map(|process| Living {
-                pid: process.pid,
-                start_ticks: process.start_ticks,
-                age_ns: now_ns.saturating_sub(units.ticks_to_ns(process.start_ticks)),
-            });
-            members.insert(pid, of_tree.collect());
+            members.insert(pid, Living::all(lives, (files, *units), now_ns));
         }
         let lives = |owner: &Vec<RoleRoot>| {
             let trees = owner.iter().filter_map(pid_of);
-            trees.filter_map(|(pid, _)| members.get(&pid)).flatten().copied().collect()
+            trees.filter_map(|(pid, _)| members.get(&pid)).flatten().cloned().collect()
         };
         *living = owners.iter().map(lives).collect();
         let of_owner = |owner: &Vec<RoleRoot>| {

@@ -1,9 +1,11 @@
 //! A short form of a run, for lists.
+use pippin_model::figure::RankedBy;
 use pippin_model::run::digest::{CalmSlices, RunDigest, TargetDigest};
 use pippin_model::target::conformance::by_kind;
 
 use crate::view::View;
 use crate::view::row::Row;
+use crate::words;
 
 /// The digest of a run.
 #[must_use]
@@ -21,6 +23,23 @@ pub fn of(view: &View) -> RunDigest {
             .as_ref()
             .map(|slices| CalmSlices { made: slices.made, calm: slices.calm }),
         spark: view.measured().next().map(spark).unwrap_or_default(),
+        labels: view.run.labels.clone(),
+    }
+}
+
+/// Whether targets are ranked by a time and not by a rate.
+#[must_use]
+pub fn is_by_time(digest: &RunDigest) -> bool {
+    digest.ranked_by == RankedBy::ResponseP99.name()
+}
+
+/// The ranking figure of a target in words: `p99 1.02 ms`, `12,345 requests/s`.
+#[must_use]
+pub fn figure(digest: &RunDigest, figure: Option<f64>) -> String {
+    if is_by_time(digest) {
+        format!("p99 {}", words::ns_f(figure))
+    } else {
+        format!("{} requests/s", words::count(figure))
     }
 }
 

@@ -11,6 +11,7 @@
 //! | `walks` | steps of scenarios |
 //! | `remarks` | verdicts with evidence, failures, explanations |
 //! | `explained` | what a profiler saw of the targets |
+//! | `life` | starts, memory and end of the targets |
 //! | `conformance` | answers at the edges of HTTP/1.1 |
 //! | `facts` | host, versions, plan, manifests, how figures were taken |
 //! | `theme` | colours of the charts on dark ground |
@@ -22,6 +23,7 @@ mod explained;
 pub(crate) mod facts;
 pub(crate) mod figures;
 mod headline;
+mod life;
 mod remarks;
 mod slowest;
 mod theme;
@@ -202,6 +204,7 @@ pub fn run(view: &View) -> Markup {
             (remarks::verdicts(view))
             (remarks::without_result(view))
             (remarks::explanations(view))
+            (life::section(view))
             (explained::section(view))
             (figures::section(view, &charts))
             (figures::published(view, &charts))
@@ -245,6 +248,9 @@ fn header(view: &View) -> Markup {
                     @else { span.wide { (counted(run.trials, "trial")) } }
                     span.wide { "run " code { (run.id) } }
                 }
+                @let labels = run.labels.in_a_line();
+                @if !labels.is_empty() { p.meta { span { (labels) } } }
+                @if let Some(note) = &run.labels.note { p.meta { span { (note) } } }
             }
             button.theme type="button" hidden { "Theme: automatic" }
         }
@@ -262,6 +268,7 @@ fn contents(view: &View, charts: &[Chart]) -> Markup {
                 @if view.without_result().next().is_some() { li { a href="#missing" { "Without a result" } } }
                 @if has("overload") { li { a href="#overload" { "Beyond the capacity" } } }
                 li { a href="#explanations" { "Explanations" } }
+                @if !view.lives.is_empty() { li { a href="#life" { "Life" } } }
                 @if !view.explained.is_empty() { li { a href="#explained" { "Where the time goes" } } }
                 li { a href="#charts" { "Charts" } }
                 @if has("published") { li { a href="#published" { "Published figures" } } }

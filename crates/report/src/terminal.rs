@@ -5,6 +5,7 @@
 //! |---|---|
 //! | `agents` | the agents of a fleet |
 //! | `explained` | what a profiler saw of the targets |
+//! | `life` | starts, memory and end of the targets |
 //! | [`grid`] | aligned columns |
 //! | [`paint`] | colours, and their replacement where there are none |
 //! | `headline` | the ranked table |
@@ -20,9 +21,10 @@ mod explained;
 mod grid;
 mod headline;
 mod histogram;
+mod life;
 mod load;
 mod overload;
-mod paint;
+pub(crate) mod paint;
 mod remarks;
 pub(crate) mod slowest;
 mod steps;
@@ -110,8 +112,9 @@ fn write_run(page: &mut Page, view: &View) {
         if !row.scenario.is_empty() {
             page.heading(&row.target.to_string());
         }
-        walks::write(page, &row.scenario);
+        walks::write(page, &row.scenario, row.followed.as_ref());
     }
+    life::write(page, view);
     explained::write(page, view);
     agents::write(page, view);
     remarks::write(page, view);

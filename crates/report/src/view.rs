@@ -8,6 +8,7 @@
 //! | [`calm`] | how calm the host was |
 //! | [`conclusion`] | the result in a few sentences |
 //! | [`row`] | one target: rank, figures, spans, use, cost, caveats, failure |
+//! | [`life`] | starts, memory and end of the targets |
 //! | [`load`] | one load of a URL in full |
 //! | [`curve`] | quantiles and distributions for charts |
 //! | [`series`] | figures over time |
@@ -29,6 +30,7 @@ pub mod conformance;
 pub mod curve;
 pub mod doubts;
 pub mod lead;
+pub mod life;
 pub mod load;
 pub mod missing;
 pub mod overload;
@@ -43,6 +45,7 @@ pub mod walks;
 
 use pippin_model::host::fingerprint::Fingerprint;
 use pippin_model::plan::Plan;
+use pippin_model::run::life::TargetLife;
 use pippin_model::run::{Calibration, RunRecord, TargetInfo};
 use pippin_model::target::TargetId;
 use pippin_model::text::printable::make_printable;
@@ -96,6 +99,9 @@ pub struct View {
     /// What a profiler saw of the targets; empty if it was not asked for. No record keeps it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub explained: Vec<Explained>,
+    /// The life of each target; empty if it was not measured.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub lives: Vec<TargetLife>,
     /// Published figures beside your own.
     #[serde(rename = "printed")]
     pub published: Option<PublishedTable>,
@@ -139,6 +145,7 @@ impl View {
             loads: LoadView::all(record),
             conformance: conformance::of(record),
             explained: Vec::new(),
+            lives: record.lives.clone(),
             agents: agents::of(record),
             host: record.header.host.clone(),
             plan: record.header.plan.clone(),

@@ -73,3 +73,19 @@ fn no_figure_of_the_answer_is_lost() {
         }
     }
 }
+
+/// What a step came to can be long, and figures can be wide. Their table is one all the same.
+#[test]
+fn a_search_is_a_table_on_a_usual_terminal() {
+    let mut view = View::of(&example::capacity());
+    let sweep = view.rows.iter_mut().find_map(|row| row.sweep.as_mut()).unwrap();
+    let point = sweep.points.first_mut().unwrap();
+    point.seen = ["missed (disturbed)", "missed", "missed"].map(Into::into).to_vec();
+    let outcomes = point.kept();
+    for width in [80, 120] {
+        let text = table(&view, &Style::plain(width));
+        let titles = text.lines().filter(|line| line.contains("offered/s")).count();
+        assert_eq!(titles, 1, "{text}");
+        assert!(text.lines().any(|line| line.contains(&outcomes)), "{text}");
+    }
+}

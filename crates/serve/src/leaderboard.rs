@@ -167,6 +167,7 @@ fn cell(place: Option<&TargetDigest>) -> Markup {
 mod tests {
     use super::*;
     use pippin_model::run::digest::RunDigest;
+    use pippin_model::run::labels::Labels;
 
     fn plan(name: &str, targets: &[(&str, Option<(u32, u32)>)]) -> PlanLeader {
         let target = |(name, ranks): &(&str, Option<(u32, u32)>)| TargetDigest {
@@ -194,6 +195,7 @@ mod tests {
                 worst: None,
                 slices: None,
                 spark: Vec::new(),
+                labels: Labels::default(),
             },
         }
     }

@@ -5,6 +5,7 @@ use pippin_model::run::digest::{CalmSlices, RunDigest};
 use pippin_model::run::live::LiveRun;
 use pippin_model::text::units::format_whole;
 use pippin_model::verdict::Verdict;
+use pippin_report::digest as in_words;
 use pippin_report::html::badge;
 use pippin_report::words;
 use pippin_store::listing::{Choices, ListedRun, RunFilter, RunPage};
@@ -21,7 +22,8 @@ const DAY_NS: u64 = 86_400_000_000_000;
 /// The filter of the list, as it is in the address.
 #[derive(Debug, Clone, Default, Deserialize)]
 pub struct Filter {
-    /// Words that must all occur in name, plan, title, workload, profile, host or a target.
+    /// Words that must all occur in name, plan, title, workload, profile, host, a target, or what the
+    /// user calls the run.
     #[serde(default)]
     pub q: String,
     /// Only this plan.
@@ -87,6 +89,9 @@ impl Filter {
             host: self.host.trim().into(),
             verdict,
             state,
+            // Words find names, notes and tags.
+            name: String::new(),
+            tags: Vec::new(),
             from_unix_ns: day("from", &self.from)?,
             before_unix_ns: day("to", &self.to)?.map(|start| start + DAY_NS),
         })
@@ -186,7 +191,7 @@ fn line(run: &ListedRun, live: &[LiveRun]) -> Markup {
     let share = |CalmSlices { made, calm }: CalmSlices| calm as f64 / made.max(1) as f64;
     html! {
         tr {
-            th scope="row" { a href=(format!("/runs/{}", summary.id)) { (summary.title) } @if summary.quick { " " span.tag { "quick" } } span.sub { (summary.id) } }
+            th scope="row" { a href=(format!("/runs/{}", summary.id)) { (summary.title) } @if summary.quick { " " span.tag { "quick" } } @let labels = run.labels.in_a_line(); @if !labels.is_empty() { span.sub { (labels) } } @if let Some(note) = &run.labels.note { span.sub { (note) } } span.sub { (summary.id) } }
             td.wrap { @match worst { Some(verdict) => (badge(verdict)), None => (words::UNKNOWN) } @if let Some(digest) = &run.digest { span.sub { (digest.trust) } } }
             td { (leader(run.digest.as_ref())) }
             td.wrap { (targets(&run.targets)) }
@@ -204,8 +209,8 @@ fn line(run: &ListedRun, live: &[LiveRun]) -> Markup {
 
 /// The leading target, or how many targets cannot be told apart.
 pub(crate) fn leader(digest: Option<&RunDigest>) -> Markup {
-    let leaders: Vec<_> = digest.iter().flat_map(|digest| digest.leaders()).collect();
-    let by_time = digest.is_some_and(|digest| digest.ranked_by == "response_p99");
+    let Some(digest) = digest else { return html! { (words::UNKNOWN) } };
+    let leaders: Vec<_> = digest.leaders().collect();
     html! {
         @match leaders.as_slice() {
             [] => (words::UNKNOWN),
@@ -213,7 +218,7 @@ pub(crate) fn leader(digest: Option<&RunDigest>) -> Markup {
                 // The address of a single load stands in the run's name.
                 @if first.target.language != "url" || !rest.is_empty() { (first.target) }
                 @if !rest.is_empty() { " and " (rest.len()) " more" }
-                span.sub { @if by_time { "p99 " (words::ns_f(first.figure)) } @else { (words::count(first.figure)) " requests/s" } }
+                span.sub { (in_words::figure(digest, first.figure)) }
             }
         }
     }
@@ -252,6 +257,7 @@ fn spark(values: &[f64]) -> Markup {
 mod tests {
     use super::*;
     use pippin_model::run::digest::TargetDigest;
+    use pippin_model::run::labels::Labels;
 
     #[test]
     fn a_filter_is_checked_before_it_is_asked() {
@@ -289,6 +295,7 @@ mod tests {
             worst: Some(Verdict::Valid),
             slices: None,
             spark: vec![1.0, 2.0],
+            labels: Labels::default(),
         };
         let shown = leader(Some(&digest)).into_string();
         assert!(shown.contains("a/a and 1 more") && shown.contains("1,000 requests/s"), "{shown}");

@@ -147,7 +147,7 @@ impl Site<'_> {
             headers.push(self.store.header(id)?);
         }
         headers.sort_by(|a, b| (a.started_unix_ns, &a.id).cmp(&(b.started_unix_ns, &b.id)));
-        let mut rounds: BTreeMap<Board, (RunRecord, usize)> = BTreeMap::new();
+        let mut rounds: BTreeMap<Board, RunRecord> = BTreeMap::new();
         let mut entries: Vec<Entry> = Vec::new();
         for header in headers {
             let record = self.store.load(&header.id)?;
@@ -160,13 +160,11 @@ impl Site<'_> {
             };
             let view = View::of(&record);
             let mut entry = Entry::of(&record, &view);
-            if let Some(board) = entry.board.clone() {
-                if let Some((before, place)) = rounds.get(&board) {
-                    entry.before = Some(entries[*place].id.clone());
-                    let path = names::comparison(&entries[*place].id, &entry.id);
-                    files.page(&path, &pages::comparison(before, &record), self.url.as_deref())?;
-                }
-                rounds.insert(board, (record.clone(), entries.len()));
+            if let Some(before) = entry.board.as_ref().and_then(|board| rounds.get(board)) {
+                let id = &before.header.id;
+                let path = names::comparison(id, &entry.id);
+                files.page(&path, &pages::comparison(before, &record), self.url.as_deref())?;
+                entry.before = Some(id.clone());
             }
             files.write(&names::record(&entry.id), &record::of(&record, &view)?)?;
             files.page(&names::run(&entry.id), &pages::run(&entry, &view), self.url.as_deref())?;
@@ -175,6 +173,7 @@ impl Site<'_> {
                 let picture = png::preview(&view).map_err(SiteError::Picture)?;
                 files.write(&names::preview(&entry.id), &picture)?;
             }
+            rounds.extend(entry.board.clone().map(|board| (board, record)));
             entries.push(entry);
         }
         built.runs = entries.len();

@@ -4,6 +4,8 @@
 use pippin_model::example::starts::{DOTNET, JDK, StartSecond, longer_plateau, rests_for};
 use pippin_stats::series::warm::{CompilerWindow, WarmUpWindow, is_warm};
 use proptest::prelude::*;
+use proptest::strategy::ValueTree;
+use proptest::test_runner::TestRunner;
 
 /// Windows of 200 ms in a second.
 const WINDOWS: usize = 5;
@@ -111,13 +113,28 @@ proptest! {
         prop_assert_eq!(played.warm_after(), None);
     }
 
-    /// Its helper is part of its processor time, and nothing else.
+    /// What cannot be told apart from other threads holds nobody up.
     #[test]
-    fn a_native_server_with_a_busy_helper_is_warm_soon(noise in noise()) {
-        let start = [StartSecond { thousands: 60.0, compiling: 0.35 }];
-        let warm = played(&start, &noise, false).warm_after();
-        prop_assert!(warm.is_some_and(|windows| windows <= 2 * WINDOWS), "{warm:?}");
+    fn a_compiler_that_is_not_seen_is_not_waited_for(start in start(), noise in noise()) {
+        let unseen = played(&start, &noise, false).warm_after();
+        let seen = played(&start, &noise, true).warm_after();
+        prop_assert!(unseen.is_some() && unseen <= seen, "{unseen:?}, seen: {seen:?}");
     }
+}
+
+/// Its helper is part of its processor time, and nothing else. How soon its throughput is flat is a
+/// matter of chance, so it is asked of many at once: always the same ones.
+#[test]
+fn a_native_server_with_a_busy_helper_is_warm_soon() {
+    const STARTS: usize = 300;
+    let start = [StartSecond { thousands: 60.0, compiling: 0.35 }];
+    let mut runner = TestRunner::deterministic();
+    let soon = (0..STARTS)
+        .map(|_| noise().new_tree(&mut runner).unwrap().current())
+        .filter_map(|noise| played(&start, &noise, false).warm_after())
+        .filter(|windows| *windows <= 2 * WINDOWS)
+        .count();
+    assert!(soon >= STARTS * 95 / 100, "{soon} of {STARTS} within 2 s");
 }
 
 /// Why the compiler is asked at all: by the throughput alone, the recorded start of .NET is called

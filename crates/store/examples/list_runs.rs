@@ -5,6 +5,7 @@
 #![allow(clippy::print_stdout, clippy::print_stderr)] // an example, not a part of the program
 use pippin_model::example::run::hello;
 use pippin_model::run::digest::{CalmSlices, RunDigest, TargetDigest};
+use pippin_model::run::labels::Labels;
 use pippin_model::run::{RunHeader, RunRecord, RunState};
 use pippin_model::target::commit::Commit;
 use pippin_model::target::manifest::Manifest;
@@ -165,5 +166,6 @@ fn digest(run: u64, header: &RunHeader) -> RunDigest {
         worst: Some(verdicts[run as usize % verdicts.len()]),
         slices: Some(CalmSlices { made: 96, calm: 40 + run % 57 }),
         spark: (0..RunDigest::SPARKS).map(wave).collect(),
+        labels: Labels::default(),
     }
 }

@@ -2,6 +2,7 @@
 //! so that even ten thousand runs are listed quickly.
 use pippin_model::run::RunState;
 use pippin_model::run::digest::RunDigest;
+use pippin_model::run::labels::{Labels, Tag};
 use rusqlite::types::Value;
 use rusqlite::{OptionalExtension, Row, params, params_from_iter};
 
@@ -11,7 +12,8 @@ use crate::{Store, StoreError};
 /// The filter of a list. Empty fields filter nothing.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RunFilter {
-    /// Words that must all occur in name, plan, title, workload, profile, host or a target.
+    /// Words that must all occur in name, plan, title, workload, profile, host, a target, or what the
+    /// user calls the run.
     pub words: Vec<String>,
     /// Only this plan.
     pub plan: String,
@@ -23,10 +25,22 @@ pub struct RunFilter {
     pub verdict: String,
     /// Only this state.
     pub state: Option<RunState>,
+    /// Only runs with this name of the user's.
+    pub name: String,
+    /// Only runs with all of these tags.
+    pub tags: Vec<Tag>,
     /// Only runs that began at this instant or later, nanoseconds since 1970.
     pub from_unix_ns: Option<u64>,
     /// Only runs that began before it.
     pub before_unix_ns: Option<u64>,
+}
+
+impl RunFilter {
+    /// Whether it asks for a name or for tags.
+    #[must_use]
+    pub fn asks_for_labels(&self) -> bool {
+        !self.name.is_empty() || !self.tags.is_empty()
+    }
 }
 
 /// A run of a list.
@@ -40,6 +54,8 @@ pub struct ListedRun {
     pub targets: Vec<String>,
     /// The worst verdict of its trials, or of its targets if its digest is known.
     pub worst: Option<String>,
+    /// What the user calls it.
+    pub labels: Labels,
     /// The digest of its report; `None` if it was not made yet.
     pub digest: Option<RunDigest>,
 }
@@ -90,6 +106,16 @@ const WORST: &str = "coalesce((SELECT worst FROM digests WHERE run = id), \
     CASE (SELECT max(CASE verdict WHEN 'INVALID' THEN 3 WHEN 'SUSPECT' THEN 2 ELSE 1 END) FROM trials WHERE run = id) \
     WHEN 3 THEN 'INVALID' WHEN 2 THEN 'SUSPECT' WHEN 1 THEN 'VALID' END)";
 
+/// What the user calls a run, as JSON or null: from its digest, or from its header as long as it has
+/// none.
+const LABELS: &str = "CASE WHEN EXISTS (SELECT 1 FROM digests WHERE run = runs.id) \
+    THEN (SELECT json_extract(digest, '$.labels') FROM digests WHERE run = runs.id) \
+    ELSE (SELECT json_extract(header, '$.labels') FROM runs AS whole WHERE whole.id = runs.id) END";
+
+/// The values of labels, and tags as they are written, from a tree of JSON.
+const WORDS_OF_LABELS: &str =
+    "group_concat(CASE WHEN path = '$.tags' THEN key || '=' ELSE '' END || atom, ' ')";
+
 impl Store {
     /// The runs that match a filter, the newest first: `count` of them from position `first` on.
     ///
@@ -110,7 +136,7 @@ impl Store {
             let mut statement = connection.prepare(&format!(
                 "SELECT {SUMMARY}, maker, hostname, {WORST},
                         (SELECT group_concat(target, char(10)) FROM (SELECT DISTINCT target FROM trials WHERE run = id)),
-                        (SELECT digest FROM digests WHERE run = id)
+                        (SELECT digest FROM digests WHERE run = id), {LABELS}
                  FROM runs WHERE {condition} ORDER BY started_unix_ns DESC LIMIT {limit} OFFSET {offset}"
             ))?;
             let rows: Vec<(ListedRun, Option<String>)> =
@@ -241,7 +267,8 @@ fn condition(filter: &RunFilter) -> (String, Vec<Value>) {
         add(
             &format!(
                 "(instr(lower(id || ' ' || plan || ' ' || title || ' ' || workload || ' ' || profile || ' ' || state || ' ' || coalesce(hostname, '')), ?) > 0
-                  OR EXISTS (SELECT 1 FROM trials WHERE run = id AND target IN ({targets} AND instr(lower(value), ?) > 0)))"
+                  OR EXISTS (SELECT 1 FROM trials WHERE run = id AND target IN ({targets} AND instr(lower(value), ?) > 0))
+                  OR instr(lower((SELECT {WORDS_OF_LABELS} FROM json_tree({LABELS}))), ?) > 0)"
             ),
             Value::Text(word.to_lowercase()),
         );
@@ -256,6 +283,15 @@ fn condition(filter: &RunFilter) -> (String, Vec<Value>) {
     equal("plan", &filter.plan);
     equal("hostname", &filter.host);
     equal(WORST, &filter.verdict);
+    if !filter.name.is_empty() {
+        add(&format!("json_extract({LABELS}, '$.name') = ?"), Value::Text(filter.name.clone()));
+    }
+    for Tag { key, value } in &filter.tags {
+        let held = format!(
+            "EXISTS (SELECT 1 FROM json_each({LABELS}, '$.tags') WHERE key || '=' || value = ?)"
+        );
+        add(&held, Value::Text(format!("{key}={value}")));
+    }
     if !filter.target.is_empty() {
         add(
             "EXISTS (SELECT 1 FROM trials WHERE run = id AND target = ?)",
@@ -280,11 +316,13 @@ fn condition(filter: &RunFilter) -> (String, Vec<Value>) {
 fn listed(row: &Row<'_>) -> rusqlite::Result<(ListedRun, Option<String>)> {
     let targets: Option<String> = row.get(15)?;
     let digest: Option<String> = row.get(16)?;
+    let labels: Option<String> = row.get(17)?;
     let run = ListedRun {
         summary: summary(row)?,
         host: row.get(13)?,
         worst: row.get(14)?,
         targets: targets.iter().flat_map(|names| names.lines()).map(Into::into).collect(),
+        labels: labels.and_then(|json| serde_json::from_str(&json).ok()).unwrap_or_default(),
         // An unreadable digest of a newer Pippin counts as missing.
         digest: digest.and_then(|json| serde_json::from_str(&json).ok()),
     };

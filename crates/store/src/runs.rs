@@ -1,4 +1,5 @@
 //! Writing and reading runs.
+use pippin_model::run::life::TargetLife;
 use pippin_model::run::{Calibration, RunHeader, RunRecord, RunState};
 use pippin_model::trial::TrialRecord;
 use rusqlite::{OptionalExtension, Row, params};
@@ -95,6 +96,21 @@ impl Store {
         Ok(())
     }
 
+    /// Writes the life of a target.
+    ///
+    /// # Errors
+    /// If the database cannot be written.
+    pub fn add_life(&self, run: &str, life: &TargetLife) -> Result<(), StoreError> {
+        let json = to_json(run, "a life", life)?;
+        self.with(|connection| {
+            connection.execute(
+                "INSERT INTO lives (run, target, record) VALUES (?1, ?2, ?3)",
+                params![run, life.target.to_string(), json],
+            )
+        })?;
+        Ok(())
+    }
+
     /// Writes the end of a run.
     ///
     /// # Errors
@@ -176,19 +192,29 @@ impl Store {
                     |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)),
                 )
             })?;
-        let records: Vec<String> = self.read(|connection| {
-            let mut statement =
-                connection.prepare("SELECT record FROM trials WHERE run = ?1 ORDER BY number")?;
-            statement.query_map([&id], |row| row.get(0))?.collect()
-        })?;
-        let trials =
-            records.iter().map(|json| from_json(&id, "a trial", json)).collect::<Result<_, _>>()?;
+        let trials = "SELECT record FROM trials WHERE run = ?1 ORDER BY number";
+        let trials = self.records(&id, "a trial", trials)?;
+        let lives = "SELECT record FROM lives WHERE run = ?1 ORDER BY rowid";
         Ok(RunRecord {
             header: from_json(&id, "the header", &header)?,
             state: self.state_now(state_of(&state), &id, maker.as_deref()),
             ended_unix_ns: ended.map(|ns| ns as u64),
             trials,
+            lives: self.records(&id, "a life", lives)?,
         })
+    }
+
+    /// The records of a run that a statement finds.
+    fn records<T: DeserializeOwned>(
+        &self,
+        run: &str,
+        what: &str,
+        sql: &str,
+    ) -> Result<Vec<T>, StoreError> {
+        let found: Vec<String> = self.read(|connection| {
+            connection.prepare(sql)?.query_map([run], |row| row.get(0))?.collect()
+        })?;
+        found.iter().map(|json| from_json(run, what, json)).collect()
     }
 
     /// What a run was, without its trials. `run` is its full name.

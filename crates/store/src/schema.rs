@@ -5,7 +5,7 @@ use rusqlite::Connection;
 pub const APPLICATION_ID: i64 = 0x5069_706e;
 
 /// The schema of this Pippin. It rises when a table, or the meaning of what it holds, changes.
-pub const VERSION: i64 = 7;
+pub const VERSION: i64 = 8;
 
 /// Runs and trials as JSON documents beside the columns that lists and searches need. Lists read
 /// digests, and indexes that have all of their columns, so that they read no header and no record.
@@ -45,6 +45,12 @@ CREATE TABLE digests (
     trials INTEGER NOT NULL,
     worst TEXT,
     digest TEXT NOT NULL
+);
+CREATE TABLE lives (
+    run TEXT NOT NULL REFERENCES runs (id) ON DELETE CASCADE,
+    target TEXT NOT NULL,
+    record TEXT NOT NULL,
+    PRIMARY KEY (run, target)
 );
 CREATE TABLE settings (name TEXT PRIMARY KEY, value TEXT NOT NULL);";
 

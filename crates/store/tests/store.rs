@@ -4,6 +4,7 @@
 use pippin_model::example::run::hello;
 use pippin_model::run::RunState;
 use pippin_model::run::digest::{RunDigest, TargetDigest};
+use pippin_model::run::labels::{Labels, Tag};
 use pippin_model::verdict::Verdict;
 use pippin_store::listing::RunFilter;
 use pippin_store::{Store, StoreError};
@@ -341,18 +342,67 @@ fn a_page_is_a_part_of_what_the_filter_keeps() {
     assert!(choices.targets.contains(&"rust/axum".into()), "{:?}", choices.targets);
 }
 
+/// A run is found by its labels from its first moment, and as well when only its digest is read.
 #[test]
-fn a_digest_is_kept_until_the_run_has_more_trials_and_goes_with_it() {
+fn runs_are_found_by_name_and_tags() {
     let folder = tempfile::tempdir().unwrap();
     let store = Store::open(&folder.path().join("pippin.db")).unwrap();
-    begin(&store, "run-1", 1, 1);
-    assert_eq!(store.without_digest(None).unwrap(), None, "it has not ended");
-    store.end("run-1", RunState::Finished, 9).unwrap();
-    assert_eq!(store.without_digest(None).unwrap(), Some(("run-1".into(), 1_000_000_000)));
-    assert_eq!(store.without_digest(Some(1_000_000_000)).unwrap(), None);
-    let digest = RunDigest {
+    let tags = |all: &[&str]| all.iter().map(|tag| Tag::parse(tag).unwrap()).collect::<Vec<_>>();
+    let labels = |name: &str, all: &[&str]| {
+        Labels::of(Some(name.into()), Some("a Note of it".into()), &tags(all)).unwrap()
+    };
+    let all = [
+        labels("nightly", &["branch=main", "pull=12"]),
+        labels("nightly", &["branch=other"]),
+        Labels::default(),
+    ];
+    for (second, labels) in (0..).zip(&all) {
+        let mut record = hello();
+        record.header.id = format!("run-{second}");
+        record.header.started_unix_ns = second;
+        record.header.labels = labels.clone();
+        store.begin(&record.header).unwrap();
+    }
+    let names = |filter: &RunFilter| -> Vec<String> {
+        let runs = store.page(filter, 0, 9).unwrap().runs;
+        runs.into_iter().map(|run| run.summary.id).collect()
+    };
+    let by = |name: &str, all: &[&str]| RunFilter {
+        name: name.into(),
+        tags: tags(all),
+        ..RunFilter::default()
+    };
+    let words = |word: &str| RunFilter { words: vec![word.into()], ..RunFilter::default() };
+    let check = || {
+        assert_eq!(names(&by("nightly", &[])), ["run-1", "run-0"]);
+        assert_eq!(names(&by("", &["branch=main"])), ["run-0"]);
+        assert_eq!(names(&by("nightly", &["branch=main", "pull=12"])), ["run-0"]);
+        assert_eq!(names(&by("night", &[])), Vec::<String>::new());
+        assert_eq!(names(&by("", &["branch=mai"])), Vec::<String>::new());
+        assert_eq!(names(&by("", &["branch=main", "pull=1"])), Vec::<String>::new());
+        for word in ["Nightly", "note", "NIGHT"] {
+            assert_eq!(names(&words(word)), ["run-1", "run-0"], "{word}");
+        }
+        assert_eq!(names(&words("branch=OTHER")), ["run-1"]);
+        // The words of JSON are nobody's.
+        assert_eq!(names(&words("\"tags\"")), Vec::<String>::new());
+        let listed = store.page(&RunFilter::default(), 0, 9).unwrap().runs;
+        let shown: Vec<Labels> = listed.into_iter().rev().map(|run| run.labels).collect();
+        assert_eq!(shown, all);
+    };
+    check();
+    for (second, labels) in all.iter().enumerate() {
+        let mut digest = digest_of(1);
+        digest.labels = labels.clone();
+        store.keep_digest(&format!("run-{second}"), &digest).unwrap();
+    }
+    check();
+}
+
+fn digest_of(trials: u64) -> RunDigest {
+    RunDigest {
         trust: "Can you trust it? Yes: it was looked at, and no doubt was found.".into(),
-        trials: 1,
+        trials,
         load: "closed loop, 10 connections".into(),
         ranked_by: "goodput".into(),
         targets: vec![TargetDigest {
@@ -367,7 +417,20 @@ fn a_digest_is_kept_until_the_run_has_more_trials_and_goes_with_it() {
         worst: Some(Verdict::Suspect),
         slices: None,
         spark: vec![1.0, 2.0],
-    };
+        labels: Labels::default(),
+    }
+}
+
+#[test]
+fn a_digest_is_kept_until_the_run_has_more_trials_and_goes_with_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::open(&folder.path().join("pippin.db")).unwrap();
+    begin(&store, "run-1", 1, 1);
+    assert_eq!(store.without_digest(None).unwrap(), None, "it has not ended");
+    store.end("run-1", RunState::Finished, 9).unwrap();
+    assert_eq!(store.without_digest(None).unwrap(), Some(("run-1".into(), 1_000_000_000)));
+    assert_eq!(store.without_digest(Some(1_000_000_000)).unwrap(), None);
+    let digest = digest_of(1);
     store.keep_digest("run-1", &digest).unwrap();
     assert_eq!(store.without_digest(None).unwrap(), None);
     let suspect = RunFilter { verdict: "SUSPECT".into(), ..RunFilter::default() };

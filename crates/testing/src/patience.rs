@@ -7,9 +7,9 @@
 #![allow(clippy::print_stderr)] // for whoever reads a test's output
 use std::io::Write;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::sync::Mutex;
 use std::sync::OnceLock;
 use std::sync::PoisonError;
+use std::sync::{Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
 const ATTEMPTS: u32 = 6;
@@ -73,11 +73,23 @@ fn tried_again(attempt: u32, why: &str) {
     }
 }
 
+/// How long the tests of the process have waited for the machine to be calm. Whoever holds it runs
+/// alone.
+fn turn() -> MutexGuard<'static, Duration> {
+    static WAITED: Mutex<Duration> = Mutex::new(Duration::ZERO);
+    WAITED.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Runs a test beside no other that comes here. For tests that keep processors busy for long, as
+/// those that install or build something: beside them no time can be trusted.
+pub fn alone<T>(test: impl FnOnce() -> T) -> T {
+    let _turn = turn();
+    test()
+}
+
 /// Runs a test, one at a time, and again if it missed a bound in time on a busy machine.
 pub fn patiently(test: impl Fn()) {
-    // Whoever holds it runs alone.
-    static WAITED: Mutex<Duration> = Mutex::new(Duration::ZERO);
-    let mut waited = WAITED.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut waited = turn();
     for attempt in 1..=ATTEMPTS {
         let before = naps();
         let Err(failure) = catch_unwind(AssertUnwindSafe(&test)) else { return };

@@ -36,6 +36,12 @@ namespace AspNetCore
                 endpoints.MapMethods("/hola/{name}", GetAndHead, Hola);
                 endpoints.MapMethods("/api/proxy/", GetAndHead, Proxy);
                 endpoints.MapMethods("/device", GetAndHead, Device.Answer);
+                var items = Environment.GetEnvironmentVariable("ITEMS_FILE");
+                if (items != null)
+                {
+                    endpoints.MapGet("/json/{n:int}", new Items(items).Answer);
+                }
+
                 endpoints.MapRazorPages();
             });
         }

@@ -1,5 +1,6 @@
 using System.Diagnostics;
 using System.Security.Cryptography;
+using System.Text.Json;
 using AspNetMinimal;
 using Npgsql;
 
@@ -53,6 +54,19 @@ if (database != null)
     });
 }
 
+var items = Variable("ITEMS_FILE");
+if (items != null)
+{
+    var all = JsonSerializer.Deserialize<Item[]>(File.ReadAllText(items), JsonSerializerOptions.Web);
+    app.MapGet("/json/{n:int}", (int n, long m) =>
+    {
+        var list = all.Take(n).Select(item => new ItemWithTotal(
+            item.Id, item.Name, item.Category, item.Price, item.Quantity, item.Active, item.Tags, item.Rating,
+            item.Price * item.Quantity * m)).ToList();
+        return new { list.Count, Items = list };
+    });
+}
+
 if (upstream != null)
 {
     app.MapGet("/api/proxy/", async (IHttpClientFactory clients) =>
@@ -76,3 +90,12 @@ static async Task Wait(TimeSpan time)
 
 /// <summary>A row of the table of users.</summary>
 record User(int Id, string Name, string Email);
+
+/// <summary>An item of the data file.</summary>
+record Item(int Id, string Name, string Category, long Price, long Quantity, bool Active, string[] Tags, Rating Rating);
+
+/// <summary>An item as it is answered.</summary>
+record ItemWithTotal(
+    int Id, string Name, string Category, long Price, long Quantity, bool Active, string[] Tags, Rating Rating, long Total);
+
+record Rating(double Score, int Count);

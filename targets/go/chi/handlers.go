@@ -59,6 +59,19 @@ func users(pool *pgxpool.Pool) http.HandlerFunc {
 	}
 }
 
+func jsonItems(items []entry) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		n, err := strconv.Atoi(pathValue(r, "n"))
+		m, errM := strconv.ParseInt(r.URL.Query().Get("m"), 10, 64)
+		if err != nil || errM != nil {
+			http.NotFound(w, r)
+			return
+		}
+		w.Header().Set("Content-Type", "application/json")
+		json.NewEncoder(w).Encode(withTotals(items, n, m))
+	}
+}
+
 func proxy(url string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		status, body, err := askUpstream(r.Context(), url)

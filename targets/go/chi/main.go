@@ -40,6 +40,13 @@ func serve(ctx context.Context) error {
 		defer pool.Close()
 		router.Get("/api/users/", users(pool))
 	}
+	if path := os.Getenv("ITEMS_FILE"); path != "" {
+		items, err := readItems(path)
+		if err != nil {
+			return err
+		}
+		router.Get("/json/{n}", jsonItems(items))
+	}
 	if url := os.Getenv("UPSTREAM_URL"); url != "" {
 		router.Get("/api/proxy/", proxy(url+"/slow"))
 	}

@@ -53,6 +53,13 @@ func serve(ctx context.Context) error {
 		defer pool.Close()
 		app.GET("/api/users/", users(pool))
 	}
+	if path := os.Getenv("ITEMS_FILE"); path != "" {
+		items, err := readItems(path)
+		if err != nil {
+			return err
+		}
+		app.GET("/json/:n", jsonItems(items))
+	}
 	if url := os.Getenv("UPSTREAM_URL"); url != "" {
 		app.GET("/api/proxy/", proxy(url+"/slow"))
 	}
@@ -87,6 +94,17 @@ func users(pool *pgxpool.Pool) echo.HandlerFunc {
 			return err
 		}
 		return c.JSON(http.StatusOK, users)
+	}
+}
+
+func jsonItems(items []entry) echo.HandlerFunc {
+	return func(c *echo.Context) error {
+		n, err := strconv.Atoi(c.Param("n"))
+		m, errM := strconv.ParseInt(c.QueryParam("m"), 10, 64)
+		if err != nil || errM != nil {
+			return echo.ErrNotFound
+		}
+		return c.JSON(http.StatusOK, withTotals(items, n, m))
 	}
 }
 

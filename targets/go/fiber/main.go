@@ -49,6 +49,13 @@ func serve(ctx context.Context) error {
 		defer pool.Close()
 		app.Get("/api/users/", users(pool))
 	}
+	if path := os.Getenv("ITEMS_FILE"); path != "" {
+		items, err := readItems(path)
+		if err != nil {
+			return err
+		}
+		app.Get("/json/:n", jsonItems(items))
+	}
 	if url := os.Getenv("UPSTREAM_URL"); url != "" {
 		app.Get("/api/proxy/", proxy(url+"/slow"))
 	}
@@ -91,6 +98,17 @@ func users(pool *pgxpool.Pool) fiber.Handler {
 			return err
 		}
 		return c.JSON(users)
+	}
+}
+
+func jsonItems(items []entry) fiber.Handler {
+	return func(c fiber.Ctx) error {
+		n, err := strconv.Atoi(c.Params("n"))
+		m, errM := strconv.ParseInt(c.Query("m"), 10, 64)
+		if err != nil || errM != nil {
+			return fiber.ErrNotFound
+		}
+		return c.JSON(withTotals(items, n, m))
 	}
 }
 

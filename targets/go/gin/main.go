@@ -44,6 +44,13 @@ func serve(ctx context.Context) error {
 		defer pool.Close()
 		router.GET("/api/users/", users(pool))
 	}
+	if path := os.Getenv("ITEMS_FILE"); path != "" {
+		items, err := readItems(path)
+		if err != nil {
+			return err
+		}
+		router.GET("/json/:n", jsonItems(items))
+	}
 	if url := os.Getenv("UPSTREAM_URL"); url != "" {
 		router.GET("/api/proxy/", proxy(url+"/slow"))
 	}
@@ -80,6 +87,18 @@ func users(pool *pgxpool.Pool) gin.HandlerFunc {
 			return
 		}
 		c.JSON(http.StatusOK, users)
+	}
+}
+
+func jsonItems(items []entry) gin.HandlerFunc {
+	return func(c *gin.Context) {
+		n, err := strconv.Atoi(c.Param("n"))
+		m, errM := strconv.ParseInt(c.Query("m"), 10, 64)
+		if err != nil || errM != nil {
+			c.Status(http.StatusNotFound)
+			return
+		}
+		c.JSON(http.StatusOK, withTotals(items, n, m))
 	}
 }
 

@@ -2,10 +2,12 @@ package main
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"io"
 	"math/rand/v2"
 	"net/http"
+	"strconv"
 	"time"
 )
 
@@ -34,6 +36,19 @@ func device(w http.ResponseWriter, r *http.Request) {
 	}
 	w.Header().Set("Content-Type", plainText)
 	w.Write(deviceBody)
+}
+
+type itemsHandler struct{ items []entry }
+
+func (h itemsHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	n, err := strconv.Atoi(r.PathValue("n"))
+	m, errM := strconv.ParseInt(r.URL.Query().Get("m"), 10, 64)
+	if err != nil || errM != nil {
+		http.NotFound(w, r)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	json.NewEncoder(w).Encode(withTotals(h.items, n, m))
 }
 
 type proxyHandler struct{ url string }

@@ -36,6 +36,13 @@ func serve(ctx context.Context) error {
 		defer pool.Close()
 		mux.Handle("GET /api/users/{$}", usersHandler{pool})
 	}
+	if path := os.Getenv("ITEMS_FILE"); path != "" {
+		items, err := readItems(path)
+		if err != nil {
+			return err
+		}
+		mux.Handle("GET /json/{n}", itemsHandler{items})
+	}
 	if url := os.Getenv("UPSTREAM_URL"); url != "" {
 		mux.Handle("GET /api/proxy/{$}", proxyHandler{url + "/slow"})
 	}

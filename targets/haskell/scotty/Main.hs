@@ -17,6 +17,7 @@ import Database.PostgreSQL.Simple (Connection, close, connectPostgreSQL, query_)
 import qualified Network.HTTP.Client as Client
 import Network.Wai.Handler.Warp (defaultSettings, setGracefulShutdownTimeout, setHost, setInstallShutdownHandler, setPort)
 import Network.Wai.Middleware.Autohead (autohead)
+import Items (Item, firstWithTotals, readItems)
 import Page (page)
 import System.Environment (getEnv, lookupEnv)
 import System.Posix.Signals (Handler (Catch), installHandler, sigTERM)
@@ -32,6 +33,7 @@ main = do
   size <- maybe 10 read <$> lookupEnv "DATABASE_POOL"
   database <- lookupEnv "DATABASE_URL" >>= traverse (openPool size)
   upstream <- lookupEnv "UPSTREAM_URL" >>= traverse upstreamOf
+  items <- lookupEnv "ITEMS_FILE" >>= traverse readItems
   let onSigterm stop = void (installHandler sigTERM (Catch stop) Nothing)
       warp =
         setHost (fromString host) . setPort port . setInstallShutdownHandler onSigterm $
@@ -44,6 +46,7 @@ main = do
     get "/page/:n" $ param "n" >>= \n -> html (renderHtml (page n))
     get "/device" (liftIO waitForDevice >> text (Lazy.replicate 1024 "x"))
     mapM_ (get "/api/users/" . users) database
+    mapM_ (get "/json/:n" . itemList) items
     mapM_ (get "/api/proxy/" . proxy) upstream
 
 openPool :: Int -> String -> IO (Pool Connection)
@@ -61,6 +64,12 @@ users :: Pool Connection -> ActionM ()
 users pool = do
   rows <- liftIO (withResource pool (`query_` "SELECT id, name, email FROM users ORDER BY id"))
   json [object ["id" .= ident, "name" .= name, "email" .= email] | (ident, name, email) <- rows :: [(Int, Text, Text)]]
+
+itemList :: [Item] -> ActionM ()
+itemList items = do
+  n <- param "n"
+  m <- param "m"
+  json (firstWithTotals n m items)
 
 proxy :: (Client.Request, Client.Manager) -> ActionM ()
 proxy (request, manager) = do

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import express from "express";
+import { withTotals } from "./items.js";
 
 const deviceBody = "x".repeat(1024);
 
@@ -11,8 +12,8 @@ function catalogue(n) {
   return { n, title: `Page ${n}`, items };
 }
 
-/** The application with the routes whose services (a `pg` pool, an upstream's base URL) are there. */
-export function createApp({ pool, upstream }) {
+/** The application with the routes whose services (a `pg` pool, an upstream's base URL, items) are there. */
+export function createApp({ pool, upstream, items }) {
   const app = express();
   app.set("views", new URL("./views", import.meta.url).pathname);
   app.set("view engine", "ejs");
@@ -41,6 +42,14 @@ export function createApp({ pool, upstream }) {
     app.get("/api/users/", async (request, response) => {
       const { rows } = await pool.query("SELECT id, name, email FROM users ORDER BY id");
       response.json(rows);
+    });
+  }
+
+  if (items) {
+    app.get("/json/:n", (request, response, next) => {
+      const list = withTotals(items, Number(request.params.n), Number(request.query.m));
+      if (!list) return next();
+      response.json(list);
     });
   }
 

@@ -3,6 +3,7 @@ import postgres from "@fastify/postgres";
 import view from "@fastify/view";
 import ejs from "ejs";
 import Fastify from "fastify";
+import { withTotals } from "./items.js";
 
 const deviceBody = "x".repeat(1024);
 const plainText = "text/plain; charset=utf-8";
@@ -23,11 +24,28 @@ const userList = {
   },
 };
 
+const item = {
+  type: "object",
+  properties: {
+    id: { type: "integer" },
+    name: { type: "string" },
+    category: { type: "string" },
+    price: { type: "integer" },
+    quantity: { type: "integer" },
+    active: { type: "boolean" },
+    tags: { type: "array", items: { type: "string" } },
+    rating: { type: "object", properties: { score: { type: "number" }, count: { type: "integer" } } },
+    total: { type: "integer" },
+  },
+};
+
+const itemList = { type: "object", properties: { count: { type: "integer" }, items: { type: "array", items: item } } };
+
 /**
- * The application with the routes whose services (`database`, options of a `pg` pool; an upstream's base URL) are there. `server` is
- * what Fastify is told of its server.
+ * The application with the routes whose services (`database`, options of a `pg` pool; an upstream's base URL; items) are there.
+ * `server` is what Fastify is told of its server.
  */
-export function createApp({ database, upstream, server }) {
+export function createApp({ database, upstream, items, server }) {
   const app = Fastify(server);
   app.register(view, { engine: { ejs }, root: new URL("./views", import.meta.url).pathname, layout: "layout.ejs" });
 
@@ -56,6 +74,13 @@ export function createApp({ database, upstream, server }) {
     app.get("/api/users/", { schema: { response: { 200: userList } } }, async () => {
       const { rows } = await app.pg.query("SELECT id, name, email FROM users ORDER BY id");
       return rows;
+    });
+  }
+
+  if (items) {
+    app.get("/json/:n", { schema: { response: { 200: itemList } } }, (request, reply) => {
+      const list = withTotals(items, Number(request.params.n), Number(request.query.m));
+      return list ? reply.send(list) : reply.callNotFound();
     });
   }
 

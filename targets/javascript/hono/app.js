@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { Hono } from "hono";
 import { page } from "./page.js";
+import { withTotals } from "./items.js";
 
 const deviceBody = "x".repeat(1024);
 
@@ -12,8 +13,8 @@ function catalogue(n) {
   return { n, title: `Page ${n}`, items };
 }
 
-/** The application with the routes whose services (a `pg` pool, an upstream's base URL) are there. */
-export function createApp({ pool, upstream }) {
+/** The application with the routes whose services (a `pg` pool, an upstream's base URL, items) are there. */
+export function createApp({ pool, upstream, items }) {
   const app = new Hono();
 
   app.get("/", (c) => c.text("Hello World!"));
@@ -36,6 +37,13 @@ export function createApp({ pool, upstream }) {
     app.get("/api/users/", async (c) => {
       const { rows } = await pool.query("SELECT id, name, email FROM users ORDER BY id");
       return c.json(rows);
+    });
+  }
+
+  if (items) {
+    app.get("/json/:n", (c) => {
+      const list = withTotals(items, Number(c.req.param("n")), Number(c.req.query("m")));
+      return list ? c.json(list) : c.notFound();
     });
   }
 

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import render from "@koa/ejs";
 import Router from "@koa/router";
 import Koa from "koa";
+import { withTotals } from "./items.js";
 
 const deviceBody = "x".repeat(1024);
 
@@ -13,8 +14,8 @@ function catalogue(n) {
   return { n, title: `Page ${n}`, items };
 }
 
-/** The application with the routes whose services (a `pg` pool, an upstream's base URL) are there. */
-export function createApp({ pool, upstream }) {
+/** The application with the routes whose services (a `pg` pool, an upstream's base URL, items) are there. */
+export function createApp({ pool, upstream, items }) {
   const app = new Koa();
   render(app, { root: new URL("./views", import.meta.url).pathname, layout: "layout", viewExt: "ejs" });
   const router = new Router();
@@ -43,6 +44,13 @@ export function createApp({ pool, upstream }) {
     router.get("/api/users/", async (ctx) => {
       const { rows } = await pool.query("SELECT id, name, email FROM users ORDER BY id");
       ctx.body = rows;
+    });
+  }
+
+  if (items) {
+    router.get("/json/:n", (ctx) => {
+      const list = withTotals(items, Number(ctx.params.n), Number(ctx.query.m));
+      if (list) ctx.body = list;
     });
   }
 

@@ -9,8 +9,9 @@ import process from "node:process";
 import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
 import { WebSocket, WebSocketServer } from "ws";
+import { readItems, withTotals } from "./items.js";
 
-const { HOST, PORT, WORKERS, DATABASE_URL, DATABASE_POOL, UPSTREAM_URL } = process.env;
+const { HOST, PORT, WORKERS, DATABASE_URL, DATABASE_POOL, UPSTREAM_URL, ITEMS_FILE } = process.env;
 const { PROTOCOL, TLS_CERTIFICATE, TLS_KEY } = process.env;
 
 // DATABASE_POOL is for the whole target, so the processes of a cluster share it out.
@@ -21,6 +22,8 @@ function poolSize() {
 
 const pool = DATABASE_URL && new pg.Pool({ connectionString: DATABASE_URL, max: poolSize() });
 pool?.on("error", (error) => console.error(error));
+
+const items = ITEMS_FILE && readItems(ITEMS_FILE);
 
 const deviceBody = "x".repeat(1024);
 
@@ -48,6 +51,12 @@ async function users(response) {
   send(response, 200, "application/json", JSON.stringify(rows));
 }
 
+function json(response, n, query) {
+  const list = withTotals(items, Number(n), Number(new URLSearchParams(query).get("m")));
+  if (!list) return sendText(response, 404, "Not Found");
+  send(response, 200, "application/json", JSON.stringify(list));
+}
+
 function proxy(response) {
   return new Promise((resolve, reject) => {
     const request = http.get(`${UPSTREAM_URL}/slow`, (answer) => {
@@ -73,10 +82,12 @@ function route(request, response) {
   if (request.method !== "GET" && request.method !== "HEAD") {
     return sendText(response, 405, "Method Not Allowed");
   }
-  const path = request.url.split("?", 1)[0];
+  const [path, query] = request.url.split("?", 2);
   if (path === "/") return sendText(response, 200, "Hello World!");
   const named = /^\/hola\/([^/]+)$/.exec(path);
   if (named) return hola(response, named[1]);
+  const listed = items && /^\/json\/(\d+)$/.exec(path);
+  if (listed) return json(response, listed[1], query);
   if (path === "/api/users/" && pool) return users(response);
   if (path === "/api/proxy/" && UPSTREAM_URL) return proxy(response);
   if (path === "/device") return device(response);

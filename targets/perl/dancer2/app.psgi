@@ -7,6 +7,14 @@ my $database = {
     dbi_params => { RaiseError => 1, AutoCommit => 1 },
 };
 
+# Read before the server forks.
+my $all_items = [];
+if (my $path = $ENV{ITEMS_FILE}) {
+    open my $file, '<:raw', $path or die "$path: $!";
+    local $/;
+    $all_items = decode_json(<$file>);
+}
+
 get '/' => sub {
     content_type 'text/plain';
     return 'Hello World!';
@@ -21,6 +29,12 @@ get '/page/:n[Int]' => sub {
     my $n     = route_parameters->get('n');
     my @items = map { { id => $_, name => "Item $_ <of> page $n & more", price => $_ * $n } } 1 .. 12;
     return template 'page', { title => "Page $n", n => $n, items => \@items };
+};
+
+get '/json/:n[Int]' => sub {
+    my ($n, $m) = (route_parameters->get('n'), query_parameters->get('m'));
+    my @items = map { { %$_, total => $_->{price} * $_->{quantity} * $m } } grep {defined} @$all_items[0 .. $n - 1];
+    send_as JSON => { count => scalar @items, items => \@items };
 };
 
 get '/api/users/' => sub {

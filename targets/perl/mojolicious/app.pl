@@ -1,6 +1,11 @@
 #!/usr/bin/env perl
 use Mojolicious::Lite -signatures;
+use Mojo::File qw(path);
+use Mojo::JSON qw(decode_json);
 use Mojo::Pg;
+
+# Read before the server forks.
+my $all_items = $ENV{ITEMS_FILE} ? decode_json(path($ENV{ITEMS_FILE})->slurp) : [];
 
 # One handle a process, opened at the first query (after the server has forked), as Mojo::Pg's own guide does it.
 helper pg => sub { state $pg = Mojo::Pg->new($ENV{DATABASE_URL}) };
@@ -15,6 +20,12 @@ get '/page/<n:num>' => sub ($c) {
   my $n     = $c->param('n');
   my @items = map { {id => $_, name => "Item $_ <of> page $n & more", price => $_ * $n} } 1 .. 12;
   $c->render('page', n => $n, items => \@items);
+};
+
+get '/json/<n:num>' => sub ($c) {
+  my ($n, $m) = ($c->param('n'), $c->param('m'));
+  my @items = map { {%$_, total => $_->{price} * $_->{quantity} * $m} } grep {defined} @$all_items[0 .. $n - 1];
+  $c->render(json => {count => scalar @items, items => \@items});
 };
 
 get '/api/users/' => sub ($c) {

@@ -49,3 +49,15 @@ function users(): void
     header('Content-Type: application/json');
     echo json_encode($rows, JSON_THROW_ON_ERROR);
 }
+
+/** PHP keeps nothing from one request to the next, so that each reads the file. */
+function items(int $n, int $m): void
+{
+    $all = json_decode(file_get_contents(getenv('ITEMS_FILE')), true, 512, JSON_THROW_ON_ERROR);
+    $items = array_map(
+        fn (array $item) => $item + ['total' => $item['price'] * $item['quantity'] * $m],
+        array_slice($all, 0, $n),
+    );
+    header('Content-Type: application/json');
+    echo json_encode(['count' => count($items), 'items' => $items], JSON_THROW_ON_ERROR);
+}

@@ -1,6 +1,7 @@
 """Pippin's workloads on FastAPI, with Jinja2, asyncpg and httpx."""
 
 import asyncio
+import json
 import os
 import random
 from contextlib import asynccontextmanager
@@ -23,6 +24,38 @@ class User(BaseModel):
     id: int
     name: str
     email: str
+
+
+class Rating(BaseModel):
+    score: float
+    count: int
+
+
+class Item(BaseModel):
+    id: int
+    name: str
+    category: str
+    price: int
+    quantity: int
+    active: bool
+    tags: list[str]
+    rating: Rating
+    total: int
+
+
+class ItemList(BaseModel):
+    count: int
+    items: list[Item]
+
+
+def read_items() -> list[dict]:
+    """The items of the data file; none without one."""
+    if path := os.environ.get("ITEMS_FILE"):
+        return json.loads(Path(path).read_text("utf-8"))
+    return []
+
+
+all_items = read_items()
 
 
 def connections_of_this_process() -> int:
@@ -64,6 +97,12 @@ async def hola(name: str) -> str:
 async def page(request: Request, n: int):
     items = [{"id": i, "name": f"Item {i} <of> page {n} & more", "price": i * n} for i in range(1, 13)]
     return templates.TemplateResponse(request, "page.html", {"n": n, "items": items})
+
+
+@app.get("/json/{n}")
+async def json_items(n: int, m: int) -> ItemList:
+    items = [Item(**item, total=item["price"] * item["quantity"] * m) for item in all_items[:n]]
+    return ItemList(count=len(items), items=items)
 
 
 @app.get("/api/users/")

@@ -1,8 +1,9 @@
 """Pippin's workloads on Flask, with Jinja2 and psycopg."""
 
+import json
 import os
 
-from flask import Flask, Response, jsonify, render_template
+from flask import Flask, Response, jsonify, render_template, request
 from psycopg.rows import dict_row
 from psycopg_pool import ConnectionPool
 
@@ -49,3 +50,14 @@ if pool:
     def users():
         with pool.connection() as connection:
             return jsonify(connection.execute(USERS_QUERY).fetchall())
+
+
+if path := os.environ.get("ITEMS_FILE"):
+    with open(path, encoding="utf-8") as file:
+        all_items = json.load(file)
+
+    @app.get("/json/<int:n>")
+    def json_items(n: int):
+        m = request.args.get("m", 1, type=int)
+        items = [{**item, "total": item["price"] * item["quantity"] * m} for item in all_items[:n]]
+        return jsonify(count=len(items), items=items)

@@ -1,6 +1,7 @@
 """Pippin's workloads on Starlette, with Jinja2, asyncpg and httpx."""
 
 import asyncio
+import json
 import os
 import random
 from contextlib import asynccontextmanager
@@ -33,6 +34,8 @@ def upstream_client() -> httpx.AsyncClient:
 
 @asynccontextmanager
 async def lifespan(app: Starlette):
+    if path := os.environ.get("ITEMS_FILE"):
+        app.state.items = json.loads(Path(path).read_text("utf-8"))
     if url := os.environ.get("DATABASE_URL"):
         app.state.pool = await asyncpg.create_pool(url, min_size=1, max_size=connections_of_this_process())
     async with upstream_client() as app.state.client:
@@ -63,6 +66,12 @@ async def users(request: Request):
     return JSONResponse([dict(row) for row in rows])
 
 
+async def json_items(request: Request):
+    n, m = request.path_params["n"], int(request.query_params["m"])
+    items = [{**item, "total": item["price"] * item["quantity"] * m} for item in request.app.state.items[:n]]
+    return JSONResponse({"count": len(items), "items": items})
+
+
 async def proxy(request: Request):
     answer = await request.app.state.client.get(os.environ["UPSTREAM_URL"] + "/slow")
     return PlainTextResponse(answer.text, status_code=answer.status_code)
@@ -82,6 +91,8 @@ routes = [
 ]
 if "DATABASE_URL" in os.environ:
     routes.append(Route("/api/users/", users))
+if "ITEMS_FILE" in os.environ:
+    routes.append(Route("/json/{n:int}", json_items))
 if "UPSTREAM_URL" in os.environ:
     routes.append(Route("/api/proxy/", proxy))
 

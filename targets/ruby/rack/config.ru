@@ -7,6 +7,14 @@ require "sequel"
 POOL_SIZE = [Integer(ENV.fetch("DATABASE_POOL", "5")) / Integer(ENV.fetch("WORKERS", "1")), 1].max
 DATABASE = Sequel.connect(ENV["DATABASE_URL"], max_connections: POOL_SIZE) if ENV["DATABASE_URL"]
 
+ITEMS = ENV["ITEMS_FILE"] ? JSON.parse(File.read(ENV["ITEMS_FILE"], encoding: "UTF-8")) : []
+
+# The first n items of the data file, each with its price times quantity times m.
+def items(n, m)
+  items = ITEMS.first(n).map { |item| item.merge("total" => item["price"] * item["quantity"] * m) }
+  { count: items.size, items: }.to_json
+end
+
 PLAIN = "text/plain; charset=utf-8".freeze
 
 def answer(status, type, body)
@@ -22,6 +30,9 @@ run lambda { |env|
     answer(200, PLAIN, "Hello World!")
   when %r{\A/hola/([^/]+)\z}
     answer(200, PLAIN, "Hola #{Rack::Utils.unescape_path(Regexp.last_match(1))}")
+  when %r{\A/json/(\d+)\z}
+    m = Rack::Utils.parse_query(env["QUERY_STRING"])["m"]
+    answer(200, "application/json", items(Integer(Regexp.last_match(1), 10), Integer(m, 10)))
   when "/api/users/"
     if defined?(DATABASE)
       answer(200, "application/json", DATABASE[:users].select(:id, :name, :email).order(:id).all.to_json)

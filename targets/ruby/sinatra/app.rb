@@ -7,6 +7,8 @@ require "sinatra/base"
 POOL_SIZE = [Integer(ENV.fetch("DATABASE_POOL", "5")) / Integer(ENV.fetch("WORKERS", "1")), 1].max
 DATABASE = Sequel.connect(ENV["DATABASE_URL"], max_connections: POOL_SIZE) if ENV["DATABASE_URL"]
 
+ITEMS = JSON.parse(File.read(ENV["ITEMS_FILE"], encoding: "UTF-8")) if ENV["ITEMS_FILE"]
+
 class Catalogue < Sinatra::Base
   set :environment, :production
   set :logging, false
@@ -26,6 +28,15 @@ class Catalogue < Sinatra::Base
     n = Integer(number, 10)
     items = (1..12).map { |id| { id:, name: "Item #{id} <of> page #{n} & more", price: id * n } }
     erb :page, locals: { n:, items: }
+  end
+
+  if defined?(ITEMS)
+    get %r{/json/(\d+)} do |number|
+      m = Integer(params["m"], 10)
+      items = ITEMS.first(Integer(number, 10)).map { |item| item.merge("total" => item["price"] * item["quantity"] * m) }
+      content_type :json
+      { count: items.size, items: }.to_json
+    end
   end
 
   if defined?(DATABASE)

@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use super::message::MessageArguments;
 use super::request::{FileArguments, RequestArguments};
 use super::{DetailArguments, FleetArguments, GateArguments, JsonArguments};
-use super::{KeptArguments, OutletArguments};
+use super::{KeptArguments, NameArguments, OutletArguments};
 use crate::values::{self, ConnectTo, EventLoop, Points, ProxyProtocol, Stages, Switch, Time};
 
 /// `pippin load`
@@ -49,6 +49,10 @@ pub struct LoadArguments {
     /// The requests of a file.
     #[command(flatten)]
     pub files: FileArguments,
+    /// Follow up to N redirections of each answer, within the URL's scheme, host and port. Each is a
+    /// request of its own in the counts; where it leads beyond, that is an error (pippin help requests).
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=50))]
+    pub follow: Option<u32>,
     /// What is sent over a WebSocket.
     #[command(flatten, next_help_heading = "WebSocket")]
     pub message: MessageArguments,
@@ -99,6 +103,9 @@ pub struct LoadArguments {
     pub no_store: bool,
     #[command(flatten)]
     pub kept: KeptArguments,
+    /// What the load is called.
+    #[command(flatten)]
+    pub labels: NameArguments,
     #[command(flatten, next_help_heading = "Gates")]
     pub gates: GateArguments,
     /// End the load with exit code 1 as soon as a gate can no longer be passed, or after three

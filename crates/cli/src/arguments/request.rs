@@ -55,9 +55,10 @@ pub struct RequestArguments {
 #[derive(Debug, Args)]
 pub struct FileArguments {
     /// Send the requests of a file in turn: vegeta's HTTP format, or JSON lines (pippin help requests).
+    /// - reads them from standard input, up to 256 MiB, to the end before the load begins.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with_all = ["urls_from_file", "method", "body", "json_body", "form", "data_urlencode", "expect_body", "expect_contains", "expect_json"])]
     pub requests: Option<PathBuf>,
-    /// Request the URLs or paths of a file in turn; one on each line.
+    /// Request the URLs or paths of a file in turn; one on each line. - is standard input.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with_all = ["method", "body", "json_body", "form", "data_urlencode", "expect_body", "expect_contains", "expect_json"])]
     pub urls_from_file: Option<PathBuf>,
     /// Let each user go through the steps of a file in order, with its own values and checks

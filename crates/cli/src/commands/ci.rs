@@ -29,13 +29,14 @@ const PLAN: &str = "ci";
 pub fn run(shared: &Shared, arguments: &CiArguments) -> Result<u8, CliError> {
     files_must_be_writable(&arguments.gates)?;
     arguments.json.must_be_writable()?;
+    let labels = arguments.labels.labels()?;
     let since = Instant::now();
     let place = place()?;
     let catalog = catalog(&place)?;
     let Some(project) = catalog.project() else { return Err(without_project()) };
     // The fewest starts that can decide; further ones are made while a change is open.
     let repetitions = Some(FEWEST_STARTS as u32);
-    let options = PlanOptions { repetitions, ..PlanOptions::default() };
+    let options = PlanOptions { repetitions, life: Some(false), ..PlanOptions::default() };
     let named = plan_of(project, arguments.plan.as_deref(), Some(PLAN))?;
     let plan = catalog.plan(named, &options)?;
     let targets = targets_of(project, &plan, None)?;
@@ -75,6 +76,7 @@ pub fn run(shared: &Shared, arguments: &CiArguments) -> Result<u8, CliError> {
     let deciding = Deciding::new(&decision, patience, pairs);
     let how = How {
         keep_requests: arguments.kept.keep_requests,
+        labels: Some(&labels),
         ..How::here(&folder, arguments.install, arguments.yes, arguments.seed)
     };
     let extra_time = extra_time(&plan, &decision.gates);

@@ -173,7 +173,7 @@ fn must_have_one_base(gates: &GateArguments) -> Result<(), CliError> {
 /// Flags for branches only.
 const FOR_BRANCHES: [&str; 3] = ["target", "plan", "quick"];
 /// Flags for sides that are measured now, branches or servers.
-const FOR_MEASURING: [&str; 4] = ["repeat", "out", "seed", "install"];
+const FOR_MEASURING: [&str; 7] = ["repeat", "out", "seed", "install", "run_name", "note", "tag"];
 
 /// Flags for servers only.
 fn for_servers() -> Vec<String> {

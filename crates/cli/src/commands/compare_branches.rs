@@ -53,6 +53,7 @@ pub fn run(
         quick: arguments.quick,
         targets: Some(ids),
         repetitions: arguments.repeat,
+        life: Some(false),
         ..PlanOptions::default()
     };
     let plan = catalog.plan(plan, &options)?;
@@ -65,8 +66,10 @@ pub fn run(
         Patience::of(arguments.repeat),
         vec![(a.id.clone(), b.id.clone())],
     );
+    let labels = arguments.labels.with(arguments.run_name.as_ref())?;
     let how = How {
         keep_requests: arguments.kept.keep_requests,
+        labels: Some(&labels),
         ..How::here(&folder, true, arguments.yes, arguments.seed)
     };
     let measured = copies

@@ -60,8 +60,10 @@ pub fn run(shared: &Shared, arguments: &CompareArguments) -> Result<u8, CliError
     let pairs = ids[1..].iter().map(|id| (ids[0].clone(), id.clone())).collect();
     let decision = Decision::from(arguments);
     let deciding = Deciding::new(&decision, Patience::of(arguments.repeat), pairs);
+    let labels = arguments.labels.with(arguments.run_name.as_ref())?;
     let how = How {
         keep_requests: arguments.kept.keep_requests,
+        labels: Some(&labels),
         ..How::here(&folder, arguments.install, arguments.yes, arguments.seed)
     };
     let record = deciding.measure(shared, &catalog, plan, &how)?;

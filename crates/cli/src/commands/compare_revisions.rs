@@ -50,6 +50,7 @@ pub fn run(
     let options = PlanOptions {
         quick: arguments.quick,
         repetitions: arguments.repeat,
+        life: Some(false),
         ..PlanOptions::default()
     };
     let plan = catalog.plan(plan_of(project, arguments.plan.as_deref(), None)?, &options)?;
@@ -81,8 +82,10 @@ pub fn run(
     let pairs = sides[0].ids.iter().cloned().zip(sides[1].ids.iter().cloned()).collect();
     let decision = Decision::from(arguments);
     let deciding = Deciding::new(&decision, Patience::of(arguments.repeat), pairs);
+    let labels = arguments.labels.with(arguments.run_name.as_ref())?;
     let manner = Manner {
         keep_requests: arguments.kept.keep_requests,
+        labels: Some(&labels),
         ..Manner::here(&folder, arguments.install, arguments.yes, arguments.seed)
     };
     let catalog = catalog.with_given(copies, []);

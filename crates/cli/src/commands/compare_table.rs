@@ -149,14 +149,13 @@ impl Bases for Judged<'_> {
         let sides = self.sides;
         let pair = sides.comparison.targets.iter().find(|change| change.b == *target);
         let pair = pair.ok_or_else(|| format!("A has no result of {target}"))?;
-        let is_base = |trial: &&TrialRecord| trial.spec.step == step && trial.spec.target == pair.a;
-        let trials = sides.a_trials.iter().filter(is_base);
+        let group = Group::of_target(sides.a_trials.iter(), (&pair.a, step), sides.a_planned);
         let name = if sides.origin == Origin::OneRun && pair.a != pair.b {
             pair.a.to_string()
         } else {
             format!("A ({})", sides.a)
         };
-        Ok(Some(Base { group: Group::new(trials, sides.a_planned), name, origin: sides.origin }))
+        Ok(Some(Base { group, name, origin: sides.origin }))
     }
 
     fn levels(&self) -> Levels {

@@ -237,13 +237,8 @@ struct RunBases<'a> {
 impl RunBases<'_> {
     /// Another target of the same run.
     fn own(&self, target: &TargetId, step: Option<Step>, name: String) -> Base<'_> {
-        let is_base =
-            |trial: &&TrialRecord| trial.spec.step == step && trial.spec.target == *target;
-        Base {
-            group: Group::new(self.trials.iter().filter(is_base), self.planned),
-            name,
-            origin: Origin::OneRun,
-        }
+        let group = Group::of_target(self.trials, (target, step), self.planned);
+        Base { group, name, origin: Origin::OneRun }
     }
 
     /// A stored run. Its base is the same target; loads of URLs are of one target each.

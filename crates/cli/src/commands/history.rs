@@ -5,10 +5,11 @@ use pippin_report::history::{self, Figure};
 use pippin_report::words;
 use pippin_store::Store;
 use pippin_store::listing::{ListedRun, RunFilter};
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use super::{Shared, print_text};
-use crate::arguments::HistoryArguments;
+use crate::arguments::{HistoryArguments, LabelledArguments};
 use crate::exit::{self, CliError};
 use crate::output_file;
 
@@ -22,14 +23,43 @@ pub fn run(shared: &Shared, arguments: &HistoryArguments) -> Result<u8, CliError
         };
     }
     let store = shared.store()?;
+    let labelled = filter(&arguments.labelled);
     let Some(target) = &arguments.target else {
-        return print_text(&runs(&store, arguments.number)?);
+        return print_text(&runs(&store, &labelled, arguments.number)?);
     };
     let (target, points) = found(&store, target)?;
+    let filter = RunFilter { target: target.clone(), ..labelled };
+    let points = among(&store, &filter, points)?;
     match &arguments.html {
         Some(file) => page(&store, &target, &points, file),
-        None => print_text(&of_target(&store, &target, &points, arguments.number)?),
+        None => print_text(&of_target(&store, &filter, &points, arguments.number)?),
     }
+}
+
+/// The runs that carry these labels.
+fn filter(LabelledArguments { name, tag }: &LabelledArguments) -> RunFilter {
+    RunFilter { name: name.clone().unwrap_or_default(), tags: tag.clone(), ..RunFilter::default() }
+}
+
+/// The trials of the runs that a filter leaves.
+fn among(
+    store: &Store,
+    filter: &RunFilter,
+    mut points: Vec<HistoryPoint>,
+) -> Result<Vec<HistoryPoint>, CliError> {
+    if !filter.asks_for_labels() {
+        return Ok(points);
+    }
+    let kept = store.page(filter, 0, u64::MAX)?.runs;
+    let runs: BTreeSet<&str> = kept.iter().map(|run| run.summary.id.as_str()).collect();
+    points.retain(|point| runs.contains(point.run.as_str()));
+    if points.is_empty() { Err(no_labelled(&filter.target)) } else { Ok(points) }
+}
+
+fn no_labelled(target: &str) -> CliError {
+    CliError::User(format!(
+        "no run with a trial of `{target}` has this name and these tags; `pippin history {target}` shows what its runs have"
+    ))
 }
 
 /// The trials of a target, the oldest first, and its whole name: `shop` is short for `own/shop`.
@@ -58,10 +88,15 @@ fn nothing_kept(store: &Path) -> String {
 }
 
 /// All runs, the newest first.
-fn runs(store: &Store, number: usize) -> Result<String, CliError> {
-    let shown = store.page(&RunFilter::default(), 0, number as u64)?;
+fn runs(store: &Store, filter: &RunFilter, number: usize) -> Result<String, CliError> {
+    let shown = store.page(filter, 0, number as u64)?;
     if shown.all == 0 {
         return Ok(nothing_kept(store.path()));
+    }
+    if shown.runs.is_empty() {
+        return Ok(
+            "No run has this name and these tags; `pippin history` shows what runs have.\n".into()
+        );
     }
     Ok(rows(&shown.runs, None))
 }
@@ -69,12 +104,12 @@ fn runs(store: &Store, number: usize) -> Result<String, CliError> {
 /// The runs with a target, the newest first, and where its figures changed.
 fn of_target(
     store: &Store,
-    target: &str,
+    filter: &RunFilter,
     points: &[HistoryPoint],
     number: usize,
 ) -> Result<String, CliError> {
-    let filter = RunFilter { target: target.into(), ..RunFilter::default() };
-    let mut out = rows(&store.page(&filter, 0, number as u64)?.runs, Some(target));
+    let target = Some(filter.target.as_str());
+    let mut out = rows(&store.page(filter, 0, number as u64)?.runs, target);
     for history in history::of(points) {
         for change in Figure::ALL.into_iter().flat_map(|figure| history.changes(figure)) {
             out.push_str(&format!("{}: {}\n", history.title(), change.words()));
@@ -112,7 +147,8 @@ fn rows(runs: &[ListedRun], target: Option<&str>) -> String {
     out
 }
 
-/// What was measured and how: `http://127.0.0.1:8080/, closed loop, 10 connections, 10 s`.
+/// What was measured and how, and what the user calls it: `http://127.0.0.1:8080/, closed loop, 10
+/// connections, 10 s · nightly · branch=main`.
 fn what(run: &ListedRun) -> String {
     let summary = &run.summary;
     let quick = if summary.quick { " (quick)" } else { "" };
@@ -121,7 +157,9 @@ fn what(run: &ListedRun) -> String {
         count => format!(", {count} targets"),
     };
     let load = run.digest.as_ref().map_or(&summary.profile, |digest| &digest.load);
-    format!("{}{quick}{targets}, {load}", summary.title)
+    let labels = run.labels.in_a_line();
+    let separator = if labels.is_empty() { "" } else { " · " };
+    format!("{}{quick}{targets}, {load}{separator}{labels}", summary.title)
 }
 
 fn page(store: &Store, target: &str, points: &[HistoryPoint], file: &Path) -> Result<u8, CliError> {
@@ -159,7 +197,7 @@ mod tests {
     #[test]
     fn a_run_is_a_row_with_its_answer() {
         let (_folder, store) = stored(&[example::load(), example::sweep(), example::capacity()]);
-        let text = runs(&store, 20).unwrap();
+        let text = runs(&store, &RunFilter::default(), 20).unwrap();
         assert_eq!(text.lines().count(), 4, "{text}");
         let row = |part: &str| text.lines().find(|line| line.contains(part)).unwrap();
         let load = row("http://127.0.0.1:8080/, closed loop, 10 connections");
@@ -167,7 +205,8 @@ mod tests {
         assert!(row("search for the highest rate").contains(" 6,000 "), "{text}");
         let of_one = |target: &str| {
             let (name, points) = found(&store, target).unwrap();
-            of_target(&store, &name, &points, 20).unwrap()
+            let filter = RunFilter { target: name, ..RunFilter::default() };
+            of_target(&store, &filter, &points, 20).unwrap()
         };
         let express = of_one("javascript/express");
         assert_eq!(express.matches("-capacity").count(), 1, "{express}");

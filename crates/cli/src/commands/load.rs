@@ -2,12 +2,14 @@
 //!
 //! | module | what it makes from the flags |
 //! |---|---|
+//! | [`follow`] | what is followed of redirections |
 //! | [`profile`] | how load is applied |
 //! | [`protocol`] | the protocol, and one connection before the load |
 //! | [`reach`] | where connections go |
 //! | [`request`], [`body`], [`message`] | the requests and the right answers |
 //! | [`tls`] | how connections are secured |
 mod body;
+mod follow;
 mod grpc;
 mod message;
 pub mod profile;
@@ -57,7 +59,8 @@ use crate::signals;
 use crate::values;
 
 pub fn run(shared: &Shared, arguments: &LoadArguments) -> Result<u8, CliError> {
-    let asked = request::all(arguments)?;
+    let labels = arguments.labels.labels()?;
+    let asked = follow::with_redirections(arguments, request::all(arguments)?)?;
     let profile = profile::of(arguments, asked.steps())?;
     arguments.json.must_be_writable()?;
     must_be_writable("--html", arguments.html.as_deref())?;
@@ -93,6 +96,7 @@ pub fn run(shared: &Shared, arguments: &LoadArguments) -> Result<u8, CliError> {
         repetitions: arguments.repeat,
         base,
         observed,
+        labels,
         keep_requests: arguments.kept.keep_requests,
         generator: fleet.as_ref().map_or(&Here as &dyn Generator, |fleet| fleet),
         target_pids: arguments.target_pid.clone(),
@@ -149,6 +153,7 @@ fn base_of(
     let reach = reach::of(arguments, url, connect)?;
     let base = LoadSpec {
         by_request: true,
+        follow: arguments.follow.unwrap_or(0),
         slowest: arguments.slowest.unwrap_or(0),
         tls,
         protocol,

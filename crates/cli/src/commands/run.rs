@@ -10,6 +10,7 @@ use pippin_lab::target::catalog::Catalog;
 use pippin_lab::target::place::Place;
 use pippin_lab::trial::generator::{Generator, Here};
 use pippin_model::plan::{Plan, PlanOptions};
+use pippin_model::run::labels::Labels;
 use pippin_model::run::{RunHeader, RunRecord, RunState};
 use pippin_model::target::TargetId;
 use pippin_model::trial::TrialRecord;
@@ -41,6 +42,7 @@ use crate::signals;
 pub fn run(shared: &Shared, arguments: &RunArguments) -> Result<u8, CliError> {
     files_must_be_writable(&arguments.gates)?;
     arguments.json.must_be_writable()?;
+    let labels = arguments.labels.labels()?;
     let place = place()?;
     let catalog = catalog(&place)?;
     let plan = catalog.plan(&arguments.plan, &options(arguments, &catalog)?)?;
@@ -78,6 +80,7 @@ pub fn run(shared: &Shared, arguments: &RunArguments) -> Result<u8, CliError> {
         is_open: Some(&is_open),
         needs_all: false,
         keep_requests: arguments.kept.keep_requests,
+        labels: Some(&labels),
     };
     let record = measure(shared, &catalog, plan, &how)?;
     let explained = explaining.map(Explaining::into_found).unwrap_or_default();
@@ -105,6 +108,7 @@ fn options(arguments: &RunArguments, catalog: &Catalog) -> Result<PlanOptions, C
         targets: named.map(|named| catalog.select(named)).transpose()?,
         repetitions: arguments.repeat,
         workers: arguments.workers,
+        life: arguments.life.then_some(true),
         scale: arguments.scale,
         phases_ns: arguments.ramp,
         think: arguments.think,
@@ -154,13 +158,21 @@ pub struct How<'a> {
     pub needs_all: bool,
     /// Whether the record keeps what may be a secret.
     pub keep_requests: bool,
+    /// What the user calls the run, if anything.
+    pub labels: Option<&'a Labels>,
+}
+
+impl How<'_> {
+    fn labels(&self) -> Labels {
+        self.labels.cloned().unwrap_or_default()
+    }
 }
 
 impl<'a> How<'a> {
     /// On this machine, in this process, without any extras.
     pub const fn here(folder: &'a Path, install: bool, yes: bool, seed: Option<u64>) -> Self {
         let (fleet, probe, outlets, explaining, is_open) = (None, None, None, None, None);
-        let (needs_all, keep_requests) = (false, false);
+        let (needs_all, keep_requests, labels) = (false, false, None);
         Self {
             folder,
             install,
@@ -173,6 +185,7 @@ impl<'a> How<'a> {
             is_open,
             needs_all,
             keep_requests,
+            labels,
         }
     }
 }
@@ -232,6 +245,7 @@ pub fn measure(
     let settings = RunSettings {
         catalog,
         keeping: Keeping::Must(&store),
+        labels: how.labels(),
         keep_requests: how.keep_requests,
         folder: how.folder.to_path_buf(),
         install: how.install,
@@ -303,6 +317,7 @@ fn elsewhere(
         probe: probe.into(),
         errand,
         keeping: Keeping::Must(&store),
+        labels: how.labels(),
         keep_requests: how.keep_requests,
         catalog,
         observer: &observer,

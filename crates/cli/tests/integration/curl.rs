@@ -1,6 +1,7 @@
 //! `pippin import curl` against curl itself: the request that a load sends is the one that curl
 //! sends for the command, or the command is refused.
 mod commands;
+mod redirections;
 
 use super::support::pippin;
 use commands::{REFUSED, SAME};
@@ -21,11 +22,17 @@ struct Recorder {
 
 impl Recorder {
     fn start() -> Self {
+        Self::answering(|_| Answer::ok(b"ok"))
+    }
+
+    /// `answer` has the target of the request.
+    fn answering(answer: impl Fn(&str) -> Answer + Send + 'static) -> Self {
         let seen = Arc::new(Mutex::new(Vec::new()));
         let keeper = Arc::clone(&seen);
         let server = spawn(Script::each(move |request, _| {
             keeper.lock().unwrap().push(request.bytes.to_vec());
-            Answer::ok(b"ok")
+            let text = String::from_utf8_lossy(request.bytes);
+            answer(text.split(' ').nth(1).unwrap_or_default())
         }));
         Self { server: server.unwrap(), seen }
     }

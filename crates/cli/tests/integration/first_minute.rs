@@ -1,4 +1,5 @@
 //! The first minutes that pages of the docs show: their commands run, and print what is shown.
+use pippin_testing::patience::alone;
 use pippin_testing::skipped::skip;
 use std::path::Path;
 use std::process::Command;
@@ -88,7 +89,7 @@ fn run_with(program: &str, test: &str, page: &str) {
     if !asked.is_ok_and(|output| output.status.success()) {
         return skip(test, &format!("{program} is not installed"));
     }
-    run(page);
+    alone(|| run(page));
 }
 
 #[test]

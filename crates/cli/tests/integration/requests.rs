@@ -561,3 +561,32 @@ fn a_project_says_what_answers_hold() {
         assert!(outcome.stdout.contains("wrong body"), "{answer}: {outcome}");
     }
 }
+
+/// Requests come from standard input as from a file, and what is wrong is named by its line there.
+#[test]
+fn requests_come_from_standard_input() {
+    let server = Listening::new(|| Answer::ok(b"ok"));
+    let load = |input: &str, flags: &str| {
+        let line = format!(
+            "printf '{input}' | timeout --signal=KILL 60 {} load {} --no-store -c 1 -n 4 --warm-up none {flags}",
+            env!("CARGO_BIN_EXE_pippin"),
+            server.url
+        );
+        let mut bash = std::process::Command::new("bash");
+        let output = bash.args(["-c", &line]).current_dir(server.path()).output().unwrap();
+        String::from_utf8_lossy(&output.stdout).into_owned()
+            + &String::from_utf8_lossy(&output.stderr)
+    };
+    let said = load(r#"{"path": "/a"}\n{"path": "/b", "body": "x"}\n"#, "--requests -");
+    assert!(said.contains("requests of standard input"), "{said}");
+    load("/c\n", "--urls-from-file -");
+    let said = load(r#"{"path": "/a"}\n{"paht": "/b"}\n"#, "--requests -");
+    assert!(said.contains("standard input:2:"), "{said}");
+    let said = load("", "--requests -");
+    assert!(said.contains("it holds no request"), "{said}");
+    let said = load(r"\377", "--requests -");
+    assert!(said.contains("read the requests of standard input"), "{said}");
+    let seen = server.seen();
+    let count = |line: &str| seen.iter().filter(|request| request.starts_with(line)).count();
+    assert_eq!([count("GET /a "), count("POST /b "), count("GET /c ")], [2, 2, 4], "{seen:?}");
+}

@@ -96,6 +96,93 @@ fn a_run_gets_a_name_and_runs_are_removed_when_asked_and_no_others() {
     say(&["history"]).exits(0).says(&[&ids[0]]);
 }
 
+/// What the user calls a load is in every form of it, and finds it again.
+#[test]
+fn labels_are_kept_and_find_their_runs() {
+    let checkout = Checkout::new();
+    let say = |words: &[&str]| checkout.pippin(words);
+    let server = spawn(Script::always(Answer::ok(b"hello"))).unwrap();
+    let url = format!("http://{}/", server.address());
+    let load = |more: &[&str]| say(&[&["load", &url, "-n", "10"][..], more].concat());
+    load(&[
+        "--name",
+        "nightly",
+        "--note",
+        "after <the> move",
+        "--tag",
+        "branch=main",
+        "--tag",
+        "pull=12",
+    ])
+    .says(&["nightly · branch=main · pull=12", "after <the> move"]);
+    load(&["--name", "nightly", "--tag", "branch=other"]);
+    load(&[]);
+    let ids: Vec<String> = checkout.store().list().unwrap().into_iter().map(|run| run.id).collect();
+    let (none, other, main) = (&ids[0], &ids[1], &ids[2]);
+    let listed = say(&["history"]).exits(0).stdout.clone();
+    let line = |id: &str| listed.lines().find(|line| line.contains(id)).unwrap().to_string();
+    assert!(line(main).ends_with(" · nightly · branch=main · pull=12"), "{listed}");
+    assert!(!line(none).contains('·'), "{listed}");
+    for (flags, found) in [
+        (&["--name", "nightly"][..], &[main, other][..]),
+        (&["--tag", "branch=main"], &[main]),
+        (&["--tag", "branch=main", "--tag", "pull=12", "--name", "nightly"], &[main]),
+        (&["--tag", "branch=main", "--tag", "pull=13"], &[]),
+    ] {
+        let listed = say(&[&["history"], flags].concat()).exits(0).stdout.clone();
+        for id in &ids {
+            assert_eq!(listed.contains(id.as_str()), found.contains(&id), "{flags:?}: {listed}");
+        }
+        if found.is_empty() {
+            assert!(listed.contains("No run has this name and these tags"), "{listed}");
+        }
+    }
+    let target = checkout.store().load(main).unwrap().trials[0].spec.target.to_string();
+    let of_target = say(&["history", &target, "--tag", "branch=main"]).exits(0).stdout.clone();
+    assert!(
+        of_target.contains(main.as_str()) && !of_target.contains(other.as_str()),
+        "{of_target}"
+    );
+    say(&["history", &target, "--tag", "branch=none"])
+        .is_a_user_error(&["has this name and these tags"]);
+    say(&["report", main]).exits(0).says(&["nightly · branch=main · pull=12", "after <the> move"]);
+    let page = checkout.path().join("page.html");
+    say(&["report", main, "--html", page.to_str().unwrap()]).exits(0);
+    let page = fs::read_to_string(page).unwrap();
+    assert!(page.contains("after &lt;the&gt; move") && page.contains("branch=main"), "no labels");
+    let json = say(&["export", main, "--format", "json"]).exits(0).stdout.clone();
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(json["run"]["labels"]["tags"]["pull"], "12");
+    let json = say(&["export", none, "--format", "json"]).exits(0).stdout.clone();
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert!(json["run"].get("labels").is_none());
+    load(&["--tag", "a=1", "--tag", "a=2"]).is_a_user_error(&["--tag: `a` is given twice"]);
+    load(&["--tag", "a"]).is_a_user_error(&["write KEY=VALUE"]);
+    // Nothing is measured, so nothing could have the label.
+    for flag in [["--run-name", "x"], ["--note", "x"], ["--tag", "a=x"]] {
+        say(&[&["compare", main, other], &flag[..]].concat())
+            .is_a_user_error(&[flag[0], "goes with"]);
+    }
+    let compared = say(&[
+        "compare",
+        &url,
+        &format!("{url}two"),
+        "--repeat",
+        "2",
+        "-d",
+        "0.3s",
+        "--run-name",
+        "both",
+        "--tag",
+        "a=x",
+    ]);
+    assert!(
+        say(&["history", "--name", "both", "--tag", "a=x"]).stdout.contains("both · a=x"),
+        "{}",
+        compared.stdout
+    );
+}
+
 /// A plan of 30 repetitions, already installed.
 fn with_many_repetitions() -> Checkout {
     let checkout = Checkout::with_cheat("right", &["hello"]);

@@ -14,13 +14,14 @@ fn server() -> Running<Account> {
 }
 
 /// Runs a line of bash for at most a minute, because otherwise a hung load would hang the test.
-/// `$PIPPIN` is the program.
+/// `$PIPPIN` is the program. Its store is new each time, so that no other test or version wrote it.
 fn bash(line: &str) -> Output {
+    let state = tempfile::tempdir().unwrap();
     Command::new("timeout")
         .args(["--signal=KILL", "60", "bash", "-c", line])
         .current_dir(std::env::temp_dir())
         .env("PIPPIN", PROGRAM)
-        .env("XDG_STATE_HOME", env!("CARGO_TARGET_TMPDIR"))
+        .env("XDG_STATE_HOME", state.path())
         .output()
         .unwrap()
 }
@@ -150,7 +151,8 @@ fn a_closed_terminal_interrupts_and_nohup_still_works() {
     let mut command = Command::new(load[0]);
     command.args(&load[1..]).current_dir(std::env::temp_dir());
     let null = std::process::Stdio::null;
-    let command = command.env("XDG_STATE_HOME", env!("CARGO_TARGET_TMPDIR"));
+    let state = tempfile::tempdir().unwrap();
+    let command = command.env("XDG_STATE_HOME", state.path());
     let child = command.stdin(null()).stdout(null()).stderr(null()).spawn().unwrap();
     // By then it has come to know whether it may be hung up.
     assert!(until(|| server.account().requests > 20), "it sends nothing");

@@ -1,5 +1,5 @@
 //! Which requests of a load are counted together, for its table of paths.
-use pippin_model::load::LoadSpec;
+use pippin_model::load::{LoadSpec, Request};
 use pippin_model::result::histogram::Histogram;
 use pippin_model::result::{ErrorKind, StepMeasured};
 use std::cmp::Reverse;
@@ -26,21 +26,25 @@ pub(crate) struct Paths {
     of_turn: Vec<u32>,
 }
 
+/// A request by its method and its path, without the query.
+pub(crate) fn name(request: &Request) -> String {
+    let path = request.target.split('?').next().unwrap_or_default();
+    format!("{} {path}", request.method)
+}
+
 impl Paths {
     /// `None` if the load does not ask for them, or has only one.
     pub fn of(spec: &LoadSpec) -> Option<Self> {
         if !spec.by_request || spec.scenario.is_some() || spec.requests.len() < 2 {
             return None;
         }
-        let path = |target: &str| target.split('?').next().unwrap_or_default().to_string();
-        let named = |short: bool| -> Vec<String> {
-            let name = |target: &str| if short { path(target) } else { target.into() };
-            let requests = spec.requests.iter();
-            requests.map(|it| format!("{} {}", it.method, name(&it.target))).collect()
+        let named = |name: fn(&Request) -> String| -> Vec<String> {
+            spec.requests.iter().map(name).collect()
         };
+        let whole = |request: &Request| format!("{} {}", request.method, request.target);
         // Queries matter only where nothing else tells the requests apart.
         let differ = |names: &[String]| names.iter().collect::<BTreeSet<_>>().len() > 1;
-        let of_requests = [named(true), named(false)].into_iter().find(|names| differ(names))?;
+        let of_requests = [named(name), named(whole)].into_iter().find(|names| differ(names))?;
         let mut names: Vec<String> = Vec::new();
         let mut places: HashMap<&str, u32> = HashMap::new();
         for name in &of_requests {

@@ -102,6 +102,8 @@ pub(crate) struct Tally {
     pub spans: Spans,
     /// Scenarios only: by step, as far as any was counted.
     pub steps: Vec<StepTally>,
+    /// Likewise: the redirections that were followed.
+    pub followed: StepTally,
     /// By path ([`crate::record::paths`]), as far as any was counted; empty where they are not.
     pub paths: Vec<PathTally>,
     pub slowest: Slowest,
@@ -213,6 +215,7 @@ impl Tally {
         for (step, others) in (0..).zip(&other.steps) {
             self.step(step).merge(others);
         }
+        self.followed.merge(&other.followed);
         for (place, others) in other.paths.iter().enumerate() {
             self.path(place).merge(others);
         }
@@ -259,6 +262,7 @@ impl Tally {
             stamps: self.stamps,
             spans: self.spans,
             steps: Vec::new(),
+            followed: None,
             by_request: Vec::new(),
             slowest: Default::default(),
         }

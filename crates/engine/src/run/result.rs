@@ -6,7 +6,7 @@ use pippin_model::result::{GeneratorUse, LoadResult, Phase, Slowest, StepMeasure
 use pippin_model::scenario::Step;
 
 use crate::record::outcome::{Mark, Outcome};
-use crate::record::paths::Paths;
+use crate::record::paths::{self, Paths};
 use crate::record::recorder::{MEASURED, WARM_UP};
 use crate::record::slowest::Slow;
 use crate::record::tally::Tally;
@@ -55,11 +55,14 @@ pub(crate) fn assemble(
         course.warm_up.completed = merged[WARM_UP].requests.completed;
         course.warm_up.errors = merged[WARM_UP].errors();
     }
-    let tables: Vec<_> =
-        merged.iter_mut().map(|tally| (steps(spec, tally), paths(spec, tally))).collect();
+    let tables: Vec<_> = merged
+        .iter_mut()
+        .map(|tally| (steps(spec, tally), followed(spec, tally), paths(spec, tally)))
+        .collect();
     let mut phases = phases(spec, &course, merged, asked);
-    for ((phase, (steps, paths)), slowest) in phases.iter_mut().zip(tables).zip(slowest) {
+    for ((phase, (steps, followed, paths)), slowest) in phases.iter_mut().zip(tables).zip(slowest) {
         (phase.measured.steps, phase.measured.by_request) = (steps, paths);
+        phase.measured.followed = followed;
         phase.measured.slowest = slowest;
     }
     let measured = phases[headline].measured.clone();
@@ -92,6 +95,12 @@ pub(crate) fn steps(spec: &LoadSpec, tally: &mut Tally) -> Vec<StepMeasured> {
     scenario.steps.iter().map(step).collect()
 }
 
+/// The redirections that were followed in a stretch; `None` if the load follows none.
+pub(crate) fn followed(spec: &LoadSpec, tally: &mut Tally) -> Option<Box<StepMeasured>> {
+    let counted = std::mem::take(&mut tally.followed);
+    (spec.follow > 0).then(|| Box::new(counted.into_measured("redirections followed")))
+}
+
 /// The table of paths of a stretch; empty if the load has none.
 fn paths(spec: &LoadSpec, tally: &mut Tally) -> Vec<StepMeasured> {
     let counted = std::mem::take(&mut tally.paths);
@@ -105,14 +114,13 @@ pub(crate) fn slowest<'a>(
     (began_unix_ns, began): (u64, u64),
     threads: impl Iterator<Item = (u32, &'a [Slow])>,
 ) -> Slowest {
+    if spec.slowest == 0 {
+        return Slowest::default();
+    }
     let turns: Vec<usize> = spec.requests.turns().collect();
     let name = |template: u32| match &spec.scenario {
         Some(scenario) => scenario.steps.get(template as usize).map(|step| step.name.clone()),
-        None => turns.get(template as usize).map(|nth| {
-            let request = &spec.requests[*nth];
-            let path = request.target.split('?').next().unwrap_or_default();
-            format!("{} {path}", request.method)
-        }),
+        None => turns.get(template as usize).map(|nth| paths::name(&spec.requests[*nth])),
     };
     let named = threads.flat_map(|(thread, kept)| {
         kept.iter().map(move |slow| {

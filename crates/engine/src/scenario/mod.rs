@@ -5,11 +5,13 @@
 //! |---|---|
 //! | [`filled`] | texts whose names were looked up once |
 //! | [`reference`] | where a captured URL leads |
+//! | [`redirection`] | which request follows a redirection |
 //! | [`script`] | what is asked of the answers to each step |
 //! | [`cookies`] | the cookies of one user |
 //! | [`walker`] | one user, and all users of a worker |
 pub(crate) mod cookies;
 pub(crate) mod filled;
+pub(crate) mod redirection;
 pub(crate) mod reference;
 pub(crate) mod script;
 pub(crate) mod walker;

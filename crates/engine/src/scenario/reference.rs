@@ -36,10 +36,6 @@ fn split_query(target: &str) -> (&str, &str) {
 
 /// What is behind scheme and authority. An authority ends at the first `/` or `?` (section 3.2).
 fn without_server(reference: &str) -> &str {
-    let is_scheme = |text: &str| {
-        text.starts_with(|sign: char| sign.is_ascii_alphabetic())
-            && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte))
-    };
     let behind_scheme = match reference.split_once(':') {
         Some((scheme, rest)) if is_scheme(scheme) => rest,
         _ => reference,
@@ -48,6 +44,12 @@ fn without_server(reference: &str) -> &str {
         Some(rest) => &rest[rest.find(['/', '?']).unwrap_or(rest.len())..],
         None => reference,
     }
+}
+
+/// Whether a text is written as a scheme is (section 3.1).
+pub(crate) fn is_scheme(text: &str) -> bool {
+    text.starts_with(|sign: char| sign.is_ascii_alphabetic())
+        && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte))
 }
 
 /// A path from the root without the segments `.` and `..` (section 5.2.4).

@@ -1,9 +1,11 @@
 //! One user: where its walk through the steps begins, and what it has with it.
 use pippin_model::load::LoadSpec;
+use pippin_model::result::ErrorKind;
 use pippin_model::scenario::data::{Variable, Walk};
 use pippin_model::workload::draw::Draw;
 
 use super::cookies::Jar;
+use super::redirection::{Following, Hop};
 use super::script::{self, Script};
 use super::{Fault, WholeAnswer};
 use crate::pace::Fate;
@@ -21,8 +23,19 @@ pub(crate) struct Walker {
     /// The target of the last request of its walk with a good answer, to which references relate. A
     /// request that is sent again has the same.
     pub base: String,
+    /// The request that follows a redirection, in place of the step's own.
+    pub hop: Option<Hop>,
+    /// What the requests of the present step have taken so far that were redirected.
+    redirected: Taken,
     walk: Walk,
     draw: Draw,
+}
+
+/// The times of requests, nanoseconds.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Taken {
+    pub service_ns: u64,
+    pub response_ns: u64,
 }
 
 /// The users of a worker; none where nothing varies.
@@ -33,6 +46,8 @@ pub(crate) struct Walkers {
     walks: Walks,
     variables: Vec<Variable>,
     keeps_cookies: bool,
+    /// `None` if redirections are answers like any other.
+    following: Option<Following>,
     seed: u64,
 }
 
@@ -53,6 +68,8 @@ impl Walkers {
                 cookies: Jar::default(),
                 path: String::new(),
                 base: String::new(),
+                hop: None,
+                redirected: Taken::default(),
                 walk,
                 draw: walk.draw(spec.seed),
             }
@@ -67,6 +84,7 @@ impl Walkers {
             ),
             variables: scenario.variables.clone(),
             keeps_cookies: scenario.cookies,
+            following: Following::of(spec),
             seed: spec.seed,
         };
         if !arrive {
@@ -104,6 +122,7 @@ impl Walkers {
         walker.cookies.clear();
         walker.path.clear();
         walker.base.clear();
+        walker.end_chain();
         let mut from = 0;
         for variable in &self.variables {
             let to = from + variable.width();
@@ -124,6 +143,12 @@ impl Walkers {
         kept: &WholeAnswer,
         body_bytes: u64,
     ) -> Result<(), &Fault> {
+        self.take_cookies(slot, kept);
+        let walker = &mut self.all[slot as usize];
+        self.scripts[step as usize].judge(kept, body_bytes, &mut walker.values)
+    }
+
+    fn take_cookies(&mut self, slot: u32, kept: &WholeAnswer) {
         let walker = &mut self.all[slot as usize];
         if self.keeps_cookies {
             let answer = pippin_model::scenario::find::Answer::new(&kept.head, &[]);
@@ -131,13 +156,56 @@ impl Walkers {
                 walker.cookies.take(line, &walker.path);
             }
         }
-        self.scripts[step as usize].judge(kept, body_bytes, &mut walker.values)
+    }
+
+    /// Takes in an answer that sends the user of a slot elsewhere; `None` if it is an answer like any
+    /// other. The next request of the user follows it, and belongs to the same step.
+    ///
+    /// # Errors
+    /// Why it cannot be followed.
+    pub fn redirected(
+        &mut self,
+        slot: u32,
+        step: u32,
+        status: u16,
+        kept: &WholeAnswer,
+    ) -> Option<Result<(), Fault>> {
+        let following = self.following.as_ref()?;
+        let walker = &self.all[slot as usize];
+        let before = (walker.hop.as_ref(), walker.path.as_str());
+        let hop = following.after(step, before, status, kept)?;
+        Some(match hop {
+            Err(what) => Err(Fault { kind: ErrorKind::Redirect, what }),
+            Ok(hop) => {
+                self.take_cookies(slot, kept);
+                self.all[slot as usize].hop = Some(hop);
+                Ok(())
+            }
+        })
+    }
+
+    /// A redirected request of the user of a slot has taken so long.
+    pub fn lengthen_chain(&mut self, slot: u32, taken: Taken) {
+        let chain = &mut self.all[slot as usize].redirected;
+        chain.service_ns += taken.service_ns;
+        chain.response_ns += taken.response_ns;
+    }
+
+    /// What the requests of the present step have taken so far that were redirected.
+    pub fn chain(&self, slot: u32) -> Taken {
+        self.all[slot as usize].redirected
+    }
+
+    /// Whether the next request of the user of a slot follows a redirection.
+    pub fn is_redirected(&self, slot: u32) -> bool {
+        self.all[slot as usize].hop.is_some()
     }
 
     /// A step is over, successful or not. Returns the next step.
     pub fn after(&mut self, slot: u32, step: u32, is_good: bool) -> u32 {
         let walker = &mut self.all[slot as usize];
         walker.base.clone_from(&walker.path);
+        walker.end_chain();
         self.walks.after(slot, step, is_good)
     }
 
@@ -159,6 +227,13 @@ impl Walkers {
     pub fn first_wait_ns(&mut self, slot: u32) -> Option<u64> {
         let draw = &mut self.all[slot as usize].draw;
         self.walks.first_wait_ns(|| draw.bits())
+    }
+}
+
+impl Walker {
+    fn end_chain(&mut self) {
+        self.hop = None;
+        self.redirected = Taken::default();
     }
 }
 

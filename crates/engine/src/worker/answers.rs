@@ -12,6 +12,7 @@ use crate::record::uncounted::AnswerSpans;
 use crate::request::check::{Judge, NO_STATUS, Timing};
 use crate::request::surprises::{Look, Surprises};
 use crate::request::wire::Wire;
+use crate::scenario::redirection::is_redirection;
 use crate::transport::Transport;
 
 /// What a piece of input led to.
@@ -87,12 +88,6 @@ impl Answers for Answer<'_> {
     fn refused(&mut self, why: &'static str) {
         self.refused = why;
     }
-}
-
-/// Whether an answer sends the client to another place (RFC 9110 section 15.4).
-#[inline]
-const fn is_redirection(status: u16) -> bool {
-    matches!(status, 301 | 302 | 303 | 307 | 308)
 }
 
 /// The value of the field `Location` of a head.

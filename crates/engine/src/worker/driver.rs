@@ -337,7 +337,8 @@ impl<S: Stack> Worker<'_, S> {
         let websocket = GreetingOf::<S>::into_seen(self.core.protocol);
         let thread = self.core.thread;
         let mut stretches = self.core.recorder.into_stretches();
-        for stretch in &mut stretches {
+        // One that is followed leads nowhere that the user should know of.
+        for stretch in stretches.iter_mut().filter(|_| self.core.spec.follow == 0) {
             stretch.redirected_to.clone_from(&self.core.redirected_to);
         }
         Outcome { thread, marks, tls, websocket, stretches, failure: None }

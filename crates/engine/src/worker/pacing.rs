@@ -194,8 +194,14 @@ impl<S: Stack> Worker<'_, S> {
         if self.core.connections[slot as usize].in_flight > 0 {
             return;
         }
-        let fate = if S::Protocol::VARIES { self.core.walkers.fate(slot) } else { Fate::default() };
-        let next = self.pace.settled(slot, at, fate);
+        // Who is redirected asks at once, whatever the schedule.
+        let next = if S::Protocol::VARIES && self.core.walkers.is_redirected(slot) {
+            Next::Sends
+        } else {
+            let fate =
+                if S::Protocol::VARIES { self.core.walkers.fate(slot) } else { Fate::default() };
+            self.pace.settled(slot, at, fate)
+        };
         self.follow((slot, 0), next, at, now);
         if next == Next::Waits {
             self.dispatch(now);

@@ -6,6 +6,7 @@ use super::seats::flights::InFlight;
 use super::{Core, Stack, VariationOf};
 use crate::protocol::Varies;
 use crate::record::uncounted::AnswerSpans;
+use crate::scenario::walker::Taken;
 
 /// How many bytes of a wrong body are shown.
 const EXCERPT_BYTES: usize = 80;
@@ -31,20 +32,30 @@ impl<S: Stack> Core<'_, S> {
         let connection = &self.connections[slot as usize];
         let status = connection.judge.status;
         let Some(kept) = VariationOf::<S>::kept(&connection.protocol) else { return wrong };
-        let judged = self.walkers.take_in(slot, step, kept, body_bytes);
-        let (wrong, what) = match (wrong, judged) {
-            (None, Ok(())) => (None, None),
-            (None, Err(fault)) => (Some(fault.kind), Some(&fault.what)),
-            (wrong, _) => (wrong, None),
+        let is_whole = wrong != Some(ErrorKind::Malformed);
+        let redirected =
+            is_whole.then(|| self.walkers.redirected(slot, step, status, kept)).flatten();
+        let (wrong, what) = match redirected {
+            Some(Ok(())) => {
+                self.followed(slot, step, spans);
+                return None;
+            }
+            Some(Err(fault)) => (Some(fault.kind), Some(fault.what)),
+            None => match (wrong, self.walkers.take_in(slot, step, kept, body_bytes)) {
+                (None, Ok(())) => (None, None),
+                (None, Err(fault)) => (Some(fault.kind), Some(fault.what.clone())),
+                (wrong, _) => (wrong, None),
+            },
         };
+        let before = self.walkers.chain(slot);
         let tally = self.recorder.tally(spans.stretch as usize).step(step);
         tally.completed += 1;
         tally.good += u64::from(wrong.is_none());
-        tally.service_time.record(spans.service_ns);
-        tally.response_time.record(spans.response_ns);
+        tally.service_time.record(before.service_ns + spans.service_ns);
+        tally.response_time.record(before.response_ns + spans.response_ns);
         if let Some(kind) = wrong {
             tally.error(kind, || {
-                let what = what.map_or_else(|| kind.name().replace('_', " "), Clone::clone);
+                let what = what.unwrap_or_else(|| kind.name().replace('_', " "));
                 let excerpt = &kept.body[..kept.body.len().min(EXCERPT_BYTES)];
                 let excerpt = String::from_utf8_lossy(excerpt).escape_debug().to_string();
                 format!("{what} (status {status}, {body_bytes} bytes: \"{excerpt}\")")
@@ -54,16 +65,30 @@ impl<S: Stack> Core<'_, S> {
         wrong
     }
 
+    /// An answer sends its user elsewhere: the next request follows it at once, and belongs to the
+    /// same step.
+    fn followed(&mut self, slot: u32, step: u32, spans: &AnswerSpans) {
+        let AnswerSpans { service_ns, response_ns, .. } = *spans;
+        self.walkers.lengthen_chain(slot, Taken { service_ns, response_ns });
+        self.connections[slot as usize].template = step;
+        let tally = &mut self.recorder.tally(spans.stretch as usize).followed;
+        tally.completed += 1;
+        tally.good += 1;
+        tally.service_time.record(service_ns);
+        tally.response_time.record(response_ns);
+    }
+
     /// A request fails: its user starts anew.
     pub(super) fn step_failed(&mut self, slot: u32, request: &InFlight, kind: ErrorKind) {
         let timeout = self.spec.timeouts.request_ns;
         let response = request.response_ns(request.sent.left_at() + timeout, self.has_plan);
+        let before = self.walkers.chain(slot);
         let tally = self.recorder.tally(request.stretch as usize).step(request.template);
         tally.failed += 1;
         tally.error(kind, || kind.name().replace('_', " "));
         if kind == ErrorKind::Timeout {
-            tally.service_time.record(timeout);
-            tally.response_time.record(response);
+            tally.service_time.record(before.service_ns + timeout);
+            tally.response_time.record(before.response_ns + response);
         }
         self.step_over(slot, request.template, false);
     }
@@ -79,7 +104,7 @@ impl<S: Stack> Core<'_, S> {
     /// that was not sent is lost.
     pub(super) fn walk_interrupted(&mut self, slot: u32, stretch: usize, kind: ErrorKind) {
         let step = self.connections[slot as usize].template;
-        if step > 0 || self.has_plan {
+        if step > 0 || self.has_plan || self.walkers.is_redirected(slot) {
             let tally = self.recorder.tally(stretch).step(step);
             tally.error(kind, || kind.name().replace('_', " "));
             self.step_over(slot, step, false);

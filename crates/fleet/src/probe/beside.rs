@@ -6,6 +6,7 @@ use pippin_lab::run::{RunSettings, run};
 use pippin_lab::target::catalog::Catalog;
 use pippin_model::result::Window;
 use pippin_model::run::RunState;
+use pippin_model::run::labels::Labels;
 use pippin_model::target::TargetId;
 use std::net::IpAddr;
 use std::sync::atomic::AtomicBool;
@@ -89,6 +90,8 @@ impl Site {
             needs_all: false,
             catalog: &self.catalog,
             keeping: Keeping::Not,
+            // The coordinator, who asked for the run, labels it.
+            labels: Labels::default(),
             keep_requests: true,
             folder: folder.path().into(),
             install: self.install,

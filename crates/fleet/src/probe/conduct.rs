@@ -3,7 +3,8 @@ use pippin_lab::LabError;
 use pippin_lab::run::observer::{Event as Happened, Observer};
 use pippin_lab::run::recording::{Keeping, KeptRequests, Recording};
 use pippin_lab::target::catalog::Catalog;
-use pippin_model::run::{RunRecord, RunState};
+use pippin_model::run::labels::Labels;
+use pippin_model::run::{RunHeader, RunRecord, RunState};
 use pippin_model::target::TargetId;
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -33,6 +34,8 @@ pub struct Conducting<'a> {
     pub errand: Errand,
     /// How finished trials are kept here.
     pub keeping: Keeping<'a>,
+    /// What the user calls the run.
+    pub labels: Labels,
     /// Whether the record keeps what may be a secret.
     pub keep_requests: bool,
     /// The catalog here. What ships with the program holds no secret.
@@ -49,7 +52,7 @@ pub struct Conducting<'a> {
 /// If the server or the probe cannot be reached, the run cannot be made, or the probe is lost.
 /// Trials that were finished before are kept.
 pub fn conduct(conducting: Conducting<'_>) -> Result<RunRecord, FleetError> {
-    let Conducting { nats, probe, errand, keeping, keep_requests, catalog, observer, stop } =
+    let Conducting { nats, probe, errand, keeping, labels, keep_requests, catalog, observer, stop } =
         conducting;
     nats.check()?;
     let (tell, told) = unbounded_channel();
@@ -75,6 +78,7 @@ pub fn conduct(conducting: Conducting<'_>) -> Result<RunRecord, FleetError> {
         .map_err(LabError::io("start a thread"))?;
     let mut following = Following {
         keeping: Some(keeping),
+        labels,
         keep_requests,
         catalog,
         observer,
@@ -94,6 +98,7 @@ pub fn conduct(conducting: Conducting<'_>) -> Result<RunRecord, FleetError> {
 /// The run as far as it was reported.
 struct Following<'a> {
     keeping: Option<Keeping<'a>>,
+    labels: Labels,
     keep_requests: bool,
     catalog: &'a Catalog,
     observer: &'a dyn Observer,
@@ -164,7 +169,8 @@ impl<'a> Following<'a> {
                 if let Some(keeping) = self.keeping.take() {
                     let public = self.catalog.public(&header).map_err(FleetError::from)?;
                     let kept = KeptRequests::of(keeping, public, self.keep_requests);
-                    let begun = Recording::begin(*header, keeping, kept, self.observer)?;
+                    let header = RunHeader { labels: self.labels.clone(), ..*header };
+                    let begun = Recording::begin(header, keeping, kept, self.observer)?;
                     self.recording = Some(begun);
                 }
             }

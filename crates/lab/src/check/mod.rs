@@ -224,6 +224,7 @@ impl Checker<'_> {
             address: Ipv4Addr::LOCALHOST.into(),
             protocol: None,
             messages: workload.message.map(Message::messages),
+            port: None,
         };
         let mut running =
             RunningTarget::start(target, id, installed, &start, self.installer.interrupted)?;
@@ -263,7 +264,7 @@ impl Checker<'_> {
             upstream_delay_ns: 500_000_000,
         };
         Services::provide(&workload.services, self.installer)?;
-        Services::start(&workload.services, &settings, self.installer.interrupted)
+        Services::start(workload, &settings, self.installer.interrupted)
     }
 }
 

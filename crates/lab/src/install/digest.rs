@@ -12,16 +12,24 @@ use std::path::{Path, PathBuf};
 /// # Errors
 /// If a file cannot be read.
 pub fn of_source(folder: &Path) -> io::Result<String> {
-    let ignored = ignored_names(folder);
-    let mut files = Vec::new();
-    collect(folder, folder, &ignored, &mut files)?;
-    files.sort();
+    let files = sources(folder)?;
     let mut hash = Fnv1a::default();
     for file in files {
         let name = file.strip_prefix(folder).unwrap_or(&file).to_string_lossy().into_owned();
         hash = hash.with(name.as_bytes()).with(&[0]).with(&std::fs::read(&file)?);
     }
     Ok(format!("{:016x}", hash.finish()))
+}
+
+/// All source files of a folder, in order.
+///
+/// # Errors
+/// If the folder cannot be read.
+pub(super) fn sources(folder: &Path) -> io::Result<Vec<PathBuf>> {
+    let mut files = Vec::new();
+    collect(folder, folder, &ignored_names(folder), &mut files)?;
+    files.sort();
+    Ok(files)
 }
 
 fn ignored_names(folder: &Path) -> Vec<String> {

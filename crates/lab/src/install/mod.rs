@@ -2,10 +2,12 @@
 //!
 //! | module | what it does |
 //! |---|---|
+//! | [`size`] | a target's own lines, and what its installation wrote |
 //! | [`versions`] | the output of version commands |
 pub mod apt;
 pub mod digest;
 pub mod embedded_postgres;
+pub mod size;
 pub mod steps;
 pub mod tools;
 pub mod versions;
@@ -15,6 +17,7 @@ use pippin_model::trial::{Failure, Stage};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::time::Instant;
 
 use crate::error::LabError;
 use crate::lifecycle::environment;
@@ -30,12 +33,20 @@ pub struct Installed {
     pub digest: String,
     /// Environment that the way adds to the start.
     pub env: BTreeMap<String, String>,
+    /// How long its steps took, with what they fetched, in nanoseconds; `None` if nothing was done.
+    #[serde(default)]
+    pub took_ns: Option<u64>,
 }
 
 impl Installed {
     /// For a target that needs no installation, or whose source is not known.
     fn as_it_is() -> Self {
-        Self { route: "as it is".into(), digest: String::new(), env: BTreeMap::new() }
+        Self {
+            route: "as it is".into(),
+            digest: String::new(),
+            env: BTreeMap::new(),
+            took_ns: None,
+        }
     }
 }
 
@@ -131,15 +142,18 @@ impl Installer<'_> {
 
     fn try_route(&self, target: &Target, route: &Route) -> Result<Installed, LabError> {
         let env = self.route_env(target, route);
+        let begin = Instant::now();
         self.provide_tools(target, route, &env)?;
         self.run_steps(target, route, &env)?;
+        let took_ns = Some(begin.elapsed().as_nanos() as u64);
         if !matches!(target.kind, Kind::Catalog) {
             // Pippin does not know what it was built from, so it is built anew each time.
-            return Ok(Installed { route: route.name.clone(), digest: String::new(), env });
+            let (route, digest) = (route.name.clone(), String::new());
+            return Ok(Installed { route, digest, env, took_ns });
         }
         let digest = digest::of_source(&target.folder)
             .map_err(LabError::io(format!("read {}", target.folder.display())))?;
-        let installed = Installed { route: route.name.clone(), digest, env };
+        let installed = Installed { route: route.name.clone(), digest, env, took_ns };
         let path = record_path(target);
         let json = serde_json::to_vec_pretty(&installed).unwrap_or_default();
         let written = path

@@ -16,6 +16,9 @@ use pippin_model::trial::{Exit, Failure, Stage};
 /// starter is known.
 const DAEMON: Duration = Duration::from_millis(100);
 
+/// How long after an attempt the next one begins: the resolution of the time that is told.
+const AGAIN: Duration = Duration::from_millis(5);
+
 /// Asks until the right answer comes, for at most its time; how long that took. Messages name these
 /// keys. Who answers at another address instead is told so after a few seconds.
 ///
@@ -71,7 +74,7 @@ pub fn wait_until_ready(
                 format!("not ready after {seconds} s at {scheme}://{address}{path}: {last}{hint}"),
             ));
         }
-        std::thread::sleep(Duration::from_millis(25));
+        std::thread::sleep(AGAIN);
     }
 }
 

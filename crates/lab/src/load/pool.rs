@@ -2,7 +2,7 @@
 use pippin_model::load::{BodyCheck, Check, Request, Requests, Surprises};
 use pippin_model::request::DRAWN as REDRAWN;
 use pippin_model::workload::draw::Draw;
-use pippin_model::workload::{Answer, Proof, Sample, Workload, percent_encode_all};
+use pippin_model::workload::{Answer, Proof, Sample, Source, Workload, percent_encode_all};
 use std::net::SocketAddr;
 
 use crate::load;
@@ -67,7 +67,8 @@ fn draw(
         others_every: every,
         examined_every: IN_FULL.min(every),
         content_type: workload.answer.content_type.clone(),
-        by_referee: workload.proofs.iter().any(|proof| matches!(proof, Proof::Text { .. })),
+        by_referee: workload.answer.from == Some(Source::Items)
+            || workload.proofs.iter().any(|proof| matches!(proof, Proof::Text { .. })),
     };
     requests.extend(others);
     Drawn { requests, samples, surprises }
@@ -177,14 +178,20 @@ mod tests {
 
     #[test]
     fn requests_of_another_kind_stand_at_the_end_and_one_in_a_thousand_is_sent() {
-        for (id, kinds) in
-            [("hello", 2), ("hola", 3), ("page", 1), ("device", 1), ("users", 1), ("proxy", 1)]
-        {
+        for (id, kinds) in [
+            ("hello", 2),
+            ("hola", 3),
+            ("page", 1),
+            ("device", 1),
+            ("users", 1),
+            ("proxy", 1),
+            ("json", 1),
+        ] {
             let Drawn { requests, samples, surprises } = pool(id, 7);
             assert_eq!(surprises.others as usize, kinds * OF_A_KIND, "{id}");
             assert_eq!(requests.len(), samples.len() + kinds * OF_A_KIND, "{id}");
             assert_eq!((surprises.others_every, surprises.examined_every), (1_000, 100));
-            assert_eq!(surprises.by_referee, id == "page");
+            assert_eq!(surprises.by_referee, ["page", "json"].contains(&id));
         }
     }
 
@@ -208,6 +215,7 @@ mod tests {
             ("hello", 0, None),
             ("hola", 7_980, Some("text/plain")),
             ("page", 8_000, Some("text/html")),
+            ("json", 8_000, Some("application/json")),
             ("users", 0, Some("application/json")),
         ] {
             let Drawn { requests, samples, surprises } = pool(id, 7);

@@ -5,6 +5,7 @@ use pippin_model::plan::cpus::{CpuSet, CpuSplit};
 use pippin_model::plan::profile::Profile;
 use pippin_model::request::requests::Whole;
 use pippin_model::request::secrets::{Public, without_values};
+use pippin_model::run::labels::Labels;
 use pippin_model::run::{
     Calibration, RunHeader, RunRecord, RunState, ServerProcess, TargetInfo, UrlServer,
 };
@@ -52,6 +53,8 @@ pub struct UrlLoad<'a> {
     /// Addresses of the server, to find its processes if it runs on this machine: those of `base`,
     /// unless agents look them up themselves.
     pub observed: Vec<SocketAddr>,
+    /// What the user calls the run.
+    pub labels: Labels,
     /// Whether the record keeps what may be a secret: bodies, values of headers and queries, answers
     /// that went wrong, lines of the server's log.
     pub keep_requests: bool,
@@ -289,6 +292,7 @@ fn header(load: &UrlLoad<'_>, requests: Whole, servers: &Result<Servers, NoServe
         probe: None,
         targets: BTreeMap::from([(target, TargetInfo::default())]),
         calibration: load.calibration.clone(),
+        labels: load.labels.clone(),
     }
 }
 

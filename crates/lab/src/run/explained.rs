@@ -9,7 +9,7 @@ use pippin_stats::bottleneck::cost::cpu_seconds_per_million;
 use std::fs;
 use std::path::PathBuf;
 
-use super::Execution;
+use super::{Execution, Extra};
 use crate::error::LabError;
 use crate::run::explaining::{Explaining, Look, Looking, short};
 use crate::run::observer::Event;
@@ -23,17 +23,11 @@ impl Execution<'_> {
     pub(super) fn explain_all(&mut self, services: &mut Services) -> Result<(), LabError> {
         let Some(explaining) = self.settings.explaining else { return Ok(()) };
         let profile = short(&self.header().plan.profile)?;
-        for id in self.header().plan.targets.clone() {
-            if self.interrupted() {
-                return Err(LabError::Interrupted);
-            }
-            let has_result =
-                |record: &TrialRecord| record.spec.target == id && record.load.is_some();
-            if self.takes_part(&id) && self.recording.trials().iter().any(has_result) {
-                let note = format!("{id}: explained with perf; nothing of this is measured");
-                self.settings.observer.event(&Event::Note(&note));
-                explaining.keep(self.explain(&id, &profile, explaining, services)?);
-            }
+        for id in self.with_results() {
+            self.go_on()?;
+            let note = format!("{id}: explained with perf; nothing of this is measured");
+            self.settings.observer.event(&Event::Note(&note));
+            explaining.keep(self.explain(&id, &profile, explaining, services)?);
         }
         Ok(())
     }
@@ -51,7 +45,8 @@ impl Execution<'_> {
         };
         let Some((target, Ok(installed))) = self.prepared.get(id) else { return Ok(explained) };
         services.choose_table(0);
-        let mut running = match self.start(id, target, installed, services, &perf::ENVIRONMENT) {
+        let extra = Extra { environment: &perf::ENVIRONMENT, ..Extra::default() };
+        let mut running = match self.start_with(id, target, installed, services, &extra) {
             Ok(running) => running,
             Err(LabError::Target(failure)) => {
                 return Ok(Explained { failure: Some(failure.message), ..explained });

@@ -6,6 +6,7 @@
 //! | `rounds` | a repetition of loads that are measured in slices: groups of targets, in rounds |
 //! | `member` | one target of a group |
 //! | `explained` | what a profiler sees of the targets, after all repetitions |
+//! | `life` | starts, memory and end of the targets, after all repetitions |
 //! | `overload` | the capacity of a target, before more than it is offered |
 //! | [`steps`] | the steps of a profile, known or searched for |
 //! | [`recording`] | judges, stores and reports each finished trial |
@@ -14,6 +15,7 @@
 //! | [`perf`] | runs `perf` |
 mod explained;
 pub mod explaining;
+mod life;
 mod member;
 pub mod observer;
 mod overload;
@@ -26,6 +28,7 @@ use pippin_model::load::Protocol;
 use pippin_model::plan::Plan;
 use pippin_model::plan::cpus::{CpuSet, CpuSplit};
 use pippin_model::plan::profile::Profile;
+use pippin_model::run::labels::Labels;
 use pippin_model::run::{Calibration, RunHeader, RunRecord, RunState, TargetInfo};
 use pippin_model::target::TargetId;
 use pippin_model::target::register::Register;
@@ -75,6 +78,8 @@ pub struct RunSettings<'a> {
     pub catalog: &'a Catalog,
     /// Where finished trials go.
     pub keeping: Keeping<'a>,
+    /// What the user calls the run.
+    pub labels: Labels,
     /// Whether the record keeps what may be a secret, as a load of a URL does.
     pub keep_requests: bool,
     /// A folder for logs and the services' files.
@@ -200,6 +205,7 @@ fn resolve(
         .collect::<Result<Vec<_>, _>>()?;
     speak(plan, workload, &targets)?;
     walk(plan, workload)?;
+    live_on(plan, workload)?;
     Ok(targets)
 }
 
@@ -221,6 +227,18 @@ fn walk(plan: &Plan, workload: &Workload) -> Result<(), LabError> {
         )));
     }
     Ok(())
+}
+
+/// Users who ask a target while it is stopped send single requests.
+fn live_on(plan: &Plan, workload: &Workload) -> Result<(), LabError> {
+    if !plan.life || (workload.message.is_none() && workload.steps.is_empty()) {
+        return Ok(());
+    }
+    Err(LabError::User(format!(
+        "`life` goes with workloads of single requests, and `{}` has {}; take it out",
+        workload.id,
+        if workload.message.is_some() { "messages" } else { "steps" }
+    )))
 }
 
 /// Checks that plan and targets agree on the protocol, and that `streams` has an effect.
@@ -363,6 +381,7 @@ fn header(
         probe: settings.probe.clone(),
         targets: prepared.iter().map(|(id, entry)| (id.clone(), info(entry))).collect(),
         calibration: settings.calibration.clone(),
+        labels: settings.labels.clone(),
         plan,
     }
 }
@@ -401,6 +420,14 @@ fn order_of(header: &RunHeader, repetitions: u32) -> Vec<(u32, TargetId)> {
         repetitions,
         &mut Xoshiro256PlusPlus::seed_from_u64(header.seed),
     )
+}
+
+/// What a start is given beside what all have.
+#[derive(Debug, Clone, Copy, Default)]
+struct Extra<'a> {
+    environment: &'a [(&'a str, &'a str)],
+    /// A port that it must use.
+    port: Option<u16>,
 }
 
 struct Execution<'a> {
@@ -469,6 +496,7 @@ impl<'a> Execution<'a> {
                 self.one_by_one(repetition, &targets, &mut services)?;
             }
         }
+        self.live_all(&mut services)?;
         self.explain_all(&mut services)
     }
 
@@ -490,6 +518,15 @@ impl<'a> Execution<'a> {
         Ok(())
     }
 
+    /// The targets that have a result, in the order of the plan.
+    fn with_results(&self) -> Vec<TargetId> {
+        let has_result = |id: &TargetId| {
+            let of = |record: &TrialRecord| record.spec.target == *id && record.load.is_some();
+            self.takes_part(id) && self.recording.trials().iter().any(of)
+        };
+        self.header().plan.targets.iter().filter(|id| has_result(id)).cloned().collect()
+    }
+
     fn takes_part(&self, id: &TargetId) -> bool {
         !self.given_up.contains(id) && !self.settings.observer.skips(id)
     }
@@ -503,7 +540,7 @@ impl<'a> Execution<'a> {
             tables: self.up_together() as u32,
             upstream_delay_ns: plan.upstream_delay_ns,
         };
-        Services::start(&self.header().workload.services, &settings, &|| self.interrupted())
+        Services::start(&self.header().workload, &settings, &|| self.interrupted())
     }
 
     /// Connections to the database that a target may open: twice its pool, because some open as
@@ -538,7 +575,7 @@ impl<'a> Execution<'a> {
         let Some((target, Ok(installed))) = self.prepared.get(id).cloned() else { return Ok(()) };
         let mut spec = self.spec(id, repetition, None);
         self.announce(&spec);
-        let mut running = match self.start(id, &target, &installed, services, &[]) {
+        let mut running = match self.start(id, &target, &installed, services) {
             Ok(running) => running,
             Err(LabError::Target(failure)) => {
                 let mut record = empty_record(&spec);
@@ -586,9 +623,20 @@ impl<'a> Execution<'a> {
         target: &Target,
         installed: &Installed,
         services: &mut Services,
-        more: &[(&str, &str)],
+    ) -> Result<RunningTarget, LabError> {
+        self.start_with(id, target, installed, services, &Extra::default())
+    }
+
+    fn start_with(
+        &self,
+        id: &TargetId,
+        target: &Target,
+        installed: &Installed,
+        services: &mut Services,
+        extra: &Extra<'_>,
     ) -> Result<RunningTarget, LabError> {
         let mut environment = services.of_next_target()?;
+        let more = extra.environment;
         environment.extend(more.iter().map(|(name, value)| ((*name).into(), (*value).into())));
         let settings = StartSettings {
             cpus: self.cpus.target.clone(),
@@ -599,6 +647,7 @@ impl<'a> Execution<'a> {
             address: self.settings.address,
             protocol: self.header().plan.profile.protocol,
             messages: self.header().workload.message.map(Message::messages),
+            port: extra.port,
         };
         self.settings.observer.event(&Event::Stage("starting"));
         RunningTarget::start(target, id, installed, &settings, &|| self.interrupted())

@@ -3,6 +3,7 @@
 use pippin_model::load::LoadSpec;
 use pippin_model::request::requests::Whole;
 use pippin_model::request::secrets::{Digests, Public};
+use pippin_model::run::life::TargetLife;
 use pippin_model::run::{RunHeader, RunRecord, RunState};
 use pippin_model::trial::TrialRecord;
 use pippin_model::verdict::Caveat;
@@ -30,6 +31,7 @@ pub enum Keeping<'a> {
 pub struct Recording<'a> {
     header: RunHeader,
     trials: Vec<TrialRecord>,
+    lives: Vec<TargetLife>,
     keeping: Keeping<'a>,
     observer: &'a dyn Observer,
     requests: KeptRequests,
@@ -114,7 +116,8 @@ impl<'a> Recording<'a> {
         requests: KeptRequests,
         observer: &'a dyn Observer,
     ) -> Result<Self, LabError> {
-        let mut recording = Self { header, trials: Vec::new(), keeping, observer, requests };
+        let mut recording =
+            Self { header, trials: Vec::new(), lives: Vec::new(), keeping, observer, requests };
         let kept = recording.requests.header(&recording.header);
         recording.store(|store, _| store.begin(&kept))?;
         observer.event(&Event::RunStarted(&kept));
@@ -155,6 +158,21 @@ impl<'a> Recording<'a> {
         Ok(())
     }
 
+    /// Stores the life of a target.
+    ///
+    /// # Errors
+    /// If it must be stored and cannot.
+    pub fn keep_life(&mut self, mut life: TargetLife) -> Result<(), LabError> {
+        // A failure names requests and answers.
+        if life.failure.is_some() && !self.requests.keeps_requests() {
+            life.failure =
+                Some("it failed; --keep-requests keeps the reason, which may name secrets".into());
+        }
+        self.store(|store, this| store.add_life(&this.header.id, &life))?;
+        self.lives.push(life);
+        Ok(())
+    }
+
     /// Ends the run. A run without trials that need not be kept is removed.
     ///
     /// # Errors
@@ -171,6 +189,7 @@ impl<'a> Recording<'a> {
             state,
             ended_unix_ns: Some(ended),
             trials: self.trials,
+            lives: self.lives,
         })
     }
 

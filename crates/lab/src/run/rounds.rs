@@ -148,7 +148,7 @@ impl Execution<'_> {
             let spec = self.spec(&id, repetition, step);
             self.announce(&spec);
             services.choose_table(members.len());
-            match self.start(&id, &target, &installed, services, &[]) {
+            match self.start(&id, &target, &installed, services) {
                 Ok(running) => {
                     let mut member = Member::new(spec, running, members.len(), apart.clone());
                     needed_ns = needed_ns.max(self.get_ready(&mut member, services));

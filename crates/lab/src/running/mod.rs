@@ -6,9 +6,11 @@
 //! | [`way`] | how requests reach it: addresses, TLS, protocol |
 //! | [`certificate`] | its certificate |
 //! | [`crash`] | its end while it is loaded |
+//! | [`draining`] | users who ask it while it is ended |
 //! | [`helping`] | processes that help it from outside |
 pub mod certificate;
 pub mod crash;
+pub mod draining;
 pub mod helping;
 pub mod way;
 
@@ -18,7 +20,7 @@ use pippin_model::load::websocket::Messages;
 use pippin_model::load::{LoadSpec, Request, Requests};
 use pippin_model::plan::cpus::CpuSet;
 use pippin_model::target::TargetId;
-use pippin_model::trial::{Failure, ServerEnd, Stage};
+use pippin_model::trial::{Exit, Failure, ServerEnd, Stage};
 use pippin_model::verdict::{Caveat, Severity};
 use pippin_probe::kernel_files::KernelFiles;
 use pippin_probe::memory::killed_for_memory;
@@ -61,7 +63,7 @@ pub struct StartSettings<'a> {
     pub workers: u32,
     /// `DATABASE_POOL`.
     pub database_pool: u32,
-    /// `DATABASE_URL`, `UPSTREAM_URL`: only those that the workload needs.
+    /// `DATABASE_URL`, `UPSTREAM_URL`, `ITEMS_FILE`: only those that the workload needs.
     pub services: BTreeMap<String, String>,
     /// Where its log goes, and its certificate if it needs one.
     pub folder: &'a Path,
@@ -71,6 +73,8 @@ pub struct StartSettings<'a> {
     pub protocol: Option<Spoken>,
     /// The kind of messages, if the workload uses WebSocket.
     pub messages: Option<Messages>,
+    /// Its port; `None` for one that is free.
+    pub port: Option<u16>,
 }
 
 /// A target that runs.
@@ -181,6 +185,26 @@ impl Drop for Container {
     }
 }
 
+/// How a target is ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ending {
+    /// By the signal that stops it cleanly.
+    Stopped,
+    /// By SIGKILL to its main process.
+    Killed,
+}
+
+/// What is known of the end of a main process.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Ended {
+    /// How it ended.
+    pub exit: Option<Exit>,
+    /// When that was known, nanoseconds since 1970.
+    pub at_unix_ns: Option<u64>,
+    /// Whether it did not stop in time and was killed.
+    pub forced: bool,
+}
+
 /// A process that cannot be started is a failure of its target.
 fn supervised(
     launch: &Launch,
@@ -220,7 +244,8 @@ impl RunningTarget {
             return Self::found(target, id, listening, spoken, settings.messages);
         }
         let certificate = certificate(spoken, id, settings)?;
-        let port = port::free_at(settings.address)
+        let port = settings.port.map_or_else(|| port::free_at(settings.address), Ok);
+        let port = port
             .map_err(LabError::io(format!("find a port of {} for the target", settings.address)))?;
         let address = SocketAddr::from((settings.address, port));
         let socket =
@@ -442,6 +467,25 @@ impl RunningTarget {
             },
             failure: Failure { stage: Stage::Load, message, log_tail: self.log_tail() },
         })
+    }
+
+    /// Ends it in this way, if Pippin started it, with everything that it started. Returns what is
+    /// known of the end of its main process.
+    #[must_use]
+    pub fn end(mut self, how: Ending) -> Ended {
+        let Some(process) = &mut self.process else { return Ended::default() };
+        if how == Ending::Killed {
+            // SAFETY: kill(2) on a process of ours whose supervisor still knows it.
+            unsafe { libc::kill(process.main_pid(), libc::SIGKILL) };
+            // It cannot refuse. If it hangs in the kernel, `stop` says so.
+            let _ = process.wait(GRACE, &|| false);
+        }
+        let gone = process.stop();
+        Ended {
+            exit: process.ended(),
+            at_unix_ns: process.life().ended_unix_ns(),
+            forced: gone.forced,
+        }
     }
 
     /// Stops it, if Pippin started it. Returns what is worth reporting about its end.

@@ -1,17 +1,20 @@
 //! The services of a workload. The run starts them, and stops and removes them afterwards.
 mod cluster;
+pub mod items;
 pub mod postgres;
 mod secret;
 pub mod upstream;
 
 use pippin_model::plan::cpus::CpuSet;
-use pippin_model::workload::Service;
+use pippin_model::workload::{Service, Source, Workload};
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crate::error::LabError;
 use crate::install::Installer;
+use items::{Items, ItemsFiles};
 use postgres::Postgres;
 use upstream::Upstream;
 
@@ -23,6 +26,7 @@ const STILL: Duration = Duration::from_millis(100);
 pub struct Services {
     postgres: Option<Postgres>,
     upstream: Option<Upstream>,
+    items: Option<ItemsFiles>,
 }
 
 /// What services are told.
@@ -41,17 +45,20 @@ pub struct ServiceSettings<'a> {
 }
 
 impl Services {
-    /// Starts what is named.
+    /// Starts what a workload needs.
     ///
     /// # Errors
     /// If a service is not there or does not start; the message says what to install.
     pub fn start(
-        needed: &[Service],
+        workload: &Workload,
         settings: &ServiceSettings<'_>,
         interrupted: &dyn Fn() -> bool,
     ) -> Result<Self, LabError> {
         let mut services = Self::default();
-        for service in needed {
+        if workload.answer.from == Some(Source::Items) {
+            services.items = Some(ItemsFiles::within(settings.folder)?);
+        }
+        for service in &workload.services {
             match service {
                 Service::Postgres => {
                     services.postgres = Some(Postgres::start(settings, interrupted)?)
@@ -89,9 +96,22 @@ impl Services {
         self.postgres.as_ref().map_or(usize::MAX, Postgres::tables)
     }
 
-    /// Selects the table of this target, counted from 0, for everything that follows.
+    /// Selects the table, or the data file, of this target, counted from 0, for everything that
+    /// follows.
     pub fn choose_table(&mut self, table: usize) {
         self.postgres.iter_mut().for_each(|postgres| postgres.choose(table));
+        self.items.iter_mut().for_each(|items| items.choose(table));
+    }
+
+    /// The items of the target's data file.
+    ///
+    /// # Errors
+    /// If the workload's answers are not made of items, or no target was started with some.
+    pub fn items(&self) -> Result<Arc<Items>, String> {
+        self.items
+            .as_ref()
+            .and_then(ItemsFiles::items)
+            .ok_or_else(|| "no target was started with a data file of items".into())
     }
 
     /// The slow upstream.
@@ -107,7 +127,7 @@ impl Services {
     /// Makes what the next target gets for itself, and returns the variables that it reads.
     ///
     /// # Errors
-    /// If its database cannot be made.
+    /// If its database or its data file cannot be made.
     pub fn of_next_target(&mut self) -> Result<BTreeMap<String, String>, LabError> {
         let mut env = BTreeMap::new();
         if let Some(postgres) = &mut self.postgres {
@@ -116,6 +136,9 @@ impl Services {
         }
         if let Some(upstream) = &self.upstream {
             env.insert("UPSTREAM_URL".into(), upstream.url());
+        }
+        if let Some(items) = &mut self.items {
+            env.insert("ITEMS_FILE".into(), items.renew()?.to_string_lossy().into_owned());
         }
         Ok(env)
     }

@@ -225,6 +225,7 @@ pub fn plan(
         published: None,
         gates: Vec::new(),
         undecided: None,
+        life: false,
         quick: false,
         changed: Vec::new(),
     }

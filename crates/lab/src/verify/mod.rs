@@ -5,9 +5,11 @@ pub mod delay;
 pub mod escapes;
 pub mod html;
 pub mod http;
+pub mod items;
 pub mod live;
 pub mod page;
 pub mod protocol;
+pub mod sampled;
 pub mod simultaneous;
 pub mod upstream;
 pub mod users;
@@ -136,7 +138,8 @@ impl Subject<'_> {
     /// What is wrong with an answer, if anything is.
     #[must_use]
     pub fn differs(&self, sample: &Sample, answer: &Answer) -> Option<String> {
-        answer::differs(&self.workload.answer, sample, answer).or_else(|| self.live.differs(answer))
+        answer::differs(&self.workload.answer, sample, answer)
+            .or_else(|| self.live.differs(sample, answer))
     }
 
     /// The shortest time in which a right answer can be made, in nanoseconds: what the upstream or

@@ -1,16 +1,14 @@
 //! The whole text of a page.
 use pippin_engine::{Briefing, Exchange, Referee};
 use pippin_model::load::LoadSpec;
-use pippin_model::workload::draw::Draw;
 use pippin_model::workload::{Proof, Sample, Workload};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use std::hash::{BuildHasher, Hasher, RandomState};
-use std::sync::{Mutex, PoisonError};
 
 use super::escapes::{Rows, every_page, is_unescaped};
 use super::html::{Page, without_space};
 use super::live::deputy::{self, Judges};
+use super::sampled::{Exchanged, Found, Sampled, unknown_to_targets};
 use super::{Subject, Verdict};
 
 /// What a page must say.
@@ -80,67 +78,13 @@ pub struct Expected {
 
 /// So many pages of a load are kept and compared. Of more, each has the same chance to be kept.
 const KEPT: usize = 2_000;
-/// Of so many right answers at least one is examined, by however many threads.
-const SURELY_EXAMINED: u64 = 10_000;
 /// So many samples a deputy gets, drawn at random: pages of other requests are not its concern.
 const OF_A_DEPUTY: usize = 400;
 
-/// Compares examined pages of a load as all proofs of pages do. Pages are kept while the load runs
-/// and read when somebody asks what was found, so that reading them disturbs no answer.
+/// Compares examined pages of a load as all proofs of pages do.
 pub struct Pages {
     expected: Expected,
-    kept: Mutex<Kept>,
-}
-
-/// Examined pages that have not been compared, and what came of the others.
-struct Kept {
-    pages: Vec<Exchanged>,
-    /// How many were examined since the last comparison.
-    seen: u64,
-    found: Found,
-    draw: Draw,
-}
-
-/// What was found so far.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Found {
-    /// Pages that were compared.
-    pub compared: u64,
-    /// Those of them that said something else.
-    pub wrong: u64,
-}
-
-/// A request and its page.
-struct Exchanged {
-    request: u32,
-    drawn: String,
-    page: Box<[u8]>,
-}
-
-impl Kept {
-    /// Keeps a page, or not, so that all pages have the same chance (Vitter 1985, "Random sampling
-    /// with a reservoir", algorithm R).
-    fn take(&mut self, exchange: &Exchange<'_>) {
-        self.seen += 1;
-        let place = match self.pages.len() {
-            length if length < KEPT => length,
-            _ => self.draw.below(self.seen) as usize,
-        };
-        if place >= KEPT {
-            return;
-        }
-        let Exchange { request, drawn, body, .. } = *exchange;
-        let page = Exchanged { request, drawn: drawn.into(), page: body.into() };
-        match self.pages.get_mut(place) {
-            Some(old) => *old = page,
-            None => self.pages.push(page),
-        }
-    }
-}
-
-/// Random numbers that a target cannot know.
-fn unknown_to_targets() -> Draw {
-    Draw::new(RandomState::new().build_hasher().finish())
+    sampled: Sampled,
 }
 
 impl Pages {
@@ -164,8 +108,7 @@ impl Pages {
     /// Of a load whose pages must say this, after what was found in earlier loads.
     #[must_use]
     pub fn expecting(expected: Expected, found: Found) -> Self {
-        let draw = unknown_to_targets();
-        Self { expected, kept: Mutex::new(Kept { pages: Vec::new(), seen: 0, found, draw }) }
+        Self { expected, sampled: Sampled::new(KEPT, found) }
     }
 
     /// What a deputy needs: not all samples, but which ones nobody can know.
@@ -180,14 +123,15 @@ impl Pages {
         Expected { samples, ..self.expected.clone() }
     }
 
-    /// Whether the page of a request says what it must. One whose sample is not here is left to
-    /// others.
-    fn says_what_it_must(&self, Exchanged { request, drawn, page }: &Exchanged) -> bool {
-        let page = String::from_utf8_lossy(page);
-        self.expected.samples.get(request).is_none_or(|sample| match drawn.as_str() {
-            "" => self.differs(sample, &page).is_none(),
-            drawn => self.differs(&sample.redrawn(drawn), &page).is_none(),
-        })
+    /// What is wrong with the page of a request, if anything is. One whose sample is not here is left
+    /// to others.
+    fn fault(&self, Exchanged { request, drawn, body }: &Exchanged) -> Option<String> {
+        let page = String::from_utf8_lossy(body);
+        let sample = self.expected.samples.get(request)?;
+        match drawn.as_str() {
+            "" => self.differs(sample, &page),
+            drawn => self.differs(&sample.redrawn(drawn), &page),
+        }
     }
 
     /// What is wrong with a page, if anything is.
@@ -205,13 +149,7 @@ impl Pages {
     /// Compares what was kept. Returns what was found so far.
     #[must_use]
     pub fn compared(&self) -> Found {
-        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        let pages = std::mem::take(&mut kept.pages);
-        kept.seen = 0;
-        kept.found.compared += pages.len() as u64;
-        kept.found.wrong +=
-            pages.iter().filter(|page| !self.says_what_it_must(page)).count() as u64;
-        kept.found
+        self.sampled.compared(|page| self.fault(page))
     }
 
     /// Whether every page that was compared said what it must, in loads with so many right answers.
@@ -219,15 +157,7 @@ impl Pages {
     /// # Errors
     /// How many did not, or that none was compared.
     pub fn verdict(&self, right: u64) -> Verdict {
-        match self.compared() {
-            Found { compared: 0, .. } if right >= SURELY_EXAMINED => {
-                Err(format!("none of {right} pages was compared in full"))
-            }
-            Found { wrong: 0, .. } => Ok(()),
-            Found { wrong, .. } => Err(format!(
-                "{wrong} pages of those that were compared in full said something else"
-            )),
-        }
+        self.compared().verdict(right, "pages")
     }
 }
 
@@ -238,7 +168,7 @@ impl Referee for Pages {
     }
 
     fn examine(&self, exchange: &Exchange<'_>) {
-        self.kept.lock().unwrap_or_else(PoisonError::into_inner).take(exchange);
+        self.sampled.take(exchange);
     }
 
     fn briefing(&self, _: &LoadSpec) -> Option<Briefing> {
@@ -250,10 +180,7 @@ impl Referee for Pages {
     }
 
     fn take(&self, found: &str) -> Result<(), String> {
-        let Found { compared, wrong } = deputy::read(found)?;
-        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        kept.found.compared += compared;
-        kept.found.wrong += wrong;
+        self.sampled.add(deputy::read(found)?);
         Ok(())
     }
 }

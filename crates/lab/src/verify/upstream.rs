@@ -1,4 +1,5 @@
 //! That every request asks the upstream.
+use pippin_model::workload::Sample;
 use std::time::Duration;
 
 use super::http::{Client, Request};
@@ -20,7 +21,7 @@ pub fn counted(subject: &mut Subject<'_>, requests: u32) -> Verdict {
         way: subject.way,
         limit: subject.limit,
         request: subject.of_sample(&subject.workload.request.method, sample),
-        path: &sample.path,
+        sample,
         live: &*subject.live,
     };
     let answers: Vec<Result<(), String>> = std::thread::scope(|scope| {
@@ -56,18 +57,18 @@ struct Asking<'a> {
     way: &'a Way,
     limit: Duration,
     request: Request,
-    path: &'a str,
+    sample: &'a Sample,
     live: &'a Live,
 }
 
 impl Asking<'_> {
     fn once(&self) -> Verdict {
-        let path = self.path;
+        let path = &self.sample.path;
         let answer = Client::connect(self.way, self.limit)?.exchange(&self.request)?;
         if answer.status != 200 {
             return Err(format!("GET {path}: status {}", answer.status));
         }
-        let difference = self.live.differs(&answer);
+        let difference = self.live.differs(self.sample, &answer);
         difference.map_or(Ok(()), |difference| Err(format!("GET {path}: {difference}")))
     }
 }

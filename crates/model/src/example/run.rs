@@ -11,6 +11,8 @@ use crate::plan::objective::Objective;
 use crate::plan::profile::{Profile, StopRule, WarmUp};
 use crate::plan::published::Published;
 use crate::plan::{EXTRA_TIME, Plan, PlanCpus, Price};
+use crate::run::labels::Labels;
+use crate::run::life::{LifeMemory, StopUnderLoad, TargetLife};
 use crate::run::{
     Calibration, RunHeader, RunRecord, RunState, ServerProcess, TargetInfo, UrlServer,
 };
@@ -18,7 +20,7 @@ use crate::target::TargetId;
 use crate::target::manifest::Manifest;
 use crate::target::register::ServerKind;
 use crate::text::units::Spread;
-use crate::trial::{Failure, Stage, Step, TrialRecord};
+use crate::trial::{Exit, Failure, Stage, Step, TrialRecord};
 use crate::verdict::{Caveat, Severity, Verdict};
 use crate::workload::Workload;
 
@@ -164,6 +166,7 @@ pub fn header(plan: &str, title: &str, profile: Profile, targets: &[&str]) -> Ru
             published: None,
             gates: Vec::new(),
             undecided: None,
+            life: false,
             quick: false,
             changed: Vec::new(),
         },
@@ -176,13 +179,14 @@ pub fn header(plan: &str, title: &str, profile: Profile, targets: &[&str]) -> Ru
         host: host(),
         targets: targets.iter().map(|target| (id(target), info(target))).collect(),
         calibration: None,
+        labels: Labels::default(),
     }
 }
 
 /// A run that was finished.
 pub fn finished(header: RunHeader, trials: Vec<TrialRecord>) -> RunRecord {
     let ended_unix_ns = Some(STARTED_UNIX_NS + 742 * SECOND);
-    RunRecord { header, state: RunState::Finished, ended_unix_ns, trials }
+    RunRecord { header, state: RunState::Finished, ended_unix_ns, trials, lives: Vec::new() }
 }
 
 /// Six targets measured three times; nginx is INVALID and express SUSPECT. Phoenix cannot be
@@ -398,7 +402,40 @@ pub fn rounds() -> RunRecord {
     }
     trials.sort_by_key(|trial| trial.spec.repetition);
     let profile = trials[0].spec.profile.clone();
-    finished(header("hello", "Hello World", profile, &servers.map(|(target, _, _)| target)), trials)
+    let targets = servers.map(|(target, _, _)| target);
+    let lives = vec![life(targets[0], 0), life(targets[3], 7)];
+    RunRecord { lives, ..finished(header("hello", "Hello World", profile, &targets), trials) }
+}
+
+/// The life of a target that cuts off so many requests when it is stopped. One that does has to be
+/// killed.
+fn life(target: &str, cut: u64) -> TargetLife {
+    let forced = cut > 0;
+    TargetLife {
+        start_ns: Some(12_000_000 * (cut + 1)),
+        restart_ns: Some(11_000_000 * (cut + 1)),
+        memory: LifeMemory {
+            started_bytes: Some(4 << 20),
+            idle_bytes: Some(4 << 20),
+            loaded_bytes: Some(9 << 20),
+            rested_bytes: Some(6 << 20),
+        },
+        stop: Some(StopUnderLoad {
+            users: 16,
+            answered: 16 - cut,
+            cut,
+            wrong: 0,
+            longest_ns: Some(400_000),
+            refuses_after_ns: Some(1_200_000),
+            gone_after_ns: Some(if forced { 10_000_000_000 } else { 8_000_000 }),
+            forced,
+            exit: Some(if forced { Exit::Signal(9) } else { Exit::Code(0) }),
+        }),
+        installed_bytes: (cut == 0).then_some(31 << 20),
+        install_ns: (cut == 0).then_some(41_000_000_000),
+        own_lines: Some(96),
+        ..TargetLife::new(id(target))
+    }
 }
 
 /// This many targets, each measured three times.

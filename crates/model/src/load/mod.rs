@@ -85,6 +85,9 @@ pub struct LoadSpec {
     /// Whether the result has a table of the paths, if the requests have more than one.
     #[serde(default)]
     pub by_request: bool,
+    /// How many redirections a user follows after each step of its scenario; 0 follows none.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub follow: u32,
     /// How many of the slowest requests the result names.
     #[serde(default)]
     pub slowest: u32,
@@ -93,6 +96,11 @@ pub struct LoadSpec {
     /// Which part of the load this is. Everything else describes the whole load, except `threads`
     /// and `cores`, which are those of this part.
     pub slice: Part,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref)]
+const fn is_none(count: &u32) -> bool {
+    *count == 0
 }
 
 /// One user on one connection and one thread, without requests or addresses. Loads are made from
@@ -122,6 +130,7 @@ impl Default for LoadSpec {
             io: IoChoice::Auto,
             spin_ns: None,
             by_request: false,
+            follow: 0,
             slowest: 0,
             seed: 1,
             slice: Part::WHOLE,
@@ -168,6 +177,11 @@ impl LoadSpec {
         let known = self.requests.known();
         match &self.scenario {
             None => known,
+            // To follow redirections is to ask more.
+            Some(scenario) if self.follow > 0 => {
+                let asked = format!("{} follow {}", known.digest, self.follow);
+                Whole { digest: scenario.digest(&asked), ..known }
+            }
             Some(scenario) => Whole { digest: scenario.digest(&known.digest), ..known },
         }
     }

@@ -76,6 +76,9 @@ pub struct Plan {
     pub gates: Vec<Gate>,
     /// What a gate does that could not be decided; `None` if the plan does not say.
     pub undecided: Option<Undecided>,
+    /// Whether the life of each target is measured after all repetitions.
+    #[serde(default)]
+    pub life: bool,
     /// Whether this is the quick form.
     pub quick: bool,
     /// What the command line changed, in words.
@@ -134,6 +137,9 @@ pub(crate) struct RawPlan {
     #[serde(default)]
     fail_if: Vec<String>,
     undecided: Option<Undecided>,
+    /// Whether the life of each target is measured; the quick form does it only if asked to.
+    #[serde(default)]
+    life: bool,
     profile: Option<RawProfile>,
     /// A short form of a profile: with a rate an open loop, otherwise a closed loop.
     rate: Option<Rate>,
@@ -304,6 +310,7 @@ impl Plan {
             published,
             gates: gates(&raw.require, &raw.fail_if)?,
             undecided: raw.undecided,
+            life: options.life.unwrap_or(raw.life && !options.quick),
             quick: options.quick,
             changed,
         })

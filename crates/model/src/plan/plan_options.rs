@@ -9,6 +9,8 @@ use crate::text::units::{Spread, format_ns};
 pub struct PlanOptions {
     /// Use the quick form.
     pub quick: bool,
+    /// Whether the life of each target is measured, whatever the plan says.
+    pub life: Option<bool>,
     /// Use only these targets, or others.
     pub targets: Option<Vec<TargetId>>,
     /// Another number of repetitions.

@@ -114,15 +114,24 @@ pub type WrongLine = (usize, String);
 /// If the file cannot be read or has no request, or at the first wrong line.
 pub fn read(path: &Path, format: Option<Format>) -> Result<RequestFile, FileError> {
     let unreadable = |source| FileError::Read { path: path.into(), source };
-    let wrong = |(line, message): WrongLine| FileError::Content {
-        path: path.into(),
-        line: (line > 0).then_some(line),
-        message,
-    };
-    fits(fs::metadata(path).map_err(unreadable)?.len()).map_err(|why| wrong((0, why)))?;
+    let length = fs::metadata(path).map_err(unreadable)?.len();
+    fits(length).map_err(|why| content(path, (0, why)))?;
     let text = bounded::text(path, MOST_BYTES).map_err(unreadable)?;
-    let format = format.unwrap_or_else(|| Format::of(path, &text));
-    parse(&text, format, &mut Bodies::beside(path)).map_err(wrong)
+    of_text(path, &text, format)
+}
+
+/// Reads requests that are in no file, as [`read`]. `name` says where they are from, and stands in
+/// front of what is wrong with a line; files of bodies begin at its folder.
+///
+/// # Errors
+/// If there is no request, or at the first wrong line.
+pub fn of_text(name: &Path, text: &str, format: Option<Format>) -> Result<RequestFile, FileError> {
+    let format = format.unwrap_or_else(|| Format::of(name, text));
+    parse(text, format, &mut Bodies::beside(name)).map_err(|wrong| content(name, wrong))
+}
+
+fn content(path: &Path, (line, message): WrongLine) -> FileError {
+    FileError::Content { path: path.into(), line: (line > 0).then_some(line), message }
 }
 
 /// Refuses what is too long before it fills the memory.

@@ -70,6 +70,9 @@ kinds! {
     WrongHeader, "wrong_header";
     /// Scenarios: a complete and right answer without a value that later steps need.
     NothingCaptured, "nothing_captured";
+    /// A redirection that was to be followed, to another origin or beyond the number that is allowed
+    /// (`--follow`).
+    Redirect, "redirect";
     /// gRPC: the call ended with the status 1 (CANCELLED).
     GrpcCancelled, "grpc_cancelled";
     /// gRPC: the call ended with the status 2 (UNKNOWN), or a status that gRPC does not know.

@@ -49,6 +49,10 @@ pub struct Measured {
     /// Scenarios only: each step separately, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub steps: Vec<StepMeasured>,
+    /// The redirections that were followed, each by itself; `None` if the load follows none. A step
+    /// then counts its last answers, and its times are those of the whole chain.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub followed: Option<Box<StepMeasured>>,
     /// Each path of the requests separately, the worst first, if the load asked for that and has
     /// more than one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -140,6 +144,9 @@ impl Measured {
         self.stamps.merge(&other.stamps);
         self.spans.merge(&other.spans);
         StepMeasured::merge_all(&mut self.steps, &other.steps);
+        if let Some(followed) = &other.followed {
+            self.followed.get_or_insert_default().join(followed);
+        }
         StepMeasured::merge_by_name(&mut self.by_request, &other.by_request);
         self.slowest.merge(&other.slowest);
     }
@@ -172,6 +179,12 @@ pub struct StepMeasured {
 }
 
 impl StepMeasured {
+    /// Adds another part or repetition of the same step, and takes its name.
+    fn join(&mut self, other: &Self) {
+        self.name.clone_from(&other.name);
+        self.merge(other);
+    }
+
     /// Adds all counts of another set.
     pub fn merge(&mut self, other: &Self) {
         self.completed += other.completed;

@@ -1,6 +1,7 @@
 //! A short form of a run for lists, so that they need not read its trials.
 use serde::{Deserialize, Serialize};
 
+use crate::run::labels::Labels;
 use crate::target::TargetId;
 use crate::target::conformance::KindCount;
 use crate::verdict::Verdict;
@@ -27,6 +28,9 @@ pub struct RunDigest {
     /// Right answers per second of the first target over time, at most [`RunDigest::SPARKS`]
     /// values.
     pub spark: Vec<f64>,
+    /// What the user calls the run.
+    #[serde(default, skip_serializing_if = "Labels::is_empty")]
+    pub labels: Labels,
 }
 
 /// The number of slices and of calm ones.

@@ -4,9 +4,13 @@
 //! |---|---|
 //! | [`comparable`] | what must be equal for two runs to be compared |
 //! | [`digest`] | a run in short, for lists |
+//! | [`labels`] | what users call a run: a name, a note, tags |
+//! | [`life`] | starts, memory and end of a target |
 //! | [`live`] | the state of a run in progress |
 pub mod comparable;
 pub mod digest;
+pub mod labels;
+pub mod life;
 pub mod live;
 
 use serde::{Deserialize, Serialize};
@@ -15,6 +19,8 @@ use std::collections::BTreeMap;
 use crate::host::fingerprint::Fingerprint;
 use crate::plan::Plan;
 use crate::request::requests::Whole;
+use crate::run::labels::Labels;
+use crate::run::life::TargetLife;
 use crate::target::TargetId;
 use crate::target::commit::Commit;
 use crate::target::manifest::Manifest;
@@ -55,6 +61,9 @@ pub struct RunHeader {
     pub targets: BTreeMap<TargetId, TargetInfo>,
     /// The generator's ceiling on this machine, if it was calibrated.
     pub calibration: Option<Calibration>,
+    /// What the user calls the run.
+    #[serde(default, skip_serializing_if = "Labels::is_empty")]
+    pub labels: Labels,
 }
 
 /// The server behind a URL: whether its use of this machine is measured.
@@ -182,6 +191,9 @@ pub struct RunRecord {
     pub ended_unix_ns: Option<u64>,
     /// Every finished trial, in the order in which they were made.
     pub trials: Vec<TrialRecord>,
+    /// The life of each target, if it was measured.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub lives: Vec<TargetLife>,
 }
 
 impl RunRecord {
@@ -189,7 +201,7 @@ impl RunRecord {
     #[must_use]
     pub fn for_record(&self) -> Self {
         let trials = self.trials.iter().map(|trial| trial.for_record().into_owned()).collect();
-        Self { header: self.header.clone(), trials, ..*self }
+        Self { header: self.header.clone(), trials, lives: self.lives.clone(), ..*self }
     }
 }
 

@@ -193,13 +193,14 @@ fn sigterm() -> String {
 pub const STOP_SIGNALS: [&str; 4] = ["SIGTERM", "SIGINT", "SIGQUIT", "SIGHUP"];
 
 /// The names that may be in braces in commands and environments.
-pub const PLACEHOLDERS: [&str; 11] = [
+pub const PLACEHOLDERS: [&str; 12] = [
     "HOST",
     "PORT",
     "WORKERS",
     "DATABASE_URL",
     "DATABASE_POOL",
     "UPSTREAM_URL",
+    "ITEMS_FILE",
     "TLS_CERTIFICATE",
     "TLS_KEY",
     "DIR",

@@ -39,15 +39,19 @@ pub enum Source {
     Upstream,
     /// The table `users` as JSON, as it was at some instant between the request and its answer.
     Table,
+    /// The first `{n}` items of the file that the target got when it started, as JSON, each with a
+    /// total that depends on `{m}`.
+    Items,
 }
 
 impl Source {
-    /// The service that provides it.
+    /// The service that provides it; `None` for a file, which needs none.
     #[must_use]
-    pub const fn service(self) -> Service {
+    pub const fn service(self) -> Option<Service> {
         match self {
-            Self::Upstream => Service::Upstream,
-            Self::Table => Service::Postgres,
+            Self::Upstream => Some(Service::Upstream),
+            Self::Table => Some(Service::Postgres),
+            Self::Items => None,
         }
     }
 
@@ -57,6 +61,7 @@ impl Source {
         match self {
             Self::Upstream => "upstream",
             Self::Table => "table",
+            Self::Items => "items",
         }
     }
 }

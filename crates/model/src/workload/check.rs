@@ -111,18 +111,34 @@ impl Workload {
         let Answer { from, body, contains, as_proved, .. } = &self.answer;
         let Some(from) = from else { return Ok(()) };
         let wrong = |message: String| Err(Wrong::at("answer.from", message));
-        if !self.services.contains(&from.service()) {
-            let service = if *from == Source::Upstream { "upstream" } else { "postgres" };
+        if let Some(service) = from.service().filter(|service| !self.services.contains(service)) {
             return wrong(format!(
-                "`from = \"{}\"` needs `services = [\"{service}\"]`",
-                from.name()
+                "`from = \"{}\"` needs `services = [\"{}\"]`",
+                from.name(),
+                service.name()
             ));
+        }
+        if *from == Source::Items {
+            self.check_items().or_else(wrong)?;
         }
         if body.is_some() || !contains.is_empty() || *as_proved {
             return wrong(format!(
                 "`from = \"{}\"` checks the whole body: leave `body`, `contains` and `as_proved` out",
                 from.name()
             ));
+        }
+        Ok(())
+    }
+
+    /// The items of an answer depend on two numbers of its request.
+    fn check_items(&self) -> Result<(), String> {
+        for name in ["n", "m"] {
+            let is_number = |vary: &Vary| vary.is_of_numbers();
+            if !self.request.vary.get(name).is_some_and(is_number) {
+                return Err(format!(
+                    "`from = \"items\"` needs numbers as `{name}` in [request.vary]: `n` says how many items, `m` is a factor of their totals"
+                ));
+            }
         }
         Ok(())
     }
@@ -246,6 +262,25 @@ mod tests {
                 crate::text::file::parse_toml(Path::new("x.toml"), &format!("{head}{rest}"))
                     .unwrap();
             assert_eq!(workload.check().unwrap_err().message, message);
+        }
+    }
+
+    #[test]
+    fn items_need_a_count_and_a_factor_and_no_service() {
+        let check = |vary: &str| {
+            let text = format!(
+                "schema=1\nid='x'\ntitle=''\nsummary=''\n[request]\npath='/'\n[request.vary]\n{vary}\n[answer]\nfrom='items'\n[[proof]]\nkind='answer'\n"
+            );
+            crate::text::file::parse_toml::<Workload>(Path::new("x.toml"), &text).unwrap().check()
+        };
+        assert_eq!(check("n={values=['1','50']}\nm={from=1,to=9}"), Ok(()));
+        for (vary, name) in [
+            ("m={from=1,to=9}", "`n`"),
+            ("n={from=1,to=9}", "`m`"),
+            ("n={values=['a']}\nm={from=1,to=9}", "`n`"),
+        ] {
+            let wrong = check(vary).unwrap_err();
+            assert!(wrong.at == "answer.from" && wrong.message.contains(name), "{wrong:?}");
         }
     }
 

@@ -44,6 +44,17 @@ pub enum Service {
     Upstream,
 }
 
+impl Service {
+    /// Its name in the file.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Postgres => "postgres",
+            Self::Upstream => "upstream",
+        }
+    }
+}
+
 /// What a target must serve.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -152,7 +163,7 @@ impl Request {
     /// Whether a percent-encoded text varies in the path.
     #[must_use]
     pub fn varies_by_name(&self) -> bool {
-        self.vary.values().any(|vary| !matches!(vary, Vary::Range { .. }))
+        self.vary.values().any(|vary| !vary.is_of_numbers())
     }
 }
 
@@ -234,6 +245,7 @@ mod tests {
                 "device",
                 "hello",
                 "hola",
+                "json",
                 "page",
                 "proxy",
                 "users",

@@ -28,7 +28,7 @@ pub struct Sample {
     pub json: Vec<JsonValue>,
     /// The values of the placeholders.
     pub binding: BTreeMap<String, String>,
-    /// The part of its only value that each request can replace by another
+    /// The part of its only random value that each request can replace by another
     /// ([`crate::request::Request::drawn`]); `None` if there is none.
     pub drawn: Option<String>,
 }
@@ -130,16 +130,21 @@ impl Workload {
     /// again, and the answer must not be checked as JSON, whose values are not written again either.
     fn drawn_part(&self, binding: &BTreeMap<String, String>) -> Option<String> {
         let Request { path, headers, body, vary, .. } = &self.request;
-        let (Some((name, vary)), 1) = (vary.iter().next(), vary.len()) else { return None };
+        let mut random = vary.iter().filter(|(_, vary)| vary.count().is_none());
+        let (Some((name, vary)), None) = (random.next(), random.next()) else { return None };
         if !self.answer.json.is_empty() {
             return None;
         }
-        let elsewhere =
-            headers.values().chain(body).any(|text| placeholders(text).contains(&&**name));
-        if elsewhere || placeholders(path).len() != 1 {
+        let has_it = |text: &&String| placeholders(text).contains(&&**name);
+        let in_path = placeholders(path).into_iter().filter(|other| other == name).count();
+        if headers.values().chain(body).any(|text| has_it(&text)) || in_path != 1 {
             return None;
         }
         let value = binding.get(name)?;
+        let others = binding.iter().filter(|(other, _)| *other != name);
+        if others.into_iter().any(|(_, other)| other.contains(&**value)) {
+            return None;
+        }
         let part = value.get(value.len().checked_sub(DRAWN)?..)?;
         let is_drawn = match vary {
             Vary::Names { values, .. } => {
@@ -239,6 +244,10 @@ mod tests {
             ("/page/12345678", "12345678")
         );
         assert_eq!(other.contains[0], "row-12345678-1");
+        let json = read("json");
+        let sizes: Vec<&str> = json.iter().map(|sample| &*sample.binding["n"]).take(6).collect();
+        assert_eq!(sizes, ["1", "50", "1000", "1", "50", "1000"], "in turn");
+        assert_eq!(json[1].redrawn("12345678").path, "/json/50?m=12345678");
         assert!(read("hello").iter().chain(&read("users")).all(|sample| sample.drawn.is_none()));
     }
 }

@@ -48,6 +48,16 @@ impl Vary {
         }
     }
 
+    /// Whether every value is a whole number.
+    pub(super) fn is_of_numbers(&self) -> bool {
+        let is_number = |text: &String| text.bytes().all(|byte| byte.is_ascii_digit());
+        match self {
+            Self::Names { .. } => false,
+            Self::Values { values } => values.iter().all(is_number),
+            Self::Range { .. } => true,
+        }
+    }
+
     /// The value of the nth request.
     pub(super) fn drawn(&self, nth: usize, draw: &mut Draw) -> String {
         match self {

@@ -1,4 +1,5 @@
 //! What a real JVM says of itself, beside what the tools of its JDK say.
+use pippin_probe::facts::Living;
 use pippin_probe::hsperfdata::Jvms;
 use pippin_probe::kernel_files::KernelFiles;
 use pippin_testing::skipped::skip;
@@ -44,8 +45,9 @@ impl Java {
     }
 
     fn look(&self) -> Option<pippin_model::host::usage::JvmSample> {
-        let process = (i32::try_from(self.child.id()).unwrap(), 1);
-        Jvms::default().look(&KernelFiles::default(), [process].into_iter())
+        let files = KernelFiles::default();
+        let process = Living::seen(&files, i32::try_from(self.child.id()).unwrap(), 1, 0);
+        Jvms::default().look(&files, &[process])
     }
 
     /// The JDK's own view of its counters.

@@ -1,6 +1,7 @@
 //! What it costs to read the threads and counters of a runtime.
 use pippin_probe::clock::thread_cpu_ns;
-use pippin_probe::compilers::{Compilers, Living};
+use pippin_probe::compilers::Compilers;
+use pippin_probe::facts::Living;
 use pippin_probe::hsperfdata::Jvms;
 use pippin_probe::kernel_files::KernelFiles;
 use pippin_probe::runtimes::Runtimes;
@@ -48,11 +49,11 @@ fn threads_and_counters_of_200_threads_cost_little() {
     let mut seen = (None, None, Vec::new());
     for look in 0..LOOKS {
         let now_ns = 1_000 * MS + look * EVERY_NS;
-        let living = [Living { pid, start_ticks: 1, age_ns: now_ns }];
+        let living = [Living::seen(&files, pid, 1, now_ns)];
         seen = (
             compilers.look(&files, &living, now_ns),
-            jvms.look(&files, [(pid, 1)].into_iter()),
-            runtimes.look(&files, [(pid, 1)].into_iter()),
+            jvms.look(&files, &living),
+            runtimes.look(&files, &living),
         );
     }
     let used_ns = thread_cpu_ns().unwrap() - before_ns;

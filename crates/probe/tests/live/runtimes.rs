@@ -1,4 +1,5 @@
 //! The runtimes of real programs, beside what these programs say of themselves.
+use pippin_probe::facts::Living;
 use pippin_probe::kernel_files::KernelFiles;
 use pippin_probe::runtimes::Runtimes;
 use pippin_testing::skipped::skip;
@@ -43,8 +44,9 @@ impl Waiting {
 
     /// What one look sees of it from outside.
     fn seen_by(&self, runtimes: &mut Runtimes) -> String {
-        let process = (i32::try_from(self.child.id()).unwrap(), 1);
-        let found = runtimes.look(&KernelFiles::default(), [process].into_iter());
+        let files = KernelFiles::default();
+        let process = Living::seen(&files, i32::try_from(self.child.id()).unwrap(), 1, 0);
+        let found = runtimes.look(&files, &[process]);
         found.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
     }
 
@@ -134,8 +136,9 @@ fn a_process_that_becomes_another_program_is_told_anew() {
 /// This test itself, and a shell.
 #[test]
 fn native_programs_have_none() {
-    let me = (i32::try_from(std::process::id()).unwrap(), 1);
-    assert_eq!(Runtimes::default().look(&KernelFiles::default(), [me].into_iter()), []);
+    let files = KernelFiles::default();
+    let me = Living::seen(&files, i32::try_from(std::process::id()).unwrap(), 1, 0);
+    assert_eq!(Runtimes::default().look(&files, &[me]), []);
     let shell = Waiting::start("runtimes::native", &["sh", "-c", "echo sh; read line"]).unwrap();
     assert_eq!(shell.seen(), "");
 }

@@ -2,12 +2,13 @@
 //! its first argument names (`pippin_reference::corpus`): what the tests of proofs and lifecycle
 //! start as a target.
 //!
-//! `cheat MODE[:NUMBER] MARKER...` reads `HOST`, `PORT`, `DATABASE_URL` and `UPSTREAM_URL` as every
-//! target does. The marker serves the tests only: they look for processes that have it in their
+//! `cheat MODE[:NUMBER] MARKER...` reads `HOST`, `PORT`, `DATABASE_URL`, `UPSTREAM_URL` and
+//! `ITEMS_FILE` as every target does. The marker serves the tests only: they look for processes that have it in their
 //! command line.
 #![allow(clippy::print_stdout, clippy::print_stderr)] // not a part of the program
 mod device;
 mod http;
+mod json;
 mod lifecycle;
 mod oddities;
 mod outside;
@@ -144,6 +145,10 @@ impl Server {
                     Answer { status: 404, ..Answer::text("not found") }
                 }
                 (None, Some(n)) => page::answer(mode, n, request.nth),
+                _ if path.starts_with("/json/") => {
+                    let missing = || Answer { status: 404, ..Answer::text("not found") };
+                    json::answer(mode, path, request.nth).unwrap_or_else(missing)
+                }
                 _ if mode.is("unknown-path-200") => Answer::text("welcome"),
                 _ => Answer { status: 404, ..Answer::text("not found") },
             },

@@ -9,6 +9,7 @@ use super::canvas::{CHARACTER, FONT, escape};
 use super::palette::{AXIS, FAINT, GRID, INK, INVALID, PAPER, hex, series};
 use super::provenance;
 use crate::ranked::{self, end_of_bars};
+use crate::terminal::paint;
 use crate::view::View;
 use crate::view::lead::Lead;
 use crate::view::row::Row;
@@ -212,30 +213,16 @@ fn room(size: f64, width: f64) -> usize {
 
 /// As much of a text as fits, with a sign where it was cut.
 fn cut(text: &str, size: f64, width: f64) -> String {
-    let room = room(size, width);
-    if text.chars().count() <= room {
-        return text.into();
-    }
-    let kept: String = text.chars().take(room.saturating_sub(1)).collect();
-    format!("{}…", kept.trim_end())
+    paint::cut(text, room(size, width))
 }
 
 /// A text in lines that fit, at most so many of them.
 fn wrapped(text: &str, size: f64, width: f64, most: usize) -> Vec<String> {
-    let room = room(size, width);
-    let mut lines: Vec<String> = Vec::new();
-    for word in text.split_whitespace() {
-        match lines.last_mut() {
-            Some(line) if line.chars().count() + 1 + word.chars().count() <= room => {
-                line.push(' ');
-                line.push_str(word);
-            }
-            _ => lines.push(word.into()),
-        }
-    }
+    let mut lines = paint::wrap(text, room(size, width));
+    lines.retain(|line| !line.is_empty());
     if lines.len() > most {
         let rest = lines.split_off(most - 1).join(" ");
-        lines.push(cut(&rest, size, width));
+        lines.push(rest);
     }
     lines.iter().map(|line| cut(line, size, width)).collect()
 }

@@ -9,6 +9,7 @@ use pippin_stats::summary::Estimate;
 
 use crate::form::{Form, Write};
 use crate::view::View;
+use crate::view::life::{self, LifeFigure};
 use crate::view::row::Row;
 use crate::view::sweep::Point;
 
@@ -50,6 +51,7 @@ fn columns() -> Vec<Column> {
         errors(),
         costs(),
         rest(),
+        lives(),
     ];
     groups.into_iter().flatten().collect()
 }
@@ -233,6 +235,16 @@ fn rest() -> Vec<Column> {
             cell(failure.map(|failure| format!("{}: {}", failure.stage.name(), failure.message)))
         }),
     ]
+}
+
+fn lives() -> Vec<Column> {
+    let column_of = |figure: &'static LifeFigure| {
+        column(format!("life_{}", figure.name), move |view, row| {
+            let life = view.lives.iter().find(|life| life.target == row.target);
+            cell(life.and_then(|life| figure.value(life)))
+        })
+    };
+    life::FIGURES.iter().map(column_of).collect()
 }
 
 /// A step other than the headline: its figures as far as they are known.

@@ -137,6 +137,13 @@ fn head(out: &mut String, view: &View) {
     line(out, &format!("## {}{}", text(&run.title), if run.quick { " (quick form)" } else { "" }));
     line(out, "");
     line(out, &format!("{}. {}.", text(&run.load), counted(run.trials, "trial")));
+    let labels = run.labels.in_a_line();
+    if !labels.is_empty() {
+        line(out, &format!("\n{}", text(&labels)));
+    }
+    if let Some(note) = &run.labels.note {
+        line(out, &format!("\n{}", text(note)));
+    }
     match run.state {
         RunState::Finished => {}
         RunState::Running => line(out, "\n**Still running: only finished results are shown.**"),
@@ -373,6 +380,7 @@ fn walks(out: &mut String, row: &Row) {
     let rows: Vec<Vec<String>> = row
         .scenario
         .iter()
+        .chain(&row.followed)
         .map(|step| {
             vec![
                 text(&step.name),

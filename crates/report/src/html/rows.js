@@ -34,16 +34,13 @@
     for (const row of shown) { groups.set(row.dataset[by], [...(groups.get(row.dataset[by]) ?? []), row]); }
     for (const [name, rows] of groups) { body.append(heading(name, rows.length), ...rows); }
   };
-  // The address holds what is chosen, so that a link shows what I see: ?kind=micro&language=go.
+  // What is chosen stands in the address: ?kind=micro&language=go.
   const controls = [...bar.querySelectorAll("input, select")];
-  const remember = () => {
-    const address = new URL(location.href);
+  const remember = () => window.pippinAddress((chosen) => {
     for (const one of controls) {
-      if (one.value === "") { address.searchParams.delete(one.dataset.rows); } else { address.searchParams.set(one.dataset.rows, one.value); }
+      if (one.value === "") { chosen.delete(one.dataset.rows); } else { chosen.set(one.dataset.rows, one.value); }
     }
-    // A page that is kept as a file may not change its address in every browser.
-    try { history.replaceState(null, "", address); } catch { /* the choice holds all the same */ }
-  };
+  });
   bar.hidden = false;
   bar.addEventListener("input", (event) => {
     // Without groups the order is that of the ranks again.

@@ -34,13 +34,14 @@
     return n === null ? null : n * (unit ? factor[unit[1]] : 1);
   };
   const compare = (a, b) => (typeof a === "number" && typeof b === "number" ? a - b : String(a).localeCompare(String(b), "en", { numeric: true }));
-  // The address holds how the table of results is sorted: ?sort=p99, or ?sort=-p99 for the greatest first.
-  const remember = (name, down) => {
+  // The address holds what is chosen, so that a link shows what I see.
+  window.pippinAddress = (change) => {
     const address = new URL(location.href);
-    address.searchParams.set("sort", `${down ? "-" : ""}${name}`);
+    change(address.searchParams);
     // A page that is kept as a file may not change its address in every browser.
-    try { history.replaceState(null, "", address); } catch { /* the order holds all the same */ }
+    try { history.replaceState(null, "", address); } catch { /* the choice holds all the same */ }
   };
+  // How the table of results is sorted: ?sort=p99, or ?sort=-p99 for the greatest first.
   const asked = new URLSearchParams(location.search).get("sort") ?? "";
   for (const table of document.querySelectorAll("table.sortable")) {
     const heads = [...table.tHead.rows[0].cells];
@@ -65,7 +66,7 @@
       press.addEventListener("click", () => {
         const down = head.getAttribute("aria-sort") === "ascending";
         sort(down);
-        if (isOfResults) { remember(press.textContent, down); }
+        if (isOfResults) { window.pippinAddress((chosen) => chosen.set("sort", `${down ? "-" : ""}${press.textContent}`)); }
       });
       // Once all scripts have seen the order of the ranks.
       if (isOfResults && asked.replace(/^-/, "") === press.textContent) {

@@ -30,7 +30,7 @@ pub fn section(view: &View) -> Markup {
 
 fn table(row: &Row) -> DataTable {
     let titles = ["step", "requests", "right", "errors", "p50", "p99", "max"];
-    let cells = row.scenario.iter().map(|step| {
+    let cells = row.scenario.iter().chain(&row.followed).map(|step| {
         let times = &step.response_time;
         vec![
             step.name.clone(),

@@ -3,6 +3,7 @@ use pippin_model::figure::Figure;
 use pippin_model::host::usage::Runtime;
 use pippin_model::result::histogram::Summary;
 use pippin_model::run::RunState;
+use pippin_model::run::labels::Labels;
 use pippin_model::text::units::counted;
 use pippin_model::trial::Step;
 use pippin_model::verdict::Verdict;
@@ -27,6 +28,7 @@ pub fn title(page: &mut Page, view: &View) {
     let title = page.paint.bold(&run.title);
     page.paragraph("", &format!("{title}{quick}"));
     page.paragraph("", &run.load);
+    labels(page, &run.labels);
     let ended = run
         .ended_unix_ns
         .map(|end| format!(" in {}", words::length(end.saturating_sub(run.started_unix_ns))))
@@ -48,6 +50,14 @@ pub fn title(page: &mut Page, view: &View) {
         RunState::Failed => "The lab itself failed",
     };
     page.paragraph("", &format!("{state}: only finished results are shown."));
+}
+
+/// What the user calls the run, if anything.
+pub(super) fn labels(page: &mut Page, labels: &Labels) {
+    let line = labels.in_a_line();
+    for text in [Some(&line).filter(|line| !line.is_empty()), labels.note.as_ref()] {
+        text.into_iter().for_each(|text| page.paragraph("", text));
+    }
 }
 
 /// The title and the table.

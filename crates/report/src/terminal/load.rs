@@ -7,7 +7,7 @@ use pippin_model::verdict::{Caveat, Severity};
 use std::cmp::Reverse;
 
 use super::grid::Grid;
-use super::{Page, agents, details, histogram, paint, remarks, slowest, steps, walks};
+use super::{Page, agents, details, headline, histogram, paint, remarks, slowest, steps, walks};
 use crate::view::View;
 use crate::view::answer;
 use crate::view::load::LoadView;
@@ -45,7 +45,8 @@ fn write_answer(page: &mut Page, view: &View) {
 
 fn write_one(page: &mut Page, view: &View, load: &LoadView, row: &Row) {
     write_title(page, load, &load_in_words(load));
-    walks::write(page, &load.scenario);
+    headline::labels(page, &view.run.labels);
+    walks::write(page, &load.scenario, load.followed.as_ref());
     write_response_times(page, &load.response_time, row);
     walks::write_paths(page, &load.by_request);
     slowest::write(page, &load.slowest);
@@ -64,13 +65,14 @@ fn write_one(page: &mut Page, view: &View, load: &LoadView, row: &Row) {
 fn write_several(page: &mut Page, view: &View, loads: &[LoadView], row: Option<&Row>) {
     if let Some(first) = loads.first() {
         write_title(page, first, &view.run.load);
+        headline::labels(page, &view.run.labels);
     }
     if loads.iter().any(|load| load.step.is_some()) {
         steps::write(page, view);
     } else {
         write_repetitions(page, loads);
         if let Some(row) = row {
-            walks::write(page, &row.scenario);
+            walks::write(page, &row.scenario, row.followed.as_ref());
             write_response_times(page, &row.spans.response_time, row);
         }
     }

@@ -102,29 +102,43 @@ pub fn parameter(parameter: Parameter, digits: usize) -> String {
 fn search(page: &mut Page, row: &Row, sweep: &Sweep) {
     let noun = sweep.searched().noun();
     page.heading(&format!("{}: search for the highest {noun}", row.target));
-    let mut grid = Grid::default()
-        .right(sweep.tried_title())
-        .right("answered/s")
-        .right("p50")
-        .right("p99")
-        .right("max")
-        .right("errors")
-        .left("objective");
-    for point in &sweep.points {
-        grid.row(vec![
-            words::count(Some(point.at.size())),
-            mark(point, &words::count(point.goodput_per_s)),
-            words::ns(point.response_time.p50_ns),
-            words::ns(point.response_time.p99_ns),
-            words::ns(point.response_time.max_ns),
-            words::whole(point.errors),
-            point.kept(),
-        ]);
-    }
+    // A step can have several outcomes. Where they leave no room, other quantiles than the 99th do.
+    let whole = steps_of(sweep, true);
+    let has_room = whole.width() + 2 <= page.style.width;
+    let grid = if has_room { whole } else { steps_of(sweep, false) };
     grid.write(page, 2);
     for sentence in sweep.outcome() {
         page.paragraph("  ", &sentence);
     }
+}
+
+/// The steps of a search, with or without the median and the maximum.
+fn steps_of(sweep: &Sweep, is_whole: bool) -> Grid {
+    let only_whole = |text: String| Some(text).filter(|_| is_whole);
+    let titles = [
+        Some("answered/s".to_string()),
+        only_whole("p50".into()),
+        Some("p99".into()),
+        only_whole("max".into()),
+        Some("errors".into()),
+    ];
+    let first = Grid::default().right(sweep.tried_title());
+    let grid = titles.iter().flatten().fold(first, |grid, title| grid.right(title));
+    let mut grid = grid.left("objective");
+    for point in &sweep.points {
+        let times = &point.response_time;
+        let cells = [
+            Some(words::count(Some(point.at.size()))),
+            Some(mark(point, &words::count(point.goodput_per_s))),
+            only_whole(words::ns(times.p50_ns)),
+            Some(words::ns(times.p99_ns)),
+            only_whole(words::ns(times.max_ns)),
+            Some(words::whole(point.errors)),
+            Some(point.kept()),
+        ];
+        grid.row(cells.into_iter().flatten().collect());
+    }
+    grid
 }
 
 fn mark(point: &Point, text: &str) -> String {

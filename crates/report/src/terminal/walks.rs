@@ -5,12 +5,12 @@ use super::paint::cut;
 use crate::view::walks::{self, StepView};
 use crate::words;
 
-/// Writes them, if there are any.
-pub fn write(page: &mut Page, steps: &[StepView]) {
+/// Writes them, if there are any, and the redirections that were followed below.
+pub fn write(page: &mut Page, steps: &[StepView], followed: Option<&StepView>) {
     if steps.is_empty() {
         return;
     }
-    table(page, "Step", steps);
+    table(page, "Step", steps.iter().chain(followed));
     page.paragraph("  ", &walks::whole_walks(steps));
     errors(page, steps);
 }
@@ -20,11 +20,11 @@ pub fn write_paths(page: &mut Page, paths: &[StepView]) {
     if paths.is_empty() {
         return;
     }
-    table(page, "Path", paths);
+    table(page, "Path", paths.iter());
     errors(page, paths);
 }
 
-fn table(page: &mut Page, title: &str, steps: &[StepView]) {
+fn table<'a>(page: &mut Page, title: &str, steps: impl Iterator<Item = &'a StepView>) {
     page.line("");
     let mut grid = Grid::default().left(title);
     for title in ["requests", "errors", "p50", "p99", "max"] {

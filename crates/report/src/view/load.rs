@@ -91,6 +91,9 @@ pub struct LoadView {
     /// The steps of a scenario; empty for other loads.
     #[serde(default)]
     pub scenario: Vec<StepView>,
+    /// The redirections that were followed; absent if the load follows none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub followed: Option<StepView>,
     /// Each path of the requests, the worst first; absent where there is only one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub by_request: Vec<StepView>,
@@ -271,6 +274,7 @@ impl LoadView {
             generator: GeneratorView::of(record, load),
             server: server.map(|server| ServerView::of(server, record)),
             scenario: walks::of_load(measured),
+            followed: walks::followed(measured),
             by_request: walks::paths_of_load(measured),
             slowest: measured.slowest.requests.clone(),
             phases: load.phases.iter().map(|one| phase(one, load.tls.is_some())).collect(),

@@ -60,6 +60,9 @@ pub struct Row {
     /// The steps of a scenario; empty for other loads.
     #[serde(default)]
     pub scenario: Vec<StepView>,
+    /// The redirections that were followed; absent if the load follows none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub followed: Option<StepView>,
     /// The language runtimes of its processes, as seen from outside while it was measured.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub runtimes: Vec<Runtime>,
@@ -224,6 +227,7 @@ impl<'a> Entry<'a> {
         let unavailable = info.and_then(|info| info.unavailable.clone());
         let failed = self.trials.iter().find_map(|trial| trial.failure.clone());
         let explanation = self.explanation(record);
+        let (scenario, followed) = walks::of(&self.headline);
         let cost = match &record.header.plan.price {
             Some(price) => self.summary.cost.clone().at(price),
             None => self.summary.cost.clone(),
@@ -247,7 +251,8 @@ impl<'a> Entry<'a> {
                     .filter_map(|trial| trial.usage.as_ref())
                     .flat_map(|it| &it.runtimes),
             ),
-            scenario: walks::of(&self.headline),
+            scenario,
+            followed,
             sweep: self.sweep,
             overload: OverloadView::of(&self.headline),
             summary: TargetSummary {

@@ -3,6 +3,7 @@ use pippin_model::figure::RankedBy;
 use pippin_model::host::fingerprint::Fingerprint;
 use pippin_model::plan::cpus::CpuSplit;
 use pippin_model::plan::profile::{Arrivals, Connections, Profile, Schedule, Stage, Steps, WarmUp};
+use pippin_model::run::labels::Labels;
 use pippin_model::run::{RunRecord, RunState};
 use pippin_model::schedule::overload::{MOST, MULTIPLES, Search};
 use pippin_model::schedule::stages;
@@ -54,6 +55,9 @@ pub struct RunFacts {
     pub cpus: Option<String>,
     /// The event loop and the number of threads of the generator in the first trial.
     pub generator: Option<String>,
+    /// What the user calls the run.
+    #[serde(default, skip_serializing_if = "Labels::is_empty")]
+    pub labels: Labels,
 }
 
 impl RunFacts {
@@ -89,6 +93,7 @@ impl RunFacts {
                 let loops = format!("{}, {}", load.io, counted(u64::from(load.threads), "thread"));
                 [vec![loops], super::spoken::protocols(record)].concat().join(", ")
             }),
+            labels: header.labels.clone(),
         }
     }
 }

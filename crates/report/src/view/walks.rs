@@ -66,6 +66,12 @@ pub fn mean_walk_ns(steps: &[StepView]) -> Option<f64> {
         .flatten()
 }
 
+/// The redirections that were followed; `None` if the load follows none.
+#[must_use]
+pub fn followed(measured: &Measured) -> Option<StepView> {
+    measured.followed.as_deref().map(StepView::of)
+}
+
 /// The steps of one load.
 #[must_use]
 pub fn of_load(measured: &Measured) -> Vec<StepView> {
@@ -78,12 +84,13 @@ pub fn paths_of_load(measured: &Measured) -> Vec<StepView> {
     measured.by_request.iter().map(StepView::of).collect()
 }
 
-/// The steps of these trials of one target, all repetitions together.
+/// The steps of these trials of one target and the redirections that were followed, all repetitions
+/// together.
 #[must_use]
-pub fn of(trials: &[&TrialRecord]) -> Vec<StepView> {
+pub fn of(trials: &[&TrialRecord]) -> (Vec<StepView>, Option<StepView>) {
     let mut all = Measured::default();
     for load in trials.iter().filter_map(|trial| trial.load.as_ref()) {
         all.add_repetition(&load.measured);
     }
-    of_load(&all)
+    (of_load(&all), followed(&all))
 }

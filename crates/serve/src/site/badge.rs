@@ -2,7 +2,7 @@
 //! (<https://shields.io/badges/endpoint-badge>).
 use pippin_model::run::digest::TargetDigest;
 use pippin_model::verdict::Verdict;
-use pippin_report::words;
+use pippin_report::digest;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -37,11 +37,9 @@ pub(super) fn write(entries: &[Entry], files: &mut Files) -> Result<(), SiteErro
 
 /// INVALID figures are on no badge.
 fn badge(plan: &str, entry: &Entry, target: &TargetDigest) -> Badge {
-    let figure = match (entry.digest.ranked_by.as_str(), target.verdict) {
-        (_, None | Some(Verdict::Invalid)) => None,
-        ("response_p99", _) => target.figure.map(|ns| format!("p99 {}", words::ns_f(Some(ns)))),
-        _ => target.figure.map(|per_s| format!("{} requests/s", words::count(Some(per_s)))),
-    };
+    let is_shown = target.verdict.is_some_and(|verdict| verdict != Verdict::Invalid);
+    let figure = target.figure.filter(|_| is_shown);
+    let figure = figure.map(|figure| digest::figure(&entry.digest, Some(figure)));
     let (message, color) = match (figure, target.verdict) {
         (Some(figure), Some(Verdict::Valid)) => (figure, "brightgreen"),
         (Some(figure), Some(verdict)) => (format!("{figure}, {verdict}"), "yellow"),

@@ -3,6 +3,7 @@
 use pippin_model::request::secrets::{Digests, Public};
 use pippin_model::run::{RunHeader, RunRecord};
 use pippin_model::trial::TrialRecord;
+use pippin_stats::judge::redirects;
 
 /// The run without these, or why it is not shown at all.
 pub(super) fn record(record: RunRecord, public: &Public) -> Result<RunRecord, String> {
@@ -15,10 +16,7 @@ pub(super) fn record(record: RunRecord, public: &Public) -> Result<RunRecord, St
     for trial in &mut record.trials {
         let kept = std::mem::replace(trial, TrialRecord::begun(trial.spec.clone(), 0));
         *trial = digests.messages(kept.for_record().into_owned());
-        for caveat in trial.caveats.iter_mut().filter(|caveat| caveat.id == "redirects") {
-            let end = caveat.evidence.find(", the first to ").unwrap_or(caveat.evidence.len());
-            caveat.evidence.truncate(end);
-        }
+        trial.caveats.iter_mut().for_each(redirects::without_place);
     }
     Ok(record)
 }

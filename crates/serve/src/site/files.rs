@@ -59,6 +59,13 @@ impl Files {
         Ok(())
     }
 
+    /// Writes what programs and people read.
+    pub(super) fn json(&mut self, name: &str, content: &impl Serialize) -> Result<(), SiteError> {
+        let mut text = serde_json::to_vec_pretty(content)?;
+        text.push(b'\n');
+        self.write(name, &text)
+    }
+
     /// Writes a page.
     pub(super) fn page(
         &mut self,
@@ -94,9 +101,7 @@ impl Files {
             }
         }
         let list = List { pippin_site: 1, files: self.written.clone() };
-        let mut text = serde_json::to_vec_pretty(&list)?;
-        text.push(b'\n');
-        self.write(LIST, &text)?;
+        self.json(LIST, &list)?;
         Ok((self.written.len(), self.bytes, removed))
     }
 }

@@ -3,6 +3,7 @@ use maud::{Markup, html};
 use pippin_model::run::digest::TargetDigest;
 use pippin_model::run::{HistoryPoint, RunHeader, RunRecord};
 use pippin_model::verdict::Verdict;
+use pippin_report::digest;
 use pippin_report::history::{self, History};
 use pippin_report::html as report;
 use pippin_report::view::View;
@@ -159,7 +160,7 @@ impl Pages<'_> {
             main id="main" {
                 h1 { (title) }
                 p.notice.trust role="status" { (newest.digest.trust) }
-                p.hint { (newest.digest.load) ". " (if newest.digest.ranked_by == "response_p99" { "The 99th percentile of the response time" } else { "Right answers per second" }) " of each target in each round, the newest first, with the ranks that it may have. A figure is compared with others of its round; between rounds the machine may have changed, which the comparisons show." }
+                p.hint { (newest.digest.load) ". " (if digest::is_by_time(&newest.digest) { "The 99th percentile of the response time" } else { "Right answers per second" }) " of each target in each round, the newest first, with the ranks that it may have. A figure is compared with others of its round; between rounds the machine may have changed, which the comparisons show." }
                 div.scroll tabindex="0" role="region" aria-label="Rounds, scrolls sideways" {
                     table.sortable {
                         thead { tr {
@@ -229,9 +230,7 @@ impl Pages<'_> {
 
     pub(super) fn write_index(&self, files: &mut Files) -> Result<(), SiteError> {
         files.page(INDEX, &self.index(), self.url)?;
-        let mut text = serde_json::to_vec_pretty(&self.as_json())?;
-        text.push(b'\n');
-        files.write("index.json", &text)
+        files.json("index.json", &self.as_json())
     }
 
     fn index(&self) -> Page {
@@ -335,10 +334,8 @@ fn cell(round: &Entry, name: &str) -> Markup {
     let found = round.digest.targets.iter().find(|target| target.target.to_string() == name);
     let Some(target) = found else { return html! { td.number { "" } } };
     let TargetDigest { verdict, ranks, figure, .. } = target;
-    let text = match round.digest.ranked_by.as_str() {
-        "response_p99" => words::ns_f(*figure),
-        _ => words::count(*figure),
-    };
+    let by_time = digest::is_by_time(&round.digest);
+    let text = if by_time { words::ns_f(*figure) } else { words::count(*figure) };
     html! {
         td.number data-value=[figure] {
             @match verdict {

@@ -70,8 +70,8 @@ impl StepOutcome {
             return None;
         }
         let holds = missed(record).is_empty();
-        let is_evidence = if holds { is_only_late(record) } else { is_refused(record) };
-        if record.verdict == Verdict::Invalid && !is_evidence {
+        let is_evidence = if holds { is_only_late } else { is_refused };
+        if record.verdict == Verdict::Invalid && !is_evidence(record) {
             return Some(Self::Invalid);
         }
         if holds {
@@ -85,13 +85,13 @@ impl StepOutcome {
         })
     }
 
-    /// In words: `held`, `missed`, `missed on a disturbed host`, `INVALID`.
+    /// In words: `held`, `missed`, `missed (disturbed)`, `INVALID`.
     #[must_use]
     pub const fn words(self) -> &'static str {
         match self {
             Self::Held => "held",
             Self::Missed { disturbed: false, .. } => "missed",
-            Self::Missed { disturbed: true, .. } => "missed on a disturbed host",
+            Self::Missed { disturbed: true, .. } => "missed (disturbed)",
             Self::Invalid => "INVALID",
         }
     }

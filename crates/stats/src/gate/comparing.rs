@@ -101,8 +101,7 @@ impl Bases for InOneRun<'_> {
         step: Option<Step>,
     ) -> Result<Option<Base<'_>>, String> {
         let Some(base) = self.comparing.base_of(target) else { return Ok(None) };
-        let is_base = |trial: &&TrialRecord| trial.spec.step == step && trial.spec.target == *base;
-        let group = Group::new(self.trials.iter().filter(is_base), self.planned);
+        let group = Group::of_target(self.trials, (base, step), self.planned);
         Ok(Some(Base { group, name: base.to_string(), origin: Origin::OneRun }))
     }
 

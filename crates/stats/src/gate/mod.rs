@@ -370,8 +370,8 @@ fn against_base(
     if let Some(reason) = both.doubt() {
         return Err(reason);
     }
-    let gate = outcome.gate.clone();
-    let gate = &gate;
+    let gate = &outcome.gate;
+    let mut surely = None;
     let standing = if base.origin == Origin::TwoRuns {
         apart::stand(gate, limit, &sides)?
     } else {
@@ -382,10 +382,11 @@ fn against_base(
         let standing = by_starts(&starts, Levels { unseen, ..levels }, || sides.spread())?;
         if standing == Standing::Passed && unseen > 0.0 {
             let sign = if gate.lower_passes() { 1.0 } else { -1.0 };
-            outcome.surely = Some((1.0 + limit) * (sign * unseen).exp() - 1.0);
+            surely = Some((1.0 + limit) * (sign * unseen).exp() - 1.0);
         }
         standing
     };
+    outcome.surely = surely;
     // A target that redirects, or refuses, may be fast.
     match other_answers(group, base).filter(|_| standing == Standing::Passed) {
         Some(reason) if !figure.can_be_share() => Err(reason),

@@ -2,9 +2,10 @@
 //! rates a target that was warm; for those without a base, a host that was calm.
 use pippin_model::result::Window;
 use pippin_model::run::{RunRecord, RunState};
+use pippin_model::target::TargetId;
 use pippin_model::text::units::counted;
-use pippin_model::trial::TrialRecord;
 use pippin_model::trial::slice::SliceHost;
+use pippin_model::trial::{Step, TrialRecord};
 use pippin_model::verdict::{Severity, Verdict};
 use std::collections::BTreeMap;
 
@@ -50,6 +51,17 @@ impl<'a> Group<'a> {
         let newest: BTreeMap<u32, &TrialRecord> =
             trials.into_iter().map(|trial| (trial.spec.repetition, trial)).collect();
         Self { trials: newest.into_values().collect(), planned }
+    }
+
+    /// Those of this target at this step.
+    #[must_use]
+    pub fn of_target(
+        trials: impl IntoIterator<Item = &'a TrialRecord>,
+        (target, step): (&TargetId, Option<Step>),
+        planned: Planned,
+    ) -> Self {
+        let is_one = |trial: &&TrialRecord| trial.spec.step == step && trial.spec.target == *target;
+        Self::new(trials.into_iter().filter(is_one), planned)
     }
 
     /// Why no gate can be decided by these; `None` if it can. `whose` names a base.
@@ -99,8 +111,7 @@ impl<'a> Group<'a> {
         let planned = self.planned.repetitions.max(1);
         match out.first() {
             Some((number, obstacle)) if (kept.len() as u32) < planned => {
-                let mut left_out = LeftOut { made: self.trials.len() as u32, ..LeftOut::default() };
-                out.iter().for_each(|(_, it)| *left_out.why.entry(it.why).or_default() += 1);
+                let left_out = LeftOut::of(self.trials.len(), out.iter().map(|(_, it)| it.why));
                 let text = format!("{whose}{}", first_of(&left_out, *number, &obstacle.text));
                 Err(Reason::new(obstacle.why.doubt(), text))
             }
@@ -170,14 +181,12 @@ impl<'a> Both<'a> {
             }
         }
         let counts = |trial: &&TrialRecord| !out.contains_key(&(trial.spec.repetition + 1));
-        let made = own.trials.len().max(base.trials.len()) as u32;
-        let mut left_out = LeftOut { made, ..LeftOut::default() };
-        out.values().for_each(|(why, _)| *left_out.why.entry(*why).or_default() += 1);
+        let made = own.trials.len().max(base.trials.len());
         Ok(Self {
             own: kept_own.into_iter().filter(counts).collect(),
             base: kept_base.into_iter().filter(counts).collect(),
             first: out.first_key_value().map(|(number, (_, text))| (*number, text.clone())),
-            left_out,
+            left_out: LeftOut::of(made, out.values().map(|(why, _)| *why)),
         })
     }
 

@@ -386,7 +386,9 @@ impl<'a> Evidence<'a> {
         let (Some(scenario), Some(measured)) = (self.scenario(), self.measured()) else {
             return of_load;
         };
-        let answers: u64 = measured.steps.iter().map(|step| step.completed).sum();
+        // Nobody thinks after a redirection.
+        let followed = measured.followed.as_ref().map_or(0, |followed| followed.completed);
+        let answers: u64 = followed + measured.steps.iter().map(|step| step.completed).sum::<u64>();
         let thought = measured.steps.iter().zip(&scenario.steps).map(|(counted, step)| {
             counted.completed as f64 * step.think.map_or(of_load, |think| think.mean_ns as f64)
         });

@@ -4,10 +4,23 @@ use pippin_model::verdict::{Caveat, Severity};
 
 use crate::judge::evidence::{Evidence, caveat, percent, whole};
 
+/// The name of its caveat.
+pub const ID: &str = "redirects";
 /// The status codes that send a client to another place (RFC 9110 section 15.4).
 const REDIRECTIONS: [u16; 5] = [301, 302, 303, 307, 308];
 /// The share of redirections above which the load measured something else than was asked for.
 const LIMIT: f64 = 0.01;
+
+/// What stands between the counts of redirections and the place that the first one leads to.
+const PLACE: &str = ", the first to ";
+
+/// Removes the place that redirections lead to from this caveat, where it must not be told.
+pub fn without_place(caveat: &mut Caveat) {
+    if caveat.id == ID {
+        let end = caveat.evidence.find(PLACE).unwrap_or(caveat.evidence.len());
+        caveat.evidence.truncate(end);
+    }
+}
 
 /// Whether more than 1 % of the answers are redirections, although no request expects one. Such
 /// answers pass a check that names no status, and cost a server next to nothing.
@@ -31,19 +44,21 @@ pub(crate) fn judge_record(record: &TrialRecord) -> Option<Caveat> {
         counts.iter().map(|(code, count)| format!("{code}: {}", whole(*count as f64))).collect();
     let place = measured.redirected_to.as_deref().map_or(String::new(), |place| {
         // What follows the path may be a secret, and caveats are kept.
-        format!(", the first to {}", place.split(['?', '#']).next().unwrap_or_default())
+        format!("{PLACE}{}", place.split(['?', '#']).next().unwrap_or_default())
     });
     let seen =
         format!("{} of the answers are redirections ({}){place}", percent(share), codes.join(", "));
     let advice = "load the place that they lead to; if you mean to measure redirections, say so with `--expect-status` (`expect_status` in a file of requests)";
-    Some(caveat("redirects", Severity::Suspect, seen, advice))
+    Some(caveat(ID, Severity::Suspect, seen, advice))
 }
 
-/// Whether a request of the load expects a redirection by its status.
+/// Whether a request of the load expects a redirection by its status, or the load follows them.
 fn are_expected(record: &TrialRecord) -> bool {
     let expects = |status: &u16| (300..400).contains(status);
     record.load_spec.as_ref().is_some_and(|spec| {
-        spec.requests.iter().any(|request| request.check.status.iter().any(expects))
+        // Those that were followed are right, and all others are errors.
+        spec.follow > 0
+            || spec.requests.iter().any(|request| request.check.status.iter().any(expects))
     })
 }
 

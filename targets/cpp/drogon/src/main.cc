@@ -24,6 +24,8 @@ void addRoutes()
         addUsers(url, std::stoul(variable("DATABASE_POOL", "10")));
     if (const auto base = variable("UPSTREAM_URL", ""); !base.empty())
         addProxy(base);
+    if (const auto path = variable("ITEMS_FILE", ""); !path.empty())
+        addItems(path);
 }
 
 }  // namespace

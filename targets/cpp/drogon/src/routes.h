@@ -22,3 +22,6 @@ void addUsers(const std::string &url, std::size_t pool);
 
 // The slow upstream below `base`.
 void addProxy(const std::string &base);
+
+// The items of the data file at `path`.
+void addItems(const std::string &path);

@@ -9,6 +9,8 @@ match (true) {
     $path === '/' => plain('Hello World!'),
     preg_match('~^/hola/([^/]+)$~D', $path, $found) === 1 => plain('Hola ' . rawurldecode($found[1])),
     preg_match('~^/page/(\d+)$~D', $path, $found) === 1 => page((int) $found[1]),
+    preg_match('~^/json/(\d+)$~D', $path, $found) === 1 && getenv('ITEMS_FILE') !== false
+        => items((int) $found[1], (int) ($_GET['m'] ?? 1)),
     $path === '/api/users/' && getenv('DATABASE_URL') !== false => users(),
     default => notFound(),
 };

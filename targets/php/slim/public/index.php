@@ -38,6 +38,19 @@ $app->get('/page/{n:\d+}', fn (Request $request, Response $response, array $argu
     $twig->render('page.html', catalogue((int) $arguments['n'])),
 ));
 
+// PHP keeps nothing from one request to the next, so that each reads the file.
+if (getenv('ITEMS_FILE') !== false) {
+    $app->get('/json/{n:\d+}', function (Request $request, Response $response, array $arguments) {
+        $all = json_decode(file_get_contents(getenv('ITEMS_FILE')), true, 512, JSON_THROW_ON_ERROR);
+        $m = (int) $request->getQueryParam('m');
+        $items = array_map(
+            fn (array $item) => $item + ['total' => $item['price'] * $item['quantity'] * $m],
+            array_slice($all, 0, (int) $arguments['n']),
+        );
+        return $response->withJson(['count' => count($items), 'items' => $items]);
+    });
+}
+
 if (getenv('DATABASE_URL') !== false) {
     $app->get('/api/users/', function (Request $request, Response $response) {
         $url = parse_url(getenv('DATABASE_URL'));

@@ -1,6 +1,7 @@
 """Pippin's workloads on Django, with its own templates and mapper."""
 
-from django.http import HttpResponse, JsonResponse
+from django.conf import settings
+from django.http import HttpResponse, HttpResponseBadRequest, JsonResponse
 from django.shortcuts import render
 
 from catalogue.models import User
@@ -22,3 +23,12 @@ def page(request, n):
 def users(request):
     rows = User.objects.order_by("id").values("id", "name", "email")
     return JsonResponse(list(rows), safe=False)
+
+
+def json_items(request, n):
+    try:
+        m = int(request.GET["m"])
+    except (KeyError, ValueError):
+        return HttpResponseBadRequest("m is a whole number")
+    items = [{**item, "total": item["price"] * item["quantity"] * m} for item in settings.ITEMS[:n]]
+    return JsonResponse({"count": len(items), "items": items})

@@ -11,3 +11,6 @@ urlpatterns = [
 
 if "DATABASE_URL" in os.environ:
     urlpatterns.append(path("api/users/", views.users))
+
+if "ITEMS_FILE" in os.environ:
+    urlpatterns.append(path("json/<int:n>", views.json_items))

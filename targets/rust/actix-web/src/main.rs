@@ -1,5 +1,6 @@
 //! Pippin's workloads on actix-web, with askama, deadpool-postgres and awc.
 
+mod items;
 mod page;
 mod plain;
 mod proxy;
@@ -18,11 +19,15 @@ async fn main() -> Result<(), Box<dyn Error>> {
         Err(_) => None,
     };
     let upstream = env::var("UPSTREAM_URL").ok();
+    let items = match env::var("ITEMS_FILE") {
+        Ok(path) => Some(web::Data::new(items::read(&path)?)),
+        Err(_) => None,
+    };
 
     // Called once in each worker. The routes that need a service are there only when the service
     // is.
     let app = move || {
-        let (pool, upstream) = (pool.clone(), upstream.clone());
+        let (pool, upstream, items) = (pool.clone(), upstream.clone(), items.clone());
         App::new()
             .route("/", web::get().to(plain::hello))
             .route("/", web::head().to(plain::hello))
@@ -34,6 +39,10 @@ async fn main() -> Result<(), Box<dyn Error>> {
                 if let Some(pool) = pool {
                     services.app_data(web::Data::new(pool));
                     services.route("/api/users/", web::get().to(users::users));
+                }
+                if let Some(items) = items {
+                    services.app_data(items);
+                    services.route("/json/{n}", web::get().to(items::items));
                 }
                 if let Some(base) = upstream {
                     services.app_data(web::Data::new(proxy::Upstream::new(&base)));

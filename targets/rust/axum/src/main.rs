@@ -1,6 +1,7 @@
 //! Pippin's workloads on axum, with askama, deadpool-postgres and reqwest.
 
 mod error;
+mod items;
 mod page;
 mod plain;
 mod proxy;
@@ -69,6 +70,14 @@ fn router() -> Result<Router, Box<dyn Error>> {
             Router::new()
                 .route("/api/users/", get(users::users))
                 .with_state(pool),
+        );
+    }
+    if let Ok(path) = env::var("ITEMS_FILE") {
+        let items = items::read(&path)?;
+        app = app.merge(
+            Router::new()
+                .route("/json/{n}", get(items::items))
+                .with_state(items),
         );
     }
     if let Ok(base) = env::var("UPSTREAM_URL") {

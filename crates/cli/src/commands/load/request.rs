@@ -5,6 +5,7 @@ use pippin_model::load::websocket::Messages;
 use pippin_model::load::{BodyCheck, Check, FirstWords, Request, Requests, Scenario};
 use pippin_model::request::request_file::{self, Format, RequestFile};
 use pippin_model::scenario::file::Written;
+use pippin_model::text::bounded;
 use pippin_model::workload::Steps;
 use pippin_model::{scenario, workload};
 use std::path::Path;
@@ -139,7 +140,10 @@ fn of_file(
     path: &Path,
     format: Option<Format>,
 ) -> Result<Asked, CliError> {
+    let is_standard_input = path == Path::new("-");
+    let path = if is_standard_input { Path::new("standard input") } else { path };
     if format.is_none()
+        && !is_standard_input
         && !path.exists()
         && crate::values::requests(&path.to_string_lossy()).is_ok()
     {
@@ -148,8 +152,15 @@ fn of_file(
             path = path.display()
         )));
     }
-    let file =
-        request_file::read(path, format).map_err(|error| CliError::User(error.to_string()))?;
+    let file = if is_standard_input {
+        let text = bounded::up_to(std::io::stdin().lock(), bounded::DATA)
+            .and_then(|bytes| String::from_utf8(bytes).map_err(std::io::Error::other))
+            .map_err(CliError::io("read the requests of standard input"))?;
+        request_file::of_text(path, &text, format)
+    } else {
+        request_file::read(path, format)
+    };
+    let file = file.map_err(|error| CliError::User(error.to_string()))?;
     let url = server(arguments, path, &file)?;
     let RequestFile { mut requests, weights, lines, .. } = file;
     complete(&mut requests, &url.authority, &arguments.request)?;

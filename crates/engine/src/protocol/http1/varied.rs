@@ -12,6 +12,7 @@ use crate::protocol::outgoing::Frames;
 use crate::protocol::{Answers, AtOnce, End, Protocol, Step, Varies};
 use crate::request::drawn::Value;
 use crate::request::wire::Wire;
+use crate::scenario::redirection::is_about_body;
 use crate::scenario::{Filled, Walker, WholeAnswer, reference, script};
 
 /// HTTP/1.1 with requests that are rendered when they are due, and answers that are kept. Answers
@@ -33,6 +34,8 @@ struct Rendering {
     target: Filled,
     /// The header lines that do not depend on the body.
     fields: Filled,
+    /// Likewise, without those that say something of the body.
+    fields_without_body: Filled,
     body: Filled,
     encoding: Encoding,
     /// Whether the request says how long its body is.
@@ -119,18 +122,26 @@ impl Varies<Varied> for Steps {
     fn render_for(protocol: &mut Varied, step: u32, user: &mut Walker, out: &mut Frames) {
         let Varied { steps, body, target, .. } = protocol;
         let step = &steps[step as usize];
+        let has_body = user.hop.as_ref().is_none_or(|hop| hop.has_body);
         body.clear();
-        step.body.put(&user.values, step.encoding, body);
-        step.put_path(user, target);
+        if has_body {
+            step.body.put(&user.values, step.encoding, body);
+        }
+        match &user.hop {
+            Some(hop) => user.path.clone_from(&hop.target),
+            None => step.put_path(user, target),
+        }
+        let method = user.hop.as_ref().map_or(&step.method, |hop| &hop.method);
         let bytes = &mut out.bytes;
-        for part in [&step.method, " ", &user.path, " HTTP/1.1\r\n"] {
+        for part in [method, " ", &user.path, " HTTP/1.1\r\n"] {
             bytes.extend_from_slice(part.as_bytes());
         }
-        step.fields.put(&user.values, Encoding::Plain, bytes);
+        let fields = if has_body { &step.fields } else { &step.fields_without_body };
+        fields.put(&user.values, Encoding::Plain, bytes);
         if protocol.keeps_cookies {
             user.cookies.put_header(&user.path, protocol.is_secured, bytes);
         }
-        if step.has_length {
+        if step.has_length && has_body {
             bytes.extend_from_slice(format!("Content-Length: {}\r\n", body.len()).as_bytes());
         }
         bytes.extend_from_slice(b"\r\n");
@@ -201,11 +212,16 @@ fn rendering(
     let names = scenario.names();
     let asked = &spec.requests[nth];
     let body = str::from_utf8(&asked.body).map_err(|_| "the body of a step must be UTF-8")?;
-    let fields = request::fields(asked, !spec.connections.keep_alive());
+    let is_only = !spec.connections.keep_alive();
+    let fields = request::fields(asked, is_only);
+    let mut without_body = asked.clone();
+    without_body.headers.retain(|(name, _)| !is_about_body(name));
+    let fields_without_body = request::fields(&without_body, is_only);
     Ok(Rendering {
         method: asked.method.clone(),
         target: Filled::new(&asked.target, &names)?,
         fields: Filled::new(&String::from_utf8_lossy(&fields), &names)?,
+        fields_without_body: Filled::new(&String::from_utf8_lossy(&fields_without_body), &names)?,
         body: Filled::new(body, &names)?,
         encoding: scenario.steps.get(nth).ok_or("it is no step")?.body,
         has_length: request::has_length(asked),

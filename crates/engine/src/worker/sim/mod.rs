@@ -33,7 +33,7 @@ use crate::protocol::http1::Http1;
 use crate::record::outcome::Outcome;
 use crate::record::recorder::{Message, Recorder};
 use crate::record::tally::Tally;
-use crate::run::result::{slowest, steps, stretches};
+use crate::run::result::{followed, slowest, steps, stretches};
 use crate::shared::Shared;
 use crate::time::timeline::{Progress, Timeline};
 use crate::transport::Tcp;
@@ -116,9 +116,10 @@ fn play_over<P: Protocol>(spec: &LoadSpec, script: Script, framing: Framing) -> 
     let windows = windows.collect();
     let measured = |mut tally: Tally| {
         let steps = steps(spec, &mut tally);
+        let followed = followed(spec, &mut tally);
         let kept = std::iter::once((0, tally.slowest.kept()));
         let slowest = slowest(spec, (0, 0), kept);
-        Measured { steps, slowest, ..tally.into_measured(1, 0) }
+        Measured { steps, followed, slowest, ..tally.into_measured(1, 0) }
     };
     let stretches = stretches.into_iter().map(measured).collect();
     Played { stretches, headline, windows, read: world::end() }

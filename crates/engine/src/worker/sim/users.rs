@@ -119,3 +119,81 @@ fn arrivals_that_find_no_user_are_unsent() {
     assert_ms(&first.response_time, [100, 280]);
     assert_ms(&second.response_time, [100]);
 }
+
+/// Sends the user to another place.
+fn elsewhere(status: u16, place: &str) -> Act {
+    let head =
+        format!("HTTP/1.1 {status} Elsewhere\r\nLocation: {place}\r\nContent-Length: 0\r\n\r\n");
+    Act::Send(head.into_bytes())
+}
+
+/// Of each 3 requests the first is sent on after 10 ms, the second after 20 ms, and the third answered
+/// after 30 ms: a chain of 60 ms. Its user thinks for 50 ms after the chain, and not within.
+#[test]
+fn a_chain_of_redirections_is_one_step_and_each_is_a_request() {
+    let mut spec = LoadSpec { follow: 2, ..closed(1, 60_000) };
+    spec.stop.requests = Some(6);
+    let read_at = Rc::new(RefCell::new(Vec::new()));
+    let seen = Rc::clone(&read_at);
+    let script = Script::of(move |asked| {
+        seen.borrow_mut().push(asked.at);
+        match asked.nth % 3 {
+            0 => vec![(10 * MS, elsewhere(302, "/b"))],
+            1 => vec![(20 * MS, elsewhere(307, "http://sim/c"))],
+            _ => vec![(30 * MS, ok())],
+        }
+    });
+    let steps =
+        "[[steps]]\nget = \"/a\"\nthink = \"50ms\"\nexpect = { status = 200, contains = \"ok\" }\n";
+    let played = walk(spec, steps, script);
+    assert_eq!(counts(&played), [6, 6, 6, 0, 0, 0]);
+    assert_eq!(errors(&played), []);
+    assert_eq!(gaps(&read_at), [10 * MS, 20 * MS, 80 * MS, 10 * MS, 20 * MS]);
+    let measured = played.measured();
+    assert_ms(&measured.spans.response_time, [10, 10, 20, 20, 30, 30]);
+    let [step] = &measured.steps[..] else { panic!("one step") };
+    assert_eq!((step.completed, step.good), (2, 2));
+    assert_ms(&step.response_time, [60, 60]);
+    assert_ms(&step.service_time, [60, 60]);
+    let followed = measured.followed.as_ref().unwrap();
+    assert_eq!((followed.completed, followed.good), (4, 4));
+    assert_ms(&followed.response_time, [10, 10, 20, 20]);
+}
+
+/// 10 chains arrive each second, whatever they take: each of 2 requests of 10 ms.
+#[test]
+fn chains_arrive_and_their_redirections_do_not() {
+    let spec = LoadSpec { follow: 5, ..open(4, 10.0, 1_000) };
+    let script = Script::of(|asked| {
+        let answer = if asked.nth % 2 == 0 { elsewhere(303, "/b") } else { ok() };
+        vec![(10 * MS, answer)]
+    });
+    let played = walk(spec, "[[steps]]\nget = \"/a\"\n", script);
+    assert_eq!(counts(&played), [20, 20, 20, 0, 0, 0]);
+    let [step] = &played.measured().steps[..] else { panic!("one step") };
+    assert_ms(&step.response_time, [20; 10]);
+}
+
+/// A redirection to another origin, and one more than is followed: the answer that says so is wrong, and
+/// the user begins anew. Connections that end after a redirection do not end the chain.
+#[test]
+fn a_chain_that_cannot_be_followed_is_an_error_of_its_step() {
+    for place in ["http://other/b", "/a"] {
+        let mut spec = LoadSpec { follow: 2, ..closed(1, 60_000) };
+        spec.stop.requests = Some(6);
+        let script = Script::of(move |_| {
+            let head = format!(
+                "HTTP/1.1 302 Elsewhere\r\nLocation: {place}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
+            );
+            vec![(10 * MS, Act::Send(head.into_bytes())), (10 * MS, Act::Close)]
+        });
+        let played = walk(spec, "[[steps]]\nget = \"/a\"\n", script);
+        let measured = played.measured();
+        let chains = if place == "/a" { 2 } else { 6 };
+        assert_eq!(errors(&played), [(ErrorKind::Redirect, chains)], "{place}");
+        assert_eq!((measured.requests.completed, measured.requests.good), (6, 6 - chains));
+        let [step] = &measured.steps[..] else { panic!("one step") };
+        assert_eq!((step.completed, step.good), (chains, 0), "{place}");
+        assert_eq!(measured.followed.as_ref().map(|row| row.completed), Some(6 - chains));
+    }
+}

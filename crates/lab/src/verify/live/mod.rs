@@ -22,7 +22,9 @@ use std::sync::Arc;
 
 use super::delay;
 use super::http::Answer;
-use super::page::{Found, Pages, Text};
+use super::items::ItemAnswers;
+use super::page::{Pages, Text};
+use super::sampled::Found;
 use super::{Subject, Verdict};
 use crate::services::Services;
 use issued::Issued;
@@ -44,6 +46,7 @@ enum Kind {
     Upstream(Arc<Issued>),
     Table(Box<Table>),
     Pages(Arc<Pages>),
+    Items(Arc<ItemAnswers>),
 }
 
 struct Table {
@@ -71,6 +74,10 @@ impl Live {
                 let upstream = services.upstream()?;
                 Kind::Upstream(Arc::new(Issued::new(upstream.numbers(), upstream.delay_ns())))
             }
+            Some(Source::Items) => {
+                let items = ItemAnswers::of(services.items()?, &[], Found::default());
+                Kind::Items(Arc::new(items))
+            }
             Some(Source::Table) => Kind::Table(Box::new(Table {
                 history: Arc::new(History::of(services.postgres()?.written().clone())),
                 scans: Scans::default(),
@@ -81,7 +88,9 @@ impl Live {
 
     /// The requests of the next load were made of these samples.
     pub fn expect(&mut self, workload: &Workload, samples: Vec<Sample>) {
-        if let Some(text) = Text::of(workload) {
+        if let Kind::Items(items) = &self.0 {
+            self.0 = Kind::Items(Arc::new(items.for_samples(&samples)));
+        } else if let Some(text) = Text::of(workload) {
             let found = match &self.0 {
                 Kind::Pages(pages) => pages.compared(),
                 _ => Found::default(),
@@ -98,6 +107,7 @@ impl Live {
         Ok(match &mut self.0 {
             Kind::Nothing => None,
             Kind::Pages(pages) => Some(Arc::clone(pages) as Arc<dyn Referee>),
+            Kind::Items(items) => Some(Arc::clone(items) as Arc<dyn Referee>),
             Kind::Upstream(issued) => Some(Arc::clone(issued) as Arc<dyn Referee>),
             Kind::Table(table) => {
                 let postgres = services.postgres()?;
@@ -135,7 +145,7 @@ impl Live {
     pub fn numbers(&self) -> Option<u64> {
         match &self.0 {
             Kind::Upstream(issued) => Some(issued.right()),
-            Kind::Nothing | Kind::Pages(_) | Kind::Table(_) => None,
+            Kind::Nothing | Kind::Pages(_) | Kind::Table(_) | Kind::Items(_) => None,
         }
     }
 
@@ -149,8 +159,9 @@ impl Live {
 
     /// What is wrong with the answer to a single request, if anything, judged as under load.
     #[must_use]
-    pub fn differs(&self, answer: &Answer) -> Option<String> {
+    pub fn differs(&self, sample: &Sample, answer: &Answer) -> Option<String> {
         match &self.0 {
+            Kind::Items(items) => items.differs(sample, &answer.body),
             Kind::Upstream(issued) => {
                 issued.fault(&answer.exchange()).map(|fault| fault.words(answer))
             }
@@ -175,6 +186,10 @@ pub fn prove(subject: &mut Subject<'_>, load: &LoadResult) -> Vec<ProofOutcome> 
         Kind::Nothing => {}
         Kind::Pages(pages) => {
             verdicts.push(("text", pages.verdict(load.measured.requests.good)));
+        }
+        Kind::Items(items) => {
+            let right = load.measured.requests.good;
+            verdicts.push(("items", items.compared().verdict(right, "answers")));
         }
         Kind::Upstream(issued) => verdicts.push(("numbers", issued.verdict())),
         Kind::Table(table) => {

@@ -3,7 +3,9 @@
   (:require [cheshire.core :as json]
             [compojure.core :refer [GET defroutes]]
             [compojure.route :as route]
+            [ring.middleware.params :refer [wrap-params]]
             [ring.util.response :as response]
+            [ring-jetty.items :as items]
             [ring-jetty.page :as page]
             [ring-jetty.upstream :as upstream]
             [ring-jetty.users :as users]))
@@ -17,10 +19,16 @@
 (defn- as-json [value]
   (answer "application/json; charset=utf-8" (json/generate-string value)))
 
+(def ^:private item-list
+  (GET ["/json/:n" :n #"[0-9]{1,9}"] [n m]
+    (as-json (items/answer (Long/parseLong n) (Long/parseLong m)))))
+
 (defroutes app
   (GET "/" [] (plain-text "Hello World!"))
   (GET "/hola/:person" [person] (plain-text (str "Hola " person)))
   (GET ["/page/:n" :n #"[0-9]{1,9}"] [n] (html (page/render (Long/parseLong n))))
   (GET "/api/users/" [] (as-json (users/all)))
   (GET "/api/proxy/" [] (plain-text (upstream/ask)))
+  ;; Only here, because no other route has parameters in its query.
+  (wrap-params item-list)
   (route/not-found (plain-text "Not Found")))

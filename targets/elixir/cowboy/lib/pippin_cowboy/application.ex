@@ -4,7 +4,7 @@ defmodule PippinCowboy.Application do
   use Application
 
   alias PippinCowboy.{BroadcastHandler, DatabaseUrl, DeviceHandler, EchoHandler}
-  alias PippinCowboy.{HelloHandler, HolaHandler}
+  alias PippinCowboy.{HelloHandler, HolaHandler, JsonHandler}
   alias PippinCowboy.{ProxyHandler, Upstream, Users, UsersHandler}
 
   @listener :http
@@ -12,6 +12,7 @@ defmodule PippinCowboy.Application do
   @impl true
   def start(_type, _args) do
     :ok = Upstream.configure()
+    :ok = JsonHandler.read()
 
     with {:ok, pid} <- Supervisor.start_link([BroadcastHandler | database()], strategy: :one_for_one),
          {:ok, _} <- :cowboy.start_clear(@listener, transport_options(), protocol_options()) do
@@ -52,6 +53,7 @@ defmodule PippinCowboy.Application do
        [
          {"/", HelloHandler, []},
          {"/hola/:name", HolaHandler, []},
+         {"/json/:n", [{:n, :int}], JsonHandler, []},
          {"/api/users/", UsersHandler, []},
          {"/api/proxy/", ProxyHandler, []},
          {"/device", DeviceHandler, []},

@@ -8,6 +8,8 @@ defmodule PippinPlug.Application do
 
   @impl true
   def start(_type, _args) do
+    :ok = PippinPlug.Items.read()
+
     children =
       [{Finch, name: PippinPlug.Finch, pools: %{default: @upstream_pool}}] ++
         database() ++ [Application.fetch_env!(:pippin_plug, :server)]

@@ -1,7 +1,7 @@
 defmodule PippinPlug.Router do
   use Plug.Router
 
-  alias PippinPlug.{Upstream, Users}
+  alias PippinPlug.{Items, Upstream, Users}
 
   @device_body String.duplicate("x", 1024)
 
@@ -21,6 +21,15 @@ defmodule PippinPlug.Router do
     conn
     |> put_resp_content_type("application/json")
     |> send_resp(200, Jason.encode_to_iodata!(Users.list()))
+  end
+
+  get "/json/:n" do
+    %{"m" => m} = fetch_query_params(conn).query_params
+    list = Items.first(String.to_integer(n), String.to_integer(m))
+
+    conn
+    |> put_resp_content_type("application/json")
+    |> send_resp(200, Jason.encode_to_iodata!(list))
   end
 
   get "/api/proxy" do

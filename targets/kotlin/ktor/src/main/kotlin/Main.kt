@@ -50,12 +50,21 @@ fun Application.module() {
             call.respondText(deviceBody)
         }
         env["DATABASE_URL"]?.let { users(Users(it, env["DATABASE_POOL"]?.toInt() ?: 10)) }
+        env["ITEMS_FILE"]?.let { items(Items(it)) }
         env["UPSTREAM_URL"]?.let { proxy("$it/slow") }
     }
 }
 
 private fun Route.users(users: Users) {
     get("/api/users/") { call.respond(users.all()) }
+}
+
+private fun Route.items(items: Items) {
+    get("/json/{n}") {
+        val n = call.parameters["n"]?.toIntOrNull()
+        val m = call.request.queryParameters["m"]?.toLongOrNull()
+        if (n == null || m == null) call.respond(HttpStatusCode.NotFound) else call.respond(items.first(n, m))
+    }
 }
 
 private fun Route.proxy(url: String) {

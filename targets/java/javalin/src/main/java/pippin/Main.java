@@ -32,6 +32,10 @@ public final class Main {
                 config.routes.get("/api/users/", context -> context.json(users.all()));
                 config.events.serverStopped(users::close);
               }
+              if (env.containsKey("ITEMS_FILE")) {
+                DataFile file = new DataFile(env.get("ITEMS_FILE"));
+                config.routes.get("/json/{n}", context -> items(context, file));
+              }
               if (env.containsKey("UPSTREAM_URL")) {
                 HttpClient client = HttpClient.newHttpClient();
                 HttpRequest request = HttpRequest.newBuilder(URI.create(env.get("UPSTREAM_URL") + "/slow")).build();
@@ -50,6 +54,12 @@ public final class Main {
       throw new NotFoundResponse();
     }
     context.render("templates/page.peb", Map.of("n", n, "items", Item.ofPage(n)));
+  }
+
+  private static void items(Context context, DataFile file) {
+    int n = context.pathParamAsClass("n", Integer.class).get();
+    long m = context.queryParamAsClass("m", Long.class).get();
+    context.json(file.first(n, m));
   }
 
   /** Waits 95 to 105 ms; the future holds no thread. */

@@ -25,6 +25,7 @@ final class Server extends VerticleBase {
   private PebbleTemplateEngine templates;
   private Pool pool;
   private WebClient client;
+  private JsonArray items;
 
   @Override
   public Future<?> start() {
@@ -38,6 +39,10 @@ final class Server extends VerticleBase {
     if (env.containsKey("DATABASE_URL")) {
       pool = openPool();
       router.get("/api/users/").handler(this::users);
+    }
+    if (env.containsKey("ITEMS_FILE")) {
+      items = vertx.fileSystem().readFileBlocking(env.get("ITEMS_FILE")).toJsonArray();
+      router.get("/json/:n").handler(this::items);
     }
     if (env.containsKey("UPSTREAM_URL")) {
       // By default the client would make 5 calls at once and let the others wait.
@@ -99,6 +104,25 @@ final class Server extends VerticleBase {
               context.json(users);
             })
         .onFailure(context::fail);
+  }
+
+  /** The first n items of the data file, each with its price times quantity times m. */
+  private void items(RoutingContext context) {
+    int n;
+    long m;
+    try {
+      n = Integer.parseInt(context.pathParam("n"));
+      m = Long.parseLong(context.request().getParam("m"));
+    } catch (NumberFormatException error) {
+      context.next();
+      return;
+    }
+    JsonArray list = new JsonArray();
+    for (int i = 0; i < Math.min(n, items.size()); i++) {
+      JsonObject item = items.getJsonObject(i);
+      list.add(item.copy().put("total", item.getLong("price") * item.getLong("quantity") * m));
+    }
+    context.json(new JsonObject().put("count", list.size()).put("items", list));
   }
 
   private void proxy(RoutingContext context) {

@@ -1,0 +1,161 @@
+//! Answers of a load that are compared in full: kept while the load runs and compared when somebody
+//! asks what was found, so that comparing them disturbs no answer.
+use pippin_engine::Exchange;
+use pippin_model::workload::draw::Draw;
+use serde::{Deserialize, Serialize};
+use std::hash::{BuildHasher, Hasher, RandomState};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use super::Verdict;
+
+/// Of so many right answers at least one is examined, by however many threads.
+const SURELY_EXAMINED: u64 = 10_000;
+
+/// A sample of the answers of a load, each with the same chance to be in it.
+pub struct Sampled {
+    most: usize,
+    kept: Mutex<Kept>,
+}
+
+/// Answers that have not been compared, and what came of the others.
+struct Kept {
+    answers: Vec<Exchanged>,
+    /// How many were examined since the last comparison.
+    seen: u64,
+    found: Found,
+    draw: Draw,
+}
+
+/// What was found so far.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Found {
+    /// Answers that were compared.
+    pub compared: u64,
+    /// Those of them that said something else.
+    pub wrong: u64,
+    /// What the first of these said, in words.
+    pub first: Option<String>,
+}
+
+impl Found {
+    fn add(&mut self, other: Self) {
+        self.compared += other.compared;
+        self.wrong += other.wrong;
+        self.first = self.first.take().or(other.first);
+    }
+
+    /// Whether every answer that was compared said what it must, in loads with so many right answers.
+    /// `what` they are is for the words.
+    ///
+    /// # Errors
+    /// How many did not, or that none was compared.
+    pub fn verdict(&self, right: u64, what: &str) -> Verdict {
+        match self {
+            Self { compared: 0, .. } if right >= SURELY_EXAMINED => {
+                Err(format!("none of {right} {what} was compared in full"))
+            }
+            Self { wrong: 0, .. } => Ok(()),
+            Self { wrong, first, .. } => {
+                let first = first.as_ref().map(|words| format!("; the first: {words}"));
+                Err(format!(
+                    "{wrong} {what} of those that were compared in full said something else{}",
+                    first.unwrap_or_default()
+                ))
+            }
+        }
+    }
+}
+
+/// A request and its answer.
+pub struct Exchanged {
+    /// Which of the load's requests it is.
+    pub request: u32,
+    /// What was drawn for it; empty where nothing was.
+    pub drawn: String,
+    /// The body.
+    pub body: Box<[u8]>,
+}
+
+/// Random numbers that a target cannot know.
+#[must_use]
+pub fn unknown_to_targets() -> Draw {
+    Draw::new(RandomState::new().build_hasher().finish())
+}
+
+impl Sampled {
+    /// At most so many are kept between two comparisons. `found` is what earlier loads have shown.
+    #[must_use]
+    pub fn new(most: usize, found: Found) -> Self {
+        let draw = unknown_to_targets();
+        Self { most, kept: Mutex::new(Kept { answers: Vec::new(), seen: 0, found, draw }) }
+    }
+
+    fn kept(&self) -> MutexGuard<'_, Kept> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Keeps an answer, or not, so that all have the same chance (Vitter 1985, "Random sampling
+    /// with a reservoir", algorithm R).
+    pub fn take(&self, exchange: &Exchange<'_>) {
+        let mut kept = self.kept();
+        kept.seen += 1;
+        let seen = kept.seen;
+        let place = match kept.answers.len() {
+            length if length < self.most => length,
+            _ => kept.draw.below(seen) as usize,
+        };
+        if place >= self.most {
+            return;
+        }
+        let Exchange { request, drawn, body, .. } = *exchange;
+        let answer = Exchanged { request, drawn: drawn.into(), body: body.into() };
+        match kept.answers.get_mut(place) {
+            Some(old) => *old = answer,
+            None => kept.answers.push(answer),
+        }
+    }
+
+    /// Compares what was kept; `differs` says what is wrong with an answer. Returns what was found so
+    /// far.
+    pub fn compared(&self, differs: impl Fn(&Exchanged) -> Option<String>) -> Found {
+        let mut kept = self.kept();
+        let answers = std::mem::take(&mut kept.answers);
+        kept.seen = 0;
+        let mut wrong = answers.iter().filter_map(differs);
+        let first = wrong.next();
+        let wrong = u64::from(first.is_some()) + wrong.count() as u64;
+        kept.found.add(Found { compared: answers.len() as u64, wrong, first });
+        kept.found.clone()
+    }
+
+    /// Adds what a deputy has found.
+    pub fn add(&self, found: Found) {
+        self.kept().found.add(found);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_found_by_several_is_added_and_the_first_words_stay() {
+        let mut found = Found::default();
+        let of = |wrong: u64, words: &str| Found {
+            compared: 10,
+            wrong,
+            first: (wrong > 0).then(|| words.into()),
+        };
+        for other in [of(0, ""), of(1, "a"), of(2, "b")] {
+            found.add(other);
+        }
+        assert_eq!(found, Found { compared: 30, wrong: 3, first: Some("a".into()) });
+        assert_eq!(
+            found.verdict(5, "pages").unwrap_err(),
+            "3 pages of those that were compared in full said something else; the first: a"
+        );
+        assert_eq!(of(0, "").verdict(20_000, "pages"), Ok(()));
+        assert!(Found::default().verdict(9_999, "pages").is_ok(), "too few to have one for sure");
+        assert!(Found::default().verdict(10_000, "pages").is_err());
+    }
+}
