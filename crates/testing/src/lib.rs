@@ -13,6 +13,7 @@
 //! | [`tls`] | any of these behind TLS, with certificates made by the test | the engine, the lab, `pippin load` |
 //! | [`wire`] | nothing: it captures packets on the loopback | the engine; `bench` |
 //! | [`skipped`] | nothing: it notes which tests cannot run here | tests of what needs rights or programs |
+//! | `quiet` | nothing: it watches what else the machine does | [`patience`] |
 //! | [`patience`] | nothing: it tells a wrong program from a busy machine | all tests with a bound in time |
 //!
 //! The servers run on the event loop of `pippin-reference`.
@@ -21,6 +22,7 @@ pub mod frames;
 pub mod hostile;
 pub mod messages;
 pub mod patience;
+mod quiet;
 pub mod room;
 pub mod scripted;
 pub mod shapes;

@@ -1,41 +1,22 @@
 //! Telling a wrong engine from a busy machine.
 //!
-//! Only a bound in time, told by [`in_time`], may be tried again: a few times, if the machine kept
-//! sleeping threads from waking meanwhile, and if possible when it is calm again. On a machine that
-//! has time the first miss counts. Every other assertion fails at once, so that no race is hidden.
+//! Only a bound in time, told by [`in_time`], may be tried again: a few times, if the machine was busy
+//! meanwhile (`quiet`), and if possible when it is calm again. On a machine that has time the first
+//! miss counts. Every other assertion fails at once, so that no race is hidden.
 //! What was tried again is written to the file that `PIPPIN_TRIED_AGAIN` names.
 #![allow(clippy::print_stderr)] // for whoever reads a test's output
 use std::io::Write;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::sync::OnceLock;
-use std::sync::PoisonError;
-use std::sync::{Mutex, MutexGuard};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use crate::quiet::Seen;
+
 const ATTEMPTS: u32 = 6;
-/// The watch sleeps so long; waking later than that by more than `LATE` is the machine's doing.
-const NAP: Duration = Duration::from_millis(1);
-const LATE: Duration = Duration::from_millis(2);
-/// More late awakenings than this fraction, and times can't be trusted. One pause of the machine in
-/// a test of some hundred milliseconds is enough to break a bound, and to be more than this.
-const BUSY: f64 = 0.002;
 /// How long all tests of the process together wait for the machine to be calm, and one of them at
 /// the most.
 const WAIT_OF_ALL: Duration = Duration::from_secs(240);
 const WAIT_OF_ONE: Duration = Duration::from_secs(20);
-
-/// Naps since the start of the test process: all, and late ones.
-#[derive(Debug, Clone, Copy, Default)]
-struct Naps {
-    all: u32,
-    late: u32,
-}
-
-impl Naps {
-    fn late_since(self, before: Self) -> f64 {
-        f64::from(self.late - before.late) / f64::from((self.all - before.all).max(1))
-    }
-}
 
 /// Makes a test of each of these functions.
 #[macro_export]
@@ -91,53 +72,28 @@ pub fn alone<T>(test: impl FnOnce() -> T) -> T {
 pub fn patiently(test: impl Fn()) {
     let mut waited = turn();
     for attempt in 1..=ATTEMPTS {
-        let before = naps();
+        let begin = Seen::now();
         let Err(failure) = catch_unwind(AssertUnwindSafe(&test)) else { return };
-        let share = naps().late_since(before);
+        let machine = begin.since();
         let why = match failure.downcast::<Late>() {
-            Ok(late) if share > BUSY && attempt < ATTEMPTS => late.0,
-            Ok(late) => {
-                let naps = share * 100.0;
-                panic!(
-                    "attempt {attempt} of {ATTEMPTS}, {naps:.1} % of naps ended late: {}",
-                    late.0
-                )
-            }
+            Ok(late) if machine.was_busy() && attempt < ATTEMPTS => late.0,
+            Ok(late) => panic!("attempt {attempt} of {ATTEMPTS}, {machine}: {}", late.0),
             Err(failure) => resume_unwind(failure),
         };
-        tried_again(attempt, &format!("{:.1} % of naps ended late, {why}", share * 100.0));
+        tried_again(attempt, &format!("{machine}, {why}"));
         let left = WAIT_OF_ALL.saturating_sub(*waited);
         *waited += wait_for_calm(left.min(WAIT_OF_ONE));
     }
 }
 
-/// Waits for a second in which naps end in time, at the most so long, and says how long.
+/// Waits for a second in which the machine is not busy, at the most so long, and says how long.
 fn wait_for_calm(most: Duration) -> Duration {
     let begin = Instant::now();
     loop {
-        let before = naps();
+        let second = Seen::now();
         std::thread::sleep(Duration::from_secs(1));
-        if naps().late_since(before) <= BUSY || begin.elapsed() >= most {
+        if !second.since().was_busy() || begin.elapsed() >= most {
             return begin.elapsed();
         }
     }
-}
-
-fn naps() -> Naps {
-    static NAPS: OnceLock<&'static Mutex<Naps>> = OnceLock::new();
-    let naps = NAPS.get_or_init(|| {
-        let naps: &'static Mutex<Naps> = Box::leak(Box::default());
-        std::thread::spawn(move || {
-            loop {
-                let begin = Instant::now();
-                std::thread::sleep(NAP);
-                let is_late = begin.elapsed() > NAP + LATE;
-                let mut naps = naps.lock().unwrap_or_else(PoisonError::into_inner);
-                naps.all += 1;
-                naps.late += u32::from(is_late);
-            }
-        });
-        naps
-    });
-    *naps.lock().unwrap_or_else(PoisonError::into_inner)
 }

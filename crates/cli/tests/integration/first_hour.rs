@@ -215,11 +215,21 @@ fn whole_hour(name: &str) {
     std::fs::write(&file, slower).unwrap();
     git(here, &["commit", "-q", "-a", "-m", "slower"]);
     let outcome = pippin(here, &["ci"]);
-    assert!(matches!(outcome.code, Some(1 | 3)), "{outcome}");
     outcome.says(&["gate passed  require errors < 0.1%"]);
     // It ends with the first change that fails: CPU time as a rule, or what the server answers of it.
-    let has_failed = |gate: &&str| outcome.has(&format!("gate FAILED  fail if {gate}"));
-    assert!(USUAL_GATES.iter().any(has_failed), "{outcome}");
+    let has = |gate: &&str, said| outcome.has(&format!("gate {said}  fail if {gate}"));
+    if outcome.code == Some(0) && has(&USUAL_GATES[0], "UNDECIDED") {
+        // Too many starts were disturbed. What it says of the others must be right all the same.
+        outcome.says(&["this checkout needs ", " more CPU time per request than "]);
+        return skip(name, &format!("its gates stayed undecided: {}", undecided(&outcome)));
+    }
+    assert!(matches!(outcome.code, Some(1 | 3)), "{outcome}");
+    assert!(USUAL_GATES.iter().any(|gate| has(gate, "FAILED")), "{outcome}");
+}
+
+/// Why the first gate stayed so.
+fn undecided(outcome: &Outcome) -> &str {
+    outcome.stdout.lines().find(|line| line.contains("UNDECIDED")).unwrap_or_default()
 }
 
 /// No template is without a test, and no folder without a template.

@@ -19,6 +19,7 @@
 //! |---|---|
 //! | [`comparing`] | the gates of a comparison while it is measured |
 //! | `usable` | which trials a gate may decide on |
+//! | `warmth` | whether a target was warm in a start |
 //! | [`left_out`] | starts that do not count, by reason |
 //! | `figures` | the figure of a trial |
 //! | `change` | how far each start is from the limit of a change |
@@ -31,6 +32,7 @@ mod figures;
 pub mod left_out;
 pub mod lost;
 mod usable;
+mod warmth;
 
 use pippin_model::figure::{Figure, Unit};
 use pippin_model::target::TargetId;
@@ -266,7 +268,7 @@ pub(crate) fn depends_on_time(figure: Figure) -> bool {
 /// it is, so a limit on times and rates stays undecided.
 pub fn lose(outcome: &mut Outcome, trials: &[TrialRecord]) {
     let mut own = trials.iter().filter(|trial| trial.spec.target == outcome.target);
-    let compiled = own.find_map(usable::compiled);
+    let compiled = own.find_map(warmth::compiled);
     let doubt = compiled.filter(|_| depends_on_time(outcome.gate.condition.figure));
     (outcome.standing, outcome.reason) = match doubt {
         Some(text) => (Standing::Undecided, Some(Reason::new(Doubt::NotWarm, text))),
@@ -303,7 +305,7 @@ fn alone(outcome: &mut Outcome, group: &Group<'_>) -> Result<Standing, Reason> {
         }
         Limit::Value(limit) => {
             let trials = if depends_on_time(figure) {
-                group.counting(Needs::WarmAndCalm, "")?
+                group.counting(Needs::WarmAndCalm(figure), "")?
             } else {
                 group.trials.clone()
             };
@@ -400,8 +402,8 @@ fn needs(figure: Figure, (group, base): (&Group<'_>, &Base<'_>)) -> Needs {
         base.origin == Origin::OneRun && !change::share_no_round(&group.trials, &base.group.trials);
     match (depends_on_time(figure), is_paired) {
         (false, _) => Needs::Nothing,
-        (true, true) => Needs::Warm,
-        (true, false) => Needs::WarmAndCalm,
+        (true, true) => Needs::Warm(figure),
+        (true, false) => Needs::WarmAndCalm(figure),
     }
 }
 

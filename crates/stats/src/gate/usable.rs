@@ -1,6 +1,6 @@
 //! What a gate may decide on: results of all planned repetitions, none of them INVALID; for times and
 //! rates a target that was warm; for those without a base, a host that was calm.
-use pippin_model::result::Window;
+use pippin_model::figure::Figure;
 use pippin_model::run::{RunRecord, RunState};
 use pippin_model::target::TargetId;
 use pippin_model::text::units::counted;
@@ -10,11 +10,11 @@ use pippin_model::verdict::{Severity, Verdict};
 use std::collections::BTreeMap;
 
 use super::left_out::{LeftOut, Why};
+use super::warmth::warmth;
 use super::{Doubt, Reason};
 use crate::interval::anytime::FEWEST_STARTS;
-use crate::judge::{SHORTEST_USAGE_NS, compiling, processors};
+use crate::judge::{SHORTEST_USAGE_NS, processors};
 use crate::rounds::calm;
-use crate::series::steady::{can_tell, measured_rates, unsteady};
 
 /// The trials of one target at one step.
 #[derive(Debug, Clone, Default)]
@@ -210,79 +210,44 @@ fn first_of(left_out: &LeftOut, number: u32, text: &str) -> String {
 }
 
 /// What a gate needs of a start.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Needs {
     /// Nothing: counts and memory.
     Nothing,
-    /// A warm target.
-    Warm,
-    /// A warm target on a calm host.
-    WarmAndCalm,
+    /// A target that was warm for this figure.
+    Warm(Figure),
+    /// A target that was warm for this figure, on a calm host.
+    WarmAndCalm(Figure),
 }
 
 impl Needs {
     fn met(self, trial: &TrialRecord) -> Result<(), Lacking> {
         match self {
             Self::Nothing => Ok(()),
-            Self::Warm => warmth(trial),
-            Self::WarmAndCalm => warmth(trial).and_then(|()| calmness(trial)),
+            Self::Warm(figure) => warmth(trial, figure),
+            Self::WarmAndCalm(figure) => warmth(trial, figure).and_then(|()| calmness(trial)),
         }
     }
 }
 
 /// What stands against a start.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Obstacle {
-    why: Why,
+pub(super) struct Obstacle {
+    pub(super) why: Why,
     text: String,
 }
 
 /// What a start lacks.
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Lacking {
+pub(super) enum Lacking {
     Known(Obstacle),
     /// Nobody knows whether it lacks something, in words.
     Unknown(Doubt, String),
 }
 
 impl Lacking {
-    fn known(why: Why, text: impl Into<String>) -> Self {
+    pub(super) fn known(why: Why, text: impl Into<String>) -> Self {
         Self::Known(Obstacle { why, text: text.into() })
-    }
-}
-
-/// What the target's compiler did while it was measured, if that makes the result doubtful. A plan
-/// that measures cold servers asked for it.
-pub(super) fn compiled(trial: &TrialRecord) -> Option<String> {
-    let found = compiling::of(trial).filter(|it| it.severity > Severity::Note)?;
-    Some(found.evidence)
-}
-
-/// Whether the target was warm: its compiler rested, and its throughput had no trend, or its warm-up ended because it had
-/// none. Otherwise why not, or why that is unknown.
-fn warmth(trial: &TrialRecord) -> Result<(), Lacking> {
-    let unknown = |why: String| Lacking::Unknown(Doubt::NotWarm, why);
-    let Some(load) = &trial.load else { return Err(unknown("no load".into())) };
-    if let Some(compiled) = compiled(trial) {
-        return Err(Lacking::known(Why::Compiler, compiled));
-    }
-    // A rate that changes by plan has no steady state.
-    if trial.spec.profile.at(trial.spec.step).shape().is_some() {
-        return Ok(());
-    }
-    let rates = measured_rates(load, |window: &Window| window.completed);
-    match (can_tell(&rates), load.warm_up.steady) {
-        (true, _) if unsteady(&rates).is_some() => {
-            Err(Lacking::known(Why::Unsteady, "the throughput still changed while it was measured"))
-        }
-        (_, Some(false)) => {
-            Err(Lacking::known(Why::Unsteady, "the warm-up ended before the throughput was steady"))
-        }
-        (true, _) | (_, Some(true)) => Ok(()),
-        (false, None) => Err(unknown(format!(
-            "{} of measuring cannot show whether the target was warm; measure at least 8, or leave the warm-up to Pippin (auto)",
-            counted(rates.len() as u64, "second")
-        ))),
     }
 }
 
