@@ -22,6 +22,7 @@
 //! | [`missing`] | targets without a result, by cause |
 //! | [`conformance`] | answers at the edges of HTTP/1.1, by target |
 //! | [`published`] | published figures beside your own |
+//! | `published_column` | what the columns of published tables say |
 pub mod agents;
 pub mod answer;
 pub mod calm;
@@ -36,6 +37,7 @@ pub mod missing;
 pub mod overload;
 pub mod phases;
 pub mod published;
+pub(crate) mod published_column;
 pub mod row;
 pub mod run;
 pub mod series;
@@ -140,7 +142,7 @@ impl View {
             conclusion: conclusion::of(&run, &rows, &field, reference),
             run,
             doubts: doubts::of(&rows),
-            published: published::of(&record.header.plan, &rows),
+            published: published::of(record, &rows),
             rows,
             loads: LoadView::all(record),
             conformance: conformance::of(record),

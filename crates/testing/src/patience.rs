@@ -44,6 +44,8 @@ pub fn in_time(holds: bool, what: impl FnOnce() -> String) {
 /// Notes that a test is tried again, for the list at the end of all tests.
 fn tried_again(attempt: u32, why: &str) {
     let thread = std::thread::current();
+    // The first line says what was missed. The rest, as a program's whole output, was printed already.
+    let why = why.lines().next().unwrap_or_default();
     let line = format!("{}, attempt {attempt}: {why}\n", thread.name().unwrap_or("a test"));
     eprint!("again: {line}");
     if let Some(path) = std::env::var_os("PIPPIN_TRIED_AGAIN") {

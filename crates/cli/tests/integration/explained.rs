@@ -152,6 +152,9 @@ fn a_shared_processor_is_the_limit_and_no_pool() {
 }
 
 fn late_bodies_beside_fast_ones_are_delayed_acknowledgements() {
+    if !is_asked_for("late bodies") {
+        return;
+    }
     let run = run("late-bodies", &counted(8, 4_000));
     let found = run.0.trials[0].caveats.iter().any(|caveat| caveat.id == "delayed_ack");
     in_time(found, || format!("no delayed acknowledgements are seen: {}", run.1));

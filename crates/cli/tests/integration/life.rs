@@ -6,12 +6,17 @@ use pippin_model::trial::Exit;
 use serde_json::Value;
 use std::path::Path;
 
-/// Runs a plan with this server. Returns its life.
+/// Runs a plan of `hello` with this server. Returns its life.
 fn life_of(folder: &Path, server: &str) -> (TargetLife, Outcome) {
+    life_with(folder, &format!("{server}\nserves = [\"hello\"]"), "hello")
+}
+
+/// Runs a plan of this workload with this server. Returns its life.
+fn life_with(folder: &Path, server: &str, workload: &str) -> (TargetLife, Outcome) {
     std::fs::write(
         folder.join("pippin.toml"),
         format!(
-            "[target.shop]\n{server}\nserves = [\"hello\"]\n[plan.ci]\nworkload = \"hello\"\ntargets = [\"shop\"]\nrepetitions = 1\nlife = true\nconnections = 4\nduration = \"1s\"\nwarm_up = \"100ms\"\ncpus = {{ share = true }}\n"
+            "[target.shop]\n{server}\n[plan.ci]\nworkload = \"{workload}\"\ntargets = [\"shop\"]\nrepetitions = 1\nlife = true\nconnections = 4\nduration = \"1s\"\nwarm_up = \"100ms\"\ncpus = {{ share = true }}\n"
         ),
     )
     .unwrap();
@@ -21,6 +26,10 @@ fn life_of(folder: &Path, server: &str) -> (TargetLife, Outcome) {
     let view: Value = serde_json::from_str(&exported.stdout).unwrap();
     (serde_json::from_value(view["lives"][0].clone()).unwrap(), outcome)
 }
+
+/// After two starts, for the measurement and for its life, it leaves a file behind, which keeps it from
+/// starting again.
+const STARTS_TWICE: &str = "command = [\"sh\", \"-c\", \"test -e lock && [ $(cat lock) = 2 ] && exit 7; echo $(( $(cat lock 2>/dev/null || echo 0) + 1 )) >lock; exec python3 server.py\"]";
 
 #[test]
 fn a_server_that_cuts_off_five_requests_is_told() {
@@ -52,15 +61,34 @@ fn a_server_that_ignores_its_signal_and_one_that_does_not_come_back_are_told() {
     let stop = life.stop.unwrap();
     assert!(stop.forced && stop.exit == Some(Exit::Signal(9)), "{stop:?}");
     outcome.says(&["(killed)"]);
-    // After SIGKILL it leaves a file behind, which keeps it from starting again.
-    let once = "command = [\"sh\", \"-c\", \"test -e lock && [ $(cat lock) = 2 ] && exit 7; echo $(( $(cat lock 2>/dev/null || echo 0) + 1 )) >lock; exec python3 server.py\"]";
     let server = include_str!("life/cuts_five.py");
     std::fs::write(folder.path().join("server.py"), server).unwrap();
-    let (life, outcome) = life_of(folder.path(), once);
+    let (life, outcome) = life_of(folder.path(), STARTS_TWICE);
     let failure = life.failure.unwrap();
     assert!(failure.contains("after SIGKILL it does not start again on its port"), "{failure}");
     assert!(life.start_ns.is_some() && life.restart_ns.is_none() && life.stop.is_none());
     outcome.says(&["not complete"]);
+}
+
+/// What a server answers, or prints, may repeat what it was asked.
+#[test]
+fn a_failure_keeps_nothing_of_the_users_own_requests() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = include_str!("life/cuts_five.py");
+    std::fs::write(folder.path().join("server.py"), server).unwrap();
+    let once = STARTS_TWICE.replace("&& exit 7", "&& { echo asked for /?key=s3cret >&2; exit 7; }");
+    let workload =
+        "[workload.home]\nrequest = { path = \"/?key=s3cret\" }\nanswer = { status = 200 }";
+    let (life, _) = life_with(folder.path(), &format!("{once}\n{workload}"), "home");
+    assert!(life.restart_ns.is_none(), "{life:?}");
+    assert_eq!(
+        life.failure.as_deref(),
+        Some("it failed; --keep-requests keeps the reason, which may name secrets")
+    );
+    for format in ["json", "csv", "markdown", "html", "record"] {
+        let exported = pippin(folder.path(), &["export", "latest", "-f", format]);
+        assert!(!exported.exits(0).stdout.contains("s3cret"), "{format}");
+    }
 }
 
 #[test]

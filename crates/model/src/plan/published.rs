@@ -13,6 +13,9 @@ pub struct Published {
     pub differs: Vec<String>,
     /// The target to which ratios are taken, with its name in the table.
     pub reference: Option<String>,
+    /// The names of the columns in the order of the table, with that of the rows' names.
+    #[serde(default)]
+    pub columns: Vec<String>,
     /// The rows in the order of the table.
     pub rows: Vec<PublishedRow>,
 }
@@ -26,10 +29,54 @@ pub struct PublishedRow {
     pub name: String,
     /// The target in this repository that corresponds to it.
     pub target: Option<TargetId>,
-    /// Figures by column name; empty cells are absent.
-    pub figures: BTreeMap<String, f64>,
-    /// Cells that are words ("failed", "38-56"), by column name.
-    pub words: BTreeMap<String, String>,
+    /// What each column says of it, by column name. Empty cells are absent.
+    #[serde(default)]
+    pub values: BTreeMap<String, PublishedValue>,
+}
+
+/// A published cell.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum PublishedValue {
+    /// A figure.
+    Figure(f64),
+    /// From one figure to another: `38-56`.
+    Range([f64; 2]),
+    /// Words in place of a figure, or a remark: `failed`.
+    Words(String),
+}
+
+impl PublishedValue {
+    /// What a cell says; `None` if it is empty.
+    fn parse(cell: &str) -> Option<Self> {
+        let range = || {
+            let (from, to) = cell.split_once('-')?;
+            Some(Self::Range([from.parse().ok()?, to.parse().ok()?]))
+        };
+        let figure = || Some(Self::Figure(cell.parse().ok()?));
+        (!cell.is_empty())
+            .then(|| figure().or_else(range).unwrap_or_else(|| Self::Words(cell.into())))
+    }
+}
+
+impl PublishedRow {
+    /// The figure in this column; `None` if there is none, or only a range or words.
+    #[must_use]
+    pub fn figure(&self, column: &str) -> Option<f64> {
+        match self.values.get(column)? {
+            PublishedValue::Figure(figure) => Some(*figure),
+            _ => None,
+        }
+    }
+
+    /// The words in this column, if that is what was published.
+    #[must_use]
+    pub fn words(&self, column: &str) -> Option<&str> {
+        match self.values.get(column)? {
+            PublishedValue::Words(words) => Some(words),
+            _ => None,
+        }
+    }
 }
 
 impl Published {
@@ -63,7 +110,8 @@ impl Published {
             }
             rows.push(row_of(&columns, &cells));
         }
-        Ok(Self { notes, rows, ..Self::default() })
+        let columns = columns.into_iter().map(Into::into).collect();
+        Ok(Self { notes, columns, rows, ..Self::default() })
     }
 }
 
@@ -75,17 +123,14 @@ fn row_of(columns: &[&str], cells: &[&str]) -> PublishedRow {
     } else {
         format!("{} {}", columns[0], cells[0])
     };
-    let mut row =
-        PublishedRow { name, target: None, figures: BTreeMap::new(), words: BTreeMap::new() };
     // The first column is the row's name. If rows are points of a sweep, it is a figure too.
-    for (column, cell) in columns.iter().zip(cells) {
-        match cell.parse::<f64>() {
-            Ok(figure) => drop(row.figures.insert((*column).to_string(), figure)),
-            Err(_) if cell.is_empty() || *column == columns[0] => {}
-            Err(_) => drop(row.words.insert((*column).to_string(), (*cell).to_string())),
-        }
-    }
-    row
+    let value = |(column, cell): (&&str, &&str)| {
+        let value = PublishedValue::parse(cell)?;
+        let is_name = *column == columns[0] && !matches!(value, PublishedValue::Figure(_));
+        (!is_name).then(|| ((*column).to_string(), value))
+    };
+    let values = columns.iter().zip(cells).filter_map(value).collect();
+    PublishedRow { name, target: None, values }
 }
 
 #[cfg(test)]
@@ -93,14 +138,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_published_table_keeps_figures_words_and_gaps_apart() {
-        let table =
-            Published::parse_csv("# by hand\ntarget,rate,cpu\ngo,10.5,\ncsharp,failed,38-56\n")
-                .unwrap();
+    fn a_published_table_keeps_figures_ranges_words_and_gaps_apart() {
+        let text = "# by hand\ntarget,rate,cpu\ngo,10.5,\ncsharp,failed,38-56\nnode,-2,re-run\n";
+        let table = Published::parse_csv(text).unwrap();
         assert_eq!(table.notes, ["by hand"]);
-        assert_eq!(table.rows[0].figures.get("rate"), Some(&10.5));
-        assert_eq!(table.rows[0].figures.get("cpu"), None);
-        assert_eq!(table.rows[1].words.get("cpu").map(String::as_str), Some("38-56"));
+        assert_eq!(table.columns, ["target", "rate", "cpu"]);
+        let [go, csharp, node] = table.rows.as_slice() else { panic!("{table:?}") };
+        assert_eq!((go.figure("rate"), go.values.get("cpu")), (Some(10.5), None));
+        assert_eq!(csharp.words("rate"), Some("failed"));
+        assert_eq!(csharp.values["cpu"], PublishedValue::Range([38.0, 56.0]));
+        assert_eq!((node.figure("rate"), node.words("cpu")), (Some(-2.0), Some("re-run")));
         assert!(Published::parse_csv("a,b\n1\n").is_err());
     }
 
@@ -108,6 +155,6 @@ mod tests {
     fn the_points_of_a_published_sweep_are_named_by_what_was_swept() {
         let table = Published::parse_csv("connections,requests_per_s\n1,2075\n512,4090\n").unwrap();
         assert_eq!(table.rows[1].name, "connections 512");
-        assert_eq!(table.rows[1].figures.get("connections"), Some(&512.0));
+        assert_eq!(table.rows[1].figure("connections"), Some(512.0));
     }
 }

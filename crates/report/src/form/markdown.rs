@@ -12,6 +12,7 @@ use crate::terminal::{parameter, signed, span_of};
 use crate::view::View;
 use crate::view::calm;
 use crate::view::missing;
+use crate::view::published::PublishedTable;
 use crate::view::row::Row;
 use crate::view::run::host_line;
 use crate::view::sweep::{RISES, Sweep};
@@ -414,6 +415,17 @@ fn explanations(out: &mut String, view: &View) {
     line(out, "\n</details>\n");
 }
 
+/// All published columns, folded.
+fn every_published(out: &mut String, of: &PublishedTable) {
+    let (titles, rows) = of.every_column();
+    let titles: Vec<&str> = titles.iter().map(String::as_str).collect();
+    let rows: Vec<Vec<String>> =
+        rows.iter().map(|row| row.iter().map(|cell| text(cell)).collect()).collect();
+    line(out, "<details><summary>Every published column, and yours</summary>\n");
+    table(out, 2, &titles, &rows);
+    line(out, "</details>\n");
+}
+
 fn published(out: &mut String, view: &View) {
     let Some(published) = &view.published else { return };
     line(out, "### Beside the published figures\n");
@@ -437,6 +449,9 @@ fn published(out: &mut String, view: &View) {
         })
         .collect();
     table(out, 2, &["name", "target", "published", &published_over, "here", &own_over], &rows);
+    if published.has_more() {
+        every_published(out, published);
+    }
     for note in published
         .notes
         .iter()

@@ -6,6 +6,7 @@ use crate::chart::palette::stroke;
 use crate::chart::plot::Plot;
 use crate::chart::{Chart, DataTable};
 use crate::view::View;
+use crate::view::published::PublishedTable;
 
 /// Charts at the top of the page.
 pub const HEADLINE: [&str; 2] = ["ratio", "cpu-ratio"];
@@ -114,6 +115,7 @@ pub fn published(view: &View, charts: &[Chart]) -> Markup {
             h2 { "Beside the published figures" }
             @for note in &table.notes { p.hint { "Published: " (note) } }
             (of(charts, &["published"]))
+            @if table.has_more() { (every_published(table)) }
             @if !table.differs.is_empty() { h3 { "What differs" } ul { @for differs in &table.differs { li { (differs) } } } }
             @if table.rows.iter().any(|row| !row.remarks.is_empty()) {
                 h3 { "What was published in words" }
@@ -121,6 +123,12 @@ pub fn published(view: &View, charts: &[Chart]) -> Markup {
             }
         }
     }
+}
+
+/// All published columns: a chart can only show one.
+fn every_published(table: &PublishedTable) -> Markup {
+    let (columns, rows) = table.every_column();
+    html! { details { summary { "Every published column, and yours" } (data(&DataTable { columns, rows })) } }
 }
 
 /// What a million requests cost.

@@ -7,6 +7,7 @@ use crate::view::View;
 use crate::view::calm;
 use crate::view::doubts::Doubt;
 use crate::view::missing;
+use crate::view::published::PublishedTable;
 use crate::view::run::host_line;
 use crate::words;
 
@@ -102,6 +103,23 @@ pub fn explanations(page: &mut Page, view: &View) {
     }
 }
 
+/// All published columns, where they fit.
+fn every_published(page: &mut Page, table: &PublishedTable) {
+    let (titles, rows) = table.every_column();
+    let mut grid = Grid::default().left(&titles[0]).left(&titles[1]);
+    for title in &titles[2..] {
+        grid = grid.right(title);
+    }
+    rows.into_iter().for_each(|row| grid.row(row));
+    if grid.width() + 2 > page.style.width {
+        let others = titles[2..].join("; ");
+        let text = format!("published too, in a wider terminal and on the page: {others}");
+        return page.paragraph("  ", &text);
+    }
+    page.line("");
+    grid.write(page, 2);
+}
+
 fn published(page: &mut Page, view: &View) {
     let Some(table) = &view.published else { return };
     page.heading("Beside the published figures");
@@ -127,6 +145,9 @@ fn published(page: &mut Page, view: &View) {
         ]);
     }
     grid.write(page, 2);
+    if table.has_more() {
+        every_published(page, table);
+    }
     for row in table.rows.iter().filter(|row| !row.remarks.is_empty()) {
         page.paragraph("  ", &format!("{}, published: {}", row.name, row.remarks.join("; ")));
     }

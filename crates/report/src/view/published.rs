@@ -1,12 +1,15 @@
 //! Published figures beside your own, both as ratios to the same reference target.
-use pippin_model::plan::Plan;
-use pippin_model::plan::published::{Published, PublishedRow};
+use pippin_model::plan::published::{Published, PublishedRow, PublishedValue};
+use pippin_model::run::RunRecord;
 use pippin_model::target::TargetId;
-use pippin_model::trial::Step;
+use pippin_model::trial::{Step, TrialRecord};
+use pippin_model::verdict::Verdict;
+use pippin_stats::series::quantile::median;
 use serde::{Deserialize, Serialize};
 
+use super::published_column;
 use super::row::Row;
-use super::sweep::Point;
+use crate::words;
 
 /// A published table beside your own figures. The JSON keys are those of schema 1, which used the
 /// word `printed` ([why](../../../../docs/decisions/published.md)).
@@ -23,8 +26,55 @@ pub struct PublishedTable {
     pub reference_name: Option<String>,
     /// The published column that is compared: `requests_per_s`.
     pub column: String,
+    /// All published columns but the rows' names, in their order.
+    pub columns: Vec<String>,
     /// The published rows.
     pub rows: Vec<PublishedComparison>,
+}
+
+impl PublishedTable {
+    /// Whether there is more than the headline and remarks.
+    #[must_use]
+    pub fn has_more(&self) -> bool {
+        let says_more =
+            |column: &&String| **column != self.column && published_column::read(column).is_some();
+        self.columns.iter().any(|column| says_more(&column))
+    }
+
+    /// Every column: its titles, and two lines for each row, what was published and your own figures.
+    /// Remarks in words are left out.
+    #[must_use]
+    pub fn every_column(&self) -> (Vec<String>, Vec<Vec<String>>) {
+        let is_remark = |nth: &usize| {
+            let mut of_rows = self.rows.iter().filter_map(|row| row.cells[*nth].published.as_ref());
+            of_rows.all(|value| matches!(value, PublishedValue::Words(_)))
+        };
+        let shown: Vec<usize> = (0..self.columns.len()).filter(|nth| !is_remark(nth)).collect();
+        let titles = shown.iter().map(|nth| published_column::title(&self.columns[*nth]));
+        let titles = ["name".into(), "figures".into()].into_iter().chain(titles).collect();
+        let line =
+            |row: &PublishedComparison, whose: &str, of: &dyn Fn(&PublishedCell) -> String| {
+                let cells = shown.iter().map(|nth| of(&row.cells[*nth]));
+                [row.name.clone(), whose.into()].into_iter().chain(cells).collect()
+            };
+        let rows = self.rows.iter().flat_map(|row| {
+            let published = line(row, "published", &|cell| in_words(cell.published.as_ref()));
+            let own = row.cells.iter().any(|cell| cell.own.is_some());
+            let own = own.then(|| line(row, "here", &|cell| words::count(cell.own)));
+            std::iter::once(published).chain(own)
+        });
+        (titles, rows.collect())
+    }
+}
+
+/// `38 to 56`, `failed`.
+fn in_words(value: Option<&PublishedValue>) -> String {
+    match value {
+        None => words::UNKNOWN.into(),
+        Some(PublishedValue::Figure(figure)) => words::count(Some(*figure)),
+        Some(PublishedValue::Range([from, to])) => format!("{from} to {to}"),
+        Some(PublishedValue::Words(words)) => words.clone(),
+    }
 }
 
 /// One published row and your own figure.
@@ -50,6 +100,18 @@ pub struct PublishedComparison {
     pub published_word: Option<String>,
     /// Published remarks about it.
     pub remarks: Vec<String>,
+    /// What each of the table's columns says of it, and your own figure.
+    pub cells: Vec<PublishedCell>,
+}
+
+/// A published cell and your own figure.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct PublishedCell {
+    /// What was published, if anything: a figure, from one figure to another, or words.
+    pub published: Option<PublishedValue>,
+    /// Your own figure in the column's unit; `None` where it is unknown, INVALID, or no figure of
+    /// Pippin says what the column says.
+    pub own: Option<f64>,
 }
 
 /// The columns that may be the headline, in order.
@@ -57,47 +119,76 @@ const COLUMNS: [&str; 2] = ["requests_per_s", "peak_requests_per_s"];
 
 /// The plan's published table beside your own figures; `None` if the plan has none.
 #[must_use]
-pub fn of(plan: &Plan, rows: &[Row]) -> Option<PublishedTable> {
-    let published = plan.published.as_ref().filter(|published| !published.rows.is_empty())?;
+pub fn of(record: &RunRecord, rows: &[Row]) -> Option<PublishedTable> {
+    let published = record.header.plan.published.as_ref().filter(|it| !it.rows.is_empty())?;
     let column = COLUMNS
         .iter()
-        .find(|column| published.rows.iter().any(|row| row.figures.contains_key(**column)))?;
-    let reference_row = published
+        .find(|column| published.rows.iter().any(|row| row.figure(column).is_some()))?;
+    let reference = published
         .reference
         .as_ref()
         .and_then(|name| published.rows.iter().find(|row| row.name == *name));
-    let reference = reference_row.and_then(|row| row.target.clone());
-    // Your own figure of the reference row. In a sweep, the figure at the same number of
-    // connections.
-    let own_reference = reference_row.and_then(|row| own_figure_for(published, row, rows));
-    let published_reference = reference_row.and_then(|row| row.figures.get(*column)).copied();
+    // In a sweep, the figure at the same number of connections.
+    let own_reference = reference.and_then(|row| own_figure_for(published, row, rows));
+    let published_reference = reference.and_then(|row| row.figure(column));
+    let columns: Vec<String> = published.columns.iter().skip(1).cloned().collect();
     let made = published.rows.iter().map(|row| {
-        let published_figure = row.figures.get(*column).copied();
         let own = own_figure_for(published, row, rows);
+        let trials = own_trials(published, row, &record.trials);
         PublishedComparison {
             name: row.name.clone(),
             target: row.target.clone(),
-            published: published_figure,
+            published: row.figure(column),
             own,
-            published_ratio: over(published_figure, published_reference),
+            published_ratio: over(row.figure(column), published_reference),
             own_ratio: over(own, own_reference),
-            published_word: row.words.get(*column).cloned(),
-            remarks: row
-                .words
-                .iter()
-                .filter(|(name, _)| *name != column)
-                .map(|(_, word)| word.clone())
-                .collect(),
+            published_word: row.words(column).map(Into::into),
+            remarks: remarks(row, column),
+            cells: columns.iter().map(|name| cell(row, name, &trials)).collect(),
         }
     });
     Some(PublishedTable {
         notes: published.notes.clone(),
         differs: published.differs.clone(),
-        reference: reference.map(|target| target.to_string()),
+        reference: reference.and_then(|row| row.target.as_ref()).map(ToString::to_string),
         reference_name: published.reference.clone(),
         column: (*column).into(),
         rows: made.collect(),
+        columns,
     })
+}
+
+/// The words of a row, without those in place of its headline.
+fn remarks(row: &PublishedRow, headline: &str) -> Vec<String> {
+    let others = row.values.keys().filter(|name| *name != headline);
+    others.filter_map(|name| row.words(name)).map(Into::into).collect()
+}
+
+fn cell(row: &PublishedRow, column: &str, trials: &[&TrialRecord]) -> PublishedCell {
+    let read = published_column::read(column);
+    let own = read.and_then(|read| {
+        median(&trials.iter().filter_map(|trial| read(trial)).collect::<Vec<_>>())
+    });
+    PublishedCell { published: row.values.get(column).cloned(), own }
+}
+
+/// Your own trials that say what a published row says, without those that are INVALID.
+fn own_trials<'a>(
+    published: &Published,
+    row: &PublishedRow,
+    trials: &'a [TrialRecord],
+) -> Vec<&'a TrialRecord> {
+    let Some(target) = target_of(published, row) else { return Vec::new() };
+    let point = row.figure(CONNECTIONS);
+    let is_there = |step: Option<Step>| {
+        let size = |count: f64| step.is_some_and(|step| is_at(step, count));
+        point.map_or(step.is_none(), size)
+    };
+    trials
+        .iter()
+        .filter(|trial| trial.spec.target == *target && is_there(trial.spec.step))
+        .filter(|trial| trial.verdict != Verdict::Invalid)
+        .collect()
 }
 
 fn over(figure: Option<f64>, reference: Option<f64>) -> Option<f64> {
@@ -105,27 +196,30 @@ fn over(figure: Option<f64>, reference: Option<f64>) -> Option<f64> {
 }
 
 fn own_figure(rows: &[Row], target: &TargetId) -> Option<f64> {
-    let row = rows.iter().find(|row| {
-        row.target == *target && row.verdict != Some(pippin_model::verdict::Verdict::Invalid)
-    })?;
-    row.goodput_per_s.as_ref().map(|figure| figure.median)
+    let is_one = |row: &&Row| row.target == *target && row.verdict != Some(Verdict::Invalid);
+    rows.iter().find(is_one)?.goodput_per_s.as_ref().map(|figure| figure.median)
 }
 
 /// Your own figure for a published row: that of the corresponding target. If the rows are points of
 /// a sweep, that of the point of the one target the table is about.
 fn own_figure_for(published: &Published, row: &PublishedRow, rows: &[Row]) -> Option<f64> {
-    let Some(connections) = row.figures.get("connections") else {
-        return own_figure(rows, row.target.as_ref()?);
-    };
-    let target = row
-        .target
-        .as_ref()
-        .or_else(|| published.rows.iter().find_map(|row| row.target.as_ref()))?;
+    let target = target_of(published, row)?;
+    let Some(connections) = row.figure(CONNECTIONS) else { return own_figure(rows, target) };
     let points = &rows.iter().find(|row| row.target == *target)?.sweep.as_ref()?.points;
-    let same = |point: &&Point| {
-        matches!(point.at, Step::Connections { .. }) && point.at.size() == *connections
-    };
-    points.iter().find(same)?.goodput_per_s
+    points.iter().find(|point| is_at(point.at, connections))?.goodput_per_s
+}
+
+/// The target of a row; for a point of a sweep, the one target the table is about.
+fn target_of<'a>(published: &'a Published, row: &'a PublishedRow) -> Option<&'a TargetId> {
+    let of_table = || published.rows.iter().find_map(|row| row.target.as_ref());
+    row.target.as_ref().or_else(|| row.figure(CONNECTIONS).and_then(|_| of_table()))
+}
+
+/// The column whose figures are the points of a sweep.
+const CONNECTIONS: &str = "connections";
+
+fn is_at(step: Step, connections: f64) -> bool {
+    matches!(step, Step::Connections { .. }) && step.size() == connections
 }
 
 #[cfg(test)]
@@ -150,5 +244,34 @@ mod tests {
         assert_eq!(many.published_ratio, Some(4.0));
         assert_eq!(many.own_ratio, Some(many.own.unwrap() / one.own.unwrap()));
         assert!(many.own_ratio.unwrap() > 5.0, "64 connections serve more than 1: {many:?}");
+    }
+
+    #[test]
+    fn every_column_stands_beside_the_own_figure_that_says_the_same() {
+        let mut record = run::hello();
+        let csv = "target,requests_per_s,p50_ms,cpu_percent,latency_stdev_ms,note\n\
+                   go,5000,0.5,38-56,0.2,quick\ngone,failed,,,,\n";
+        let mut published = Published::parse_csv(csv).unwrap();
+        published.rows[0].target = Some("go/net-http".parse().unwrap());
+        record.header.plan.published = Some(published);
+        let view = View::of(&record);
+        let table = view.published.as_ref().unwrap();
+        assert!(table.has_more());
+        let (titles, rows) = table.every_column();
+        let wanted = ["name", "figures", "requests/s", "p50, ms", "cpu, %", "latency stdev, ms"];
+        assert_eq!(titles, wanted);
+        assert_eq!(rows[0], ["go", "published", "5,000", "0.50", "38 to 56", "0.20"]);
+        assert_eq!(rows[1][..2], ["go", "here"]);
+        // One idea, one figure: it is that of the main table.
+        let row = view.rows.iter().find(|row| row.target.to_string() == "go/net-http").unwrap();
+        assert_eq!(rows[1][2], words::count(row.goodput_per_s.as_ref().map(|it| it.median)));
+        assert_eq!(
+            rows[1][3],
+            words::count(row.response_p50_ns.as_ref().map(|it| it.median / 1e6))
+        );
+        assert_eq!(rows[1][5], words::UNKNOWN);
+        assert_eq!(rows[2][..3], ["gone", "published", "failed"]);
+        assert_eq!(rows.len(), 3);
+        assert_eq!(table.rows[0].remarks, ["quick"]);
     }
 }

@@ -6,7 +6,7 @@
 //! | [`sample`] | a figure of one trial, with what shows how certain it is |
 //! | [`trust`] | whether a run as a whole can be trusted, in words |
 pub mod resources;
-pub(crate) mod sample;
+pub mod sample;
 pub mod trust;
 
 use pippin_model::figure::{Better, Figure, RankedBy};

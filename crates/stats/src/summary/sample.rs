@@ -10,7 +10,8 @@ use crate::series::steady::measured_rates;
 /// A figure of one trial in the unit of the register; `None` if it is unknown. In quantiles, mean
 /// and maximum of the response time, a request without an answer is as old as it is ([`due`]). A
 /// quantile that so many requests never reached is infinite.
-pub(crate) fn value(figure: Figure, record: &TrialRecord) -> Option<f64> {
+#[must_use]
+pub fn value(figure: Figure, record: &TrialRecord) -> Option<f64> {
     match figure {
         Figure::Span(span, point) => due::point(&record.load.as_ref()?.measured, span, point),
         _ => figure.read(record),
