@@ -2,13 +2,11 @@
 
 import asyncio
 import os
-import random
 
 import aiohttp
 import asyncpg
 from japronto import Application, RouteNotFoundException
 
-DEVICE_BODY = "x" * 1024
 USERS_QUERY = "SELECT id, name, email FROM users ORDER BY id"
 WORKERS = int(os.environ.get("WORKERS", "1"))
 
@@ -59,12 +57,6 @@ async def proxy(request):
         return request.Response(code=answer.status, text=await answer.text())
 
 
-async def device(request):
-    # uvloop counts whole milliseconds from a clock that is rounded down: 96 to 105 wait 95 to 105 ms.
-    await asyncio.sleep(random.randint(96, 105) / 1000)
-    return request.Response(text=DEVICE_BODY)
-
-
 def without_body(request):
     """HEAD: Japronto sends whatever body a handler gives, so these routes give none."""
     return request.Response()
@@ -79,7 +71,6 @@ def application():
     app.add_error_handler(RouteNotFoundException, not_found)
     app.router.add_route("/", hello, method="GET")
     app.router.add_route("/hola/{name}", hola, method="GET")
-    app.router.add_route("/device", device, method="GET")
     if "DATABASE_URL" in os.environ:
         app.router.add_route("/api/users/", users, method="GET")
     if "UPSTREAM_URL" in os.environ:
