@@ -240,6 +240,7 @@ impl Checker<'_> {
             limit: Duration::from_secs(10),
             closes: false,
         };
+        let logged = running.log_tail();
         let mut wrong = prove(&mut subject, &mut running, said);
         if conformance.is_empty() && wrong.is_empty() {
             *conformance = conformance::of(&running, workload);
@@ -248,6 +249,8 @@ impl Checker<'_> {
             let Failure { message, log_tail, .. } = crash.failure;
             let tail = log_tail.last().map(|line| format!(" (log: {line})")).unwrap_or_default();
             wrong.push(format!("{message}{tail}"));
+        } else if !wrong.is_empty() {
+            wrong.extend(logged_since(&logged, &running.log_tail()));
         }
         let doubts = running.stop().into_iter().filter(|it| it.severity != Severity::Note);
         wrong.extend(doubts.map(|caveat| caveat.evidence));
@@ -266,6 +269,13 @@ impl Checker<'_> {
         Services::provide(&workload.services, self.installer)?;
         Services::start(workload, &settings, self.installer.interrupted)
     }
+}
+
+/// The last line of the target's log, if it wrote any meanwhile. A worker that died may be named there
+/// while its parent lives on.
+fn logged_since(before: &[String], now: &[String]) -> Option<String> {
+    let line = now.iter().rev().find(|line| !line.trim().is_empty())?;
+    (before != now).then(|| format!("the end of its log: {line}"))
 }
 
 /// What is wrong before, under and after a short load. Remarks of the proofs are added to `said`.
@@ -424,4 +434,22 @@ fn miscounted(
         Err(why) => return Some(format!("the account of the upstream cannot be read: {why}")),
     };
     Some(format!("under a short load the upstream was asked {calls} times for {numbers} requests"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::logged_since;
+
+    #[test]
+    fn only_what_a_target_logged_during_its_check_is_repeated() {
+        let log = |lines: &[&str]| -> Vec<String> { lines.iter().map(|it| (*it).into()).collect() };
+        let before = log(&["Accepting connections"]);
+        assert_eq!(logged_since(&before, &before), None);
+        assert_eq!(logged_since(&[], &[]), None);
+        let now = log(&["Accepting connections", "Worker crashed on signal SIGSEGV!", " "]);
+        assert_eq!(
+            logged_since(&before, &now).as_deref(),
+            Some("the end of its log: Worker crashed on signal SIGSEGV!")
+        );
+    }
 }
