@@ -415,13 +415,13 @@ fn explanations(out: &mut String, view: &View) {
     line(out, "\n</details>\n");
 }
 
-/// All published columns, folded.
-fn every_published(out: &mut String, of: &PublishedTable) {
-    let (titles, rows) = of.every_column();
+/// The other columns, folded.
+fn other_columns_published(out: &mut String, of: &PublishedTable) {
+    let (titles, rows) = of.other_columns();
     let titles: Vec<&str> = titles.iter().map(String::as_str).collect();
     let rows: Vec<Vec<String>> =
         rows.iter().map(|row| row.iter().map(|cell| text(cell)).collect()).collect();
-    line(out, "<details><summary>Every published column, and yours</summary>\n");
+    line(out, "<details><summary>The other published columns, and yours</summary>\n");
     table(out, 2, &titles, &rows);
     line(out, "</details>\n");
 }
@@ -450,7 +450,7 @@ fn published(out: &mut String, view: &View) {
         .collect();
     table(out, 2, &["name", "target", "published", &published_over, "here", &own_over], &rows);
     if published.has_more() {
-        every_published(out, published);
+        other_columns_published(out, published);
     }
     for note in published
         .notes
