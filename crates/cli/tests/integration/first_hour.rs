@@ -205,9 +205,13 @@ fn whole_hour(name: &str) {
     assert!(written.contains(template.written), "{written}");
     commit(here, "a gate");
     let outcome = pippin(here, &["run", "ci", "--quick"]);
-    // A busy machine may make a result INVALID.
-    assert!(matches!(outcome.code, Some(0 | 3)), "{outcome}");
-    outcome.says(&["gate passed  require errors < 0.1%"]);
+    if outcome.code == Some(3) {
+        return skip(
+            name,
+            &format!("this machine was too busy: {}", line_with(&outcome, "INVALID")),
+        );
+    }
+    outcome.exits(0).says(&["gate passed  require errors < 0.1%"]);
     let file = here.join(template.file);
     let text = std::fs::read_to_string(&file).unwrap();
     let (above, below) = text.split_once(template.before).unwrap();
@@ -215,21 +219,28 @@ fn whole_hour(name: &str) {
     std::fs::write(&file, slower).unwrap();
     git(here, &["commit", "-q", "-a", "-m", "slower"]);
     let outcome = pippin(here, &["ci"]);
+    if outcome.code == Some(3) {
+        return skip(
+            name,
+            &format!("this machine was too busy: {}", line_with(&outcome, "INVALID")),
+        );
+    }
     outcome.says(&["gate passed  require errors < 0.1%"]);
     // It ends with the first change that fails: CPU time as a rule, or what the server answers of it.
     let has = |gate: &&str, said| outcome.has(&format!("gate {said}  fail if {gate}"));
     if outcome.code == Some(0) && has(&USUAL_GATES[0], "UNDECIDED") {
         // Too many starts were disturbed. What it says of the others must be right all the same.
         outcome.says(&["this checkout needs ", " more CPU time per request than "]);
-        return skip(name, &format!("its gates stayed undecided: {}", undecided(&outcome)));
+        let why = line_with(&outcome, "UNDECIDED");
+        return skip(name, &format!("its gate stayed undecided: {why}"));
     }
-    assert!(matches!(outcome.code, Some(1 | 3)), "{outcome}");
+    outcome.exits(1);
     assert!(USUAL_GATES.iter().any(|gate| has(gate, "FAILED")), "{outcome}");
 }
 
-/// Why the first gate stayed so.
-fn undecided(outcome: &Outcome) -> &str {
-    outcome.stdout.lines().find(|line| line.contains("UNDECIDED")).unwrap_or_default()
+/// The first line with this word.
+fn line_with<'a>(outcome: &'a Outcome, word: &str) -> &'a str {
+    outcome.stdout.lines().find(|line| line.contains(word)).unwrap_or_default()
 }
 
 /// No template is without a test, and no folder without a template.
