@@ -27,7 +27,7 @@ impl RateCells {
             none(),
             none(),
             none(),
-            words::cores(ladder.rest_cores),
+            cpu(ladder.rest_cores),
             none(),
             words::bytes(ladder.rest_memory_bytes.map(|bytes| bytes as u64)),
         ])
@@ -46,9 +46,15 @@ impl RateCells {
             point.achieved.map_or_else(|| words::UNKNOWN.into(), words::percent),
             words::ns(times.p50_ns),
             words::ns(times.p99_ns),
-            words::cores(point.target_cores),
+            cpu(point.target_cores),
             words::cpu_a_request(point.cpu_s_per_million),
             words::bytes(point.memory_bytes.map(|bytes| bytes as u64)),
         ])
     }
+}
+
+/// Processors kept busy. Low rates and no load use less than 1 % of one, which is what is asked
+/// here.
+fn cpu(cores: Option<f64>) -> String {
+    cores.map_or_else(|| words::UNKNOWN.into(), words::percent)
 }
