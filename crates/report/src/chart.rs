@@ -27,6 +27,7 @@ mod percentiles;
 mod phases;
 pub mod plot;
 mod published;
+mod rates;
 mod ratio;
 mod series;
 mod split;

@@ -12,7 +12,8 @@
 //! | [`load`] | one load of a URL in full |
 //! | [`curve`] | quantiles and distributions for charts |
 //! | [`series`] | figures over time |
-//! | [`sweep`] | the points of a sweep or of a capacity search |
+//! | [`sweep`] | the points of a sweep, of several rates or of a capacity search |
+//! | [`rates`] | what each of several rates cost, as text |
 //! | [`overload`] | what a target does beyond its capacity |
 //! | [`phases`] | the phases of a device load |
 //! | [`walks`] | the steps of a scenario |
@@ -38,6 +39,7 @@ pub mod overload;
 pub mod phases;
 pub mod published;
 pub(crate) mod published_column;
+pub mod rates;
 pub mod row;
 pub mod run;
 pub mod series;

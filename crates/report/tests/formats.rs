@@ -10,7 +10,7 @@ use pippin_report::form::{FORMS, csv, hlog, json, png, prometheus, svg};
 use pippin_report::view::View;
 use std::path::Path;
 
-fn all() -> [RunRecord; 6] {
+fn all() -> [RunRecord; 7] {
     let mut walked = example::hello();
     for trial in &mut walked.trials {
         *trial = scenario::walked(trial.clone(), &[Some(1_000_000), None]);
@@ -20,6 +20,7 @@ fn all() -> [RunRecord; 6] {
         example::sweep(),
         example::devices(),
         example::capacity(),
+        example::rates(),
         walked,
         example::rounds(),
     ]

@@ -1,6 +1,6 @@
 //! From the state to a frame: as much as fits, the most important parts first.
 use pippin_model::host::usage::Role;
-use pippin_model::plan::profile::{Profile, Steps};
+use pippin_model::plan::profile::Profile;
 use pippin_model::result::Window;
 use pippin_model::result::bins::ResponseBins;
 use pippin_model::text::units::{format_bytes, format_count, format_ns};
@@ -170,16 +170,12 @@ pub fn load_of(current: &Current) -> String {
     let (profile, step) = (&current.spec.profile, current.spec.step);
     let load = profile.at(step);
     let words = load.amount();
-    match &profile.steps {
-        Steps::One | Steps::Overload { .. } => words,
-        Steps::Search { .. } => format!("search: {words}"),
-        Steps::Connections(list) => {
-            let place = list.iter().position(|count| *count == load.connections.count);
-            place.map_or(words.clone(), |place| {
-                format!("step {} of {}: {words}", place + 1, list.len())
-            })
-        }
+    if profile.is_search() {
+        return format!("search: {words}");
     }
+    let known = profile.steps.known();
+    let place = known.iter().position(|known| Some(*known) == step);
+    place.map_or(words.clone(), |place| format!("step {} of {}: {words}", place + 1, known.len()))
 }
 
 /// What the trial does now, and how much of it is left.

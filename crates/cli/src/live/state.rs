@@ -2,7 +2,7 @@
 //! reads a clock or waits.
 use pippin_lab::run::observer::Event;
 use pippin_model::host::usage::{MemoryOverTime, Role, UsageSample};
-use pippin_model::plan::profile::{Profile, Steps};
+use pippin_model::plan::profile::Profile;
 use pippin_model::result::Window;
 use pippin_model::result::bins::ResponseBins;
 use pippin_model::run::RunHeader;
@@ -169,10 +169,7 @@ impl State {
         let plan = &header.plan;
         self.title = Some((plan.title.clone(), header.id.clone()));
         self.repetitions = plan.repetitions;
-        let steps = match &plan.profile.steps {
-            Steps::Connections(list) => list.len().max(1) as u32,
-            Steps::One | Steps::Search { .. } | Steps::Overload { .. } => 1,
-        };
+        let steps = plan.profile.steps.known().len().max(1) as u32;
         let unavailable =
             |id: &TargetId| header.targets.get(id).is_some_and(|info| info.unavailable.is_some());
         self.planned = plan
@@ -196,7 +193,8 @@ impl State {
     /// A trial begins.
     pub fn trial_started(&mut self, spec: &TrialSpec, number: usize, total: usize, now: Duration) {
         if let Some(planned) = self.planned.get_mut(&spec.target) {
-            planned.started += 1;
+            // Not every repetition made all of its steps.
+            planned.started = planned.started.max(spec.repetition * planned.steps) + 1;
         }
         if let Some(place) = self.order.iter().position(|(repetition, target)| {
             *repetition == spec.repetition && *target == spec.target

@@ -25,6 +25,7 @@
 //! | `shapes` | rates that change, loads that end early, figures of each second |
 //! | `walks` | scenarios at a URL, in a project, side by side |
 //! | `profiled` | `run --explain` |
+//! | `rates` | plans at several rates, against servers whose use of the processor is known |
 //! | `overload` | plans that go beyond the capacity of servers that shed, queue or collapse |
 //! | `https` | loads over TLS |
 //! | `servers` | servers that people run, and whoever works behind them; what is missing here is skipped |
@@ -71,6 +72,7 @@ mod profiled;
 mod project;
 mod proofs;
 mod protocols;
+mod rates;
 mod reach;
 mod requests;
 mod rounds;

@@ -15,9 +15,8 @@ mod probes;
 mod smuggling;
 
 use pippin_model::plan::Plan;
-use pippin_model::plan::profile::Steps;
 use pippin_model::target::conformance::{Conformance, Kind};
-use pippin_model::trial::{Step, TrialSpec};
+use pippin_model::trial::TrialSpec;
 use pippin_model::workload::Workload;
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -46,13 +45,7 @@ pub fn of(target: &RunningTarget, workload: &Workload) -> Vec<Conformance> {
 /// it takes some seconds.
 #[must_use]
 pub fn is_asked(plan: &Plan, spec: &TrialSpec) -> bool {
-    let first = match (&plan.profile.steps, spec.step) {
-        (Steps::One | Steps::Overload { .. }, _) | (_, None) => spec.step.is_none(),
-        (Steps::Connections(list), Some(Step::Connections { count })) => {
-            list.first() == Some(&count)
-        }
-        _ => false,
-    };
+    let first = plan.profile.steps.known().first().copied() == spec.step;
     first && spec.repetition == 0 && !plan.quick
 }
 

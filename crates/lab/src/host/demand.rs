@@ -38,9 +38,7 @@ pub fn of(catalog: &Catalog, plan: &Plan) -> Result<Demand, LabError> {
     demand.server_tables = fewest_processes.unwrap_or(1);
     demand.opened_at_once = opened_at_once(&plan.profile, connections);
     demand.requests_per_connection = plan.profile.requests_per_connection().map(u64::from);
-    // A search finds its rate.
-    let is_searched = plan.profile.is_search() || plan.profile.capacity_search().is_some();
-    demand.rate_per_s = plan.profile.schedule.rate_per_s().filter(|_| !is_searched);
+    demand.rate_per_s = plan.profile.highest_rate_per_s();
     demand.duration_ns = plan.profile.headline_ns();
     demand.cpus = DemandCpus { target: Some(cpus.target), generator: Some(cpus.generator) };
     Ok(demand)

@@ -3,10 +3,11 @@ use pippin_engine::Referee;
 use pippin_model::host::usage::Role;
 use pippin_model::load::LoadSpec;
 use pippin_model::plan::Plan;
-use pippin_model::trial::{Company, Failure, Stage, TrialRecord, TrialSpec};
+use pippin_model::plan::profile::Profile;
+use pippin_model::trial::{AtRest, Company, Failure, Stage, TrialRecord, TrialSpec};
 use pippin_model::workload::{Sample, Workload};
-use pippin_probe::TreeMemory;
 use pippin_probe::bystanders::Bystanders;
+use pippin_probe::{Roots, TreeMemory};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -47,6 +48,8 @@ pub struct Member {
     load: LoadSpec,
     /// For how long it has been warmed up for this step, in nanoseconds.
     warmed_ns: u64,
+    /// Whether it was warmed up for all steps, before the first of several rates.
+    is_warm: bool,
     /// Says to other loads on this machine that the target is loaded.
     notice: Notice,
     memory: TreeMemory,
@@ -84,6 +87,7 @@ impl Member {
             answers: 0,
             load,
             warmed_ns: 0,
+            is_warm: false,
             notice: Notice::default(),
             memory: TreeMemory::default(),
         }
@@ -149,8 +153,33 @@ impl Member {
             }
         }
         self.notice = Notice::post(&self.load);
+        if self.spec.profile.is_rates() && !std::mem::replace(&mut self.is_warm, true) {
+            self.warm_up(length::warm_up(&self.warming()), shared)?;
+        }
         let measured = self.warm_up(length::warm_up(&self.load), shared)?;
         length::needed_ns(&measured.load)
+    }
+
+    /// The load that warms it up: its own, or the closed loop before the first of several rates.
+    fn warming(&self) -> LoadSpec {
+        match self.spec.profile.before_rates() {
+            Some(Profile { schedule, warm_up, .. }) => {
+                LoadSpec { schedule, warm_up, ..self.load.clone() }
+            }
+            None => self.load.clone(),
+        }
+    }
+
+    /// What is looked at to see what it uses, and what is known of it already.
+    pub fn watched(&mut self, shared: &mut Shared<'_>) -> (Roots, TreeMemory) {
+        let roots = self.proving(shared, |target| target.roots());
+        (roots, std::mem::take(&mut self.memory))
+    }
+
+    /// What it used while it was watched and nobody asked it.
+    pub fn was_watched(&mut self, memory: TreeMemory, at_rest: Option<AtRest>) {
+        self.memory = memory;
+        self.record.at_rest = at_rest;
     }
 
     /// Applies a load that warms it up. Nobody uses what it measures.
@@ -163,12 +192,12 @@ impl Member {
 
     /// Whether the limit of its warm-up leaves time to warm it up for longer.
     pub fn may_warm_on(&self) -> bool {
-        length::warm_on(&self.load, self.warmed_ns).is_some()
+        length::warm_on(&self.warming(), self.warmed_ns).is_some()
     }
 
     /// Warms it up for longer, within the limit.
     pub fn warm_on(&mut self, shared: &mut Shared<'_>) {
-        if let Some(load) = length::warm_on(&self.load, self.warmed_ns) {
+        if let Some(load) = length::warm_on(&self.warming(), self.warmed_ns) {
             self.warm_up(load, shared);
         }
     }

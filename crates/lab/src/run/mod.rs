@@ -4,6 +4,7 @@
 //! | module | what it does |
 //! |---|---|
 //! | `rounds` | a repetition of loads that are measured in slices: groups of targets, in rounds |
+//! | `at_rest` | what targets use while nobody asks them, before the first of several rates |
 //! | `member` | one target of a group |
 //! | `explained` | what a profiler sees of the targets, after all repetitions |
 //! | `life` | starts, memory and end of the targets, after all repetitions |
@@ -13,6 +14,7 @@
 //! | [`observer`] | receivers of progress events |
 //! | [`explaining`] | targets under the profiler |
 //! | [`perf`] | runs `perf` |
+mod at_rest;
 mod explained;
 pub mod explaining;
 mod life;
@@ -220,10 +222,11 @@ fn walk(plan: &Plan, workload: &Workload) -> Result<(), LabError> {
             workload.id
         )));
     }
-    if plan.profile.is_search() || plan.profile.is_overload() {
+    if plan.profile.is_search() || plan.profile.is_overload() || plan.profile.is_rates() {
         return Err(LabError::User(format!(
-            "the workload `{}` has steps, and a capacity is searched for with single requests: give connections, devices or a rate of walks",
-            workload.id
+            "the workload `{}` has steps, and kind = \"{}\" is applied with single requests: give connections, devices or a rate of walks",
+            workload.id,
+            plan.profile.kind()
         )));
     }
     Ok(())

@@ -9,6 +9,7 @@ use pippin_probe::{RoleRoot, TreeClocks};
 use pippin_stats::judge;
 use pippin_stats::rounds::calm;
 use pippin_stats::rounds::order;
+use pippin_stats::scalability::ladder;
 use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use std::collections::VecDeque;
@@ -93,6 +94,7 @@ impl Execution<'_> {
         let Some(mut step) = steps.next() else { return Ok(Vec::new()) };
         let (mut members, mut needed_ns) =
             self.start_group(repetition, step, waiting, apart, services)?;
+        self.at_rest(&mut members, services);
         let mut restless = Vec::new();
         loop {
             let mut course = self.course(&mut members, needed_ns, round, services);
@@ -167,7 +169,7 @@ impl Execution<'_> {
         Ok((members, needed_ns))
     }
 
-    fn shared<'a>(&'a self, services: &'a mut Services) -> Shared<'a> {
+    pub(super) fn shared<'a>(&'a self, services: &'a mut Services) -> Shared<'a> {
         Shared {
             plan: &self.recording.header().plan,
             workload: &self.recording.header().workload,
@@ -251,8 +253,16 @@ impl Execution<'_> {
             if let Some(memory_bytes) = member.memory_bytes() {
                 self.room.note(&id, memory_bytes);
             }
-            let is_over =
-                is_last || member.has_failed() || is_restless(&id) || !self.takes_part(&id);
+            // Of several rates, those after one that it did not keep up with are left out.
+            let leaves = ladder::leaves(&member.record).filter(|_| !is_restless(&id));
+            if let Some(why) = leaves.as_ref().filter(|_| !is_last && !member.has_failed()) {
+                self.settings.observer.event(&Event::Note(why));
+            }
+            let is_over = is_last
+                || member.has_failed()
+                || leaves.is_some()
+                || is_restless(&id)
+                || !self.takes_part(&id);
             if is_over { go.push(member) } else { stay.push(member) }
         }
         let keeps = !course.cut_short || course.whole >= FEWEST_ROUNDS;

@@ -1,7 +1,8 @@
 //! The steps of a profile in turn: known beforehand, or chosen by a search.
-use pippin_model::plan::profile::{Profile, Searched, Steps as Points};
+use pippin_model::plan::profile::{Profile, Searched};
 use pippin_model::trial::{Step, TrialRecord};
 use pippin_stats::capacity::{Outcome, Search, StepOutcome, step};
+use pippin_stats::scalability::ladder;
 use std::time::{Duration, Instant};
 
 use crate::run::observer::Event;
@@ -22,12 +23,9 @@ impl Steps {
     /// All steps of a profile.
     #[must_use]
     pub fn of(profile: &Profile) -> Self {
-        let known = match &profile.steps {
-            Points::One | Points::Overload { .. } => vec![None],
-            Points::Connections(list) => {
-                list.iter().map(|&count| Some(Step::Connections { count })).collect()
-            }
-            Points::Search { .. } => Vec::new(),
+        let known: Vec<Option<Step>> = match profile.steps.known() {
+            none if none.is_empty() => vec![None],
+            some => some.into_iter().map(Some).collect(),
         };
         match Search::of(profile) {
             Some(search) => Self::Search(search, profile.searched()),
@@ -38,10 +36,7 @@ impl Steps {
     /// How many there are; 1 for a search, because its number is not known beforehand.
     #[must_use]
     pub fn number(profile: &Profile) -> usize {
-        match &profile.steps {
-            Points::One | Points::Search { .. } | Points::Overload { .. } => 1,
-            Points::Connections(list) => list.len(),
-        }
+        profile.steps.known().len().max(1)
     }
 
     /// How the search ended; `None` if there was none.
@@ -54,9 +49,19 @@ impl Steps {
     }
 
     /// Takes note of how a judged step came out. In a search, it tells the outcome and lets the
-    /// target rest after a rate that it could not keep.
+    /// target rest after a rate that it could not keep. Of several rates, those after one that it
+    /// did not keep up with are left out.
     pub fn observe(&mut self, record: &TrialRecord, watch: &Watch<'_>) {
-        let Self::Search(search, of) = self else { return };
+        let (search, of) = match self {
+            Self::Search(search, of) => (search, of),
+            Self::Known(left) => {
+                if let Some(why) = ladder::leaves(record) {
+                    watch.observer.event(&Event::Note(&why));
+                    *left = Vec::new().into_iter();
+                }
+                return;
+            }
+        };
         let tried = record.spec.step.and_then(Step::tried);
         let (Some(tried), Some(seen)) = (tried, StepOutcome::of(record)) else { return };
         search.observe(tried, seen);

@@ -8,7 +8,7 @@ use super::{ExampleTrial, SECOND, STARTED_UNIX_NS, caveat, failed};
 use crate::host::fingerprint::Fingerprint;
 use crate::plan::cpus::CpuSet;
 use crate::plan::objective::Objective;
-use crate::plan::profile::{Profile, StopRule, WarmUp};
+use crate::plan::profile::{Arrivals, Profile, StopRule, WarmUp};
 use crate::plan::published::Published;
 use crate::plan::{EXTRA_TIME, Plan, PlanCpus, Price};
 use crate::run::labels::Labels;
@@ -20,7 +20,7 @@ use crate::target::TargetId;
 use crate::target::manifest::Manifest;
 use crate::target::register::ServerKind;
 use crate::text::units::Spread;
-use crate::trial::{Exit, Failure, Stage, Step, TrialRecord};
+use crate::trial::{AtRest, Exit, Failure, Stage, Step, TrialRecord};
 use crate::verdict::{Caveat, Severity, Verdict};
 use crate::workload::Workload;
 
@@ -357,15 +357,47 @@ pub fn capacity() -> RunRecord {
     finished(header, trials.into())
 }
 
+/// Two targets at four rates, in two repetitions. Express leaves at the last one.
+pub fn rates() -> RunRecord {
+    let list = vec![1_000.0, 2_000.0, 5_000.0, 20_000.0];
+    let profile = Profile {
+        warm_up: WarmUp::Fixed { duration_ns: 2 * SECOND },
+        ..Profile::rates(list.clone(), Arrivals::Constant, 64, 10 * SECOND)
+    };
+    // The processor time of a request, and how many requests a second it can serve.
+    let servers = [(SERVERS[0], 16e-6, 60_000.0), (SERVERS[4], 100e-6, 9_870.0)];
+    let mut trials = Vec::new();
+    for (repetition, (server, cpu_s, most)) in
+        (0..2).flat_map(|repetition| servers.map(|server| (repetition, server)))
+    {
+        for (place, per_s) in list.iter().enumerate() {
+            let right = per_s.min(most);
+            let of = Server { per_s: right, cores: right * cpu_s + 0.001, ..server };
+            let mut trial = of.trial(&profile, repetition, Some(Step::Rate { per_s: *per_s }));
+            let due = (per_s * 10.0) as u64;
+            let answered = (right * 10.0) as u64;
+            trial = trial.completed(answered).censored(due - answered);
+            let mut record = trial.build();
+            let (cpu_ns, memory_bytes) = (Some(SECOND / 100), Some(server.rss));
+            let at_rest = AtRest { length_ns: 10 * SECOND, cpu_ns, memory_bytes };
+            record.at_rest = (place == 0).then_some(at_rest);
+            trials.push(record);
+        }
+    }
+    let title = "What a request costs";
+    finished(header("efficiency", title, profile, &servers.map(|(of, ..)| of.target)), trials)
+}
+
 /// Makes a run.
 pub type Make = fn() -> RunRecord;
 
 /// A run of every kind of load, with its name.
-pub const OF_EVERY_KIND: [(&str, Make); 6] = [
+pub const OF_EVERY_KIND: [(&str, Make); 7] = [
     ("hello", hello),
     ("sweep", sweep),
     ("devices", devices),
     ("capacity", capacity),
+    ("rates", rates),
     ("overload", overload),
     ("rounds", rounds),
 ];

@@ -16,7 +16,7 @@ use crate::plan::objective::Objective;
 use crate::schedule::overload;
 use crate::schedule::stages;
 pub use crate::schedule::{Arrivals, Schedule, Stage};
-use crate::text::units::Spread;
+use crate::text::units::{Spread, format_count};
 use crate::trial::Step;
 
 pub use kinds::{BoolOrNumber, OneOrMany, RawProfile};
@@ -55,6 +55,9 @@ pub enum Steps {
     One,
     /// At each of these numbers of connections, ascending.
     Connections(Vec<u32>),
+    /// At each of these rates in requests per second, ascending, until the target no longer keeps
+    /// up.
+    Rates(Vec<f64>),
     /// At rates, or numbers of devices, chosen by a search for the highest one.
     Search {
         /// The condition that must hold.
@@ -69,6 +72,21 @@ pub enum Steps {
         /// How long a user waits for a free connection and for an answer, in nanoseconds.
         patience_ns: u64,
     },
+}
+
+impl Steps {
+    /// The steps that are known beforehand, in their order; empty if the load is applied as it is,
+    /// and if a search chooses them.
+    #[must_use]
+    pub fn known(&self) -> Vec<Step> {
+        match self {
+            Self::Connections(list) => {
+                list.iter().map(|&count| Step::Connections { count }).collect()
+            }
+            Self::Rates(list) => list.iter().map(|&per_s| Step::Rate { per_s }).collect(),
+            Self::One | Self::Search { .. } | Self::Overload { .. } => Vec::new(),
+        }
+    }
 }
 
 impl Profile {
@@ -161,6 +179,43 @@ impl Profile {
         }
     }
 
+    /// An open loop at each of these rates, over kept connections. Before the first one the target is
+    /// warmed up by a closed loop over all connections ([`Self::before_rates`]).
+    #[must_use]
+    pub fn rates(
+        rates_per_s: Vec<f64>,
+        arrivals: Arrivals,
+        connections: u32,
+        duration_ns: u64,
+    ) -> Self {
+        let first = rates_per_s.first().copied().unwrap_or(1.0);
+        let whole_ns = duration_ns + Self::lead_ns(duration_ns);
+        Self {
+            stop: StopRule::after(duration_ns),
+            warm_up: WarmUp::AUTO,
+            steps: Steps::Rates(rates_per_s),
+            ..Self::open(first, arrivals, connections, 0, whole_ns)
+        }
+    }
+
+    /// The closed loop that warms a target up before the first of several rates; `None` for other
+    /// profiles. At a low rate, a just-in-time compiler would still be at work at the last step.
+    #[must_use]
+    pub fn before_rates(&self) -> Option<Self> {
+        if !self.is_rates() || self.warm_up == WarmUp::None {
+            return None;
+        }
+        let closed = Self::closed(self.connections.count, self.stop);
+        let Self { connections, warm_up, protocol, .. } = *self;
+        Some(Self { connections, warm_up, protocol, ..closed })
+    }
+
+    /// What is left out before each step at a rate of its own: a tenth of it, so that caches and
+    /// just-in-time compilers can adapt to the new rate.
+    const fn lead_ns(duration_ns: u64) -> u64 {
+        duration_ns / 10
+    }
+
     /// The search for the highest rate that keeps an objective.
     #[must_use]
     pub fn capacity(
@@ -170,9 +225,7 @@ impl Profile {
         duration_ns: u64,
         precision: f64,
     ) -> Self {
-        // A tenth of each step comes before it is counted, so that caches and just-in-time
-        // compilers can adapt to the new rate.
-        let lead_ns = duration_ns / 10;
+        let lead_ns = Self::lead_ns(duration_ns);
         let whole_ns = duration_ns + lead_ns;
         let open = Self::open(start_rate_per_s, Arrivals::Constant, connections, 0, whole_ns);
         Self {
@@ -253,6 +306,9 @@ impl Profile {
     pub fn at(&self, step: Option<Step>) -> Self {
         let steps = if self.is_overload() { self.steps.clone() } else { Steps::One };
         let mut one = Self { steps, ..self.clone() };
+        if let (Steps::Rates(_), Some(duration_ns)) = (&self.steps, self.stop.duration_ns) {
+            one.warm_up = WarmUp::Fixed { duration_ns: Self::lead_ns(duration_ns) };
+        }
         match step {
             Some(Step::Connections { count }) => one.connections.count = count,
             Some(Step::Rate { per_s }) => one.schedule = one.schedule.at_rate(per_s),
@@ -270,7 +326,7 @@ impl Profile {
     pub fn most_connections(&self) -> u64 {
         let of_steps = match &self.steps {
             Steps::Connections(list) => list.iter().copied().max(),
-            Steps::One | Steps::Search { .. } | Steps::Overload { .. } => None,
+            _ => None,
         };
         u64::from(of_steps.unwrap_or(self.connections.count))
     }
@@ -288,7 +344,7 @@ impl Profile {
     pub fn fewest_connections_over(&self, protocol: Protocol) -> u64 {
         let of_steps = match &self.steps {
             Steps::Connections(list) => list.iter().copied().min(),
-            Steps::One | Steps::Search { .. } | Steps::Overload { .. } => None,
+            _ => None,
         };
         let fewest = of_steps.unwrap_or(self.connections.count);
         u64::from(fewest) * u64::from(self.connections.over(protocol).1)
@@ -353,6 +409,10 @@ impl Profile {
         if self.capacity_search().is_some() {
             return format!("up to {} times the capacity", overload::MOST);
         }
+        if let Steps::Rates(list) = &self.steps {
+            let highest = list.last().copied().unwrap_or_default();
+            return format!("up to {} {}/s", format_count(highest), self.arrivals());
+        }
         if self.shape().is_some() { format!("up to {amount}") } else { amount }
     }
 
@@ -392,12 +452,31 @@ impl Profile {
         matches!(self.steps, Steps::Search { .. })
     }
 
+    /// Whether it goes through a list of rates.
+    #[must_use]
+    pub const fn is_rates(&self) -> bool {
+        matches!(self.steps, Steps::Rates(_))
+    }
+
+    /// The highest rate that it asks for, in requests per second; `None` if answers set the pace, or
+    /// a search finds it.
+    #[must_use]
+    pub fn highest_rate_per_s(&self) -> Option<f64> {
+        match &self.steps {
+            Steps::Rates(list) => list.last().copied(),
+            Steps::Search { .. } => None,
+            _ if self.capacity_search().is_some() => None,
+            _ => self.schedule.rate_per_s(),
+        }
+    }
+
     /// The name of the kind in plans and lists.
     #[must_use]
     pub const fn kind(&self) -> &'static str {
         match &self.steps {
             Steps::One => self.schedule.name(),
             Steps::Connections(_) => "sweep",
+            Steps::Rates(_) => "rates",
             Steps::Search { .. } => "capacity",
             Steps::Overload { .. } => "overload",
         }
@@ -438,6 +517,17 @@ mod tests {
         let point = sweep.at(Some(Step::Connections { count: 8 }));
         assert_eq!(point, Profile::closed(8, StopRule::after(5)));
         assert_eq!((sweep.most_connections(), sweep.kind(), point.kind()), (64, "sweep", "closed"));
+        let rates = Profile::rates(vec![100.0, 400.0], Arrivals::Constant, 64, 1_000);
+        let rate = rates.at(Some(Step::Rate { per_s: 400.0 }));
+        assert_eq!((rate.schedule.rate_per_s(), rate.kind()), (Some(400.0), "open"));
+        assert_eq!(rate.warm_up, WarmUp::Fixed { duration_ns: 100 });
+        assert_eq!((rates.kind(), rates.is_sliced(), rates.is_search()), ("rates", true, false));
+        assert_eq!(rates.amount(), "up to 400 requests/s");
+        assert_eq!(rates.highest_rate_per_s(), Some(400.0));
+        let warming = rates.before_rates().unwrap();
+        assert_eq!((warming.kind(), warming.warm_up), ("closed", WarmUp::AUTO));
+        let cold = Profile { warm_up: WarmUp::None, ..rates };
+        assert_eq!((cold.before_rates(), sweep.before_rates()), (None, None));
         let objective = Objective::parse("p99 < 50ms").unwrap();
         let search = Profile::capacity(objective, 100.0, 64, 1_000, 0.02);
         let faster = search.at(Some(Step::Rate { per_s: 400.0 }));

@@ -48,7 +48,7 @@ pub struct TrialSpec {
     pub repetition: u32,
     /// How many repetitions there are to be; where measuring may end early, at least so many.
     pub repetitions: u32,
-    /// The point of a sweep or of a capacity search; `None` for the other kinds.
+    /// The point of a sweep, of several rates or of a capacity search; `None` for the other kinds.
     pub step: Option<Step>,
     /// The processors of each role.
     pub cpus: CpuSplit,
@@ -58,7 +58,7 @@ pub struct TrialSpec {
     pub seed: u64,
 }
 
-/// A point of a sweep or of a capacity search.
+/// A point of a sweep, of several rates or of a capacity search.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "of", rename_all = "snake_case")]
 pub enum Step {
@@ -149,6 +149,10 @@ pub struct TrialRecord {
     /// The time of single requests before the load. `None` if none were made: in loads of a URL,
     /// whose server must get no unrequested requests.
     pub single: Option<Single>,
+    /// What the target used while nobody asked it; `None` if that was not measured. It is measured
+    /// once, before the first of several rates.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at_rest: Option<AtRest>,
     /// The targets beside it; `None` if it was measured in one stretch.
     pub company: Option<Company>,
     /// The agents that applied the load together; empty if this process did.
@@ -221,6 +225,7 @@ impl TrialRecord {
             load: None,
             slices: Vec::new(),
             single: None,
+            at_rest: None,
             company: None,
             agents: Vec::new(),
             usage: None,
@@ -252,6 +257,27 @@ pub struct Single {
     pub median_ns: u64,
     /// The longest of them, nanoseconds.
     pub longest_ns: u64,
+}
+
+/// What a target used while nobody asked it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AtRest {
+    /// For how long it was watched, nanoseconds.
+    pub length_ns: u64,
+    /// CPU time of its whole process tree, nanoseconds; `None` if it is unknown.
+    pub cpu_ns: Option<u64>,
+    /// Its memory in bytes, the higher of both ends; shared pages count once. `None` if it is
+    /// unknown.
+    pub memory_bytes: Option<u64>,
+}
+
+impl AtRest {
+    /// Processors that it kept busy; `None` if that is unknown.
+    #[must_use]
+    pub fn cores(self) -> Option<f64> {
+        let cpu_ns = self.cpu_ns.filter(|_| self.length_ns > 0)?;
+        Some(cpu_ns as f64 / self.length_ns as f64)
+    }
 }
 
 /// The other targets that were up while a target was measured in slices.

@@ -61,11 +61,12 @@ fn add_generator(whole: &mut LoadResult, slice: &LoadResult) {
     }
 }
 
-/// All parts that were not measured. The warm-up is steady if the last of the warm-ups was.
+/// All parts that were not measured. The warm-up is steady if the last one was that looked for it: a
+/// short one of fixed length may follow, at another rate.
 fn warm_up_of(warm_ups: &[LoadResult], slices: &[LoadResult]) -> WarmUpResult {
     let mut all = WarmUpResult {
         duration_ns: 0,
-        steady: warm_ups.last().and_then(|load| load.warm_up.steady),
+        steady: warm_ups.iter().rev().find_map(|load| load.warm_up.steady),
         completed: 0,
         errors: BTreeMap::new(),
     };

@@ -7,19 +7,23 @@ use super::canvas::{Form, Line};
 use super::compose::span;
 use super::palette::{AXIS, Stroke, series, stroke};
 use super::plot::Unit;
-use super::{Chart, DataTable, coloured, targets};
+use super::{Chart, DataTable, coloured, rates, targets};
 use crate::terminal::{parameter, signed};
 use crate::view::View;
 use crate::view::row::Row;
 use crate::view::sweep::{Point, Sweep};
 use crate::words;
 
-type Shown<'a> = (usize, &'a Row, &'a Sweep);
+/// A target with the place that decides its colour, and its points.
+pub(super) type Shown<'a> = (usize, &'a Row, &'a Sweep);
 
 pub fn charts(view: &View) -> Vec<Chart> {
     let rows: Vec<Shown<'_>> =
         coloured(view).filter_map(|(place, row)| Some((place, row, row.sweep.as_ref()?))).collect();
     let Some((_, _, first)) = rows.first() else { return Vec::new() };
+    if first.ladder.is_some() {
+        return rates::charts(&rows);
+    }
     if first.points.iter().any(|point| point.at.tried().is_some()) {
         return vec![search(&rows)];
     }
@@ -28,18 +32,21 @@ pub fn charts(view: &View) -> Vec<Chart> {
     charts
 }
 
-fn range(rows: &[Shown<'_>], figure: fn(&Point) -> Option<f64>) -> (f64, f64) {
+/// The least and the most of a figure.
+pub(super) fn range(rows: &[Shown<'_>], figure: fn(&Point) -> Option<f64>) -> (f64, f64) {
     let figures = rows.iter().flat_map(|(_, _, sweep)| &sweep.points).filter_map(figure);
     span(figures, (f64::MAX, 0.0))
 }
 
-fn by_step(rows: &[Shown<'_>], title: &str, form: Form) -> Axis {
+/// The steps on an axis.
+pub(super) fn by_step(rows: &[Shown<'_>], title: &str, form: Form) -> Axis {
     let values: Vec<f64> =
         rows.iter().flat_map(|(_, _, sweep)| &sweep.points).map(|point| point.at.size()).collect();
     Axis::log_at(title, &values, 2 * form.ticks() + 2, short)
 }
 
-fn points(sweep: &Sweep, figure: fn(&Point) -> Option<f64>) -> Vec<(f64, f64)> {
+/// A figure over the steps, where it is known.
+pub(super) fn points(sweep: &Sweep, figure: fn(&Point) -> Option<f64>) -> Vec<(f64, f64)> {
     sweep.points.iter().filter_map(|point| Some((point.at.size(), figure(point)?))).collect()
 }
 
@@ -150,7 +157,7 @@ fn p50(point: &Point) -> Option<f64> {
 }
 
 /// Lines of the median and the 99th percentile; `None` without figures.
-fn times(rows: &[Shown<'_>], title: &str) -> Option<Chart> {
+pub(super) fn times(rows: &[Shown<'_>], title: &str) -> Option<Chart> {
     let (least, _) = range(rows, p50);
     let (_, most) = range(rows, p99);
     if most <= 0.0 {

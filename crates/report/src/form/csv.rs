@@ -1,5 +1,5 @@
-//! The result as CSV (RFC 4180): one row for each target, and one for each step of a sweep or a
-//! capacity search. The column names include the unit; unknown is empty. Time spans, counters and
+//! The result as CSV (RFC 4180): one row for each target, and one for each step of a sweep, of
+//! several rates or of a capacity search. The column names include the unit; unknown is empty. Time spans, counters and
 //! errors are those of the register of figures; docs/formats.md describes the columns.
 use pippin_model::figure::{Counter, Figure, Span, counters};
 use pippin_model::result::ErrorKind;
@@ -212,6 +212,13 @@ fn costs() -> Vec<Column> {
         column("services_cores", |_, row| cell(row.usage.services_cores)),
         column("generator_cores", |_, row| cell(row.usage.generator_cores)),
         column("target_memory_bytes", |_, row| cell(row.usage.target_memory_bytes)),
+        column("achieved", |_, row| cell(own_point(row).and_then(|point| point.achieved))),
+        column("rest_cores", |_, row| cell(row.at_rates().and_then(|(_, it)| it.rest_cores))),
+        column("rest_memory_bytes", |_, row| {
+            cell(row.at_rates().and_then(|(_, it)| it.rest_memory_bytes))
+        }),
+        column("kept_per_s", |_, row| cell(row.at_rates().and_then(|(_, it)| it.kept_per_s))),
+        column("missed_per_s", |_, row| cell(row.at_rates().and_then(|(_, it)| it.missed_per_s))),
         column("target_rss_bytes", |_, row| cell(row.usage.target_rss_bytes)),
         column("cpu_rank", |_, row| cell(row.standing.cpu_rank)),
         column("cpu_rank_worst", |_, row| {
@@ -247,6 +254,11 @@ fn lives() -> Vec<Column> {
     life::FIGURES.iter().map(column_of).collect()
 }
 
+/// The point of the headline.
+fn own_point(row: &Row) -> Option<&Point> {
+    row.sweep.as_ref()?.points.iter().find(|point| Some(point.at) == row.step)
+}
+
 /// A step other than the headline: its figures as far as they are known.
 fn of_step(column: &str, view: &View, row: &Row, point: &Point) -> String {
     let in_response =
@@ -264,6 +276,9 @@ fn of_step(column: &str, view: &View, row: &Row, point: &Point) -> String {
         "goodput_per_s" => cell(point.goodput_per_s),
         "errors" => point.errors.to_string(),
         "target_cores" => cell(point.target_cores),
+        "target_memory_bytes" => cell(point.memory_bytes),
+        "cpu_s_per_million" => cell(point.cpu_s_per_million),
+        "achieved" => cell(point.achieved),
         _ => String::new(),
     }
 }

@@ -4,6 +4,7 @@ use pippin_model::figure::Figure;
 use pippin_model::run::RunState;
 use pippin_model::text::units::counted;
 use pippin_model::verdict::{Severity, Verdict};
+use pippin_stats::scalability::ladder::Ladder;
 use std::fmt::Write as _;
 
 use crate::form::{Form, Write};
@@ -13,6 +14,7 @@ use crate::view::View;
 use crate::view::calm;
 use crate::view::missing;
 use crate::view::published::PublishedTable;
+use crate::view::rates::RateCells;
 use crate::view::row::Row;
 use crate::view::run::host_line;
 use crate::view::sweep::{RISES, Sweep};
@@ -70,8 +72,10 @@ const PARTS: [Part; 6] = [
 
 fn steps(out: &mut String, view: &View) {
     for row in &view.rows {
-        if let Some(steps) = &row.sweep {
-            sweep(out, row, steps);
+        match (&row.sweep, row.at_rates()) {
+            (_, Some((steps, ladder))) => rates(out, row, steps, ladder),
+            (Some(steps), None) => sweep(out, row, steps),
+            (None, None) => {}
         }
         phases(out, row);
         walks(out, row);
@@ -331,6 +335,15 @@ fn sweep(out: &mut String, row: &Row, sweep: &Sweep) {
     for sentence in sweep.outcome() {
         line(out, &format!("{sentence}\n"));
     }
+}
+
+/// What each of several rates cost; the first line is the use at no load.
+fn rates(out: &mut String, row: &Row, sweep: &Sweep, ladder: &Ladder) {
+    line(out, &format!("### {} by rate\n", text(&row.target.to_string())));
+    let rows: Vec<Vec<String>> =
+        RateCells::all(sweep, ladder).map(|cells| cells.0.to_vec()).collect();
+    table(out, 0, &RateCells::TITLES, &rows);
+    line(out, &format!("{}\n", ladder.words()));
 }
 
 fn phases(out: &mut String, row: &Row) {

@@ -15,7 +15,7 @@ const ELSEWHERE: [&str; 4] = ["published", "cost", "overload", "overload-over-ti
 /// Charts that compare targets with one bar for each: one bar alone says nothing.
 const OF_SEVERAL: [&str; 3] = ["throughput", "split", "cost"];
 /// Charts that are printed; the others are only for the screen.
-const PRINTED: [&str; 12] = [
+const PRINTED: [&str; 16] = [
     "ratio",
     "cpu-ratio",
     "throughput",
@@ -24,6 +24,10 @@ const PRINTED: [&str; 12] = [
     "cpu-over-time",
     "sweep",
     "sweep-response",
+    "rates-response",
+    "rates-cpu",
+    "rates-cpu-per-request",
+    "rates-memory",
     "capacity",
     "overload",
     "overload-over-time",

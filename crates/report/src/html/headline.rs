@@ -126,6 +126,7 @@ fn name(row: &Row) -> Markup {
         th scope="row" data-value=(row.target) {
             span.phone { (row.rank_in_words()) ". " } span.name { (breakable(&row.target)) }
             @if let Some(Step::Connections { count }) = row.step { " " span.what { "best at " (count) " connections" } }
+            @else if let (Some(Step::Rate { per_s }), Some(_)) = (row.step, row.at_rates()) { " " span.what { "at " (words::count(Some(per_s))) " requests/s" } }
             @else if let Some(framework) = &row.framework { " " span.what { (framework) } }
             @if let Some(spoken) = &row.spoken { " " span.what { (spoken) } }
         }

@@ -228,6 +228,9 @@ fn use_cells(page: &Page, view: &View, row: &Row) -> Vec<String> {
 fn name(row: &Row) -> String {
     let at = match row.step {
         Some(Step::Connections { count }) => format!(" at {count}"),
+        Some(Step::Rate { per_s }) if row.at_rates().is_some() => {
+            format!(" at {}/s", words::count(Some(per_s)))
+        }
         Some(Step::Rate { .. } | Step::Devices { .. }) | None => String::new(),
     };
     format!("{}{at}", row.target)
@@ -272,6 +275,9 @@ fn legend(page: &mut Page, view: &View) {
     if view.measured().any(|row| row.step.is_some_and(|at| matches!(at, Step::Connections { .. })))
     {
         text.push_str(" \"at\": the number of connections with the highest throughput; the figures are for that number.");
+    }
+    if view.measured().any(|row| row.at_rates().is_some()) {
+        text.push_str(" \"at\": the highest rate that every target kept up with that kept up with any; the figures are for that rate.");
     }
     text.push_str(&unranked(view));
     if let Some(ratios) = ranked::ratio_legend(view) {

@@ -1,28 +1,47 @@
-//! Sweeps, capacity searches, phases of devices.
+//! Sweeps, several rates, capacity searches, phases of devices.
 use pippin_model::text::units::counted;
 use pippin_model::verdict::Verdict;
+use pippin_stats::scalability::ladder::Ladder;
 use pippin_stats::scalability::usl::Parameter;
 
 use super::Page;
 use super::grid::Grid;
 use crate::view::View;
+use crate::view::rates::RateCells;
 use crate::view::row::Row;
 use crate::view::sweep::{Point, RISES, Sweep};
 use crate::words;
 
 pub fn write(page: &mut Page, view: &View) {
     for row in &view.rows {
-        if let Some(sweep) = &row.sweep {
-            if sweep.capacity.is_some() {
-                search(page, row, sweep)
-            } else {
-                by_connections(page, row, sweep)
-            }
+        match &row.sweep {
+            Some(sweep) if sweep.capacity.is_some() => search(page, row, sweep),
+            Some(sweep) => match &sweep.ladder {
+                Some(ladder) => by_rate(page, row, sweep, ladder),
+                None => by_connections(page, row, sweep),
+            },
+            None => {}
         }
     }
     for row in view.rows.iter().filter(|row| !row.phases.is_empty()) {
         phases(page, row);
     }
+}
+
+/// What each rate cost. The first line is the use at no load.
+fn by_rate(page: &mut Page, row: &Row, sweep: &Sweep, ladder: &Ladder) {
+    page.heading(&format!("{} by rate", row.target));
+    // An answer that is wrong or missing shows in what was achieved, and a narrow terminal has no
+    // room for the median.
+    let wide = page.style.width >= 90;
+    let titles = RateCells::TITLES.into_iter().filter(|title| wide || *title != "p50");
+    let mut grid = titles.fold(Grid::default(), |grid, title| grid.right(title));
+    for cells in RateCells::all(sweep, ladder) {
+        let shown = RateCells::TITLES.into_iter().zip(cells.0);
+        grid.row(shown.filter(|(title, _)| wide || *title != "p50").map(|(_, it)| it).collect());
+    }
+    grid.write(page, 2);
+    page.paragraph("  ", &ladder.words());
 }
 
 fn by_connections(page: &mut Page, row: &Row, sweep: &Sweep) {

@@ -11,6 +11,7 @@ use pippin_stats::explain::{Explanation, explain};
 use pippin_stats::judge::held::Held as OfTrial;
 use pippin_stats::judge::{Context, Evidence, RunCaveats, judge_run};
 use pippin_stats::rank::standing::{Field, stand};
+use pippin_stats::scalability::ladder::{self, Ladder};
 use pippin_stats::scalability::sweep::{Sweep as FoundSweep, sweeps};
 use pippin_stats::series::quantile::mean;
 use pippin_stats::summary::{TargetSummary, summarise, summarise_one, together};
@@ -66,7 +67,7 @@ pub struct Row {
     /// The language runtimes of its processes, as seen from outside while it was measured.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub runtimes: Vec<Runtime>,
-    /// The points of a sweep or of a capacity search.
+    /// The points of a sweep, of several rates or of a capacity search.
     pub sweep: Option<Sweep>,
     /// What it does beyond its capacity; `None` for other loads.
     #[serde(default)]
@@ -116,6 +117,7 @@ pub fn rows<R: Rng + ?Sized>(
         summaries: &summarise(&record.trials, &caveats, rng),
         caveats: &caveats,
         sweeps: &sweeps(&record.trials),
+        common_per_s: common_per_s(record),
     };
     let mut targets = record.header.plan.targets.clone();
     for trial in &record.trials {
@@ -167,6 +169,17 @@ struct Found<'a> {
     caveats: &'a RunCaveats,
     summaries: &'a [TargetSummary],
     sweeps: &'a [FoundSweep],
+    /// Of several rates, the one at which the targets are compared.
+    common_per_s: Option<f64>,
+}
+
+/// The highest rate with which all targets kept up that kept up with any; `None` for other loads.
+fn common_per_s(record: &RunRecord) -> Option<f64> {
+    let of = |target: &TargetId| {
+        let of_target = record.trials.iter().filter(|trial| trial.spec.target == *target);
+        Ladder::of(&of_target.collect::<Vec<_>>())
+    };
+    ladder::common_per_s(record.header.plan.targets.iter().filter_map(of))
 }
 
 /// The trials of one target, those of them that make its headline, and their summary.
@@ -202,7 +215,7 @@ impl<'a> Entry<'a> {
                 (held, summary)
             }
             None => {
-                let summary = sweep::headline(profile, &own);
+                let summary = sweep::headline(profile, &own, found.common_per_s);
                 let is_headline = |trial: &&TrialRecord| {
                     summary.is_some_and(|summary| trial.spec.step == summary.step)
                 };
@@ -293,6 +306,13 @@ impl Row {
     #[must_use]
     pub fn at_search(&self) -> Option<&Sweep> {
         self.sweep.as_ref().filter(|sweep| sweep.capacity.is_some())
+    }
+
+    /// Its points and how far it kept up, if it was asked at several rates.
+    #[must_use]
+    pub fn at_rates(&self) -> Option<(&Sweep, &Ladder)> {
+        let sweep = self.sweep.as_ref()?;
+        Some((sweep, sweep.ladder.as_ref()?))
     }
 
     /// The most serious caveat that is a doubt, as words: `generator busy`.

@@ -8,7 +8,7 @@ use pippin_model::run::{RunRecord, RunState};
 use pippin_model::schedule::overload::{MOST, MULTIPLES, Search};
 use pippin_model::schedule::stages;
 use pippin_model::target::TargetId;
-use pippin_model::text::units::{counted, format_length};
+use pippin_model::text::units::{counted, format_count, format_length};
 use pippin_stats::capacity::overload::multiple_in_words;
 use pippin_stats::rounds::calm::SliceCounts;
 use serde::{Deserialize, Serialize};
@@ -162,6 +162,19 @@ pub fn in_words(profile: &Profile) -> String {
                 points.join(", "),
                 end(),
                 warm(*warm_up, schedule)
+            )
+        }
+        Steps::Rates(list) => {
+            let rates: Vec<String> = list.iter().map(|rate| format_count(*rate)).collect();
+            let arrivals = schedule.arrivals().map_or("constant", Arrivals::name);
+            let before = profile.before_rates().map_or_else(String::new, |closed| {
+                format!(", after a closed loop{}", warm(*warm_up, &closed.schedule))
+            });
+            format!(
+                "open loop at {} requests/s ({arrivals}) in turn over at most {}{} each{before}",
+                rates.join(", "),
+                at_most(connections),
+                end()
             )
         }
         Steps::Overload { search, patience_ns } => {

@@ -1,4 +1,4 @@
-//! The points of a sweep or of a capacity search.
+//! The points of a sweep, of several rates or of a capacity search.
 use pippin_model::plan::profile::{Profile, Searched, Steps};
 use pippin_model::result::histogram::Summary;
 use pippin_model::trial::{Step, TrialRecord};
@@ -9,9 +9,11 @@ use pippin_stats::capacity::step::missed;
 use pippin_stats::judge::knee::law_doubted;
 use pippin_stats::judge::search;
 use pippin_stats::scalability::knee::Knee;
+use pippin_stats::scalability::ladder::{self, Ladder};
 use pippin_stats::scalability::predict::Law;
 use pippin_stats::scalability::sweep::Sweep as FoundSweep;
 use pippin_stats::scalability::usl::{self, Usl};
+use pippin_stats::series::quantile::median;
 use pippin_stats::summary::TargetSummary;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -41,6 +43,9 @@ pub struct Sweep {
     /// Capacity search only: how the search ended in each repetition.
     #[serde(default)]
     pub capacity: Option<Capacity>,
+    /// Several rates only: how far up it kept up, and what it used at no load.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ladder: Option<Ladder>,
 }
 
 /// One point, over all repetitions.
@@ -61,6 +66,15 @@ pub struct Point {
     pub errors: u64,
     /// Cores that the target kept busy, median.
     pub target_cores: Option<f64>,
+    /// The target's CPU-seconds per million complete answers, median.
+    #[serde(default)]
+    pub cpu_s_per_million: Option<f64>,
+    /// Its highest memory in bytes, median; shared pages count once.
+    #[serde(default)]
+    pub memory_bytes: Option<f64>,
+    /// Several rates only: right answers divided by the requests that were due, median.
+    #[serde(default)]
+    pub achieved: Option<f64>,
     /// The prediction from the points before it.
     pub prediction: Option<PredictionView>,
     /// Capacity search only: whether the objective was kept, judged from all steps at this rate;
@@ -200,13 +214,20 @@ impl Sweep {
 
 /// The summary that makes the headline of a target; `None` without one.
 ///
-/// For a sweep it is the best point. For a capacity search it is the lowest rate that was tried, if
+/// For a sweep it is the best point. For several rates it is that of `common_per_s`, at which all
+/// targets that kept up with any can be compared, or else the lowest. For a capacity search it is the lowest rate that was tried, if
 /// no repetition has a rate that held ([`confirming`]). INVALID points are used only if there are
 /// no others.
 pub(super) fn headline<'a>(
     profile: &Profile,
     summaries: &[&'a TargetSummary],
+    common_per_s: Option<f64>,
 ) -> Option<&'a TargetSummary> {
+    let common = common_per_s.map(|per_s| Step::Rate { per_s });
+    let of_common = summaries.iter().copied().find(|one| one.step == common && common.is_some());
+    if let Some(summary) = of_common {
+        return Some(summary);
+    }
     let is_measurable = |summary: &TargetSummary| summary.verdict != Some(Verdict::Invalid);
     let goodput =
         |summary: &TargetSummary| summary.goodput_per_s.map_or(f64::MIN, |figure| figure.median);
@@ -216,7 +237,7 @@ pub(super) fn headline<'a>(
         Steps::Connections(_) => summaries.iter().copied().max_by(|a, b| {
             is_measurable(a).cmp(&is_measurable(b)).then(goodput(a).total_cmp(&goodput(b)))
         }),
-        Steps::Search { .. } => {
+        Steps::Search { .. } | Steps::Rates(_) => {
             summaries.iter().copied().min_by(|a, b| rate(a).total_cmp(&rate(b)))
         }
     }
@@ -249,6 +270,7 @@ pub(super) fn of(
             .as_ref()
             .and_then(|capacity| Some(capacity.rate_per_s.as_ref()?.median)),
         capacity,
+        ladder: Ladder::of(trials),
     };
     Some(match found {
         Some(found) => with_law(sweep, found),
@@ -279,11 +301,20 @@ fn point(summary: &TargetSummary, trials: &[&TrialRecord]) -> Option<Point> {
         response_time: summary.spans.response_time.clone(),
         errors: summary.errors.values().sum(),
         target_cores: summary.usage.target_cores,
+        cpu_s_per_million: summary.cpu_s_per_million.map(|figure| figure.median),
+        memory_bytes: summary.usage.target_memory_bytes,
+        achieved: achieved(&here),
         prediction: None,
         held: (!evidence.is_empty()).then(|| evidence.iter().sum::<i32>() > 0),
         seen: seen.iter().map(|seen| seen.words().to_string()).collect(),
         missed: here.iter().flat_map(|trial| missed(trial)).collect(),
     })
+}
+
+/// Of several rates: how much of this one was answered right.
+fn achieved(trials: &[&TrialRecord]) -> Option<f64> {
+    let of_rates = trials.iter().filter(|record| record.spec.profile.is_rates());
+    median(&of_rates.filter_map(|record| ladder::achieved(record)).collect::<Vec<_>>())
 }
 
 /// Adds what the statistics found: predictions, the law, the knee, the number served at a time.
@@ -340,6 +371,9 @@ mod tests {
             response_time: Histogram::new().summary(),
             errors: 0,
             target_cores: None,
+            cpu_s_per_million: None,
+            memory_bytes: None,
+            achieved: None,
             prediction: None,
             held: None,
             seen: Vec::new(),
@@ -354,6 +388,7 @@ mod tests {
             served_at_a_time: None,
             capacity_per_s: None,
             capacity: None,
+            ladder: None,
         }
     }
 

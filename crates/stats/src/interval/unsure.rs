@@ -37,7 +37,8 @@ pub fn reach_of_ratio(ratio: &Ratio) -> f64 {
 #[must_use]
 pub fn is_judged(record: &TrialRecord) -> bool {
     let profile = &record.spec.profile;
-    let is_searched = profile.is_search() || record.spec.step.and_then(Step::tried).is_some();
+    let is_tried = !profile.is_rates() && record.spec.step.and_then(Step::tried).is_some();
+    let is_searched = profile.is_search() || is_tried;
     !is_searched && !profile.is_overload() && profile.shape().is_none()
 }
 

@@ -15,6 +15,7 @@ use crate::bottleneck::cost::cores_of;
 use crate::judge::answer::Unknown;
 use crate::judge::answer_size::{AnswerSize, sizes_by_target};
 use crate::judge::asked::Asked;
+use crate::scalability::ladder;
 
 /// The shortest load whose CPU use is judged. The kernel's counters tick in hundredths of a second,
 /// so a shorter time says nothing.
@@ -292,10 +293,16 @@ impl<'a> Evidence<'a> {
     }
 
     /// Whether this load is meant to go beyond what the target can do: a step of a capacity search,
-    /// or an overload.
+    /// an overload, or the last of several rates if the target did not keep up with it. If it was
+    /// the first one, the target is no good at any.
     #[must_use]
     pub fn goes_beyond(&self) -> bool {
-        self.profile().is_search() || self.profile().is_overload()
+        let profile = self.profile();
+        let is_last_rate = || {
+            profile.steps.known().first().copied() != self.record.spec.step
+                && ladder::leaves(self.record).is_some()
+        };
+        profile.is_search() || profile.is_overload() || is_last_rate()
     }
 
     /// The stages of a rate that changes within the measured part, as they were applied.

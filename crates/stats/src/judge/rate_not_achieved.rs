@@ -1,4 +1,5 @@
-//! INVALID: the offered rate was not achieved. NOTE in a capacity search, which looks for this.
+//! INVALID: the offered rate was not achieved. NOTE in a capacity search and at several rates, which
+//! look for this; SUSPECT if the target does not keep up with the first of several.
 use pippin_model::plan::profile::Arrivals;
 use pippin_model::schedule::stages;
 use pippin_model::text::units::{counted, format_count};
@@ -7,6 +8,7 @@ use pippin_model::verdict::Severity;
 use crate::judge::answer::{Answer, Unknown};
 use crate::judge::asked::Asked;
 use crate::judge::evidence::{Evidence, caveat, percent, whole};
+use crate::scalability::ladder;
 use crate::series::steady::measured_windows;
 
 /// The fraction of due requests that may stay unsent, and by which the schedule may fall short of
@@ -28,8 +30,18 @@ pub fn judge(evidence: &Evidence) -> Answer {
         .or_else(|| backlog(evidence, offered));
     let Some(seen) = missed else { return Ok(None) };
     let seen = format!("{seen}{}", since(evidence).unwrap_or_default());
-    let severity = if evidence.goes_beyond() { Severity::Note } else { Severity::Invalid };
-    Ok(Some(caveat("rate_not_achieved", severity, seen, advice(evidence.asked_by()))))
+    Ok(Some(caveat("rate_not_achieved", severity(evidence), seen, advice(evidence.asked_by()))))
+}
+
+fn severity(evidence: &Evidence) -> Severity {
+    let is_rates = evidence.profile().is_rates();
+    match evidence.goes_beyond() {
+        true => Severity::Note,
+        false if is_rates && ladder::leaves(evidence.record).is_some() => Severity::Suspect,
+        // The share is a figure of the step.
+        false if is_rates => Severity::Note,
+        false => Severity::Invalid,
+    }
 }
 
 fn advice(asked: Asked) -> String {

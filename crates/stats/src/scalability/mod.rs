@@ -5,11 +5,13 @@
 //! | [`usl`] | the fit of the Universal Scalability Law |
 //! | [`least_squares`] | non-linear least squares |
 //! | [`knee`] | the number of connections beyond which more bring little |
+//! | [`ladder`] | several rates in turn: with which a target keeps up |
 //! | [`predict`] | the prediction of each point from those before it |
 //! | [`sweep`] | a whole sweep |
 //! | [`device_plan`] | how many devices a machine holds, from measured device runs |
 pub mod device_plan;
 pub mod knee;
+pub mod ladder;
 pub(crate) mod least_squares;
 pub mod predict;
 pub mod sweep;

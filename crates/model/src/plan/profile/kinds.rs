@@ -6,6 +6,7 @@ mod closed;
 mod devices;
 mod open;
 mod overload;
+mod rates;
 mod sweep;
 mod value;
 
@@ -68,6 +69,7 @@ raw_profile! {
     warm_up: String,
     think: String,
     rate: f64,
+    rates: Vec<f64>,
     arrivals: String,
     ramp: String,
     stages: String,
@@ -89,13 +91,14 @@ raw_profile! {
 type Reader = fn(&RawProfile) -> Result<Profile, String>;
 
 /// Every kind: its name, its keys, and its reader.
-const KINDS: [(&str, &[&str], Reader); 6] = [
+const KINDS: [(&str, &[&str], Reader); 7] = [
     ("closed", closed::KEYS, closed::read),
     ("open", open::KEYS, open::read),
     ("devices", devices::KEYS, devices::read),
     ("sweep", sweep::KEYS, sweep::read),
     ("capacity", capacity::KEYS, capacity::read),
     ("overload", overload::KEYS, overload::read),
+    ("rates", rates::KEYS, rates::read),
 ];
 
 impl RawProfile {
@@ -256,6 +259,15 @@ mod tests {
             "kind='devices'\ndevices=1\nramp_up='1s'\nsustain='0s'\nramp_down='1s'",
             "profile.sustain must be longer than 0",
         ),
+        ("kind='rates'\nconnections=1\nduration='1s'", "profile.rates must be a list"),
+        ("kind='rates'\nrates=[2, 1]\nconnections=1\nduration='1s'", "must be ascending"),
+        ("kind='rates'\nrates=[1, 1]\nconnections=1\nduration='1s'", "each once"),
+        (
+            "kind='rates'\nrates=[0, 1]\nconnections=1\nduration='1s'",
+            "the use at no load is measured anyway",
+        ),
+        ("kind='rates'\nrates=[nan]\nconnections=1\nduration='1s'", "above 0"),
+        ("kind='rates'\nrates=[5]\nconnections=1", "profile.duration is missing"),
         (
             "kind='capacity'\nobjective='p99<50ms'\nstart_rate=0.0\nconnections=8\nduration='5s'",
             "profile.start_rate = 0 must be above 0",
@@ -319,7 +331,7 @@ mod tests {
     #[test]
     fn every_key_can_be_overlaid_and_is_refused_where_it_does_not_go() {
         // One value of the right type for each key of the list.
-        let all = "kind='x'\nconnections=1\nduration='1s'\nrequests=1\nkeep_alive=true\nwarm_up='none'\nthink='1s'\nrate=1.0\narrivals='poisson'\nramp='1s'\nstages='1s:1'\ndevices=1\nrequests_per_device=1\nramp_up='1s'\nsustain='1s'\nramp_down='1s'\nobjective='p99<1s'\nstart_rate=1.0\nprecision='1%'\ncapacity=5.0\nrecovery='4s'\npatience='1s'\nprotocol='h2c'\nstreams=2";
+        let all = "kind='x'\nconnections=1\nduration='1s'\nrequests=1\nkeep_alive=true\nwarm_up='none'\nthink='1s'\nrate=1.0\nrates=[1, 2.5]\narrivals='poisson'\nramp='1s'\nstages='1s:1'\ndevices=1\nrequests_per_device=1\nramp_up='1s'\nsustain='1s'\nramp_down='1s'\nobjective='p99<1s'\nstart_rate=1.0\nprecision='1%'\ncapacity=5.0\nrecovery='4s'\npatience='1s'\nprotocol='h2c'\nstreams=2";
         let raw: RawProfile = toml::from_str(all).unwrap();
         assert_eq!(
             raw.named_keys().len(),

@@ -17,15 +17,7 @@ pub const KEYS: &[&str] = &[
 ];
 
 pub fn read(raw: &RawProfile) -> Result<Profile, String> {
-    let arrivals = match raw.arrivals.as_deref() {
-        None | Some("constant") => Arrivals::Constant,
-        Some("poisson") => Arrivals::Poisson,
-        Some(other) => {
-            return Err(format!(
-                "profile.arrivals `{other}` is neither \"constant\" nor \"poisson\""
-            ));
-        }
-    };
+    let arrivals = arrivals(raw)?;
     let connections = connections_of(raw)?;
     let open = match raw.stages.as_deref() {
         Some(text) => staged(raw, text, arrivals, connections.count)?,
@@ -37,6 +29,17 @@ pub fn read(raw: &RawProfile) -> Result<Profile, String> {
         }
     };
     Ok(Profile { connections, ..open })
+}
+
+/// `arrivals`.
+pub fn arrivals(raw: &RawProfile) -> Result<Arrivals, String> {
+    match raw.arrivals.as_deref() {
+        None | Some("constant") => Ok(Arrivals::Constant),
+        Some("poisson") => Ok(Arrivals::Poisson),
+        Some(other) => {
+            Err(format!("profile.arrivals `{other}` is neither \"constant\" nor \"poisson\""))
+        }
+    }
 }
 
 /// An open loop with stages, which set its length and its ramps.
