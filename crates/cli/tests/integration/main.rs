@@ -23,6 +23,7 @@
 //! | `under_way` | `pippin serve` beside a run |
 //! | `load` | `pippin load` against servers whose behaviour is known |
 //! | `shapes` | rates that change, loads that end early, figures of each second |
+//! | `samples` | a row for each request, beside the server's log |
 //! | `walks` | scenarios at a URL, in a project, side by side |
 //! | `profiled` | `run --explain` |
 //! | `overload` | plans that go beyond the capacity of servers that shed, queue or collapse |
@@ -74,6 +75,7 @@ mod protocols;
 mod reach;
 mod requests;
 mod rounds;
+mod samples;
 mod servers;
 mod services;
 mod shapes;
