@@ -98,6 +98,14 @@ pub struct LoadArguments {
     /// Name the slowest requests, each with its instant, times, connection, path or step, and status.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub slowest: Option<u32>,
+    /// Write every request of the measured part to this file, a row each: .csv, or .jsonl for JSON
+    /// lines. Of more than --samples-most of them it is a uniform random sample.
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with_all = ["repeat", "sweep", "objective", "agents", "nats"])]
+    pub samples: Option<PathBuf>,
+    /// How many requests --samples writes at the most. They take memory while the load runs: some 100
+    /// bytes each, in each thread.
+    #[arg(long, value_name = "N", default_value_t = 1_000_000, requires = "samples", value_parser = clap::value_parser!(u32).range(1..=100_000_000))]
+    pub samples_most: u32,
     /// Do not keep the result: no history or comparison will know it.
     #[arg(long, conflicts_with = "keep_requests")]
     pub no_store: bool,
