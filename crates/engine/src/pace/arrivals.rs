@@ -93,8 +93,16 @@ impl Arrivals {
             Kind::Poisson => Spacing::Poisson(random::generator(seed, lane.stream())),
         };
         let mean_gap = 1.0 / lane.fraction();
-        let mut arrivals =
-            Self { pieces, piece: 0, position: 0.0, lane, gone: 0, spacing, mean_gap, next_ns: None };
+        let mut arrivals = Self {
+            pieces,
+            piece: 0,
+            position: 0.0,
+            lane,
+            gone: 0,
+            spacing,
+            mean_gap,
+            next_ns: None,
+        };
         arrivals.position = arrivals.next_position();
         arrivals.next_ns = arrivals.due();
         arrivals
