@@ -38,7 +38,7 @@ pub struct LoadArguments {
     pub sweep: Option<Points>,
     /// Search for the highest rate at which this holds: "p99<50ms, errors<0.1%". With --scenario it
     /// is a rate of walks; with --devices their number, up to 1,000 times the first.
-    #[arg(long, value_name = "BOUNDS", conflicts_with_all = ["count", "stages", "poisson", "no_keep_alive", "requests_per_connection", "pipeline"], value_parser = Objective::parse)]
+    #[arg(long, value_name = "BOUNDS", conflicts_with_all = ["count", "stages", "poisson", "jitter", "no_keep_alive", "requests_per_connection", "pipeline"], value_parser = Objective::parse)]
     pub objective: Option<Objective>,
     /// How often to measure; two or more give an interval.
     #[arg(long, value_name = "N", default_value_t = 1, conflicts_with_all = ["devices", "sweep", "objective"], value_parser = clap::value_parser!(u32).range(1..=1000))]
@@ -98,6 +98,14 @@ pub struct LoadArguments {
     /// Name the slowest requests, each with its instant, times, connection, path or step, and status.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub slowest: Option<u32>,
+    /// Write every request of the measured part to this file, a row each: .csv, or .jsonl for JSON
+    /// lines. Of more than --samples-most of them it is a uniform random sample.
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with_all = ["repeat", "sweep", "objective", "agents", "nats"])]
+    pub samples: Option<PathBuf>,
+    /// How many requests --samples writes at the most. They take memory while the load runs: some 100
+    /// bytes each, in each thread.
+    #[arg(long, value_name = "N", default_value_t = 1_000_000, requires = "samples", value_parser = clap::value_parser!(u32).range(1..=100_000_000))]
+    pub samples_most: u32,
     /// Do not keep the result: no history or comparison will know it.
     #[arg(long, conflicts_with = "keep_requests")]
     pub no_store: bool,
@@ -156,6 +164,9 @@ pub struct ShapeArguments {
     /// Open loop: exponentially distributed gaps instead of equal ones.
     #[arg(long, requires = "open_loop")]
     pub poisson: bool,
+    /// Open loop: each request at a random instant of its gap. The number of requests stays exact.
+    #[arg(long, requires = "open_loop", conflicts_with = "poisson")]
+    pub jitter: bool,
     /// Open loop: how long the rate climbs before measuring begins. Devices: UP,SUSTAIN,DOWN.
     #[arg(long, value_name = "TIME", value_delimiter = ',', value_parser = values::time)]
     pub ramp: Vec<Time>,

@@ -6,6 +6,7 @@
 //! | [`profile`] | how load is applied |
 //! | [`protocol`] | the protocol, and one connection before the load |
 //! | [`reach`] | where connections go |
+//! | [`samples`] | a file with every request |
 //! | [`request`], [`body`], [`message`] | the requests and the right answers |
 //! | [`tls`] | how connections are secured |
 mod body;
@@ -16,6 +17,7 @@ pub mod profile;
 pub mod protocol;
 pub mod reach;
 pub mod request;
+mod samples;
 pub mod tls;
 
 use pippin_fleet::agent::look_up;
@@ -42,6 +44,7 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use self::request::Asked;
+use self::samples::Samples;
 use super::gates::{Gates, files_must_be_writable};
 use super::nats::settings;
 use super::revision_bases::RevisionBases;
@@ -66,6 +69,7 @@ pub fn run(shared: &Shared, arguments: &LoadArguments) -> Result<u8, CliError> {
     must_be_writable("--html", arguments.html.as_deref())?;
     must_be_writable("--timeseries", arguments.outlets.timeseries.as_deref())?;
     files_must_be_writable(&arguments.gates)?;
+    let samples = Samples::of(arguments)?;
     let (mut base, host) = base_of(arguments, &asked)?;
     if host.is_none() {
         await_greeting(&mut base);
@@ -125,6 +129,9 @@ pub fn run(shared: &Shared, arguments: &LoadArguments) -> Result<u8, CliError> {
     let lost = fail_fast.and_then(|it| it.lost());
     let of_gates = gates.conclude(&record, lost.as_ref(), is_text)?;
     outlets.finish()?;
+    if let Some(samples) = samples {
+        samples.write(&record)?;
+    }
     if let Some(lost) = lost {
         say(format_args!("--fail-fast ended this load: {}", lost.why));
         return Ok(exit::FAILED);
@@ -155,6 +162,7 @@ fn base_of(
         by_request: true,
         follow: arguments.follow.unwrap_or(0),
         slowest: arguments.slowest.unwrap_or(0),
+        samples: arguments.samples.as_ref().map_or(0, |_| arguments.samples_most),
         tls,
         protocol,
         messages: asked.messages,

@@ -23,6 +23,7 @@
 //! | `under_way` | `pippin serve` beside a run |
 //! | `load` | `pippin load` against servers whose behaviour is known |
 //! | `shapes` | rates that change, loads that end early, figures of each second |
+//! | `samples` | a row for each request, beside the server's log |
 //! | `walks` | scenarios at a URL, in a project, side by side |
 //! | `profiled` | `run --explain` |
 //! | `rates` | plans at several rates, against servers whose use of the processor is known |
@@ -76,6 +77,7 @@ mod rates;
 mod reach;
 mod requests;
 mod rounds;
+mod samples;
 mod servers;
 mod services;
 mod shapes;

@@ -6,12 +6,14 @@
 //! | `coordinator` | starts the threads, ends the warm-up and the load, merges windows |
 //! | `watchdog` | when a load must be over at the latest |
 //! | `result` | from what the threads have counted to the result |
+//! | `exchanges` | which requests are kept one by one, and their names |
 //! | `gate` | where a load waits, with its connections open, for a start that its caller decides |
 //! | `descriptors` | enough file descriptors, or a clear error |
 //! | `cpu` | binds threads to processors |
 pub(crate) mod coordinator;
 pub(crate) mod cpu;
 pub(crate) mod descriptors;
+pub(crate) mod exchanges;
 pub(crate) mod gate;
 pub(crate) mod result;
 pub(crate) mod validate;
@@ -39,6 +41,7 @@ use crate::record::recorder::{Message, Recorder};
 use crate::request::drawn::Desk;
 use crate::run::coordinator::Coordinator;
 use crate::run::descriptors::Tables;
+use crate::run::exchanges::kept;
 use crate::run::result::{assemble, stretches};
 use crate::run::validate::{users, validate};
 use crate::shared::Shared;
@@ -203,8 +206,8 @@ fn measure<S: Stack>(
         })?;
     }
     cpu::sleep_precisely();
-    let (count, has_warm_up, _) = stretches(spec);
-    let recorder = Recorder::new(count, has_warm_up, spec.slowest, outbox);
+    let (_, has_warm_up, _) = stretches(spec);
+    let recorder = Recorder::new(kept(spec, assignment.thread), has_warm_up, outbox);
     let worker = Worker::<S>::new(assignment, recorder, clock::now_ns())
         .map_err(|error| EngineError::System { what: "setting up the event loop", error })?;
     Ok(worker.run())

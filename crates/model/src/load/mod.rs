@@ -91,6 +91,10 @@ pub struct LoadSpec {
     /// How many of the slowest requests the result names.
     #[serde(default)]
     pub slowest: u32,
+    /// How many requests of the measured part the result has one by one; 0 keeps none. If more are
+    /// sent, a random sample of them is kept.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub samples: u32,
     /// The seed of arrivals, think times and staggering.
     pub seed: u64,
     /// Which part of the load this is. Everything else describes the whole load, except `threads`
@@ -132,6 +136,7 @@ impl Default for LoadSpec {
             by_request: false,
             follow: 0,
             slowest: 0,
+            samples: 0,
             seed: 1,
             slice: Part::WHOLE,
         }

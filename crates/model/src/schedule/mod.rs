@@ -56,6 +56,8 @@ pub enum Schedule {
 pub enum Arrivals {
     /// Equally spaced.
     Constant,
+    /// One in each of equal gaps, at a random instant of it.
+    Jittered,
     /// Exponentially distributed gaps.
     Poisson,
 }
@@ -77,6 +79,7 @@ impl Arrivals {
     pub const fn name(self) -> &'static str {
         match self {
             Self::Constant => "constant",
+            Self::Jittered => "jittered",
             Self::Poisson => "Poisson",
         }
     }

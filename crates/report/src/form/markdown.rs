@@ -430,7 +430,7 @@ fn explanations(out: &mut String, view: &View) {
 
 /// The other columns, folded.
 fn other_columns_published(out: &mut String, of: &PublishedTable) {
-    let (titles, rows) = of.other_columns();
+    let Some((titles, rows)) = of.other_columns() else { return };
     let titles: Vec<&str> = titles.iter().map(String::as_str).collect();
     let rows: Vec<Vec<String>> =
         rows.iter().map(|row| row.iter().map(|cell| text(cell)).collect()).collect();
@@ -462,9 +462,7 @@ fn published(out: &mut String, view: &View) {
         })
         .collect();
     table(out, 2, &["name", "target", "published", &published_over, "here", &own_over], &rows);
-    if published.has_more() {
-        other_columns_published(out, published);
-    }
+    other_columns_published(out, published);
     for note in published
         .notes
         .iter()

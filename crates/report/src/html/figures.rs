@@ -119,7 +119,7 @@ pub fn published(view: &View, charts: &[Chart]) -> Markup {
             h2 { "Beside the published figures" }
             @for note in &table.notes { p.hint { "Published: " (note) } }
             (of(charts, &["published"]))
-            @if table.has_more() { (other_columns_published(table)) }
+            (other_columns_published(table))
             @if !table.differs.is_empty() { h3 { "What differs" } ul { @for differs in &table.differs { li { (differs) } } } }
             @if table.rows.iter().any(|row| !row.remarks.is_empty()) {
                 h3 { "What was published in words" }
@@ -131,7 +131,7 @@ pub fn published(view: &View, charts: &[Chart]) -> Markup {
 
 /// A chart can only show one column.
 fn other_columns_published(table: &PublishedTable) -> Markup {
-    let (columns, rows) = table.other_columns();
+    let Some((columns, rows)) = table.other_columns() else { return html! {} };
     html! { details { summary { "The other published columns, and yours" } (data(&DataTable { columns, rows })) } }
 }
 

@@ -1,12 +1,12 @@
 //! The slowest requests of a load.
-use pippin_model::result::SlowRequest;
+use pippin_model::result::Exchange;
 
 use super::Page;
 use super::grid::Grid;
 use crate::words;
 
 /// Writes them, if they were asked for.
-pub(super) fn write(page: &mut Page, slowest: &[SlowRequest]) {
+pub(super) fn write(page: &mut Page, slowest: &[Exchange]) {
     if slowest.is_empty() {
         return;
     }
@@ -24,11 +24,11 @@ pub(super) fn write(page: &mut Page, slowest: &[SlowRequest]) {
 }
 
 /// What stands of a request in each column.
-pub fn cells(one: &SlowRequest) -> [String; 6] {
+pub fn cells(one: &Exchange) -> [String; 6] {
     [
         words::instant(one.sent_unix_ns),
-        words::ns(Some(one.response_ns)),
-        words::ns(Some(one.service_ns)),
+        words::ns(one.response_ns),
+        words::ns(one.service_ns),
         one.connection.to_string(),
         one.status.map_or_else(|| words::UNKNOWN.into(), |status| status.to_string()),
         one.request.clone(),

@@ -173,7 +173,8 @@ struct Found<'a> {
     common_per_s: Option<f64>,
 }
 
-/// The highest rate with which all targets kept up that kept up with any; `None` for other loads.
+/// The highest rate with which all targets keep up, without those that keep up with none; `None` for
+/// other loads.
 fn common_per_s(record: &RunRecord) -> Option<f64> {
     let of = |target: &TargetId| {
         let of_target = record.trials.iter().filter(|trial| trial.spec.target == *target);

@@ -69,7 +69,11 @@ fn without_streams(arguments: &LoadArguments, steps: Option<u32>) -> Result<Prof
 
 /// The profile of the plain shapes: a closed or an open loop. `usual` is its default length.
 pub fn of_shape(shape: &ShapeArguments, usual: Time) -> Result<Profile, CliError> {
-    let arrivals = if shape.poisson { Arrivals::Poisson } else { Arrivals::Constant };
+    let arrivals = match (shape.poisson, shape.jitter) {
+        (true, _) => Arrivals::Poisson,
+        (_, true) => Arrivals::Jittered,
+        _ => Arrivals::Constant,
+    };
     let profile = if let Some(stages) = &shape.stages {
         Profile::staged(stages.0.clone(), arrivals, shape.connections())
     } else if let Some(rate) = shape.rate {

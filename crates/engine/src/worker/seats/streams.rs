@@ -439,7 +439,7 @@ impl<S: Stack> Core<'_, S> {
         let (request, _) = self.flights.settle::<false>(slot, tag);
         self.connections[slot as usize].in_flight -= 1;
         self.open_requests -= 1;
-        self.fail(slot, &request, kind);
+        self.fail((slot, tag), &request, kind);
         self.forget_refusals(slot, tag);
         self.streams.settled.push(tag);
     }

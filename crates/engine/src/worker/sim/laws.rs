@@ -2,7 +2,7 @@
 use std::sync::Arc;
 
 use pippin_model::load::{Arrivals, LoadSpec, Schedule, Stage, StopRule, WarmUp};
-use pippin_model::result::{ErrorKind, Measured};
+use pippin_model::result::{ErrorKind, Exchange, Measured};
 use pippin_model::text::units::Spread;
 use proptest::prelude::*;
 
@@ -143,6 +143,8 @@ fn loads() -> impl Strategy<Value = LoadSpec> {
                 spec.stop.duration_ns = Some((LENGTH_MS - 100) * MS);
             }
             spec.schedule = schedule;
+            // Now all of its requests, now a few.
+            spec.samples = if count == 3 { 7 } else { 10_000 };
             spec
         },
     )
@@ -175,6 +177,31 @@ fn assert_each_has_one_fate(spec: &LoadSpec, played: &Played) {
         (_, Some(most)) => assert!(sent <= most),
         _ => {}
     }
+}
+
+/// Each request that was sent has a row, up to as many as were asked for, and says what became of it.
+fn assert_each_has_a_row(spec: &LoadSpec, played: &Played) {
+    let (requests, sample) = (&played.measured().requests, played.sample.as_ref().unwrap());
+    assert_eq!(sample.of, requests.sent);
+    assert_eq!(sample.requests.len() as u64, requests.sent.min(spec.samples.into()));
+    if !sample.is_whole() {
+        return;
+    }
+    let count = |is: fn(&Exchange<u32>) -> bool| {
+        sample.requests.iter().filter(|one| is(one)).count() as u64
+    };
+    let is_answered = |one: &Exchange<u32>| one.body_bytes.is_some();
+    assert_eq!(count(is_answered), requests.completed);
+    assert_eq!(count(|one| one.body_bytes.is_some() && one.error.is_none()), requests.good);
+    assert_eq!(count(|one| one.body_bytes.is_none() && one.error.is_some()), requests.failed);
+    assert_eq!(count(|one| one.body_bytes.is_none() && one.error.is_none()), requests.censored);
+    assert_eq!(
+        count(|one| one.response_ns.is_some()),
+        requests.completed + timeouts(played.measured())
+    );
+    assert!(sample.requests.iter().all(|one| one.intended_unix_ns <= one.sent_unix_ns));
+    let users = spec.schedule.users(spec.connections.count) * spec.connections.streams;
+    assert!(sample.requests.iter().all(|one| one.user < users), "{users} users");
 }
 
 fn timeouts(measured: &Measured) -> u64 {
@@ -234,6 +261,7 @@ proptest! {
     fn every_request_has_one_fate_and_no_user_is_forgotten(load in loads(), server in servers()) {
         let played = play(&load, script(server, |kind, ms, _| acts(kind, ms)));
         assert_each_has_one_fate(&load, &played);
+        assert_each_has_a_row(&load, &played);
     }
 
     /// Likewise where users share connections.
@@ -248,5 +276,6 @@ proptest! {
         }
         let played = play_over::<Narrow>(&load, script(server, framed_acts), Framing::Frames);
         assert_each_has_one_fate(&load, &played);
+        assert_each_has_a_row(&load, &played);
     }
 }

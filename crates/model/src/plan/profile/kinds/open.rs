@@ -35,10 +35,11 @@ pub fn read(raw: &RawProfile) -> Result<Profile, String> {
 pub fn arrivals(raw: &RawProfile) -> Result<Arrivals, String> {
     match raw.arrivals.as_deref() {
         None | Some("constant") => Ok(Arrivals::Constant),
+        Some("jittered") => Ok(Arrivals::Jittered),
         Some("poisson") => Ok(Arrivals::Poisson),
-        Some(other) => {
-            Err(format!("profile.arrivals `{other}` is neither \"constant\" nor \"poisson\""))
-        }
+        Some(other) => Err(format!(
+            "profile.arrivals `{other}` is not \"constant\", \"jittered\" or \"poisson\""
+        )),
     }
 }
 
