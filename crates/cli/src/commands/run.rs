@@ -109,6 +109,7 @@ fn options(arguments: &RunArguments, catalog: &Catalog) -> Result<PlanOptions, C
         repetitions: arguments.repeat,
         workers: arguments.workers,
         life: arguments.life.then_some(true),
+        instructions: arguments.instructions,
         scale: arguments.scale,
         phases_ns: arguments.ramp,
         think: arguments.think,

@@ -26,6 +26,7 @@
 //! | `samples` | a row for each request, beside the server's log |
 //! | `walks` | scenarios at a URL, in a project, side by side |
 //! | `profiled` | `run --explain` |
+//! | `instructions` | instructions per request, of servers whose work is known |
 //! | `rates` | plans at several rates, against servers whose use of the processor is known |
 //! | `overload` | plans that go beyond the capacity of servers that shed, queue or collapse |
 //! | `https` | loads over TLS |
@@ -63,6 +64,7 @@ mod help;
 mod http2;
 mod https;
 mod installation;
+mod instructions;
 mod interruption;
 mod kills;
 mod life;

@@ -225,6 +225,7 @@ impl Checker<'_> {
             protocol: None,
             messages: workload.message.map(Message::messages),
             port: None,
+            before: &[],
         };
         let mut running =
             RunningTarget::start(target, id, installed, &start, self.installer.interrupted)?;

@@ -226,6 +226,7 @@ pub fn plan(
         gates: Vec::new(),
         undecided: None,
         life: false,
+        instructions: false,
         quick: false,
         changed: Vec::new(),
     }

@@ -151,7 +151,7 @@ pub struct TargetChange {
     /// the sides are when they are warm.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub compiling: Option<Compiling>,
-    /// Every figure, in the order of [`Figure::COMPARED`].
+    /// Every figure, in the order of [`Figure::COMPARED`], then those that only some runs have.
     pub changes: Vec<Change>,
 }
 
@@ -271,9 +271,9 @@ pub fn compare<R: Rng + ?Sized>(
                 b_verdict: (b.verdict)(b_target, *step),
                 answers: Answers::of(a_trials, b_trials),
                 compiling: Compiling::of(a_trials, b_trials),
-                changes: Figure::COMPARED
+                changes: compared(a_trials, b_trials)
                     .map(|figure| change(figure, a_trials, b_trials, origin, rng))
-                    .into(),
+                    .collect(),
             });
         }
     }
@@ -288,6 +288,13 @@ pub fn compare<R: Rng + ?Sized>(
         only_b: missing(&b_names, |change| &change.b),
         targets,
     }
+}
+
+/// The figures that are compared: instructions only where a side has them.
+fn compared<'a>(a: &'a [&TrialRecord], b: &'a [&TrialRecord]) -> impl Iterator<Item = Figure> + 'a {
+    let mut both = a.iter().chain(b);
+    let is_counted = both.any(|trial| Figure::Instructions.read(trial).is_some());
+    Figure::COMPARED.into_iter().chain(is_counted.then_some(Figure::Instructions))
 }
 
 fn names(records: &[TrialRecord]) -> Vec<TargetId> {
