@@ -20,7 +20,7 @@ use crate::target::{Kind, Target};
 /// The requests of the first start.
 const FEW: u64 = 200;
 /// The most of the second.
-const MANY: u64 = 2_200;
+const MANY: u64 = 8_200;
 /// How long the additional requests of the second start may take.
 const BUDGET: Duration = Duration::from_secs(5);
 /// Runtimes that callgrind 3.19 cannot run, or that make their code while they run.
