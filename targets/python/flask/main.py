@@ -56,9 +56,10 @@ if pool:
 if path := os.environ.get("ITEMS_FILE"):
     with open(path, encoding="utf-8") as file:
         all_items = json.load(file)
-    compress = Compress()
+    app.config["COMPRESS_REGISTER"] = False  # not all views, only those that say so
+    compress = Compress(app)
 
-    # For clients that accept a coding, of this route alone.
+    # For clients that accept a coding, of this view alone.
     @app.get("/json/<int:n>")
     @compress.compressed()
     def json_items(n: int):
