@@ -78,10 +78,8 @@ impl Answers for Answer<'_> {
         if is_redirection(self.judge.status) && self.redirected_to.is_none() {
             *self.redirected_to = location(raw);
         }
-        if self.judge.look() != Look::Checked
-            && let Some(wanted) = self.surprises.content_type()
-        {
-            self.judge.head_bytes(wanted, raw);
+        if self.judge.look() != Look::Checked {
+            self.judge.head_bytes(self.surprises.content_type(), raw);
         }
     }
 

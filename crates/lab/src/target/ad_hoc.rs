@@ -169,6 +169,7 @@ pub fn workload(request: workload::Request, status: u16) -> Workload {
             json: Vec::new(),
             as_proved: false,
             from: None,
+            coded_from: None,
         },
         proofs: Vec::new(),
     }

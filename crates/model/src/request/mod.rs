@@ -4,10 +4,12 @@
 //! |---|---|
 //! | [`requests`] | all requests of a load, with their turns |
 //! | [`secrets`] | values that records do not keep: a length and a keyed digest |
+//! | [`coding`] | content codings: of an answer, and those that a request accepts |
 //! | [`json_value`] | a value that the JSON of a right body has |
 //! | [`request_file`] | files of requests, one module for each format |
 //! | [`form`] | bodies of forms, as curl makes them |
 //! | [`import`] | HAR files, access logs, curl commands, OpenAPI files and Postman collections as requests |
+pub mod coding;
 pub mod form;
 pub mod import;
 pub mod json_value;
