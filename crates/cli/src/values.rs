@@ -2,7 +2,7 @@
 //! the flag.
 use pippin_model::load::{IoChoice, ProxyHeader, WarmUp};
 use pippin_model::schedule::Stage;
-use pippin_model::schedule::stages;
+use pippin_model::schedule::{UserStage, stages, users};
 use pippin_model::text::units::{parse_bytes, parse_duration_ns, parse_scaled};
 use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
@@ -79,13 +79,19 @@ pub fn rate(text: &str) -> Result<f64, String> {
     }
 }
 
-/// A rate over time: `30s:1000,2m:5000,30s:0`.
+/// A rate over time, `30s:1000,2m:5000,30s:0`, or users that come and go, `users:10@30s,0@30s`.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Stages(pub Vec<Stage>);
+pub enum Stages {
+    Rates(Vec<Stage>),
+    Users(Vec<UserStage>),
+}
 
 impl Stages {
     pub fn parse(text: &str) -> Result<Self, String> {
-        stages::parse(text).map(Self)
+        if text.trim_start().starts_with(users::PREFIX) {
+            return users::parse(text).map(Self::Users);
+        }
+        stages::parse(text).map(Self::Rates)
     }
 }
 

@@ -16,7 +16,7 @@ use crate::values::{self, ConnectTo, EventLoop, Points, ProxyProtocol, Stages, S
 /// `pippin load`
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  pippin load localhost:8080/ -c 64 -d 10s                        closed loop, as wrk\n  pippin load localhost:8080/ -c 10 -n 1000 --no-keep-alive       as ab\n  pippin load localhost:8080/ -R 5000 -d 30s                      constant rate (open loop)\n  pippin load localhost:8080/ --stages 30s:1000,2m:5000,30s:0     a rate that climbs and falls\n  pippin load localhost:8080/ --devices 1000 --ramp 10s,30s,10s   devices that send now and then\n  pippin load localhost:8080/ --requests shop.jsonl -d 30s        many requests, in turn\n  pippin load localhost:8080/ --scenario shop.toml -c 20          users who log in, look and buy\n  pippin load localhost:8080/ --sweep 1..512 -d 5s                1, 2, 4 ... 512 connections\n  pippin load localhost:8080/ --objective \"p99<50ms\" -c 64 -d 5s  the highest rate that holds this\n  pippin load localhost:8080/ --objective \"p99<50ms\" --devices 10 --ramp 2s,5s,1s  how many devices it holds\n  pippin load https://localhost:8443/ --http2 -c 10 --streams 32  HTTP/2, as h2load -c 10 -m 32\n  pippin load ws://localhost:8080/echo -c 64 --message-size 64    WebSocket echoes"
+    after_help = "Examples:\n  pippin load localhost:8080/ -c 64 -d 10s                        closed loop, as wrk\n  pippin load localhost:8080/ -c 10 -n 1000 --no-keep-alive       as ab\n  pippin load localhost:8080/ -R 5000 -d 30s                      constant rate (open loop)\n  pippin load localhost:8080/ --stages 30s:1000,2m:5000,30s:0     a rate that climbs and falls\n  pippin load localhost:8080/ --stages users:10@30s,100@2m,0@30s  users that come and go\n  pippin load localhost:8080/ --devices 1000 --ramp 10s,30s,10s   devices that send now and then\n  pippin load localhost:8080/ --requests shop.jsonl -d 30s        many requests, in turn\n  pippin load localhost:8080/ --scenario shop.toml -c 20          users who log in, look and buy\n  pippin load localhost:8080/ --sweep 1..512 -d 5s                1, 2, 4 ... 512 connections\n  pippin load localhost:8080/ --objective \"p99<50ms\" -c 64 -d 5s  the highest rate that holds this\n  pippin load localhost:8080/ --objective \"p99<50ms\" --devices 10 --ramp 2s,5s,1s  how many devices it holds\n  pippin load https://localhost:8443/ --http2 -c 10 --streams 32  HTTP/2, as h2load -c 10 -m 32\n  pippin load ws://localhost:8080/echo -c 64 --message-size 64    WebSocket echoes"
 )]
 pub struct LoadArguments {
     /// http://HOST[:PORT]/PATH or https://...; without a scheme it is http. ws:// and wss:// load a
@@ -157,9 +157,10 @@ pub struct ShapeArguments {
     /// answers. With --objective: the rate at which the search begins.
     #[arg(short = 'R', long, visible_alias = "rps", value_name = "RATE", conflicts_with_all = ["count", "think"], allow_negative_numbers = true, group = "open_loop", value_parser = values::rate)]
     pub rate: Option<f64>,
-    /// Open loop with a changing rate: 30s:1000,2m:5000,30s:0. In each part TIME:RATE the rate goes
-    /// linearly to RATE within TIME; it begins at 0. 0s:5000 jumps. All of it is measured.
-    #[arg(long, value_name = "LIST", conflicts_with_all = ["count", "think", "duration", "ramp", "warm_up"], group = "open_loop", value_parser = Stages::parse)]
+    /// A rate that changes: 30s:1000,2m:5000,30s:0. In each part TIME:RATE it goes linearly to RATE
+    /// within TIME; it begins at 0. 0s:5000 jumps. Or users that come and go, each with a connection
+    /// of its own: users:10@30s,100@2m,0@30s. All of it is measured.
+    #[arg(long, value_name = "LIST", conflicts_with_all = ["count", "duration", "ramp", "warm_up"], group = "open_loop", value_parser = Stages::parse)]
     pub stages: Option<Stages>,
     /// Open loop: exponentially distributed gaps instead of equal ones.
     #[arg(long, requires = "open_loop")]

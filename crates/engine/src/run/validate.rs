@@ -391,7 +391,7 @@ fn broadcast(spec: &LoadSpec) -> Result<(), EngineError> {
     let is_short = |request: &Request| request.body.len() < NUMBER_BYTES;
     let exclusive = [
         (
-            spec.schedule.requests_per_user().is_some(),
+            spec.schedule.users_come_and_go(),
             spec.schedule.users_are(),
             "one connection sends and the others only listen: give a number of connections",
         ),
