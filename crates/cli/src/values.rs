@@ -1,5 +1,6 @@
 //! The values of flags: one parser for each kind of value. clap prints its error after the name of
 //! the flag.
+use pippin_model::load::IdForm;
 use pippin_model::load::{IoChoice, ProxyHeader, WarmUp};
 use pippin_model::schedule::Stage;
 use pippin_model::schedule::{UserStage, stages, users};
@@ -92,6 +93,24 @@ impl Stages {
             return users::parse(text).map(Self::Users);
         }
         stages::parse(text).map(Self::Rates)
+    }
+}
+
+/// The headers that name a request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum IdHeader {
+    /// `X-Request-Id`.
+    XRequestId,
+    /// `traceparent`.
+    Traceparent,
+}
+
+impl From<IdHeader> for IdForm {
+    fn from(form: IdHeader) -> Self {
+        match form {
+            IdHeader::XRequestId => Self::XRequestId,
+            IdHeader::Traceparent => Self::Traceparent,
+        }
     }
 }
 

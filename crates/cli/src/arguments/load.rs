@@ -11,7 +11,9 @@ use super::message::MessageArguments;
 use super::request::{FileArguments, RequestArguments};
 use super::{DetailArguments, FleetArguments, GateArguments, JsonArguments};
 use super::{KeptArguments, NameArguments, OutletArguments};
-use crate::values::{self, ConnectTo, EventLoop, Points, ProxyProtocol, Stages, Switch, Time};
+use crate::values::{
+    self, ConnectTo, EventLoop, IdHeader, Points, ProxyProtocol, Stages, Switch, Time,
+};
 
 /// `pippin load`
 #[derive(Debug, Args)]
@@ -98,6 +100,10 @@ pub struct LoadArguments {
     /// Name the slowest requests, each with its instant, times, connection, path or step, and status.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub slowest: Option<u32>,
+    /// Send a header with each request that names it, so that the server's log can show it: X-Request-Id,
+    /// or traceparent. --slowest and --samples name it too. This changes the request.
+    #[arg(long, value_name = "HEADER", num_args = 0..=1, default_missing_value = "x-request-id", value_enum)]
+    pub request_id: Option<IdHeader>,
     /// Write every request of the measured part to this file, a row each: .csv, or .jsonl for JSON
     /// lines. Of more than --samples-most of them it is a uniform random sample.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with_all = ["repeat", "sweep", "objective", "agents", "nats"])]

@@ -192,7 +192,7 @@ fn drawn_and_read(spec: &LoadSpec) -> Result<(), EngineError> {
             value: spec.others().to_string(),
             bounds: "below the number of all requests",
         }),
-        Protocol::Http1 if draws && spec.scenario.is_some() => {
+        Protocol::Http1 if draws && spec.scenario.is_some() && spec.request_id.is_none() => {
             Err(contradicts(DRAWN, SCENARIO, "give the user a column of data instead"))
         }
         _ => Ok(()),
