@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::exit::CliError;
+use crate::output::say;
 use crate::signals;
 
 /// How often a named pipe is asked for its reader.
@@ -21,6 +22,18 @@ pub fn write(path: &Path, bytes: impl AsRef<[u8]>) -> Result<(), CliError> {
     create(path)
         .and_then(|mut file| file.write_all(bytes.as_ref()))
         .map_err(CliError::io(format!("write {}", path.display())))
+}
+
+/// The first of several outlets that failed. The others that failed are said before, so that none of
+/// them hides another one.
+///
+/// # Errors
+/// If one failed.
+pub fn all_written<const N: usize>(outlets: [Result<(), CliError>; N]) -> Result<(), CliError> {
+    let mut failed = outlets.into_iter().filter_map(Result::err);
+    let first = failed.next();
+    failed.for_each(|error| say(format_args!("{error}")));
+    first.map_or(Ok(()), Err)
 }
 
 /// Writes a file so that nobody ever sees a part of it: until all is written, its name has what it had

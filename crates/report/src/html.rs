@@ -8,6 +8,7 @@
 //! | `headline`, `bar` | the ranked table, and the bar of a row |
 //! | `choice` | which of its rows are shown, and in which groups |
 //! | `figures` | charts with alternative text and data tables |
+//! | `stages` | stages of loads that change by plan |
 //! | `walks` | steps of scenarios |
 //! | `remarks` | verdicts with evidence, failures, explanations |
 //! | `explained` | what a profiler saw of the targets |
@@ -26,6 +27,7 @@ mod headline;
 mod life;
 mod remarks;
 mod slowest;
+mod stages;
 mod theme;
 mod tiers;
 mod walks;
@@ -199,6 +201,7 @@ pub fn run(view: &View) -> Markup {
             (figures::of(&charts, &figures::HEADLINE))
             (figures::overload(view, &charts))
             (tiers::section(view))
+            (stages::section(view))
             (walks::section(view))
             (slowest::section(view))
             (remarks::verdicts(view))

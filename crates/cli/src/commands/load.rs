@@ -6,6 +6,7 @@
 //! | [`profile`] | how load is applied |
 //! | [`protocol`] | the protocol, and one connection before the load |
 //! | [`reach`] | where connections go |
+//! | [`request_id`] | what each request is called |
 //! | [`samples`] | a file with every request |
 //! | [`request`], [`body`], [`message`] | the requests and the right answers |
 //! | [`tls`] | how connections are secured |
@@ -17,6 +18,7 @@ pub mod profile;
 pub mod protocol;
 pub mod reach;
 pub mod request;
+mod request_id;
 mod samples;
 pub mod tls;
 
@@ -56,7 +58,7 @@ use crate::fail_fast::FailFast;
 use crate::live::Subject;
 use crate::outlets::Outlets;
 use crate::output::say;
-use crate::output_file::{must_be_writable, write};
+use crate::output_file::{all_written, must_be_writable, write};
 use crate::progress;
 use crate::signals;
 use crate::values;
@@ -124,14 +126,18 @@ pub fn run(shared: &Shared, arguments: &LoadArguments) -> Result<u8, CliError> {
         keep_digest(store, &view);
     }
     let is_stored = arguments.no_store || kept.is_some_and(|store| has(store, &record));
-    let code = show(shared, arguments, &record, &view)?;
     let is_text = !arguments.json.is_stdout();
     let lost = fail_fast.and_then(|it| it.lost());
-    let of_gates = gates.conclude(&record, lost.as_ref(), is_text)?;
-    outlets.finish()?;
-    if let Some(samples) = samples {
-        samples.write(&record)?;
-    }
+    // What cannot be written must not take with it what can.
+    let written = [
+        samples.map_or(Ok(()), |samples| samples.write(&record)),
+        outlets.finish(),
+        page(arguments, &record, &view),
+    ];
+    let shown = show(shared, arguments, &record, &view);
+    let judged = gates.conclude(&record, lost.as_ref(), is_text);
+    all_written(written)?;
+    let (code, of_gates) = (shown?, judged?);
     if let Some(lost) = lost {
         say(format_args!("--fail-fast ended this load: {}", lost.why));
         return Ok(exit::FAILED);
@@ -161,6 +167,7 @@ fn base_of(
     let base = LoadSpec {
         by_request: true,
         follow: arguments.follow.unwrap_or(0),
+        request_id: request_id::of(arguments, asked)?,
         slowest: arguments.slowest.unwrap_or(0),
         samples: arguments.samples.as_ref().map_or(0, |_| arguments.samples_most),
         tls,
@@ -286,16 +293,19 @@ fn cores(arguments: &LoadArguments) -> Result<Vec<u32>, CliError> {
     }
 }
 
+/// Writes the page with charts, if one was asked for.
+fn page(arguments: &LoadArguments, record: &RunRecord, view: &View) -> Result<(), CliError> {
+    let Some(path) = &arguments.html else { return Ok(()) };
+    let shown = (!arguments.kept.keep_requests).then(|| View::of(&record.for_record()));
+    write(path, html::page(shown.as_ref().unwrap_or(view)))
+}
+
 fn show(
     shared: &Shared,
     arguments: &LoadArguments,
     record: &RunRecord,
     view: &View,
 ) -> Result<u8, CliError> {
-    if let Some(path) = &arguments.html {
-        let shown = (!arguments.kept.keep_requests).then(|| View::of(&record.for_record()));
-        write(path, html::page(shown.as_ref().unwrap_or(view)))?;
-    }
     let json = || json(record, view);
     arguments.json.show(|| shared.print_result(view, &arguments.detail), json)?;
     conclude(record, view)

@@ -77,6 +77,7 @@ mod proofs;
 mod protocols;
 mod rates;
 mod reach;
+mod request_ids;
 mod requests;
 mod rounds;
 mod samples;

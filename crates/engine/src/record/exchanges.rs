@@ -3,6 +3,7 @@
 use pippin_model::result::ErrorKind;
 
 use crate::record::reservoir::Reservoir;
+use crate::request::drawn::Value;
 
 /// One request and what became of it. Instants are of the load's clock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -14,6 +15,8 @@ pub(crate) struct Exchange {
     /// The thread's number of its user.
     pub user: u32,
     pub template: u32,
+    /// What was drawn for it.
+    pub value: Value,
     pub status: Option<u16>,
     pub error: Option<ErrorKind>,
     /// Of a complete answer.
@@ -105,6 +108,7 @@ pub(super) mod tests {
             took: Some((response_ns, response_ns)),
             user: 0,
             template: 0,
+            value: Value::default(),
             status: Some(200),
             error: None,
             body_bytes: Some(0),

@@ -1,5 +1,5 @@
 //! Which requests a load keeps one by one, and how they are named in its result.
-use pippin_model::load::LoadSpec;
+use pippin_model::load::{LoadSpec, RequestId};
 use pippin_model::result::{Exchange as Named, RequestSample, Slowest};
 
 use crate::pace::lane::Lane;
@@ -26,6 +26,8 @@ pub(crate) fn kept(spec: &LoadSpec, thread: u32) -> Vec<Exchanges> {
 pub(crate) struct Names {
     /// By template; empty if the load keeps no requests.
     names: Vec<String>,
+    /// What the server's log calls them.
+    id: Option<RequestId>,
     /// The begin of the load: since 1970, and by its clock.
     began_unix_ns: u64,
     began: u64,
@@ -43,7 +45,8 @@ impl Names {
             None => spec.requests.turns().map(|nth| paths::name(&spec.requests[nth])).collect(),
         };
         let depth = spec.connections.streams.max(1);
-        Self { names, began_unix_ns, began, threads: spec.threads, depth }
+        let id = spec.request_id.clone();
+        Self { names, id, began_unix_ns, began, threads: spec.threads, depth }
     }
 
     /// An exchange of a thread, with its template for a name.
@@ -60,6 +63,7 @@ impl Names {
             connection,
             user: connection * self.depth + one.user % self.depth,
             request: one.template,
+            id: self.id.as_ref().map(|id| id.name(&String::from_utf8_lossy(&one.value))),
             status: one.status,
             error: one.error,
             body_bytes: one.body_bytes,

@@ -53,6 +53,8 @@ use crate::worker::{Assignment, Over, Stack, Worker};
 use crate::{Control, EngineError};
 
 pub(crate) fn run(spec: &LoadSpec, control: &Control<'_>) -> Result<LoadResult, EngineError> {
+    let named = with_names(spec)?;
+    let spec = named.as_ref().unwrap_or(spec);
     validate(spec)?;
     refereed(spec, control)?;
     match (spec.io, uring::probe()) {
@@ -61,6 +63,15 @@ pub(crate) fn run(spec: &LoadSpec, control: &Control<'_>) -> Result<LoadResult, 
         (IoChoice::IoUring | IoChoice::Auto, Ok(())) => over::<Uring>(spec, control),
         (IoChoice::IoUring, Err(error)) => Err(EngineError::IoUringUnavailable(error.to_string())),
     }
+}
+
+/// The load with a header in each request that names it; `None` if it asks for none.
+fn with_names(spec: &LoadSpec) -> Result<Option<LoadSpec>, EngineError> {
+    let Some(id) = &spec.request_id else { return Ok(None) };
+    let unsendable =
+        |why| EngineError::UnsendableRequest { request: "a request with a name".into(), why };
+    let requests = id.added(&spec.requests).map_err(unsendable)?;
+    Ok(Some(LoadSpec { requests, ..spec.clone() }))
 }
 
 /// Refuses checks that need a referee if there is none.

@@ -326,6 +326,7 @@ impl<S: Stack> Core<'_, S> {
                 took: Some((spans.response_ns, spans.service_ns)),
                 user,
                 template: request.template,
+                value: request.value,
                 status: (status != NO_STATUS).then_some(status),
                 error,
                 body_bytes: Some(body_bytes),

@@ -8,6 +8,7 @@
 //! | [`tls`] | how connections are secured, and what the handshakes agreed on |
 //! | [`websocket`] | messages over WebSocket, and what was seen of them |
 pub mod first_words;
+mod request_id;
 pub mod spoken;
 pub mod surprises;
 pub mod tls;
@@ -18,6 +19,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 
 pub use self::first_words::FirstWords;
+pub use self::request_id::{IdForm, RequestId};
 pub use self::surprises::Surprises;
 use crate::load::tls::TlsSpec;
 pub use crate::load::websocket::Messages;
@@ -88,6 +90,9 @@ pub struct LoadSpec {
     /// How many redirections a user follows after each step of its scenario; 0 follows none.
     #[serde(default, skip_serializing_if = "is_none")]
     pub follow: u32,
+    /// What each request is called, so that the server's log can show it; `None` sends no name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub request_id: Option<RequestId>,
     /// How many of the slowest requests the result names.
     #[serde(default)]
     pub slowest: u32,
@@ -137,6 +142,7 @@ impl Default for LoadSpec {
             follow: 0,
             slowest: 0,
             samples: 0,
+            request_id: None,
             seed: 1,
             slice: Part::WHOLE,
         }

@@ -40,10 +40,11 @@ pub struct Request {
     pub body: Vec<u8>,
     /// How the answer is checked.
     pub check: Check,
-    /// [`DRAWN`] characters that occur once in the target: digits that do not begin with 0, or
+    /// [`DRAWN`] characters that occur once in the request: digits that do not begin with 0, or
     /// lower-case letters. Each time the request is sent, they are replaced by random ones of the
-    /// same kind, and in the body check too. `None` sends the same bytes each time. Not for
-    /// WebSocket.
+    /// same kind, and in the body check too. If they are hexadecimal digits with both letters and
+    /// decimal digits, the number of the request replaces them, which no other request of the load
+    /// has. `None` sends the same bytes each time. Not for WebSocket.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub drawn: Option<String>,
 }

@@ -23,6 +23,9 @@ pub struct Exchange<N = String> {
     pub user: u32,
     /// Method and path, or the step of the scenario.
     pub request: N,
+    /// What the server's log calls it, if the load gave each request a name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
     /// The status of its answer; `None` without a complete answer, or if its protocol has none.
     pub status: Option<u16>,
     /// What went wrong; `None` if its answer was right, or it was in progress when the measured part
@@ -43,6 +46,7 @@ impl<N> Exchange<N> {
             connection: self.connection,
             user: self.user,
             request: name(self.request),
+            id: self.id,
             status: self.status,
             error: self.error,
             body_bytes: self.body_bytes,

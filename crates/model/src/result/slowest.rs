@@ -51,6 +51,7 @@ mod tests {
             connection: 0,
             user: 0,
             request: "GET /".into(),
+            id: None,
             status: Some(200),
             error: None,
             body_bytes: Some(5),

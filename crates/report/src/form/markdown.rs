@@ -17,6 +17,7 @@ use crate::view::published::PublishedTable;
 use crate::view::rates::RateCells;
 use crate::view::row::Row;
 use crate::view::run::host_line;
+use crate::view::stages::StageRow;
 use crate::view::sweep::{RISES, Sweep};
 use crate::words;
 
@@ -78,6 +79,7 @@ fn steps(out: &mut String, view: &View) {
             (None, None) => {}
         }
         phases(out, row);
+        stages(out, row);
         walks(out, row);
     }
 }
@@ -384,6 +386,16 @@ fn phases(out: &mut String, row: &Row) {
         ],
         &rows,
     );
+}
+
+/// The stages of a load that changes by plan.
+fn stages(out: &mut String, row: &Row) {
+    if row.stages.is_empty() {
+        return;
+    }
+    line(out, &format!("### {} by stage\n", text(&row.target.to_string())));
+    let rows: Vec<Vec<String>> = row.stages.iter().map(|stage| stage.cells().to_vec()).collect();
+    table(out, 1, &StageRow::TITLES, &rows);
 }
 
 fn walks(out: &mut String, row: &Row) {

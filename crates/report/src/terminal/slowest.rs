@@ -16,15 +16,25 @@ pub(super) fn write(page: &mut Page, slowest: &[Exchange]) {
         grid = grid.right(title);
     }
     grid = grid.left("request");
+    let has_ids = slowest.iter().any(|one| one.id.is_some());
+    if has_ids {
+        grid = grid.left("id");
+    }
     for one in slowest {
-        grid.row(cells(one).into());
+        grid.row(row(one, has_ids));
     }
     grid.fit(0, page.style.width);
     grid.write(page, 0);
 }
 
-/// What stands of a request in each column.
-pub fn cells(one: &Exchange) -> [String; 6] {
+/// What stands of a request in each column, perhaps with its name in the server's log.
+pub fn row(one: &Exchange, has_ids: bool) -> Vec<String> {
+    let id = has_ids.then(|| one.id.clone().unwrap_or_else(|| words::UNKNOWN.into()));
+    cells(one).into_iter().chain(id).collect()
+}
+
+/// What stands of each request.
+fn cells(one: &Exchange) -> [String; 6] {
     [
         words::instant(one.sent_unix_ns),
         words::ns(one.response_ns),

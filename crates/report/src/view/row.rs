@@ -24,6 +24,7 @@ use super::overload::OverloadView;
 use super::phases::{self, PhaseRow};
 use super::series::Series;
 use super::spoken;
+use super::stages::{self, StageRow};
 use super::sweep::{self, Sweep};
 use super::walks::{self, StepView};
 use crate::words;
@@ -58,6 +59,9 @@ pub struct Row {
     pub held: Option<Held>,
     /// The phases of a device load.
     pub phases: Vec<PhaseRow>,
+    /// The stages of a load that changes by plan; empty for other loads.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub stages: Vec<StageRow>,
     /// The steps of a scenario; empty for other loads.
     #[serde(default)]
     pub scenario: Vec<StepView>,
@@ -259,6 +263,7 @@ impl<'a> Entry<'a> {
             series: self.headline.iter().filter_map(|trial| Series::of(trial)).collect(),
             held: Held::of(&self.headline),
             phases: phases::of(&self.headline),
+            stages: stages::of(&self.headline),
             runtimes: Runtime::each_once(
                 self.headline
                     .iter()

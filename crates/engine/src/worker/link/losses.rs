@@ -472,6 +472,7 @@ impl InFlight {
             took: None,
             user,
             template: self.template,
+            value: self.value,
             status: None,
             error: None,
             body_bytes: None,

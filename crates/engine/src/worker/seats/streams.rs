@@ -229,6 +229,13 @@ impl<S: Stack> Core<'_, S> {
         }
     }
 
+    /// A user ends. Another one may have its place.
+    pub(in crate::worker) fn ends(&mut self, slot: u32, tag: u32) {
+        if !S::Protocol::IN_ORDER {
+            self.flights.place(slot, tag).stretch = IDLE;
+        }
+    }
+
     /// Puts a user of an open loop aside, because the server takes no more on its connection.
     pub(in crate::worker) fn set_aside(&mut self, user: u32) {
         let (slot, tag) = self.place_of(user);

@@ -2,7 +2,7 @@
 use super::value::{connections_of, duration, positive_rate, required_duration};
 use super::{Profile, RawProfile};
 use crate::schedule::Arrivals;
-use crate::schedule::stages;
+use crate::schedule::{stages, users};
 
 pub const KEYS: &[&str] = &[
     "rate",
@@ -57,6 +57,12 @@ fn staged(
     ];
     if let Some((key, _)) = others.into_iter().find(|(_, is_given)| *is_given) {
         return Err(format!("profile.stages and profile.{key} exclude each other; keep one"));
+    }
+    if text.trim_start().starts_with(users::PREFIX) {
+        return Err(
+            "profile.stages are users over time: write kind = \"users\", without connections"
+                .into(),
+        );
     }
     let stages = stages::parse(text).map_err(|error| format!("profile.stages: {error}"))?;
     Ok(Profile::staged(stages, arrivals, connections))
