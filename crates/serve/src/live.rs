@@ -9,7 +9,7 @@ use pippin_report::html::figure;
 use pippin_report::words;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use crate::live_charts;
+use crate::{live_charts, live_standing};
 
 /// Style rules of these parts.
 pub const STYLE: &str = include_str!("live.css");
@@ -59,6 +59,7 @@ pub fn one(live: &LiveRun, seen: u64) -> Markup {
                 None => p.hint { "Between two trials." },
             }
             @if new > 0 { p { a href=(format!("/runs/{}", live.run)) { "Show the report with " (new) " more finished " @if new == 1 { "trial" } @else { "trials" } } } }
+            (live_standing::of(live))
             (finished(&live.finished))
             (queued(&live.queued))
         }
@@ -255,6 +256,7 @@ pub(crate) mod tests {
             updated_unix_ns: 0,
             is_stopping: false,
             repetitions: 3,
+            by_time: false,
             trial: Some(LiveTrial {
                 target: target("go/net-http"),
                 repetition: 1,

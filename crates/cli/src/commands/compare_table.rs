@@ -385,6 +385,7 @@ mod tests {
             b_verdict,
             answers: None,
             compiling: None,
+            disturbed: None,
             changes: vec![goodput, memory],
         };
         Sides {

@@ -53,7 +53,7 @@ pub fn section(view: &View, charts: &[Chart]) -> Markup {
                     }
                 }
                 p.hint.on-screen { "Point at a chart to read its values. Drag over it to zoom; charts over time zoom together." }
-                div.figures { @for chart in here { (figure(chart)) } }
+                div.figures.pairs { @for chart in here { (figure(chart)) } }
             }
         }
     }
