@@ -162,8 +162,8 @@ fn table(runs: &[ListedRun], live: &[LiveRun]) -> Markup {
             div.scroll tabindex="0" role="region" aria-label="Runs, scrolls sideways" {
                 table.sortable.runs {
                     thead { tr {
-                        th scope="col" { "Run" } th scope="col" { "Kind" } th scope="col" { "Verdict" } th scope="col" { "Fastest" }
-                        th.number scope="col" { "Requests/s" } th.number scope="col" { "p99" } th.number.wide scope="col" { "Calm slices" }
+                        th scope="col" { "Run" } th.wide scope="col" { "Kind" } th scope="col" { "Verdict" } th scope="col" { "Fastest" }
+                        th.number scope="col" { "Requests/s" } th.number.wide scope="col" { "p99" } th.number.roomy scope="col" { "Calm slices" }
                         th.choice.roomy scope="col" { "Over time" } th scope="col" { "Started (UTC)" } th.choice scope="col" { "Compare" }
                     } }
                     tbody { @for run in runs { (line(run, live)) } }
@@ -196,12 +196,12 @@ fn line(run: &ListedRun, live: &[LiveRun]) -> Markup {
     html! {
         tr {
             th.wrap scope="row" { a href=(format!("/runs/{}", summary.id)) { (summary.title) } @if summary.quick { " " span.tag { "quick" } } @let labels = run.labels.in_a_line(); @if !labels.is_empty() { span.sub { (labels) } } @if let Some(note) = &run.labels.note { span.sub { (note) } } span.sub { (summary.id) } }
-            td.wrap { (kind(run)) span.sub { (summary.profile) } }
+            td.wrap.wide { (kind(run)) span.sub { (summary.profile) } }
             td.wrap { @match worst { Some(verdict) => (badge(verdict)), None => (words::UNKNOWN) } @if let Some(digest) = &run.digest { span.sub { (in_words::trust_in_short(digest)) } } }
             td.wrap { (fastest(run)) }
             td.number data-value=[rate] { (words::count(rate)) }
-            td.number data-value=[p99] { (words::ns_f(p99)) }
-            td.number.wide data-value=[calm.map(share)] { @match calm { Some(calm) => { (calm.calm) " of " (calm.made) }, None => (words::UNKNOWN) } }
+            td.number.wide data-value=[p99] { (words::ns_f(p99)) }
+            td.number.roomy data-value=[calm.map(share)] { @match calm { Some(calm) => { (calm.calm) " of " (calm.made) }, None => (words::UNKNOWN) } }
             td.roomy { @if let Some(digest) = &run.digest { (spark(&digest.spark)) } }
             td data-value=(summary.started_unix_ns / 1_000_000) {
                 @let (day, time) = day_and_time(summary.started_unix_ns);

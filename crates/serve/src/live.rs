@@ -54,12 +54,12 @@ pub fn one(live: &LiveRun, seen: u64) -> Markup {
         section.live id="live" aria-label="Run under way" {
             h2 { "Under way: " (live.title) @if live.is_stopping { " " span.tag { "stopping" } } }
             (overall(live))
+            (live_standing::of(live))
             @match &live.trial {
                 Some(trial) => (of_trial(trial, live.repetitions)),
                 None => p.hint { "Between two trials." },
             }
             @if new > 0 { p { a href=(format!("/runs/{}", live.run)) { "Show the report with " (new) " more finished " @if new == 1 { "trial" } @else { "trials" } } } }
-            (live_standing::of(live))
             (finished(&live.finished))
             (queued(&live.queued))
         }

@@ -1,5 +1,5 @@
 //! Figures over dates, with marks where they changed.
-use crate::chart::axis::{Axis, short, time};
+use crate::chart::axis::{Axis, short, size, time};
 use crate::chart::calendar;
 use crate::chart::canvas::{Form, Line, Mark, marked_lines};
 use crate::chart::palette::{INVALID, Stroke, series};
@@ -33,9 +33,7 @@ pub fn of(history: &History, figure: Figure, changes: &[Change]) -> Option<Chart
         Figure::Goodput => ("requests", "Requests per second", "right answers/s", short),
         Figure::P99 => ("p99", "Response time, 99th percentile", "p99", time),
         Figure::Cpu => ("cpu", "CPU time per request", "of the target", time),
-        Figure::Memory => ("memory", "Memory", "highest of the process tree", |bytes| {
-            words::bytes(Some(bytes.max(0.0) as u64))
-        }),
+        Figure::Memory => ("memory", "Memory", "highest of the process tree", size),
     };
     let drawn = series_of(history, figure, changes);
     let marks: Vec<Mark> = changes.iter().map(mark).collect();
@@ -46,7 +44,12 @@ pub fn of(history: &History, figure: Figure, changes: &[Change]) -> Option<Chart
             form.ticks(),
         );
         // Room for the words at the marks.
-        marked_lines(form, &dates, &Axis::linear(unit, 0.0, most * 1.08, 5, label), &drawn, &marks)
+        let most = most * 1.08;
+        let axis = match figure {
+            Figure::Memory => Axis::linear_bytes(unit, most),
+            _ => Axis::linear(unit, 0.0, most, 5, label),
+        };
+        marked_lines(form, &dates, &axis, &drawn, &marks)
     };
     let day = |run: &Run| words::date(run.started_unix_ns);
     let count = match changes.len() {

@@ -54,7 +54,7 @@
     measure.font = FONT;
     const widths = named(data).map((curve) => measure.measureText(curve.name).width + 26);
     const widest = Math.max(0, ...widths);
-    return widths.length > 1 && widths.length <= 10 && widest <= width * 0.33 ? widest : 0;
+    return widths.length > 1 && widths.length <= 10 && widest <= width * 0.38 ? widest : 0;
   }
   function spread(ends, gap, top, bottom) {
     ends.sort((a, b) => a.y - b.y);
@@ -79,6 +79,7 @@
     ctx.textAlign = "left";
     ctx.textBaseline = "middle";
     ctx.lineWidth = ratio;
+    ctx.setLineDash([]);
     const right = bbox.left + bbox.width;
     for (const { curve, x, y, place } of spread(found, NAME * ratio, bbox.top, bbox.top + bbox.height)) {
       ctx.strokeStyle = colour(curve.colour);
@@ -164,7 +165,7 @@
       options: {
         ...size,
         legend: { show: false },
-        padding: [10, (plot) => Math.max(34, room(data, plot.width)), 0, 0],
+        padding: [10, (plot) => Math.max(44, room(data, plot.width)), 0, 0],
         series,
         bands,
         scales: {
