@@ -81,4 +81,31 @@ mod tests {
         assert_eq!(chart("x", "Requests/s", "B ÷ A", &[]), None);
         assert_eq!(chart("x", "", "", &vec![moved("a/a", 1.0); MOST + 1]), None);
     }
+
+    /// The heights of the upright strokes in the colour of the reference, in pixels of the drawing.
+    fn uprights(svg: &str) -> Vec<i64> {
+        let stroke =
+            format!("stroke=\"{}\"", crate::chart::palette::hex(crate::chart::palette::INK));
+        let points = svg
+            .split("<polyline ")
+            .skip(1)
+            .filter(|one| one.split('>').next().is_some_and(|element| element.contains(&stroke)));
+        let numbers = points.filter_map(|one| {
+            let text = one.split_once("points=\"")?.1.split('"').next()?;
+            text.split([' ', ',']).filter(|it| !it.is_empty()).map(|it| it.parse().ok()).collect()
+        });
+        numbers
+            .filter(|at: &Vec<i64>| at.len() == 4 && at[0] == at[2])
+            .map(|at| (at[3] - at[1]).abs())
+            .collect()
+    }
+
+    #[test]
+    fn the_line_at_1_crosses_no_words_of_a_narrow_chart() {
+        let moved = [moved("a/a", 1.01), moved("b/b", 0.8), moved("c/c", 1.2)];
+        let drawn = chart("x", "Requests/s", "B ÷ A", &moved).unwrap().drawings;
+        let highest = |svg: &str| uprights(svg).into_iter().max().unwrap();
+        assert!(highest(&drawn.wide) > 3 * 30 * 3, "all rows: {:?}", uprights(&drawn.wide));
+        assert!(highest(&drawn.narrow) < 44 * 4 / 2, "half a row: {:?}", uprights(&drawn.narrow));
+    }
 }

@@ -74,7 +74,8 @@ fn is_printed(chart: &Chart) -> bool {
     let targets: BTreeSet<&String> =
         chart.table.rows.iter().filter_map(|row| row.first()).collect();
     let is_too_much = targets.len() > FEW && NOT_OF_MANY.contains(&name);
-    (PRINTED.contains(&name) || name.starts_with("history-")) && !is_too_much
+    let is_of_page = name.starts_with("history-") || name.starts_with("change-");
+    (PRINTED.contains(&name) || is_of_page) && !is_too_much
 }
 
 /// The colour of a target's lines, with gaps if they have gaps: beyond the palette, two targets
