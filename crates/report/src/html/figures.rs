@@ -142,7 +142,7 @@ pub fn cost(view: &View, charts: &[Chart]) -> Markup {
 }
 
 /// Whether costs of several targets are known.
-pub fn has_cost(view: &View, charts: &[Chart]) -> bool {
+fn has_cost(view: &View, charts: &[Chart]) -> bool {
     view.measured().count() > 1 && charts.iter().any(|chart| chart.name == "cost")
 }
 
