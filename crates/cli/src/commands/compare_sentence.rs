@@ -37,6 +37,16 @@ pub fn of(target: &TargetChange, a: &str, b: &str) -> String {
             "{who} while measured, so times and rates say nothing of {b} when it is warm: warm up longer."
         );
     }
+    if let Some(disturbed) = target.disturbed {
+        let who = match (disturbed.a, disturbed.b) {
+            (true, true) => format!("{a} or {b}"),
+            (true, false) => a.to_string(),
+            _ => b.to_string(),
+        };
+        return format!(
+            "{a} and {b} are not comparable: no slice of {who} was calm. Stop other programs (`pippin doctor` shows them) and measure again, or measure both in one run."
+        );
+    }
     let change = |figure| target.changes.iter().find(|change: &&Change| change.figure == figure);
     let (mut sure, mut open, mut unknown) = (Vec::new(), Vec::new(), Vec::new());
     let mut widest = 0.0_f64;
@@ -119,7 +129,7 @@ fn listed(names: &[&str]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use pippin_stats::compare::Compiling;
+    use pippin_stats::compare::{Compiling, Disturbed};
     use pippin_stats::interval::Interval;
     use pippin_stats::interval::bootstrap::Basis;
     use pippin_stats::interval::ratio::Ratio;
@@ -145,6 +155,7 @@ mod tests {
             b_verdict: Verdict::Valid,
             answers: None,
             compiling: None,
+            disturbed: None,
             changes,
         }
     }
@@ -202,6 +213,21 @@ mod tests {
         assert_eq!(compiling(false, true, false), format!("HEAD still compiled {nothing}"));
         assert_eq!(compiling(true, true, false), format!("main and HEAD still compiled {nothing}"));
         assert!(compiling(true, true, true).starts_with("HEAD needs 4.1 %"), "it was asked for");
+    }
+
+    #[test]
+    fn where_nothing_was_calm_nothing_is_compared() {
+        let of_sides = |a, b| {
+            let disturbed = Some(Disturbed { a, b });
+            let changes = vec![change(Figure::Cpu, 0.030, 0.041, 0.052)];
+            of(&TargetChange { disturbed, ..target(changes) }, "main", "HEAD")
+        };
+        let begins = |who: &str| {
+            format!("main and HEAD are not comparable: no slice of {who} was calm. Stop ")
+        };
+        assert!(of_sides(true, false).starts_with(&begins("main")));
+        assert!(of_sides(false, true).starts_with(&begins("HEAD")));
+        assert!(of_sides(true, true).starts_with(&begins("main or HEAD")));
     }
 
     #[test]

@@ -389,6 +389,7 @@ mod tests {
             b_verdict,
             answers: None,
             compiling: None,
+            disturbed: None,
             changes: vec![goodput, memory],
         };
         Sides {

@@ -53,7 +53,7 @@ pub fn section(view: &View, charts: &[Chart]) -> Markup {
                     }
                 }
                 p.hint.on-screen { "Point at a chart to read its values. Drag over it to zoom; charts over time zoom together." }
-                div.figures { @for chart in here { (figure(chart)) } }
+                div.figures.pairs { @for chart in here { (figure(chart)) } }
             }
         }
     }
@@ -74,7 +74,8 @@ fn is_printed(chart: &Chart) -> bool {
     let targets: BTreeSet<&String> =
         chart.table.rows.iter().filter_map(|row| row.first()).collect();
     let is_too_much = targets.len() > FEW && NOT_OF_MANY.contains(&name);
-    (PRINTED.contains(&name) || name.starts_with("history-")) && !is_too_much
+    let is_of_page = name.starts_with("history-") || name.starts_with("change-");
+    (PRINTED.contains(&name) || is_of_page) && !is_too_much
 }
 
 /// The colour of a target's lines, with gaps if they have gaps: beyond the palette, two targets
@@ -141,7 +142,7 @@ pub fn cost(view: &View, charts: &[Chart]) -> Markup {
 }
 
 /// Whether costs of several targets are known.
-pub fn has_cost(view: &View, charts: &[Chart]) -> bool {
+fn has_cost(view: &View, charts: &[Chart]) -> bool {
     view.measured().count() > 1 && charts.iter().any(|chart| chart.name == "cost")
 }
 
