@@ -14,6 +14,7 @@ use pippin_stats::judge::host::is_disturbed;
 use pippin_stats::judge::settled::{seen_at_the_stop, settle};
 use pippin_testing::patience::in_time;
 use pippin_testing::skipped::skip;
+use std::collections::BTreeSet;
 use std::process::Command;
 
 mod recorded;
@@ -245,15 +246,19 @@ fn judge_anew(mut record: RunRecord) -> RunRecord {
 
 #[test]
 fn what_is_recorded_of_servers_with_known_limits_is_explained() {
-    let cases = all();
-    let names: Vec<&str> = cases.iter().map(|case| case.name.as_str()).collect();
-    assert_eq!(recorded::names(), names.iter().map(ToString::to_string).collect());
-    let wrong: Vec<String> = cases
-        .iter()
-        .filter_map(|case| {
-            let record = judge_anew(recorded::read(&case.name));
-            Some(format!("{}: {}", case.name, case.truth.is_said(&record).err()?))
-        })
-        .collect();
+    let (cases, recorded) = (all(), recorded::names());
+    let names: BTreeSet<&str> = cases.iter().map(|case| case.name.as_str()).collect();
+    let unknown = recorded.iter().find(|name| !names.contains(name.as_str()));
+    assert_eq!(unknown, None, "a recording without a truth");
+    assert!(!recorded.is_empty());
+    let mut wrong = Vec::new();
+    for case in &cases {
+        if !recorded.contains(&case.name) {
+            skip(&case.name, "it is not recorded: `make test-explained RECORD=1`, on a calm host");
+            continue;
+        }
+        let record = judge_anew(recorded::read(&case.name));
+        wrong.extend(case.truth.is_said(&record).err().map(|it| format!("{}: {it}", case.name)));
+    }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
