@@ -29,9 +29,10 @@ test-hostile:
 	PIPPIN_HOSTILE=all cargo test -p pippin-engine --test hostile
 	PIPPIN_KILLS=100 cargo test -p pippin-cli --test integration kills
 
-# Whether the reasons that Pippin gives are right, under every kind of load.
+# Whether the reasons that Pippin gives are right, under every kind of load. RECORD=1 keeps the runs, which
+# `make test` judges anew.
 test-explained:
-	PIPPIN_EXPLAINED=1 cargo test -p pippin-cli --test integration explained
+	PIPPIN_EXPLAINED=1 $(if $(RECORD),PIPPIN_RECORD=1 )cargo test -p pippin-cli --test integration explained
 
 # Bytes that nobody chose, for everything that reads bytes from elsewhere.
 fuzz:

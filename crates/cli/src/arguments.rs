@@ -242,6 +242,10 @@ pub struct RunArguments {
     /// start, memory, and what is lost when it is stopped under load.
     #[arg(long)]
     pub life: bool,
+    /// Count the instructions of each target per request with callgrind, before each repetition
+    /// (pippin help gates). Native programs only.
+    #[arg(long)]
+    pub instructions: bool,
     /// Workers of every target; by default as many as it has processors.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
     pub workers: Option<u32>,
@@ -311,6 +315,10 @@ pub struct CiArguments {
     /// The plan in pippin.toml; by default ci, or the only one.
     #[arg(long, value_name = "PLAN")]
     pub plan: Option<String>,
+    /// Count the instructions of each target per request with callgrind, before each repetition
+    /// (pippin help gates). Native programs only. A gate on `instructions` does it too.
+    #[arg(long)]
+    pub instructions: bool,
     /// Install what is missing for its workload, as system packages with apt.
     #[arg(long)]
     pub install: bool,
@@ -550,6 +558,10 @@ pub struct CompareArguments {
     /// With --install: do not ask.
     #[arg(long, requires = "install")]
     pub yes: bool,
+    /// Count the instructions of each target per request with callgrind, before each repetition
+    /// (pippin help gates). Native programs only.
+    #[arg(long)]
+    pub instructions: bool,
     /// Folder for page, logs and copies; by default as with `pippin run`.
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub out: Option<PathBuf>,

@@ -26,7 +26,10 @@ const WORDS: [(&[&str], &str); 22] = [
         &["--latency-correction"],
         "write -R RATE: in an open loop, times count from when a request was due",
     ),
-    (&["--stage"], "write --stages TIME:RATE,...: parts in which the rate changes"),
+    (
+        &["--stage"],
+        "write --stages TIME:RATE,...: parts in which the rate changes, or --stages users:N@TIME,...: users that come and go",
+    ),
     (&["--insecure-skip-tls-verify"], "write --insecure"),
     (&["--out"], "write --timeseries FILE: a line of JSON for each second"),
     (&["-E", "--expectBody"], "write --expect-body TEXT"),

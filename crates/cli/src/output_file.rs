@@ -1,13 +1,14 @@
 //! The files that a command writes. Whether they can be written is asked before anything is
 //! measured, so that a slip in a name does not cost a whole run.
 use std::fs::{File, OpenOptions};
-use std::io::{self, ErrorKind, Write};
+use std::io::{self, BufWriter, ErrorKind, Write};
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::exit::CliError;
+use crate::output::say;
 use crate::signals;
 
 /// How often a named pipe is asked for its reader.
@@ -21,6 +22,52 @@ pub fn write(path: &Path, bytes: impl AsRef<[u8]>) -> Result<(), CliError> {
     create(path)
         .and_then(|mut file| file.write_all(bytes.as_ref()))
         .map_err(CliError::io(format!("write {}", path.display())))
+}
+
+/// The first of several outlets that failed. The others that failed are said before, so that none of
+/// them hides another one.
+///
+/// # Errors
+/// If one failed.
+pub fn all_written<const N: usize>(outlets: [Result<(), CliError>; N]) -> Result<(), CliError> {
+    let mut failed = outlets.into_iter().filter_map(Result::err);
+    let first = failed.next();
+    failed.for_each(|error| say(format_args!("{error}")));
+    first.map_or(Ok(()), Err)
+}
+
+/// Writes a file so that nobody ever sees a part of it: until all is written, its name has what it had
+/// before, also if this process is killed. What is no regular file (a named pipe, a device) gets the
+/// bytes as they come.
+///
+/// # Errors
+/// If it cannot be written. Then it is as it was.
+pub fn replace(
+    path: &Path,
+    fill: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> Result<(), CliError> {
+    let whole = |path: &Path, file: File| {
+        let mut out = BufWriter::new(file);
+        fill(&mut out)
+            .and_then(|()| out.flush())
+            .map_err(CliError::io(format!("write {}", path.display())))
+    };
+    let named = path.canonicalize().unwrap_or_else(|_| path.into());
+    let failed = || CliError::io(format!("write {}", path.display()));
+    if named.metadata().is_ok_and(|found| !found.is_file()) {
+        return whole(path, create(path).map_err(failed())?);
+    }
+    let mut beside = named.clone().into_os_string();
+    beside.push(format!(".{}.part", std::process::id()));
+    let beside = PathBuf::from(beside);
+    let written = File::create(&beside)
+        .map_err(failed())
+        .and_then(|file| whole(path, file))
+        .and_then(|()| std::fs::rename(&beside, &named).map_err(failed()));
+    if written.is_err() {
+        let _ = std::fs::remove_file(&beside);
+    }
+    written
 }
 
 /// Creates a file, or empties it. A named pipe waits until a program opens it for reading, or until
@@ -110,5 +157,25 @@ mod tests {
         assert!(said(Path::new("/proc/pippin.xml")).starts_with("--junit: cannot write /proc/"));
         assert_eq!(said(Path::new("-")), "");
         assert_eq!(said(Path::new("/dev/null")), "");
+    }
+
+    #[test]
+    fn a_file_is_replaced_as_a_whole_or_stays() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("rows.csv");
+        let link = folder.path().join("link.csv");
+        std::fs::write(&file, "old").unwrap();
+        std::os::unix::fs::symlink(&file, &link).unwrap();
+        let fails = replace(&link, |out| {
+            out.write_all(&[b'x'; 100_000])?;
+            assert_eq!(std::fs::read_to_string(&file).unwrap(), "old");
+            Err(io::Error::other("no more"))
+        });
+        assert!(fails.is_err_and(|error| error.to_string().contains("link.csv")));
+        assert_eq!(std::fs::read_to_string(&file).unwrap(), "old");
+        replace(&link, |out| out.write_all(b"new")).unwrap();
+        assert_eq!(std::fs::read_to_string(&file).unwrap(), "new");
+        assert!(link.is_symlink());
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 2, "nothing is left beside");
     }
 }

@@ -1,8 +1,9 @@
 //! The values of flags: one parser for each kind of value. clap prints its error after the name of
 //! the flag.
+use pippin_model::load::IdForm;
 use pippin_model::load::{IoChoice, ProxyHeader, WarmUp};
 use pippin_model::schedule::Stage;
-use pippin_model::schedule::stages;
+use pippin_model::schedule::{UserStage, stages, users};
 use pippin_model::text::units::{parse_bytes, parse_duration_ns, parse_scaled};
 use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
@@ -79,13 +80,37 @@ pub fn rate(text: &str) -> Result<f64, String> {
     }
 }
 
-/// A rate over time: `30s:1000,2m:5000,30s:0`.
+/// A rate over time, `30s:1000,2m:5000,30s:0`, or users that come and go, `users:10@30s,0@30s`.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Stages(pub Vec<Stage>);
+pub enum Stages {
+    Rates(Vec<Stage>),
+    Users(Vec<UserStage>),
+}
 
 impl Stages {
     pub fn parse(text: &str) -> Result<Self, String> {
-        stages::parse(text).map(Self)
+        if text.trim_start().starts_with(users::PREFIX) {
+            return users::parse(text).map(Self::Users);
+        }
+        stages::parse(text).map(Self::Rates)
+    }
+}
+
+/// The headers that name a request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum IdHeader {
+    /// `X-Request-Id`.
+    XRequestId,
+    /// `traceparent`.
+    Traceparent,
+}
+
+impl From<IdHeader> for IdForm {
+    fn from(form: IdHeader) -> Self {
+        match form {
+            IdHeader::XRequestId => Self::XRequestId,
+            IdHeader::Traceparent => Self::Traceparent,
+        }
     }
 }
 

@@ -284,6 +284,7 @@ impl Seconds {
             tls: None,
             websocket: None,
             interrupted: true,
+            request_sample: None,
         })
     }
 

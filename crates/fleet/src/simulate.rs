@@ -223,6 +223,7 @@ fn nothing_yet(start_ns: u64, [up, sustain]: [u64; 2]) -> LoadResult {
         tls: None,
         websocket: None,
         interrupted: false,
+        request_sample: None,
     }
 }
 

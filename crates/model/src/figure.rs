@@ -156,6 +156,9 @@ derived! {
     /// The highest resident memory of the target's process tree: shared pages count once for each
     /// process.
     MemoryRss, "memory.rss", Bytes, Less, |trial, _| bytes(role(trial, Role::Target)?.rss_max_bytes);
+    /// Instructions of the target in user space per right answer, of one user: what callgrind counted in a
+    /// load of its own. Other programs do not change it.
+    Instructions, "instructions", Count, Less, |trial, _| trial.instructions.as_ref()?.per_request;
     /// Energy of all processors of the machine per million requests, whoever used it.
     Energy, "energy", Joules, Less, |trial, load| cost::joules_per_million(load, trial.usage.as_ref()?);
     /// From the start of the target to its first answer.
@@ -190,7 +193,7 @@ impl Figure {
     pub const P50: Self = Self::Span(Span::ResponseTime, Point::Quantile(0.5));
     /// The 99th percentile of the response time.
     pub const P99: Self = Self::Span(Span::ResponseTime, Point::Quantile(0.99));
-    /// The figures of a comparison, in the order of its tables.
+    /// The figures of every comparison, in the order of its tables.
     pub const COMPARED: [Self; 5] = [Self::Goodput, Self::P50, Self::P99, Self::Cpu, Self::Memory];
 
     /// Every figure that has a name of its own: the derived ones, each kind of errors, the classes

@@ -2,18 +2,54 @@
 //! pippin-report --example render -- FOLDER [NAME...]`; without names all of them.
 #![allow(clippy::unwrap_used, clippy::expect_used)] // unwrap is how a test fails
 use pippin_model::example::run as example;
+use pippin_model::run::RunRecord;
+use pippin_model::trial::{Failure, Stage};
+use pippin_model::verdict::Verdict;
 use pippin_report::form::svg::Ground;
 use pippin_report::terminal::{Style, table};
 use pippin_report::view::View;
 use std::error::Error;
 use std::path::PathBuf;
 
+/// No target has a result.
+fn failed() -> RunRecord {
+    let mut record = example::hello();
+    for trial in &mut record.trials {
+        trial.load = None;
+        trial.caveats.clear();
+        trial.failure = Some(Failure {
+            stage: Stage::Start,
+            message: "nothing listens on port 8080 after 30 s".into(),
+            log_tail: vec!["Error: Cannot find module 'express'".into()],
+        });
+        trial.verdict = Verdict::Invalid;
+    }
+    record
+}
+
+/// All results are INVALID, for the reason of the one that is.
+fn invalid() -> RunRecord {
+    let mut record = example::hello();
+    let found = record.trials.iter().find(|trial| trial.verdict == Verdict::Invalid);
+    let caveats = found.expect("one is INVALID").caveats.clone();
+    for trial in &mut record.trials {
+        trial.caveats = caveats.clone();
+        trial.verdict = Verdict::Invalid;
+    }
+    record
+}
+
 fn main() -> Result<(), Box<dyn Error>> {
     let mut arguments = std::env::args().skip(1);
     let folder = PathBuf::from(arguments.next().ok_or("name the folder to write into")?);
     let wanted: Vec<String> = arguments.collect();
     std::fs::create_dir_all(&folder)?;
-    let others: [(&str, example::Make); 2] = [("twenty", example::twenty), ("load", example::load)];
+    let others: [(&str, example::Make); 4] = [
+        ("twenty", example::twenty),
+        ("load", example::load),
+        ("failed", failed),
+        ("invalid", invalid),
+    ];
     let is_wanted = |name: &str| wanted.is_empty() || wanted.iter().any(|one| one == name);
     for (name, record) in
         example::OF_EVERY_KIND.into_iter().chain(others).filter(|(name, _)| is_wanted(name))

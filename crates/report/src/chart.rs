@@ -16,6 +16,7 @@
 pub mod axis;
 pub mod calendar;
 pub mod canvas;
+pub mod change;
 mod compose;
 mod cost;
 mod distribution;

@@ -1,7 +1,8 @@
 //! A short form of a run, for lists.
 use pippin_model::figure::RankedBy;
-use pippin_model::run::digest::{CalmSlices, RunDigest, TargetDigest};
+use pippin_model::run::digest::{CalmSlices, MoreFigures, RunDigest, TargetDigest};
 use pippin_model::target::conformance::by_kind;
+use pippin_stats::summary::Estimate;
 
 use crate::view::View;
 use crate::view::row::Row;
@@ -62,7 +63,38 @@ fn target(view: &View, row: &Row) -> TargetDigest {
             .unwrap_or_default(),
         goodput_per_s: row.goodput_per_s.map(|figure| figure.median),
         p99_ns: row.response_p99_ns.map(|figure| figure.median),
+        more: more(view, row),
     }
+}
+
+fn more(view: &View, row: &Row) -> MoreFigures {
+    let within =
+        |figure: Option<Estimate>| figure?.interval.map(|interval| (interval.low, interval.high));
+    let ratio = row.standing.to_reference.and_then(|ratios| ratios.of(view.run.ranked_by.figure()));
+    // CPU-seconds of a million answers are microseconds of one.
+    let ns = |us: f64| us * 1e3;
+    MoreFigures {
+        goodput_within: within(row.goodput_per_s),
+        p99_within: within(row.response_p99_ns),
+        ratio: if view.run.reference.as_ref() == Some(&row.target) {
+            Some(1.0)
+        } else {
+            ratio.map(|ratio| ratio.value)
+        },
+        ratio_within: ratio.map(|ratio| (ratio.interval.low, ratio.interval.high)),
+        cpu_ns: row.cpu_s_per_million.map(|figure| ns(figure.median)),
+        cpu_within: within(row.cpu_s_per_million).map(|(low, high)| (ns(low), ns(high))),
+        memory_bytes: row.usage.target_memory_bytes,
+    }
+}
+
+/// Whether a run can be trusted, in its first words: `No: 0 of 3 results are VALID`.
+#[must_use]
+pub fn trust_in_short(digest: &RunDigest) -> &str {
+    let said = digest.trust.split_once("? ").map_or(digest.trust.as_str(), |(_, said)| said);
+    // A point within a figure ends nothing: `12.5 %`.
+    let end = ["; ", ". "].iter().filter_map(|end| said.find(end)).min().unwrap_or(said.len());
+    said[..end].trim_end_matches('.')
 }
 
 /// Answers per second over the measured part of the first repetition. If there are too many
@@ -97,6 +129,43 @@ mod tests {
         let calm = digest.slices.unwrap();
         assert!(calm.made >= calm.calm && calm.calm > 0, "{calm:?}");
         assert!(!digest.spark.is_empty() && digest.spark.len() <= RunDigest::SPARKS);
+        let (row, more) = (&view.rows[0], &digest.targets[0].more);
+        let (low, high) = more.goodput_within.unwrap();
+        let goodput = digest.targets[0].goodput_per_s.unwrap();
+        assert!(low <= goodput && goodput <= high, "{low} {goodput} {high}");
+        let cpu_s_per_million = row.cpu_s_per_million.unwrap().median;
+        assert_eq!(more.cpu_ns, Some(cpu_s_per_million * 1e3));
+        assert_eq!(more.memory_bytes, row.usage.target_memory_bytes);
+        // The reference is as fast as itself, and every other ranked target has its ratio.
+        for (row, target) in view.rows.iter().zip(&digest.targets) {
+            let is_reference = view.run.reference.as_ref() == Some(&row.target);
+            assert_eq!(target.more.ratio == Some(1.0), is_reference, "{target:?}");
+            assert_eq!(target.more.ratio.is_some(), target.ranks.is_some(), "{target:?}");
+        }
+    }
+
+    #[test]
+    fn the_first_words_of_a_trust_are_a_whole_thought() {
+        let short = |trust: &str| {
+            let mut digest = of(&View::of(&example::hello()));
+            digest.trust = trust.into();
+            trust_in_short(&digest).to_string()
+        };
+        assert_eq!(
+            short("Can you trust it? Yes: it was looked at, and no doubt was found."),
+            "Yes: it was looked at, and no doubt was found"
+        );
+        assert_eq!(
+            short(
+                "Can you trust it? Partly: 2 of 3 results are VALID; c/nginx is SUSPECT. Do: rest."
+            ),
+            "Partly: 2 of 3 results are VALID"
+        );
+        assert_eq!(
+            short("Can you trust it? No: others used 1.5 % of it, and more; stop them."),
+            "No: others used 1.5 % of it, and more"
+        );
+        assert_eq!(short("something else"), "something else");
     }
 
     #[test]

@@ -10,9 +10,11 @@ mod page;
 pub(crate) use page::commit;
 pub use page::{page, plans, support};
 
+use pippin_model::run::digest::{MoreFigures, TargetDigest};
 use pippin_model::run::{HistoryPoint, RunHeader};
 use pippin_model::target::TargetId;
 use pippin_model::target::commit::Commit;
+use pippin_model::verdict::Verdict;
 use pippin_stats::series::changepoint::{ChangePoint, FEWEST_PER_SIDE, change_points};
 use pippin_stats::series::quantile::median;
 use rand::SeedableRng;
@@ -43,11 +45,12 @@ pub struct History {
 
 /// The most runs on a page of a history. Charts have as many dots, and changes are looked for among
 /// these runs, so that a page takes no longer when a history has grown for years.
-pub const PER_PAGE: usize = 100;
+pub const PER_PAGE: usize = 60;
 /// How much older the next page is. Pages overlap, so that each change is far from the edge of one.
 const PAGE_STEP: usize = PER_PAGE / 2;
 
-/// The figures of one run: the median of its trials.
+/// The figures of one run: those of its report, or the medians of its trials where no digest of the
+/// report is known.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Run {
     /// The run's name.
@@ -58,6 +61,8 @@ pub struct Run {
     pub goodput_per_s: f64,
     /// 99th percentile of the response time, nanoseconds.
     pub p99_ns: Option<f64>,
+    /// Their intervals and what the target used, as the run's report has them.
+    pub more: MoreFigures,
     /// Trials with a result.
     pub trials: usize,
     /// Whether any trial is INVALID. Such a run is shown, but not used in the search for changes.
@@ -73,6 +78,10 @@ pub enum Figure {
     Goodput,
     /// 99th percentile of the response time.
     P99,
+    /// Processor time of a request.
+    Cpu,
+    /// Memory of the process tree.
+    Memory,
 }
 
 /// A change of a figure.
@@ -92,19 +101,32 @@ pub struct Change {
 
 impl Figure {
     /// All figures that are followed.
-    pub const ALL: [Self; 2] = [Self::Goodput, Self::P99];
+    pub const ALL: [Self; 4] = [Self::Goodput, Self::P99, Self::Cpu, Self::Memory];
 
     const fn of(self, run: &Run) -> Option<f64> {
         match self {
             Self::Goodput => Some(run.goodput_per_s),
             Self::P99 => run.p99_ns,
+            Self::Cpu => run.more.cpu_ns,
+            Self::Memory => run.more.memory_bytes,
+        }
+    }
+
+    /// The ends of its 95 % interval in this run.
+    const fn within(self, run: &Run) -> Option<(f64, f64)> {
+        match self {
+            Self::Goodput => run.more.goodput_within,
+            Self::P99 => run.more.p99_within,
+            Self::Cpu => run.more.cpu_within,
+            Self::Memory => None,
         }
     }
 
     fn words(self, value: f64) -> String {
         match self {
             Self::Goodput => format!("{} requests/s", words::count(Some(value))),
-            Self::P99 => words::ns_f(Some(value)),
+            Self::P99 | Self::Cpu => words::ns_f(Some(value)),
+            Self::Memory => words::bytes(Some(value as u64)),
         }
     }
 }
@@ -173,6 +195,7 @@ impl Trials<'_> {
             started_unix_ns: self.first.started_unix_ns,
             goodput_per_s: median(&self.goodputs)?,
             p99_ns: median(&self.p99s),
+            more: MoreFigures::default(),
             trials: self.goodputs.len(),
             invalid: self.invalid,
             commit: self.first.commit.clone(),
@@ -181,6 +204,24 @@ impl Trials<'_> {
 }
 
 impl History {
+    /// This history with the figures of the runs' reports, where a digest of the report is known.
+    #[must_use]
+    pub fn with(mut self, digests: &BTreeMap<String, TargetDigest>) -> Self {
+        for run in &mut self.runs {
+            let Some(digest) = digests.get(&run.id) else { continue };
+            run.goodput_per_s = digest.goodput_per_s.unwrap_or(run.goodput_per_s);
+            run.p99_ns = digest.p99_ns.or(run.p99_ns);
+            run.more = digest.more.clone();
+            run.invalid |= digest.verdict == Some(Verdict::Invalid);
+        }
+        self
+    }
+
+    /// The names of its runs.
+    pub fn run_ids(&self) -> impl Iterator<Item = &str> {
+        self.runs.iter().map(|run| run.id.as_str())
+    }
+
     /// Its title: the plan, whether it is the quick form, and its number if there are several.
     #[must_use]
     pub fn title(&self) -> String {
@@ -270,6 +311,8 @@ impl Change {
         let name = match self.figure {
             Figure::Goodput => "",
             Figure::P99 => "p99 ",
+            Figure::Cpu => "CPU per request ",
+            Figure::Memory => "memory ",
         };
         let (before, after) =
             (self.figure.words(self.point.before), self.figure.words(self.point.after));
@@ -340,6 +383,47 @@ mod tests {
     }
 
     #[test]
+    fn a_run_has_the_figures_of_its_report_with_their_intervals() {
+        let points: Vec<HistoryPoint> =
+            (0..4).map(|i| point(&format!("run-{i}"), "hello", "VALID", Some(10.0))).collect();
+        let digest = TargetDigest {
+            target: "go/net-http".parse().unwrap(),
+            verdict: Some(Verdict::Valid),
+            ranks: Some((1, 1)),
+            figure: Some(12.0),
+            conformance: Vec::new(),
+            goodput_per_s: Some(12.0),
+            p99_ns: None,
+            more: MoreFigures {
+                goodput_within: Some((11.0, 13.0)),
+                cpu_ns: Some(8_450.0),
+                memory_bytes: Some((15 << 20) as f64),
+                ..MoreFigures::default()
+            },
+        };
+        let invalid = TargetDigest { verdict: Some(Verdict::Invalid), ..digest.clone() };
+        let known = (1..4).map(|i| (format!("run-{i}"), digest.clone()));
+        let mut known: BTreeMap<String, TargetDigest> = known.collect();
+        known.insert("run-3".into(), invalid);
+        let history = of(&points).remove(0).with(&known);
+        let told: Vec<_> = history
+            .runs
+            .iter()
+            .map(|run| (run.goodput_per_s, run.p99_ns, run.more.cpu_ns, run.invalid))
+            .collect();
+        let of_report = |invalid| (12.0, Some(5.0), Some(8_450.0), invalid);
+        assert_eq!(
+            told,
+            [(10.0, Some(5.0), None, false), of_report(false), of_report(false), of_report(true)]
+        );
+        let page = plans(&[history], |run| maud::html! { (run) }).into_string();
+        let within = format!("{} … {}", words::count(Some(11.0)), words::count(Some(13.0)));
+        for part in [within.as_str(), "8.45 µs", "15.0 MiB", "id=\"chart-history-cpu-hello\""] {
+            assert!(page.contains(part), "{part}: {page}");
+        }
+    }
+
+    #[test]
     fn quick_forms_are_a_history_of_their_own() {
         let quick = HistoryPoint { quick: true, ..point("2", "hello", "VALID", Some(5.0)) };
         let histories = of(&[point("1", "hello", "VALID", Some(10.0)), quick]);
@@ -363,7 +447,7 @@ mod tests {
             [("hello, load or host 1".to_string(), 8), ("hello, load or host 2".to_string(), 8)]
         );
         assert!(histories.iter().all(|history| history.changes(Figure::Goodput).is_empty()));
-        let page = page("go/net-http", &points, &[]);
+        let page = page("go/net-http", &of(&points), &[]);
         for chart in ["chart-history-p99-hello-1", "chart-history-p99-hello-2"] {
             assert_eq!(page.matches(&format!("id=\"{chart}\"")).count(), 1, "{chart}");
         }
@@ -406,23 +490,20 @@ mod tests {
             Some((page.runs.first()?.id.clone(), page.runs.last()?.id.clone()))
         };
         let between = |first: &str, last: &str| Some((first.to_string(), last.to_string()));
-        assert_eq!(history.pages(), 4);
-        assert_eq!(edges(1), between("run-130", "run-229"));
-        assert_eq!(edges(2), between("run-80", "run-179"));
-        assert_eq!(edges(4), between("run-0", "run-79"));
-        assert_eq!((edges(0), edges(5), edges(usize::MAX)), (None, None, None));
+        assert_eq!(history.pages(), 7);
+        assert_eq!(edges(1), between("run-170", "run-229"));
+        assert_eq!(edges(2), between("run-140", "run-199"));
+        assert_eq!(edges(7), between("run-0", "run-49"));
+        assert_eq!((edges(0), edges(8), edges(usize::MAX)), (None, None, None));
         let short = of(&slowed_down()).remove(0);
         assert_eq!((short.pages(), short.page(1)), (1, Some(short.clone())));
-        let page = page("go/net-http", &points, &[]);
-        assert!(
-            page.contains("The newest 100 of 230 runs") && !page.contains("run-129<"),
-            "{page}"
-        );
+        let page = page("go/net-http", &of(&points), &[]);
+        assert!(page.contains("The newest 60 of 230 runs") && !page.contains("run-169<"), "{page}");
     }
 
     #[test]
     fn the_page_has_charts_changes_and_runs() {
-        let page = page("go/net-http", &slowed_down(), &[]);
+        let page = page("go/net-http", &of(&slowed_down()), &[]);
         for part in [
             "History of go/net-http",
             "From run run-8 on",
@@ -450,7 +531,7 @@ mod tests {
         let notes = support_notes(&newest, &target);
         assert_eq!(notes, ["Go 1.16 is out of support since 2022-03-15"]);
         assert!(support_notes(&newest, "other/target").is_empty());
-        let page = page(&target, &slowed_down(), &notes);
+        let page = page(&target, &of(&slowed_down()), &notes);
         assert!(page.contains(&format!("<li>{target}: {}</li>", notes[0])), "{page}");
     }
 

@@ -8,6 +8,7 @@
 //! | `headline`, `bar` | the ranked table, and the bar of a row |
 //! | `choice` | which of its rows are shown, and in which groups |
 //! | `figures` | charts with alternative text and data tables |
+//! | `stages` | stages of loads that change by plan |
 //! | `walks` | steps of scenarios |
 //! | `remarks` | verdicts with evidence, failures, explanations |
 //! | `explained` | what a profiler saw of the targets |
@@ -26,6 +27,7 @@ mod headline;
 mod life;
 mod remarks;
 mod slowest;
+mod stages;
 mod theme;
 mod tiers;
 mod walks;
@@ -36,7 +38,7 @@ use pippin_model::target::TargetId;
 use pippin_model::text::printable::{is_printable, printable};
 use pippin_model::text::units::counted;
 
-use crate::chart::{self, Chart};
+use crate::chart;
 use crate::form::{Form, Write};
 use crate::view::{self, View};
 use crate::words;
@@ -189,9 +191,7 @@ fn whole(title: &str, rules: &str, body: &Markup, page: &Page) -> Markup {
 #[must_use]
 pub fn run(view: &View) -> Markup {
     let charts = chart::all(view);
-    html! {
-        (header(view))
-        (contents(view, &charts))
+    let main = html! {
         main id="main" {
             (state(view))
             (answer::section(view))
@@ -199,6 +199,7 @@ pub fn run(view: &View) -> Markup {
             (figures::of(&charts, &figures::HEADLINE))
             (figures::overload(view, &charts))
             (tiers::section(view))
+            (stages::section(view))
             (walks::section(view))
             (slowest::section(view))
             (remarks::verdicts(view))
@@ -212,6 +213,11 @@ pub fn run(view: &View) -> Markup {
             (conformance::section(view))
             (facts::section(view))
         }
+    };
+    html! {
+        (header(view))
+        (contents(&main))
+        (main)
         footer { p { "Made by Pippin " (view.run.pippin_version) ". This page is complete and loads nothing from elsewhere." } }
     }
 }
@@ -257,28 +263,28 @@ fn header(view: &View) -> Markup {
     }
 }
 
-fn contents(view: &View, charts: &[Chart]) -> Markup {
-    let has = |name: &str| charts.iter().any(|chart| chart.name == name);
-    html! {
-        nav aria-label="Contents" {
-            ul {
-                li { a href="#results" { "Results" } }
-                @if view.rows.iter().any(|row| !row.scenario.is_empty()) { li { a href="#scenario" { "Steps" } } }
-                @if !view.doubts.is_empty() { li { a href="#verdicts" { "Verdicts" } } }
-                @if view.without_result().next().is_some() { li { a href="#missing" { "Without a result" } } }
-                @if has("overload") { li { a href="#overload" { "Beyond the capacity" } } }
-                li { a href="#explanations" { "Explanations" } }
-                @if !view.lives.is_empty() { li { a href="#life" { "Life" } } }
-                @if !view.explained.is_empty() { li { a href="#explained" { "Where the time goes" } } }
-                li { a href="#charts" { "Charts" } }
-                @if has("published") { li { a href="#published" { "Published figures" } } }
-                @if figures::has_cost(view, charts) { li { a href="#cost" { "Cost" } } }
-                li { a href="#host" { "Host" } }
-                li { a href="#plan" { "Plan and targets" } }
-                li { a href="#method" { "How figures were taken" } }
-            }
-        }
-    }
+/// The parts of a page that its list of contents names, if the page has them.
+const PARTS: [(&str, &str); 14] = [
+    ("results", "Results"),
+    ("scenario", "Steps"),
+    ("verdicts", "Verdicts"),
+    ("missing", "Without a result"),
+    ("overload", "Beyond the capacity"),
+    ("explanations", "Explanations"),
+    ("life", "Life"),
+    ("explained", "Where the time goes"),
+    ("charts", "Charts"),
+    ("published", "Published figures"),
+    ("cost", "Cost"),
+    ("host", "Host"),
+    ("plan", "Plan and targets"),
+    ("method", "How figures were taken"),
+];
+
+fn contents(main: &Markup) -> Markup {
+    let found =
+        PARTS.into_iter().filter(|(id, _)| main.0.contains(&format!("<section id=\"{id}\"")));
+    html! { nav aria-label="Contents" { ul { @for (id, name) in found { li { a href=(format!("#{id}")) { (name) } } } } } }
 }
 
 fn state(view: &View) -> Markup {

@@ -11,7 +11,7 @@
 //! | `headline` | the ranked table |
 //! | `load`, `details` | loads of a URL, in place of the ranked table; what only `-v` shows |
 //! | `histogram` | distributions as bars |
-//! | `steps` | sweeps, capacity searches, phases of devices |
+//! | `steps` | sweeps, capacity searches, phases of devices, stages |
 //! | `overload` | what targets do beyond their capacity |
 //! | `walks` | steps of scenarios |
 //! | `remarks` | caveats, failures, published figures, explanations, host |

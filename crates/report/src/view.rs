@@ -16,6 +16,7 @@
 //! | [`rates`] | what each of several rates cost, as text |
 //! | [`overload`] | what a target does beyond its capacity |
 //! | [`phases`] | the phases of a device load |
+//! | [`stages`] | the stages of a load that changes by plan |
 //! | [`walks`] | the steps of a scenario |
 //! | [`spoken`] | the protocols of a run, and that of each target |
 //! | [`agents`] | the agents that applied the loads |
@@ -44,6 +45,7 @@ pub mod row;
 pub mod run;
 pub mod series;
 pub mod spoken;
+pub mod stages;
 pub mod sweep;
 pub mod walks;
 

@@ -252,6 +252,12 @@ pub fn time(unix_ns: u64) -> String {
     utc(unix_ns, "%Y-%m-%d %H:%M UTC")
 }
 
+/// An instant in UTC to the second: `2026-11-21 20:35:39 UTC`.
+#[must_use]
+pub fn second(unix_ns: u64) -> String {
+    utc(unix_ns, "%Y-%m-%d %H:%M:%S UTC")
+}
+
 /// An instant of a day in UTC to the microsecond, as a server's log has it: `20:35:39.123456`.
 #[must_use]
 pub fn instant(unix_ns: u64) -> String {

@@ -4,7 +4,9 @@ use hdrhistogram::serialization::Deserializer;
 use hdrhistogram::serialization::interval_log::{IntervalLogIterator, LogEntry};
 use pippin_model::example::{run as example, scenario};
 use pippin_model::figure::{Better, Figure, Span};
+use pippin_model::plan::profile::Profile;
 use pippin_model::run::RunRecord;
+use pippin_model::schedule::users;
 use pippin_report::form::svg::Ground;
 use pippin_report::form::{FORMS, csv, hlog, json, png, prometheus, svg};
 use pippin_report::view::View;
@@ -60,13 +62,37 @@ fn json_of_another_version_or_form_is_refused() {
     assert!(json::read("{}").unwrap_err().to_string().contains("pippin export --format json"));
 }
 
+/// A run with users that come and go.
+fn crowd() -> RunRecord {
+    let mut record = example::hello();
+    let profile = Profile::users(users::parse("10@2s,10@2s,0@2s").unwrap(), None);
+    record.header.plan.profile = profile.clone();
+    for trial in &mut record.trials {
+        trial.spec.profile = profile.clone();
+    }
+    record
+}
+
+#[test]
+fn stages_have_rows_in_every_form() {
+    let record = crowd();
+    let view = View::of(&record);
+    assert!(view.rows.iter().any(|row| row.stages.len() == 3));
+    for form in ["markdown", "json"] {
+        let form = FORMS.iter().find(|it| it.name == form).unwrap();
+        let text = String::from_utf8(form.of(&record, None).unwrap()).unwrap();
+        assert!(text.contains("0 to 10 users"), "{}", form.name);
+    }
+    assert!(pippin_report::html::page(&view).contains("0 to 10 users"));
+}
+
 #[test]
 fn json_is_what_its_schema_says() {
     let schema: serde_json::Value =
         serde_json::from_str(&docs("schema/report.schema.json")).unwrap();
     let validator = jsonschema::validator_for(&schema).unwrap();
     let mut value = serde_json::Value::Null;
-    for record in all() {
+    for record in all().into_iter().chain([crowd()]) {
         value = serde_json::from_str(&json::of(&View::of(&record)).unwrap()).unwrap();
         let errors: Vec<String> = validator
             .iter_errors(&value)

@@ -1,38 +1,93 @@
 //! A target over time, with change points.
 use maud::{Markup, html};
 use pippin_model::run::HistoryPoint;
+use pippin_model::run::digest::TargetDigest;
 use pippin_report::history::{self, History, plans, support};
+use pippin_report::words;
+use pippin_store::listing::ListedTarget;
+use std::collections::BTreeMap;
 
 use crate::page::pages;
 
 /// The form to choose a target.
 #[must_use]
-pub fn form(target: &str) -> Markup {
+pub fn form(target: &str, names: &[String]) -> Markup {
     html! {
         form.filter id="filter" method="get" action="/history" role="search" {
-            label { "Target " input type="search" name="target" value=(target) placeholder="go/net-http" required; }
+            label { "Target " input type="search" name="target" value=(target) list="targets" placeholder="go/net-http" required; }
             button type="submit" { "Show" }
+            datalist id="targets" { @for name in names { option value=(name) {} } }
         }
     }
 }
 
-/// A page of each history of a target; the newest runs are on page 1. `notes` are what the register
-/// says of it.
+/// All targets of the store, each with a link to its history.
 #[must_use]
-pub fn body(target: &str, points: &[HistoryPoint], notes: &[String], page: u64) -> Markup {
-    let whole = history::of(points);
-    let last = whole.iter().map(History::pages).max().unwrap_or(1) as u64;
-    let number = usize::try_from(page).unwrap_or(usize::MAX);
-    let shown: Vec<History> = whole.iter().filter_map(|history| history.page(number)).collect();
+pub fn choose(targets: &[ListedTarget]) -> Markup {
+    let names: Vec<String> = targets.iter().map(|target| target.name.clone()).collect();
     html! {
         main id="main" {
-            h1 { "History" @if !target.is_empty() { " of " (target) } }
-            (form(target))
-            @if !target.is_empty() && points.is_empty() { p { "No trial of this target is in the store. Names are written like go/net-http or javascript/express:cluster." } }
-            @else if !target.is_empty() && shown.is_empty() { p { "There are no runs that old. Page " (last) " has the oldest." } }
+            h1 { "History" }
+            (form("", &names))
+            @if targets.is_empty() { p { "There is no trial yet. " code { "pippin run hello --quick" } " makes some." } }
+            @else {
+                div.scroll tabindex="0" role="region" aria-label="Targets, scrolls sideways" {
+                    table.sortable {
+                        thead { tr { th scope="col" { "Target" } th.number scope="col" { "Runs" } th scope="col" { "Newest run" } } }
+                        tbody { @for target in targets { tr {
+                            th.wrap scope="row" { a href=(format!("/history?target={}", target.name)) { (target.name) } }
+                            td.number { (target.runs) }
+                            td data-value=(target.newest_unix_ns / 1_000_000) { (words::second(target.newest_unix_ns)) }
+                        } } }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The histories of a target, as much of each as page `number` shows; the newest runs are on page 1.
+#[derive(Debug, Clone)]
+pub struct Shown {
+    /// A page of each history that has one.
+    pub histories: Vec<History>,
+    number: u64,
+    last: u64,
+}
+
+impl Shown {
+    /// That page of these trials.
+    #[must_use]
+    pub fn of(points: &[HistoryPoint], number: u64) -> Self {
+        let whole = history::of(points);
+        let last = whole.iter().map(History::pages).max().unwrap_or(1) as u64;
+        let place = usize::try_from(number).unwrap_or(usize::MAX);
+        let histories = whole.iter().filter_map(|history| history.page(place)).collect();
+        Self { histories, number, last }
+    }
+
+    /// With what the digests of these runs say.
+    #[must_use]
+    pub fn with(self, digests: &BTreeMap<String, TargetDigest>) -> Self {
+        let histories = self.histories.into_iter().map(|one| one.with(digests)).collect();
+        Self { histories, ..self }
+    }
+}
+
+/// The histories of a target. `notes` are what the register says of it, `names` are all targets.
+#[must_use]
+pub fn body(target: &str, shown: &Shown, notes: &[String], names: &[String]) -> Markup {
+    let Shown { histories, number: page, last } = shown;
+    let (page, last) = (*page, *last);
+    html! {
+        main id="main" {
+            h1 { "History of " (target) }
+            (form(target, names))
+            @if histories.is_empty() && last == 1 && page == 1 { p { "No trial of this target is in the store. Names are written like go/net-http or javascript/express:cluster. " a href="/history" { "All targets" } "." } }
+            @else if histories.is_empty() { p { "There are no runs that old. Page " (last) " has the oldest." } }
             @if last > 1 { p.hint { "Page " (page) " of " (last) ". Each page begins half a page later than the one before it, so that a change at its edge is in the middle of another." } (pages(page, last)) }
             (support(target, notes))
-            (plans(&shown, |run| html! { a href=(format!("/runs/{run}")) { (run) } }))
+            (plans(histories, |run| html! { a href=(format!("/runs/{run}")) { (run) } }))
             (pages(page, last))
         }
     }
@@ -42,7 +97,9 @@ pub fn body(target: &str, points: &[HistoryPoint], notes: &[String], page: u64) 
 mod tests {
     use super::*;
     use crate::page::page;
+    use pippin_model::run::digest::MoreFigures;
     use pippin_model::target::commit::Commit;
+    use pippin_model::verdict::Verdict;
 
     const HOUR_NS: u64 = 3_600_000_000_000;
 
@@ -66,18 +123,57 @@ mod tests {
     }
 
     #[test]
+    fn all_targets_are_listed_and_lead_to_their_histories() {
+        let target = |name: &str, runs| ListedTarget {
+            name: name.into(),
+            runs,
+            newest_unix_ns: 1_795_293_339_000_000_000,
+        };
+        let page = choose(&[target("go/net-http", 7), target("javascript/express:cluster", 1)]);
+        let page = page.into_string();
+        for part in [
+            "href=\"/history?target=javascript/express:cluster\"",
+            "<td class=\"number\">7</td>",
+            "2026-11-21 20:35:39 UTC",
+            "<option value=\"go/net-http\">",
+        ] {
+            assert!(page.contains(part), "{part}: {page}");
+        }
+        assert!(choose(&[]).into_string().contains("There is no trial yet"));
+    }
+
+    #[test]
     fn a_page_of_eight_plans_with_many_runs_stays_below_a_megabyte_and_lacks_no_run() {
         let points: Vec<HistoryPoint> =
             (0..150).flat_map(|run| (0..8).map(move |plan| trial(plan, run))).collect();
-        let body = body("go/net-http", &points, &[], 1);
+        let digest = |run: &HistoryPoint| TargetDigest {
+            target: "go/net-http".parse().unwrap(),
+            verdict: Some(Verdict::Valid),
+            ranks: Some((1, 1)),
+            figure: run.goodput_per_s,
+            conformance: Vec::new(),
+            goodput_per_s: run.goodput_per_s,
+            p99_ns: run.p99_ns.map(|ns| ns as f64),
+            more: MoreFigures {
+                goodput_within: run.goodput_per_s.map(|rate| (0.97 * rate, 1.04 * rate)),
+                p99_within: run.p99_ns.map(|ns| (0.9 * ns as f64, 1.2 * ns as f64)),
+                cpu_ns: run.goodput_per_s.map(|rate| 1e9 / rate),
+                cpu_within: run.goodput_per_s.map(|rate| (0.98e9 / rate, 1.03e9 / rate)),
+                memory_bytes: run.goodput_per_s.map(|rate| rate * 250.0),
+                ..MoreFigures::default()
+            },
+        };
+        let digests = points.iter().map(|run| (run.run.clone(), digest(run))).collect();
+        let shown = Shown::of(&points, 1).with(&digests);
+        let body = body("go/net-http", &shown, &[], &["go/net-http".into()]);
         let page = page("History", &pippin_report::html::rules(2), &body).0;
         assert!(page.len() < 1_000_000, "{} bytes", page.len());
         assert_eq!(
             page.matches("<svg").count(),
-            8 * 2 * 3,
-            "two charts of each plan in three sizes"
+            8 * 4 * 3,
+            "four charts of each plan in three sizes"
         );
-        for point in &points[8 * 50..] {
+        for point in &points[8 * 90..] {
             assert_eq!(page.matches(&format!(">{}</a>", point.run)).count(), 1, "{}", point.run);
         }
     }

@@ -1,14 +1,17 @@
-//! Targets over plans: the possible ranks of each target in the newest finished run of every plan.
+//! Targets over plans: the possible ranks of each target in the newest round of every plan.
 use maud::{Markup, html};
 use pippin_model::run::digest::TargetDigest;
 use pippin_model::target::conformance::{Kind, KindCount};
 use pippin_model::verdict::Verdict;
+use pippin_report::digest;
 use pippin_report::html::conformance::counts;
 use pippin_report::words;
 use pippin_stats::rank::RankInterval;
 use pippin_store::listing::PlanLeader;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
+
+use crate::board::{self, Round};
 
 /// A target's places: one for each plan, `None` if it took no part.
 struct Entry<'a> {
@@ -53,9 +56,22 @@ pub fn body(plans: &[PlanLeader], hosts: &[String], host: &str) -> Markup {
                 label { "Host " select name="host" { option value="" { "any" } @for one in hosts { option value=(one) selected[one == host] { (one) } } } }
                 button type="submit" { "Show" }
             }
-            @if plans.iter().all(|plan| plan.digest.targets.is_empty()) { p { "No finished run is known yet. " code { "pippin run hello" } " makes one." } }
-            @else { (table(plans, &OF_SERVER)) }
+            @if plans.is_empty() { p { "No plan has a round with a result yet; loads and comparisons are not rounds of a plan. " code { "pippin run hello" } " makes one." } }
+            @else { (boards(plans)) (table(plans, &OF_SERVER)) }
         }
+    }
+}
+
+/// The boards of these plans, each with its newest round.
+fn boards(plans: &[PlanLeader]) -> Markup {
+    let address = |plan: &PlanLeader| {
+        format!("/leaderboard?plan={}{}", plan.plan, if plan.quick { "&quick=true" } else { "" })
+    };
+    html! {
+        ul { @for plan in plans { li {
+            a href=(address(plan)) { (board::title(plan)) }
+            ", " (words::second(plan.started_unix_ns)) ". " (digest::trust_in_short(&plan.digest)) "."
+        } } }
     }
 }
 
@@ -65,24 +81,37 @@ pub struct Links<'a> {
     pub run: &'a dyn Fn(&str) -> String,
     /// That of the history of a target.
     pub target: &'a dyn Fn(&str) -> String,
+    /// That of the comparison of two rounds that follow each other, if there is one.
+    pub change: &'a dyn Fn(&str, &str) -> Option<String>,
 }
 
 const OF_SERVER: Links<'static> = Links {
     run: &|run| format!("/runs/{run}"),
     target: &|target| format!("/history?target={target}"),
+    change: &|before, run| Some(format!("/compare?run={before}&run={run}")),
 };
+
+/// The board of a plan. One round more than is shown tells that there are more.
+#[must_use]
+pub fn board(rounds: &[PlanLeader]) -> Markup {
+    let rounds: Vec<Round> =
+        rounds.iter().map(|run| Round { run: run.clone(), version: None }).collect();
+    let plan = rounds.first().map_or("", |round| &round.run.plan);
+    let more = html! { "Earlier rounds are in the list of " a href=(format!("/?plan={plan}")) { "its runs" } "." };
+    board::body(&rounds, &OF_SERVER, &more)
+}
 
 /// The table, and what targets answer at the edges of HTTP/1.1.
 #[must_use]
 pub fn table(plans: &[PlanLeader], links: &Links<'_>) -> Markup {
     let entries = entries(plans);
     html! {
-        p.hint id="leaderboard-note" { "The possible ranks of a target in the newest finished run of each plan: 1-3 means that no target is certainly better, and two cannot be told apart from it. Plans are not added up, because each measures something else. Sorted by the number of plans in which a target may be the best." }
+        p.hint id="leaderboard-note" { "The possible ranks of a target in the newest round of each plan, a finished run with a result: 1-3 means that no target is certainly better, and two cannot be told apart from it. Plans are not added up, because each measures something else. Sorted by the number of plans in which a target may be the best." }
         div.scroll tabindex="0" role="region" aria-label="Leaderboard, scrolls sideways" {
             table.sortable aria-describedby="leaderboard-note" {
                 thead { tr {
                     th scope="col" { "Target" } th.number scope="col" { "May lead" }
-                    @for plan in plans { th.wrap scope="col" { (plan.title) @if plan.quick { " (quick)" } } }
+                    @for plan in plans { th.wrap scope="col" { (board::title(plan)) } }
                 } }
                 tbody { @for entry in &entries { (line(entry, links)) } }
                 tfoot { tr { th scope="row" { "Run" } td {} @for plan in plans { td { a href=((links.run)(&plan.run)) { (day(plan.started_unix_ns)) } @if let Some(host) = &plan.host { span.sub { (host) } } } } } }
@@ -166,7 +195,7 @@ fn cell(place: Option<&TargetDigest>) -> Markup {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use pippin_model::run::digest::RunDigest;
+    use pippin_model::run::digest::{MoreFigures, RunDigest};
     use pippin_model::run::labels::Labels;
 
     fn plan(name: &str, targets: &[(&str, Option<(u32, u32)>)]) -> PlanLeader {
@@ -178,6 +207,7 @@ mod tests {
             conformance: Vec::new(),
             goodput_per_s: Some(1e4),
             p99_ns: Some(2e6),
+            more: MoreFigures::default(),
         };
         PlanLeader {
             plan: name.into(),
@@ -221,7 +251,13 @@ mod tests {
         assert_eq!(names, ["a/a", "b/b", "c/c", "d/d"]);
         let page = body(&plans, &["bench-1".into()], "").into_string();
         assert!(!page.contains("Conformance"), "nobody was asked");
-        for part in ["1-2", "INVALID", "/runs/run-users", "/history?target=c/c"] {
+        for part in [
+            "1-2",
+            "INVALID",
+            "/runs/run-users",
+            "/history?target=c/c",
+            "/leaderboard?plan=users\"",
+        ] {
             assert!(page.contains(part), "{part}: {page}");
         }
     }

@@ -9,14 +9,16 @@
 //! | [`routes`] | address to page |
 //! | [`list`] | runs with filter and search, a page at a time |
 //! | `digests` | makes missing digests, which lists show |
-//! | [`live`], `live_charts` | runs under way, updated each second |
+//! | [`live`], `live_charts`, `live_standing` | runs under way, updated each second |
 //! | [`metrics`] | runs under way for Prometheus |
 //! | [`compare`] | two or more runs side by side |
 //! | [`leaderboard`] | targets over plans |
+//! | [`board`] | the rounds of a plan |
 //! | [`history`] | a target over time with change points |
 //! | [`site`] | a store as a folder of files |
 //! | [`page`] | what all pages share |
 //! | [`failure`] | the page for requests that fail |
+pub mod board;
 pub mod compare;
 pub mod connections;
 mod digests;
@@ -28,6 +30,7 @@ pub mod leaderboard;
 pub mod list;
 pub mod live;
 mod live_charts;
+mod live_standing;
 pub mod metrics;
 pub mod page;
 pub mod routes;

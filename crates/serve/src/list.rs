@@ -15,8 +15,6 @@ use crate::page::pages;
 
 /// The number of runs on a page.
 pub const PER_PAGE: u64 = 50;
-/// The number of targets that are named. If there are more, only their number is shown.
-const NAMED: usize = 3;
 const DAY_NS: u64 = 86_400_000_000_000;
 
 /// The filter of the list, as it is in the address.
@@ -164,8 +162,9 @@ fn table(runs: &[ListedRun], live: &[LiveRun]) -> Markup {
             div.scroll tabindex="0" role="region" aria-label="Runs, scrolls sideways" {
                 table.sortable.runs {
                     thead { tr {
-                        th scope="col" { "Run" } th scope="col" { "Verdict" } th scope="col" { "Leader" } th scope="col" { "Targets" }
-                        th.number scope="col" { "Calm slices" } th.choice scope="col" { "Over time" } th scope="col" { "Started" } th scope="col" { "Host" } th.choice scope="col" { "Compare" }
+                        th scope="col" { "Run" } th.wide scope="col" { "Kind" } th scope="col" { "Verdict" } th scope="col" { "Fastest" }
+                        th.number scope="col" { "Requests/s" } th.number.wide scope="col" { "p99" } th.number.roomy scope="col" { "Calm slices" }
+                        th.choice.roomy scope="col" { "Over time" } th scope="col" { "Started (UTC)" } th.choice scope="col" { "Compare" }
                     } }
                     tbody { @for run in runs { (line(run, live)) } }
                 }
@@ -189,21 +188,60 @@ fn line(run: &ListedRun, live: &[LiveRun]) -> Markup {
     let worst = VERDICTS.into_iter().find(|verdict| run.worst == Some(verdict.to_string()));
     let calm = run.digest.as_ref().and_then(|digest| digest.slices);
     let share = |CalmSlices { made, calm }: CalmSlices| calm as f64 / made.max(1) as f64;
+    let first = run.digest.as_ref().and_then(|digest| digest.leaders().next());
+    let is_search = summary.profile == "capacity";
+    // What a search found is no rate of its best step.
+    let rate = first.and_then(|it| if is_search { it.figure } else { it.goodput_per_s });
+    let p99 = first.and_then(|it| it.p99_ns);
     html! {
         tr {
-            th scope="row" { a href=(format!("/runs/{}", summary.id)) { (summary.title) } @if summary.quick { " " span.tag { "quick" } } @let labels = run.labels.in_a_line(); @if !labels.is_empty() { span.sub { (labels) } } @if let Some(note) = &run.labels.note { span.sub { (note) } } span.sub { (summary.id) } }
-            td.wrap { @match worst { Some(verdict) => (badge(verdict)), None => (words::UNKNOWN) } @if let Some(digest) = &run.digest { span.sub { (digest.trust) } } }
-            td { (leader(run.digest.as_ref())) }
-            td.wrap { (targets(&run.targets)) }
-            td.number data-value=[calm.map(share)] { @match calm { Some(calm) => { (calm.calm) " of " (calm.made) }, None => (words::UNKNOWN) } }
-            td { @if let Some(digest) = &run.digest { (spark(&digest.spark)) } }
+            th.wrap scope="row" { a href=(format!("/runs/{}", summary.id)) { (summary.title) } @if summary.quick { " " span.tag { "quick" } } @let labels = run.labels.in_a_line(); @if !labels.is_empty() { span.sub { (labels) } } @if let Some(note) = &run.labels.note { span.sub { (note) } } span.sub { (summary.id) } }
+            td.wrap.wide { (kind(run)) span.sub { (summary.profile) } }
+            td.wrap { @match worst { Some(verdict) => (badge(verdict)), None => (words::UNKNOWN) } @if let Some(digest) = &run.digest { span.sub { (in_words::trust_in_short(digest)) } } }
+            td.wrap { (fastest(run)) }
+            td.number data-value=[rate] { (words::count(rate)) }
+            td.number.wide data-value=[p99] { (words::ns_f(p99)) }
+            td.number.roomy data-value=[calm.map(share)] { @match calm { Some(calm) => { (calm.calm) " of " (calm.made) }, None => (words::UNKNOWN) } }
+            td.roomy { @if let Some(digest) = &run.digest { (spark(&digest.spark)) } }
             td data-value=(summary.started_unix_ns / 1_000_000) {
-                (words::time(summary.started_unix_ns))
+                @let (day, time) = day_and_time(summary.started_unix_ns);
+                (day) span.sub { (time) }
                 @if summary.state != RunState::Finished { span.sub { (state(run, live)) } }
+                span.sub { (run.host.as_deref().unwrap_or(words::UNKNOWN)) }
             }
-            td { (run.host.as_deref().unwrap_or(words::UNKNOWN)) }
             td { input type="checkbox" name="run" value=(summary.id) aria-label=(format!("Compare {}", summary.id)); }
         }
+    }
+}
+
+/// What kind of run it is: a plan has its name.
+fn kind(run: &ListedRun) -> &str {
+    match run.summary.plan.as_str() {
+        "load" => "load",
+        "compare" => "comparison",
+        plan => plan,
+    }
+}
+
+/// When a run began: the day and the time to the second.
+fn day_and_time(unix_ns: u64) -> (String, String) {
+    let written = words::second(unix_ns);
+    let mut parts = written.split(' ').map(Into::into);
+    (parts.next().unwrap_or_default(), parts.next().unwrap_or_default())
+}
+
+/// The fastest target, and of how many.
+fn fastest(run: &ListedRun) -> Markup {
+    let leaders: Vec<_> = run.digest.iter().flat_map(RunDigest::leaders).collect();
+    let others = leaders.len().saturating_sub(1);
+    html! {
+        @match leaders.first() {
+            None => (words::UNKNOWN),
+            // The address of a single load stands in the run's name.
+            Some(first) if first.target.language == "url" && others == 0 => "",
+            Some(first) => { (first.target) @if others > 0 { " and " (others) " more" } },
+        }
+        @if run.targets.len() > 1 { span.sub title=(run.targets.join(", ")) { "of " (run.targets.len()) " targets" } }
     }
 }
 
@@ -221,14 +259,6 @@ pub(crate) fn leader(digest: Option<&RunDigest>) -> Markup {
                 span.sub { (in_words::figure(digest, first.figure)) }
             }
         }
-    }
-}
-
-fn targets(names: &[String]) -> Markup {
-    let (shown, rest) = names.split_at(names.len().min(NAMED));
-    html! {
-        (shown.join(", "))
-        @if !rest.is_empty() { span title=(rest.join(", ")) { " and " (rest.len()) " more" } }
     }
 }
 
@@ -256,8 +286,9 @@ fn spark(values: &[f64]) -> Markup {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use pippin_model::run::digest::TargetDigest;
+    use pippin_model::run::digest::{MoreFigures, TargetDigest};
     use pippin_model::run::labels::Labels;
+    use pippin_store::runs::RunSummary;
 
     #[test]
     fn a_filter_is_checked_before_it_is_asked() {
@@ -276,6 +307,50 @@ mod tests {
     }
 
     #[test]
+    fn a_row_has_the_figures_and_the_kind_of_its_run_to_the_second() {
+        let record = pippin_model::example::run::rounds();
+        let digest = in_words::of(&pippin_report::view::View::of(&record));
+        let first = digest.leaders().next().unwrap().clone();
+        let targets: Vec<String> =
+            digest.targets.iter().map(|target| target.target.to_string()).collect();
+        let run = |plan: &str| ListedRun {
+            summary: RunSummary {
+                id: record.header.id.clone(),
+                started_unix_ns: 1_795_293_339_000_000_000,
+                ended_unix_ns: Some(1_795_293_400_000_000_000),
+                state: RunState::Finished,
+                plan: plan.into(),
+                title: "Hello World".into(),
+                workload: "hello".into(),
+                profile: "closed".into(),
+                quick: false,
+                trials: 3,
+                targets: targets.len() as u64,
+                invalid: 0,
+            },
+            host: Some("bench-1".into()),
+            targets: targets.clone(),
+            worst: None,
+            labels: Labels::default(),
+            digest: Some(digest.clone()),
+        };
+        let shown = line(&run("hello"), &[]).into_string();
+        for part in [
+            words::count(first.goodput_per_s),
+            words::ns_f(first.p99_ns),
+            first.target.to_string(),
+            format!("of {} targets", targets.len()),
+            "hello<span class=\"sub\">closed".into(),
+            "2026-11-21<span class=\"sub\">20:35:39".into(),
+        ] {
+            assert!(shown.contains(&part), "{part}: {shown}");
+        }
+        assert!(!shown.contains("Can you trust it?"), "{shown}");
+        assert!(line(&run("load"), &[]).into_string().contains("load<span"));
+        assert!(line(&run("compare"), &[]).into_string().contains("comparison<span"));
+    }
+
+    #[test]
     fn leaders_that_cannot_be_told_apart_are_counted() {
         let target = |name: &str, ranks| TargetDigest {
             target: name.parse().unwrap(),
@@ -285,6 +360,7 @@ mod tests {
             conformance: Vec::new(),
             goodput_per_s: Some(1e4),
             p99_ns: Some(2e6),
+            more: MoreFigures::default(),
         };
         let digest = RunDigest {
             trust: "Can you trust it? Yes: it was looked at, and no doubt was found.".into(),

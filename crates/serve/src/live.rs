@@ -9,7 +9,7 @@ use pippin_report::html::figure;
 use pippin_report::words;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use crate::live_charts;
+use crate::{live_charts, live_standing};
 
 /// Style rules of these parts.
 pub const STYLE: &str = include_str!("live.css");
@@ -54,6 +54,7 @@ pub fn one(live: &LiveRun, seen: u64) -> Markup {
         section.live id="live" aria-label="Run under way" {
             h2 { "Under way: " (live.title) @if live.is_stopping { " " span.tag { "stopping" } } }
             (overall(live))
+            (live_standing::of(live))
             @match &live.trial {
                 Some(trial) => (of_trial(trial, live.repetitions)),
                 None => p.hint { "Between two trials." },
@@ -255,6 +256,7 @@ pub(crate) mod tests {
             updated_unix_ns: 0,
             is_stopping: false,
             repetitions: 3,
+            by_time: false,
             trial: Some(LiveTrial {
                 target: target("go/net-http"),
                 repetition: 1,

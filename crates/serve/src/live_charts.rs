@@ -21,6 +21,9 @@ struct Shown {
     lines: &'static [Of],
 }
 
+/// The fewest seconds that a curve shows anything of.
+const FEWEST: usize = 3;
+
 const CHARTS: [Shown; 3] = [
     Shown {
         name: "live-throughput",
@@ -80,7 +83,7 @@ fn chart(trial: &LiveTrial, shown: &Shown) -> Option<Chart> {
             joined: true,
             band: Vec::new(),
         })
-        .filter(|line| line.points.len() > 1)
+        .filter(|line| line.points.len() >= FEWEST)
         .collect();
     let all = || drawn.iter().flat_map(|line| &line.points);
     let (first, last) = all().fold((f64::MAX, f64::MIN), |(f, l), (x, _)| (f.min(*x), l.max(*x)));

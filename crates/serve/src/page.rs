@@ -12,6 +12,12 @@ pub fn page(title: &str, rules: &str, body: &Markup) -> Html<String> {
     Html(document_served(&format!("{title} · Pippin"), rules, &whole).into_string())
 }
 
+/// Whether a run can be trusted, in words. A plain yes looks like one.
+pub fn trust(words: &str) -> Markup {
+    let is_good = words.contains("trust it? Yes");
+    html! { p.notice.trust.good[is_good] role="status" { (words) } }
+}
+
 /// The number of a page in the address, from 1.
 ///
 /// # Errors

@@ -11,7 +11,7 @@ use pippin_model::run::{RunRecord, RunState};
 use pippin_report::exposition::MEDIA_TYPE;
 use pippin_report::form::svg::Ground;
 use pippin_report::form::{FORMS, Form};
-use pippin_report::history::support_notes;
+use pippin_report::history::{History, support_notes};
 use pippin_report::html as report;
 use pippin_report::view::View;
 use pippin_store::Store;
@@ -25,8 +25,9 @@ use crate::connections::Peer;
 use crate::failure::Failure;
 use crate::guard::{Decision, Guard};
 use crate::guesses::{Guesses, WINDOW};
+use crate::history::Shown;
 use crate::page::{number, page};
-use crate::{compare, history, leaderboard, list, live, metrics};
+use crate::{board, compare, history, leaderboard, list, live, metrics};
 
 type Shared = State<Arc<Store>>;
 type Answer = Result<Response, Failure>;
@@ -320,22 +321,39 @@ async fn side_by_side(State(store): Shared, Query(asked): Query<Vec<(String, Str
                 chosen.iter().map(|run| store.load(run)).collect::<Result<_, _>>()?;
             compare::body(&form, &runs, |run| format!("/runs/{run}"))
         };
-        Ok(page("Side by side", "", &body).into_response())
+        Ok(page("Side by side", &report::rules(1), &body).into_response())
     })
     .await
 }
 
-/// The host whose runs the leaderboard shows.
+/// The host whose runs the leaderboard shows, and the plan if it is that of one.
 #[derive(Debug, Default, Deserialize)]
 struct Where {
     #[serde(default)]
     host: String,
+    #[serde(default)]
+    plan: String,
+    /// `true` for the quick form of the plan.
+    #[serde(default)]
+    quick: bool,
 }
 
-async fn over_plans(State(store): Shared, Query(Where { host }): Query<Where>) -> Answer {
+async fn over_plans(State(store): Shared, Query(asked): Query<Where>) -> Answer {
     apart(move || {
-        let host = host.trim();
-        let plans = store.newest_by_plan((!host.is_empty()).then_some(host))?;
+        let host = asked.host.trim();
+        let only = (!host.is_empty()).then_some(host);
+        if !asked.plan.is_empty() {
+            let most = board::ROUNDS as u64 + 1;
+            let rounds = store.rounds(&asked.plan, asked.quick, only, most)?;
+            let Some(newest) = rounds.first() else {
+                return Err(Failure::not_found(
+                    "No run of this plan has a result. The leaderboard lists the plans that have.",
+                ));
+            };
+            let title = board::title(newest);
+            return Ok(page(&title, "", &leaderboard::board(&rounds)).into_response());
+        }
+        let plans = store.newest_by_plan(only)?;
         let body = leaderboard::body(&plans, &store.choices()?.hosts, host);
         Ok(page("Leaderboard", "", &body).into_response())
     })
@@ -356,10 +374,18 @@ async fn over_time(State(store): Shared, Query(asked): Query<Whose>) -> Answer {
         let target = asked.target.trim();
         let page_number = number(&asked.page)
             .map_err(|message| Failure::refused(StatusCode::BAD_REQUEST, message))?;
-        let points = if target.is_empty() { Vec::new() } else { store.history(target)? };
+        if target.is_empty() {
+            let body = history::choose(&store.targets()?);
+            return Ok(page("History", "", &body).into_response());
+        }
+        let points = store.history(target)?;
         let newest = points.last().map(|point| store.header(&point.run)).transpose()?;
         let notes = newest.map_or_else(Vec::new, |run| support_notes(&run, target));
-        let body = history::body(target, &points, &notes, page_number);
+        let shown = Shown::of(&points, page_number);
+        let runs = shown.histories.iter().flat_map(History::run_ids);
+        let digests = store.digests_of(target, runs)?;
+        let names = store.choices()?.targets;
+        let body = history::body(target, &shown.with(&digests), &notes, &names);
         Ok(page("History", &report::rules(2), &body).into_response())
     })
     .await

@@ -193,11 +193,20 @@ fn the_list_tells_what_came_of_each_run() {
     let server = Running::start("127.0.0.1:0", None);
     let list = until(&server, "/", "<polyline");
     for part in
-        ["requests/s", "rust/axum", "bench-1", "name=\"run\" value=\"20261121-203539-hello\""]
+        ["Requests/s", "rust/axum", "bench-1", "name=\"run\" value=\"20261121-203539-hello\""]
     {
         assert!(list.contains(part), "{part}: {list}");
     }
     let leaders = server.get("/leaderboard");
+    assert!(leaders.contains("href=\"/leaderboard?plan=hello\""), "{leaders}");
+    let board = server.get("/leaderboard?plan=hello");
+    for part in ["CPU per request", "rust/axum", &format!("/runs/{RUN}"), "2026-11-21 20:35:39 UTC"]
+    {
+        assert!(board.contains(part), "{part}: {board}");
+    }
+    assert!(server.get("/leaderboard?plan=none").starts_with("HTTP/1.1 404"));
+    let targets = server.get("/history");
+    assert!(targets.contains("/history?target=rust/axum"), "{targets}");
     assert!(
         leaders.contains("rust/axum") && leaders.contains(&format!("/runs/{RUN}")),
         "{leaders}"

@@ -4,7 +4,7 @@
 //! (docs/decisions/digests.md).
 #![allow(clippy::print_stdout, clippy::print_stderr)] // an example, not a part of the program
 use pippin_model::example::run::hello;
-use pippin_model::run::digest::{CalmSlices, RunDigest, TargetDigest};
+use pippin_model::run::digest::{CalmSlices, MoreFigures, RunDigest, TargetDigest};
 use pippin_model::run::labels::Labels;
 use pippin_model::run::{RunHeader, RunRecord, RunState};
 use pippin_model::target::commit::Commit;
@@ -155,6 +155,7 @@ fn digest(run: u64, header: &RunHeader) -> RunDigest {
         conformance: Vec::new(),
         goodput_per_s: Some(1e4),
         p99_ns: Some(2e6),
+        more: MoreFigures::default(),
     };
     let wave = |place: usize| 60_000.0 + 5_000.0 * ((place as u64 + run) as f64 / 5.0).sin();
     RunDigest {

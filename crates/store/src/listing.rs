@@ -1,10 +1,11 @@
 //! Runs in lists: filtered, in pages, with their digests. Nothing here reads a header or a record,
 //! so that even ten thousand runs are listed quickly.
 use pippin_model::run::RunState;
-use pippin_model::run::digest::RunDigest;
+use pippin_model::run::digest::{RunDigest, TargetDigest, WITHOUT_BOARD};
 use pippin_model::run::labels::{Labels, Tag};
 use rusqlite::types::Value;
 use rusqlite::{OptionalExtension, Row, params, params_from_iter};
+use std::collections::BTreeMap;
 
 use crate::runs::{RunSummary, SUMMARY, summary, to_json};
 use crate::{Store, StoreError};
@@ -82,7 +83,18 @@ pub struct Choices {
     pub targets: Vec<String>,
 }
 
-/// The newest run of a plan that has a digest.
+/// A target of a store.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ListedTarget {
+    /// Its name.
+    pub name: String,
+    /// The runs with a trial of it.
+    pub runs: u64,
+    /// When the newest of them began, nanoseconds since 1970.
+    pub newest_unix_ns: u64,
+}
+
+/// A round of a plan: a run that has a result.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PlanLeader {
     /// The plan.
@@ -217,8 +229,8 @@ impl Store {
         })
     }
 
-    /// The newest finished run with a digest, for each plan and for its quick form. Only of one
-    /// host, if it is given.
+    /// The newest round of each plan and of its quick form: a finished run in which a target has a
+    /// result. Only of one host, if it is given. What somebody named on a command line is no plan.
     ///
     /// # Errors
     /// If the database cannot be read.
@@ -230,16 +242,95 @@ impl Store {
                  FROM ({plans}) AS plans JOIN (SELECT 0 AS quick UNION ALL SELECT 1) AS forms
                  JOIN runs ON id = (
                     SELECT id FROM runs WHERE plan = plans.value AND quick = forms.quick AND state = 'finished'
-                    AND (?1 IS NULL OR hostname = ?1) AND EXISTS (SELECT 1 FROM digests WHERE run = id)
+                    AND (?1 IS NULL OR hostname = ?1) AND {HAS_RESULT}
                     ORDER BY started_unix_ns DESC LIMIT 1)
-                 JOIN digests ON run = id ORDER BY plan, runs.quick",
-                plans = distinct("runs", "plan")
+                 JOIN digests ON run = id WHERE plan NOT IN ({without}) ORDER BY plan, runs.quick",
+                plans = distinct("runs", "plan"),
+                without = WITHOUT_BOARD.map(|plan| format!("'{plan}'")).join(", "),
             ))?;
             statement.query_map([host], plan_leader)?.collect()
         })?;
         Ok(rows.into_iter().flatten().collect())
     }
+
+    /// The newest rounds of a plan, the newest first, at most `count`: finished runs in which a target
+    /// has a result. Only of one host, if it is given.
+    ///
+    /// # Errors
+    /// If the database cannot be read.
+    pub fn rounds(
+        &self,
+        plan: &str,
+        quick: bool,
+        host: Option<&str>,
+        count: u64,
+    ) -> Result<Vec<PlanLeader>, StoreError> {
+        let rows: Vec<Option<PlanLeader>> = self.read(|connection| {
+            let mut statement = connection.prepare(&format!(
+                "SELECT plan, title, quick, id, started_unix_ns, hostname, digest
+                 FROM runs JOIN digests ON run = id
+                 WHERE plan = ?1 AND quick = ?2 AND state = 'finished'
+                 AND (?3 IS NULL OR hostname = ?3) AND {HAS_RESULT}
+                 ORDER BY started_unix_ns DESC LIMIT ?4"
+            ))?;
+            statement.query_map(params![plan, quick, host, count as i64], plan_leader)?.collect()
+        })?;
+        Ok(rows.into_iter().flatten().collect())
+    }
+
+    /// All targets with a trial, by name.
+    ///
+    /// # Errors
+    /// If the database cannot be read.
+    pub fn targets(&self) -> Result<Vec<ListedTarget>, StoreError> {
+        self.read(|connection| {
+            let mut statement = connection.prepare(
+                "SELECT target, count(*), max(started_unix_ns)
+                 FROM (SELECT DISTINCT target, run FROM trials) JOIN runs ON id = run
+                 GROUP BY target ORDER BY target",
+            )?;
+            let target = |row: &Row<'_>| {
+                let (runs, newest): (i64, i64) = (row.get(1)?, row.get(2)?);
+                let (runs, newest_unix_ns) = (runs as u64, newest as u64);
+                Ok(ListedTarget { name: row.get(0)?, runs, newest_unix_ns })
+            };
+            statement.query_map([], target)?.collect()
+        })
+    }
+
+    /// What the digests of these runs say of a target, by run. A run without a readable digest, or
+    /// whose digest does not know the target, is left out.
+    ///
+    /// # Errors
+    /// If the database cannot be read.
+    pub fn digests_of<'a>(
+        &self,
+        target: &str,
+        runs: impl IntoIterator<Item = &'a str>,
+    ) -> Result<BTreeMap<String, TargetDigest>, StoreError> {
+        self.read(|connection| {
+            let mut statement =
+                connection.prepare_cached("SELECT digest FROM digests WHERE run = ?1")?;
+            let mut found = BTreeMap::new();
+            for run in runs {
+                if found.contains_key(run) {
+                    continue;
+                }
+                let json: Option<String> =
+                    statement.query_row([run], |row| row.get(0)).optional()?;
+                let digest = json.and_then(|json| serde_json::from_str::<RunDigest>(&json).ok());
+                let targets = digest.into_iter().flat_map(|digest| digest.targets);
+                let of_target = targets.into_iter().find(|one| one.target.to_string() == target);
+                found.extend(of_target.map(|one| (run.to_string(), one)));
+            }
+            Ok(found)
+        })
+    }
 }
+
+/// The condition that a target of a run has a result ([`TargetDigest::has_result`]).
+const HAS_RESULT: &str = "EXISTS (SELECT 1 FROM digests, json_each(digest, '$.targets') WHERE run = runs.id \
+    AND json_extract(value, '$.figure') IS NOT NULL AND json_extract(value, '$.verdict') <> 'INVALID')";
 
 /// A query for the different values of a column, in their order. An index of the column is stepped
 /// through value by value (sqlite.org/lang_with.html, recursive queries); DISTINCT would read all of

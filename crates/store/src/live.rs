@@ -170,6 +170,7 @@ mod tests {
             updated_unix_ns: 1,
             is_stopping: false,
             repetitions: 3,
+            by_time: false,
             trial: None,
             overall: None,
             finished: Vec::new(),

@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used)] // helpers of tests are tests too
 use pippin_model::example::run::hello;
 use pippin_model::run::RunState;
-use pippin_model::run::digest::{RunDigest, TargetDigest};
+use pippin_model::run::digest::{MoreFigures, RunDigest, TargetDigest};
 use pippin_model::run::labels::{Labels, Tag};
 use pippin_model::verdict::Verdict;
 use pippin_store::listing::RunFilter;
@@ -413,6 +413,7 @@ fn digest_of(trials: u64) -> RunDigest {
             conformance: Vec::new(),
             goodput_per_s: Some(1e4),
             p99_ns: Some(2e6),
+            more: MoreFigures::default(),
         }],
         worst: Some(Verdict::Suspect),
         slices: None,
@@ -443,4 +444,61 @@ fn a_digest_is_kept_until_the_run_has_more_trials_and_goes_with_it() {
     assert_eq!(store.without_digest(None).unwrap().map(|(run, _)| run), Some("run-1".into()));
     store.forget("run-1").unwrap();
     assert_eq!(store.newest_by_plan(None).unwrap(), []);
+}
+
+/// Five runs: two rounds of a plan, a newer one without a result, one that was interrupted, and a load.
+fn rounds(store: &Store) {
+    let mut record = hello();
+    let runs = [
+        ("a", "hello", RunState::Finished, Some(Verdict::Valid)),
+        ("b", "hello", RunState::Finished, Some(Verdict::Suspect)),
+        ("c", "hello", RunState::Finished, Some(Verdict::Invalid)),
+        ("d", "hello", RunState::Interrupted, Some(Verdict::Valid)),
+        ("e", "load", RunState::Finished, Some(Verdict::Valid)),
+    ];
+    for (place, (id, plan, state, verdict)) in (1..).zip(runs) {
+        record.header.id = id.into();
+        record.header.plan.id = plan.into();
+        record.header.started_unix_ns = place;
+        store.begin(&record.header).unwrap();
+        store.add_trial(id, 0, &record.trials[0]).unwrap();
+        store.end(id, state, place + 1).unwrap();
+        let mut digest = digest_of(1);
+        digest.targets[0].verdict = verdict;
+        digest.targets[0].goodput_per_s = Some(place as f64);
+        store.keep_digest(id, &digest).unwrap();
+    }
+}
+
+#[test]
+fn rounds_of_a_plan_are_finished_runs_with_a_result() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::open(&folder.path().join("pippin.db")).unwrap();
+    rounds(&store);
+    let names = |found: Vec<pippin_store::listing::PlanLeader>| -> Vec<String> {
+        found.into_iter().map(|round| round.run).collect()
+    };
+    assert_eq!(names(store.newest_by_plan(None).unwrap()), ["b"], "a load is no round of a plan");
+    let of = |plan, quick, host, count| names(store.rounds(plan, quick, host, count).unwrap());
+    assert_eq!(of("hello", false, None, 9), ["b", "a"]);
+    assert_eq!(of("hello", false, Some("bench-1"), 1), ["b"]);
+    assert!(of("hello", true, None, 9).is_empty() && of("users", false, None, 9).is_empty());
+    assert!(of("hello", false, Some("elsewhere"), 9).is_empty());
+}
+
+#[test]
+fn targets_are_listed_with_their_runs_and_what_digests_say_of_them() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::open(&folder.path().join("pippin.db")).unwrap();
+    rounds(&store);
+    let measured = hello().trials[0].spec.target.to_string();
+    let listed = store.targets().unwrap();
+    let told: Vec<_> =
+        listed.iter().map(|it| (it.name.as_str(), it.runs, it.newest_unix_ns)).collect();
+    assert_eq!(told, [(measured.as_str(), 5, 5)]);
+    let of = |target, runs: &[&str]| store.digests_of(target, runs.iter().copied()).unwrap();
+    let found = of("rust/axum", &["a", "b", "a", "none"]);
+    let rates: Vec<_> = found.iter().map(|(run, it)| (run.as_str(), it.goodput_per_s)).collect();
+    assert_eq!(rates, [("a", Some(1.0)), ("b", Some(2.0))]);
+    assert!(of("go/none", &["a"]).is_empty());
 }

@@ -16,6 +16,7 @@ namespace AspNetCore
         public void ConfigureServices(IServiceCollection services)
         {
             services.AddRazorPages();
+            services.AddResponseCompression();
 
             // Razor Pages bring keys for forms, written to the user's home unless told otherwise.
             services.AddDataProtection()
@@ -29,6 +30,9 @@ namespace AspNetCore
 
         public void Configure(IApplicationBuilder app)
         {
+            // For clients that accept a coding, of one route alone.
+            app.UseWhen(
+                context => context.Request.Path.StartsWithSegments("/json"), branch => branch.UseResponseCompression());
             app.UseRouting();
             app.UseEndpoints(endpoints =>
             {

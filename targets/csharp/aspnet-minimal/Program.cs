@@ -24,7 +24,12 @@ if (upstream != null)
     builder.Services.AddHttpClient("upstream", client => client.BaseAddress = new Uri(upstream));
 }
 
+builder.Services.AddResponseCompression();
+
 var app = builder.Build();
+
+// For clients that accept a coding, of one route alone.
+app.UseWhen(context => context.Request.Path.StartsWithSegments("/json"), branch => branch.UseResponseCompression());
 
 app.MapGet("/", () => "Hello World!");
 app.MapGet("/hola/{name}", (string name) => $"Hola {name}");

@@ -45,7 +45,8 @@ func serve(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		router.Get("/json/{n}", jsonItems(items))
+		// For clients that accept a coding, of this route alone.
+		router.With(middleware.Compress(5)).Get("/json/{n}", jsonItems(items))
 	}
 	if url := os.Getenv("UPSTREAM_URL"); url != "" {
 		router.Get("/api/proxy/", proxy(url+"/slow"))

@@ -16,6 +16,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/labstack/echo/v5"
+	"github.com/labstack/echo/v5/middleware"
 )
 
 func main() {
@@ -58,7 +59,8 @@ func serve(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		app.GET("/json/:n", jsonItems(items))
+		// For clients that accept gzip, of this route alone.
+		app.GET("/json/:n", jsonItems(items), middleware.Gzip())
 	}
 	if url := os.Getenv("UPSTREAM_URL"); url != "" {
 		app.GET("/api/proxy/", proxy(url+"/slow"))

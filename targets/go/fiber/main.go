@@ -15,6 +15,7 @@ import (
 	"syscall"
 
 	"github.com/gofiber/fiber/v3"
+	"github.com/gofiber/fiber/v3/middleware/compress"
 	"github.com/gofiber/template/html/v2"
 	"github.com/jackc/pgx/v5/pgxpool"
 )
@@ -54,7 +55,8 @@ func serve(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		app.Get("/json/:n", jsonItems(items))
+		// For clients that accept a coding, of this route alone.
+		app.Get("/json/:n", compress.New(), jsonItems(items))
 	}
 	if url := os.Getenv("UPSTREAM_URL"); url != "" {
 		app.Get("/api/proxy/", proxy(url+"/slow"))

@@ -3,6 +3,7 @@ module example.org/pippin/targets/go/gin
 go 1.25.0
 
 require (
+	github.com/gin-contrib/gzip v1.2.5
 	github.com/gin-gonic/gin v1.12.0
 	github.com/jackc/pgx/v5 v5.12.0
 )

@@ -13,6 +13,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/gin-contrib/gzip"
 	"github.com/gin-gonic/gin"
 	"github.com/jackc/pgx/v5/pgxpool"
 )
@@ -49,7 +50,8 @@ func serve(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		router.GET("/json/:n", jsonItems(items))
+		// For clients that accept gzip, of this route alone.
+		router.GET("/json/:n", gzip.Gzip(gzip.DefaultCompression), jsonItems(items))
 	}
 	if url := os.Getenv("UPSTREAM_URL"); url != "" {
 		router.GET("/api/proxy/", proxy(url+"/slow"))

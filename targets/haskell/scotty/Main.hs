@@ -17,6 +17,7 @@ import Database.PostgreSQL.Simple (Connection, close, connectPostgreSQL, query_)
 import qualified Network.HTTP.Client as Client
 import Network.Wai.Handler.Warp (defaultSettings, setGracefulShutdownTimeout, setHost, setInstallShutdownHandler, setPort)
 import Network.Wai.Middleware.Autohead (autohead)
+import Network.Wai.Middleware.Gzip (def, gzip)
 import Items (Item, firstWithTotals, readItems)
 import Page (page)
 import System.Environment (getEnv, lookupEnv)
@@ -41,6 +42,8 @@ main = do
   scottyOpts (Options 0 warp) $ do
     -- Scotty answers a HEAD only where a route says so; the middleware asks the route of GET.
     middleware autohead
+    -- For clients that accept gzip. It stands before all routes, so it is there only with the route that uses it.
+    mapM_ (const (middleware (gzip def))) items
     get "/" (text "Hello World!")
     get "/hola/:name" $ param "name" >>= \name -> text ("Hola " <> name)
     get "/page/:n" $ param "n" >>= \n -> html (renderHtml (page n))

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import compression from "compression";
 import express from "express";
 import { withTotals } from "./items.js";
 
@@ -46,7 +47,8 @@ export function createApp({ pool, upstream, items }) {
   }
 
   if (items) {
-    app.get("/json/:n", (request, response, next) => {
+    // For clients that accept a coding, of this route alone.
+    app.get("/json/:n", compression(), (request, response, next) => {
       const list = withTotals(items, Number(request.params.n), Number(request.query.m));
       if (!list) return next();
       response.json(list);

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import compress from "@fastify/compress";
 import postgres from "@fastify/postgres";
 import view from "@fastify/view";
 import ejs from "ejs";
@@ -78,9 +79,13 @@ export function createApp({ database, upstream, items, server }) {
   }
 
   if (items) {
-    app.get("/json/:n", { schema: { response: { 200: itemList } } }, (request, reply) => {
-      const list = withTotals(items, Number(request.params.n), Number(request.query.m));
-      return list ? reply.send(list) : reply.callNotFound();
+    // The plugin packs the answers of this scope alone, for clients that accept a coding.
+    app.register(async (scope) => {
+      await scope.register(compress);
+      scope.get("/json/:n", { schema: { response: { 200: itemList } } }, (request, reply) => {
+        const list = withTotals(items, Number(request.params.n), Number(request.query.m));
+        return list ? reply.send(list) : reply.callNotFound();
+      });
     });
   }
 

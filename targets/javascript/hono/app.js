@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { Hono } from "hono";
+import { compress } from "hono/compress";
 import { page } from "./page.js";
 import { withTotals } from "./items.js";
 
@@ -41,7 +42,8 @@ export function createApp({ pool, upstream, items }) {
   }
 
   if (items) {
-    app.get("/json/:n", (c) => {
+    // For clients that accept a coding, of this route alone.
+    app.get("/json/:n", compress(), (c) => {
       const list = withTotals(items, Number(c.req.param("n")), Number(c.req.query("m")));
       return list ? c.json(list) : c.notFound();
     });

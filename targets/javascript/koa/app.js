@@ -2,6 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import render from "@koa/ejs";
 import Router from "@koa/router";
 import Koa from "koa";
+import compress from "koa-compress";
 import { withTotals } from "./items.js";
 
 const deviceBody = "x".repeat(1024);
@@ -48,7 +49,8 @@ export function createApp({ pool, upstream, items }) {
   }
 
   if (items) {
-    router.get("/json/:n", (ctx) => {
+    // For clients that accept a coding, of this route alone.
+    router.get("/json/:n", compress(), (ctx) => {
       const list = withTotals(items, Number(ctx.params.n), Number(ctx.query.m));
       if (list) ctx.body = list;
     });

@@ -1,5 +1,6 @@
 use Dancer2;
 use Dancer2::Plugin::Database;
+use Plack::Builder ();
 
 # One handle a process: the plugin opens it at the first query, after the server has forked, and keeps it.
 my $database = {
@@ -43,4 +44,10 @@ get '/api/users/' => sub {
     send_as JSON => $users;
 };
 
-to_app;
+# For clients that accept gzip, of this route alone.
+my $app = to_app;
+Plack::Builder::builder {
+    Plack::Builder::enable_if { $_[0]{PATH_INFO} =~ m{^/json/} } 'Deflater',
+        content_type => ['application/json'], vary_accept_encoding => 1;
+    $app;
+};

@@ -10,6 +10,7 @@ from pathlib import Path
 import asyncpg
 import httpx
 from fastapi import FastAPI, HTTPException, Request, WebSocket, WebSocketDisconnect
+from fastapi.middleware.gzip import GZipMiddleware
 from fastapi.responses import PlainTextResponse
 from fastapi.templating import Jinja2Templates
 from pydantic import BaseModel
@@ -79,6 +80,9 @@ async def lifespan(app: FastAPI):
 
 
 app = FastAPI(lifespan=lifespan)
+# For clients that accept gzip. It stands before all routes, so it is there only with the route that uses it.
+if all_items:
+    app.add_middleware(GZipMiddleware)
 
 
 @app.head("/", response_class=PlainTextResponse)

@@ -4,6 +4,7 @@ import json
 import os
 
 from flask import Flask, Response, jsonify, render_template, request
+from flask_compress import Compress
 from psycopg.rows import dict_row
 from psycopg_pool import ConnectionPool
 
@@ -55,8 +56,12 @@ if pool:
 if path := os.environ.get("ITEMS_FILE"):
     with open(path, encoding="utf-8") as file:
         all_items = json.load(file)
+    app.config["COMPRESS_REGISTER"] = False  # not all views, only those that say so
+    compress = Compress(app)
 
+    # For clients that accept a coding, of this view alone.
     @app.get("/json/<int:n>")
+    @compress.compressed()
     def json_items(n: int):
         m = request.args.get("m", 1, type=int)
         items = [{**item, "total": item["price"] * item["quantity"] * m} for item in all_items[:n]]

@@ -10,6 +10,8 @@ from pathlib import Path
 import asyncpg
 import httpx
 from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.middleware.gzip import GZipMiddleware
 from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse
 from starlette.routing import Route
@@ -92,7 +94,8 @@ routes = [
 if "DATABASE_URL" in os.environ:
     routes.append(Route("/api/users/", users))
 if "ITEMS_FILE" in os.environ:
-    routes.append(Route("/json/{n:int}", json_items))
+    # For clients that accept gzip, of this route alone.
+    routes.append(Route("/json/{n:int}", json_items, middleware=[Middleware(GZipMiddleware)]))
 if "UPSTREAM_URL" in os.environ:
     routes.append(Route("/api/proxy/", proxy))
 

@@ -23,6 +23,8 @@ end
 
 # Rack has no router, so that a `case` is one. Its middleware takes the body of a HEAD away.
 use Rack::Head
+# For clients that accept gzip, of one route alone.
+use Rack::Deflater, if: ->(env, *) { env["PATH_INFO"].start_with?("/json/") } if ENV["ITEMS_FILE"]
 run lambda { |env|
   path = env["PATH_INFO"]
   case path

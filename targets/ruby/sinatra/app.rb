@@ -13,6 +13,8 @@ class Catalogue < Sinatra::Base
   set :environment, :production
   set :logging, false
   set :erb, escape_html: true
+  # For clients that accept gzip, of one route alone.
+  use Rack::Deflater, if: ->(env, *) { env["PATH_INFO"].start_with?("/json/") } if ENV["ITEMS_FILE"]
 
   get "/" do
     content_type :text

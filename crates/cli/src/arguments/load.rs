@@ -11,12 +11,14 @@ use super::message::MessageArguments;
 use super::request::{FileArguments, RequestArguments};
 use super::{DetailArguments, FleetArguments, GateArguments, JsonArguments};
 use super::{KeptArguments, NameArguments, OutletArguments};
-use crate::values::{self, ConnectTo, EventLoop, Points, ProxyProtocol, Stages, Switch, Time};
+use crate::values::{
+    self, ConnectTo, EventLoop, IdHeader, Points, ProxyProtocol, Stages, Switch, Time,
+};
 
 /// `pippin load`
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  pippin load localhost:8080/ -c 64 -d 10s                        closed loop, as wrk\n  pippin load localhost:8080/ -c 10 -n 1000 --no-keep-alive       as ab\n  pippin load localhost:8080/ -R 5000 -d 30s                      constant rate (open loop)\n  pippin load localhost:8080/ --stages 30s:1000,2m:5000,30s:0     a rate that climbs and falls\n  pippin load localhost:8080/ --devices 1000 --ramp 10s,30s,10s   devices that send now and then\n  pippin load localhost:8080/ --requests shop.jsonl -d 30s        many requests, in turn\n  pippin load localhost:8080/ --scenario shop.toml -c 20          users who log in, look and buy\n  pippin load localhost:8080/ --sweep 1..512 -d 5s                1, 2, 4 ... 512 connections\n  pippin load localhost:8080/ --objective \"p99<50ms\" -c 64 -d 5s  the highest rate that holds this\n  pippin load localhost:8080/ --objective \"p99<50ms\" --devices 10 --ramp 2s,5s,1s  how many devices it holds\n  pippin load https://localhost:8443/ --http2 -c 10 --streams 32  HTTP/2, as h2load -c 10 -m 32\n  pippin load ws://localhost:8080/echo -c 64 --message-size 64    WebSocket echoes"
+    after_help = "Examples:\n  pippin load localhost:8080/ -c 64 -d 10s                        closed loop, as wrk\n  pippin load localhost:8080/ -c 10 -n 1000 --no-keep-alive       as ab\n  pippin load localhost:8080/ -R 5000 -d 30s                      constant rate (open loop)\n  pippin load localhost:8080/ --stages 30s:1000,2m:5000,30s:0     a rate that climbs and falls\n  pippin load localhost:8080/ --stages users:10@30s,100@2m,0@30s  users that come and go\n  pippin load localhost:8080/ --devices 1000 --ramp 10s,30s,10s   devices that send now and then\n  pippin load localhost:8080/ --requests shop.jsonl -d 30s        many requests, in turn\n  pippin load localhost:8080/ --scenario shop.toml -c 20          users who log in, look and buy\n  pippin load localhost:8080/ --sweep 1..512 -d 5s                1, 2, 4 ... 512 connections\n  pippin load localhost:8080/ --objective \"p99<50ms\" -c 64 -d 5s  the highest rate that holds this\n  pippin load localhost:8080/ --objective \"p99<50ms\" --devices 10 --ramp 2s,5s,1s  how many devices it holds\n  pippin load https://localhost:8443/ --http2 -c 10 --streams 32  HTTP/2, as h2load -c 10 -m 32\n  pippin load ws://localhost:8080/echo -c 64 --message-size 64    WebSocket echoes"
 )]
 pub struct LoadArguments {
     /// http://HOST[:PORT]/PATH or https://...; without a scheme it is http. ws:// and wss:// load a
@@ -38,7 +40,7 @@ pub struct LoadArguments {
     pub sweep: Option<Points>,
     /// Search for the highest rate at which this holds: "p99<50ms, errors<0.1%". With --scenario it
     /// is a rate of walks; with --devices their number, up to 1,000 times the first.
-    #[arg(long, value_name = "BOUNDS", conflicts_with_all = ["count", "stages", "poisson", "no_keep_alive", "requests_per_connection", "pipeline"], value_parser = Objective::parse)]
+    #[arg(long, value_name = "BOUNDS", conflicts_with_all = ["count", "stages", "poisson", "jitter", "no_keep_alive", "requests_per_connection", "pipeline"], value_parser = Objective::parse)]
     pub objective: Option<Objective>,
     /// How often to measure; two or more give an interval.
     #[arg(long, value_name = "N", default_value_t = 1, conflicts_with_all = ["devices", "sweep", "objective"], value_parser = clap::value_parser!(u32).range(1..=1000))]
@@ -98,6 +100,18 @@ pub struct LoadArguments {
     /// Name the slowest requests, each with its instant, times, connection, path or step, and status.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub slowest: Option<u32>,
+    /// Send a header with each request that names it, so that the server's log can show it: X-Request-Id,
+    /// or traceparent. --slowest and --samples name it too. This changes the request.
+    #[arg(long, value_name = "HEADER", num_args = 0..=1, default_missing_value = "x-request-id", value_enum)]
+    pub request_id: Option<IdHeader>,
+    /// Write every request of the measured part to this file, a row each: .csv, or .jsonl for JSON
+    /// lines. Of more than --samples-most of them it is a uniform random sample.
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with_all = ["repeat", "sweep", "objective", "agents", "nats"])]
+    pub samples: Option<PathBuf>,
+    /// How many requests --samples writes at the most. They take memory while the load runs: some 100
+    /// bytes each, in each thread.
+    #[arg(long, value_name = "N", default_value_t = 1_000_000, requires = "samples", value_parser = clap::value_parser!(u32).range(1..=100_000_000))]
+    pub samples_most: u32,
     /// Do not keep the result: no history or comparison will know it.
     #[arg(long, conflicts_with = "keep_requests")]
     pub no_store: bool,
@@ -149,13 +163,17 @@ pub struct ShapeArguments {
     /// answers. With --objective: the rate at which the search begins.
     #[arg(short = 'R', long, visible_alias = "rps", value_name = "RATE", conflicts_with_all = ["count", "think"], allow_negative_numbers = true, group = "open_loop", value_parser = values::rate)]
     pub rate: Option<f64>,
-    /// Open loop with a changing rate: 30s:1000,2m:5000,30s:0. In each part TIME:RATE the rate goes
-    /// linearly to RATE within TIME; it begins at 0. 0s:5000 jumps. All of it is measured.
-    #[arg(long, value_name = "LIST", conflicts_with_all = ["count", "think", "duration", "ramp", "warm_up"], group = "open_loop", value_parser = Stages::parse)]
+    /// A rate that changes: 30s:1000,2m:5000,30s:0. In each part TIME:RATE it goes linearly to RATE
+    /// within TIME; it begins at 0. 0s:5000 jumps. Or users that come and go, each with a connection
+    /// of its own: users:10@30s,100@2m,0@30s. All of it is measured.
+    #[arg(long, value_name = "LIST", conflicts_with_all = ["count", "duration", "ramp", "warm_up"], group = "open_loop", value_parser = Stages::parse)]
     pub stages: Option<Stages>,
     /// Open loop: exponentially distributed gaps instead of equal ones.
     #[arg(long, requires = "open_loop")]
     pub poisson: bool,
+    /// Open loop: each request at a random instant of its gap. The number of requests stays exact.
+    #[arg(long, requires = "open_loop", conflicts_with = "poisson")]
+    pub jitter: bool,
     /// Open loop: how long the rate climbs before measuring begins. Devices: UP,SUSTAIN,DOWN.
     #[arg(long, value_name = "TIME", value_delimiter = ',', value_parser = values::time)]
     pub ramp: Vec<Time>,

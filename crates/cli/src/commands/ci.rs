@@ -36,7 +36,9 @@ pub fn run(shared: &Shared, arguments: &CiArguments) -> Result<u8, CliError> {
     let Some(project) = catalog.project() else { return Err(without_project()) };
     // The fewest starts that can decide; further ones are made while a change is open.
     let repetitions = Some(FEWEST_STARTS as u32);
-    let options = PlanOptions { repetitions, life: Some(false), ..PlanOptions::default() };
+    let instructions = arguments.instructions;
+    let options =
+        PlanOptions { repetitions, life: Some(false), instructions, ..PlanOptions::default() };
     let named = plan_of(project, arguments.plan.as_deref(), Some(PLAN))?;
     let plan = catalog.plan(named, &options)?;
     let targets = targets_of(project, &plan, None)?;

@@ -173,7 +173,8 @@ fn must_have_one_base(gates: &GateArguments) -> Result<(), CliError> {
 /// Flags for branches only.
 const FOR_BRANCHES: [&str; 3] = ["target", "plan", "quick"];
 /// Flags for sides that are measured now, branches or servers.
-const FOR_MEASURING: [&str; 7] = ["repeat", "out", "seed", "install", "run_name", "note", "tag"];
+const FOR_MEASURING: [&str; 8] =
+    ["instructions", "repeat", "out", "seed", "install", "run_name", "note", "tag"];
 
 /// Flags for servers only.
 fn for_servers() -> Vec<String> {

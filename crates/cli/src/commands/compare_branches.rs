@@ -54,6 +54,7 @@ pub fn run(
         targets: Some(ids),
         repetitions: arguments.repeat,
         life: Some(false),
+        instructions: arguments.instructions,
         ..PlanOptions::default()
     };
     let plan = catalog.plan(plan, &options)?;

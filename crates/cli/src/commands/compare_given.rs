@@ -5,6 +5,7 @@ use pippin_lab::target::ad_hoc;
 use pippin_lab::target::container::{self, Image};
 use pippin_lab::target::{Listening, Target};
 use pippin_model::load::{LoadSpec, Request};
+use pippin_model::plan::Plan;
 use pippin_model::run::{RunRecord, RunState};
 use pippin_model::target::TargetId;
 use pippin_model::workload::Workload;
@@ -55,7 +56,10 @@ pub fn run(shared: &Shared, arguments: &CompareArguments) -> Result<u8, CliError
     let title = ids.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
     let profile = profile::of_shape(&arguments.shape, DURATION)?;
     let repetitions = arguments.repeat.unwrap_or(REPETITIONS);
-    let plan = ad_hoc::plan(PLAN, title, ids.clone(), repetitions, profile);
+    let plan = Plan {
+        instructions: arguments.instructions,
+        ..ad_hoc::plan(PLAN, title, ids.clone(), repetitions, profile)
+    };
     let catalog = catalog(&place)?.with_given(targets, [asked]);
     let pairs = ids[1..].iter().map(|id| (ids[0].clone(), id.clone())).collect();
     let decision = Decision::from(arguments);

@@ -51,6 +51,7 @@ pub fn run(
         quick: arguments.quick,
         repetitions: arguments.repeat,
         life: Some(false),
+        instructions: arguments.instructions,
         ..PlanOptions::default()
     };
     let plan = catalog.plan(plan_of(project, arguments.plan.as_deref(), None)?, &options)?;

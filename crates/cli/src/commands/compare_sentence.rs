@@ -5,8 +5,10 @@ use pippin_model::verdict::Verdict;
 use pippin_stats::compare::{Change, TargetChange};
 
 const P99: &str = "p99 response time";
+const INSTRUCTIONS: &str = "instructions per request";
 /// The figures of a sentence, in its order: what each side does, and the figure as a noun.
-const FIGURES: [(Figure, &str, &str); 3] = [
+const FIGURES: [(Figure, &str, &str); 4] = [
+    (Figure::Instructions, "takes", INSTRUCTIONS),
     (Figure::Cpu, "needs", "CPU time per request"),
     (Figure::Goodput, "answers", "requests/s"),
     (Figure::P99, "has", P99),
@@ -35,10 +37,24 @@ pub fn of(target: &TargetChange, a: &str, b: &str) -> String {
             "{who} while measured, so times and rates say nothing of {b} when it is warm: warm up longer."
         );
     }
+    if let Some(disturbed) = target.disturbed {
+        let who = match (disturbed.a, disturbed.b) {
+            (true, true) => format!("{a} or {b}"),
+            (true, false) => a.to_string(),
+            _ => b.to_string(),
+        };
+        return format!(
+            "{a} and {b} are not comparable: no slice of {who} was calm. Stop other programs (`pippin doctor` shows them) and measure again, or measure both in one run."
+        );
+    }
     let change = |figure| target.changes.iter().find(|change: &&Change| change.figure == figure);
     let (mut sure, mut open, mut unknown) = (Vec::new(), Vec::new(), Vec::new());
     let mut widest = 0.0_f64;
-    for (figure, verb, noun) in FIGURES {
+    // Instructions are counted only where they were asked for.
+    let asked = FIGURES
+        .into_iter()
+        .filter(|(figure, ..)| *figure != Figure::Instructions || change(*figure).is_some());
+    for (figure, verb, noun) in asked {
         let known = change(figure).and_then(|it| Some((it.relative()?, it.relative_interval()?)));
         match known {
             None => unknown.push(noun),
@@ -76,7 +92,7 @@ fn words(verb: &str, noun: &str, by: f64, (low, high): (f64, f64)) -> String {
         (P99, true) => "lower",
         (P99, false) => "higher",
         (_, true) => {
-            if noun == "requests/s" {
+            if ["requests/s", INSTRUCTIONS].contains(&noun) {
                 "fewer"
             } else {
                 "less"
@@ -113,7 +129,7 @@ fn listed(names: &[&str]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use pippin_stats::compare::Compiling;
+    use pippin_stats::compare::{Compiling, Disturbed};
     use pippin_stats::interval::Interval;
     use pippin_stats::interval::bootstrap::Basis;
     use pippin_stats::interval::ratio::Ratio;
@@ -139,6 +155,7 @@ mod tests {
             b_verdict: Verdict::Valid,
             answers: None,
             compiling: None,
+            disturbed: None,
             changes,
         }
     }
@@ -153,6 +170,12 @@ mod tests {
         assert_eq!(
             of(&target(vec![rate, p99, more]), "main", "HEAD"),
             "HEAD needs 4.1 % (3.0 to 5.2) more CPU time per request than main; requests/s and p99 response time show no difference above 2 %."
+        );
+        let counted = change(Figure::Instructions, 0.0098, 0.01, 0.0102);
+        assert!(
+            of(&target(vec![counted]), "main", "HEAD").starts_with(
+                "HEAD takes 1.0 % (1.0 to 1.0) more instructions per request than main; the change of CPU"
+            )
         );
         let nothing = change(Figure::Cpu, -0.004, 0.0, 0.0031);
         assert_eq!(
@@ -190,6 +213,21 @@ mod tests {
         assert_eq!(compiling(false, true, false), format!("HEAD still compiled {nothing}"));
         assert_eq!(compiling(true, true, false), format!("main and HEAD still compiled {nothing}"));
         assert!(compiling(true, true, true).starts_with("HEAD needs 4.1 %"), "it was asked for");
+    }
+
+    #[test]
+    fn where_nothing_was_calm_nothing_is_compared() {
+        let of_sides = |a, b| {
+            let disturbed = Some(Disturbed { a, b });
+            let changes = vec![change(Figure::Cpu, 0.030, 0.041, 0.052)];
+            of(&TargetChange { disturbed, ..target(changes) }, "main", "HEAD")
+        };
+        let begins = |who: &str| {
+            format!("main and HEAD are not comparable: no slice of {who} was calm. Stop ")
+        };
+        assert!(of_sides(true, false).starts_with(&begins("main")));
+        assert!(of_sides(false, true).starts_with(&begins("HEAD")));
+        assert!(of_sides(true, true).starts_with(&begins("main or HEAD")));
     }
 
     #[test]

@@ -1,4 +1,5 @@
 //! The table of a comparison, and the conclusions: which gates failed, which sides are INVALID.
+use pippin_model::figure::Figure;
 use pippin_model::target::TargetId;
 use pippin_model::text::units::format_count;
 use pippin_model::trial::{Step, TrialRecord};
@@ -333,7 +334,10 @@ fn row(
     let [a, b] = words::in_one_unit(change.figure, [change.a, change.b]);
     let (relative, interval) = relative(change);
     let apart = match rounds {
-        WithinRounds::Some if !change.is_paired => " (not within rounds)",
+        // Instructions are counted by themselves.
+        WithinRounds::Some if !change.is_paired && change.figure != Figure::Instructions => {
+            " (not within rounds)"
+        }
         _ => "",
     };
     let judgement = match change.ratio {
@@ -385,6 +389,7 @@ mod tests {
             b_verdict,
             answers: None,
             compiling: None,
+            disturbed: None,
             changes: vec![goodput, memory],
         };
         Sides {

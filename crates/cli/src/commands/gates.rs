@@ -21,7 +21,7 @@ use super::revision_bases::{RevisionBases, is_named};
 use crate::arguments::GateArguments;
 use crate::exit::{self, CliError};
 use crate::output::{print_text, say};
-use crate::output_file::{must_be_writable, write};
+use crate::output_file::{all_written, must_be_writable, write};
 
 /// The gates of a run or a load, with the stored runs that they compare with.
 pub struct Gates<'a> {
@@ -203,12 +203,14 @@ pub fn tell(
         lines.lines().for_each(say);
         Ok(exit::OK)
     };
-    if let Some(path) = &arguments.junit {
-        write(path, junit::of(&report.title, report.trials, outcomes, report.undecided))?;
-    }
-    if let Some(path) = &arguments.summary {
-        write(path, summary::of(&report.title, outcomes, &report.changes, &(report.details)()))?;
-    }
+    // A file that cannot be written takes no other with it.
+    let of_tests = arguments.junit.as_ref().map_or(Ok(()), |path| {
+        write(path, junit::of(&report.title, report.trials, outcomes, report.undecided))
+    });
+    let of_summary = arguments.summary.as_ref().map_or(Ok(()), |path| {
+        write(path, summary::of(&report.title, outcomes, &report.changes, &(report.details)()))
+    });
+    all_written([of_tests, of_summary])?;
     printed?;
     let code = |outcome: &Outcome| code(outcome, report.undecided);
     Ok(outcomes.iter().map(code).fold(exit::OK, exit::worst))

@@ -1,7 +1,7 @@
 //! `pippin history`
 use pippin_model::run::HistoryPoint;
 use pippin_model::target::project::LANGUAGE;
-use pippin_report::history::{self, Figure};
+use pippin_report::history::{self, Figure, History};
 use pippin_report::words;
 use pippin_store::Store;
 use pippin_store::listing::{ListedRun, RunFilter};
@@ -110,7 +110,7 @@ fn of_target(
 ) -> Result<String, CliError> {
     let target = Some(filter.target.as_str());
     let mut out = rows(&store.page(filter, 0, number as u64)?.runs, target);
-    for history in history::of(points) {
+    for history in histories(store, &filter.target, points)? {
         for change in Figure::ALL.into_iter().flat_map(|figure| history.changes(figure)) {
             out.push_str(&format!("{}: {}\n", history.title(), change.words()));
         }
@@ -167,7 +167,18 @@ fn page(store: &Store, target: &str, points: &[HistoryPoint], file: &Path) -> Re
         Some(newest) => history::support_notes(&store.header(&newest.run)?, target),
         None => Vec::new(),
     };
-    output_file::write(file, history::page(target, points, &notes)).map(|()| exit::OK)
+    let histories = histories(store, target, points)?;
+    output_file::write(file, history::page(target, &histories, &notes)).map(|()| exit::OK)
+}
+
+/// The histories of a target with the figures of the reports of its runs.
+fn histories(
+    store: &Store,
+    target: &str,
+    points: &[HistoryPoint],
+) -> Result<Vec<History>, CliError> {
+    let digests = store.digests_of(target, points.iter().map(|point| point.run.as_str()))?;
+    Ok(history::of(points).into_iter().map(|history| history.with(&digests)).collect())
 }
 
 #[cfg(test)]

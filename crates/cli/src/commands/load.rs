@@ -6,6 +6,8 @@
 //! | [`profile`] | how load is applied |
 //! | [`protocol`] | the protocol, and one connection before the load |
 //! | [`reach`] | where connections go |
+//! | [`request_id`] | what each request is called |
+//! | [`samples`] | a file with every request |
 //! | [`request`], [`body`], [`message`] | the requests and the right answers |
 //! | [`tls`] | how connections are secured |
 mod body;
@@ -16,6 +18,8 @@ pub mod profile;
 pub mod protocol;
 pub mod reach;
 pub mod request;
+mod request_id;
+mod samples;
 pub mod tls;
 
 use pippin_fleet::agent::look_up;
@@ -42,6 +46,7 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use self::request::Asked;
+use self::samples::Samples;
 use super::gates::{Gates, files_must_be_writable};
 use super::nats::settings;
 use super::revision_bases::RevisionBases;
@@ -53,7 +58,7 @@ use crate::fail_fast::FailFast;
 use crate::live::Subject;
 use crate::outlets::Outlets;
 use crate::output::say;
-use crate::output_file::{must_be_writable, write};
+use crate::output_file::{all_written, must_be_writable, write};
 use crate::progress;
 use crate::signals;
 use crate::values;
@@ -66,6 +71,7 @@ pub fn run(shared: &Shared, arguments: &LoadArguments) -> Result<u8, CliError> {
     must_be_writable("--html", arguments.html.as_deref())?;
     must_be_writable("--timeseries", arguments.outlets.timeseries.as_deref())?;
     files_must_be_writable(&arguments.gates)?;
+    let samples = Samples::of(arguments)?;
     let (mut base, host) = base_of(arguments, &asked)?;
     if host.is_none() {
         await_greeting(&mut base);
@@ -120,11 +126,18 @@ pub fn run(shared: &Shared, arguments: &LoadArguments) -> Result<u8, CliError> {
         keep_digest(store, &view);
     }
     let is_stored = arguments.no_store || kept.is_some_and(|store| has(store, &record));
-    let code = show(shared, arguments, &record, &view)?;
     let is_text = !arguments.json.is_stdout();
     let lost = fail_fast.and_then(|it| it.lost());
-    let of_gates = gates.conclude(&record, lost.as_ref(), is_text)?;
-    outlets.finish()?;
+    // What cannot be written must not take with it what can.
+    let written = [
+        samples.map_or(Ok(()), |samples| samples.write(&record)),
+        outlets.finish(),
+        page(arguments, &record, &view),
+    ];
+    let shown = show(shared, arguments, &record, &view);
+    let judged = gates.conclude(&record, lost.as_ref(), is_text);
+    all_written(written)?;
+    let (code, of_gates) = (shown?, judged?);
     if let Some(lost) = lost {
         say(format_args!("--fail-fast ended this load: {}", lost.why));
         return Ok(exit::FAILED);
@@ -154,7 +167,9 @@ fn base_of(
     let base = LoadSpec {
         by_request: true,
         follow: arguments.follow.unwrap_or(0),
+        request_id: request_id::of(arguments, asked)?,
         slowest: arguments.slowest.unwrap_or(0),
+        samples: arguments.samples.as_ref().map_or(0, |_| arguments.samples_most),
         tls,
         protocol,
         messages: asked.messages,
@@ -278,16 +293,19 @@ fn cores(arguments: &LoadArguments) -> Result<Vec<u32>, CliError> {
     }
 }
 
+/// Writes the page with charts, if one was asked for.
+fn page(arguments: &LoadArguments, record: &RunRecord, view: &View) -> Result<(), CliError> {
+    let Some(path) = &arguments.html else { return Ok(()) };
+    let shown = (!arguments.kept.keep_requests).then(|| View::of(&record.for_record()));
+    write(path, html::page(shown.as_ref().unwrap_or(view)))
+}
+
 fn show(
     shared: &Shared,
     arguments: &LoadArguments,
     record: &RunRecord,
     view: &View,
 ) -> Result<u8, CliError> {
-    if let Some(path) = &arguments.html {
-        let shown = (!arguments.kept.keep_requests).then(|| View::of(&record.for_record()));
-        write(path, html::page(shown.as_ref().unwrap_or(view)))?;
-    }
     let json = || json(record, view);
     arguments.json.show(|| shared.print_result(view, &arguments.detail), json)?;
     conclude(record, view)

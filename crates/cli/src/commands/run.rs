@@ -35,7 +35,7 @@ use crate::exit::{self, CliError};
 use crate::live::Subject;
 use crate::outlets::Outlets;
 use crate::output;
-use crate::output_file;
+use crate::output_file::{self, all_written};
 use crate::progress;
 use crate::signals;
 
@@ -88,15 +88,15 @@ pub fn run(shared: &Shared, arguments: &RunArguments) -> Result<u8, CliError> {
     let is_search = record.header.plan.profile.is_search();
     let text = || shared.print_result(&view, &arguments.detail);
     let printed = arguments.json.show(text, || json::of(&view).map_err(std::io::Error::other));
-    write_page(shared, &view, reference.as_ref(), &folder)?;
-    printed?;
+    let page = write_page(shared, &view, reference.as_ref(), &folder);
     let is_invalid = if is_search {
         view.rows.iter().filter_map(Row::at_search).any(is_invalid_search)
     } else {
         has_invalid_result(&record)
     };
-    let of_gates = gates.conclude(&record, None, !arguments.json.is_stdout())?;
-    outlets.finish()?;
+    let of_gates = gates.conclude(&record, None, !arguments.json.is_stdout());
+    all_written([outlets.finish(), page, printed.map(drop)])?;
+    let of_gates = of_gates?;
     Ok(exit::worst(exit_code(&record, is_invalid, arguments.strict), of_gates))
 }
 
@@ -109,6 +109,7 @@ fn options(arguments: &RunArguments, catalog: &Catalog) -> Result<PlanOptions, C
         repetitions: arguments.repeat,
         workers: arguments.workers,
         life: arguments.life.then_some(true),
+        instructions: arguments.instructions,
         scale: arguments.scale,
         phases_ns: arguments.ramp,
         think: arguments.think,

@@ -20,8 +20,9 @@ use super::trials;
 /// Below this many columns or rows, the short form is drawn.
 const NARROW: u16 = 50;
 const LOW: u16 = 14;
-/// Columns of a chart's name and value.
+/// Columns of a chart's name and value, and of its scale.
 const CHART_LABEL: u16 = 24;
+const CHART_SCALE: u16 = 12;
 /// Maximum width of a bar in columns.
 const WIDEST_BAR: usize = 4;
 /// The number of charts of every load. The others need a measured target or answers.
@@ -45,12 +46,14 @@ fn draw_full(frame: &mut Frame<'_>, state: &State, look: Look, now: Duration) {
     let overall = has_overall(state);
     let charts = state.current.as_ref().map_or(Vec::new(), |current| charts(current, look));
     let chart = chart_height(state, charts.len().max(FEWEST_CHARTS), area.height);
+    // The processors of both sides have charts as soon as they are known.
+    let cpu_words = state.current.as_ref().filter(|_| !charts.iter().any(Chart::is_of_cpu));
     let above = [1, 1, 1, u16::from(overall), 1];
     let drawn = vec![chart; charts.len().max(FEWEST_CHARTS)];
     let constraints = above
         .into_iter()
         .chain(drawn)
-        .chain([1, 1, 1])
+        .chain([1, u16::from(cpu_words.is_some()), 1])
         .map(Constraint::Length)
         .chain([Constraint::Min(0), Constraint::Length(1)]);
     let areas = Layout::vertical(constraints).split(area);
@@ -70,7 +73,9 @@ fn draw_full(frame: &mut Frame<'_>, state: &State, look: Look, now: Duration) {
             draw_chart(frame, chart, current, look, *area);
         }
         frame.render_widget(fit(counts_line(current, look), counts.width, look), *counts);
-        frame.render_widget(fit(cpu_line(current, look), cpu.width, look), *cpu);
+        if let Some(current) = cpu_words {
+            frame.render_widget(fit(cpu_line(current, look), cpu.width, look), *cpu);
+        }
     }
     trials::draw(frame, state, look, *list);
     frame.render_widget(fit(foot_line(state, look), foot.width, look), *foot);
@@ -249,10 +254,31 @@ struct Chart {
     name: &'static str,
     bars: Vec<(Option<f64>, Style)>,
     write: fn(f64) -> String,
-    /// The value of the highest bar; `None` for the highest measured value.
+    /// The value at the top of the scale; `None` for a round one above all measured values.
     most: Option<f64>,
     /// Text beside the name instead of the newest value.
     words: Option<String>,
+    /// How the newest value looks.
+    style: Style,
+}
+
+impl Chart {
+    fn is_of_cpu(&self) -> bool {
+        self.name.starts_with("CPU")
+    }
+}
+
+/// The steps of a round scale within a power of ten.
+const ROUND: [f64; 9] = [1.0, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0];
+
+/// The least round value that is not below this one.
+fn round_above(value: f64) -> f64 {
+    if value <= 0.0 || !value.is_finite() {
+        return 0.0;
+    }
+    let power = 10f64.powf(value.log10().floor());
+    let step = ROUND.into_iter().find(|step| step * power >= value * (1.0 - 1e-9));
+    step.unwrap_or(10.0) * power
 }
 
 /// The charts of a trial: answers over time, the distribution of response times, and the processors
@@ -265,6 +291,7 @@ fn charts(current: &Current, look: Look) -> Vec<Chart> {
         write,
         most: None,
         words: None,
+        style: look.figure(),
     };
     let ns = |ns: Option<u64>| ns.map(|ns| ns as f64);
     let mut charts = vec![
@@ -298,6 +325,7 @@ fn spread(current: &Current, look: Look) -> Option<Chart> {
         write: |share| format!("{:.0} %", share * 100.0),
         most: None,
         words: Some(ends),
+        style: look.figure(),
     })
 }
 
@@ -317,6 +345,7 @@ fn cpu_charts(current: &Current, seconds: &[&Window], look: Look) -> Vec<Chart> 
             write: |cores| format!("{cores:.2}"),
             most: (given > 0).then_some(given as f64),
             words: None,
+            style: of_processors(role, current.usage.cores.get(&role).copied(), given, look),
         })
     };
     [
@@ -331,9 +360,9 @@ fn cpu_charts(current: &Current, seconds: &[&Window], look: Look) -> Vec<Chart> 
 fn draw_chart(frame: &mut Frame<'_>, chart: &Chart, current: &Current, look: Look, area: Rect) {
     // Leave an empty row between high charts.
     let area = Rect { height: if area.height > 2 { area.height - 1 } else { area.height }, ..area };
-    let [label, plot] =
-        Layout::horizontal([Constraint::Length(CHART_LABEL.min(area.width)), Constraint::Min(0)])
-            .areas(area);
+    let widths =
+        [Constraint::Length(CHART_LABEL), Constraint::Min(0), Constraint::Length(CHART_SCALE)];
+    let [label, plot, scale] = Layout::horizontal(widths).areas(area);
     let columns = if chart.words.is_some() {
         (usize::from(plot.width) / chart.bars.len().max(1)).clamp(1, WIDEST_BAR)
     } else {
@@ -341,33 +370,37 @@ fn draw_chart(frame: &mut Frame<'_>, chart: &Chart, current: &Current, look: Loo
     };
     let shown = &chart.bars[chart.bars.len().saturating_sub(plot.width as usize / columns)..];
     let newest = || shown.last().and_then(|(value, _)| *value).map_or("-".into(), chart.write);
-    let figure = chart.words.clone().unwrap_or_else(newest);
-    let figure = if chart.words.is_some() {
-        Span::raw(look.plain(&figure))
-    } else {
-        Span::styled(look.plain(&figure), look.figure())
+    let (name, figure) = match &chart.words {
+        Some(words) => (format!("{} ", chart.name), Span::raw(look.plain(words))),
+        None => (format!("{:<14}", chart.name), Span::styled(look.plain(&newest()), chart.style)),
     };
-    let name = match &chart.words {
-        Some(_) => format!("{} ", chart.name),
-        None => format!("{:<14}", chart.name),
-    };
-    let mut lines = vec![Line::from(vec![Span::raw(name), figure])];
-    let highest = shown.iter().filter_map(|(value, _)| *value).fold(0.0, f64::max);
-    if area.height > 1 && highest > 0.0 {
-        let text = format!("{:<14}{}", "highest", (chart.write)(highest));
-        lines.push(Line::from(Span::styled(look.plain(&text), look.label())));
-    }
-    frame.render_widget(Paragraph::new(lines), label);
+    frame.render_widget(Paragraph::new(Line::from(vec![Span::raw(name), figure])), label);
     // Bars are whole numbers. Eighths of a row are enough, but small values must not become 0.
-    let most = chart.most.map_or(highest, |most| most.max(highest));
-    let scale = if most > 0.0 { 10_000.0 / most } else { 0.0 };
+    let highest = shown.iter().filter_map(|(value, _)| *value).fold(0.0, f64::max);
+    let most = chart.most.filter(|most| *most >= highest).unwrap_or_else(|| round_above(highest));
+    let per_value = if most > 0.0 { 10_000.0 / most } else { 0.0 };
     let bars = shown.iter().flat_map(|(value, style)| {
-        let bar = SparklineBar::from(value.map(|value| (value * scale).round() as u64))
+        let bar = SparklineBar::from(value.map(|value| (value * per_value).round() as u64))
             .style(Some(*style));
         std::iter::repeat_n(bar, columns)
     });
     let signs = Sparkline::default().bar_set(look.bars()).absent_value_symbol(" ").max(10_000);
     frame.render_widget(signs.data(bars.collect::<Vec<_>>()), plot);
+    if most > 0.0 {
+        frame.render_widget(scale_of(&(chart.write)(most), scale.height, look), scale);
+    }
+}
+
+/// The scale beside a chart: its ends in one row, or each in its own.
+fn scale_of(top: &str, height: u16, look: Look) -> Paragraph<'static> {
+    let style = look.label();
+    let line = |text: String| Line::from(Span::styled(look.plain(&text), style));
+    let mut lines = vec![line(if height > 1 { format!(" {top}") } else { format!(" 0-{top}") })];
+    if height > 1 {
+        lines.resize(usize::from(height) - 1, Line::default());
+        lines.push(line(" 0".into()));
+    }
+    Paragraph::new(lines)
 }
 
 /// The width of the bar of a second. In a wide terminal, narrow bars would make a short load hard
@@ -413,6 +446,15 @@ fn counts_line(current: &Current, look: Look) -> Line<'static> {
             format_ns(lag)
         ))));
     }
+    if let Some(memory) = current.usage.target_memory_bytes {
+        spans.push(Span::raw(format!("{}memory {}", look.separator(), format_bytes(memory))));
+    }
+    if let Some(cores) = current.usage.cores.get(&Role::Services) {
+        spans.push(Span::raw(format!("{}services {cores:.2} cores", look.separator())));
+    }
+    if let Some(steal) = current.usage.steal_cores.filter(|steal| *steal > 0.02) {
+        spans.push(Span::styled(format!("{}stolen {steal:.2}", look.separator()), look.doubtful()));
+    }
     Line::from(spans)
 }
 
@@ -421,31 +463,32 @@ fn is_scheduled(profile: &Profile) -> bool {
     profile.schedule.rate_per_s().is_some()
 }
 
+/// How the processors that a role keeps busy look. A generator that is fully busy measures itself.
+fn of_processors(role: Role, cores: Option<f64>, given: usize, look: Look) -> Style {
+    let share =
+        cores.filter(|_| role == Role::Generator).map_or(0.0, |cores| cores / given.max(1) as f64);
+    match share {
+        share if share > 0.95 => look.bad(),
+        share if share > 0.80 => look.doubtful(),
+        _ => look.figure(),
+    }
+}
+
+/// The processors of both sides in words, where they have no chart.
 fn cpu_line(current: &Current, look: Look) -> Line<'static> {
     let mut spans = vec![Span::raw("CPU ")];
     let cpus = &current.spec.cpus;
-    let roles = [
-        (Role::Target, "target", &cpus.target),
-        (Role::Generator, "generator", &cpus.generator),
-        (Role::Services, "services", &cpus.services),
-    ];
-    let takes_part = |role: Role| match role {
-        Role::Generator => true,
-        // The server behind a URL is given no processors; it is known where it runs here.
-        Role::Target if !cpus.target.is_empty() => true,
-        Role::Target | Role::Services => current.usage.cores.contains_key(&role),
+    let roles =
+        [(Role::Target, "target", &cpus.target), (Role::Generator, "generator", &cpus.generator)];
+    // The server behind a URL is given no processors; it is known where it runs here.
+    let takes_part = |role: Role| {
+        role == Role::Generator
+            || !cpus.target.is_empty()
+            || current.usage.cores.contains_key(&role)
     };
     for (role, name, given) in roles.into_iter().filter(|(role, ..)| takes_part(*role)) {
         let cores = current.usage.cores.get(&role).copied();
-        // If the generator is fully busy, it measures itself.
-        let share = cores
-            .filter(|_| role == Role::Generator)
-            .map_or(0.0, |cores| cores / given.len().max(1) as f64);
-        let style = match share {
-            share if share > 0.95 => look.bad(),
-            share if share > 0.80 => look.doubtful(),
-            _ => look.figure(),
-        };
+        let style = of_processors(role, cores, given.len(), look);
         if spans.len() > 1 {
             spans.push(Span::raw(look.separator()));
         }
@@ -459,12 +502,6 @@ fn cpu_line(current: &Current, look: Look) -> Line<'static> {
             format!(" of {}", plural(given.len(), "core"))
         };
         spans.push(Span::raw(words));
-    }
-    if let Some(steal) = current.usage.steal_cores.filter(|steal| *steal > 0.02) {
-        spans.push(Span::styled(format!("{}stolen {steal:.2}", look.separator()), look.doubtful()));
-    }
-    if let Some(rss) = current.usage.target_memory_bytes {
-        spans.push(Span::raw(format!("{}memory {}", look.separator(), format_bytes(rss))));
     }
     Line::from(spans)
 }

@@ -137,10 +137,11 @@ fn load_of(server: bool) -> State {
 }
 
 #[test]
-fn a_run_on_terminals_of_three_sizes() {
+fn a_run_on_terminals_of_four_sizes() {
     let state = running();
     assert_golden("run-80x24", &state, PLAIN, (80, 24), 138.4);
     assert_golden("run-120x40", &state, PLAIN, (120, 40), 138.4);
+    assert_golden("run-60x20", &state, PLAIN, (60, 20), 138.4);
     assert_golden("run-20x5", &state, PLAIN, (20, 5), 138.4);
     assert_golden("run-80x24-ascii", &state, ASCII, (80, 24), 138.4);
 }
@@ -148,15 +149,65 @@ fn a_run_on_terminals_of_three_sizes() {
 #[test]
 fn a_sweep_of_a_url() {
     assert_golden("load-80x24", &load(), PLAIN, (80, 24), 7.2);
+    assert_golden("load-60x20", &load(), PLAIN, (60, 20), 7.2);
+    assert_golden("load-120x40", &load(), PLAIN, (120, 40), 7.2);
     assert_golden("load-40x10", &load(), PLAIN, (40, 10), 7.2);
 }
 
 #[test]
 fn the_processors_of_a_server_elsewhere_are_not_known() {
-    let drawn = |server| text(&frame(&load_of(server), PLAIN, (80, 24), 7.2));
-    assert!(drawn(true).contains("CPU target 1.42 cores · generator 0.91 cores"));
-    assert!(!drawn(false).contains("CPU target"), "{}", drawn(false));
-    assert!(drawn(false).contains("\nCPU generator 0.91 cores"));
+    let drawn = |server, size| text(&frame(&load_of(server), PLAIN, size, 7.2));
+    assert!(drawn(true, (80, 24)).contains("CPU target    1.42"));
+    assert!(!drawn(false, (80, 24)).contains("CPU target"), "{}", drawn(false, (80, 24)));
+    assert!(drawn(false, (80, 24)).contains("CPU generator 0.91"));
+    // Where charts have no room, the same in words.
+    assert!(drawn(true, (49, 24)).contains("CPU target 1.42 cores"), "{}", drawn(true, (49, 24)));
+    assert!(drawn(false, (49, 24)).contains("\nCPU generator 0.91 cores"));
+}
+
+#[test]
+fn no_figure_stands_twice_and_every_chart_has_a_scale() {
+    for (state, now) in [(running(), 138.4), (load(), 7.2)] {
+        for size in [(80, 24), (120, 40), (60, 20)] {
+            let drawn = text(&frame(&state, PLAIN, size, now));
+            let above = drawn.split("\nFinished").next().unwrap();
+            // What has a point or a comma between digits was measured.
+            let is_figure = |word: &&str| {
+                word.starts_with(|c: char| c.is_ascii_digit()) && word.contains(['.', ','])
+            };
+            // The ends of scales are chosen, and those of two charts may be the same.
+            let left_of_scales = usize::from(size.0 - CHART_SCALE);
+            let body: String = above
+                .lines()
+                .skip(1)
+                .flat_map(|row| row.chars().take(left_of_scales).chain(['\n']))
+                .collect();
+            let mut figures: Vec<&str> = body.split_whitespace().filter(is_figure).collect();
+            let all = figures.len();
+            assert!(all >= 3, "{drawn}");
+            figures.sort_unstable();
+            figures.dedup();
+            assert_eq!(figures.len(), all, "at {size:?}:\n{drawn}");
+            let charts = ["Requests/s", "Response p50", "Response p99", "Spread"];
+            for chart in charts {
+                let rows: Vec<&str> =
+                    above.lines().skip_while(|row| !row.starts_with(chart)).collect();
+                let one_row = rows[0].contains(" 0-");
+                let two_ends = rows[1..].iter().take(6).any(|row| row.ends_with(" 0"));
+                assert!(one_row || two_ends, "{chart} at {size:?}:\n{drawn}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_scale_ends_at_a_round_value_that_is_not_below_any() {
+    for (value, round) in
+        [(36_600.0, 40_000.0), (40_000.0, 40_000.0), (1.01, 1.5), (0.22, 0.25), (9.1, 10.0)]
+    {
+        assert!((round_above(value) / round - 1.0).abs() < 1e-9, "{value}: {}", round_above(value));
+    }
+    assert_eq!((round_above(0.0), round_above(f64::NAN)), (0.0, 0.0));
 }
 
 #[test]

@@ -22,6 +22,7 @@ pub fn of(state: &State, now: Duration, process: ProcessName) -> Option<LiveRun>
         updated_unix_ns: ns(unix_now),
         is_stopping: state.stops > 0,
         repetitions: state.repetitions,
+        by_time: state.by_time,
         trial: state
             .current
             .as_ref()

@@ -1,6 +1,7 @@
 //! What the live view shows. It gets events and the time since the view began. Nothing here draws,
 //! reads a clock or waits.
 use pippin_lab::run::observer::Event;
+use pippin_model::figure::RankedBy;
 use pippin_model::host::usage::{MemoryOverTime, Role, UsageSample};
 use pippin_model::plan::profile::Profile;
 use pippin_model::result::Window;
@@ -34,6 +35,8 @@ pub struct State {
     /// The plan's title and the run's name, once the run has begun.
     pub title: Option<(String, String)>,
     pub repetitions: u32,
+    /// Whether targets are ranked by a time and not by a rate.
+    pub by_time: bool,
     pub current: Option<Current>,
     pub finished: Vec<LiveFinished>,
     /// How long each finished trial took, and whether it failed.
@@ -126,6 +129,7 @@ impl State {
             subject,
             title: None,
             repetitions: 1,
+            by_time: false,
             current: None,
             finished: Vec::new(),
             took: Vec::new(),
@@ -169,6 +173,7 @@ impl State {
         let plan = &header.plan;
         self.title = Some((plan.title.clone(), header.id.clone()));
         self.repetitions = plan.repetitions;
+        self.by_time = RankedBy::of(&plan.profile) == RankedBy::ResponseP99;
         let steps = plan.profile.steps.known().len().max(1) as u32;
         let unavailable =
             |id: &TargetId| header.targets.get(id).is_some_and(|info| info.unavailable.is_some());

@@ -1,14 +1,23 @@
 //! Why a target is as fast as it is: servers with known limits over real sockets, each under a
-//! closed load, a counted one and a sweep. They run with `make test-explained`, on a calm host: on a
-//! busy one Pippin explains nothing, as it should. `make test` has the same with model servers in virtual
-//! time (`pippin_stats::explain`).
-use super::support::{Checkout, Outcome, cheat, plan};
+//! closed load, a counted one and a sweep.
+//!
+//! Live ones run with `make test-explained`, on a calm host: on a busy one Pippin explains nothing, as it
+//! should. With `RECORD=1` their runs are kept in `tests/recorded/explained`, whatever Pippin said of
+//! them, if the host was calm. `make test` judges these recordings anew, by the same truths, and has
+//! model servers in virtual time (`pippin_stats::explain`).
+use super::support::{Checkout, cheat, plan};
 use pippin_model::run::RunRecord;
+use pippin_model::trial::TrialRecord;
 use pippin_report::view::View;
 use pippin_stats::explain::{Explanation, Limit};
+use pippin_stats::judge::host::is_disturbed;
+use pippin_stats::judge::settled::{seen_at_the_stop, settle};
 use pippin_testing::patience::in_time;
 use pippin_testing::skipped::skip;
+use std::collections::BTreeSet;
 use std::process::Command;
+
+mod recorded;
 
 pippin_testing::patient_tests!(
     a_lock_is_one_at_a_time_for_100_connections,
@@ -19,34 +28,32 @@ pippin_testing::patient_tests!(
     late_bodies_beside_fast_ones_are_delayed_acknowledgements,
 );
 
-/// A run of the server in this mode with this plan.
-fn run_of(mode: &str, plan: &str) -> (RunRecord, Outcome) {
-    let checkout = Checkout::with_cheat(mode, &["hello"]);
-    checkout.write("plans/plan.toml", plan);
-    let outcome = checkout.pippin(&["run", "plan", "--install"]);
-    checkout.left_nothing();
-    (checkout.store().load("latest").unwrap(), outcome)
+/// What is true of a server, which Pippin has to say.
+#[derive(Debug, Clone, Copy)]
+enum Truth {
+    /// It serves so many requests at a time.
+    AtATime(f64),
+    /// It stands still for 100 ms of each second.
+    Stalls,
+    /// Another program uses its only processor too.
+    SharedProcessor,
+    /// Some bodies come as late as behind a delayed acknowledgement.
+    DelayedAck,
 }
 
-/// A run of the server in this mode with this load.
-fn run(mode: &str, load: &str) -> (RunRecord, Outcome) {
-    run_of(mode, &plan("hello", &["test/it"], load))
+/// A server of known truth under one load.
+struct Case {
+    /// The name of its recording.
+    name: String,
+    /// The mode of `crates/reference/examples/cheat`.
+    mode: &'static str,
+    plan: String,
+    truth: Truth,
 }
 
-/// The only target's explanation, which the program printed too.
-#[track_caller]
-fn explanation((record, outcome): &(RunRecord, Outcome)) -> Explanation {
-    assert!(matches!(outcome.code, Some(0 | 3)), "{outcome}");
-    let row = View::of(record).rows.remove(0);
-    let found = row.explanation.unwrap_or_else(|| panic!("no explanation: {outcome}"));
-    let is_sweep = record.trials.len() > 1;
-    assert!(is_sweep || !found.text.contains("more connections"), "{}", found.text);
-    found
-}
-
-fn closed(connections: u32) -> String {
+fn closed(connections: u32, seconds: u32) -> String {
     format!(
-        "kind = \"closed\"\nconnections = {connections}\nduration = \"4s\"\nwarm_up = \"500ms\"\n"
+        "kind = \"closed\"\nconnections = {connections}\nduration = \"{seconds}s\"\nwarm_up = \"500ms\"\n"
     )
 }
 
@@ -56,106 +63,202 @@ fn counted(connections: u32, requests: u32) -> String {
     )
 }
 
-/// Whether these tests are asked for. Otherwise each is skipped, and says so.
-fn is_asked_for(test: &str) -> bool {
-    let is = std::env::var_os("PIPPIN_EXPLAINED").is_some();
-    if !is {
-        skip(test, "it needs a calm host: `make test-explained` runs it");
-    }
-    is
+fn sweep(connections: &str, seconds: u32) -> String {
+    format!(
+        "kind = \"sweep\"\nconnections = [{connections}]\nduration = \"{seconds}s\"\nwarm_up = \"300ms\"\n"
+    )
 }
 
-const SWEEP: &str =
-    "kind = \"sweep\"\nconnections = [1, 8, 32, 64]\nduration = \"2s\"\nwarm_up = \"300ms\"\n";
-
-/// Every kind of load must report this number of requests served at a time. A busy machine may make
-/// single requests, or a load, slower than they should be.
-#[track_caller]
-fn serves(mode: &str, wanted: f64, requests: u32) {
-    let is_near = |served: f64| (served / wanted - 1.0).abs() < 0.15;
-    if !is_asked_for(mode) {
-        return;
-    }
-    for load in [counted(100, requests), closed(100)] {
-        let run = run(mode, &load);
-        let found = explanation(&run);
-        let is_so = matches!(found.limit, Limit::AtATime { requests } if is_near(requests));
-        in_time(is_so, || format!("{wanted} at a time, and it is said: {found:?}\n{}", run.1));
-        let ids = run.0.trials.iter().flat_map(|trial| &trial.caveats);
-        let ids: Vec<&str> = ids.map(|caveat| caveat.id.as_str()).collect();
-        assert!(!ids.contains(&"delayed_ack"), "its queue is no delayed acknowledgement: {ids:?}");
-    }
-    let (record, outcome) = run(mode, SWEEP);
-    let view = View::of(&record);
-    let served = view.rows[0].sweep.as_ref().and_then(|sweep| sweep.served_at_a_time);
-    in_time(served.is_some_and(is_near), || {
-        format!("{wanted} at a time, and it is said: {served:?}\n{outcome}")
-    });
+/// A server in this mode under each of these loads.
+fn cases(mode: &'static str, truth: Truth, loads: [String; 3]) -> Vec<Case> {
+    ["counted", "closed", "sweep"]
+        .into_iter()
+        .zip(loads)
+        .map(|(kind, load)| Case {
+            name: format!("{mode}-{kind}"),
+            mode,
+            plan: plan("hello", &["test/it"], &load),
+            truth,
+        })
+        .collect()
 }
 
-fn a_lock_is_one_at_a_time_for_100_connections() {
-    serves("lock", 1.0, 800);
+fn at_a_time(mode: &'static str, wanted: f64, requests: u32) -> Vec<Case> {
+    let loads = [counted(100, requests), closed(100, 4), sweep("1, 8, 32, 64", 2)];
+    cases(mode, Truth::AtATime(wanted), loads)
 }
 
-fn ten_threads_serve_ten() {
-    serves("ten-threads", 10.0, 6_000);
-}
-
-fn four_slots_serve_four() {
-    serves("four-slots", 4.0, 1_600);
-}
-
-fn stalls_are_named_with_their_period_and_length() {
-    if !is_asked_for("stalls") {
-        return;
-    }
-    // In one stretch, and in slices of any length: one each second or longer.
-    let sweep = SWEEP.replace("\"2s\"", "\"8s\"").replace("[1, 8, 32, 64]", "[8, 32]");
-    let closed = closed(20).replace("\"4s\"", "\"12s\"");
-    for load in [counted(20, 120_000), closed, sweep] {
-        let (record, outcome) = run("stalls", &load);
-        let of_all = record.trials.iter().map(|trial| &trial.caveats);
-        let is_seen = of_all.clone().all(|all| all.iter().any(|caveat| caveat.id == "stalls"));
-        in_time(is_seen, || format!("no stalls are seen: {outcome}"));
-        let found = explanation(&(record, outcome));
-        // A slice that begins during a stall sees only the rest of it.
-        let length = found.text.split_once("It stands still for about ").map(|(_, rest)| rest);
-        let length_ms: Option<f64> =
-            length.and_then(|rest| rest.split_once(" ms every")?.0.parse().ok());
-        let is_so = length_ms.is_some_and(|ms| (80.0..140.0).contains(&ms));
-        in_time(is_so, || format!("stalls of 100 ms, and it is said: {}", found.text));
-        assert!(!matches!(found.limit, Limit::AtATime { .. }), "{found:?}");
-    }
+/// In one stretch, and in slices of any length: one each second or longer.
+fn stalls() -> Vec<Case> {
+    cases("stalls", Truth::Stalls, [counted(20, 120_000), closed(20, 12), sweep("8, 32", 8)])
 }
 
 /// A server with one processor, which another program uses too.
-fn a_shared_processor_is_the_limit_and_no_pool() {
-    if !is_asked_for("a shared processor") {
-        return;
+fn shared_processor() -> Vec<Case> {
+    let loads = [counted(32, 1_500), closed(32, 4), sweep("8, 32", 2)];
+    let mut cases = cases("works", Truth::SharedProcessor, loads);
+    for case in &mut cases {
+        case.plan = case.plan.replace("share = true", "target = \"0\"\ngenerator = \"1\"");
     }
-    let sweep = SWEEP.replace("[1, 8, 32, 64]", "[8, 32]");
-    for load in [counted(32, 1_500), closed(32), sweep] {
-        let plan = plan("hello", &["test/it"], &load)
-            .replace("share = true", "target = \"0\"\ngenerator = \"1\"");
-        let mut other = Command::new(cheat()).arg("burns-on-the-first").spawn().unwrap();
-        let run = run_of("works", &plan);
-        other.kill().unwrap();
-        other.wait().unwrap();
-        let found = explanation(&run);
-        let is_so = matches!(found.limit, Limit::Processor { .. })
-            && found.text.contains("and other programs took 0.");
-        in_time(is_so, || format!("a processor that is shared: {found:?}\n{}", run.1));
-        let ids = run.0.trials.iter().flat_map(|trial| &trial.caveats);
-        let ids: Vec<&str> = ids.map(|caveat| caveat.id.as_str()).collect();
-        assert!(!ids.contains(&"inferred_concurrency"), "{ids:?}");
+    cases
+}
+
+fn late_bodies() -> Vec<Case> {
+    let mut cases =
+        cases("late-bodies", Truth::DelayedAck, std::array::from_fn(|_| counted(8, 4_000)));
+    cases.truncate(1);
+    cases
+}
+
+fn all() -> Vec<Case> {
+    let servers = [
+        at_a_time("lock", 1.0, 800),
+        at_a_time("ten-threads", 10.0, 6_000),
+        at_a_time("four-slots", 4.0, 1_600),
+        stalls(),
+        shared_processor(),
+        late_bodies(),
+    ];
+    servers.into_iter().flatten().collect()
+}
+
+/// The explanation of the only target.
+fn explanation(record: &RunRecord) -> Result<Explanation, String> {
+    let found = View::of(record).rows.remove(0).explanation.ok_or("no explanation")?;
+    let is_sweep = record.trials.len() > 1;
+    if !is_sweep && found.text.contains("more connections") {
+        return Err(format!("one load says nothing of more connections: {}", found.text));
+    }
+    Ok(found)
+}
+
+impl Truth {
+    /// Whether this is said of the run; otherwise what is said instead.
+    fn is_said(self, record: &RunRecord) -> Result<(), String> {
+        let found = explanation(record)?;
+        let has = |trial: &TrialRecord, id: &str| trial.caveats.iter().any(|it| it.id == id);
+        let all_have = |id| record.trials.iter().all(|trial| has(trial, id));
+        let none_has = |id| !record.trials.iter().any(|trial| has(trial, id));
+        let is_said = match self {
+            Self::AtATime(wanted) => {
+                let is_near = |served: f64| (served / wanted - 1.0).abs() < 0.15;
+                let served = if record.trials.len() > 1 {
+                    let view = View::of(record);
+                    view.rows[0].sweep.as_ref().and_then(|sweep| sweep.served_at_a_time)
+                } else {
+                    match found.limit {
+                        Limit::AtATime { requests } => Some(requests),
+                        _ => None,
+                    }
+                };
+                // Its queue is no delayed acknowledgement.
+                served.is_some_and(is_near) && none_has("delayed_ack")
+            }
+            Self::Stalls => {
+                // A slice that begins during a stall sees only the rest of it.
+                let length = found.text.split_once("It stands still for about ");
+                let length_ms: Option<f64> =
+                    length.and_then(|(_, rest)| rest.split_once(" ms every")?.0.parse().ok());
+                all_have("stalls")
+                    && length_ms.is_some_and(|ms| (80.0..140.0).contains(&ms))
+                    && !matches!(found.limit, Limit::AtATime { .. })
+            }
+            Self::SharedProcessor => {
+                matches!(found.limit, Limit::Processor { .. })
+                    && found.text.contains("and other programs took 0.")
+                    && none_has("inferred_concurrency")
+            }
+            Self::DelayedAck => all_have("delayed_ack"),
+        };
+        let caveats = record.trials.iter().flat_map(|trial| &trial.caveats);
+        let caveats: Vec<&str> = caveats.map(|caveat| caveat.id.as_str()).collect();
+        is_said
+            .then_some(())
+            .ok_or_else(|| format!("{self:?}, and it is said: {found:?}, {caveats:?}"))
     }
 }
 
-fn late_bodies_beside_fast_ones_are_delayed_acknowledgements() {
-    if !is_asked_for("late bodies") {
-        return;
+/// Runs them, and demands that the truth is said.
+fn live(cases: &[Case]) {
+    for case in cases {
+        if std::env::var_os("PIPPIN_EXPLAINED").is_none() {
+            skip(&case.name, "it needs a calm host: `make test-explained` runs it");
+            continue;
+        }
+        let checkout = Checkout::with_cheat(case.mode, &["hello"]);
+        checkout.write("plans/plan.toml", &case.plan);
+        let is_shared = matches!(case.truth, Truth::SharedProcessor);
+        let other =
+            is_shared.then(|| Command::new(cheat()).arg("burns-on-the-first").spawn().unwrap());
+        let outcome = checkout.pippin(&["run", "plan", "--install"]);
+        if let Some(mut other) = other {
+            other.kill().unwrap();
+            other.wait().unwrap();
+        }
+        checkout.left_nothing();
+        assert!(matches!(outcome.code, Some(0 | 3)), "{outcome}");
+        let record = checkout.store().load("latest").unwrap();
+        let trials: Vec<&TrialRecord> = record.trials.iter().collect();
+        let is_calm = is_shared || !is_disturbed(&trials);
+        if std::env::var_os("PIPPIN_RECORD").is_some() && is_calm {
+            recorded::keep(&case.name, &record, &checkout);
+        }
+        // A busy machine may make single requests, or a load, slower than they should be.
+        let said = case.truth.is_said(&record);
+        in_time(said.is_ok(), || format!("{}: {}\n{outcome}", case.name, said.unwrap_err()));
     }
-    let run = run("late-bodies", &counted(8, 4_000));
-    let found = run.0.trials[0].caveats.iter().any(|caveat| caveat.id == "delayed_ack");
-    in_time(found, || format!("no delayed acknowledgements are seen: {}", run.1));
+}
+
+fn a_lock_is_one_at_a_time_for_100_connections() {
+    live(&at_a_time("lock", 1.0, 800));
+}
+
+fn ten_threads_serve_ten() {
+    live(&at_a_time("ten-threads", 10.0, 6_000));
+}
+
+fn four_slots_serve_four() {
+    live(&at_a_time("four-slots", 4.0, 1_600));
+}
+
+fn stalls_are_named_with_their_period_and_length() {
+    live(&stalls());
+}
+
+fn a_shared_processor_is_the_limit_and_no_pool() {
+    live(&shared_processor());
+}
+
+fn late_bodies_beside_fast_ones_are_delayed_acknowledgements() {
+    live(&late_bodies());
+}
+
+/// Judges a run anew from what is kept of it.
+fn judge_anew(mut record: RunRecord) -> RunRecord {
+    for number in 0..record.trials.len() {
+        let (before, rest) = record.trials.split_at(number);
+        let (caveats, verdict) =
+            settle(&rest[0], &record.header, before, seen_at_the_stop(&rest[0]));
+        (record.trials[number].caveats, record.trials[number].verdict) = (caveats, verdict);
+    }
+    record
+}
+
+#[test]
+fn what_is_recorded_of_servers_with_known_limits_is_explained() {
+    let (cases, recorded) = (all(), recorded::names());
+    let names: BTreeSet<&str> = cases.iter().map(|case| case.name.as_str()).collect();
+    let unknown = recorded.iter().find(|name| !names.contains(name.as_str()));
+    assert_eq!(unknown, None, "a recording without a truth");
+    assert!(!recorded.is_empty());
+    let mut wrong = Vec::new();
+    for case in &cases {
+        if !recorded.contains(&case.name) {
+            skip(&case.name, "it is not recorded: `make test-explained RECORD=1`, on a calm host");
+            continue;
+        }
+        let record = judge_anew(recorded::read(&case.name));
+        wrong.extend(case.truth.is_said(&record).err().map(|it| format!("{}: {it}", case.name)));
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }

@@ -28,6 +28,8 @@ fn plans() {
             "conections =",
             &["plans/hello.toml:10: unknown key `conections`: did you mean `connections`?"],
         ),
+        // Only `pippin load` has it.
+        ("connections =", "samples = 4 #", &["plans/hello.toml:10: unknown key `samples`"]),
         (
             "\"hello\"",
             "\"helo\"",

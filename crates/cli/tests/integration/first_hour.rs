@@ -205,11 +205,8 @@ fn whole_hour(name: &str) {
     assert!(written.contains(template.written), "{written}");
     commit(here, "a gate");
     let outcome = pippin(here, &["run", "ci", "--quick"]);
-    if outcome.code == Some(3) {
-        return skip(
-            name,
-            &format!("this machine was too busy: {}", line_with(&outcome, "INVALID")),
-        );
+    if was_too_busy(name, &outcome) {
+        return;
     }
     outcome.exits(0).says(&["gate passed  require errors < 0.1%"]);
     let file = here.join(template.file);
@@ -219,11 +216,8 @@ fn whole_hour(name: &str) {
     std::fs::write(&file, slower).unwrap();
     git(here, &["commit", "-q", "-a", "-m", "slower"]);
     let outcome = pippin(here, &["ci"]);
-    if outcome.code == Some(3) {
-        return skip(
-            name,
-            &format!("this machine was too busy: {}", line_with(&outcome, "INVALID")),
-        );
+    if was_too_busy(name, &outcome) {
+        return;
     }
     outcome.says(&["gate passed  require errors < 0.1%"]);
     // It ends with the first change that fails: CPU time as a rule, or what the server answers of it.
@@ -236,6 +230,15 @@ fn whole_hour(name: &str) {
     }
     outcome.exits(1);
     assert!(USUAL_GATES.iter().any(|gate| has(gate, "FAILED")), "{outcome}");
+}
+
+/// Whether a result is INVALID, which a busy machine may make it. The test is then skipped.
+fn was_too_busy(name: &str, outcome: &Outcome) -> bool {
+    let is_invalid = outcome.code == Some(3);
+    if is_invalid {
+        skip(name, &format!("this machine was too busy: {}", line_with(outcome, "INVALID")));
+    }
+    is_invalid
 }
 
 /// The first line with this word.

@@ -23,8 +23,10 @@
 //! | `under_way` | `pippin serve` beside a run |
 //! | `load` | `pippin load` against servers whose behaviour is known |
 //! | `shapes` | rates that change, loads that end early, figures of each second |
+//! | `samples` | a row for each request, beside the server's log |
 //! | `walks` | scenarios at a URL, in a project, side by side |
 //! | `profiled` | `run --explain` |
+//! | `instructions` | instructions per request, of servers whose work is known |
 //! | `rates` | plans at several rates, against servers whose use of the processor is known |
 //! | `overload` | plans that go beyond the capacity of servers that shed, queue or collapse |
 //! | `https` | loads over TLS |
@@ -62,6 +64,7 @@ mod help;
 mod http2;
 mod https;
 mod installation;
+mod instructions;
 mod interruption;
 mod kills;
 mod life;
@@ -74,8 +77,10 @@ mod proofs;
 mod protocols;
 mod rates;
 mod reach;
+mod request_ids;
 mod requests;
 mod rounds;
+mod samples;
 mod servers;
 mod services;
 mod shapes;

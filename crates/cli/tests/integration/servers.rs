@@ -9,7 +9,11 @@ use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 
-pippin_testing::patient_tests!(nginx_before_gunicorn, nginx_before_php_fpm);
+pippin_testing::patient_tests!(
+    nginx_before_gunicorn,
+    nginx_before_php_fpm,
+    one_of_two_applications_under_pm2,
+);
 
 /// Processes of a test; dropping them ends them and what they started.
 #[derive(Default)]
@@ -217,7 +221,6 @@ impl Drop for Pm2<'_> {
 }
 
 /// Two applications under one pm2, each with a worker of its own; the second one works all the time.
-#[test]
 fn one_of_two_applications_under_pm2() {
     let test = "servers: pm2";
     let Some(node) = found(test, "node") else { return };
@@ -239,7 +242,9 @@ fn one_of_two_applications_under_pm2() {
     let other = String::from_utf8(pm2.run(&["pid", "two"]).stdout).unwrap();
     drop(pm2);
     let left_out = json["caveats"].as_array().unwrap().iter().find(|it| it["id"] == "left_out");
-    let seen = left_out.unwrap_or_else(|| panic!("{outcome}"))["evidence"].as_str().unwrap();
+    // On a busy machine there is time for fewer looks, and few looks prove nothing.
+    in_time(left_out.is_some(), || outcome.to_string());
+    let seen = left_out.unwrap()["evidence"].as_str().unwrap();
     assert!(seen.ends_with(&format!("(process {})", other.trim())), "{seen}, not {other}");
 }
 

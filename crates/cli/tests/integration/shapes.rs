@@ -96,6 +96,64 @@ fn what_stages_decide_is_refused_beside_them() {
     assert_eq!(server.stop().unwrap().requests, 0, "nothing was sent");
 }
 
+/// 4 users come within a second, stay for a second and go within a second. Each keeps one connection.
+#[test]
+fn users_come_and_go_and_each_stage_has_a_row() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = answering(|| Answer::ok(b"hello").delay(std::time::Duration::from_millis(20)));
+    let stages = ["--stages", "users:4@1s,4@1s,0@1s", "--json", "result.json"];
+    let url = format!("http://{}/", server.address());
+    let outcome = pippin(folder.path(), &[&["load", &url, "--no-store"], &stages[..]].concat());
+    outcome.says(&["closed loop, up to 4 users", "by stage", "0 to 4 users", "4 to 0 users"]);
+    outcome.keeps_quiet_about(&["connections_missing", "littles_law", "no_steady_state"]);
+    let text = std::fs::read_to_string(folder.path().join("result.json")).unwrap();
+    let result: Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(result["duration_ns"], 3_000_000_000_u64);
+    assert_eq!(result["connections"]["asked"], 4);
+    assert_eq!(result["connections"]["opened"], 4, "{}", result["connections"]);
+    assert_eq!(result["requests"]["failed"], 0);
+    assert!(server.stop().unwrap().requests >= 4);
+}
+
+#[test]
+fn users_of_a_fleet_are_the_same_users() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = answering(|| Answer::ok(b"hello"));
+    let stages = ["--stages", "users:5@1s,5@1s", "--agents", "2", "--json", "result.json"];
+    let outcome = load(folder.path(), &server, &[&stages[..], &["--think", "100ms"]].concat());
+    let text = std::fs::read_to_string(folder.path().join("result.json"))
+        .unwrap_or_else(|error| panic!("{error}: {outcome}"));
+    let result: Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(result["connections"]["asked"], 5, "{result}");
+    assert_eq!(result["connections"]["opened"], 5, "{}", result["connections"]);
+}
+
+#[test]
+fn what_has_no_effect_on_users_that_come_and_go_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = answering(|| Answer::ok(b"hello"));
+    for (other, says) in [
+        (&["-c", "5"][..], "the stages say how many users there are"),
+        (&["--poisson"], "users wait for their answers"),
+        (&["--jitter"], "users wait for their answers"),
+        (&["-d", "5s"], "cannot be used with"),
+        (&["-n", "5"], "cannot be used with"),
+        (&["-R", "5"], "cannot be used with"),
+        (&["--warm-up", "1s"], "cannot be used with"),
+        (&["--pipeline", "2"], "cannot be used with"),
+        (&["--objective", "p99<1s"], "cannot be used with"),
+        (&["--sweep", "1..4"], "cannot be used with"),
+        (&["--h2c", "--streams", "2"], "each user has a connection of its own"),
+        (&["--agents", "9"], "5 connections cannot be split among 9 agents"),
+    ] {
+        let stages = ["--stages", "users:5@1s"];
+        load(folder.path(), &server, &[&stages[..], other].concat()).is_a_user_error(&[says]);
+    }
+    load(folder.path(), &server, &["--stages", "users:5"])
+        .is_a_user_error(&["`5` is not a stage; write stages like users:10@30s"]);
+    assert_eq!(server.stop().unwrap().requests, 0, "nothing was sent");
+}
+
 /// A load of one minute. It must end when the sixth error is reported, which is in the second after
 /// it.
 #[test]

@@ -5,10 +5,12 @@
 //! `N(t) = a t + (b - a) t^2 / 2 D` arrivals after `t`. The `n`-th arrival of all stages is due at
 //! `N^-1(n)`, for `n` = 0, 1, 2, ... With Poisson arrivals the sum of exponentially distributed
 //! gaps of mean 1 takes the place of `n` (time-change theorem: such a process in the variable `N`
-//! is a Poisson process of the given rate in time).
+//! is a Poisson process of the given rate in time). With jittered arrivals it is `n + u`, where `u` is
+//! uniform from 0 to 1 and drawn from the seed and `n`: one arrival in each gap. Where the load ends in
+//! the middle of a gap and its arrival would come after that, it comes at `n`: none is lost.
 //!
-//! Threads share the load without exchanging messages. With constant arrivals, each takes those
-//! whose numbers belong to its lane. With Poisson arrivals, each draws its own process at its
+//! Threads share the load without exchanging messages. With constant and jittered arrivals, each takes
+//! those whose numbers belong to its lane. With Poisson arrivals, each draws its own process at its
 //! fraction of the rate; together these are a Poisson process of the whole rate.
 use pippin_model::load::{Arrivals as Kind, Stage};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -21,8 +23,8 @@ use crate::pace::random;
 /// Poisson arrivals that are left is then its mean, which it misses by 0.1 % (one standard
 /// deviation of a million).
 const ONE_BY_ONE: u64 = 1_000_000;
-/// How many constant arrivals are passed over one by one, whose number is exact either way.
-const CONSTANT_ONE_BY_ONE: u64 = 64;
+/// How many constant or jittered arrivals are passed over one by one, whose number is exact either way.
+const NUMBERED_ONE_BY_ONE: u64 = 64;
 
 /// A stage in the variables of the formula above; times in seconds.
 #[derive(Debug, Clone, Copy)]
@@ -47,10 +49,21 @@ pub(crate) struct Arrivals {
     lane: Lane,
     /// Arrivals of this thread before the next one.
     gone: u64,
-    gaps: Option<Xoshiro256PlusPlus>,
+    spacing: Spacing,
     /// Mean gap of Poisson arrivals, in arrivals of the whole load.
     mean_gap: f64,
     next_ns: Option<u64>,
+}
+
+/// Where the arrivals of a thread are.
+#[derive(Debug)]
+enum Spacing {
+    /// At their numbers.
+    Constant,
+    /// Within the gap after their numbers, by this seed.
+    Jittered(u64),
+    /// After gaps that are drawn.
+    Poisson(Xoshiro256PlusPlus),
 }
 
 impl Arrivals {
@@ -74,13 +87,22 @@ impl Arrivals {
                 piece
             })
             .collect();
-        let gaps = match kind {
-            Kind::Constant => None,
-            Kind::Poisson => Some(random::generator(seed, lane.stream())),
+        let spacing = match kind {
+            Kind::Constant => Spacing::Constant,
+            Kind::Jittered => Spacing::Jittered(seed),
+            Kind::Poisson => Spacing::Poisson(random::generator(seed, lane.stream())),
         };
         let mean_gap = 1.0 / lane.fraction();
-        let mut arrivals =
-            Self { pieces, piece: 0, position: 0.0, lane, gone: 0, gaps, mean_gap, next_ns: None };
+        let mut arrivals = Self {
+            pieces,
+            piece: 0,
+            position: 0.0,
+            lane,
+            gone: 0,
+            spacing,
+            mean_gap,
+            next_ns: None,
+        };
         arrivals.position = arrivals.next_position();
         arrivals.next_ns = arrivals.due();
         arrivals
@@ -104,7 +126,7 @@ impl Arrivals {
     /// Passes over the arrivals before an instant, `most` of them at the most; how many. This takes
     /// no longer for a rate that nobody can send.
     pub fn skip_to(&mut self, instant_ns: u64, most: u64) -> u64 {
-        let singly = if self.gaps.is_some() { ONE_BY_ONE } else { CONSTANT_ONE_BY_ONE };
+        let singly = if self.is_poisson() { ONE_BY_ONE } else { NUMBERED_ONE_BY_ONE };
         let mut skipped = 0;
         while skipped < most && self.next_ns.is_some_and(|due| due < instant_ns) {
             if skipped == singly {
@@ -118,13 +140,13 @@ impl Arrivals {
 
     /// Passes over arrivals in one leap; the next arrival lies before the instant.
     fn leap_to(&mut self, instant_ns: u64, most: u64) -> u64 {
-        let (count, position) = if self.gaps.is_some() {
+        let (count, position) = if self.is_poisson() {
             let there = self.position_at(instant_ns);
             let count = ((there - self.position) / self.mean_gap).max(1.0) as u64;
             (count.min(most), there)
         } else {
-            let count = self.constant_before(instant_ns, most);
-            (count, self.lane.number(self.gone + count) as f64)
+            let count = self.numbered_before(instant_ns, most);
+            (count, self.place(self.gone + count))
         };
         self.gone += count;
         (self.position, self.piece) = (position, 0);
@@ -132,10 +154,14 @@ impl Arrivals {
         count
     }
 
-    /// How many constant arrivals lie before an instant: `most` at the most, by halving.
-    fn constant_before(&self, instant_ns: u64, most: u64) -> u64 {
+    const fn is_poisson(&self) -> bool {
+        matches!(self.spacing, Spacing::Poisson(_))
+    }
+
+    /// How many constant or jittered arrivals lie before an instant: `most` at the most, by halving.
+    fn numbered_before(&self, instant_ns: u64, most: u64) -> u64 {
         let is_before = |count: u64| {
-            let position = self.lane.number(self.gone.saturating_add(count)) as f64;
+            let position = self.place(self.gone.saturating_add(count));
             self.due_at(position).is_some_and(|(_, due)| due < instant_ns)
         };
         let mut beyond = 1_u64;
@@ -160,13 +186,31 @@ impl Arrivals {
     }
 
     fn next_position(&mut self) -> f64 {
-        match &mut self.gaps {
-            None => self.lane.number(self.gone) as f64,
+        match &mut self.spacing {
             // 1 - u lies in (0, 1], so that the logarithm is finite.
-            Some(random) => {
+            Spacing::Poisson(random) => {
                 self.position - (1.0 - random::unit(random.next_u64())).ln() * self.mean_gap
             }
+            Spacing::Constant | Spacing::Jittered(_) => self.place(self.gone),
         }
+    }
+
+    /// The position of this lane's `i`-th constant or jittered arrival.
+    fn place(&self, i: u64) -> f64 {
+        let number = self.lane.number(i);
+        let exact = number as f64;
+        match self.spacing {
+            Spacing::Jittered(seed) => {
+                let moved = exact + random::at(seed, number);
+                if moved < self.total() { moved } else { exact }
+            }
+            Spacing::Constant | Spacing::Poisson(_) => exact,
+        }
+    }
+
+    /// Arrivals of all stages.
+    fn total(&self) -> f64 {
+        self.pieces.last().map_or(0.0, |piece| piece.before + piece.count)
     }
 
     /// When the arrival at the present position is due.
@@ -258,7 +302,7 @@ mod tests {
     fn the_contract_of_schedules() {
         for stages in schedules() {
             let length: u64 = stages.iter().map(|stage| stage.duration_ns).sum();
-            for kind in [Kind::Constant, Kind::Poisson] {
+            for kind in [Kind::Constant, Kind::Jittered, Kind::Poisson] {
                 for threads in [1, 2, 7] {
                     let name = format!("{kind:?} {stages:?} on {threads} threads");
                     let due = merged(kind, &stages, threads, 42);
@@ -278,10 +322,10 @@ mod tests {
                         let until = length as f64 / 1e9 * f64::from(tenth) / 10.0;
                         let seen = due.partition_point(|at| (*at as f64) < until * 1e9) as f64;
                         let mean = expected(&stages, until);
-                        // Constant: one more at the most, the one at 0. Poisson: five standard
-                        // deviations.
+                        // Constant: one more at the most, the one at 0. Jittered: one more or less.
+                        // Poisson: five standard deviations.
                         let bound =
-                            if kind == Kind::Constant { 1.001 } else { 5.0 * mean.sqrt() + 1.0 };
+                            if kind == Kind::Poisson { 5.0 * mean.sqrt() + 1.0 } else { 1.001 };
                         assert!(
                             (seen - mean).abs() <= bound,
                             "{name}: {seen} arrivals for {mean} until {until}"
@@ -306,9 +350,8 @@ mod tests {
     fn skipping_is_the_same_as_stepping() {
         for stages in schedules() {
             let length: u64 = stages.iter().map(|stage| stage.duration_ns).sum();
-            for (kind, threads) in
-                [(Kind::Constant, 1), (Kind::Constant, 3), (Kind::Poisson, 1), (Kind::Poisson, 3)]
-            {
+            let kinds = [Kind::Constant, Kind::Jittered, Kind::Poisson];
+            for (kind, threads) in kinds.into_iter().flat_map(|kind| [(kind, 1), (kind, 3)]) {
                 let new = || Arrivals::new(kind, &stages, Lane::of_whole(threads - 1, threads), 7);
                 let (mut stepped, mut skipped) = (new(), new());
                 for part in [1, 3, 4, 7, 8, 9, 20] {
@@ -330,7 +373,8 @@ mod tests {
     fn a_rate_that_nobody_can_send_is_skipped_at_once() {
         let stages = [stage(3_600.0, 1e9, 1e9)];
         let half = 1_800_000_000_000;
-        for (kind, within) in [(Kind::Constant, 0.0), (Kind::Poisson, 1e-3)] {
+        let kinds = [(Kind::Constant, 0.0), (Kind::Jittered, 1e-9), (Kind::Poisson, 1e-3)];
+        for (kind, within) in kinds {
             let mut arrivals = Arrivals::new(kind, &stages, Lane::of_whole(0, 1), 7);
             let count = arrivals.skip_to(half, u64::MAX) as f64;
             assert!((count / 1.8e12 - 1.0).abs() <= within, "{kind:?}: {count}");
@@ -352,6 +396,31 @@ mod tests {
             merged(Kind::Constant, &[stage(1.0, 1e4, 1e4)], 3, 1),
             all(Kind::Constant, &[stage(1.0, 1e4, 1e4)], 0, 1, 1)
         );
+    }
+
+    /// One in each gap, whoever sends it, and uniform within it; as many as without.
+    #[test]
+    fn jittered_arrivals_lie_in_their_gaps_and_are_as_many() {
+        for stages in schedules() {
+            let [constant, jittered] =
+                [Kind::Constant, Kind::Jittered].map(|kind| merged(kind, &stages, 1, 9));
+            assert_eq!(jittered.len(), constant.len(), "{stages:?}");
+            for threads in [2, 7] {
+                assert_eq!(merged(Kind::Jittered, &stages, threads, 9), jittered, "{stages:?}");
+            }
+            let gaps = constant.windows(2).zip(&jittered);
+            // Both are rounded to the nanosecond.
+            assert!(gaps.into_iter().all(|(gap, at)| gap[0] <= *at + 1 && *at <= gap[1] + 1));
+        }
+        let due = merged(Kind::Jittered, &[stage(100.0, 1_000.0, 1_000.0)], 1, 9);
+        assert_eq!(due.len(), 100_000);
+        let mut within: Vec<f64> = due.iter().map(|at| (at % 1_000_000) as f64 / 1e6).collect();
+        within.sort_unstable_by(f64::total_cmp);
+        // Kolmogorov-Smirnov against the uniform distribution, 1 % level.
+        let n = within.len() as f64;
+        let distance = within.iter().enumerate().map(|(i, at)| ((i as f64 + 0.5) / n - at).abs());
+        assert!(distance.fold(0.0, f64::max) < 1.63 / n.sqrt());
+        assert_ne!(due, merged(Kind::Jittered, &[stage(100.0, 1_000.0, 1_000.0)], 1, 10));
     }
 
     #[test]

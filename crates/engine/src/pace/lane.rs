@@ -96,7 +96,7 @@ impl Lane {
 }
 
 /// Connections (or devices at the same time) of the whole load, all slices together.
-pub(crate) const fn all_users(spec: &LoadSpec) -> u32 {
+pub(crate) fn all_users(spec: &LoadSpec) -> u32 {
     spec.schedule.users(spec.connections.count)
 }
 

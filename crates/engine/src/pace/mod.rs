@@ -11,12 +11,14 @@
 //! | `lane` | which part of the load is whose |
 //! | `arrivals` | when the requests of an open loop are due, in closed form |
 //! | `closed` | users who wait for their answers |
+//! | `crowd` | users who come and go meanwhile |
 //! | `open` | arrivals that wait for nothing, and who sends them |
 //! | `devices` | devices that come, send their requests, and go |
 //! | `walks` | users who go through steps |
 //! | `random` | random numbers that are the same on every machine |
 pub(crate) mod arrivals;
 pub(crate) mod closed;
+pub(crate) mod crowd;
 pub(crate) mod devices;
 pub(crate) mod lane;
 pub(crate) mod open;
@@ -27,6 +29,7 @@ use pippin_model::load::{LoadSpec, Schedule};
 
 use crate::time::timer::Wheel;
 use closed::Closed;
+use crowd::Crowd;
 use devices::Devices;
 use lane::Lane;
 use open::Open;
@@ -83,6 +86,7 @@ pub(crate) struct Pace {
 /// The kinds of schedules. A new one is a file, and a line here and in each question.
 enum Users {
     Closed(Closed),
+    Crowd(Crowd),
     Open(Open),
     Devices(Devices),
 }
@@ -106,6 +110,9 @@ impl Pace {
         let (least, most) = RETRY_BOUNDS_NS;
         let users = match &spec.schedule {
             Schedule::Closed { think } => Users::Closed(Closed::new(spec, lane, *think)),
+            Schedule::Users { think, stages } => {
+                Users::Crowd(Crowd::new(spec, lane, (*think, stages.as_slice()), count))
+            }
             Schedule::Open { arrivals, stages } => {
                 Users::Open(Open::new(spec, lane, (*arrivals, stages.as_slice()), count))
             }
@@ -126,6 +133,10 @@ impl Pace {
     pub fn start(&mut self, at: u64) -> Option<Vec<u64>> {
         match &mut self.users {
             Users::Closed(_) => None,
+            Users::Crowd(crowd) => {
+                crowd.start(at);
+                None
+            }
             Users::Open(open) => {
                 open.start(at, self.depth);
                 None
@@ -145,7 +156,7 @@ impl Pace {
         let next = match &mut self.users {
             Users::Closed(closed) => closed.first(at, first_wait_ns),
             Users::Open(open) => open.wait(user),
-            Users::Devices(_) => Next::Ends,
+            Users::Crowd(_) | Users::Devices(_) => Next::Ends,
         };
         self.keep(user, next)
     }
@@ -156,6 +167,7 @@ impl Pace {
     pub fn next_due(&self) -> Option<u64> {
         let birth = match &self.users {
             Users::Closed(_) | Users::Open(_) => None,
+            Users::Crowd(crowd) => crowd.next_change(),
             Users::Devices(devices) => devices.next_birth(),
         };
         [self.thinking.next_due(), self.retrying.next_due(), birth].into_iter().flatten().min()
@@ -164,10 +176,24 @@ impl Pace {
     /// Who is due by `now`, one at a time.
     #[inline]
     pub fn take(&mut self, now: u64) -> Option<Due> {
-        if let Users::Devices(devices) = &mut self.users
-            && let Some((slot, at)) = devices.take(now)
-        {
-            return Some(Due::Connection { slot, at });
+        match &mut self.users {
+            Users::Closed(_) | Users::Open(_) => {}
+            Users::Crowd(crowd) => {
+                // In the order of their instants: who has thought before it goes sends once more.
+                while let Some(at) = crowd.next_change().filter(|at| *at <= now) {
+                    if let Some((user, at)) = self.thinking.pop(at) {
+                        return Some(Due::User { user, at });
+                    }
+                    if let Some(due) = crowd.change(&mut self.thinking) {
+                        return Some(due);
+                    }
+                }
+            }
+            Users::Devices(devices) => {
+                if let Some((slot, at)) = devices.take(now) {
+                    return Some(Due::Connection { slot, at });
+                }
+            }
         }
         if let Some((user, at)) = self.thinking.pop(now) {
             return Some(Due::User { user, at });
@@ -182,6 +208,7 @@ impl Pace {
     pub fn begins(&mut self, user: u32, at: u64, goes_on: bool) -> Next {
         match &mut self.users {
             Users::Closed(_) => Next::Sends,
+            Users::Crowd(crowd) => crowd.begins(user),
             Users::Open(_) if goes_on => Next::Sends,
             Users::Open(open) => open.wait(user),
             Users::Devices(devices) => devices.begins(user, at),
@@ -193,6 +220,7 @@ impl Pace {
     pub fn settled(&mut self, user: u32, at: u64, fate: Fate) -> Next {
         let next = match &mut self.users {
             Users::Closed(closed) => closed.settled(at, fate),
+            Users::Crowd(crowd) => crowd.settled(user, at, fate),
             Users::Open(open) => open.settled(user, at, fate),
             Users::Devices(devices) => devices.settled(user, at, fate),
         };
@@ -213,6 +241,15 @@ impl Pace {
     pub fn rests(&self, user: u32) -> bool {
         let waits = matches!(&self.users, Users::Open(open) if open.waits(user));
         waits || self.thinking.is_set(user)
+    }
+
+    /// Whether a user is away for now, in a load whose users come and go; `None` for other loads.
+    #[cfg(test)]
+    pub fn is_away(&self, user: u32) -> Option<bool> {
+        match &self.users {
+            Users::Crowd(crowd) => Some(crowd.is_away(user)),
+            Users::Closed(_) | Users::Open(_) | Users::Devices(_) => None,
+        }
     }
 
     /// Whether the users of a connection wait to try again.
@@ -237,7 +274,7 @@ impl Pace {
     pub fn arrive(&mut self, now: u64, seats: &mut impl Seats) -> Option<Arrival> {
         match &mut self.users {
             Users::Open(open) => open.arrive(now, seats),
-            Users::Closed(_) | Users::Devices(_) => None,
+            Users::Closed(_) | Users::Crowd(_) | Users::Devices(_) => None,
         }
     }
 
@@ -247,7 +284,7 @@ impl Pace {
     pub fn next_arrival(&self, seats: &impl Seats) -> Option<(u64, u64)> {
         match &self.users {
             Users::Open(open) => open.next_arrival(seats),
-            Users::Closed(_) | Users::Devices(_) => None,
+            Users::Closed(_) | Users::Crowd(_) | Users::Devices(_) => None,
         }
     }
 
@@ -255,7 +292,7 @@ impl Pace {
     pub fn unsent_before(&self, instant: u64) -> Option<u64> {
         match &self.users {
             Users::Open(open) => open.next_due().filter(|due| *due < instant),
-            Users::Closed(_) | Users::Devices(_) => None,
+            Users::Closed(_) | Users::Crowd(_) | Users::Devices(_) => None,
         }
     }
 
@@ -263,7 +300,7 @@ impl Pace {
     pub fn skip_to(&mut self, instant: u64, most: u64) -> u64 {
         match &mut self.users {
             Users::Open(open) => open.skip_to(instant, most),
-            Users::Closed(_) | Users::Devices(_) => 0,
+            Users::Closed(_) | Users::Crowd(_) | Users::Devices(_) => 0,
         }
     }
 
@@ -298,7 +335,7 @@ impl Pace {
 
     /// Whether each user opens its connection as it begins, within the load.
     pub const fn opens_late(&self) -> bool {
-        matches!(self.users, Users::Devices(_))
+        matches!(self.users, Users::Crowd(_) | Users::Devices(_))
     }
 
     /// Whether the schedule holds no further requests.

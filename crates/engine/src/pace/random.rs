@@ -1,5 +1,6 @@
 //! Random numbers that are the same on every platform for the same seed.
 use pippin_model::text::units::Spread;
+use pippin_model::workload::draw::Draw;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
@@ -12,6 +13,12 @@ pub(crate) fn generator(seed: u64, thread: u32) -> Xoshiro256PlusPlus {
 #[inline]
 pub(crate) fn unit(bits: u64) -> f64 {
     (bits >> 11) as f64 / (1_u64 << 53) as f64
+}
+
+/// A number from 0 to 1, 1 excluded, that depends on the seed and a place alone.
+#[inline]
+pub(crate) fn at(seed: u64, place: u64) -> f64 {
+    unit(Draw::at(seed, place).bits())
 }
 
 /// Draws think times.

@@ -7,6 +7,7 @@ use proptest::prelude::*;
 
 use super::open::tests::Room;
 use super::*;
+use pippin_model::schedule::{UserStage, users};
 
 const MS: u64 = 1_000_000;
 const SECOND: u64 = 1_000 * MS;
@@ -147,12 +148,18 @@ impl Play {
         while let Some(due) = self.pace.take(self.now) {
             let (user, at) = match due {
                 Due::User { user, at } => {
-                    assert_eq!(self.users[user as usize], Doing::Thinks { until: at });
+                    let doing = self.users[user as usize];
+                    // Who goes while it thinks goes before it has thought.
+                    let goes = self.comes_and_goes()
+                        && matches!(doing, Doing::Thinks { until } if until > at);
+                    assert!(goes || doing == Doing::Thinks { until: at }, "{doing:?} at {at}");
                     (user, at)
                 }
                 Due::Connection { slot, at } => {
                     let doing = self.users[slot as usize];
-                    assert!([Doing::Unborn, Doing::Tries { at }].contains(&doing), "{doing:?}");
+                    let comes_again = self.comes_and_goes() && doing == Doing::Gone;
+                    let is_right = [Doing::Unborn, Doing::Tries { at }].contains(&doing);
+                    assert!(is_right || comes_again, "{doing:?}");
                     (slot, at)
                 }
             };
@@ -166,6 +173,10 @@ impl Play {
             assert!(arrival.at >= last && arrival.at <= self.now);
             last = arrival.at;
         }
+    }
+
+    const fn comes_and_goes(&self) -> bool {
+        matches!(self.pace.users, Users::Crowd(_))
     }
 
     fn settle(&mut self, user: u32, fate: Fate) {
@@ -202,6 +213,7 @@ fn schedules() -> impl Strategy<Value = Schedule> {
         Just(closed(None)),
         Just(closed(Some(think))),
         Just(constant(100.0, 2)),
+        crowds(),
         Just(Schedule::Devices {
             devices: 5,
             requests_per_device: 3,
@@ -211,6 +223,18 @@ fn schedules() -> impl Strategy<Value = Schedule> {
             ramp_down_ns: 500 * MS,
         }),
     ]
+}
+
+/// Up to 5 users that come and go within 3 s, and are away in the end.
+fn crowds() -> impl Strategy<Value = Schedule> {
+    let stages = prop::collection::vec((1_u64..700, 0_u32..6, 0_u32..6), 1..5);
+    (prop::option::of(Just(Spread { mean_ns: 30 * MS, jitter: 0.5 })), stages).prop_map(
+        |(think, stages)| {
+            let stages = stages.into_iter().chain([(100, 0, 0)]);
+            let stage = |(ms, from, to)| UserStage { duration_ns: ms * MS, from, to };
+            Schedule::Users { think, stages: stages.map(stage).collect() }
+        },
+    )
 }
 
 fn fates() -> impl Strategy<Value = Fate> {
@@ -242,6 +266,7 @@ proptest! {
         let is_right = |doing: &Doing| match play.pace.users {
             Users::Closed(_) => matches!(doing, Doing::Busy | Doing::Thinks { .. }),
             Users::Open(_) => *doing == Doing::Waits,
+            Users::Crowd(_) => matches!(doing, Doing::Gone | Doing::Unborn),
             Users::Devices(_) => *doing == Doing::Gone,
         };
         prop_assert!(play.users.iter().all(is_right), "{:?}", play.users);
@@ -299,6 +324,34 @@ fn births((spec, lane): &(LoadSpec, Lane)) -> Vec<u64> {
     assert_eq!(born.len(), lane.users(spec) as usize, "each device has a place");
     assert!((0..).zip(&born).all(|(place, (slot, _))| place == *slot));
     born.into_iter().map(|(_, at)| at).collect()
+}
+
+/// When a user of a lane comes (1) or goes (-1), if each answers at once.
+fn comings_and_goings((spec, lane): &(LoadSpec, Lane), stages: &[UserStage]) -> Vec<(u64, i64)> {
+    let count = lane.users(spec);
+    let mut crowd = Crowd::new(spec, lane, (None, stages), count);
+    let mut wheel = Wheel::new(count, 0);
+    crowd.start(0);
+    let mut changes = Vec::new();
+    let mut there = 0;
+    while let Some(at) = crowd.next_change() {
+        while crowd.next_change() == Some(at) {
+            match crowd.change(&mut wheel) {
+                Some(Due::Connection { slot, .. }) => drop(crowd.begins(slot)),
+                Some(Due::User { .. }) => unreachable!("nobody thinks"),
+                None => {}
+            }
+        }
+        for user in 0..count {
+            if !crowd.is_away(user) {
+                crowd.settled(user, at, Fate::default());
+            }
+        }
+        let now = (0..count).filter(|user| !crowd.is_away(*user)).count() as i64;
+        changes.push((at, now - there));
+        there = now;
+    }
+    changes
 }
 
 proptest! {
@@ -366,6 +419,34 @@ proptest! {
         let mut born: Vec<u64> = lanes_of(&spec, &shares).iter().flat_map(births).collect();
         born.sort_unstable();
         prop_assert_eq!(born, births(&lanes(&spec, 1)[0]));
+    }
+
+    /// Whatever agents and threads the users are dealt out to: at each change, and between changes,
+    /// as many are there as the stages say.
+    #[test]
+    fn the_users_of_all_shares_are_those_of_the_stages(
+        shares in shares(),
+        stages in proptest::collection::vec((1_u64..900, 0_u32..500, 0_u32..500), 1..6),
+    ) {
+        let stage = |(ms, from, to)| UserStage { duration_ns: ms * MS, from, to };
+        let stages: Vec<UserStage> = stages.into_iter().map(stage).collect();
+        // Each lane has a user.
+        let stages = [vec![UserStage { duration_ns: MS, from: 500, to: 500 }], stages].concat();
+        let schedule = Schedule::Users { think: None, stages: stages.clone() };
+        let spec = load(schedule, 500, None, 1);
+        let mut changes: Vec<(u64, i64)> =
+            lanes_of(&spec, &shares).iter().flat_map(|lane| comings_and_goings(lane, &stages)).collect();
+        changes.sort_unstable();
+        let mut there = 0;
+        for (place, (at, change)) in changes.iter().enumerate() {
+            there += change;
+            let next = changes.get(place + 1).map_or(u64::MAX, |(at, _)| *at);
+            if next > *at && *at < users::length_ns(&stages) {
+                prop_assert_eq!(there, i64::from(users::held_at(&stages, *at)), "at {}", at);
+                let before_next = (next - 1).min(users::length_ns(&stages) - 1);
+                prop_assert_eq!(there, i64::from(users::held_at(&stages, before_next)));
+            }
+        }
     }
 
     #[test]

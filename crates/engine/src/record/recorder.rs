@@ -6,6 +6,7 @@ use pippin_model::result::{Arrivals, ErrorKind};
 
 use crate::error::EngineError;
 use crate::io::Handshake;
+use crate::record::exchanges::Exchanges;
 use crate::record::outcome::Outcome;
 use crate::record::tally::{Tally, WindowTally};
 use crate::record::uncounted::{AnswerSpans, Uncounted};
@@ -67,12 +68,11 @@ pub(crate) enum Crossing {
 }
 
 impl Recorder {
-    /// `stretches`: how many; with a warm-up, the first of them is that. Each keeps so many of the
-    /// `slowest` requests.
-    pub fn new(stretches: usize, has_warm_up: bool, slowest: u32, outbox: Sender<Message>) -> Self {
+    /// For each stretch, what it keeps of its requests; with a warm-up, the first of them is that.
+    pub fn new(exchanges: Vec<Exchanges>, has_warm_up: bool, outbox: Sender<Message>) -> Self {
         Self {
-            stretches: (0..stretches).map(|_| Tally::keeping(slowest)).collect(),
-            boundaries: vec![UNKNOWN; stretches - 1],
+            boundaries: vec![UNKNOWN; exchanges.len() - 1],
+            stretches: exchanges.into_iter().map(Tally::keeping).collect(),
             current: 0,
             end: UNKNOWN,
             has_warm_up,

@@ -11,8 +11,8 @@ use pippin_model::result::{
     WindowHistograms,
 };
 
+use crate::record::exchanges::Exchanges;
 use crate::record::paths::PathTally;
-use crate::record::slowest::Slowest;
 use crate::request::check::NO_STATUS;
 
 /// The kinds of errors, in the order of their discriminants.
@@ -106,7 +106,7 @@ pub(crate) struct Tally {
     pub followed: StepTally,
     /// By path ([`crate::record::paths`]), as far as any was counted; empty where they are not.
     pub paths: Vec<PathTally>,
-    pub slowest: Slowest,
+    pub exchanges: Exchanges,
 }
 
 /// What is counted of one step of a scenario.
@@ -161,9 +161,9 @@ pub(crate) fn by_kind(counts: Errors) -> BTreeMap<ErrorKind, u64> {
 }
 
 impl Tally {
-    /// An empty one that keeps so many of the slowest requests.
-    pub fn keeping(slowest: u32) -> Self {
-        Self { slowest: Slowest::keeping(slowest), ..Self::default() }
+    /// An empty one that keeps these requests one by one.
+    pub fn keeping(exchanges: Exchanges) -> Self {
+        Self { exchanges, ..Self::default() }
     }
 
     #[inline]

@@ -1,6 +1,7 @@
 //! Checks whether an answer is right, piece by piece.
 use memchr::memmem;
 use pippin_model::load::{BodyCheck, Check};
+use pippin_model::request::coding::Coding;
 use pippin_model::result::ErrorKind;
 use pippin_model::scenario::find;
 
@@ -58,11 +59,20 @@ pub(crate) fn is_of_type(value: &[u8], wanted: &str) -> bool {
 
 /// Whether a head of HTTP/1.1 has this type of content.
 fn has_type(raw: &[u8], wanted: &str) -> bool {
-    let value = raw.split(|byte| *byte == b'\n').find_map(|line| {
-        let (name, value) = line.split_at_checked("content-type:".len())?;
-        name.eq_ignore_ascii_case(b"content-type:").then_some(value)
-    });
-    value.is_some_and(|value| is_of_type(value, wanted))
+    values(raw, "content-type:").next().is_some_and(|value| is_of_type(value, wanted))
+}
+
+/// The content coding that a head of HTTP/1.1 names.
+fn coding(raw: &[u8]) -> Coding {
+    values(raw, "content-encoding:").fold(Coding::Plain, Coding::and_field)
+}
+
+/// The values of all fields of this name, which ends with a colon, in a head of HTTP/1.1.
+fn values<'a>(raw: &'a [u8], name: &'static str) -> impl Iterator<Item = &'a [u8]> {
+    raw.split(|byte| *byte == b'\n').filter_map(move |line| {
+        let (given, value) = line.split_at_checked(name.len())?;
+        given.eq_ignore_ascii_case(name.as_bytes()).then_some(value)
+    })
 }
 
 /// Judges an answer while it arrives.
@@ -80,6 +90,8 @@ pub(crate) struct Judge {
     pub status: u16,
     wrong: bool,
     look: Look,
+    /// Of an examined answer, from its head.
+    coding: Coding,
     /// What is wrong, where that is more than a wrong body.
     why: Option<Box<Reason>>,
 }
@@ -95,14 +107,23 @@ struct Reason {
 impl Judge {
     pub const fn new() -> Self {
         let look = Look::Undecided;
-        Self { body_bytes: 0, kept: None, found: [0; 2], status: 0, wrong: false, look, why: None }
+        Self {
+            body_bytes: 0,
+            kept: None,
+            found: [0; 2],
+            status: 0,
+            wrong: false,
+            look,
+            coding: Coding::Unseen,
+            why: None,
+        }
     }
 
     /// Forgets what is known of an answer that may be incomplete. The memory stays.
     #[inline]
     pub fn forget(&mut self) {
         (self.body_bytes, self.status, self.wrong) = (0, 0, false);
-        self.look = Look::Undecided;
+        (self.look, self.coding) = (Look::Undecided, Coding::Unseen);
         self.why = None;
         if let Some(kept) = &mut self.kept {
             kept.clear();
@@ -128,9 +149,20 @@ impl Judge {
         self.look
     }
 
-    /// The head of an examined answer must have this media type.
-    pub fn head_bytes(&mut self, wanted: &str, raw: &[u8]) {
-        self.wrong |= !has_type(raw, wanted);
+    /// The head of an examined answer, of HTTP/1.1, must have this media type if one is wanted.
+    pub fn head_bytes(&mut self, wanted: Option<&str>, raw: &[u8]) {
+        self.wrong |= wanted.is_some_and(|wanted| !has_type(raw, wanted));
+        self.coding = coding(raw);
+    }
+
+    /// The head of an examined answer begins; no field of it names a coding yet.
+    pub const fn head_begins(&mut self) {
+        self.coding = Coding::Plain;
+    }
+
+    /// A field `Content-Encoding` of the head of an examined answer.
+    pub fn coded(&mut self, value: &[u8]) {
+        self.coding = self.coding.and_field(value);
     }
 
     /// The body is wrong, whatever it is.
@@ -204,7 +236,7 @@ impl Judge {
         {
             self.with_exchange(right, timing, |exchange| referee.examine(exchange));
         }
-        (self.wrong, self.look) = (false, Look::Undecided);
+        (self.wrong, self.look, self.coding) = (false, Look::Undecided, Coding::Unseen);
         if let Some(kept) = &mut self.kept {
             kept.clear();
         }
@@ -271,7 +303,7 @@ impl Judge {
         let drawn = right.filled.map_or(&[][..], |_| &value);
         let drawn = str::from_utf8(drawn).unwrap_or_default();
         let body = self.kept.as_ref().map_or(&[][..], |kept| kept);
-        work(&Exchange { request, body, drawn, sent_ns, read_ns })
+        work(&Exchange { request, body, coding: self.coding, drawn, sent_ns, read_ns })
     }
 }
 
@@ -509,6 +541,40 @@ mod tests {
         }
     }
 
+    /// The referee knows the coding of examined answers, and of no other.
+    #[test]
+    fn the_referee_gets_the_coding_of_an_examined_answer() {
+        #[derive(Default)]
+        struct Codings(std::sync::Mutex<Vec<Coding>>);
+        impl Referee for Codings {
+            fn is_right(&self, exchange: &Exchange<'_>) -> bool {
+                self.0.lock().unwrap().push(exchange.coding);
+                true
+            }
+        }
+        let check = Check { body: BodyCheck::Refereed, ..Check::default() };
+        let (mut judge, referee) = (Judge::default(), Codings::default());
+        let mut judged = |head: Option<&str>| {
+            judge.head(200);
+            if let Some(head) = head {
+                judge.decide(Look::Whole);
+                judge.head_bytes(None, head.as_bytes());
+            }
+            judge.piece(&right(&check), b"x");
+            judge.finish(&right(&check), Timing::default(), Some(&referee));
+        };
+        judged(Some("HTTP/1.1 200 OK\r\ncontent-encoding: br\r\n\r\n"));
+        judged(None);
+        judged(Some("HTTP/1.1 200 OK\r\nX-Content-Encoding: br\r\n\r\n"));
+        judged(Some("HTTP/1.1 200 OK\r\nContent-Encoding: br\r\nContent-Encoding: gzip\r\n\r\n"));
+        judge.head_begins();
+        judge.coded(b"zstd");
+        judge.finish(&right(&check), Timing::default(), Some(&referee));
+        let seen = referee.0.into_inner().unwrap();
+        let of = [Coding::Brotli, Coding::Unseen, Coding::Plain, Coding::Other, Coding::Zstd];
+        assert_eq!(seen, of);
+    }
+
     #[test]
     fn a_media_type_is_read_in_whatever_case_and_without_parameters() {
         let head = |line: &str| format!("HTTP/1.1 200 OK\r\nDate: x\r\n{line}\r\n\r\n");
@@ -522,7 +588,7 @@ mod tests {
         let mut judge = Judge::default();
         let mut judged = |line: &str| {
             judge.head(200);
-            judge.head_bytes("text/html", head(line).as_bytes());
+            judge.head_bytes(Some("text/html"), head(line).as_bytes());
             judge.finish(&right(&check), Timing::default(), None)
         };
         assert_eq!(judged("Server: a"), Some(ErrorKind::WrongBody));

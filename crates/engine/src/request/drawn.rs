@@ -6,6 +6,7 @@
 use pippin_model::request::{BodyCheck, DRAWN, Request};
 use pippin_model::workload::draw::Draw;
 
+use crate::pace::lane::Lane;
 use crate::protocol::outgoing::Frames;
 use crate::protocol::{Bytes, Outgoing};
 
@@ -14,13 +15,30 @@ pub(crate) type Value = [u8; DRAWN];
 
 /// Draws values.
 #[derive(Debug)]
-pub(crate) struct Drawer(Draw);
+pub(crate) struct Drawer {
+    draw: Draw,
+    lane: Lane,
+    /// How many numbers it has given.
+    given: u64,
+}
 
 impl Drawer {
     /// For one thread of a load.
-    pub const fn new(seed: u64, thread: u32) -> Self {
-        let thread = (thread as u64 + 1).wrapping_mul(0xD1B5_4A32_D192_ED03);
-        Self(Draw::new(seed ^ thread))
+    pub fn new(seed: u64, lane: &Lane) -> Self {
+        let thread = (u64::from(lane.stream()) + 1).wrapping_mul(0xD1B5_4A32_D192_ED03);
+        Self { draw: Draw::new(seed ^ thread), lane: lane.clone(), given: 0 }
+    }
+
+    /// The number of the next request, which no other request of the load has, whichever thread or
+    /// agent sends it, up to 2^32 of them.
+    fn number(&mut self) -> Value {
+        let number = self.lane.number(self.given) as u32;
+        self.given += 1;
+        let mut value = [0; DRAWN];
+        for (place, digit) in value.iter_mut().enumerate() {
+            *digit = b"0123456789abcdef"[(number >> (28 - 4 * place)) as usize & 15];
+        }
+        value
     }
 
     /// Digits, of which the first is not 0, or lower-case letters. Each is the whole part of a
@@ -30,8 +48,9 @@ impl Drawer {
         let (first, others, zero) = match kind {
             Kind::Digits => ((9, b'1'), 10, b'0'),
             Kind::Letters => ((26, b'a'), 26, b'a'),
+            Kind::Number => return self.number(),
         };
-        let mut left = self.0.bits();
+        let mut left = self.draw.bits();
         let mut next = |base: u64, zero: u8| {
             let product = u128::from(left) * u128::from(base);
             left = product as u64;
@@ -48,6 +67,8 @@ impl Drawer {
 pub(crate) enum Kind {
     Digits,
     Letters,
+    /// The number of the request, in hexadecimal.
+    Number,
 }
 
 /// Where the value of a request stands.
@@ -71,9 +92,15 @@ impl Places {
         let kind = match () {
             () if is_all(u8::is_ascii_digit) && !drawn.starts_with('0') => Kind::Digits,
             () if is_all(u8::is_ascii_lowercase) => Kind::Letters,
+            () if is_all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
+                && !is_all(u8::is_ascii_digit)
+                && !drawn.is_empty() =>
+            {
+                Kind::Number
+            }
             () => {
                 return Err(format!(
-                    "`{drawn}`, which is to be drawn, has neither digits alone, the first not 0, nor lower-case letters alone"
+                    "`{drawn}`, which is to be drawn, has neither digits alone, the first not 0, nor lower-case letters alone, nor hexadecimal digits of both kinds"
                 ));
             }
         };
@@ -248,6 +275,7 @@ impl Outgoing for Desk {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use pippin_model::load::{LoadSpec, Part};
     use pippin_model::request::Check;
     use std::collections::BTreeSet;
 
@@ -265,7 +293,7 @@ mod tests {
 
     #[test]
     fn values_are_of_their_kind_and_hardly_one_comes_twice() {
-        let mut drawer = Drawer::new(7, 0);
+        let mut drawer = Drawer::new(7, &Lane::of_whole(0, 1));
         for (kind, is_right) in [
             (
                 Kind::Digits,
@@ -283,9 +311,28 @@ mod tests {
                 assert_eq!(seen.len(), all, "place {place} of {kind:?}");
             }
         }
-        let first = |seed, thread| Drawer::new(seed, thread).draw(Kind::Letters);
+        let first =
+            |seed, thread| Drawer::new(seed, &Lane::of_whole(thread, 3)).draw(Kind::Letters);
         assert_eq!(first(1, 1), first(1, 1));
         assert!(first(1, 1) != first(2, 1) && first(1, 1) != first(1, 2));
+    }
+
+    /// Two agents, of which one has twice the share of the other, with two threads each.
+    #[test]
+    fn no_two_requests_of_a_load_have_one_number() {
+        let mut seen = BTreeSet::new();
+        for (nth, width) in [(0, 2), (2, 1)] {
+            let slice = Part { nth, width, of: 3 };
+            let spec = LoadSpec { threads: 2, slice, ..LoadSpec::default() };
+            for thread in 0..2 {
+                let mut drawer = Drawer::new(7, &Lane::new(&spec, thread));
+                seen.extend((0..100).map(|_| drawer.draw(Kind::Number)));
+            }
+        }
+        assert_eq!(seen.len(), 400);
+        let mut drawer = Drawer::new(7, &Lane::of_whole(0, 1));
+        let first: Vec<Value> = (0..18).map(|_| drawer.draw(Kind::Number)).collect();
+        assert_eq!([first[0], first[10], first[17]], [*b"00000000", *b"0000000a", *b"00000011"]);
     }
 
     #[test]

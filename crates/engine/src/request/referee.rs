@@ -1,5 +1,6 @@
 //! The seam to a referee: it knows which answers are right at each instant.
 use pippin_model::load::LoadSpec;
+use pippin_model::request::coding::Coding;
 
 /// Judges the bodies of [`pippin_model::load::BodyCheck::Refereed`]. All threads of a load
 /// share it, on their hot path: it must be quick, and it must not block.
@@ -41,12 +42,14 @@ pub struct Briefing {
 }
 
 /// A request and the body of its complete answer. Instants are CLOCK_MONOTONIC in nanoseconds.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 pub struct Exchange<'a> {
     /// Which of the load's requests it is, from 0.
     pub request: u32,
     /// The whole body, without framing.
     pub body: &'a [u8],
+    /// Its content coding, where the head was looked at: of answers that are examined.
+    pub coding: Coding,
     /// What was drawn for it in the place of [`pippin_model::request::Request::drawn`]; empty where
     /// nothing was.
     pub drawn: &'a str,

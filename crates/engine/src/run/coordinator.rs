@@ -393,6 +393,7 @@ fn take_back(windows: &mut [(u64, Window)], mut count: u64) {
 #[cfg(test)]
 mod tests {
     use super::take_back;
+    use crate::record::exchanges::Exchanges;
     use crate::record::recorder::{Message, Recorder, WINDOW_NS};
     use crate::time::timeline::{Instants, UNKNOWN};
     use pippin_model::result::Window;
@@ -402,7 +403,7 @@ mod tests {
     #[test]
     fn what_is_taken_back_in_a_later_window_is_missing_in_its_own() {
         let (outbox, inbox) = std::sync::mpsc::channel();
-        let mut recorder = Recorder::new(1, false, 0, outbox);
+        let mut recorder = Recorder::new(vec![Exchanges::default()], false, outbox);
         recorder.start(0);
         recorder.learn(Instants { start: 0, measure_from: 0, end: UNKNOWN });
         let send = |recorder: &mut Recorder, count| {

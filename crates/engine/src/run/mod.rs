@@ -6,12 +6,14 @@
 //! | `coordinator` | starts the threads, ends the warm-up and the load, merges windows |
 //! | `watchdog` | when a load must be over at the latest |
 //! | `result` | from what the threads have counted to the result |
+//! | `exchanges` | which requests are kept one by one, and their names |
 //! | `gate` | where a load waits, with its connections open, for a start that its caller decides |
 //! | `descriptors` | enough file descriptors, or a clear error |
 //! | `cpu` | binds threads to processors |
 pub(crate) mod coordinator;
 pub(crate) mod cpu;
 pub(crate) mod descriptors;
+pub(crate) mod exchanges;
 pub(crate) mod gate;
 pub(crate) mod result;
 pub(crate) mod validate;
@@ -39,6 +41,7 @@ use crate::record::recorder::{Message, Recorder};
 use crate::request::drawn::Desk;
 use crate::run::coordinator::Coordinator;
 use crate::run::descriptors::Tables;
+use crate::run::exchanges::kept;
 use crate::run::result::{assemble, stretches};
 use crate::run::validate::{users, validate};
 use crate::shared::Shared;
@@ -50,6 +53,8 @@ use crate::worker::{Assignment, Over, Stack, Worker};
 use crate::{Control, EngineError};
 
 pub(crate) fn run(spec: &LoadSpec, control: &Control<'_>) -> Result<LoadResult, EngineError> {
+    let named = with_names(spec)?;
+    let spec = named.as_ref().unwrap_or(spec);
     validate(spec)?;
     refereed(spec, control)?;
     match (spec.io, uring::probe()) {
@@ -58,6 +63,15 @@ pub(crate) fn run(spec: &LoadSpec, control: &Control<'_>) -> Result<LoadResult, 
         (IoChoice::IoUring | IoChoice::Auto, Ok(())) => over::<Uring>(spec, control),
         (IoChoice::IoUring, Err(error)) => Err(EngineError::IoUringUnavailable(error.to_string())),
     }
+}
+
+/// The load with a header in each request that names it; `None` if it asks for none.
+fn with_names(spec: &LoadSpec) -> Result<Option<LoadSpec>, EngineError> {
+    let Some(id) = &spec.request_id else { return Ok(None) };
+    let unsendable =
+        |why| EngineError::UnsendableRequest { request: "a request with a name".into(), why };
+    let requests = id.added(&spec.requests).map_err(unsendable)?;
+    Ok(Some(LoadSpec { requests, ..spec.clone() }))
 }
 
 /// Refuses checks that need a referee if there is none.
@@ -203,8 +217,8 @@ fn measure<S: Stack>(
         })?;
     }
     cpu::sleep_precisely();
-    let (count, has_warm_up, _) = stretches(spec);
-    let recorder = Recorder::new(count, has_warm_up, spec.slowest, outbox);
+    let (_, has_warm_up, _) = stretches(spec);
+    let recorder = Recorder::new(kept(spec, assignment.thread), has_warm_up, outbox);
     let worker = Worker::<S>::new(assignment, recorder, clock::now_ns())
         .map_err(|error| EngineError::System { what: "setting up the event loop", error })?;
     Ok(worker.run())

@@ -6,12 +6,12 @@ use pippin_model::result::{GeneratorUse, LoadResult, Phase, Slowest, StepMeasure
 use pippin_model::scenario::Step;
 
 use crate::record::outcome::{Mark, Outcome};
-use crate::record::paths::{self, Paths};
+use crate::record::paths::Paths;
 use crate::record::recorder::{MEASURED, WARM_UP};
-use crate::record::slowest::Slow;
 use crate::record::tally::Tally;
 use crate::run::coordinator::Course;
 use crate::run::cpu;
+use crate::run::exchanges::Names;
 use crate::run::validate::users;
 use crate::tls::config;
 
@@ -39,12 +39,13 @@ pub(crate) fn assemble(
     let asked = u64::from(users(spec));
     let (count, has_warm_up, headline) = stretches(spec);
     let mut merged: Vec<Tally> = (0..count).map(|_| Tally::default()).collect();
-    let began = (started_unix_ns, course.started_ns);
-    let kept_in = |stretch: usize| {
-        outcomes.iter().map(move |it| (it.thread, it.stretches[stretch].slowest.kept()))
+    let names = Names::of(spec, (started_unix_ns, course.started_ns));
+    let in_stretch = |stretch: usize| {
+        outcomes.iter().map(move |it| (it.thread, &it.stretches[stretch].exchanges))
     };
     let slowest: Vec<Slowest> =
-        (0..count).map(|stretch| slowest(spec, began, kept_in(stretch))).collect();
+        (0..count).map(|stretch| names.slowest(spec, in_stretch(stretch))).collect();
+    let request_sample = names.sample(spec, in_stretch(headline));
     for outcome in outcomes {
         for (all, one) in merged.iter_mut().zip(&outcome.stretches) {
             all.merge(one);
@@ -84,6 +85,7 @@ pub(crate) fn assemble(
         tls: spec.tls.as_ref().map(|tls| tls_use(tls, outcomes)),
         websocket: websocket_use(outcomes),
         interrupted: course.interrupted,
+        request_sample,
     }
 }
 
@@ -105,33 +107,6 @@ pub(crate) fn followed(spec: &LoadSpec, tally: &mut Tally) -> Option<Box<StepMea
 fn paths(spec: &LoadSpec, tally: &mut Tally) -> Vec<StepMeasured> {
     let counted = std::mem::take(&mut tally.paths);
     Paths::of(spec).map_or(Vec::new(), |paths| paths.into_measured(counted))
-}
-
-/// The slowest requests of some threads, with their names. `began` is the begin of the load: since
-/// 1970, and by its clock.
-pub(crate) fn slowest<'a>(
-    spec: &LoadSpec,
-    (began_unix_ns, began): (u64, u64),
-    threads: impl Iterator<Item = (u32, &'a [Slow])>,
-) -> Slowest {
-    if spec.slowest == 0 {
-        return Slowest::default();
-    }
-    let turns: Vec<usize> = spec.requests.turns().collect();
-    let name = |template: u32| match &spec.scenario {
-        Some(scenario) => scenario.steps.get(template as usize).map(|step| step.name.clone()),
-        None => turns.get(template as usize).map(|nth| paths::name(&spec.requests[*nth])),
-    };
-    let named = threads.flat_map(|(thread, kept)| {
-        kept.iter().map(move |slow| {
-            let after_ns = slow.sent_at.saturating_sub(began);
-            (*slow, began_unix_ns + after_ns, slow.slot * spec.threads + thread)
-        })
-    });
-    let named = named.map(|(slow, sent_unix_ns, connection)| {
-        slow.named(sent_unix_ns, connection, name(slow.template).unwrap_or_default())
-    });
-    Slowest::of(spec.slowest, named.collect())
 }
 
 /// Each stretch with its place in time. The names are for schedules with phases.

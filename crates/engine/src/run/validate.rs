@@ -192,7 +192,7 @@ fn drawn_and_read(spec: &LoadSpec) -> Result<(), EngineError> {
             value: spec.others().to_string(),
             bounds: "below the number of all requests",
         }),
-        Protocol::Http1 if draws && spec.scenario.is_some() => {
+        Protocol::Http1 if draws && spec.scenario.is_some() && spec.request_id.is_none() => {
             Err(contradicts(DRAWN, SCENARIO, "give the user a column of data instead"))
         }
         _ => Ok(()),
@@ -391,7 +391,7 @@ fn broadcast(spec: &LoadSpec) -> Result<(), EngineError> {
     let is_short = |request: &Request| request.body.len() < NUMBER_BYTES;
     let exclusive = [
         (
-            spec.schedule.requests_per_user().is_some(),
+            spec.schedule.users_come_and_go(),
             spec.schedule.users_are(),
             "one connection sends and the others only listen: give a number of connections",
         ),

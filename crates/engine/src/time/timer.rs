@@ -14,7 +14,7 @@ const NONE: u32 = u32::MAX;
 /// A timer that is not set.
 const NEVER: u64 = u64::MAX;
 
-/// One timer for each slot of a worker. A timer that was set cannot be taken back.
+/// One timer for each slot of a worker.
 #[derive(Debug)]
 pub(crate) struct Wheel {
     origin: u64,
@@ -111,13 +111,47 @@ impl Wheel {
             self.soon.push(Reverse((due, slot)));
             return;
         }
-        // The level is that of the highest digit (of SLOT_BITS bits) in which the two ticks differ.
-        let digit = (63 - (tick ^ self.tick).leading_zeros()) / SLOT_BITS;
-        let level = (digit as usize).min(LEVELS - 1);
-        let index = (tick >> (SLOT_BITS * level as u32)) as usize & (SLOTS - 1);
+        let (level, index) = self.list_of(tick);
         self.next[slot as usize] = self.heads[level][index];
         self.heads[level][index] = slot;
         self.occupied[level][index / 64] |= 1 << (index % 64);
+    }
+
+    /// The level and the place of the list that holds the timers of a later tick. As long as the list
+    /// has not begun, it stays the same while time passes.
+    const fn list_of(&self, tick: u64) -> (usize, usize) {
+        // The level is that of the highest digit (of SLOT_BITS bits) in which the two ticks differ.
+        let digit = ((63 - (tick ^ self.tick).leading_zeros()) / SLOT_BITS) as usize;
+        let level = if digit < LEVELS { digit } else { LEVELS - 1 };
+        (level, (tick >> (SLOT_BITS * level as u32)) as usize & (SLOTS - 1))
+    }
+
+    /// Takes the timer of `slot` back, if it is set. This looks through the timers near it, so it is
+    /// for what happens seldom.
+    pub fn take_back(&mut self, slot: u32) {
+        if !self.is_set(slot) {
+            return;
+        }
+        let due = std::mem::replace(&mut self.due[slot as usize], NEVER);
+        self.set -= 1;
+        let tick = self.tick_of(due);
+        if tick <= self.tick {
+            return self.soon.retain(|Reverse((_, other))| *other != slot);
+        }
+        let (level, index) = self.list_of(tick);
+        let after = self.next[slot as usize];
+        let mut before = self.heads[level][index];
+        if before == slot {
+            self.heads[level][index] = after;
+            if after == NONE {
+                self.occupied[level][index / 64] &= !(1 << (index % 64));
+            }
+            return;
+        }
+        while self.next[before as usize] != slot {
+            before = self.next[before as usize];
+        }
+        self.next[before as usize] = after;
     }
 
     fn next_occupied(&self, level: usize, from: usize) -> Option<usize> {
@@ -203,6 +237,46 @@ mod tests {
                 prop_assert!((0..delays.len()).all(|slot| origin + delays[slot] > now || fired.contains(&(slot as u32))));
             }
             prop_assert_eq!(fired.len(), delays.len());
+        }
+    }
+
+    proptest! {
+        /// A few timers that are set, taken back and set again while time passes, beside a list.
+        #[test]
+        fn a_timer_that_is_taken_back_never_fires(
+            acts in prop::collection::vec(
+                (0_u32..6, 0_u8..3, prop_oneof![0_u64..1_000_000, 0_u64..100_000_000, 0_u64..100_000_000_000]),
+                1..200,
+            ),
+        ) {
+            let mut wheel = Wheel::new(6, 0);
+            let mut set = [None; 6];
+            let mut now = 0;
+            for (slot, act, ns) in acts {
+                let own = &mut set[slot as usize];
+                match (act, *own) {
+                    (0, None) => {
+                        wheel.set(slot, now + ns);
+                        *own = Some(now + ns);
+                    }
+                    (1, _) => {
+                        wheel.take_back(slot);
+                        *own = None;
+                    }
+                    _ => now += ns,
+                }
+                let mut fired = Vec::new();
+                while let Some((slot, due)) = wheel.pop(now) {
+                    prop_assert_eq!(set[slot as usize].take(), Some(due));
+                    fired.push(due);
+                }
+                prop_assert!(fired.is_sorted());
+                prop_assert!(set.iter().flatten().all(|due| *due > now), "{set:?} at {now}");
+                let earliest = set.iter().flatten().min();
+                prop_assert_eq!(wheel.next_due().is_some(), earliest.is_some());
+                prop_assert!(wheel.next_due() <= earliest.copied());
+                prop_assert!((0..6).all(|slot| wheel.is_set(slot) == set[slot as usize].is_some()));
+            }
         }
     }
 

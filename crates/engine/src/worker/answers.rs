@@ -7,7 +7,7 @@ use super::seats::flights::InFlight;
 use super::{Core, Stack, Worker};
 use crate::io::Io;
 use crate::protocol::{Answers, Outgoing as _, Protocol, Step};
-use crate::record::slowest::Slow;
+use crate::record::exchanges::Exchange;
 use crate::record::uncounted::AnswerSpans;
 use crate::request::check::{Judge, NO_STATUS, Timing};
 use crate::request::surprises::{Look, Surprises};
@@ -78,10 +78,8 @@ impl Answers for Answer<'_> {
         if is_redirection(self.judge.status) && self.redirected_to.is_none() {
             *self.redirected_to = location(raw);
         }
-        if self.judge.look() != Look::Checked
-            && let Some(wanted) = self.surprises.content_type()
-        {
-            self.judge.head_bytes(wanted, raw);
+        if self.judge.look() != Look::Checked {
+            self.judge.head_bytes(self.surprises.content_type(), raw);
         }
     }
 
@@ -262,7 +260,7 @@ impl<S: Stack> Core<'_, S> {
             self.take_last(slot, tag);
         }
         let arrived = self.arrived;
-        let has_plan = self.has_plan;
+        let (has_plan, user) = (self.has_plan, self.user(slot, tag));
         let (mut request, head) = if S::Protocol::IN_ORDER {
             self.flights.settle::<true>(slot, tag)
         } else {
@@ -320,15 +318,18 @@ impl<S: Stack> Core<'_, S> {
                 self.recorder.tally(request.stretch as usize).path(paths.place(request.template));
             path.answered(spans.response_ns, error);
         }
-        let slowest = &mut self.recorder.tally(request.stretch as usize).slowest;
-        if slowest.wants(spans.response_ns) {
-            slowest.keep(Slow {
+        let exchanges = &mut self.recorder.tally(request.stretch as usize).exchanges;
+        if exchanges.wants(spans.response_ns) {
+            exchanges.keep(Exchange {
+                intended_at: request.intended_at,
                 sent_at,
-                response_ns: spans.response_ns,
-                service_ns: spans.service_ns,
-                slot,
+                took: Some((spans.response_ns, spans.service_ns)),
+                user,
                 template: request.template,
+                value: request.value,
                 status: (status != NO_STATUS).then_some(status),
+                error,
+                body_bytes: Some(body_bytes),
             });
         }
         if !S::Protocol::GATHERS {

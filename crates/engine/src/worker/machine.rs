@@ -140,7 +140,7 @@ impl<'a, S: Stack> Worker<'a, S> {
             has_plan: pace.has_a_plan(),
             // Loads of one seed have other values too: what a server remembers of one load must not
             // help it in the next.
-            drawer: Drawer::new(spec.seed ^ now, lane.stream()),
+            drawer: Drawer::new(spec.seed ^ now, &lane),
             surprises: Surprises::new(spec, lane.stream(), wire.count()),
             connections: connections.collect(),
             flights,

@@ -109,6 +109,7 @@ impl<S: Stack> Worker<'_, S> {
             }
             Next::Thinks { .. } | Next::Waits => self.core.rests(slot, tag),
             Next::IsReplaced | Next::Ends => {
+                self.core.ends(slot, tag);
                 if self.core.is_up(slot) {
                     self.drop_connection(slot);
                 }

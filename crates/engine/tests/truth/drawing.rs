@@ -6,7 +6,9 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
 
 use pippin_engine::{Control, Exchange, Referee};
-use pippin_model::load::{BodyCheck, Check, Connections, IoChoice, LoadSpec, Request, Surprises};
+use pippin_model::load::{
+    BodyCheck, Check, Connections, IdForm, IoChoice, LoadSpec, Request, RequestId, Surprises,
+};
 use pippin_model::result::ErrorKind;
 use pippin_testing::scripted::{Answer, Received, Script, spawn};
 use pippin_testing::tls::{Authority, Front, FrontBehaviour};
@@ -21,6 +23,7 @@ on_each_loop!(
     a_referee_is_told_the_value,
     the_media_type_of_examined_answers_is_looked_at,
     requests_of_another_kind_come_at_places_without_a_period,
+    each_request_has_a_name_that_the_server_sees,
 );
 
 /// How often each target came.
@@ -82,6 +85,37 @@ fn each_request_has_a_value_of_its_own(io: IoChoice) {
         None => target.starts_with("/c/") || target["/b/".len()..].parse::<u32>().is_ok(),
     };
     assert!(seen.keys().all(is_of_its_kind));
+}
+
+/// Names of requests that are sent alone, in a pipeline, and over a connection each: what the server
+/// reads is what the result calls them, each once.
+fn each_request_has_a_name_that_the_server_sees(io: IoChoice) {
+    for (depth, is_kept) in [(1, true), (4, true), (1, false)] {
+        let names = Arc::new(Mutex::new(BTreeSet::new()));
+        let seen = Arc::clone(&names);
+        let server = spawn(Script::each(move |received, _| {
+            let text = String::from_utf8_lossy(received.bytes).into_owned();
+            let name = text.lines().find_map(|line| line.strip_prefix("X-Request-Id: "));
+            assert!(seen.lock().unwrap().insert(name.unwrap().to_string()), "{text}");
+            Answer::ok(b"ok")
+        }))
+        .unwrap();
+        let id = RequestId { form: IdForm::XRequestId, prefix: "0af7651916cd43dd8448eb21".into() };
+        let spec = LoadSpec {
+            threads: 2,
+            request_id: Some(id),
+            samples: 10_000,
+            ..closed(server.address(), io, 4, 400)
+        };
+        let mut spec = pipelined(spec, depth);
+        spec.connections.requests_per_connection = (!is_kept).then_some(1);
+        let result = run(&spec);
+        assert_eq!((result.measured.requests.good, errors(&result)), (400, Vec::new()));
+        let rows = result.request_sample.unwrap();
+        let rows: BTreeSet<String> =
+            rows.requests.iter().filter_map(|one| one.id.clone()).collect();
+        assert_eq!((rows.len(), &rows), (400, &*names.lock().unwrap()), "{depth} {is_kept}");
+    }
 }
 
 /// The server knows the right answers to the three requests as they are in the list.

@@ -103,6 +103,7 @@ fn load(seen: &[Recorded]) -> LoadResult {
         tls: None,
         websocket: None,
         interrupted: false,
+        request_sample: None,
     }
 }
 

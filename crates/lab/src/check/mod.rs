@@ -225,6 +225,7 @@ impl Checker<'_> {
             protocol: None,
             messages: workload.message.map(Message::messages),
             port: None,
+            before: &[],
         };
         let mut running =
             RunningTarget::start(target, id, installed, &start, self.installer.interrupted)?;
@@ -285,14 +286,10 @@ fn prove(
     said: &mut Vec<String>,
 ) -> Vec<String> {
     let before = verify::prove(subject, ProofTime::Before);
-    let id = &subject.workload.id;
-    let remarks = before.iter().filter_map(|outcome| {
-        Some(format!("{id}: {}: {}", outcome.proof, outcome.remark.as_ref()?))
-    });
-    said.extend(remarks);
+    remarks(&before, said);
     let mut wrong = failures(before);
     if wrong.is_empty() {
-        wrong.extend(short_load(subject));
+        wrong.extend(short_load(subject, said));
         wrong.extend(strangers(running));
         // If the server is dead, the proofs would only say that nobody answers.
         if running.crashed().is_none() {
@@ -358,9 +355,16 @@ fn short_load_of(workload: &Workload) -> (u32, u64) {
     }
 }
 
+/// Adds what the proofs remark.
+fn remarks(outcomes: &[ProofOutcome], said: &mut Vec<String>) {
+    said.extend(outcomes.iter().filter_map(|ProofOutcome { workload, proof, remark, .. }| {
+        Some(format!("{workload}: {proof}: {}", remark.as_ref()?))
+    }));
+}
+
 /// What is wrong under a short load, whose connections are kept, and under a shorter one of a
 /// connection for each request: a plan may have either.
-fn short_load(subject: &mut Subject<'_>) -> Vec<String> {
+fn short_load(subject: &mut Subject<'_>, said: &mut Vec<String>) -> Vec<String> {
     let (connections, count) = short_load_of(subject.workload);
     let mut wrong = Vec::new();
     let kept = loaded(subject, connections, count, &mut wrong);
@@ -369,7 +373,11 @@ fn short_load(subject: &mut Subject<'_>) -> Vec<String> {
         loaded(subject, connections, count / CLOSING_PART, &mut wrong);
         subject.closes = false;
     }
-    wrong.extend(kept.into_iter().flat_map(|load| failures(live::prove(subject, &load))));
+    if let Some(load) = kept {
+        let during = live::prove(subject, &load);
+        remarks(&during, said);
+        wrong.extend(failures(during));
+    }
     wrong
 }
 

@@ -31,7 +31,7 @@ pub struct Pool {
     pub surprises: Option<Surprises>,
 }
 
-/// The requests of a load, and what those of the usual kind are made of.
+/// The requests of a load, and what those are made of whose answers have a judge.
 struct Drawn {
     requests: Vec<Request>,
     samples: Vec<Sample>,
@@ -56,10 +56,15 @@ fn draw(
     }
     let mut draw = Draw::new(seed ^ 0x00DD);
     let mut others = Vec::new();
+    // What judges answers knows requests by their place.
+    let mut judged = samples.clone();
     for kind in kinds(workload) {
         for _ in 0..OF_A_KIND {
             let place = draw.below(samples.len() as u64) as usize;
             others.push(kind.request(workload, &requests[place], &samples[place], &mut draw));
+            if kind == Kind::Uncoded {
+                judged.push(uncoded(&samples[place]));
+            }
         }
     }
     let surprises = Surprises {
@@ -71,7 +76,7 @@ fn draw(
             || workload.proofs.iter().any(|proof| matches!(proof, Proof::Text { .. })),
     };
     requests.extend(others);
-    Drawn { requests, samples, surprises }
+    Drawn { requests, samples: judged, surprises }
 }
 
 /// The requests of a load of this target, which has passed its proofs; what judges its answers is
@@ -106,6 +111,8 @@ fn must_wait(requests: &mut [Request], answer: &Answer, least_ns: u64) {
 /// A request of another kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
+    /// Without `Accept-Encoding`.
+    Uncoded,
     UnknownPath,
     Head,
     Encoded,
@@ -118,6 +125,10 @@ fn kinds(workload: &Workload) -> Vec<Kind> {
         return Vec::new();
     }
     let mut kinds = Vec::new();
+    // The first: what judges its answers is told of it after the usual ones.
+    if has(|proof| matches!(proof, Proof::Coding)) {
+        kinds.push(Kind::Uncoded);
+    }
     if has(|proof| matches!(proof, Proof::NotFound { .. })) {
         kinds.push(Kind::UnknownPath);
     }
@@ -145,6 +156,10 @@ impl Kind {
                 check: status(vec![workload.answer.status, 404, 405, 501]),
                 ..usual.clone()
             },
+            Self::Uncoded => {
+                let headers = uncoded(sample).headers;
+                Request { headers, ..usual.clone() }
+            }
             Self::Encoded => {
                 let target = sample.fill_with(&workload.request.path, percent_encode_all);
                 Request { target, drawn: None, ..usual.clone() }
@@ -162,6 +177,13 @@ impl Kind {
             }
         }
     }
+}
+
+/// A sample's request from a client that reads no coding.
+fn uncoded(sample: &Sample) -> Sample {
+    let mut sample = sample.clone();
+    sample.headers.retain(|(name, _)| !name.eq_ignore_ascii_case("accept-encoding"));
+    sample
 }
 
 #[cfg(test)]
@@ -186,12 +208,15 @@ mod tests {
             ("users", 1),
             ("proxy", 1),
             ("json", 1),
+            ("compressed", 2),
         ] {
             let Drawn { requests, samples, surprises } = pool(id, 7);
             assert_eq!(surprises.others as usize, kinds * OF_A_KIND, "{id}");
-            assert_eq!(requests.len(), samples.len() + kinds * OF_A_KIND, "{id}");
+            let judged = if id == "compressed" { OF_A_KIND } else { 0 };
+            let usual = samples.len() - judged;
+            assert_eq!(requests.len(), usual + kinds * OF_A_KIND, "{id}");
             assert_eq!((surprises.others_every, surprises.examined_every), (1_000, 100));
-            assert_eq!(surprises.by_referee, ["page", "json"].contains(&id));
+            assert_eq!(surprises.by_referee, ["page", "json", "compressed"].contains(&id));
         }
     }
 

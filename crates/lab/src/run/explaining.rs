@@ -48,7 +48,7 @@ impl Explaining {
 /// If the plan's load changes over time or in steps.
 pub fn short(profile: &Profile) -> Result<Profile, LabError> {
     let schedule = &profile.schedule;
-    let changes = profile.shape().is_some() || schedule.phases().is_some();
+    let changes = profile.changes() || schedule.phases().is_some();
     if profile.steps != Steps::One || changes {
         return Err(LabError::User(format!(
             "--explain goes with a closed loop or one rate; the load of this plan is `{}`, which changes as it goes on",

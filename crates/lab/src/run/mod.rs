@@ -6,6 +6,7 @@
 //! | `rounds` | a repetition of loads that are measured in slices: groups of targets, in rounds |
 //! | `at_rest` | what targets use while nobody asks them, before the first of several rates |
 //! | `member` | one target of a group |
+//! | `counting`, [`callgrind`] | instructions per request, before each repetition |
 //! | `explained` | what a profiler sees of the targets, after all repetitions |
 //! | `life` | starts, memory and end of the targets, after all repetitions |
 //! | `overload` | the capacity of a target, before more than it is offered |
@@ -15,6 +16,8 @@
 //! | [`explaining`] | targets under the profiler |
 //! | [`perf`] | runs `perf` |
 mod at_rest;
+pub mod callgrind;
+mod counting;
 mod explained;
 pub mod explaining;
 mod life;
@@ -53,6 +56,7 @@ use crate::host::descriptors;
 use crate::install::{self, Installed, Installer, versions};
 use crate::lifecycle::affinity;
 use crate::load;
+use crate::run::callgrind::Callgrind;
 use crate::run::explaining::Explaining;
 use crate::run::observer::{Event, Observer};
 use crate::run::recording::{Keeping, KeptRequests, Recording};
@@ -135,6 +139,7 @@ pub fn run(plan: Plan, settings: &RunSettings<'_>) -> Result<RunRecord, LabError
         Some(_) => without_generator(split(&plan)?, &plan, &workload),
         None => split(&plan)?,
     };
+    let callgrind = counting::tool(&plan, &workload, &targets).map_err(in_plan)?;
     something_is_installed(&targets, settings)?;
     std::fs::create_dir_all(&settings.folder)
         .map_err(LabError::io(format!("create {}", settings.folder.display())))?;
@@ -147,7 +152,7 @@ pub fn run(plan: Plan, settings: &RunSettings<'_>) -> Result<RunRecord, LabError
     let public = settings.catalog.public(&header)?;
     let kept = KeptRequests::of(settings.keeping, public, settings.keep_requests);
     let recording = Recording::begin(header, settings.keeping, kept, settings.observer)?;
-    let mut execution = Execution::new(recording, prepared, cpus, settings);
+    let mut execution = Execution::new(recording, prepared, cpus, callgrind, settings);
     let outcome = execution.all_repetitions();
     let state = match &outcome {
         Ok(()) if settings.stop.load(Ordering::Relaxed) => RunState::Interrupted,
@@ -431,6 +436,8 @@ struct Extra<'a> {
     environment: &'a [(&'a str, &'a str)],
     /// A port that it must use.
     port: Option<u16>,
+    /// Words before its command.
+    before: &'a [String],
 }
 
 struct Execution<'a> {
@@ -442,6 +449,10 @@ struct Execution<'a> {
     given_up: BTreeSet<TargetId>,
     /// Targets that are not idle without requests, and the evidence.
     restless: BTreeMap<TargetId, String>,
+    /// Counts instructions, if the plan asks for it.
+    callgrind: Option<Callgrind>,
+    /// Targets whose instructions cannot be counted, and why.
+    uncountable: BTreeMap<TargetId, String>,
     room: Room,
     number: usize,
     /// Trials of all targets that are available.
@@ -453,6 +464,7 @@ impl<'a> Execution<'a> {
         recording: Recording<'a>,
         prepared: Prepared,
         cpus: CpuSplit,
+        callgrind: Option<Callgrind>,
         settings: &'a RunSettings<'a>,
     ) -> Self {
         let header = recording.header();
@@ -466,6 +478,8 @@ impl<'a> Execution<'a> {
             samples,
             given_up: BTreeSet::new(),
             restless: BTreeMap::new(),
+            callgrind,
+            uncountable: BTreeMap::new(),
             room: Room::default(),
             number: 0,
             in_all,
@@ -493,6 +507,7 @@ impl<'a> Execution<'a> {
             let order = order_of(self.header(), repetition + 1);
             let targets = order.iter().filter(|(of, _)| *of == repetition).map(|(_, id)| id);
             let targets: Vec<TargetId> = targets.cloned().collect();
+            self.count_all(repetition, &targets, &mut services)?;
             if self.is_sliced() {
                 self.rounds(repetition, targets, &mut services)?;
             } else {
@@ -651,6 +666,7 @@ impl<'a> Execution<'a> {
             protocol: self.header().plan.profile.protocol,
             messages: self.header().workload.message.map(Message::messages),
             port: extra.port,
+            before: extra.before,
         };
         self.settings.observer.event(&Event::Stage("starting"));
         RunningTarget::start(target, id, installed, &settings, &|| self.interrupted())

@@ -5,11 +5,14 @@ use pippin_model::request::requests::Whole;
 use pippin_model::request::secrets::{Digests, Public};
 use pippin_model::run::life::TargetLife;
 use pippin_model::run::{RunHeader, RunRecord, RunState};
+use pippin_model::target::TargetId;
 use pippin_model::trial::TrialRecord;
+use pippin_model::trial::instructions::Instructions;
 use pippin_model::verdict::Caveat;
 use pippin_stats::judge::settled::settle;
 use pippin_store::{Store, StoreError};
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 
 use crate::error::LabError;
@@ -32,6 +35,8 @@ pub struct Recording<'a> {
     header: RunHeader,
     trials: Vec<TrialRecord>,
     lives: Vec<TargetLife>,
+    /// The instructions of each target in each repetition, for its trials.
+    counted: BTreeMap<(TargetId, u32), Instructions>,
     keeping: Keeping<'a>,
     observer: &'a dyn Observer,
     requests: KeptRequests,
@@ -116,8 +121,15 @@ impl<'a> Recording<'a> {
         requests: KeptRequests,
         observer: &'a dyn Observer,
     ) -> Result<Self, LabError> {
-        let mut recording =
-            Self { header, trials: Vec::new(), lives: Vec::new(), keeping, observer, requests };
+        let mut recording = Self {
+            header,
+            trials: Vec::new(),
+            lives: Vec::new(),
+            counted: BTreeMap::new(),
+            keeping,
+            observer,
+            requests,
+        };
         let kept = recording.requests.header(&recording.header);
         recording.store(|store, _| store.begin(&kept))?;
         observer.event(&Event::RunStarted(&kept));
@@ -147,7 +159,9 @@ impl<'a> Recording<'a> {
     ///
     /// # Errors
     /// If it must be stored and cannot.
-    pub fn keep(&mut self, record: TrialRecord) -> Result<(), LabError> {
+    pub fn keep(&mut self, mut record: TrialRecord) -> Result<(), LabError> {
+        let of = (record.spec.target.clone(), record.spec.repetition);
+        record.instructions = self.counted.get(&of).cloned();
         let record = self.requests.shown(&record, self.header.requests.as_ref()).into_owned();
         let number = self.trials.len() as u64;
         self.store(|store, this| {
@@ -156,6 +170,15 @@ impl<'a> Recording<'a> {
         self.observer.event(&Event::TrialFinished(&record));
         self.trials.push(record);
         Ok(())
+    }
+
+    /// Takes the instructions of a target for its trials of this repetition.
+    pub fn counted(&mut self, target: TargetId, repetition: u32, mut counted: Instructions) {
+        // A failure may name requests and answers.
+        if counted.failure.is_some() && !self.requests.keeps_requests() {
+            counted.failure = counted.failure.map(|text| self.requests.digests.message(&text));
+        }
+        self.counted.insert((target, repetition), counted);
     }
 
     /// Stores the life of a target.

@@ -75,6 +75,8 @@ pub struct StartSettings<'a> {
     pub messages: Option<Messages>,
     /// Its port; `None` for one that is free.
     pub port: Option<u16>,
+    /// Words before its command, as of a tool that counts what it does. A container has none.
+    pub before: &'a [String],
 }
 
 /// A target that runs.
@@ -255,6 +257,9 @@ impl RunningTarget {
             Some(Container { image, name }) => of_image(image, name, target, id, settings, port),
             None => launch(target, id, installed, settings, port, certificate.as_ref()),
         };
+        if container.is_none() {
+            launch.command.splice(..0, settings.before.iter().cloned());
+        }
         // A container has a network of its own instead.
         if let (Some(socket), None) = (&socket, &container) {
             socket.tell(&mut launch);

@@ -169,6 +169,7 @@ pub fn workload(request: workload::Request, status: u16) -> Workload {
             json: Vec::new(),
             as_proved: false,
             from: None,
+            coded_from: None,
         },
         proofs: Vec::new(),
     }
@@ -226,6 +227,7 @@ pub fn plan(
         gates: Vec::new(),
         undecided: None,
         life: false,
+        instructions: false,
         quick: false,
         changed: Vec::new(),
     }

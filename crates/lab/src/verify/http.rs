@@ -7,6 +7,7 @@ use pippin_engine::http1::client::{Response, read_response};
 use pippin_engine::http1::request::render;
 use pippin_engine::http2::client::Client as Http2;
 use pippin_model::load::{self, Limits, Protocol};
+use pippin_model::request::coding::Coding;
 use pippin_model::workload::Sample;
 use pippin_reference::monotonic_ns;
 use std::io::{Read, Write};
@@ -83,16 +84,26 @@ impl Answer {
     #[must_use]
     pub fn exchange(&self) -> Exchange<'_> {
         let Self { body, sent_ns, read_ns, .. } = self;
-        Exchange { request: 0, body, drawn: "", sent_ns: *sent_ns, read_ns: *read_ns }
+        let (sent_ns, read_ns) = (*sent_ns, *read_ns);
+        Exchange { body, coding: self.coding(), sent_ns, read_ns, ..Exchange::default() }
+    }
+
+    /// Its content coding.
+    #[must_use]
+    pub fn coding(&self) -> Coding {
+        self.values("content-encoding").fold(Coding::Plain, Coding::and_field)
+    }
+
+    /// The values of all header fields of this name, in whatever case.
+    pub fn values(&self, name: &str) -> impl Iterator<Item = &[u8]> {
+        let is_it = move |(given, _): &&(String, Vec<u8>)| given.eq_ignore_ascii_case(name);
+        self.headers.iter().filter(is_it).map(|(_, value)| value.as_slice())
     }
 
     /// The first value of a header field, in whatever case.
     #[must_use]
     pub fn header(&self, name: &str) -> Option<String> {
-        self.headers
-            .iter()
-            .find(|(given, _)| given.eq_ignore_ascii_case(name))
-            .map(|(_, value)| String::from_utf8_lossy(value).into_owned())
+        self.values(name).next().map(|value| String::from_utf8_lossy(value).into_owned())
     }
 
     /// The body as text, shortened for messages.

@@ -2,12 +2,15 @@
 use memchr::memmem;
 use pippin_engine::{Briefing, Exchange, Referee};
 use pippin_model::load::LoadSpec;
+use pippin_model::request::coding::{Accepted, Coding};
 use pippin_model::workload::Sample;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Number, Value};
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use super::live::deputy::{self, Judges};
+use super::packed::{self, Seen};
 use super::sampled::{Exchanged, Found, Sampled};
 use crate::services::items::{Item, Items};
 
@@ -18,11 +21,13 @@ const KEPT: usize = 300;
 /// 15 digits that count, those of 32 bits have 6.
 const ROUNDING: f64 = 1e-12;
 
-/// What a request asks for: how many items, and the factor of their totals.
+/// What a request asks for: how many items, the factor of their totals, and in which codings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Asked {
     n: u32,
     m: u64,
+    #[serde(default)]
+    accepted: Accepted,
 }
 
 impl Asked {
@@ -30,7 +35,10 @@ impl Asked {
     #[must_use]
     pub fn of(sample: &Sample) -> Option<Self> {
         let number = |name| sample.binding.get(name)?.parse::<u64>().ok();
-        Some(Self { n: number("n")?.try_into().ok()?, m: number("m")? })
+        let is_it = |name: &String| name.eq_ignore_ascii_case("accept-encoding");
+        let field = sample.headers.iter().find(|(name, _)| is_it(name));
+        let accepted = field.map(|(_, value)| Accepted::of_field(value)).unwrap_or_default();
+        Some(Self { n: number("n")?.try_into().ok()?, m: number("m")?, accepted })
     }
 
     /// With the factor that was drawn when it was sent, if one was.
@@ -50,43 +58,62 @@ pub struct Expected {
     seed: u64,
     /// What each request asks for, by its place.
     asked: Vec<Asked>,
+    /// From how many bytes on an answer must be packed; `None` where none may be.
+    #[serde(default)]
+    coded_from: Option<u64>,
 }
 
 /// Judges the answers of a target that has this data file.
 pub struct ItemAnswers {
     items: Arc<Items>,
     asked: Vec<Asked>,
+    coded_from: Option<u64>,
     sampled: Sampled,
 }
 
 impl ItemAnswers {
-    /// Of requests that were made of these samples, after what was found in earlier loads.
+    /// For a workload whose answers are packed from so many bytes on, before any request.
     #[must_use]
-    pub fn of(items: Arc<Items>, samples: &[Sample], found: Found) -> Self {
-        let asked = samples.iter().map_while(Asked::of).collect();
-        Self { items, asked, sampled: Sampled::new(KEPT, found) }
+    pub fn of(items: Arc<Items>, coded_from: Option<u64>) -> Self {
+        let sampled = Sampled::new(KEPT, Found::default());
+        Self { items, asked: Vec::new(), coded_from, sampled }
     }
 
     /// For a deputy, which draws the same items again.
     #[must_use]
-    pub fn expecting(Expected { seed, asked }: Expected) -> Self {
-        let sampled = Sampled::new(KEPT, Found::default());
-        Self { items: Arc::new(Items::drawn(seed)), asked, sampled }
+    pub fn expecting(Expected { seed, asked, coded_from }: Expected) -> Self {
+        Self { asked, ..Self::of(Arc::new(Items::drawn(seed)), coded_from) }
     }
 
-    /// For other requests, with what was found so far.
+    /// For requests that were made of these samples, with what was found in earlier loads.
     #[must_use]
     pub fn for_samples(&self, samples: &[Sample]) -> Self {
-        Self::of(Arc::clone(&self.items), samples, self.compared())
+        let asked = samples.iter().map_while(Asked::of).collect();
+        let sampled = Sampled::new(KEPT, self.compared());
+        Self { items: Arc::clone(&self.items), asked, coded_from: self.coded_from, sampled }
     }
 
     /// What is wrong with the answer to a sample, if anything is.
     #[must_use]
-    pub fn differs(&self, sample: &Sample, body: &[u8]) -> Option<String> {
+    pub fn differs(&self, sample: &Sample, coding: Coding, body: &[u8]) -> Option<String> {
         let Some(asked) = Asked::of(sample) else {
             return Some("the request does not say how many items it wants".into());
         };
-        differs(&self.items, asked, body)
+        self.opened(asked, coding, body)
+            .map_or_else(Some, |body| differs(&self.items, asked, &body))
+    }
+
+    /// An answer as it was before it was packed.
+    fn opened<'a>(
+        &self,
+        asked: Asked,
+        coding: Coding,
+        body: &'a [u8],
+    ) -> Result<Cow<'a, [u8]>, String> {
+        match self.coded_from {
+            Some(from) => packed::opened(asked.accepted, coding, body, from),
+            None => Ok(body.into()),
+        }
     }
 
     fn asked(&self, request: u32, drawn: &str) -> Option<Asked> {
@@ -96,19 +123,35 @@ impl ItemAnswers {
     /// Compares what was kept. Returns what was found so far.
     #[must_use]
     pub fn compared(&self) -> Found {
-        self.sampled.compared(|Exchanged { request, drawn, body }| {
-            match self.asked(*request, drawn) {
-                Some(asked) => differs(&self.items, asked, body),
-                None => Some(format!("nobody knows what request {request} asked for")),
+        self.sampled.compared(|Exchanged { request, drawn, coding, body }, packed| {
+            let Some(asked) = self.asked(*request, drawn) else {
+                return Some(format!("nobody knows what request {request} asked for"));
+            };
+            let unpacked = match self.opened(asked, *coding, body) {
+                Ok(unpacked) => unpacked,
+                Err(fault) => return Some(fault),
+            };
+            if self.coded_from.is_some() && *coding != Coding::Plain {
+                let sizes = packed.entry(*coding).or_default();
+                sizes.packed += body.len() as u64;
+                sizes.unpacked += unpacked.len() as u64;
             }
+            differs(&self.items, asked, &unpacked)
         })
     }
 }
 
 impl Referee for ItemAnswers {
-    /// An answer whose totals are written in an unusual way is compared whole.
-    fn is_right(&self, Exchange { request, body, drawn, .. }: &Exchange<'_>) -> bool {
-        self.asked(*request, drawn).is_some_and(|asked| {
+    /// An answer whose totals are written in an unusual way is compared whole. A packed one is not
+    /// unpacked before the load is over.
+    fn is_right(&self, exchange: &Exchange<'_>) -> bool {
+        let Exchange { request, body, drawn, coding, .. } = *exchange;
+        self.asked(request, drawn).is_some_and(|asked| {
+            match self.coded_from.map(|from| packed::seen(asked.accepted, coding, body, from)) {
+                Some(Seen::Wrong) => return false,
+                Some(Seen::Packed) => return true,
+                Some(Seen::Plain) | None => {}
+            }
             has_totals(self.items.first(asked.count()), asked.m, body)
                 || differs(&self.items, asked, body).is_none()
         })
@@ -119,7 +162,8 @@ impl Referee for ItemAnswers {
     }
 
     fn briefing(&self, _: &LoadSpec) -> Option<Briefing> {
-        let expected = Expected { seed: self.items.seed(), asked: self.asked.clone() };
+        let (seed, asked) = (self.items.seed(), self.asked.clone());
+        let expected = Expected { seed, asked, coded_from: self.coded_from };
         deputy::briefing(&Judges::Items(expected), false)
     }
 
@@ -159,7 +203,7 @@ fn number_after(rest: &[u8]) -> Option<u64> {
 /// What is wrong with an answer, if anything is: `{"count": n, "items": [...]}`, with the first n
 /// items of the file and their totals. The order of keys, white space, escapes and the spelling of
 /// numbers are free.
-fn differs(items: &Items, Asked { n, m }: Asked, body: &[u8]) -> Option<String> {
+fn differs(items: &Items, Asked { n, m, .. }: Asked, body: &[u8]) -> Option<String> {
     let given: Value = match serde_json::from_slice(body) {
         Ok(given) => given,
         Err(error) => return Some(format!("the body is no JSON: {error}")),
@@ -251,9 +295,9 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    const ASKED: Asked = Asked { n: 50, m: 12_345_678 };
+    const ASKED: Asked = Asked { n: 50, m: 12_345_678, accepted: Accepted::NONE };
 
-    fn right(items: &Items, Asked { n, m }: Asked) -> Value {
+    fn right(items: &Items, Asked { n, m, .. }: Asked) -> Value {
         let rows: Vec<Value> = items
             .first(n as usize)
             .iter()
@@ -267,11 +311,11 @@ mod tests {
     }
 
     fn answers() -> ItemAnswers {
-        ItemAnswers::expecting(Expected { seed: 3, asked: vec![ASKED] })
+        ItemAnswers::expecting(Expected { seed: 3, asked: vec![ASKED], coded_from: None })
     }
 
     fn exchange<'a>(body: &'a str, drawn: &'a str) -> Exchange<'a> {
-        Exchange { request: 0, body: body.as_bytes(), drawn, sent_ns: 0, read_ns: 1 }
+        Exchange { body: body.as_bytes(), drawn, read_ns: 1, ..Exchange::default() }
     }
 
     /// Every spelling that JSON allows is right, by the quick look and by the whole comparison.

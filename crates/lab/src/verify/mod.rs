@@ -1,12 +1,14 @@
 //! Proofs that a target does the work of a workload. Each family has a file; each proof has the
 //! same signature and one line of registration.
 pub mod answer;
+pub mod coding;
 pub mod delay;
 pub mod escapes;
 pub mod html;
 pub mod http;
 pub mod items;
 pub mod live;
+pub mod packed;
 pub mod page;
 pub mod protocol;
 pub mod sampled;
@@ -72,6 +74,7 @@ fn prove_one(proof: &Proof, subject: &mut Subject<'_>, remark: &mut Option<Strin
         Proof::Answer => answer::every_sample(subject),
         Proof::NotFound { path } => protocol::not_found(subject, path),
         Proof::Head => protocol::head(subject),
+        Proof::Coding => coding::negotiated(subject).map(|seen| *remark = Some(seen)),
         Proof::KeepAlive => protocol::keep_alive(subject),
         Proof::Text { .. } => page::text(subject),
         Proof::Rows { id, count } => escapes::rows(subject, id, *count),

@@ -125,7 +125,7 @@ impl Pages {
 
     /// What is wrong with the page of a request, if anything is. One whose sample is not here is left
     /// to others.
-    fn fault(&self, Exchanged { request, drawn, body }: &Exchanged) -> Option<String> {
+    fn fault(&self, Exchanged { request, drawn, body, .. }: &Exchanged) -> Option<String> {
         let page = String::from_utf8_lossy(body);
         let sample = self.expected.samples.get(request)?;
         match drawn.as_str() {
@@ -149,7 +149,7 @@ impl Pages {
     /// Compares what was kept. Returns what was found so far.
     #[must_use]
     pub fn compared(&self) -> Found {
-        self.sampled.compared(|page| self.fault(page))
+        self.sampled.compared(|page, _| self.fault(page))
     }
 
     /// Whether every page that was compared said what it must, in loads with so many right answers.
@@ -230,7 +230,7 @@ mod tests {
 
     fn examine(pages: &dyn Referee, request: u32, body: &str) {
         let body = body.as_bytes();
-        pages.examine(&Exchange { request, body, drawn: "", sent_ns: 0, read_ns: 1 });
+        pages.examine(&Exchange { request, body, read_ns: 1, ..Exchange::default() });
     }
 
     #[test]

@@ -1,8 +1,10 @@
 //! Answers of a load that are compared in full: kept while the load runs and compared when somebody
 //! asks what was found, so that comparing them disturbs no answer.
 use pippin_engine::Exchange;
+use pippin_model::request::coding::Coding;
 use pippin_model::workload::draw::Draw;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -35,6 +37,18 @@ pub struct Found {
     pub wrong: u64,
     /// What the first of these said, in words.
     pub first: Option<String>,
+    /// How many bytes those of each content coding had.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub packed: BTreeMap<Coding, Sizes>,
+}
+
+/// Bytes of answers with a content coding.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Sizes {
+    /// As they came.
+    pub packed: u64,
+    /// Unpacked.
+    pub unpacked: u64,
 }
 
 impl Found {
@@ -42,6 +56,25 @@ impl Found {
         self.compared += other.compared;
         self.wrong += other.wrong;
         self.first = self.first.take().or(other.first);
+        for (coding, sizes) in other.packed {
+            let sum = self.packed.entry(coding).or_default();
+            sum.packed += sizes.packed;
+            sum.unpacked += sizes.unpacked;
+        }
+    }
+
+    /// What share of their bytes the answers had on the way, for each coding: `gzip 0.24, br 0.21`.
+    /// `None` where none had a coding.
+    #[must_use]
+    pub fn ratios(&self) -> Option<String> {
+        let ratio = |(coding, sizes): (&Coding, &Sizes)| {
+            let ratio = sizes.packed as f64 / sizes.unpacked as f64;
+            format!("{} {ratio:.2}", coding.name())
+        };
+        let known = self.packed.iter().filter(|(_, sizes)| sizes.unpacked > 0);
+        let ratios: Vec<String> = known.map(ratio).collect();
+        (!ratios.is_empty())
+            .then(|| format!("packed bytes for each byte unpacked: {}", ratios.join(", ")))
     }
 
     /// Whether every answer that was compared said what it must, in loads with so many right answers.
@@ -72,6 +105,8 @@ pub struct Exchanged {
     pub request: u32,
     /// What was drawn for it; empty where nothing was.
     pub drawn: String,
+    /// The content coding that its head names.
+    pub coding: Coding,
     /// The body.
     pub body: Box<[u8]>,
 }
@@ -107,24 +142,28 @@ impl Sampled {
         if place >= self.most {
             return;
         }
-        let Exchange { request, drawn, body, .. } = *exchange;
-        let answer = Exchanged { request, drawn: drawn.into(), body: body.into() };
+        let Exchange { request, drawn, coding, body, .. } = *exchange;
+        let answer = Exchanged { request, drawn: drawn.into(), coding, body: body.into() };
         match kept.answers.get_mut(place) {
             Some(old) => *old = answer,
             None => kept.answers.push(answer),
         }
     }
 
-    /// Compares what was kept; `differs` says what is wrong with an answer. Returns what was found so
-    /// far.
-    pub fn compared(&self, differs: impl Fn(&Exchanged) -> Option<String>) -> Found {
+    /// Compares what was kept; `differs` says what is wrong with an answer, and adds its bytes where
+    /// it was packed. Returns what was found so far.
+    pub fn compared(
+        &self,
+        mut differs: impl FnMut(&Exchanged, &mut BTreeMap<Coding, Sizes>) -> Option<String>,
+    ) -> Found {
         let mut kept = self.kept();
         let answers = std::mem::take(&mut kept.answers);
         kept.seen = 0;
-        let mut wrong = answers.iter().filter_map(differs);
+        let mut packed = BTreeMap::new();
+        let mut wrong = answers.iter().filter_map(|answer| differs(answer, &mut packed));
         let first = wrong.next();
         let wrong = u64::from(first.is_some()) + wrong.count() as u64;
-        kept.found.add(Found { compared: answers.len() as u64, wrong, first });
+        kept.found.add(Found { compared: answers.len() as u64, wrong, first, packed });
         kept.found.clone()
     }
 
@@ -145,11 +184,15 @@ mod tests {
             compared: 10,
             wrong,
             first: (wrong > 0).then(|| words.into()),
+            packed: BTreeMap::from([(Coding::Gzip, Sizes { packed: 1, unpacked: 5 })]),
         };
         for other in [of(0, ""), of(1, "a"), of(2, "b")] {
             found.add(other);
         }
-        assert_eq!(found, Found { compared: 30, wrong: 3, first: Some("a".into()) });
+        assert_eq!((found.compared, found.wrong, found.first.as_deref()), (30, 3, Some("a")));
+        assert_eq!(found.packed[&Coding::Gzip], Sizes { packed: 3, unpacked: 15 });
+        assert_eq!(found.ratios().unwrap(), "packed bytes for each byte unpacked: gzip 0.20");
+        assert_eq!(Found::default().ratios(), None);
         assert_eq!(
             found.verdict(5, "pages").unwrap_err(),
             "3 pages of those that were compared in full said something else; the first: a"

@@ -167,6 +167,7 @@ pub fn header(plan: &str, title: &str, profile: Profile, targets: &[&str]) -> Ru
             gates: Vec::new(),
             undecided: None,
             life: false,
+            instructions: false,
             quick: false,
             changed: Vec::new(),
         },

@@ -2,6 +2,7 @@
 use super::ExampleTrial;
 use crate::trial::slice::{Slice, SliceFigures, SliceHost, SliceQuantiles};
 use crate::trial::{Company, TrialRecord};
+use crate::workload::draw::Draw;
 
 const SLICE_NS: u64 = 400_000_000;
 /// An odd constant that spreads the bits of a counter (Steele, Lea and Flood 2014).
@@ -129,8 +130,5 @@ fn slice(record: &TrialRecord, round: u32, speed: f64, calm: bool) -> Slice {
 }
 
 fn mix(value: u64) -> u64 {
-    let value = value.wrapping_add(SPREAD);
-    let value = (value ^ (value >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    let value = (value ^ (value >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-    value ^ (value >> 31)
+    Draw::new(value).bits()
 }

@@ -413,6 +413,7 @@ impl ExampleTrial {
             tls: None,
             websocket: None,
             interrupted: false,
+            request_sample: None,
         }
     }
 

@@ -8,6 +8,7 @@
 //! | [`tls`] | how connections are secured, and what the handshakes agreed on |
 //! | [`websocket`] | messages over WebSocket, and what was seen of them |
 pub mod first_words;
+mod request_id;
 pub mod spoken;
 pub mod surprises;
 pub mod tls;
@@ -18,6 +19,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 
 pub use self::first_words::FirstWords;
+pub use self::request_id::{IdForm, RequestId};
 pub use self::surprises::Surprises;
 use crate::load::tls::TlsSpec;
 pub use crate::load::websocket::Messages;
@@ -88,9 +90,16 @@ pub struct LoadSpec {
     /// How many redirections a user follows after each step of its scenario; 0 follows none.
     #[serde(default, skip_serializing_if = "is_none")]
     pub follow: u32,
+    /// What each request is called, so that the server's log can show it; `None` sends no name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub request_id: Option<RequestId>,
     /// How many of the slowest requests the result names.
     #[serde(default)]
     pub slowest: u32,
+    /// How many requests of the measured part the result has one by one; 0 keeps none. If more are
+    /// sent, a random sample of them is kept.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub samples: u32,
     /// The seed of arrivals, think times and staggering.
     pub seed: u64,
     /// Which part of the load this is. Everything else describes the whole load, except `threads`
@@ -132,6 +141,8 @@ impl Default for LoadSpec {
             by_request: false,
             follow: 0,
             slowest: 0,
+            samples: 0,
+            request_id: None,
             seed: 1,
             slice: Part::WHOLE,
         }

@@ -17,6 +17,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use crate::figure::Figure;
 use crate::plan::cpus::CpuSet;
 pub use crate::plan::plan_options::PlanOptions;
 use crate::plan::profile::{OneOrMany, Profile, RawProfile};
@@ -79,6 +80,9 @@ pub struct Plan {
     /// Whether the life of each target is measured after all repetitions.
     #[serde(default)]
     pub life: bool,
+    /// Whether the instructions of each target per request are counted, whatever its gates are on.
+    #[serde(default)]
+    pub instructions: bool,
     /// Whether this is the quick form.
     pub quick: bool,
     /// What the command line changed, in words.
@@ -140,6 +144,9 @@ pub(crate) struct RawPlan {
     /// Whether the life of each target is measured; the quick form does it only if asked to.
     #[serde(default)]
     life: bool,
+    /// Whether instructions per request are counted.
+    #[serde(default)]
+    instructions: bool,
     profile: Option<RawProfile>,
     /// A short form of a profile: with a rate an open loop, otherwise a closed loop.
     rate: Option<Rate>,
@@ -227,6 +234,13 @@ const fn extra_time() -> f64 {
 }
 
 impl Plan {
+    /// Whether instructions per request are counted: because the plan says so, or a gate is on them.
+    #[must_use]
+    pub fn counts_instructions(&self) -> bool {
+        self.instructions
+            || self.gates.iter().any(|gate| gate.condition.figure == Figure::Instructions)
+    }
+
     /// A key of the plan about slices that does not have its default value.
     #[must_use]
     pub fn key_about_slices(&self) -> Option<&'static str> {
@@ -311,6 +325,7 @@ impl Plan {
             gates: gates(&raw.require, &raw.fail_if)?,
             undecided: raw.undecided,
             life: options.life.unwrap_or(raw.life && !options.quick),
+            instructions: options.instructions || raw.instructions,
             quick: options.quick,
             changed,
         })

@@ -11,6 +11,8 @@ pub struct PlanOptions {
     pub quick: bool,
     /// Whether the life of each target is measured, whatever the plan says.
     pub life: Option<bool>,
+    /// Instructions per request are counted, whatever the plan says.
+    pub instructions: bool,
     /// Use only these targets, or others.
     pub targets: Option<Vec<TargetId>>,
     /// Another number of repetitions.

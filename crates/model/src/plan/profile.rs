@@ -14,8 +14,8 @@ use crate::load::spoken::Spoken;
 pub use crate::load::{Connections, StopRule, WarmUp};
 use crate::plan::objective::Objective;
 use crate::schedule::overload;
-use crate::schedule::stages;
-pub use crate::schedule::{Arrivals, Schedule, Stage};
+pub use crate::schedule::{Arrivals, Schedule, Stage, UserStage};
+use crate::schedule::{stages, users};
 use crate::text::units::{Spread, format_count};
 use crate::trial::Step;
 
@@ -140,6 +140,18 @@ impl Profile {
             steps: Steps::One,
             protocol: None,
             walk_steps: None,
+        }
+    }
+
+    /// A closed loop whose users come and go, each over a kept connection of its own. There is no
+    /// warm-up: all of it is measured, because each part of it matters.
+    #[must_use]
+    pub fn users(stages: Vec<UserStage>, think: Option<Spread>) -> Self {
+        let (most, length_ns) = (users::most(&stages), users::length_ns(&stages));
+        Self {
+            schedule: Schedule::Users { think, stages },
+            warm_up: WarmUp::None,
+            ..Self::closed(most, StopRule::after(length_ns))
         }
     }
 
@@ -366,6 +378,13 @@ impl Profile {
         changes.then_some(stages)
     }
 
+    /// Whether the rate, or the number of users, changes within the measured part by plan. Such a
+    /// load has no steady state, and its seconds differ by plan.
+    #[must_use]
+    pub fn changes(&self) -> bool {
+        self.shape().is_some() || self.schedule.user_stages().is_some()
+    }
+
     /// This profile as an open loop whose arrivals are walks through this many steps.
     #[must_use]
     pub fn with_walks(self, steps: usize) -> Self {
@@ -402,7 +421,7 @@ impl Profile {
     }
 
     /// The amount of load in few words: `64 connections`, `5,000 requests/s`, `up to 5,000
-    /// requests/s`, `20 walks/s`.
+    /// requests/s`, `20 walks/s`, `up to 100 users`.
     #[must_use]
     pub fn amount(&self) -> String {
         let amount = self.schedule.amount(self.connections.count, self.arrivals());
@@ -413,7 +432,7 @@ impl Profile {
             let highest = list.last().copied().unwrap_or_default();
             return format!("up to {} {}/s", format_count(highest), self.arrivals());
         }
-        if self.shape().is_some() { format!("up to {amount}") } else { amount }
+        if self.changes() { format!("up to {amount}") } else { amount }
     }
 
     /// The kind of the loop and the amount of load: `closed loop, 64 connections`.
@@ -434,14 +453,13 @@ impl Profile {
     }
 
     /// Whether its loads are measured in slices. They are if the load goes on without an end after
-    /// a warm-up that is left out. Counted requests, devices and changing rates have a fixed
-    /// course, and so do the rates of a search. Without a warm-up, the first requests are part of
+    /// a warm-up that is left out. Counted requests, devices, and rates and users that change have a
+    /// fixed course, and so do the rates of a search. Without a warm-up, the first requests are part of
     /// the measurement.
     #[must_use]
     pub fn is_sliced(&self) -> bool {
-        let has_a_course = self.schedule.phases().is_some()
-            || self.stop.requests.is_some()
-            || self.shape().is_some();
+        let has_a_course =
+            self.schedule.phases().is_some() || self.stop.requests.is_some() || self.changes();
         let begins_cold = self.warm_up == WarmUp::None && !self.schedule.sets_the_pace();
         self.stop.duration_ns.is_some() && !has_a_course && !begins_cold && !self.is_search()
     }
@@ -509,6 +527,17 @@ mod tests {
         assert_eq!(down.offered_per_s(2_000_000_000, 2_000_000_000), Some(350.0));
         assert_eq!(ramp.offered_per_s(2_000_000_000, 2_000_000_000), Some(1_000.0));
         assert_eq!(ramp.offered_per_s(-1, 2_000_000_000), None, "the ramp");
+    }
+
+    #[test]
+    fn users_that_come_and_go_are_measured_as_a_whole() {
+        let stages = users::parse("10@30s,100@2m,0@30s").unwrap();
+        let profile = Profile::users(stages, None);
+        assert_eq!((profile.kind(), profile.connections.count), ("users", 100));
+        assert_eq!((profile.changes(), profile.is_sliced(), profile.shape()), (true, false, None));
+        assert_eq!(profile.loop_and_amount(), "closed loop, up to 100 users");
+        assert_eq!(profile.stop, StopRule::after(180_000_000_000));
+        assert_eq!(profile.schedule.users(7), 100);
     }
 
     #[test]

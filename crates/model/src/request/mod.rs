@@ -4,10 +4,12 @@
 //! |---|---|
 //! | [`requests`] | all requests of a load, with their turns |
 //! | [`secrets`] | values that records do not keep: a length and a keyed digest |
+//! | [`coding`] | content codings: of an answer, and those that a request accepts |
 //! | [`json_value`] | a value that the JSON of a right body has |
 //! | [`request_file`] | files of requests, one module for each format |
 //! | [`form`] | bodies of forms, as curl makes them |
 //! | [`import`] | HAR files, access logs, curl commands, OpenAPI files and Postman collections as requests |
+pub mod coding;
 pub mod form;
 pub mod import;
 pub mod json_value;
@@ -38,10 +40,11 @@ pub struct Request {
     pub body: Vec<u8>,
     /// How the answer is checked.
     pub check: Check,
-    /// [`DRAWN`] characters that occur once in the target: digits that do not begin with 0, or
+    /// [`DRAWN`] characters that occur once in the request: digits that do not begin with 0, or
     /// lower-case letters. Each time the request is sent, they are replaced by random ones of the
-    /// same kind, and in the body check too. `None` sends the same bytes each time. Not for
-    /// WebSocket.
+    /// same kind, and in the body check too. If they are hexadecimal digits with both letters and
+    /// decimal digits, the number of the request replaces them, which no other request of the load
+    /// has. `None` sends the same bytes each time. Not for WebSocket.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub drawn: Option<String>,
 }

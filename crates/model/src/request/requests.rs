@@ -109,6 +109,18 @@ impl Requests {
             .unwrap_or_else(|| Whole { count: self.all.len() as u64, digest: self.digest() })
     }
 
+    /// The list with each request changed in this way, in the same turns.
+    ///
+    /// # Errors
+    /// The first that `change` returns.
+    pub fn changed<E>(
+        &self,
+        change: impl FnMut(&Request) -> Result<Request, E>,
+    ) -> Result<Self, E> {
+        let all = self.all.iter().map(change).collect::<Result<Vec<_>, E>>()?;
+        Ok(Self { turns: Arc::clone(&self.turns), ..all.into() })
+    }
+
     /// Replaces what a sample says of the whole list.
     pub(super) fn say_sample_of(&mut self, whole: Whole) {
         self.sample_of = Some(whole);

@@ -232,6 +232,8 @@ impl Digests {
             load.requests.say_sample_of(whole.clone());
         }
         if let Some(load) = &mut record.load {
+            let sample = load.request_sample.iter_mut().flat_map(|sample| &mut sample.names);
+            sample.for_each(|name| *name = self.target(name));
             let phases = load.phases.iter_mut().map(|phase| &mut phase.measured);
             for measured in phases.chain([&mut load.measured]) {
                 let requests = measured.by_request.iter_mut().map(|row| &mut row.name);

@@ -7,6 +7,7 @@
 //! | [`closes`] | when the server closed connections: by requests, by idle time |
 //! | `counts` | counters of requests, answers, connections, bytes, stamps |
 //! | `error_kind`, `first_error` | what went wrong; the first time of each kind |
+//! | `exchange`, `slowest`, `request_sample` | one request by itself; the slowest of a stretch; all of them, or a random sample |
 //! | `silence` | when nobody was answered |
 //! | `spans` | histograms of time spans |
 //! | `window` | one second of a load |
@@ -18,9 +19,11 @@ mod by_connection;
 pub mod closes;
 mod counts;
 mod error_kind;
+mod exchange;
 mod first_error;
 pub mod histogram;
 mod measured;
+mod request_sample;
 mod silence;
 mod slowest;
 mod spans;
@@ -39,10 +42,12 @@ pub use counts::{
     StatusCounts, Successes,
 };
 pub use error_kind::ErrorKind;
+pub use exchange::Exchange;
 pub use first_error::FirstError;
 pub use measured::{Measured, StepMeasured};
+pub use request_sample::RequestSample;
 pub use silence::{Arrivals, SHORTEST_SILENCE_NS, Silence};
-pub use slowest::{SlowRequest, Slowest};
+pub use slowest::Slowest;
 pub use spans::{Span, SpanSummaries, Spans};
 pub use window::{Window, WindowHistograms, arriving_per_s, measured_windows};
 
@@ -79,6 +84,10 @@ pub struct LoadResult {
     pub websocket: Option<WebSocketUse>,
     /// Whether the load was stopped early.
     pub interrupted: bool,
+    /// The requests of the measured part one by one, if the load asked for them. No record keeps them:
+    /// there may be a million.
+    #[serde(skip)]
+    pub request_sample: Option<RequestSample>,
 }
 
 impl LoadResult {

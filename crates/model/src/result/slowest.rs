@@ -2,23 +2,7 @@
 use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
 
-/// One request that took long.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct SlowRequest {
-    /// When it was sent, in nanoseconds since 1970, by the clock of the generator's machine.
-    pub sent_unix_ns: u64,
-    /// Its response time in nanoseconds. Of a request that timed out it is how long was waited.
-    pub response_ns: u64,
-    /// Its service time in nanoseconds: from when it was sent.
-    pub service_ns: u64,
-    /// The number of its connection, from 0 on. A connection that takes the place of a closed one has
-    /// its number.
-    pub connection: u32,
-    /// Method and path, or the step of the scenario.
-    pub request: String,
-    /// The status of its answer; `None` if it timed out, or if its protocol has none.
-    pub status: Option<u16>,
-}
+use super::Exchange;
 
 /// The slowest requests, the slowest first.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -26,13 +10,13 @@ pub struct Slowest {
     /// How many are kept.
     pub most: u32,
     /// The requests.
-    pub requests: Vec<SlowRequest>,
+    pub requests: Vec<Exchange>,
 }
 
 impl Slowest {
     /// The slowest of these, at most so many.
     #[must_use]
-    pub fn of(most: u32, mut requests: Vec<SlowRequest>) -> Self {
+    pub fn of(most: u32, mut requests: Vec<Exchange>) -> Self {
         // Equal ones in the order of time, so that the order of threads does not matter.
         requests.sort_by_key(|one| (Reverse(one.response_ns), one.sent_unix_ns, one.connection));
         requests.truncate(most as usize);
@@ -58,14 +42,19 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn request(response_ns: u64, sent_unix_ns: u64) -> SlowRequest {
-        SlowRequest {
+    fn request(response_ns: u64, sent_unix_ns: u64) -> Exchange {
+        Exchange {
+            intended_unix_ns: sent_unix_ns,
             sent_unix_ns,
-            response_ns,
-            service_ns: response_ns,
+            response_ns: Some(response_ns),
+            service_ns: Some(response_ns),
             connection: 0,
+            user: 0,
             request: "GET /".into(),
+            id: None,
             status: Some(200),
+            error: None,
+            body_bytes: Some(5),
         }
     }
 
@@ -77,7 +66,7 @@ mod tests {
             parts in 1..5usize,
             most in 0..20u32,
         ) {
-            let all: Vec<SlowRequest> =
+            let all: Vec<Exchange> =
                 times.iter().zip(0..).map(|(ns, sent)| request(*ns, sent)).collect();
             let mut merged = Slowest { most, requests: Vec::new() };
             for part in 0..parts {

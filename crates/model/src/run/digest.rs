@@ -59,7 +59,42 @@ pub struct TargetDigest {
     pub goodput_per_s: Option<f64>,
     /// The 99th percentile of the response time at the same place, in nanoseconds.
     pub p99_ns: Option<f64>,
+    /// How sure these are, and what the target used; empty in digests of older versions.
+    #[serde(default)]
+    pub more: MoreFigures,
 }
+
+/// Further figures of a target. Each is `None` if it is unknown.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct MoreFigures {
+    /// The ends of the 95 % interval of its right answers per second.
+    pub goodput_within: Option<(f64, f64)>,
+    /// The ends of the interval of its 99th percentile, in nanoseconds.
+    pub p99_within: Option<(f64, f64)>,
+    /// Its ranking figure divided by that of the reference.
+    pub ratio: Option<f64>,
+    /// The ends of the interval of that ratio.
+    pub ratio_within: Option<(f64, f64)>,
+    /// The target's processor time of a complete answer, in nanoseconds.
+    pub cpu_ns: Option<f64>,
+    /// The ends of its interval.
+    pub cpu_within: Option<(f64, f64)>,
+    /// Highest memory of its process tree, in bytes.
+    pub memory_bytes: Option<f64>,
+}
+
+impl TargetDigest {
+    /// Whether it has a figure that may be read: it was measured, and is not INVALID.
+    #[must_use]
+    pub fn has_result(&self) -> bool {
+        self.figure.is_some() && self.verdict.is_some_and(|verdict| verdict != Verdict::Invalid)
+    }
+}
+
+/// Plans that stand for what somebody named on a command line. Their runs are no rounds of anything,
+/// so that no board shows them.
+pub const WITHOUT_BOARD: [&str; 2] = ["load", "compare"];
 
 impl RunDigest {
     /// The maximum number of values in [`RunDigest::spark`].

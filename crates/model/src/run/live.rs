@@ -22,6 +22,9 @@ pub struct LiveRun {
     pub is_stopping: bool,
     /// Repetitions of each target.
     pub repetitions: u32,
+    /// Whether targets are ranked by a time and not by a rate.
+    #[serde(default)]
+    pub by_time: bool,
     /// The trial under way; `None` before the first.
     pub trial: Option<LiveTrial>,
     /// The progress of all trials together.

@@ -5,14 +5,17 @@
 //! | module | what it does |
 //! |---|---|
 //! | [`stages`] | a rate that changes over time |
+//! | [`users`] | users that come and go |
 //! | [`overload`] | rates beyond what a target can do |
 pub mod overload;
 pub mod stages;
+pub mod users;
 
 use serde::{Deserialize, Serialize};
 
 use crate::load::{Connections, LoadSpec, WarmUp};
 use crate::text::units::{Spread, counted, format_count, format_length};
+pub use users::UserStage;
 
 /// When requests are due.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -23,6 +26,14 @@ pub enum Schedule {
     Closed {
         /// Time between an answer and the next request.
         think: Option<Spread>,
+    },
+    /// As a closed loop, with users that come and go. Each has a connection of its own. Who goes
+    /// first finishes its request, or its walk through a scenario.
+    Users {
+        /// Time between an answer and the next request.
+        think: Option<Spread>,
+        /// The number of users over time, one stage after the other.
+        stages: Vec<UserStage>,
     },
     /// Arrivals that do not wait for answers.
     Open {
@@ -56,6 +67,8 @@ pub enum Schedule {
 pub enum Arrivals {
     /// Equally spaced.
     Constant,
+    /// One in each of equal gaps, at a random instant of it.
+    Jittered,
     /// Exponentially distributed gaps.
     Poisson,
 }
@@ -77,6 +90,7 @@ impl Arrivals {
     pub const fn name(self) -> &'static str {
         match self {
             Self::Constant => "constant",
+            Self::Jittered => "jittered",
             Self::Poisson => "Poisson",
         }
     }
@@ -121,6 +135,7 @@ impl Schedule {
     pub const fn name(&self) -> &'static str {
         match self {
             Self::Closed { .. } => "closed",
+            Self::Users { .. } => "users",
             Self::Open { .. } => "open",
             Self::Devices { .. } => "devices",
         }
@@ -139,7 +154,25 @@ impl Schedule {
     pub fn stages(&self) -> Option<&[Stage]> {
         match self {
             Self::Open { stages, .. } => Some(stages),
-            Self::Closed { .. } | Self::Devices { .. } => None,
+            Self::Closed { .. } | Self::Users { .. } | Self::Devices { .. } => None,
+        }
+    }
+
+    /// The number of users over time; `None` if it stays, and for devices.
+    #[must_use]
+    pub fn user_stages(&self) -> Option<&[UserStage]> {
+        match self {
+            Self::Users { stages, .. } => Some(stages),
+            Self::Closed { .. } | Self::Open { .. } | Self::Devices { .. } => None,
+        }
+    }
+
+    /// Whether users come and go, so that each opens its connection within the load.
+    #[must_use]
+    pub const fn users_come_and_go(&self) -> bool {
+        match self {
+            Self::Closed { .. } | Self::Open { .. } => false,
+            Self::Users { .. } | Self::Devices { .. } => true,
         }
     }
 
@@ -148,7 +181,7 @@ impl Schedule {
     pub const fn arrivals(&self) -> Option<Arrivals> {
         match self {
             Self::Open { arrivals, .. } => Some(*arrivals),
-            Self::Closed { .. } | Self::Devices { .. } => None,
+            Self::Closed { .. } | Self::Users { .. } | Self::Devices { .. } => None,
         }
     }
 
@@ -159,7 +192,7 @@ impl Schedule {
             Self::Open { stages, .. } => {
                 stages.split_last().map_or(0, |(_, ramp)| ramp.iter().map(|s| s.duration_ns).sum())
             }
-            Self::Closed { .. } | Self::Devices { .. } => 0,
+            Self::Closed { .. } | Self::Users { .. } | Self::Devices { .. } => 0,
         }
     }
 
@@ -203,7 +236,7 @@ impl Schedule {
     #[must_use]
     pub const fn think(&self) -> Option<Spread> {
         match self {
-            Self::Closed { think } => *think,
+            Self::Closed { think } | Self::Users { think, .. } => *think,
             Self::Open { .. } => None,
             Self::Devices { think, .. } => Some(*think),
         }
@@ -215,6 +248,7 @@ impl Schedule {
         let sum = |lengths: &mut dyn Iterator<Item = u64>| lengths.fold(0, u64::saturating_add);
         match self {
             Self::Closed { .. } => None,
+            Self::Users { stages, .. } => Some(users::length_ns(stages)),
             Self::Open { stages, .. } => Some(sum(&mut stages.iter().map(|it| it.duration_ns))),
             Self::Devices { ramp_up_ns, sustain_ns, ramp_down_ns, .. } => {
                 Some(sum(&mut [*ramp_up_ns, *sustain_ns, *ramp_down_ns].into_iter()))
@@ -227,16 +261,18 @@ impl Schedule {
     #[must_use]
     pub const fn requests_per_user(&self) -> Option<u32> {
         match self {
-            Self::Closed { .. } | Self::Open { .. } => None,
+            Self::Closed { .. } | Self::Users { .. } | Self::Open { .. } => None,
             Self::Devices { requests_per_device, .. } => Some(*requests_per_device),
         }
     }
 
-    /// How many users there are at the same time, in a load of so many connections.
+    /// How many users there are at the same time, in a load of so many connections. Where they come
+    /// and go, the most.
     #[must_use]
-    pub const fn users(&self, connections: u32) -> u32 {
+    pub fn users(&self, connections: u32) -> u32 {
         match self {
             Self::Closed { .. } | Self::Open { .. } => connections,
+            Self::Users { stages, .. } => users::most(stages),
             Self::Devices { devices, .. } => *devices,
         }
     }
@@ -246,6 +282,7 @@ impl Schedule {
     pub const fn users_are(&self) -> &'static str {
         match self {
             Self::Closed { .. } | Self::Open { .. } => "connections",
+            Self::Users { .. } => "users",
             Self::Devices { .. } => "devices",
         }
     }
@@ -255,17 +292,17 @@ impl Schedule {
     #[must_use]
     pub const fn sets_the_pace(&self) -> bool {
         match self {
-            Self::Closed { .. } => false,
+            Self::Closed { .. } | Self::Users { .. } => false,
             Self::Open { .. } | Self::Devices { .. } => true,
         }
     }
 
-    /// Whether every connection is always in use. Open loops use them as needed.
+    /// Whether every connection is in use whenever its user is there. Open loops use them as needed.
     #[must_use]
     pub const fn uses_all_connections(&self) -> bool {
         match self {
             Self::Open { .. } => false,
-            Self::Closed { .. } | Self::Devices { .. } => true,
+            Self::Closed { .. } | Self::Users { .. } | Self::Devices { .. } => true,
         }
     }
 
@@ -274,7 +311,7 @@ impl Schedule {
     #[must_use]
     pub const fn phases(&self) -> Option<[(&'static str, u64); 3]> {
         match self {
-            Self::Closed { .. } | Self::Open { .. } => None,
+            Self::Closed { .. } | Self::Users { .. } | Self::Open { .. } => None,
             Self::Devices { ramp_up_ns, sustain_ns, ramp_down_ns, .. } => Some([
                 ("ramp_up", *ramp_up_ns),
                 ("sustain", *sustain_ns),
@@ -294,6 +331,7 @@ impl Schedule {
                 let first = Connections::PIPELINING;
                 none_of([(is_pipelined, first, "think time", "leave one of them out")])
             }
+            Self::Users { stages, .. } => check_users(load, stages),
             Self::Open { stages, .. } => {
                 check_stages(stages)?;
                 none_of([(
@@ -317,18 +355,20 @@ impl Schedule {
     #[must_use]
     pub const fn loop_name(&self) -> Option<&'static str> {
         match self {
-            Self::Closed { .. } => Some("closed loop"),
+            Self::Closed { .. } | Self::Users { .. } => Some("closed loop"),
             Self::Open { .. } => Some("open loop"),
             Self::Devices { .. } => None,
         }
     }
 
-    /// The amount of load in few words: `64 connections`, `5,000 requests/s`, `1 device`.
+    /// The amount of load in few words: `64 connections`, `5,000 requests/s`, `1 device`. Of users
+    /// that come and go, the most.
     /// `arrivals` is the unit in an open loop: `requests` or `walks`.
     #[must_use]
     pub fn amount(&self, connections: u32, arrivals: &str) -> String {
         match self {
             Self::Closed { .. } => counted(connections.into(), "connection"),
+            Self::Users { stages, .. } => counted(users::most(stages).into(), "user"),
             Self::Open { .. } => {
                 format!("{} {arrivals}/s", self.rate_per_s().map_or("-".into(), format_count))
             }
@@ -342,9 +382,9 @@ impl Schedule {
     pub fn in_words(&self, connections: u32, unit: &str) -> String {
         let connections = counted(connections.into(), "connection");
         match self {
-            Self::Closed { think } => {
-                let think = think.map(|time| format!(", think time {time}")).unwrap_or_default();
-                format!("closed loop, {connections}{think}")
+            Self::Closed { think } => format!("closed loop, {connections}{}", thinking(*think)),
+            Self::Users { think, stages } => {
+                format!("closed loop, {}{}", users::in_words(stages), thinking(*think))
             }
             Self::Open { arrivals, .. } => {
                 let arrivals = arrivals.name();
@@ -368,6 +408,10 @@ impl Schedule {
             }
         }
     }
+}
+
+fn thinking(think: Option<Spread>) -> String {
+    think.map(|time| format!(", think time {time}")).unwrap_or_default()
 }
 
 /// Refuses the first pair of which both are asked for: whether they are, what they are, the fix.
@@ -396,6 +440,41 @@ fn check_stages(stages: &[Stage]) -> Result<(), Refusal> {
     at_least_1([
         (rates().any(|rate| rate > 0.0).into(), "the rate of every stage"),
         (stages.iter().all(|stage| stage.duration_ns > 0).into(), "the duration of a stage"),
+    ])
+}
+
+fn check_users(load: &LoadSpec, stages: &[UserStage]) -> Result<(), Refusal> {
+    let users = "users that come and go";
+    at_least_1([
+        (stages.len() as u64, "the number of stages"),
+        (users::most(stages).into(), "the number of users of every stage"),
+        (stages.iter().all(|stage| stage.duration_ns > 0).into(), "the duration of a stage"),
+    ])?;
+    none_of([
+        (
+            load.connections.streams > 1,
+            Connections::STREAMS,
+            users,
+            "leave it out: each user has a connection of its own",
+        ),
+        (
+            load.connections.pipeline > 1,
+            Connections::PIPELINING,
+            users,
+            "leave it out: a user waits for each answer",
+        ),
+        (
+            load.stop.requests.is_some(),
+            "a number of requests",
+            users,
+            "their stages end the load: leave the number out",
+        ),
+        (
+            load.warm_up != WarmUp::None,
+            "a warm-up",
+            users,
+            "all of their stages are measured: choose warm-up none",
+        ),
     ])
 }
 

@@ -2,7 +2,8 @@
 //!
 //! Each part is a stage, `TIME:RATE`. Within that time the rate goes linearly from the previous
 //! rate to this one. It is 0 before the first stage. A stage without time is a jump. k6's
-//! ramping-arrival-rate with `startRate` 0 has the same stages.
+//! ramping-arrival-rate with `startRate` 0 has the same stages. Numbers of users change in stages of
+//! the same form ([`super::users`]).
 use crate::schedule::Stage;
 use crate::text::units::{
     format_count, format_length, format_whole, parse_duration_ns, parse_scaled,
@@ -17,18 +18,55 @@ const MOST_PER_S: f64 = 1e8;
 /// # Errors
 /// If a part is not a stage or has no effect. The message names it and the fix.
 pub fn parse(text: &str) -> Result<Vec<Stage>, String> {
-    let mut stages = Vec::new();
-    let (mut rate, mut is_jump) = (0.0, false);
+    let stages = course(text, EXAMPLE, level)?;
+    if stages.iter().all(|(_, from, to)| *from == 0.0 && *to == 0.0) {
+        return Err("no stage has a rate above 0".into());
+    }
+    let stage = |(duration_ns, from_per_s, to_per_s)| Stage { duration_ns, from_per_s, to_per_s };
+    Ok(stages.into_iter().map(stage).collect())
+}
+
+fn level(text: &str) -> Result<f64, String> {
+    parse_scaled(text.strip_suffix("/s").unwrap_or(text))
+        .filter(|rate| (0.0..=MOST_PER_S).contains(rate))
+        .ok_or_else(|| {
+            format!("`{text}` is not a rate from 0 to 100 million requests per second; {EXAMPLE}")
+        })
+}
+
+/// A stretch of time in nanoseconds, with the levels at its start and at its end.
+pub(super) type Stretch<L> = (u64, L, L);
+
+/// Reads parts of the form `TIME:LEVEL` or `LEVEL@TIME`, separated by commas. Within its time, each
+/// goes from the level of the one before to its own; the first begins at the lowest level. A part
+/// without time is a jump.
+///
+/// # Errors
+/// If a part cannot be read, or is a jump that has no effect.
+pub(super) fn course<L: Copy + Default>(
+    text: &str,
+    example: &str,
+    read: impl Fn(&str) -> Result<L, String>,
+) -> Result<Vec<Stretch<L>>, String> {
+    let mut stretches = Vec::new();
+    let (mut level, mut is_jump) = (L::default(), false);
     for part in text.split(',').map(str::trim) {
-        let (duration_ns, to_per_s) = stage(part)?;
+        let (time, to) = match part.split_once('@') {
+            Some((to, time)) => (time, to),
+            None => {
+                part.split_once(':').ok_or_else(|| format!("`{part}` is not a stage; {example}"))?
+            }
+        };
+        let duration_ns = parse_duration_ns(time.trim()).map_err(|error| error.to_string())?;
+        let to = read(to.trim())?;
         if duration_ns > 0 {
-            stages.push(Stage { duration_ns, from_per_s: rate, to_per_s });
+            stretches.push((duration_ns, level, to));
         } else if is_jump {
             return Err(format!(
                 "`{part}` follows another jump, which then has no effect: leave one of them out"
             ));
         }
-        (rate, is_jump) = (to_per_s, duration_ns == 0);
+        (level, is_jump) = (to, duration_ns == 0);
     }
     if is_jump {
         return Err(
@@ -36,23 +74,7 @@ pub fn parse(text: &str) -> Result<Vec<Stage>, String> {
                 .into(),
         );
     }
-    if stages.iter().all(|stage| stage.from_per_s == 0.0 && stage.to_per_s == 0.0) {
-        return Err("no stage has a rate above 0".into());
-    }
-    Ok(stages)
-}
-
-fn stage(part: &str) -> Result<(u64, f64), String> {
-    let (time, rate) =
-        part.split_once(':').ok_or_else(|| format!("`{part}` is not a stage; {EXAMPLE}"))?;
-    let duration_ns = parse_duration_ns(time).map_err(|error| error.to_string())?;
-    let plain = rate.trim();
-    let rate = parse_scaled(plain.strip_suffix("/s").unwrap_or(plain))
-        .filter(|rate| (0.0..=MOST_PER_S).contains(rate))
-        .ok_or_else(|| {
-            format!("`{rate}` is not a rate from 0 to 100 million requests per second; {EXAMPLE}")
-        })?;
-    Ok((duration_ns, rate))
+    Ok(stretches)
 }
 
 /// How many requests are due between two instants, in nanoseconds after the start of the schedule:
@@ -97,19 +119,30 @@ pub fn length_ns(stages: &[Stage]) -> u64 {
 /// to 5,000 within 2 min, then 5,000 for 10 s`.
 #[must_use]
 pub fn in_words(stages: &[Stage], arrivals: &str) -> String {
-    let mut rate = None;
+    let stretches = stages.iter().map(|it| (it.duration_ns, it.from_per_s, it.to_per_s));
+    course_in_words(stretches, rate_in_words, |_| format!(" {arrivals}/s"))
+}
+
+/// Stretches in words, if a level is so many things: `from 0 to 10 things within 30 s, then 10 for
+/// 2 min`.
+pub(super) fn course_in_words<L: Copy + PartialEq>(
+    stretches: impl Iterator<Item = Stretch<L>>,
+    level: fn(L) -> String,
+    unit: impl Fn(L) -> String,
+) -> String {
+    let mut last = None;
     let mut parts = Vec::new();
-    for stage in stages {
-        let [from, to] = [stage.from_per_s, stage.to_per_s].map(rate_in_words);
-        let unit = if parts.is_empty() { format!(" {arrivals}/s") } else { String::new() };
-        let time = format_length(stage.duration_ns);
-        let goes_on = rate == Some(stage.from_per_s);
-        parts.push(match (from == to, goes_on) {
+    for (duration_ns, from, to) in stretches {
+        let unit = if parts.is_empty() { unit(to) } else { String::new() };
+        let time = format_length(duration_ns);
+        let goes_on = last == Some(from);
+        last = Some(to);
+        let (is_flat, from, to) = (from == to, level(from), level(to));
+        parts.push(match (is_flat, goes_on) {
             (true, _) => format!("{to}{unit} for {time}"),
             (false, true) => format!("to {to}{unit} within {time}"),
             (false, false) => format!("from {from} to {to}{unit} within {time}"),
         });
-        rate = Some(stage.to_per_s);
     }
     parts.join(", then ")
 }
@@ -143,6 +176,7 @@ mod tests {
             parse("30s:1000, 2m:5k/s,30s:0"),
             Ok(vec![stage(30, 0.0, 1e3), stage(120, 1e3, 5e3), stage(30, 5e3, 0.0)])
         );
+        assert_eq!(parse("1000@30s,5k/s@2m, 0 @ 30s"), parse("30s:1000,2m:5000,30s:0"));
         // A burst: a jump up, some time, a jump down.
         assert_eq!(
             parse("0s:100,10s:100,0s:900,2s:900,0s:100,10s:100"),

@@ -12,6 +12,7 @@
 pub mod agent;
 mod exit;
 pub mod explained;
+pub mod instructions;
 pub mod outside;
 pub mod sequence;
 pub mod slice;
@@ -31,6 +32,7 @@ use crate::text::units::{counted, format_count};
 pub use crate::trial::exit::Exit;
 
 use crate::trial::agent::AgentPart;
+use crate::trial::instructions::Instructions;
 use crate::trial::outside::Outside;
 use crate::trial::slice::Slice;
 use crate::verdict::{Caveat, Verdict};
@@ -153,6 +155,9 @@ pub struct TrialRecord {
     /// once, before the first of several rates.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at_rest: Option<AtRest>,
+    /// Its instructions per request; `None` if they were not asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub instructions: Option<Instructions>,
     /// The targets beside it; `None` if it was measured in one stretch.
     pub company: Option<Company>,
     /// The agents that applied the load together; empty if this process did.
@@ -226,6 +231,7 @@ impl TrialRecord {
             slices: Vec::new(),
             single: None,
             at_rest: None,
+            instructions: None,
             company: None,
             agents: Vec::new(),
             usage: None,

@@ -29,6 +29,10 @@ pub struct Answer {
     /// The source of the body, if it is different each time.
     #[serde(default)]
     pub from: Option<Source>,
+    /// The body comes in a content coding that its request accepts, at least where it has so many
+    /// bytes unpacked. A shorter one may come as it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub coded_from: Option<u64>,
 }
 
 /// The source of an answer's body.
@@ -82,6 +86,7 @@ impl Default for Answer {
             json: Vec::new(),
             as_proved: false,
             from: None,
+            coded_from: None,
         }
     }
 }

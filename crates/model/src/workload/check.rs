@@ -109,6 +109,7 @@ impl Workload {
     /// A body that is different each time cannot be compared with a fixed one.
     fn check_source(&self) -> Result<(), Wrong> {
         let Answer { from, body, contains, as_proved, .. } = &self.answer;
+        self.check_coding()?;
         let Some(from) = from else { return Ok(()) };
         let wrong = |message: String| Err(Wrong::at("answer.from", message));
         if let Some(service) = from.service().filter(|service| !self.services.contains(service)) {
@@ -126,6 +127,29 @@ impl Workload {
                 "`from = \"{}\"` checks the whole body: leave `body`, `contains` and `as_proved` out",
                 from.name()
             ));
+        }
+        Ok(())
+    }
+
+    /// Answers are unpacked where they are compared whole, and only for requests that accept that.
+    fn check_coding(&self) -> Result<(), Wrong> {
+        if self.answer.coded_from.is_none() {
+            return self.refuse_proofs(
+                |proof| *proof == Proof::Coding,
+                |_| "`coding` needs `coded_from` in [answer]: from how many bytes on an answer is packed".into(),
+            );
+        }
+        let is_it = |name: &String| name.eq_ignore_ascii_case("accept-encoding");
+        let wrong = |message: &str| Err(Wrong::at("answer.coded_from", message));
+        if self.answer.from != Some(Source::Items) {
+            return wrong(
+                "only answers with `from = \"items\"` are unpacked: leave `coded_from` out",
+            );
+        }
+        if !self.request.headers.keys().any(is_it) {
+            return wrong(
+                "no request accepts a coding: write headers = { Accept-Encoding = \"gzip\" } in [request]",
+            );
         }
         Ok(())
     }
@@ -282,6 +306,24 @@ mod tests {
             let wrong = check(vary).unwrap_err();
             assert!(wrong.at == "answer.from" && wrong.message.contains(name), "{wrong:?}");
         }
+    }
+
+    #[test]
+    fn a_coding_needs_a_request_that_accepts_it_and_items() {
+        let check = |headers: &str, answer: &str, proof: &str| {
+            let text = format!(
+                "schema=1\nid='x'\ntitle=''\nsummary=''\n[request]\npath='/'\n{headers}\n[request.vary]\nn={{from=1,to=9}}\nm={{from=1,to=9}}\n[answer]\n{answer}\n[[proof]]\nkind='{proof}'\n"
+            );
+            let workload: Workload =
+                crate::text::file::parse_toml(Path::new("x.toml"), &text).unwrap();
+            workload.check().map_err(|wrong| wrong.at)
+        };
+        let (headers, answer) = ("headers={accept-encoding='br'}", "from='items'\ncoded_from=9");
+        assert_eq!(check(headers, answer, "coding"), Ok(()));
+        let at = |at: &str| Err(at.to_string());
+        assert_eq!(check("", answer, "coding"), at("answer.coded_from"));
+        assert_eq!(check(headers, "coded_from=9", "answer"), at("answer.coded_from"));
+        assert_eq!(check(headers, "from='items'", "coding"), at("proof[0]"));
     }
 
     fn with_request(request: &str) -> Result<(), Wrong> {

@@ -6,6 +6,9 @@ use crate::request::DRAWN;
 #[derive(Debug, Clone)]
 pub struct Draw(u64);
 
+/// By how much the state grows with each number: an odd constant that spreads the bits of a counter.
+const STEP: u64 = 0x9E37_79B9_7F4A_7C15;
+
 impl Draw {
     /// From a seed.
     #[must_use]
@@ -13,9 +16,16 @@ impl Draw {
         Self(seed)
     }
 
+    /// The numbers of a seed from a place on. Whoever draws there, and in whatever order, draws the
+    /// same.
+    #[must_use]
+    pub const fn at(seed: u64, place: u64) -> Self {
+        Self(seed.wrapping_add(place.wrapping_mul(STEP)))
+    }
+
     /// 64 random bits.
     pub const fn bits(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        self.0 = self.0.wrapping_add(STEP);
         let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
         let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
         mixed ^ (mixed >> 31)

@@ -163,7 +163,11 @@ impl Request {
     /// Whether a percent-encoded text varies in the path.
     #[must_use]
     pub fn varies_by_name(&self) -> bool {
-        self.vary.values().any(|vary| !vary.is_of_numbers())
+        let in_path = sample::placeholders(&self.path);
+        let is_text = |(name, vary): (&String, &Vary)| {
+            in_path.contains(&name.as_str()) && !vary.is_of_numbers()
+        };
+        self.vary.iter().any(is_text)
     }
 }
 
@@ -242,6 +246,7 @@ mod tests {
         assert_eq!(
             ids,
             [
+                "compressed",
                 "device",
                 "hello",
                 "hola",

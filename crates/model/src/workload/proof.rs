@@ -16,6 +16,8 @@ pub enum Proof {
     },
     /// HEAD has no body (RFC 9110 section 9.3.2).
     Head,
+    /// An answer has a content coding only where its request accepts it, and which codings there are.
+    Coding,
     /// A second request on the same connection is answered, unless the server announced that it
     /// closes (RFC 9112 section 9.3).
     KeepAlive,
@@ -91,6 +93,7 @@ impl Proof {
             Self::Answer => "answer",
             Self::NotFound { .. } => "not-found",
             Self::Head => "head",
+            Self::Coding => "coding",
             Self::KeepAlive => "keep-alive",
             Self::Text { .. } => "text",
             Self::Rows { .. } => "rows",

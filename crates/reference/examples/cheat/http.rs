@@ -13,6 +13,8 @@ pub struct Request {
     pub path: String,
     /// It says `Connection: close`.
     pub close: bool,
+    /// Its field `Accept-Encoding`; empty if it has none.
+    pub accepts: String,
     /// Its number on its connection, from 1.
     pub nth: u32,
     /// The bytes of its first line.
@@ -23,13 +25,16 @@ pub struct Request {
 pub struct Answer {
     pub status: u16,
     pub content_type: &'static str,
+    /// Further fields of its head.
+    pub headers: Vec<String>,
     pub body: Vec<u8>,
 }
 
 impl Answer {
     /// 200 with this text.
     pub fn text(body: &str) -> Self {
-        Self { status: 200, content_type: "text/plain; charset=utf-8", body: body.into() }
+        let (content_type, headers) = ("text/plain; charset=utf-8", Vec::new());
+        Self { status: 200, content_type, headers, body: body.into() }
     }
 }
 
@@ -119,6 +124,7 @@ fn read(reader: &mut impl BufRead) -> Option<Request> {
         method: words.next()?.into(),
         path: words.next()?.into(),
         close: false,
+        accepts: String::new(),
         nth: 0,
         length: line.len(),
     };
@@ -127,7 +133,14 @@ fn read(reader: &mut impl BufRead) -> Option<Request> {
         reader.read_line(&mut line).ok().filter(|length| *length > 0)?;
         match line.trim_end() {
             "" => return Some(request),
-            field => request.close |= field.eq_ignore_ascii_case("connection: close"),
+            field => {
+                request.close |= field.eq_ignore_ascii_case("connection: close");
+                if let Some((name, value)) = field.split_once(':')
+                    && name.eq_ignore_ascii_case("accept-encoding")
+                {
+                    request.accepts = value.trim().into();
+                }
+            }
         }
     }
 }
@@ -162,7 +175,7 @@ fn write(
 }
 
 fn head(mode: Mode, request: &Request, answer: &Answer) -> String {
-    let Answer { status, content_type, body } = answer;
+    let Answer { status, content_type, headers, body } = answer;
     let version = if mode.is("http-1.0") { "1.0" } else { "1.1" };
     let mut lines = vec![
         format!("HTTP/{version} {status} X"),
@@ -173,6 +186,7 @@ fn head(mode: Mode, request: &Request, answer: &Answer) -> String {
             format!("Content-Length: {}", body.len())
         },
     ];
+    lines.extend(headers.iter().cloned());
     if request.close {
         lines.push("Connection: close".into());
     } else if mode.is("http-1.0") {

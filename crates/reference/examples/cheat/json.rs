@@ -8,8 +8,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{LazyLock, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
-use crate::Mode;
-use crate::http::Answer;
+use crate::http::{Answer, Request};
+use crate::{Mode, compressed};
 
 type Item = Map<String, Value>;
 
@@ -26,10 +26,10 @@ static UNDER_WAY: AtomicUsize = AtomicUsize::new(0);
 /// More at once than any proof sends.
 const LOAD: usize = 4;
 
-/// The answer to `/json/{n}?m={m}`, whose request has this number on its connection; `None` if the
-/// path is another one.
-pub fn answer(mode: Mode, path: &str, nth: u32) -> Option<Answer> {
-    let (n, m) = path.strip_prefix("/json/")?.split_once("?m=")?;
+/// The answer to `/json/{n}?m={m}`; `None` if the path is another one.
+pub fn answer(mode: Mode, request: &Request) -> Option<Answer> {
+    let nth = request.nth;
+    let (n, m) = request.path.strip_prefix("/json/")?.split_once("?m=")?;
     let (n, m): (usize, u64) = (n.parse().ok()?, m.parse().ok()?);
     let is_loaded = UNDER_WAY.fetch_add(1, Ordering::SeqCst) + 1 >= LOAD;
     if mode.name.ends_with("-under-load") {
@@ -42,16 +42,20 @@ pub fn answer(mode: Mode, path: &str, nth: u32) -> Option<Answer> {
         "json-fewer-items-under-load" if is_loaded => of(mode, usual(mode), n.min(50), m),
         "json-totals-alone-under-load" if is_loaded => of(mode, nameless(mode), n, m),
         "json-but-ten-of-100" if nth % 100 > 10 => of(mode, nameless(mode), n, m),
-        "json-right-at-first" if nth > 30 => of(mode, nameless(mode), n, m),
+        "json-right-at-first" | "coded-right-at-first" if nth > 30 => {
+            of(mode, nameless(mode), n, m)
+        }
         _ => of(mode, usual(mode), n, m),
     };
-    UNDER_WAY.fetch_sub(1, Ordering::SeqCst);
     let content_type = match mode.name {
         "json-as-text" => "text/json",
         "json-charset" => "Application/JSON;charset=UTF-8",
         _ => "application/json",
     };
-    Some(Answer { content_type, ..Answer::text(&body) })
+    let answer = Answer { content_type, ..Answer::text(&body) };
+    let answer = compressed::packed(mode, request, is_loaded, answer);
+    UNDER_WAY.fetch_sub(1, Ordering::SeqCst);
+    Some(answer)
 }
 
 /// Every size is made once, for the first factor that is asked for.

@@ -6,6 +6,7 @@
 //! `ITEMS_FILE` as every target does. The marker serves the tests only: they look for processes that have it in their
 //! command line.
 #![allow(clippy::print_stdout, clippy::print_stderr)] // not a part of the program
+mod compressed;
 mod device;
 mod http;
 mod json;
@@ -147,7 +148,7 @@ impl Server {
                 (None, Some(n)) => page::answer(mode, n, request.nth),
                 _ if path.starts_with("/json/") => {
                     let missing = || Answer { status: 404, ..Answer::text("not found") };
-                    json::answer(mode, path, request.nth).unwrap_or_else(missing)
+                    json::answer(mode, request).unwrap_or_else(missing)
                 }
                 _ if mode.is("unknown-path-200") => Answer::text("welcome"),
                 _ => Answer { status: 404, ..Answer::text("not found") },

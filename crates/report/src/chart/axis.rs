@@ -73,6 +73,21 @@ impl Axis {
         axis
     }
 
+    /// Bytes from 0, with ticks at multiples of a power of two.
+    pub fn linear_bytes(title: &str, most: f64) -> Self {
+        let most = most.max(1.0);
+        let step = 2f64.powf((most / 5.0).log2().ceil());
+        let count = (most / step).ceil() as i64;
+        let ticks = (0..=count).map(|i| i as f64 * step).map(|bytes| (bytes, size(bytes)));
+        Self {
+            title: title.into(),
+            scale: Scale::Linear,
+            from: 0.0,
+            to: count as f64 * step,
+            ticks: ticks.collect(),
+        }
+    }
+
     /// A logarithmic axis with ticks at the measured values. Ticks that would be too close together
     /// are left out.
     pub fn log_at(
@@ -226,6 +241,23 @@ fn plain(value: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn bytes_from_0_have_ticks_at_multiples_of_a_power_of_two() {
+        let labels = |most: f64| -> Vec<String> {
+            Axis::linear_bytes("x", most).ticks.into_iter().map(|(_, label)| label).collect()
+        };
+        let mib = |count: f64| size(count * 1_048_576.0);
+        assert_eq!(
+            labels(15.4 * 1_048_576.0),
+            [size(0.0), mib(4.0), mib(8.0), mib(12.0), mib(16.0)]
+        );
+        assert!(Axis::linear_bytes("x", 0.0).to >= 1.0);
+        for most in [1.0, 1023.0, 5e6, 3e11] {
+            let axis = Axis::linear_bytes("x", most);
+            assert!(axis.to >= most && (3..=6).contains(&axis.ticks.len()), "{most}: {axis:?}");
+        }
+    }
 
     #[test]
     fn ticks_are_round() {

@@ -3,12 +3,14 @@
 //! | module | what it draws |
 //! |---|---|
 //! | `lines` | lines with bands and marks |
+//! | `labels` | names at the ends of lines |
 //! | `bars` | bars, and dots with intervals |
 //! | `dots` | many dots as one path |
 //! | `heat` | maps of shares over time |
 mod bars;
 mod dots;
 mod heat;
+mod labels;
 mod lines;
 
 pub use bars::{Bar, bars, bars_about};

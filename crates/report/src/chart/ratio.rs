@@ -43,15 +43,7 @@ fn chart(view: &View, name: &str, title: &str, figure: Figure) -> Option<Chart> 
     ratios().next()?;
     let (least, most) =
         ratios().fold((1.0_f64, 1.0_f64), |(l, m), ratio| (l.min(ratio.value), m.max(ratio.value)));
-    let (low, high) = ratios().fold((least, most), |(low, high), ratio| {
-        (low.min(ratio.interval.low), high.max(ratio.interval.high))
-    });
-    let axis = Axis::log(
-        &format!("÷ {reference}"),
-        low.max(least / ROOM) / 1.02,
-        high.min(most * ROOM) * 1.02,
-        |value| words::ratio(Some(value)),
-    );
+    let axis = axis(&format!("÷ {reference}"), ratios());
     let drawn: Vec<Bar> = entries
         .iter()
         .map(|(place, row, ratio)| Bar {
@@ -80,6 +72,19 @@ fn chart(view: &View, name: &str, title: &str, figure: Figure) -> Option<Chart> 
         drawings: Drawings::by(draw),
         plot: None,
         table: table(&entries),
+    })
+}
+
+/// An axis with room for these ratios, their intervals and 1.
+pub(super) fn axis(title: &str, ratios: impl Iterator<Item = Ratio> + Clone) -> Axis {
+    let (least, most) = ratios
+        .clone()
+        .fold((1.0_f64, 1.0_f64), |(l, m), ratio| (l.min(ratio.value), m.max(ratio.value)));
+    let (low, high) = ratios.fold((least, most), |(low, high), ratio| {
+        (low.min(ratio.interval.low), high.max(ratio.interval.high))
+    });
+    Axis::log(title, low.max(least / ROOM) / 1.02, high.min(most * ROOM) * 1.02, |value| {
+        words::ratio(Some(value))
     })
 }
 

@@ -17,6 +17,7 @@ use crate::view::published::PublishedTable;
 use crate::view::rates::RateCells;
 use crate::view::row::Row;
 use crate::view::run::host_line;
+use crate::view::stages::StageRow;
 use crate::view::sweep::{RISES, Sweep};
 use crate::words;
 
@@ -78,6 +79,7 @@ fn steps(out: &mut String, view: &View) {
             (None, None) => {}
         }
         phases(out, row);
+        stages(out, row);
         walks(out, row);
     }
 }
@@ -386,6 +388,16 @@ fn phases(out: &mut String, row: &Row) {
     );
 }
 
+/// The stages of a load that changes by plan.
+fn stages(out: &mut String, row: &Row) {
+    if row.stages.is_empty() {
+        return;
+    }
+    line(out, &format!("### {} by stage\n", text(&row.target.to_string())));
+    let rows: Vec<Vec<String>> = row.stages.iter().map(|stage| stage.cells().to_vec()).collect();
+    table(out, 1, &StageRow::TITLES, &rows);
+}
+
 fn walks(out: &mut String, row: &Row) {
     if row.scenario.is_empty() {
         return;
@@ -430,7 +442,7 @@ fn explanations(out: &mut String, view: &View) {
 
 /// The other columns, folded.
 fn other_columns_published(out: &mut String, of: &PublishedTable) {
-    let (titles, rows) = of.other_columns();
+    let Some((titles, rows)) = of.other_columns() else { return };
     let titles: Vec<&str> = titles.iter().map(String::as_str).collect();
     let rows: Vec<Vec<String>> =
         rows.iter().map(|row| row.iter().map(|cell| text(cell)).collect()).collect();
@@ -462,9 +474,7 @@ fn published(out: &mut String, view: &View) {
         })
         .collect();
     table(out, 2, &["name", "target", "published", &published_over, "here", &own_over], &rows);
-    if published.has_more() {
-        other_columns_published(out, published);
-    }
+    other_columns_published(out, published);
     for note in published
         .notes
         .iter()

@@ -1,10 +1,9 @@
 //! Charts, changes in words, and the table of runs.
 use maud::{Markup, html};
-use pippin_model::run::HistoryPoint;
 use pippin_model::target::commit::Commit;
 use pippin_model::text::units::counted;
 
-use super::{Change, Figure, History, chart, of};
+use super::{Change, Figure, History, Run, chart};
 use crate::html::facts::notes_of;
 use crate::html::{document, figures, rules};
 use crate::words;
@@ -12,8 +11,8 @@ use crate::words;
 /// The newest runs of each history of a target as a self-contained page. `notes` are what the
 /// register says of the target ([`support_notes`](super::support_notes)).
 #[must_use]
-pub fn page(target: &str, points: &[HistoryPoint], notes: &[String]) -> String {
-    let newest: Vec<History> = of(points).iter().filter_map(|history| history.page(1)).collect();
+pub fn page(target: &str, histories: &[History], notes: &[String]) -> String {
+    let newest: Vec<History> = histories.iter().filter_map(|history| history.page(1)).collect();
     let body = html! {
         main id="main" { h1 { "History of " (target) } (support(target, notes)) (plans(&newest, |run| html! { (run) })) }
         footer { p { "Made by Pippin. This page is complete and loads nothing from elsewhere." } }
@@ -49,7 +48,7 @@ fn section(place: usize, history: &History, link: &impl Fn(&str) -> Markup) -> M
         section id=(format!("plan-{place}")) {
             h2 { "Plan " (history.plan) @if history.quick { " " span.tag { "quick form" } } @if let Some(part) = history.part { " " span.tag { "load or host " (part) } } }
             @if history.runs.len() < history.all { p.hint { (which(history)) " Changes are looked for among these." } }
-            div.figures { @for (figure, changes) in Figure::ALL.into_iter().zip(&changes) { @if let Some(chart) = chart::of(history, figure, changes) { (figures::figure(&chart)) } } }
+            div.figures.pairs { @for (figure, changes) in Figure::ALL.into_iter().zip(&changes) { @if let Some(chart) = chart::of(history, figure, changes) { (figures::figure(&chart)) } } }
             @if history.is_long_enough() {
                 h3 { "Changes" }
                 @if changes.iter().all(Vec::is_empty) { p { "No statistically significant change." } }
@@ -90,19 +89,33 @@ pub(crate) fn commit(commit: &Commit) -> Markup {
     }
 }
 
+/// A figure of a run with its interval.
+fn cell(run: &Run, figure: Figure) -> Markup {
+    let value = figure.of(run);
+    // The column names the unit of a rate.
+    let written = |value: f64| match figure {
+        Figure::Goodput => words::count(Some(value)),
+        other => other.words(value),
+    };
+    html! {
+        td.number data-value=[value.map(f64::round)] {
+            (value.map_or_else(|| words::UNKNOWN.into(), written))
+            @if let Some((low, high)) = figure.within(run) { span.sub { (written(low)) " … " (written(high)) } }
+        }
+    }
+}
+
 fn table(history: &History, link: &impl Fn(&str) -> Markup) -> Markup {
     let has_commits = history.runs.iter().any(|run| run.commit.is_some());
     html! {
         div.scroll tabindex="0" role="region" aria-label="Runs, scrolls sideways" {
             table.sortable {
-                thead { tr { th scope="col" { "Run" } th scope="col" { "Started" } th.number scope="col" { "Requests/s" } th.number scope="col" { "p99" } th.number scope="col" { "Trials" } @if has_commits { th scope="col" { "Commit" } } th scope="col" { "Verdict" } } }
+                thead { tr { th scope="col" { "Run" } @for name in ["Requests/s", "p99", "CPU per request", "Memory"] { th.number scope="col" { (name) } } th.number scope="col" { "Trials" } @if has_commits { th scope="col" { "Commit" } } th scope="col" { "Verdict" } } }
                 tbody {
                     @for run in history.runs.iter().rev() {
                         tr .invalid[run.invalid] {
-                            th scope="row" { (link(&run.id)) }
-                            td { (words::time(run.started_unix_ns)) }
-                            td.number { (words::count(Some(run.goodput_per_s))) }
-                            td.number { (words::ns_f(run.p99_ns)) }
+                            th scope="row" { (link(&run.id)) span.sub { (words::second(run.started_unix_ns)) } }
+                            @for figure in Figure::ALL { (cell(run, figure)) }
                             td.number { (run.trials) }
                             @if has_commits { td { @match &run.commit { Some(of) => (commit(of)), None => (words::UNKNOWN) } } }
                             td { @if run.invalid { span.badge.invalid { "INVALID" } } }

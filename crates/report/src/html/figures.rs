@@ -53,7 +53,7 @@ pub fn section(view: &View, charts: &[Chart]) -> Markup {
                     }
                 }
                 p.hint.on-screen { "Point at a chart to read its values. Drag over it to zoom; charts over time zoom together." }
-                div.figures { @for chart in here { (figure(chart)) } }
+                div.figures.pairs { @for chart in here { (figure(chart)) } }
             }
         }
     }
@@ -74,7 +74,8 @@ fn is_printed(chart: &Chart) -> bool {
     let targets: BTreeSet<&String> =
         chart.table.rows.iter().filter_map(|row| row.first()).collect();
     let is_too_much = targets.len() > FEW && NOT_OF_MANY.contains(&name);
-    (PRINTED.contains(&name) || name.starts_with("history-")) && !is_too_much
+    let is_of_page = name.starts_with("history-") || name.starts_with("change-");
+    (PRINTED.contains(&name) || is_of_page) && !is_too_much
 }
 
 /// The colour of a target's lines, with gaps if they have gaps: beyond the palette, two targets
@@ -119,7 +120,7 @@ pub fn published(view: &View, charts: &[Chart]) -> Markup {
             h2 { "Beside the published figures" }
             @for note in &table.notes { p.hint { "Published: " (note) } }
             (of(charts, &["published"]))
-            @if table.has_more() { (other_columns_published(table)) }
+            (other_columns_published(table))
             @if !table.differs.is_empty() { h3 { "What differs" } ul { @for differs in &table.differs { li { (differs) } } } }
             @if table.rows.iter().any(|row| !row.remarks.is_empty()) {
                 h3 { "What was published in words" }
@@ -131,7 +132,7 @@ pub fn published(view: &View, charts: &[Chart]) -> Markup {
 
 /// A chart can only show one column.
 fn other_columns_published(table: &PublishedTable) -> Markup {
-    let (columns, rows) = table.other_columns();
+    let Some((columns, rows)) = table.other_columns() else { return html! {} };
     html! { details { summary { "The other published columns, and yours" } (data(&DataTable { columns, rows })) } }
 }
 
@@ -141,7 +142,7 @@ pub fn cost(view: &View, charts: &[Chart]) -> Markup {
 }
 
 /// Whether costs of several targets are known.
-pub fn has_cost(view: &View, charts: &[Chart]) -> bool {
+fn has_cost(view: &View, charts: &[Chart]) -> bool {
     view.measured().count() > 1 && charts.iter().any(|chart| chart.name == "cost")
 }
 

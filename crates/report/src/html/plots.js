@@ -46,6 +46,55 @@
     return { places, column };
   }
 
+  // Names at the ends of the lines, as the drawing has them; where they have no room, those below the chart do.
+  const NAME = 16;
+  const measure = document.createElement("canvas").getContext("2d");
+  const named = (data) => data.curves.filter((curve) => curve.name && !curve.name.endsWith(", generator"));
+  function room(data, width) {
+    measure.font = FONT;
+    const widths = named(data).map((curve) => measure.measureText(curve.name).width + 26);
+    const widest = Math.max(0, ...widths);
+    return widths.length > 1 && widths.length <= 10 && widest <= width * 0.38 ? widest : 0;
+  }
+  function spread(ends, gap, top, bottom) {
+    ends.sort((a, b) => a.y - b.y);
+    ends.forEach((end, i) => { end.place = Math.max(end.y, i > 0 ? ends[i - 1].place + gap : top); });
+    for (let i = ends.length - 1, most = bottom; i >= 0; i -= 1) { ends[i].place = Math.min(ends[i].place, most); most = ends[i].place - gap; }
+    return ends;
+  }
+  function names(plot, data) {
+    const { ctx, bbox } = plot;
+    const found = room(data, plot.width) === 0 ? [] : named(data).flatMap((curve) => {
+      const part = curve.parts.at(-1);
+      const [xs, ys] = [plot.data[0], plot.data[part]];
+      let last = xs.length - 1;
+      while (last >= 0 && ((ys[last] ?? null) === null || xs[last] > plot.scales.x.max)) { last -= 1; }
+      if (last < 0 || !plot.series[part].show) { return []; }
+      const y = Math.min(bbox.top + bbox.height, Math.max(bbox.top, plot.valToPos(ys[last], "y", true)));
+      return [{ curve, y, x: Math.max(bbox.left, plot.valToPos(xs[last], "x", true)) }];
+    });
+    const ratio = devicePixelRatio;
+    ctx.save();
+    ctx.font = `${14 * ratio}px ${FONT.slice(FONT.indexOf(" ") + 1)}`;
+    ctx.textAlign = "left";
+    ctx.textBaseline = "middle";
+    ctx.lineWidth = ratio;
+    ctx.setLineDash([]);
+    const right = bbox.left + bbox.width;
+    for (const { curve, x, y, place } of spread(found, NAME * ratio, bbox.top, bbox.top + bbox.height)) {
+      ctx.strokeStyle = colour(curve.colour);
+      ctx.beginPath();
+      ctx.moveTo(x, y);
+      ctx.lineTo(right + 4 * ratio, y);
+      ctx.lineTo(right + 14 * ratio, place);
+      ctx.stroke();
+      ctx.fillStyle = colour("--ink");
+      ctx.fillText(curve.name, right + 18 * ratio, place);
+    }
+    ctx.restore();
+    plot.root.dataset.names = found.map(({ place }) => Math.round(place / ratio)).join(" ");
+  }
+
   function options(data, size) {
     const series = [{}];
     const bands = [];
@@ -116,7 +165,7 @@
       options: {
         ...size,
         legend: { show: false },
-        padding: [10, 34, 0, 0],
+        padding: [10, (plot) => Math.max(44, room(data, plot.width)), 0, 0],
         series,
         bands,
         scales: {
@@ -125,7 +174,7 @@
         },
         axes: [axis(data.x, data.x.unit === "quantile" ? { splits: nines } : {}), axis(data.y, { size: 78 })],
         cursor: { y: false, sync: data.link ? { key: data.link, scales: ["x", null] } : undefined, drag: { x: true, y: false, dist: 8 }, points: { size: 8 } },
-        hooks: { draw: [upright] },
+        hooks: { draw: [upright, (plot) => names(plot, data)] },
       },
     };
   }

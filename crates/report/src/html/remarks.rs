@@ -37,6 +37,7 @@ fn one(doubt: &Doubt) -> Markup {
 
 pub fn without_result(view: &View) -> Markup {
     let missing = missing::of(view);
+    let nothing_measured = view.measured().next().is_none();
     html! {
         @if !missing.is_empty() {
             section id="missing" {
@@ -45,7 +46,7 @@ pub fn without_result(view: &View) -> Markup {
                     div.missing {
                         p { strong { (one.targets.join(", ")) } ": " (one.what) @if !one.cause.is_empty() { ": " (with_code(&one.cause)) } }
                         @if !one.log_tail.is_empty() {
-                            details { summary { "The last lines of its log" } pre tabindex="0" aria-label="The last lines of its log" { (one.log_tail.join("\n")) } }
+                            details open[nothing_measured] { summary { "The last lines of its log" } pre tabindex="0" aria-label="The last lines of its log" { (one.log_tail.join("\n")) } }
                         }
                     }
                 }

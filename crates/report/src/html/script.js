@@ -28,7 +28,8 @@
   const value = (cell) => {
     if (!cell) { return null; }
     if (cell.dataset.value !== undefined) { const v = Number(cell.dataset.value); return Number.isNaN(v) ? cell.dataset.value : v; }
-    if (!cell.classList.contains("number")) { return cell.textContent.trim(); }
+    // What is unknown comes last.
+    if (!cell.classList.contains("number")) { const text = cell.textContent.trim(); return text === "–" ? null : text; }
     const unit = cell.textContent.trim().match(/(ns|µs|ms|s|B|KiB|MiB|GiB)$/);
     const n = number(cell.textContent);
     return n === null ? null : n * (unit ? factor[unit[1]] : 1);

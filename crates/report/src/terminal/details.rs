@@ -4,6 +4,7 @@ use pippin_model::host::usage::Runtime;
 use pippin_model::load::tls::Negotiated;
 use pippin_model::load::websocket::WebSocketUse;
 use pippin_model::result::closes::Closes;
+use pippin_model::schedule::users;
 use pippin_model::text::units::{counted, format_bytes, format_ns};
 use pippin_stats::judge::held;
 
@@ -179,7 +180,8 @@ fn connections(page: &mut Page, load: &LoadView) {
     if let Some(with_target) = load.connections_with_target {
         let streams = load.profile.connections.streams;
         let carrier = if streams > 1 { "stream" } else { "connection" };
-        let users = c.asked as f64 * f64::from(streams);
+        let asked = c.asked as f64 * f64::from(streams);
+        let users = load.profile.schedule.user_stages().map_or(asked, users::mean);
         page.field(title, &held::in_words(users, carrier, with_target));
         title = "";
     }

@@ -71,6 +71,7 @@ fn write_several(page: &mut Page, view: &View, loads: &[LoadView], row: Option<&
         steps::write(page, view);
     } else {
         write_repetitions(page, loads);
+        steps::stages(page, view);
         if let Some(row) = row {
             walks::write(page, &row.scenario, row.followed.as_ref());
             write_response_times(page, &row.spans.response_time, row);

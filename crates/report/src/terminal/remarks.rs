@@ -105,7 +105,7 @@ pub fn explanations(page: &mut Page, view: &View) {
 
 /// The other columns, where they fit.
 fn other_columns_published(page: &mut Page, table: &PublishedTable) {
-    let (titles, rows) = table.other_columns();
+    let Some((titles, rows)) = table.other_columns() else { return };
     let mut grid = Grid::default().left(&titles[0]).left(&titles[1]);
     for title in &titles[2..] {
         grid = grid.right(title);
@@ -145,9 +145,7 @@ fn published(page: &mut Page, view: &View) {
         ]);
     }
     grid.write(page, 2);
-    if table.has_more() {
-        other_columns_published(page, table);
-    }
+    other_columns_published(page, table);
     for row in table.rows.iter().filter(|row| !row.remarks.is_empty()) {
         page.paragraph("  ", &format!("{}, published: {}", row.name, row.remarks.join("; ")));
     }

@@ -1,4 +1,4 @@
-//! Sweeps, several rates, capacity searches, phases of devices.
+//! Sweeps, several rates, capacity searches, phases of devices, stages.
 use pippin_model::text::units::counted;
 use pippin_model::verdict::Verdict;
 use pippin_stats::scalability::ladder::Ladder;
@@ -9,6 +9,7 @@ use super::grid::Grid;
 use crate::view::View;
 use crate::view::rates::RateCells;
 use crate::view::row::Row;
+use crate::view::stages::StageRow;
 use crate::view::sweep::{Point, RISES, Sweep};
 use crate::words;
 
@@ -25,6 +26,19 @@ pub fn write(page: &mut Page, view: &View) {
     }
     for row in view.rows.iter().filter(|row| !row.phases.is_empty()) {
         phases(page, row);
+    }
+    stages(page, view);
+}
+
+/// The stages of loads that change by plan.
+pub fn stages(page: &mut Page, view: &View) {
+    for row in view.rows.iter().filter(|row| !row.stages.is_empty()) {
+        page.heading(&format!("{} by stage", row.target));
+        let [name, figures @ ..] = StageRow::TITLES;
+        let mut grid = Grid::default().left(name);
+        grid = figures.into_iter().fold(grid, |grid, title| grid.right(title));
+        row.stages.iter().for_each(|stage| grid.row(stage.cells().to_vec()));
+        grid.write(page, 2);
     }
 }
 

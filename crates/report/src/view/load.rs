@@ -8,8 +8,8 @@ use pippin_model::load::{LoadSpec, Protocol};
 use pippin_model::result::closes::Closes;
 use pippin_model::result::histogram::Summary;
 use pippin_model::result::{
-    ByteCounts, ConnectionCounts, ErrorKind, FirstError, LoadResult, Measured, Phase,
-    RequestCounts, SlowRequest, StampCounts, StatusCounts, Window,
+    ByteCounts, ConnectionCounts, ErrorKind, Exchange, FirstError, LoadResult, Measured, Phase,
+    RequestCounts, StampCounts, StatusCounts, Window,
 };
 use pippin_model::run::{RunRecord, ServerProcess, UrlServer};
 use pippin_model::trial::TrialRecord;
@@ -99,7 +99,7 @@ pub struct LoadView {
     pub by_request: Vec<StepView>,
     /// The slowest requests, the slowest first; absent if they were not asked for (`--slowest`).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub slowest: Vec<SlowRequest>,
+    pub slowest: Vec<Exchange>,
     pub windows: Vec<Window>,
     /// The agents that applied it together, each with its own figures; empty if this machine did.
     #[serde(default)]

@@ -33,18 +33,10 @@ pub struct PublishedTable {
 }
 
 impl PublishedTable {
-    /// Whether there is more than the headline and remarks.
-    #[must_use]
-    pub fn has_more(&self) -> bool {
-        let says_more =
-            |column: &&String| **column != self.column && published_column::read(column).is_some();
-        self.columns.iter().any(|column| says_more(&column))
-    }
-
     /// The columns beside the headline: their titles, and up to two lines for each row, what was published
-    /// and your own figures. Remarks in words are left out.
+    /// and your own figures. Remarks in words are left out. `None` if there is nothing else.
     #[must_use]
-    pub fn other_columns(&self) -> (Vec<String>, Vec<Vec<String>>) {
+    pub fn other_columns(&self) -> Option<(Vec<String>, Vec<Vec<String>>)> {
         let is_shown = |nth: &usize| {
             let mut of_rows = self.rows.iter().filter_map(|row| row.cells[*nth].published.as_ref());
             let is_remark = of_rows.all(|value| matches!(value, PublishedValue::Words(_)));
@@ -66,7 +58,8 @@ impl PublishedTable {
         });
         let says_something =
             |line: &Vec<String>| line.iter().skip(2).any(|cell| cell != words::UNKNOWN);
-        (titles, lines.filter(says_something).collect())
+        let lines: Vec<Vec<String>> = lines.filter(says_something).collect();
+        (!lines.is_empty()).then_some((titles, lines))
     }
 }
 
@@ -168,14 +161,14 @@ fn remarks(row: &PublishedRow, headline: &str) -> Vec<String> {
 }
 
 fn cell(row: &PublishedRow, column: &str, trials: &[&TrialRecord]) -> PublishedCell {
-    let read = published_column::read(column);
-    let own = read.and_then(|read| {
-        median(&trials.iter().filter_map(|trial| read(trial)).collect::<Vec<_>>())
-    });
-    PublishedCell { published: row.values.get(column).cloned(), own }
+    let own = trials.iter().filter_map(|trial| published_column::own(column, trial));
+    PublishedCell {
+        published: row.values.get(column).cloned(),
+        own: median(&own.collect::<Vec<_>>()),
+    }
 }
 
-/// Your own trials that say what a published row says, without those that are INVALID.
+/// Your own trials that say what a published row says; none if one of them is INVALID.
 fn own_trials<'a>(
     published: &Published,
     row: &PublishedRow,
@@ -187,11 +180,10 @@ fn own_trials<'a>(
         let size = |count: f64| step.is_some_and(|step| is_at(step, count));
         point.map_or(step.is_none(), size)
     };
-    trials
-        .iter()
-        .filter(|trial| trial.spec.target == *target && is_there(trial.spec.step))
-        .filter(|trial| trial.verdict != Verdict::Invalid)
-        .collect()
+    let is_one = |trial: &&TrialRecord| trial.spec.target == *target && is_there(trial.spec.step);
+    let own: Vec<&TrialRecord> = trials.iter().filter(is_one).collect();
+    let is_invalid = own.iter().any(|trial| trial.verdict == Verdict::Invalid);
+    if is_invalid { Vec::new() } else { own }
 }
 
 fn over(figure: Option<f64>, reference: Option<f64>) -> Option<f64> {
@@ -229,7 +221,8 @@ fn is_at(step: Step, connections: f64) -> bool {
 mod tests {
     use super::*;
     use crate::view::View;
-    use pippin_model::example::run;
+    use pippin_model::example::{caveat, run};
+    use pippin_model::verdict::Severity;
 
     #[test]
     fn rows_of_a_sweep_are_held_against_the_reference_rows_own_number_of_connections() {
@@ -259,8 +252,7 @@ mod tests {
         record.header.plan.published = Some(published);
         let view = View::of(&record);
         let table = view.published.as_ref().unwrap();
-        assert!(table.has_more());
-        let (titles, rows) = table.other_columns();
+        let (titles, rows) = table.other_columns().unwrap();
         assert_eq!(titles, ["name", "figures", "p50, ms", "cpu, %", "latency stdev, ms"]);
         assert_eq!(rows[0], ["go", "published", "0.50", "38 to 56", "0.20"]);
         assert_eq!(rows[1][..2], ["go", "here"]);
@@ -273,5 +265,13 @@ mod tests {
         assert_eq!(rows[1][4], words::UNKNOWN);
         assert_eq!(rows.len(), 2, "of the one that failed nothing else is known");
         assert_eq!(table.rows[0].remarks, ["quick"]);
+        // What is INVALID has no figure in any column, as in the headline's.
+        let go = |trial: &&mut TrialRecord| trial.spec.target.to_string() == "go/net-http";
+        let trial = record.trials.iter_mut().find(go).unwrap();
+        trial.caveats.push(caveat("wrong_answers", Severity::Invalid, "half of them", "mend it"));
+        trial.verdict = Verdict::Invalid;
+        let table = View::of(&record).published.unwrap();
+        assert_eq!(table.rows[0].own, None);
+        assert!(table.rows[0].cells.iter().all(|cell| cell.own.is_none()), "{table:?}");
     }
 }

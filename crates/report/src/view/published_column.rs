@@ -8,9 +8,6 @@ use pippin_model::host::usage::Role;
 use pippin_model::trial::TrialRecord;
 use pippin_stats::summary::sample::value;
 
-/// Reads a figure of a trial.
-pub type Read = Box<dyn Fn(&TrialRecord) -> Option<f64>>;
-
 /// The units in which columns are published: how a name ends, in words, and how many of it are one of
 /// Pippin's own (nanoseconds, processors, bytes).
 const UNITS: [(&str, &str, f64); 6] = [
@@ -42,21 +39,18 @@ pub fn title(column: &str) -> String {
     }
 }
 
-/// The figure of a trial that says what a column says, in the column's unit; `None` if there is none:
-/// Pippin has no standard deviations, because times are not normally distributed.
+/// The figure of a trial that says what a column says, in the column's unit; `None` if it is unknown, or
+/// there is none: Pippin has no standard deviations, because times are not normally distributed.
 #[must_use]
-pub fn read(column: &str) -> Option<Read> {
+pub fn own(column: &str, trial: &TrialRecord) -> Option<f64> {
     let (name, _, factor) = parts(column);
-    let times = move |value: Option<f64>| value.map(|value| value * factor);
-    Some(match name {
-        "cpu" | "target_cpu" => Box::new(move |trial| times(cores(trial, Role::Target))),
-        "generator_cpu" => Box::new(move |trial| times(cores(trial, Role::Generator))),
-        "peak_connections" => Box::new(peak_connections),
-        _ => {
-            let figure = figure(name)?;
-            Box::new(move |trial| times(value(figure, trial).filter(|value| value.is_finite())))
-        }
-    })
+    let found = match name {
+        "cpu" | "target_cpu" => cores(trial, Role::Target),
+        "generator_cpu" => cores(trial, Role::Generator),
+        "peak_connections" => peak_connections(trial),
+        _ => value(figure(name)?, trial).filter(|value| value.is_finite()),
+    };
+    found.map(|value| value * factor)
 }
 
 /// The figure of the register with this published name.
@@ -96,9 +90,8 @@ mod tests {
         assert_eq!(title("peak_requests_per_s"), "peak requests/s");
         assert_eq!(title("note"), "note");
         let trial = ExampleTrial::hello().answers_per_s(1_000.0).target_cores(0.5, 1).build();
-        let own = |column: &str| read(column).and_then(|read| read(&trial));
         let near = |column: &str, wanted: f64| {
-            let own = own(column).unwrap_or(f64::NAN);
+            let own = own(column, &trial).unwrap_or(f64::NAN);
             assert!((own / wanted - 1.0).abs() < 0.05, "{column}: {own}, not {wanted}");
         };
         near("requests_per_s", 1_000.0);
@@ -107,7 +100,7 @@ mod tests {
         near("p50_us", p50_ns / 1e3);
         near("p50_ms", p50_ns / 1e6);
         for unknown in ["latency_stdev_ms", "concurrency", "note", "pages"] {
-            assert!(read(unknown).is_none(), "{unknown}");
+            assert_eq!(own(unknown, &trial), None, "{unknown}");
         }
     }
 }

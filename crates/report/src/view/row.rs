@@ -24,6 +24,7 @@ use super::overload::OverloadView;
 use super::phases::{self, PhaseRow};
 use super::series::Series;
 use super::spoken;
+use super::stages::{self, StageRow};
 use super::sweep::{self, Sweep};
 use super::walks::{self, StepView};
 use crate::words;
@@ -58,6 +59,9 @@ pub struct Row {
     pub held: Option<Held>,
     /// The phases of a device load.
     pub phases: Vec<PhaseRow>,
+    /// The stages of a load that changes by plan; empty for other loads.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub stages: Vec<StageRow>,
     /// The steps of a scenario; empty for other loads.
     #[serde(default)]
     pub scenario: Vec<StepView>,
@@ -173,7 +177,8 @@ struct Found<'a> {
     common_per_s: Option<f64>,
 }
 
-/// The highest rate with which all targets kept up that kept up with any; `None` for other loads.
+/// The highest rate with which all targets keep up, without those that keep up with none; `None` for
+/// other loads.
 fn common_per_s(record: &RunRecord) -> Option<f64> {
     let of = |target: &TargetId| {
         let of_target = record.trials.iter().filter(|trial| trial.spec.target == *target);
@@ -258,6 +263,7 @@ impl<'a> Entry<'a> {
             series: self.headline.iter().filter_map(|trial| Series::of(trial)).collect(),
             held: Held::of(&self.headline),
             phases: phases::of(&self.headline),
+            stages: stages::of(&self.headline),
             runtimes: Runtime::each_once(
                 self.headline
                     .iter()

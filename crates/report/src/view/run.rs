@@ -151,6 +151,10 @@ pub fn in_words(profile: &Profile) -> String {
         Steps::One if profile.shape().is_some() => {
             format!("{}, {}", staged(profile), keep(connections))
         }
+        Steps::One if schedule.user_stages().is_some() => {
+            let words = schedule.in_words(connections.count, profile.arrivals());
+            format!("{words}, {}", keep(connections))
+        }
         Steps::One => {
             let words = schedule.in_words(connections.count, profile.arrivals());
             format!("{words}{}{}", end(), warm(*warm_up, schedule))

@@ -214,9 +214,9 @@ impl Sweep {
 
 /// The summary that makes the headline of a target; `None` without one.
 ///
-/// For a sweep it is the best point. For several rates it is that of `common_per_s`, at which all
-/// targets that kept up with any can be compared, or else the lowest. For a capacity search it is the lowest rate that was tried, if
-/// no repetition has a rate that held ([`confirming`]). INVALID points are used only if there are
+/// For a sweep it is the best point. For several rates it is that of `common_per_s`, with which all
+/// targets keep up but those that keep up with none, or else the lowest. For a capacity search it is the
+/// lowest rate that was tried, if no repetition has a rate that held ([`confirming`]). INVALID points are used only if there are
 /// no others.
 pub(super) fn headline<'a>(
     profile: &Profile,

@@ -111,6 +111,20 @@ async function pointing(page, name) {
   expect(await within(10, async () => await shown.count() === 0), `${name}: and show all again`);
 }
 
+// Lines have their names at their ends, none over another; a hidden target takes its name along.
+async function ends(page, name) {
+  const of = () => page.$$eval("figure.by-target .u-wrap", (all) => all.map((wrap) => wrap.parentElement.dataset.names ?? ""));
+  const places = (text) => text.split(" ").filter(Boolean).map(Number);
+  const found = (await of()).map(places);
+  for (const one of found) { expect(one.every((place, i) => i === 0 || place - one[i - 1] >= 15), `${name}: names at ${one} px cover each other`); }
+  const box = page.locator("fieldset.show input").first();
+  if (found.flat().length === 0 || await box.count() === 0) { return; }
+  await box.uncheck();
+  const fewer = async () => (await of()).map(places).flat().length < found.flat().length;
+  expect(await within(10, fewer), `${name}: a hidden target has no name in the charts`);
+  await box.check();
+}
+
 async function accessible(page, name) {
   await page.evaluate(AXE);
   const found = await page.evaluate((tags) => window.axe.run(document, { runOnly: { type: "tag", values: tags } }), WCAG);
@@ -258,6 +272,7 @@ for (const address of pages) {
   await news(page, name);
   await accessible(page, name);
   await pointing(page, name);
+  await ends(page, name);
   await themes(page, name);
   await hiding(page, name);
   await saving(page, name);

@@ -1,12 +1,9 @@
 //! What lists show of a run.
-use pippin_model::run::digest::RunDigest;
+use pippin_model::run::digest::{RunDigest, WITHOUT_BOARD};
 use pippin_model::run::{RunRecord, RunState};
 use pippin_report::digest;
 use pippin_report::view::View;
 use pippin_store::listing::PlanLeader;
-
-/// Plans that stand for what somebody named on a command line: their runs are no rounds of anything.
-const NO_BOARDS: [&str; 2] = ["load", "compare"];
 
 /// The plan whose rounds are shown together, and whether in its quick form.
 pub(super) type Board = (String, bool);
@@ -35,7 +32,7 @@ impl Entry {
         let (plan, quick) = (header.plan.id.clone(), header.plan.quick);
         let measured: Vec<String> = view.measured().map(|row| row.target.to_string()).collect();
         let is_round = header.url.is_none()
-            && !NO_BOARDS.contains(&&*plan)
+            && !WITHOUT_BOARD.contains(&&*plan)
             && record.state == RunState::Finished
             && !measured.is_empty();
         Self {

@@ -2,13 +2,10 @@
 use maud::{Markup, html};
 use pippin_model::run::digest::TargetDigest;
 use pippin_model::run::{HistoryPoint, RunHeader, RunRecord};
-use pippin_model::verdict::Verdict;
-use pippin_report::digest;
 use pippin_report::history::{self, History};
 use pippin_report::html as report;
 use pippin_report::view::View;
 use pippin_report::words;
-use pippin_stats::rank::RankInterval;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,11 +14,10 @@ use super::entry::{Board, Entry};
 use super::files::Files;
 use super::names;
 use super::others::Other;
+use crate::board::{self, Round};
 use crate::list::leader;
 use crate::{compare, leaderboard};
 
-/// The most rounds that a board shows beside each other.
-const ROUNDS: usize = 12;
 const INDEX: &str = "index.html";
 
 /// A page before it has its place.
@@ -98,7 +94,7 @@ pub(super) fn comparison(before: &RunRecord, after: &RunRecord) -> Page {
         about: format!("{} compared with {}.", after.header.id, before.header.id),
         title,
         picture: None,
-        rules: String::new(),
+        rules: report::rules(1),
         body: compare::body(&html! {}, &runs, |run| names::link(&own, &names::run(run))),
     }
 }
@@ -149,45 +145,26 @@ impl Pages<'_> {
     fn board(&self, plan: &str, quick: bool, rounds: &[&Entry]) -> Page {
         let own = names::board(plan, quick);
         let newest = rounds[0];
-        let shown = &rounds[..rounds.len().min(ROUNDS)];
-        let title = format!("{}{}", newest.title, if quick { " (quick)" } else { "" });
-        let names = in_order(shown);
+        let before = |id: &str| rounds.iter().find(|round| round.id == id)?.before.as_deref();
         let links = leaderboard::Links {
             run: &|run| names::link(&own, &names::run(run)),
             target: &|target| self.history_of(&own, target),
+            change: &|earlier, id| {
+                let page = names::comparison(earlier, id);
+                (before(id) == Some(earlier)).then(|| names::link(&own, &page))
+            },
         };
-        let body = html! {
-            main id="main" {
-                h1 { (title) }
-                p.notice.trust role="status" { (newest.digest.trust) }
-                p.hint { (newest.digest.load) ". " (if digest::is_by_time(&newest.digest) { "The 99th percentile of the response time" } else { "Right answers per second" }) " of each target in each round, the newest first, with the ranks that it may have. A figure is compared with others of its round; between rounds the machine may have changed, which the comparisons show." }
-                div.scroll tabindex="0" role="region" aria-label="Rounds, scrolls sideways" {
-                    table.sortable {
-                        thead { tr {
-                            th scope="col" { "Target" }
-                            @for round in shown { th.number scope="col" { (words::time(round.started_unix_ns)) } }
-                        } }
-                        tbody { @for name in &names { tr {
-                            th scope="row" { a href=((links.target)(name)) { (name) } }
-                            @for round in shown { (cell(round, name)) }
-                        } } }
-                        tfoot {
-                            tr { th scope="row" { "Run" } @for round in shown { td.number { a href=((links.run)(&round.id)) { "its page" } } } }
-                            tr { th scope="row" { "Host" } @for round in shown { td.number { (round.host.as_deref().unwrap_or(words::UNKNOWN)) } } }
-                            tr { th scope="row" { "Pippin" } @for round in shown { td.number { (round.version) } } }
-                            tr { th scope="row" { "Change" } @for round in shown { td.number { @match &round.before { Some(before) => a href=(names::link(&own, &names::comparison(before, &round.id))) { "from the round before" }, None => (words::UNKNOWN) } } } }
-                        }
-                    }
-                }
-                @if rounds.len() > shown.len() { p.hint { "Earlier rounds are in the list of " a href=(names::link(&own, INDEX)) { "all runs" } "." } }
-            }
-        };
+        let more = html! { "Earlier rounds are in the list of " a href=(names::link(&own, INDEX)) { "all runs" } "." };
+        let rounds: Vec<Round> = rounds
+            .iter()
+            .map(|round| Round { run: round.leader(), version: Some(round.version.clone()) })
+            .collect();
         Page {
             about: newest.digest.trust.clone(),
-            title,
+            title: board::title(&newest.leader()),
             picture: None,
             rules: String::new(),
-            body,
+            body: board::body(&rounds, &links, &more),
         }
     }
 
@@ -198,6 +175,16 @@ impl Pages<'_> {
         names::link(own, &name)
     }
 
+    /// What the digests of all runs say of a target.
+    fn digests_of(&self, target: &str) -> BTreeMap<String, TargetDigest> {
+        let of_run = |entry: &Entry| {
+            let targets = &entry.digest.targets;
+            let found = targets.iter().find(|one| one.target.to_string() == target)?;
+            Some((entry.id.clone(), found.clone()))
+        };
+        self.entries.iter().filter_map(of_run).collect()
+    }
+
     pub(super) fn write_history(
         &self,
         target: &str,
@@ -205,7 +192,8 @@ impl Pages<'_> {
         newest: Option<&RunHeader>,
         files: &mut Files,
     ) -> Result<(), SiteError> {
-        let whole = history::of(points);
+        let whole: Vec<History> =
+            history::of(points).into_iter().map(|one| one.with(&self.digests_of(target))).collect();
         let notes = newest.map_or_else(Vec::new, |run| history::support_notes(run, target));
         let last = whole.iter().map(History::pages).max().unwrap_or(1);
         for number in 1..=last {
@@ -239,6 +227,7 @@ impl Pages<'_> {
         let links = leaderboard::Links {
             run: &|run| names::run(run),
             target: &|target| self.history_of(INDEX, target),
+            change: &|_, _| None,
         };
         let body = html! {
             main id="main" {
@@ -315,38 +304,5 @@ impl Pages<'_> {
         let runs: Vec<Value> = self.entries.iter().rev().map(run).collect();
         let others: Vec<Value> = self.others.iter().map(other).collect();
         json!({ "runs": runs, "others": others })
-    }
-}
-
-/// The targets of these rounds: those of the newest in its order, then those of earlier ones.
-fn in_order(rounds: &[&Entry]) -> Vec<String> {
-    let mut names: Vec<String> = Vec::new();
-    for target in rounds.iter().flat_map(|round| &round.digest.targets) {
-        let name = target.target.to_string();
-        if !names.contains(&name) {
-            names.push(name);
-        }
-    }
-    names
-}
-
-fn cell(round: &Entry, name: &str) -> Markup {
-    let found = round.digest.targets.iter().find(|target| target.target.to_string() == name);
-    let Some(target) = found else { return html! { td.number { "" } } };
-    let TargetDigest { verdict, ranks, figure, .. } = target;
-    let by_time = digest::is_by_time(&round.digest);
-    let text = if by_time { words::ns_f(*figure) } else { words::count(*figure) };
-    html! {
-        td.number data-value=[figure] {
-            @match verdict {
-                None => (words::UNKNOWN),
-                Some(Verdict::Invalid) => "INVALID",
-                Some(verdict) => {
-                    (text)
-                    @if let Some((best, worst)) = ranks { span.sub { "rank " (RankInterval { best: *best, worst: *worst }) } }
-                    @if *verdict == Verdict::Suspect { span.sub { "SUSPECT" } }
-                },
-            }
-        }
     }
 }

@@ -20,6 +20,7 @@ use crate::interval::bootstrap::Sample;
 use crate::interval::ratio::{Ratio, ratio};
 use crate::judge::answers_differ::AnswerKind;
 use crate::judge::{compiling, repetitions};
+use crate::rounds::calm::SliceCounts;
 use crate::rounds::paired;
 use crate::series::quantile::median;
 use crate::summary::sample::sample;
@@ -151,8 +152,43 @@ pub struct TargetChange {
     /// the sides are when they are warm.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub compiling: Option<Compiling>,
-    /// Every figure, in the order of [`Figure::COMPARED`].
+    /// The sides of which no slice was calm, if the sides are of two runs: what disturbed one did not
+    /// disturb the other, so that they cannot be compared.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub disturbed: Option<Disturbed>,
+    /// Every figure, in the order of [`Figure::COMPARED`], then those that only some runs have.
     pub changes: Vec<Change>,
+}
+
+/// The sides of a comparison that were disturbed all the time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Disturbed {
+    /// No slice of A was calm.
+    pub a: bool,
+    /// No slice of B was calm.
+    pub b: bool,
+}
+
+impl Disturbed {
+    /// Which sides of two runs were disturbed all the time, if one was. Within one run, rounds cancel
+    /// disturbances out.
+    fn of(a: &[&TrialRecord], b: &[&TrialRecord], origin: Origin) -> Option<Self> {
+        let never_calm = |trials: &[&TrialRecord]| {
+            SliceCounts::of(trials.iter().copied()).is_some_and(|counts| counts.calm == 0)
+        };
+        let found = Self { a: never_calm(a), b: never_calm(b) };
+        (origin == Origin::TwoRuns && (found.a || found.b)).then_some(found)
+    }
+
+    /// The sides in words: `A`, `B`, `A and B`.
+    #[must_use]
+    pub const fn sides(self) -> &'static str {
+        match (self.a, self.b) {
+            (true, true) => "A and B",
+            (true, false) => "A",
+            _ => "B",
+        }
+    }
 }
 
 /// The usual answers of two sides, in words: `200 with 12 bytes`, `302`.
@@ -198,9 +234,13 @@ impl Compiling {
 impl TargetChange {
     /// The conclusion about one of its changes. A redirection is no better than an answer, however
     /// fast it is, so nothing is concluded about sides with different answers. Nor about times and
-    /// rates of a side whose compiler was at work, unless the plan asked for cold servers.
+    /// rates of a side whose compiler was at work, unless the plan asked for cold servers; nor where
+    /// nothing was calm.
     #[must_use]
     pub fn judgement(&self, change: &Change) -> &'static str {
+        if self.disturbed.is_some() && depends_on_time(change.figure) {
+            return "not comparable";
+        }
         let is_cold = self.still_compiled().is_some() && depends_on_time(change.figure);
         match change.judgement() {
             Judgement::Better | Judgement::Worse | Judgement::Unchanged
@@ -271,9 +311,10 @@ pub fn compare<R: Rng + ?Sized>(
                 b_verdict: (b.verdict)(b_target, *step),
                 answers: Answers::of(a_trials, b_trials),
                 compiling: Compiling::of(a_trials, b_trials),
-                changes: Figure::COMPARED
+                disturbed: Disturbed::of(a_trials, b_trials, origin),
+                changes: compared(a_trials, b_trials)
                     .map(|figure| change(figure, a_trials, b_trials, origin, rng))
-                    .into(),
+                    .collect(),
             });
         }
     }
@@ -288,6 +329,13 @@ pub fn compare<R: Rng + ?Sized>(
         only_b: missing(&b_names, |change| &change.b),
         targets,
     }
+}
+
+/// The figures that are compared: instructions only where a side has them.
+fn compared<'a>(a: &'a [&TrialRecord], b: &'a [&TrialRecord]) -> impl Iterator<Item = Figure> + 'a {
+    let mut both = a.iter().chain(b);
+    let is_counted = both.any(|trial| Figure::Instructions.read(trial).is_some());
+    Figure::COMPARED.into_iter().chain(is_counted.then_some(Figure::Instructions))
 }
 
 fn names(records: &[TrialRecord]) -> Vec<TargetId> {
@@ -485,6 +533,34 @@ mod tests {
         let found = compare(&a, &b, Origin::OneRun, &mut Noise::new(5).0);
         assert!(!found.targets[0].changes[0].is_paired);
         assert!(found.targets[0].changes[0].ratio.is_some());
+    }
+
+    #[test]
+    fn two_runs_are_not_comparable_where_nothing_was_calm() {
+        let rounds = Rounds { slice: 0.01, start: 0.0, ..Rounds::default() };
+        let a = rounds.trials("a/a", 10_000.0, 20.0);
+        let mut b = a.clone();
+        let of = |b: &[TrialRecord], origin| {
+            compare(&a, b, origin, &mut Noise::new(4).0).targets.remove(0)
+        };
+        let said = |of: &TargetChange| -> Vec<&str> {
+            of.changes.iter().map(|change| of.judgement(change)).collect()
+        };
+        let calm = of(&b, Origin::TwoRuns);
+        assert!(calm.disturbed.is_none() && !said(&calm).contains(&"not comparable"));
+        let mut slices = b.iter_mut().flat_map(|trial| &mut trial.slices);
+        let spared = slices.next().unwrap();
+        spared.calm = true;
+        slices.for_each(|slice| slice.calm = false);
+        assert_eq!(of(&b, Origin::TwoRuns).disturbed, None, "one slice was calm");
+        b[0].slices[0].calm = false;
+        let disturbed = of(&b, Origin::TwoRuns);
+        assert_eq!(disturbed.disturbed, Some(Disturbed { a: false, b: true }));
+        for (change, said) in disturbed.changes.iter().zip(said(&disturbed)) {
+            assert_eq!(said == "not comparable", depends_on_time(change.figure), "{change:?}");
+        }
+        // Within one run, rounds cancel disturbances out.
+        assert_eq!(of(&b, Origin::OneRun).disturbed, None);
     }
 
     #[test]

@@ -2,6 +2,7 @@
 #[cfg(test)]
 mod simulated;
 
+use pippin_model::figure::Figure;
 use pippin_model::host::usage::{Role, Usage};
 use pippin_model::plan::Price;
 use pippin_model::result::Measured;
@@ -23,6 +24,7 @@ use crate::judge::{
     Context, Evidence, SHORTEST_USAGE_NS, accepts_slowly, generator_busy, host, near_ceiling,
     rate_not_achieved, slow_connections, stalls, time_goes, unanswered, waits,
 };
+use crate::series::quantile::median;
 use crate::summary::resources::CostFigures;
 
 /// What limits the throughput of a target.
@@ -446,7 +448,12 @@ fn costs(trials: &[&TrialRecord], price: Option<&Price>) -> Option<String> {
             format_count(joules)
         )
     });
-    Some(format!("CPU per request: {}.{money}{energy}", shown.join(", ")))
+    let counted: Vec<f64> =
+        trials.iter().filter_map(|trial| Figure::Instructions.read(trial)).collect();
+    let counted = median(&counted).map_or(String::new(), |count| {
+        format!(" Instructions per request: {}.", format_count(count))
+    });
+    Some(format!("CPU per request: {}.{counted}{money}{energy}", shown.join(", ")))
 }
 
 #[cfg(test)]

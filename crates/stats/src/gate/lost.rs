@@ -170,7 +170,7 @@ impl Course {
         // Each walk that arrives brings several requests.
         let each = f64::from(self.profile.walk_steps.unwrap_or(1));
         let chance = match arrivals {
-            Arrivals::Constant => 1.0,
+            Arrivals::Constant | Arrivals::Jittered => 1.0,
             Arrivals::Poisson => DEVIATIONS * (due / each).sqrt(),
         };
         Some(due + chance * each)

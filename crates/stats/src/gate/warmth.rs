@@ -31,8 +31,8 @@ pub(super) fn warmth(trial: &TrialRecord, figure: Figure) -> Result<(), Lacking>
     if let Some(compiled) = compiled(trial) {
         return Err(Lacking::known(Why::Compiler, compiled));
     }
-    // A rate that changes by plan has no steady state.
-    if trial.spec.profile.at(trial.spec.step).shape().is_some() {
+    // A rate, or a number of users, that changes by plan has no steady state.
+    if trial.spec.profile.at(trial.spec.step).changes() {
         return Ok(());
     }
     if figure == Figure::Cpu && has_steady_cost(trial) {

@@ -33,13 +33,13 @@ pub fn reach_of_ratio(ratio: &Ratio) -> f64 {
 }
 
 /// Whether a load has a figure whose interval shows how well it is known. A search and an overload
-/// have rules of their own, and the seconds of a rate that changes by plan differ by plan.
+/// have rules of their own, and the seconds of a load that changes by plan differ by plan.
 #[must_use]
 pub fn is_judged(record: &TrialRecord) -> bool {
     let profile = &record.spec.profile;
     let is_tried = !profile.is_rates() && record.spec.step.and_then(Step::tried).is_some();
     let is_searched = profile.is_search() || is_tried;
-    !is_searched && !profile.is_overload() && profile.shape().is_none()
+    !is_searched && !profile.is_overload() && !profile.changes()
 }
 
 /// The caveat about the figure by which a target is ranked, `what`.

@@ -1,5 +1,6 @@
 //! INVALID: fewer connections were open than requested.
-use pippin_model::result::ConnectionCounts;
+use pippin_model::result::{ConnectionCounts, Window};
+use pippin_model::schedule::users;
 use pippin_model::text::units::counted;
 use pippin_model::verdict::Severity;
 
@@ -35,9 +36,17 @@ pub fn judge(evidence: &Evidence) -> Answer {
             whole(counts.peak as f64)
         )
     } else {
+        // Of users that come and go, those count that are there at the end of the window.
+        let asked_at = |window: &Window| match evidence.user_stages() {
+            Some(stages) => users::held_at(stages, end_ns(window)).into(),
+            None => asked as f64,
+        };
         let live_in = |least_ns: u64| {
             let long = measured_windows(load).filter(|window| window.duration_ns >= least_ns);
-            median(&long.map(|window| window.live_connections as f64).collect::<Vec<_>>())
+            let shares = long
+                .filter(|window| asked_at(window) > 0.0)
+                .map(|window| window.live_connections as f64 / asked_at(window) * asked as f64);
+            median(&shares.collect::<Vec<_>>())
         };
         let in_seconds = live_in(SECOND_NS);
         let live = in_seconds.or_else(|| live_in(0));
@@ -74,6 +83,12 @@ pub fn judge(evidence: &Evidence) -> Answer {
     Ok(Some(caveat("connections_missing", Severity::Invalid, seen + &because, advice)))
 }
 
+/// The last instant of a window, in nanoseconds after the start of the measured part.
+fn end_ns(window: &Window) -> u64 {
+    let end_ns = window.from_ns + window.duration_ns as i64 - 1;
+    u64::try_from(end_ns).unwrap_or(0)
+}
+
 /// Whether connections end as the load or the server wants it, and none failed to open. A user opens
 /// the next one when it has something to send, so that a user who thinks has none.
 fn are_replaced(evidence: &Evidence, counts: ConnectionCounts) -> bool {
@@ -102,6 +117,7 @@ mod tests {
     use super::*;
     use crate::judge::test::judged;
     use pippin_model::example::ExampleTrial;
+    use pippin_model::plan::profile::Profile;
     use pippin_model::result::ErrorKind;
 
     #[test]
@@ -128,6 +144,24 @@ mod tests {
         windows.truncate(1);
         windows[0].duration_ns = 800_000_000;
         assert_eq!(judged(judge, &dying), None);
+    }
+
+    /// 10 users come within 10 s and go within 10 s; the hello example has 10 connections.
+    #[test]
+    fn users_that_have_not_come_are_not_missing() {
+        let with = |missing: u64| {
+            let mut record = ExampleTrial::hello().build();
+            let stages = users::parse("10@10s,0@10s").unwrap();
+            record.spec.profile = Profile::users(stages.clone(), None);
+            record.load_spec = None;
+            for window in &mut record.load.as_mut().unwrap().windows {
+                let held = u64::from(users::held_at(&stages, end_ns(window)));
+                window.live_connections = held.saturating_sub(missing);
+            }
+            judged(judge, &record)
+        };
+        assert_eq!(with(0), None);
+        assert!(with(1).unwrap().evidence.contains("open in the typical second"));
     }
 
     #[test]

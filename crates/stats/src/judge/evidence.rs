@@ -5,7 +5,7 @@ use pippin_model::plan::profile::{Connections, Profile, Stage};
 use pippin_model::result::{LoadResult, Measured};
 use pippin_model::run::{Calibration, RunHeader, UrlServer};
 use pippin_model::scenario::Scenario;
-use pippin_model::schedule::stages;
+use pippin_model::schedule::{UserStage, stages, users};
 use pippin_model::text::units::{Spread, format_whole};
 use pippin_model::trial::{Single, Step, TrialRecord, TrialSpec};
 use pippin_model::verdict::{Caveat, Severity};
@@ -313,6 +313,14 @@ impl<'a> Evidence<'a> {
         Some(applied.unwrap_or(planned))
     }
 
+    /// The stages of users that come and go, as they were applied.
+    #[must_use]
+    pub fn user_stages(&self) -> Option<&'a [UserStage]> {
+        let planned = self.record.spec.profile.schedule.user_stages()?;
+        let applied = self.record.load_spec.as_ref().and_then(|spec| spec.schedule.user_stages());
+        Some(applied.unwrap_or(planned))
+    }
+
     /// How many requests may be under way on each connection, as the generator was asked.
     #[must_use]
     pub fn pipeline(&self) -> u32 {
@@ -331,9 +339,12 @@ impl<'a> Evidence<'a> {
         asked.unwrap_or(self.profile().connections)
     }
 
-    /// Connections (devices) requested.
+    /// Connections (devices) requested. Where users come and go, how many are there on average.
     #[must_use]
     pub fn connections(&self) -> Option<f64> {
+        if let Some(stages) = self.user_stages() {
+            return self.measured().map(|_| users::mean(stages));
+        }
         self.measured().map(|measured| measured.connections.asked as f64).filter(|n| *n > 0.0)
     }
 

@@ -49,7 +49,9 @@ pub fn judge(evidence: &Evidence) -> Option<Caveat> {
 /// The limit, with the load from which it follows.
 pub(crate) fn limit(evidence: &Evidence) -> Option<(Load, f64)> {
     let is_loaded = evidence.is_saturating() || falls_behind(evidence);
-    if !is_loaded || cpu_bound(evidence).is_some() || services_bound(evidence) {
+    // How many wait is not the same all the time.
+    let comes_and_goes = evidence.profile().schedule.user_stages().is_some();
+    if !is_loaded || comes_and_goes || cpu_bound(evidence).is_some() || services_bound(evidence) {
         return None;
     }
     // Connections that wait to be accepted are said by `accepts_slowly`.

@@ -1,5 +1,6 @@
 //! INVALID: Little's law does not hold, so users, throughput and times do not fit together.
 use pippin_model::result::{ErrorKind, Measured};
+use pippin_model::schedule::users;
 use pippin_model::text::units::{counted, format_count, format_ns};
 use pippin_model::verdict::Severity;
 
@@ -69,13 +70,21 @@ fn law(evidence: &Evidence, measured: &Measured) -> Option<LittlesLaw> {
         held_stdev_s: measured.spans.own_lag.stdev_ns().unwrap_or(0.0) / 1e9,
         open_s: open_s(evidence, measured),
         duration_s: evidence.duration_s()?,
-        stretches: evidence.stretches(),
+        stretches: evidence.stretches() * turns_of_users(evidence),
     };
     // A pipelined row is sent again when its last answer has arrived, so between one and all of its
     // requests are under way on average.
     let most = connections * f64::from(evidence.pipeline());
     law.users = law.accounted_for().clamp(connections, most);
     Some(law)
+}
+
+/// How often each user begins and ends within a stretch: once, unless users come and go. Who goes
+/// finishes its request first, or its walk.
+fn turns_of_users(evidence: &Evidence) -> f64 {
+    let Some(stages) = evidence.user_stages() else { return 1.0 };
+    let steps = evidence.measured().map_or(1, |measured| measured.steps.len().max(1));
+    (users::comings(stages) as f64 / users::mean(stages)).max(1.0) * steps as f64
 }
 
 /// The seconds that users waited within the measured part for answers that did not come. A request
@@ -92,6 +101,7 @@ mod tests {
     use crate::judge::test::judged;
     use pippin_model::example::ExampleTrial;
     use pippin_model::example::scenario::walked;
+    use pippin_model::plan::profile::Profile;
     use pippin_model::schedule::Schedule;
 
     #[test]
@@ -100,6 +110,22 @@ mod tests {
         let trial = || ExampleTrial::hello().response_ms(0.9).build();
         assert_eq!(judged(judge, &walked(trial(), &[Some(200_000), None])), None);
         assert!(judged(judge, &walked(trial(), &[None, None])).is_some());
+    }
+
+    /// 10 users come within 10 s and go within 10 s: 5.5 on average, and not 10.
+    #[test]
+    fn users_that_have_not_come_are_not_missing() {
+        let with = |response_ms| {
+            let mut record = ExampleTrial::hello().response_ms(response_ms).build();
+            let stages = users::parse("10@10s,0@10s").unwrap();
+            record.spec.profile = Profile::users(stages, None);
+            record.load_spec = None;
+            judged(judge, &record)
+        };
+        // 10,000/s of 5.5 users take 0.55 ms.
+        assert_eq!(with(0.55), None);
+        assert!(with(0.45).unwrap().evidence.starts_with("6 users, but"));
+        assert!(with(1.0).is_some());
     }
 
     #[test]

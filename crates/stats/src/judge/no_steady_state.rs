@@ -8,10 +8,10 @@ use crate::judge::evidence::{Evidence, caveat, percent};
 use crate::series::steady::{can_tell, measured_rates, unsteady};
 
 /// Whether the windows' throughput changed by more than 5 % from start to end, significant at 1 %.
-/// In trials too short for this test, whether the warm-up had not settled. A rate that changes by
+/// In trials too short for this test, whether the warm-up had not settled. A load that changes by
 /// plan has no steady state to reach.
 pub fn judge(evidence: &Evidence) -> Answer {
-    if evidence.profile().shape().is_some() {
+    if evidence.profile().changes() {
         return Ok(None);
     }
     let load = evidence.needs_load()?;

@@ -23,7 +23,7 @@ const HALVES: f64 = 1.25;
 /// falls instead (`no_steady_state`); where the rate is not kept, a queue grows
 /// (`rate_not_achieved`).
 pub fn judge(evidence: &Evidence) -> Option<Caveat> {
-    if evidence.is_saturating() || evidence.profile().shape().is_some() || evidence.goes_beyond() {
+    if evidence.is_saturating() || evidence.profile().changes() || evidence.goes_beyond() {
         return None;
     }
     let times: Vec<f64> = measured_windows(evidence.load()?)

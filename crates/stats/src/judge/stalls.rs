@@ -86,13 +86,10 @@ pub fn judge(evidence: &Evidence) -> Option<Caveat> {
 /// The stalls of a load: times in which nobody was answered although users waited, and which delayed
 /// about as many answers as wait at one time. Slow answers beside fast ones are none: others are
 /// answered meanwhile, or the time without answers is most of the load. `None` where the generator
-/// itself stood still, and for rates that change.
+/// itself stood still, and for rates and users that change.
 #[must_use]
 pub fn of(evidence: &Evidence) -> Option<Stalls> {
-    if evidence.profile().shape().is_some()
-        || evidence.goes_beyond()
-        || evidence.drops_connections()
-    {
+    if evidence.profile().changes() || evidence.goes_beyond() || evidence.drops_connections() {
         return None;
     }
     let stalled = long_ones(evidence)?;

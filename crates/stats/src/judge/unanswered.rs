@@ -50,7 +50,8 @@ fn words(evidence: &Evidence, hanging: &Hanging) -> String {
         evidence.measured().is_some_and(|measured| measured.by_connection.with_head_only > 0);
     let never = if has_begun { "whose head came, and that never ended" } else { "that never came" };
     let waited = format!("waited up to {} for an answer {never}", format_ns(oldest_ns));
-    let is_one_each = evidence.is_closed_loop() && evidence.pipeline() == 1;
+    let is_one_each =
+        evidence.is_closed_loop() && evidence.pipeline() == 1 && evidence.user_stages().is_none();
     let users = evidence.senders().filter(|_| is_one_each && evidence.stretches() == 1.0);
     let Some(users) = users else {
         return format!("{} {waited}; {longest}", counted(count, "request"));

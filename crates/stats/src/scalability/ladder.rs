@@ -98,9 +98,8 @@ impl Ladder {
     pub fn words(&self) -> String {
         let rate = |per_s: f64| format!("{} requests/s", format_count(per_s));
         match (self.kept_per_s, self.missed_per_s) {
-            (Some(kept), None) => {
-                format!("Keeps up with {}, the most that it was asked.", rate(kept))
-            }
+            // A higher rate may be INVALID, which shows nothing.
+            (Some(kept), None) => format!("Keeps up with at least {}.", rate(kept)),
             (Some(kept), Some(missed)) => {
                 format!("Keeps up with {}, and not with {}.", rate(kept), rate(missed))
             }
@@ -249,10 +248,7 @@ mod tests {
             of(Some(2_000.0), Some(5_000.0)),
             "Keeps up with 2,000 requests/s, and not with 5,000 requests/s."
         );
-        assert_eq!(
-            of(Some(2_000.0), None),
-            "Keeps up with 2,000 requests/s, the most that it was asked."
-        );
+        assert_eq!(of(Some(2_000.0), None), "Keeps up with at least 2,000 requests/s.");
         assert_eq!(of(None, Some(1_000.0)), "Does not keep up with 1,000 requests/s.");
         assert_eq!(of(None, None), "With which rate it keeps up is unknown.");
     }

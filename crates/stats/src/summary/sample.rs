@@ -31,7 +31,7 @@ pub(crate) fn sample(figure: Figure, record: &TrialRecord) -> Option<Sample> {
     Some(with_chance(record, Sample { value, windows }))
 }
 
-/// A figure with its windows. If the rate changes by plan, their scatter does not show chance.
+/// A figure with its windows. If the load changes by plan, their scatter does not show chance.
 pub(crate) fn with_chance(record: &TrialRecord, sample: Sample) -> Sample {
-    if record.spec.profile.shape().is_some() { Sample::alone(sample.value) } else { sample }
+    if record.spec.profile.changes() { Sample::alone(sample.value) } else { sample }
 }

@@ -25,11 +25,15 @@ limits =
       ]
   end
 
+# Cowboy packs for clients that accept gzip. Its stream handler looks at every request, so it is there only with the route that uses
+# it. Bandit packs by itself.
+compress = [compress: System.get_env("ITEMS_FILE") != nil]
+
 # Bandit waits 15 s for kept-alive connections when it stops; they never end by themselves.
 server =
   case System.get_env("HTTP_SERVER", "cowboy") do
     "cowboy" ->
-      {Plug.Cowboy, scheme: :http, plug: PippinPlug.Router, options: listen ++ limits}
+      {Plug.Cowboy, scheme: :http, plug: PippinPlug.Router, options: listen ++ limits ++ compress}
 
     "bandit" ->
       {Bandit,

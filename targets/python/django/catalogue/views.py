@@ -3,6 +3,7 @@
 from django.conf import settings
 from django.http import HttpResponse, HttpResponseBadRequest, JsonResponse
 from django.shortcuts import render
+from django.views.decorators.gzip import gzip_page
 
 from catalogue.models import User
 
@@ -25,6 +26,8 @@ def users(request):
     return JsonResponse(list(rows), safe=False)
 
 
+# For clients that accept gzip, of this view alone.
+@gzip_page
 def json_items(request, n):
     try:
         m = int(request.GET["m"])

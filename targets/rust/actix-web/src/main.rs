@@ -9,6 +9,7 @@ mod users;
 use std::env;
 use std::error::Error;
 
+use actix_web::middleware::Compress;
 use actix_web::{App, HttpServer, web};
 
 #[actix_web::main]
@@ -42,7 +43,9 @@ async fn main() -> Result<(), Box<dyn Error>> {
                 }
                 if let Some(items) = items {
                     services.app_data(items);
-                    services.route("/json/{n}", web::get().to(items::items));
+                    // Packed for clients that accept a coding, of this route alone.
+                    let list = web::resource("/json/{n}").wrap(Compress::default());
+                    services.service(list.route(web::get().to(items::items)));
                 }
                 if let Some(base) = upstream {
                     services.app_data(web::Data::new(proxy::Upstream::new(&base)));

@@ -17,6 +17,7 @@ use axum::Router;
 use axum::routing::get;
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
+use tower_http::compression::CompressionLayer;
 
 fn main() -> ExitCode {
     match run() {
@@ -77,6 +78,8 @@ fn router() -> Result<Router, Box<dyn Error>> {
         app = app.merge(
             Router::new()
                 .route("/json/{n}", get(items::items))
+                // For clients that accept a coding, of this route alone.
+                .layer(CompressionLayer::new())
                 .with_state(items),
         );
     }

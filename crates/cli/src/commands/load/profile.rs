@@ -7,7 +7,7 @@ use pippin_model::text::units::Spread;
 use crate::arguments::LoadArguments;
 use crate::arguments::load::ShapeArguments;
 use crate::exit::CliError;
-use crate::values::Time;
+use crate::values::{Stages, Time};
 
 /// The default time to measure.
 const DURATION: Time = Time::from_s(10);
@@ -27,6 +27,11 @@ const DEVICE_REQUESTS: u32 = 100;
 /// scenario.
 pub fn of(arguments: &LoadArguments, steps: Option<u32>) -> Result<Profile, CliError> {
     let mut profile = without_streams(arguments, steps)?;
+    if profile.schedule.user_stages().is_some() && arguments.protocol.streams > 1 {
+        return Err(CliError::User(
+            "--streams has no effect with --stages users:...: each user has a connection of its own; leave it out".into(),
+        ));
+    }
     profile.connections.streams = arguments.protocol.streams;
     Ok(profile.with_walks(steps.unwrap_or(0) as usize))
 }
@@ -69,9 +74,21 @@ fn without_streams(arguments: &LoadArguments, steps: Option<u32>) -> Result<Prof
 
 /// The profile of the plain shapes: a closed or an open loop. `usual` is its default length.
 pub fn of_shape(shape: &ShapeArguments, usual: Time) -> Result<Profile, CliError> {
-    let arrivals = if shape.poisson { Arrivals::Poisson } else { Arrivals::Constant };
-    let profile = if let Some(stages) = &shape.stages {
-        Profile::staged(stages.0.clone(), arrivals, shape.connections())
+    let arrivals = match (shape.poisson, shape.jitter) {
+        (true, _) => Arrivals::Poisson,
+        (_, true) => Arrivals::Jittered,
+        _ => Arrivals::Constant,
+    };
+    let profile = if let Some(Stages::Users(stages)) = &shape.stages {
+        refuse_beside_users(shape)?;
+        Profile::users(stages.clone(), shape.think)
+    } else if let Some(Stages::Rates(stages)) = &shape.stages {
+        if shape.think.is_some() {
+            return Err(CliError::User(
+                "--stages of a rate cannot be used with --think: its requests do not wait for answers; users that think are --stages users:10@30s,0@30s".into(),
+            ));
+        }
+        Profile::staged(stages.clone(), arrivals, shape.connections())
     } else if let Some(rate) = shape.rate {
         refuse_warm_up(shape, "-R")?;
         let duration_ns = shape.duration.unwrap_or(usual).ns();
@@ -81,6 +98,21 @@ pub fn of_shape(shape: &ShapeArguments, usual: Time) -> Result<Profile, CliError
         closed(shape, usual)?
     };
     Ok(with_connections(profile, shape))
+}
+
+/// What has no effect on users that come and go.
+fn refuse_beside_users(shape: &ShapeArguments) -> Result<(), CliError> {
+    let given = [
+        ("-c", shape.connections.is_some(), "the stages say how many users there are"),
+        ("--poisson", shape.poisson, "users wait for their answers"),
+        ("--jitter", shape.jitter, "users wait for their answers"),
+    ];
+    match given.into_iter().find(|(_, is_given, _)| *is_given) {
+        Some((option, _, why)) => Err(CliError::User(format!(
+            "{option} has no effect with --stages users:...: {why}; leave it out"
+        ))),
+        None => Ok(()),
+    }
 }
 
 fn with_connections(profile: Profile, shape: &ShapeArguments) -> Profile {

@@ -10,7 +10,7 @@ use super::{Decoder, HeadInfo, Sink, request};
 use crate::error::{EngineError, place};
 use crate::protocol::outgoing::Frames;
 use crate::protocol::{Answers, AtOnce, End, Protocol, Step, Varies};
-use crate::request::drawn::Value;
+use crate::request::drawn::{Places, Value};
 use crate::request::wire::Wire;
 use crate::scenario::redirection::is_about_body;
 use crate::scenario::{Filled, Walker, WholeAnswer, reference, script};
@@ -26,6 +26,8 @@ pub(crate) struct Varied {
     body: Vec<u8>,
     /// Its target.
     target: String,
+    /// What was drawn for it.
+    value: Value,
 }
 
 /// The request of a step.
@@ -42,6 +44,8 @@ struct Rendering {
     has_length: bool,
     /// How many bytes of the body of the answer are kept.
     keeps: usize,
+    /// What stands in the fields for the value that is drawn; `None` in most loads.
+    drawn: Option<String>,
 }
 
 /// Bytes of a body that are kept to be shown where an answer is wrong.
@@ -60,6 +64,7 @@ impl Protocol for Varied {
     type Greeting = AtOnce;
     type Variation = Steps;
     const IN_ORDER: bool = true;
+    const DRAWS: bool = true;
 
     /// Nothing can be rendered ahead, but errors in steps are found here.
     fn wire(spec: &LoadSpec) -> Result<Wire, EngineError> {
@@ -70,7 +75,9 @@ impl Protocol for Varied {
             if let Some(scenario) = &spec.scenario {
                 rendering(spec, scenario, nth, false).map_err(unsendable)?;
             }
-            Ok((Vec::new(), Http1::template(asked)))
+            let drawn = asked.drawn.as_deref().unwrap_or_default();
+            let places = Places::of(asked, drawn.as_bytes()).map_err(unsendable)?;
+            Ok((Vec::new(), Http1::template(asked).drawing(places)))
         });
         Wire::new(templates, spec.requests.turns(), 1)
     }
@@ -89,11 +96,15 @@ impl Protocol for Varied {
             is_secured: spec.tls.is_some(),
             body: Vec::new(),
             target: String::new(),
+            value: Value::default(),
         }
     }
 
     /// Only the values of a user make a request.
-    fn render(&mut self, _: &mut Session, _: u32, _: u32, _: Value, _: &mut Frames) {}
+    #[inline]
+    fn render(&mut self, _: &mut Session, _: u32, _: u32, value: Value, _: &mut Frames) {
+        self.value = value;
+    }
 
     #[inline]
     fn decode<A: Answers>(
@@ -137,7 +148,14 @@ impl Varies<Varied> for Steps {
             bytes.extend_from_slice(part.as_bytes());
         }
         let fields = if has_body { &step.fields } else { &step.fields_without_body };
+        let begin = bytes.len();
         fields.put(&user.values, Encoding::Plain, bytes);
+        if let Some(drawn) = &step.drawn
+            // A value of the user may be the same characters: the header comes behind all others.
+            && let Some(at) = memchr::memmem::rfind(&bytes[begin..], drawn.as_bytes())
+        {
+            bytes[begin + at..][..protocol.value.len()].copy_from_slice(&protocol.value);
+        }
         if protocol.keeps_cookies {
             user.cookies.put_header(&user.path, protocol.is_secured, bytes);
         }
@@ -226,6 +244,7 @@ fn rendering(
         encoding: scenario.steps.get(nth).ok_or("it is no step")?.body,
         has_length: request::has_length(asked),
         keeps: if needs_body { usize::MAX } else { EXCERPT_BYTES },
+        drawn: asked.drawn.clone(),
     })
 }
 

@@ -5,7 +5,7 @@ use pippin_model::result::ErrorKind;
 use super::Link;
 use crate::io::Io;
 use crate::protocol::{End, Outgoing, Protocol};
-use crate::record::slowest::Slow;
+use crate::record::exchanges::Exchange;
 use crate::record::tally::Tally;
 use crate::shared::LEAST_TIMEOUT_NS;
 use crate::time::timeline::UNKNOWN;
@@ -357,7 +357,7 @@ impl<S: Stack> Core<'_, S> {
                 }
                 kind => kind,
             };
-            self.fail(slot, &request, kind);
+            self.fail((slot, *tag), &request, kind);
             if S::Protocol::VARIES {
                 self.step_failed(slot, &request, kind);
             }
@@ -371,7 +371,13 @@ impl<S: Stack> Core<'_, S> {
     }
 
     /// A request fails.
-    pub(in crate::worker) fn fail(&mut self, slot: u32, request: &InFlight, kind: ErrorKind) {
+    pub(in crate::worker) fn fail(
+        &mut self,
+        (slot, tag): (u32, u32),
+        request: &InFlight,
+        kind: ErrorKind,
+    ) {
+        let user = self.user(slot, tag);
         let stretch = request.stretch as usize;
         self.recorder.error(stretch, kind);
         self.note_failure(stretch, kind, Some(request.template));
@@ -384,19 +390,11 @@ impl<S: Stack> Core<'_, S> {
         }
         tally.requests.failed += 1;
         tally.lags(request);
+        let took = (kind == ErrorKind::Timeout).then_some((response, timeout));
+        tally.exchanges.keep(Exchange { took, error: Some(kind), ..request.unanswered(user) });
         if kind == ErrorKind::Timeout {
             tally.spans.service_time.record(timeout);
             tally.spans.response_time.record(response);
-            if tally.slowest.wants(response) {
-                tally.slowest.keep(Slow {
-                    sent_at: request.sent.left_at(),
-                    response_ns: response,
-                    service_ns: timeout,
-                    slot,
-                    template: request.template,
-                    status: None,
-                });
-            }
             self.recorder.window().response.record(response);
         }
     }
@@ -436,9 +434,13 @@ impl<S: Stack> Core<'_, S> {
         self.close_accounts(self.recorder.current);
         let has_plan = self.has_plan;
         for slot in 0..self.connections.len() as u32 {
-            let requests: Vec<InFlight> = self.under_way(slot).copied().collect();
-            for request in requests {
+            let connection = &self.connections[slot as usize];
+            let ring = (connection.head, connection.in_flight);
+            let tags: Vec<u32> = self.flights.tags(slot, ring).collect();
+            for tag in tags {
+                let (request, user) = (*self.flights.place(slot, tag), self.user(slot, tag));
                 let tally = self.recorder.tally(request.stretch as usize);
+                tally.exchanges.keep(request.unanswered(user));
                 tally.requests.censored += 1;
                 tally.lags(&request);
                 let age_ns = request.response_ns(ended_at, has_plan);
@@ -457,6 +459,23 @@ impl<S: Stack> Core<'_, S> {
                     (self.stretch_of(connection.pending_since), connection.pending);
                 self.recorder.tally(stretch).requests.unsent += u64::from(pending);
             }
+        }
+    }
+}
+
+impl InFlight {
+    /// What is kept of it while it has no answer.
+    const fn unanswered(&self, user: u32) -> Exchange {
+        Exchange {
+            intended_at: self.intended_at,
+            sent_at: self.sent.left_at(),
+            took: None,
+            user,
+            template: self.template,
+            value: self.value,
+            status: None,
+            error: None,
+            body_bytes: None,
         }
     }
 }

@@ -105,16 +105,21 @@ struct StreamAnswers<'a> {
 }
 
 impl StreamAnswers<'_> {
-    /// The media type that the answer to this request must have. Whether it is examined is decided
-    /// when this is asked first.
+    /// Whether the answer to this request is examined, which is decided when this is asked first.
     #[inline]
-    fn wanted_type(&mut self, tag: u32) -> Option<&str> {
-        let place = self.places.get(tag as usize)?;
+    fn is_examined(&mut self, tag: u32) -> bool {
+        let Some(place) = self.places.get(tag as usize) else { return false };
         let judge = &mut self.answering[tag as usize].judge;
         if judge.look() == Look::Undecided {
             judge.decide(self.surprises.look(place.template));
         }
-        if judge.look() == Look::Checked { None } else { self.surprises.content_type() }
+        judge.look() != Look::Checked
+    }
+
+    /// The media type that the answer to this request must have, if it is examined.
+    #[inline]
+    fn wanted_type(&mut self, tag: u32) -> Option<&str> {
+        if self.is_examined(tag) { self.surprises.content_type() } else { None }
     }
 }
 
@@ -133,14 +138,19 @@ impl Answers for StreamAnswers<'_> {
 
     #[inline]
     fn wants_fields(&mut self, tag: u32) -> bool {
-        self.wanted_type(tag).is_some()
+        self.is_examined(tag)
     }
 
     #[inline]
     fn field(&mut self, tag: u32, name: &[u8], value: &[u8]) {
         match name {
             // Each head begins with it, that of an interim answer too.
-            b":status" => self.answering[tag as usize].is_of_type = None,
+            b":status" => {
+                let answering = &mut self.answering[tag as usize];
+                answering.is_of_type = None;
+                answering.judge.head_begins();
+            }
+            b"content-encoding" => self.answering[tag as usize].judge.coded(value),
             b"content-type" => {
                 let is_right = self.wanted_type(tag).map(|wanted| is_of_type(value, wanted));
                 let known = &mut self.answering[tag as usize].is_of_type;
@@ -216,6 +226,13 @@ impl<S: Stack> Core<'_, S> {
     pub(in crate::worker) fn rests(&mut self, slot: u32, tag: u32) {
         if !S::Protocol::IN_ORDER {
             self.flights.place(slot, tag).stretch = WAITING;
+        }
+    }
+
+    /// A user ends. Another one may have its place.
+    pub(in crate::worker) fn ends(&mut self, slot: u32, tag: u32) {
+        if !S::Protocol::IN_ORDER {
+            self.flights.place(slot, tag).stretch = IDLE;
         }
     }
 
@@ -439,7 +456,7 @@ impl<S: Stack> Core<'_, S> {
         let (request, _) = self.flights.settle::<false>(slot, tag);
         self.connections[slot as usize].in_flight -= 1;
         self.open_requests -= 1;
-        self.fail(slot, &request, kind);
+        self.fail((slot, tag), &request, kind);
         self.forget_refusals(slot, tag);
         self.streams.settled.push(tag);
     }

@@ -2,7 +2,8 @@
 use std::sync::Arc;
 
 use pippin_model::load::{Arrivals, LoadSpec, Schedule, Stage, StopRule, WarmUp};
-use pippin_model::result::{ErrorKind, Measured};
+use pippin_model::result::{ErrorKind, Exchange, Measured};
+use pippin_model::schedule::UserStage;
 use pippin_model::text::units::Spread;
 use proptest::prelude::*;
 
@@ -106,6 +107,8 @@ fn schedules() -> impl Strategy<Value = Schedule> {
         2 => Just(Schedule::Closed { think: None }),
         1 => Just(Schedule::Closed { think: Some(think) }),
         2 => Just(Schedule::Open { arrivals: Arrivals::Constant, stages: vec![stage(LENGTH_MS, 100.0)] }),
+        1 => (prop::option::of(Just(think)), prop::collection::vec((20_u64..200, 0_u32..6), 2..6))
+            .prop_map(|(think, levels)| Schedule::Users { think, stages: crowd(&levels) }),
         1 => Just(Schedule::Devices {
             devices: 4,
             requests_per_device: 3,
@@ -115,6 +118,22 @@ fn schedules() -> impl Strategy<Value = Schedule> {
             ramp_down_ns: 100 * MS,
         }),
     ]
+}
+
+/// Stages that go from level to level, beginning with 5 users, for as long as other loads last.
+fn crowd(levels: &[(u64, u32)]) -> Vec<UserStage> {
+    let (mut from, mut left_ms) = (5, LENGTH_MS);
+    let mut stages = Vec::new();
+    for (ms, to) in levels.iter().copied().chain([(LENGTH_MS, 1)]) {
+        let ms = ms.min(left_ms);
+        left_ms -= ms;
+        if ms > 0 {
+            stages.push(UserStage { duration_ns: ms * MS, from, to });
+        }
+        // Half of the stages jump.
+        from = if to % 2 == 0 { to } else { 5 };
+    }
+    stages
 }
 
 /// Loads of every kind that a server of HTTP/1.1 can have.
@@ -127,6 +146,7 @@ fn loads() -> impl Strategy<Value = LoadSpec> {
             let is_plain = matches!(schedule, Schedule::Closed { think: None });
             let is_open = matches!(schedule, Schedule::Open { .. });
             let is_device = matches!(schedule, Schedule::Devices { .. });
+            let is_crowd = matches!(schedule, Schedule::Users { .. });
             spec.connections.requests_per_connection = each.filter(|_| !is_device);
             if is_plain && spec.connections.requests_per_connection.is_none() {
                 spec.connections.pipeline = pipeline;
@@ -134,15 +154,17 @@ fn loads() -> impl Strategy<Value = LoadSpec> {
             spec.timeouts.request_ns = 60 * MS;
             spec.timeouts.connect_ns = 50 * MS;
             spec.timeouts.patience_ns = patience_ms.filter(|_| is_open).map(|ms| ms * MS);
-            let requests = requests.filter(|_| !is_device);
+            let requests = requests.filter(|_| !is_device && !is_crowd);
             spec.stop = StopRule { duration_ns: Some(LENGTH_MS * MS), requests };
             if is_device {
                 spec.stop = StopRule { duration_ns: None, requests: None };
-            } else if warms_up && requests.is_none() {
+            } else if warms_up && requests.is_none() && !is_crowd {
                 spec.warm_up = WarmUp::Fixed { duration_ns: 100 * MS };
                 spec.stop.duration_ns = Some((LENGTH_MS - 100) * MS);
             }
             spec.schedule = schedule;
+            // Now all of its requests, now a few.
+            spec.samples = if count == 3 { 7 } else { 10_000 };
             spec
         },
     )
@@ -175,6 +197,31 @@ fn assert_each_has_one_fate(spec: &LoadSpec, played: &Played) {
         (_, Some(most)) => assert!(sent <= most),
         _ => {}
     }
+}
+
+/// Each request that was sent has a row, up to as many as were asked for, and says what became of it.
+fn assert_each_has_a_row(spec: &LoadSpec, played: &Played) {
+    let (requests, sample) = (&played.measured().requests, played.sample.as_ref().unwrap());
+    assert_eq!(sample.of, requests.sent);
+    assert_eq!(sample.requests.len() as u64, requests.sent.min(spec.samples.into()));
+    if !sample.is_whole() {
+        return;
+    }
+    let count = |is: fn(&Exchange<u32>) -> bool| {
+        sample.requests.iter().filter(|one| is(one)).count() as u64
+    };
+    let is_answered = |one: &Exchange<u32>| one.body_bytes.is_some();
+    assert_eq!(count(is_answered), requests.completed);
+    assert_eq!(count(|one| one.body_bytes.is_some() && one.error.is_none()), requests.good);
+    assert_eq!(count(|one| one.body_bytes.is_none() && one.error.is_some()), requests.failed);
+    assert_eq!(count(|one| one.body_bytes.is_none() && one.error.is_none()), requests.censored);
+    assert_eq!(
+        count(|one| one.response_ns.is_some()),
+        requests.completed + timeouts(played.measured())
+    );
+    assert!(sample.requests.iter().all(|one| one.intended_unix_ns <= one.sent_unix_ns));
+    let users = spec.schedule.users(spec.connections.count) * spec.connections.streams;
+    assert!(sample.requests.iter().all(|one| one.user < users), "{users} users");
 }
 
 fn timeouts(measured: &Measured) -> u64 {
@@ -234,6 +281,7 @@ proptest! {
     fn every_request_has_one_fate_and_no_user_is_forgotten(load in loads(), server in servers()) {
         let played = play(&load, script(server, |kind, ms, _| acts(kind, ms)));
         assert_each_has_one_fate(&load, &played);
+        assert_each_has_a_row(&load, &played);
     }
 
     /// Likewise where users share connections.
@@ -243,10 +291,11 @@ proptest! {
     ) {
         let mut load = load;
         load.connections.pipeline = 1;
-        if load.connections.requests_per_connection.is_none() && load.schedule.phases().is_none() {
+        if load.connections.requests_per_connection.is_none() && !load.schedule.users_come_and_go() {
             load.connections.streams = streams;
         }
         let played = play_over::<Narrow>(&load, script(server, framed_acts), Framing::Frames);
         assert_each_has_one_fate(&load, &played);
+        assert_each_has_a_row(&load, &played);
     }
 }

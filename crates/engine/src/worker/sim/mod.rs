@@ -22,7 +22,7 @@ use std::sync::Arc;
 use std::sync::mpsc::channel;
 
 use pippin_model::load::{Connections, LoadSpec, Request, Schedule, StopRule, Timeouts};
-use pippin_model::result::{Measured, Window};
+use pippin_model::result::{Measured, RequestSample, Window};
 
 use super::link::Link;
 use super::seats::flights::{DUE, IDLE};
@@ -33,7 +33,8 @@ use crate::protocol::http1::Http1;
 use crate::record::outcome::Outcome;
 use crate::record::recorder::{Message, Recorder};
 use crate::record::tally::Tally;
-use crate::run::result::{followed, slowest, steps, stretches};
+use crate::run::exchanges::{Names, kept};
+use crate::run::result::{followed, steps, stretches};
 use crate::shared::Shared;
 use crate::time::timeline::{Progress, Timeline};
 use crate::transport::Tcp;
@@ -57,6 +58,8 @@ struct Played {
     stretches: Vec<Measured>,
     /// Which of them is the headline.
     headline: usize,
+    /// The requests of the headline one by one, if the load asked for them.
+    sample: Option<RequestSample>,
     windows: Vec<Window>,
     /// Requests that servers have read.
     read: u64,
@@ -101,10 +104,10 @@ fn play_over<P: Protocol>(spec: &LoadSpec, script: Script, framing: Framing) -> 
     });
     shared.timeline.begin_at(0);
     world::begin(script, framing, Arc::clone(&shared));
-    let (count, has_warm_up, headline) = stretches(spec);
+    let (_, has_warm_up, headline) = stretches(spec);
     let (outbox, inbox) = channel();
     let assignment = Assignment { shared, thread: 0 };
-    let recorder = Recorder::new(count, has_warm_up, spec.slowest, outbox);
+    let recorder = Recorder::new(kept(spec, 0), has_warm_up, outbox);
     let mut worker = Worker::<Sim<P>>::new(&assignment, recorder, world::now()).unwrap();
     worker.live().unwrap();
     worker.assert_nobody_is_forgotten();
@@ -114,23 +117,25 @@ fn play_over<P: Protocol>(spec: &LoadSpec, script: Script, framing: Framing) -> 
         _ => None,
     });
     let windows = windows.collect();
+    let names = Names::of(spec, (0, 0));
+    let sample = names.sample(spec, std::iter::once((0, &stretches[headline].exchanges)));
     let measured = |mut tally: Tally| {
         let steps = steps(spec, &mut tally);
         let followed = followed(spec, &mut tally);
-        let kept = std::iter::once((0, tally.slowest.kept()));
-        let slowest = slowest(spec, (0, 0), kept);
+        let slowest = names.slowest(spec, std::iter::once((0, &tally.exchanges)));
         Measured { steps, followed, slowest, ..tally.into_measured(1, 0) }
     };
     let stretches = stretches.into_iter().map(measured).collect();
-    Played { stretches, headline, windows, read: world::end() }
+    Played { stretches, headline, sample, windows, read: world::end() }
 }
 
 impl<S: Stack> Worker<'_, S> {
     /// Each user is under way, waits for its connection, thinks, waits for an arrival, or tries
-    /// again, and does one of these things only. Devices go for good, and nobody goes on when all
-    /// requests of a load have been sent.
+    /// again, and does one of these things only. Who is away does none of them. Devices go for good,
+    /// and nobody goes on when all requests of a load have been sent.
     fn assert_nobody_is_forgotten(&self) {
-        if self.pace.opens_late() || self.core.quota == 0 {
+        let is_device = self.pace.opens_late() && self.pace.is_away(0).is_none();
+        if is_device || self.core.quota == 0 {
             return;
         }
         for (slot, connection) in (0..).zip(&self.core.connections) {
@@ -150,7 +155,12 @@ impl<S: Stack> Worker<'_, S> {
                     vec![is_busy, rests, is_parked, place.stretch == IDLE && tries]
                 };
                 let count = doing.iter().filter(|does| **does).count();
-                assert_eq!(count, 1, "user {tag} of connection {slot}: {doing:?}");
+                let is_away = self.pace.is_away(self.core.user(slot, tag)) == Some(true);
+                assert_eq!(
+                    count,
+                    usize::from(!is_away),
+                    "user {tag} of connection {slot}: {doing:?}"
+                );
             }
             let is_stuck = connection.pending > 0 && connection.link == Link::Down && !tries;
             assert!(

@@ -91,7 +91,7 @@ fn the_slowest_are_named_each_with_its_instant() {
     // The load begins at an instant of its own.
     let began_ns = slowest[0].sent_unix_ns - right[0].0;
     let seen: Vec<(u64, u64)> =
-        slowest.iter().map(|one| (one.sent_unix_ns - began_ns, one.response_ns)).collect();
+        slowest.iter().map(|one| (one.sent_unix_ns - began_ns, one.response_ns.unwrap())).collect();
     assert_eq!(seen, right);
     assert!(slowest.iter().all(|one| one.status == Some(200) && one.request == "GET /"));
     let connections: BTreeSet<u32> = slowest.iter().map(|one| one.connection).collect();
@@ -106,8 +106,49 @@ fn a_request_that_times_out_is_one_of_the_slowest() {
     let script = Script::of(|asked| if asked.nth == 2 { vec![] } else { vec![(10 * MS, ok())] });
     let played = play(&spec, script);
     let seen = played.measured().slowest.requests.iter();
-    let seen: Vec<_> = seen.map(|one| (one.response_ns / MS, one.status)).collect();
+    let seen: Vec<_> = seen.map(|one| (one.response_ns.unwrap() / MS, one.status)).collect();
     assert_eq!(seen, [(120, None), (10, Some(200))]);
+}
+
+/// 100/s on one connection whose answers take 25 ms, as below: each request that was sent has a row.
+#[test]
+fn each_request_has_a_row_with_its_instants() {
+    let spec = LoadSpec { samples: 100, ..open(1, 100.0, 200) };
+    let sample = play(&spec, Script::after(25 * MS)).sample.unwrap();
+    let began_ns = sample.requests[0].intended_unix_ns;
+    let rows: Vec<_> = sample
+        .rows()
+        .map(|one| {
+            assert_eq!((one.connection, one.user, one.request), (0, 0, "GET /"));
+            let instants = [one.intended_unix_ns, one.sent_unix_ns].map(|at| (at - began_ns) / MS);
+            let times = [one.response_ns, one.service_ns].map(|ns| ns.map(|ns| ns / MS));
+            (instants, times, one.status, one.error)
+        })
+        .collect();
+    let right: Vec<_> = (0..8)
+        .map(|k| {
+            // The last answer comes as the load ends.
+            let is_answered = k < 7;
+            let times = [25 + 15 * k, 25].map(|ms| is_answered.then_some(ms));
+            ([10 * k, 25 * k], times, is_answered.then_some(200), None)
+        })
+        .collect();
+    assert_eq!(rows, right);
+}
+
+/// 990 requests, of which 99 are kept: the same ones each time, and others with another seed.
+#[test]
+fn the_seed_decides_which_requests_are_kept() {
+    let sent = |seed: u64| {
+        let spec = LoadSpec { samples: 99, seed, ..open(10, 1_000.0, 990) };
+        let sample = play(&spec, Script::after(2 * MS)).sample.unwrap();
+        assert_eq!((sample.of, sample.requests.len()), (990, 99));
+        let sent: Vec<u64> = sample.requests.iter().map(|one| one.sent_unix_ns).collect();
+        assert!(sent.windows(2).all(|pair| pair[0] < pair[1]), "in the order of sending");
+        sent
+    };
+    assert_eq!(sent(1), sent(1));
+    assert_ne!(sent(1), sent(2));
 }
 
 /// 100/s on one connection whose answers take 25 ms: the k-th request is due at 10 k ms and sent at

@@ -6,6 +6,7 @@ use std::rc::Rc;
 use pippin_model::load::{LoadSpec, Schedule, WarmUp};
 use pippin_model::result::ErrorKind;
 use pippin_model::scenario::file::Written;
+use pippin_model::schedule::users;
 use pippin_model::text::file::parse_toml;
 use pippin_model::text::units::Spread;
 
@@ -196,4 +197,76 @@ fn a_chain_that_cannot_be_followed_is_an_error_of_its_step() {
         assert_eq!((step.completed, step.good), (chains, 0), "{place}");
         assert_eq!(measured.followed.as_ref().map(|row| row.completed), Some(6 - chains));
     }
+}
+
+/// A load of these users, whose requests are kept one by one.
+fn crowd(stages: &str, think: Option<Spread>) -> LoadSpec {
+    let stages = users::parse(stages).unwrap();
+    let length_ms = users::length_ns(&stages) / MS;
+    let most = users::most(&stages);
+    let schedule = Schedule::Users { think, stages };
+    LoadSpec { schedule, samples: 10_000, ..closed(most, length_ms) }
+}
+
+/// How many requests each user has sent, and the instants of its first and last one, in milliseconds
+/// after the first of all.
+fn by_user(played: &Played) -> Vec<(usize, u64, u64)> {
+    let requests = &played.sample.as_ref().unwrap().requests;
+    let users = requests.iter().map(|one| one.user).max().map_or(0, |most| most + 1);
+    let start = requests.iter().map(|one| one.sent_unix_ns).min().unwrap();
+    let of = |user: u32| {
+        let sent = requests.iter().filter(|one| one.user == user);
+        let sent = sent.map(|one| (one.sent_unix_ns - start) / MS);
+        let sent: Vec<u64> = sent.collect();
+        (sent.len(), sent.iter().copied().min().unwrap(), sent.iter().copied().max().unwrap())
+    };
+    (0..users).map(of).collect()
+}
+
+/// 4 users come within 400 ms, stay for 200 ms, and go within 400 ms; answers take 35 ms. User n is
+/// there from n x 100 ms to 1,000 - n x 100 ms, and finishes what it has begun: 29 requests, of which
+/// the last is under way at the end, 23, 18 and 12.
+#[test]
+fn users_come_and_go_as_the_stages_say() {
+    let spec = crowd("4@400ms,4@200ms,0@400ms", None);
+    let played = play(&spec, Script::after(35 * MS));
+    let users = [(29, 0, 980), (23, 100, 870), (18, 200, 795), (12, 300, 685)];
+    assert_eq!(by_user(&played), users);
+    assert_eq!(counts(&played), [82, 82, 81, 0, 1, 0]);
+    assert_ms(&played.measured().spans.response_time, [35; 81]);
+    assert_eq!(played.measured().connections.opened, 4);
+    assert_eq!(errors(&played), []);
+}
+
+/// Three users at once, two of which go after 100 ms and come again after 300 ms, over new
+/// connections.
+#[test]
+fn users_jump_and_come_again() {
+    let spec = crowd("3@0s,3@100ms,1@0s,1@200ms,3@0s,3@50ms", None);
+    let played = play(&spec, Script::after(30 * MS));
+    // 12 of the first; of the others 4 before 100 ms and 2 from 300 ms on.
+    assert_eq!(by_user(&played), [(12, 0, 330), (6, 0, 330), (6, 0, 330)]);
+    assert_eq!(played.measured().connections.opened, 5);
+}
+
+/// A user thinks for 80 ms after each answer, which takes 10 ms. It goes at 200 ms, within its third
+/// thought, and sends nothing after that.
+#[test]
+fn who_goes_while_it_thinks_sends_nothing_more() {
+    let spec = crowd("1@0s,1@200ms,0@0s,0@300ms", Some(Spread::exactly(80 * MS)));
+    let played = play(&spec, Script::after(10 * MS));
+    assert_eq!(by_user(&played), [(3, 0, 180)]);
+    assert_eq!(counts(&played), [3, 3, 3, 0, 0, 0]);
+}
+
+/// Walks of 2 steps of 60 ms with 50 ms between. A user goes at 100 ms, within its first thought: it
+/// takes its second step at 110 ms, and begins no other walk.
+#[test]
+fn who_goes_finishes_its_walk() {
+    let steps = "[[steps]]\nget = \"/a\"\nthink = \"50ms\"\n[[steps]]\nget = \"/b\"\n";
+    let spec = crowd("1@0s,1@100ms,0@0s,0@900ms", None);
+    let played = walk(spec, steps, Script::after(60 * MS));
+    assert_eq!(by_user(&played), [(2, 0, 110)]);
+    let [first, second] = &played.measured().steps[..] else { panic!("two steps") };
+    assert_eq!((first.good, second.good), (1, 1));
 }

@@ -2,7 +2,9 @@
 use std::sync::atomic::Ordering::Relaxed;
 
 use h2::server::Builder;
-use pippin_model::load::{BodyCheck, Connections, IoChoice, LoadSpec, Request, Schedule};
+use pippin_model::load::{
+    BodyCheck, Connections, IdForm, IoChoice, LoadSpec, Request, RequestId, Schedule,
+};
 use pippin_model::text::units::Spread;
 use pippin_testing::frames::{Connection, Server, answer};
 
@@ -27,6 +29,7 @@ on_each_loop!(
     users_of_a_connection_think,
     devices_have_a_connection_each,
     a_connection_for_each_request,
+    each_stream_has_a_trace_of_its_own,
 );
 
 fn asking(path: &str, body: &str) -> Request {
@@ -69,6 +72,26 @@ fn values_are_drawn_for_each_stream(io: IoChoice) {
     // Each of 12 users asks in turn, so that at least 384 requests have a value.
     let different = server.account.paths.lock().unwrap().len();
     assert!(different > 380, "{different} different paths");
+}
+
+/// What the server sees of each request is what the result calls it.
+fn each_stream_has_a_trace_of_its_own(io: IoChoice) {
+    let server = Library::new(Builder::new());
+    let id = RequestId { form: IdForm::Traceparent, prefix: "0af7651916cd43dd8448eb21".into() };
+    let spec = LoadSpec {
+        requests: vec![asking("/a", "/a"), asking("/wait/1/text", "text")].into(),
+        request_id: Some(id),
+        samples: 10_000,
+        ..closed(server.address, io, 2, 300)
+    };
+    let result = run(&streams(spec, 5));
+    assert_eq!((result.measured.requests.good, errors(&result)), (300, vec![]));
+    let rows = result.request_sample.unwrap();
+    let mut rows: Vec<String> = rows.requests.iter().filter_map(|one| one.id.clone()).collect();
+    let mut seen = server.account.traces.lock().unwrap().clone();
+    rows.sort_unstable();
+    seen.sort_unstable();
+    assert_eq!((rows.len(), rows), (300, seen));
 }
 
 /// 4 connections with 8 streams are 32 users: never are more than 32 requests under way.

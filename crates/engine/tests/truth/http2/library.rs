@@ -20,6 +20,8 @@ pub struct Account {
     pub body_bytes: AtomicU64,
     /// What was asked for.
     pub paths: Mutex<HashSet<String>>,
+    /// The traces that requests belong to.
+    pub traces: Mutex<Vec<String>>,
     under_way: AtomicU64,
     /// The most requests that were under way at the same time.
     pub peak: AtomicU64,
@@ -78,6 +80,10 @@ async fn answer(
     account.peak.fetch_max(under_way, Relaxed);
     let path = request.uri().path().to_owned();
     account.paths.lock().unwrap().insert(path.clone());
+    if let Some(trace) = request.headers().get("traceparent") {
+        let trace = trace.to_str().unwrap().split('-').nth(1).unwrap().to_owned();
+        account.traces.lock().unwrap().push(trace);
+    }
     assert_eq!(request.uri().authority().map(|authority| authority.as_str()), Some("truth"));
     let body = read(request.into_body(), &account).await?;
     let (body, has_trailers) = match path.split('/').collect::<Vec<_>>()[1..] {

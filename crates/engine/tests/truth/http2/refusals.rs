@@ -1,8 +1,14 @@
 //! Streams that are refused, reset, wrong or late, and connections that the server ends.
-use pippin_model::load::{BodyCheck, IoChoice, LoadSpec, Timeouts};
+use pippin_engine::{Control, Exchange, Referee};
+use pippin_model::load::{BodyCheck, IoChoice, LoadSpec, Surprises, Timeouts};
+use pippin_model::request::coding::Coding;
 use pippin_model::result::ErrorKind;
 use pippin_testing::frames::kind::{DATA, GOAWAY, HEADERS, RST_STREAM, SETTINGS};
 use pippin_testing::frames::{END_HEADERS, END_STREAM, OK, Server, answer, frame};
+
+use std::collections::BTreeMap;
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex};
 
 use super::{NO_STREAMS, REFUSED, streams};
 use crate::support::{
@@ -20,6 +26,7 @@ on_each_loop!(
     a_wrong_answer_fails_alone,
     the_media_type_of_examined_answers_is_looked_at,
     a_head_that_comes_again_has_its_media_type,
+    the_referee_gets_the_coding_of_examined_answers,
     a_late_answer_fails_alone,
     a_close_fails_what_is_under_way,
     what_nobody_has_read_is_sent_again,
@@ -91,6 +98,56 @@ fn a_head_that_comes_again_has_its_media_type(io: IoChoice) {
         result.measured.requests.good
     };
     assert_eq!((asks("text/html"), asks("text/css")), (100, 0));
+}
+
+/// Counts the codings of answers.
+#[derive(Default)]
+struct Codings(Mutex<BTreeMap<Coding, u32>>);
+
+impl Referee for Codings {
+    fn is_right(&self, exchange: &Exchange<'_>) -> bool {
+        *self.0.lock().unwrap().entry(exchange.coding).or_default() += 1;
+        true
+    }
+}
+
+/// Each coding comes twice, so that every second head repeats the one before. An interim answer names
+/// a coding that counts for nothing.
+fn the_referee_gets_the_coding_of_examined_answers(io: IoChoice) {
+    const STATUS: u8 = 8;
+    const CONTENT_ENCODING: u8 = 26;
+    let server = Server::new(|connection| {
+        let codings = [Some("br"), Some("br"), Some("gzip"), Some("GZIP"), None];
+        for coding in codings.into_iter().cycle() {
+            let stream = connection.request()?;
+            let of_coding = |coding| field(CONTENT_ENCODING, coding);
+            let interim = [field(STATUS, "103"), of_coding("zstd")].concat();
+            let head = [OK.to_vec(), coding.map_or(Vec::new(), of_coding)].concat();
+            let frames = [
+                frame(HEADERS, END_HEADERS, stream, &interim),
+                frame(HEADERS, END_HEADERS, stream, &head),
+                frame(DATA, END_STREAM, stream, b"hello"),
+            ];
+            connection.send(&frames.concat())?;
+        }
+        None
+    })
+    .unwrap();
+    let seen = |examined_every: u32| {
+        let codings = Arc::new(Codings::default());
+        let surprises = Some(Surprises { examined_every, ..examining_all(None) });
+        let requests = vec![get(BodyCheck::Refereed)].into();
+        let load = LoadSpec { requests, surprises, ..closed(server.address, io, 1, 100) };
+        let stop = AtomicBool::new(false);
+        let referee = Some(Arc::clone(&codings) as _);
+        let control = Control { referee, ..Control::new(&stop, &|_| true) };
+        let result = pippin_engine::run(&streams(load, 4), &control).unwrap();
+        assert_eq!(result.measured.requests.good, 100);
+        codings.0.lock().unwrap().clone()
+    };
+    let all = [(Coding::Plain, 20), (Coding::Gzip, 40), (Coding::Brotli, 40)];
+    assert_eq!(seen(1), BTreeMap::from(all));
+    assert_eq!(seen(0), BTreeMap::from([(Coding::Unseen, 100)]));
 }
 
 /// Each connection but the last answers 5 requests of 8 and leaves the others: they go over the

@@ -198,7 +198,7 @@ mod tests {
     const ISSUED_NS: u64 = 50_000_000;
 
     fn fault(issued: &Issued, body: &[u8], sent_ns: u64, read_ns: u64) -> Option<Fault> {
-        issued.fault(&Exchange { request: 0, body, drawn: "", sent_ns, read_ns })
+        issued.fault(&Exchange { body, sent_ns, read_ns, ..Exchange::default() })
     }
 
     fn book() -> (Issued, Numbers) {
@@ -240,7 +240,7 @@ mod tests {
     /// A request that was answered right.
     fn exchange(body: &[u8]) -> Exchange<'_> {
         let (sent_ns, read_ns) = (ISSUED_NS, ISSUED_NS + DELAY_NS);
-        Exchange { request: 0, body, drawn: "", sent_ns, read_ns }
+        Exchange { body, sent_ns, read_ns, ..Exchange::default() }
     }
 
     #[test]
@@ -270,11 +270,10 @@ mod tests {
         let right = |nth, sent_ns| {
             let body = numbers.issue(nth, ISSUED_NS);
             issued.is_right(&Exchange {
-                request: 0,
                 body: &body,
-                drawn: "",
                 sent_ns,
                 read_ns: ISSUED_NS + DELAY_NS,
+                ..Exchange::default()
             })
         };
         assert!(right(0, ISSUED_NS) && right(MOST - 1, ISSUED_NS));

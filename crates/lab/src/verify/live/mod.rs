@@ -75,8 +75,8 @@ impl Live {
                 Kind::Upstream(Arc::new(Issued::new(upstream.numbers(), upstream.delay_ns())))
             }
             Some(Source::Items) => {
-                let items = ItemAnswers::of(services.items()?, &[], Found::default());
-                Kind::Items(Arc::new(items))
+                let coded_from = workload.answer.coded_from;
+                Kind::Items(Arc::new(ItemAnswers::of(services.items()?, coded_from)))
             }
             Some(Source::Table) => Kind::Table(Box::new(Table {
                 history: Arc::new(History::of(services.postgres()?.written().clone())),
@@ -161,7 +161,7 @@ impl Live {
     #[must_use]
     pub fn differs(&self, sample: &Sample, answer: &Answer) -> Option<String> {
         match &self.0 {
-            Kind::Items(items) => items.differs(sample, &answer.body),
+            Kind::Items(items) => items.differs(sample, answer.coding(), &answer.body),
             Kind::Upstream(issued) => {
                 issued.fault(&answer.exchange()).map(|fault| fault.words(answer))
             }
@@ -181,7 +181,7 @@ pub fn prove(subject: &mut Subject<'_>, load: &LoadResult) -> Vec<ProofOutcome> 
         verdicts.push(("waits", delay::long_enough(&load.measured.spans.service_time, wait)));
     }
     let live = std::mem::take(subject.live);
-    let mut doubt = None;
+    let (mut doubt, mut remark) = (None, None);
     match &live.0 {
         Kind::Nothing => {}
         Kind::Pages(pages) => {
@@ -189,7 +189,9 @@ pub fn prove(subject: &mut Subject<'_>, load: &LoadResult) -> Vec<ProofOutcome> 
         }
         Kind::Items(items) => {
             let right = load.measured.requests.good;
-            verdicts.push(("items", items.compared().verdict(right, "answers")));
+            let found = items.compared();
+            remark = found.ratios();
+            verdicts.push((ITEMS, found.verdict(right, "answers")));
         }
         Kind::Upstream(issued) => verdicts.push(("numbers", issued.verdict())),
         Kind::Table(table) => {
@@ -206,11 +208,14 @@ pub fn prove(subject: &mut Subject<'_>, load: &LoadResult) -> Vec<ProofOutcome> 
         proof: proof.into(),
         when: ProofTime::During,
         failure: verdict.err(),
-        remark: None,
+        remark: remark.clone().filter(|_| proof == ITEMS),
         doubt: doubt.clone().filter(|_| proof == QUERIES),
     };
     verdicts.into_iter().map(outcome).collect()
 }
+
+/// The proof by whole answers.
+const ITEMS: &str = "items";
 
 /// The proof by PostgreSQL's account.
 const QUERIES: &str = "queries";

@@ -245,11 +245,10 @@ mod tests {
 
     fn is_right(history: &History, body: &str, sent_ns: u64) -> bool {
         history.is_right(&Exchange {
-            request: 0,
             body: body.as_bytes(),
             sent_ns,
             read_ns: sent_ns + 1,
-            drawn: "",
+            ..Exchange::default()
         })
     }
 

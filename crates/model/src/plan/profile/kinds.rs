@@ -8,6 +8,7 @@ mod open;
 mod overload;
 mod rates;
 mod sweep;
+mod users;
 mod value;
 
 use serde::{Deserialize, Serialize};
@@ -91,9 +92,10 @@ raw_profile! {
 type Reader = fn(&RawProfile) -> Result<Profile, String>;
 
 /// Every kind: its name, its keys, and its reader.
-const KINDS: [(&str, &[&str], Reader); 7] = [
+const KINDS: [(&str, &[&str], Reader); 8] = [
     ("closed", closed::KEYS, closed::read),
     ("open", open::KEYS, open::read),
+    ("users", users::KEYS, users::read),
     ("devices", devices::KEYS, devices::read),
     ("sweep", sweep::KEYS, sweep::read),
     ("capacity", capacity::KEYS, capacity::read),
@@ -182,6 +184,10 @@ mod tests {
                 .kind(),
             "devices"
         );
+        let users =
+            read("kind='users'\nstages='10@30s,0@30s'\nthink='1s'\nkeep_alive=false").unwrap();
+        assert_eq!((users.kind(), users.connections.count), ("users", 10));
+        assert_eq!(users.connections.requests_per_connection, Some(1));
         assert_eq!(read("kind='sweep'\nconnections=[1,2]\nduration='1s'").unwrap().kind(), "sweep");
         assert_eq!(read("kind='capacity'\nobjective='p99<50ms'\nstart_rate=100.0\nconnections=8\nduration='5s'").unwrap().kind(), "capacity");
     }
@@ -241,6 +247,15 @@ mod tests {
             "kind='open'\nstages='1s:5'\nduration='1s'\nconnections=1",
             "profile.stages and profile.duration exclude each other",
         ),
+        (
+            "kind='open'\nstages='users:5@1s'\nconnections=1",
+            "profile.stages are users over time: write kind = \"users\"",
+        ),
+        ("kind='users'\nthink='1s'", "profile.stages is missing: the users over time"),
+        ("kind='users'\nstages='5@1s'\nconnections=5", "profile.connections does not go with"),
+        ("kind='users'\nstages='5@1s'\nduration='5s'", "profile.duration does not go with"),
+        ("kind='users'\nstages='5@1s'\nstreams=2", "profile.streams does not go with"),
+        ("kind='users'\nstages='5'", "profile.stages: `5` is not a stage"),
         ("kind='open'\nstages='1s'\nconnections=1", "profile.stages: `1s` is not a stage"),
         ("kind='closed'\nconnections=1\nrequests=0", "profile.requests must be at least 1"),
         (

@@ -74,10 +74,15 @@ pub fn bars_about(
             .draw()?;
         x_title(&body, x)?;
         if let Some(at) = reference.map(|value| x.place(value)) {
-            chart.draw_series([PathElement::new(
-                [(at, 0.0), (at, count)],
-                INK.stroke_width(3 * FINE / 2),
-            )])?;
+            // In a narrow chart, words stand above each bar: the line does not cross them.
+            let pieces: Vec<(f64, f64)> = if form.is_wide() {
+                vec![(0.0, count)]
+            } else {
+                (0..bars.len()).map(|row| (row as f64 + 0.46, row as f64 + 0.9)).collect()
+            };
+            let stroke = INK.stroke_width(3 * FINE / 2);
+            let line = |(from, to)| PathElement::new(vec![(at, from), (at, to)], stroke);
+            chart.draw_series(pieces.into_iter().map(line))?;
         }
         for (index, bar) in bars.iter().enumerate() {
             let slot = index as f64;

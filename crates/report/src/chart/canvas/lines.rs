@@ -4,7 +4,7 @@ use plotters::style::text_anchor::{HPos, Pos, VPos};
 
 use super::{
     Area, Axis, BAND, Drawn, Entry, FAINT, FINE, FONT, FONT_SIZE, Form, GRID, INK, Stroke, Ticks,
-    draw_legend, ipx, legend_height, px, svg, text_width, width_code, x_title,
+    draw_legend, ipx, labels, legend_height, px, svg, text_width, width_code, x_title,
 };
 use crate::chart::palette::AXIS;
 
@@ -53,7 +53,10 @@ pub fn lines(form: Form, x: &Axis, y: &Axis, lines: &[Line]) -> String {
 /// Lines over two axes with marks.
 #[must_use]
 pub fn marked_lines(form: Form, x: &Axis, y: &Axis, lines: &[Line], marks: &[Mark]) -> String {
-    let legend: Vec<Entry> = lines
+    let room = labels::room(form, lines);
+    // Where the lines have their names at their ends, a legend would say them twice.
+    let in_legend = if room.is_some() { &[] } else { lines };
+    let legend: Vec<Entry> = in_legend
         .iter()
         .filter_map(|line| Some((line.name.clone()?, line.colour, line.stroke)))
         .collect();
@@ -65,7 +68,7 @@ pub fn marked_lines(form: Form, x: &Axis, y: &Axis, lines: &[Line], marks: &[Mar
         let mut chart = ChartBuilder::on(&body)
             .margin(px(6))
             .margin_top(px(26))
-            .margin_right(px(18))
+            .margin_right(px(18 + room.unwrap_or(0)))
             .x_label_area_size(px(40))
             .y_label_area_size(px(text_width(widest) + 14))
             .build_cartesian_2d(Ticks::of(x), Ticks::of(y))?;
@@ -96,7 +99,19 @@ pub fn marked_lines(form: Form, x: &Axis, y: &Axis, lines: &[Line], marks: &[Mar
                 (FONT, px(FONT_SIZE - 1)).into_font().color(&INK).pos(Pos::new(side, VPos::Top));
             root.draw(&Text::new(mark.words.clone(), (left + ipx(gap), top + ipx(2)), style))?;
         }
-        lines.iter().try_for_each(|line| draw_line(&mut chart, x, y, line))
+        lines.iter().try_for_each(|line| draw_line(&mut chart, x, y, line))?;
+        if room.is_none() {
+            return Ok(());
+        }
+        let (right, top) = chart.backend_coord(&(x.to, y.to));
+        let bottom = chart.backend_coord(&(x.to, y.from)).1;
+        let end = |line: &Line| {
+            let (at, value) = line.points.iter().copied().max_by(|a, b| a.0.total_cmp(&b.0))?;
+            let at = chart.backend_coord(&(x.place(at), y.place(value).clamp(y.from, y.to)));
+            Some((line.name.clone()?, line.colour, at))
+        };
+        let ends: Vec<labels::End> = lines.iter().filter_map(end).collect();
+        labels::draw(root, &ends, right, (top, bottom))
     })
 }
 

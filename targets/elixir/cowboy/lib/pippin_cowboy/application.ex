@@ -43,7 +43,15 @@ defmodule PippinCowboy.Application do
   end
 
   defp protocol_options do
-    Map.merge(%{env: %{dispatch: dispatch()}}, max_keepalive())
+    %{env: %{dispatch: dispatch()}} |> Map.merge(max_keepalive()) |> Map.merge(compression())
+  end
+
+  # For clients that accept gzip. The handler looks at every request, so it is there only with the route that uses it.
+  defp compression do
+    case System.get_env("ITEMS_FILE") do
+      nil -> %{}
+      _ -> %{stream_handlers: [:cowboy_compress_h, :cowboy_stream_h]}
+    end
   end
 
   # What the router does not know it answers itself, with 404.

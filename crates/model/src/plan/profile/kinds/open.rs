@@ -2,7 +2,7 @@
 use super::value::{connections_of, duration, positive_rate, required_duration};
 use super::{Profile, RawProfile};
 use crate::schedule::Arrivals;
-use crate::schedule::stages;
+use crate::schedule::{stages, users};
 
 pub const KEYS: &[&str] = &[
     "rate",
@@ -35,10 +35,11 @@ pub fn read(raw: &RawProfile) -> Result<Profile, String> {
 pub fn arrivals(raw: &RawProfile) -> Result<Arrivals, String> {
     match raw.arrivals.as_deref() {
         None | Some("constant") => Ok(Arrivals::Constant),
+        Some("jittered") => Ok(Arrivals::Jittered),
         Some("poisson") => Ok(Arrivals::Poisson),
-        Some(other) => {
-            Err(format!("profile.arrivals `{other}` is neither \"constant\" nor \"poisson\""))
-        }
+        Some(other) => Err(format!(
+            "profile.arrivals `{other}` is not \"constant\", \"jittered\" or \"poisson\""
+        )),
     }
 }
 
@@ -56,6 +57,12 @@ fn staged(
     ];
     if let Some((key, _)) = others.into_iter().find(|(_, is_given)| *is_given) {
         return Err(format!("profile.stages and profile.{key} exclude each other; keep one"));
+    }
+    if text.trim_start().starts_with(users::PREFIX) {
+        return Err(
+            "profile.stages are users over time: write kind = \"users\", without connections"
+                .into(),
+        );
     }
     let stages = stages::parse(text).map_err(|error| format!("profile.stages: {error}"))?;
     Ok(Profile::staged(stages, arrivals, connections))

@@ -15,11 +15,13 @@ import io.ktor.server.engine.embeddedServer
 import io.ktor.server.html.respondHtmlTemplate
 import io.ktor.server.netty.Netty
 import io.ktor.server.plugins.autohead.AutoHeadResponse
+import io.ktor.server.plugins.compression.Compression
 import io.ktor.server.plugins.contentnegotiation.ContentNegotiation
 import io.ktor.server.response.respond
 import io.ktor.server.response.respondText
 import io.ktor.server.routing.Route
 import io.ktor.server.routing.get
+import io.ktor.server.routing.route
 import io.ktor.server.routing.routing
 import kotlin.random.Random
 import kotlinx.coroutines.delay
@@ -60,10 +62,14 @@ private fun Route.users(users: Users) {
 }
 
 private fun Route.items(items: Items) {
-    get("/json/{n}") {
-        val n = call.parameters["n"]?.toIntOrNull()
-        val m = call.request.queryParameters["m"]?.toLongOrNull()
-        if (n == null || m == null) call.respond(HttpStatusCode.NotFound) else call.respond(items.first(n, m))
+    route("/json/{n}") {
+        // For clients that accept a coding, of this route alone.
+        install(Compression)
+        get {
+            val n = call.parameters["n"]?.toIntOrNull()
+            val m = call.request.queryParameters["m"]?.toLongOrNull()
+            if (n == null || m == null) call.respond(HttpStatusCode.NotFound) else call.respond(items.first(n, m))
+        }
     }
 }
 

@@ -2,6 +2,7 @@ package pippin;
 
 import io.vertx.core.Future;
 import io.vertx.core.VerticleBase;
+import io.vertx.core.http.HttpServerOptions;
 import io.vertx.core.http.PoolOptions;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
@@ -49,8 +50,10 @@ final class Server extends VerticleBase {
       client = WebClient.create(vertx, new WebClientOptions(), new PoolOptions().setHttp1MaxSize(65_535));
       router.get("/api/proxy/").handler(this::proxy);
     }
+    // For clients that accept a coding. It looks at every request, so it is there only with the route that uses it.
+    HttpServerOptions options = new HttpServerOptions().setCompressionSupported(items != null);
     return vertx
-        .createHttpServer()
+        .createHttpServer(options)
         .requestHandler(router)
         .listen(Integer.parseInt(env.get("PORT")), env.get("HOST"));
   }
