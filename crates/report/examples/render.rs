@@ -3,29 +3,12 @@
 #![allow(clippy::unwrap_used, clippy::expect_used)] // unwrap is how a test fails
 use pippin_model::example::run as example;
 use pippin_model::run::RunRecord;
-use pippin_model::trial::{Failure, Stage};
 use pippin_model::verdict::Verdict;
 use pippin_report::form::svg::Ground;
 use pippin_report::terminal::{Style, table};
 use pippin_report::view::View;
 use std::error::Error;
 use std::path::PathBuf;
-
-/// No target has a result.
-fn failed() -> RunRecord {
-    let mut record = example::hello();
-    for trial in &mut record.trials {
-        trial.load = None;
-        trial.caveats.clear();
-        trial.failure = Some(Failure {
-            stage: Stage::Start,
-            message: "nothing listens on port 8080 after 30 s".into(),
-            log_tail: vec!["Error: Cannot find module 'express'".into()],
-        });
-        trial.verdict = Verdict::Invalid;
-    }
-    record
-}
 
 /// All results are INVALID, for the reason of the one that is.
 fn invalid() -> RunRecord {
@@ -47,7 +30,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let others: [(&str, example::Make); 4] = [
         ("twenty", example::twenty),
         ("load", example::load),
-        ("failed", failed),
+        ("failed", example::all_failed),
         ("invalid", invalid),
     ];
     let is_wanted = |name: &str| wanted.is_empty() || wanted.iter().any(|one| one == name);

@@ -264,8 +264,9 @@ fn header(view: &View) -> Markup {
 }
 
 /// The parts of a page that its list of contents names, if the page has them.
-const PARTS: [(&str, &str); 14] = [
+const PARTS: [(&str, &str); 15] = [
     ("results", "Results"),
+    ("stages", "Stages"),
     ("scenario", "Steps"),
     ("verdicts", "Verdicts"),
     ("missing", "Without a result"),

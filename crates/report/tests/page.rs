@@ -6,7 +6,6 @@ use pippin_model::load::Part;
 use pippin_model::run::RunRecord;
 use pippin_model::target::conformance::{Conformance, Kind, Level};
 use pippin_model::trial::agent::{AgentClock, AgentPart};
-use pippin_model::trial::{Failure, Stage};
 use pippin_report::html;
 use pippin_report::view::View;
 use std::path::Path;
@@ -137,25 +136,10 @@ fn every_part_is_there() {
     assert!(page(&example::capacity()).contains("id=\"chart-capacity\""));
 }
 
-/// A run in which every target fails at its start, with a log.
-fn all_failed() -> RunRecord {
-    let mut record = example::hello();
-    for trial in &mut record.trials {
-        trial.load = None;
-        trial.caveats.clear();
-        trial.failure = Some(Failure {
-            stage: Stage::Start,
-            message: "nothing listens on port 8080 after 30 s".into(),
-            log_tail: vec!["Error: Cannot find module 'express'".into()],
-        });
-    }
-    record
-}
-
 #[test]
 fn what_a_page_links_to_is_on_it() {
     let every = example::OF_EVERY_KIND.into_iter().map(|(name, make)| (name, make()));
-    let others = [("failed", all_failed()), ("load", example::load())];
+    let others = [("failed", example::all_failed()), ("load", example::load())];
     for (name, record) in every.chain(others) {
         let page = page(&record);
         let links = page.split("href=\"#").skip(1).map(|rest| rest.split('"').next().unwrap());
@@ -171,7 +155,7 @@ fn where_all_failed_the_log_is_unfolded() {
         let at = page.find("<summary>The last lines of its log").unwrap();
         page[..at].ends_with("<details open>")
     };
-    assert!(log(&page(&all_failed())) && !log(&page(&example::hello())));
+    assert!(log(&page(&example::all_failed())) && !log(&page(&example::hello())));
 }
 
 /// Compiler, collector and heap over time are on the page of a run whose targets tell, and on no other.

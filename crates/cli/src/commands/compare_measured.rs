@@ -1,7 +1,6 @@
 //! What comparisons share that measure both sides now, as targets of one run.
 use pippin_lab::target::catalog::Catalog;
 use pippin_lab::target::revision::Revision;
-use pippin_model::figure::Figure;
 use pippin_model::plan::Plan;
 use pippin_model::run::{RunHeader, RunRecord};
 use pippin_model::target::TargetId;
@@ -96,8 +95,8 @@ impl Deciding {
         let is_open = |header: &RunHeader, trials: &[TrialRecord], made: u32| {
             self.is_open(header.plan.repetitions, trials, made)
         };
-        let on_instructions = |gate: &Gate| gate.condition.figure == Figure::Instructions;
-        let instructions = plan.instructions || self.comparing.gates.iter().any(on_instructions);
+        let instructions =
+            plan.instructions || self.comparing.gates.iter().any(Gate::is_on_instructions);
         let plan = Plan { instructions, ..plan };
         measure(shared, catalog, plan, &How { is_open: Some(&is_open), needs_all: true, ..*how })
     }

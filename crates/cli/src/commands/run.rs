@@ -58,7 +58,8 @@ pub fn run(shared: &Shared, arguments: &RunArguments) -> Result<u8, CliError> {
     }
     let copies = bases.take_copies();
     let targets = plan.targets.iter().cloned().chain(copies.iter().map(|copy| copy.id.clone()));
-    let plan = Plan { targets: targets.collect(), ..plan };
+    let instructions = plan.instructions || arguments.gates.all().any(Gate::is_on_instructions);
+    let plan = Plan { targets: targets.collect(), instructions, ..plan };
     let catalog = catalog.with_given(copies, []);
     let of_plan = (plan.gates.as_slice(), plan.undecided.unwrap_or_default());
     let gates = Gates::prepare(shared, &arguments.gates, &plan.targets, of_plan, &bases)?;

@@ -5,6 +5,7 @@ use pippin_testing::skipped::skip;
 use serde_json::Value;
 use std::path::Path;
 use std::process::Command;
+use tempfile::TempDir;
 
 /// Turns of a loop for each request: the second has 1 % more than the first.
 const TURNS: [u32; 3] = [20_000, 20_200, 40_000];
@@ -30,15 +31,22 @@ fn project(folder: &Path) {
     std::fs::write(folder.join("pippin.toml"), targets.concat() + plan).unwrap();
 }
 
-/// No time is in it, so it holds on a busy machine too.
-#[test]
-fn a_hundredth_more_work_is_a_hundredth_more_instructions() {
+/// A project with its servers built; `None` where nothing can be counted.
+fn counted_project(test: &str) -> Option<TempDir> {
     if !Command::new("valgrind").arg("--version").output().is_ok_and(|it| it.status.success()) {
-        return skip("instructions", "valgrind is not installed on this machine");
+        skip(test, "valgrind is not installed on this machine");
+        return None;
     }
     let folder = tempfile::tempdir().unwrap();
     build(folder.path());
     project(folder.path());
+    Some(folder)
+}
+
+/// No time is in it, so it holds on a busy machine too.
+#[test]
+fn a_hundredth_more_work_is_a_hundredth_more_instructions() {
+    let Some(folder) = counted_project("instructions") else { return };
     let gate = "instructions < 150000";
     let outcome = pippin(folder.path(), &["run", "counted", "--instructions", "--require", gate]);
     outcome.says(&["Instructions per request: ", "gate FAILED  require instructions < 150000"]);
@@ -56,6 +64,14 @@ fn a_hundredth_more_work_is_a_hundredth_more_instructions() {
     assert!((of_a_turn - of_a_turn.round()).abs() < 0.01, "{of_a_turn} a turn");
     let more = of_a_turn * f64::from(TURNS[1] - TURNS[0]);
     assert!((second - first - more).abs() < 0.000_2 * first, "{first}, {second}, {third}");
+}
+
+/// A gate on them is enough to have them counted.
+#[test]
+fn a_gate_of_the_command_line_has_them_counted() {
+    let Some(folder) = counted_project("instructions by a gate") else { return };
+    let gate = ["run", "counted", "--targets", "own/of-20000", "--fail-if", "instructions > 1"];
+    pippin(folder.path(), &gate).says(&["gate FAILED  fail if instructions > 1  12"]);
 }
 
 #[test]

@@ -181,9 +181,7 @@ impl Kind {
 
 /// A sample's request from a client that reads no coding.
 fn uncoded(sample: &Sample) -> Sample {
-    let mut sample = sample.clone();
-    sample.headers.retain(|(name, _)| !name.eq_ignore_ascii_case("accept-encoding"));
-    sample
+    sample.without_header("accept-encoding")
 }
 
 #[cfg(test)]

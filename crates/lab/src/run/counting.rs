@@ -65,38 +65,38 @@ impl Execution<'_> {
                 continue;
             }
             let counted = match self.uncountable.get(id) {
-                Some(why) => Instructions::unknown([FEW, MANY], why.clone()),
+                Some(why) => Err(why.clone()),
                 None => self.count(id, &callgrind, services)?,
             };
-            if let (Some(why), None) = (&counted.failure, self.uncountable.get(id)) {
+            let counted = counted.unwrap_or_else(|why| {
                 let note = format!("{id}: its instructions cannot be counted: {why}");
-                self.settings.observer.event(&Event::Note(&note));
-                self.uncountable.insert(id.clone(), why.clone());
-            }
+                if self.uncountable.insert(id.clone(), why.clone()).is_none() {
+                    self.settings.observer.event(&Event::Note(&note));
+                }
+                Instructions::unknown(why)
+            });
             self.recording.counted(id.clone(), repetition, counted);
         }
         Ok(())
     }
 
+    /// What two starts say; or why it cannot be known.
     fn count(
         &self,
         id: &TargetId,
         callgrind: &Callgrind,
         services: &mut Services,
-    ) -> Result<Instructions, LabError> {
-        let unknown = |requests, why| Instructions::unknown(requests, why);
+    ) -> Result<Result<Instructions, String>, LabError> {
         if let Some(why) = self.cannot_be_counted(id) {
-            return Ok(unknown([FEW, MANY], why));
+            return Ok(Err(why));
         }
         let (few, took) = match self.count_once(id, FEW, callgrind, services)? {
             Ok(counted) => counted,
-            Err(why) => return Ok(unknown([FEW, MANY], why)),
+            Err(why) => return Ok(Err(why)),
         };
-        let requests = [FEW, second(took)];
-        Ok(match self.count_once(id, requests[1], callgrind, services)? {
-            Ok((many, _)) => Instructions::between(requests, [few, many]),
-            Err(why) => unknown(requests, why),
-        })
+        let many = second(took);
+        let counted = self.count_once(id, many, callgrind, services)?;
+        Ok(counted.and_then(|(counted, _)| Instructions::between([FEW, many], [few, counted])))
     }
 
     fn cannot_be_counted(&self, id: &TargetId) -> Option<String> {

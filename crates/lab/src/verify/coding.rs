@@ -31,7 +31,8 @@ pub fn negotiated(subject: &mut Subject<'_>) -> Result<String, String> {
     } else if without(&plain) {
         remark.push("without Vary: Accept-Encoding where it does not pack, so that a cache gives that answer to all clients".into());
     }
-    if answer_to(subject, Some("gzip;q=0, identity"))?.coding() == Coding::Gzip {
+    let refuses = longest(subject, Some("gzip;q=0, identity"))?;
+    if subject.ask_sample(&refuses)?.coding() == Coding::Gzip {
         remark.push("it packs with gzip for `gzip;q=0`, which refuses that".into());
     }
     Ok(remark.join("; "))
@@ -39,24 +40,21 @@ pub fn negotiated(subject: &mut Subject<'_>) -> Result<String, String> {
 
 /// The right answer to a request with this field `Accept-Encoding`, or without one.
 fn asked(subject: &Subject<'_>, field: Option<&str>) -> Result<Answer, String> {
-    let answer = answer_to(subject, field)?;
-    subject.differs(&longest(subject, field)?, &answer).map_or(Ok(answer), |why| {
+    let sample = longest(subject, field)?;
+    let answer = subject.ask_sample(&sample)?;
+    subject.differs(&sample, &answer).map_or(Ok(answer), |why| {
         let field =
             field.map_or("no Accept-Encoding".into(), |it| format!("Accept-Encoding: {it}"));
         Err(format!("a request with {field}: {why}"))
     })
 }
 
-fn answer_to(subject: &Subject<'_>, field: Option<&str>) -> Result<Answer, String> {
-    subject.ask_sample(&longest(subject, field)?)
-}
-
 /// The sample with the longest answer, because short ones may come as they are; with this field.
 fn longest(subject: &Subject<'_>, field: Option<&str>) -> Result<Sample, String> {
     let items = |sample: &&Sample| sample.binding.get("n").and_then(|n| n.parse::<u64>().ok());
     let longest = subject.samples.iter().max_by_key(items);
-    let mut sample = longest.ok_or("the workload has no request")?.clone();
-    sample.headers.retain(|(name, _)| !name.eq_ignore_ascii_case("accept-encoding"));
+    let longest = longest.ok_or("the workload has no request")?;
+    let mut sample = longest.without_header("accept-encoding");
     sample.headers.extend(field.map(|field| ("Accept-Encoding".into(), field.into())));
     Ok(sample)
 }

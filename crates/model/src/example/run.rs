@@ -549,3 +549,16 @@ fn doubts_of(place: usize) -> Vec<Caveat> {
 
 const BUSY_ADVICE: &str = "give the generator more processors (cpus.generator in the plan): these figures depend on the generator as well as on the target";
 const STEADY_ADVICE: &str = "measure longer, or warm up longer (warm_up = \"30s\"): a figure that still changes depends on when it is taken";
+/// [`hello`], in which every target failed at its start, with a log.
+#[must_use]
+pub fn all_failed() -> RunRecord {
+    let mut record = hello();
+    for trial in &mut record.trials {
+        let message = "nothing listens on port 8080 after 30 s";
+        *trial = TrialRecord {
+            verdict: Verdict::Invalid,
+            ..failed(trial.clone(), Stage::Start, message)
+        };
+    }
+    record
+}

@@ -17,7 +17,6 @@ use serde::{Deserialize, Deserializer, Serialize};
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use crate::figure::Figure;
 use crate::plan::cpus::CpuSet;
 pub use crate::plan::plan_options::PlanOptions;
 use crate::plan::profile::{OneOrMany, Profile, RawProfile};
@@ -237,8 +236,7 @@ impl Plan {
     /// Whether instructions per request are counted: because the plan says so, or a gate is on them.
     #[must_use]
     pub fn counts_instructions(&self) -> bool {
-        self.instructions
-            || self.gates.iter().any(|gate| gate.condition.figure == Figure::Instructions)
+        self.instructions || self.gates.iter().any(Gate::is_on_instructions)
     }
 
     /// A key of the plan about slices that does not have its default value.

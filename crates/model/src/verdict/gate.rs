@@ -30,6 +30,12 @@ pub struct Gate {
 }
 
 impl Gate {
+    /// Whether it is about instructions, which are counted only where somebody asks for them.
+    #[must_use]
+    pub fn is_on_instructions(&self) -> bool {
+        self.condition.figure == Figure::Instructions
+    }
+
     /// A gate that fails if the condition holds: `--fail-if`.
     ///
     /// # Errors

@@ -46,6 +46,14 @@ impl Sample {
         fill(text, &self.binding, write)
     }
 
+    /// This request without a header field of this name, in whatever case.
+    #[must_use]
+    pub fn without_header(&self, name: &str) -> Self {
+        let mut sample = self.clone();
+        sample.headers.retain(|(given, _)| !given.eq_ignore_ascii_case(name));
+        sample
+    }
+
     /// This request with another value in place of the drawn one, as far as its answer depends
     /// on it.
     #[must_use]

@@ -1,9 +1,8 @@
 //! The stages of a load whose rate, or whose number of users, changes by plan: a row for each.
 use pippin_model::plan::profile::Profile;
-use pippin_model::result::Window;
 use pippin_model::text::units::{format_count, format_whole};
 use pippin_model::trial::TrialRecord;
-use pippin_stats::series::quantile::median;
+use pippin_stats::series::within::Within;
 use serde::{Deserialize, Serialize};
 
 use crate::words;
@@ -86,31 +85,17 @@ fn stretches(profile: &Profile) -> Vec<(String, u64)> {
 }
 
 fn row(trials: &[&TrialRecord], name: String, (from_ns, length_ns): (u64, u64)) -> StageRow {
-    let bounds = from_ns as i64..(from_ns + length_ns) as i64;
     let loads = trials.iter().filter_map(|trial| trial.load.as_ref());
-    let windows: Vec<&Window> = loads
-        .flat_map(|load| &load.windows)
-        .filter(|it| {
-            bounds.contains(&it.from_ns) && it.from_ns + it.duration_ns as i64 <= bounds.end
-        })
-        .collect();
-    let seconds = windows.iter().map(|window| window.duration_ns).sum::<u64>() as f64 / 1e9;
-    let sum = |count: fn(&Window) -> u64| windows.iter().map(|window| count(window)).sum::<u64>();
-    let rate = |count| (seconds > 0.0).then(|| sum(count) as f64 / seconds);
-    let middle = |figure: fn(&Window) -> Option<u64>| {
-        let values: Vec<f64> =
-            windows.iter().filter_map(|window| figure(window)).map(|ns| ns as f64).collect();
-        median(&values).map(|ns| ns as u64)
-    };
+    let within = Within::of(loads, from_ns, from_ns + length_ns);
     StageRow {
         name,
         from_s: from_ns as f64 / 1e9,
         length_s: length_ns as f64 / 1e9,
-        throughput_per_s: rate(|window| window.completed),
-        goodput_per_s: rate(|window| window.good),
-        errors: (!windows.is_empty()).then(|| sum(|window| window.errors)),
-        response_p50_ns: middle(|window| window.response_p50_ns),
-        response_p99_ns: middle(|window| window.response_p99_ns),
+        throughput_per_s: within.per_s(|window| window.completed),
+        goodput_per_s: within.per_s(|window| window.good),
+        errors: within.sum(|window| window.errors),
+        response_p50_ns: within.median(|window| window.response_p50_ns),
+        response_p99_ns: within.median(|window| window.response_p99_ns),
     }
 }
 
@@ -118,6 +103,7 @@ fn row(trials: &[&TrialRecord], name: String, (from_ns, length_ns): (u64, u64)) 
 mod tests {
     use super::*;
     use pippin_model::example::ExampleTrial;
+    use pippin_model::result::Window;
     use pippin_model::schedule::users;
 
     const S: i64 = 1_000_000_000;

@@ -192,8 +192,9 @@ impl Pages<'_> {
         newest: Option<&RunHeader>,
         files: &mut Files,
     ) -> Result<(), SiteError> {
+        let digests = self.digests_of(target);
         let whole: Vec<History> =
-            history::of(points).into_iter().map(|one| one.with(&self.digests_of(target))).collect();
+            history::of(points).into_iter().map(|one| one.with(&digests)).collect();
         let notes = newest.map_or_else(Vec::new, |run| history::support_notes(run, target));
         let last = whole.iter().map(History::pages).max().unwrap_or(1);
         for number in 1..=last {

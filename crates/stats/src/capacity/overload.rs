@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use std::mem::discriminant;
 
 use crate::series::quantile::median;
+use crate::series::within::Within;
 
 /// After this time, a new rate is no longer affected by the rate before.
 const SETTLING_NS: u64 = 1_000_000_000;
@@ -198,47 +199,26 @@ fn level(
     offered_per_s: f64,
     capacity_per_s: f64,
 ) -> Option<Level> {
-    let windows: Vec<&Window> = within(load, from_ns + SETTLING_NS, to_ns).collect();
-    let seconds = windows.iter().map(|window| window.duration_ns).sum::<u64>() as f64 / 1e9;
-    if seconds <= 0.0 {
-        return None;
-    }
-    let rate = |count: fn(&Window) -> u64| {
-        windows.iter().map(|window| count(window)).sum::<u64>() as f64 / seconds
-    };
-    let middle = |figure: fn(&Window) -> Option<u64>| {
-        let values: Vec<f64> =
-            windows.iter().filter_map(|window| figure(window)).map(|ns| ns as f64).collect();
-        median(&values).map(|ns| ns as u64)
-    };
+    let within = Within::of([load], from_ns + SETTLING_NS, to_ns);
     let at = load.measured_from_ns + from_ns..=load.measured_from_ns + to_ns;
     let memory = MemoryOverTime::of(&record.samples, Role::Target);
     let memory = record.samples.iter().zip(memory).filter(|(sample, _)| at.contains(&sample.at_ns));
     Some(Level {
         multiple: offered_per_s / capacity_per_s,
         offered_per_s,
-        goodput_per_s: rate(|window| window.good),
-        throughput_per_s: rate(|window| window.completed),
-        errors_per_s: rate(|window| window.errors),
-        response_p50_ns: middle(|window| window.response_p50_ns),
-        response_p99_ns: middle(|window| window.response_p99_ns),
+        goodput_per_s: within.per_s(|window| window.good)?,
+        throughput_per_s: within.per_s(|window| window.completed)?,
+        errors_per_s: within.per_s(|window| window.errors)?,
+        response_p50_ns: within.median(|window| window.response_p50_ns),
+        response_p99_ns: within.median(|window| window.response_p99_ns),
         target_memory_bytes: memory.filter_map(|(_, bytes)| bytes).max(),
-    })
-}
-
-/// The windows that lie within these bounds, nanoseconds after the start of the measured part.
-fn within(load: &LoadResult, from_ns: u64, to_ns: u64) -> impl Iterator<Item = &Window> {
-    let bounds = from_ns as i64..to_ns as i64;
-    load.windows.iter().filter(move |window| {
-        let end = window.from_ns + window.duration_ns as i64;
-        bounds.contains(&window.from_ns) && end <= to_ns as i64
     })
 }
 
 fn recovery(load: &LoadResult, from_ns: u64, after: &Stage, before: &Level) -> Recovery {
     let usual_ns = before.response_p99_ns.unwrap_or(0) as f64;
     let longest_ns = (usual_ns * AS_BEFORE.0).max(usual_ns + AS_BEFORE.1);
-    let windows: Vec<&Window> = within(load, from_ns, from_ns + after.duration_ns).collect();
+    let windows = Within::of([load], from_ns, from_ns + after.duration_ns).windows;
     let is_as_before = |window: &&Window| {
         let due = after.from_per_s * window.duration_ns as f64 / 1e9;
         window.good as f64 >= AT_EASE * due

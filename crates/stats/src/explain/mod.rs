@@ -24,8 +24,7 @@ use crate::judge::{
     Context, Evidence, SHORTEST_USAGE_NS, accepts_slowly, generator_busy, host, near_ceiling,
     rate_not_achieved, slow_connections, stalls, time_goes, unanswered, waits,
 };
-use crate::series::quantile::median;
-use crate::summary::resources::CostFigures;
+use crate::summary::resources::{CostFigures, median_of};
 
 /// What limits the throughput of a target.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -448,9 +447,8 @@ fn costs(trials: &[&TrialRecord], price: Option<&Price>) -> Option<String> {
             format_count(joules)
         )
     });
-    let counted: Vec<f64> =
-        trials.iter().filter_map(|trial| Figure::Instructions.read(trial)).collect();
-    let counted = median(&counted).map_or(String::new(), |count| {
+    let counted = median_of(trials, |trial| Figure::Instructions.read(trial));
+    let counted = counted.map_or(String::new(), |count| {
         format!(" Instructions per request: {}.", format_count(count))
     });
     Some(format!("CPU per request: {}.{counted}{money}{energy}", shown.join(", ")))

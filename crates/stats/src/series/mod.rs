@@ -9,6 +9,7 @@
 //! | [`changepoint`] | change points in a history |
 //! | [`modes`] | the humps of a histogram |
 //! | [`silence`] | when nobody was answered |
+//! | [`within`] | the windows of a stretch of time |
 pub mod changepoint;
 pub mod modes;
 pub mod quantile;
@@ -16,3 +17,4 @@ pub mod silence;
 pub mod steady;
 pub mod trend;
 pub mod warm;
+pub mod within;
