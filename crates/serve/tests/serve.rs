@@ -1,6 +1,7 @@
 //! The server on a real socket, with a store that holds a run.
 #![allow(clippy::unwrap_used)] // helpers of tests are tests too
 use pippin_model::example::run::hello;
+use pippin_report::{digest, view::View};
 use pippin_serve::connections::Limits;
 use pippin_serve::{ServeError, Server, serve};
 use pippin_store::Store;
@@ -16,6 +17,14 @@ use std::time::{Duration, Instant};
 const RUN: &str = "20261121-203539-hello";
 const TOKEN: &str = "a-token-of-24-characters";
 
+/// Whether the store holds the digest of the run that has ended. The server makes missing ones in the background, so
+/// that two readings of a page differ for a moment.
+#[derive(Clone, Copy, PartialEq)]
+enum Digests {
+    Kept,
+    Missing,
+}
+
 /// A server under test, stopped when it goes out of scope.
 struct Running {
     address: SocketAddr,
@@ -26,10 +35,14 @@ struct Running {
 
 impl Running {
     fn start(bind: &str, token: Option<&str>) -> Self {
-        Self::limited(bind, token, Limits::default())
+        Self::with(bind, token, Limits::default(), Digests::Kept)
     }
 
     fn limited(bind: &str, token: Option<&str>, limits: Limits) -> Self {
+        Self::with(bind, token, limits, Digests::Kept)
+    }
+
+    fn with(bind: &str, token: Option<&str>, limits: Limits, digests: Digests) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let store = Store::open(&folder.path().join("pippin.db")).unwrap();
         let mut record = hello();
@@ -44,6 +57,10 @@ impl Running {
         record.header.started_unix_ns += 1;
         store.begin(&record.header).unwrap();
         store.add_trial(&record.header.id, 0, &record.trials[0]).unwrap();
+        if digests == Digests::Kept {
+            let digest = digest::of(&View::of(&store.load(RUN).unwrap()));
+            store.keep_digest(RUN, &digest).unwrap();
+        }
         let server = Server::bind(store, bind.parse().unwrap(), token.map(Into::into))
             .unwrap()
             .with_limits(limits);
@@ -190,7 +207,7 @@ fn until(server: &Running, path: &str, part: &str) -> String {
 
 #[test]
 fn the_list_tells_what_came_of_each_run() {
-    let server = Running::start("127.0.0.1:0", None);
+    let server = Running::with("127.0.0.1:0", None, Limits::default(), Digests::Missing);
     let list = until(&server, "/", "<polyline");
     for part in
         ["Requests/s", "rust/axum", "bench-1", "name=\"run\" value=\"20261121-203539-hello\""]
