@@ -32,7 +32,7 @@ pub struct Mount {
 pub struct CgroupLimits {
     /// Cores: quota per period, the lowest of the group and all groups above it.
     pub cpus: Option<f64>,
-    /// Bytes of memory, likewise.
+    /// Bytes of memory, the lowest limit of the group and all groups above it.
     pub memory_bytes: Option<u64>,
     /// Of the group with the lowest quota: periods in which it wanted to run, and those in which it
     /// had to wait for the next one.

@@ -42,8 +42,8 @@ impl RequestId {
         format!("{}{number}", self.prefix)
     }
 
-    /// The header's value. The caller of a trace is named by the begin of it, and asks for it to be
-    /// recorded.
+    /// The header's value. In `traceparent` (W3C Trace Context, level 1) the parent's identity is made of
+    /// the prefix, and the flag asks for the trace to be recorded.
     fn value(&self, number: &str) -> String {
         let name = self.name(number);
         match self.form {

@@ -8,7 +8,7 @@ use super::ErrorKind;
 pub struct Exchange<N = String> {
     /// When it was due, in nanoseconds since 1970, by the clock of the generator's machine.
     pub intended_unix_ns: u64,
-    /// When it was sent, likewise.
+    /// When it was sent, in nanoseconds since 1970, by the clock of the generator's machine.
     pub sent_unix_ns: u64,
     /// Its response time in nanoseconds. Of a request that timed out it is how long was waited; `None`
     /// if it failed in another way, or was in progress when the measured part ended.

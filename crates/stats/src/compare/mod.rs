@@ -33,7 +33,8 @@ pub struct Change {
     /// A's level: within one run the geometric mean over the rounds that the ratio rests on, otherwise
     /// the median over trials.
     pub a: Option<f64>,
-    /// B's level, likewise.
+    /// B's level: within one run the geometric mean over the rounds that the ratio rests on, otherwise
+    /// the median over trials.
     pub b: Option<f64>,
     /// B over A with its interval; `None` if the variation of a side is unknown. Its value is `b`
     /// divided by `a`.
@@ -143,7 +144,7 @@ pub struct TargetChange {
     pub step: Option<Step>,
     /// The verdict of A, as a report gives it.
     pub a_verdict: Verdict,
-    /// The verdict of B, likewise.
+    /// The verdict of B, as a report gives it.
     pub b_verdict: Verdict,
     /// The answers of both sides, if they are of different kinds: what is compared is then different
     /// work.

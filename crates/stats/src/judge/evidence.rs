@@ -137,7 +137,7 @@ impl<'a> Evidence<'a> {
         self.load().ok_or_else(|| Unknown::because("nothing was measured"))
     }
 
-    /// The headline, likewise.
+    /// The headline, for a judge that cannot tell without it.
     ///
     /// # Errors
     /// If nothing was measured.
@@ -145,7 +145,8 @@ impl<'a> Evidence<'a> {
         self.needs_load().map(|load| &load.measured)
     }
 
-    /// The kernel's figures over the measured part, however short, likewise.
+    /// The kernel's figures over the measured part, however short, for a judge that cannot tell
+    /// without them.
     ///
     /// # Errors
     /// If they are not known.
@@ -154,7 +155,7 @@ impl<'a> Evidence<'a> {
         usage.ok_or_else(|| Unknown::because("the kernel's counters are not known"))
     }
 
-    /// The median of the service time, nanoseconds, likewise.
+    /// The median of the service time in nanoseconds, for a judge that cannot tell without it.
     ///
     /// # Errors
     /// If no answer was timed.

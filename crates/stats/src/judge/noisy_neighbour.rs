@@ -26,8 +26,8 @@ pub fn judge_steal(evidence: &Evidence) -> Answer {
     of_trial(evidence, Taker::Hypervisor)
 }
 
-/// Whether processes of no role used more than 2 % of the trial's processors. Slices count
-/// likewise.
+/// Whether processes of no role used more than 2 % of the trial's processors. Of a trial in
+/// slices, only used slices count.
 pub fn judge_foreign(evidence: &Evidence) -> Answer {
     // The server's own work would be blamed on others.
     if evidence.context.unmeasured.is_some() {

@@ -224,7 +224,8 @@ pub struct Compared {
     /// The first target's level: the geometric mean over repetitions, over the rounds that the ratio
     /// rests on.
     pub first: f64,
-    /// The second target's level, likewise.
+    /// The second target's level: the geometric mean over repetitions, over the rounds that the ratio
+    /// rests on.
     pub second: f64,
     /// The second over the first: `second` divided by `first`, with its interval.
     pub ratio: Ratio,

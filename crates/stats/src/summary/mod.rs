@@ -105,7 +105,8 @@ pub struct TargetSummary {
     /// "best" is the highest.
     #[serde(default)]
     pub response_p50_ns: Option<Estimate>,
-    /// The 99th percentile of the response time, likewise.
+    /// The 99th percentile of the response time, as a figure over repetitions, in nanoseconds. Here
+    /// too, "best" is the highest.
     #[serde(default)]
     pub response_p99_ns: Option<Estimate>,
     /// The goodput of every repetition that has one, in the order in which they were made.
