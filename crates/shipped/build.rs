@@ -13,7 +13,7 @@ use std::{env, fs};
 const FOLDERS: [&str; 3] = ["targets", "workloads", "plans"];
 
 /// The pages of `docs/` that messages name.
-const PAGES: [&str; 9] = include!("src/page_names.rs");
+const PAGES: [&str; 10] = include!("src/page_names.rs");
 
 fn main() -> Result<(), Box<dyn Error>> {
     let root = manifest_folder()?.join("../..");

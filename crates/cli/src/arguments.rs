@@ -120,6 +120,9 @@ pub enum Command {
     Verify(VerifyArguments),
     /// Write runs as a static site: boards, pages, histories, comparisons, badges.
     Site(SiteArguments),
+    /// Let a program that works with a language model measure servers of this machine, over the Model
+    /// Context Protocol on standard input and output (pippin help mcp).
+    Mcp,
     /// Print shell completions, for example: pippin completions bash >
     /// /etc/bash_completion.d/pippin. They know plans, targets, runs and charts.
     Completions {

@@ -5,6 +5,7 @@
     "formats",
     "gates",
     "load",
+    "mcp",
     "project-file",
     "requests",
     "scenarios",

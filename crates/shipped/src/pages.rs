@@ -4,7 +4,7 @@ use flate2::read::GzDecoder;
 use std::io::Read;
 
 /// Their names, without folder and ending.
-pub const NAMES: [&str; 9] = include!("page_names.rs");
+pub const NAMES: [&str; 10] = include!("page_names.rs");
 
 /// The pages, as a tar archive compressed with gzip.
 const ARCHIVE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/pages.tar.gz"));

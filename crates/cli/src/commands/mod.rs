@@ -24,6 +24,7 @@ mod history;
 mod import;
 mod init;
 mod load;
+mod mcp;
 mod meaning;
 pub mod nats;
 mod plans;
@@ -121,6 +122,7 @@ pub fn run(arguments: Arguments, given: BTreeSet<String>) -> Result<u8, CliError
         Command::Serve(arguments) => serve::run(&shared, &arguments),
         Command::Verify(arguments) => verify::run(&arguments),
         Command::Site(arguments) => site::run(&shared, &arguments),
+        Command::Mcp => mcp::run(&shared),
         Command::Completions { shell } => {
             let script = completions::script(shell).map_err(CliError::io("write the script"))?;
             print(&script)

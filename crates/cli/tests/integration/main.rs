@@ -22,6 +22,7 @@
 //! | `installation` | tools, steps, routes, consent |
 //! | `under_way` | `pippin serve` beside a run |
 //! | `load` | `pippin load` against servers whose behaviour is known |
+//! | `mcp` | programs that let a model measure |
 //! | `shapes` | rates that change, loads that end early, figures of each second |
 //! | `samples` | a row for each request, beside the server's log |
 //! | `walks` | scenarios at a URL, in a project, side by side |
@@ -70,6 +71,7 @@ mod kills;
 mod life;
 mod lifecycle;
 mod load;
+mod mcp;
 mod overload;
 mod profiled;
 mod project;

@@ -1,7 +1,7 @@
 //! The servers that people run, with `pippin load`: whoever does the work is named and counted. A
 //! program that is missing here is said to be skipped; packages of languages are installed by the
 //! test, into the folder of its build.
-use super::support::{Outcome, pippin, skip, until};
+use super::support::{Outcome, pippin, skip, succeeds, until, virtual_environment};
 use pippin_testing::patience::in_time;
 use pippin_testing::shapes;
 use serde_json::Value;
@@ -262,13 +262,6 @@ fn a_jvm_on_localhost() {
     outcome.keeps_quiet_about(&["nothing on this machine listens"]);
 }
 
-/// Runs a command without its output.
-fn succeeds(words: &[&str]) -> bool {
-    let mut command = Command::new(words[0]);
-    let quiet = command.args(&words[1..]).stdout(Stdio::null()).stderr(Stdio::null());
-    quiet.status().is_ok_and(|status| status.success())
-}
-
 /// A server of gRPC that answers `/t.T/Echo`, and ends `/t.T/Code5` with the status 5; its client
 /// prints the names of the statuses that it got.
 const GRPC: &str = "import sys, grpc
@@ -301,7 +294,7 @@ for path in sys.argv[2:]:
 #[test]
 fn statuses_of_grpc_are_those_that_its_own_client_sees() {
     const TEST: &str = "statuses_of_grpc_are_those_that_its_own_client_sees";
-    let Some(bin) = virtual_environment(TEST, &["grpcio"]) else { return };
+    let Some(bin) = virtual_environment(TEST, "grpcio") else { return };
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("app.py"), GRPC).unwrap();
     let python = bin.join("python").display().to_string();
@@ -358,21 +351,6 @@ fn statuses_of_grpc_are_those_that_its_own_client_sees() {
         (&0.into(), &40.into()),
         "{outcome}"
     );
-}
-
-/// Installs packages of Python into the folder of the build, once.
-fn virtual_environment(test: &str, packages: &[&str]) -> Option<PathBuf> {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("servers-python");
-    let bin = folder.join("bin");
-    let pip = bin.join("pip").display().to_string();
-    let install = [&[pip.as_str(), "install", "--quiet"], packages].concat();
-    let is_there = bin.join(packages[0].split('=').next().unwrap_or_default()).is_file();
-    let folder = folder.display().to_string();
-    if is_there || succeeds(&["python3", "-m", "venv", &folder]) && succeeds(&install) {
-        return Some(bin);
-    }
-    skip(test, &format!("{} cannot be installed here", packages.join(", ")));
-    None
 }
 
 const NPM: [&str; 5] = ["npm", "install", "--no-audit", "--no-fund", "--prefix"];
@@ -477,7 +455,7 @@ const WSGI: &str = "def app(environ, start):
 fn nginx_before_gunicorn() {
     let test = "servers: nginx before gunicorn";
     let Some(nginx) = found(test, "nginx") else { return };
-    let Some(bin) = virtual_environment(test, &["gunicorn==23.0.0"]) else { return };
+    let Some(bin) = virtual_environment(test, "gunicorn==23.0.0") else { return };
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("app.py"), WSGI).unwrap();
     let (app, front) = (free_port(), free_port());

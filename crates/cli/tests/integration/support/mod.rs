@@ -1,6 +1,7 @@
 //! Helpers that the tests share.
 mod checkout;
 mod hosts;
+mod installed;
 mod namespace;
 mod pippin;
 mod processes;
@@ -9,6 +10,7 @@ mod scripted_host;
 
 pub use checkout::{Checkout, cheat, plan};
 pub use hosts::{Hosts, SITE};
+pub use installed::{succeeds, virtual_environment};
 pub use namespace::{may_mount, with_mount};
 pub use pippin::{Outcome, Started, command, pippin, pippin_with, start};
 pub use pippin_testing::skipped::skip;
