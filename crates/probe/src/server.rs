@@ -234,6 +234,22 @@ pub fn strangers(address: SocketAddr, root: i32) -> Vec<(i32, String)> {
         .collect()
 }
 
+/// The process that listens at this address although neither `root` nor anything below it does, and that
+/// began before `root` did: who answers there is not what `root` started. `None` where there is none, or
+/// the kernel does not tell.
+#[must_use]
+pub fn held_before(address: SocketAddr, root: i32) -> Option<(i32, String)> {
+    let (_, serves) = listening_below(root, address);
+    if serves {
+        return None;
+    }
+    let files = KernelFiles::default();
+    let begin = |pid| Some(read_process(&files, ProcUnits::of_this_host(), pid)?.start_ticks);
+    let own = begin(root)?;
+    let is_older = |(pid, _): &(i32, String)| begin(*pid).is_some_and(|begin| begin < own);
+    strangers(address, root).into_iter().find(is_older)
+}
+
 /// The process that called listen(2) on a unix socket (SO_PEERCRED, unix(7)). It may have ended, or
 /// have passed the socket on, and its number may be used again. So it is asked only where the
 /// kernel does not name the socket: it is in another network namespace.

@@ -1,8 +1,9 @@
 //! Targets that do not start, stop or stay up properly: each is named, the others continue, and no
 //! process survives.
-use super::support::{Checkout, Outcome, cheat};
+use super::support::{Checkout, Outcome, cheat, until};
 use pippin_model::trial::{Stage, TrialRecord};
 use pippin_model::verdict::{Severity, Verdict};
+use std::io::{Read, Write};
 use std::net::TcpListener;
 
 /// Checks and runs one target in this mode beside a good one. Returns the output of the check, and
@@ -174,6 +175,34 @@ fn a_program_that_is_not_there_is_named() {
         .pippin(&["targets", "check", "test/it", "--install"])
         .exits(1)
         .says(&["start: cannot start `bin/server`", "is it installed?"]);
+}
+
+/// Two Pippins may choose one port. The other program answers rightly, while the target still starts.
+#[test]
+fn who_took_the_port_before_the_target_is_not_taken_for_it() {
+    let checkout = shell_target(
+        "echo $PORT > ../../../port.new; mv ../../../port.new ../../../port; sleep 20",
+    );
+    let file = checkout.path().join("port");
+    // This process began before the target does.
+    let other = std::thread::spawn(move || {
+        assert!(until(|| file.is_file()), "the target never began");
+        let port = std::fs::read_to_string(&file).unwrap();
+        let listener = TcpListener::bind(format!("127.0.0.1:{}", port.trim())).unwrap();
+        for mut stream in listener.incoming().take(1).map_while(Result::ok) {
+            let _ = stream.read(&mut [0; 4096]);
+            let _ = stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok");
+            // It listens until the target was given up.
+            let _ = stream.read(&mut [0; 1]);
+        }
+        listener
+    });
+    checkout
+        .pippin(&["targets", "check", "test/it", "--install"])
+        .exits(1)
+        .says(&["start: integration-", "which was there before, answers at 127.0.0.1:"]);
+    drop(other.join().unwrap());
+    checkout.left_nothing();
 }
 
 /// The target `test/it`, which is this line of a shell; `$CHEAT` is the server that behaves.

@@ -11,6 +11,7 @@ use crate::verify::http::{Client, Request};
 use pippin_engine::refuses_protocol;
 use pippin_model::target::manifest::Ready;
 use pippin_model::trial::{Exit, Failure, Stage};
+use pippin_probe::server;
 
 /// How long a start is watched after its right answer: a daemon may answer before the end of its
 /// starter is known.
@@ -45,6 +46,9 @@ pub fn wait_until_ready(
         match ask(way, &ready.path) {
             Ok(status) if ready.is_shown_by(status) => {
                 let start_up = begin.elapsed();
+                if let Some(message) = answered_by_another(process, way) {
+                    return Err(failure(process, Stage::Start, message));
+                }
                 return match process.wait(DAEMON, interrupted)? {
                     Some(exit) => Err(ended(process, exit, way, keys)),
                     None => Ok(start_up),
@@ -76,6 +80,19 @@ pub fn wait_until_ready(
         }
         std::thread::sleep(AGAIN);
     }
+}
+
+/// What to say where another program took the port before this one listens. It may answer rightly: two
+/// Pippins may have chosen one port for the same kind of server.
+fn answered_by_another(process: &Supervised, way: &Way) -> Option<String> {
+    if way.is_unix() {
+        return None;
+    }
+    let (pid, name) = server::held_before(way.address(), process.supervisor_pid())?;
+    Some(format!(
+        "{name} (process {pid}), which was there before, answers at {}; try again, and another port is chosen",
+        way.place()
+    ))
 }
 
 fn answered(ready: &Ready, status: u16) -> String {
