@@ -1,5 +1,5 @@
 //! Instructions per request, of servers whose work per request is known.
-use super::support::pippin;
+use super::support::{Outcome, Started, command, commit, git, pippin, without_job};
 use pippin_testing::scripted::{Answer, Script, spawn};
 use pippin_testing::skipped::skip;
 use serde_json::Value;
@@ -31,10 +31,18 @@ fn project(folder: &Path) {
     std::fs::write(folder.join("pippin.toml"), targets.concat() + plan).unwrap();
 }
 
+fn is_installed(test: &str) -> bool {
+    let works = Command::new("valgrind").arg("--version").output();
+    let works = works.is_ok_and(|output| output.status.success());
+    if !works {
+        skip(test, "valgrind is not installed on this machine");
+    }
+    works
+}
+
 /// A project with its servers built; `None` where nothing can be counted.
 fn counted_project(test: &str) -> Option<TempDir> {
-    if !Command::new("valgrind").arg("--version").output().is_ok_and(|it| it.status.success()) {
-        skip(test, "valgrind is not installed on this machine");
+    if !is_installed(test) {
         return None;
     }
     let folder = tempfile::tempdir().unwrap();
@@ -72,6 +80,75 @@ fn a_gate_of_the_command_line_has_them_counted() {
     let Some(folder) = counted_project("instructions by a gate") else { return };
     let gate = ["run", "counted", "--targets", "own/of-20000", "--fail-if", "instructions > 1"];
     pippin(folder.path(), &gate).says(&["gate FAILED  fail if instructions > 1  12"]);
+}
+
+/// The name of a revision of [`revisions`], and its turns of the loop for each request.
+const REVISIONS: [(&str, u32); 3] = [("first", 20_000), ("words", 20_000), ("more", 20_200)];
+
+/// A repository whose server is built by its project file. Its second commit changes a text only, and its
+/// third has 1 % more work. HEAD is the last.
+fn revisions() -> TempDir {
+    let folder = tempfile::Builder::new().prefix("pippin-test-").tempdir().unwrap();
+    let here = folder.path();
+    let write = |name: &str, text: &str| std::fs::write(here.join(name), text).unwrap();
+    write("counted_loop.c", include_str!("instructions/counted_loop.c"));
+    write(".gitignore", "server\n");
+    write(
+        "pippin.toml",
+        "[target.shop]\nbuild = [[\"cc\", \"-O1\", \"-o\", \"server\", \"counted_loop.c\"]]\n\
+         command = [\"sh\", \"-c\", \"exec ./server $(cat turns)\"]\n\
+         [workload.home]\nrequest = { path = \"/\" }\nanswer = { status = 200 }\n\
+         [plan.ci]\nworkload = \"home\"\ntargets = [\"shop\"]\nrepetitions = 5\n\
+         cpus = { share = true }\nconnections = 2\nduration = \"300ms\"\nwarm_up = \"none\"\n\
+         fail_if = [\"instructions > 0.5% vs base\"]\n",
+    );
+    git(here, &["init", "-q", "-b", "main"]);
+    for (name, turns) in REVISIONS {
+        write("turns", &turns.to_string());
+        write("README", name);
+        commit(here, name);
+        git(here, &["tag", name]);
+    }
+    folder
+}
+
+/// What is known of two revisions, one of which has a hundredth more work. An INVALID side (exit code 3)
+/// is the machine's doing: this load is too short for more than its answers.
+fn says(outcome: &Outcome, standing: &str) {
+    let decided = format!("gate {standing}  fail if instructions > 0.5%");
+    outcome.says(&[&decided]);
+    let code = if standing == "FAILED" { 1 } else { 0 };
+    assert!([Some(code), Some(3)].contains(&outcome.code), "{outcome}");
+}
+
+#[test]
+fn a_revision_with_a_hundredth_more_work_is_told_and_one_with_as_much_is_not() {
+    if !is_installed("instructions of revisions") {
+        return;
+    }
+    let folder = revisions();
+    let gate = ["--repeat", "5", "--fail-if", "instructions > 0.5%"];
+    let compare =
+        |a: &str, b: &str| pippin(folder.path(), &[&["compare", a, b][..], &gate].concat());
+    let more = compare("words", "more");
+    says(&more, "FAILED");
+    more.says(&["more takes 1.0 % (1.0 to 1.0) more instructions per request than words"]);
+    let same = compare("first", "words");
+    says(&same, "passed");
+    same.keeps_quiet_about(&["more instructions per request", "less instructions per request"]);
+}
+
+#[test]
+fn a_checkout_with_a_hundredth_more_work_fails_its_gate_on_instructions() {
+    if !is_installed("instructions in ci") {
+        return;
+    }
+    let folder = revisions();
+    let mut ci = command(folder.path(), &["ci", "--base", "words"]);
+    without_job(&mut ci);
+    let outcome = Started::of(&mut ci).finish();
+    says(&outcome, "FAILED");
+    outcome.says(&["takes 1.0 % (1.0 to 1.0) more instructions per request than words"]);
 }
 
 #[test]

@@ -21,7 +21,7 @@ use crate::run::observer::Event;
 use crate::run::steps::Steps;
 use crate::running::helping;
 use crate::services::Services;
-use crate::slices::idle::{self, Idle, Restless, Used};
+use crate::slices::idle::{self, Idle, Limits, Restless, Used};
 use crate::slices::length::Lengths;
 use crate::slices::resting;
 use crate::slices::stretch::Stretch;
@@ -490,10 +490,17 @@ impl Rounds<'_, '_> {
         resting::wait(|| clocks.look(&trees).get(index).copied().flatten(), std::thread::sleep);
     }
 
+    /// What targets may use while others are measured.
+    fn idle_limits(&self) -> Limits {
+        let are_sides = self.execution.settings.needs_all && self.members.len() == 2;
+        if are_sides { Limits::COMPARED } else { Limits::RANKED }
+    }
+
     /// What the other targets that are up and idle use, in processors.
     fn company_of(&self, index: usize) -> f64 {
         let others = (0..self.members.len()).filter(|i| *i != index && self.takes_part(*i));
-        others.map(|other| self.members[other].idle.shared_cores()).sum()
+        let limits = self.idle_limits();
+        others.map(|other| self.members[other].idle.shared_cores(limits)).sum()
     }
 
     /// Finds targets that are not idle while others are measured. Those whose compiler makes the
@@ -504,7 +511,8 @@ impl Rounds<'_, '_> {
         let watched = part.into_iter().map(|at| (at, self.members[at].idle)).collect();
         let members = &self.members;
         let mut warms_on = Vec::new();
-        for (at, fate) in idle::judge(watched, |at| members[*at].may_warm_on()) {
+        for (at, fate) in idle::judge(watched, self.idle_limits(), |at| members[*at].may_warm_on())
+        {
             let target = self.members[at].spec.target.clone();
             match fate {
                 Restless::Leaves(reason) => self.restless.push((target, reason)),

@@ -34,6 +34,10 @@ pub struct Host {
     pub backlog_drops: Option<u64>,
     /// Whether io_uring can be used; `Err` holds why not.
     pub io_uring: Option<Result<(), String>>,
+    /// Whether the processor's counter of instructions can be read; `Err` holds why not.
+    pub instructions: Option<Result<(), String>>,
+    /// Whether the program `valgrind` is in the search path.
+    pub valgrind: Option<bool>,
     /// Whether a control group of version 2 can be made; `Err` holds why not.
     pub control_group: Option<Result<(), String>>,
     /// Clock sources that the kernel could use instead.
@@ -81,6 +85,10 @@ pub fn observe() -> Host {
         load: watch(&files, WATCHED),
         backlog_drops: backlog_drops(&text("proc/net/softnet_stat")),
         io_uring: Some(try_io_uring()),
+        instructions: Some(try_counter()),
+        valgrind: std::env::var_os("PATH").map(|path| {
+            std::env::split_paths(&path).any(|folder| folder.join("valgrind").is_file())
+        }),
         control_group: Some(cgroup::try_to_make(&files)),
         clock_sources: sources.split_ascii_whitespace().map(String::from).collect(),
         virtual_machine: parse_hypervisor(&text("proc/cpuinfo")),
@@ -101,6 +109,38 @@ fn try_io_uring() -> Result<(), String> {
             return Err(std::io::Error::last_os_error().to_string());
         }
         libc::close(i32::try_from(ring).unwrap_or(-1));
+    }
+    Ok(())
+}
+
+/// Opens the counter of instructions in user space of this thread, and closes it. Virtual machines have
+/// none as a rule, and `kernel.perf_event_paranoid` may forbid it (perf_event_open(2)).
+fn try_counter() -> Result<(), String> {
+    /// PERF_ATTR_SIZE_VER0, in bytes; PERF_COUNT_HW_INSTRUCTIONS; the bits `disabled`, `exclude_kernel`
+    /// and `exclude_hv`.
+    const SIZE: u64 = 64;
+    const INSTRUCTIONS: u64 = 1;
+    const FLAGS: u64 = 1 | 1 << 5 | 1 << 6;
+    // struct perf_event_attr begins with `type` (0: hardware) and `size`, each of 32 bits, and `config`;
+    // the flags are its sixth word.
+    let first = if cfg!(target_endian = "little") { SIZE << 32 } else { SIZE };
+    let attributes: [u64; 8] = [first, INSTRUCTIONS, 0, 0, 0, FLAGS, 0, 0];
+    let (this_thread, any_processor, no_group, no_flags) = (0, -1, -1, 0_u64);
+    // SAFETY: the kernel reads the 64 bytes of `attributes` only; the descriptor that it returns is
+    // closed here and used nowhere else.
+    unsafe {
+        let counter = libc::syscall(
+            libc::SYS_perf_event_open,
+            attributes.as_ptr(),
+            this_thread,
+            any_processor,
+            no_group,
+            no_flags,
+        );
+        if counter < 0 {
+            return Err(std::io::Error::last_os_error().to_string());
+        }
+        libc::close(i32::try_from(counter).unwrap_or(-1));
     }
     Ok(())
 }
@@ -174,6 +214,8 @@ impl Host {
             load: Some(HostLoad { busy: 0.01, steal: 0.0 }),
             backlog_drops: Some(0),
             io_uring: Some(Ok(())),
+            instructions: Some(Ok(())),
+            valgrind: Some(true),
             control_group: Some(Ok(())),
             clock_sources: vec!["tsc".into(), "hpet".into()],
             virtual_machine: Some(false),

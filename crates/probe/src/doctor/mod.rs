@@ -15,6 +15,7 @@ pub mod finding;
 pub mod fix;
 pub mod frequency;
 pub mod host;
+pub mod instructions;
 pub mod io_uring;
 pub mod memory;
 pub mod other_load;
@@ -54,6 +55,8 @@ pub const CHECKS: &[Check] = &[
     other_load::foreign,
     other_load::steal,
     io_uring::allowed,
+    instructions::counter,
+    instructions::callgrind,
     control_group::allowed,
     time_source::cheap,
 ];

@@ -5,6 +5,7 @@ use pippin_model::verdict::gate::Gate;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::cold::HANDICAP;
 use super::usable::Both;
 use super::{Counted, value};
 use crate::compare::Origin;
@@ -28,15 +29,18 @@ pub(super) struct Sides {
     pub(super) base: BTreeMap<u32, f64>,
     /// What differences are taken relative to, for shares; `None` for figures that have ratios.
     of: Option<f64>,
+    /// The repetitions that count at a handicap.
+    cold: BTreeSet<u32>,
 }
 
 impl Sides {
     /// The figure of both sides on the starts that count.
     pub(super) fn of(figure: Figure, both: &Both<'_>, origin: Origin) -> Self {
-        let Both { own, base: others, .. } = both;
+        let Both { own, base: others, cold, .. } = both;
         if figure.can_be_share() {
             return Self::shares(figure, own, others);
         }
+        let cold = cold.clone();
         let paired = (origin == Origin::OneRun)
             .then(|| within_rounds(figure, own, others))
             .filter(|pairs| !pairs.is_empty());
@@ -44,7 +48,7 @@ impl Sides {
             || (by_repetition(figure, own), by_repetition(figure, others)),
             |pairs| pairs.into_iter().map(|(at, own, base)| ((at, own), (at, base))).unzip(),
         );
-        Self { own, base, of: None }
+        Self { own, base, of: None, cold }
     }
 
     fn shares(figure: Figure, own: &[&TrialRecord], base: &[&TrialRecord]) -> Self {
@@ -59,17 +63,19 @@ impl Sides {
             of.into_iter().map(|(at, counted)| (at, counted.share())).collect()
         };
         let of = if all.count > 0.0 { all.share() } else { 1.0 };
-        Self { own: share(own), base: share(base), of: Some(of) }
+        let (own, base) = (share(own), share(base));
+        Self { own, base, of: Some(of), cold: BTreeSet::new() }
     }
 
-    /// The repetitions that both sides have.
-    fn pairs(&self) -> impl Iterator<Item = (f64, f64)> + '_ {
-        self.own.iter().filter_map(|(at, own)| Some((*own, *self.base.get(at)?)))
+    /// The change of each repetition that both sides have, as a fraction.
+    fn by_repetition(&self) -> impl Iterator<Item = (u32, f64)> + '_ {
+        let both = |(at, own): (&u32, &f64)| Some((*at, self.change_of(*own, *self.base.get(at)?)));
+        self.own.iter().filter_map(both)
     }
 
     /// The change of each start, as a fraction.
     fn changes(&self) -> impl Iterator<Item = f64> + '_ {
-        self.pairs().map(|(own, base)| self.change_of(own, base))
+        self.by_repetition().map(|(_, change)| change)
     }
 
     /// The change of one figure from another.
@@ -100,12 +106,16 @@ impl Sides {
     pub(super) fn starts(&self, gate: &Gate, limit: f64) -> Option<Vec<Start>> {
         let is_whole = self.own.keys().eq(self.base.keys()) && !self.own.is_empty();
         let sign = if gate.lower_passes() { 1.0 } else { -1.0 };
-        let start = |change: f64| Start {
-            distance: sign
-                * if self.of.is_some() { change - limit } else { change.ln_1p() - limit.ln_1p() },
-            is_beyond: !gate.keeps(change, limit),
+        let start = |(at, change): (u32, f64)| {
+            let distance = sign
+                * if self.of.is_some() { change - limit } else { change.ln_1p() - limit.ln_1p() };
+            if self.cold.contains(&at) {
+                let distance = distance - HANDICAP.ln();
+                return Start { distance, is_beyond: distance > 0.0 };
+            }
+            Start { distance, is_beyond: !gate.keeps(change, limit) }
         };
-        let starts: Vec<Start> = self.changes().map(start).collect();
+        let starts: Vec<Start> = self.by_repetition().map(start).collect();
         (is_whole && starts.iter().all(|start| !start.distance.is_nan())).then_some(starts)
     }
 

@@ -21,6 +21,13 @@ pub const USUAL_GATES: [&str; 3] =
 /// surely below 5.06 %. To tell a change of 2 % from none takes five times as many starts.
 const UNSEEN: f64 = 1.03;
 
+/// A start that is beyond its limit by more than this factor is far off. Servers of which each start has
+/// one of two states differ by that much in one start of four at most.
+const FAR: f64 = 2.0;
+
+/// The part of the error of passing that is kept for the look when the time is over.
+const LAST_LOOK: f64 = 0.4;
+
 /// The gates of a comparison within one run, and which target is compared with which.
 #[derive(Debug, Clone)]
 pub struct Comparing {
@@ -51,14 +58,28 @@ impl Levels {
     #[must_use]
     pub fn of_comparison(false_alarms: f64, gates: &[Gate], targets: usize) -> Self {
         let changes = gates.iter().filter(|gate| is_change(gate)).count() * targets;
-        Self { within: LEVEL, beyond: false_alarms / changes.max(1) as f64, unseen: UNSEEN.ln() }
+        Self {
+            within: LEVEL * (1.0 - LAST_LOOK),
+            beyond: false_alarms / changes.max(1) as f64,
+            unseen: UNSEEN.ln(),
+            far: FAR.ln(),
+            last_look: LEVEL * LAST_LOOK,
+        }
     }
 }
 
 impl Comparing {
-    /// What the gates say after so many repetitions, of which `planned` are made in any case.
+    /// What the gates say after so many repetitions, of which `planned` are made in any case. More may
+    /// follow.
     #[must_use]
     pub fn outcomes(&self, trials: &[TrialRecord], made: u32, planned: u32) -> Vec<Outcome> {
+        let levels = self.levels.before_the_end();
+        Self { levels, ..self.clone() }.at_the_end(trials, made, planned)
+    }
+
+    /// What they say after the last repetition.
+    #[must_use]
+    pub fn at_the_end(&self, trials: &[TrialRecord], made: u32, planned: u32) -> Vec<Outcome> {
         let planned = Planned { repetitions: made.max(planned), is_whole: true };
         let is_judged = |trial: &&TrialRecord| self.base_of(&trial.spec.target).is_some();
         let judged = trials.iter().filter(is_judged);

@@ -102,6 +102,15 @@ impl LeftOut {
         format!("{out} of {made} {verb} not count: {}", reasons.join(", "))
     }
 
+    /// `9 of 16 starts were not warm`.
+    #[must_use]
+    pub fn not_warm(&self) -> String {
+        let cold = self.why.iter().filter(|(why, _)| why.doubt() == Doubt::NotWarm);
+        let cold: u32 = cold.map(|(_, starts)| starts).sum();
+        let verb = if cold == 1 { "was" } else { "were" };
+        format!("{cold} of {} {verb} not warm", counted(self.made.into(), "start"))
+    }
+
     /// What to do, by the reason of most of them.
     #[must_use]
     pub fn advice(&self) -> Option<&'static str> {

@@ -5,7 +5,7 @@
 //! sides of a change: none is decided while a compiler was at work. Those without a
 //! base need a host that was calm too; changes within one run do not, because a disturbance reaches
 //! both sides of a round. A change within one run leaves out the starts that were not warm, and is
-//! decided on the others if they are at least half. Every other limit needs all of them.
+//! decided on the others if they are at least half; of fewer, all decide a failure, at a handicap. Every other limit needs all of them.
 //!
 //! | limit | decided by |
 //! |---|---|
@@ -23,10 +23,12 @@
 //! | [`left_out`] | starts that do not count, by reason |
 //! | `figures` | the figure of a trial |
 //! | `change` | how far each start is from the limit of a change |
+//! | `cold` | changes so great that starts which were not warm show them |
 //! | `apart` | the starts of two runs |
 //! | [`lost`] | gates that cannot be passed any more while a load is in progress |
 mod apart;
 mod change;
+mod cold;
 pub mod comparing;
 mod figures;
 pub mod left_out;
@@ -369,19 +371,25 @@ fn against_base(
         return Err(reason);
     }
     let (sides, both) = (sides.map_err(Clone::clone)?, both?);
+    // Shares are compared in points, and one error more may be several times as many.
+    let levels = if figure.can_be_share() {
+        let within = levels.within + levels.last_look;
+        Levels { within, unseen: 0.0, far: f64::INFINITY, last_look: 0.0, ..levels }
+    } else {
+        levels
+    };
     if let Some(reason) = both.doubt() {
-        return Err(reason);
+        return cold::of(outcome, limit, (&both, base.origin), levels).ok_or(reason);
     }
     let gate = &outcome.gate;
+    let unseen = levels.unseen;
     let mut surely = None;
     let standing = if base.origin == Origin::TwoRuns {
         apart::stand(gate, limit, &sides)?
     } else {
         let starts = sides.starts(gate, limit);
         let starts = starts.ok_or_else(|| Reason::new(Doubt::Unknown, "a figure is unknown"))?;
-        // Shares are compared in points.
-        let unseen = if figure.can_be_share() { 0.0 } else { levels.unseen };
-        let standing = by_starts(&starts, Levels { unseen, ..levels }, || sides.spread())?;
+        let standing = by_starts(&starts, levels, || sides.spread())?;
         if standing == Standing::Passed && unseen > 0.0 {
             let sign = if gate.lower_passes() { 1.0 } else { -1.0 };
             surely = Some((1.0 + limit) * (sign * unseen).exp() - 1.0);

@@ -1,6 +1,8 @@
 use super::*;
 use pippin_model::example::slices::Rounds;
 use pippin_model::example::trial::ExampleTrial;
+use pippin_model::host::usage::Compiler::Jvm;
+use pippin_model::host::usage::{CompilerUse, Role};
 use pippin_model::verdict::{Severity, Verdict};
 use proptest::prelude::*;
 
@@ -315,6 +317,46 @@ fn more_starts_help_where_some_count() {
         ))
     };
     assert_eq!((of(&[]), of(&[0, 1]), of(&[0, 1, 2, 3, 4, 5])), (false, true, false));
+}
+
+/// What costs many times as much fails although no start was warm; what a compiler may explain does not,
+/// and nothing passes.
+#[test]
+fn a_change_that_warmth_cannot_explain_fails_by_cold_starts() {
+    use super::comparing::Comparing;
+    use crate::interval::anytime::Levels;
+    let gates = vec![Gate::fail_if("cpu > 2% vs base").unwrap()];
+    let levels = Levels::of_comparison(0.003, &gates, 1);
+    let pair = ("a/a".parse().unwrap(), "b/b".parse().unwrap());
+    let comparing = Comparing { gates, levels, pairs: vec![pair] };
+    let of = |times: f64, cold: &[u32]| {
+        let rounds = Rounds { repetitions: 5, start: 0.05, slice: 0.05, ..Rounds::default() };
+        let mut trials = rounds.trials("a/a", 1_000.0, 100.0);
+        trials.extend(rounds.trials("b/b", 1_000.0, 100.0 * times));
+        for trial in &mut trials {
+            if cold.contains(&trial.spec.repetition) {
+                let compiler = CompilerUse { compiler: Jvm, cpu_ns: u64::MAX / 4, age_ns: 1 };
+                let usage = trial.usage.as_mut().unwrap();
+                usage.roles.get_mut(&Role::Target).unwrap().compiler = Some(compiler);
+            }
+        }
+        comparing.outcomes(&trials, 5, 5).remove(0)
+    };
+    let all = [0, 1, 2, 3, 4];
+    assert_eq!(of(10.0, &[]).standing, Standing::Failed);
+    for cold in [&all[..], &all[..3], &all[..1]] {
+        let found = of(10.0, cold);
+        assert_eq!(found.standing, Standing::Failed, "{:?}", found.reason);
+        let by = found.change.unwrap().by;
+        assert!((7.0..11.0).contains(&by), "what is shown has no handicap: {by}");
+        let text = found.reason.unwrap().text;
+        assert!(text.starts_with(&format!("{} of 5 starts w", cold.len())), "{text}");
+    }
+    for times in [0.1, 1.0, 1.5, 2.0] {
+        let found = of(times, &all);
+        assert_eq!(found.standing, Standing::Undecided, "{times}");
+        assert_eq!(found.reason.unwrap().doubt, Doubt::NotWarm);
+    }
 }
 
 /// What may stay unseen is said, and only of what passed.

@@ -7,7 +7,7 @@ use pippin_model::text::units::counted;
 use pippin_model::trial::slice::SliceHost;
 use pippin_model::trial::{Step, TrialRecord};
 use pippin_model::verdict::{Severity, Verdict};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::left_out::{LeftOut, Why};
 use super::warmth::warmth;
@@ -143,18 +143,23 @@ impl<'a> Group<'a> {
 type Split<'a> = (Vec<&'a TrialRecord>, Vec<(u32, Obstacle)>);
 
 /// The starts of two sides of which both count.
+#[derive(Default)]
 pub(super) struct Both<'a> {
     pub(super) own: Vec<&'a TrialRecord>,
     pub(super) base: Vec<&'a TrialRecord>,
     pub(super) left_out: LeftOut,
+    /// Repetitions of these that count at a handicap, because a side was not warm.
+    pub(super) cold: BTreeSet<u32>,
     /// The first start that does not count, in words.
     first: Option<(u32, String)>,
+    /// The starts that do not count only because a side was not warm.
+    not_warm: [Vec<&'a TrialRecord>; 2],
 }
 
 impl<'a> Both<'a> {
     /// These starts, all of which count.
     pub(super) fn all(own: Vec<&'a TrialRecord>, base: Vec<&'a TrialRecord>) -> Self {
-        Self { own, base, left_out: LeftOut::default(), first: None }
+        Self { own, base, ..Self::default() }
     }
 
     /// The starts of which both sides meet these needs. A start of which that is known not to be so
@@ -180,13 +185,36 @@ impl<'a> Both<'a> {
                 *known = found;
             }
         }
-        let counts = |trial: &&TrialRecord| !out.contains_key(&(trial.spec.repetition + 1));
+        let why = |trial: &TrialRecord| out.get(&(trial.spec.repetition + 1)).map(|(why, _)| *why);
+        let counts = |trial: &&TrialRecord| why(trial).is_none();
+        // Where calmness is needed too, it is not known of a start that was not warm.
+        let is_cold = |trial: &&TrialRecord| {
+            matches!(needs, Needs::Warm(_))
+                && why(trial).is_some_and(|why| why.doubt() == Doubt::NotWarm)
+        };
+        let cold = |group: &Group<'a>| group.trials.iter().copied().filter(is_cold).collect();
+        let not_warm = [cold(own), cold(base)];
         let made = own.trials.len().max(base.trials.len());
         Ok(Self {
             own: kept_own.into_iter().filter(counts).collect(),
             base: kept_base.into_iter().filter(counts).collect(),
             first: out.first_key_value().map(|(number, (_, text))| (*number, text.clone())),
             left_out: LeftOut::of(made, out.values().map(|(why, _)| *why)),
+            cold: BTreeSet::new(),
+            not_warm,
+        })
+    }
+
+    /// These starts and those that were not warm, which are marked; `None` if there are none of them.
+    pub(super) fn with_cold(&self) -> Option<Self> {
+        let [own, base] = &self.not_warm;
+        let cold: BTreeSet<u32> = own.iter().map(|trial| trial.spec.repetition).collect();
+        let all = |of: &[&'a TrialRecord], cold: &[&'a TrialRecord]| [of, cold].concat();
+        (!cold.is_empty()).then(|| Self {
+            own: all(&self.own, own),
+            base: all(&self.base, base),
+            cold,
+            ..Self::default()
         })
     }
 

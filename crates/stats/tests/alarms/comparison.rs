@@ -7,7 +7,7 @@ use pippin_model::trial::{Company, TrialRecord};
 use pippin_model::verdict::Verdict;
 use pippin_model::verdict::gate::Gate;
 use pippin_stats::gate::comparing::{Comparing, USUAL_GATES, has_time, is_open};
-use pippin_stats::gate::{Outcome, Standing};
+use pippin_stats::gate::{Doubt, Outcome, Standing};
 use pippin_stats::interval::anytime::{FEWEST_STARTS, Levels};
 use pippin_stats::rounds::calm;
 use rand::Rng;
@@ -29,6 +29,8 @@ pub struct End {
     pub failed: Option<Gate>,
     /// Whether every change passed.
     pub passed: bool,
+    /// The changes that were open at the end, each with why.
+    pub open: Vec<(String, Doubt)>,
     pub starts: u32,
     pub took: Duration,
 }
@@ -71,7 +73,7 @@ impl<'a> Comparisons<'a> {
             took += Duration::from_millis(start.took_ms());
             let outcomes = || self.comparing.outcomes(&trials, made, planned);
             if made >= planned && !(has_time(took, made, LONGEST) && is_open(&outcomes())) {
-                return end(&outcomes(), made, took);
+                return end(&self.comparing.at_the_end(&trials, made, planned), made, took);
             }
         }
     }
@@ -137,7 +139,12 @@ fn windows(slices: &[Slice]) -> Vec<Window> {
 fn end(outcomes: &[Outcome], starts: u32, took: Duration) -> End {
     let failed = outcomes.iter().find(|outcome| outcome.standing == Standing::Failed);
     let passed = outcomes.iter().all(|outcome| outcome.standing == Standing::Passed);
-    End { failed: failed.map(|outcome| outcome.gate.clone()), passed, starts, took }
+    let open = |outcome: &Outcome| {
+        let doubt = outcome.reason.as_ref()?.doubt;
+        Some((outcome.gate.to_string(), doubt))
+    };
+    let open = outcomes.iter().filter_map(open).collect();
+    End { failed: failed.map(|outcome| outcome.gate.clone()), passed, open, starts, took }
 }
 
 fn id(name: &str) -> TargetId {

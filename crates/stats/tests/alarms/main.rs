@@ -12,6 +12,7 @@ mod recorded;
 
 use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use comparison::{Comparisons, End};
@@ -60,6 +61,19 @@ fn row(name: &str, (more, within_s): (f64, u64), ends: &[End]) {
     );
 }
 
+/// Which changes were open at the end of those that are undecided, and why.
+fn open(name: &str, ends: &[End]) {
+    let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+    for end in ends.iter().filter(|end| end.failed.is_none()) {
+        let open = end.open.iter().map(|(gate, doubt)| format!("{gate}: {doubt:?}"));
+        let words: Vec<String> = open.collect();
+        if !words.is_empty() {
+            *counts.entry(words.join(", ")).or_default() += 1;
+        }
+    }
+    counts.into_iter().for_each(|(words, count)| println!("{name}: {count} open by {words}"));
+}
+
 /// The table for docs/ci.md: each series by itself, then all of them.
 fn whole(series: &[Series]) {
     println!("| noise | CPU time | comparisons | failed | in time | undecided | median | 95 % |");
@@ -70,6 +84,7 @@ fn whole(series: &[Series]) {
             let number = if more == 0.0 { 2_600_usize.div_ceil(series.len()) } else { 200 };
             let found = ends(std::slice::from_ref(one), more, number);
             row(&format!("{}, {}", one.server, one.beside), (more, within_s), &found);
+            open("", &found);
             of_all.extend(found);
         }
     }

@@ -1,0 +1,38 @@
+//! Changes so great that starts which were not warm show them.
+//!
+//! A target that still compiles costs more than a warm one. So a start that was not warm tells little of
+//! a small change, and nothing passes by it. But what costs ten times as much in every start, warm or not,
+//! is no matter of warmth. Where too few starts were warm, all of them count, those that were not at a
+//! handicap: only what they show beyond a factor of two. Only a failure can come of it.
+use super::change::Sides;
+use super::usable::Both;
+use super::{Doubt, Outcome, Reason, Standing};
+use crate::compare::Origin;
+use crate::interval::anytime::{self, Levels, Side};
+
+/// By which factor a start that was not warm must be further from its limit. In recorded starts of .NET
+/// and of a JVM, a compiler that still worked cost up to a factor of two (`example::starts`).
+pub(super) const HANDICAP: f64 = 2.0;
+
+/// The failure that all starts together show, with what it rests on; `None` if they do not show one.
+pub(super) fn of(
+    outcome: &mut Outcome,
+    limit: f64,
+    (both, origin): (&Both<'_>, Origin),
+    levels: Levels,
+) -> Option<Standing> {
+    let with_cold = both.with_cold()?;
+    let sides = Sides::of(outcome.gate.condition.figure, &with_cold, origin);
+    let starts = sides.starts(&outcome.gate, limit)?;
+    if anytime::side(&starts, levels) != Some(Side::Beyond) {
+        return None;
+    }
+    let text = format!(
+        "{}, and count as half of what they show: it fails all the same",
+        both.left_out.not_warm()
+    );
+    outcome.change = sides.change();
+    outcome.left_out = None;
+    outcome.reason = Some(Reason::new(Doubt::NotWarm, text));
+    Some(Standing::Failed)
+}
