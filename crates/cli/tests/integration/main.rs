@@ -24,6 +24,7 @@
 //! | `load` | `pippin load` against servers whose behaviour is known |
 //! | `shapes` | rates that change, loads that end early, figures of each second |
 //! | `samples` | a row for each request, beside the server's log |
+//! | `mixes` | several scenarios in one load |
 //! | `walks` | scenarios at a URL, in a project, side by side |
 //! | `profiled` | `run --explain` |
 //! | `instructions` | instructions per request, of servers whose work is known |
@@ -70,6 +71,7 @@ mod kills;
 mod life;
 mod lifecycle;
 mod load;
+mod mixes;
 mod overload;
 mod profiled;
 mod project;
