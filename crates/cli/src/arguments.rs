@@ -4,6 +4,7 @@ use clap::builder::styling::{AnsiColor, Styles};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{ArgAction, Args, CommandFactory, Parser, Subcommand, ValueHint};
 use clap_complete::engine::{ArgValueCandidates, ArgValueCompleter};
+use pippin_model::scenario::mix::Named;
 use pippin_model::text::units::Spread;
 use pippin_model::verdict::gate::{Gate, Undecided};
 use pippin_report::form::{FORMS, Form};
@@ -539,9 +540,10 @@ pub struct CompareArguments {
     #[arg(long, value_name = "PATH")]
     pub path: Option<String>,
     /// Let each user go through the steps of a file in order, in place of one request
-    /// (pippin help scenarios).
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with_all = ["path", "method", "body", "json_body", "form", "data_urlencode", "expect_body", "expect_contains", "expect_json"])]
-    pub scenario: Option<PathBuf>,
+    /// (pippin help scenarios). Several are mixed: FILE:70 for 70 parts of all walks, or
+    /// FILE:users=14 for so many users; without either, all alike.
+    #[arg(long, value_name = "FILE[:SHARE]", value_parser = Named::parse, value_hint = ValueHint::FilePath, conflicts_with_all = ["path", "method", "body", "json_body", "form", "data_urlencode", "expect_body", "expect_contains", "expect_json"])]
+    pub scenario: Vec<Named>,
     /// Measure this target (go/net-http) as it is in two branches, in turn within one run.
     #[arg(long, value_name = "TARGET", add = ArgValueCandidates::new(completions::targets))]
     pub target: Option<String>,

@@ -112,7 +112,7 @@ fn write_run(page: &mut Page, view: &View) {
         if !row.scenario.is_empty() {
             page.heading(&row.target.to_string());
         }
-        walks::write(page, &row.scenario, row.followed.as_ref());
+        walks::write(page, &row.scenario, (&row.mix, row.followed.as_ref()));
     }
     life::write(page, view);
     explained::write(page, view);

@@ -1,6 +1,7 @@
 //! The flags for requests. They are those of curl and wrk.
 use clap::{Args, ValueHint};
 use pippin_model::request::json_value::JsonValue;
+use pippin_model::scenario::mix::Named;
 use std::path::PathBuf;
 
 use crate::values::{self, Field, Statuses};
@@ -62,7 +63,8 @@ pub struct FileArguments {
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with_all = ["method", "body", "json_body", "form", "data_urlencode", "expect_body", "expect_contains", "expect_json"])]
     pub urls_from_file: Option<PathBuf>,
     /// Let each user go through the steps of a file in order, with its own values and checks
-    /// (pippin help scenarios).
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with_all = ["requests", "urls_from_file", "method", "body", "json_body", "form", "data_urlencode", "expect_body", "expect_contains", "expect_json"])]
-    pub scenario: Option<PathBuf>,
+    /// (pippin help scenarios). Several are mixed: FILE:70 for 70 parts of all walks, or
+    /// FILE:users=14 for so many users; without either, all alike.
+    #[arg(long, value_name = "FILE[:SHARE]", value_parser = Named::parse, value_hint = ValueHint::FilePath, conflicts_with_all = ["requests", "urls_from_file", "method", "body", "json_body", "form", "data_urlencode", "expect_body", "expect_contains", "expect_json"])]
+    pub scenario: Vec<Named>,
 }

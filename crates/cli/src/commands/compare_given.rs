@@ -54,7 +54,10 @@ pub fn run(shared: &Shared, arguments: &CompareArguments) -> Result<u8, CliError
     let (targets, asked) = Given { arguments, folder: &folder }.targets()?;
     let ids: Vec<TargetId> = targets.iter().map(|target| target.id.clone()).collect();
     let title = ids.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
-    let profile = profile::of_shape(&arguments.shape, DURATION)?;
+    let mut profile = profile::of_shape(&arguments.shape, DURATION)?;
+    if let Some(walk) = &asked.walk {
+        profile::divide_users(&arguments.shape, &walk.scenario, &mut profile)?;
+    }
     let repetitions = arguments.repeat.unwrap_or(REPETITIONS);
     let plan = Plan {
         instructions: arguments.instructions,
@@ -163,9 +166,10 @@ impl Given<'_> {
 
     fn workload(&self, path: &str) -> Result<Workload, CliError> {
         let asked = &self.arguments.request;
-        if let Some(file) = &self.arguments.scenario {
-            let (written, steps) = request::steps(asked, file, HOST)?;
-            let title = format!("Scenario {}", request::name_of(file));
+        let named = &self.arguments.scenario;
+        if !named.is_empty() {
+            let (written, steps) = request::steps(asked, named, HOST)?;
+            let title = request::in_words(named).replacen('s', "S", 1);
             return Ok(ad_hoc::walking(title, written, steps));
         }
         let status = statuses_of(&asked.expect_status).first().copied().unwrap_or(200);
@@ -174,7 +178,7 @@ impl Given<'_> {
 
     /// The only request, unless a file has steps.
     fn only(&self, path: &str) -> Result<Option<Request>, CliError> {
-        if self.arguments.scenario.is_some() { Ok(None) } else { self.request(path).map(Some) }
+        if !self.arguments.scenario.is_empty() { Ok(None) } else { self.request(path).map(Some) }
     }
 
     fn request(&self, path: &str) -> Result<Request, CliError> {
@@ -193,10 +197,10 @@ impl Given<'_> {
                 "`{text}` already has a path, so --path has no effect on it; leave one of them out"
             )));
         }
-        if let Some(file) = self.arguments.scenario.as_ref().filter(|_| url.target != "/") {
+        if let Some(named) = self.arguments.scenario.first().filter(|_| url.target != "/") {
             return Err(CliError::User(format!(
                 "the path of {text} has no effect, because {} has the paths; leave it out",
-                file.display()
+                named.file.display()
             )));
         }
         let path = self.arguments.path.as_ref().unwrap_or(&url.target);

@@ -66,7 +66,7 @@ use crate::values;
 pub fn run(shared: &Shared, arguments: &LoadArguments) -> Result<u8, CliError> {
     let labels = arguments.labels.labels()?;
     let asked = follow::with_redirections(arguments, request::all(arguments)?)?;
-    let profile = profile::of(arguments, asked.steps())?;
+    let profile = profile::of(arguments, asked.scenario.as_ref())?;
     arguments.json.must_be_writable()?;
     must_be_writable("--html", arguments.html.as_deref())?;
     must_be_writable("--timeseries", arguments.outlets.timeseries.as_deref())?;

@@ -25,6 +25,7 @@
 //! | `mcp` | programs that let a model measure |
 //! | `shapes` | rates that change, loads that end early, figures of each second |
 //! | `samples` | a row for each request, beside the server's log |
+//! | `mixes` | several scenarios in one load |
 //! | `walks` | scenarios at a URL, in a project, side by side |
 //! | `profiled` | `run --explain` |
 //! | `instructions` | instructions per request, of servers whose work is known |
@@ -72,6 +73,7 @@ mod life;
 mod lifecycle;
 mod load;
 mod mcp;
+mod mixes;
 mod overload;
 mod profiled;
 mod project;

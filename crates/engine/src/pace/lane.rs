@@ -100,13 +100,10 @@ pub(crate) fn all_users(spec: &LoadSpec) -> u32 {
     spec.schedule.users(spec.connections.count)
 }
 
-/// The template that the user of a connection begins with. In a scenario that is the first.
-/// Elsewhere users begin at different ones, so that at any time each template has been sent about
+/// The template that the user of a connection begins with, where users have no steps. They begin at
+/// different ones, so that at any time each template has been sent about
 /// as often as the others. `nth` is the connection's number in the whole load.
 pub(crate) fn first_template(spec: &LoadSpec, nth: u64) -> u32 {
-    if spec.scenario.is_some() {
-        return 0;
-    }
     let requests = spec.usual_turns();
     // Each stream of a connection is a user.
     let users = u64::from(all_users(spec)) * u64::from(spec.connections.streams);

@@ -132,6 +132,7 @@ impl StepTally {
     pub fn into_measured(self, name: &str) -> StepMeasured {
         StepMeasured {
             name: name.into(),
+            scenario: None,
             completed: self.completed,
             good: self.good,
             failed: self.failed,

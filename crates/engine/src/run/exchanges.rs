@@ -41,7 +41,7 @@ impl Names {
     pub fn of(spec: &LoadSpec, (began_unix_ns, began): (u64, u64)) -> Self {
         let names = match &spec.scenario {
             _ if spec.slowest == 0 && spec.samples == 0 => Vec::new(),
-            Some(scenario) => scenario.steps.iter().map(|step| step.name.clone()).collect(),
+            Some(scenario) => scenario.titles(),
             None => spec.requests.turns().map(|nth| paths::name(&spec.requests[nth])).collect(),
         };
         let depth = spec.connections.streams.max(1);

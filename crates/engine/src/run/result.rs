@@ -3,7 +3,6 @@ use pippin_model::load::tls::{TlsSpec, TlsUse};
 use pippin_model::load::websocket::WebSocketUse;
 use pippin_model::load::{LoadSpec, WarmUp};
 use pippin_model::result::{GeneratorUse, LoadResult, Phase, Slowest, StepMeasured};
-use pippin_model::scenario::Step;
 
 use crate::record::outcome::{Mark, Outcome};
 use crate::record::paths::Paths;
@@ -93,8 +92,14 @@ pub(crate) fn assemble(
 pub(crate) fn steps(spec: &LoadSpec, tally: &mut Tally) -> Vec<StepMeasured> {
     let Some(scenario) = &spec.scenario else { return Vec::new() };
     let mut counted = std::mem::take(&mut tally.steps).into_iter();
-    let step = |step: &Step| counted.next().unwrap_or_default().into_measured(&step.name);
-    scenario.steps.iter().map(step).collect()
+    let mut all = Vec::new();
+    for part in scenario.parts() {
+        for step in part.steps {
+            let measured = counted.next().unwrap_or_default().into_measured(&step.name);
+            all.push(StepMeasured { scenario: part.name.map(str::to_string), ..measured });
+        }
+    }
+    all
 }
 
 /// The redirections that were followed in a stretch; `None` if the load follows none.

@@ -1,7 +1,7 @@
 //! Checks whether a load can run as requested, before anything is opened.
 use pippin_model::load::websocket::NUMBER_BYTES;
 use pippin_model::load::{
-    BodyCheck, Check, Connections, FirstWords, LoadSpec, Part, Protocol, Request, WarmUp,
+    BodyCheck, Check, Connections, FirstWords, LoadSpec, Part, Protocol, Request, Scenario, WarmUp,
 };
 use pippin_model::scenario::data::Values;
 use pippin_model::text::units::{Spread, format_ns};
@@ -228,6 +228,7 @@ fn scenario(spec: &LoadSpec) -> Result<(), EngineError> {
             why: format!("it has {steps} steps for {requests} requests; each step is one request"),
         });
     }
+    mix(spec, scenario)?;
     for variable in &scenario.variables {
         if let Values::Rows(rows) = &variable.values
             && (rows.columns.is_empty()
@@ -244,6 +245,29 @@ fn scenario(spec: &LoadSpec) -> Result<(), EngineError> {
     script::all(scenario)
         .map(drop)
         .map_err(|(nth, why)| EngineError::ImpossibleCheck { request: place(spec, nth), why })
+}
+
+/// Several scenarios, each with its part of the load.
+fn mix(spec: &LoadSpec, scenario: &Scenario) -> Result<(), EngineError> {
+    if !scenario.is_whole() {
+        return Err(EngineError::Scenario {
+            why: "the scenarios of its mix are not its steps; each step belongs to one".into(),
+        });
+    }
+    let Some(asked) = scenario.users() else { return Ok(()) };
+    if spec.schedule.arrivals().is_some() {
+        let fix = "give weights: each arrival is another user, who walks once";
+        return Err(contradicts("numbers of users by scenario", "a rate", fix));
+    }
+    let users = all_users(spec);
+    if asked != u64::from(users) {
+        return Err(EngineError::Scenario {
+            why: format!(
+                "its scenarios have {asked} users together, and the load has {users}; make them equal, or give weights"
+            ),
+        });
+    }
+    Ok(())
 }
 
 fn numbers(spec: &LoadSpec) -> Result<(), EngineError> {

@@ -150,9 +150,14 @@ fn fault(assertion: &Assertion) -> Fault {
 /// # Errors
 /// The number of the first step that is wrong, and why.
 pub(crate) fn all(scenario: &Scenario) -> Result<Vec<Script>, (usize, String)> {
-    let names = scenario.names();
-    let script = |(nth, step)| Script::new(step, &names).map_err(|why| (nth, why));
-    scenario.steps.iter().enumerate().map(script).collect()
+    let mut all = Vec::new();
+    for part in scenario.parts() {
+        let names = part.names();
+        for step in part.steps {
+            all.push(Script::new(step, &names).map_err(|why| (all.len(), why))?);
+        }
+    }
+    Ok(all)
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 use pippin_model::load::LoadSpec;
 use pippin_model::result::ErrorKind;
 use pippin_model::scenario::data::{Variable, Walk};
+use pippin_model::scenario::mix::Chooser;
 use pippin_model::workload::draw::Draw;
 
 use super::cookies::Jar;
@@ -38,14 +39,22 @@ pub(crate) struct Taken {
     pub response_ns: u64,
 }
 
+/// What is a scenario's own.
+#[derive(Debug)]
+struct Own {
+    variables: Vec<Variable>,
+    keeps_cookies: bool,
+}
+
 /// The users of a worker; none where nothing varies.
 #[derive(Debug, Default)]
 pub(crate) struct Walkers {
     all: Vec<Walker>,
     scripts: Vec<Script>,
     walks: Walks,
-    variables: Vec<Variable>,
-    keeps_cookies: bool,
+    /// Which scenario each walk goes through, and what is known of each.
+    chooser: Chooser,
+    ways: Vec<Own>,
     /// `None` if redirections are answers like any other.
     following: Option<Following>,
     seed: u64,
@@ -58,7 +67,9 @@ impl Walkers {
     /// What is wrong with the scenario, which was checked before.
     pub fn new(spec: &LoadSpec, first: u64, count: u32, all: u32) -> Result<Self, String> {
         let Some(scenario) = &spec.scenario else { return Ok(Self::default()) };
-        let places = scenario.names().len();
+        let parts = scenario.parts();
+        // The values of each scenario begin at the first place: a walk has no others.
+        let places = parts.iter().map(|part| part.names().len()).max().unwrap_or(0);
         // Users of an open loop begin when they arrive.
         let arrive = spec.schedule.arrivals().is_some();
         let walker = |user| {
@@ -79,16 +90,20 @@ impl Walkers {
             scripts: script::all(scenario).map_err(|(_, why)| why)?,
             walks: Walks::new(
                 scenario.steps.iter().map(|step| step.think).collect(),
+                parts.iter().map(|part| part.steps.len() as u32),
                 count,
                 arrive,
             ),
-            variables: scenario.variables.clone(),
-            keeps_cookies: scenario.cookies,
+            chooser: Chooser::of(scenario),
+            ways: parts
+                .iter()
+                .map(|part| Own { variables: part.variables.to_vec(), keeps_cookies: part.cookies })
+                .collect(),
             following: Following::of(spec),
             seed: spec.seed,
         };
         if !arrive {
-            (0..count).for_each(|slot| walkers.fill(slot));
+            (0..count).for_each(|slot| _ = walkers.fill(slot));
         }
         Ok(walkers)
     }
@@ -104,9 +119,25 @@ impl Walkers {
 
     /// A user arrives in a slot that was free: it is the one with this number in the whole load,
     /// and walks once. So the n-th arrival has the n-th row, whatever slot it gets.
-    pub fn begin(&mut self, slot: u32, arrival: u64) {
+    /// Returns its first step.
+    pub fn begin(&mut self, slot: u32, arrival: u64) -> u32 {
         self.all[slot as usize].walk = Walk { user: arrival, users: 1, nth: 0 };
-        self.fill(slot);
+        self.fill(slot)
+    }
+
+    /// The first step of the user of a slot: of its walk, if one has begun, or of the next one.
+    pub fn first_step(&self, slot: u32) -> u32 {
+        if self.walks.is_under_way(slot) {
+            return self.walks.first_step(self.walks.way(slot));
+        }
+        let Walk { nth, .. } = self.all[slot as usize].walk;
+        let next = Walk { nth: nth + 1, ..self.all[slot as usize].walk };
+        self.walks.first_step(self.chooser.way(next, self.seed))
+    }
+
+    /// Whether the walk of the user of a slot begins with this step.
+    pub fn is_first(&self, slot: u32, step: u32) -> bool {
+        self.walks.is_first(slot, step)
     }
 
     /// Whether the user has steps left in its walk.
@@ -114,22 +145,24 @@ impl Walkers {
         self.walks.is_under_way(slot)
     }
 
-    /// A walk begins: with new values, and with nothing of the walk before.
-    fn fill(&mut self, slot: u32) {
-        self.walks.begin(slot);
+    /// A walk begins: with new values, and with nothing of the walk before. Returns its first step.
+    fn fill(&mut self, slot: u32) -> u32 {
         let walker = &mut self.all[slot as usize];
+        let way = self.chooser.way(walker.walk, self.seed);
+        let first_step = self.walks.begin(slot, way);
         walker.draw = walker.walk.draw(self.seed);
         walker.cookies.clear();
         walker.path.clear();
         walker.base.clear();
         walker.end_chain();
         let mut from = 0;
-        for variable in &self.variables {
+        for variable in &self.ways[way as usize].variables {
             let to = from + variable.width();
             variable.fill(walker.walk, &mut walker.draw, &mut walker.values[from..to]);
             from = to;
         }
         walker.values[from..].iter_mut().for_each(String::clear);
+        first_step
     }
 
     /// Takes in the answer to a step.
@@ -150,7 +183,7 @@ impl Walkers {
 
     fn take_cookies(&mut self, slot: u32, kept: &WholeAnswer) {
         let walker = &mut self.all[slot as usize];
-        if self.keeps_cookies {
+        if self.ways[self.walks.way(slot) as usize].keeps_cookies {
             let answer = pippin_model::scenario::find::Answer::new(&kept.head, &[]);
             for line in answer.headers("set-cookie") {
                 walker.cookies.take(line, &walker.path);
@@ -201,20 +234,22 @@ impl Walkers {
         self.all[slot as usize].hop.is_some()
     }
 
-    /// A step is over, successful or not. Returns the next step.
+    /// A step is over, successful or not. Returns the next step: of this walk, or the first of the
+    /// next one.
     pub fn after(&mut self, slot: u32, step: u32, is_good: bool) -> u32 {
         let walker = &mut self.all[slot as usize];
         walker.base.clone_from(&walker.path);
         walker.end_chain();
-        self.walks.after(slot, step, is_good)
+        self.walks.after(slot, step, is_good).unwrap_or_else(|| self.first_step(slot))
     }
 
-    /// The user of a slot is replaced by another one.
-    pub fn replace(&mut self, slot: u32) {
+    /// The user of a slot is replaced by another one. Returns its first step.
+    pub fn replace(&mut self, slot: u32) -> u32 {
         // A user who has not begun need not be replaced.
         if !self.all[slot as usize].path.is_empty() {
             self.walks.end(slot);
         }
+        self.first_step(slot)
     }
 
     /// What its last step leaves the user with. Call it once after each step.
@@ -226,7 +261,7 @@ impl Walkers {
     /// How long the user waits before its first step, in nanoseconds; `None` if no step thinks.
     pub fn first_wait_ns(&mut self, slot: u32) -> Option<u64> {
         let draw = &mut self.all[slot as usize].draw;
-        self.walks.first_wait_ns(|| draw.bits())
+        self.walks.first_wait_ns(slot, || draw.bits())
     }
 }
 
@@ -256,8 +291,12 @@ mod tests {
             think: None,
         };
         let name = Variable { name: "name".into(), values: Values::OneOf(vec!["ana".into()]) };
-        let scenario =
-            Scenario { cookies: false, variables: vec![name], steps: vec![step.clone(), step] };
+        let scenario = Scenario {
+            cookies: false,
+            variables: vec![name],
+            steps: vec![step.clone(), step],
+            mix: Vec::new(),
+        };
         let spec = LoadSpec {
             requests: vec![Request::get("/a", "h"), Request::get("/b", "h")].into(),
             scenario: Some(scenario),
@@ -280,6 +319,42 @@ mod tests {
         assert_eq!(walkers.at_step(0).values, ["ana", "t1"]);
         walkers.after(0, 1, true);
         assert_eq!(walkers.at_step(0).values, ["ana", ""]);
+    }
+
+    /// The second scenario of a mix has another value by the same name, and no token.
+    #[test]
+    fn a_walk_has_the_values_of_its_own_scenario() {
+        use pippin_model::scenario::mix::Share;
+        let part = |text: &str, share| {
+            let values = Values::OneOf(vec![text.into()]);
+            let step = Step {
+                name: "s".into(),
+                body: Default::default(),
+                assertions: Vec::new(),
+                captures: Vec::new(),
+                think: None,
+            };
+            let scenario = Scenario {
+                cookies: false,
+                variables: vec![Variable { name: "name".into(), values }],
+                steps: vec![step],
+                mix: Vec::new(),
+            };
+            (text.to_string(), Share::Users(share), scenario)
+        };
+        let scenario = Scenario::mixed(vec![part("ana", 1), part("bo", 1)]);
+        let spec = LoadSpec {
+            requests: vec![Request::get("/a", "h"), Request::get("/b", "h")].into(),
+            scenario: Some(scenario),
+            ..LoadSpec::default()
+        };
+        let mut walkers = Walkers::new(&spec, 0, 2, 2).unwrap();
+        assert_eq!([walkers.first_step(0), walkers.first_step(1)], [0, 1]);
+        for nth in 0..3 {
+            assert_eq!(walkers.at_step(0).values, ["ana"], "walk {nth}");
+            assert_eq!(walkers.at_step(1).values, ["bo"], "walk {nth}");
+            assert_eq!([walkers.after(0, 0, true), walkers.after(1, 1, nth == 1)], [0, 1]);
+        }
     }
 
     #[test]

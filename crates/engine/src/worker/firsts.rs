@@ -94,7 +94,7 @@ impl<S: Stack> Core<'_, S> {
     fn request_in_words(&self, template: u32) -> String {
         let nth = self.spec.requests.turns().nth(template as usize).unwrap_or(0);
         match &self.spec.scenario {
-            Some(scenario) => format!("step {}", scenario.steps[nth].name),
+            Some(scenario) => format!("step {}", scenario.titles()[nth]),
             None if self.spec.requests.len() == 1 => {
                 let request = &self.spec.requests[nth];
                 format!("{} {}", request.method, request.target.escape_debug())

@@ -116,8 +116,6 @@ impl<'a, S: Stack> Worker<'a, S> {
         let lane = Lane::new(spec, *thread);
         let slots = lane.users(spec);
         let first = lane.before(u64::from(all_users(spec)));
-        let connections =
-            (0..u64::from(slots)).map(|slot| Connection::new(first_template(spec, first + slot)));
         let (flights, streams, depth) = Self::flights(spec, first, slots);
         let places = Places { connections: slots, depth, is_shared: !S::Protocol::IN_ORDER };
         let pace = Pace::new(spec, &lane, places, now);
@@ -127,6 +125,13 @@ impl<'a, S: Stack> Worker<'a, S> {
         } else {
             Walkers::default()
         };
+        let connection = |slot: u32| {
+            Connection::new(match S::Protocol::VARIES {
+                true => walkers.first_step(slot),
+                false => first_template(spec, first + u64::from(slot)),
+            })
+        };
+        let connections = (0..slots).map(connection).collect();
         let core = Core {
             spec,
             thread: *thread,
@@ -142,7 +147,7 @@ impl<'a, S: Stack> Worker<'a, S> {
             // help it in the next.
             drawer: Drawer::new(spec.seed ^ now, &lane),
             surprises: Surprises::new(spec, lane.stream(), wire.count()),
-            connections: connections.collect(),
+            connections,
             flights,
             streams,
             blame: Blame::default(),

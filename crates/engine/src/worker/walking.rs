@@ -95,8 +95,7 @@ impl<S: Stack> Core<'_, S> {
 
     /// An arrival of an open loop begins a walk, whose number it has; its first step.
     pub(super) fn begin_walk(&mut self, slot: u32, arrival: u32) -> u32 {
-        self.walkers.begin(slot, arrival.into());
-        0
+        self.walkers.begin(slot, arrival.into())
     }
 
     /// The connection for the next step could not be opened: a walk that had begun is over, and the
@@ -104,7 +103,8 @@ impl<S: Stack> Core<'_, S> {
     /// that was not sent is lost.
     pub(super) fn walk_interrupted(&mut self, slot: u32, stretch: usize, kind: ErrorKind) {
         let step = self.connections[slot as usize].template;
-        if step > 0 || self.has_plan || self.walkers.is_redirected(slot) {
+        let has_begun = !self.walkers.is_first(slot, step) || self.walkers.is_redirected(slot);
+        if has_begun || self.has_plan {
             let tally = self.recorder.tally(stretch).step(step);
             tally.error(kind, || kind.name().replace('_', " "));
             self.step_over(slot, step, false);
@@ -117,7 +117,6 @@ impl<S: Stack> Core<'_, S> {
 
     /// Another user takes the place of the one in a slot.
     pub(super) fn replace_walker(&mut self, slot: u32) {
-        self.connections[slot as usize].template = 0;
-        self.walkers.replace(slot);
+        self.connections[slot as usize].template = self.walkers.replace(slot);
     }
 }

@@ -41,6 +41,7 @@ fn walking(spec: &mut LoadSpec, cells: &[&str]) {
         think: None,
     };
     spec.scenario = Some(Scenario {
+        mix: Vec::new(),
         cookies: false,
         variables: vec![Variable { name: "user".into(), values: Values::Rows(rows) }],
         steps: vec![step],

@@ -35,7 +35,7 @@ pub(super) fn tool(
     if !plan.counts_instructions() {
         return Ok(None);
     }
-    if workload.message.is_some() || !workload.steps.is_empty() {
+    if workload.message.is_some() || workload.has_steps() {
         return Err(LabError::User(format!(
             "instructions are counted for single requests, and `{}` has {}; leave the count out",
             workload.id,

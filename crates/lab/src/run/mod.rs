@@ -29,10 +29,10 @@ pub mod recording;
 mod rounds;
 pub mod steps;
 
-use pippin_model::load::Protocol;
+use pippin_model::load::{Protocol, Scenario};
 use pippin_model::plan::Plan;
 use pippin_model::plan::cpus::{CpuSet, CpuSplit};
-use pippin_model::plan::profile::Profile;
+use pippin_model::plan::profile::{self, Profile};
 use pippin_model::run::labels::Labels;
 use pippin_model::run::{Calibration, RunHeader, RunRecord, RunState, TargetInfo};
 use pippin_model::target::TargetId;
@@ -146,7 +146,7 @@ pub fn run(plan: Plan, settings: &RunSettings<'_>) -> Result<RunRecord, LabError
     let stopped = stopped_by_limits(&targets, &plan, &cpus);
     let prepared = prepare(&targets, stopped, &workload, settings)?;
     let register = settings.catalog.register()?;
-    let profile = plan.profile.with_walks(workload.steps.len());
+    let profile = plan.profile.with_walks(workload.mean_steps());
     let plan = Plan { profile, ..plan };
     let header = header(plan, workload, &prepared, &register, settings);
     let public = settings.catalog.public(&header)?;
@@ -218,7 +218,7 @@ fn resolve(
 
 /// What has no effect, or no meaning, where users go through steps.
 fn walk(plan: &Plan, workload: &Workload) -> Result<(), LabError> {
-    if workload.steps.is_empty() {
+    if !workload.has_steps() {
         return Ok(());
     }
     if let Some(key) = plan.key_about_slices() {
@@ -234,12 +234,28 @@ fn walk(plan: &Plan, workload: &Workload) -> Result<(), LabError> {
             plan.profile.kind()
         )));
     }
-    Ok(())
+    divided(plan, workload)
+}
+
+/// Scenarios with numbers of users of their own need that many.
+fn divided(plan: &Plan, workload: &Workload) -> Result<(), LabError> {
+    let scenario = workload.walk.as_ref().map(|walk| &walk.scenario);
+    let Some(asked) = scenario.and_then(Scenario::users) else { return Ok(()) };
+    let Profile { schedule, connections, steps, .. } = &plan.profile;
+    let has = schedule.users(connections.count);
+    let is_held = schedule.arrivals().is_none() && *steps == profile::Steps::One;
+    if is_held && u64::from(has) == asked {
+        return Ok(());
+    }
+    Err(LabError::User(format!(
+        "the scenarios of the workload `{}` have {asked} users together (users=N): give connections = {asked}, or weights, as \"browse.toml:70\"",
+        workload.id
+    )))
 }
 
 /// Users who ask a target while it is stopped send single requests.
 fn live_on(plan: &Plan, workload: &Workload) -> Result<(), LabError> {
-    if !plan.life || (workload.message.is_none() && workload.steps.is_empty()) {
+    if !plan.life || (workload.message.is_none() && !workload.has_steps()) {
         return Ok(());
     }
     Err(LabError::User(format!(
@@ -575,7 +591,7 @@ impl<'a> Execution<'a> {
     fn is_sliced(&self) -> bool {
         let RunHeader { plan, workload, .. } = self.header();
         plan.profile.is_sliced()
-            && workload.steps.is_empty()
+            && !workload.has_steps()
             && self.settings.generator.is_ready_at_once()
     }
 

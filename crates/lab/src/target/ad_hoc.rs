@@ -159,6 +159,7 @@ pub fn workload(request: workload::Request, status: u16) -> Workload {
         steps: Vec::new(),
         data: BTreeMap::new(),
         cookies: false,
+        scenarios: Vec::new(),
         walk: None,
         answer: Answer {
             status,
@@ -175,9 +176,13 @@ pub fn workload(request: workload::Request, status: u16) -> Workload {
     }
 }
 
-/// The workload of the steps of a file.
+/// The workload of the steps of files: as they are in the only one, or the names of several.
 #[must_use]
-pub fn walking(title: String, written: Written, steps: Steps) -> Workload {
+pub fn walking(
+    title: String,
+    (written, scenarios): (Written, Vec<String>),
+    steps: Steps,
+) -> Workload {
     let first = &steps.requests[0];
     let request = workload::Request {
         method: first.method.clone(),
@@ -190,6 +195,7 @@ pub fn walking(title: String, written: Written, steps: Steps) -> Workload {
         steps: written.steps,
         data: written.data,
         cookies: written.cookies,
+        scenarios,
         walk: Some(Arc::new(steps)),
         proofs: vec![Proof::Answer],
         ..workload(request, 200)

@@ -1,19 +1,26 @@
-//! One user goes through all steps of a scenario.
-use pippin_model::load::{BodyCheck, LoadSpec, Scenario, StopRule};
+//! One user goes through all steps of each scenario.
+use pippin_model::load::{BodyCheck, LoadSpec, Requests, Scenario, StopRule};
 use pippin_model::result::StepMeasured;
 use pippin_model::scenario::Step;
+use pippin_model::scenario::mix::{Part, title};
 
 use super::{Subject, Verdict};
 use crate::load;
 
-/// Every step is answered rightly, and has what later ones need.
+/// Every step of every scenario is answered rightly, and has what later ones need.
 pub fn once(subject: &mut Subject<'_>) -> Verdict {
-    let Some(walk) = &subject.workload.walk else { return Ok(()) };
+    let Some(walk) = subject.workload.walk.clone() else { return Ok(()) };
+    walk.scenario.parts().into_iter().try_for_each(|part| through(subject, part))
+}
+
+fn through(subject: &mut Subject<'_>, part: Part<'_>) -> Verdict {
     let requests = load::requests(subject.workload, &[], &BodyCheck::Any, subject.way.address());
+    let requests: Requests =
+        requests.iter().skip(part.first).take(part.steps.len()).cloned().collect();
     let count = requests.len() as u64;
     let base = LoadSpec {
         threads: 1,
-        scenario: Some(without_thoughts(&walk.scenario)),
+        scenario: Some(without_thoughts(&part.alone())),
         ..subject.way.base(Vec::new(), 1)
     };
     let stop = StopRule::requests(count);
@@ -22,7 +29,7 @@ pub fn once(subject: &mut Subject<'_>) -> Verdict {
     if result.measured.requests.good == count {
         return Ok(());
     }
-    Err(result.measured.steps.iter().find_map(in_words).unwrap_or_else(|| {
+    Err(result.measured.steps.iter().find_map(|step| in_words(part, step)).unwrap_or_else(|| {
         let kinds = result.measured.errors.keys().map(|kind| kind.name());
         format!("the first step was not answered: {}", kinds.collect::<Vec<_>>().join(", "))
     }))
@@ -33,6 +40,7 @@ fn without_thoughts(scenario: &Scenario) -> Scenario {
     Scenario { steps: steps.collect(), ..scenario.clone() }
 }
 
-fn in_words(step: &StepMeasured) -> Option<String> {
-    step.example.as_ref().map(|example| format!("step `{}`: {example}", step.name))
+fn in_words(part: Part<'_>, step: &StepMeasured) -> Option<String> {
+    let title = title(part.name, &step.name);
+    step.example.as_ref().map(|example| format!("step `{title}`: {example}"))
 }

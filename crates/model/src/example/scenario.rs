@@ -44,7 +44,7 @@ pub fn walked(mut trial: TrialRecord, thinks_ns: &[Option<u64>]) -> TrialRecord 
     trial.load_spec = Some(LoadSpec {
         addresses: vec![(Ipv4Addr::LOCALHOST, 1).into()],
         requests: requests.collect(),
-        scenario: Some(Scenario { cookies: false, variables: Vec::new(), steps }),
+        scenario: Some(Scenario { cookies: false, variables: Vec::new(), steps, mix: Vec::new() }),
         connections: Connections::kept(10),
         ..LoadSpec::default()
     });

@@ -41,10 +41,10 @@ pub struct Profile {
     /// `https`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub protocol: Option<Spoken>,
-    /// In an open loop whose arrivals are walks through steps: the number of steps. `None` if an
-    /// arrival is a request.
+    /// In an open loop whose arrivals are walks through steps: the number of steps, in a
+    /// mix on average. `None` if an arrival is a request.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub walk_steps: Option<u32>,
+    pub walk_steps: Option<f64>,
 }
 
 /// The points at which a profile is applied.
@@ -385,11 +385,12 @@ impl Profile {
         self.shape().is_some() || self.schedule.user_stages().is_some()
     }
 
-    /// This profile as an open loop whose arrivals are walks through this many steps.
+    /// This profile as an open loop whose arrivals are walks through so many steps on average;
+    /// `None` if an arrival is a request.
     #[must_use]
-    pub fn with_walks(self, steps: usize) -> Self {
+    pub fn with_walks(self, steps: Option<f64>) -> Self {
         let is_open = self.schedule.arrivals().is_some();
-        Self { walk_steps: (is_open && steps > 0).then_some(steps as u32), ..self }
+        Self { walk_steps: steps.filter(|_| is_open), ..self }
     }
 
     /// The unit of arrivals in an open loop: `requests` or `walks`.
@@ -409,7 +410,7 @@ impl Profile {
             // Its rates are multiples of the capacity that the search will find.
             return None;
         }
-        let each = f64::from(self.walk_steps.unwrap_or(1));
+        let each = self.walk_steps.unwrap_or(1.0);
         match self.shape() {
             None => self.schedule.rate_per_s().map(|rate| rate * each),
             Some(_) if length_ns == 0 => None,

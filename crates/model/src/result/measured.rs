@@ -102,6 +102,11 @@ impl Measured {
         (tried > 0).then(|| self.errors_total() as f64 / tried as f64)
     }
 
+    /// The steps of each scenario: of all that are mixed, or of the only one.
+    pub fn walks(&self) -> impl Iterator<Item = &[StepMeasured]> {
+        self.steps.chunk_by(|one, next| one.scenario == next.scenario)
+    }
+
     /// Adds another repetition of the same load. Counters and time spans add up; for connections,
     /// the maximum counts.
     pub fn add_repetition(&mut self, other: &Self) {
@@ -162,6 +167,9 @@ impl Measured {
 pub struct StepMeasured {
     /// Its name.
     pub name: String,
+    /// The scenario whose step it is, where several are mixed; `None` elsewhere.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scenario: Option<String>,
     /// Answered in full, whatever the status.
     pub completed: u64,
     /// Completed, and everything that was checked or captured was right.

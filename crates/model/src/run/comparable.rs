@@ -50,12 +50,18 @@ pub fn facts(header: &RunHeader) -> Vec<Fact> {
 
 /// What a workload sends and expects.
 fn contract(workload: &Workload) -> String {
-    let Workload { request, answer, message, steps, data, cookies, .. } = workload;
-    let parts = ["request", "answer", "message", "steps", "data", "cookies"];
-    let values =
-        [json(request), json(answer), json(message), json(steps), json(data), json(cookies)];
+    let Workload { request, answer, message, steps, data, cookies, scenarios, .. } = workload;
+    let parts = [
+        ("request", json(request)),
+        ("answer", json(answer)),
+        ("message", json(message)),
+        ("steps", json(steps)),
+        ("data", json(data)),
+        ("cookies", json(cookies)),
+        ("scenarios", json(scenarios)),
+    ];
     let parts: Vec<String> =
-        parts.iter().zip(values).map(|(name, value)| format!("\"{name}\":{value}")).collect();
+        parts.iter().map(|(name, value)| format!("\"{name}\":{value}")).collect();
     format!("{{{}}}", parts.join(","))
 }
 

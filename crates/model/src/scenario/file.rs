@@ -5,6 +5,7 @@ use std::path::Path;
 
 use super::data::{Rows, Values, Variable};
 use super::find::{Source, regex};
+use super::mix::{Part, title};
 use super::text::{self, Encoding, Piece, Text};
 use super::{Assertion, Capture, Scenario, Step};
 use crate::load::Request;
@@ -261,7 +262,7 @@ impl Written {
             requests.push(request);
             steps.push(step);
         }
-        Ok((requests, Scenario { cookies: self.cookies, variables, steps }))
+        Ok((requests, Scenario { cookies: self.cookies, variables, steps, mix: Vec::new() }))
     }
 }
 
@@ -302,13 +303,17 @@ impl WrittenData {
 /// # Errors
 /// At the first step that cannot have it. The message begins with the name of that step.
 pub fn check_added(scenario: &Scenario, value: &str) -> Result<(), String> {
-    let (variables, cookies) = (&scenario.variables, scenario.cookies);
+    scenario.parts().into_iter().try_for_each(|part| check_added_to(part, value))
+}
+
+fn check_added_to(part: Part<'_>, value: &str) -> Result<(), String> {
+    let Part { name, variables, cookies, .. } = part;
     let mut known = Known { variables, captured: BTreeSet::new(), cookies };
-    for step in &scenario.steps {
+    for step in part.steps {
         known
             .check("", value, false)
             .and_then(|text| known.check_line("", &text))
-            .map_err(|wrong| format!("step `{}`: {}", step.name, wrong.message))?;
+            .map_err(|wrong| format!("step `{}`: {}", title(name, &step.name), wrong.message))?;
         known.captured.extend(step.captures.iter().map(|capture| capture.name.clone()));
     }
     Ok(())

@@ -6,9 +6,11 @@
 //! | [`text`] | texts with placeholders: names in braces |
 //! | [`data`] | sources of values before the first step: files, numbers, choices, the seed |
 //! | [`find`] | where to find values in an answer |
+//! | [`mix`] | several scenarios in one load |
 pub mod data;
 pub mod file;
 pub mod find;
+pub mod mix;
 pub mod text;
 
 use serde::{Deserialize, Serialize};
@@ -17,17 +19,22 @@ use sha2::{Digest, Sha256};
 use crate::text::units::Spread;
 use data::Variable;
 use find::Source;
+use mix::Way;
 
 /// A scenario. Its steps belong to the requests of the load, in order. The texts of the requests
 /// may have placeholders ([`text::Text`]).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Scenario {
     /// Whether each user keeps the cookies that the server sets, and sends them back (RFC 6265).
+    /// In a mix, whether any does.
     pub cookies: bool,
     /// The values that a user has before its first step.
     pub variables: Vec<Variable>,
     /// The steps.
     pub steps: Vec<Step>,
+    /// Whose these steps and values are, where several scenarios are mixed; empty for one alone.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub mix: Vec<Way>,
 }
 
 /// The additional properties of a request that is a step.
@@ -81,19 +88,6 @@ pub struct Capture {
 }
 
 impl Scenario {
-    /// The names of all values, each once: those a user has from the beginning, then those it
-    /// captures.
-    #[must_use]
-    pub fn names(&self) -> Vec<String> {
-        let mut names: Vec<String> = self.variables.iter().flat_map(Variable::names).collect();
-        for capture in self.steps.iter().flat_map(|step| &step.captures) {
-            if !names.contains(&capture.name) {
-                names.push(capture.name.clone());
-            }
-        }
-        names
-    }
-
     /// The form for records. For rows of files it only has their number and digest, because they
     /// may be passwords.
     #[must_use]

@@ -23,6 +23,7 @@ use std::sync::Arc;
 use crate::load::websocket::Messages;
 use crate::load::{Request as LoadRequest, Scenario};
 use crate::scenario::file::{Written, WrittenData, WrittenStep};
+use crate::scenario::mix::{self, MixError, Named};
 use crate::scenario::text::Text;
 use crate::text::file::{FileError, Wrong, read_with_text};
 
@@ -90,6 +91,10 @@ pub struct Workload {
     /// Whether each user keeps cookies.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub cookies: bool,
+    /// Files of scenarios in place of `steps`, each with its share: `browse.toml:70`
+    /// ([`crate::scenario::mix::Named`]).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub scenarios: Vec<String>,
     /// The steps in the form of a load; `None` if there are none, and in records.
     #[serde(skip)]
     pub walk: Option<Arc<Steps>>,
@@ -189,25 +194,68 @@ impl Workload {
         Ok(workload)
     }
 
+    /// Whether users go through steps, in place of one request.
+    #[must_use]
+    pub const fn has_steps(&self) -> bool {
+        !self.steps.is_empty() || !self.scenarios.is_empty()
+    }
+
+    /// How many steps a walk has, in a mix on average; `None` without steps.
+    #[must_use]
+    pub fn mean_steps(&self) -> Option<f64> {
+        self.walk.as_ref().map(|walk| walk.scenario.mean_steps())
+    }
+
     /// Adds the steps in the form of a load, if there are any. Their files are relative to
     /// `folder`. The request is then the first step.
     pub(crate) fn with_steps(self, folder: &Path) -> Result<Self, Wrong> {
-        let Self { steps, data, cookies, .. } = &self;
-        if steps.is_empty() {
-            return match (data.keys().next(), cookies) {
-                (Some(name), _) => {
-                    Err(Wrong::at(format!("data.{name}"), "only steps have data; give steps"))
-                }
+        self.check_beside_steps()?;
+        if !self.has_steps() {
+            return Ok(self);
+        }
+        let (requests, scenario) = match self.scenarios.as_slice() {
+            [] => {
+                let Self { steps, data, cookies, .. } = &self;
+                let written =
+                    Written { cookies: *cookies, data: data.clone(), steps: steps.clone() };
+                written.resolve(folder)?
+            }
+            files => of_files(files, folder)?,
+        };
+        let request = Request {
+            method: requests[0].method.clone(),
+            path: Text::parse(&requests[0].target).example(),
+            ..Request::default()
+        };
+        Ok(Self { request, walk: Some(Arc::new(Steps { requests, scenario })), ..self })
+    }
+
+    /// Refuses what does not go with steps, or only with them.
+    fn check_beside_steps(&self) -> Result<(), Wrong> {
+        let first_data = self.data.keys().next().map(|name| format!("data.{name}"));
+        let has_request = self.request != Request::default();
+        if !self.scenarios.is_empty() {
+            let why = "each file of `scenarios` has its own; leave it out here";
+            if !self.steps.is_empty() {
+                return Err(Wrong::at("steps", "a workload has steps or scenarios; keep one"));
+            }
+            if let Some(at) = first_data {
+                return Err(Wrong::at(at, why));
+            }
+            if self.cookies {
+                return Err(Wrong::at("cookies", why));
+            }
+        } else if self.steps.is_empty() {
+            return match (first_data, self.cookies) {
+                (Some(at), _) => Err(Wrong::at(at, "only steps have data; give steps")),
                 (None, true) => Err(Wrong::at("cookies", "only steps have cookies; give steps")),
-                (None, false) if self.request == Request::default() => {
+                (None, false) if !has_request => {
                     Err(Wrong::at("", "a workload needs [request] or steps"))
                 }
-                (None, false) => Ok(self),
+                (None, false) => Ok(()),
             };
         }
-        let written = Written { cookies: *cookies, data: data.clone(), steps: steps.clone() };
-        let (requests, scenario) = written.resolve(folder)?;
-        if self.request != Request::default() {
+        if has_request {
             return Err(Wrong::at("request", "a workload has [request] or steps; keep one"));
         }
         if self.message.is_some() {
@@ -216,19 +264,28 @@ impl Workload {
         if self.answer != Answer::default() {
             return Err(Wrong::at("answer", "each step has its own `expect`: leave [answer] out"));
         }
-        if let Some(nth) = self.proofs.iter().position(|proof| *proof != Proof::Answer) {
-            return Err(Wrong::at(
+        match self.proofs.iter().position(|proof| *proof != Proof::Answer) {
+            Some(nth) => Err(Wrong::at(
                 format!("proof[{nth}]"),
                 "steps are proved by a walk through all of them: keep `answer`",
-            ));
+            )),
+            None => Ok(()),
         }
-        let request = Request {
-            method: requests[0].method.clone(),
-            path: Text::parse(&requests[0].target).example(),
-            ..Request::default()
-        };
-        Ok(Self { request, walk: Some(Arc::new(Steps { requests, scenario })), ..self })
     }
+}
+
+/// The requests and the scenario of files that a workload names.
+fn of_files(files: &[String], folder: &Path) -> Result<(Vec<LoadRequest>, Scenario), Wrong> {
+    let place = |nth: usize| format!("scenarios[{nth}]");
+    let named = files
+        .iter()
+        .enumerate()
+        .map(|(nth, text)| Named::parse(text).map_err(|why| Wrong::at(place(nth), why)));
+    let named: Vec<Named> = named.collect::<Result<_, _>>()?;
+    mix::read(&named, folder).map_err(|error| match error {
+        MixError::Together(why) => Wrong::at("scenarios", why),
+        MixError::File(nth, error) => Wrong::at(place(nth), error.to_string()),
+    })
 }
 
 #[cfg(test)]

@@ -1,5 +1,5 @@
 //! The result as CSV (RFC 4180): one row for each target, and one for each step of a sweep, of
-//! several rates or of a capacity search. The column names include the unit; unknown is empty. Time spans, counters and
+//! several rates or of a capacity search, and for each scenario of a mix. The column names include the unit; unknown is empty. Time spans, counters and
 //! errors are those of the register of figures; docs/formats.md describes the columns.
 use pippin_model::figure::{Counter, Figure, Span, counters};
 use pippin_model::result::ErrorKind;
@@ -12,6 +12,7 @@ use crate::view::View;
 use crate::view::life::{self, LifeFigure};
 use crate::view::row::Row;
 use crate::view::sweep::Point;
+use crate::view::walks::WayView;
 
 /// This form.
 pub const FORM: Form = Form {
@@ -51,9 +52,16 @@ fn columns() -> Vec<Column> {
         errors(),
         costs(),
         rest(),
+        walks(),
         lives(),
     ];
     groups.into_iter().flatten().collect()
+}
+
+/// Only in the rows of the scenarios of a mix ([`of_way`]).
+fn walks() -> Vec<Column> {
+    let names = ["scenario", "walks", "walks_whole", "walks_whole_per_s", "walk_mean_ns"];
+    names.map(|name| column(name, |_, _| String::new())).into()
 }
 
 /// The run as CSV, with a line of column names.
@@ -71,6 +79,9 @@ pub fn of(view: &View) -> String {
             .filter(|point| Some(point.at) != row.step)
         {
             record(&mut out, columns.iter().map(|column| of_step(&column.name, view, row, point)));
+        }
+        for way in row.mix.iter().filter(|way| way.name.is_some()) {
+            record(&mut out, columns.iter().map(|column| of_way(&column.name, view, row, way)));
         }
     }
     out
@@ -260,12 +271,39 @@ fn own_point(row: &Row) -> Option<&Point> {
     row.sweep.as_ref()?.points.iter().find(|point| Some(point.at) == row.step)
 }
 
+/// The response time in its columns; `None` in others.
+fn of_response(column: &str, times: &Summary) -> Option<String> {
+    let name = column.strip_prefix("response_time_")?.strip_suffix("_ns")?;
+    let (_, read) = POINTS.iter().find(|(known, _)| *known == name)?;
+    Some(cell(read(times)))
+}
+
+/// A scenario of a mix: its figures as far as each has its own.
+fn of_way(column: &str, view: &View, row: &Row, way: &WayView) -> String {
+    if let Some(found) = of_response(column, &way.response_time) {
+        return found;
+    }
+    match column {
+        "run" => view.run.id.clone(),
+        "trust" => view.trust.answer.word().to_lowercase(),
+        "plan" => view.plan.id.clone(),
+        "target" => row.target.to_string(),
+        "step" => cell(row.step.map(Step::size)),
+        "goodput_per_s" => cell(way.goodput_per_s),
+        "errors" => way.errors.to_string(),
+        "scenario" => cell(way.name.as_ref()),
+        "walks" => way.walks.to_string(),
+        "walks_whole" => way.whole.to_string(),
+        "walks_whole_per_s" => cell(way.whole_per_s),
+        "walk_mean_ns" => cell(way.mean_walk_ns),
+        _ => String::new(),
+    }
+}
+
 /// A step other than the headline: its figures as far as they are known.
 fn of_step(column: &str, view: &View, row: &Row, point: &Point) -> String {
-    let in_response =
-        column.strip_prefix("response_time_").and_then(|name| name.strip_suffix("_ns"));
-    if let Some((_, read)) = POINTS.iter().find(|(name, _)| Some(*name) == in_response) {
-        return cell(read(&point.response_time));
+    if let Some(found) = of_response(column, &point.response_time) {
+        return found;
     }
     match column {
         "run" => view.run.id.clone(),

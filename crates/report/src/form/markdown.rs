@@ -19,6 +19,7 @@ use crate::view::row::Row;
 use crate::view::run::host_line;
 use crate::view::stages::StageRow;
 use crate::view::sweep::{RISES, Sweep};
+use crate::view::walks::WayView;
 use crate::words;
 
 /// This form.
@@ -402,6 +403,12 @@ fn walks(out: &mut String, row: &Row) {
     if row.scenario.is_empty() {
         return;
     }
+    if !row.mix.is_empty() {
+        line(out, &format!("### {} by scenario\n", text(&row.target.to_string())));
+        let cells = |way: &WayView| way.cells().iter().map(|cell| text(cell)).collect();
+        let rows: Vec<Vec<String>> = row.mix.iter().map(cells).collect();
+        table(out, 1, &WayView::TITLES, &rows);
+    }
     line(out, &format!("### {} by step\n", text(&row.target.to_string())));
     let rows: Vec<Vec<String>> = row
         .scenario
@@ -409,7 +416,7 @@ fn walks(out: &mut String, row: &Row) {
         .chain(&row.followed)
         .map(|step| {
             vec![
-                text(&step.name),
+                text(&step.title()),
                 words::whole(step.requests),
                 words::whole(step.errors_total()),
                 words::ns(step.response_time.p50_ns),

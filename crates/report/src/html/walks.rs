@@ -6,7 +6,7 @@ use super::figures::data;
 use crate::chart::DataTable;
 use crate::view::View;
 use crate::view::row::Row;
-use crate::view::walks;
+use crate::view::walks::{self, WayView};
 use crate::words;
 
 /// The section of a scenario; nothing for other loads.
@@ -19,6 +19,7 @@ pub fn section(view: &View) -> Markup {
                 p.hint { "Response times. After an error the user begins at the first step again." }
                 @for row in &rows {
                     @if view.rows.len() > 1 { h3 { (row.target) } }
+                    @if !row.mix.is_empty() { (data(&mix(row))) }
                     (data(&table(row)))
                     p { (walks::whole_walks(&row.scenario)) "." }
                     (examples(row))
@@ -28,12 +29,17 @@ pub fn section(view: &View) -> Markup {
     }
 }
 
+fn mix(row: &Row) -> DataTable {
+    let rows = row.mix.iter().map(|way| way.cells().to_vec());
+    DataTable { columns: WayView::TITLES.map(Into::into).to_vec(), rows: rows.collect() }
+}
+
 fn table(row: &Row) -> DataTable {
     let titles = ["step", "requests", "right", "errors", "p50", "p99", "max"];
     let cells = row.scenario.iter().chain(&row.followed).map(|step| {
         let times = &step.response_time;
         vec![
-            step.name.clone(),
+            step.title(),
             words::whole(step.requests),
             words::whole(step.good),
             words::whole(step.errors_total()),
@@ -52,7 +58,7 @@ fn examples(row: &Row) -> Markup {
             ul {
                 @for step in row.scenario.iter().filter(|step| step.errors_total() > 0) {
                     li {
-                        (step.name) ": "
+                        (step.title()) ": "
                         @for (nth, (kind, count)) in step.errors.iter().enumerate() {
                             @if nth > 0 { ", " }
                             (counted(*count, "error")) " of the kind " (kind.name())

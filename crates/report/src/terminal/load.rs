@@ -46,7 +46,7 @@ fn write_answer(page: &mut Page, view: &View) {
 fn write_one(page: &mut Page, view: &View, load: &LoadView, row: &Row) {
     write_title(page, load, &load_in_words(load));
     headline::labels(page, &view.run.labels);
-    walks::write(page, &load.scenario, load.followed.as_ref());
+    walks::write(page, &load.scenario, (&load.mix, load.followed.as_ref()));
     write_response_times(page, &load.response_time, row);
     walks::write_paths(page, &load.by_request);
     slowest::write(page, &load.slowest);
@@ -73,7 +73,7 @@ fn write_several(page: &mut Page, view: &View, loads: &[LoadView], row: Option<&
         write_repetitions(page, loads);
         steps::stages(page, view);
         if let Some(row) = row {
-            walks::write(page, &row.scenario, row.followed.as_ref());
+            walks::write(page, &row.scenario, (&row.mix, row.followed.as_ref()));
             write_response_times(page, &row.spans.response_time, row);
         }
     }

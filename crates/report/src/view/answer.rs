@@ -58,9 +58,11 @@ fn how_much(view: &View, load: &LoadView, row: &Row) -> Vec<String> {
 /// The walks per second through all steps of a scenario, and how long one takes. None for others.
 fn walked(view: &View, row: &Row) -> Vec<String> {
     let seconds = view.loads.iter().map(|load| load.duration_ns as f64 / 1e9).sum::<f64>();
-    let Some(last) = row.scenario.last().filter(|_| seconds > 0.0) else { return Vec::new() };
-    let rate = words::count(Some(last.good as f64 / seconds));
-    let time = walks::mean_walk_ns(&row.scenario);
+    if row.scenario.is_empty() || seconds <= 0.0 {
+        return Vec::new();
+    }
+    let rate = words::count(Some(walks::whole(&row.scenario) as f64 / seconds));
+    let time = walks::mean_of_walks(&row.scenario);
     let time = time.map(|ns| format!("a walk takes {} on average", words::ns_f(Some(ns))));
     std::iter::once(format!("{rate} walks/s")).chain(time).collect()
 }

@@ -1,5 +1,5 @@
 //! One load of a URL in full: everything that was counted, as `pippin load --json` writes it.
-use crate::view::walks::{self, StepView};
+use crate::view::walks::{self, StepView, WayView};
 use pippin_model::figure::Figure;
 use pippin_model::host::usage::{Role, RoleUse, Runtime, Tier, Usage};
 use pippin_model::load::tls::TlsUse;
@@ -91,6 +91,9 @@ pub struct LoadView {
     /// The steps of a scenario; empty for other loads.
     #[serde(default)]
     pub scenario: Vec<StepView>,
+    /// The scenarios of a mix, and all of them together at the end; absent for other loads.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub mix: Vec<WayView>,
     /// The redirections that were followed; absent if the load follows none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub followed: Option<StepView>,
@@ -274,6 +277,7 @@ impl LoadView {
             generator: GeneratorView::of(record, load),
             server: server.map(|server| ServerView::of(server, record)),
             scenario: walks::of_load(measured),
+            mix: walks::ways(measured),
             followed: walks::followed(measured),
             by_request: walks::paths_of_load(measured),
             slowest: measured.slowest.requests.clone(),

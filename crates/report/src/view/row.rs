@@ -26,7 +26,7 @@ use super::series::Series;
 use super::spoken;
 use super::stages::{self, StageRow};
 use super::sweep::{self, Sweep};
-use super::walks::{self, StepView};
+use super::walks::{self, StepView, Walked, WayView};
 use crate::words;
 
 /// One target of a run: its summary, and what charts and text show of it.
@@ -65,6 +65,9 @@ pub struct Row {
     /// The steps of a scenario; empty for other loads.
     #[serde(default)]
     pub scenario: Vec<StepView>,
+    /// The scenarios of a mix, and all of them together at the end; absent for other loads.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub mix: Vec<WayView>,
     /// The redirections that were followed; absent if the load follows none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub followed: Option<StepView>,
@@ -245,7 +248,7 @@ impl<'a> Entry<'a> {
         let unavailable = info.and_then(|info| info.unavailable.clone());
         let failed = self.trials.iter().find_map(|trial| trial.failure.clone());
         let explanation = self.explanation(record);
-        let (scenario, followed) = walks::of(&self.headline);
+        let Walked { steps: scenario, followed, ways: mix } = walks::of(&self.headline);
         let cost = match &record.header.plan.price {
             Some(price) => self.summary.cost.clone().at(price),
             None => self.summary.cost.clone(),
@@ -271,6 +274,7 @@ impl<'a> Entry<'a> {
                     .flat_map(|it| &it.runtimes),
             ),
             scenario,
+            mix,
             followed,
             sweep: self.sweep,
             overload: OverloadView::of(&self.headline),

@@ -168,7 +168,7 @@ impl Course {
         let arrivals = self.profile.schedule.arrivals()?;
         let due = self.profile.offered_per_s(0, length_ns)? * length_ns as f64 / 1e9;
         // Each walk that arrives brings several requests.
-        let each = f64::from(self.profile.walk_steps.unwrap_or(1));
+        let each = self.profile.walk_steps.unwrap_or(1.0);
         let chance = match arrivals {
             Arrivals::Constant | Arrivals::Jittered => 1.0,
             Arrivals::Poisson => DEVIATIONS * (due / each).sqrt(),

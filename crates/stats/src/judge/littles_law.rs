@@ -83,7 +83,8 @@ fn law(evidence: &Evidence, measured: &Measured) -> Option<LittlesLaw> {
 /// finishes its request first, or its walk.
 fn turns_of_users(evidence: &Evidence) -> f64 {
     let Some(stages) = evidence.user_stages() else { return 1.0 };
-    let steps = evidence.measured().map_or(1, |measured| measured.steps.len().max(1));
+    let longest = |measured: &Measured| measured.walks().map(<[_]>::len).max();
+    let steps = evidence.measured().and_then(longest).unwrap_or(1);
     (users::comings(stages) as f64 / users::mean(stages)).max(1.0) * steps as f64
 }
 

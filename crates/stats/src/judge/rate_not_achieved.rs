@@ -103,10 +103,10 @@ fn schedule_missed(evidence: &Evidence, offered: f64) -> Option<String> {
 fn scheduled(evidence: &Evidence) -> Option<f64> {
     let measured = evidence.measured()?;
     let requests = measured.requests;
-    let scheduled = match (evidence.profile().walk_steps, measured.steps.first()) {
-        (Some(_), Some(first)) => {
-            first.completed + first.failed + requests.censored + requests.unsent
-        }
+    let begun = measured.walks().filter_map(|steps| steps.first());
+    let begun = begun.map(|first| first.completed + first.failed).reduce(|all, one| all + one);
+    let scheduled = match (evidence.profile().walk_steps, begun) {
+        (Some(_), Some(begun)) => begun + requests.censored + requests.unsent,
         _ => requests.scheduled,
     };
     Some(scheduled as f64)
@@ -131,7 +131,7 @@ fn unsent(evidence: &Evidence, offered: f64) -> Option<String> {
 fn backlog(evidence: &Evidence, offered: f64) -> Option<String> {
     let measured = evidence.measured()?;
     let requests = measured.requests;
-    let each = f64::from(evidence.profile().walk_steps.unwrap_or(1));
+    let each = evidence.profile().walk_steps.unwrap_or(1.0);
     let at_the_end = offered.max(evidence.offered_at_the_end_per_s()?);
     let at_each_end = 2.0 * at_the_end * each * measured.spans.response_time.min_ns()? as f64 / 1e9;
     let under_way_anyway = at_each_end * evidence.stretches();
@@ -196,7 +196,7 @@ mod tests {
     fn walks_that_never_began_are_told_as_walks() {
         let walks = |unsent: u64| {
             let mut record = ExampleTrial::open(10_000.0).unsent(unsent).build();
-            record.spec.profile.walk_steps = Some(2);
+            record.spec.profile.walk_steps = Some(2.0);
             let measured = &mut record.load.as_mut().unwrap().measured;
             let step = |name: &str| StepMeasured {
                 name: name.into(),

@@ -75,6 +75,7 @@ fn step(request: &Request) -> (Request, Scenario) {
         ..request.clone()
     };
     let scenario = Scenario {
+        mix: Vec::new(),
         cookies: false,
         variables: vec![Variable { name: BRACE.into(), values: Values::OneOf(vec!["{".into()]) }],
         steps: vec![Step {

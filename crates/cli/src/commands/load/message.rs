@@ -107,7 +107,7 @@ fn refuse_http(arguments: &LoadArguments) -> Result<(), CliError> {
         ),
         ("--requests", files.requests.is_some(), MESSAGE),
         ("--urls-from-file", files.urls_from_file.is_some(), MESSAGE),
-        ("--scenario", files.scenario.is_some(), "its steps are HTTP requests; leave it out"),
+        ("--scenario", !files.scenario.is_empty(), "its steps are HTTP requests; leave it out"),
         (
             "--no-keep-alive",
             shape.no_keep_alive,

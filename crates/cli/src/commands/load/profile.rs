@@ -1,7 +1,7 @@
 //! From the flags of `pippin load` to a profile. The flags are described at their definition. This
 //! file only decides which flags make which profile, and which flags then have no effect.
-use pippin_model::load::{Connections, StopRule, WarmUp};
-use pippin_model::plan::profile::{Arrivals, Profile, Schedule};
+use pippin_model::load::{Connections, Scenario, StopRule, WarmUp};
+use pippin_model::plan::profile::{Arrivals, Profile, Schedule, Steps};
 use pippin_model::text::units::Spread;
 
 use crate::arguments::LoadArguments;
@@ -23,23 +23,61 @@ const DEVICE_THINK: Spread = Spread { mean_ns: 900_000_000, jitter: 0.05 };
 /// The default number of requests of a device.
 const DEVICE_REQUESTS: u32 = 100;
 
-/// The profile that the flags of `pippin load` describe. `steps` is the number of steps of the
-/// scenario.
-pub fn of(arguments: &LoadArguments, steps: Option<u32>) -> Result<Profile, CliError> {
-    let mut profile = without_streams(arguments, steps)?;
+/// The profile that the flags of `pippin load` describe, for users who go through a scenario, or
+/// through several.
+pub fn of(arguments: &LoadArguments, scenario: Option<&Scenario>) -> Result<Profile, CliError> {
+    let mut profile = without_streams(arguments, scenario)?;
     if profile.schedule.user_stages().is_some() && arguments.protocol.streams > 1 {
         return Err(CliError::User(
             "--streams has no effect with --stages users:...: each user has a connection of its own; leave it out".into(),
         ));
     }
     profile.connections.streams = arguments.protocol.streams;
-    Ok(profile.with_walks(steps.unwrap_or(0) as usize))
+    if let Some(scenario) = scenario {
+        divide_users(&arguments.shape, scenario, &mut profile)?;
+    }
+    Ok(profile.with_walks(scenario.map(Scenario::mean_steps)))
 }
 
-fn without_streams(arguments: &LoadArguments, steps: Option<u32>) -> Result<Profile, CliError> {
+/// Gives the load as many users as its scenarios have together, if each has a number of its own.
+///
+/// # Errors
+/// If the flags say otherwise.
+pub fn divide_users(
+    shape: &ShapeArguments,
+    scenario: &Scenario,
+    profile: &mut Profile,
+) -> Result<(), CliError> {
+    let Some(users) = scenario.users() else { return Ok(()) };
+    let wrong = |why: String| Err(CliError::User(format!("--scenario FILE:users=N: {why}")));
+    if profile.schedule.arrivals().is_some() {
+        return wrong("at a rate each walk is another user; give weights, as FILE:70".into());
+    }
+    if profile.steps != Steps::One {
+        return wrong(
+            "--sweep and --objective change the number of users; give weights, as FILE:70".into(),
+        );
+    }
+    let is_fixed = matches!(profile.schedule, Schedule::Closed { .. });
+    if is_fixed && shape.connections.is_none() {
+        profile.connections.count = users as u32;
+    }
+    let has = profile.schedule.users(profile.connections.count);
+    if u64::from(has) != users {
+        return wrong(format!(
+            "the scenarios have {users} users together, and the load has {has}; make them equal, or give weights, as FILE:70"
+        ));
+    }
+    Ok(())
+}
+
+fn without_streams(
+    arguments: &LoadArguments,
+    scenario: Option<&Scenario>,
+) -> Result<Profile, CliError> {
     let shape = &arguments.shape;
     let profile = if let Some(devices) = arguments.devices {
-        return of_devices(arguments, devices, steps);
+        return of_devices(arguments, devices, scenario);
     } else if let Some(points) = &arguments.sweep {
         refuse_ramp(shape, "--sweep")?;
         let sweep = Profile::sweep(points.0.clone(), duration(shape).ns());
@@ -58,7 +96,7 @@ fn without_streams(arguments: &LoadArguments, steps: Option<u32>) -> Result<Prof
             .map_err(|error| CliError::User(format!("--objective: {error} (-d)")))?;
         Profile::capacity(
             objective.clone(),
-            shape.rate.unwrap_or(match steps {
+            shape.rate.unwrap_or(match scenario {
                 Some(_) => START_WALKS_PER_S,
                 None => START_REQUESTS_PER_S,
             }),
@@ -150,9 +188,15 @@ fn closed(shape: &ShapeArguments, usual: Time) -> Result<Profile, CliError> {
 fn of_devices(
     arguments: &LoadArguments,
     devices: u32,
-    steps: Option<u32>,
+    scenario: Option<&Scenario>,
 ) -> Result<Profile, CliError> {
     refuse_warm_up(&arguments.shape, "--devices")?;
+    if scenario.is_some_and(|it| !it.mix.is_empty()) && arguments.requests_per_device.is_none() {
+        return Err(CliError::User(
+            "--devices: the walks of several scenarios have different lengths; say after how many requests a device is replaced (--requests-per-device)".into(),
+        ));
+    }
+    let steps = scenario.map(|scenario| scenario.steps.len() as u32);
     let times: Vec<u64> = arguments.shape.ramp.iter().map(|time| time.ns()).collect();
     let phases_ns: [u64; 3] = times.try_into().map_err(|_| {
         CliError::User("--ramp: devices need three times, UP,SUSTAIN,DOWN, as 10s,30s,10s".into())

@@ -5,6 +5,7 @@ use pippin_model::load::websocket::Messages;
 use pippin_model::load::{BodyCheck, Check, FirstWords, Request, Requests, Scenario};
 use pippin_model::request::request_file::{self, Format, RequestFile};
 use pippin_model::scenario::file::Written;
+use pippin_model::scenario::mix::{self, Named};
 use pippin_model::text::bounded;
 use pippin_model::workload::Steps;
 use pippin_model::{scenario, workload};
@@ -42,11 +43,11 @@ pub fn all(arguments: &LoadArguments) -> Result<Asked, CliError> {
     }
     message::refuse(&arguments.message)?;
     let FileArguments { requests, urls_from_file, scenario } = &arguments.files;
-    match (requests, urls_from_file, scenario) {
+    match (requests, urls_from_file, scenario.as_slice()) {
         (Some(path), _, _) => of_file(arguments, path, None),
         (None, Some(path), _) => of_file(arguments, path, Some(Format::Urls)),
-        (None, None, Some(path)) => of_scenario(arguments, path),
-        (None, None, None) => {
+        (None, None, named @ [_, ..]) => of_scenarios(arguments, named),
+        (None, None, []) => {
             let url = Url::parse(arguments.url.as_deref().unwrap_or_default())?;
             let mut request = of(&arguments.request, &url.authority, &url.target)?;
             if arguments.protocol.grpc {
@@ -198,11 +199,11 @@ fn complete(
     Ok(())
 }
 
-/// The steps of a file.
-fn of_scenario(arguments: &LoadArguments, path: &Path) -> Result<Asked, CliError> {
-    let url = server(arguments, path, &RequestFile::default())?;
-    let (_, Steps { requests, scenario }) = steps(&arguments.request, path, &url.authority)?;
-    let file = Some(format!("scenario {}", name_of(path)));
+/// The steps of files.
+fn of_scenarios(arguments: &LoadArguments, named: &[Named]) -> Result<Asked, CliError> {
+    let url = server(arguments, &named[0].file, &RequestFile::default())?;
+    let (_, Steps { requests, scenario }) = steps(&arguments.request, named, &url.authority)?;
+    let file = Some(in_words(named));
     Ok(Asked {
         url,
         file,
@@ -213,20 +214,41 @@ fn of_scenario(arguments: &LoadArguments, path: &Path) -> Result<Asked, CliError
     })
 }
 
-/// The steps of a file, first for this host with the headers and statuses of the flags, then as
-/// they are in the file.
+/// The files of scenarios with their shares, for titles: `scenario shop.toml`, `scenarios
+/// browse.toml:70, buy.toml:5`.
+pub fn in_words(named: &[Named]) -> String {
+    let noun = if named.len() == 1 { "scenario" } else { "scenarios" };
+    let texts: Vec<String> = named.iter().map(|one| one.text(&name_of(&one.file))).collect();
+    format!("{noun} {}", texts.join(", "))
+}
+
+/// The steps of files, first for this host with the headers and statuses of the flags, then as
+/// they are in the file, or the names of several.
 pub fn steps(
     asked: &RequestArguments,
-    path: &Path,
+    named: &[Named],
     host: &str,
-) -> Result<(Written, Steps), CliError> {
-    let (written, mut requests, scenario) =
-        scenario::file::read(path).map_err(|error| CliError::User(error.to_string()))?;
+) -> Result<((Written, Vec<String>), Steps), CliError> {
+    let read = |named: &[Named]| {
+        mix::read(named, Path::new(""))
+            .map_err(|error| CliError::User(format!("--scenario: {error}")))
+    };
+    let (written, mut requests, scenario) = match named {
+        [Named { file, share: None }] => {
+            let (written, requests, scenario) =
+                scenario::file::read(file).map_err(|error| CliError::User(error.to_string()))?;
+            ((written, Vec::new()), requests, scenario)
+        }
+        _ => {
+            let (requests, scenario) = read(named)?;
+            let texts = named.iter().map(|one| one.text(&one.file.display().to_string()));
+            ((Written::default(), texts.collect()), requests, scenario)
+        }
+    };
     if scenario.cookies && !asked.cookie.is_empty() {
-        return Err(CliError::User(format!(
-            "--cookie: {} says cookies = true, so that each user has its own; leave one of them out",
-            path.display()
-        )));
+        return Err(CliError::User(
+            "--cookie: a scenario says cookies = true, so that each user has its own; leave one of them out".into(),
+        ));
     }
     check_added(asked, &scenario)?;
     complete(&mut requests, host, asked)?;
@@ -307,10 +329,5 @@ impl Asked {
             None => self.url.whole(),
             Some(file) => format!("{} ({file})", self.url.whole()),
         }
-    }
-
-    /// The number of steps of the scenario.
-    pub fn steps(&self) -> Option<u32> {
-        self.scenario.as_ref().map(|scenario| scenario.steps.len() as u32)
     }
 }

@@ -3,6 +3,7 @@ use std::sync::Arc;
 
 use pippin_model::load::{LoadSpec, Request, Scenario};
 use pippin_model::result::ErrorKind;
+use pippin_model::scenario::mix::Part;
 use pippin_model::scenario::text::{Encoding, Text};
 
 use super::protocol::{Forward, Http1};
@@ -20,7 +21,6 @@ use crate::scenario::{Filled, Walker, WholeAnswer, reference, script};
 pub(crate) struct Varied {
     plain: Http1,
     steps: Vec<Rendering>,
-    keeps_cookies: bool,
     is_secured: bool,
     /// The body of the request that is being rendered.
     body: Vec<u8>,
@@ -40,6 +40,8 @@ struct Rendering {
     fields_without_body: Filled,
     body: Filled,
     encoding: Encoding,
+    /// Whether the cookies of its user go with it.
+    keeps_cookies: bool,
     /// Whether the request says how long its body is.
     has_length: bool,
     /// How many bytes of the body of the answer are kept.
@@ -72,8 +74,8 @@ impl Protocol for Varied {
             let unsendable =
                 |why: String| EngineError::UnsendableRequest { request: place(spec, nth), why };
             request::check(&example(asked)).map_err(|why| unsendable(why.to_string()))?;
-            if let Some(scenario) = &spec.scenario {
-                rendering(spec, scenario, nth, false).map_err(unsendable)?;
+            if let Some(part) = part_of(spec, nth) {
+                rendering(spec, &part, nth, false).map_err(unsendable)?;
             }
             let drawn = asked.drawn.as_deref().unwrap_or_default();
             let places = Places::of(asked, drawn.as_bytes()).map_err(unsendable)?;
@@ -85,14 +87,14 @@ impl Protocol for Varied {
     fn new(spec: &LoadSpec, wire: &Arc<Wire>) -> Self {
         let scripts = spec.scenario.as_ref().and_then(|scenario| script::all(scenario).ok());
         let needs_body = |nth: usize| scripts.as_ref().is_some_and(|all| all[nth].needs_body());
-        let steps = spec.scenario.iter().flat_map(|scenario| {
-            (0..spec.requests.len())
-                .filter_map(move |nth| rendering(spec, scenario, nth, needs_body(nth)).ok())
+        let parts = spec.scenario.iter().flat_map(Scenario::parts);
+        let steps = parts.flat_map(|part| {
+            (part.first..part.first + part.steps.len())
+                .filter_map(move |nth| rendering(spec, &part, nth, needs_body(nth)).ok())
         });
         Self {
             plain: Http1::new(spec, wire),
             steps: steps.collect(),
-            keeps_cookies: spec.scenario.as_ref().is_some_and(|scenario| scenario.cookies),
             is_secured: spec.tls.is_some(),
             body: Vec::new(),
             target: String::new(),
@@ -156,7 +158,7 @@ impl Varies<Varied> for Steps {
         {
             bytes[begin + at..][..protocol.value.len()].copy_from_slice(&protocol.value);
         }
-        if protocol.keeps_cookies {
+        if step.keeps_cookies {
             user.cookies.put_header(&user.path, protocol.is_secured, bytes);
         }
         if step.has_length && has_body {
@@ -221,13 +223,19 @@ impl<A: Answers> Sink for Keep<'_, A> {
     }
 }
 
+/// The scenario that a request of the load is a step of.
+fn part_of(spec: &LoadSpec, nth: usize) -> Option<Part<'_>> {
+    let mut parts = spec.scenario.as_ref()?.parts().into_iter();
+    parts.find(|part| (part.first..part.first + part.steps.len()).contains(&nth))
+}
+
 fn rendering(
     spec: &LoadSpec,
-    scenario: &Scenario,
+    part: &Part<'_>,
     nth: usize,
     needs_body: bool,
 ) -> Result<Rendering, String> {
-    let names = scenario.names();
+    let names = part.names();
     let asked = &spec.requests[nth];
     let body = str::from_utf8(&asked.body).map_err(|_| "the body of a step must be UTF-8")?;
     let is_only = !spec.connections.keep_alive();
@@ -241,7 +249,8 @@ fn rendering(
         fields: Filled::new(&String::from_utf8_lossy(&fields), &names)?,
         fields_without_body: Filled::new(&String::from_utf8_lossy(&fields_without_body), &names)?,
         body: Filled::new(body, &names)?,
-        encoding: scenario.steps.get(nth).ok_or("it is no step")?.body,
+        encoding: part.steps.get(nth - part.first).ok_or("it is no step")?.body,
+        keeps_cookies: part.cookies,
         has_length: request::has_length(asked),
         keeps: if needs_body { usize::MAX } else { EXCERPT_BYTES },
         drawn: asked.drawn.clone(),

@@ -7,11 +7,13 @@
 //! | `world` | clock, connections and servers |
 //! | `times` | figures with values that are worked out on paper |
 //! | `users` | what users do between their requests |
+//! | `mixes` | several scenarios in one load |
 //! | `failing` | connections that fail, and answers that do not end |
 //! | `stopped` | a generator that stands still |
 //! | `laws` | what holds whatever servers do |
 mod failing;
 mod laws;
+mod mixes;
 mod stopped;
 mod times;
 mod users;

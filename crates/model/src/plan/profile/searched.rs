@@ -70,7 +70,7 @@ impl Profile {
     /// as many as steps. `None` for devices, which have a number and no rate.
     #[must_use]
     pub fn answers_per_s(&self, number: f64) -> Option<f64> {
-        let each = f64::from(self.walk_steps.unwrap_or(1));
+        let each = self.walk_steps.unwrap_or(1.0);
         (self.searched() != Searched::Devices).then_some(number * each)
     }
 

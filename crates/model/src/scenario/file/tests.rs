@@ -47,7 +47,10 @@ fn resolve(text: &str) -> Result<(Vec<Request>, Scenario), String> {
 fn a_scenario_is_requests_and_what_belongs_to_them() {
     let (requests, scenario) = resolve(SHOP).unwrap();
     assert!(scenario.cookies);
-    assert_eq!(scenario.names(), ["item", "user.name", "user.note", "csrf", "form", "next"]);
+    assert_eq!(
+        scenario.parts()[0].names(),
+        ["item", "user.name", "user.note", "csrf", "form", "next"]
+    );
     let lines: Vec<String> =
         requests.iter().map(|request| format!("{} {}", request.method, request.target)).collect();
     assert_eq!(lines, ["GET /login", "POST /login?next={item}", "GET {+next}", "PUT /x"]);

@@ -18,7 +18,12 @@ fn rendered(request: Request, encoding: Encoding, values: &[(&str, &str)]) -> St
     };
     let spec = LoadSpec {
         requests: vec![request].into(),
-        scenario: Some(Scenario { cookies: true, variables: Vec::new(), steps: vec![step] }),
+        scenario: Some(Scenario {
+            cookies: true,
+            variables: Vec::new(),
+            steps: vec![step],
+            mix: Vec::new(),
+        }),
         stop: StopRule::requests(1),
         ..LoadSpec::default()
     };
