@@ -3,7 +3,7 @@ use pippin_engine::{Briefing, Control, Referee};
 use pippin_lab::LabError;
 use pippin_lab::target::catalog::Catalog;
 use pippin_lab::trial::generator::{Applied, Generator, NotApplied};
-use pippin_model::load::{BodyCheck, LoadSpec, WarmUp};
+use pippin_model::load::{LoadSpec, WarmUp};
 use pippin_model::result::Window;
 use pippin_model::run::Calibration;
 use pippin_model::text::few::few;
@@ -225,7 +225,7 @@ pub fn splits(connections: u64, agents: usize) -> Result<(), LabError> {
 /// Whether a check of the load asks a referee, or answers at random places are examined by one.
 fn is_refereed(load: &LoadSpec) -> bool {
     load.surprises.as_ref().is_some_and(|surprises| surprises.by_referee)
-        || load.requests.iter().any(|request| request.check.body == BodyCheck::Refereed)
+        || load.requests.iter().any(|request| request.check.body.needs_referee())
 }
 
 fn ended() -> LabError {

@@ -10,6 +10,7 @@ upstream="${upstream#http://}"
 processes="${WORKERS:-1}"
 [ "$processes" -gt 1 ] || processes=0
 sed -e "s|@HOST@|$HOST|g" -e "s|@PORT@|$PORT|g" -e "s|@PROCESSES@|$processes|g" -e "s|@DIR@|$PWD|g" \
+    -e "s|@STATIC_FOLDER@|${STATIC_FOLDER:-$PWD/$run/none}|g" \
     -e "s|@UPSTREAM_HOST@|${upstream%:*}|g" -e "s|@UPSTREAM_PORT@|${upstream##*:}|g" lighttpd.conf.in > "$run/lighttpd.conf"
 # Debian keeps it where the PATH of an ordinary user does not look.
 PATH="$PATH:/usr/sbin"

@@ -6,6 +6,7 @@ using Microsoft.AspNetCore.DataProtection;
 using Microsoft.AspNetCore.Http;
 using Microsoft.AspNetCore.Routing;
 using Microsoft.Extensions.DependencyInjection;
+using Microsoft.Extensions.FileProviders;
 
 namespace AspNetCore
 {
@@ -33,6 +34,16 @@ namespace AspNetCore
             // For clients that accept a coding, of one route alone.
             app.UseWhen(
                 context => context.Request.Path.StartsWithSegments("/json"), branch => branch.UseResponseCompression());
+            var folder = Environment.GetEnvironmentVariable("STATIC_FOLDER");
+            if (folder != null)
+            {
+                app.UseStaticFiles(new StaticFileOptions
+                {
+                    FileProvider = new PhysicalFileProvider(folder),
+                    RequestPath = "/static",
+                });
+            }
+
             app.UseRouting();
             app.UseEndpoints(endpoints =>
             {

@@ -48,6 +48,9 @@ func serve(ctx context.Context) error {
 		// For clients that accept a coding, of this route alone.
 		router.With(middleware.Compress(5)).Get("/json/{n}", jsonItems(items))
 	}
+	if folder := os.Getenv("STATIC_FOLDER"); folder != "" {
+		router.Handle("/static/*", http.StripPrefix("/static", http.FileServer(http.Dir(folder))))
+	}
 	if url := os.Getenv("UPSTREAM_URL"); url != "" {
 		router.Get("/api/proxy/", proxy(url+"/slow"))
 	}

@@ -62,6 +62,9 @@ func serve(ctx context.Context) error {
 		// For clients that accept gzip, of this route alone.
 		app.GET("/json/:n", jsonItems(items), middleware.Gzip())
 	}
+	if folder := os.Getenv("STATIC_FOLDER"); folder != "" {
+		app.StaticFS("/static", os.DirFS(folder))
+	}
 	if url := os.Getenv("UPSTREAM_URL"); url != "" {
 		app.GET("/api/proxy/", proxy(url+"/slow"))
 	}

@@ -13,9 +13,11 @@ import (
 	"os/signal"
 	"strconv"
 	"syscall"
+	"time"
 
 	"github.com/gofiber/fiber/v3"
 	"github.com/gofiber/fiber/v3/middleware/compress"
+	"github.com/gofiber/fiber/v3/middleware/static"
 	"github.com/gofiber/template/html/v2"
 	"github.com/jackc/pgx/v5/pgxpool"
 )
@@ -57,6 +59,9 @@ func serve(ctx context.Context) error {
 		}
 		// For clients that accept a coding, of this route alone.
 		app.Get("/json/:n", compress.New(), jsonItems(items))
+	}
+	if folder := os.Getenv("STATIC_FOLDER"); folder != "" {
+		app.Get("/static*", static.New(folder, static.Config{ByteRange: true, CacheDuration: 500 * time.Millisecond}))
 	}
 	if url := os.Getenv("UPSTREAM_URL"); url != "" {
 		app.Get("/api/proxy/", proxy(url+"/slow"))

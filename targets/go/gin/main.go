@@ -53,6 +53,9 @@ func serve(ctx context.Context) error {
 		// For clients that accept gzip, of this route alone.
 		router.GET("/json/:n", gzip.Gzip(gzip.DefaultCompression), jsonItems(items))
 	}
+	if folder := os.Getenv("STATIC_FOLDER"); folder != "" {
+		router.Static("/static", folder)
+	}
 	if url := os.Getenv("UPSTREAM_URL"); url != "" {
 		router.GET("/api/proxy/", proxy(url+"/slow"))
 	}

@@ -43,6 +43,9 @@ func serve(ctx context.Context) error {
 		}
 		mux.Handle("GET /json/{n}", itemsHandler{items})
 	}
+	if folder := os.Getenv("STATIC_FOLDER"); folder != "" {
+		mux.Handle("GET /static/", http.StripPrefix("/static", http.FileServer(http.Dir(folder))))
+	}
 	if url := os.Getenv("UPSTREAM_URL"); url != "" {
 		mux.Handle("GET /api/proxy/{$}", proxyHandler{url + "/slow"})
 	}

@@ -13,8 +13,8 @@ function catalogue(n) {
   return { n, title: `Page ${n}`, items };
 }
 
-/** The application with the routes whose services (a `pg` pool, an upstream's base URL, items) are there. */
-export function createApp({ pool, upstream, items }) {
+/** The application with the routes whose services (a `pg` pool, an upstream's base URL, items, a folder of files) are there. */
+export function createApp({ pool, upstream, items, files }) {
   const app = express();
   app.set("views", new URL("./views", import.meta.url).pathname);
   app.set("view engine", "ejs");
@@ -54,6 +54,8 @@ export function createApp({ pool, upstream, items }) {
       response.json(list);
     });
   }
+
+  if (files) app.use("/static", express.static(files));
 
   if (upstream) {
     app.get("/api/proxy/", async (request, response) => {

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import compress from "@fastify/compress";
 import postgres from "@fastify/postgres";
+import fastifyStatic from "@fastify/static";
 import view from "@fastify/view";
 import ejs from "ejs";
 import Fastify from "fastify";
@@ -43,10 +44,10 @@ const item = {
 const itemList = { type: "object", properties: { count: { type: "integer" }, items: { type: "array", items: item } } };
 
 /**
- * The application with the routes whose services (`database`, options of a `pg` pool; an upstream's base URL; items) are there.
+ * The application with the routes whose services (`database`, options of a `pg` pool; an upstream's base URL; items; a folder of files) are there.
  * `server` is what Fastify is told of its server.
  */
-export function createApp({ database, upstream, items, server }) {
+export function createApp({ database, upstream, items, files, server }) {
   const app = Fastify(server);
   app.register(view, { engine: { ejs }, root: new URL("./views", import.meta.url).pathname, layout: "layout.ejs" });
 
@@ -88,6 +89,8 @@ export function createApp({ database, upstream, items, server }) {
       });
     });
   }
+
+  if (files) app.register(fastifyStatic, { root: files, prefix: "/static/" });
 
   if (upstream) {
     app.get("/api/proxy/", async (request, reply) => {

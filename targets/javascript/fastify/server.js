@@ -5,7 +5,7 @@ import process from "node:process";
 import { createApp } from "./app.js";
 import { readItems } from "./items.js";
 
-const { HOST, PORT, WORKERS, DATABASE_URL, DATABASE_POOL, UPSTREAM_URL, ITEMS_FILE } = process.env;
+const { HOST, PORT, WORKERS, DATABASE_URL, DATABASE_POOL, UPSTREAM_URL, ITEMS_FILE, STATIC_FOLDER } = process.env;
 const { PROTOCOL, TLS_CERTIFICATE, TLS_KEY } = process.env;
 
 // DATABASE_POOL is for the whole target, so the processes of a cluster share it out.
@@ -18,7 +18,7 @@ const database = DATABASE_URL ? { connectionString: DATABASE_URL, max: poolSize(
 const https = TLS_CERTIFICATE && { cert: fs.readFileSync(TLS_CERTIFICATE), key: fs.readFileSync(TLS_KEY) };
 const server = PROTOCOL ? { http2: true, ...(https && { https }) } : {};
 const items = ITEMS_FILE && readItems(ITEMS_FILE);
-const app = createApp({ database, upstream: UPSTREAM_URL, items, server });
+const app = createApp({ database, upstream: UPSTREAM_URL, items, files: STATIC_FOLDER, server });
 await app.listen({ host: HOST, port: Number(PORT) });
 
 let stopping = false;

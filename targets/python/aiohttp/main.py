@@ -83,6 +83,8 @@ async def create_app() -> web.Application:
     if "DATABASE_URL" in os.environ:
         app.cleanup_ctx.append(database)
         app.router.add_get("/api/users/", users)
+    if "STATIC_FOLDER" in os.environ:
+        app.router.add_static("/static", os.environ["STATIC_FOLDER"])
     if "UPSTREAM_URL" in os.environ:
         app.cleanup_ctx.append(upstream_client)
         app.router.add_get("/api/proxy/", proxy)

@@ -12,6 +12,7 @@ import httpx
 from fastapi import FastAPI, HTTPException, Request, WebSocket, WebSocketDisconnect
 from fastapi.middleware.gzip import GZipMiddleware
 from fastapi.responses import PlainTextResponse
+from fastapi.staticfiles import StaticFiles
 from fastapi.templating import Jinja2Templates
 from pydantic import BaseModel
 
@@ -83,6 +84,8 @@ app = FastAPI(lifespan=lifespan)
 # For clients that accept gzip. It stands before all routes, so it is there only with the route that uses it.
 if all_items:
     app.add_middleware(GZipMiddleware)
+if "STATIC_FOLDER" in os.environ:
+    app.mount("/static", StaticFiles(directory=os.environ["STATIC_FOLDER"]))
 
 
 @app.head("/", response_class=PlainTextResponse)

@@ -10,7 +10,7 @@ from psycopg_pool import ConnectionPool
 
 USERS_QUERY = "SELECT id, name, email FROM users ORDER BY id"
 
-app = Flask(__name__)
+app = Flask(__name__, static_folder=os.environ.get("STATIC_FOLDER"), static_url_path="/static")
 
 
 def connections_of_this_process() -> int:

@@ -68,6 +68,10 @@ if "DATABASE_URL" in os.environ:
         return json([dict(row) for row in await app.ctx.pool.fetch(USERS_QUERY)])
 
 
+if "STATIC_FOLDER" in os.environ:
+    app.static("/static", os.environ["STATIC_FOLDER"], use_content_range=True)
+
+
 if "UPSTREAM_URL" in os.environ:
 
     @app.get("/api/proxy/")

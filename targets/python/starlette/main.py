@@ -14,7 +14,8 @@ from starlette.middleware import Middleware
 from starlette.middleware.gzip import GZipMiddleware
 from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse
-from starlette.routing import Route
+from starlette.routing import Mount, Route
+from starlette.staticfiles import StaticFiles
 from starlette.templating import Jinja2Templates
 
 DEVICE_BODY = "x" * 1024
@@ -96,6 +97,8 @@ if "DATABASE_URL" in os.environ:
 if "ITEMS_FILE" in os.environ:
     # For clients that accept gzip, of this route alone.
     routes.append(Route("/json/{n:int}", json_items, middleware=[Middleware(GZipMiddleware)]))
+if "STATIC_FOLDER" in os.environ:
+    routes.append(Mount("/static", StaticFiles(directory=os.environ["STATIC_FOLDER"])))
 if "UPSTREAM_URL" in os.environ:
     routes.append(Route("/api/proxy/", proxy))
 

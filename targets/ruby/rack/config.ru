@@ -25,6 +25,7 @@ end
 use Rack::Head
 # For clients that accept gzip, of one route alone.
 use Rack::Deflater, if: ->(env, *) { env["PATH_INFO"].start_with?("/json/") } if ENV["ITEMS_FILE"]
+map("/static") { run Rack::Files.new(ENV["STATIC_FOLDER"]) } if ENV["STATIC_FOLDER"]
 run lambda { |env|
   path = env["PATH_INFO"]
   case path

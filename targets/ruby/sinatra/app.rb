@@ -41,6 +41,12 @@ class Catalogue < Sinatra::Base
     end
   end
 
+  if ENV["STATIC_FOLDER"]
+    get "/static/:file" do
+      send_file File.join(ENV["STATIC_FOLDER"], params["file"])
+    end
+  end
+
   if defined?(DATABASE)
     get "/api/users/" do
       content_type :json

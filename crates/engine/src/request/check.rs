@@ -4,6 +4,8 @@ use pippin_model::load::{BodyCheck, Check};
 use pippin_model::request::coding::Coding;
 use pippin_model::result::ErrorKind;
 use pippin_model::scenario::find;
+use std::hash::Hasher as _;
+use twox_hash::XxHash64;
 
 use crate::request::drawn::{Filled, Value};
 use crate::request::referee::{Exchange, Referee};
@@ -11,6 +13,9 @@ use crate::request::surprises::Look;
 
 /// The status of an answer in a protocol that has none.
 pub(crate) const NO_STATUS: u16 = 0;
+
+/// Nothing has changed since the client asked before.
+const NOT_MODIFIED: u16 = 304;
 
 /// Whether the check accepts this status.
 #[inline]
@@ -84,6 +89,8 @@ pub(crate) struct Judge {
     /// answer.
     #[allow(clippy::box_collection)] // a connection must stay small
     kept: Option<Box<Vec<u8>>>,
+    /// Of a body that is digested as it arrives. The memory is used again.
+    digest: Option<Box<XxHash64>>,
     /// Where the body before this one had the first texts of its check. The next one mostly has
     /// them there too, and to look there costs less than to make a searcher for a text.
     found: [u32; 2],
@@ -110,6 +117,7 @@ impl Judge {
         Self {
             body_bytes: 0,
             kept: None,
+            digest: None,
             found: [0; 2],
             status: 0,
             wrong: false,
@@ -149,8 +157,15 @@ impl Judge {
         self.look
     }
 
+    /// Whether an answer of this status has a media type. One that says that nothing has changed
+    /// leaves out what it has said before (RFC 9110 section 15.4.5).
+    pub const fn has_type(status: u16) -> bool {
+        status != NOT_MODIFIED
+    }
+
     /// The head of an examined answer, of HTTP/1.1, must have this media type if one is wanted.
     pub fn head_bytes(&mut self, wanted: Option<&str>, raw: &[u8]) {
+        let wanted = wanted.filter(|_| Self::has_type(self.status));
         self.wrong |= wanted.is_some_and(|wanted| !has_type(raw, wanted));
         self.coding = coding(raw);
     }
@@ -192,6 +207,16 @@ impl Judge {
             BodyCheck::Any | BodyCheck::Length { .. } if is_kept => self.keep(piece),
             BodyCheck::Any | BodyCheck::Length { .. } => {}
             BodyCheck::Refereed => self.keep(piece),
+            BodyCheck::Digested { key } => {
+                if is_kept {
+                    self.keep(piece);
+                }
+                let digest = self.digest.get_or_insert_with(|| XxHash64::with_seed(*key).into());
+                if start == 0 {
+                    **digest = XxHash64::with_seed(*key);
+                }
+                digest.write(piece);
+            }
             BodyCheck::Exact(expected) => {
                 if is_kept {
                     self.keep(piece);
@@ -277,10 +302,12 @@ impl Judge {
                             }
                         })
                 }
-                BodyCheck::Refereed => referee.is_some_and(|referee| {
-                    let right = Right { check, filled: *filled };
-                    self.with_exchange(&right, timing, |exchange| referee.is_right(exchange))
-                }),
+                BodyCheck::Refereed | BodyCheck::Digested { .. } => {
+                    referee.is_some_and(|referee| {
+                        let right = Right { check, filled: *filled };
+                        self.with_exchange(&right, timing, |exchange| referee.is_right(exchange))
+                    })
+                }
             };
         if !is_right {
             return Some(ErrorKind::WrongBody);
@@ -303,7 +330,19 @@ impl Judge {
         let drawn = right.filled.map_or(&[][..], |_| &value);
         let drawn = str::from_utf8(drawn).unwrap_or_default();
         let body = self.kept.as_ref().map_or(&[][..], |kept| kept);
-        work(&Exchange { request, body, coding: self.coding, drawn, sent_ns, read_ns })
+        let is_digested = matches!(right.check.body, BodyCheck::Digested { .. });
+        let digest = self.digest.as_ref().filter(|_| is_digested && self.body_bytes > 0);
+        work(&Exchange {
+            request,
+            status: self.status,
+            body,
+            length: self.body_bytes,
+            digest: digest.map(|digest| digest.finish()),
+            coding: self.coding,
+            drawn,
+            sent_ns,
+            read_ns,
+        })
     }
 }
 
@@ -541,6 +580,42 @@ mod tests {
         }
     }
 
+    /// In whatever pieces a body comes, its digest is that of the whole, and no other body's.
+    #[test]
+    fn a_digested_body_reaches_the_referee_as_its_digest_and_length() {
+        /// Status, length and digest, and how many bytes are there.
+        type Seen = (u16, u64, Option<u64>, usize);
+        #[derive(Default)]
+        struct Digests(std::sync::Mutex<Vec<Seen>>);
+        impl Referee for Digests {
+            fn is_right(&self, exchange: &Exchange<'_>) -> bool {
+                let Exchange { status, length, digest, body, .. } = *exchange;
+                self.0.lock().unwrap().push((status, length, digest, body.len()));
+                true
+            }
+        }
+        let check = Check {
+            status: vec![200, 304],
+            body: BodyCheck::Digested { key: 7 },
+            ..Check::default()
+        };
+        let (mut judge, referee) = (Judge::default(), Digests::default());
+        let mut judged = |status: u16, pieces: &[&str]| {
+            judge.head(status);
+            pieces.iter().for_each(|piece| judge.piece(&right(&check), piece.as_bytes()));
+            judge.finish(&right(&check), Timing::default(), Some(&referee))
+        };
+        for (status, pieces) in
+            [(200, &["whole"][..]), (200, &["w", "ho", "le"]), (304, &[]), (200, &["other"])]
+        {
+            assert_eq!(judged(status, pieces), None);
+        }
+        let digest = |text: &str| Some(XxHash64::oneshot(7, text.as_bytes()));
+        let seen = referee.0.into_inner().unwrap();
+        let whole = (200, 5, digest("whole"), 0);
+        assert_eq!(seen, [whole, whole, (304, 0, None, 0), (200, 5, digest("other"), 0)]);
+    }
+
     /// The referee knows the coding of examined answers, and of no other.
     #[test]
     fn the_referee_gets_the_coding_of_an_examined_answer() {
@@ -593,6 +668,9 @@ mod tests {
         };
         assert_eq!(judged("Server: a"), Some(ErrorKind::WrongBody));
         assert_eq!(judged("Content-Type: text/html"), None, "each answer by itself");
+        judge.head(304);
+        judge.head_bytes(Some("text/html"), head("ETag: \"a\"").as_bytes());
+        assert_eq!(judge.finish(&right(&check), Timing::default(), None), None, "nothing changed");
     }
 
     #[test]

@@ -120,7 +120,10 @@ impl Places {
             BodyCheck::Contains { all, .. } => {
                 all.iter().map(|text| places(text.as_bytes())).collect()
             }
-            BodyCheck::Any | BodyCheck::Length { .. } | BodyCheck::Refereed => Vec::new(),
+            BodyCheck::Any
+            | BodyCheck::Length { .. }
+            | BodyCheck::Refereed
+            | BodyCheck::Digested { .. } => Vec::new(),
         };
         Ok(Some(Self { kind, request, answer }))
     }
@@ -142,7 +145,10 @@ impl Places {
                     }
                 }
             }
-            BodyCheck::Any | BodyCheck::Length { .. } | BodyCheck::Refereed => {}
+            BodyCheck::Any
+            | BodyCheck::Length { .. }
+            | BodyCheck::Refereed
+            | BodyCheck::Digested { .. } => {}
         }
     }
 

@@ -2,7 +2,7 @@
 use pippin_model::load::LoadSpec;
 use pippin_model::request::coding::Coding;
 
-/// Judges the bodies of [`pippin_model::load::BodyCheck::Refereed`]. All threads of a load
+/// Judges the answers of which [`pippin_model::load::BodyCheck::needs_referee`] is true. All threads of a load
 /// share it, on their hot path: it must be quick, and it must not block.
 pub trait Referee: Send + Sync {
     /// Whether this is a right answer.
@@ -46,8 +46,14 @@ pub struct Briefing {
 pub struct Exchange<'a> {
     /// Which of the load's requests it is, from 0.
     pub request: u32,
-    /// The whole body, without framing.
+    /// The status of the answer.
+    pub status: u16,
+    /// The whole body, without framing; empty where it is digested.
     pub body: &'a [u8],
+    /// The length of the body.
+    pub length: u64,
+    /// The digest of a body that is digested; `None` if it has no bytes.
+    pub digest: Option<u64>,
     /// Its content coding, where the head was looked at: of answers that are examined.
     pub coding: Coding,
     /// What was drawn for it in the place of [`pippin_model::request::Request::drawn`]; empty where

@@ -23,7 +23,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::mpsc::{Sender, channel};
 
-use pippin_model::load::{BodyCheck, IoChoice, LoadSpec, Protocol, Request};
+use pippin_model::load::{IoChoice, LoadSpec, Protocol, Request};
 use pippin_model::result::LoadResult;
 
 use crate::error::{panic_text, place};
@@ -77,7 +77,7 @@ fn with_names(spec: &LoadSpec) -> Result<Option<LoadSpec>, EngineError> {
 /// Refuses checks that need a referee if there is none.
 fn refereed(spec: &LoadSpec, control: &Control<'_>) -> Result<(), EngineError> {
     let examines = spec.surprises.as_ref().is_some_and(|surprises| surprises.by_referee);
-    let asks = |request: &Request| examines || request.check.body == BodyCheck::Refereed;
+    let asks = |request: &Request| examines || request.check.body.needs_referee();
     match spec.requests.iter().position(asks) {
         Some(nth) if control.referee.is_none() => Err(EngineError::ImpossibleCheck {
             request: place(spec, nth),

@@ -39,7 +39,7 @@ use crate::services::{ServiceSettings, Services};
 use crate::target::catalog::{Catalog, Target};
 use crate::trial::unix_now_ns;
 use crate::verify::live::{self, Live};
-use crate::verify::{self, Subject};
+use crate::verify::{self, Subject, revalidation};
 
 /// How one target came out.
 #[derive(Debug, Clone)]
@@ -368,6 +368,13 @@ fn short_load(subject: &mut Subject<'_>, said: &mut Vec<String>) -> Vec<String> 
     let (connections, count) = short_load_of(subject.workload);
     let mut wrong = Vec::new();
     let kept = loaded(subject, connections, count, &mut wrong);
+    let fresh_ns = subject.workload.answer.fresh_within_ns();
+    if fresh_ns > 0 {
+        // What the server had in the load before is too old for the next.
+        wrong.extend(revalidation::replace_all(subject).err());
+        std::thread::sleep(Duration::from_nanos(fresh_ns));
+        loaded(subject, connections, count / CLOSING_PART, &mut wrong);
+    }
     if subject.workload.walk.is_none() && subject.way.protocol == Protocol::Http1 {
         subject.closes = true;
         loaded(subject, connections, count / CLOSING_PART, &mut wrong);

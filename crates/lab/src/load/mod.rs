@@ -12,6 +12,7 @@ pub mod greeting;
 pub mod pool;
 pub mod spoken;
 pub mod url;
+pub mod wishes;
 
 use pippin_engine::Referee;
 use pippin_model::load::websocket;

@@ -6,6 +6,7 @@ use pippin_model::workload::{Answer, Proof, Sample, Source, Workload, percent_en
 use std::net::SocketAddr;
 
 use crate::load;
+use crate::load::wishes;
 use crate::verify::Subject;
 
 /// How many requests are drawn for a load. They are sent in turn, and most of them have a value
@@ -62,9 +63,10 @@ fn draw(
         for _ in 0..OF_A_KIND {
             let place = draw.below(samples.len() as u64) as usize;
             others.push(kind.request(workload, &requests[place], &samples[place], &mut draw));
-            if kind == Kind::Uncoded {
-                judged.push(uncoded(&samples[place]));
-            }
+            judged.push(match kind {
+                Kind::Uncoded => uncoded(&samples[place]),
+                _ => samples[place].clone(),
+            });
         }
     }
     let surprises = Surprises {
@@ -94,6 +96,10 @@ pub fn of(subject: &mut Subject<'_>, seed: u64, every: u32) -> Result<Pool, Stri
     let as_proved = subject.proved_body()?;
     let Drawn { mut requests, samples, surprises } =
         draw(subject.workload, &as_proved, subject.way.address(), seed, every);
+    if subject.workload.answer.from == Some(Source::Files) {
+        let usual = requests.len() - surprises.others as usize;
+        wishes::draw(subject, &mut requests, &samples, usual, seed)?;
+    }
     subject.live.expect(subject.workload, samples);
     let least_ns = subject.least_ns();
     must_wait(&mut requests, &subject.workload.answer, least_ns);
@@ -125,7 +131,6 @@ fn kinds(workload: &Workload) -> Vec<Kind> {
         return Vec::new();
     }
     let mut kinds = Vec::new();
-    // The first: what judges its answers is told of it after the usual ones.
     if has(|proof| matches!(proof, Proof::Coding)) {
         kinds.push(Kind::Uncoded);
     }
@@ -207,12 +212,11 @@ mod tests {
             ("proxy", 1),
             ("json", 1),
             ("compressed", 2),
+            ("static", 3),
         ] {
             let Drawn { requests, samples, surprises } = pool(id, 7);
             assert_eq!(surprises.others as usize, kinds * OF_A_KIND, "{id}");
-            let judged = if id == "compressed" { OF_A_KIND } else { 0 };
-            let usual = samples.len() - judged;
-            assert_eq!(requests.len(), usual + kinds * OF_A_KIND, "{id}");
+            assert_eq!(requests.len(), samples.len(), "{id}");
             assert_eq!((surprises.others_every, surprises.examined_every), (1_000, 100));
             assert_eq!(surprises.by_referee, ["page", "json", "compressed"].contains(&id));
         }
@@ -220,8 +224,8 @@ mod tests {
 
     #[test]
     fn the_kinds_are_those_that_proofs_ask_for() {
-        let Drawn { requests, samples, .. } = pool("hola", 1);
-        let others = &requests[samples.len()..];
+        let Drawn { requests, surprises, .. } = pool("hola", 1);
+        let others = &requests[requests.len() - surprises.others as usize..];
         let [unknown, head, encoded] = [0, 1, 2].map(|kind| &others[kind * OF_A_KIND]);
         assert!(unknown.target.starts_with("/no-such-page-") && unknown.drawn.is_some());
         assert_eq!(unknown.check.status, [404]);
@@ -239,10 +243,11 @@ mod tests {
             ("hola", 7_980, Some("text/plain")),
             ("page", 8_000, Some("text/html")),
             ("json", 8_000, Some("application/json")),
+            ("static", 8_000, Some("text/css")),
             ("users", 0, Some("application/json")),
         ] {
-            let Drawn { requests, samples, surprises } = pool(id, 7);
-            let usual = &requests[..samples.len()];
+            let Drawn { requests, surprises, .. } = pool(id, 7);
+            let usual = &requests[..requests.len() - surprises.others as usize];
             let count = usual.iter().filter(|request| request.drawn.is_some()).count();
             assert_eq!(count, drawn, "{id}");
             let is_once = |request: &Request| {

@@ -131,7 +131,7 @@ pub fn run(plan: Plan, settings: &RunSettings<'_>) -> Result<RunRecord, LabError
     let targets = resolve(&plan, &workload, settings.catalog).map_err(in_plan)?;
     if live::is_judged_here(&workload) && !settings.generator.asks_referees() {
         return Err(in_plan(LabError::User(format!(
-            "the table of the workload `{}` changes while it is loaded, and only this process knows which rows are right at each instant; agents cannot ask it for each answer, and unjudged answers would prove nothing: run it without --agents",
+            "what the workload `{}` asks for changes while it is loaded, and only this process knows what is right at each instant; agents cannot ask it for each answer, and unjudged answers would prove nothing: run it without --agents",
             workload.id
         ))));
     }

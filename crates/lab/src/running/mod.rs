@@ -63,7 +63,7 @@ pub struct StartSettings<'a> {
     pub workers: u32,
     /// `DATABASE_POOL`.
     pub database_pool: u32,
-    /// `DATABASE_URL`, `UPSTREAM_URL`, `ITEMS_FILE`: only those that the workload needs.
+    /// `DATABASE_URL`, `UPSTREAM_URL`, `ITEMS_FILE`, `STATIC_FOLDER`: only those that the workload needs.
     pub services: BTreeMap<String, String>,
     /// Where its log goes, and its certificate if it needs one.
     pub folder: &'a Path,

@@ -1,5 +1,6 @@
 //! The services of a workload. The run starts them, and stops and removes them afterwards.
 mod cluster;
+pub mod files;
 pub mod items;
 pub mod postgres;
 mod secret;
@@ -14,6 +15,7 @@ use std::time::{Duration, Instant};
 
 use crate::error::LabError;
 use crate::install::Installer;
+use files::{Files, Folders};
 use items::{Items, ItemsFiles};
 use postgres::Postgres;
 use upstream::Upstream;
@@ -27,6 +29,7 @@ pub struct Services {
     postgres: Option<Postgres>,
     upstream: Option<Upstream>,
     items: Option<ItemsFiles>,
+    files: Option<Folders>,
 }
 
 /// What services are told.
@@ -57,6 +60,9 @@ impl Services {
         let mut services = Self::default();
         if workload.answer.from == Some(Source::Items) {
             services.items = Some(ItemsFiles::within(settings.folder)?);
+        }
+        if workload.answer.from == Some(Source::Files) {
+            services.files = Some(Folders::within(settings.folder)?);
         }
         for service in &workload.services {
             match service {
@@ -96,11 +102,12 @@ impl Services {
         self.postgres.as_ref().map_or(usize::MAX, Postgres::tables)
     }
 
-    /// Selects the table, or the data file, of this target, counted from 0, for everything that
+    /// Selects the table, the data file, or the folder of files, of this target, counted from 0, for everything that
     /// follows.
     pub fn choose_table(&mut self, table: usize) {
         self.postgres.iter_mut().for_each(|postgres| postgres.choose(table));
         self.items.iter_mut().for_each(|items| items.choose(table));
+        self.files.iter_mut().for_each(|files| files.choose(table));
     }
 
     /// The items of the target's data file.
@@ -112,6 +119,17 @@ impl Services {
             .as_ref()
             .and_then(ItemsFiles::items)
             .ok_or_else(|| "no target was started with a data file of items".into())
+    }
+
+    /// The files of the target's folder.
+    ///
+    /// # Errors
+    /// If the workload's answers are no files, or no target was started with some.
+    pub fn files(&self) -> Result<Arc<Files>, String> {
+        self.files
+            .as_ref()
+            .and_then(Folders::files)
+            .ok_or_else(|| "no target was started with a folder of files".into())
     }
 
     /// The slow upstream.
@@ -127,7 +145,7 @@ impl Services {
     /// Makes what the next target gets for itself, and returns the variables that it reads.
     ///
     /// # Errors
-    /// If its database or its data file cannot be made.
+    /// If its database, its data file or its folder cannot be made.
     pub fn of_next_target(&mut self) -> Result<BTreeMap<String, String>, LabError> {
         let mut env = BTreeMap::new();
         if let Some(postgres) = &mut self.postgres {
@@ -139,6 +157,9 @@ impl Services {
         }
         if let Some(items) = &mut self.items {
             env.insert("ITEMS_FILE".into(), items.renew()?.to_string_lossy().into_owned());
+        }
+        if let Some(files) = &mut self.files {
+            env.insert("STATIC_FOLDER".into(), files.renew()?.to_string_lossy().into_owned());
         }
         Ok(env)
     }

@@ -171,6 +171,7 @@ pub fn workload(request: workload::Request, status: u16) -> Workload {
             as_proved: false,
             from: None,
             coded_from: None,
+            fresh_within: None,
         },
         proofs: Vec::new(),
     }

@@ -156,9 +156,7 @@ impl ProvedTarget<'_> {
                 load::requests(self.workload, self.samples, &BodyCheck::Any, address);
             // Without proofs there is no referee.
             let checks = requests.iter_mut().map(|request| &mut request.check.body);
-            checks
-                .filter(|body| **body == BodyCheck::Refereed)
-                .for_each(|body| *body = BodyCheck::Any);
+            checks.filter(|body| body.needs_referee()).for_each(|body| *body = BodyCheck::Any);
             requests
         };
         self.target.aim(load, requests);

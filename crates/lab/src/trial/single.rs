@@ -83,9 +83,9 @@ pub fn measure(load: &LoadSpec) -> Option<Single> {
 /// The requests. There is no referee yet, so where it would judge the body, any body is right.
 fn unrefereed(load: &LoadSpec) -> Requests {
     let mut all = load.requests.clone();
-    if all.iter().any(|request| request.check.body == BodyCheck::Refereed) {
+    if all.iter().any(|request| request.check.body.needs_referee()) {
         all.iter_mut()
-            .filter(|request| request.check.body == BodyCheck::Refereed)
+            .filter(|request| request.check.body.needs_referee())
             .for_each(|request| request.check.body = BodyCheck::Any);
     }
     all

@@ -83,9 +83,10 @@ impl Answer {
     /// As a referee sees it.
     #[must_use]
     pub fn exchange(&self) -> Exchange<'_> {
-        let Self { body, sent_ns, read_ns, .. } = self;
-        let (sent_ns, read_ns) = (*sent_ns, *read_ns);
-        Exchange { body, coding: self.coding(), sent_ns, read_ns, ..Exchange::default() }
+        let Self { body, sent_ns, read_ns, status, .. } = self;
+        let (sent_ns, read_ns, status) = (*sent_ns, *read_ns, *status);
+        let (length, coding) = (body.len() as u64, self.coding());
+        Exchange { status, body, length, coding, sent_ns, read_ns, ..Exchange::default() }
     }
 
     /// Its content coding.

@@ -4,6 +4,7 @@ pub mod answer;
 pub mod coding;
 pub mod delay;
 pub mod escapes;
+pub mod files;
 pub mod html;
 pub mod http;
 pub mod items;
@@ -11,6 +12,7 @@ pub mod live;
 pub mod packed;
 pub mod page;
 pub mod protocol;
+pub mod revalidation;
 pub mod sampled;
 pub mod simultaneous;
 pub mod upstream;
@@ -21,7 +23,7 @@ pub mod websocket;
 use pippin_model::load::{BodyCheck, Connections};
 use pippin_model::text::units::Spread;
 use pippin_model::trial::{ProofOutcome, ProofTime};
-use pippin_model::workload::{Proof, Sample, Workload};
+use pippin_model::workload::{Proof, Sample, Source, Workload};
 use std::time::Duration;
 
 use crate::running::way::Way;
@@ -80,7 +82,12 @@ fn prove_one(proof: &Proof, subject: &mut Subject<'_>, remark: &mut Option<Strin
         Proof::Rows { id, count } => escapes::rows(subject, id, *count),
         Proof::Escapes { text } => escapes::escapes(subject, text),
         Proof::Table => users::table(subject),
+        Proof::Fresh if subject.workload.answer.from == Some(Source::Files) => {
+            revalidation::fresh(subject)
+        }
         Proof::Fresh => users::fresh(subject),
+        Proof::Conditional => revalidation::conditional(subject).map(|seen| *remark = seen),
+        Proof::Ranges => revalidation::ranges(subject).map(|seen| *remark = seen),
         Proof::Counted { requests } => upstream::counted(subject, *requests),
         Proof::Echo => websocket::echo(subject),
         Proof::Broadcast { receivers } => websocket::broadcast(subject, *receivers),

@@ -145,9 +145,21 @@ pub enum BodyCheck {
     },
     /// The right body changes during the load. The load's referee decides for each answer.
     Refereed,
+    /// The right body is long, and changes during the load. The load's referee gets its length and
+    /// the digest that is made with this key while it arrives. The body itself is not kept.
+    Digested {
+        /// The seed of XXH64. Whoever does not know it cannot make a body for a digest.
+        key: u64,
+    },
 }
 
 impl BodyCheck {
+    /// Whether only a referee can say what is right.
+    #[must_use]
+    pub const fn needs_referee(&self) -> bool {
+        matches!(self, Self::Refereed | Self::Digested { .. })
+    }
+
     /// A body of any length that has each of these texts; any body if there are none.
     #[must_use]
     pub fn containing(all: Vec<String>) -> Self {

@@ -294,7 +294,10 @@ impl Digests {
         match &mut request.check.body {
             BodyCheck::Exact(bytes) => *bytes = self.of(bytes).into_bytes(),
             BodyCheck::Contains { all, .. } => self.each(all),
-            BodyCheck::Any | BodyCheck::Length { .. } | BodyCheck::Refereed => {}
+            BodyCheck::Any
+            | BodyCheck::Length { .. }
+            | BodyCheck::Refereed
+            | BodyCheck::Digested { .. } => {}
         }
         self.each(request.check.json.iter_mut().filter_map(|value| value.is.as_mut()));
     }

@@ -193,7 +193,7 @@ fn sigterm() -> String {
 pub const STOP_SIGNALS: [&str; 4] = ["SIGTERM", "SIGINT", "SIGQUIT", "SIGHUP"];
 
 /// The names that may be in braces in commands and environments.
-pub const PLACEHOLDERS: [&str; 12] = [
+pub const PLACEHOLDERS: [&str; 13] = [
     "HOST",
     "PORT",
     "WORKERS",
@@ -201,6 +201,7 @@ pub const PLACEHOLDERS: [&str; 12] = [
     "DATABASE_POOL",
     "UPSTREAM_URL",
     "ITEMS_FILE",
+    "STATIC_FOLDER",
     "TLS_CERTIFICATE",
     "TLS_KEY",
     "DIR",

@@ -3,6 +3,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Service;
 use crate::request::json_value::{self, JsonValue};
+use crate::text::units::parse_duration_ns;
 
 /// The right answer. `{name}` is replaced by the value in the request.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -33,6 +34,18 @@ pub struct Answer {
     /// bytes unpacked. A shorter one may come as it is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub coded_from: Option<u64>,
+    /// With [`Source::Files`]: how old a file may be that has been replaced, as a time: `1s`. An answer
+    /// with the file of before is right if its request was sent sooner after the replacement.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fresh_within: Option<String>,
+}
+
+impl Answer {
+    /// [`Self::fresh_within`] in nanoseconds; 0 where it is not given.
+    #[must_use]
+    pub fn fresh_within_ns(&self) -> u64 {
+        self.fresh_within.as_deref().and_then(|time| parse_duration_ns(time).ok()).unwrap_or(0)
+    }
 }
 
 /// The source of an answer's body.
@@ -46,16 +59,19 @@ pub enum Source {
     /// The first `{n}` items of the file that the target got when it started, as JSON, each with a
     /// total that depends on `{m}`.
     Items,
+    /// The file `{file}` of the folder that the target got when it started. Some of them are replaced
+    /// under load.
+    Files,
 }
 
 impl Source {
-    /// The service that provides it; `None` for a file, which needs none.
+    /// The service that provides it; `None` for files, which need none.
     #[must_use]
     pub const fn service(self) -> Option<Service> {
         match self {
             Self::Upstream => Some(Service::Upstream),
             Self::Table => Some(Service::Postgres),
-            Self::Items => None,
+            Self::Items | Self::Files => None,
         }
     }
 
@@ -66,6 +82,7 @@ impl Source {
             Self::Upstream => "upstream",
             Self::Table => "table",
             Self::Items => "items",
+            Self::Files => "files",
         }
     }
 }
@@ -87,6 +104,7 @@ impl Default for Answer {
             as_proved: false,
             from: None,
             coded_from: None,
+            fresh_within: None,
         }
     }
 }

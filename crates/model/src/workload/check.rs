@@ -1,11 +1,13 @@
 //! Which workloads are refused, and why.
 use std::collections::BTreeMap;
 
+use super::files::{self, FILES};
 use super::sample::placeholders;
 use super::{Answer, ByteRange, MOST_SAMPLES, Message, Proof, Request, Source, Vary, Workload};
 use crate::load::websocket::NUMBER_BYTES;
 use crate::request::is_token_text;
 use crate::text::file::Wrong;
+use crate::text::units::parse_duration_ns;
 
 impl Workload {
     pub(crate) fn check(&self) -> Result<(), Wrong> {
@@ -110,6 +112,7 @@ impl Workload {
     fn check_source(&self) -> Result<(), Wrong> {
         let Answer { from, body, contains, as_proved, .. } = &self.answer;
         self.check_coding()?;
+        self.check_freshness()?;
         let Some(from) = from else { return Ok(()) };
         let wrong = |message: String| Err(Wrong::at("answer.from", message));
         if let Some(service) = from.service().filter(|service| !self.services.contains(service)) {
@@ -121,6 +124,9 @@ impl Workload {
         }
         if *from == Source::Items {
             self.check_items().or_else(wrong)?;
+        }
+        if *from == Source::Files {
+            self.check_files().or_else(wrong)?;
         }
         if body.is_some() || !contains.is_empty() || *as_proved {
             return wrong(format!(
@@ -165,6 +171,47 @@ impl Workload {
             }
         }
         Ok(())
+    }
+
+    /// Which files are served is known to the lab, which makes them.
+    fn check_files(&self) -> Result<(), String> {
+        let files = match self.request.vary.get("file") {
+            Some(Vary::Values { values }) => values.as_slice(),
+            _ => &[],
+        };
+        let unknown = files.iter().find(|file| files::place_of(file).is_none());
+        if !files.is_empty() && unknown.is_none() {
+            return Ok(());
+        }
+        let known: Vec<&str> = FILES.iter().map(|(name, _)| *name).collect();
+        Err(format!(
+            "`from = \"files\"` needs file = {{ values = [...] }} in [request.vary], with some of {}{}",
+            known.join(", "),
+            unknown.map(|file| format!("; there is no `{file}`")).unwrap_or_default()
+        ))
+    }
+
+    /// Files alone are replaced, and are asked for in parts and by what the client has.
+    fn check_freshness(&self) -> Result<(), Wrong> {
+        let wrong = |message: &str| Err(Wrong::at("answer.fresh_within", message));
+        let within = self.answer.fresh_within.as_deref();
+        if self.answer.from != Some(Source::Files) {
+            if within.is_some() {
+                return wrong(
+                    "only `from = \"files\"` has files that are replaced: leave `fresh_within` out",
+                );
+            }
+            return self.refuse_proofs(
+                |proof| matches!(proof, Proof::Conditional | Proof::Ranges),
+                |name| format!("proof `{name}` is about files: write `from = \"files\"` in [answer], or leave the proof out"),
+            );
+        }
+        match within.map(parse_duration_ns) {
+            Some(Ok(1..)) => Ok(()),
+            _ => wrong(
+                "`from = \"files\"` needs a time within which a replaced file is served: write fresh_within = \"1s\"",
+            ),
+        }
     }
 
     fn check_request(&self) -> Result<(), Wrong> {
@@ -324,6 +371,32 @@ mod tests {
         assert_eq!(check("", answer, "coding"), at("answer.coded_from"));
         assert_eq!(check(headers, "coded_from=9", "answer"), at("answer.coded_from"));
         assert_eq!(check(headers, "from='items'", "coding"), at("proof[0]"));
+    }
+
+    #[test]
+    fn files_need_known_names_and_a_time_within_which_they_are_fresh() {
+        let check = |vary: &str, answer: &str, proof: &str| {
+            let text = format!(
+                "schema=1\nid='x'\ntitle=''\nsummary=''\n[request]\npath='/'\n[request.vary]\n{vary}\n[answer]\n{answer}\n[[proof]]\nkind='{proof}'\n"
+            );
+            crate::text::file::parse_toml::<Workload>(Path::new("x.toml"), &text).unwrap().check()
+        };
+        let (file, files) = ("file={values=['1k-a.css']}", "from='files'\nfresh_within='1s'");
+        assert_eq!(check(file, files, "ranges"), Ok(()));
+        for (vary, answer, proof, at) in [
+            ("", files, "answer", "answer.from"),
+            ("file={values=['other.css']}", files, "answer", "answer.from"),
+            ("file={from=1,to=9}", files, "answer", "answer.from"),
+            (file, "from='files'", "answer", "answer.fresh_within"),
+            (file, "from='files'\nfresh_within='soon'", "answer", "answer.fresh_within"),
+            (file, "from='files'\nfresh_within='0s'", "answer", "answer.fresh_within"),
+            ("", "fresh_within='1s'", "answer", "answer.fresh_within"),
+            ("", "status=200", "ranges", "proof[0]"),
+            ("", "status=200", "conditional", "proof[0]"),
+        ] {
+            let wrong = check(vary, answer, proof).unwrap_err();
+            assert_eq!(wrong.at, at, "{wrong:?}");
+        }
     }
 
     fn with_request(request: &str) -> Result<(), Wrong> {

@@ -11,6 +11,7 @@
 mod answer;
 mod check;
 pub mod draw;
+pub mod files;
 mod proof;
 mod sample;
 mod vary;
@@ -310,6 +311,7 @@ mod tests {
                 "json",
                 "page",
                 "proxy",
+                "static",
                 "users",
                 "ws-broadcast",
                 "ws-echo",

@@ -45,8 +45,14 @@ pub enum Proof {
     },
     /// The JSON equals the table `users`.
     Table,
-    /// A change of a row in the table is in the very next answer.
+    /// A change of a row in the table is in the very next answer. With files: a file that was
+    /// replaced is served within the time that the workload allows.
     Fresh,
+    /// A file that the client has is answered by 304 as long as it has not changed (RFC 9110
+    /// section 13).
+    Conditional,
+    /// A part of a file is answered by 206 with this part, or by the whole file (RFC 9110 section 14).
+    Ranges,
     /// The upstream counts one call for each request.
     Counted {
         /// Number of requests.
@@ -100,6 +106,8 @@ impl Proof {
             Self::Escapes { .. } => "escapes",
             Self::Table => "table",
             Self::Fresh => "fresh",
+            Self::Conditional => "conditional",
+            Self::Ranges => "ranges",
             Self::Counted { .. } => "counted",
             Self::Delay { .. } => "delay",
             Self::Echo => "echo",

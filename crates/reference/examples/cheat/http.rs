@@ -15,10 +15,19 @@ pub struct Request {
     pub close: bool,
     /// Its field `Accept-Encoding`; empty if it has none.
     pub accepts: String,
+    /// All fields of its head: names in small letters, and values.
+    fields: Vec<(String, String)>,
     /// Its number on its connection, from 1.
     pub nth: u32,
     /// The bytes of its first line.
     length: usize,
+}
+
+impl Request {
+    /// The value of the first field of this name, in small letters.
+    pub fn field(&self, name: &str) -> Option<&str> {
+        self.fields.iter().find(|(given, _)| given == name).map(|(_, value)| value.as_str())
+    }
 }
 
 /// An answer.
@@ -125,6 +134,7 @@ fn read(reader: &mut impl BufRead) -> Option<Request> {
         path: words.next()?.into(),
         close: false,
         accepts: String::new(),
+        fields: Vec::new(),
         nth: 0,
         length: line.len(),
     };
@@ -135,10 +145,11 @@ fn read(reader: &mut impl BufRead) -> Option<Request> {
             "" => return Some(request),
             field => {
                 request.close |= field.eq_ignore_ascii_case("connection: close");
-                if let Some((name, value)) = field.split_once(':')
-                    && name.eq_ignore_ascii_case("accept-encoding")
-                {
-                    request.accepts = value.trim().into();
+                if let Some((name, value)) = field.split_once(':') {
+                    if name.eq_ignore_ascii_case("accept-encoding") {
+                        request.accepts = value.trim().into();
+                    }
+                    request.fields.push((name.to_lowercase(), value.trim().into()));
                 }
             }
         }
@@ -158,8 +169,8 @@ fn write(
         bytes.clear();
         std::thread::sleep(Duration::from_millis(41));
     }
-    if request.method != "HEAD" || mode.is("head-body") {
-        if mode.is("chunked") {
+    if (request.method != "HEAD" || mode.is("head-body")) && answer.status != 304 {
+        if is_chunked(mode) {
             let (first, rest) = body.split_at(body.len().div_ceil(2));
             for chunk in [first, rest].into_iter().filter(|chunk| !chunk.is_empty()) {
                 bytes.extend_from_slice(format!("{:x}\r\n", chunk.len()).as_bytes());
@@ -174,13 +185,19 @@ fn write(
     stream.write_all(&bytes)
 }
 
+fn is_chunked(mode: Mode) -> bool {
+    mode.is("chunked") || mode.is("static-chunked")
+}
+
 fn head(mode: Mode, request: &Request, answer: &Answer) -> String {
     let Answer { status, content_type, headers, body } = answer;
     let version = if mode.is("http-1.0") { "1.0" } else { "1.1" };
     let mut lines = vec![
         format!("HTTP/{version} {status} X"),
         format!("Content-Type: {content_type}"),
-        if mode.is("chunked") {
+        if *status == 304 {
+            "Cache-Control: no-cache".into()
+        } else if is_chunked(mode) {
             "Transfer-Encoding: chunked".into()
         } else {
             format!("Content-Length: {}", body.len())

@@ -3,11 +3,12 @@
 //! start as a target.
 //!
 //! `cheat MODE[:NUMBER] MARKER...` reads `HOST`, `PORT`, `DATABASE_URL`, `UPSTREAM_URL` and
-//! `ITEMS_FILE` as every target does. The marker serves the tests only: they look for processes that have it in their
+//! `ITEMS_FILE` or `STATIC_FOLDER` as every target does. The marker serves the tests only: they look for processes that have it in their
 //! command line.
 #![allow(clippy::print_stdout, clippy::print_stderr)] // not a part of the program
 mod compressed;
 mod device;
+mod files;
 mod http;
 mod json;
 mod lifecycle;
@@ -149,6 +150,10 @@ impl Server {
                 _ if path.starts_with("/json/") => {
                     let missing = || Answer { status: 404, ..Answer::text("not found") };
                     json::answer(mode, request).unwrap_or_else(missing)
+                }
+                _ if path.starts_with("/static/") => {
+                    let missing = || Answer { status: 404, ..Answer::text("not found") };
+                    files::answer(mode, request).unwrap_or_else(missing)
                 }
                 _ if mode.is("unknown-path-200") => Answer::text("welcome"),
                 _ => Answer { status: 404, ..Answer::text("not found") },

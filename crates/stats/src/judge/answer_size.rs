@@ -1,4 +1,5 @@
 //! SUSPECT: the body size differs between targets. NOTE: heads and framing differ a lot.
+use pippin_model::load::BodyCheck;
 use pippin_model::result::Successes;
 use pippin_model::target::TargetId;
 use pippin_model::trial::TrialRecord;
@@ -31,9 +32,13 @@ pub struct AnswerSize {
 }
 
 impl AnswerSize {
-    /// The mean over a trial; `None` if nothing was answered, or too little to compare.
+    /// The mean over a trial; `None` if nothing was answered, too little to compare, or only what the
+    /// lab knows to the byte.
     #[must_use]
     pub fn of(record: &TrialRecord) -> Option<Self> {
+        if is_known(record) {
+            return None;
+        }
         let load = record.load.as_ref()?;
         let (answers, bytes) = (arrived(load), load.measured.bytes);
         let fewest = if asks_for_many(record) { FEWEST_OF_MANY } else { 1 };
@@ -45,6 +50,13 @@ impl AnswerSize {
             wire: bytes.received as f64 / answers as f64,
         })
     }
+}
+
+/// Whether every right answer is known to the byte by its digest, so that no target chooses its size.
+/// The mean then says which of few long ones were asked for, and how many came in parts.
+fn is_known(record: &TrialRecord) -> bool {
+    let mut requests = record.load_spec.iter().flat_map(|spec| spec.requests.iter());
+    requests.any(|request| matches!(request.check.body, BodyCheck::Digested { .. }))
 }
 
 /// Whether requests ask for different things. Two different ones do not show it: one may be of

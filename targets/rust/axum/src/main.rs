@@ -18,6 +18,7 @@ use axum::routing::get;
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
 use tower_http::compression::CompressionLayer;
+use tower_http::services::ServeDir;
 
 fn main() -> ExitCode {
     match run() {
@@ -82,6 +83,9 @@ fn router() -> Result<Router, Box<dyn Error>> {
                 .layer(CompressionLayer::new())
                 .with_state(items),
         );
+    }
+    if let Ok(folder) = env::var("STATIC_FOLDER") {
+        app = app.nest_service("/static", ServeDir::new(folder));
     }
     if let Ok(base) = env::var("UPSTREAM_URL") {
         let upstream = proxy::Upstream::new(&base);

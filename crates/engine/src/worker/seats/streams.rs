@@ -166,7 +166,7 @@ impl Answers for StreamAnswers<'_> {
         let answering = &mut self.answering[tag as usize];
         answering.judge.head(status);
         answering.head_at = self.arrived;
-        if is_wanted && answering.is_of_type != Some(true) {
+        if is_wanted && Judge::has_type(status) && answering.is_of_type != Some(true) {
             answering.judge.refuse();
         }
     }

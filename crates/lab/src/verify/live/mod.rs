@@ -5,10 +5,12 @@
 //! |---|---|
 //! | `deputy` | the same in other processes, for the first of these and for pages |
 //! | `issued` | the numbers of the upstream: each once, and issued after its request was sent |
+//! | `replaced` | files that are replaced while a load runs; which answers are right then, `verify::files` says |
 //! | `table` | the table as it is at each instant, while it changes |
 //! | `scans` | how often PostgreSQL was asked, by its own account |
 pub mod deputy;
 mod issued;
+mod replaced;
 mod scans;
 mod table;
 
@@ -21,6 +23,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::delay;
+use super::files::{Asked, FileAnswers};
 use super::http::Answer;
 use super::items::ItemAnswers;
 use super::page::{Pages, Text};
@@ -28,6 +31,7 @@ use super::sampled::Found;
 use super::{Subject, Verdict};
 use crate::services::Services;
 use issued::Issued;
+use replaced::{Replacer, Trouble, went_well};
 use scans::Scans;
 use table::{Changer, History};
 
@@ -47,6 +51,14 @@ enum Kind {
     Table(Box<Table>),
     Pages(Arc<Pages>),
     Items(Arc<ItemAnswers>),
+    Files(Box<Replaced>),
+}
+
+struct Replaced {
+    answers: Arc<FileAnswers>,
+    /// Replaces files while a load runs.
+    replacer: Option<Replacer>,
+    trouble: Trouble,
 }
 
 struct Table {
@@ -59,7 +71,7 @@ struct Table {
 /// Whether only this process can judge the answers to this workload under load.
 #[must_use]
 pub fn is_judged_here(workload: &Workload) -> bool {
-    workload.answer.from == Some(Source::Table)
+    matches!(workload.answer.from, Some(Source::Table | Source::Files))
 }
 
 impl Live {
@@ -77,6 +89,12 @@ impl Live {
             Some(Source::Items) => {
                 let coded_from = workload.answer.coded_from;
                 Kind::Items(Arc::new(ItemAnswers::of(services.items()?, coded_from)))
+            }
+            Some(Source::Files) => {
+                let allowed_ns = workload.answer.fresh_within_ns();
+                let answers = Arc::new(FileAnswers::of(services.files()?, allowed_ns));
+                let (replacer, trouble) = (None, Trouble::default());
+                Kind::Files(Box::new(Replaced { answers, replacer, trouble }))
             }
             Some(Source::Table) => Kind::Table(Box::new(Table {
                 history: Arc::new(History::of(services.postgres()?.written().clone())),
@@ -99,6 +117,24 @@ impl Live {
         }
     }
 
+    /// What judges answers that are files.
+    ///
+    /// # Errors
+    /// If answers are something else.
+    pub fn files(&self) -> Result<&FileAnswers, String> {
+        match &self.0 {
+            Kind::Files(files) => Ok(&files.answers),
+            _ => Err("the workload needs `from = \"files\"` in [answer] for this proof".into()),
+        }
+    }
+
+    /// The requests of the next load ask for these files.
+    pub fn expect_files(&mut self, asked: Vec<Asked>) {
+        if let Kind::Files(files) = &mut self.0 {
+            files.answers = Arc::new(files.answers.asking(asked));
+        }
+    }
+
     /// A load begins. What is returned judges its answers.
     ///
     /// # Errors
@@ -109,6 +145,11 @@ impl Live {
             Kind::Pages(pages) => Some(Arc::clone(pages) as Arc<dyn Referee>),
             Kind::Items(items) => Some(Arc::clone(items) as Arc<dyn Referee>),
             Kind::Upstream(issued) => Some(Arc::clone(issued) as Arc<dyn Referee>),
+            Kind::Files(files) => {
+                let trouble = Arc::clone(&files.trouble);
+                files.replacer = Some(Replacer::start(Arc::clone(files.answers.files()), trouble)?);
+                Some(Arc::clone(&files.answers) as Arc<dyn Referee>)
+            }
             Kind::Table(table) => {
                 let postgres = services.postgres()?;
                 table.scans.load_begins(postgres);
@@ -120,15 +161,26 @@ impl Live {
     }
 
     /// Says whether a load of this target runs now, where targets take turns. In between, its table
-    /// does not change.
+    /// and its files do not change.
     pub fn is_loaded(&self, is_loaded: bool) {
-        if let Kind::Table(table) = &self.0 {
-            table.changer.iter().for_each(|changer| changer.pause(!is_loaded));
+        match &self.0 {
+            Kind::Table(table) => {
+                table.changer.iter().for_each(|changer| changer.pause(!is_loaded));
+            }
+            Kind::Files(files) => {
+                files.replacer.iter().for_each(|replacer| replacer.pause(!is_loaded));
+            }
+            _ => {}
         }
     }
 
     /// The load is over.
     pub fn end(&mut self, services: &mut Services) {
+        if let Kind::Files(files) = &mut self.0
+            && let Some(replacer) = files.replacer.take()
+        {
+            replacer.stop();
+        }
         if let Kind::Table(table) = &mut self.0 {
             if let Some(changer) = table.changer.take() {
                 changer.stop();
@@ -145,7 +197,9 @@ impl Live {
     pub fn numbers(&self) -> Option<u64> {
         match &self.0 {
             Kind::Upstream(issued) => Some(issued.right()),
-            Kind::Nothing | Kind::Pages(_) | Kind::Table(_) | Kind::Items(_) => None,
+            Kind::Nothing | Kind::Pages(_) | Kind::Table(_) | Kind::Items(_) | Kind::Files(_) => {
+                None
+            }
         }
     }
 
@@ -162,6 +216,7 @@ impl Live {
     pub fn differs(&self, sample: &Sample, answer: &Answer) -> Option<String> {
         match &self.0 {
             Kind::Items(items) => items.differs(sample, answer.coding(), &answer.body),
+            Kind::Files(files) => files.answers.differs(sample, answer),
             Kind::Upstream(issued) => {
                 issued.fault(&answer.exchange()).map(|fault| fault.words(answer))
             }
@@ -193,6 +248,11 @@ pub fn prove(subject: &mut Subject<'_>, load: &LoadResult) -> Vec<ProofOutcome> 
             remark = found.ratios();
             verdicts.push((ITEMS, found.verdict(right, "answers")));
         }
+        Kind::Files(files) => {
+            remark = Some(files.answers.remark());
+            let verdict = went_well(&files.trouble).and_then(|()| files.answers.verdict());
+            verdicts.push((FILES, verdict));
+        }
         Kind::Upstream(issued) => verdicts.push(("numbers", issued.verdict())),
         Kind::Table(table) => {
             verdicts.push(("changes", table.history.verdict()));
@@ -208,7 +268,7 @@ pub fn prove(subject: &mut Subject<'_>, load: &LoadResult) -> Vec<ProofOutcome> 
         proof: proof.into(),
         when: ProofTime::During,
         failure: verdict.err(),
-        remark: remark.clone().filter(|_| proof == ITEMS),
+        remark: remark.clone().filter(|_| [ITEMS, FILES].contains(&proof)),
         doubt: doubt.clone().filter(|_| proof == QUERIES),
     };
     verdicts.into_iter().map(outcome).collect()
@@ -216,6 +276,9 @@ pub fn prove(subject: &mut Subject<'_>, load: &LoadResult) -> Vec<ProofOutcome> 
 
 /// The proof by whole answers.
 const ITEMS: &str = "items";
+
+/// The proof by digests of files.
+const FILES: &str = "files";
 
 /// The proof by PostgreSQL's account.
 const QUERIES: &str = "queries";

@@ -3,6 +3,8 @@
   (:require [cheshire.core :as json]
             [compojure.core :refer [GET defroutes]]
             [compojure.route :as route]
+            [ring.middleware.content-type :refer [wrap-content-type]]
+            [ring.middleware.not-modified :refer [wrap-not-modified]]
             [ring.middleware.params :refer [wrap-params]]
             [ring.util.response :as response]
             [ring-jetty.items :as items]
@@ -23,6 +25,11 @@
   (GET ["/json/:n" :n #"[0-9]{1,9}"] [n m]
     (as-json (items/answer (Long/parseLong n) (Long/parseLong m)))))
 
+(def ^:private files
+  (if-let [folder (System/getenv "STATIC_FOLDER")]
+    (-> (route/files "/static" {:root folder}) wrap-content-type wrap-not-modified)
+    (constantly nil)))
+
 (defroutes app
   (GET "/" [] (plain-text "Hello World!"))
   (GET "/hola/:person" [person] (plain-text (str "Hola " person)))
@@ -31,4 +38,5 @@
   (GET "/api/proxy/" [] (plain-text (upstream/ask)))
   ;; Only here, because no other route has parameters in its query.
   (wrap-params item-list)
+  files
   (route/not-found (plain-text "Not Found")))

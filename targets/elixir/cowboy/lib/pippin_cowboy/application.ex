@@ -67,8 +67,15 @@ defmodule PippinCowboy.Application do
          {"/device", DeviceHandler, []},
          {"/ws", EchoHandler, []},
          {"/broadcast", BroadcastHandler, []}
-       ]}
+       ] ++ files()}
     ])
+  end
+
+  defp files do
+    case System.get_env("STATIC_FOLDER") do
+      nil -> []
+      folder -> [{"/static/[...]", :cowboy_static, {:dir, folder}}]
+    end
   end
 
   # Requests a connection may carry; Cowboy has its own default.

@@ -13,9 +13,11 @@ import io.ktor.server.application.Application
 import io.ktor.server.application.install
 import io.ktor.server.engine.embeddedServer
 import io.ktor.server.html.respondHtmlTemplate
+import io.ktor.server.http.content.staticFiles
 import io.ktor.server.netty.Netty
 import io.ktor.server.plugins.autohead.AutoHeadResponse
 import io.ktor.server.plugins.compression.Compression
+import io.ktor.server.plugins.conditionalheaders.ConditionalHeaders
 import io.ktor.server.plugins.contentnegotiation.ContentNegotiation
 import io.ktor.server.response.respond
 import io.ktor.server.response.respondText
@@ -23,6 +25,7 @@ import io.ktor.server.routing.Route
 import io.ktor.server.routing.get
 import io.ktor.server.routing.route
 import io.ktor.server.routing.routing
+import java.io.File
 import kotlin.random.Random
 import kotlinx.coroutines.delay
 
@@ -53,6 +56,7 @@ fun Application.module() {
         }
         env["DATABASE_URL"]?.let { users(Users(it, env["DATABASE_POOL"]?.toInt() ?: 10)) }
         env["ITEMS_FILE"]?.let { items(Items(it)) }
+        env["STATIC_FOLDER"]?.let { files(File(it)) }
         env["UPSTREAM_URL"]?.let { proxy("$it/slow") }
     }
 }
@@ -70,6 +74,13 @@ private fun Route.items(items: Items) {
             val m = call.request.queryParameters["m"]?.toLongOrNull()
             if (n == null || m == null) call.respond(HttpStatusCode.NotFound) else call.respond(items.first(n, m))
         }
+    }
+}
+
+private fun Route.files(folder: File) {
+    route("/static") {
+        install(ConditionalHeaders)
+        staticFiles("", folder)
     }
 }
 

@@ -3,6 +3,7 @@ package pippin;
 import io.javalin.Javalin;
 import io.javalin.http.Context;
 import io.javalin.http.NotFoundResponse;
+import io.javalin.http.staticfiles.Location;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -35,6 +36,14 @@ public final class Main {
               if (env.containsKey("ITEMS_FILE")) {
                 DataFile file = new DataFile(env.get("ITEMS_FILE"));
                 config.routes.get("/json/{n}", context -> items(context, file));
+              }
+              if (env.containsKey("STATIC_FOLDER")) {
+                config.staticFiles.add(
+                    files -> {
+                      files.hostedPath = "/static";
+                      files.directory = env.get("STATIC_FOLDER");
+                      files.location = Location.EXTERNAL;
+                    });
               }
               if (env.containsKey("UPSTREAM_URL")) {
                 HttpClient client = HttpClient.newHttpClient();

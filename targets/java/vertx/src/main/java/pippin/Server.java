@@ -10,6 +10,8 @@ import io.vertx.ext.web.Router;
 import io.vertx.ext.web.RoutingContext;
 import io.vertx.ext.web.client.WebClient;
 import io.vertx.ext.web.client.WebClientOptions;
+import io.vertx.ext.web.handler.FileSystemAccess;
+import io.vertx.ext.web.handler.StaticHandler;
 import io.vertx.ext.web.templ.pebble.PebbleTemplateEngine;
 import io.vertx.pgclient.PgBuilder;
 import io.vertx.pgclient.PgConnectOptions;
@@ -44,6 +46,10 @@ final class Server extends VerticleBase {
     if (env.containsKey("ITEMS_FILE")) {
       items = vertx.fileSystem().readFileBlocking(env.get("ITEMS_FILE")).toJsonArray();
       router.get("/json/:n").handler(this::items);
+    }
+    if (env.containsKey("STATIC_FOLDER")) {
+      StaticHandler files = StaticHandler.create(FileSystemAccess.ROOT, env.get("STATIC_FOLDER"));
+      router.route("/static/*").handler(files.setCacheEntryTimeout(500));
     }
     if (env.containsKey("UPSTREAM_URL")) {
       // By default the client would make 5 calls at once and let the others wait.
