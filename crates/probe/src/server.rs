@@ -235,19 +235,21 @@ pub fn strangers(address: SocketAddr, root: i32) -> Vec<(i32, String)> {
 }
 
 /// The process that listens at this address although neither `root` nor anything below it does, and that
-/// began before `root` did: who answers there is not what `root` started. `None` where there is none, or
-/// the kernel does not tell.
+/// stands below another process of which `starts` holds; `None` where there is none, or the kernel does
+/// not tell.
 #[must_use]
-pub fn held_before(address: SocketAddr, root: i32) -> Option<(i32, String)> {
+pub fn held_for_another(
+    address: SocketAddr,
+    root: i32,
+    starts: &dyn Fn(i32) -> bool,
+) -> Option<(i32, String)> {
     let (_, serves) = listening_below(root, address);
     if serves {
         return None;
     }
-    let files = KernelFiles::default();
-    let begin = |pid| Some(read_process(&files, ProcUnits::of_this_host(), pid)?.start_ticks);
-    let own = begin(root)?;
-    let is_older = |(pid, _): &(i32, String)| begin(*pid).is_some_and(|begin| begin < own);
-    strangers(address, root).into_iter().find(is_older)
+    let family = family(&KernelFiles::default());
+    let is_started = |(pid, _): &(i32, String)| family.above(*pid).into_iter().any(starts);
+    strangers(address, root).into_iter().find(is_started)
 }
 
 /// The process that called listen(2) on a unix socket (SO_PEERCRED, unix(7)). It may have ended, or

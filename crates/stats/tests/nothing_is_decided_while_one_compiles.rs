@@ -1,6 +1,7 @@
 //! The law: no gate on times or rates is passed or failed, and nothing is concluded, where the
 //! compiler of one side was at work while it was measured and nobody asked for that: whatever the
-//! gate, the figures, and the load.
+//! gate, the figures, and the load. Where the compilers of both sides were, a gate against a base may
+//! fail by what is more than a factor of two beyond its limit, and none passes.
 #![allow(clippy::unwrap_used)] // a failure here is the test's message
 use pippin_model::example::slices::Rounds;
 use pippin_model::example::trial::ExampleTrial;
@@ -134,6 +135,13 @@ proptest! {
                     let gate = gate.unwrap();
                     let found = judge(std::slice::from_ref(&gate), &own, PLANNED, &bases);
                     for mut outcome in found {
+                        if outcome.standing == Standing::Failed {
+                            let times = (speeds[0] / speeds[1]).max(speeds[1] / speeds[0]);
+                            // More than twice the limit, which allows 5 % less or more.
+                            prop_assert!(who == Compiled::Both && times > 2.0 * 0.95, "{}", text);
+                            prop_assert!(text.contains("vs"), "{}", text);
+                            continue;
+                        }
                         prop_assert_eq!(outcome.standing, Standing::Undecided, "{}", text);
                         let reason = outcome.reason.clone().unwrap();
                         prop_assert_eq!(reason.doubt, Doubt::NotWarm, "{}: {}", text, reason.text);

@@ -22,12 +22,12 @@ fn every_doc_comment_stands_alone() {
     for path in sources {
         let source = format!("\n{}", fs::read_to_string(&path).unwrap());
         let lines: Vec<&str> = source.lines().collect();
-        let points = |line: &&str| {
+        let points = |line: &str| {
             let line = line.trim_start();
             line.starts_with("//") && line.trim_end_matches('.').ends_with("likewise")
         };
         let same = lines.windows(2).position(begins).map(|at| at + 1);
-        if let Some(at) = same.or_else(|| lines.iter().position(|line| points(&line))) {
+        if let Some(at) = same.or_else(|| lines.iter().position(|line| points(line))) {
             panic!("{}:{at}: write this comment whole: {}", path.display(), lines[at]);
         }
     }

@@ -469,9 +469,10 @@ fn agents_find_what_is_wrong_under_load_only() {
 fn a_table_that_changes_under_load_is_refused_with_agents() {
     let checkout = Checkout::with_cheat("right", &["users"]);
     checkout.add_plan("plan", "users", &["test/it"]);
-    checkout
-        .pippin(&["run", "plan", "--agents", "2"])
-        .is_a_user_error(&["the table of the workload `users` changes", "run it without --agents"]);
+    checkout.pippin(&["run", "plan", "--agents", "2"]).is_a_user_error(&[
+        "what the workload `users` asks for changes while it is loaded",
+        "run it without --agents",
+    ]);
 }
 
 #[test]

@@ -1,10 +1,11 @@
 //! Targets that do not start, stop or stay up properly: each is named, the others continue, and no
 //! process survives.
-use super::support::{Checkout, Outcome, cheat, until};
+use super::support::{Checkout, Outcome, cheat};
 use pippin_model::trial::{Stage, TrialRecord};
 use pippin_model::verdict::{Severity, Verdict};
-use std::io::{Read, Write};
 use std::net::TcpListener;
+use std::os::unix::process::CommandExt as _;
+use std::process::Command;
 
 /// Checks and runs one target in this mode beside a good one. Returns the output of the check, and
 /// the run's record of the bad target.
@@ -177,31 +178,26 @@ fn a_program_that_is_not_there_is_named() {
         .says(&["start: cannot start `bin/server`", "is it installed?"]);
 }
 
-/// Two Pippins may choose one port. The other program answers rightly, while the target still starts.
+/// Two Pippins may choose one port. The other's server answers rightly, while the target still starts.
 #[test]
-fn who_took_the_port_before_the_target_is_not_taken_for_it() {
+fn who_took_the_port_for_another_pippin_is_not_taken_for_the_target() {
     let checkout = shell_target(
         "echo $PORT > ../../../port.new; mv ../../../port.new ../../../port; sleep 20",
     );
     let file = checkout.path().join("port");
-    // This process began before the target does.
-    let other = std::thread::spawn(move || {
-        assert!(until(|| file.is_file()), "the target never began");
-        let port = std::fs::read_to_string(&file).unwrap();
-        let listener = TcpListener::bind(format!("127.0.0.1:{}", port.trim())).unwrap();
-        for mut stream in listener.incoming().take(1).map_while(Result::ok) {
-            let _ = stream.read(&mut [0; 4096]);
-            let _ = stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok");
-            // It listens until the target was given up.
-            let _ = stream.read(&mut [0; 1]);
-        }
-        listener
-    });
-    checkout
-        .pippin(&["targets", "check", "test/it", "--install"])
-        .exits(1)
-        .says(&["start: integration-", "which was there before, answers at 127.0.0.1:"]);
-    drop(other.join().unwrap());
+    // What stands for the other Pippin: a process with the name of its supervisor, above a server.
+    let line = format!(
+        "until [ -s {0} ]; do sleep 0.05; done; HOST=127.0.0.1 PORT=$(cat {0}) {1} right other; :",
+        file.display(),
+        cheat().display()
+    );
+    let mut other =
+        Command::new("sh").args(["-c", &line, "__supervise"]).process_group(0).spawn().unwrap();
+    let outcome = checkout.pippin(&["targets", "check", "test/it", "--install"]);
+    // SAFETY: a system call without memory.
+    unsafe { libc::kill(-other.id().cast_signed(), libc::SIGKILL) };
+    other.wait().unwrap();
+    outcome.exits(1).says(&["start: cheat (process ", "which another Pippin started, answers at"]);
     checkout.left_nothing();
 }
 

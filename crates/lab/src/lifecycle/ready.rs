@@ -2,8 +2,10 @@
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
+use super::descendants::command_line;
 use super::elsewhere::{Elsewhere, FIRST_LOOK};
 use super::supervised::Supervised;
+use super::supervisor;
 use crate::error::LabError;
 use crate::running::way::Way;
 use crate::target::keys::{Keys, Topic};
@@ -82,15 +84,20 @@ pub fn wait_until_ready(
     }
 }
 
-/// What to say where another program took the port before this one listens. It may answer rightly: two
-/// Pippins may have chosen one port for the same kind of server.
+/// What to say where the target of another Pippin took the port before this one listens. It may answer
+/// rightly, as both may be the same server.
 fn answered_by_another(process: &Supervised, way: &Way) -> Option<String> {
     if way.is_unix() {
         return None;
     }
-    let (pid, name) = server::held_before(way.address(), process.supervisor_pid())?;
+    let own = process.supervisor_pid();
+    let is_supervisor = |pid: i32| {
+        command_line(pid)
+            .is_some_and(|line| line.split(' ').any(|word| word == supervisor::COMMAND))
+    };
+    let (pid, name) = server::held_for_another(way.address(), own, &is_supervisor)?;
     Some(format!(
-        "{name} (process {pid}), which was there before, answers at {}; try again, and another port is chosen",
+        "{name} (process {pid}), which another Pippin started, answers at {}; try again, and another port is chosen",
         way.place()
     ))
 }

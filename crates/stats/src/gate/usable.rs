@@ -148,11 +148,11 @@ pub(super) struct Both<'a> {
     pub(super) own: Vec<&'a TrialRecord>,
     pub(super) base: Vec<&'a TrialRecord>,
     pub(super) left_out: LeftOut,
-    /// Repetitions of these that count at a handicap, because a side was not warm.
+    /// Repetitions of these that count at a handicap, because neither side was warm.
     pub(super) cold: BTreeSet<u32>,
     /// The first start that does not count, in words.
     first: Option<(u32, String)>,
-    /// The starts that do not count only because a side was not warm.
+    /// The starts that do not count only because neither side was warm.
     not_warm: [Vec<&'a TrialRecord>; 2],
 }
 
@@ -174,6 +174,10 @@ impl<'a> Both<'a> {
     ) -> Result<Self, Reason> {
         let (kept_own, out_own) = own.split(needs, "")?;
         let (kept_base, out_base) = base.split(needs, whose)?;
+        let neither_is_warm: BTreeSet<u32> = numbers_not_warm(&out_own)
+            .intersection(&numbers_not_warm(&out_base))
+            .copied()
+            .collect();
         let mut out: BTreeMap<u32, (Why, String)> = BTreeMap::new();
         let sides = [("", out_own), (whose, out_base)];
         for (whose, (number, obstacle)) in
@@ -191,6 +195,7 @@ impl<'a> Both<'a> {
         let is_cold = |trial: &&TrialRecord| {
             matches!(needs, Needs::Warm(_))
                 && why(trial).is_some_and(|why| why.doubt() == Doubt::NotWarm)
+                && neither_is_warm.contains(&(trial.spec.repetition + 1))
         };
         let cold = |group: &Group<'a>| group.trials.iter().copied().filter(is_cold).collect();
         let not_warm = [cold(own), cold(base)];
@@ -205,7 +210,8 @@ impl<'a> Both<'a> {
         })
     }
 
-    /// These starts and those that were not warm, which are marked; `None` if there are none of them.
+    /// These starts and those in which neither side was warm, which are marked; `None` if there are none
+    /// of them.
     pub(super) fn with_cold(&self) -> Option<Self> {
         let [own, base] = &self.not_warm;
         let cold: BTreeSet<u32> = own.iter().map(|trial| trial.spec.repetition).collect();
@@ -229,6 +235,12 @@ impl<'a> Both<'a> {
         let (number, text) = self.first.as_ref().filter(|_| !enough)?;
         Some(Reason::new(main.doubt(), first_of(&self.left_out, *number, text)))
     }
+}
+
+/// The numbers of the starts that were not warm, among those that do not count.
+fn numbers_not_warm(out: &[(u32, Obstacle)]) -> BTreeSet<u32> {
+    let is_cold = |(_, obstacle): &&(u32, Obstacle)| obstacle.why.doubt() == Doubt::NotWarm;
+    out.iter().filter(is_cold).map(|(number, _)| *number).collect()
 }
 
 /// How many starts do not count and why, the first of them, and what to do.

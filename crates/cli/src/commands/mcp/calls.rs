@@ -9,8 +9,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::exit;
 
-/// So much of what a failed call said is told.
-const MOST_SAID: usize = 4_000;
+/// So many lines of what a failed call said are told.
+const MOST_LINES: usize = 20;
 
 /// The calls that are not answered yet.
 pub struct Calls {
@@ -141,17 +141,13 @@ pub fn failed(why: &str) -> Value {
     json!({ "content": [{ "type": "text", "text": why }], "isError": true })
 }
 
-/// The end of a text, from the beginning of a line.
+/// The last lines of a text.
 fn end(said: &str) -> String {
-    let said = said.trim();
-    if said.is_empty() {
+    let lines: Vec<&str> = said.trim().lines().collect();
+    if lines.is_empty() {
         return "pippin ended without a word".into();
     }
-    let from = said.ceil_char_boundary(said.len().saturating_sub(MOST_SAID));
-    match said[from..].split_once('\n') {
-        Some((_, lines)) if from > 0 => lines.into(),
-        _ => said[from..].into(),
-    }
+    lines[lines.len().saturating_sub(MOST_LINES)..].join("\n")
 }
 
 #[cfg(test)]
@@ -194,8 +190,9 @@ mod tests {
 
     #[test]
     fn of_a_long_reason_the_end_is_told() {
-        let said = format!("{}\nthe reason", "é".repeat(MOST_SAID));
-        assert_eq!(end(&said), "the reason");
+        let said = end(&format!("{}the reason\n", "progress\n".repeat(100)));
+        assert!(said.starts_with("progress\n") && said.ends_with("\nthe reason"), "{said}");
+        assert_eq!(said.lines().count(), MOST_LINES);
     }
 
     #[test]
