@@ -25,6 +25,17 @@ impl Client {
         Self { child, input, answers: BufReader::new(output) }
     }
 
+    /// With a load of a minute under way, which is call 1.
+    fn loading(folder: &Path, server: &Running<Account>) -> Self {
+        let mut client = Self::new(folder);
+        let url = format!("http://{}/", server.address());
+        client.call(1, "load", &json!({ "url": url, "seconds": 60 }));
+        while server.account().requests == 0 {
+            std::thread::yield_now();
+        }
+        client
+    }
+
     fn send(&mut self, message: &Value) {
         writeln!(self.input.as_ref().unwrap(), "{message}").unwrap();
     }
@@ -106,19 +117,18 @@ fn no_other_host_is_loaded_whatever_the_user_allowed_for_own_loads() {
 fn a_cancelled_call_ends_and_is_not_answered_and_the_next_one_is() {
     let folder = tempfile::tempdir().unwrap();
     let server = serve_ok();
-    let url = format!("http://{}/", server.address());
-    let mut client = Client::new(folder.path());
-    client.call(1, "load", &json!({ "url": url, "seconds": 60 }));
+    let mut client = Client::loading(folder.path(), &server);
     client.call(2, "report", &json!({ "run": "no-such-run" }));
-    while server.account().requests == 0 {
-        std::thread::yield_now();
-    }
     let params = json!({ "requestId": 1 });
     client
         .send(&json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": params }));
     let answer = client.answer();
     assert_eq!(answer["id"], 2, "{answer}");
     assert!(answer.to_string().contains("no-such-run"), "{answer}");
+    // What was measured until then is kept.
+    client.call(3, "report", &json!({}));
+    let kept = client.answer();
+    assert!(kept.to_string().contains(&server.address().to_string()), "{kept}");
     assert_eq!(client.end(), (Vec::new(), Some(0)));
 }
 
@@ -126,11 +136,6 @@ fn a_cancelled_call_ends_and_is_not_answered_and_the_next_one_is() {
 fn the_end_of_standard_input_ends_a_measurement() {
     let folder = tempfile::tempdir().unwrap();
     let server = serve_ok();
-    let mut client = Client::new(folder.path());
-    let url = format!("http://{}/", server.address());
-    client.call(1, "load", &json!({ "url": url, "seconds": 60 }));
-    while server.account().requests == 0 {
-        std::thread::yield_now();
-    }
+    let client = Client::loading(folder.path(), &server);
     assert_eq!(client.end(), (Vec::new(), Some(0)));
 }

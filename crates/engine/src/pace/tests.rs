@@ -34,12 +34,7 @@ fn constant(per_s: f64, seconds: u64) -> Schedule {
 
 /// The pace of a load on one thread whose users have a connection each, and steps.
 fn pace(schedule: Schedule, connections: u32) -> Pace {
-    let scenario = Some(Scenario {
-        cookies: false,
-        variables: Vec::new(),
-        steps: Vec::new(),
-        mix: Vec::new(),
-    });
+    let scenario = Some(Scenario::default());
     let spec = LoadSpec { scenario, ..load(schedule, connections, None, 1) };
     let places = Places { connections, depth: 1, is_shared: false };
     Pace::new(&spec, &Lane::of_whole(0, 1), places, 0)

@@ -283,19 +283,12 @@ mod tests {
     /// Users of two steps: `name` is theirs from the beginning, and `token` is captured.
     fn walkers() -> Walkers {
         let capture = Capture { name: "token".into(), from: Source::Header("X".into()) };
-        let step = Step {
-            name: "s".into(),
-            body: Default::default(),
-            assertions: Vec::new(),
-            captures: vec![capture],
-            think: None,
-        };
+        let step = Step { name: "s".into(), captures: vec![capture], ..Step::default() };
         let name = Variable { name: "name".into(), values: Values::OneOf(vec!["ana".into()]) };
         let scenario = Scenario {
-            cookies: false,
             variables: vec![name],
             steps: vec![step.clone(), step],
-            mix: Vec::new(),
+            ..Scenario::default()
         };
         let spec = LoadSpec {
             requests: vec![Request::get("/a", "h"), Request::get("/b", "h")].into(),
@@ -327,18 +320,10 @@ mod tests {
         use pippin_model::scenario::mix::Share;
         let part = |text: &str, share| {
             let values = Values::OneOf(vec![text.into()]);
-            let step = Step {
-                name: "s".into(),
-                body: Default::default(),
-                assertions: Vec::new(),
-                captures: Vec::new(),
-                think: None,
-            };
             let scenario = Scenario {
-                cookies: false,
                 variables: vec![Variable { name: "name".into(), values }],
-                steps: vec![step],
-                mix: Vec::new(),
+                steps: vec![Step { name: "s".into(), ..Step::default() }],
+                ..Scenario::default()
             };
             (text.to_string(), Share::Users(share), scenario)
         };

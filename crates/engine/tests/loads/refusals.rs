@@ -33,18 +33,10 @@ fn walking(spec: &mut LoadSpec, cells: &[&str]) {
         digest: String::new(),
         cells: cells.iter().map(|cell| (*cell).into()).collect::<Vec<String>>().into(),
     };
-    let step = Step {
-        name: "s".into(),
-        body: Default::default(),
-        assertions: Vec::new(),
-        captures: Vec::new(),
-        think: None,
-    };
     spec.scenario = Some(Scenario {
-        mix: Vec::new(),
-        cookies: false,
         variables: vec![Variable { name: "user".into(), values: Values::Rows(rows) }],
-        steps: vec![step],
+        steps: vec![Step { name: "s".into(), ..Step::default() }],
+        ..Scenario::default()
     });
 }
 

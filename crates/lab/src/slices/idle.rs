@@ -5,6 +5,7 @@ pub const LIMIT: f64 = 0.005;
 /// What all targets that are up may use together while nobody asks them: a twentieth of a
 /// processor, which every target lacks when its turn comes.
 pub const LIMIT_TOGETHER: f64 = 0.05;
+
 /// What targets may use while nobody asks them, in processors.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Limits {

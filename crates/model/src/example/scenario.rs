@@ -13,10 +13,8 @@ use crate::trial::TrialRecord;
 pub fn walked(mut trial: TrialRecord, thinks_ns: &[Option<u64>]) -> TrialRecord {
     let step = |(nth, think_ns): (usize, &Option<u64>)| Step {
         name: format!("step {}", nth + 1),
-        body: crate::scenario::text::Encoding::Plain,
-        assertions: Vec::new(),
-        captures: Vec::new(),
         think: think_ns.map(Spread::exactly),
+        ..Step::default()
     };
     let steps: Vec<Step> = thinks_ns.iter().enumerate().map(step).collect();
     if let Some(load) = &mut trial.load {
@@ -44,7 +42,7 @@ pub fn walked(mut trial: TrialRecord, thinks_ns: &[Option<u64>]) -> TrialRecord 
     trial.load_spec = Some(LoadSpec {
         addresses: vec![(Ipv4Addr::LOCALHOST, 1).into()],
         requests: requests.collect(),
-        scenario: Some(Scenario { cookies: false, variables: Vec::new(), steps, mix: Vec::new() }),
+        scenario: Some(Scenario { steps, ..Scenario::default() }),
         connections: Connections::kept(10),
         ..LoadSpec::default()
     });

@@ -96,8 +96,7 @@ impl Scenario {
     /// Scenarios with their names and shares in one.
     #[must_use]
     pub fn mixed(scenarios: Vec<(String, Share, Self)>) -> Self {
-        let mut all =
-            Self { cookies: false, variables: Vec::new(), steps: Vec::new(), mix: Vec::new() };
+        let mut all = Self::default();
         for (name, share, one) in scenarios {
             all.mix.push(Way {
                 name,
@@ -384,16 +383,10 @@ mod tests {
     use super::*;
 
     fn mix(shares: &[Share]) -> Scenario {
-        let step = Step {
-            name: "s".into(),
-            body: Default::default(),
-            assertions: Vec::new(),
-            captures: Vec::new(),
-            think: None,
-        };
+        let step = Step { name: "s".into(), ..Step::default() };
         let one = |(nth, share): (usize, &Share)| {
             let steps = vec![step.clone(); nth + 1];
-            let alone = Scenario { cookies: nth == 1, variables: vec![], steps, mix: vec![] };
+            let alone = Scenario { cookies: nth == 1, steps, ..Scenario::default() };
             (format!("w{nth}"), *share, alone)
         };
         Scenario::mixed(shares.iter().enumerate().map(one).collect())

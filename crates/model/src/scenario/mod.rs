@@ -23,7 +23,7 @@ use mix::Way;
 
 /// A scenario. Its steps belong to the requests of the load, in order. The texts of the requests
 /// may have placeholders ([`text::Text`]).
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Scenario {
     /// Whether each user keeps the cookies that the server sets, and sends them back (RFC 6265).
     /// In a mix, whether any does.
@@ -38,7 +38,7 @@ pub struct Scenario {
 }
 
 /// The additional properties of a request that is a step.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Step {
     /// Its name in tables.
     pub name: String,

@@ -1,8 +1,8 @@
 //! Changes so great that starts which were not warm show them.
 //!
 //! A target that still compiles costs more than a warm one. So a start that was not warm tells little of
-//! a small change, and nothing passes by it. But what costs ten times as much in every start, warm or not,
-//! is no matter of warmth. Where too few starts were warm, those in which neither side was warm count too,
+//! a small change, and nothing passes by it. But warmth does not explain what costs ten times as much in every
+//! start, warm or not. Where too few starts were warm, those in which neither side was warm count too,
 //! at a handicap: only what they show beyond a factor of two. Only a failure can come of it. A start in
 //! which one side alone compiled never counts: a compiler that makes a server faster in the end may cost it
 //! many times as much at first.

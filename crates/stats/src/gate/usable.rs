@@ -194,7 +194,6 @@ impl<'a> Both<'a> {
         // Where calmness is needed too, it is not known of a start that was not warm.
         let is_cold = |trial: &&TrialRecord| {
             matches!(needs, Needs::Warm(_))
-                && why(trial).is_some_and(|why| why.doubt() == Doubt::NotWarm)
                 && neither_is_warm.contains(&(trial.spec.repetition + 1))
         };
         let cold = |group: &Group<'a>| group.trials.iter().copied().filter(is_cold).collect();

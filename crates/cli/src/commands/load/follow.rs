@@ -2,7 +2,7 @@
 use pippin_model::load::{Request, Scenario};
 use pippin_model::scenario::Step;
 use pippin_model::scenario::data::{Values, Variable};
-use pippin_model::scenario::text::{Encoding, Piece, Text};
+use pippin_model::scenario::text::{Piece, Text};
 
 use super::request::Asked;
 use crate::arguments::LoadArguments;
@@ -75,16 +75,12 @@ fn step(request: &Request) -> (Request, Scenario) {
         ..request.clone()
     };
     let scenario = Scenario {
-        mix: Vec::new(),
-        cookies: false,
         variables: vec![Variable { name: BRACE.into(), values: Values::OneOf(vec!["{".into()]) }],
         steps: vec![Step {
             name: format!("{} {}", request.method, request.target),
-            body: Encoding::Plain,
-            assertions: Vec::new(),
-            captures: Vec::new(),
-            think: None,
+            ..Step::default()
         }],
+        ..Scenario::default()
     };
     (step, scenario)
 }

@@ -5,11 +5,13 @@
 //! |---|---|
 //! | `deputy` | the same in other processes, for the first of these and for pages |
 //! | `issued` | the numbers of the upstream: each once, and issued after its request was sent |
+//! | `meanwhile` | what is done again and again while a load runs |
 //! | `replaced` | files that are replaced while a load runs; which answers are right then, `verify::files` says |
 //! | `table` | the table as it is at each instant, while it changes |
 //! | `scans` | how often PostgreSQL was asked, by its own account |
 pub mod deputy;
 mod issued;
+mod meanwhile;
 mod replaced;
 mod scans;
 mod table;
@@ -31,9 +33,10 @@ use super::sampled::Found;
 use super::{Subject, Verdict};
 use crate::services::Services;
 use issued::Issued;
-use replaced::{Replacer, Trouble, went_well};
+use meanwhile::Meanwhile;
+use replaced::{Trouble, replace_meanwhile, went_well};
 use scans::Scans;
-use table::{Changer, History};
+use table::{History, change_meanwhile};
 
 /// The name of that count in the record.
 const NUMBERS: &str = "upstream_numbers";
@@ -57,7 +60,7 @@ enum Kind {
 struct Replaced {
     answers: Arc<FileAnswers>,
     /// Replaces files while a load runs.
-    replacer: Option<Replacer>,
+    meanwhile: Option<Meanwhile>,
     trouble: Trouble,
 }
 
@@ -65,7 +68,7 @@ struct Table {
     history: Arc<History>,
     scans: Scans,
     /// Changes the table while a load runs.
-    changer: Option<Changer>,
+    meanwhile: Option<Meanwhile>,
 }
 
 /// Whether only this process can judge the answers to this workload under load.
@@ -93,13 +96,13 @@ impl Live {
             Some(Source::Files) => {
                 let allowed_ns = workload.answer.fresh_within_ns();
                 let answers = Arc::new(FileAnswers::of(services.files()?, allowed_ns));
-                let (replacer, trouble) = (None, Trouble::default());
-                Kind::Files(Box::new(Replaced { answers, replacer, trouble }))
+                let (meanwhile, trouble) = (None, Trouble::default());
+                Kind::Files(Box::new(Replaced { answers, meanwhile, trouble }))
             }
             Some(Source::Table) => Kind::Table(Box::new(Table {
                 history: Arc::new(History::of(services.postgres()?.written().clone())),
                 scans: Scans::default(),
-                changer: None,
+                meanwhile: None,
             })),
         }))
     }
@@ -147,47 +150,46 @@ impl Live {
             Kind::Upstream(issued) => Some(Arc::clone(issued) as Arc<dyn Referee>),
             Kind::Files(files) => {
                 let trouble = Arc::clone(&files.trouble);
-                files.replacer = Some(Replacer::start(Arc::clone(files.answers.files()), trouble)?);
+                let folder = Arc::clone(files.answers.files());
+                files.meanwhile = Some(replace_meanwhile(folder, trouble)?);
                 Some(Arc::clone(&files.answers) as Arc<dyn Referee>)
             }
             Kind::Table(table) => {
                 let postgres = services.postgres()?;
                 table.scans.load_begins(postgres);
                 let history = Arc::clone(&table.history);
-                table.changer = Some(Changer::start(postgres.lab_url(), history)?);
+                table.meanwhile = Some(change_meanwhile(postgres.lab_url(), history)?);
                 Some(Arc::clone(&table.history) as Arc<dyn Referee>)
             }
         })
     }
 
+    /// What changes while a load runs, where something does.
+    const fn meanwhile(&mut self) -> Option<&mut Option<Meanwhile>> {
+        match &mut self.0 {
+            Kind::Table(table) => Some(&mut table.meanwhile),
+            Kind::Files(files) => Some(&mut files.meanwhile),
+            _ => None,
+        }
+    }
+
     /// Says whether a load of this target runs now, where targets take turns. In between, its table
     /// and its files do not change.
-    pub fn is_loaded(&self, is_loaded: bool) {
-        match &self.0 {
-            Kind::Table(table) => {
-                table.changer.iter().for_each(|changer| changer.pause(!is_loaded));
-            }
-            Kind::Files(files) => {
-                files.replacer.iter().for_each(|replacer| replacer.pause(!is_loaded));
-            }
-            _ => {}
+    pub fn is_loaded(&mut self, is_loaded: bool) {
+        if let Some(Some(meanwhile)) = self.meanwhile() {
+            meanwhile.pause(!is_loaded);
         }
     }
 
     /// The load is over.
     pub fn end(&mut self, services: &mut Services) {
-        if let Kind::Files(files) = &mut self.0
-            && let Some(replacer) = files.replacer.take()
-        {
-            replacer.stop();
+        if let Some(meanwhile) = self.meanwhile().and_then(Option::take) {
+            meanwhile.stop();
         }
-        if let Kind::Table(table) = &mut self.0 {
-            if let Some(changer) = table.changer.take() {
-                changer.stop();
-            }
-            if let Ok(postgres) = services.postgres() {
-                table.scans.load_ends(postgres, table.history.right());
-            }
+        if let Kind::Table(table) = &mut self.0
+            && let Ok(postgres) = services.postgres()
+        {
+            table.scans.load_ends(postgres, table.history.right());
         }
     }
 

@@ -4,12 +4,11 @@ use pippin_reference::monotonic_ns;
 use rand::TryRng;
 use serde_json::Value;
 use std::collections::VecDeque;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
-use std::thread::JoinHandle;
 use std::time::Duration;
 
+use super::meanwhile::{Meanwhile, Turns};
 use crate::services::postgres;
 use crate::verify::Verdict;
 
@@ -139,64 +138,18 @@ impl Referee for History {
     }
 }
 
-/// Changes a row again and again, on a thread and a connection of its own.
-pub struct Changer {
-    stop: Sender<()>,
-    is_paused: Arc<AtomicBool>,
-    thread: JoinHandle<()>,
-}
-
-impl Changer {
-    /// Begins.
-    ///
-    /// # Errors
-    /// If the database does not let itself be connected to.
-    pub fn start(url: &str, history: Arc<History>) -> Result<Self, String> {
-        let mut client = postgres::connect(url)?;
-        let (stop, stopped) = channel();
-        let is_paused = Arc::new(AtomicBool::new(false));
-        let rests = Arc::clone(&is_paused);
-        let thread = std::thread::Builder::new()
-            .name("changes".into())
-            .spawn(move || {
-                let original = history.latest();
-                let mut table = original.clone();
-                let mut outcome = Ok(());
-                while outcome.is_ok()
-                    && stopped.recv_timeout(CHANGE_EVERY) == Err(RecvTimeoutError::Timeout)
-                {
-                    if rests.load(Ordering::Relaxed) {
-                        continue;
-                    }
-                    outcome = renamed(&table)
-                        .and_then(|change| history.change(&mut client, &mut table, &change));
-                }
-                let back = |nth| (nth, original[nth]["name"].as_str().unwrap_or_default().into());
-                for nth in 0..original.as_array().map_or(0, Vec::len) {
-                    if table[nth] != original[nth] {
-                        outcome = outcome
-                            .and_then(|()| history.change(&mut client, &mut table, &back(nth)));
-                    }
-                }
-                if let Err(trouble) = outcome {
-                    *history.trouble.lock().unwrap_or_else(PoisonError::into_inner) = Some(trouble);
-                }
-            })
-            .map_err(|error| format!("start a thread: {error}"))?;
-        Ok(Self { stop, is_paused, thread })
-    }
-
-    /// Whether to leave the table as it is for now.
-    pub fn pause(&self, is_paused: bool) {
-        self.is_paused.store(is_paused, Ordering::Relaxed);
-    }
-
-    /// Ends, with the table as it was before.
-    pub fn stop(self) {
-        drop(self.stop);
-        // It does nothing that panics.
-        let _ = self.thread.join();
-    }
+/// Changes rows beside a load, one after the other, on a connection of its own. At the end the table is as
+/// it was before.
+///
+/// # Errors
+/// If the database does not let itself be connected to, or there is no thread.
+pub fn change_meanwhile(url: &str, history: Arc<History>) -> Result<Meanwhile, String> {
+    let mut client = postgres::connect(url)?;
+    Meanwhile::start("changes", CHANGE_EVERY, move |turns| {
+        if let Err(trouble) = history.changed_in(turns, &mut client) {
+            *history.trouble.lock().unwrap_or_else(PoisonError::into_inner) = Some(trouble);
+        }
+    })
 }
 
 /// A new name for a row, which nobody can predict.
@@ -214,6 +167,23 @@ impl History {
     fn latest(&self) -> Value {
         let versions = self.versions.read().unwrap_or_else(PoisonError::into_inner);
         versions.back().map_or(Value::Null, |version| version.table.clone())
+    }
+
+    /// Changes a row at each turn, and all of them back at the end.
+    fn changed_in(&self, turns: &Turns, client: &mut ::postgres::Client) -> Verdict {
+        let original = self.latest();
+        let mut table = original.clone();
+        let mut outcome = Ok(());
+        while outcome.is_ok() && turns.next() {
+            outcome = renamed(&table).and_then(|change| self.change(client, &mut table, &change));
+        }
+        let back = |nth| (nth, original[nth]["name"].as_str().unwrap_or_default().into());
+        for nth in 0..original.as_array().map_or(0, Vec::len) {
+            if table[nth] != original[nth] {
+                outcome = outcome.and_then(|()| self.change(client, &mut table, &back(nth)));
+            }
+        }
+        outcome
     }
 
     /// Gives a row this name, in the database and in the history.

@@ -9,21 +9,11 @@ fn rendered(request: Request, encoding: Encoding, values: &[(&str, &str)]) -> St
     let captures = values
         .iter()
         .map(|(name, _)| Capture { name: (*name).into(), from: Source::Header("X".into()) });
-    let step = Step {
-        name: "s".into(),
-        body: encoding,
-        assertions: Vec::new(),
-        captures: captures.collect(),
-        think: None,
-    };
+    let step =
+        Step { name: "s".into(), body: encoding, captures: captures.collect(), ..Step::default() };
     let spec = LoadSpec {
         requests: vec![request].into(),
-        scenario: Some(Scenario {
-            cookies: true,
-            variables: Vec::new(),
-            steps: vec![step],
-            mix: Vec::new(),
-        }),
+        scenario: Some(Scenario { cookies: true, steps: vec![step], ..Scenario::default() }),
         stop: StopRule::requests(1),
         ..LoadSpec::default()
     };
