@@ -159,6 +159,9 @@ derived! {
     /// Instructions of the target in user space per right answer, of one user: what callgrind counted in a
     /// load of its own. Other programs do not change it.
     Instructions, "instructions", Count, Less, |trial, _| trial.instructions.as_ref()?.per_request;
+    /// Bytes of the answers as they came for each byte unpacked, of those whose content coding was undone to
+    /// compare them.
+    Packed, "packed", Count, Less, |trial, _| packed(trial);
     /// Energy of all processors of the machine per million requests, whoever used it.
     Energy, "energy", Joules, Less, |trial, load| cost::joules_per_million(load, trial.usage.as_ref()?);
     /// From the start of the target to its first answer.
@@ -172,6 +175,11 @@ fn cpu_ns(trial: &TrialRecord, load: &LoadResult, role: Role) -> Option<f64> {
 
 fn role(trial: &TrialRecord, role: Role) -> Option<&RoleUse> {
     trial.usage.as_ref()?.roles.get(&role)
+}
+
+fn packed(trial: &TrialRecord) -> Option<f64> {
+    let packed = trial.proofs.iter().find_map(|proof| proof.packed)?;
+    (packed.unpacked_bytes > 0).then(|| packed.packed_bytes as f64 / packed.unpacked_bytes as f64)
 }
 
 fn bytes(count: Option<u64>) -> Option<f64> {
@@ -409,6 +417,7 @@ fn error_kind(name: &str) -> Result<ErrorKind, String> {
 mod tests {
     use super::*;
     use crate::host::usage::Tier;
+    use crate::trial::Packed;
     use std::collections::BTreeSet;
 
     #[test]
@@ -429,6 +438,16 @@ mod tests {
             assert_eq!(serde_json::from_value::<Figure>(json).unwrap(), figure);
         }
         assert!(names.contains("status.429") && names.contains("connect.p99.9"));
+    }
+
+    #[test]
+    fn how_far_answers_were_packed_is_known_of_those_that_were_unpacked() {
+        let mut trial = crate::example::ExampleTrial::hello().build();
+        assert_eq!(Figure::Packed.read(&trial), None);
+        for (unpacked_bytes, share) in [(1_000, Some(0.25)), (0, None)] {
+            trial.proofs[0].packed = Some(Packed { packed_bytes: 250, unpacked_bytes });
+            assert_eq!(Figure::Packed.read(&trial), share);
+        }
     }
 
     #[test]

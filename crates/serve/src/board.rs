@@ -190,7 +190,7 @@ mod tests {
 
     const LINKS: Links<'static> = Links {
         run: &|run| format!("/runs/{run}"),
-        target: &|target| format!("/history?target={target}"),
+        target: &crate::history::address_of,
         change: &|before, run| Some(format!("/compare?run={before}&run={run}")),
     };
 

@@ -1,5 +1,6 @@
 //! A target over time, with change points.
 use maud::{Markup, html};
+use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
 use pippin_model::run::HistoryPoint;
 use pippin_model::run::digest::TargetDigest;
 use pippin_report::history::{self, History, plans, support};
@@ -8,6 +9,24 @@ use pippin_store::listing::ListedTarget;
 use std::collections::BTreeMap;
 
 use crate::page::pages;
+
+/// What a query must not hold as it is (RFC 3986, 3.4): also what separates its parts.
+const NOT_IN_QUERY: &AsciiSet = &CONTROLS
+    .add(b' ')
+    .add(b'"')
+    .add(b'#')
+    .add(b'%')
+    .add(b'&')
+    .add(b'+')
+    .add(b'<')
+    .add(b'>')
+    .add(b'?');
+
+/// The address of a target's history.
+#[must_use]
+pub fn address_of(target: &str) -> String {
+    format!("/history?target={}", utf8_percent_encode(target, NOT_IN_QUERY))
+}
 
 /// The form to choose a target.
 #[must_use]
@@ -35,7 +54,7 @@ pub fn choose(targets: &[ListedTarget]) -> Markup {
                     table.sortable {
                         thead { tr { th scope="col" { "Target" } th.number scope="col" { "Runs" } th scope="col" { "Newest run" } } }
                         tbody { @for target in targets { tr {
-                            th.wrap scope="row" { a href=(format!("/history?target={}", target.name)) { (target.name) } }
+                            th.wrap scope="row" { a href=(address_of(&target.name)) { (target.name) } }
                             td.number { (target.runs) }
                             td data-value=(target.newest_unix_ns / 1_000_000) { (words::second(target.newest_unix_ns)) }
                         } } }

@@ -12,6 +12,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use crate::board::{self, Round};
+use crate::history;
 
 /// A target's places: one for each plan, `None` if it took no part.
 struct Entry<'a> {
@@ -87,7 +88,7 @@ pub struct Links<'a> {
 
 const OF_SERVER: Links<'static> = Links {
     run: &|run| format!("/runs/{run}"),
-    target: &|target| format!("/history?target={target}"),
+    target: &history::address_of,
     change: &|before, run| Some(format!("/compare?run={before}&run={run}")),
 };
 

@@ -238,7 +238,7 @@ fn fastest(run: &ListedRun) -> Markup {
         @match leaders.first() {
             None => (words::UNKNOWN),
             // The address of a single load stands in the run's name.
-            Some(first) if first.target.language == "url" && others == 0 => "",
+            Some(first) if first.target.is_url() && others == 0 => "",
             Some(first) => { (first.target) @if others > 0 { " and " (others) " more" } },
         }
         @if run.targets.len() > 1 { span.sub title=(run.targets.join(", ")) { "of " (run.targets.len()) " targets" } }
@@ -254,7 +254,7 @@ pub(crate) fn leader(digest: Option<&RunDigest>) -> Markup {
             [] => (words::UNKNOWN),
             [first, rest @ ..] => {
                 // The address of a single load stands in the run's name.
-                @if first.target.language != "url" || !rest.is_empty() { (first.target) }
+                @if !first.target.is_url() || !rest.is_empty() { (first.target) }
                 @if !rest.is_empty() { " and " (rest.len()) " more" }
                 span.sub { (in_words::figure(digest, first.figure)) }
             }

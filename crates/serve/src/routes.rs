@@ -240,7 +240,7 @@ async fn run(State(store): Shared, Path(id): Path<String>) -> Answer {
             }
             p.hint.links {
                 "Save as " @for form in whole_run() { a href=(format!("/runs/{}/export/{}", view.run.id, form.name)) { (form.name) } " " }
-                " · History of " @for row in view.measured() { a href=(format!("/history?target={}", row.target)) { (row.target) } " " }
+                " · History of " @for row in view.measured() { a href=(history::address_of(&row.target.to_string())) { (row.target) } " " }
             }
             (report::run(&view))
         };

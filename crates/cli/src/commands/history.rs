@@ -1,4 +1,6 @@
 //! `pippin history`
+use pippin_lab::load::address::Url;
+use pippin_lab::load::url::target_of;
 use pippin_model::run::HistoryPoint;
 use pippin_model::target::project::LANGUAGE;
 use pippin_report::history::{self, Figure, History};
@@ -62,10 +64,12 @@ fn no_labelled(target: &str) -> CliError {
     ))
 }
 
-/// The trials of a target, the oldest first, and its whole name: `shop` is short for `own/shop`.
+/// The trials of a target, the oldest first, and its whole name: `shop` is short for `own/shop`, and a
+/// URL may be written as for `pippin load`.
 fn found(store: &Store, target: &str) -> Result<(String, Vec<HistoryPoint>), CliError> {
     let own = (!target.contains('/')).then(|| format!("{LANGUAGE}/{target}"));
-    for name in std::iter::once(target.to_string()).chain(own) {
+    let url = Url::parse(target).ok().map(|url| target_of(&url.whole()).to_string());
+    for name in std::iter::once(target.to_string()).chain(own).chain(url) {
         let points = store.history(&name)?;
         if !points.is_empty() {
             return Ok((name, points));
@@ -76,7 +80,7 @@ fn found(store: &Store, target: &str) -> Result<(String, Vec<HistoryPoint>), Cli
 
 fn no_trial(target: &str) -> CliError {
     CliError::User(format!(
-        "no trial of `{target}` is in the store; names are written like go/net-http or javascript/express:cluster"
+        "no trial of `{target}` is in the store; names are written like go/net-http, javascript/express:cluster or http://127.0.0.1:8080/"
     ))
 }
 

@@ -163,7 +163,6 @@ fn base_of(
     let tls = tls::of(&arguments.tls, url)?;
     let timeouts = timeouts(arguments.timeout.ns());
     let connect = Duration::from_nanos(timeouts.connect_ns);
-    let reach = reach::of(arguments, url, connect)?;
     let base = LoadSpec {
         by_request: true,
         follow: arguments.follow.unwrap_or(0),
@@ -183,11 +182,13 @@ fn base_of(
         threads: arguments.threads.unwrap_or(0),
         io: arguments.io.into(),
         spin_ns: arguments.spin.map(|time| time.ns()),
-        addresses: reach.addresses,
-        unix_socket: reach.unix_socket,
         proxy_header: arguments.reach.proxy_protocol.map(Into::into),
         ..load::base(([127, 0, 0, 1], 0).into(), cores(arguments)?, arguments.seed)
     };
+    // A number that cannot be is refused before the server sees anything. 0 threads can be.
+    pippin_engine::bounds(&LoadSpec { threads: base.threads.max(1), ..base.clone() })?;
+    let reach = reach::of(arguments, url, connect)?;
+    let base = LoadSpec { addresses: reach.addresses, unix_socket: reach.unix_socket, ..base };
     protocol::try_places(&base, connect)?;
     Ok((base, reach.host))
 }

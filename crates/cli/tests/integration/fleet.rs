@@ -5,9 +5,12 @@ use super::support::{
 };
 use pippin_model::trial::{ProofTime, TrialRecord};
 use pippin_testing::Running;
+use pippin_testing::patience::in_time;
 use pippin_testing::scripted::{Account, Answer, Refusing, Script, spawn};
 use serde_json::Value;
 use std::time::Duration;
+
+pippin_testing::patient_tests!(an_agent_at_its_ceiling_is_named);
 
 /// A busy machine may make a load suspect or invalid. Its counts are right all the same.
 const BELIEVED_OR_NOT: [i32; 2] = [0, 3];
@@ -475,7 +478,6 @@ fn a_table_that_changes_under_load_is_refused_with_agents() {
     ]);
 }
 
-#[test]
 fn an_agent_at_its_ceiling_is_named() {
     let server = steady();
     let (url, folder) = (format!("http://{}/", server.address()), tempfile::tempdir().unwrap());
@@ -492,8 +494,8 @@ fn an_agent_at_its_ceiling_is_named() {
     let json = load("300");
     let doubt = evidence(&json, "agent_doubt");
     assert!(doubt.contains("local-1: ") && doubt.contains("local-2: "), "{doubt}");
-    // Each sends half, and each is calibrated to 160.
-    assert_eq!(doubt.matches("near ceiling: ").count(), 2, "{doubt}");
+    // Each sends half, and each is calibrated to 160. An agent that stood still sends less.
+    in_time(doubt.matches("near ceiling: ").count() == 2, || doubt.into());
     let caveats = json["caveats"].as_array().unwrap();
     let doubt = caveats.iter().find(|one| one["id"] == "agent_doubt").unwrap();
     assert_eq!(doubt["severity"], "invalid", "{json:#}");

@@ -260,13 +260,10 @@ fn spec(load: &UrlLoad<'_>, header: &RunHeader, repetition: u32, step: Option<St
     }
 }
 
-/// The name under which a URL has a history: `url/localhost-8080-users`. Values of its query are no
-/// part of it.
+/// The name under which a URL has a history: itself, without the values of its query.
 #[must_use]
 pub fn target_of(url: &str) -> TargetId {
-    let url = &without_values(url);
-    let (_, rest) = url.split_once("://").unwrap_or(("", url));
-    ad_hoc::name_of("url", rest)
+    TargetId::of_url(&without_values(url))
 }
 
 fn header(load: &UrlLoad<'_>, requests: Whole, servers: &Result<Servers, NoServer>) -> RunHeader {

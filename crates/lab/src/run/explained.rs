@@ -76,7 +76,7 @@ impl Execution<'_> {
 
     /// A file of the profiler, in the folder of the run.
     fn data_of(&self, name: &str, target: &TargetId) -> PathBuf {
-        self.settings.folder.join(format!("{name}-{}", file_name(target)))
+        self.settings.folder.join(format!("{name}-{}", target.file_name()))
     }
 
     /// Loads a target twice: sampled, then counted. Tells which processes were sampled.
@@ -121,11 +121,6 @@ impl Execution<'_> {
         explained.syscalls_per_request = per_request(found.syscalls);
         Ok(())
     }
-}
-
-/// A target's name as that of a file.
-fn file_name(target: &TargetId) -> String {
-    target.to_string().replace(['/', ':'], "-")
 }
 
 /// Requests of the whole load, its warm-up included, as the profiler saw them.

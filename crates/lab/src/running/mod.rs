@@ -626,7 +626,7 @@ fn certificate(
     if !spoken.is_secured() {
         return Ok(None);
     }
-    let issued = Certificate::issue(settings.folder, &file_name(id));
+    let issued = Certificate::issue(settings.folder, &id.file_name());
     issued.map(Some).map_err(LabError::io(format!("write a certificate for {id}")))
 }
 
@@ -660,11 +660,7 @@ fn of_image(
 }
 
 fn log_of(id: &TargetId, settings: &StartSettings<'_>) -> PathBuf {
-    settings.folder.join(format!("{}.log", file_name(id)))
-}
-
-fn file_name(id: &TargetId) -> String {
-    id.to_string().replace(['/', ':'], "-")
+    settings.folder.join(format!("{}.log", id.file_name()))
 }
 
 #[cfg(test)]

@@ -29,8 +29,7 @@ const READY_WITHIN: &str = "60s";
 /// what the workload says, as are the others.
 #[must_use]
 pub fn listening(listening: Listening, request: Option<Request>) -> Target {
-    let url = &listening.url;
-    let id = name_of("url", &format!("{}{}", url.authority, without_values(&url.target)));
+    let id = TargetId::of_url(&without_values(&listening.url.whole()));
     target(id, Path::new("/"), OwnCommand::default(), request, Kind::Listening(listening))
 }
 
@@ -57,12 +56,11 @@ pub fn image(image: Image, folder: &Path, request: Option<Request>) -> Target {
     Target { manifest: Manifest { install, ..made.manifest }, ..made }
 }
 
-/// Makes a target's name from the words of a text: `url/127-0-0-1-8080`.
-#[must_use]
-pub fn name_of(language: &str, text: &str) -> TargetId {
+/// Makes a target's name from the words of a text: `command/node-server-js`.
+fn name_of(language: &str, text: &str) -> TargetId {
     let words = text.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
     let name: String = words.collect::<Vec<_>>().join("-").chars().take(LONGEST_NAME).collect();
-    let name = if name.is_empty() { "load".into() } else { name };
+    let name = if name.is_empty() { language.into() } else { name };
     TargetId { language: language.into(), name, variant: None }
 }
 
@@ -100,7 +98,10 @@ pub fn tell_apart(targets: &mut [Target]) {
         let own = rest[0].id.name.clone();
         let mut number = 2;
         while before.iter().any(|other| other.id == rest[0].id) {
-            rest[0].id.name = format!("{own}-{number}");
+            // `-2` at its end would make another URL.
+            let is_url = rest[0].id.is_url();
+            rest[0].id.name =
+                if is_url { format!("{own} ({number})") } else { format!("{own}-{number}") };
             number += 1;
         }
     }
@@ -297,18 +298,5 @@ mod tests {
         tell_apart(&mut targets);
         let names = targets.map(|target| target.id.to_string());
         assert_eq!(names, ["command/a-b", "command/a-b-2", "command/a-b-3", "command/c"]);
-    }
-
-    #[test]
-    fn a_url_has_a_name_that_is_one_of_a_target() {
-        for (address, name) in [
-            ("127.0.0.1:8080/", "url/127-0-0-1-8080"),
-            ("localhost/users?page=2", "url/localhost-users-page-2"),
-            ("[::1]:80/", "url/1-80"),
-        ] {
-            let target = name_of("url", address);
-            assert_eq!(target.to_string(), name);
-            assert_eq!(name.parse(), Ok(target));
-        }
     }
 }

@@ -209,6 +209,7 @@ impl ProvedTarget<'_> {
             failure: Some("the upstream's account of its calls cannot be read".into()),
             remark: None,
             doubt: None,
+            packed: None,
         }
     }
 }

@@ -65,7 +65,7 @@ pub fn prove(subject: &mut Subject<'_>, when: ProofTime) -> Vec<ProofOutcome> {
             let mut remark = None;
             let failure = prove_one(proof, subject, &mut remark).err();
             let (workload, proof) = (workload.id.clone(), proof.name().into());
-            ProofOutcome { workload, proof, when, failure, remark, doubt: None }
+            ProofOutcome { workload, proof, when, failure, remark, doubt: None, packed: None }
         })
         .collect()
 }

@@ -2,6 +2,7 @@
 //! asks what was found, so that comparing them disturbs no answer.
 use pippin_engine::Exchange;
 use pippin_model::request::coding::Coding;
+use pippin_model::trial::Packed;
 use pippin_model::workload::draw::Draw;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -75,6 +76,16 @@ impl Found {
         let ratios: Vec<String> = known.map(ratio).collect();
         (!ratios.is_empty())
             .then(|| format!("packed bytes for each byte unpacked: {}", ratios.join(", ")))
+    }
+
+    /// All bytes of answers with a content coding; `None` where none had one.
+    #[must_use]
+    pub fn all_packed(&self) -> Option<Packed> {
+        let sum = |of: fn(&Sizes) -> u64| self.packed.values().map(of).sum();
+        (!self.packed.is_empty()).then(|| Packed {
+            packed_bytes: sum(|sizes| sizes.packed),
+            unpacked_bytes: sum(|sizes| sizes.unpacked),
+        })
     }
 
     /// Whether every answer that was compared said what it must, in loads with so many right answers.
@@ -193,6 +204,8 @@ mod tests {
         assert_eq!(found.packed[&Coding::Gzip], Sizes { packed: 3, unpacked: 15 });
         assert_eq!(found.ratios().unwrap(), "packed bytes for each byte unpacked: gzip 0.20");
         assert_eq!(Found::default().ratios(), None);
+        assert_eq!(found.all_packed(), Some(Packed { packed_bytes: 3, unpacked_bytes: 15 }));
+        assert_eq!(Found::default().all_packed(), None);
         assert_eq!(
             found.verdict(5, "pages").unwrap_err(),
             "3 pages of those that were compared in full said something else; the first: a"

@@ -277,7 +277,8 @@ fn plug(profile: &Profile, repetition: u32) -> TrialRecord {
 /// One load of a URL on this machine, with a doubt and a note.
 pub fn load() -> RunRecord {
     let profile = closed();
-    let mut header = header("load", "http://127.0.0.1:8080/", profile.clone(), &["url/shop"]);
+    let mut header =
+        header("load", "http://127.0.0.1:8080/", profile.clone(), &["http://127.0.0.1:8080/"]);
     header.url = Some("http://127.0.0.1:8080/".into());
     header.server = Some(UrlServer::Processes {
         processes: vec![ServerProcess { pid: 4_242, name: "shop".into() }],
@@ -291,7 +292,7 @@ pub fn load() -> RunRecord {
             "measure longer (-d 60s), or warm up longer (--warm-up 30s)",
         ),
     ];
-    let server = Server { target: "url/shop", ..SERVERS[1] };
+    let server = Server { target: "http://127.0.0.1:8080/", ..SERVERS[1] };
     let mut trial = server.trial(&profile, 0, None).caveats(doubts).build();
     trial.spec.cpus.target = CpuSet::default();
     finished(header, vec![trial])

@@ -332,6 +332,7 @@ impl ExampleTrial {
                 failure: None,
                 remark: None,
                 doubt: None,
+                packed: None,
             }],
             verdict: Verdict::of(&self.caveats),
             caveats: self.caveats.clone(),

@@ -19,14 +19,19 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
 
+/// The language of what the command line names by a URL.
+pub const URL: &str = "url";
+/// The most characters of a URL as a name.
+const LONGEST_URL: usize = 500;
+
 /// Language, name and variant of a target; the folder is `targets/<language>/<name>`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct TargetId {
-    /// The folder below `targets/`: `javascript`.
+    /// The folder below `targets/`: `javascript`; or how the user gave it: `url`, `command`.
     pub language: String,
     /// The folder below that: `express`. If revisions are compared, with the git revision:
-    /// `express@main`.
+    /// `express@main`. Of what is loaded by its URL, the URL.
     pub name: String,
     /// The variant, if it is not the default one: `cluster`.
     pub variant: Option<String>,
@@ -46,11 +51,30 @@ impl TargetId {
         Self { variant: None, ..self.clone() }
     }
 
+    /// What is loaded by its URL. The URL is its name, as far as a name may be that long.
+    #[must_use]
+    pub fn of_url(url: &str) -> Self {
+        let name = url.chars().filter(|c| !c.is_control()).take(LONGEST_URL).collect();
+        Self { language: URL.into(), name, variant: None }
+    }
+
+    /// Whether it is loaded by its URL.
+    #[must_use]
+    pub fn is_url(&self) -> bool {
+        self.language == URL
+    }
+
+    /// Its name as that of a file, in which nothing separates folders.
+    #[must_use]
+    pub fn file_name(&self) -> String {
+        self.to_string().replace(|c: char| !c.is_ascii_alphanumeric() && !"-_.@".contains(c), "-")
+    }
+
     /// Whether no catalog has it: the user's project file or command line does, and in the place of
     /// a language stands how it was given.
     #[must_use]
     pub fn is_own(&self) -> bool {
-        [project::LANGUAGE, "url", "command", "image"].contains(&self.language.as_str())
+        [project::LANGUAGE, URL, "command", "image"].contains(&self.language.as_str())
     }
 }
 
@@ -59,6 +83,9 @@ impl FromStr for TargetId {
 
     fn from_str(text: &str) -> Result<Self, TargetIdError> {
         let error = || TargetIdError(text.into());
+        if text.contains("://") {
+            return if is_url(text) { Ok(Self::of_url(text)) } else { Err(error()) };
+        }
         let (path, variant) =
             text.split_once(':').map_or((text, None), |(path, variant)| (path, Some(variant)));
         let (language, name) = path.split_once('/').ok_or_else(error)?;
@@ -81,8 +108,22 @@ impl FromStr for TargetId {
     }
 }
 
+/// Whether a text is a URL, as far as a name must be: a scheme, and something after it that has no
+/// control characters.
+fn is_url(text: &str) -> bool {
+    let Some((scheme, rest)) = text.split_once("://") else { return false };
+    let is_scheme = !scheme.is_empty() && scheme.chars().all(|c| c.is_ascii_lowercase());
+    is_scheme
+        && !rest.is_empty()
+        && text.chars().count() <= LONGEST_URL
+        && !rest.contains(char::is_control)
+}
+
 impl fmt::Display for TargetId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.is_url() && is_url(&self.name) {
+            return f.write_str(&self.name);
+        }
         write!(f, "{}/{}", self.language, self.name)?;
         self.variant.as_ref().map_or(Ok(()), |variant| write!(f, ":{variant}"))
     }
@@ -113,12 +154,29 @@ mod tests {
             "javascript/express:cluster",
             "go/net-http@v1.2",
             "javascript/express@feature-x:cluster",
+            "http://127.0.0.1:8080/users?page=",
+            "https://[::1]/ (requests of urls.txt)",
+            "url/slice",
         ] {
             assert_eq!(text.parse::<TargetId>().unwrap().to_string(), text);
         }
         for text in [
-            "go", "go/", "/x", "a/b/c", "a/b:", "../etc/x", "a/b:c:d", "a/b@", "a/@main",
-            "a/b@c@d", "a/b@../c", "a@main/b",
+            "go",
+            "go/",
+            "/x",
+            "a/b/c",
+            "a/b:",
+            "../etc/x",
+            "a/b:c:d",
+            "a/b@",
+            "a/@main",
+            "a/b@c@d",
+            "a/b@../c",
+            "a@main/b",
+            "http://",
+            "://a",
+            "a/b://c",
+            "http://a/\nb",
         ] {
             assert!(text.parse::<TargetId>().is_err(), "{text}");
         }

@@ -316,6 +316,18 @@ pub struct ProofOutcome {
     /// Why a proof that holds is not certain here; `None` if it is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub doubt: Option<String>,
+    /// Bytes of the answers that it unpacked; `None` if it unpacked none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub packed: Option<Packed>,
+}
+
+/// Bytes of answers with a content coding, whatever it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Packed {
+    /// As they came.
+    pub packed_bytes: u64,
+    /// Unpacked.
+    pub unpacked_bytes: u64,
 }
 
 /// Before, during or after the load.

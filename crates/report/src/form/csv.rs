@@ -244,6 +244,7 @@ fn rest() -> Vec<Column> {
         column("slices_calm", |_, row| cell(row.slices.as_ref().map(|slices| slices.calm))),
         column("start_up_ns", |_, row| cell(row.start_up_ns)),
         column("instructions_per_request", |_, row| cell(row.instructions_per_request)),
+        column("packed", |_, row| cell(row.packed)),
         column("caveats", |_, row| {
             let ids: Vec<&str> =
                 row.caveats.iter().map(|counted| counted.caveat.id.as_str()).collect();

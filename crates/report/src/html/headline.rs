@@ -48,6 +48,7 @@ struct Columns {
     by_time: bool,
     ratios: bool,
     services: bool,
+    packed: bool,
     /// Errors stand in sight where there are any.
     errors: bool,
 }
@@ -65,6 +66,7 @@ impl Columns {
             by_time: ranked::by_time(view),
             ratios: ranked::has_ratios(view),
             services: view.measured().any(|row| row.usage.services_cores.is_some()),
+            packed: view.measured().any(|row| row.packed.is_some()),
             errors: view.measured().any(|row| row.error_fraction.is_some_and(|part| part > 0.0)),
         }
     }
@@ -83,7 +85,7 @@ impl Columns {
                 (th(first, WIDE)) (th(second, WIDE)) (th("CPU a request", WIDE)) (th("Memory", WIDE))
                 (th("Errors", self.error_class())) th scope="col" { "Verdict" }
                 (th("95 % interval", EXTRA)) (th("max", EXTRA)) (th("CPU", EXTRA)) th.extra scope="col" { "CPU a request, more" }
-                @if self.services { (th("Services", EXTRA)) } (th("Generator", EXTRA))
+                @if self.services { (th("Services", EXTRA)) } (th("Generator", EXTRA)) @if self.packed { (th("Packed", EXTRA)) }
             }
         }
     }
@@ -111,6 +113,7 @@ impl Columns {
                 td.extra { (cpu_a_request(view, row)) }
                 @if self.services { (cell(EXTRA, row.usage.services_cores, &words::cores(row.usage.services_cores))) }
                 (cell(EXTRA, row.usage.generator_cores, &words::cores(row.usage.generator_cores)))
+                @if self.packed { (cell(EXTRA, row.packed, &row.packed.map_or_else(|| words::UNKNOWN.into(), words::percent))) }
             }
         }
     }

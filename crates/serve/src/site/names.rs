@@ -1,10 +1,18 @@
 //! The names of the files of a site, and links from one to another. All links are relative, so that the
 //! site works below any address, and from a disk.
+use pippin_model::target::URL;
+use sha2::{Digest, Sha256};
+
+/// A file's name may have 255 bytes on most disks; a number and an ending follow.
+const LONGEST_NAME: usize = 120;
 
 /// Whether a text can be the name of a file of a site, whatever it is served by.
 pub(super) fn is_file_name(text: &str) -> bool {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
-    !text.is_empty() && text.len() <= 120 && !text.starts_with('.') && text.chars().all(is_plain)
+    !text.is_empty()
+        && text.len() <= LONGEST_NAME
+        && !text.starts_with('.')
+        && text.chars().all(is_plain)
 }
 
 /// A text with `-` in place of what a file's name cannot hold.
@@ -45,19 +53,44 @@ pub(super) fn board(plan: &str, quick: bool) -> String {
     format!("boards/{}{}.html", plain(plan), if quick { ".quick" } else { "" })
 }
 
-/// A page of a target's history, from 1. A colon would begin an address of another kind.
+/// A page of a target's history, from 1.
 pub(super) fn history(target: &str, page: usize) -> String {
-    let (language, name) = target.split_once('/').unwrap_or(("", target));
     let number = if page == 1 { String::new() } else { format!(".{page}") };
-    format!("history/{}/{}{number}.html", plain(language), plain(&name.replace(':', "~")))
+    format!("history/{}{number}.html", of_target(target))
+}
+
+/// A target's name as a folder and a file. A colon would begin an address of another kind.
+fn of_target(target: &str) -> String {
+    if target.contains("://") {
+        return format!("{URL}/{}", of_url(target));
+    }
+    let (language, name) = target.split_once('/').unwrap_or(("", target));
+    format!("{}/{}", plain(language), plain(&name.replace(':', "~")))
+}
+
+/// A URL as the name of a file, different for each.
+fn of_url(url: &str) -> String {
+    let name = url.bytes().map(|byte| match byte {
+        b':' => "~".into(),
+        b'/' => "+".into(),
+        b'.' | b'_' | b'-' => char::from(byte).to_string(),
+        _ if byte.is_ascii_alphanumeric() => char::from(byte).to_string(),
+        _ => format!("={byte:02x}"),
+    });
+    let name: String = name.collect();
+    if name.len() <= LONGEST_NAME {
+        return name;
+    }
+    // A file's name has a limit; the digest tells apart what begins alike.
+    let digest = Sha256::digest(url);
+    let digest: String = digest[..8].iter().map(|byte| format!("{byte:02x}")).collect();
+    format!("{}={digest}", &name[..LONGEST_NAME])
 }
 
 /// The badge of a target in a plan.
 pub(super) fn badge(plan: &str, quick: bool, target: &str) -> String {
     let quick = if quick { ".quick" } else { "" };
-    let target = target.replace(':', "~");
-    let target: Vec<String> = target.split('/').map(plain).collect();
-    format!("badges/{}{quick}/{}.json", plain(plan), target.join("/"))
+    format!("badges/{}{quick}/{}.json", plain(plan), of_target(target))
 }
 
 /// The link from one file to another.
@@ -80,6 +113,10 @@ mod tests {
             "history/javascript/express~cluster.html"
         );
         assert_eq!(history("own/shop@v1.2", 2), "history/own/shop@v1.2.2.html");
+        assert_eq!(
+            history("http://[::1]:80/a?b=", 1),
+            "history/url/http~++=5b~~1=5d~80+a=3fb=3d.html"
+        );
         assert_eq!(badge("a plan", true, "c/nginx"), "badges/a-plan.quick/c/nginx.json");
         assert_eq!(link("history/c/nginx.html", "index.html"), "../../index.html");
         assert_eq!(link("index.html", "runs/a.html"), "runs/a.html");

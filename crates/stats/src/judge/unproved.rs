@@ -46,6 +46,7 @@ mod tests {
                 failure: None,
                 remark: None,
                 doubt: None,
+                packed: None,
             });
         } else {
             record.proofs.clear();

@@ -59,6 +59,7 @@ mod tests {
             failure: Some("the old row came".into()),
             remark: None,
             doubt: None,
+            packed: None,
         });
         assert!(
             judged(judge, &proof)
@@ -78,6 +79,7 @@ mod tests {
             failure: None,
             remark: None,
             doubt: None,
+            packed: None,
         });
         assert_eq!(judged(judge, &record), None);
     }

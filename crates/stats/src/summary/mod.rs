@@ -133,6 +133,8 @@ pub struct TargetSummary {
     pub start_up_ns: Option<f64>,
     /// Instructions in user space per request, median over trials; `None` if they were not counted.
     pub instructions_per_request: Option<f64>,
+    /// Bytes of answers as they came for each byte unpacked, median over trials; `None` if none was unpacked.
+    pub packed: Option<f64>,
     /// The caveats of all trials and of the run, the most serious first. Each name occurs once,
     /// with its most serious and newest evidence.
     pub caveats: Vec<CountedCaveat>,
@@ -332,6 +334,7 @@ pub fn summarise_one<R: Rng + ?Sized>(
         cost: CostFigures::of(trials),
         start_up_ns: median_of(trials, |record| record.start_up_ns.map(|ns| ns as f64)),
         instructions_per_request: median_of(trials, |record| Figure::Instructions.read(record)),
+        packed: median_of(trials, |record| Figure::Packed.read(record)),
         verdict: (!trials.is_empty())
             .then(|| Verdict::of(caveats.iter().map(|counted| &counted.caveat))),
         at_least: is_at_least(&caveats),

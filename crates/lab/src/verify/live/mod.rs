@@ -238,7 +238,7 @@ pub fn prove(subject: &mut Subject<'_>, load: &LoadResult) -> Vec<ProofOutcome> 
         verdicts.push(("waits", delay::long_enough(&load.measured.spans.service_time, wait)));
     }
     let live = std::mem::take(subject.live);
-    let (mut doubt, mut remark) = (None, None);
+    let (mut doubt, mut remark, mut packed) = (None, None, None);
     match &live.0 {
         Kind::Nothing => {}
         Kind::Pages(pages) => {
@@ -248,6 +248,7 @@ pub fn prove(subject: &mut Subject<'_>, load: &LoadResult) -> Vec<ProofOutcome> 
             let right = load.measured.requests.good;
             let found = items.compared();
             remark = found.ratios();
+            packed = found.all_packed();
             verdicts.push((ITEMS, found.verdict(right, "answers")));
         }
         Kind::Files(files) => {
@@ -272,6 +273,7 @@ pub fn prove(subject: &mut Subject<'_>, load: &LoadResult) -> Vec<ProofOutcome> 
         failure: verdict.err(),
         remark: remark.clone().filter(|_| [ITEMS, FILES].contains(&proof)),
         doubt: doubt.clone().filter(|_| proof == QUERIES),
+        packed: packed.filter(|_| proof == ITEMS),
     };
     verdicts.into_iter().map(outcome).collect()
 }
