@@ -476,7 +476,8 @@ impl Rounds<'_, '_> {
     }
 
     fn trees(&self) -> Vec<Vec<RoleRoot>> {
-        self.members.iter().map(|member| member.running.roots().to_vec()).collect()
+        let tree = |member: &Member| [member.running.roots(), &member.running.services()].concat();
+        self.members.iter().map(tree).collect()
     }
 
     /// Waits until a target rests that has just been loaded, before it is another one's turn.
