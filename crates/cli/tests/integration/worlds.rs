@@ -1,5 +1,6 @@
 //! What stands around the user's own server: services, databases of revisions, commands before and after
 //! each start.
+use super::services::{OwnServer, sql};
 use super::support::{Outcome, Started, alive_with, cheat, command, commit, git, skip, until};
 use pippin_model::host::usage::Role;
 use std::path::{Path, PathBuf};
@@ -128,6 +129,14 @@ impl Project {
         let outcome = self.pippin(&["run", "ci"]);
         let store = pippin_store::Store::open(&self.path().join(".pippin/pippin.db"));
         (outcome, store.unwrap().load("latest").unwrap())
+    }
+
+    /// A run with a database of the user's; the record if there is one.
+    fn run_with(&self, url: &str) -> (Outcome, Option<pippin_model::run::RunRecord>) {
+        let mut command = command(self.path(), &["run", "ci"]);
+        let outcome = Started::of(command.env("PIPPIN_DATABASE_URL", url)).finish();
+        let store = pippin_store::Store::open(&self.path().join(".pippin/pippin.db"));
+        (outcome, store.unwrap().load("latest").ok())
     }
 
     /// The failure of the only trial of a run.
@@ -273,7 +282,7 @@ fn a_service_that_ends_during_the_run_is_named() {
     project.write("pippin.toml", &text.replace("300ms", "2s"));
     let (_, said) = project.fails();
     assert!(said.contains("its service `helper` exited with code 7"), "{said}");
-    assert!(said.contains("I leave"), "its log is shown: {said}");
+    assert!(said.contains("exited with code 7: I leave"), "its log is shown: {said}");
     assert!(project.path().join("cleaned").exists());
 }
 
@@ -298,7 +307,7 @@ fn a_command_that_fails_or_hangs_before_the_start_is_told_with_its_output() {
     let (_, said) = wrong.fails();
     assert!(
         said.contains("migrate: `psql postgres://pippin_1_owner@127.0.0.1:")
-            && said.contains("\"nothing\" does not exist"),
+            && said.contains("does not exist"),
         "{said}"
     );
 }
@@ -358,7 +367,53 @@ fn slips_are_refused_before_anything_starts() {
         "both are DATABASE_URL",
     ]);
     let given = Project::with("", "services = [\"postgres\"]");
-    let mut command = command(given.path(), &["run", "ci"]);
-    let outcome = Started::of(command.env("PIPPIN_DATABASE_URL", "postgres://me@127.0.0.1:1/x"));
-    outcome.finish().is_a_user_error(&["PIPPIN_DATABASE_URL names one database"]);
+    for (url, says) in [
+        ("postgres://me@127.0.0.1:1/x", "PIPPIN_DATABASE_URL: connect to PostgreSQL"),
+        ("host=127.0.0.1", "PIPPIN_DATABASE_URL: write it as postgres://"),
+    ] {
+        given.run_with(url).0.is_a_user_error(&[says]);
+    }
+}
+
+/// Databases of a run that was killed are dropped, those of one that lives are not, and the rest of the
+/// server stays as it is.
+#[test]
+fn a_server_of_the_users_gets_databases_or_the_result_is_suspect() {
+    let server = OwnServer::start();
+    let databases = || sql(&server.url(), "SELECT datname FROM pg_database ORDER BY 1");
+    let before = databases();
+    for name in ["pippin_00000000000000aa_1", "pippin_00000000000000bb_1", "pippin_mine"] {
+        sql(&server.url(), &format!("CREATE DATABASE {name}"));
+    }
+    let lives = format!("{}?application_name=pippin_00000000000000bb", server.url());
+    let mut holds =
+        Command::new("psql").args([&lives, "-c", "SELECT pg_sleep(600)"]).spawn().unwrap();
+    let is_there = "SELECT count(*) FROM pg_stat_activity WHERE application_name ~ '00bb$'";
+    assert!(until(|| sql(&server.url(), is_there) == "1"));
+    let lines = "services = [\"postgres\"]\nmigrate = [\"psql {DATABASE_URL} -qc 'CREATE TABLE seen ()'\"]\nprepare = [\"sh -c 'echo $DATABASE_URL >> seen'\"]";
+    let project = Project::with("", lines);
+    let (outcome, record) = project.run_with(&server.url());
+    let record = record.unwrap();
+    assert_eq!(record.trials[0].failure, None, "{outcome}");
+    assert!(record.trials[0].caveats.iter().all(|caveat| caveat.id != "database_shared"));
+    assert!(project.read("seen").contains("/pippin_"));
+    let words = ["pippin_00000000000000bb_1", "pippin_mine"].map(String::from).to_vec();
+    let mut expected = [before.lines().map(String::from).collect(), words].concat();
+    expected.sort_unstable();
+    assert_eq!(databases().lines().collect::<Vec<_>>(), expected);
+    holds.kill().unwrap();
+    holds.wait().unwrap();
+
+    sql(&server.url(), "CREATE ROLE small LOGIN; CREATE DATABASE small OWNER small");
+    let small = server.url().replace("me@", "small@").replace("/postgres", "/small");
+    let (outcome, record) = project.run_with(&small);
+    let trial = &record.unwrap().trials[0];
+    assert_eq!(trial.failure, None, "{outcome}");
+    let shared = trial.caveats.iter().find(|caveat| caveat.id == "database_shared").unwrap();
+    assert!(shared.evidence.contains("permission denied to create database"), "{shared:?}");
+    assert_eq!(
+        sql(&small, "SELECT count(*) FROM seen"),
+        "0",
+        "it is the named one that is migrated"
+    );
 }

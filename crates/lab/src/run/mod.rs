@@ -650,7 +650,7 @@ impl<'a> Execution<'a> {
                 drop(running.stop());
                 return Ok(());
             }
-            self.recording.judge(&mut record, Vec::new());
+            self.recording.judge(&mut record, running.doubts());
             steps.observe(&record, &self.watch());
             let over =
                 record.failure.is_some() || self.interrupted() || self.settings.observer.skips(id);

@@ -268,7 +268,7 @@ impl Execution<'_> {
         let keeps = !course.cut_short || course.whole >= FEWEST_ROUNDS;
         for member in &stay {
             let mut record = member.record.clone();
-            self.recording.judge(&mut record, Vec::new());
+            self.recording.judge(&mut record, member.running.doubts());
             if keeps && record.load.is_some() {
                 self.recording.keep(record)?;
             }

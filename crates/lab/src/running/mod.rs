@@ -421,6 +421,12 @@ impl RunningTarget {
         self.around.supervisors().map(RoleRoot::Tree).collect()
     }
 
+    /// What is to be said of its start, whatever is measured.
+    #[must_use]
+    pub fn doubts(&self) -> Vec<Caveat> {
+        self.around.doubt().into_iter().collect()
+    }
+
     /// The service that has ended meanwhile, in words.
     #[must_use]
     pub fn dead_service(&self) -> Option<String> {
@@ -531,6 +537,7 @@ impl RunningTarget {
 
     /// Stops it, if Pippin started it. Returns what is worth reporting about its end.
     pub fn stop(mut self) -> Vec<Caveat> {
+        let doubts = self.doubts();
         let Some(process) = &mut self.process else { return Vec::new() };
         let crashed = process.ended().is_some();
         let gone = process.stop();
@@ -572,7 +579,7 @@ impl RunningTarget {
             evidence,
             advice: see.clone() + "a server that cannot be stopped cleanly may also have lost work",
         });
-        unclean.chain(gone.log_is_cut.then(cut_log)).collect()
+        unclean.chain(gone.log_is_cut.then(cut_log)).chain(doubts).collect()
     }
 }
 

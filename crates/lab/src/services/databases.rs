@@ -1,13 +1,16 @@
-//! A database for each start of the user's own targets, in one private cluster.
+//! A database for each start of the user's own targets: in one private cluster, or in the server that
+//! `PIPPIN_DATABASE_URL` names.
 //!
 //! Each build, as that of a revision, has a template, in which its `migrate` has made the schema and the
 //! data. Each start gets a copy of the template (docs/decisions/own-worlds.md).
 use pippin_model::target::TargetId;
+use postgres::Client;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::ServiceSettings;
 use super::cluster::{self, Cluster, Login};
+use super::given_server::{GivenServer, VARIABLE};
 use super::postgres::{connect, run};
 use crate::error::LabError;
 use crate::lifecycle::life::Life;
@@ -18,7 +21,7 @@ const CONNECTIONS: u32 = 100;
 /// The databases of the targets that are up.
 #[derive(Debug)]
 pub struct Databases {
-    cluster: Cluster,
+    server: Server,
     builds: BTreeMap<TargetId, Build>,
     /// The database of each target that is up.
     slots: Vec<Option<String>>,
@@ -28,35 +31,82 @@ pub struct Databases {
     made: u32,
 }
 
+/// Where the databases are.
+#[derive(Debug)]
+enum Server {
+    Private(Cluster),
+    Given(GivenServer),
+}
+
 /// What all starts of a build have in common.
 #[derive(Debug, Clone)]
 struct Build {
-    /// Who owns the databases, and all that is in them.
-    login: Login,
+    /// Who owns the databases, and all that is in them; `None` for the login that the user gave.
+    login: Option<Login>,
     template: String,
 }
 
+impl Server {
+    /// The lab's own address of a database.
+    fn lab_url(&self, database: &str) -> String {
+        match self {
+            Self::Private(cluster) => cluster.lab_url(database),
+            Self::Given(given) => given.url(database),
+        }
+    }
+
+    /// A connection that makes databases.
+    fn maker(&self) -> Result<Client, LabError> {
+        let url = match self {
+            Self::Private(cluster) => cluster.lab_url(cluster::MAINTENANCE),
+            Self::Given(given) => given.url.clone(),
+        };
+        connect(&url).map_err(LabError::User)
+    }
+
+    /// How the names of its databases begin.
+    fn prefix(&self) -> &str {
+        match self {
+            Self::Private(_) => "pippin",
+            Self::Given(given) => &given.prefix,
+        }
+    }
+}
+
 impl Databases {
-    /// Starts the cluster.
+    /// Starts the cluster, or connects to the server that the user gave.
     ///
     /// # Errors
-    /// If there are no PostgreSQL programs, or the cluster does not start; if the user named a database of
-    /// their own.
+    /// If there are no PostgreSQL programs, or the server does not answer.
     pub fn start(
         settings: &ServiceSettings<'_>,
         interrupted: &dyn Fn() -> bool,
     ) -> Result<Self, LabError> {
-        if std::env::var_os("PIPPIN_DATABASE_URL").is_some() {
-            return Err(LabError::User(
-                "PIPPIN_DATABASE_URL names one database, and services = [\"postgres\"] makes one for each start: unset it, or take `postgres` out of `services` and give the target your database in `env`".into(),
-            ));
-        }
         let tables = settings.tables.max(1);
-        let database_connections = settings.database_connections.max(CONNECTIONS * tables);
-        let settings = ServiceSettings { database_connections, ..settings.clone() };
-        let cluster = Cluster::start(&settings, interrupted)?;
-        let slots = vec![None; tables as usize];
-        Ok(Self { cluster, builds: BTreeMap::new(), slots, chosen: 0, made: 0 })
+        let (server, slots) = match std::env::var(VARIABLE) {
+            Ok(url) => {
+                let given = GivenServer::find(url)?;
+                let slots = if given.denied.is_some() { 1 } else { tables };
+                (Server::Given(given), slots)
+            }
+            Err(_) => {
+                let database_connections = settings.database_connections.max(CONNECTIONS * tables);
+                let settings = ServiceSettings { database_connections, ..settings.clone() };
+                (Server::Private(Cluster::start(&settings, interrupted)?), tables)
+            }
+        };
+        let slots = vec![None; slots as usize];
+        Ok(Self { server, builds: BTreeMap::new(), slots, chosen: 0, made: 0 })
+    }
+
+    /// Why all starts share one database, if they do: in the server that the user gave, Pippin may make no
+    /// others.
+    #[must_use]
+    pub fn are_shared(&self) -> Option<&str> {
+        match &self.server {
+            Server::Private(_) => None,
+            Server::Given(given) => given.denied.as_deref(),
+        }
     }
 
     /// How many targets may be up together.
@@ -70,16 +120,23 @@ impl Databases {
         self.chosen = slot.min(self.slots.len() - 1);
     }
 
-    /// The supervising process.
+    /// The supervising process; `None` for a server that the user gave.
     #[must_use]
-    pub fn supervisor_pid(&self) -> i32 {
-        self.cluster.supervisor_pid()
+    pub fn supervisor_pid(&self) -> Option<i32> {
+        self.cluster().map(Cluster::supervisor_pid)
     }
 
-    /// Whether the server lives.
+    /// Whether the server lives; `None` for one that the user gave.
     #[must_use]
-    pub fn life(&self) -> Arc<Life> {
-        self.cluster.life()
+    pub fn life(&self) -> Option<Arc<Life>> {
+        self.cluster().map(Cluster::life)
+    }
+
+    const fn cluster(&self) -> Option<&Cluster> {
+        match &self.server {
+            Server::Private(cluster) => Some(cluster),
+            Server::Given(_) => None,
+        }
     }
 
     /// Makes a database for the next start of this target, in place of that of the selected slot, and
@@ -93,6 +150,10 @@ impl Databases {
         target: &TargetId,
         migrate: &mut dyn FnMut(&str) -> Result<(), LabError>,
     ) -> Result<String, LabError> {
+        if let Server::Given(GivenServer { url, denied: Some(_), .. }) = &self.server {
+            migrate(url)?;
+            return Ok(url.clone());
+        }
         let build = match self.builds.get(target) {
             Some(build) => build.clone(),
             None => {
@@ -101,53 +162,93 @@ impl Databases {
                 build
             }
         };
-        let mut maker =
-            connect(&self.cluster.lab_url(cluster::MAINTENANCE)).map_err(LabError::User)?;
+        let mut maker = self.server.maker()?;
         if let Some(old) = self.slots[self.chosen].take() {
             run(&mut maker, &format!("DROP DATABASE IF EXISTS {old} WITH (FORCE)"))?;
         }
-        let (owner, template) = (&build.login.name, &build.template);
         let name = self.next();
-        let made = format!("CREATE DATABASE {name} OWNER {owner} TEMPLATE {template}");
-        run(&mut maker, &made)?;
-        run(&mut maker, &format!("REVOKE ALL ON DATABASE {name} FROM PUBLIC"))?;
         self.slots[self.chosen] = Some(name.clone());
-        Ok(self.cluster.url(&build.login, &name))
+        make(&mut maker, &name, build.login.as_ref(), &build.template)?;
+        Ok(self.url(build.login.as_ref(), &name))
     }
 
     fn next(&mut self) -> String {
         self.made += 1;
-        format!("pippin_{}", self.made)
+        format!("{}_{}", self.server.prefix(), self.made)
     }
 
-    /// A role and a template that it owns, as `migrate` leaves it.
+    /// The address of a database for the target.
+    fn url(&self, login: Option<&Login>, name: &str) -> String {
+        match (&self.server, login) {
+            (Server::Private(cluster), Some(login)) => cluster.url(login, name),
+            _ => self.server.lab_url(name),
+        }
+    }
+
+    /// A template that its own role owns, as `migrate` leaves it.
     fn build(
         &mut self,
         migrate: &mut dyn FnMut(&str) -> Result<(), LabError>,
     ) -> Result<Build, LabError> {
         let template = self.next();
-        let login = Login::new(&format!("{template}_owner"))?;
-        let Login { name, password } = &login;
-        let mut maker =
-            connect(&self.cluster.lab_url(cluster::MAINTENANCE)).map_err(LabError::User)?;
-        // A database is made outside of transactions, so each of these is sent alone.
-        for sql in [
-            format!(
-                "CREATE ROLE {name} LOGIN NOSUPERUSER NOCREATEDB NOCREATEROLE NOREPLICATION PASSWORD '{password}'"
-            ),
-            // The lab may then give it databases, and copy them.
-            format!("GRANT {name} TO {}", cluster::LAB),
-            format!("CREATE DATABASE {template} OWNER {name} TEMPLATE template0"),
-            format!("REVOKE ALL ON DATABASE {template} FROM PUBLIC"),
-        ] {
-            run(&mut maker, &sql)?;
+        let mut maker = self.server.maker()?;
+        let login = match &self.server {
+            Server::Private(_) => Some(owner(&mut maker, &format!("{template}_owner"))?),
+            Server::Given(_) => None,
+        };
+        make(&mut maker, &template, login.as_ref(), "template0")?;
+        let build = Build { login, template };
+        let migrated = migrate(&self.url(build.login.as_ref(), &build.template))
+            .and_then(|()| self.finish(&mut maker, &build.template));
+        if migrated.is_err() {
+            // The error is told. What is left goes with the server, or with the next run.
+            let _ = run(&mut maker, &format!("DROP DATABASE {} WITH (FORCE)", build.template));
         }
-        migrate(&self.cluster.url(&login, &template))?;
+        migrated.map(|()| build)
+    }
+
+    /// Makes a template of a database.
+    fn finish(&self, maker: &mut Client, name: &str) -> Result<(), LabError> {
         // What the planner knows is then the same for all starts, and autovacuum has nothing to do in them.
-        let mut client = connect(&self.cluster.lab_url(&template)).map_err(LabError::User)?;
+        let mut client = connect(&self.server.lab_url(name)).map_err(LabError::User)?;
         run(&mut client, "VACUUM ANALYZE")?;
         drop(client);
-        run(&mut maker, &format!("ALTER DATABASE {template} ALLOW_CONNECTIONS false"))?;
-        Ok(Build { login, template })
+        run(maker, &format!("ALTER DATABASE {name} ALLOW_CONNECTIONS false"))
     }
+}
+
+impl Drop for Databases {
+    fn drop(&mut self) {
+        let (Server::Given(_), Ok(mut maker)) = (&self.server, self.server.maker()) else { return };
+        let templates = self.builds.values().map(|build| &build.template);
+        for name in templates.chain(self.slots.iter().flatten()) {
+            // If it stays, the next run drops it.
+            let _ = run(&mut maker, &format!("DROP DATABASE IF EXISTS {name} WITH (FORCE)"));
+        }
+    }
+}
+
+/// Makes a role that may own databases which the lab makes and copies.
+fn owner(maker: &mut Client, name: &str) -> Result<Login, LabError> {
+    let login = Login::new(name)?;
+    let password = &login.password;
+    let role = format!(
+        "CREATE ROLE {name} LOGIN NOSUPERUSER NOCREATEDB NOCREATEROLE NOREPLICATION PASSWORD '{password}'"
+    );
+    run(maker, &role)?;
+    run(maker, &format!("GRANT {name} TO {}", cluster::LAB))?;
+    Ok(login)
+}
+
+/// Makes a database that only its owner may use. It is made outside of transactions, so that each
+/// statement is sent alone.
+fn make(
+    maker: &mut Client,
+    name: &str,
+    owner: Option<&Login>,
+    template: &str,
+) -> Result<(), LabError> {
+    let owner = owner.map_or(String::new(), |login| format!("OWNER {} ", login.name));
+    run(maker, &format!("CREATE DATABASE {name} {owner}TEMPLATE {template}"))?;
+    run(maker, &format!("REVOKE ALL ON DATABASE {name} FROM PUBLIC"))
 }

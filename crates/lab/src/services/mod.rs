@@ -2,11 +2,12 @@
 //!
 //! | module | what it does |
 //! |---|---|
-//! | [`databases`] | a database for each start of the user's own targets |
+//! | [`databases`], `given_server` | a database for each start of the user's own targets, in the lab's server or in one that the user gave |
 //! | [`world`] | what stands around one start of a user's own target |
 mod cluster;
 pub mod databases;
 pub mod files;
+mod given_server;
 pub mod items;
 pub mod postgres;
 mod secret;
@@ -191,7 +192,7 @@ impl Services {
     fn shared(&self, target: &Target) -> Vec<Watched> {
         let databases = self.databases.as_ref().filter(|_| target.world.has_database());
         let postgres = databases
-            .map(Databases::life)
+            .and_then(Databases::life)
             .or_else(|| self.postgres.as_ref().and_then(Postgres::life));
         let upstream = self.upstream.as_ref().map(Upstream::life);
         let watched = |(service, life): (Service, Option<Arc<Life>>)| {
@@ -227,7 +228,7 @@ impl Services {
     #[must_use]
     pub fn supervisors(&self) -> Vec<i32> {
         let postgres = self.postgres.as_ref().and_then(Postgres::supervisor_pid);
-        let databases = self.databases.as_ref().map(Databases::supervisor_pid);
+        let databases = self.databases.as_ref().and_then(Databases::supervisor_pid);
         let upstream = self.upstream.as_ref().map(Upstream::supervisor_pid);
         [postgres, databases, upstream].into_iter().flatten().collect()
     }

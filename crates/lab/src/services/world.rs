@@ -4,6 +4,7 @@ use pippin_model::plan::cpus::CpuSet;
 use pippin_model::target::manifest::Command;
 use pippin_model::target::project::world::{OwnService, Shown, TargetService, World};
 use pippin_model::trial::{Exit, Failure, Stage};
+use pippin_model::verdict::{Caveat, Severity};
 use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
@@ -11,6 +12,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::databases::Databases;
+use super::given_server::VARIABLE;
 use super::postgres::without_password;
 use crate::error::LabError;
 use crate::install::{Installed, base_values, steps};
@@ -65,6 +67,8 @@ pub struct Around {
     watched: Vec<Watched>,
     cleanup: Vec<Launch>,
     within: Duration,
+    /// Why its database is that of other starts too, if it is.
+    shares_database: Option<String>,
 }
 
 /// Makes the world of one start.
@@ -98,10 +102,25 @@ impl Around {
             watched: shared,
             cleanup: Vec::new(),
             within: target.world.within,
+            shares_database: None,
         };
         let mut maker = Maker { around, target, installed, folder, cpus, interrupted };
         maker.all(databases)?;
         Ok(maker.around)
+    }
+
+    /// What is to be said of its database, if it is that of other starts too.
+    #[must_use]
+    pub fn doubt(&self) -> Option<Caveat> {
+        let why = self.shares_database.as_ref()?;
+        Some(Caveat {
+            id: "database_shared".into(),
+            severity: Severity::Suspect,
+            evidence: format!(
+                "Pippin may make no databases in that of {VARIABLE} ({why}), so all starts share it, and `migrate` ran on what the one before had left"
+            ),
+            advice: "allow it (ALTER ROLE ... CREATEDB), or unset the variable for a private server",
+        })
     }
 
     /// The supervising processes of its own services.
@@ -113,14 +132,11 @@ impl Around {
     #[must_use]
     pub fn dead(&self) -> Option<Dead> {
         self.watched.iter().find_map(|it| {
-            let at_unix_ns = it.life.ended_unix_ns()?;
+            it.life.ended_unix_ns()?;
             let how = it.life.exit().map_or_else(|| "ended".into(), |exit| exit.to_string());
-            Some(Dead {
-                name: it.name.clone(),
-                message: format!("its service `{}` {how}", it.name),
-                at_unix_ns,
-                log_tail: log::tail(&it.log, 15),
-            })
+            let log_tail = log::tail(&it.log, 15);
+            let message = format!("its service `{}` {how}{}", it.name, steps::reason(&log_tail));
+            Some(Dead { message, log_tail })
         })
     }
 
@@ -160,12 +176,8 @@ impl Drop for Around {
 /// A service that ended while its target was up.
 #[derive(Debug, Clone)]
 pub struct Dead {
-    /// Its name.
-    pub name: String,
     /// Which it is, and how it ended.
     pub message: String,
-    /// When that was known, nanoseconds since 1970.
-    pub at_unix_ns: u64,
     /// The end of its log.
     pub log_tail: Vec<String>,
 }
@@ -180,6 +192,7 @@ impl Maker<'_> {
                     let Some(databases) = databases.as_deref_mut() else { continue };
                     let url = databases.renew(&target.id, &mut |url| self.migrate(url))?;
                     self.around.env.insert(service.variable(), url);
+                    self.around.shares_database = databases.are_shared().map(Into::into);
                 }
                 TargetService::Redis => self.redis()?,
                 TargetService::Own(own) => {
@@ -364,20 +377,26 @@ fn wait(
     interrupted: &dyn Fn() -> bool,
 ) -> Result<(), LabError> {
     let deadline = Instant::now() + own.ready_within;
+    let mut last = format!("nobody listens on {place}");
     loop {
         if interrupted() {
             return Err(LabError::Interrupted);
         }
         let left = deadline.saturating_duration_since(Instant::now());
-        let last = match check {
+        match check {
             None if port::answers(place) => return Ok(()),
-            None => format!("nobody listens on {place}"),
-            Some(check) => match Supervised::start(check)?.wait(left, interrupted)? {
-                Some(Exit::Code(0)) => return Ok(()),
-                Some(exit) => format!("`{}` {exit}", check.command.join(" ")),
-                None => format!("`{}` did not end", check.command.join(" ")),
-            },
-        };
+            None => {}
+            Some(check) => {
+                let words = check.command.join(" ");
+                match Supervised::start(check)?.wait(left, interrupted)? {
+                    Some(Exit::Code(0)) => return Ok(()),
+                    Some(exit) => last = format!("`{words}` {exit}"),
+                    // Its time was cut short, and an earlier one says more.
+                    None if last.starts_with('`') => {}
+                    None => last = format!("`{words}` did not end"),
+                }
+            }
+        }
         let failed = match process.ended() {
             Some(exit) => {
                 format!("it {exit} before it was ready; a service must stay in the foreground")
