@@ -465,3 +465,24 @@ fn launch(
         apart: false,
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_clusters_whose_locks_nobody_holds_are_removed() {
+        let runs = tempfile::tempdir().unwrap();
+        let cluster = |run: &str| runs.path().join(run).join(FOLDER);
+        for run in ["killed", "lives", "of-another-kind"] {
+            fs::create_dir_all(cluster(run).join("base")).unwrap();
+        }
+        drop(File::create(lock_of(&cluster("killed"))).unwrap());
+        let held = File::create(lock_of(&cluster("lives"))).unwrap();
+        held.lock().unwrap();
+        remove_of_killed_runs(runs.path());
+        let left = ["killed", "lives", "of-another-kind"].map(|run| cluster(run).exists());
+        assert_eq!(left, [false, true, true]);
+        assert!(!lock_of(&cluster("killed")).exists());
+    }
+}

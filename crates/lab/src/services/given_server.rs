@@ -32,10 +32,10 @@ impl std::fmt::Debug for GivenServer {
 
 /// The databases of Pippins that were killed. Other roles' databases, and names of other connections, are
 /// not to be seen.
-const LEFT: &str = "SELECT datname FROM pg_database
-    WHERE pg_get_userbyid(datdba) = current_user AND datname ~ '^pippin_[0-9a-f]{16}_[0-9]+$'
+const LEFT: &str = "SELECT d.datname FROM pg_database d
+    WHERE pg_get_userbyid(d.datdba) = current_user AND d.datname ~ '^pippin_[0-9a-f]{16}_[0-9]+$'
     AND NOT EXISTS (SELECT FROM pg_stat_activity
-        WHERE application_name = substring(datname FROM '^pippin_[0-9a-f]{16}'))";
+        WHERE application_name = substring(d.datname FROM '^pippin_[0-9a-f]{16}'))";
 
 impl GivenServer {
     /// Connects to it, drops what killed Pippins have left there, and finds out whether databases can be made.

@@ -119,7 +119,9 @@ impl Around {
             evidence: format!(
                 "Pippin may make no databases in that of {VARIABLE} ({why}), so all starts share it, and `migrate` ran on what the one before had left"
             ),
-            advice: "allow it (ALTER ROLE ... CREATEDB), or unset the variable for a private server",
+            advice:
+                "allow it (ALTER ROLE ... CREATEDB), or unset the variable for a private server"
+                    .into(),
         })
     }
 
