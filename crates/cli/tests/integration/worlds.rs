@@ -404,7 +404,8 @@ fn a_server_of_the_users_gets_databases_or_the_result_is_suspect() {
     holds.kill().unwrap();
     holds.wait().unwrap();
 
-    sql(&server.url(), "CREATE ROLE small LOGIN; CREATE DATABASE small OWNER small");
+    sql(&server.url(), "CREATE ROLE small LOGIN");
+    sql(&server.url(), "CREATE DATABASE small OWNER small");
     let small = server.url().replace("me@", "small@").replace("/postgres", "/small");
     let (outcome, record) = project.run_with(&small);
     let trial = &record.unwrap().trials[0];

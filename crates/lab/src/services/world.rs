@@ -192,7 +192,8 @@ impl Maker<'_> {
             match service {
                 TargetService::Postgres => {
                     let Some(databases) = databases.as_deref_mut() else { continue };
-                    let url = databases.renew(&target.id, &mut |url| self.migrate(url))?;
+                    let made = databases.renew(&target.id, &mut |url| self.migrate(url));
+                    let url = made.map_err(|error| self.without_server(error))?;
                     self.around.env.insert(service.variable(), url);
                     self.around.shares_database = databases.are_shared().map(Into::into);
                 }
@@ -208,6 +209,17 @@ impl Maker<'_> {
         }
         self.around.cleanup = self.launches("cleanup", cleanup);
         self.run("prepare", prepare)
+    }
+
+    /// The error of a database that cannot be made, with the end of its server if that is why.
+    fn without_server(&self, error: LabError) -> LabError {
+        match (error, self.around.dead()) {
+            (LabError::User(message), Some(Dead { message: dead, log_tail })) => {
+                let message = format!("{dead}; {message}");
+                LabError::Target(Failure { stage: Stage::Services, message, log_tail })
+            }
+            (error, _) => error,
+        }
     }
 
     /// Makes schema and data in the database at this address.
