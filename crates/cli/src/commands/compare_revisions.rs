@@ -182,6 +182,7 @@ pub fn copy(
         None
     };
     let mut target = prepared(then.as_ref().unwrap_or(now), &root)?;
+    target.revision = Some(worktree.commit().into());
     // Always use the present workload, whatever the revision says.
     target.manifest.workloads.clone_from(&now.manifest.workloads);
     target.id.name.push_str(end);

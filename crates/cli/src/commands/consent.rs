@@ -70,7 +70,9 @@ pub fn for_installation(
 impl Intent {
     fn of(catalog: &Catalog, targets: &[TargetId], services: &[Service]) -> Result<Self, CliError> {
         let mut intent = Self::default();
-        if services.contains(&Service::Postgres) && !postgres::is_there() {
+        let has_database = |id| catalog.target(id).is_ok_and(|it| it.world.has_database());
+        let is_needed = services.contains(&Service::Postgres) || targets.iter().any(has_database);
+        if is_needed && !postgres::is_there() {
             intent.packages.extend(apt::missing(&[postgres::PACKAGE.to_string()]));
             intent.services.push(postgres::FALLBACK.into());
         }

@@ -38,6 +38,7 @@
 //! | `websocket` | WebSockets, and the flags that are refused with them |
 //! | `fleet` | several agents as one generator on this machine, and on three hosts with faults |
 //! | `services` | a database that the user gave |
+//! | `worlds` | services, databases and commands around the starts of the user's own server |
 //! | `site` | `verify` and `site` with real runs |
 //! | `store` | read-only stores, full disks |
 //! | `streams` | output that nobody reads or that is full, signals that were blocked |
@@ -97,3 +98,4 @@ mod verdicts;
 mod walks;
 mod warming;
 mod websocket;
+mod worlds;

@@ -38,14 +38,15 @@ fn refused(url: &str, statement: &str) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
-fn sql(url: &str, statement: &str) -> String {
+/// What psql prints of a statement.
+pub fn sql(url: &str, statement: &str) -> String {
     let output = Command::new("psql").args([url, "-Atc", statement]).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8(output.stdout).unwrap().trim().to_string()
 }
 
 /// A server of the user's own, with the programs that Pippin finds too.
-struct OwnServer {
+pub struct OwnServer {
     process: Child,
     folder: tempfile::TempDir,
     port: u16,
@@ -63,7 +64,8 @@ impl OwnServer {
         command
     }
 
-    fn start() -> Self {
+    /// It answers when this returns.
+    pub fn start() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let data = folder.path().join("data");
         let words = ["-A", "trust", "-U", "me", "-E", "UTF8", "--no-locale", "--no-sync", "-D"];
@@ -87,7 +89,8 @@ impl OwnServer {
         server
     }
 
-    fn url(&self) -> String {
+    /// The address of its database.
+    pub fn url(&self) -> String {
         format!("postgres://me@127.0.0.1:{}/postgres", self.port)
     }
 }

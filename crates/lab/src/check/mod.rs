@@ -33,6 +33,7 @@ use crate::install::{Installed, Installer};
 use crate::lifecycle::affinity;
 use crate::load;
 use crate::load::pool::{self, Pool};
+use crate::run::two_databases;
 use crate::running::helping;
 use crate::running::{RunningTarget, StartSettings};
 use crate::services::{ServiceSettings, Services};
@@ -214,12 +215,16 @@ impl Checker<'_> {
         said: &mut Vec<String>,
         conformance: &mut Vec<Conformance>,
     ) -> Result<Vec<String>, LabError> {
-        let mut services = self.services(workload)?;
+        if let Some(why) = two_databases(target, workload) {
+            return Ok(vec![why]);
+        }
+        let mut services = self.services(workload, target)?;
+        let around = services.of_next_target(target, installed, self.installer.interrupted)?;
         let start = StartSettings {
             cpus: affinity::available(),
             workers: WORKERS,
             database_pool: DATABASE_POOL,
-            services: services.of_next_target()?,
+            more: &[],
             folder: self.folder,
             address: Ipv4Addr::LOCALHOST.into(),
             protocol: None,
@@ -227,8 +232,8 @@ impl Checker<'_> {
             port: None,
             before: &[],
         };
-        let mut running =
-            RunningTarget::start(target, id, installed, &start, self.installer.interrupted)?;
+        let interrupted = self.installer.interrupted;
+        let mut running = RunningTarget::start(target, id, installed, &start, around, interrupted)?;
         let samples = workload.samples(seed(), verify::PROVED);
         let mut live = Live::of(workload, &mut services).map_err(LabError::User)?;
         let way = running.way().clone();
@@ -258,16 +263,17 @@ impl Checker<'_> {
         Ok(wrong)
     }
 
-    /// The services that a workload needs.
-    fn services(&self, workload: &Workload) -> Result<Services, LabError> {
+    /// The services that a workload and a target need.
+    fn services(&self, workload: &Workload, target: &Target) -> Result<Services, LabError> {
         let settings = ServiceSettings {
             folder: self.folder,
             cpus: affinity::available(),
             database_connections: 2 * DATABASE_POOL + 20,
             tables: 1,
             upstream_delay_ns: 500_000_000,
+            databases: target.world.has_database(),
         };
-        Services::provide(&workload.services, self.installer)?;
+        Services::provide(&workload.services, target.world.has_database(), self.installer)?;
         Services::start(workload, &settings, self.installer.interrupted)
     }
 }

@@ -28,6 +28,12 @@ pub fn run(
 ) -> Result<(), LabError> {
     let mut values = base_values(target);
     let mut env = env_of(&target.kind);
+    if matches!(target.kind, Kind::Command) {
+        // What its server sees, the user's own build sees too.
+        values.extend(target.revision.iter().map(|it| ("PIPPIN_REVISION".into(), it.clone())));
+        env.extend(target.revision.iter().map(|it| ("PIPPIN_REVISION".into(), it.clone())));
+        env.extend(environment::known(&target.manifest.start.env, &values));
+    }
     env.extend(route_env.clone());
     values.extend(
         route_env
@@ -54,7 +60,7 @@ pub fn run(
             grace: Duration::from_secs(3),
             apart: false,
         };
-        run_one(&launch, installer)?;
+        run_one(&launch, (Stage::Install, STEP_LIMIT), installer.interrupted)?;
     }
     Ok(())
 }
@@ -69,25 +75,39 @@ pub fn env_of(kind: &Kind) -> BTreeMap<String, String> {
     }
 }
 
-fn run_one(launch: &Launch, installer: &Installer<'_>) -> Result<(), LabError> {
-    let fail = |message: String, log_tail| {
-        LabError::Target(Failure { stage: Stage::Install, message, log_tail })
-    };
+/// Runs one command to its end, within this limit. Failures are of this stage.
+///
+/// # Errors
+/// A target failure that names the command and shows the end of its output; interruption.
+pub fn run_one(
+    launch: &Launch,
+    (stage, limit): (Stage, Duration),
+    interrupted: &dyn Fn() -> bool,
+) -> Result<(), LabError> {
+    let fail = |message: String, log_tail| LabError::Target(Failure { stage, message, log_tail });
     let words = launch.command.join(" ");
     let mut process = Supervised::start(launch).map_err(|error| match error {
         LabError::User(message) => fail(message, Vec::new()),
         other => other,
     })?;
-    match process.wait(STEP_LIMIT, installer.interrupted)? {
+    match process.wait(limit, interrupted)? {
         Some(Exit::Code(0)) => Ok(()),
         Some(exit) => {
             let tail = told(process.log_tail(MOST_LINES));
             Err(fail(format!("`{words}` {exit}{}", reason(&tail)), tail))
         }
         None => Err(fail(
-            format!("`{words}` did not end within {} minutes", STEP_LIMIT.as_secs() / 60),
+            format!("`{words}` did not end within {}", spoken(limit)),
             told(process.log_tail(MOST_LINES)),
         )),
+    }
+}
+
+/// "20 minutes", "90 s"
+fn spoken(limit: Duration) -> String {
+    match limit.as_secs() {
+        seconds if seconds >= 120 && seconds % 60 == 0 => format!("{} minutes", seconds / 60),
+        _ => format!("{} s", limit.as_secs_f64()),
     }
 }
 

@@ -1,4 +1,5 @@
 //! The environment of child processes, and how programs are found in it.
+use pippin_model::target::manifest::PLACEHOLDERS;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -154,17 +155,37 @@ fn has_password(value: &str) -> bool {
     })
 }
 
-/// Replaces `{NAME}` by the variable's value; a placeholder without a value becomes empty.
+/// Replaces `{NAME}` by the variable's value; a placeholder of Pippin's without a value becomes empty.
 #[must_use]
 pub fn fill(text: &str, values: &BTreeMap<String, String>) -> String {
-    pippin_model::target::manifest::PLACEHOLDERS.iter().fold(text.to_string(), |text, name| {
+    let names = PLACEHOLDERS.into_iter().chain(values.keys().map(String::as_str));
+    names.fold(text.to_string(), |text, name| {
         let placeholder = format!("{{{name}}}");
         if text.contains(&placeholder) {
-            text.replace(&placeholder, values.get(*name).map_or("", String::as_str))
+            text.replace(&placeholder, values.get(name).map_or("", String::as_str))
         } else {
             text
         }
     })
+}
+
+/// Those variables whose placeholders all have values, filled in. Before a server is started, nobody
+/// knows its `{PORT}`.
+#[must_use]
+pub fn known(
+    env: &BTreeMap<String, String>,
+    values: &BTreeMap<String, String>,
+) -> BTreeMap<String, String> {
+    let is_name = |name: &str| {
+        let may_stand = |c: char| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_';
+        !name.is_empty() && name.chars().all(may_stand)
+    };
+    let is_known = |text: &String| {
+        let mut names = text.split('{').skip(1).filter_map(|part| Some(part.split_once('}')?.0));
+        names.all(|name| !is_name(name) || values.contains_key(name))
+    };
+    let known = env.iter().filter(|(_, text)| is_known(text));
+    known.map(|(name, text)| (name.clone(), fill(text, values))).collect()
 }
 
 /// The first executable of this name on PATH.
@@ -197,6 +218,16 @@ mod tests {
     fn placeholders_are_replaced_and_other_braces_stay() {
         let values = BTreeMap::from([("PORT".to_string(), "8080".to_string())]);
         assert_eq!(fill("-p {PORT} {DATABASE_URL}{x}", &values), "-p 8080 {x}");
+    }
+
+    #[test]
+    fn variables_of_what_is_not_known_yet_are_left_out() {
+        let map = |pairs: &[(&str, &str)]| -> BTreeMap<String, String> {
+            pairs.iter().map(|(name, value)| ((*name).into(), (*value).into())).collect()
+        };
+        let env = map(&[("A", "{S3_PORT}{x}"), ("B", "127.0.0.1:{PORT}"), ("C", "{}")]);
+        let values = map(&[("S3_PORT", "7")]);
+        assert_eq!(known(&env, &values), map(&[("A", "7{x}"), ("C", "{}")]));
     }
 
     #[test]

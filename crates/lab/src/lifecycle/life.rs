@@ -1,13 +1,16 @@
 //! Whether a supervised process lives, for whoever must know at once.
+use pippin_model::trial::Exit;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use crate::trial::unix_now_ns;
 
-/// Whether the main process of a target has ended, and when that was known.
+/// Whether the main process of a target or service has ended, how, and when that was known.
 #[derive(Debug, Default)]
 pub struct Life {
     is_over: AtomicBool,
     ended_unix_ns: AtomicU64,
+    exit: OnceLock<Exit>,
 }
 
 impl Life {
@@ -24,8 +27,15 @@ impl Life {
         (at > 0).then_some(at)
     }
 
-    /// Notes the time of its end.
-    pub(super) fn note_end(&self) {
+    /// How it ended; `None` while it lives.
+    #[must_use]
+    pub fn exit(&self) -> Option<Exit> {
+        self.exit.get().copied()
+    }
+
+    /// Notes its end, and the time.
+    pub(super) fn note_end(&self, exit: Exit) {
+        let _ = self.exit.set(exit);
         self.ended_unix_ns.store(unix_now_ns(), Ordering::Release);
     }
 

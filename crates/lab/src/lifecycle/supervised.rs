@@ -151,14 +151,14 @@ impl Supervised {
             std::thread::spawn(move || {
                 for line in BufReader::new(stdout).lines().map_while(Result::ok) {
                     let Some(event) = parse_event(&line) else { continue };
-                    let is_end = matches!(event, Event::Ended(_));
-                    if is_end {
-                        watched.note_end();
+                    let end = if let Event::Ended(exit) = &event { Some(*exit) } else { None };
+                    if let Some(exit) = end {
+                        watched.note_end(exit);
                     }
                     if sender.send(event).is_err() {
                         return;
                     }
-                    if is_end {
+                    if end.is_some() {
                         watched.say_end();
                     }
                 }

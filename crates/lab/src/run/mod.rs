@@ -39,7 +39,7 @@ use pippin_model::target::TargetId;
 use pippin_model::target::register::Register;
 use pippin_model::trial::{Failure, Stage, Step, TrialRecord, TrialSpec};
 use pippin_model::verdict::Caveat;
-use pippin_model::workload::{Message, Sample, Workload};
+use pippin_model::workload::{Message, Sample, Service, Workload};
 use pippin_stats::rank::sequential::{self, FEWEST_REPETITIONS};
 use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -135,8 +135,10 @@ pub fn run(plan: Plan, settings: &RunSettings<'_>) -> Result<RunRecord, LabError
             workload.id
         ))));
     }
+    let has_services = !workload.services.is_empty()
+        || targets.iter().any(|(_, target)| !target.world.services.is_empty());
     let cpus = match settings.probe {
-        Some(_) => without_generator(split(&plan)?, &plan, &workload),
+        Some(_) => without_generator(split(&plan)?, &plan, has_services),
         None => split(&plan)?,
     };
     let callgrind = counting::tool(&plan, &workload, &targets).map_err(in_plan)?;
@@ -207,13 +209,27 @@ fn resolve(
                     way_out(&target, workload)
                 )));
             }
-            Ok((id.clone(), target))
+            match two_databases(&target, workload) {
+                Some(why) => Err(LabError::User(why)),
+                None => Ok((id.clone(), target)),
+            }
         })
         .collect::<Result<Vec<_>, _>>()?;
     speak(plan, workload, &targets)?;
     walk(plan, workload)?;
     live_on(plan, workload)?;
     Ok(targets)
+}
+
+/// Why a target cannot be measured with a workload: both bring a database.
+pub(crate) fn two_databases(target: &Target, workload: &Workload) -> Option<String> {
+    let both = target.world.has_database() && workload.services.contains(&Service::Postgres);
+    both.then(|| {
+        format!(
+            "{}: the workload `{}` brings its own database with the table `users`, and services = [\"postgres\"] of [target.{}] another: both are DATABASE_URL; measure it with another workload, or write a second target without `postgres`",
+            target.id, workload.id, target.manifest.name
+        )
+    })
 }
 
 /// What has no effect, or no meaning, where users go through steps.
@@ -334,7 +350,8 @@ fn prepare(
         say: &say,
         interrupted: &interrupted,
     };
-    match Services::provide(&workload.services, &installer) {
+    let databases = targets.iter().any(|(_, target)| target.world.has_database());
+    match Services::provide(&workload.services, databases, &installer) {
         Ok(()) | Err(LabError::Interrupted) => {}
         Err(other) => return Err(other),
     }
@@ -573,6 +590,7 @@ impl<'a> Execution<'a> {
             database_connections: self.pool() * self.up_together() as u32,
             tables: self.up_together() as u32,
             upstream_delay_ns: plan.upstream_delay_ns,
+            databases: self.prepared.values().any(|(target, _)| target.world.has_database()),
         };
         Services::start(&self.header().workload, &settings, &|| self.interrupted())
     }
@@ -632,7 +650,7 @@ impl<'a> Execution<'a> {
                 drop(running.stop());
                 return Ok(());
             }
-            self.recording.judge(&mut record, Vec::new());
+            self.recording.judge(&mut record, running.doubts());
             steps.observe(&record, &self.watch());
             let over =
                 record.failure.is_some() || self.interrupted() || self.settings.observer.skips(id);
@@ -669,14 +687,13 @@ impl<'a> Execution<'a> {
         services: &mut Services,
         extra: &Extra<'_>,
     ) -> Result<RunningTarget, LabError> {
-        let mut environment = services.of_next_target()?;
-        let more = extra.environment;
-        environment.extend(more.iter().map(|(name, value)| ((*name).into(), (*value).into())));
+        self.settings.observer.event(&Event::Stage("starting"));
+        let around = services.of_next_target(target, installed, &|| self.interrupted())?;
         let settings = StartSettings {
             cpus: self.cpus.target.clone(),
             workers: self.workers(),
             database_pool: self.header().plan.database_pool,
-            services: environment,
+            more: extra.environment,
             folder: &self.settings.folder,
             address: self.settings.address,
             protocol: self.header().plan.profile.protocol,
@@ -684,8 +701,7 @@ impl<'a> Execution<'a> {
             port: extra.port,
             before: extra.before,
         };
-        self.settings.observer.event(&Event::Stage("starting"));
-        RunningTarget::start(target, id, installed, &settings, &|| self.interrupted())
+        RunningTarget::start(target, id, installed, &settings, around, &|| self.interrupted())
     }
 
     fn watch(&self) -> Watch<'a> {
@@ -865,8 +881,7 @@ pub fn split(plan: &Plan) -> Result<CpuSplit, LabError> {
 
 /// If the generators run on other machines, the target gets their processors too, unless services
 /// use them or the plan names the target's processors.
-fn without_generator(split: CpuSplit, plan: &Plan, workload: &Workload) -> CpuSplit {
-    let has_services = !workload.services.is_empty();
+fn without_generator(split: CpuSplit, plan: &Plan, has_services: bool) -> CpuSplit {
     let mut target = split.target;
     if !has_services && plan.cpus.target.is_none() {
         target.0.extend(&split.generator.0);
@@ -908,11 +923,10 @@ mod tests {
         let cpus = |text: &str| CpuSet::parse(text).unwrap();
         let split =
             || CpuSplit { target: cpus("0-1"), generator: cpus("2-3"), services: cpus("2-3") };
-        let mut header = header("hello", "Hello", closed(), &["go/net-http"]);
-        let alone = without_generator(split(), &header.plan, &header.workload);
+        let header = header("hello", "Hello", closed(), &["go/net-http"]);
+        let alone = without_generator(split(), &header.plan, false);
         assert_eq!((alone.target, alone.services.len()), (cpus("0-3"), 0));
-        header.workload.services = vec![pippin_model::workload::Service::Postgres];
-        let beside = without_generator(split(), &header.plan, &header.workload);
+        let beside = without_generator(split(), &header.plan, true);
         assert_eq!((beside.target, beside.services), (cpus("0-1"), cpus("2-3")));
         assert!(beside.generator.is_empty());
     }

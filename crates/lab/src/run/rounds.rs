@@ -268,7 +268,7 @@ impl Execution<'_> {
         let keeps = !course.cut_short || course.whole >= FEWEST_ROUNDS;
         for member in &stay {
             let mut record = member.record.clone();
-            self.recording.judge(&mut record, Vec::new());
+            self.recording.judge(&mut record, member.running.doubts());
             if keeps && record.load.is_some() {
                 self.recording.keep(record)?;
             }
@@ -476,7 +476,8 @@ impl Rounds<'_, '_> {
     }
 
     fn trees(&self) -> Vec<Vec<RoleRoot>> {
-        self.members.iter().map(|member| member.running.roots().to_vec()).collect()
+        let tree = |member: &Member| [member.running.roots(), &member.running.services()].concat();
+        self.members.iter().map(tree).collect()
     }
 
     /// Waits until a target rests that has just been loaded, before it is another one's turn.

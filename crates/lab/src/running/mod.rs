@@ -45,6 +45,7 @@ use crate::lifecycle::{log, port, ready};
 use crate::running::certificate::Certificate;
 use crate::running::crash::Crash;
 use crate::running::way::Way;
+use crate::services::world::Around;
 use crate::target::container::Image;
 use crate::target::elsewhere;
 use crate::target::keys::{Keys, Topic};
@@ -63,8 +64,8 @@ pub struct StartSettings<'a> {
     pub workers: u32,
     /// `DATABASE_POOL`.
     pub database_pool: u32,
-    /// `DATABASE_URL`, `UPSTREAM_URL`, `ITEMS_FILE`, `STATIC_FOLDER`: only those that the workload needs.
-    pub services: BTreeMap<String, String>,
+    /// Variables of this start alone, beside those of its services.
+    pub more: &'a [(&'a str, &'a str)],
     /// Where its log goes, and its certificate if it needs one.
     pub folder: &'a Path,
     /// Where it listens, an address of this machine.
@@ -100,6 +101,8 @@ pub struct RunningTarget {
     given: CpuSet,
     reached: Reached,
     may_have_services: bool,
+    /// What was made for this start: ended after its process.
+    around: Around,
     /// Its control group, removed after its processes have ended.
     group: Option<Group>,
     /// Removes the container when this is dropped.
@@ -228,7 +231,7 @@ fn with_remedy(message: &str, keys: Keys<'_>) -> String {
 }
 
 impl RunningTarget {
-    /// Starts a target and waits until it is ready.
+    /// Starts a target in what was made for it, and waits until it is ready.
     ///
     /// # Errors
     /// A target failure with the end of its log; interruption.
@@ -237,13 +240,14 @@ impl RunningTarget {
         id: &TargetId,
         installed: &Installed,
         settings: &StartSettings<'_>,
+        around: Around,
         interrupted: &dyn Fn() -> bool,
     ) -> Result<Self, LabError> {
         let spoken = target
             .spoken(id.variant.as_deref(), settings.protocol)
             .map_err(|message| LabError::target(Stage::Start, message))?;
         if let Kind::Listening(listening) = &target.kind {
-            return Self::found(target, id, listening, spoken, settings.messages);
+            return Self::found(target, id, listening, spoken, settings.messages, around);
         }
         let certificate = certificate(spoken, id, settings)?;
         let port = settings.port.map_or_else(|| port::free_at(settings.address), Ok);
@@ -255,7 +259,11 @@ impl RunningTarget {
         let container = Container::of(target, address)?;
         let mut launch = match &container {
             Some(Container { image, name }) => of_image(image, name, target, id, settings, port),
-            None => launch(target, id, installed, settings, port, certificate.as_ref()),
+            None => {
+                let given =
+                    Given { installed, services: &around.env, certificate: certificate.as_ref() };
+                launch(target, id, given, settings, port)
+            }
         };
         if container.is_none() {
             launch.command.splice(..0, settings.before.iter().cloned());
@@ -284,7 +292,8 @@ impl RunningTarget {
             &target.manifest.start.ready,
             keys,
             interrupted,
-        )?;
+        )
+        .map_err(|error| beside(&around, error))?;
         let group = group.filter(Group::is_in_use);
         let inside = container.as_ref().and_then(|it| it.image.process(&it.name));
         let elsewhere = elsewhere::file_of_checkout(process.supervisor_pid(), &target.folder);
@@ -307,6 +316,7 @@ impl RunningTarget {
                 is_proved: target.is_proved(),
             },
             may_have_services: !matches!(target.kind, Kind::Catalog),
+            around,
             group,
             container,
             socket,
@@ -321,6 +331,7 @@ impl RunningTarget {
         listening: &Listening,
         spoken: Spoken,
         messages: Option<Messages>,
+        around: Around,
     ) -> Result<Self, LabError> {
         let addresses = listening.resolved().map_err(|error| match error {
             LabError::User(message) => LabError::target(Stage::Start, message),
@@ -349,6 +360,7 @@ impl RunningTarget {
                 is_proved: target.is_proved(),
             },
             may_have_services: true,
+            around,
             group: None,
             container: None,
             socket: None,
@@ -403,6 +415,24 @@ impl RunningTarget {
         &self.roots
     }
 
+    /// The services that only it uses, each with all of its processes.
+    #[must_use]
+    pub fn services(&self) -> Vec<RoleRoot> {
+        self.around.supervisors().map(RoleRoot::Tree).collect()
+    }
+
+    /// What is to be said of its start, whatever is measured.
+    #[must_use]
+    pub fn doubts(&self) -> Vec<Caveat> {
+        self.around.doubt().into_iter().collect()
+    }
+
+    /// The service that has ended meanwhile, in words.
+    #[must_use]
+    pub fn dead_service(&self) -> Option<String> {
+        self.around.dead().map(|dead| dead.message)
+    }
+
     /// Processes below its first ones that do not belong to it, with everything below them.
     #[must_use]
     pub const fn apart(&self) -> &BTreeSet<i32> {
@@ -452,13 +482,22 @@ impl RunningTarget {
         self.process.as_ref().map(Supervised::life)
     }
 
-    /// Whether it ended by itself, and how.
+    /// Whether it or one of its services ended by itself, and how.
     pub fn crashed(&mut self) -> Option<Crash> {
+        let crash = self.process_crashed();
+        let Some(dead) = self.around.dead() else { return crash };
+        let then = crash.as_ref().map_or(String::new(), |it| format!("; {}", it.failure.message));
+        let message = format!("{} while {} was measured{then}", dead.message, self.id);
+        let failure = Failure { stage: Stage::Services, message, log_tail: dead.log_tail };
+        Some(Crash { failure, ended: crash.and_then(|it| it.ended) })
+    }
+
+    fn process_crashed(&mut self) -> Option<Crash> {
         let process = self.process.as_mut()?;
         let exit = process.ended()?;
         let killed = killed_for_memory(&KernelFiles::default());
         let message = format!("{} {exit} while it was measured", self.id);
-        Some(Crash {
+        let ended = crash::Ended {
             pid: process.main_pid(),
             name: self.name.clone(),
             at_unix_ns: process.life().ended_unix_ns().unwrap_or_else(unix_now_ns),
@@ -470,6 +509,9 @@ impl RunningTarget {
                 // The failure has it.
                 log_tail: Vec::new(),
             },
+        };
+        Some(Crash {
+            ended: Some(ended),
             failure: Failure { stage: Stage::Load, message, log_tail: self.log_tail() },
         })
     }
@@ -495,6 +537,7 @@ impl RunningTarget {
 
     /// Stops it, if Pippin started it. Returns what is worth reporting about its end.
     pub fn stop(mut self) -> Vec<Caveat> {
+        let doubts = self.doubts();
         let Some(process) = &mut self.process else { return Vec::new() };
         let crashed = process.ended().is_some();
         let gone = process.stop();
@@ -527,6 +570,7 @@ impl RunningTarget {
             }
             std::thread::sleep(Duration::from_millis(20));
         }
+        unclean.extend(self.around.end());
         let keys = Keys::of(&self.id).about(Topic::Stop);
         let see = keys.map_or(String::new(), |keys| format!("see {keys}; "));
         let unclean = unclean.into_iter().map(|evidence| Caveat {
@@ -535,7 +579,7 @@ impl RunningTarget {
             evidence,
             advice: see.clone() + "a server that cannot be stopped cleanly may also have lost work",
         });
-        unclean.chain(gone.log_is_cut.then(cut_log)).collect()
+        unclean.chain(gone.log_is_cut.then(cut_log)).chain(doubts).collect()
     }
 }
 
@@ -553,13 +597,31 @@ fn cut_log() -> Caveat {
     }
 }
 
+/// The error of a start, with the service that ended meanwhile.
+fn beside(around: &Around, error: LabError) -> LabError {
+    match (error, around.dead()) {
+        (LabError::Target(failure), Some(dead)) => {
+            let message = format!("{}; {}", dead.message, failure.message);
+            LabError::Target(Failure { message, ..failure })
+        }
+        (error, _) => error,
+    }
+}
+
+/// What a process finds when it starts.
+struct Given<'a> {
+    installed: &'a Installed,
+    /// The variables of its services.
+    services: &'a BTreeMap<String, String>,
+    certificate: Option<&'a Certificate>,
+}
+
 fn launch(
     target: &Target,
     id: &TargetId,
-    installed: &Installed,
+    Given { installed, services, certificate }: Given<'_>,
     settings: &StartSettings<'_>,
     port: u16,
-    certificate: Option<&Certificate>,
 ) -> Launch {
     let manifest = &target.manifest;
     let variant = manifest.variant(id.variant.as_deref());
@@ -574,7 +636,9 @@ fn launch(
         ("WORKERS".to_string(), workers.to_string()),
         ("DATABASE_POOL".to_string(), settings.database_pool.to_string()),
     ]);
-    values.extend(settings.services.clone());
+    let more = settings.more.iter().map(|(name, value)| ((*name).into(), (*value).into()));
+    let given: BTreeMap<String, String> = services.clone().into_iter().chain(more).collect();
+    values.extend(given.clone());
     let secrets: BTreeMap<String, String> = certificate.map(of_certificate).unwrap_or_default();
     values.extend(secrets.clone());
     let mut env = match target.kind {
@@ -585,10 +649,10 @@ fn launch(
     for name in ["HOST", "PORT", "WORKERS"] {
         env.insert(name.into(), values[name].clone());
     }
-    if settings.services.contains_key("DATABASE_URL") {
+    if given.contains_key("DATABASE_URL") {
         env.insert("DATABASE_POOL".into(), values["DATABASE_POOL"].clone());
     }
-    env.extend(settings.services.clone());
+    env.extend(given);
     env.extend(secrets);
     env.extend(installed.env.clone());
     if let Some(path) = installed.env.get("PATH") {

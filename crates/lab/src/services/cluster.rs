@@ -5,11 +5,12 @@
 //! roles of targets, and is no superuser. Each role has a random password, checked by SCRAM, on the
 //! loopback only. Nobody can log in as the superuser: the lab's role and the template are made in
 //! single-user mode, and pg_hba.conf refuses that login. The server never runs as root.
-use std::fs::{self, DirBuilder};
+use std::fs::{self, DirBuilder, File};
 use std::io::Write;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::postgres::connect;
@@ -17,11 +18,12 @@ use super::{ServiceSettings, secret};
 use crate::error::LabError;
 use crate::install::embedded_postgres;
 use crate::lifecycle::environment;
+use crate::lifecycle::life::Life;
 use crate::lifecycle::port;
 use crate::lifecycle::supervised::{Launch, Supervised};
 
 /// The lab's role.
-const LAB: &str = "pippin_lab";
+pub const LAB: &str = "pippin_lab";
 /// The database that those of targets are copied from.
 pub const TEMPLATE: &str = "pippin_template";
 /// The database to which the lab connects to make others.
@@ -30,7 +32,7 @@ pub const MAINTENANCE: &str = "postgres";
 const STATEMENTS: &str = "pg_stat_statements";
 
 /// A role that can log in.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Login {
     /// Its name.
     pub name: String,
@@ -70,11 +72,11 @@ impl Cluster {
         let privilege = Privilege::here(&programs);
         let data = Data::new(privilege, settings.folder)?;
         let lab = Login::new(LAB)?;
-        init(privilege, &programs, &data.0)?;
+        init(privilege, &programs, &data.path)?;
         let port = port::free().map_err(LabError::io("find a port for PostgreSQL"))?;
         let has_account = has_account(&programs);
-        make_template(privilege, &programs, &data.0, &lab, has_account)?;
-        let process = launch(privilege, &programs, &data.0, port, settings, has_account)?;
+        make_template(privilege, &programs, &data.path, &lab, has_account)?;
+        let process = launch(privilege, &programs, &data.path, port, settings, has_account)?;
         let mut cluster = Self { process, lab, port, data };
         cluster.wait_for_answer(interrupted)?;
         Ok(cluster)
@@ -96,6 +98,12 @@ impl Cluster {
     #[must_use]
     pub fn supervisor_pid(&self) -> i32 {
         self.process.supervisor_pid()
+    }
+
+    /// Whether the server lives.
+    #[must_use]
+    pub fn life(&self) -> Arc<Life> {
+        self.process.life()
     }
 
     fn wait_for_answer(&mut self, interrupted: &dyn Fn() -> bool) -> Result<(), LabError> {
@@ -123,7 +131,8 @@ impl Drop for Cluster {
     fn drop(&mut self) {
         // Before its files are removed.
         self.process.stop();
-        let _ = fs::remove_dir_all(&self.data.0);
+        let _ = fs::remove_dir_all(&self.data.path);
+        let _ = self.data.lock.take().map(|(lock, _)| fs::remove_file(lock));
     }
 }
 
@@ -235,21 +244,32 @@ impl Privilege {
 
 /// An empty folder for the cluster's files that only the server's user may enter.
 #[derive(Debug)]
-struct Data(PathBuf);
+struct Data {
+    path: PathBuf,
+    /// A file beside it, which this process holds locked as long as it lives.
+    lock: Option<(PathBuf, File)>,
+}
+
+/// The name of a cluster's folder in that of a run.
+const FOLDER: &str = "postgres";
 
 impl Data {
     /// Below the run's folder. If the user nobody may not enter it, in the folder for temporary
     /// files.
     fn new(privilege: Privilege, folder: &Path) -> Result<Self, LabError> {
-        let own = std::path::absolute(folder.join("postgres"))
+        let own = std::path::absolute(folder.join(FOLDER))
             .map_err(LabError::io(format!("find {}", folder.display())))?;
+        folder.parent().into_iter().for_each(remove_of_killed_runs);
         let _ = fs::remove_dir_all(&own);
         let own = Self::make(privilege, own)?;
-        let is_reached = || privilege.runs("ls", &own.0.to_string_lossy());
+        let is_reached = || privilege.runs("ls", &own.path.to_string_lossy());
         if privilege != Privilege::Nobody || is_reached() {
-            return Ok(own);
+            let lock = lock_of(&own.path);
+            let held = File::create(&lock).and_then(|file| file.lock().map(|()| file));
+            let held = held.map_err(LabError::io(format!("lock {}", lock.display())))?;
+            return Ok(Self { lock: Some((lock, held)), ..own });
         }
-        let _ = fs::remove_dir(&own.0);
+        let _ = fs::remove_dir(&own.path);
         let temporary = std::env::temp_dir();
         remove_left_over(&temporary);
         let id = std::process::id();
@@ -266,7 +286,25 @@ impl Data {
                 _ => Ok(()),
             })
             .map_err(LabError::io(format!("create {}", path.display())))?;
-        Ok(Self(path))
+        Ok(Self { path, lock: None })
+    }
+}
+
+/// The file beside the folder of a cluster.
+fn lock_of(cluster: &Path) -> PathBuf {
+    cluster.with_extension("lock")
+}
+
+/// Removes the clusters in the folders of runs that were killed: nobody holds their locks.
+fn remove_of_killed_runs(runs: &Path) {
+    for run in fs::read_dir(runs).into_iter().flatten().flatten() {
+        let cluster = run.path().join(FOLDER);
+        let lock = lock_of(&cluster);
+        if File::open(&lock).is_ok_and(|file| file.try_lock().is_ok()) {
+            // Another Pippin may be quicker.
+            let _ = fs::remove_dir_all(&cluster);
+            let _ = fs::remove_file(&lock);
+        }
     }
 }
 
@@ -426,4 +464,25 @@ fn launch(
         grace: Duration::from_secs(10),
         apart: false,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_clusters_whose_locks_nobody_holds_are_removed() {
+        let runs = tempfile::tempdir().unwrap();
+        let cluster = |run: &str| runs.path().join(run).join(FOLDER);
+        for run in ["killed", "lives", "of-another-kind"] {
+            fs::create_dir_all(cluster(run).join("base")).unwrap();
+        }
+        drop(File::create(lock_of(&cluster("killed"))).unwrap());
+        let held = File::create(lock_of(&cluster("lives"))).unwrap();
+        held.lock().unwrap();
+        remove_of_killed_runs(runs.path());
+        let left = ["killed", "lives", "of-another-kind"].map(|run| cluster(run).exists());
+        assert_eq!(left, [false, true, true]);
+        assert!(!lock_of(&cluster("killed")).exists());
+    }
 }

@@ -1,24 +1,36 @@
 //! The services of a workload. The run starts them, and stops and removes them afterwards.
+//!
+//! | module | what it does |
+//! |---|---|
+//! | [`databases`], `given_server` | a database for each start of the user's own targets, in the lab's server or in one that the user gave |
+//! | [`world`] | what stands around one start of a user's own target |
 mod cluster;
+pub mod databases;
 pub mod files;
+mod given_server;
 pub mod items;
 pub mod postgres;
 mod secret;
 pub mod upstream;
+pub mod world;
 
 use pippin_model::plan::cpus::CpuSet;
 use pippin_model::workload::{Service, Source, Workload};
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crate::error::LabError;
-use crate::install::Installer;
+use crate::install::{Installed, Installer};
+use crate::lifecycle::life::Life;
+use crate::target::Target;
+use databases::Databases;
 use files::{Files, Folders};
 use items::{Items, ItemsFiles};
 use postgres::Postgres;
 use upstream::Upstream;
+use world::{Around, Ground, Watched};
 
 /// So long without a call the upstream is still.
 const STILL: Duration = Duration::from_millis(100);
@@ -30,6 +42,10 @@ pub struct Services {
     upstream: Option<Upstream>,
     items: Option<ItemsFiles>,
     files: Option<Folders>,
+    /// Of targets that have databases of their own.
+    databases: Option<Databases>,
+    folder: PathBuf,
+    cpus: CpuSet,
 }
 
 /// What services are told.
@@ -45,6 +61,8 @@ pub struct ServiceSettings<'a> {
     pub tables: u32,
     /// How long the slow upstream takes, in nanoseconds.
     pub upstream_delay_ns: u64,
+    /// Whether a target has a database of its own.
+    pub databases: bool,
 }
 
 impl Services {
@@ -57,7 +75,11 @@ impl Services {
         settings: &ServiceSettings<'_>,
         interrupted: &dyn Fn() -> bool,
     ) -> Result<Self, LabError> {
-        let mut services = Self::default();
+        let mut services =
+            Self { folder: settings.folder.into(), cpus: settings.cpus.clone(), ..Self::default() };
+        if settings.databases {
+            services.databases = Some(Databases::start(settings, interrupted)?);
+        }
         if workload.answer.from == Some(Source::Items) {
             services.items = Some(ItemsFiles::within(settings.folder)?);
         }
@@ -77,12 +99,18 @@ impl Services {
         Ok(services)
     }
 
-    /// Installs what is missing of the services that are named, as far as the installer may.
+    /// Installs what is missing of the services that are named, and of what `databases` need, as far as
+    /// the installer may.
     ///
     /// # Errors
     /// If it cannot be installed.
-    pub fn provide(needed: &[Service], installer: &Installer<'_>) -> Result<(), LabError> {
-        if needed.contains(&Service::Postgres) { postgres::provide(installer) } else { Ok(()) }
+    pub fn provide(
+        needed: &[Service],
+        databases: bool,
+        installer: &Installer<'_>,
+    ) -> Result<(), LabError> {
+        let is_needed = databases || needed.contains(&Service::Postgres);
+        if is_needed { postgres::provide(installer) } else { Ok(()) }
     }
 
     /// The database.
@@ -99,13 +127,15 @@ impl Services {
     /// no limit.
     #[must_use]
     pub fn tables(&self) -> usize {
-        self.postgres.as_ref().map_or(usize::MAX, Postgres::tables)
+        let tables = self.postgres.as_ref().map_or(usize::MAX, Postgres::tables);
+        tables.min(self.databases.as_ref().map_or(usize::MAX, Databases::slots))
     }
 
     /// Selects the table, the data file, or the folder of files, of this target, counted from 0, for everything that
     /// follows.
     pub fn choose_table(&mut self, table: usize) {
         self.postgres.iter_mut().for_each(|postgres| postgres.choose(table));
+        self.databases.iter_mut().for_each(|databases| databases.choose(table));
         self.items.iter_mut().for_each(|items| items.choose(table));
         self.files.iter_mut().for_each(|files| files.choose(table));
     }
@@ -142,11 +172,40 @@ impl Services {
             .ok_or_else(|| "the workload needs `services = [\"upstream\"]` for this proof".into())
     }
 
-    /// Makes what the next target gets for itself, and returns the variables that it reads.
+    /// Makes what the next start of a target gets for itself: its database, its data, its services.
     ///
     /// # Errors
-    /// If its database, its data file or its folder cannot be made.
-    pub fn of_next_target(&mut self) -> Result<BTreeMap<String, String>, LabError> {
+    /// If something of it cannot be made; a target failure that names its service or command.
+    pub fn of_next_target(
+        &mut self,
+        target: &Target,
+        installed: &Installed,
+        interrupted: &dyn Fn() -> bool,
+    ) -> Result<Around, LabError> {
+        let (env, shared) = (self.environment()?, self.shared(target));
+        let (folder, cpus, databases) = (&self.folder, &self.cpus, self.databases.as_mut());
+        let ground = Ground { folder, cpus, databases, shared, env };
+        Around::make(target, installed, ground, interrupted)
+    }
+
+    /// The services of the run that a target uses.
+    fn shared(&self, target: &Target) -> Vec<Watched> {
+        let databases = self.databases.as_ref().filter(|_| target.world.has_database());
+        let postgres = databases
+            .and_then(Databases::life)
+            .or_else(|| self.postgres.as_ref().and_then(Postgres::life));
+        let upstream = self.upstream.as_ref().map(Upstream::life);
+        let watched = |(service, life): (Service, Option<Arc<Life>>)| {
+            let name = service.name();
+            let log = self.folder.join(format!("{name}.log"));
+            life.map(|life| Watched { name: name.into(), life, log })
+        };
+        let both = [(Service::Postgres, postgres), (Service::Upstream, upstream)];
+        both.into_iter().filter_map(watched).collect()
+    }
+
+    /// Makes what the next target gets of the workload, and returns the variables that it reads.
+    fn environment(&mut self) -> Result<BTreeMap<String, String>, LabError> {
         let mut env = BTreeMap::new();
         if let Some(postgres) = &mut self.postgres {
             postgres.renew()?;
@@ -169,7 +228,9 @@ impl Services {
     #[must_use]
     pub fn supervisors(&self) -> Vec<i32> {
         let postgres = self.postgres.as_ref().and_then(Postgres::supervisor_pid);
-        postgres.into_iter().chain(self.upstream.as_ref().map(Upstream::supervisor_pid)).collect()
+        let databases = self.databases.as_ref().and_then(Databases::supervisor_pid);
+        let upstream = self.upstream.as_ref().map(Upstream::supervisor_pid);
+        [postgres, databases, upstream].into_iter().flatten().collect()
     }
 
     /// Resets the counters of the services. Returns whether that worked.

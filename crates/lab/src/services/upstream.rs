@@ -1,6 +1,7 @@
 //! The slow upstream: a separate process of Pippin, so that its CPU time is counted apart.
 use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::Arc;
 use std::time::Duration;
 
 use pippin_model::target::manifest::Ready;
@@ -9,6 +10,7 @@ use pippin_reference::numbers::Numbers;
 use super::{ServiceSettings, secret};
 use crate::error::LabError;
 use crate::lifecycle::environment;
+use crate::lifecycle::life::Life;
 use crate::lifecycle::supervised::{Launch, Supervised, own_program};
 use crate::lifecycle::{port, ready};
 use crate::running::way::Way;
@@ -88,6 +90,12 @@ impl Upstream {
     #[must_use]
     pub fn supervisor_pid(&self) -> i32 {
         self.process.supervisor_pid()
+    }
+
+    /// Whether it lives.
+    #[must_use]
+    pub fn life(&self) -> Arc<Life> {
+        self.process.life()
     }
 
     /// What reads the numbers that it issues.

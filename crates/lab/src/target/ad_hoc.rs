@@ -9,6 +9,7 @@ use pippin_model::scenario::text::Text;
 use pippin_model::target::TargetId;
 use pippin_model::target::manifest::{Install, Manifest, Ready, Start};
 use pippin_model::target::own_command::{self, OwnCommand};
+use pippin_model::target::project::world::World;
 use pippin_model::workload::{self, Answer, Proof, Steps, Workload};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -143,7 +144,15 @@ fn target(
         variants: Vec::new(),
         deviations: Vec::new(),
     };
-    Target { id, folder: folder.into(), manifest, kind, requests: request.map(|it| vec![it]) }
+    Target {
+        id,
+        folder: folder.into(),
+        manifest,
+        kind,
+        world: World::NONE,
+        revision: None,
+        requests: request.map(|it| vec![it]),
+    }
 }
 
 /// The workload of one request. Only its answer is checked; there are no other proofs.

@@ -27,6 +27,7 @@ use pippin_model::load::tls::TlsSpec;
 use pippin_model::target::TargetId;
 use pippin_model::target::commit::Commit;
 use pippin_model::target::manifest::Manifest;
+use pippin_model::target::project::world::World;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -47,6 +48,11 @@ pub struct Target {
     pub manifest: Manifest,
     /// How it comes to run.
     pub kind: Kind,
+    /// What stands around each of its starts.
+    pub world: World,
+    /// What its variable `PIPPIN_REVISION` says: a commit, or "checkout"; `None` for what is no user's own
+    /// project.
+    pub revision: Option<String>,
     /// Requests that replace the workload's, each with its check. Their host is replaced by the
     /// target's.
     pub requests: Option<Vec<Request>>,
@@ -114,7 +120,15 @@ impl Target {
     /// A target of a catalog.
     #[must_use]
     pub const fn of_catalog(id: TargetId, folder: PathBuf, manifest: Manifest) -> Self {
-        Self { id, folder, manifest, kind: Kind::Catalog, requests: None }
+        Self {
+            id,
+            folder,
+            manifest,
+            kind: Kind::Catalog,
+            world: World::NONE,
+            revision: None,
+            requests: None,
+        }
     }
 
     /// The digest of its source; `None` where its folder holds more than its source.

@@ -7,6 +7,9 @@ use crate::error::LabError;
 use crate::target::container::Image;
 use crate::target::{Kind, Listening, Target};
 
+/// What `PIPPIN_REVISION` says of the files that the user works on.
+pub const CHECKOUT: &str = "checkout";
+
 /// All targets of the project in this folder.
 ///
 /// # Errors
@@ -32,5 +35,6 @@ pub fn of(target: &ProjectTarget, root: &Path) -> Result<Target, LabError> {
             Kind::Image(image)
         }
     };
-    Ok(Target { id: target.id(), folder, manifest, kind, requests: None })
+    let (id, world, revision) = (target.id(), target.world.clone(), Some(CHECKOUT.into()));
+    Ok(Target { id, folder, manifest, kind, world, revision, requests: None })
 }

@@ -152,7 +152,8 @@ impl Repository {
             .map_err(LabError::io(format!("lock {}", lock.display())))?;
         let folder = into.display().to_string();
         let made = ["worktree", "add", "--detach", &folder, &revision.commit];
-        let worktree = Worktree { repository: self.clone(), folder: into.into(), _lock: owned };
+        let (repository, commit) = (self.clone(), revision.commit.clone());
+        let worktree = Worktree { repository, folder: into.into(), commit, _lock: owned };
         git(&self.top, &made, None)?.map_err(|said| failed(&revision.name, &said))?;
         Ok(worktree)
     }
@@ -168,7 +169,7 @@ impl Repository {
             let Ok(lock) = File::open(lock_of(folder)) else { continue };
             if lock.try_lock().is_ok() {
                 let (repository, folder) = (self.clone(), folder.into());
-                drop(Worktree { repository, folder, _lock: lock });
+                drop(Worktree { repository, folder, commit: String::new(), _lock: lock });
             }
         }
     }
@@ -254,6 +255,7 @@ impl Repository {
 pub struct Worktree {
     repository: Repository,
     folder: PathBuf,
+    commit: String,
     /// Held as long as this process lives.
     _lock: File,
 }
@@ -270,6 +272,12 @@ impl Worktree {
     #[must_use]
     pub fn project_folder(&self) -> PathBuf {
         self.folder.join(&self.repository.prefix)
+    }
+
+    /// The commit whose files it holds.
+    #[must_use]
+    pub fn commit(&self) -> &str {
+        &self.commit
     }
 }
 

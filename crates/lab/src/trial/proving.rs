@@ -69,8 +69,8 @@ impl ProvedTarget<'_> {
         if !self.target.roots().is_empty() {
             roles.insert(Role::Target, self.target.roots().to_vec());
         }
-        let services: Vec<RoleRoot> =
-            self.services.supervisors().into_iter().map(RoleRoot::Tree).collect();
+        let shared = self.services.supervisors().into_iter().map(RoleRoot::Tree);
+        let services: Vec<RoleRoot> = shared.chain(self.target.services()).collect();
         if !services.is_empty() {
             roles.insert(Role::Services, services);
         }
@@ -121,6 +121,10 @@ impl ProvedTarget<'_> {
     }
 
     fn proof_failure(&self, message: String) -> Failure {
+        let message = match self.target.dead_service() {
+            Some(dead) => format!("{dead}; {message}"),
+            None => message,
+        };
         Failure { stage: Stage::Proof, message, log_tail: self.target.log_tail() }
     }
 }

@@ -193,18 +193,20 @@ fn sigterm() -> String {
 pub const STOP_SIGNALS: [&str; 4] = ["SIGTERM", "SIGINT", "SIGQUIT", "SIGHUP"];
 
 /// The names that may be in braces in commands and environments.
-pub const PLACEHOLDERS: [&str; 13] = [
+pub const PLACEHOLDERS: [&str; 15] = [
     "HOST",
     "PORT",
     "WORKERS",
     "DATABASE_URL",
     "DATABASE_POOL",
+    "REDIS_URL",
     "UPSTREAM_URL",
     "ITEMS_FILE",
     "STATIC_FOLDER",
     "TLS_CERTIFICATE",
     "TLS_KEY",
     "DIR",
+    "PIPPIN_REVISION",
     "PATH",
     "HOME",
 ];
@@ -256,14 +258,15 @@ impl Manifest {
         }
         self.check_needs()?;
         self.check_names()?;
-        self.check_parts()
+        self.check_parts(&[])
     }
 
-    /// Checks commands, start and texts. Targets of a project file have these too.
-    pub(crate) fn check_parts(&self) -> Result<(), Wrong> {
+    /// Checks commands, start and texts. Targets of a project file have these too, with these
+    /// placeholders for their services.
+    pub(crate) fn check_parts(&self, of_services: &[String]) -> Result<(), Wrong> {
         self.check_commands()?;
         self.check_start()?;
-        self.check_texts()
+        self.check_texts(of_services)
     }
 
     fn check_start(&self) -> Result<(), Wrong> {
@@ -282,17 +285,7 @@ impl Manifest {
                 format!("start.ready.status: {status} is no status of an answer; write 200 to 599"),
             ));
         }
-        if !STOP_SIGNALS.contains(&self.start.stop.as_str()) {
-            return Err(Wrong::at(
-                "start.stop",
-                format!(
-                    "start.stop: `{}` is not one of {}",
-                    self.start.stop,
-                    STOP_SIGNALS.join(", ")
-                ),
-            ));
-        }
-        Ok(())
+        check_signal("start.stop", &self.start.stop)
     }
 
     /// Every command names a program.
@@ -401,9 +394,10 @@ impl Manifest {
     }
 
     /// Checks that placeholders are known and that no text contains what programs cannot take.
-    fn check_texts(&self) -> Result<(), Wrong> {
+    fn check_texts(&self, of_services: &[String]) -> Result<(), Wrong> {
         for (at, text) in self.texts() {
-            check_placeholders(text).map_err(|message| Wrong::at(at.clone(), message))?;
+            check_placeholders(text, of_services)
+                .map_err(|message| Wrong::at(at.clone(), message))?;
             if text.contains('\0') {
                 return Err(Wrong::at(
                     at,
@@ -548,13 +542,25 @@ fn is_package(name: &str) -> bool {
         && name.bytes().all(may_stand)
 }
 
-fn check_placeholders(text: &str) -> Result<(), String> {
+/// Checks that a signal may stop a process; `at` is its key.
+pub(crate) fn check_signal(at: &str, signal: &str) -> Result<(), Wrong> {
+    if STOP_SIGNALS.contains(&signal) {
+        return Ok(());
+    }
+    let message = format!("{at}: `{signal}` is not one of {}", STOP_SIGNALS.join(", "));
+    Err(Wrong::at(at, message))
+}
+
+/// Checks that all placeholders of a text are known, or among these.
+pub(crate) fn check_placeholders(text: &str, more: &[String]) -> Result<(), String> {
     for part in text.split('{').skip(1) {
         let Some((name, _)) = part.split_once('}') else { continue };
         let looks_like_one =
             !name.is_empty() && name.chars().all(|c| c.is_ascii_uppercase() || c == '_');
-        if looks_like_one && !PLACEHOLDERS.contains(&name) {
-            let hint = nearest(name, PLACEHOLDERS)
+        let mut known = PLACEHOLDERS.into_iter().chain(more.iter().map(String::as_str));
+        if looks_like_one && !known.any(|known| known == name) {
+            let known = PLACEHOLDERS.into_iter().chain(more.iter().map(String::as_str));
+            let hint = nearest(name, known)
                 .map(|near| format!("; did you mean {{{near}}}?"))
                 .unwrap_or_default();
             return Err(format!("unknown placeholder {{{name}}} in `{text}`{hint}"));

@@ -1,5 +1,11 @@
 //! `pippin.toml`: a user's own targets, workloads and plans, in the user's own repository
 //! (docs/project-file.md).
+//!
+//! | module | what it holds |
+//! |---|---|
+//! | [`world`] | what stands around a target: services, and commands before and after each start |
+pub mod world;
+
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -11,6 +17,7 @@ use crate::target::manifest::{Command, Install, Manifest, Ready, Start};
 use crate::target::own_command::{self, OwnCommand};
 use crate::text::file::{FileError, Wrong, nearest, read_with_text};
 use crate::workload::Workload;
+use world::{OwnService, RawService, RawWorld, World};
 
 /// The name of the file.
 pub const FILE: &str = "pippin.toml";
@@ -36,6 +43,8 @@ pub struct ProjectTarget {
     pub how: How,
     /// The folder of its commands, absolute or relative to the file.
     pub folder: PathBuf,
+    /// What stands around it.
+    pub world: World,
     /// The manifest with everything else.
     pub manifest: Manifest,
 }
@@ -57,6 +66,8 @@ struct RawProject {
     #[serde(default)]
     target: BTreeMap<String, RawTarget>,
     #[serde(default)]
+    service: BTreeMap<String, RawService>,
+    #[serde(default)]
     workload: BTreeMap<String, Workload>,
     #[serde(default)]
     plan: BTreeMap<String, RawPlan>,
@@ -73,6 +84,15 @@ struct RawTarget {
     build: Vec<Words>,
     #[serde(default)]
     env: BTreeMap<String, String>,
+    #[serde(default)]
+    services: Vec<String>,
+    #[serde(default)]
+    migrate: Vec<Words>,
+    #[serde(default)]
+    prepare: Vec<Words>,
+    #[serde(default)]
+    cleanup: Vec<Words>,
+    prepare_within: Option<String>,
     ready: Option<RawReady>,
     ready_within: Option<String>,
     stop: Option<String>,
@@ -149,11 +169,18 @@ impl Project {
                 .map_err(|wrong| wrong.below(&below))?;
             workloads.insert(name, workload);
         }
+        let mut services = BTreeMap::new();
+        for (name, service) in raw.service {
+            let below = format!("service.{name}");
+            check_name(&below, &name)?;
+            let service = service.checked(&name, &below)?;
+            services.insert(name, service);
+        }
         let mut targets = BTreeMap::new();
         for (name, target) in raw.target {
             let below = format!("target.{name}");
             check_name(&below, &name)?;
-            let target = target.checked(&name, &below, workloads.keys())?;
+            let target = target.checked(&name, &below, workloads.keys(), &services)?;
             targets.insert(name, target);
         }
         let project = Self { path, text, targets, workloads, plans: raw.plan };
@@ -260,9 +287,11 @@ impl RawTarget {
         name: &str,
         below: &str,
         workloads: impl Iterator<Item = &'a String>,
+        services: &BTreeMap<String, OwnService>,
     ) -> Result<ProjectTarget, Wrong> {
         let (how, command) = self.how(below)?;
         self.check_effect(&how, below)?;
+        let world = self.world().checked(below, services)?;
         let steps = self.build.iter().enumerate();
         let steps = steps
             .map(|(index, step)| step.steps(&format!("{below}.build[{index}]")))
@@ -312,9 +341,28 @@ impl RawTarget {
             deviations: Vec::new(),
         };
         if how == How::Command {
-            manifest.check_parts().map_err(|wrong| renamed(&wrong, below))?;
+            let variables = world.variables();
+            manifest.check_parts(&variables).map_err(|wrong| renamed(&wrong, below))?;
+            if let Some(name) = variables.iter().find(|name| manifest.start.env.contains_key(*name))
+            {
+                let message = format!(
+                    "`{name}` is what one of its `services` gives it; take one of the two out"
+                );
+                return Err(Wrong::at(format!("{below}.env.{name}"), message));
+            }
         }
-        Ok(ProjectTarget { how, folder: self.folder.unwrap_or_else(|| ".".into()), manifest })
+        let folder = self.folder.unwrap_or_else(|| ".".into());
+        Ok(ProjectTarget { how, folder, world, manifest })
+    }
+
+    fn world(&self) -> RawWorld {
+        RawWorld {
+            services: self.services.clone(),
+            migrate: self.migrate.clone(),
+            prepare: self.prepare.clone(),
+            cleanup: self.cleanup.clone(),
+            within: self.prepare_within.clone(),
+        }
     }
 
     /// How it is started, and the command if there is one.
@@ -345,18 +393,29 @@ impl RawTarget {
             ("ready_within", self.ready_within.is_some()),
             ("stop", self.stop.is_some()),
         ];
-        let (kind, useless) = match how {
+        let of_worlds = self.world().given();
+        let (kind, why, useless) = match how {
             How::Command => return Ok(()),
-            How::Image(_) => ("image", of_commands.to_vec()),
-            How::Url(_) => ("url", [&of_commands[..], &of_started].concat()),
+            How::Image(_) => (
+                "image",
+                "a container does not reach the loopback of this machine",
+                of_commands.to_vec(),
+            ),
+            How::Url(_) => (
+                "url",
+                "it runs already, with what it needs",
+                [&of_commands[..], &of_started].concat(),
+            ),
         };
-        match useless.into_iter().find(|(_, given)| *given) {
-            None => Ok(()),
-            Some((key, _)) => Err(Wrong::at(
-                format!("{below}.{key}"),
-                format!("`{key}` has no effect beside `{kind}`; take it out"),
-            )),
+        let wrong = |key: &str, why: &str| {
+            let message = format!("`{key}` has no effect beside `{kind}`{why}; take it out");
+            Err(Wrong::at(format!("{below}.{key}"), message))
+        };
+        let is_given = |(_, given): &&(&str, bool)| *given;
+        if let Some((key, _)) = of_worlds.iter().find(is_given) {
+            return wrong(key, &format!(", because {why}"));
         }
+        useless.iter().find(is_given).map_or(Ok(()), |(key, _)| wrong(key, ""))
     }
 }
 
@@ -458,6 +517,112 @@ require = ["p99 < 50ms", "errors < 0.1%"]
             manifest.install.iter().flat_map(|it| &it.steps).map(|it| it.join(" ")).collect();
         assert_eq!(steps, ["npm ci", "env --chdir=web npm run build"]);
         assert!(start.ready.is_shown_by(204) && !start.ready.is_shown_by(200));
+    }
+
+    const WORLD: &str = r#"
+[service.search]
+command = "SIZE=1 search --port {PORT}"
+ready = "/health"
+[service.mail-box]
+command = "mail {PORT} {SEARCH_PORT}"
+ready = { command = "mail ping {PORT}" }
+ready_within = "3s"
+[target.shop]
+command = "serve {REDIS_URL}"
+services = ["postgres", "redis", "search", "mail-box"]
+migrate = ["migrate {DATABASE_URL} && seed"]
+prepare = ["warm {MAIL_BOX_PORT}"]
+cleanup = ["sweep"]
+prepare_within = "7s"
+env = { SEARCH = "http://127.0.0.1:{SEARCH_PORT}" }
+[target.old]
+url = "http://127.0.0.1:3000"
+"#;
+
+    #[test]
+    fn a_target_has_services_and_commands_around_its_starts() {
+        let World { services, migrate, prepare, cleanup, within } =
+            read(WORLD).unwrap().targets["shop"].world.clone();
+        let variables: Vec<String> = services.iter().map(world::TargetService::variable).collect();
+        assert_eq!(variables, ["DATABASE_URL", "REDIS_URL", "SEARCH_PORT", "MAIL_BOX_PORT"]);
+        let world::TargetService::Own(search) = &services[2] else { panic!("{services:?}") };
+        assert_eq!(search.command, ["search", "--port", "{PORT}"]);
+        assert_eq!((search.env["SIZE"].as_str(), search.stop.as_str()), ("1", "SIGTERM"));
+        assert_eq!(search.ready, world::Shown::Answer("/health".into(), None));
+        let world::TargetService::Own(mail) = &services[3] else { panic!("{services:?}") };
+        assert_eq!(
+            (&mail.ready, mail.ready_within.as_secs()),
+            (&world::Shown::Command(["mail", "ping", "{PORT}"].map(Into::into).to_vec()), 3)
+        );
+        assert_eq!(
+            migrate,
+            [vec!["migrate".to_string(), "{DATABASE_URL}".into()], vec!["seed".into()]]
+        );
+        assert_eq!((prepare.len(), cleanup.len(), within.as_secs()), (1, 1, 7));
+        assert_eq!(read(WORLD).unwrap().targets["old"].world.services, []);
+    }
+
+    #[test]
+    fn every_slip_about_services_names_its_line_and_the_fix() {
+        for (from, to, line, message) in [
+            (
+                "\"search\", \"mail",
+                "\"serach\", \"mail",
+                11,
+                "no [service.serach]; did you mean `search`?",
+            ),
+            ("\"redis\",", "\"reddis\",", 11, "did you mean `redis`? (`postgres` and `redis` are"),
+            ("\"redis\",", "\"search\",", 11, "services names `search` twice"),
+            (
+                "[service.search]",
+                "[service.redis]",
+                2,
+                "`redis` is a service that Pippin starts itself",
+            ),
+            (
+                "\"/health\"",
+                "\"health\"",
+                4,
+                "ready: `health` is no path; write \"/health\", \"port\"",
+            ),
+            ("\"/health\"", "{ status = 200 }", 4, "expected \"port\", a path"),
+            ("\"/health\"", "\"/\"\nstop = \"KILL\"", 5, "stop: `KILL` is not one of SIGTERM"),
+            ("\"3s\"", "\"3\"", 8, "ready_within: `3`"),
+            ("command = \"SIZE", "comand = \"SIZE", 3, "did you mean `command`?"),
+            ("{PORT} {SEARCH", "{PORT} {SERCH", 5, "unknown placeholder {SERCH_PORT}"),
+            ("warm {MAIL", "warm {MALI", 13, "did you mean {MAIL_BOX_PORT}?"),
+            ("{REDIS_URL}", "{REDIS_URI}", 10, "did you mean {REDIS_URL}?"),
+            ("\"sweep\"", "\"sweep > x\"", 14, "`>` is a shell's; write sh -c"),
+            ("\"7s\"", "\"0s\"", 15, "prepare_within must be longer than 0"),
+            (
+                "{ SEARCH =",
+                "{ DATABASE_URL = 'x', SEARCH =",
+                16,
+                "`DATABASE_URL` is what one of its `services`",
+            ),
+            (
+                "url =",
+                "services = ['redis']\nurl =",
+                18,
+                "`services` has no effect beside `url`, because it runs already",
+            ),
+            (
+                "url =",
+                "prepare = ['x']\nimage =",
+                18,
+                "`prepare` has no effect beside `image`, because a container",
+            ),
+            (
+                "url =",
+                "prepare_within = '1s'\ncommand =",
+                18,
+                "`prepare_within` has no effect without `migrate`",
+            ),
+        ] {
+            let error = read(&WORLD.replacen(from, to, 1)).unwrap_err();
+            assert!(error.contains(message), "{to}: {error}");
+            assert!(error.starts_with(&format!("/pippin.toml:{line}: ")), "{to}: {error}");
+        }
     }
 
     #[test]

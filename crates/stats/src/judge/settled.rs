@@ -7,10 +7,13 @@ use pippin_model::verdict::{Caveat, Severity, Verdict};
 
 use super::{Context, judge_trial};
 
-/// The caveats that are seen when a target is stopped, with their severity. Nothing else in a record
-/// shows them again.
-pub const SEEN_AT_THE_STOP: [(&str, Severity); 2] =
-    [("unclean_stop", Severity::Suspect), ("log_cut", Severity::Note)];
+/// The caveats that are seen where a target is started and stopped, with their severity. Nothing else in
+/// a record shows them again.
+pub const SEEN_AT_THE_STOP: [(&str, Severity); 3] = [
+    ("unclean_stop", Severity::Suspect),
+    ("log_cut", Severity::Note),
+    ("database_shared", Severity::Suspect),
+];
 /// What stands between the evidence of a caveat and the words of a manifest.
 const SAYS: &str = " (the manifest says: ";
 
