@@ -7,11 +7,13 @@
 //! | [`project`] | `pippin.toml`: a user's own targets, workloads and plans |
 //! | [`own_command`] | a command of the user's own: words, variables, folder |
 //! | [`commit`] | the git commit that holds a target's files |
+//! | [`parameter`] | a parameter in braces in a command, and its value |
 //! | [`conformance`] | how a target answered at the edges of HTTP/1.1 |
 pub mod commit;
 pub mod conformance;
 pub mod manifest;
 pub mod own_command;
+pub mod parameter;
 pub mod project;
 pub mod register;
 
@@ -26,7 +28,7 @@ pub struct TargetId {
     /// The folder below `targets/`: `javascript`.
     pub language: String,
     /// The folder below that: `express`. If revisions are compared, with the git revision:
-    /// `express@main`.
+    /// `express@main`; in a scan, with the parameter and its value: `express@pool=5`.
     pub name: String,
     /// The variant, if it is not the default one: `cluster`.
     pub variant: Option<String>,
@@ -68,7 +70,7 @@ impl FromStr for TargetId {
         let (plain, revision) =
             name.split_once('@').map_or((name, None), |(plain, revision)| (plain, Some(revision)));
         let label = |r: &str| {
-            !r.is_empty() && r.chars().all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c))
+            !r.is_empty() && r.chars().all(|c| c.is_ascii_alphanumeric() || "-_.=".contains(c))
         };
         if !word(language)
             || !word(plain)
@@ -113,6 +115,7 @@ mod tests {
             "javascript/express:cluster",
             "go/net-http@v1.2",
             "javascript/express@feature-x:cluster",
+            "own/shop@pool=5",
         ] {
             assert_eq!(text.parse::<TargetId>().unwrap().to_string(), text);
         }
