@@ -4,6 +4,7 @@ use clap::builder::styling::{AnsiColor, Styles};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{ArgAction, Args, CommandFactory, Parser, Subcommand, ValueHint};
 use clap_complete::engine::{ArgValueCandidates, ArgValueCompleter};
+use pippin_model::plan::scan::Values;
 use pippin_model::scenario::mix::Named;
 use pippin_model::text::units::Spread;
 use pippin_model::verdict::gate::{Gate, Undecided};
@@ -532,6 +533,12 @@ pub struct CompareArguments {
     /// A container image that docker or podman starts; may be given several times.
     #[arg(long, value_name = "IMAGE")]
     pub image: Vec<String>,
+    /// Compare values of a parameter: each is a server of its own in one run, and the first is the
+    /// base. The value takes the place of {pool} in the command (or in pippin.toml, in `command` and
+    /// `env`); `workers` is WORKERS, and another name in capitals an environment variable. 2 to 12
+    /// values.
+    #[arg(long, value_name = "NAME=VALUE,VALUE...", value_parser = Values::parse)]
+    pub with: Vec<Values>,
     /// A name for each of the servers that are compared, in the order URLs, --command, --image. By
     /// default commands are named by what differs between them.
     #[arg(long, value_name = "NAME")]

@@ -73,8 +73,8 @@ use doubts::Doubt;
 use load::LoadView;
 use published::PublishedTable;
 use row::Row;
-use scan::ScanView;
 use run::RunFacts;
+use scan::ScanView;
 
 /// The version of the JSON form. It rises when a key is removed or changes its meaning.
 pub const SCHEMA: u32 = 1;

@@ -18,7 +18,7 @@ use super::compare_measured::Decision;
 use super::compare_table::{Sides, conclude};
 use super::gates::{files_must_be_writable, seeded};
 use super::meaning::Meaning;
-use super::{Shared, compare_branches, compare_revisions, place};
+use super::{Shared, compare_branches, compare_revisions, compare_scan, place};
 use crate::arguments::load::{HostArguments, ShapeArguments, TlsArguments};
 use crate::arguments::request::RequestArguments;
 use crate::arguments::{CompareArguments, GateArguments};
@@ -30,6 +30,9 @@ pub fn run(shared: &Shared, mut arguments: CompareArguments) -> Result<u8, CliEr
     must_have_one_base(&arguments.gates)?;
     files_must_be_writable(&arguments.gates)?;
     arguments.json.must_be_writable()?;
+    if let Some(values) = compare_scan::asked(arguments)? {
+        return compare_scan::run(shared, arguments, values);
+    }
     let is_given = !arguments.command.is_empty()
         || !arguments.image.is_empty()
         || arguments.sides.iter().any(|side| is_url(side));
@@ -155,6 +158,7 @@ fn of_runs(arguments: &CompareArguments, a: Stored, b: Stored) -> Result<u8, Cli
         origin,
         is_shown: false,
         differences: differing,
+        scan: None,
         more: Vec::new(),
     };
     conclude(&Decision::from(arguments), &sides)
@@ -171,13 +175,13 @@ fn must_have_one_base(gates: &GateArguments) -> Result<(), CliError> {
 }
 
 /// Flags for branches only.
-const FOR_BRANCHES: [&str; 3] = ["target", "plan", "quick"];
+pub(super) const FOR_BRANCHES: [&str; 3] = ["target", "plan", "quick"];
 /// Flags for sides that are measured now, branches or servers.
 const FOR_MEASURING: [&str; 8] =
     ["instructions", "repeat", "out", "seed", "install", "run_name", "note", "tag"];
 
 /// Flags for servers only.
-fn for_servers() -> Vec<String> {
+pub(super) fn for_servers() -> Vec<String> {
     let none = clap::Command::new("none");
     let none = ShapeArguments::augment_args(none);
     let none = RequestArguments::augment_args(none);
@@ -187,7 +191,11 @@ fn for_servers() -> Vec<String> {
 }
 
 /// Refuses flags that would have no effect.
-fn refuse(shared: &Shared, names: &[impl AsRef<str>], with: &str) -> Result<(), CliError> {
+pub(super) fn refuse(
+    shared: &Shared,
+    names: &[impl AsRef<str>],
+    with: &str,
+) -> Result<(), CliError> {
     match names.iter().find(|name| shared.given.contains(name.as_ref())) {
         None => Ok(()),
         Some(name) => Err(CliError::User(format!(

@@ -174,6 +174,7 @@ fn sides(record: &RunRecord, a: &Branch, b: &Branch) -> Sides {
         origin: Origin::OneRun,
         is_shown: false,
         differences: differences(record, a, b),
+        scan: None,
         more: vec![("run", record.header.id.clone().into()), ("a", json(a)), ("b", json(b))],
     }
 }

@@ -142,7 +142,7 @@ pub fn targets_of<'a>(
         .collect();
     if targets.is_empty() {
         return Err(CliError::User(format!(
-            "plan {} has no target with a command in {FILE}, and only those have revisions",
+            "plan {} has no target with a command in {FILE}, and only those can be compared here",
             plan.id
         )));
     }
@@ -215,6 +215,7 @@ pub fn compared(record: &RunRecord, sides: &[Side]) -> Sides {
         origin: Origin::OneRun,
         is_shown: false,
         differences: Vec::new(),
+        scan: None,
         more: vec![
             ("run", record.header.id.clone().into()),
             ("a", json(&sides[0])),

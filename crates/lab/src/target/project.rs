@@ -21,8 +21,7 @@ pub fn targets(project: &Project, root: &Path) -> Result<Vec<Target>, LabError> 
 /// If its URL is none, or nothing takes a parameter.
 pub fn of(target: &ProjectTarget, root: &Path) -> Result<Target, LabError> {
     let folder = root.join(&target.folder);
-    let mut manifest =
-        target.filled().map_err(|(_, message)| LabError::User(message))?;
+    let mut manifest = target.filled().map_err(|(_, message)| LabError::User(message))?;
     let kind = match &target.how {
         How::Command => Kind::Command,
         How::Url(url) => Kind::Listening(Listening::at(url)?),

@@ -104,17 +104,10 @@ impl Values {
             let is_free = |id: &TargetId| points.iter().all(|point| point.target != *id);
             let others = (2..=MOST_VALUES + 1).map(|number| named(&format!("-{number}")));
             let id = std::iter::once(named("")).chain(others).find(is_free);
-            points.push(ScanPoint { value: value.clone(), target: id.unwrap_or_else(|| named("")) });
+            points
+                .push(ScanPoint { value: value.clone(), target: id.unwrap_or_else(|| named("")) });
         }
         Scan { parameter: self.parameter.clone(), points }
-    }
-}
-
-impl Scan {
-    /// The side of a value in words: `pool=20`.
-    #[must_use]
-    pub fn side(&self, point: &ScanPoint) -> String {
-        format!("{}={}", self.parameter, point.value)
     }
 }
 
@@ -172,11 +165,9 @@ mod tests {
         for point in &scan.points {
             assert_eq!(point.target.to_string().parse(), Ok(point.target.clone()));
         }
-        assert_eq!(scan.side(&scan.points[0]), "mode=a/b");
-        assert_eq!(scan.points.iter().map(ScanPoint::number).collect::<Vec<_>>(), [
-            None,
-            None,
-            Some(1.5)
-        ]);
+        assert_eq!(
+            scan.points.iter().map(ScanPoint::number).collect::<Vec<_>>(),
+            [None, None, Some(1.5)]
+        );
     }
 }

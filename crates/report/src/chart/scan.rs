@@ -87,10 +87,11 @@ impl Figure {
             _ => None,
         };
         let line = Line { marks: true, band, ..Line::joined(series(0), stroke(0), points) };
-        let knee =
-            knee.map(|at| Line::joined(AXIS, Stroke::Dotted, vec![(at, 0.0), (at, most)]));
+        let knee = knee.map(|at| Line::joined(AXIS, Stroke::Dotted, vec![(at, 0.0), (at, most)]));
         let caption = match (is_ranked, knee.is_some()) {
-            (true, true) => format!("Band: 95 % intervals. Dotted vertical: the knee. {}", scan.words()),
+            (true, true) => {
+                format!("Band: 95 % intervals. Dotted vertical: the knee. {}", scan.words())
+            }
             (true, false) => format!("Band: 95 % intervals. {}", scan.words()),
             (false, _) => "Medians of the repetitions.".into(),
         };

@@ -1,6 +1,5 @@
 //! A scan: the figures of a parameter's values, in their order, with the knee of the curve.
 use pippin_model::figure::{Better, RankedBy};
-use pippin_model::plan::scan::Scan;
 use pippin_model::run::RunRecord;
 use pippin_model::target::TargetId;
 use pippin_model::trial::TrialRecord;
@@ -99,7 +98,11 @@ pub fn of(record: &RunRecord, rows: &[Row]) -> Option<ScanView> {
         .iter()
         .map(|one| {
             let row = rows.iter().find(|row| row.target == one.target);
-            Point { value: one.value.clone(), number: one.number(), ..point(one.target.clone(), row) }
+            Point {
+                value: one.value.clone(),
+                number: one.number(),
+                ..point(one.target.clone(), row)
+            }
         })
         .collect();
     compare(&mut points, record, ranked_by);
@@ -192,8 +195,12 @@ impl ScanView {
     pub fn words(&self) -> String {
         let parameter = &self.parameter;
         let (better, rises) = match self.ranked_by {
-            RankedBy::Goodput => ("has surely more than 10 % more requests/s", "requests/s still rise"),
-            RankedBy::ResponseP99 => ("has a p99 that is surely more than 9 % lower", "the p99 still falls"),
+            RankedBy::Goodput => {
+                ("has surely more than 10 % more requests/s", "requests/s still rise")
+            }
+            RankedBy::ResponseP99 => {
+                ("has a p99 that is surely more than 9 % lower", "the p99 still falls")
+            }
         };
         match &self.shape {
             CurveShape::Knee { at, at_most, is_open } => {
@@ -269,17 +276,25 @@ impl ScanView {
         ]
     }
 
+    /// The side of a target in words: `pool=20`.
+    #[must_use]
+    pub fn side(&self, target: &TargetId) -> String {
+        let point = self.points.iter().find(|point| point.target == *target);
+        point.map_or_else(|| target.to_string(), |it| format!("{}={}", self.parameter, it.value))
+    }
+
+    /// The target with the best value; `None` if none has a rank.
+    #[must_use]
+    pub fn best_target(&self) -> Option<&TargetId> {
+        let best = self.points.iter().find(|point| Some(&point.value) == self.best.as_ref());
+        best.map(|point| &point.target)
+    }
+
     /// Whether the values are a curve that can be drawn.
     #[must_use]
     pub fn is_curve(&self) -> bool {
         self.shape != CurveShape::NoCurve
     }
-}
-
-/// The side of a target of a scan in words: `pool=20`.
-#[must_use]
-pub fn side(scan: &Scan, target: &TargetId) -> Option<String> {
-    scan.points.iter().find(|point| point.target == *target).map(|point| scan.side(point))
 }
 
 #[cfg(test)]
@@ -344,7 +359,11 @@ mod tests {
     fn an_open_end_is_said() {
         let shape = CurveShape::Knee { at: "4".into(), at_most: "8".into(), is_open: true };
         let scan = ScanView { shape, ..scanned("pool=1,2,4,8", slots) };
-        assert!(scan.words().starts_with("Knee at pool=4 (4 to 8 or more): no"), "{}", scan.words());
+        assert!(
+            scan.words().starts_with("Knee at pool=4 (4 to 8 or more): no"),
+            "{}",
+            scan.words()
+        );
     }
 
     #[test]

@@ -84,8 +84,7 @@ fn gain(pairs: &Pairs, better: Better, early: usize, late: usize) -> Option<Gain
         return Some(Gain::Little);
     }
     // Where less is better, it is the earlier that has more.
-    let (first, second) =
-        if better == Better::More { (late, early) } else { (early, late) };
+    let (first, second) = if better == Better::More { (late, early) } else { (early, late) };
     let (is_more, p) = pairs.beyond(first, second, WORTH)?;
     Some(match (p < LEVEL, is_more) {
         (false, _) => Gain::Unsure,
