@@ -17,10 +17,12 @@ use std::path::Path;
 use std::slice;
 use std::time::Duration;
 
-use super::compare_measured::{Deciding, Decision, Patience, has_result, trials_of, within};
+use super::compare_measured::{
+    Deciding, Decision, Measured, Patience, has_result, trials_of, within,
+};
 use super::compare_table::{Sides, conclude};
 use super::load::{profile, protocol, reach, request, tls};
-use super::run::{How, folder, write_page};
+use super::run::folder;
 use super::{Shared, catalog, compare_scan, place, print};
 use crate::arguments::CompareArguments;
 use crate::exit::{self, CliError};
@@ -56,6 +58,9 @@ pub fn run(shared: &Shared, arguments: &CompareArguments) -> Result<u8, CliError
     let ids: Vec<TargetId> = targets.iter().map(|target| target.id.clone()).collect();
     let title = ids.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
     let mut profile = profile::of_shape(&arguments.shape, DURATION)?;
+    protocol::without_url(&arguments.http2, false, arguments.shape.pipeline)?;
+    profile.protocol = arguments.http2.spoken();
+    profile.connections.streams = arguments.http2.streams;
     if let Some(walk) = &asked.walk {
         profile::divide_users(&arguments.shape, &walk.scenario, &mut profile)?;
     }
@@ -68,14 +73,8 @@ pub fn run(shared: &Shared, arguments: &CompareArguments) -> Result<u8, CliError
     let catalog = catalog(&place)?.with_given(targets, [asked]);
     let decision = Decision::from(arguments);
     let deciding = Deciding::new(&decision, Patience::of(arguments.repeat), pairs(&ids));
-    let labels = arguments.labels.with(arguments.run_name.as_ref())?;
-    let how = How {
-        keep_requests: arguments.kept.keep_requests,
-        labels: Some(&labels),
-        ..How::here(&folder, arguments.install, arguments.yes, arguments.seed)
-    };
-    let record = deciding.measure(shared, &catalog, plan, &how)?;
-    finish(shared, arguments, &record, (&ids, &folder))
+    let measured = deciding.measured(shared, arguments, (&catalog, plan), &folder)?;
+    finish(shared, arguments, &measured, &ids)
 }
 
 /// The first target with each of the others.
@@ -87,13 +86,11 @@ pub fn pairs(ids: &[TargetId]) -> Vec<(TargetId, TargetId)> {
 pub fn finish(
     shared: &Shared,
     arguments: &CompareArguments,
-    record: &RunRecord,
-    (ids, folder): (&[TargetId], &Path),
+    Measured { record, view }: &Measured,
+    ids: &[TargetId],
 ) -> Result<u8, CliError> {
-    let view = View::of(record);
-    write_page(shared, &view, None, folder)?;
     if !arguments.json.is_stdout() {
-        shared.print_result(&view, &arguments.detail)?;
+        shared.print_result(view, &arguments.detail)?;
         print(b"\n")?;
     }
     if record.state == RunState::Interrupted {
@@ -107,7 +104,7 @@ pub fn finish(
         return Ok(exit::LAB_FAILURE);
     }
     let is_shown = !arguments.json.is_stdout();
-    conclude(&Decision::from(arguments), &Sides { is_shown, ..sides(record, &view, ids) })
+    conclude(&Decision::from(arguments), &Sides { is_shown, ..sides(record, view, ids) })
 }
 
 struct Given<'a> {
@@ -207,7 +204,11 @@ impl Given<'_> {
     }
 
     fn request(&self, path: &str) -> Result<Request, CliError> {
-        request::of(&self.arguments.request, HOST, path)
+        let request = request::of(&self.arguments.request, HOST, path)?;
+        let http2 = &self.arguments.http2;
+        let protocol = protocol::without_url(http2, false, self.arguments.shape.pipeline)?;
+        protocol::check(protocol, slice::from_ref(&request))?;
+        Ok(request)
     }
 
     fn listening(&self, text: &str) -> Result<Target, CliError> {
@@ -229,10 +230,13 @@ impl Given<'_> {
             )));
         }
         let path = self.arguments.path.as_ref().unwrap_or(&url.target);
+        let http2 = &self.arguments.http2;
+        protocol::fits(http2, &url)?;
+        let protocol = protocol::without_url(http2, false, self.arguments.shape.pipeline)?;
         let tls = tls::of(&self.arguments.tls, &url)?;
         let allowed = &self.arguments.hosts.allow_host;
         let addresses = reach::resolved(&url, allowed, None, PATIENCE)?;
-        let load = LoadSpec { addresses, tls, ..LoadSpec::default() };
+        let load = LoadSpec { addresses, tls, protocol, ..LoadSpec::default() };
         protocol::try_places(&load, PATIENCE)?;
         let LoadSpec { addresses, tls, .. } = load;
         let request = self.only(path)?;

@@ -8,11 +8,11 @@ use pippin_model::plan::{Plan, PlanOptions};
 use pippin_model::target::parameter;
 use pippin_model::target::project::{FILE, ProjectTarget};
 
-use super::compare::{FOR_BRANCHES, for_servers, refuse};
+use super::compare::{FOR_BRANCHES, FOR_REVISIONS, REVISIONS, for_servers, refuse};
 use super::compare_given::{self, is_url};
 use super::compare_measured::{Deciding, Decision, Patience};
 use super::compare_revisions::{plan_of, targets_of};
-use super::run::{How, folder};
+use super::run::folder;
 use super::{Shared, catalog, place};
 use crate::arguments::CompareArguments;
 use crate::exit::CliError;
@@ -54,6 +54,7 @@ pub fn run(shared: &Shared, arguments: &CompareArguments, values: &Values) -> Re
             values.parameter
         )));
     }
+    refuse(shared, &FOR_REVISIONS, REVISIONS)?;
     match arguments.command.len() {
         0 => {
             refuse(shared, &for_servers(), "URLs, --command and --image")?;
@@ -117,14 +118,8 @@ fn of_project(
     let decision = Decision::from(arguments);
     let deciding =
         Deciding::new(&decision, Patience::of(arguments.repeat), compare_given::pairs(&ids));
-    let labels = arguments.labels.with(arguments.run_name.as_ref())?;
-    let how = How {
-        keep_requests: arguments.kept.keep_requests,
-        labels: Some(&labels),
-        ..How::here(&folder, arguments.install, arguments.yes, arguments.seed)
-    };
-    let record = deciding.measure(shared, &catalog, plan, &how)?;
-    compare_given::finish(shared, arguments, &record, (&ids, &folder))
+    let measured = deciding.measured(shared, arguments, (&catalog, plan), &folder)?;
+    compare_given::finish(shared, arguments, &measured, &ids)
 }
 
 /// The target without the usual value of the parameter, so that each value takes its place.

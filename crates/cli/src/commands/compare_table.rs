@@ -82,7 +82,7 @@ pub fn conclude(decision: &Decision<'_>, sides: &Sides) -> Result<u8, CliError> 
 
 /// The sentences and the table of changes, for a summary.
 fn changes(sides: &Sides) -> Changes {
-    let targets = sides.told();
+    let targets = &sides.told();
     let rows = targets.iter().flat_map(|target| {
         target.changes.iter().map(move |change| {
             let [a, b] = words::in_one_unit(change.figure, [change.a, change.b]);

@@ -171,7 +171,7 @@ mod tests {
             }
             trials
         };
-        let targets: Vec<_> =
+        let targets =
             [1.0, 2.0, 4.0, 4.0].iter().enumerate().map(|(at, it)| slow(&format!("a/{at}"), *it));
         let found = shape_of(&targets.collect::<Vec<_>>(), RankedBy::ResponseP99);
         assert_eq!(found, Shape::Knee { at: 2, at_most: 2 });
