@@ -18,7 +18,7 @@ pub fn section(view: &View, charts: &[Chart]) -> Markup {
             h2 { "By " (found.parameter) }
             @if !words.is_empty() { p { (words) } }
             (figures::data(&table))
-            p.hint { "The ratios are taken within rounds, with their 95 % intervals." }
+            p.hint { "Ratios have their 95 % intervals in brackets. They are taken within rounds, where loads were long enough for slices." }
             (figures::of(charts, &scan::NAMES))
         }
     }

@@ -11,7 +11,7 @@ const FEWEST: usize = 3;
 /// More must bring this factor to be worth it.
 pub(crate) const WORTH: f64 = 1.1;
 /// One-sided 99 % of the normal distribution.
-const SURE: f64 = 2.326;
+pub(crate) const SURE: f64 = 2.326;
 
 /// The knee with what is known of it.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]

@@ -3,17 +3,25 @@
 //! The knee is that of a sweep ([`crate::scalability::knee`]): the first value from which no larger
 //! one is surely more than 10 % better. Here what is sure comes from the ratio of two values within
 //! the rounds that both have ([`crate::rounds::paired`]), so that what the host did to a round
-//! cancels out.
+//! cancels out. Loads that were too short for slices are compared by the bootstrap of their trials.
 use pippin_model::figure::{Better, RankedBy};
 use pippin_model::trial::TrialRecord;
+use rand::SeedableRng;
+use rand_xoshiro::Xoshiro256PlusPlus;
 use serde::{Deserialize, Serialize};
 
-use crate::interval::ratio::Ratio;
+use crate::interval::bootstrap::Sample;
+use crate::interval::ratio::{Ratio, ratio};
+use crate::interval::student_t::NORMAL_975;
+use crate::rounds::has_slices;
 use crate::rounds::paired::Pairs;
-use crate::scalability::knee::{Bend, Gain, WORTH, bend, rises};
+use crate::scalability::knee::{Bend, Gain, SURE, WORTH, bend, rises};
+use crate::summary::ranked_samples;
 
 /// Chance alone makes a pair look surely better or surely not in at most this many cases.
 const LEVEL: f64 = 0.01;
+/// The seed of the resampling, so that equal records give an equal knee.
+const SEED: u64 = 1;
 
 /// What the values of a parameter show when they are compared with each other.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -54,9 +62,9 @@ pub fn compared(
     base: Option<usize>,
     best: Option<usize>,
 ) -> Compared {
-    let pairs = Pairs::of(trials, by.figure());
+    let ratios = Ratios::of(trials, by);
     let to = |place: Option<usize>| -> Vec<Option<Ratio>> {
-        (0..trials.len()).map(|other| pairs.ratio(other, place?)).collect()
+        (0..trials.len()).map(|other| ratios.get(other, place?)).collect()
     };
     Compared { to_base: to(base), to_best: to(best) }
 }
@@ -64,10 +72,10 @@ pub fn compared(
 /// Where the curve through these values bends, which are in ascending order.
 #[must_use]
 pub fn shape(trials: &[&[&TrialRecord]], by: RankedBy) -> Shape {
-    let pairs = Pairs::of(trials, by.figure());
+    let ratios = Ratios::of(trials, by);
     let count = trials.len();
     let all: Option<Vec<Vec<Gain>>> = (0..count)
-        .map(|early| (0..count).map(|late| gain(&pairs, by.better(), early, late)).collect())
+        .map(|early| (0..count).map(|late| ratios.gain(by.better(), early, late)).collect())
         .collect();
     let Some(all) = all else { return Shape::Unknown };
     let gain = |early: usize, late: usize| all[early][late];
@@ -78,19 +86,62 @@ pub fn shape(trials: &[&[&TrialRecord]], by: RankedBy) -> Shape {
     }
 }
 
-/// How much better a later value is; `None` if that is unknown.
-fn gain(pairs: &Pairs, better: Better, early: usize, late: usize) -> Option<Gain> {
-    if early == late {
-        return Some(Gain::Little);
+/// The ratio of each value to each other.
+enum Ratios {
+    /// Within rounds.
+    InRounds(Pairs),
+    /// By the bootstrap of the trials, where not all were measured in slices.
+    ByTrials(Vec<Vec<Option<Ratio>>>),
+}
+
+impl Ratios {
+    fn of(trials: &[&[&TrialRecord]], by: RankedBy) -> Self {
+        if trials.iter().all(|trials| trials.iter().any(|record| has_slices(record))) {
+            return Self::InRounds(Pairs::of(trials, by.figure()));
+        }
+        let mut rng = Xoshiro256PlusPlus::seed_from_u64(SEED);
+        let samples: Vec<Vec<Sample>> =
+            trials.iter().map(|trials| ranked_samples(trials, by)).collect();
+        let mut row = |first: &Vec<Sample>| -> Vec<Option<Ratio>> {
+            samples.iter().map(|second| ratio(first, second, &mut rng)).collect()
+        };
+        Self::ByTrials(samples.iter().map(&mut row).collect())
     }
-    // Where less is better, it is the earlier that has more.
-    let (first, second) = if better == Better::More { (late, early) } else { (early, late) };
-    let (is_more, p) = pairs.beyond(first, second, WORTH)?;
-    Some(match (p < LEVEL, is_more) {
-        (false, _) => Gain::Unsure,
-        (true, true) => Gain::Worth,
-        (true, false) => Gain::Little,
-    })
+
+    /// The first over the second; `None` for a value over itself, or if the scatter is unknown.
+    fn get(&self, first: usize, second: usize) -> Option<Ratio> {
+        match self {
+            _ if first == second => None,
+            Self::InRounds(pairs) => pairs.ratio(first, second),
+            Self::ByTrials(ratios) => ratios[first][second],
+        }
+    }
+
+    /// How much better a later value is; `None` if that is unknown.
+    fn gain(&self, better: Better, early: usize, late: usize) -> Option<Gain> {
+        if early == late {
+            return Some(Gain::Little);
+        }
+        // Where less is better, it is the earlier that has more.
+        let (first, second) = if better == Better::More { (late, early) } else { (early, late) };
+        let (is_more, is_sure) = match self {
+            Self::InRounds(pairs) => {
+                let (is_more, p) = pairs.beyond(first, second, WORTH)?;
+                (is_more, p < LEVEL)
+            }
+            Self::ByTrials(ratios) => {
+                let Ratio { value, interval } = ratios[first][second]?;
+                let by = (value / WORTH).ln();
+                let reach = if by > 0.0 { value / interval.low } else { interval.high / value };
+                (by > 0.0, by.abs() > SURE / NORMAL_975 * reach.ln())
+            }
+        };
+        Some(match (is_sure, is_more) {
+            (false, _) => Gain::Unsure,
+            (true, true) => Gain::Worth,
+            (true, false) => Gain::Little,
+        })
+    }
 }
 
 #[cfg(test)]
@@ -191,6 +242,20 @@ mod tests {
         assert_eq!(values(&found.to_best), [Some(0.25), Some(0.5), None]);
         let covers = |ratio: Option<Ratio>, value| ratio.unwrap().interval.covers(value);
         assert!(covers(found.to_base[1], 2.0) && covers(found.to_best[0], 0.25));
+    }
+
+    #[test]
+    fn loads_without_slices_are_compared_by_their_trials() {
+        let rounds = Rounds { repetitions: 5, ..Rounds::default() };
+        let mut targets = scanned(&POOLS, 8.0, &rounds);
+        for (number, trial) in targets.iter_mut().flatten().enumerate() {
+            trial.slices.clear();
+            // Some scatter between repetitions.
+            let requests = &mut trial.load.as_mut().unwrap().measured.requests;
+            requests.completed += requests.completed * (number as u64 % 5) / 200;
+        }
+        let found = shape_of(&targets, RankedBy::Goodput);
+        assert_eq!(found, Shape::Knee { at: 3, at_most: 3 });
     }
 
     #[test]
