@@ -70,6 +70,9 @@ pub fn run(shared: &Shared, arguments: &CompareArguments) -> Result<u8, CliError
         scan,
         ..ad_hoc::plan(PLAN, title, ids.clone(), repetitions, profile)
     };
+    if plan.scan.is_some() {
+        compare_scan::tell_time(shared, &plan);
+    }
     let catalog = catalog(&place)?.with_given(targets, [asked]);
     let decision = Decision::from(arguments);
     let deciding = Deciding::new(&decision, Patience::of(arguments.repeat), pairs(&ids));

@@ -7,6 +7,7 @@ use pippin_model::plan::scan::{Scan, Values};
 use pippin_model::plan::{Plan, PlanOptions};
 use pippin_model::target::parameter;
 use pippin_model::target::project::{FILE, ProjectTarget};
+use pippin_model::text::units::{counted, format_length};
 
 use super::compare::{FOR_BRANCHES, FOR_REVISIONS, REVISIONS, for_servers, refuse};
 use super::compare_given::{self, is_url};
@@ -16,6 +17,7 @@ use super::run::folder;
 use super::{Shared, catalog, place};
 use crate::arguments::CompareArguments;
 use crate::exit::CliError;
+use crate::output::say;
 
 /// The only parameter of `--with`.
 pub fn asked(arguments: &CompareArguments) -> Result<Option<&Values>, CliError> {
@@ -114,12 +116,30 @@ fn of_project(
     let (targets, scan) = each(&prepared(&target, place.root())?, values)?;
     let ids: Vec<_> = targets.iter().map(|target| target.id.clone()).collect();
     let plan = Plan { targets: ids.clone(), scan: Some(scan), ..plan };
+    tell_time(shared, &plan);
     let catalog = catalog.with_given(targets, []);
     let decision = Decision::from(arguments);
     let deciding =
         Deciding::new(&decision, Patience::of(arguments.repeat), compare_given::pairs(&ids));
     let measured = deciding.measured(shared, arguments, (&catalog, plan), &folder)?;
     compare_given::finish(shared, arguments, &measured, &ids)
+}
+
+/// Says before a scan how long it measures.
+pub fn tell_time(shared: &Shared, plan: &Plan) {
+    if shared.quiet {
+        return;
+    }
+    let (values, repetitions) = (plan.targets.len() as u64, u64::from(plan.repetitions));
+    let each = format!("{values} values, {}", counted(repetitions, "repetition"));
+    match plan.profile.headline_ns() {
+        Some(length_ns) => say(format_args!(
+            "{each} of {} each: at least {}, and starts and warm-ups besides",
+            format_length(length_ns),
+            format_length(length_ns.saturating_mul(values * repetitions))
+        )),
+        None => say(format_args!("{each}")),
+    }
 }
 
 /// The target without the usual value of the parameter, so that each value takes its place.

@@ -49,6 +49,7 @@ fn values_of_a_project_are_sides_of_one_run() {
     let gate = ["--require", "errors.timeout < 1"];
     let outcome = checkout.pippin(&[&scan[..], &files, &gate].concat());
     in_time([Some(0), Some(3)].contains(&outcome.code), || outcome.to_string());
+    outcome.says(&["3 values, 2 repetitions of 300 ms each: at least "]);
     let json = json(&outcome);
     assert_eq!(values(&json), ["1", "2", "4"], "in ascending order");
     assert_eq!(
