@@ -74,7 +74,7 @@ fn values_of_a_project_are_sides_of_one_run() {
         let page = std::fs::read_to_string(checkout.path().join(page)).unwrap();
         assert!(page.contains("<section id=\"scan\"") && page.contains("By slots"));
     }
-    checkout.pippin(&["report"]).says(&["By slots", "times 4"]);
+    checkout.pippin(&["report"]).says(&["By slots", "ratio to 4"]);
     checkout
         .pippin(&["export", "--format", "markdown"])
         .says(&["### By slots", "| slots | rank |"]);

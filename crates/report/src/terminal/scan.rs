@@ -4,8 +4,9 @@ use super::grid::Grid;
 use crate::view::View;
 use crate::view::scan::ScanView;
 
-/// Columns that a narrow terminal has no room for.
-const ONLY_WIDE: [&str; 2] = ["95 % interval", "CPU a request"];
+/// Columns that a narrow terminal has no room for, by place: the interval, the ratio to the best
+/// (which the ranked table has too), and the processor time of a request.
+const ONLY_WIDE: [usize; 3] = [3, 5, 7];
 /// From this width on, there is room for them.
 const WIDE: usize = 110;
 
@@ -20,16 +21,18 @@ pub fn write(page: &mut Page, view: &View) {
 }
 
 fn table(page: &mut Page, scan: &ScanView) {
-    let titles = scan.titles();
-    let is_shown =
-        |title: &String| page.style.width >= WIDE || !ONLY_WIDE.contains(&title.as_str());
+    let is_wide = page.style.width >= WIDE;
+    let shown = |cells: Vec<String>| -> Vec<String> {
+        let places = cells.into_iter().enumerate();
+        places
+            .filter(|(place, _)| is_wide || !ONLY_WIDE.contains(place))
+            .map(|(_, cell)| cell)
+            .collect()
+    };
     let mut grid = Grid::default();
-    for title in titles.iter().filter(|title| is_shown(title)) {
-        grid = if title == "verdict" { grid.left(title) } else { grid.right(title) };
+    for title in shown(scan.titles()) {
+        grid = if title == "verdict" { grid.left(&title) } else { grid.right(&title) };
     }
-    for point in &scan.points {
-        let cells = titles.iter().zip(scan.cells(point));
-        grid.row(cells.filter(|(title, _)| is_shown(title)).map(|(_, cell)| cell).collect());
-    }
+    scan.points.iter().for_each(|point| grid.row(shown(scan.cells(point))));
     grid.write(page, 2);
 }
