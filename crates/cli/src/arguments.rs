@@ -4,6 +4,7 @@ use clap::builder::styling::{AnsiColor, Styles};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{ArgAction, Args, CommandFactory, Parser, Subcommand, ValueHint};
 use clap_complete::engine::{ArgValueCandidates, ArgValueCompleter};
+use pippin_model::plan::scan::Values;
 use pippin_model::scenario::mix::Named;
 use pippin_model::text::units::Spread;
 use pippin_model::verdict::gate::{Gate, Undecided};
@@ -287,6 +288,10 @@ pub struct RunArguments {
     pub outlets: OutletArguments,
     #[command(flatten)]
     pub gates: GateArguments,
+    /// Of a revision that a gate names ("p99 < 10% vs main"): whose pippin.toml says how it is built
+    /// and started, its own, or that of this checkout.
+    #[arg(long, value_name = "WHOSE", value_enum, default_value_t)]
+    pub base_file: BaseFile,
     /// Who applies the load.
     #[command(flatten)]
     pub fleet: FleetArguments,
@@ -532,6 +537,12 @@ pub struct CompareArguments {
     /// A container image that docker or podman starts; may be given several times.
     #[arg(long, value_name = "IMAGE")]
     pub image: Vec<String>,
+    /// Compare values of a parameter: each is a server of its own in one run, and the first is the
+    /// base. The value takes the place of {pool} in the command (or in pippin.toml, in `command` and
+    /// `env`); `workers` is WORKERS, and another name in capitals an environment variable. 2 to 12
+    /// values.
+    #[arg(long, value_name = "NAME=VALUE,VALUE...", value_parser = Values::parse)]
+    pub with: Vec<Values>,
     /// A name for each of the servers that are compared, in the order URLs, --command, --image. By
     /// default commands are named by what differs between them.
     #[arg(long, value_name = "NAME")]
@@ -567,9 +578,20 @@ pub struct CompareArguments {
     /// (pippin help gates). Native programs only.
     #[arg(long)]
     pub instructions: bool,
+    /// Load each server once more under perf at the end, and put flame graphs, system calls and
+    /// context switches on the page. This changes no figure (pippin help explain).
+    #[arg(long)]
+    pub explain: bool,
+    /// With two revisions of a project: whose pippin.toml says how they are built and started, each
+    /// its own, or that of the checkout for both. Workload and plan are always those of the checkout.
+    #[arg(long, value_name = "WHOSE", value_enum, default_value_t)]
+    pub base_file: BaseFile,
     /// Folder for page, logs and copies; by default as with `pippin run`.
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub out: Option<PathBuf>,
+    /// Also write the page of the run to this file.
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub html: Option<PathBuf>,
     #[command(flatten)]
     pub kept: KeptArguments,
     /// A name for the run that is measured, by which `pippin history --name` finds it.
@@ -594,6 +616,9 @@ pub struct CompareArguments {
     /// How servers are loaded.
     #[command(flatten, next_help_heading = "How servers are loaded")]
     pub shape: load::ShapeArguments,
+    /// What is spoken with servers.
+    #[command(flatten)]
+    pub http2: load::Http2Arguments,
     /// What servers are asked.
     #[command(flatten)]
     pub request: request::RequestArguments,

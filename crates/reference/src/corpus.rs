@@ -1033,6 +1033,7 @@ const OTHERS: &[&str] = &[
     "lock",
     "ten-threads",
     "four-slots",
+    "slots",
     "stalls",
     "daemon",
     "burns",

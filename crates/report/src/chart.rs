@@ -30,6 +30,7 @@ pub mod plot;
 mod published;
 mod rates;
 mod ratio;
+pub(crate) mod scan;
 mod series;
 mod split;
 pub mod summary;
@@ -99,12 +100,13 @@ pub struct DataTable {
 type Draw = fn(&View) -> Vec<Chart>;
 
 /// Every chart, in the order of the page. Add a new one here.
-const CHARTS: [Draw; 13] = [
+const CHARTS: [Draw; 14] = [
     ratio::charts,
     throughput::charts,
     percentiles::charts,
     distribution::charts,
     split::charts,
+    scan::charts,
     sweep::charts,
     overload::charts,
     phases::charts,

@@ -1,6 +1,7 @@
 //! A short form of a run, for lists.
 use pippin_model::figure::RankedBy;
 use pippin_model::run::digest::{CalmSlices, MoreFigures, RunDigest, TargetDigest};
+use pippin_model::target::TargetId;
 use pippin_model::target::conformance::by_kind;
 use pippin_stats::summary::Estimate;
 
@@ -14,6 +15,7 @@ pub fn of(view: &View) -> RunDigest {
     RunDigest {
         trials: view.run.trials,
         load: view.run.load.clone(),
+        compared: compared(view),
         ranked_by: view.run.ranked_by.name().into(),
         targets: view.rows.iter().map(|row| target(view, row)).collect(),
         worst: view.rows.iter().filter_map(|row| row.verdict).max(),
@@ -26,6 +28,30 @@ pub fn of(view: &View) -> RunDigest {
         spark: view.measured().next().map(spark).unwrap_or_default(),
         labels: view.run.labels.clone(),
     }
+}
+
+/// The values of a scan, or the revisions of targets with their commits, each once and in the order of
+/// the plan. A target without a revision is that of the checkout.
+fn compared(view: &View) -> String {
+    if let Some(scan) = &view.plan.scan {
+        let values: Vec<&str> = scan.points.iter().map(|point| point.value.as_str()).collect();
+        return format!("{}={}", scan.parameter, values.join(", "));
+    }
+    let revision = |target: &TargetId| target.name.split_once('@').map(|(_, it)| it.to_string());
+    let targets = || view.plan.targets.iter();
+    if targets().all(|target| revision(target).is_none()) {
+        return String::new();
+    }
+    let mut sides: Vec<String> = Vec::new();
+    for target in targets() {
+        let name = revision(target).unwrap_or_else(|| "the checkout".into());
+        let commit = view.targets.get(target).and_then(|info| info.commit.as_ref());
+        let side = commit.map_or_else(|| name.clone(), |it| format!("{name} ({})", it.short()));
+        if !sides.contains(&side) {
+            sides.push(side);
+        }
+    }
+    sides.join(" and ")
 }
 
 /// Whether targets are ranked by a time and not by a rate.

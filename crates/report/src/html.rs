@@ -8,6 +8,7 @@
 //! | `headline`, `bar` | the ranked table, and the bar of a row |
 //! | `choice` | which of its rows are shown, and in which groups |
 //! | `figures` | charts with alternative text and data tables |
+//! | `scan` | a parameter over its values |
 //! | `stages` | stages of loads that change by plan |
 //! | `walks` | steps of scenarios |
 //! | `remarks` | verdicts with evidence, failures, explanations |
@@ -26,6 +27,7 @@ pub(crate) mod figures;
 mod headline;
 mod life;
 mod remarks;
+mod scan;
 mod slowest;
 mod stages;
 mod theme;
@@ -197,6 +199,7 @@ pub fn run(view: &View) -> Markup {
             (answer::section(view))
             (headline::section(view))
             (figures::of(&charts, &figures::HEADLINE))
+            (scan::section(view, &charts))
             (figures::overload(view, &charts))
             (tiers::section(view))
             (stages::section(view))
@@ -264,8 +267,9 @@ fn header(view: &View) -> Markup {
 }
 
 /// The parts of a page that its list of contents names, if the page has them.
-const PARTS: [(&str, &str); 15] = [
+const PARTS: [(&str, &str); 16] = [
     ("results", "Results"),
+    ("scan", "Scan"),
     ("stages", "Stages"),
     ("scenario", "Steps"),
     ("verdicts", "Verdicts"),

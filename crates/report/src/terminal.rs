@@ -12,6 +12,7 @@
 //! | `load`, `details` | loads of a URL, in place of the ranked table; what only `-v` shows |
 //! | `histogram` | distributions as bars |
 //! | `steps` | sweeps, capacity searches, phases of devices, stages |
+//! | `scan` | a parameter over its values |
 //! | `overload` | what targets do beyond their capacity |
 //! | `walks` | steps of scenarios |
 //! | `remarks` | caveats, failures, published figures, explanations, host |
@@ -26,6 +27,7 @@ mod load;
 mod overload;
 pub(crate) mod paint;
 mod remarks;
+mod scan;
 pub(crate) mod slowest;
 mod steps;
 mod walks;
@@ -106,6 +108,7 @@ fn write_run(page: &mut Page, view: &View) {
     page.trust(view);
     page.line("");
     headline::write(page, view);
+    scan::write(page, view);
     steps::write(page, view);
     overload::write(page, view);
     for row in &view.rows {

@@ -14,6 +14,7 @@
 //! | [`series`] | figures over time |
 //! | [`sweep`] | the points of a sweep, of several rates or of a capacity search |
 //! | [`rates`] | what each of several rates cost, as text |
+//! | [`scan`] | a parameter of a server over its values, and the knee |
 //! | [`overload`] | what a target does beyond its capacity |
 //! | [`phases`] | the phases of a device load |
 //! | [`stages`] | the stages of a load that changes by plan |
@@ -43,6 +44,7 @@ pub(crate) mod published_column;
 pub mod rates;
 pub mod row;
 pub mod run;
+pub mod scan;
 pub mod series;
 pub mod spoken;
 pub mod stages;
@@ -72,6 +74,7 @@ use load::LoadView;
 use published::PublishedTable;
 use row::Row;
 use run::RunFacts;
+use scan::ScanView;
 
 /// The version of the JSON form. It rises when a key is removed or changes its meaning.
 pub const SCHEMA: u32 = 1;
@@ -91,6 +94,9 @@ pub struct View {
     /// One for each target of the plan: first those with a rank, then those without one, then those
     /// without a result.
     pub rows: Vec<Row>,
+    /// The values of a parameter; absent if the targets are no scan.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scan: Option<ScanView>,
     /// Every load of a URL in full; empty if targets of a catalogue were measured.
     #[serde(default)]
     pub loads: Vec<LoadView>,
@@ -137,13 +143,17 @@ impl View {
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(record.header.seed);
         let (rows, field) = row::rows(record, reference, &mut rng);
         let run = RunFacts { reference: field.reference.clone(), ..RunFacts::of(record) };
+        let scan = scan::of(record, &rows);
+        let knee = scan.as_ref().map(ScanView::words).unwrap_or_default();
+        let conclusion = conclusion::of(&run, &rows, &field, reference);
         let view = Self {
             schema: SCHEMA,
             trust: Trust::of(
                 &rows.iter().map(|row| &row.summary).collect::<Vec<_>>(),
                 &record.trials,
             ),
-            conclusion: conclusion::of(&run, &rows, &field, reference),
+            conclusion: format!("{knee} {conclusion}").trim_start().into(),
+            scan,
             run,
             doubts: doubts::of(&rows),
             published: published::of(record, &rows),

@@ -2,9 +2,11 @@
 #![allow(clippy::unwrap_used, clippy::expect_used)] // unwrap is how a test fails
 use hdrhistogram::serialization::Deserializer;
 use hdrhistogram::serialization::interval_log::{IntervalLogIterator, LogEntry};
+use pippin_model::example::slices::Rounds;
 use pippin_model::example::{run as example, scenario};
 use pippin_model::figure::{Better, Figure, Span};
 use pippin_model::plan::profile::Profile;
+use pippin_model::plan::scan::Values;
 use pippin_model::run::RunRecord;
 use pippin_model::schedule::users;
 use pippin_report::form::svg::Ground;
@@ -26,6 +28,13 @@ fn all() -> [RunRecord; 7] {
         walked,
         example::rounds(),
     ]
+}
+
+/// A pool of so many slots of 100 requests/s each, under eight users.
+fn scanned() -> RunRecord {
+    let values = Values::parse("pool=1,2,4,8,16").unwrap();
+    let slots = |value: &str| 100.0 * value.parse::<f64>().unwrap().min(8.0);
+    example::scanned(&values, &Rounds::default(), slots)
 }
 
 fn docs(file: &str) -> String {
@@ -92,7 +101,7 @@ fn json_is_what_its_schema_says() {
         serde_json::from_str(&docs("schema/report.schema.json")).unwrap();
     let validator = jsonschema::validator_for(&schema).unwrap();
     let mut value = serde_json::Value::Null;
-    for record in all().into_iter().chain([crowd()]) {
+    for record in all().into_iter().chain([crowd(), scanned()]) {
         value = serde_json::from_str(&json::of(&View::of(&record)).unwrap()).unwrap();
         let errors: Vec<String> = validator
             .iter_errors(&value)

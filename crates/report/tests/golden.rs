@@ -2,6 +2,8 @@
 //! difference.
 #![allow(clippy::unwrap_used, clippy::expect_used)] // unwrap is how a test fails
 use pippin_model::example::run as example;
+use pippin_model::example::slices::Rounds;
+use pippin_model::plan::scan::Values;
 use pippin_report::form::{csv, markdown};
 use pippin_report::terminal::{Style, table};
 use pippin_report::view::View;
@@ -23,6 +25,17 @@ fn a_load_with_all_that_was_counted_and_at_60_columns() {
     let view = View::of(&example::load());
     insta::assert_snapshot!("load-verbose", table(&view, &Style::plain(80).verbose(true)));
     insta::assert_snapshot!("load-60", table(&view, &Style::plain(60)));
+}
+
+#[test]
+fn a_scan_of_a_pool() {
+    let values = Values::parse("pool=1,2,4,8,16").unwrap();
+    let slots = |value: &str| 100.0 * value.parse::<f64>().unwrap().min(8.0);
+    let view = View::of(&example::scanned(&values, &Rounds::default(), slots));
+    for width in [80, 120] {
+        insta::assert_snapshot!(format!("scan-{width}"), table(&view, &Style::plain(width)));
+    }
+    insta::assert_snapshot!("scan-markdown", markdown::of(&view));
 }
 
 #[test]

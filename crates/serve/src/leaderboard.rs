@@ -218,6 +218,7 @@ mod tests {
             started_unix_ns: 0,
             host: Some("bench-1".into()),
             digest: RunDigest {
+                compared: String::new(),
                 trust: "Can you trust it? Yes: it was looked at, and no doubt was found.".into(),
                 trials: 3,
                 load: "closed loop, 10 connections".into(),

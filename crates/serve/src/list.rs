@@ -363,6 +363,7 @@ mod tests {
             more: MoreFigures::default(),
         };
         let digest = RunDigest {
+            compared: String::new(),
             trust: "Can you trust it? Yes: it was looked at, and no doubt was found.".into(),
             trials: 1,
             load: "closed loop, 10 connections".into(),

@@ -401,6 +401,7 @@ fn runs_are_found_by_name_and_tags() {
 
 fn digest_of(trials: u64) -> RunDigest {
     RunDigest {
+        compared: String::new(),
         trust: "Can you trust it? Yes: it was looked at, and no doubt was found.".into(),
         trials,
         load: "closed loop, 10 connections".into(),

@@ -2,6 +2,7 @@
 //! that other loading commands share.
 use clap::{Args, ValueHint};
 use pippin_model::load::WarmUp;
+use pippin_model::load::spoken::Spoken;
 use pippin_model::plan::cpus::CpuSet;
 use pippin_model::plan::objective::Objective;
 use pippin_model::text::units::Spread;
@@ -30,7 +31,7 @@ pub struct LoadArguments {
     pub shape: ShapeArguments,
     /// Simulated devices instead of connections; with --ramp UP,SUSTAIN,DOWN. With --objective: the
     /// number with which the search begins.
-    #[arg(long, value_name = "N", conflicts_with_all = ["count", "rate", "stages", "sweep", "duration", "no_keep_alive", "requests_per_connection", "pipeline", "connections"], requires = "ramp", value_parser = values::connections)]
+    #[arg(long, value_name = "N", conflicts_with_all = ["count", "rate", "stages", "sweep", "duration", "no_keep_alive", "requests_per_connection", "pipeline", "connections", "streams"], requires = "ramp", value_parser = values::connections)]
     pub devices: Option<u32>,
     /// Requests before a device is replaced. By default 100; in a scenario, each step once.
     #[arg(long, value_name = "N", requires = "devices", value_parser = clap::value_parser!(u32).range(1..))]
@@ -194,6 +195,22 @@ pub struct ShapeArguments {
     pub pipeline: u32,
 }
 
+impl Http2Arguments {
+    /// Whether HTTP/2 was asked for.
+    pub const fn is_asked(&self) -> bool {
+        self.http2 || self.h2c
+    }
+
+    /// What is spoken with servers that are started here; `None` for what they speak by default.
+    pub const fn spoken(&self) -> Option<Spoken> {
+        match (self.http2, self.h2c) {
+            (true, _) => Some(Spoken::H2),
+            (_, true) => Some(Spoken::H2c),
+            _ => None,
+        }
+    }
+}
+
 impl ShapeArguments {
     /// The connections of a load without a number of its own.
     const USUAL: u32 = 10;
@@ -209,18 +226,25 @@ impl ShapeArguments {
 /// What is spoken: HTTP/1.1, unless a flag says otherwise.
 #[derive(Debug, Args)]
 pub struct ProtocolArguments {
+    #[command(flatten)]
+    pub http2: Http2Arguments,
+    /// Call a method of gRPC: the URL's path is /PACKAGE.SERVICE/METHOD and -b @FILE the message,
+    /// encoded (protobuf). Adds the five bytes before it, and the headers; over HTTP/2.
+    #[arg(long, conflicts_with_all = ["json_body", "form", "data_urlencode", "method", "compressed", "requests", "urls_from_file", "scenario"])]
+    pub grpc: bool,
+}
+
+/// HTTP/2.
+#[derive(Debug, Args)]
+pub struct Http2Arguments {
     /// HTTP/2 over TLS (ALPN), for https:// URLs.
     #[arg(long)]
     pub http2: bool,
     /// HTTP/2 without TLS (prior knowledge), for http:// URLs.
     #[arg(long, conflicts_with = "http2")]
     pub h2c: bool,
-    /// Call a method of gRPC: the URL's path is /PACKAGE.SERVICE/METHOD and -b @FILE the message,
-    /// encoded (protobuf). Adds the five bytes before it, and the headers; over HTTP/2.
-    #[arg(long, conflicts_with_all = ["json_body", "form", "data_urlencode", "method", "compressed", "requests", "urls_from_file", "scenario"])]
-    pub grpc: bool,
     /// HTTP/2: streams of each connection. Each is a user with one request under way at a time.
-    #[arg(long, value_name = "N", default_value_t = 1, conflicts_with_all = ["no_keep_alive", "requests_per_connection", "devices"], value_parser = clap::value_parser!(u32).range(1..=1024))]
+    #[arg(long, value_name = "N", default_value_t = 1, conflicts_with_all = ["no_keep_alive", "requests_per_connection"], value_parser = clap::value_parser!(u32).range(1..=1024))]
     pub streams: u32,
 }
 

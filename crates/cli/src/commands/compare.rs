@@ -18,11 +18,12 @@ use super::compare_measured::Decision;
 use super::compare_table::{Sides, conclude};
 use super::gates::{files_must_be_writable, seeded};
 use super::meaning::Meaning;
-use super::{Shared, compare_branches, compare_revisions, place};
-use crate::arguments::load::{HostArguments, ShapeArguments, TlsArguments};
+use super::{Shared, compare_branches, compare_revisions, compare_scan, place};
+use crate::arguments::load::{HostArguments, Http2Arguments, ShapeArguments, TlsArguments};
 use crate::arguments::request::RequestArguments;
 use crate::arguments::{CompareArguments, GateArguments};
 use crate::exit::CliError;
+use crate::output_file::must_be_writable;
 
 pub fn run(shared: &Shared, mut arguments: CompareArguments) -> Result<u8, CliError> {
     take_commands(&mut arguments);
@@ -30,11 +31,16 @@ pub fn run(shared: &Shared, mut arguments: CompareArguments) -> Result<u8, CliEr
     must_have_one_base(&arguments.gates)?;
     files_must_be_writable(&arguments.gates)?;
     arguments.json.must_be_writable()?;
+    must_be_writable("--html", arguments.html.as_deref())?;
+    if let Some(values) = compare_scan::asked(arguments)? {
+        return compare_scan::run(shared, arguments, values);
+    }
     let is_given = !arguments.command.is_empty()
         || !arguments.image.is_empty()
         || arguments.sides.iter().any(|side| is_url(side));
     if is_given {
         refuse(shared, &FOR_BRANCHES, "--target")?;
+        refuse(shared, &FOR_REVISIONS, REVISIONS)?;
         return compare_given::run(shared, arguments);
     }
     let [a, b] = arguments.sides.as_slice() else {
@@ -50,6 +56,7 @@ pub fn run(shared: &Shared, mut arguments: CompareArguments) -> Result<u8, CliEr
     if is_own && place.has_project() && compare_revisions::are_revisions(&place, [a, b]) {
         return compare_revisions::run(shared, arguments, [a, b], &place);
     }
+    refuse(shared, &FOR_REVISIONS, REVISIONS)?;
     match (&arguments.target, &arguments.plan) {
         (Some(target), Some(plan)) => {
             compare_branches::run(shared, arguments, [a, b], target, plan)
@@ -155,6 +162,7 @@ fn of_runs(arguments: &CompareArguments, a: Stored, b: Stored) -> Result<u8, Cli
         origin,
         is_shown: false,
         differences: differing,
+        scan: None,
         more: Vec::new(),
     };
     conclude(&Decision::from(arguments), &sides)
@@ -171,23 +179,41 @@ fn must_have_one_base(gates: &GateArguments) -> Result<(), CliError> {
 }
 
 /// Flags for branches only.
-const FOR_BRANCHES: [&str; 3] = ["target", "plan", "quick"];
+/// Flags for revisions of the own repository only.
+pub(super) const FOR_REVISIONS: [&str; 1] = ["base_file"];
+/// What those are.
+pub(super) const REVISIONS: &str = "two revisions of a project (pippin.toml)";
+pub(super) const FOR_BRANCHES: [&str; 3] = ["target", "plan", "quick"];
 /// Flags for sides that are measured now, branches or servers.
-const FOR_MEASURING: [&str; 8] =
-    ["instructions", "repeat", "out", "seed", "install", "run_name", "note", "tag"];
+const FOR_MEASURING: [&str; 10] = [
+    "instructions",
+    "explain",
+    "html",
+    "repeat",
+    "out",
+    "seed",
+    "install",
+    "run_name",
+    "note",
+    "tag",
+];
 
 /// Flags for servers only.
-fn for_servers() -> Vec<String> {
+pub(super) fn for_servers() -> Vec<String> {
     let none = clap::Command::new("none");
     let none = ShapeArguments::augment_args(none);
-    let none = RequestArguments::augment_args(none);
+    let none = Http2Arguments::augment_args(RequestArguments::augment_args(none));
     let none = HostArguments::augment_args(TlsArguments::augment_args(none));
     let names = none.get_arguments().map(|argument| argument.get_id().to_string());
     names.chain(["path", "scenario", "name"].map(str::to_string)).collect()
 }
 
 /// Refuses flags that would have no effect.
-fn refuse(shared: &Shared, names: &[impl AsRef<str>], with: &str) -> Result<(), CliError> {
+pub(super) fn refuse(
+    shared: &Shared,
+    names: &[impl AsRef<str>],
+    with: &str,
+) -> Result<(), CliError> {
     match names.iter().find(|name| shared.given.contains(name.as_ref())) {
         None => Ok(()),
         Some(name) => Err(CliError::User(format!(

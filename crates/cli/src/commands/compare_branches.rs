@@ -15,7 +15,7 @@ use super::compare_measured::{
     Deciding, Decision, Patience, endings, must_differ, tell_missing, trials_of, within, words,
 };
 use super::compare_table::{Sides, conclude};
-use super::run::{How, folder, write_page};
+use super::run::folder;
 use super::{Shared, catalog, place};
 use crate::arguments::CompareArguments;
 use crate::exit::{self, CliError};
@@ -67,29 +67,24 @@ pub fn run(
         Patience::of(arguments.repeat),
         vec![(a.id.clone(), b.id.clone())],
     );
-    let labels = arguments.labels.with(arguments.run_name.as_ref())?;
-    let how = How {
-        keep_requests: arguments.kept.keep_requests,
-        labels: Some(&labels),
-        ..How::here(&folder, true, arguments.yes, arguments.seed)
-    };
     let measured = copies
         .write(&repository, &branches, &target, catalog)
-        .and_then(|catalog| deciding.measure(shared, &catalog, plan, &how));
-    let record = measured.inspect_err(|_| copies.remove())?;
-    write_page(shared, &View::of(&record), None, &folder)?;
+        .and_then(|catalog| deciding.measured(shared, arguments, (&catalog, plan), &folder));
+    let measured = measured.inspect_err(|_| copies.remove())?;
+    let record = &measured.record;
     if record.state == RunState::Interrupted {
         copies.remove();
         return Ok(exit::INTERRUPTED);
     }
     let [a, b] = branches;
-    let is_missing = |branch: &&Branch| tell_missing(&record, &branch.id, &branch.revision.name);
+    let is_missing = |branch: &&Branch| tell_missing(record, &branch.id, &branch.revision.name);
     if [&a, &b].into_iter().filter(is_missing).count() > 0 {
         output::say(format_args!("the copies of both branches are left in {}", copies.0.display()));
         return Ok(exit::LAB_FAILURE);
     }
     copies.remove();
-    conclude(&decision, &sides(&record, &a, &b))
+    let is_shown = measured.show_if_asked(shared, arguments)?;
+    conclude(&decision, &Sides { is_shown, ..sides(record, &a, &b) })
 }
 
 /// Both branches. Equal files are refused, because any difference would be noise.
@@ -174,6 +169,7 @@ fn sides(record: &RunRecord, a: &Branch, b: &Branch) -> Sides {
         origin: Origin::OneRun,
         is_shown: false,
         differences: differences(record, a, b),
+        scan: None,
         more: vec![("run", record.header.id.clone().into()), ("a", json(a)), ("b", json(b))],
     }
 }

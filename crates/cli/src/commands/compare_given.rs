@@ -1,11 +1,12 @@
 //! `pippin compare URL URL`, `--command ... --command ...`, `--image ...`: servers from the command
-//! line, measured as targets of one interleaved run.
+//! line, measured as targets of one interleaved run; or one command with several values of a parameter.
 use pippin_lab::load::address::Url;
 use pippin_lab::target::ad_hoc;
 use pippin_lab::target::container::{self, Image};
 use pippin_lab::target::{Listening, Target};
 use pippin_model::load::{LoadSpec, Request};
 use pippin_model::plan::Plan;
+use pippin_model::plan::scan::Scan;
 use pippin_model::run::{RunRecord, RunState};
 use pippin_model::target::TargetId;
 use pippin_model::workload::Workload;
@@ -16,11 +17,13 @@ use std::path::Path;
 use std::slice;
 use std::time::Duration;
 
-use super::compare_measured::{Deciding, Decision, Patience, has_result, trials_of, within};
+use super::compare_measured::{
+    Deciding, Decision, Measured, Patience, has_result, trials_of, within,
+};
 use super::compare_table::{Sides, conclude};
 use super::load::{profile, protocol, reach, request, tls};
-use super::run::{How, folder, write_page};
-use super::{Shared, catalog, place, print};
+use super::run::folder;
+use super::{Shared, catalog, compare_scan, place, print};
 use crate::arguments::CompareArguments;
 use crate::exit::{self, CliError};
 use crate::output;
@@ -51,39 +54,52 @@ pub fn is_url(text: &str) -> bool {
 pub fn run(shared: &Shared, arguments: &CompareArguments) -> Result<u8, CliError> {
     let place = place()?;
     let folder = folder(&place, arguments.out.as_deref(), PLAN)?;
-    let (targets, asked) = Given { arguments, folder: &folder }.targets()?;
+    let (targets, asked, scan) = Given { arguments, folder: &folder }.targets()?;
     let ids: Vec<TargetId> = targets.iter().map(|target| target.id.clone()).collect();
     let title = ids.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
     let mut profile = profile::of_shape(&arguments.shape, DURATION)?;
+    protocol::without_url(&arguments.http2, false, arguments.shape.pipeline)?;
+    profile.protocol = arguments.http2.spoken();
+    profile.connections.streams = arguments.http2.streams;
     if let Some(walk) = &asked.walk {
         profile::divide_users(&arguments.shape, &walk.scenario, &mut profile)?;
     }
     let repetitions = arguments.repeat.unwrap_or(REPETITIONS);
     let plan = Plan {
         instructions: arguments.instructions,
+        scan,
         ..ad_hoc::plan(PLAN, title, ids.clone(), repetitions, profile)
     };
+    if plan.scan.is_some() {
+        compare_scan::tell_time(shared, &plan);
+    }
     let catalog = catalog(&place)?.with_given(targets, [asked]);
-    let pairs = ids[1..].iter().map(|id| (ids[0].clone(), id.clone())).collect();
     let decision = Decision::from(arguments);
-    let deciding = Deciding::new(&decision, Patience::of(arguments.repeat), pairs);
-    let labels = arguments.labels.with(arguments.run_name.as_ref())?;
-    let how = How {
-        keep_requests: arguments.kept.keep_requests,
-        labels: Some(&labels),
-        ..How::here(&folder, arguments.install, arguments.yes, arguments.seed)
-    };
-    let record = deciding.measure(shared, &catalog, plan, &how)?;
-    let view = View::of(&record);
-    write_page(shared, &view, None, &folder)?;
+    let deciding = Deciding::new(&decision, Patience::of(arguments.repeat), pairs(&ids));
+    let measured = deciding.measured(shared, arguments, (&catalog, plan), &folder)?;
+    finish(shared, arguments, &measured, &ids)
+}
+
+/// The first target with each of the others.
+pub fn pairs(ids: &[TargetId]) -> Vec<(TargetId, TargetId)> {
+    ids[1..].iter().map(|id| (ids[0].clone(), id.clone())).collect()
+}
+
+/// Shows a run, and compares its first target with each of the others.
+pub fn finish(
+    shared: &Shared,
+    arguments: &CompareArguments,
+    Measured { record, view }: &Measured,
+    ids: &[TargetId],
+) -> Result<u8, CliError> {
     if !arguments.json.is_stdout() {
-        shared.print_result(&view, &arguments.detail)?;
+        shared.print_result(view, &arguments.detail)?;
         print(b"\n")?;
     }
     if record.state == RunState::Interrupted {
         return Ok(exit::INTERRUPTED);
     }
-    let without: Vec<&TargetId> = ids.iter().filter(|id| !has_result(&record, id)).collect();
+    let without: Vec<&TargetId> = ids.iter().filter(|id| !has_result(record, id)).collect();
     for id in &without {
         output::say(format_args!("{id}: no result; the table above says why"));
     }
@@ -91,7 +107,7 @@ pub fn run(shared: &Shared, arguments: &CompareArguments) -> Result<u8, CliError
         return Ok(exit::LAB_FAILURE);
     }
     let is_shown = !arguments.json.is_stdout();
-    conclude(&decision, &Sides { is_shown, ..sides(&record, &view, &ids) })
+    conclude(&Decision::from(arguments), &Sides { is_shown, ..sides(record, view, ids) })
 }
 
 struct Given<'a> {
@@ -100,9 +116,9 @@ struct Given<'a> {
 }
 
 impl Given<'_> {
-    /// Everything that is compared, in the order URLs, commands, images; and its workload: the
-    /// steps of a file, or one path for all.
-    fn targets(&self) -> Result<(Vec<Target>, Workload), CliError> {
+    /// Everything that is compared, in the order URLs, commands, images; its workload: the steps of a
+    /// file, or one path for all; and the parameter whose values are compared, if one is.
+    fn targets(&self) -> Result<(Vec<Target>, Workload, Option<Scan>), CliError> {
         let CompareArguments { sides, command, image, path, .. } = self.arguments;
         let path = path.clone().unwrap_or_else(|| "/".into());
         if !path.starts_with('/') {
@@ -123,12 +139,21 @@ impl Given<'_> {
                 .map_err(|error| CliError::User(format!("--image {reference}: {error}")))?;
             targets.push(ad_hoc::image(image, self.folder, self.only(&path)?));
         }
-        if targets.len() < 2 {
+        let values = compare_scan::asked(self.arguments)?;
+        if targets.len() < 2 && values.is_none() {
             return Err(CliError::User(
                 "name at least two things to compare: URLs, --command, --image".into(),
             ));
         }
         self.name(&mut targets)?;
+        let scan = match values {
+            Some(values) => {
+                let (each, scan) = compare_scan::each(&targets[0], values)?;
+                targets = each;
+                Some(scan)
+            }
+            None => None,
+        };
         ad_hoc::tell_apart(&mut targets);
         let asked: Vec<&str> = targets
             .iter()
@@ -139,7 +164,7 @@ impl Given<'_> {
         let same = asked.iter().all(|path| *path == asked[0]);
         let asked = if same { asked.first().copied().unwrap_or(&path) } else { &path };
         let asked = self.workload(asked)?;
-        Ok((targets, asked))
+        Ok((targets, asked, scan))
     }
 
     /// Gives targets the names of `--name`.
@@ -182,7 +207,11 @@ impl Given<'_> {
     }
 
     fn request(&self, path: &str) -> Result<Request, CliError> {
-        request::of(&self.arguments.request, HOST, path)
+        let request = request::of(&self.arguments.request, HOST, path)?;
+        let http2 = &self.arguments.http2;
+        let protocol = protocol::without_url(http2, false, self.arguments.shape.pipeline)?;
+        protocol::check(protocol, slice::from_ref(&request))?;
+        Ok(request)
     }
 
     fn listening(&self, text: &str) -> Result<Target, CliError> {
@@ -204,10 +233,13 @@ impl Given<'_> {
             )));
         }
         let path = self.arguments.path.as_ref().unwrap_or(&url.target);
+        let http2 = &self.arguments.http2;
+        protocol::fits(http2, &url)?;
+        let protocol = protocol::without_url(http2, false, self.arguments.shape.pipeline)?;
         let tls = tls::of(&self.arguments.tls, &url)?;
         let allowed = &self.arguments.hosts.allow_host;
         let addresses = reach::resolved(&url, allowed, None, PATIENCE)?;
-        let load = LoadSpec { addresses, tls, ..LoadSpec::default() };
+        let load = LoadSpec { addresses, tls, protocol, ..LoadSpec::default() };
         protocol::try_places(&load, PATIENCE)?;
         let LoadSpec { addresses, tls, .. } = load;
         let request = self.only(path)?;
@@ -235,6 +267,7 @@ fn sides(record: &RunRecord, view: &View, ids: &[TargetId]) -> Sides {
         origin: Origin::OneRun,
         is_shown: false,
         differences: Vec::new(),
+        scan: view.scan.clone(),
         more: vec![("run", record.header.id.clone().into())],
     }
 }

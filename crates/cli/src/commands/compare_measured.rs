@@ -1,4 +1,5 @@
 //! What comparisons share that measure both sides now, as targets of one run.
+use pippin_lab::run::explaining::Explaining;
 use pippin_lab::target::catalog::Catalog;
 use pippin_lab::target::revision::Revision;
 use pippin_model::plan::Plan;
@@ -12,11 +13,12 @@ use pippin_stats::gate::comparing::{self, Comparing};
 use pippin_stats::gate::may_be_decided;
 use pippin_stats::interval::anytime::Levels;
 use std::fmt::Display;
+use std::path::Path;
 use std::time::{Duration, Instant};
 
-use super::Shared;
 use super::gates::seeded;
-use super::run::{How, measure};
+use super::run::{How, explaining, measure, write_pages};
+use super::{Shared, print};
 use crate::arguments::{CompareArguments, GateArguments, JsonArguments};
 use crate::exit::CliError;
 use crate::output;
@@ -84,6 +86,29 @@ impl Deciding {
         Self { comparing: Comparing { gates, levels, pairs }, patience }
     }
 
+    /// Measures a plan as the command line of a comparison says, and writes its page.
+    pub fn measured(
+        &self,
+        shared: &Shared,
+        arguments: &CompareArguments,
+        (catalog, plan): (&Catalog, Plan),
+        folder: &Path,
+    ) -> Result<Measured, CliError> {
+        let labels = arguments.labels.with(arguments.run_name.as_ref())?;
+        let explaining = arguments.explain.then(|| explaining(&plan, folder)).transpose()?;
+        let how = How {
+            keep_requests: arguments.kept.keep_requests,
+            labels: Some(&labels),
+            explaining: explaining.as_ref(),
+            ..How::here(folder, arguments.install, arguments.yes, arguments.seed)
+        };
+        let record = self.measure(shared, catalog, plan, &how)?;
+        let explained = explaining.map(Explaining::into_found).unwrap_or_default();
+        let view = View { explained, ..View::of(&record) };
+        write_pages(shared, &view, None, (folder, arguments.html.as_deref()))?;
+        Ok(Measured { record, view })
+    }
+
     /// Measures a plan until every gate is decided, or no more repetitions are made.
     pub fn measure(
         &self,
@@ -115,6 +140,31 @@ impl Deciding {
                     && comparing::is_open(&outcomes())
             }
         }
+    }
+}
+
+/// A run that was measured for a comparison.
+pub struct Measured {
+    /// The run.
+    pub record: RunRecord,
+    /// What is shown of it, with what a profiler saw.
+    pub view: View,
+}
+
+impl Measured {
+    /// Shows the whole run where more than the comparison was asked for. Returns whether it did.
+    pub fn show_if_asked(
+        &self,
+        shared: &Shared,
+        arguments: &CompareArguments,
+    ) -> Result<bool, CliError> {
+        let is_asked = arguments.detail.verbose || arguments.explain;
+        if !is_asked || arguments.json.is_stdout() {
+            return Ok(false);
+        }
+        shared.print_result(&self.view, &arguments.detail)?;
+        print(b"\n")?;
+        Ok(true)
     }
 }
 

@@ -18,7 +18,7 @@ use super::compare_measured::{
     Deciding, Decision, Patience, endings, must_differ, tell_missing, trials_of, within, words,
 };
 use super::compare_table::{Sides, conclude};
-use super::run::{How as Manner, folder, write_page};
+use super::run::folder;
 use super::{Shared, catalog, conventions};
 use crate::arguments::{BaseFile, CompareArguments};
 use crate::exit::{self, CliError};
@@ -70,7 +70,7 @@ pub fn run(
         let mut ids = Vec::new();
         for target in &targets {
             let end = format!("@{}{end}", revision.label());
-            let copy = copy(target, &worktree, (&end, &caches), BaseFile::Own)?;
+            let copy = copy(target, &worktree, (&end, &caches), arguments.base_file)?;
             ids.push(copy.id.clone());
             copies.push(copy);
         }
@@ -83,24 +83,19 @@ pub fn run(
     let pairs = sides[0].ids.iter().cloned().zip(sides[1].ids.iter().cloned()).collect();
     let decision = Decision::from(arguments);
     let deciding = Deciding::new(&decision, Patience::of(arguments.repeat), pairs);
-    let labels = arguments.labels.with(arguments.run_name.as_ref())?;
-    let manner = Manner {
-        keep_requests: arguments.kept.keep_requests,
-        labels: Some(&labels),
-        ..Manner::here(&folder, arguments.install, arguments.yes, arguments.seed)
-    };
     let catalog = catalog.with_given(copies, []);
-    let record = deciding.measure(shared, &catalog, plan, &manner)?;
+    let measured = deciding.measured(shared, arguments, (&catalog, plan), &folder)?;
     drop(worktrees);
-    write_page(shared, &View::of(&record), None, &folder)?;
+    let record = &measured.record;
     if record.state == RunState::Interrupted {
         return Ok(exit::INTERRUPTED);
     }
-    let missing = ids.iter().filter(|id| tell_missing(&record, id, id)).count();
+    let missing = ids.iter().filter(|id| tell_missing(record, id, id)).count();
     if missing > 0 {
         return Ok(exit::LAB_FAILURE);
     }
-    conclude(&decision, &compared(&record, &sides))
+    let is_shown = measured.show_if_asked(shared, arguments)?;
+    conclude(&decision, &Sides { is_shown, ..compared(record, &sides) })
 }
 
 /// The named plan, the one that is called so by default, or the only one.
@@ -142,7 +137,7 @@ pub fn targets_of<'a>(
         .collect();
     if targets.is_empty() {
         return Err(CliError::User(format!(
-            "plan {} has no target with a command in {FILE}, and only those have revisions",
+            "plan {} has no target with a command in {FILE}, and only those can be compared here",
             plan.id
         )));
     }
@@ -216,6 +211,7 @@ pub fn compared(record: &RunRecord, sides: &[Side]) -> Sides {
         origin: Origin::OneRun,
         is_shown: false,
         differences: Vec::new(),
+        scan: None,
         more: vec![
             ("run", record.header.id.clone().into()),
             ("a", json(&sides[0])),

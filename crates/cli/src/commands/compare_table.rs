@@ -7,6 +7,7 @@ use pippin_model::verdict::Verdict;
 use pippin_model::verdict::gate::Condition;
 use pippin_report::gates::summary::Changes;
 use pippin_report::terminal::{Style, wrap};
+use pippin_report::view::scan::ScanView;
 use pippin_report::words;
 use pippin_stats::compare::unfinished::Unfinished;
 use pippin_stats::compare::{Change, Comparison, Difference, Origin, TargetChange};
@@ -49,6 +50,8 @@ pub struct Sides {
     pub is_shown: bool,
     /// Other differences between the sides.
     pub differences: Vec<Difference>,
+    /// The values of a parameter, if the sides are its values.
+    pub scan: Option<ScanView>,
     /// More entries for the JSON form, by key.
     pub more: Vec<(&'static str, serde_json::Value)>,
 }
@@ -79,7 +82,7 @@ pub fn conclude(decision: &Decision<'_>, sides: &Sides) -> Result<u8, CliError> 
 
 /// The sentences and the table of changes, for a summary.
 fn changes(sides: &Sides) -> Changes {
-    let targets = &sides.comparison.targets;
+    let targets = &sides.told();
     let rows = targets.iter().flat_map(|target| {
         target.changes.iter().map(move |change| {
             let [a, b] = words::in_one_unit(change.figure, [change.a, change.b]);
@@ -107,8 +110,12 @@ const MOST_SENTENCES: usize = 5;
 
 /// What changed, in a sentence for each target.
 fn sentences(sides: &Sides) -> Vec<String> {
-    let targets = &sides.comparison.targets;
+    let targets = sides.told();
     let one = |target: &TargetChange| {
+        if let Some(scan) = &sides.scan {
+            let side = |value: &str| format!("{}={value}", scan.parameter);
+            return compare_sentence::of(target, &side(&scan.base), &scan.side(&target.b));
+        }
         let is_one = targets.len() == 1 && target.a != target.b;
         let short = |side: &str| side.split(" (").next().unwrap_or(side).to_string();
         let (a, b) = if is_one && of_revision(&target.a) == of_revision(&target.b) {
@@ -120,7 +127,9 @@ fn sentences(sides: &Sides) -> Vec<String> {
         };
         compare_sentence::of(target, &a, &b)
     };
-    let mut said: Vec<String> = targets.iter().take(MOST_SENTENCES).map(one).collect();
+    let knee = sides.scan.iter().map(ScanView::words).filter(|words| !words.is_empty());
+    let changes = targets.iter().take(MOST_SENTENCES).map(|target| one(target));
+    let mut said: Vec<String> = knee.chain(changes).collect();
     if targets.len() > MOST_SENTENCES {
         said.push(format!("{} more are in the table.", targets.len() - MOST_SENTENCES));
     }
@@ -166,8 +175,21 @@ impl Bases for Judged<'_> {
     }
 }
 
+impl Sides {
+    /// The targets of which sentences and tables speak: of a scan the best value only, because its
+    /// own table has all.
+    fn told(&self) -> Vec<&TargetChange> {
+        let best = self.scan.as_ref().map(ScanView::best_target);
+        let targets = self.comparison.targets.iter();
+        targets.filter(|target| best.is_none_or(|best| best == Some(&target.b))).collect()
+    }
+}
+
 fn json(sides: &Sides, gates: &[Outcome]) -> serde_json::Result<String> {
     let mut value = serde_json::json!({"comparison": sides.comparison, "differences": sides.differences, "unfinished": sides.unfinished, "gates": gates, "trust": {"a": sides.trust.first(), "b": sides.trust.last()}});
+    if let Some(scan) = &sides.scan {
+        value["scan"] = serde_json::to_value(scan)?;
+    }
     for (key, more) in &sides.more {
         value[*key] = more.clone();
     }
@@ -206,6 +228,9 @@ fn text(sides: &Sides, width_of_terminal: usize) -> String {
         .flat_map(|one| wrap(one, width_of_terminal))
         .map(|line| line + "\n")
         .collect();
+    if sides.scan.is_some() && sides.is_shown {
+        return said;
+    }
     let mut out = format!("{said}\n");
     if !sides.is_shown {
         out.push_str(&trust(sides, width_of_terminal));
@@ -408,6 +433,7 @@ mod tests {
             origin: Origin::OneRun,
             is_shown: false,
             differences: vec![],
+            scan: None,
             more: vec![("run", "r".into())],
         }
     }

@@ -161,9 +161,11 @@ fn what(run: &ListedRun) -> String {
         count => format!(", {count} targets"),
     };
     let load = run.digest.as_ref().map_or(&summary.profile, |digest| &digest.load);
+    let sides = run.digest.as_ref().map_or("", |digest| digest.compared.as_str());
+    let sides = if sides.is_empty() { String::new() } else { format!(": {sides}") };
     let labels = run.labels.in_a_line();
     let separator = if labels.is_empty() { "" } else { " · " };
-    format!("{}{quick}{targets}, {load}{separator}{labels}", summary.title)
+    format!("{}{quick}{targets}{sides}, {load}{separator}{labels}", summary.title)
 }
 
 fn page(store: &Store, target: &str, points: &[HistoryPoint], file: &Path) -> Result<u8, CliError> {

@@ -9,6 +9,7 @@ mod compare_branches;
 mod compare_given;
 mod compare_measured;
 mod compare_revisions;
+mod compare_scan;
 mod compare_sentence;
 mod compare_table;
 mod consent;

@@ -29,9 +29,18 @@ pub struct RevisionBases {
     _worktrees: Vec<Worktree>,
 }
 
+/// Where the files of revisions go, and how they are started.
+#[derive(Clone, Copy)]
+pub struct To<'a> {
+    /// The run's folder.
+    pub folder: &'a Path,
+    /// Whose project file says how they are built and started.
+    pub file: BaseFile,
+}
+
 impl RevisionBases {
     /// Finds the revisions: base names in gates that are neither targets of the plan nor stored
-    /// runs. Writes their files below `folder`.
+    /// runs. Writes their files below the run's folder.
     ///
     /// # Errors
     /// If the plan has no target that is a command of the project, or git cannot write the files.
@@ -41,7 +50,7 @@ impl RevisionBases {
         project: Option<&Project>,
         plan: &Plan,
         gates: &[&Gate],
-        folder: &Path,
+        to: To<'_>,
     ) -> Result<Self, CliError> {
         let names: Vec<&String> =
             gates.iter().filter_map(|gate| gate.condition.base.as_ref()).collect();
@@ -69,12 +78,12 @@ impl RevisionBases {
             if !labels.insert(label.clone()) {
                 label = format!("{label}-{}", revision.short_commit());
             }
-            let path = folder.join(format!("worktree-{label}-{}", std::process::id()));
+            let path = to.folder.join(format!("worktree-{label}-{}", std::process::id()));
             let worktree = repository.worktree(&revision, &path)?;
             let mut then = BTreeMap::new();
             for target in targets_of(project, plan, None)? {
                 let (end, caches) = (format!("@{label}"), place.caches()?);
-                let copy = copy(target, &worktree, (&end, &caches), BaseFile::Own)?;
+                let copy = copy(target, &worktree, (&end, &caches), to.file)?;
                 then.insert(target.id(), copy.id.clone());
                 bases.copies.push(copy);
             }

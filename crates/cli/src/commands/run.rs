@@ -28,7 +28,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use super::fleet::{self, Loads};
 use super::gates::{Gates, files_must_be_writable};
 use super::nats::{Settings, settings};
-use super::revision_bases::RevisionBases;
+use super::revision_bases::{RevisionBases, To};
 use super::{Shared, catalog, consent, place, reference};
 use crate::arguments::{FleetArguments, RunArguments};
 use crate::exit::{self, CliError};
@@ -50,7 +50,13 @@ pub fn run(shared: &Shared, arguments: &RunArguments) -> Result<u8, CliError> {
     let folder = folder(&place, arguments.out.as_deref(), &plan.id)?;
     let asked: Vec<&Gate> = plan.gates.iter().chain(arguments.gates.all()).collect();
     let project = catalog.project();
-    let mut bases = RevisionBases::prepare(shared, &place, project, &plan, &asked, &folder)?;
+    let to = To { folder: &folder, file: arguments.base_file };
+    let mut bases = RevisionBases::prepare(shared, &place, project, &plan, &asked, to)?;
+    if bases.is_empty() && shared.given.contains("base_file") {
+        return Err(CliError::User(
+            "--base-file has no effect, because no gate names a revision, as \"p99 < 10% vs main\" does; leave it out".into(),
+        ));
+    }
     if !bases.is_empty() && arguments.probe.is_some() {
         return Err(CliError::User(
             "--probe: the gates name a revision of this repository, and the targets are elsewhere; leave those gates out".into(),
@@ -118,7 +124,7 @@ fn options(arguments: &RunArguments, catalog: &Catalog) -> Result<PlanOptions, C
 }
 
 /// The profiler, if it may be used here and the plan's load is suitable.
-fn explaining(plan: &Plan, folder: &Path) -> Result<Explaining, CliError> {
+pub fn explaining(plan: &Plan, folder: &Path) -> Result<Explaining, CliError> {
     explaining::short(&plan.profile)?;
     std::fs::create_dir_all(folder)
         .map_err(CliError::io(format!("create {}", folder.display())))?;
@@ -341,12 +347,26 @@ pub fn write_page(
     reference: Option<&TargetId>,
     folder: &Path,
 ) -> Result<(), CliError> {
+    write_pages(shared, view, reference, (folder, None))
+}
+
+/// As [`write_page`], and writes the page to another file too, if one was asked for.
+pub fn write_pages(
+    shared: &Shared,
+    view: &View,
+    reference: Option<&TargetId>,
+    (folder, also): (&Path, Option<&Path>),
+) -> Result<(), CliError> {
     let store = shared.store()?;
     keep_digest(&store, view);
     let kept = store.load(&view.run.id)?;
     let kept = View { explained: view.explained.clone(), ..View::beside(&kept, reference) };
     let page = folder.join("report.html");
-    output_file::write(&page, html::page(&kept))?;
+    let text = html::page(&kept);
+    output_file::write(&page, &text)?;
+    if let Some(file) = also {
+        output_file::write(file, &text)?;
+    }
     if !shared.quiet {
         output::say(format_args!("run {}: page {}", view.run.id, page.display()));
     }

@@ -27,6 +27,19 @@ fn each_connection_has_so_many_users() {
     load(&url, &flags).says(&["closed loop, 3 connections with 5 streams each, HTTP/2"]);
 }
 
+/// The servers speak nothing but HTTP/2.
+#[test]
+fn two_servers_are_compared_over_streams() {
+    let servers = [(); 2].map(|()| Server::new(Connection::serve).unwrap());
+    let urls = servers.each_ref().map(|server| format!("http://{}/", server.address));
+    let folder = tempfile::tempdir().unwrap();
+    let flags = ["--h2c", "-c", "2", "--streams", "3", "-d", "300ms", "--warm-up", "none"];
+    let compare = ["compare", urls[0].as_str(), &urls[1], "--repeat", "2"];
+    let outcome = pippin(folder.path(), &[&compare[..], &flags].concat());
+    assert!(matches!(outcome.code, Some(0 | 3)), "{outcome}");
+    outcome.says(&["closed loop, 2 connections, 3 streams a connection"]);
+}
+
 /// A closed loop, a rate, a rate that changes, devices and a sweep, each over streams.
 #[test]
 fn every_kind_of_load() {

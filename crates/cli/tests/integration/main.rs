@@ -13,6 +13,7 @@
 //! | `errors`, `files` | mistakes on the command line and in hand-written files: exit code, place and fix |
 //! | `busy` | busy loops beside loads and plans; a generator that was stopped |
 //! | `branches`, `given` | `pippin compare` of two branches of a target; of URLs, commands and images |
+//! | `scans` | `pippin compare --with`: values of a parameter |
 //! | `containers` | `--image` with real containers, if podman can start them |
 //! | `project` | `pippin.toml`: your own server, its plans, gates and revisions; `pippin init` |
 //! | `first_hour` | the usual template of each platform, from `init` to a gate that fails |
@@ -86,6 +87,7 @@ mod request_ids;
 mod requests;
 mod rounds;
 mod samples;
+mod scans;
 mod servers;
 mod services;
 mod shapes;

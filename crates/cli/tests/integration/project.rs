@@ -169,12 +169,25 @@ fn two_revisions_are_built_measured_and_compared() {
         "own/shop@main -> own/shop@HEAD",
         "gate UNDECIDED",
     ]);
+    repository.pippin(&["history"]).exits(0).says(&[": main (", ") and HEAD ("]);
     assert_eq!(repository.git(&["worktree", "list"]).lines().count(), 1, "both are removed");
     assert_eq!(repository.git(&["status", "--porcelain"]), "?? built\n".replace("?? built\n", ""));
     for sides in [["main", "mian"], ["mian", "main"]] {
         let said = ["git knows no revision `mian`; did you mean `main`?"];
         repository.pippin(&["compare", sides[0], sides[1]]).is_a_user_error(&said);
     }
+    let text = std::fs::read_to_string(repository.path().join("pippin.toml")).unwrap();
+    repository.write("pippin.toml", &text.replace(" own\"]", " own as-now\"]"));
+    let whose = |file| {
+        let flags = ["--repeat", "1", "--base-file", file, "--html", ".pippin/page.html"];
+        repository.pippin(&[&["compare", "main", "HEAD"], &flags[..]].concat());
+        let store = repository.path().join(".pippin/pippin.db");
+        let run = pippin_store::Store::open(&store).unwrap().load("latest").unwrap();
+        let manifests = run.header.targets.values().map(|info| info.manifest.clone().unwrap());
+        manifests.map(|it| it.start.command.concat().contains("as-now")).collect::<Vec<_>>()
+    };
+    assert_eq!((whose("own"), whose("checkout")), (vec![false; 2], vec![true; 2]));
+    assert!(repository.path().join(".pippin/page.html").is_file());
 }
 
 fn a_gate_of_a_plan_compares_with_a_revision_that_the_same_run_measures() {

@@ -228,6 +228,7 @@ pub fn plan(
         summary: None,
         workload: WORKLOAD.into(),
         targets,
+        scan: None,
         every_target: false,
         repetitions,
         precision: None,

@@ -10,6 +10,7 @@ use crate::plan::cpus::CpuSet;
 use crate::plan::objective::Objective;
 use crate::plan::profile::{Arrivals, Profile, StopRule, WarmUp};
 use crate::plan::published::Published;
+use crate::plan::scan::Values;
 use crate::plan::{EXTRA_TIME, Plan, PlanCpus, Price};
 use crate::run::labels::Labels;
 use crate::run::life::{LifeMemory, StopUnderLoad, TargetLife};
@@ -151,6 +152,7 @@ pub fn header(plan: &str, title: &str, profile: Profile, targets: &[&str]) -> Ru
             summary: Some("GET / answered with `Hello World!`, 10 keep-alive connections.".into()),
             workload: "hello".into(),
             targets: targets.iter().map(|target| id(target)).collect(),
+            scan: None,
             every_target: false,
             repetitions: 3,
             precision: Some(0.02),
@@ -182,6 +184,23 @@ pub fn header(plan: &str, title: &str, profile: Profile, targets: &[&str]) -> Ru
         calibration: None,
         labels: Labels::default(),
     }
+}
+
+/// A scan of a server: each value answers so many requests per second, measured in these rounds.
+pub fn scanned(values: &Values, rounds: &Rounds, per_s: impl Fn(&str) -> f64) -> RunRecord {
+    let scan = values.scan_of(&id("own/shop"));
+    let names: Vec<String> = scan.points.iter().map(|point| point.target.to_string()).collect();
+    let targets: Vec<&str> = names.iter().map(String::as_str).collect();
+    let trials: Vec<TrialRecord> = scan
+        .points
+        .iter()
+        .zip(&names)
+        .flat_map(|(point, name)| rounds.trials(name, per_s(&point.value), 100.0))
+        .collect();
+    let profile = trials[0].spec.profile.clone();
+    let mut header = header("compare", "A scan", profile, &targets);
+    header.plan.scan = Some(scan);
+    finished(header, trials)
 }
 
 /// A run that was finished.

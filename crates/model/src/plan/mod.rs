@@ -7,11 +7,13 @@
 //! | [`cpus`] | sets of processors, and which role runs on which |
 //! | [`plan_options`] | what a plan may ask for beyond its load |
 //! | [`published`] | published figures of other benchmarks |
+//! | [`scan`] | a parameter whose values are compared |
 pub mod cpus;
 pub mod objective;
 pub mod plan_options;
 pub mod profile;
 pub mod published;
+pub mod scan;
 
 use serde::{Deserialize, Deserializer, Serialize};
 use std::collections::BTreeMap;
@@ -21,6 +23,7 @@ use crate::plan::cpus::CpuSet;
 pub use crate::plan::plan_options::PlanOptions;
 use crate::plan::profile::{OneOrMany, Profile, RawProfile};
 use crate::plan::published::Published;
+use crate::plan::scan::Scan;
 use crate::target::TargetId;
 use crate::text::bounded;
 use crate::text::file::{FileError, Wrong, read_with_text};
@@ -40,6 +43,9 @@ pub struct Plan {
     pub workload: String,
     /// The targets.
     pub targets: Vec<TargetId>,
+    /// The parameter whose values the targets are; `None` if they are no scan.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scan: Option<Scan>,
     /// Whether the plan means all targets that serve the workload. `targets` is then empty until a
     /// catalog fills it.
     #[serde(skip)]
@@ -295,6 +301,7 @@ impl Plan {
             summary: raw.summary,
             workload: raw.workload,
             targets,
+            scan: None,
             every_target,
             repetitions,
             slice_ns: slice(&profile, raw.slice.as_deref())?,

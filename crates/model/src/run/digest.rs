@@ -14,6 +14,10 @@ pub struct RunDigest {
     pub trials: u64,
     /// How load was applied, in words.
     pub load: String,
+    /// The revisions or values that were compared, in words: `main (0123456789) and HEAD
+    /// (abcdef0123)`, `pool=5, 10, 20`; empty for other runs.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub compared: String,
     /// The ranking figure: `goodput` or `response_p99`.
     pub ranked_by: String,
     /// The targets in the order of the report's table.

@@ -7,11 +7,13 @@
 //! | [`project`] | `pippin.toml`: a user's own targets, workloads and plans |
 //! | [`own_command`] | a command of the user's own: words, variables, folder |
 //! | [`commit`] | the git commit that holds a target's files |
+//! | [`parameter`] | a parameter in braces in a command, and its value |
 //! | [`conformance`] | how a target answered at the edges of HTTP/1.1 |
 pub mod commit;
 pub mod conformance;
 pub mod manifest;
 pub mod own_command;
+pub mod parameter;
 pub mod project;
 pub mod register;
 
@@ -31,7 +33,8 @@ pub struct TargetId {
     /// The folder below `targets/`: `javascript`; or how the user gave it: `url`, `command`.
     pub language: String,
     /// The folder below that: `express`. If revisions are compared, with the git revision:
-    /// `express@main`. Of what is loaded by its URL, the URL.
+    /// `express@main`; in a scan, with the parameter and its value: `express@pool=5`. Of what is loaded
+    /// by its URL, the URL.
     pub name: String,
     /// The variant, if it is not the default one: `cluster`.
     pub variant: Option<String>,
@@ -95,7 +98,7 @@ impl FromStr for TargetId {
         let (plain, revision) =
             name.split_once('@').map_or((name, None), |(plain, revision)| (plain, Some(revision)));
         let label = |r: &str| {
-            !r.is_empty() && r.chars().all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c))
+            !r.is_empty() && r.chars().all(|c| c.is_ascii_alphanumeric() || "-_.=".contains(c))
         };
         if !word(language)
             || !word(plain)
@@ -157,6 +160,7 @@ mod tests {
             "http://127.0.0.1:8080/users?page=",
             "https://[::1]/ (requests of urls.txt)",
             "url/slice",
+            "own/shop@pool=5",
         ] {
             assert_eq!(text.parse::<TargetId>().unwrap().to_string(), text);
         }

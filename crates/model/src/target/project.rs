@@ -11,10 +11,12 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use crate::load::spoken::Spoken;
+use crate::plan::scan::Values;
 use crate::plan::{Plan, PlanOptions, RawPlan, at_its_key};
 use crate::target::TargetId;
 use crate::target::manifest::{Command, Install, Manifest, Ready, Start};
 use crate::target::own_command::{self, OwnCommand};
+use crate::target::parameter;
 use crate::text::file::{FileError, Wrong, nearest, read_with_text};
 use crate::workload::Workload;
 use world::{OwnService, RawService, RawWorld, World};
@@ -45,8 +47,10 @@ pub struct ProjectTarget {
     pub folder: PathBuf,
     /// What stands around it.
     pub world: World,
-    /// The manifest with everything else.
+    /// The manifest with everything else. Parameters in braces have no value yet.
     pub manifest: Manifest,
+    /// The usual value of each parameter in braces: `pool` is `10`.
+    pub with: BTreeMap<String, String>,
 }
 
 /// How a target of a project file is started.
@@ -93,6 +97,7 @@ struct RawTarget {
     #[serde(default)]
     cleanup: Vec<Words>,
     prepare_within: Option<String>,
+    with: BTreeMap<String, Plain>,
     ready: Option<RawReady>,
     ready_within: Option<String>,
     stop: Option<String>,
@@ -101,6 +106,25 @@ struct RawTarget {
     serves: Vec<String>,
     #[serde(default)]
     versions: BTreeMap<String, Words>,
+}
+
+/// The value of a parameter: a text or a number.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(untagged, expecting = "expected a text or a number, as pool = 10")]
+enum Plain {
+    Whole(i64),
+    Number(f64),
+    Text(String),
+}
+
+impl From<Plain> for String {
+    fn from(plain: Plain) -> Self {
+        match plain {
+            Plain::Whole(number) => number.to_string(),
+            Plain::Number(number) => number.to_string(),
+            Plain::Text(text) => text,
+        }
+    }
 }
 
 /// What shows that a server is ready: a path, and which status it answers.
@@ -351,8 +375,14 @@ impl RawTarget {
                 return Err(Wrong::at(format!("{below}.env.{name}"), message));
             }
         }
+        let with = self.with.into_iter().map(|(name, value)| (name, value.into())).collect();
         let folder = self.folder.unwrap_or_else(|| ".".into());
-        Ok(ProjectTarget { how, folder, world, manifest })
+        let target = ProjectTarget { how, folder, world, manifest, with };
+        target.filled().map_err(|(name, message)| {
+            let at = format!("{below}.with.{name}");
+            Wrong::at(at.clone(), format!("{at}: {message}"))
+        })?;
+        Ok(target)
     }
 
     fn world(&self) -> RawWorld {
@@ -386,6 +416,7 @@ impl RawTarget {
             ("folder", self.folder.is_some()),
             ("build", !self.build.is_empty()),
             ("env", !self.env.is_empty()),
+            ("with", !self.with.is_empty()),
             ("versions", !self.versions.is_empty()),
         ];
         let of_started = [
@@ -420,6 +451,25 @@ impl RawTarget {
 }
 
 impl ProjectTarget {
+    /// The manifest with the usual value of each parameter.
+    ///
+    /// # Errors
+    /// The name of a parameter that nothing takes, and the reason.
+    pub fn filled(&self) -> Result<Manifest, (String, String)> {
+        let mut manifest = self.manifest.clone();
+        for (name, value) in &self.with {
+            let wrong = |message| (name.clone(), message);
+            let values = Values { parameter: name.clone(), values: vec![value.clone()] };
+            if values.is_variable() || values.is_workers() {
+                return Err(wrong(
+                    "a parameter has a name of small letters, and is not `workers`; variables are in `env`".into(),
+                ));
+            }
+            parameter::set(&mut manifest, &values, value).map_err(wrong)?;
+        }
+        Ok(manifest)
+    }
+
     /// Its name in runs.
     #[must_use]
     pub fn id(&self) -> TargetId {
@@ -626,6 +676,16 @@ url = "http://127.0.0.1:3000"
     }
 
     #[test]
+    fn a_parameter_has_its_usual_value() {
+        let text = GOOD
+            .replace("'my server.js'", "server.js -p{pool}")
+            .replace("serves", "with = { pool = 10 }\nserves");
+        let shop = &read(&text).unwrap().targets["shop"];
+        assert_eq!(shop.manifest.start.command, ["node", "server.js", "-p{pool}"]);
+        assert_eq!(shop.filled().unwrap().start.command, ["node", "server.js", "-p10"]);
+    }
+
+    #[test]
     fn every_slip_names_its_line_and_the_fix() {
         for (from, to, line, message) in [
             ("command = \"node", "comand = \"node", 4, "did you mean `command`?"),
@@ -646,6 +706,9 @@ url = "http://127.0.0.1:3000"
             ("p99 < 50ms", "p99 ~ 50ms", 16, "require: "),
             ("require", "repetitions = 0\nrequire", 16, "repetitions must be at least 1"),
             ("require", "profile = { kind = 'closed' }\nrequire", 15, "rate and [profile] exclude"),
+            ("serves", "with = { pool = 5 }\nserves", 6, "nothing takes `pool`"),
+            ("serves", "with = { POOL = 5 }\nserves", 6, "variables are in `env`"),
+            ("serves", "with = { pool = [] }\nserves", 6, "expected a text or a number"),
             ("[plan.ci]", "[plan.\"a b\"]", 12, "`a b` is not a valid name"),
             ("workload = \"item\"\n", "", 12, "missing field `workload`"),
         ] {

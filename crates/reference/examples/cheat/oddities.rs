@@ -1,7 +1,7 @@
 //! What is odd about honest servers, beside the form of their answers.
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{LazyLock, Mutex, PoisonError, RwLock};
+use std::sync::{LazyLock, Mutex, OnceLock, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
 use crate::Mode;
@@ -50,11 +50,15 @@ pub fn serve_within_limits(mode: Mode) {
     static LOCK: Permits = Permits::new(1);
     static THREADS: Permits = Permits::new(10);
     static SLOTS: Permits = Permits::new(4);
+    static NUMBERED: OnceLock<Permits> = OnceLock::new();
     let for_ms = |ms| move || std::thread::sleep(Duration::from_millis(ms));
     match mode {
         mode if mode.is("lock") => LOCK.with(for_ms(5)),
         mode if mode.is("ten-threads") => THREADS.with(for_ms(5)),
         mode if mode.is("four-slots") => SLOTS.with(for_ms(10)),
+        mode if mode.is("slots") => {
+            NUMBERED.get_or_init(|| Permits::new(mode.number() as u32)).with(for_ms(10));
+        }
         mode if mode.is("stalls") => {
             std::thread::sleep(Duration::from_millis(1));
             stand_still();

@@ -63,14 +63,26 @@ pub fn of(view: &View) -> String {
 type Part = (&'static str, fn(&mut String, &View));
 
 /// What follows the table, the most important first.
-const PARTS: [Part; 6] = [
+const PARTS: [Part; 7] = [
     ("targets without a result", without_result),
+    ("values of the scan", scan),
     ("steps", steps),
     ("caveats", doubts),
     ("published figures", published),
     ("all figures", all_figures),
     ("what the figures say", explanations),
 ];
+
+/// A line for each value of a parameter. The conclusion says the knee.
+fn scan(out: &mut String, view: &View) {
+    let Some(scan) = &view.scan else { return };
+    line(out, &format!("### By {}\n", text(&scan.parameter)));
+    let titles: Vec<String> = scan.titles().iter().map(|title| text(title)).collect();
+    let titles: Vec<&str> = titles.iter().map(String::as_str).collect();
+    let cells = |point| scan.cells(point).iter().map(|cell| text(cell)).collect();
+    let rows: Vec<Vec<String>> = scan.points.iter().map(cells).collect();
+    table(out, 0, &titles, &rows);
+}
 
 fn steps(out: &mut String, view: &View) {
     for row in &view.rows {

@@ -11,11 +11,13 @@ use crate::view::published::PublishedTable;
 /// Charts at the top of the page.
 pub const HEADLINE: [&str; 2] = ["ratio", "cpu-ratio"];
 /// Charts that have their own sections.
-const ELSEWHERE: [&str; 4] = ["published", "cost", "overload", "overload-over-time"];
+const ELSEWHERE: [&str; 7] =
+    ["published", "cost", "overload", "overload-over-time", "scan", "scan-response", "scan-cpu"];
 /// Charts that compare targets with one bar for each: one bar alone says nothing.
 const OF_SEVERAL: [&str; 3] = ["throughput", "split", "cost"];
 /// Charts that are printed; the others are only for the screen.
-const PRINTED: [&str; 16] = [
+const PRINTED: [&str; 17] = [
+    "scan",
     "ratio",
     "cpu-ratio",
     "throughput",

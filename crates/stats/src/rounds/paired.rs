@@ -187,6 +187,20 @@ impl Pairs {
         })
     }
 
+    /// Whether the first target's figure is this factor of the second's and more, or less, and how
+    /// likely chance alone takes it this far to that side; `None` if their scatter is unknown.
+    #[must_use]
+    pub fn beyond(&self, first: usize, second: usize, factor: f64) -> Option<(bool, f64)> {
+        let (log, estimate) = self.get(first, second)?;
+        let (variance, degrees, _) = estimate.of_mean(&self.known);
+        let by = log - factor.ln();
+        let p = match variance > 0.0 {
+            true => two_sided_p(by / variance.sqrt(), degrees) / 2.0,
+            false => 0.0,
+        };
+        Some((by > 0.0, p))
+    }
+
     /// Whether the ratio of these two was taken within the rounds that both have; otherwise by their
     /// levels, or it is unknown.
     #[must_use]

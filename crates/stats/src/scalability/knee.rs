@@ -8,10 +8,10 @@ use crate::scalability::usl::Point;
 
 /// Fewest points that can have a knee.
 const FEWEST: usize = 3;
-/// More connections must bring this factor to be worth them.
-const WORTH: f64 = 1.1;
+/// More must bring this factor to be worth it.
+pub(crate) const WORTH: f64 = 1.1;
 /// One-sided 99 % of the normal distribution.
-const SURE: f64 = 2.326;
+pub(crate) const SURE: f64 = 2.326;
 
 /// The knee with what is known of it.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -46,36 +46,74 @@ impl Knee {
     }
 }
 
+/// How much better a later point is than an earlier one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Gain {
+    /// Surely more than [`WORTH`].
+    Worth,
+    /// Surely at most that.
+    Little,
+    /// Nobody can tell.
+    Unsure,
+}
+
+/// Where a curve bends, by the places of its points.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Bend {
+    /// The first point from which no later one is surely worth more.
+    pub at: usize,
+    /// The first point from which every later one is surely worth no more. It is at least `at`.
+    pub at_most: usize,
+}
+
+/// Where the curve through this many points bends. `gain` says how much better a later point is than
+/// an earlier one. `None` if there are fewer than three points, or if the last one is surely better
+/// than every other: the bend may lie beyond it.
+#[must_use]
+pub fn bend(count: usize, gain: impl Fn(usize, usize) -> Gain) -> Option<Bend> {
+    if count < FEWEST {
+        return None;
+    }
+    let first = |is_enough: fn(Gain) -> bool| {
+        (0..count).find(|at| (at + 1..count).all(|late| is_enough(gain(*at, late))))
+    };
+    let at = first(|gain| gain != Gain::Worth).filter(|at| at + 1 < count)?;
+    Some(Bend { at, at_most: first(|gain| gain == Gain::Little)? })
+}
+
+/// Whether the last of this many points is surely better than every other, so that a further one may
+/// bring more. Takes what [`bend`] takes.
+#[must_use]
+pub fn rises(count: usize, gain: impl Fn(usize, usize) -> Gain) -> bool {
+    let last = count.saturating_sub(1);
+    last > 0 && (0..last).all(|early| gain(early, last) == Gain::Worth)
+}
+
 /// Whether the last point is surely more than 10 % better than every other: more connections than
 /// were measured would then bring more. Takes what [`knee`] takes.
 #[must_use]
 pub fn rises_at_its_end(points: &[Point], errors: &[Option<f64>]) -> bool {
-    let compared = Compared::of(points, errors);
-    let last = points.len().saturating_sub(1);
-    last > 0 && (0..last).all(|early| compared.gain(early, last) > compared.doubt(early, last))
+    let known = known(points, errors);
+    rises(points.len(), |early, late| gain(points, known.as_deref(), early, late))
 }
 
-/// Points that are compared with each other.
-struct Compared<'a> {
-    points: &'a [Point],
-    /// The standard errors of all points; `None` if one of them is unknown.
-    errors: Option<Vec<f64>>,
+/// The standard errors of all points; `None` if one of them is unknown.
+fn known(points: &[Point], errors: &[Option<f64>]) -> Option<Vec<f64>> {
+    let known: Option<Vec<f64>> = errors.iter().copied().collect();
+    known.filter(|errors| errors.len() == points.len())
 }
 
-impl<'a> Compared<'a> {
-    fn of(points: &'a [Point], errors: &[Option<f64>]) -> Self {
-        let known: Option<Vec<f64>> = errors.iter().copied().collect();
-        Self { points, errors: known.filter(|errors| errors.len() == points.len()) }
-    }
-
-    /// How much more than worth its connections a later point is, as a logarithm.
-    fn gain(&self, early: usize, late: usize) -> f64 {
-        (self.points[late].x / self.points[early].x / WORTH).ln()
-    }
-
-    /// How much of that may be chance.
-    fn doubt(&self, early: usize, late: usize) -> f64 {
-        self.errors.as_ref().map_or(0.0, |errors| SURE * errors[early].hypot(errors[late]))
+/// How much better a later point is. Without standard errors, the figures are compared as they
+/// stand.
+fn gain(points: &[Point], errors: Option<&[f64]>, early: usize, late: usize) -> Gain {
+    let beyond = (points[late].x / points[early].x / WORTH).ln();
+    let doubt = errors.map_or(0.0, |errors| SURE * errors[early].hypot(errors[late]));
+    if beyond > doubt {
+        Gain::Worth
+    } else if beyond <= -doubt {
+        Gain::Little
+    } else {
+        Gain::Unsure
     }
 }
 
@@ -86,28 +124,17 @@ impl<'a> Compared<'a> {
 #[must_use]
 pub fn knee(points: &[Point], errors: &[Option<f64>]) -> Option<Knee> {
     let ascending = points.windows(2).all(|pair| pair[0].n < pair[1].n);
-    if points.len() < FEWEST || !ascending || points.iter().any(|point| point.x <= 0.0) {
+    if !ascending || points.iter().any(|point| point.x <= 0.0) {
         return None;
     }
-    let compared = Compared::of(points, errors);
-    let (gain, doubt) =
-        (|early, late| compared.gain(early, late), |early, late| compared.doubt(early, late));
-    let first = |is_enough: &dyn Fn(usize, usize) -> bool| {
-        (0..points.len()).find(|at| (at + 1..points.len()).all(|late| is_enough(*at, late)))
-    };
-    let at = first(&|early, late| gain(early, late) <= doubt(early, late))?;
-    if at + 1 == points.len() {
-        return None;
-    }
-    let most = compared
-        .errors
-        .as_ref()
-        .and_then(|_| first(&|early, late| gain(early, late) <= -doubt(early, late)));
+    let known = known(points, errors);
+    let Bend { at, at_most } =
+        bend(points.len(), |early, late| gain(points, known.as_deref(), early, late))?;
     Some(Knee {
         n: points[at].n,
         x: points[at].x,
-        at_most: most.map(|most| points[most].n),
-        is_open: most.is_some_and(|most| most > at && most + 1 == points.len()),
+        at_most: known.is_some().then(|| points[at_most].n),
+        is_open: known.is_some() && at_most > at && at_most + 1 == points.len(),
     })
 }
 

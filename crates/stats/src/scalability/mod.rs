@@ -7,6 +7,7 @@
 //! | [`knee`] | the number of connections beyond which more bring little |
 //! | [`ladder`] | several rates in turn: with which a target keeps up |
 //! | [`predict`] | the prediction of each point from those before it |
+//! | [`scan`] | a parameter of a server over its values: ratios, the best, the knee |
 //! | [`sweep`] | a whole sweep |
 //! | [`device_plan`] | how many devices a machine holds, from measured device runs |
 pub mod device_plan;
@@ -14,5 +15,6 @@ pub mod knee;
 pub mod ladder;
 pub(crate) mod least_squares;
 pub mod predict;
+pub mod scan;
 pub mod sweep;
 pub mod usl;

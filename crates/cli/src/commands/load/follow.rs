@@ -36,7 +36,7 @@ fn refuse(arguments: &LoadArguments, asked: &Asked) -> Result<(), CliError> {
     let found = [
         (asked.messages.is_some(), "a WebSocket has no redirections: leave it out"),
         (
-            protocol.http2 || protocol.h2c || protocol.grpc,
+            protocol.http2.is_asked() || protocol.grpc,
             "redirections are followed over HTTP/1.1: leave out --http2, --h2c and --grpc",
         ),
         (

@@ -27,12 +27,12 @@ const DEVICE_REQUESTS: u32 = 100;
 /// through several.
 pub fn of(arguments: &LoadArguments, scenario: Option<&Scenario>) -> Result<Profile, CliError> {
     let mut profile = without_streams(arguments, scenario)?;
-    if profile.schedule.user_stages().is_some() && arguments.protocol.streams > 1 {
+    if profile.schedule.user_stages().is_some() && arguments.protocol.http2.streams > 1 {
         return Err(CliError::User(
             "--streams has no effect with --stages users:...: each user has a connection of its own; leave it out".into(),
         ));
     }
-    profile.connections.streams = arguments.protocol.streams;
+    profile.connections.streams = arguments.protocol.http2.streams;
     if let Some(scenario) = scenario {
         divide_users(&arguments.shape, scenario, &mut profile)?;
     }

@@ -5,7 +5,7 @@ use pippin_lab::load::spoken;
 use pippin_model::load::{LoadSpec, Protocol, Request};
 use std::time::Duration;
 
-use crate::arguments::load::ProtocolArguments;
+use crate::arguments::load::{Http2Arguments, ProtocolArguments};
 use crate::exit::CliError;
 
 /// The longest time for the connection before the load: the same as in the load.
@@ -13,30 +13,44 @@ const PATIENCE: Duration = Duration::from_secs(10);
 
 /// The protocol that the flags and the URL name. `pipeline` is what `--pipeline` says.
 pub fn of(arguments: &ProtocolArguments, pipeline: u32, url: &Url) -> Result<Protocol, CliError> {
-    let refuse = |why: &str| Err(CliError::User(why.into()));
+    let http2 = &arguments.http2;
     if url.is_websocket {
-        let is_http2 = arguments.http2 || arguments.grpc;
-        return match (is_http2, arguments.h2c, arguments.streams) {
-            (false, false, 0..=1) => Ok(Protocol::WebSocket),
-            (false, false, _) => refuse(
+        return match (http2.is_asked() || arguments.grpc, http2.streams) {
+            (false, 0..=1) => Ok(Protocol::WebSocket),
+            (false, _) => refuse(
                 "--streams has no effect over WebSocket, where each connection has one user; write more connections (-c)",
             ),
-            _ => refuse(
+            (true, _) => refuse(
                 "--http2, --h2c and --grpc have no effect over WebSocket, which is opened over HTTP/1.1; leave them out",
             ),
         };
     }
-    if arguments.http2 && !url.is_https {
+    fits(http2, url)?;
+    without_url(http2, arguments.grpc, pipeline)
+}
+
+/// Refuses HTTP/2 that a URL does not have: over TLS or without it.
+pub fn fits(http2: &Http2Arguments, url: &Url) -> Result<(), CliError> {
+    if http2.http2 && !url.is_https {
         return refuse(
             "--http2 is negotiated in TLS, which http:// does not have; write https://, or --h2c for a server that speaks HTTP/2 without TLS",
         );
     }
-    if arguments.h2c && url.is_https {
+    if http2.h2c && url.is_https {
         return refuse(
             "--h2c is HTTP/2 without TLS, and https:// has TLS; write --http2, or http://",
         );
     }
-    if arguments.http2 || arguments.h2c || arguments.grpc {
+    Ok(())
+}
+
+/// The protocol that the flags name, whatever the server's URL is.
+pub fn without_url(
+    http2: &Http2Arguments,
+    grpc: bool,
+    pipeline: u32,
+) -> Result<Protocol, CliError> {
+    if http2.is_asked() || grpc {
         if pipeline > 1 {
             return refuse(
                 "--pipeline has no effect over HTTP/2, whose connections have streams instead; write --streams",
@@ -44,12 +58,16 @@ pub fn of(arguments: &ProtocolArguments, pipeline: u32, url: &Url) -> Result<Pro
         }
         return Ok(Protocol::Http2);
     }
-    if arguments.streams > 1 {
+    if http2.streams > 1 {
         return refuse(
             "--streams has no effect over HTTP/1.1, whose connections carry one request after the other; write --http2 or --h2c, or more connections (-c)",
         );
     }
     Ok(Protocol::Http1)
+}
+
+fn refuse<T>(why: &str) -> Result<T, CliError> {
+    Err(CliError::User(why.into()))
 }
 
 /// Checks that all requests can be sent in a protocol: HTTP/2 has no headers about connections.
