@@ -166,7 +166,7 @@ fn base_of(
     let reach = reach::of(arguments, url, connect)?;
     let base = LoadSpec {
         by_request: true,
-        follow: arguments.follow.unwrap_or(0),
+        follow: asked.follow,
         request_id: request_id::of(arguments, asked)?,
         slowest: arguments.slowest.unwrap_or(0),
         samples: arguments.samples.as_ref().map_or(0, |_| arguments.samples_most),

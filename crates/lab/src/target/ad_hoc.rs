@@ -159,6 +159,7 @@ pub fn workload(request: workload::Request, status: u16) -> Workload {
         steps: Vec::new(),
         data: BTreeMap::new(),
         cookies: false,
+        follow: 0,
         scenarios: Vec::new(),
         walk: None,
         answer: Answer {
@@ -196,6 +197,7 @@ pub fn walking(
         steps: written.steps,
         data: written.data,
         cookies: written.cookies,
+        follow: written.follow,
         scenarios,
         walk: Some(Arc::new(steps)),
         proofs: vec![Proof::Answer],
