@@ -163,7 +163,7 @@ fn base_of(
     let tls = tls::of(&arguments.tls, url)?;
     let timeouts = timeouts(arguments.timeout.ns());
     let connect = Duration::from_nanos(timeouts.connect_ns);
-    let reach = reach::of(arguments, url, connect)?;
+    let reach = reach::of(arguments, url, protocol, connect)?;
     let base = LoadSpec {
         by_request: true,
         follow: asked.follow,
@@ -185,6 +185,7 @@ fn base_of(
         spin_ns: arguments.spin.map(|time| time.ns()),
         addresses: reach.addresses,
         unix_socket: reach.unix_socket,
+        proxy: reach.proxy,
         proxy_header: arguments.reach.proxy_protocol.map(Into::into),
         ..load::base(([127, 0, 0, 1], 0).into(), cores(arguments)?, arguments.seed)
     };
