@@ -26,7 +26,7 @@ impl Recorder {
     }
 
     /// `answer` has the target of the request.
-    fn answering(answer: impl Fn(&str) -> Answer + Send + 'static) -> Self {
+    pub fn answering(answer: impl Fn(&str) -> Answer + Send + 'static) -> Self {
         let seen = Arc::new(Mutex::new(Vec::new()));
         let keeper = Arc::clone(&seen);
         let server = spawn(Script::each(move |request, _| {

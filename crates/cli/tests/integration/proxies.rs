@@ -156,6 +156,37 @@ fn what_goes_through_no_proxy_is_refused_with_the_reason() {
     );
 }
 
+/// What is rendered for each sending has the absolute form too: the steps of users who follow
+/// redirections, with their cookies, and requests with a name.
+#[test]
+fn a_proxy_reads_what_is_made_for_each_sending() {
+    let (folder, proxy) = (tempfile::tempdir().unwrap(), Proxy::start(Manner::Opens).unwrap());
+    let recorder = Recorder::answering(|target| match target {
+        "/old" => Answer::new(302, b"").header("Location: /new?a").header("Set-Cookie: id=7"),
+        _ => Answer::ok(b"ok"),
+    });
+    let (url, through) = (recorder.placed("http://HOST"), format!("http://{}", proxy.address));
+    let steps = "cookies = true\nfollow = 1\n[[steps]]\nget = \"/old\"\n";
+    std::fs::write(folder.path().join("s.toml"), steps).unwrap();
+    all_good(&load(folder.path(), &[&url, "--scenario", "s.toml", "-x", &through]));
+    let heads = proxy.taken();
+    let count = |line: String| heads.iter().filter(|head| head.starts_with(&line)).count();
+    let old = count(format!("GET {url}/old HTTP/1.1\r\n"));
+    let new = count(format!("GET {url}/new?a HTTP/1.1\r\n"));
+    // Each of the two users may be within a walk when the last request is sent.
+    assert!(old + new == 20 && (10..=11).contains(&old), "{heads:?}");
+    let with_cookie = heads.iter().filter(|head| head.contains("Cookie: id=7\r\n")).count();
+    assert_eq!(with_cookie, new, "{heads:?}");
+    all_good(&load(folder.path(), &[&url, "--request-id", "-x", &through]));
+    let heads = proxy.taken();
+    let line = format!("GET {url}/ HTTP/1.1\r\n");
+    let named = |head: &String| head.starts_with(&line) && head.contains("X-Request-Id: ");
+    assert!(
+        heads.len() >= 20 && heads.iter().filter(|head| named(head)).count() >= 20,
+        "{heads:?}"
+    );
+}
+
 /// Variables of the environment, which curl reads, are not read here.
 #[test]
 fn the_environment_sets_no_proxy() {

@@ -31,7 +31,7 @@ const READY_WITHIN: &str = "60s";
 pub fn listening(listening: Listening, request: Option<Request>) -> Target {
     let url = &listening.url;
     let id = name_of("url", &format!("{}{}", url.authority, without_values(&url.target)));
-    target(id, Path::new("/"), OwnCommand::default(), request, Kind::Listening(listening))
+    target(id, Path::new("/"), OwnCommand::default(), request, Kind::Listening(Box::new(listening)))
 }
 
 /// A command, split into words as a shell would, and the text that its target is named by. No shell

@@ -63,7 +63,7 @@ pub enum Kind {
     /// As a container.
     Image(Image),
     /// It runs already, and Pippin neither starts nor stops it.
-    Listening(Listening),
+    Listening(Box<Listening>),
 }
 
 /// Where something listens that runs already.

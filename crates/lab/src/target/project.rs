@@ -29,7 +29,7 @@ pub fn of(target: &ProjectTarget, root: &Path) -> Result<Target, LabError> {
             let proxy = proxy.as_deref().map(ProxyUrl::parse).transpose().map_err(|error| {
                 LabError::User(format!("`proxy` of the target {}: {error}", target.id().name))
             })?;
-            Kind::Listening(Listening { proxy, ..Listening::at(url)? })
+            Kind::Listening(Box::new(Listening { proxy, ..Listening::at(url)? }))
         }
         How::Image(reference) => {
             let image = Image::named(reference).map_err(LabError::User)?;
