@@ -177,7 +177,7 @@ fn a_proxy_reads_what_is_made_for_each_sending() {
     assert!(old + new == 20 && (10..=11).contains(&old), "{heads:?}");
     let with_cookie = heads.iter().filter(|head| head.contains("Cookie: id=7\r\n")).count();
     assert_eq!(with_cookie, new, "{heads:?}");
-    all_good(&load(folder.path(), &[&url, "--request-id", "-x", &through]));
+    all_good(&load(folder.path(), &[&url, "--request-id", "--slowest", "3", "-x", &through]));
     let heads = proxy.taken();
     let line = format!("GET {url}/ HTTP/1.1\r\n");
     let named = |head: &String| head.starts_with(&line) && head.contains("X-Request-Id: ");
