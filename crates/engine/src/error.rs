@@ -237,6 +237,16 @@ pub enum EngineError {
         /// What the user can do about it, if known.
         remedy: Option<Remedy>,
     },
+    /// A proxy that leads nowhere.
+    #[error("the proxy at {proxy} opened no tunnel to {to}: {why}")]
+    NoTunnel {
+        /// Its host and port.
+        proxy: String,
+        /// Host and port of the server.
+        to: String,
+        /// What it did instead.
+        why: String,
+    },
     /// Nobody listens.
     #[error("no connection to {address}: {error}")]
     Unreachable {

@@ -282,6 +282,7 @@ impl Seconds {
             windows,
             generator: GeneratorUse::default(),
             tls: None,
+            proxy: None,
             websocket: None,
             interrupted: true,
             request_sample: None,

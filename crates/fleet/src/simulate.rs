@@ -221,6 +221,7 @@ fn nothing_yet(start_ns: u64, [up, sustain]: [u64; 2]) -> LoadResult {
         windows: Vec::new(),
         generator: GeneratorUse { cpu_ns_by_thread: vec![0, 0], ..GeneratorUse::default() },
         tls: None,
+        proxy: None,
         websocket: None,
         interrupted: false,
         request_sample: None,

@@ -10,6 +10,7 @@
 //! | [`room`] | what one WebSocket says to all of them, as a script tells | the engine, proofs, `pippin load` |
 //! | [`shapes`] | servers of the shapes that people run: workers, proxies, daemons, successors | the probe, `pippin load` |
 //! | [`door`] | another server, on IPv6, on a unix socket or behind a PROXY header | the engine, `pippin load` |
+//! | [`proxy`] | another server, through an HTTP proxy that keeps what it was asked, or breaks the rules | the engine, `pippin load` |
 //! | [`tls`] | any of these behind TLS, with certificates made by the test | the engine, the lab, `pippin load` |
 //! | [`wire`] | nothing: it captures packets on the loopback | the engine; `bench` |
 //! | [`skipped`] | nothing: it notes which tests cannot run here | tests of what needs rights or programs |
@@ -22,6 +23,7 @@ pub mod frames;
 pub mod hostile;
 pub mod messages;
 pub mod patience;
+pub mod proxy;
 mod quiet;
 pub mod room;
 pub mod scripted;

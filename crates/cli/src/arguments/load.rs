@@ -255,6 +255,11 @@ pub struct ReachArguments {
     /// no arrivals there, so times include the generator's own lateness.
     #[arg(long, value_name = "PATH", value_hint = ValueHint::FilePath, conflicts_with_all = ["connect_to", "source_ips", "proxy_protocol", "agents", "nats"])]
     pub unix_socket: Option<PathBuf>,
+    /// Send requests through this HTTP proxy, as curl's -x does: http://[NAME:PASSWORD@]HOST:PORT. It
+    /// reads http:// requests itself; https://, HTTP/2 and WebSocket go through a tunnel that each
+    /// connection asks for (CONNECT). No variable of the environment sets it.
+    #[arg(short = 'x', long, value_name = "URL", conflicts_with_all = ["unix_socket", "connect_to", "proxy_protocol", "agents", "nats"])]
+    pub proxy: Option<String>,
     /// Connect to another place than the URL says: HOST:PORT:ADDR:PORT, as in curl. An empty HOST
     /// or PORT means any, an empty ADDR or PORT the URL's own. The Host header and the
     /// certificate's name stay the URL's.

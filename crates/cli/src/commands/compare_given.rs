@@ -243,7 +243,7 @@ impl Given<'_> {
         protocol::try_places(&load, PATIENCE)?;
         let LoadSpec { addresses, tls, .. } = load;
         let request = self.only(path)?;
-        Ok(ad_hoc::listening(Listening { addresses, tls, url }, request))
+        Ok(ad_hoc::listening(Listening { addresses, tls, url, proxy: None }, request))
     }
 }
 

@@ -165,7 +165,7 @@ fn base_of(
     let connect = Duration::from_nanos(timeouts.connect_ns);
     let base = LoadSpec {
         by_request: true,
-        follow: arguments.follow.unwrap_or(0),
+        follow: asked.follow,
         request_id: request_id::of(arguments, asked)?,
         slowest: arguments.slowest.unwrap_or(0),
         samples: arguments.samples.as_ref().map_or(0, |_| arguments.samples_most),
@@ -187,8 +187,13 @@ fn base_of(
     };
     // A number that cannot be is refused before the server sees anything. 0 threads can be.
     pippin_engine::bounds(&LoadSpec { threads: base.threads.max(1), ..base.clone() })?;
-    let reach = reach::of(arguments, url, connect)?;
-    let base = LoadSpec { addresses: reach.addresses, unix_socket: reach.unix_socket, ..base };
+    let reach = reach::of(arguments, url, protocol, connect)?;
+    let base = LoadSpec {
+        addresses: reach.addresses,
+        unix_socket: reach.unix_socket,
+        proxy: reach.proxy,
+        ..base
+    };
     protocol::try_places(&base, connect)?;
     Ok((base, reach.host))
 }

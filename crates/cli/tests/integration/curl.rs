@@ -15,18 +15,18 @@ use std::process::{Command, Stdio};
 use std::sync::{Arc, Mutex};
 
 /// A server that keeps the bytes of each request.
-struct Recorder {
-    server: Running<Account>,
+pub(super) struct Recorder {
+    pub server: Running<Account>,
     seen: Arc<Mutex<Vec<Vec<u8>>>>,
 }
 
 impl Recorder {
-    fn start() -> Self {
+    pub fn start() -> Self {
         Self::answering(|_| Answer::ok(b"ok"))
     }
 
     /// `answer` has the target of the request.
-    fn answering(answer: impl Fn(&str) -> Answer + Send + 'static) -> Self {
+    pub fn answering(answer: impl Fn(&str) -> Answer + Send + 'static) -> Self {
         let seen = Arc::new(Mutex::new(Vec::new()));
         let keeper = Arc::clone(&seen);
         let server = spawn(Script::each(move |request, _| {
@@ -38,11 +38,11 @@ impl Recorder {
     }
 
     /// This text, with the address of the server for `HOST`.
-    fn placed(&self, text: &str) -> String {
+    pub fn placed(&self, text: &str) -> String {
         text.replace("HOST", &self.server.address().to_string())
     }
 
-    fn taken(&self) -> Vec<Vec<u8>> {
+    pub fn taken(&self) -> Vec<Vec<u8>> {
         std::mem::take(&mut self.seen.lock().unwrap())
     }
 }

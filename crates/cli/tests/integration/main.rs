@@ -34,6 +34,7 @@
 //! | `overload` | plans that go beyond the capacity of servers that shed, queue or collapse |
 //! | `https` | loads over TLS |
 //! | `servers` | servers that people run, and whoever works behind them; what is missing here is skipped |
+//! | `proxies` | loads through HTTP proxies, with curl and tinyproxy as judges |
 //! | `reach` | loads over unix sockets, to other places, with client certificates |
 //! | `protocols` | plans and targets over HTTP/2 and TLS |
 //! | `websocket` | WebSockets, and the flags that are refused with them |
@@ -81,6 +82,7 @@ mod profiled;
 mod project;
 mod proofs;
 mod protocols;
+mod proxies;
 mod rates;
 mod reach;
 mod request_ids;

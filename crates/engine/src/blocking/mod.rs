@@ -59,9 +59,7 @@ impl Stream {
         let address = || place.to_string();
         let client = tls.map(|spec| Client::new(spec, protocol)).transpose()?;
         let mut socket = place.open(Instant::now() + limit)?;
-        place
-            .introduce(&mut socket)
-            .map_err(|error| EngineError::Unreachable { address: address(), error })?;
+        place.introduce(&mut socket)?;
         let tls = client
             .map(|client| secure(&mut socket, &client).map(Box::new))
             .transpose()

@@ -1,19 +1,22 @@
 //! Where a connection goes to and where it comes from.
 use std::fmt;
-use std::io::{self, ErrorKind, Write};
+use std::io::{self, ErrorKind, Read, Write};
 use std::net::{IpAddr, SocketAddr};
 use std::os::fd::AsRawFd as _;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use pippin_model::load::{LoadSpec, ProxyHeader};
+use pippin_model::load::{Limits, LoadSpec, Proxy, ProxyHeader};
 use socket2::{Domain, SockAddr, Type};
 
 use super::socket::{Socket, left};
 use crate::error::EngineError;
 use crate::io::socket::{KernelAddress, set_option};
+use crate::protocol::http1::tunnel;
 use crate::transport::proxy_header;
 
+/// How much of the proxy's answer is shown.
+const LINE_BYTES: usize = 80;
 const QUEUE_FULL: &str = "its queue is full: the server accepts no connections";
 
 /// Where a stream goes, and from which address.
@@ -23,6 +26,7 @@ pub struct Place<'a> {
     /// `None`: the kernel chooses.
     source: Option<IpAddr>,
     proxy_header: Option<ProxyHeader>,
+    proxy: Option<&'a Proxy>,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -33,13 +37,13 @@ enum At<'a> {
 
 impl From<SocketAddr> for Place<'_> {
     fn from(address: SocketAddr) -> Self {
-        Self { at: At::Tcp(address), source: None, proxy_header: None }
+        Self { at: At::Tcp(address), source: None, proxy_header: None, proxy: None }
     }
 }
 
 impl<'a> From<&'a Path> for Place<'a> {
     fn from(socket: &'a Path) -> Self {
-        Self { at: At::Unix(socket), source: None, proxy_header: None }
+        Self { at: At::Unix(socket), source: None, proxy_header: None, proxy: None }
     }
 }
 
@@ -50,7 +54,8 @@ impl<'a> Place<'a> {
         let unix = spec.unix_socket.as_deref().map(At::Unix);
         let all = spec.addresses.iter().copied().map(At::Tcp).chain(unix);
         let source = spec.source_addresses.first().copied();
-        all.map(move |at| Self { at, source, proxy_header: spec.proxy_header })
+        let proxy = spec.proxy.as_ref();
+        all.map(move |at| Self { at, source, proxy_header: spec.proxy_header, proxy })
     }
 
     /// This place, reached from this address of this machine; `None` lets the kernel choose.
@@ -108,15 +113,50 @@ impl<'a> Place<'a> {
         Ok(socket)
     }
 
-    /// Sends what a connection begins with, if anything: the header of the PROXY protocol.
-    pub(super) fn introduce(&self, socket: &mut Socket) -> io::Result<()> {
-        match (self.proxy_header, socket.ends()?) {
-            (Some(version), Some((from, to))) => {
-                socket.write_all(&proxy_header::of(version, from, to))
-            }
-            _ => Ok(()),
+    /// Sends what a connection begins with, if anything: the header of the PROXY protocol, or the
+    /// request for a tunnel, whose answer is read.
+    pub(super) fn introduce(&self, socket: &mut Socket) -> Result<(), EngineError> {
+        let unreachable = |error| EngineError::Unreachable { address: self.to_string(), error };
+        if let (Some(version), Some((from, to))) =
+            (self.proxy_header, socket.ends().map_err(unreachable)?)
+        {
+            socket.write_all(&proxy_header::of(version, from, to)).map_err(unreachable)?;
+        }
+        let Some(proxy) = self.proxy else { return Ok(()) };
+        let Some(request) = tunnel::request(proxy) else { return Ok(()) };
+        ask_for_tunnel(socket, &request).map_err(|why| EngineError::NoTunnel {
+            proxy: proxy.authority.clone(),
+            to: proxy.tunnel.clone().unwrap_or_default(),
+            why,
+        })
+    }
+}
+
+/// Asks for a tunnel, and reads the answer byte by byte: what comes behind it is not the proxy's.
+fn ask_for_tunnel(socket: &mut Socket, request: &[u8]) -> Result<(), String> {
+    let broken = |error: io::Error| match error.kind() {
+        ErrorKind::TimedOut => tunnel::LATE.to_string(),
+        _ => format!("{}: {error}", tunnel::RESET),
+    };
+    socket.write_all(request).map_err(broken)?;
+    let (mut answer, mut byte) = (tunnel::Answer::default(), [0]);
+    loop {
+        if socket.read(&mut byte).map_err(broken)? == 0 {
+            return Err(tunnel::CLOSED.into());
+        }
+        match answer.read(&byte, Limits::default().head_bytes as usize) {
+            Ok(true) => return Ok(()),
+            Ok(false) => {}
+            Err(why) => return Err(in_words(&why.to_string(), answer.present())),
         }
     }
+}
+
+/// A refusal with the first line of what the proxy said.
+fn in_words(why: &str, answer: &[u8]) -> String {
+    let line = answer.split(|byte| matches!(byte, b'\r' | b'\n')).next().unwrap_or_default();
+    let line = String::from_utf8_lossy(&line[..line.len().min(LINE_BYTES)]);
+    format!("{why}: `{}`", line.escape_debug())
 }
 
 /// connect(2) waits as long as the queue of the listener is full, or until the send timeout is over

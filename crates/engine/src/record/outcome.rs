@@ -1,4 +1,6 @@
 //! What a thread hands in when it ends.
+use std::collections::BTreeMap;
+
 use pippin_model::load::tls::TlsUse;
 use pippin_model::load::websocket::WebSocketUse;
 
@@ -13,6 +15,8 @@ pub(crate) struct Outcome {
     pub stretches: Vec<Tally>,
     /// At the start of each stretch, and at the end of the last one that began.
     pub marks: Vec<Mark>,
+    /// Why no tunnel was opened, with the number of times.
+    pub without_tunnel: BTreeMap<String, u64>,
     /// `None` in a load without TLS.
     pub tls: Option<TlsUse>,
     /// `None` in a load without WebSockets.

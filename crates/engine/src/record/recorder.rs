@@ -289,6 +289,11 @@ impl Recorder {
             handshake.map_or(0, |seen| u64::from(seen.repeated_syns));
     }
 
+    /// A proxy opened a tunnel.
+    pub fn tunnelled(&mut self, tunnel_ns: u64, is_first: bool) {
+        self.tally_of_connection(is_first).spans.tunnel.record(tunnel_ns);
+    }
+
     /// A TLS handshake succeeded.
     pub fn secured(&mut self, tls_ns: u64, is_first: bool) {
         self.tally_of_connection(is_first).spans.tls.record(tls_ns);

@@ -57,6 +57,8 @@ pub(crate) fn run(spec: &LoadSpec, control: &Control<'_>) -> Result<LoadResult, 
     let spec = named.as_ref().unwrap_or(spec);
     validate(spec)?;
     refereed(spec, control)?;
+    let authorized = with_credentials(spec);
+    let spec = authorized.as_ref().unwrap_or(spec);
     match (spec.io, uring::probe()) {
         (IoChoice::Auto, Ok(())) if has_deadlines(spec) => over::<Epoll>(spec, control),
         (IoChoice::Epoll, _) | (IoChoice::Auto, Err(_)) => over::<Epoll>(spec, control),
@@ -72,6 +74,15 @@ fn with_names(spec: &LoadSpec) -> Result<Option<LoadSpec>, EngineError> {
         |why| EngineError::UnsendableRequest { request: "a request with a name".into(), why };
     let requests = id.added(&spec.requests).map_err(unsendable)?;
     Ok(Some(LoadSpec { requests, ..spec.clone() }))
+}
+
+/// The load with the credentials for its proxy in each request, where the proxy reads the requests:
+/// in a tunnel they would reach the server. `None` if there is nothing to add.
+fn with_credentials(spec: &LoadSpec) -> Option<LoadSpec> {
+    let field = spec.proxy.as_ref().filter(|proxy| proxy.tunnel.is_none())?.authorization()?;
+    let mut authorized = spec.clone();
+    authorized.requests.iter_mut().for_each(|request| request.headers.push(field.clone()));
+    Some(authorized)
 }
 
 /// Refuses checks that need a referee if there is none.

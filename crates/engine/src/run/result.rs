@@ -1,8 +1,11 @@
 //! Makes the result of a load from what its threads have counted.
+use pippin_model::load::proxy::ProxyUse;
 use pippin_model::load::tls::{TlsSpec, TlsUse};
 use pippin_model::load::websocket::WebSocketUse;
-use pippin_model::load::{LoadSpec, WarmUp};
+use pippin_model::load::{LoadSpec, Proxy, WarmUp};
 use pippin_model::result::{GeneratorUse, LoadResult, Phase, Slowest, StepMeasured};
+
+use std::collections::BTreeMap;
 
 use crate::record::outcome::{Mark, Outcome};
 use crate::record::paths::Paths;
@@ -81,6 +84,7 @@ pub(crate) fn assemble(
         phases,
         windows: course.windows,
         generator,
+        proxy: spec.proxy.as_ref().map(|proxy| proxy_use(proxy, outcomes)),
         tls: spec.tls.as_ref().map(|tls| tls_use(tls, outcomes)),
         websocket: websocket_use(outcomes),
         interrupted: course.interrupted,
@@ -140,6 +144,15 @@ fn phases(spec: &LoadSpec, course: &Course, merged: Vec<Tally>, asked: u64) -> V
             }
         })
         .collect()
+}
+
+/// What all threads have seen of the proxy.
+fn proxy_use(proxy: &Proxy, outcomes: &[Outcome]) -> ProxyUse {
+    let mut failures = BTreeMap::new();
+    for (why, count) in outcomes.iter().flat_map(|outcome| &outcome.without_tunnel) {
+        *failures.entry(why.clone()).or_default() += count;
+    }
+    ProxyUse { authority: proxy.authority.clone(), tunnel: proxy.tunnel.clone(), failures }
 }
 
 /// What all threads have seen of TLS.

@@ -1,7 +1,8 @@
 //! Checks whether a load can run as requested, before anything is opened.
 use pippin_model::load::websocket::NUMBER_BYTES;
 use pippin_model::load::{
-    BodyCheck, Check, Connections, FirstWords, LoadSpec, Part, Protocol, Request, Scenario, WarmUp,
+    BodyCheck, Check, Connections, FirstWords, LoadSpec, Part, Protocol, Proxy, Request, Scenario,
+    WarmUp,
 };
 use pippin_model::scenario::data::Values;
 use pippin_model::text::units::{Spread, format_ns};
@@ -17,6 +18,7 @@ use crate::shared::LEAST_TIMEOUT_NS;
 pub(crate) fn validate(spec: &LoadSpec) -> Result<(), EngineError> {
     bounds(spec)?;
     addresses(spec)?;
+    proxy(spec)?;
     requests(spec)?;
     numbers(spec)?;
     protocol(spec)?;
@@ -94,6 +96,54 @@ fn unix_socket(spec: &LoadSpec) -> Result<(), EngineError> {
         Some((what, _, fix)) => Err(contradicts(what, "a unix socket", fix)),
         None => Ok(()),
     }
+}
+
+const PROXY: &str = "a proxy";
+
+/// What a proxy reads, and what it only passes on.
+fn proxy(spec: &LoadSpec) -> Result<(), EngineError> {
+    let Some(proxy) = &spec.proxy else { return Ok(()) };
+    let has = |name: &str| {
+        spec.requests
+            .iter()
+            .any(|request| request.headers.iter().any(|(own, _)| own.eq_ignore_ascii_case(name)))
+    };
+    let is_read = spec.tls.is_none() && spec.protocol == Protocol::Http1;
+    none_of(
+        PROXY,
+        [
+            (
+                spec.unix_socket.is_some(),
+                "a unix socket",
+                "a proxy is reached over TCP: leave one of them out",
+            ),
+            (
+                spec.proxy_header.is_some(),
+                "a PROXY header",
+                "the proxy would read it, and not the server: leave one of them out",
+            ),
+            (
+                is_read && proxy.tunnel.is_some(),
+                "a tunnel for HTTP/1.1 without TLS",
+                "the proxy reads such requests itself: leave the tunnel out",
+            ),
+            (
+                !is_read && proxy.tunnel.is_none(),
+                "TLS, HTTP/2 or WebSocket without a tunnel",
+                "the proxy cannot read them: name the host and port of the tunnel",
+            ),
+            (
+                is_read && has("host"),
+                "a Host header of your own",
+                "the proxy takes the host from the URL (RFC 9112 section 3.2.2): leave it out",
+            ),
+            (
+                has(Proxy::AUTHORIZATION),
+                "a header Proxy-Authorization of your own",
+                "through a tunnel it would reach the server: give name and password with the proxy",
+            ),
+        ],
+    )
 }
 
 /// One source address has a limited range of ports towards one target.

@@ -212,6 +212,13 @@ impl<S: Stack> Worker<'_, S> {
     /// Bytes arrived.
     #[inline]
     fn receive(&mut self, slot: u32) {
+        if self.core.is_tunnelling(slot) {
+            self.tick_received();
+            if self.core.recorder.finished_at.is_none() {
+                self.received_of_proxy(slot, self.now);
+            }
+            return;
+        }
         if S::Transport::SECURES {
             let state = &mut self.core.connections[slot as usize].transport;
             let received = self.transport.receive(&mut self.io, state);
@@ -334,6 +341,7 @@ impl<S: Stack> Worker<'_, S> {
         }
         let marks = std::mem::take(&mut self.core.cost.marks);
         let tls = self.transport.into_seen();
+        let without_tunnel = std::mem::take(&mut self.core.tunnels.failures);
         let websocket = GreetingOf::<S>::into_seen(self.core.protocol);
         let thread = self.core.thread;
         let mut stretches = self.core.recorder.into_stretches();
@@ -341,7 +349,7 @@ impl<S: Stack> Worker<'_, S> {
         for stretch in stretches.iter_mut().filter(|_| self.core.spec.follow == 0) {
             stretch.redirected_to.clone_from(&self.core.redirected_to);
         }
-        Outcome { thread, marks, tls, websocket, stretches, failure: None }
+        Outcome { thread, marks, without_tunnel, tls, websocket, stretches, failure: None }
     }
 }
 

@@ -22,6 +22,7 @@ use crate::transport::Transport;
 
 use super::batching::Batching;
 use super::firsts::Blame;
+use super::link::tunnelling::Tunnels;
 use super::link::{Connection, ConnectionOf};
 use super::sampling::Sampling;
 use super::seats::flights::Flights;
@@ -63,6 +64,7 @@ pub(super) struct Core<'a, S: Stack> {
     pub(super) redirected_to: Option<Box<str>>,
     pub(super) walkers: Walkers,
     pub(super) opening: Connecting,
+    pub(super) tunnels: Tunnels,
     /// How many requests were sent since the last wait for events.
     pub(super) sent_together: u32,
     pub(super) sampling: Sampling,
@@ -161,6 +163,7 @@ impl<'a, S: Stack> Worker<'a, S> {
                 is_setting_up: false,
                 nth: first,
             },
+            tunnels: Tunnels::of(spec),
             sent_together: 0,
             sampling: Sampling::of(spec),
             stops: Stops::default(),

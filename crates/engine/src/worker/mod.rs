@@ -57,6 +57,10 @@ pub(crate) trait Stack {
     type Protocol: Protocol;
     /// What the loop reads the time from.
     type Clock: Clock;
+    /// Whether connections may begin with a tunnel through a proxy. Plain HTTP/1.1 is read by the
+    /// proxy, and pays for nothing of this.
+    const TUNNELS: bool =
+        Self::Transport::SECURES || Self::Protocol::GREETS || !Self::Protocol::IN_ORDER;
 }
 
 /// The handshake of a stack's protocol.

@@ -135,7 +135,7 @@ impl<S: Stack> Worker<'_, S> {
         self.core.schedule(slot, intended_at, count);
         match self.core.connections[slot as usize].link {
             Link::Up => self.send_pending(slot, now),
-            Link::Connecting | Link::Securing | Link::Greeting => {}
+            Link::Connecting | Link::Tunnelling | Link::Securing | Link::Greeting => {}
             Link::Down => self.open(slot, now),
         }
     }

@@ -79,10 +79,52 @@ fn a_scenario_is_refused_where_its_users_could_not_wait() {
     }
 }
 
+fn proxy(tunnel: Option<&str>) -> Proxy {
+    Proxy { authority: "127.0.0.1:1".into(), tunnel: tunnel.map(str::to_string), credentials: None }
+}
+
 type Change = fn(&mut LoadSpec);
 
 /// A change to a load, and a part of the message.
-const REFUSED: [(Change, &str); 30] = [
+const REFUSED: [(Change, &str); 36] = [
+    (
+        |spec| {
+            spec.addresses.clear();
+            spec.unix_socket = Some("/tmp/x".into());
+            spec.proxy = Some(proxy(None));
+        },
+        "a proxy is reached over TCP",
+    ),
+    (
+        |spec| {
+            spec.proxy_header = Some(ProxyHeader::V2);
+            spec.proxy = Some(proxy(None));
+        },
+        "the proxy would read it, and not the server",
+    ),
+    (|spec| spec.proxy = Some(proxy(Some("a:80"))), "the proxy reads such requests itself"),
+    (
+        |spec| {
+            spec.tls = Some(tls("localhost", None));
+            spec.proxy = Some(proxy(None));
+        },
+        "name the host and port of the tunnel",
+    ),
+    (
+        |spec| {
+            spec.requests.iter_mut().for_each(|one| one.headers.push(("host".into(), "a".into())));
+            spec.proxy = Some(proxy(None));
+        },
+        "the proxy takes the host from the URL",
+    ),
+    (
+        |spec| {
+            let own = ("proxy-authorization".to_string(), "Basic x".to_string());
+            spec.requests.iter_mut().for_each(|one| one.headers.push(own.clone()));
+            spec.proxy = Some(proxy(None));
+        },
+        "through a tunnel it would reach the server",
+    ),
     (
         |spec| spec.unix_socket = Some("/tmp/x".into()),
         "an address to connect to does not go with a unix socket",

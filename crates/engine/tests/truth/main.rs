@@ -29,6 +29,7 @@ mod pipelining;
 mod reaching;
 mod retrying;
 mod securing;
+mod tunnelling;
 mod walking;
 mod websocket;
 

@@ -46,6 +46,9 @@ impl Worker for Means {
             Work::Slice(slice) if slice.load.unix_socket.is_some() => {
                 Err("a coordinator may not use a unix socket of this machine".into())
             }
+            Work::Slice(slice) if slice.load.proxy.is_some() => {
+                Err("a coordinator may not send requests through a proxy: this machine's consent is for the hosts that it connects to".into())
+            }
             Work::Slice(slice) => {
                 // First the bounds: all that follows takes as long as the numbers are large.
                 pippin_engine::bounds(&self.with_threads(&slice.load, slice.threads))

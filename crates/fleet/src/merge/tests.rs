@@ -101,6 +101,7 @@ fn load(seen: &[Recorded]) -> LoadResult {
         windows: (0..5).map(window).collect(),
         generator: GeneratorUse { cpu_ns: 5, cpu_ns_by_thread: vec![5], ..GeneratorUse::default() },
         tls: None,
+        proxy: None,
         websocket: None,
         interrupted: false,
         request_sample: None,

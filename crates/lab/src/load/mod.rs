@@ -4,12 +4,14 @@
 //! |---|---|
 //! | [`pool`] | draws the requests of a load |
 //! | [`address`] | a URL, its addresses, and whether it may be loaded |
+//! | [`proxy`] | the URL of a proxy |
 //! | [`url`] | a load of a URL as a run |
 //! | [`greeting`] | what a server says of its own accord on a new WebSocket |
 //! | [`spoken`] | what a server speaks, if not what the load does |
 pub mod address;
 pub mod greeting;
 pub mod pool;
+pub mod proxy;
 pub mod spoken;
 pub mod url;
 pub mod wishes;

@@ -64,7 +64,8 @@ impl fmt::Display for Instead {
 #[must_use]
 pub fn other_than_http1(load: &LoadSpec, may_ask: bool) -> Option<Instead> {
     let is_http1 = load.protocol == Protocol::Http1 && load.tls.is_none();
-    if !is_http1 || fits(load, may_ask) {
+    // A proxy reads HTTP/1.1, whatever the server behind it speaks.
+    if !is_http1 || load.proxy.is_some() || fits(load, may_ask) {
         return None;
     }
     // Twice: a server may refuse a connection for other reasons.

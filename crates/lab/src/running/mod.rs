@@ -343,6 +343,9 @@ impl RunningTarget {
             Way::to(addresses, listening.tls.clone(), spoken.protocol()).ok_or_else(|| {
                 LabError::target(Stage::Start, format!("{} has no address", listening.url.host))
             })?;
+        let way = way.with(messages);
+        let proxy = listening.proxy.as_ref().map(|proxy| proxy.to(&listening.url, way.protocol));
+        let way = way.through(proxy);
         Ok(Self {
             process: None,
             start_up: None,
@@ -354,7 +357,7 @@ impl RunningTarget {
             apart: servers.apart,
             given: CpuSet::default(),
             reached: Reached {
-                way: way.with(messages),
+                way,
                 host: listening.url.authority.clone(),
                 requests: target.requests.clone(),
                 is_proved: target.is_proved(),

@@ -2,7 +2,7 @@
 use pippin_engine::Place;
 use pippin_model::load::tls::TlsSpec;
 use pippin_model::load::websocket::Messages;
-use pippin_model::load::{LoadSpec, Protocol};
+use pippin_model::load::{LoadSpec, Protocol, Proxy};
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
@@ -17,6 +17,8 @@ pub struct Way {
     address: SocketAddr,
     /// The unix socket to connect to in their place.
     unix_socket: Option<PathBuf>,
+    /// The proxy that leads to it; the addresses are then the proxy's.
+    proxy: Option<Proxy>,
     /// How connections are secured; `None` speaks plain TCP.
     pub tls: Option<TlsSpec>,
     /// What is spoken over them.
@@ -33,6 +35,7 @@ impl Way {
             addresses: vec![address],
             address,
             unix_socket: None,
+            proxy: None,
             tls: None,
             protocol: Protocol::Http1,
             messages: None,
@@ -75,6 +78,12 @@ impl Way {
         Self { unix_socket, ..self }
     }
 
+    /// This way through a proxy, if there is one.
+    #[must_use]
+    pub fn through(self, proxy: Option<Proxy>) -> Self {
+        Self { proxy, ..self }
+    }
+
     /// Whether it is behind a unix socket.
     #[must_use]
     pub const fn is_unix(&self) -> bool {
@@ -105,16 +114,20 @@ impl Way {
         self.address
     }
 
-    /// Whether it is HTTP/1.1 over plain TCP.
+    /// Whether it is HTTP/1.1 over plain TCP, with nobody between.
     #[must_use]
     pub fn is_plain(&self) -> bool {
-        !self.is_unix() && self.tls.is_none() && self.protocol == Protocol::Http1
+        !self.is_unix()
+            && self.proxy.is_none()
+            && self.tls.is_none()
+            && self.protocol == Protocol::Http1
     }
 
     /// Lets a load go this way.
     pub fn aim(&self, load: &mut LoadSpec) {
         load.unix_socket.clone_from(&self.unix_socket);
         load.addresses = if self.is_unix() { Vec::new() } else { self.addresses.clone() };
+        load.proxy.clone_from(&self.proxy);
         load.tls.clone_from(&self.tls);
         load.protocol = self.protocol;
         load.messages = self.messages;

@@ -31,7 +31,7 @@ const READY_WITHIN: &str = "60s";
 #[must_use]
 pub fn listening(listening: Listening, request: Option<Request>) -> Target {
     let id = TargetId::of_url(&without_values(&listening.url.whole()));
-    target(id, Path::new("/"), OwnCommand::default(), request, Kind::Listening(listening))
+    target(id, Path::new("/"), OwnCommand::default(), request, Kind::Listening(Box::new(listening)))
 }
 
 /// A command, split into words as a shell would, and the text that its target is named by. No shell
@@ -169,6 +169,7 @@ pub fn workload(request: workload::Request, status: u16) -> Workload {
         steps: Vec::new(),
         data: BTreeMap::new(),
         cookies: false,
+        follow: 0,
         scenarios: Vec::new(),
         walk: None,
         answer: Answer {
@@ -206,6 +207,7 @@ pub fn walking(
         steps: written.steps,
         data: written.data,
         cookies: written.cookies,
+        follow: written.follow,
         scenarios,
         walk: Some(Arc::new(steps)),
         proofs: vec![Proof::Answer],

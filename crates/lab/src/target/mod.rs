@@ -35,6 +35,7 @@ use std::time::Duration;
 use crate::error::LabError;
 use crate::install::digest;
 use crate::load::address::{CONSENT_VARIABLE, Url};
+use crate::load::proxy::ProxyUrl;
 use crate::target::container::Image;
 
 /// A target: of a catalog, of a project file, or given on the command line.
@@ -68,7 +69,7 @@ pub enum Kind {
     /// As a container.
     Image(Image),
     /// It runs already, and Pippin neither starts nor stops it.
-    Listening(Listening),
+    Listening(Box<Listening>),
 }
 
 /// Where something listens that runs already.
@@ -80,6 +81,8 @@ pub struct Listening {
     pub addresses: Vec<SocketAddr>,
     /// How connections are secured; `None` for http.
     pub tls: Option<TlsSpec>,
+    /// The proxy that leads to it; the addresses are then the proxy's.
+    pub proxy: Option<ProxyUrl>,
 }
 
 impl Listening {
@@ -96,7 +99,7 @@ impl Listening {
             resume: false,
             client: None,
         });
-        Ok(Self { url, addresses: Vec::new(), tls })
+        Ok(Self { url, addresses: Vec::new(), tls, proxy: None })
     }
 
     /// Its addresses, which are looked for if they are not known yet.
@@ -109,7 +112,11 @@ impl Listening {
         }
         let consent = std::env::var(CONSENT_VARIABLE).unwrap_or_default();
         let allowed: Vec<String> = consent.split(',').map(str::to_string).collect();
-        self.url.resolve(&allowed, None, PATIENCE)
+        let Some(proxy) = &self.proxy else { return self.url.resolve(&allowed, None, PATIENCE) };
+        if !self.url.is_this_machine() {
+            self.url.consented(&allowed)?;
+        }
+        proxy.url.resolve(&allowed, None, PATIENCE)
     }
 }
 

@@ -4,6 +4,7 @@ use pippin_model::target::project::{How, Project, ProjectTarget};
 use std::path::Path;
 
 use crate::error::LabError;
+use crate::load::proxy::ProxyUrl;
 use crate::target::container::Image;
 use crate::target::{Kind, Listening, Target};
 
@@ -27,7 +28,12 @@ pub fn of(target: &ProjectTarget, root: &Path) -> Result<Target, LabError> {
     let mut manifest = target.filled().map_err(|(_, message)| LabError::User(message))?;
     let kind = match &target.how {
         How::Command => Kind::Command,
-        How::Url(url) => Kind::Listening(Listening::at(url)?),
+        How::Url { url, proxy } => {
+            let proxy = proxy.as_deref().map(ProxyUrl::parse).transpose().map_err(|error| {
+                LabError::User(format!("`proxy` of the target {}: {error}", target.id().name))
+            })?;
+            Kind::Listening(Box::new(Listening { proxy, ..Listening::at(url)? }))
+        }
         How::Image(reference) => {
             let image = Image::named(reference).map_err(LabError::User)?;
             manifest =

@@ -143,6 +143,7 @@ impl ProvedTarget<'_> {
         record.start_up_ns = self.target.start_up().map(|time| time.as_nanos() as u64);
         if let Some(walk) = &self.workload.walk {
             load.scenario = Some(walk.scenario.clone());
+            load.follow = self.workload.follow;
         }
         let requests = if self.target.is_proved() {
             self.closes = !load.connections.keep_alive();

@@ -21,12 +21,20 @@ fn through(subject: &mut Subject<'_>, part: Part<'_>) -> Verdict {
     let base = LoadSpec {
         threads: 1,
         scenario: Some(without_thoughts(&part.alone())),
+        follow: subject.workload.follow,
         ..subject.way.base(Vec::new(), 1)
     };
-    let stop = StopRule::requests(count);
+    let follow = subject.workload.follow;
+    // Each redirection is a request, and nobody knows how many there are: enough for one walk.
+    let stop = StopRule::requests(count * u64::from(1 + follow));
     let result = load::run_closed(base, requests, subject.connections(1), stop, None)
         .map_err(|error| error.to_string())?;
-    if result.measured.requests.good == count {
+    let measured = &result.measured;
+    let is_whole = match follow {
+        0 => measured.requests.good == count,
+        _ => measured.errors.is_empty() && measured.steps.iter().all(|step| step.good > 0),
+    };
+    if is_whole {
         return Ok(());
     }
     Err(result.measured.steps.iter().find_map(|step| in_words(part, step)).unwrap_or_else(|| {

@@ -412,6 +412,7 @@ impl ExampleTrial {
                 clock_steps: 0,
             },
             tls: None,
+            proxy: None,
             websocket: None,
             interrupted: false,
             request_sample: None,

@@ -3,11 +3,13 @@
 //! | module | what it does |
 //! |---|---|
 //! | [`first_words`] | what is said over a WebSocket before its messages |
+//! | [`proxy`] | an HTTP proxy between the load and its server |
 //! | [`spoken`] | the protocol of a target, as plans and manifests name it |
 //! | [`surprises`] | what a server cannot foresee in a load |
 //! | [`tls`] | how connections are secured, and what the handshakes agreed on |
 //! | [`websocket`] | messages over WebSocket, and what was seen of them |
 pub mod first_words;
+pub mod proxy;
 mod request_id;
 pub mod spoken;
 pub mod surprises;
@@ -19,6 +21,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 
 pub use self::first_words::FirstWords;
+pub use self::proxy::Proxy;
 pub use self::request_id::{IdForm, RequestId};
 pub use self::surprises::Surprises;
 use crate::load::tls::TlsSpec;
@@ -40,6 +43,9 @@ pub struct LoadSpec {
     /// The PROXY header at the start of each connection; `None` for none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub proxy_header: Option<ProxyHeader>,
+    /// The proxy that requests go through; `None` for none. The addresses are then the proxy's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub proxy: Option<Proxy>,
     /// How connections are secured; `None` is plain TCP.
     pub tls: Option<TlsSpec>,
     /// The protocol.
@@ -120,6 +126,7 @@ impl Default for LoadSpec {
             addresses: Vec::new(),
             unix_socket: None,
             proxy_header: None,
+            proxy: None,
             tls: None,
             protocol: Protocol::Http1,
             messages: None,

@@ -41,6 +41,9 @@ kinds! {
     /// The connection could not be opened for a reason on the generator's side: ports, descriptors,
     /// memory.
     ConnectLocal, "connect_local";
+    /// The proxy (`--proxy`) opened no tunnel to the server: it refused, answered something else than
+    /// HTTP/1.1, hung up, or did not answer in time.
+    Proxy, "proxy";
     /// The TLS handshake failed, or did not end in time.
     Tls, "tls";
     /// The opening handshake of a WebSocket failed, or did not end in time.
@@ -144,6 +147,7 @@ impl ErrorKind {
                 | Self::ConnectReset
                 | Self::ConnectTimeout
                 | Self::ConnectLocal
+                | Self::Proxy
                 | Self::Tls
                 | Self::Upgrade
                 | Self::NoStream

@@ -33,6 +33,7 @@ mod window;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
+use crate::load::proxy::ProxyUse;
 use crate::load::tls::TlsUse;
 use crate::load::websocket::WebSocketUse;
 
@@ -77,6 +78,9 @@ pub struct LoadResult {
     pub windows: Vec<Window>,
     /// The generator's cost of the load.
     pub generator: GeneratorUse,
+    /// The proxy that the load went through; `None` without one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub proxy: Option<ProxyUse>,
     /// The TLS parameters; `None` for plain HTTP.
     pub tls: Option<TlsUse>,
     /// What happened on WebSockets; `None` over other protocols.

@@ -66,8 +66,9 @@ macro_rules! spans {
             }
         }
 
-        /// The summaries of all time spans.
+        /// The summaries of all time spans. One that a record from before it does not have is empty.
         #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+        #[serde(default)]
         pub struct SpanSummaries {
             $($(#[doc = $help])+ pub $field: Summary,)+
         }
@@ -78,6 +79,9 @@ spans! {
     /// The TCP handshake: from SYN to SYN-ACK as the kernel measured it, otherwise from the call of
     /// `connect()` until the socket was writable.
     connect, Connect;
+    /// Through a proxy: from the first byte of the request for a tunnel (CONNECT) to the arrival of
+    /// the proxy's answer.
+    tunnel, Tunnel;
     /// The TLS handshake.
     tls, Tls;
     /// WebSocket: from the first byte of the opening handshake to the arrival of the server's

@@ -21,6 +21,9 @@ pub struct Written {
     /// Whether each user keeps cookies.
     #[serde(default)]
     pub cookies: bool,
+    /// How many redirections a user follows after each step, as `--follow` says it; 0 follows none.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub follow: u32,
     /// The values that a user has before its first step.
     #[serde(default)]
     pub data: BTreeMap<String, WrittenData>,
@@ -28,6 +31,14 @@ pub struct Written {
     #[serde(default)]
     pub steps: Vec<WrittenStep>,
 }
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
+pub(crate) const fn is_none(count: &u32) -> bool {
+    *count == 0
+}
+
+/// The most redirections that are followed after a step.
+pub const MOST_FOLLOWED: u32 = 50;
 
 /// The source of a value.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -246,6 +257,7 @@ impl Written {
                 "there are no steps; begin with [[steps]] and, below it, get = \"/\"",
             ));
         }
+        check_follow(self.follow)?;
         let variables: Vec<Variable> = self
             .data
             .iter()
@@ -264,6 +276,15 @@ impl Written {
         }
         Ok((requests, Scenario { cookies: self.cookies, variables, steps, mix: Vec::new() }))
     }
+}
+
+/// Whether so many redirections can be followed.
+pub(crate) fn check_follow(follow: u32) -> Result<(), Wrong> {
+    if follow <= MOST_FOLLOWED {
+        return Ok(());
+    }
+    let message = format!("follow = {follow} is not from 0 to {MOST_FOLLOWED}");
+    Err(Wrong::at("follow", message))
 }
 
 impl WrittenData {

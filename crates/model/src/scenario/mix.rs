@@ -369,8 +369,13 @@ pub fn read(named: &[Named], folder: &Path) -> Result<(Vec<Request>, Scenario), 
     let mut requests = Vec::new();
     let mut all = Vec::new();
     for (nth, ((one, share), name)) in named.iter().zip(shares).zip(names).enumerate() {
-        let (_, own, scenario) =
+        let (written, own, scenario) =
             file::read(&folder.join(&one.file)).map_err(|error| MixError::File(nth, error))?;
+        if written.follow > 0 && named.len() > 1 {
+            return Err(MixError::Together(format!(
+                "`{name}` has `follow`, and a load of several scenarios follows redirections of all alike: leave it out there, and say it for all of them"
+            )));
+        }
         requests.extend(own);
         all.push((name, share, scenario));
     }

@@ -58,8 +58,13 @@ pub struct ProjectTarget {
 pub enum How {
     /// By the command of its manifest.
     Command,
-    /// It runs already, at this URL.
-    Url(String),
+    /// It runs already.
+    Url {
+        /// Where.
+        url: String,
+        /// The URL of the HTTP proxy that leads to it; `None` for none.
+        proxy: Option<String>,
+    },
     /// As a container of this image.
     Image(String),
 }
@@ -82,6 +87,7 @@ struct RawProject {
 struct RawTarget {
     command: Option<Words>,
     url: Option<String>,
+    proxy: Option<String>,
     image: Option<String>,
     folder: Option<PathBuf>,
     #[serde(default)]
@@ -401,7 +407,10 @@ impl RawTarget {
             (Some(command), None, None) => {
                 Ok((How::Command, command.one(&format!("{below}.command"))?))
             }
-            (None, Some(url), None) => Ok((How::Url(url.clone()), OwnCommand::default())),
+            (None, Some(url), None) => {
+                let how = How::Url { url: url.clone(), proxy: self.proxy.clone() };
+                Ok((how, OwnCommand::default()))
+            }
             (None, None, Some(image)) => Ok((How::Image(image.clone()), OwnCommand::default())),
             _ => {
                 let message = format!("[{below}] needs one of `command`, `url` and `image`");
@@ -425,14 +434,15 @@ impl RawTarget {
             ("stop", self.stop.is_some()),
         ];
         let of_worlds = self.world().given();
+        let of_urls = ("proxy", self.proxy.is_some());
         let (kind, why, useless) = match how {
-            How::Command => return Ok(()),
+            How::Command => ("command", "", vec![of_urls]),
             How::Image(_) => (
                 "image",
                 "a container does not reach the loopback of this machine",
-                of_commands.to_vec(),
+                [&of_commands[..], &[of_urls]].concat(),
             ),
-            How::Url(_) => (
+            How::Url { .. } => (
                 "url",
                 "it runs already, with what it needs",
                 [&of_commands[..], &of_started].concat(),
@@ -443,7 +453,9 @@ impl RawTarget {
             Err(Wrong::at(format!("{below}.{key}"), message))
         };
         let is_given = |(_, given): &&(&str, bool)| *given;
-        if let Some((key, _)) = of_worlds.iter().find(is_given) {
+        if *how != How::Command
+            && let Some((key, _)) = of_worlds.iter().find(is_given)
+        {
             return wrong(key, &format!(", because {why}"));
         }
         useless.iter().find(is_given).map_or(Ok(()), |(key, _)| wrong(key, ""))
@@ -525,7 +537,8 @@ require = ["p99 < 50ms", "errors < 0.1%"]
         assert_eq!(shop.manifest.start.command, ["node", "my server.js"]);
         assert_eq!(shop.manifest.workloads, ["item", "hello"]);
         assert_eq!(shop.manifest.install.as_ref().unwrap().steps, [["npm", "ci"]]);
-        assert_eq!(project.targets["old"].how, How::Url("http://127.0.0.1:3000".into()));
+        let old = How::Url { url: "http://127.0.0.1:3000".into(), proxy: None };
+        assert_eq!(project.targets["old"].how, old);
         let item = &project.workloads["item"];
         assert_eq!((item.request.method.as_str(), item.answer.status), ("GET", 200));
         assert_eq!((item.samples(0, 10).len(), item.proofs.len()), (5, 1));
@@ -692,6 +705,7 @@ url = "http://127.0.0.1:3000"
             ("'my server.js'", "'my server.js", 4, "a quote is not closed"),
             ("build = [\"npm ci\"]", "url = 'http://a'", 2, "needs one of `command`"),
             ("url =", "stop = 'SIGINT'\nurl =", 8, "`stop` has no effect beside `url`"),
+            ("serves", "proxy = 'http://a:1'\nserves", 6, "`proxy` has no effect beside `command`"),
             ("{PORT}", "{PROT}", 5, "did you mean {PORT}?"),
             ("serves", "stop = 'KILL'\nserves", 6, "`KILL` is not one of SIGTERM"),
             ("serves", "ready_within = '5'\nserves", 6, "ready_within: `5`"),

@@ -23,7 +23,7 @@ use std::sync::Arc;
 
 use crate::load::websocket::Messages;
 use crate::load::{Request as LoadRequest, Scenario};
-use crate::scenario::file::{Written, WrittenData, WrittenStep};
+use crate::scenario::file::{self, Written, WrittenData, WrittenStep};
 use crate::scenario::mix::{self, MixError, Named};
 use crate::scenario::text::Text;
 use crate::text::file::{FileError, Wrong, read_with_text};
@@ -92,6 +92,9 @@ pub struct Workload {
     /// Whether each user keeps cookies.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub cookies: bool,
+    /// How many redirections a user follows after each step, as `--follow` says it; 0 follows none.
+    #[serde(default, skip_serializing_if = "file::is_none")]
+    pub follow: u32,
     /// Files of scenarios in place of `steps`, each with its share: `browse.toml:70`
     /// ([`crate::scenario::mix::Named`]).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -216,9 +219,12 @@ impl Workload {
         }
         let (requests, scenario) = match self.scenarios.as_slice() {
             [] => {
-                let Self { steps, data, cookies, .. } = &self;
-                let written =
-                    Written { cookies: *cookies, data: data.clone(), steps: steps.clone() };
+                let written = Written {
+                    cookies: self.cookies,
+                    follow: self.follow,
+                    data: self.data.clone(),
+                    steps: self.steps.clone(),
+                };
                 written.resolve(folder)?
             }
             files => of_files(files, folder)?,
@@ -233,6 +239,11 @@ impl Workload {
 
     /// Refuses what does not go with steps, or only with them.
     fn check_beside_steps(&self) -> Result<(), Wrong> {
+        file::check_follow(self.follow)?;
+        if self.follow > 0 && !self.has_steps() {
+            let why = "only a user of steps follows redirections: write the request as `steps = [{ get = \"/\" }]`";
+            return Err(Wrong::at("follow", why));
+        }
         let first_data = self.data.keys().next().map(|name| format!("data.{name}"));
         let has_request = self.request != Request::default();
         if !self.scenarios.is_empty() {

@@ -20,6 +20,7 @@ pub fn write(page: &mut Page, load: &LoadView) {
     bytes(page, load);
     stamps(page, load);
     generator(page, load);
+    proxy(page, load);
     server(page, load);
     connections(page, load);
     tls(page, load);
@@ -130,6 +131,19 @@ fn generator(page: &mut Page, load: &LoadView) {
     let memory = words::bytes(used.max_rss_bytes);
     let text = format!("{cpu} of CPU per request (its load threads {threads}), {memory}");
     page.field("Generator", &text);
+}
+
+fn proxy(page: &mut Page, load: &LoadView) {
+    let Some(proxy) = &load.proxy else { return };
+    let how = match &proxy.tunnel {
+        Some(to) => format!("a tunnel to {to} for each connection"),
+        None => "it reads each request".into(),
+    };
+    page.field("Proxy", &format!("{}: {how}", proxy.authority));
+    page.field(
+        "",
+        "the processes that listen there are measured, unless --target-pid named others",
+    );
 }
 
 fn server(page: &mut Page, load: &LoadView) {
@@ -264,6 +278,7 @@ fn spans(page: &mut Page, load: &LoadView) {
     ];
     let opening = [
         ("connect", Some(&load.connect)),
+        ("tunnel", load.tunnel.as_ref()),
         ("tls", load.tls.as_ref()),
         ("upgrade", load.upgrade.as_ref()),
     ];

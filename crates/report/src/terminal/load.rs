@@ -217,6 +217,9 @@ fn write_errors(page: &mut Page, load: &LoadView) {
     if !load.warm_up.errors.is_empty() {
         page.field("", &format!("errors in the warm-up: {}", kinds(&load.warm_up.errors)));
     }
+    for (reason, count) in load.proxy.iter().flat_map(|proxy| &proxy.failures) {
+        page.field("Proxy", &format!("{count} failed: {reason}"));
+    }
     for (reason, count) in load.tls_sessions.iter().flat_map(|tls| &tls.failures) {
         page.field("TLS", &format!("{count} failed: {reason}"));
     }

@@ -2,6 +2,7 @@
 use crate::view::walks::{self, StepView, WayView};
 use pippin_model::figure::Figure;
 use pippin_model::host::usage::{Role, RoleUse, Runtime, Tier, Usage};
+use pippin_model::load::proxy::ProxyUse;
 use pippin_model::load::tls::TlsUse;
 use pippin_model::load::websocket::WebSocketUse;
 use pippin_model::load::{LoadSpec, Protocol};
@@ -46,6 +47,9 @@ pub struct LoadView {
     pub goodput_per_s: Option<f64>,
     pub status: StatusCounts,
     pub connect: Summary,
+    /// The requests for tunnels through a proxy; absent without tunnels.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tunnel: Option<Summary>,
     /// The handshakes; null without TLS.
     pub tls: Option<Summary>,
     /// The opening handshakes of WebSockets; absent over other protocols.
@@ -77,6 +81,9 @@ pub struct LoadView {
     /// How many connections were with the target on average; the generator held the others. Null
     /// except for closed loops without think time.
     pub connections_with_target: Option<f64>,
+    /// The proxy that requests went through, and why it opened no tunnel; absent without a proxy.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub proxy: Option<ProxyUse>,
     /// What the handshakes agreed on, and why some failed; null without TLS.
     pub tls_sessions: Option<TlsUse>,
     /// What was seen of WebSockets; absent over other protocols.
@@ -249,6 +256,11 @@ impl LoadView {
             goodput_per_s: measured.goodput_per_s(),
             status: measured.status.clone(),
             connect: spans.connect.summary(),
+            tunnel: load
+                .proxy
+                .as_ref()
+                .filter(|proxy| proxy.tunnel.is_some())
+                .map(|_| spans.tunnel.summary()),
             tls: load.tls.as_ref().map(|_| spans.tls.summary()),
             upgrade: load.websocket.as_ref().map(|_| spans.upgrade.summary()),
             headers: spans.headers.summary(),
@@ -268,6 +280,7 @@ impl LoadView {
             closes: measured.closes.clone(),
             connections_with_target: Held::of(&Evidence { record, context: &Context::default() })
                 .map(Held::with_target),
+            proxy: load.proxy.clone(),
             tls_sessions: load.tls.clone(),
             websocket: load.websocket.clone(),
             bytes: measured.bytes,

@@ -4,7 +4,7 @@ use pippin_model::verdict::{Caveat, Severity};
 
 use crate::judge::evidence::{Evidence, caveat, percent};
 
-/// The parts of the mean response time: waiting to be sent, connecting, TLS, head, body.
+/// The parts of the mean response time: waiting to be sent, connecting, the tunnel through a proxy, TLS, head, body.
 pub fn judge(evidence: &Evidence) -> Option<Caveat> {
     let parts = parts(evidence)?;
     let texts: Vec<String> = parts
@@ -30,22 +30,24 @@ pub(crate) fn parts(evidence: &Evidence) -> Option<Vec<(&'static str, f64)>> {
     // users who wait for their answers. It also includes connecting, so that this is never longer.
     let held = if evidence.own_lag_ns().is_some() { sum(&spans.own_lag) } else { 0.0 };
     let lag = (sum(&spans.send_lag) - held).max(0.0);
-    let opening = (sum(&spans.connect) + sum(&spans.tls)) * within;
+    let opening = (sum(&spans.connect) + sum(&spans.tunnel) + sum(&spans.tls)) * within;
     let part = if opening > 0.0 { within * (lag / opening).min(1.0) } else { 0.0 };
-    let (connect, tls) = (sum(&spans.connect) * part, sum(&spans.tls) * part);
-    let waiting = (lag - connect - tls).max(0.0);
-    let total = waiting + connect + tls + headers + body;
+    let [connect, tunnel, tls] =
+        [&spans.connect, &spans.tunnel, &spans.tls].map(|span| sum(span) * part);
+    let waiting = (lag - connect - tunnel - tls).max(0.0);
+    let total = waiting + connect + tunnel + tls + headers + body;
     (headers > 0.0 && total > 0.0).then(|| {
         let names = [
             "waiting to be sent",
             "connect",
+            "tunnel",
             "tls",
             "headers (first byte sent to head complete)",
             "body",
         ];
         names
             .into_iter()
-            .zip([waiting, connect, tls, headers, body].map(|part| part / total))
+            .zip([waiting, connect, tunnel, tls, headers, body].map(|part| part / total))
             .collect()
     })
 }

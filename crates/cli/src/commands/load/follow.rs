@@ -17,7 +17,8 @@ const BRACE: &str = "brace";
 /// # Errors
 /// If redirections cannot be followed in this load.
 pub fn with_redirections(arguments: &LoadArguments, asked: Asked) -> Result<Asked, CliError> {
-    if arguments.follow.is_none() {
+    let asked = Asked { follow: arguments.follow.unwrap_or(asked.follow), ..asked };
+    if asked.follow == 0 {
         return Ok(asked);
     }
     refuse(arguments, &asked)?;

@@ -53,6 +53,7 @@ pub fn of(arguments: &LoadArguments, url: Url) -> Result<Asked, CliError> {
         messages: Some(messages),
         first_words,
         scenario: None,
+        follow: 0,
     })
 }
 

@@ -83,7 +83,9 @@ pub fn check(protocol: Protocol, requests: &[Request]) -> Result<(), CliError> {
 pub fn try_places(load: &LoadSpec, timeout: Duration) -> Result<(), CliError> {
     engine_tries(load, timeout.min(PATIENCE)).map_err(|error| {
         let fix = fix(&error, load.protocol);
-        let instead = speaks_otherwise(&error).then(|| spoken::instead(load, false)).flatten();
+        let is_direct = load.proxy.is_none();
+        let instead =
+            (is_direct && speaks_otherwise(&error)).then(|| spoken::instead(load, false)).flatten();
         CliError::User(
             instead
                 .map_or_else(|| format!("{error}{fix}"), |instead| format!("{error}; {instead}")),
@@ -128,6 +130,7 @@ const fn fix(error: &EngineError, protocol: Protocol) -> &'static str {
         EngineError::NoWebSocket { .. } => {
             "; is the path right? http:// loads it without WebSocket"
         }
+        EngineError::NoTunnel { .. } => " (--proxy)",
         EngineError::NoRoots { .. } => " (--ca FILE, --insecure)",
         EngineError::ExtraRoots(_) => " (--ca)",
         EngineError::ServerName { .. } => " (--server-name)",

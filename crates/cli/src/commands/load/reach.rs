@@ -1,6 +1,8 @@
 //! Where connections go: to the URL's host, or elsewhere.
 use pippin_engine::{EngineError, Place};
 use pippin_lab::load::address::{PATIENCE, Url};
+use pippin_lab::load::proxy::ProxyUrl;
+use pippin_model::load::{Protocol, Proxy};
 use std::io::ErrorKind;
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
@@ -18,17 +20,31 @@ pub struct Reach {
     /// The host and port that agents on other machines look up and reach themselves.
     pub host: Option<(String, u16)>,
     pub unix_socket: Option<PathBuf>,
+    pub proxy: Option<Proxy>,
 }
 
 /// Finds it, and tries one connection, which may take up to `timeout`.
-pub fn of(arguments: &LoadArguments, url: &Url, timeout: Duration) -> Result<Reach, CliError> {
+pub fn of(
+    arguments: &LoadArguments,
+    url: &Url,
+    protocol: Protocol,
+    timeout: Duration,
+) -> Result<Reach, CliError> {
+    if let Some(proxy) = &arguments.reach.proxy {
+        return through(arguments, proxy, (url, protocol), timeout);
+    }
     if let Some(path) = &arguments.reach.unix_socket {
         // A load may begin in another folder, so use the absolute path.
         let path = std::path::absolute(path).unwrap_or_else(|_| path.clone());
         Place::from(path.as_path())
             .reach(timeout.min(PATIENCE))
             .map_err(|error| CliError::User(format!("--unix-socket: {}", why(&error))))?;
-        return Ok(Reach { addresses: Vec::new(), host: None, unix_socket: Some(path) });
+        return Ok(Reach {
+            addresses: Vec::new(),
+            host: None,
+            unix_socket: Some(path),
+            proxy: None,
+        });
     }
     let source = arguments.source_ips.first().copied();
     let url = elsewhere(arguments, url)?;
@@ -39,10 +55,35 @@ pub fn of(arguments: &LoadArguments, url: &Url, timeout: Duration) -> Result<Rea
         // This machine need not reach it, and may know it by another address.
         url.consented(allowed)?;
         let host = Some((url.host.clone(), url.port));
-        return Ok(Reach { addresses: Vec::new(), host, unix_socket: None });
+        return Ok(Reach { addresses: Vec::new(), host, unix_socket: None, proxy: None });
     }
     let addresses = resolved(&url, allowed, source, timeout)?;
-    Ok(Reach { addresses, host: None, unix_socket: None })
+    Ok(Reach { addresses, host: None, unix_socket: None, proxy: None })
+}
+
+/// Through a proxy: connections go to it, and it finds the host of the URL. Both are loaded, so both
+/// need consent.
+fn through(
+    arguments: &LoadArguments,
+    proxy: &str,
+    (url, protocol): (&Url, Protocol),
+    timeout: Duration,
+) -> Result<Reach, CliError> {
+    let of_proxy = |error: &dyn std::fmt::Display| CliError::User(format!("--proxy: {error}"));
+    let proxy = ProxyUrl::parse(proxy).map_err(|error| of_proxy(&error))?;
+    let allowed = &arguments.hosts.allow_host;
+    if !url.is_this_machine() {
+        url.consented(allowed)?;
+    }
+    let source = arguments.source_ips.first().copied();
+    let addresses =
+        resolved(&proxy.url, allowed, source, timeout).map_err(|error| of_proxy(&error))?;
+    say(format_args!(
+        "requests go through the proxy at {}: its processes are measured, unless --target-pid names others",
+        proxy.url.authority
+    ));
+    let proxy = Some(proxy.to(url, protocol));
+    Ok(Reach { addresses, host: None, unix_socket: None, proxy })
 }
 
 /// The addresses of a URL, of which the first answers ([`Url::resolve`]). Says which one is loaded

@@ -32,6 +32,8 @@ pub struct Asked {
     pub first_words: Option<FirstWords>,
     /// The scenario whose steps the requests are.
     pub scenario: Option<Scenario>,
+    /// How many redirections its users follow after each step.
+    pub follow: u32,
 }
 
 /// The requests that the flags describe.
@@ -60,6 +62,7 @@ pub fn all(arguments: &LoadArguments) -> Result<Asked, CliError> {
                 scenario: None,
                 messages: None,
                 first_words: None,
+                follow: 0,
             })
         }
     }
@@ -172,7 +175,7 @@ fn of_file(
     let requests = Requests::weighted(requests, &weights)
         .map_err(|error| CliError::User(format!("{}: {error}", path.display())))?;
     let file = Some(format!("requests of {}", name_of(path)));
-    Ok(Asked { url, file, requests, scenario: None, messages: None, first_words: None })
+    Ok(Asked { url, file, requests, scenario: None, messages: None, first_words: None, follow: 0 })
 }
 
 /// The name of a file, for titles.
@@ -202,7 +205,8 @@ fn complete(
 /// The steps of files.
 fn of_scenarios(arguments: &LoadArguments, named: &[Named]) -> Result<Asked, CliError> {
     let url = server(arguments, &named[0].file, &RequestFile::default())?;
-    let (_, Steps { requests, scenario }) = steps(&arguments.request, named, &url.authority)?;
+    let ((written, _), Steps { requests, scenario }) =
+        steps(&arguments.request, named, &url.authority)?;
     let file = Some(in_words(named));
     Ok(Asked {
         url,
@@ -211,6 +215,7 @@ fn of_scenarios(arguments: &LoadArguments, named: &[Named]) -> Result<Asked, Cli
         scenario: Some(scenario),
         messages: None,
         first_words: None,
+        follow: written.follow,
     })
 }
 

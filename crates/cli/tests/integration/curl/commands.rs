@@ -151,7 +151,7 @@ pub const REFUSED: [(&str, &str); 53] = [
     ("curl http://HOST/ --ntlm -u a:b", "several requests"),
     ("curl http://HOST/ --negotiate -u :", "several requests"),
     ("curl http://HOST/ --anyauth -u a:b", "several requests"),
-    ("curl -x http://proxy:3128 http://HOST/", "goes to the server itself"),
+    ("curl -x http://proxy:3128 http://HOST/", "give it to the load (--proxy)"),
     ("curl http://HOST/ --next http://HOST/b", "a line of its own"),
     ("curl http://HOST/ http://HOST/b", "two URLs"),
     ("curl --http1.0 http://HOST/", "HTTP/1.1 or HTTP/2"),

@@ -136,3 +136,98 @@ fn what_cannot_be_followed_is_refused_with_what_can() {
         pippin(folder.path(), &[&["load"], flags, follow].concat()).is_a_user_error(&[words]);
     }
 }
+
+/// A scenario whose first step leads to its end over two redirections.
+const CHAIN: &str =
+    "[[steps]]\nname = \"old\"\nget = \"/301/!302!!end\"\nexpect = { status = 200 }\n";
+
+/// `follow` in the file of a scenario is `--follow`, which overrides it.
+#[test]
+fn a_scenario_may_say_that_its_users_follow() {
+    let (recorder, folder) = (maze(), tempfile::tempdir().unwrap());
+    let url = recorder.placed("http://HOST");
+    let load = |text: &str, flags: &[&str]| {
+        std::fs::write(folder.path().join("s.toml"), text).unwrap();
+        let load =
+            ["load", &url, "--scenario", "s.toml", "-c", "1", "-n", "6", "--warm-up", "none"];
+        let outcome = pippin(folder.path(), &[&load[..], flags, &["--no-store"]].concat());
+        let targets = |bytes: &Vec<u8>| {
+            String::from_utf8_lossy(bytes).split(' ').nth(1).unwrap_or_default().to_string()
+        };
+        (outcome, recorder.taken().iter().map(targets).collect::<Vec<_>>())
+    };
+    let walk = ["/301/!302!!end", "/302//end", "/end"];
+    let whole = [walk, walk].concat();
+    let says = |follow: u32| format!("follow = {follow}\n{CHAIN}");
+    for (text, flags) in
+        [(says(2), &[][..]), (CHAIN.into(), &["--follow", "2"]), (says(1), &["--follow", "2"])]
+    {
+        let (outcome, seen) = load(&text, flags);
+        assert_eq!(seen, whole, "{outcome}");
+    }
+    let (outcome, _) = load(&says(1), &[]);
+    outcome.says(&["redirected more than 1 times"]);
+    let (outcome, _) = load(&says(51), &[]);
+    outcome.is_a_user_error(&["s.toml:1", "follow = 51 is not from 0 to 50"]);
+    let two = ["--scenario", "s.toml:1", "--scenario", "t.toml:1"];
+    std::fs::write(folder.path().join("t.toml"), CHAIN).unwrap();
+    std::fs::write(folder.path().join("s.toml"), says(2)).unwrap();
+    pippin(folder.path(), &[&["load", &url][..], &two].concat())
+        .is_a_user_error(&["`s` has `follow`", "say it for all of them"]);
+}
+
+/// A plan of a server that runs already, and one of a server that is started and proved.
+#[test]
+fn a_workload_of_a_project_may_follow_too() {
+    let (recorder, folder) = (maze(), tempfile::tempdir().unwrap());
+    let project = |target: &str, workload: &str| {
+        let plan = "[plan.ci]\nworkload = \"old\"\ntargets = [\"shop\"]\nrepetitions = 1\nconnections = 2\nduration = \"300ms\"\n[plan.ci.cpus]\nshare = true\n";
+        let text = format!("[target.shop]\n{target}\n[workload.old]\n{workload}\n{plan}");
+        std::fs::write(folder.path().join("pippin.toml"), text).unwrap();
+    };
+    let url = recorder.placed("url = \"http://HOST\"");
+    let steps = "steps = [{ get = \"/301/!302!!end\", expect = { status = 200 } }]";
+    project(&url, &format!("follow = 2\n{steps}"));
+    let outcome = pippin(folder.path(), &["run", "ci", "--json", "-"]);
+    assert!(matches!(outcome.code, Some(0 | 3)), "{outcome}");
+    assert!(recorder.taken().iter().any(|request| request.starts_with(b"GET /end ")));
+    assert!(!outcome.has("\"wrong_status\""), "{outcome}");
+    project(&url, "follow = 2\nrequest = { path = \"/\" }");
+    pippin(folder.path(), &["run", "ci"])
+        .is_a_user_error(&["pippin.toml:4", "only a user of steps follows redirections"]);
+    if Command::new("python3").arg("--version").output().is_err() {
+        return skip("python3: a walk is proved with its redirections", "there is no python3");
+    }
+    std::fs::write(folder.path().join("shop.py"), SHOP).unwrap();
+    project("command = \"python3 shop.py\"", &format!("follow = 2\n{steps}"));
+    let outcome = pippin(folder.path(), &["run", "ci"]);
+    assert!(matches!(outcome.code, Some(0 | 3)), "{outcome}");
+    outcome.says(&["GET /301/!302!!end"]);
+    project("command = \"python3 shop.py\"", &format!("follow = 1\n{steps}"));
+    pippin(folder.path(), &["run", "ci"]).exits(4).says(&["redirected more than 1 times"]);
+}
+
+/// The maze by Python's standard library, for the one chain.
+const SHOP: &str = r#"
+import os
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+PLACES = {"/301/!302!!end": (301, "/302//end"), "/302//end": (302, "/end")}
+
+class Shop(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    def do_GET(self):
+        status, place = PLACES.get(self.path, (200, None))
+        self.send_response(status)
+        if place:
+            self.send_header("Location", place)
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+    def log_message(self, *arguments):
+        pass
+
+class Server(ThreadingHTTPServer):
+    request_queue_size = 128
+
+Server((os.environ["HOST"], int(os.environ["PORT"])), Shop).serve_forever()
+"#;

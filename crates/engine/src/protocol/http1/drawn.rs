@@ -34,8 +34,8 @@ impl<O: Filling> Protocol for Drawn<O> {
         let rendered = spec.requests.iter().enumerate().map(|(nth, asked)| {
             let unsendable =
                 |why: String| EngineError::UnsendableRequest { request: place(spec, nth), why };
-            let bytes =
-                request::render(asked, is_only).map_err(|why| unsendable(why.to_string()))?;
+            let bytes = request::render_to(asked, &request::origin(spec, asked), is_only)
+                .map_err(|why| unsendable(why.to_string()))?;
             let places = Places::of(asked, &bytes).map_err(unsendable)?;
             Ok((bytes, Http1::template(asked).drawing(places)))
         });

@@ -13,6 +13,7 @@ mod protocol;
 pub mod request;
 #[cfg(test)]
 mod tests;
+pub(crate) mod tunnel;
 mod varied;
 
 pub use decoder::{Decoder, Eof, Rules, Sink, Step};

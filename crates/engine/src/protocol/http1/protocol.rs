@@ -28,9 +28,11 @@ impl Protocol for Http1 {
     fn wire(spec: &LoadSpec) -> Result<Wire, EngineError> {
         let is_only = !spec.connections.keep_alive();
         let rendered = spec.requests.iter().enumerate().map(|(nth, request)| {
-            let bytes = request::render(request, is_only).map_err(|why| {
-                EngineError::UnsendableRequest { request: place(spec, nth), why: why.to_string() }
-            })?;
+            let bytes = request::render_to(request, &request::origin(spec, request), is_only)
+                .map_err(|why| EngineError::UnsendableRequest {
+                    request: place(spec, nth),
+                    why: why.to_string(),
+                })?;
             Ok((bytes, Self::template(request)))
         });
         Wire::new(rendered, spec.requests.turns(), spec.connections.pipeline)

@@ -1,5 +1,5 @@
 //! Renders requests as HTTP/1.1 (RFC 9112).
-use pippin_model::load::Request;
+use pippin_model::load::{LoadSpec, Request};
 use pippin_model::request::{is_field_value, is_token_text};
 
 /// Why a request cannot be written.
@@ -35,10 +35,19 @@ pub enum RequestError {
 /// # Errors
 /// As [`check`].
 pub fn render(request: &Request, is_only: bool) -> Result<Vec<u8>, RequestError> {
+    render_to(request, "", is_only)
+}
+
+/// [`render`] with this text before the path: [`origin`] for a proxy, or none for a server.
+pub(super) fn render_to(
+    request: &Request,
+    origin: &str,
+    is_only: bool,
+) -> Result<Vec<u8>, RequestError> {
     check(request)?;
     let Request { method, target, body, .. } = request;
     let mut bytes = Vec::with_capacity(128 + body.len());
-    put_line(&mut bytes, &[method, " ", target, " HTTP/1.1"]);
+    put_line(&mut bytes, &[method, " ", origin, path(origin, target), " HTTP/1.1"]);
     bytes.extend(fields(request, is_only));
     if has_length(request) {
         put_line(&mut bytes, &["Content-Length: ", &body.len().to_string()]);
@@ -46,6 +55,21 @@ pub fn render(request: &Request, is_only: bool) -> Result<Vec<u8>, RequestError>
     put_line(&mut bytes, &[]);
     bytes.extend_from_slice(body);
     Ok(bytes)
+}
+
+/// What stands before the path of a request: its scheme and host if it is sent to a proxy, in
+/// absolute form (RFC 9112 section 3.2.2), and else nothing.
+pub(super) fn origin(spec: &LoadSpec, request: &Request) -> String {
+    match &spec.proxy {
+        Some(proxy) if proxy.tunnel.is_none() => format!("http://{}", request.host),
+        _ => String::new(),
+    }
+}
+
+/// The path behind an origin. `*`, which is for the server as a whole, is then nothing (RFC 9112
+/// section 3.2.4).
+fn path<'a>(origin: &str, target: &'a str) -> &'a str {
+    if target == "*" && !origin.is_empty() { "" } else { target }
 }
 
 fn put_line(bytes: &mut Vec<u8>, parts: &[&str]) {
@@ -131,6 +155,20 @@ mod tests {
     #[test]
     fn a_plain_get_is_a_line_and_a_host() {
         assert_eq!(text(&plain(), false), "GET / HTTP/1.1\r\nHost: localhost:8080\r\n\r\n");
+    }
+
+    #[test]
+    fn a_proxy_gets_the_absolute_form() {
+        let asked = |target: &str| {
+            let request = Request { target: target.into(), ..plain() };
+            let bytes = render_to(&request, "http://localhost:8080", false).unwrap();
+            String::from_utf8(bytes).unwrap()
+        };
+        assert_eq!(
+            asked("/a?b"),
+            "GET http://localhost:8080/a?b HTTP/1.1\r\nHost: localhost:8080\r\n\r\n"
+        );
+        assert!(asked("*").starts_with("GET http://localhost:8080 HTTP/1.1\r\n"));
     }
 
     #[test]

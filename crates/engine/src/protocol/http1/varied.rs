@@ -33,6 +33,8 @@ pub(crate) struct Varied {
 /// The request of a step.
 struct Rendering {
     method: String,
+    /// What stands before its target.
+    origin: String,
     target: Filled,
     /// The header lines that do not depend on the body.
     fields: Filled,
@@ -146,7 +148,7 @@ impl Varies<Varied> for Steps {
         }
         let method = user.hop.as_ref().map_or(&step.method, |hop| &hop.method);
         let bytes = &mut out.bytes;
-        for part in [method, " ", &user.path, " HTTP/1.1\r\n"] {
+        for part in [method, " ", &step.origin, &user.path, " HTTP/1.1\r\n"] {
             bytes.extend_from_slice(part.as_bytes());
         }
         let fields = if has_body { &step.fields } else { &step.fields_without_body };
@@ -245,6 +247,7 @@ fn rendering(
     let fields_without_body = request::fields(&without_body, is_only);
     Ok(Rendering {
         method: asked.method.clone(),
+        origin: request::origin(spec, asked),
         target: Filled::new(&asked.target, &names)?,
         fields: Filled::new(&String::from_utf8_lossy(&fields), &names)?,
         fields_without_body: Filled::new(&String::from_utf8_lossy(&fields_without_body), &names)?,

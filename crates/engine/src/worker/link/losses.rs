@@ -4,6 +4,7 @@ use pippin_model::result::ErrorKind;
 
 use super::Link;
 use crate::io::Io;
+use crate::protocol::http1::tunnel;
 use crate::protocol::{End, Outgoing, Protocol};
 use crate::record::exchanges::Exchange;
 use crate::record::tally::Tally;
@@ -99,6 +100,7 @@ impl<S: Stack> Worker<'_, S> {
         let is_authentic = errno.is_none() && S::Transport::end_is_authentic(&connection.transport);
         match connection.link {
             Link::Up => {}
+            Link::Tunnelling => return self.closed_by_proxy(slot, errno, now),
             Link::Securing => return self.closed_in_handshake(slot, errno, now),
             Link::Greeting => return self.closed_in_greeting(slot, now),
             Link::Down | Link::Connecting => return,
@@ -264,7 +266,7 @@ impl<S: Stack> Worker<'_, S> {
         for slot in 0..self.core.connections.len() as u32 {
             let connection = &self.core.connections[slot as usize];
             let deadline = match connection.link {
-                Link::Connecting | Link::Securing | Link::Greeting => {
+                Link::Connecting | Link::Tunnelling | Link::Securing | Link::Greeting => {
                     connection.mark + timeouts.connect_ns
                 }
                 Link::Up if connection.in_flight > 0 => self
@@ -282,6 +284,8 @@ impl<S: Stack> Worker<'_, S> {
             let connection = &self.core.connections[slot as usize];
             if deadline > late_at {
                 next = next.min(deadline);
+            } else if connection.link == Link::Tunnelling {
+                self.no_tunnel(slot, tunnel::LATE.into(), now);
             } else if connection.link == Link::Securing {
                 self.handshake_failed(slot, reason::HANDSHAKE_TIMEOUT, now);
             } else if connection.link == Link::Greeting {

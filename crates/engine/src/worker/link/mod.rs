@@ -1,9 +1,10 @@
-//! The life of a connection: down, connecting, securing, greeting, up, and down again.
+//! The life of a connection: down, connecting, tunnelling, securing, greeting, up, and down again.
 //!
 //! | module | what it does |
 //! |---|---|
 //! | this file | what is remembered of a connection and of the user behind it |
 //! | `opening` | from a request for a connection to its use |
+//! | `tunnelling` | tunnels through a proxy |
 //! | `securing` | handshakes of the transport |
 //! | `greeting` | handshakes of a protocol |
 //! | `losses` | everything that can go wrong |
@@ -11,6 +12,7 @@ mod greeting;
 pub(super) mod losses;
 mod opening;
 mod securing;
+pub(super) mod tunnelling;
 
 use crate::protocol::Protocol;
 use crate::request::check::Judge;
@@ -24,6 +26,8 @@ use super::stops::{STOOD_STILL_NS, Stops};
 pub(in crate::worker) enum Link {
     Down,
     Connecting,
+    /// Connected to a proxy, which is asked for a tunnel to the server.
+    Tunnelling,
     /// Connected, and the transport's handshake is under way.
     Securing,
     /// The transport carries bytes, and the protocol's handshake is under way.

@@ -44,6 +44,14 @@ impl<S: Stack> Worker<'_, S> {
             self.io.close(slot);
             return self.connect_failed(slot, ErrorKind::ConnectReset, now);
         }
+        if self.core.tunnels.are_asked_for() {
+            return self.ask_for_tunnel(slot, now);
+        }
+        self.leads_to_server(slot, now);
+    }
+
+    /// What is sent now reaches the server.
+    pub(in crate::worker) fn leads_to_server(&mut self, slot: u32, now: u64) {
         if S::Transport::SECURES { self.secure(slot, now) } else { self.carries(slot, now) }
     }
 

@@ -611,7 +611,7 @@ impl<S: Stack> Worker<'_, S> {
             Link::Down if connection.pending > 0 && !self.pace.is_retrying(slot) => {
                 self.open(slot, now);
             }
-            Link::Down | Link::Connecting | Link::Securing | Link::Greeting => {}
+            Link::Down | Link::Connecting | Link::Tunnelling | Link::Securing | Link::Greeting => {}
         }
     }
 

@@ -9,6 +9,7 @@
 //! | `users` | what users do between their requests |
 //! | `mixes` | several scenarios in one load |
 //! | `failing` | connections that fail, and answers that do not end |
+//! | `tunnels` | tunnels through a proxy |
 //! | `stopped` | a generator that stands still |
 //! | `laws` | what holds whatever servers do |
 mod failing;
@@ -16,6 +17,7 @@ mod laws;
 mod mixes;
 mod stopped;
 mod times;
+mod tunnels;
 mod users;
 mod world;
 
@@ -52,6 +54,8 @@ impl<P: Protocol> Stack for Sim<P> {
     type Transport = Tcp;
     type Protocol = P;
     type Clock = SimClock;
+    /// In virtual time a tunnel leads to a server of plain HTTP/1.1, too.
+    const TUNNELS: bool = true;
 }
 
 /// What a load came to.

@@ -182,7 +182,13 @@ const OPTIONS: &[(&str, &str, Meaning)] = &[
     ("K", "config", Refused(CONFIG)),
     ("n", "netrc", Refused(CONFIG)),
     ("", "netrc-file", Refused(CONFIG)),
-    ("x", "proxy", Refused("a load goes to the server itself: leave it out, or load the proxy")),
+    (
+        "x",
+        "proxy",
+        Refused(
+            "a file of requests names no proxy: leave it out, and give it to the load (--proxy)",
+        ),
+    ),
     (":", "next", Refused("write each command on a line of its own")),
     ("X", "request", Method),
     ("H", "header", Header),
