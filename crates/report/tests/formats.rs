@@ -101,7 +101,7 @@ fn json_is_what_its_schema_says() {
         serde_json::from_str(&docs("schema/report.schema.json")).unwrap();
     let validator = jsonschema::validator_for(&schema).unwrap();
     let mut value = serde_json::Value::Null;
-    for record in all().into_iter().chain([crowd(), scanned()]) {
+    for record in all().into_iter().chain([crowd(), scanned(), example::load()]) {
         value = serde_json::from_str(&json::of(&View::of(&record)).unwrap()).unwrap();
         let errors: Vec<String> = validator
             .iter_errors(&value)

@@ -185,8 +185,9 @@ fn base_of(
         proxy_header: arguments.reach.proxy_protocol.map(Into::into),
         ..load::base(([127, 0, 0, 1], 0).into(), cores(arguments)?, arguments.seed)
     };
-    // A number that cannot be is refused before the server sees anything. 0 threads can be.
-    pippin_engine::bounds(&LoadSpec { threads: base.threads.max(1), ..base.clone() })?;
+    // A number that cannot be is refused before the server sees anything. That of threads depends on
+    // the profile.
+    pippin_engine::bounds(&LoadSpec { threads: 1, ..base.clone() })?;
     let reach = reach::of(arguments, url, protocol, connect)?;
     let base = LoadSpec {
         addresses: reach.addresses,

@@ -103,6 +103,7 @@ struct RawTarget {
     #[serde(default)]
     cleanup: Vec<Words>,
     prepare_within: Option<String>,
+    #[serde(default)]
     with: BTreeMap<String, Plain>,
     ready: Option<RawReady>,
     ready_within: Option<String>,
