@@ -37,7 +37,7 @@ fn compared(view: &View) -> String {
         let values: Vec<&str> = scan.points.iter().map(|point| point.value.as_str()).collect();
         return format!("{}={}", scan.parameter, values.join(", "));
     }
-    let revision = |target: &TargetId| target.name.split_once('@').map(|(_, it)| it.to_string());
+    let revision = |target: &TargetId| target.revision().map(str::to_string);
     let targets = || view.plan.targets.iter();
     if targets().all(|target| revision(target).is_none()) {
         return String::new();

@@ -328,10 +328,12 @@ fn it_stops_although_a_browser_keeps_its_connection() {
     server.stop.store(true, Ordering::Relaxed);
     server.thread.take().unwrap().join().unwrap().unwrap();
     assert!(asked.elapsed() < Duration::from_secs(20), "{:?}", asked.elapsed());
-    assert!(
-        TcpStream::connect_timeout(&server.address, Duration::from_millis(500)).is_err(),
-        "the port is free again"
-    );
+    // A process that another test starts has the listener too, from its fork(2) to its execve(2).
+    let is_free = |_| {
+        std::thread::sleep(Duration::from_millis(10));
+        TcpStream::connect_timeout(&server.address, Duration::from_millis(500)).is_err()
+    };
+    assert!((0..500).any(is_free), "the port is free again");
 }
 
 /// Everything until the server closes. Fails if it does not close within 20 s.

@@ -57,8 +57,8 @@ fn tried_again(attempt: u32, why: &str) {
 }
 
 /// How long the tests of the process have waited for the machine to be calm. Whoever holds it runs
-/// alone.
-fn turn() -> MutexGuard<'static, Duration> {
+/// alone among those that come here.
+pub fn turn() -> MutexGuard<'static, Duration> {
     static WAITED: Mutex<Duration> = Mutex::new(Duration::ZERO);
     WAITED.lock().unwrap_or_else(PoisonError::into_inner)
 }

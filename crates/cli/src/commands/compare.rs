@@ -178,11 +178,11 @@ fn must_have_one_base(gates: &GateArguments) -> Result<(), CliError> {
     })
 }
 
-/// Flags for branches only.
 /// Flags for revisions of the own repository only.
 pub(super) const FOR_REVISIONS: [&str; 1] = ["base_file"];
 /// What those are.
 pub(super) const REVISIONS: &str = "two revisions of a project (pippin.toml)";
+/// Flags for branches only.
 pub(super) const FOR_BRANCHES: [&str; 3] = ["target", "plan", "quick"];
 /// Flags for sides that are measured now, branches or servers.
 const FOR_MEASURING: [&str; 10] = [

@@ -28,7 +28,7 @@ pub fn asked(arguments: &CompareArguments) -> Result<Option<&Values>, CliError> 
             let names: Vec<String> =
                 several.iter().map(|it| format!("--with {}", it.parameter)).collect();
             Err(CliError::User(format!(
-                "{}: a scan has one parameter, because each pair of values would be a server of its own; scan one, and then the other with the best value of the first",
+                "{}: a scan has one parameter; scan one, and then the other with the best value of the first",
                 names.join(" and ")
             )))
         }
@@ -149,17 +149,15 @@ fn set_free(target: &ProjectTarget, values: &Values) -> ProjectTarget {
     target
 }
 
-/// A target for each value. They share a folder, so only the first is built.
+/// A target for each value. They share a folder, which is built once.
 pub fn each(target: &Target, values: &Values) -> Result<(Vec<Target>, Scan), CliError> {
     let scan = values.scan_of(&target.id);
     let mut targets = Vec::new();
     for point in &scan.points {
         let mut one = Target { id: point.target.clone(), ..target.clone() };
-        parameter::set(&mut one.manifest, values, &point.value)
+        parameter::refuse_around(&one.world, &values.parameter)
+            .and_then(|()| parameter::set(&mut one.manifest, values, &point.value))
             .map_err(|message| CliError::User(format!("--with {values}: {message}")))?;
-        if !targets.is_empty() {
-            one.manifest.install = None;
-        }
         targets.push(one);
     }
     Ok((targets, scan))

@@ -138,10 +138,7 @@ fn sentences(sides: &Sides) -> Vec<String> {
 
 /// The target without the name of its revision: `own/shop` of `own/shop@main`.
 fn of_revision(target: &TargetId) -> (&str, &str) {
-    // In a URL, the sign is part of the address.
-    let revision = target.name.split_once('@').filter(|_| !target.is_url());
-    let name = revision.map_or(target.name.as_str(), |(name, _)| name);
-    (&target.language, name)
+    (&target.language, target.plain_name())
 }
 
 /// A comparison whose gates are judged at these levels.

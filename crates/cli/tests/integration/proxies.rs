@@ -1,7 +1,7 @@
 //! `pippin load --proxy`: what a proxy is asked, what the server gets, and what is said of both. The
 //! judges are curl and tinyproxy.
 use super::curl::Recorder;
-use super::support::{Outcome, Started, command, pippin};
+use super::support::{Outcome, Started, command, pippin, until};
 use pippin_testing::frames;
 use pippin_testing::messages;
 use pippin_testing::proxy::{Manner, Proxy};
@@ -231,9 +231,7 @@ impl Tinyproxy {
         command.arg("-d").arg("-c").arg(file).stdout(Stdio::null()).stderr(Stdio::null());
         let child = command.stdin(Stdio::null()).spawn().ok()?;
         let proxy = Self { child, address };
-        while TcpStream::connect(address).is_err() {
-            std::thread::yield_now();
-        }
+        assert!(until(|| TcpStream::connect(address).is_ok()), "tinyproxy does not listen");
         Some(proxy)
     }
 }
@@ -303,6 +301,10 @@ fn a_target_of_a_project_may_be_behind_a_proxy() {
     assert!(
         seen.len() > 1 && seen.iter().all(|request| request.starts_with(b"GET /a HTTP/1.1\r\n"))
     );
+    let outcome = pippin(folder.path(), &["run", "ci", "--agents", "2"]);
+    if !outcome.has("nats-server") {
+        outcome.is_a_user_error(&["`proxy` of own/shop", "run it without --agents"]);
+    }
     std::fs::write(&file, project.replace("http://ana", "socks5://ana")).unwrap();
     pippin(folder.path(), &["run", "ci"]).is_a_user_error(&["`proxy` of the target shop", "SOCKS"]);
     std::fs::remove_file(file).unwrap();

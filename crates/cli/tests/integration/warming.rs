@@ -35,6 +35,8 @@ fn caveats(result: &Value) -> Vec<&str> {
 /// It compiles for three seconds. Whatever is measured was answered after these.
 #[test]
 fn a_compiler_is_waited_for_and_only_warm_answers_count() {
+    // Its process is a child of this one, which other tests load as their server.
+    let _turn = pippin_testing::patience::turn();
     let folder = tempfile::tempdir().unwrap();
     let script = [".NET Tiered Compilation Worker", "300:0.3", "300:0.3", "300:0.3", "100:0"];
     let server = Shape::start("compiling", &script).unwrap().unwrap();
@@ -49,6 +51,8 @@ fn a_compiler_is_waited_for_and_only_warm_answers_count() {
 /// An explicit warm-up is obeyed, and then the result says that it was too short.
 #[test]
 fn a_warm_up_that_was_asked_for_is_obeyed_and_a_compiler_at_work_is_said() {
+    // Its process is a child of this one, which other tests load as their server.
+    let _turn = pippin_testing::patience::turn();
     let folder = tempfile::tempdir().unwrap();
     let server = Shape::start("compiling", &["C2 CompilerThread0", "100:0.4"]).unwrap().unwrap();
     let (outcome, result) = load(folder.path(), &server, &["-d", "1s", "--warm-up", "500ms"]);

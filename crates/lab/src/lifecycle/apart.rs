@@ -34,7 +34,8 @@ fn keep() -> ! {
     unsafe {
         libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
         libc::setsid();
-        libc::close_range(0, u32::MAX, 0);
+        // close_range(2), which libc has no function for where the program is linked with musl.
+        libc::syscall(libc::SYS_close_range, 0, u32::MAX, 0);
         let mut of_children: libc::sigset_t = std::mem::zeroed();
         libc::sigemptyset(&raw mut of_children);
         libc::sigaddset(&raw mut of_children, libc::SIGCHLD);

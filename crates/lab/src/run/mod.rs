@@ -129,7 +129,14 @@ pub fn run(plan: Plan, settings: &RunSettings<'_>) -> Result<RunRecord, LabError
     };
     let workload = settings.catalog.workload(&plan.workload).map_err(in_plan)?;
     let targets = resolve(&plan, &workload, settings.catalog).map_err(in_plan)?;
-    if live::is_judged_here(&workload) && !settings.generator.asks_referees() {
+    let has_agents = !settings.generator.asks_referees();
+    if let Some((id, _)) = targets.iter().find(|(_, target)| has_agents && is_behind_proxy(target))
+    {
+        return Err(in_plan(LabError::User(format!(
+            "`proxy` of {id}: agents send nothing through a proxy; run it without --agents"
+        ))));
+    }
+    if live::is_judged_here(&workload) && has_agents {
         return Err(in_plan(LabError::User(format!(
             "what the workload `{}` asks for changes while it is loaded, and only this process knows what is right at each instant; agents cannot ask it for each answer, and unjudged answers would prove nothing: run it without --agents",
             workload.id
@@ -219,6 +226,11 @@ fn resolve(
     walk(plan, workload)?;
     live_on(plan, workload)?;
     Ok(targets)
+}
+
+/// Whether a proxy leads to a target.
+fn is_behind_proxy(target: &Target) -> bool {
+    matches!(&target.kind, Kind::Listening(listening) if listening.proxy.is_some())
 }
 
 /// Why a target cannot be measured with a workload: both bring a database.
@@ -356,9 +368,13 @@ fn prepare(
         Err(other) => return Err(other),
     }
     let mut prepared = Prepared::new();
-    let mut done: BTreeMap<TargetId, Result<Installed, Failure>> = BTreeMap::new();
+    // The values of a scan share a folder, which is built once.
+    let built = |target: &Target| {
+        (target.id.language.clone(), target.id.plain_name().to_string(), target.folder.clone())
+    };
+    let mut done: BTreeMap<_, Result<Installed, Failure>> = BTreeMap::new();
     for (id, target) in targets {
-        let outcome = match (stopped.remove(id), done.get(&target.id)) {
+        let outcome = match (stopped.remove(id), done.get(&built(target))) {
             (Some(stopped), _) => Err(stopped),
             (None, Some(outcome)) => outcome.clone(),
             (None, None) => {
@@ -368,7 +384,7 @@ fn prepare(
                     Err(LabError::Interrupted) => Err(not_installed()),
                     Err(other) => return Err(other),
                 };
-                done.insert(target.id.clone(), outcome.clone());
+                done.insert(built(target), outcome.clone());
                 outcome
             }
         };

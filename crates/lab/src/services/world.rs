@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use super::databases::Databases;
 use super::given_server::VARIABLE;
-use super::postgres::without_password;
+use super::postgres::masked;
 use crate::error::LabError;
 use crate::install::{Installed, base_values, steps};
 use crate::lifecycle::life::Life;
@@ -56,8 +56,8 @@ pub struct Watched {
     pub log: PathBuf,
 }
 
-/// What stands around a target that is up. Dropping it runs the commands of `cleanup`, and ends the
-/// services.
+/// What stands around a target that is up. All that it says is without the password of the database.
+/// Dropping it runs the commands of `cleanup`, and ends the services.
 #[derive(Debug)]
 pub struct Around {
     /// The variables that the target reads.
@@ -105,7 +105,8 @@ impl Around {
             shares_database: None,
         };
         let mut maker = Maker { around, target, installed, folder, cpus, interrupted };
-        maker.all(databases)?;
+        let made = maker.all(databases);
+        made.map_err(|error| maker.around.shown_error(error))?;
         Ok(maker.around)
     }
 
@@ -116,9 +117,9 @@ impl Around {
         Some(Caveat {
             id: "database_shared".into(),
             severity: Severity::Suspect,
-            evidence: format!(
-                "Pippin may make no databases in that of {VARIABLE} ({why}), so all starts share it, and `migrate` ran on what the one before had left"
-            ),
+            evidence: self.shown(&format!(
+                "Pippin is not allowed to create databases in the server of {VARIABLE} ({why}), so all starts share the database that it names, and `migrate` ran on what the one before had left"
+            )),
             advice:
                 "allow it (ALTER ROLE ... CREATEDB), or unset the variable for a private server"
                     .into(),
@@ -133,6 +134,14 @@ impl Around {
     /// The first service that has ended, in words, and the end of its log.
     #[must_use]
     pub fn dead(&self) -> Option<Dead> {
+        self.ended().map(|Dead { message, log_tail }| Dead {
+            message: self.shown(&message),
+            log_tail: self.shown_lines(&log_tail),
+        })
+    }
+
+    /// As [`Self::dead`], with the passwords that its log may hold.
+    fn ended(&self) -> Option<Dead> {
         self.watched.iter().find_map(|it| {
             it.life.ended_unix_ns()?;
             let how = it.life.exit().map_or_else(|| "ended".into(), |exit| exit.to_string());
@@ -150,7 +159,32 @@ impl Around {
             let stuck = service.stop().stuck;
             said.extend(stuck.iter().map(|who| format!("a service could not be killed: {who}")));
         }
-        said
+        self.shown_lines(&said)
+    }
+
+    /// A text as it may leave: commands and logs may hold the password of the database.
+    fn shown(&self, text: &str) -> String {
+        let of_start = self.env.get("DATABASE_URL").cloned();
+        // The user's own commands see this one too.
+        let given = std::env::var(VARIABLE).ok();
+        masked(text, &of_start.into_iter().chain(given).collect::<Vec<_>>())
+    }
+
+    fn shown_lines(&self, lines: &[String]) -> Vec<String> {
+        lines.iter().map(|line| self.shown(line)).collect()
+    }
+
+    /// An error as it may leave.
+    fn shown_error(&self, error: LabError) -> LabError {
+        match error {
+            LabError::User(message) => LabError::User(self.shown(&message)),
+            LabError::Target(Failure { stage, message, log_tail }) => {
+                let (message, log_tail) = (self.shown(&message), self.shown_lines(&log_tail));
+                LabError::Target(Failure { stage, message, log_tail })
+            }
+            LabError::Io { what, source } => LabError::Io { what: self.shown(&what), source },
+            other => other,
+        }
     }
 
     /// Does not listen to interruptions: what was prepared is cleaned up whatever happens.
@@ -213,7 +247,7 @@ impl Maker<'_> {
 
     /// The error of a database that cannot be made, with the end of its server if that is why.
     fn without_server(&self, error: LabError) -> LabError {
-        match (error, self.around.dead()) {
+        match (error, self.around.ended()) {
             (LabError::User(message), Some(Dead { message: dead, log_tail })) => {
                 let message = format!("{dead}; {message}");
                 LabError::Target(Failure { stage: Stage::Services, message, log_tail })
@@ -232,9 +266,8 @@ impl Maker<'_> {
         let limits = (Stage::Start, self.target.world.within);
         let named = |error| match error {
             LabError::Target(failure) => {
-                let message = self.shown(&format!("{key}: {}", failure.message));
-                let log_tail = failure.log_tail.iter().map(|line| self.shown(line)).collect();
-                LabError::Target(Failure { message, log_tail, ..failure })
+                let message = format!("{key}: {}", failure.message);
+                LabError::Target(Failure { message, ..failure })
             }
             other => other,
         };
@@ -242,14 +275,6 @@ impl Maker<'_> {
         launches
             .iter()
             .try_for_each(|launch| steps::run_one(launch, limits, self.interrupted).map_err(named))
-    }
-
-    /// A text without the password of the database.
-    fn shown(&self, text: &str) -> String {
-        match self.around.env.get("DATABASE_URL") {
-            Some(url) => text.replace(url, &without_password(url)),
-            None => text.into(),
-        }
     }
 
     /// The commands of a key, with the variables that are known now. Each has a log of its own, so that a

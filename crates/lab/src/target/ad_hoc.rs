@@ -96,13 +96,10 @@ pub fn what_differs(commands: &[String]) -> Vec<String> {
 pub fn tell_apart(targets: &mut [Target]) {
     for place in 1..targets.len() {
         let (before, rest) = targets.split_at_mut(place);
-        let own = rest[0].id.name.clone();
+        let own = rest[0].id.clone();
         let mut number = 2;
         while before.iter().any(|other| other.id == rest[0].id) {
-            // `-2` at its end would make another URL.
-            let is_url = rest[0].id.is_url();
-            rest[0].id.name =
-                if is_url { format!("{own} ({number})") } else { format!("{own}-{number}") };
+            rest[0].id = own.numbered(number);
             number += 1;
         }
     }
@@ -310,5 +307,8 @@ mod tests {
         tell_apart(&mut targets);
         let names = targets.map(|target| target.id.to_string());
         assert_eq!(names, ["command/a-b", "command/a-b-2", "command/a-b-3", "command/c"]);
+        let long = TargetId::of_url(&format!("http://h/{}", "a".repeat(600)));
+        let second = long.numbered(2);
+        assert!(second != long && second.to_string().parse() == Ok(second));
     }
 }

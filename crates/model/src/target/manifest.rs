@@ -199,7 +199,7 @@ pub const PLACEHOLDERS: [&str; 15] = [
     "WORKERS",
     "DATABASE_URL",
     "DATABASE_POOL",
-    "REDIS_URL",
+    REDIS_URL,
     "UPSTREAM_URL",
     "ITEMS_FILE",
     "STATIC_FOLDER",
@@ -551,14 +551,29 @@ pub(crate) fn check_signal(at: &str, signal: &str) -> Result<(), Wrong> {
     Err(Wrong::at(at, message))
 }
 
+/// What only the service `redis` of a project file gives.
+const REDIS_URL: &str = "REDIS_URL";
+
+/// The names in braces in a text that look like placeholders: capitals, digits and `_`.
+pub(crate) fn placeholders(text: &str) -> impl Iterator<Item = &str> {
+    let may_stand = |c: char| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_';
+    let names = text.split('{').skip(1).filter_map(|part| Some(part.split_once('}')?.0));
+    names.filter(move |name| {
+        name.starts_with(|c: char| c.is_ascii_uppercase() || c == '_')
+            && name.chars().all(may_stand)
+    })
+}
+
 /// Checks that all placeholders of a text are known, or among these.
 pub(crate) fn check_placeholders(text: &str, more: &[String]) -> Result<(), String> {
-    for part in text.split('{').skip(1) {
-        let Some((name, _)) = part.split_once('}') else { continue };
-        let looks_like_one =
-            !name.is_empty() && name.chars().all(|c| c.is_ascii_uppercase() || c == '_');
+    for name in placeholders(text) {
         let mut known = PLACEHOLDERS.into_iter().chain(more.iter().map(String::as_str));
-        if looks_like_one && !known.any(|known| known == name) {
+        if name == REDIS_URL && !more.iter().any(|known| known == name) {
+            return Err(format!(
+                "{{{name}}} in `{text}` has no value without `redis` in `services`; list it there"
+            ));
+        }
+        if !known.any(|known| known == name) {
             let known = PLACEHOLDERS.into_iter().chain(more.iter().map(String::as_str));
             let hint = nearest(name, known)
                 .map(|near| format!("; did you mean {{{near}}}?"))

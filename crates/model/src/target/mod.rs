@@ -61,10 +61,40 @@ impl TargetId {
         Self { language: URL.into(), name, variant: None }
     }
 
+    /// This target as the second or a later one of its name.
+    #[must_use]
+    pub fn numbered(&self, number: usize) -> Self {
+        // `-2` at the end of a URL would make another one.
+        let name = if self.is_url() {
+            let most = LONGEST_URL - format!(" ({number})").len();
+            let url: String = self.name.chars().take(most).collect();
+            format!("{url} ({number})")
+        } else {
+            format!("{}-{number}", self.name)
+        };
+        Self { name, ..self.clone() }
+    }
+
     /// Whether it is loaded by its URL.
     #[must_use]
     pub fn is_url(&self) -> bool {
         self.language == URL
+    }
+
+    /// What stands behind `@` in its name: the revision, or in a scan the parameter and its value. A
+    /// URL has none: there, the sign is part of the address.
+    #[must_use]
+    pub fn revision(&self) -> Option<&str> {
+        self.name.split_once('@').filter(|_| !self.is_url()).map(|(_, revision)| revision)
+    }
+
+    /// Its name without [`Self::revision`].
+    #[must_use]
+    pub fn plain_name(&self) -> &str {
+        match self.revision() {
+            Some(revision) => &self.name[..self.name.len() - revision.len() - 1],
+            None => &self.name,
+        }
     }
 
     /// Its name as that of a file, in which nothing separates folders.
@@ -149,6 +179,17 @@ impl From<TargetId> for String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_name_has_a_revision_and_a_url_has_none() {
+        let parts = |text: &str| {
+            let id: TargetId = text.parse().unwrap();
+            (id.plain_name().to_string(), id.revision().map(str::to_string))
+        };
+        assert_eq!(parts("own/shop@pool=5"), ("shop".into(), Some("pool=5".into())));
+        assert_eq!(parts("go/net-http:x"), ("net-http".into(), None));
+        assert_eq!(parts("http://h/@me"), ("http://h/@me".into(), None));
+    }
 
     #[test]
     fn names_read_and_print_alike() {

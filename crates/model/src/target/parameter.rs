@@ -2,6 +2,7 @@
 //! {pool}`.
 use crate::plan::scan::Values;
 use crate::target::manifest::{Manifest, PLACEHOLDERS, Start};
+use crate::target::project::world::{Shown, TargetService, World};
 
 /// Gives a parameter one of its values: in the command, its folder and its variables, where its name
 /// is in braces. `workers` is also `{WORKERS}` and the variable `WORKERS`. A name in capitals that
@@ -41,6 +42,41 @@ pub fn set(manifest: &mut Manifest, values: &Values, value: &str) -> Result<(), 
     Ok(())
 }
 
+/// Refuses a parameter in the commands around the start of a target or in its services: there it would
+/// stay as it is written.
+///
+/// # Errors
+/// If one of them names it; the message says which, and the fix.
+pub fn refuse_around(world: &World, parameter: &str) -> Result<(), String> {
+    let own = format!("{{{parameter}}}");
+    let has = |text: &String| text.contains(&own);
+    for (key, commands) in
+        [("migrate", &world.migrate), ("prepare", &world.prepare), ("cleanup", &world.cleanup)]
+    {
+        if commands.iter().flatten().any(has) {
+            return Err(elsewhere(&own, &format!("`{key}`")));
+        }
+    }
+    for service in &world.services {
+        let TargetService::Own(service) = service else { continue };
+        let ready = match &service.ready {
+            Shown::Command(words) => words.as_slice(),
+            Shown::Port | Shown::Answer(..) => &[],
+        };
+        let mut texts = service.command.iter().chain(ready).chain(service.env.values());
+        if texts.any(has) {
+            return Err(elsewhere(&own, &format!("[service.{}]", service.name)));
+        }
+    }
+    Ok(())
+}
+
+fn elsewhere(own: &str, place: &str) -> String {
+    format!(
+        "{own} is in {place}, where no parameter is replaced; write its value there, and {own} only in `command` or `env` of the target"
+    )
+}
+
 /// Replaces a name in braces by a value. Returns whether there was one.
 fn replace(start: &mut Start, name: &str, value: &str) -> bool {
     let texts = start.command.iter_mut().chain(start.env.values_mut());
@@ -59,6 +95,7 @@ fn replace(start: &mut Start, name: &str, value: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::target::project::world::OwnService;
 
     fn manifest() -> Manifest {
         toml::from_str(
@@ -86,6 +123,27 @@ mod tests {
         assert_eq!(of("serve {POOL}", "POOL=5,10"), "LEVEL=l{level} serve 10");
         assert_eq!(of("serve", "LEVEL=5,10"), "LEVEL=10 serve");
         assert_eq!(of("serve {WORKERS}", "workers=1,2"), "LEVEL=l{level} WORKERS=2 serve 2");
+    }
+
+    #[test]
+    fn a_parameter_around_the_start_is_refused() {
+        let takes = |text: &str| vec![vec!["run".to_string(), text.to_string()]];
+        let world = World { prepare: takes("--size={pool}"), ..World::NONE };
+        assert_eq!(refuse_around(&world, "level"), Ok(()));
+        let error = refuse_around(&world, "pool").unwrap_err();
+        assert!(error.starts_with("{pool} is in `prepare`, where no parameter"), "{error}");
+        let own = OwnService {
+            name: "search".into(),
+            command: vec!["search".into()],
+            env: [("SIZE".to_string(), "{pool}".to_string())].into(),
+            folder: None,
+            ready: Shown::Port,
+            ready_within: std::time::Duration::from_secs(60),
+            stop: "SIGTERM".into(),
+        };
+        let world = World { services: vec![TargetService::Own(own)], ..World::NONE };
+        let error = refuse_around(&world, "pool").unwrap_err();
+        assert!(error.starts_with("{pool} is in [service.search]"), "{error}");
     }
 
     #[test]

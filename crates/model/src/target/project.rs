@@ -478,6 +478,7 @@ impl ProjectTarget {
                     "a parameter has a name of small letters, and is not `workers`; variables are in `env`".into(),
                 ));
             }
+            parameter::refuse_around(&self.world, name).map_err(wrong)?;
             parameter::set(&mut manifest, &values, value).map_err(wrong)?;
         }
         Ok(manifest)

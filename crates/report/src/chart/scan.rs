@@ -68,9 +68,10 @@ impl Figure {
     /// `None` if the figure is known of too few values.
     fn chart(&self, scan: &ScanView) -> Option<Chart> {
         let is_ranked = self.ranked == Some(scan.ranked_by);
+        let counted = || scan.points.iter().filter(|point| point.counts());
         let points: Vec<(f64, f64)> =
-            scan.points.iter().filter_map(|it| Some((it.number?, (self.of)(it)?))).collect();
-        let band = scan.points.iter().filter(|_| is_ranked).filter_map(|point| {
+            counted().filter_map(|it| Some((it.number?, (self.of)(it)?))).collect();
+        let band = counted().filter(|_| is_ranked).filter_map(|point| {
             let interval = point.ranked?.interval?;
             Some((point.number?, interval.low, interval.high))
         });

@@ -140,10 +140,12 @@ fn proxy(page: &mut Page, load: &LoadView) {
         None => "it reads each request".into(),
     };
     page.field("Proxy", &format!("{}: {how}", proxy.authority));
-    page.field(
-        "",
-        "the processes that listen there are measured, unless --target-pid named others",
-    );
+    if load.server.as_ref().is_some_and(|server| server.unmeasured.is_none()) {
+        page.field(
+            "",
+            "the processes that listen there are measured, unless --target-pid named others",
+        );
+    }
 }
 
 fn server(page: &mut Page, load: &LoadView) {

@@ -70,8 +70,8 @@ pub enum CurveShape {
         /// The first value from which every larger one is surely at most 10 % better. The knee lies
         /// between both.
         at_most: String,
-        /// Whether `at_most` is the largest value, and not `at`: nothing shows then that the knee
-        /// does not lie beyond it.
+        /// Whether `at_most` is the largest value with a result, and either is not `at` or larger values
+        /// have none: nothing shows then that the knee does not lie beyond it.
         is_open: bool,
     },
     /// The largest value is surely more than 10 % better than every other.
@@ -135,7 +135,8 @@ fn point(target: TargetId, row: Option<&Row>) -> Point {
 
 impl Point {
     /// Whether its figure counts: it has one, and is not INVALID.
-    fn counts(&self) -> bool {
+    #[must_use]
+    pub fn counts(&self) -> bool {
         self.ranked.is_some() && self.verdict.is_some_and(|verdict| verdict != Verdict::Invalid)
     }
 
@@ -178,11 +179,12 @@ fn curve(points: &[Point], record: &RunRecord, by: RankedBy) -> CurveShape {
     let trials: Vec<Vec<&TrialRecord>> = members.iter().map(|it| it.trials(record)).collect();
     let own: Vec<&[&TrialRecord]> = trials.iter().map(Vec::as_slice).collect();
     let value = |place: usize| members[place].value.clone();
+    let is_last_known = points.last().is_some_and(Point::counts);
     match shape(&own, by) {
         Shape::Knee { at, at_most } => CurveShape::Knee {
             at: value(at),
             at_most: value(at_most),
-            is_open: at_most > at && at_most + 1 == members.len(),
+            is_open: at_most + 1 == members.len() && (at_most > at || !is_last_known),
         },
         Shape::Rises => CurveShape::Rises { at: value(members.len() - 1) },
         Shape::Unknown => CurveShape::Unknown,
@@ -196,31 +198,42 @@ impl ScanView {
         let parameter = &self.parameter;
         let (better, rises) = match self.ranked_by {
             RankedBy::Goodput => {
-                ("has surely more than 10 % more requests/s", "requests/s still rise")
+                ("is shown to bring more than 10 % more requests/s", "requests/s still rise")
             }
             RankedBy::ResponseP99 => {
-                ("has a p99 that is surely more than 9 % lower", "the p99 still falls")
+                ("is shown to make the p99 more than 9 % lower", "the p99 still falls")
             }
         };
+        let without = self.without_result();
         match &self.shape {
             CurveShape::Knee { at, at_most, is_open } => {
                 let or_more = if *is_open { " or more" } else { "" };
-                let within = if at == at_most {
-                    String::new()
-                } else {
-                    format!(" ({at} to {at_most}{or_more})")
+                let within = match at == at_most {
+                    true if !is_open => String::new(),
+                    true => format!(" ({at}{or_more})"),
+                    false => format!(" ({at} to {at_most}{or_more})"),
                 };
-                format!("Knee at {parameter}={at}{within}: no larger value {better}.")
+                format!("Knee at {parameter}={at}{within}: no larger value {better}.{without}")
             }
             CurveShape::Rises { at } => words::capital(&format!(
-                "{rises} at {parameter}={at}, the largest value: larger ones may bring more."
+                "{rises} at {parameter}={at}, the largest value{}: larger ones may bring more.{without}",
+                if without.is_empty() { "" } else { " with a result" }
             )),
-            CurveShape::Unknown => {
-                "This run cannot tell from which value on larger ones bring little: its repetitions scatter too much, or there are too few."
-                    .into()
-            }
+            CurveShape::Unknown => format!(
+                "This run cannot tell where the curve bends: its repetitions scatter too much, or there are too few.{without}"
+            ),
             CurveShape::NoCurve => String::new(),
         }
+    }
+
+    /// The values of which nothing is said, in a sentence; empty if there are none.
+    fn without_result(&self) -> String {
+        let values: Vec<&str> =
+            self.points.iter().filter(|it| !it.counts()).map(|it| it.value.as_str()).collect();
+        if values.is_empty() {
+            return String::new();
+        }
+        format!(" Without a result that counts: {}={}.", self.parameter, values.join(", "))
     }
 
     /// The titles of [`Self::cells`].
@@ -332,7 +345,7 @@ mod tests {
         );
         assert_eq!(
             scan.words(),
-            "Knee at pool=8: no larger value has surely more than 10 % more requests/s."
+            "Knee at pool=8: no larger value is shown to bring more than 10 % more requests/s."
         );
         let ranks: Vec<String> =
             scan.points.iter().map(|it| words::rank(it.rank, it.rank_interval)).collect();
@@ -353,6 +366,21 @@ mod tests {
             let first = no_curve.split_once('=').unwrap().1.split(',').next().unwrap();
             assert_eq!(scan.points[0].value, first, "as they were written");
         }
+    }
+
+    #[test]
+    fn a_value_without_a_result_is_named_and_nothing_is_said_of_it() {
+        let mut record =
+            example::scanned(&Values::parse("pool=1,2,4,8,16").unwrap(), &Rounds::default(), slots);
+        record.trials.retain(|trial| trial.spec.target.revision() != Some("pool=16"));
+        let words = View::of(&record).scan.unwrap().words();
+        assert_eq!(
+            words,
+            "Requests/s still rise at pool=8, the largest value with a result: larger ones may bring more. Without a result that counts: pool=16."
+        );
+        record.trials.retain(|trial| trial.spec.target.revision() != Some("pool=8"));
+        let words = View::of(&record).scan.unwrap().words();
+        assert!(words.ends_with("counts: pool=8, 16."), "{words}");
     }
 
     #[test]

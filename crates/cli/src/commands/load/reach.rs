@@ -78,10 +78,12 @@ fn through(
     let source = arguments.source_ips.first().copied();
     let addresses =
         resolved(&proxy.url, allowed, source, timeout).map_err(|error| of_proxy(&error))?;
-    say(format_args!(
-        "requests go through the proxy at {}: its processes are measured, unless --target-pid names others",
-        proxy.url.authority
-    ));
+    let who = if proxy.url.is_this_machine() {
+        ": its processes are measured, unless --target-pid names others"
+    } else {
+        ", whose processes are not measured unless they are on this machine"
+    };
+    say(format_args!("requests go through the proxy at {}{who}", proxy.url.authority));
     let proxy = Some(proxy.to(url, protocol));
     Ok(Reach { addresses, host: None, unix_socket: None, proxy })
 }

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use super::{RawReady, Words};
-use crate::target::manifest::{Command, Ready, check_placeholders, check_signal};
+use crate::target::manifest::{Command, Ready, check_placeholders, check_signal, placeholders};
 use crate::text::file::{Wrong, nearest};
 use crate::text::units::parse_duration_ns;
 
@@ -293,28 +293,149 @@ impl World {
         self.services.iter().map(TargetService::variable).collect()
     }
 
-    /// Checks that all placeholders are known.
+    /// Checks that all placeholders are known, and have a value where they stand.
     fn check(&self, below: &str) -> Result<(), Wrong> {
-        let variables = self.variables();
-        let check = |at: &str, text: &String| {
-            check_placeholders(text, &variables).map_err(|message| Wrong::at(at, message))
-        };
-        for (key, commands) in
-            [("migrate", &self.migrate), ("prepare", &self.prepare), ("cleanup", &self.cleanup)]
-        {
-            let at = format!("{below}.{key}");
-            commands.iter().flatten().try_for_each(|word| check(&at, word))?;
+        // With a database, they run as soon as it is there, once for its template.
+        let at_migrate = self.services.iter().position(|it| *it == TargetService::Postgres);
+        let all = self.services.len();
+        for (key, commands, started) in [
+            ("migrate", &self.migrate, at_migrate.map_or(all, |database| database + 1)),
+            ("prepare", &self.prepare, all),
+            ("cleanup", &self.cleanup, all),
+        ] {
+            let place = Place { at: format!("{below}.{key}"), started, own: None };
+            commands.iter().flatten().try_for_each(|word| self.check_text(&place, word))?;
         }
-        for service in &self.services {
+        for (started, service) in self.services.iter().enumerate() {
             let TargetService::Own(own) = service else { continue };
             let at = format!("service.{}", own.name);
             let ready = match &own.ready {
                 Shown::Command(words) => words.as_slice(),
                 Shown::Port | Shown::Answer(..) => &[],
             };
-            own.command.iter().chain(ready).try_for_each(|word| check(&at, word))?;
-            own.env.values().try_for_each(|value| check(&format!("{at}.env"), value))?;
+            let of_env = Place { at: format!("{at}.env"), started, own: Some(service) };
+            let place = Place { at, ..of_env.clone() };
+            own.command.iter().chain(ready).try_for_each(|word| self.check_text(&place, word))?;
+            own.env.values().try_for_each(|value| self.check_text(&of_env, value))?;
         }
         Ok(())
+    }
+
+    fn check_text(&self, place: &Place<'_>, text: &str) -> Result<(), Wrong> {
+        let wrong = |message| Wrong::at(&place.at, message);
+        check_placeholders(text, &self.variables()).map_err(wrong)?;
+        let later = &self.services[place.started..];
+        for name in placeholders(text) {
+            if let Some(own) = place.own.filter(|own| own.variable() == name) {
+                let message = format!(
+                    "{{{name}}} in `{text}` is the port of `{}` itself; write {{PORT}}",
+                    own.name()
+                );
+                return Err(wrong(message));
+            }
+            if let Some(later) = later.iter().find(|later| later.variable() == name) {
+                let message = format!(
+                    "{{{name}}} in `{text}` has no value yet: `{}` starts later; list it first in `services`",
+                    later.name()
+                );
+                return Err(wrong(message));
+            }
+            let is_of_service = place.own.is_some() && ["HOST", "PORT"].contains(&name);
+            if OF_THE_SERVER.contains(&name) && !is_of_service {
+                let message = format!(
+                    "{{{name}}} in `{text}` has no value: the server has not started, so that it has no port or settings yet; only its `command` and `env` know {{{name}}}"
+                );
+                return Err(wrong(message));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What is known only when the server starts.
+const OF_THE_SERVER: [&str; 6] =
+    ["HOST", "PORT", "WORKERS", "DATABASE_POOL", "TLS_CERTIFICATE", "TLS_KEY"];
+
+/// Where a text stands.
+#[derive(Clone)]
+struct Place<'a> {
+    /// Its keys in the file.
+    at: String,
+    /// How many services have started when it is read.
+    started: usize,
+    /// The service whose text it is.
+    own: Option<&'a TargetService>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(text: &str) -> Vec<Words> {
+        vec![Words::Text(text.into())]
+    }
+
+    /// The mistake of a target with two services of its own, with this command of the first, and these
+    /// commands.
+    fn said(services: &str, first: &str, [migrate, prepare, cleanup]: [&str; 3]) -> String {
+        let own = |name: &str, command: &str| {
+            let raw: RawService = toml::from_str(&format!("command = '{command}'")).unwrap();
+            (name.to_string(), raw.checked(name, "service").unwrap())
+        };
+        let known = BTreeMap::from([own("first", first), own("s3", "s3 {PORT}")]);
+        let raw = RawWorld {
+            services: services.split(' ').map(Into::into).collect(),
+            migrate: words(migrate),
+            prepare: words(prepare),
+            cleanup: words(cleanup),
+            within: None,
+        };
+        let checked = raw.checked("target.shop", &known);
+        checked.map_or_else(|wrong| format!("{}: {}", wrong.at, wrong.message), |_| "right".into())
+    }
+
+    #[test]
+    fn placeholders_have_a_value_where_they_stand() {
+        let all = "first s3 postgres redis";
+        let right = ["m {S3_PORT} {DATABASE_URL}", "p {REDIS_URL} {DIR}", "c {FIRST_PORT} {x}"];
+        assert_eq!(said(all, "first {HOST} {PORT} {PATH}", right), "right");
+        let none = ["m", "p", "c"];
+        for (services, first, commands, message) in [
+            (
+                all,
+                "first {S3_PORT}",
+                none,
+                "service.first: {S3_PORT} in `{S3_PORT}` has no value yet: `s3` starts later; list it first",
+            ),
+            (all, "first {DATABASE_URL}", none, "`postgres` starts later"),
+            (all, "first {FIRST_PORT}", none, "is the port of `first` itself; write {PORT}"),
+            (all, "first {WORKERS}", none, "the server has not started"),
+            (
+                all,
+                "first",
+                ["m {REDIS_URL}", "p", "c"],
+                "target.shop.migrate: {REDIS_URL} in `{REDIS_URL}` has no value yet: `redis` starts later",
+            ),
+            (
+                all,
+                "first",
+                ["m {PORT}", "p", "c"],
+                "target.shop.migrate: {PORT} in `{PORT}` has no value: the server has not",
+            ),
+            (all, "first", ["m", "p {HOST}", "c"], "target.shop.prepare: {HOST}"),
+            (all, "first", ["m", "p", "c {WORKERS}"], "target.shop.cleanup: {WORKERS}"),
+            (
+                "first",
+                "first",
+                ["m {REDIS_URL}", "p", "c"],
+                "has no value without `redis` in `services`",
+            ),
+            ("first", "first", ["m", "p {S3_PORT}", "c"], "unknown placeholder {S3_PORT}"),
+        ] {
+            let said = said(services, first, commands);
+            assert!(said.contains(message), "{said}");
+        }
+        // Without a database, they run when all services are ready.
+        assert_eq!(said("first redis", "first", ["m {REDIS_URL}", "p", "c"]), "right");
     }
 }
