@@ -161,7 +161,7 @@ derived! {
     Instructions, "instructions", Count, Less, |trial, _| trial.instructions.as_ref()?.per_request;
     /// Bytes of the answers as they came for each byte unpacked, of those whose content coding was undone to
     /// compare them.
-    Packed, "packed", Count, Less, |trial, _| packed(trial);
+    Packed, "packed", Count, Less, |trial, _| trial.proofs.iter().find_map(|it| it.packed)?.ratio();
     /// Energy of all processors of the machine per million requests, whoever used it.
     Energy, "energy", Joules, Less, |trial, load| cost::joules_per_million(load, trial.usage.as_ref()?);
     /// From the start of the target to its first answer.
@@ -175,11 +175,6 @@ fn cpu_ns(trial: &TrialRecord, load: &LoadResult, role: Role) -> Option<f64> {
 
 fn role(trial: &TrialRecord, role: Role) -> Option<&RoleUse> {
     trial.usage.as_ref()?.roles.get(&role)
-}
-
-fn packed(trial: &TrialRecord) -> Option<f64> {
-    let packed = trial.proofs.iter().find_map(|proof| proof.packed)?;
-    (packed.unpacked_bytes > 0).then(|| packed.packed_bytes as f64 / packed.unpacked_bytes as f64)
 }
 
 fn bytes(count: Option<u64>) -> Option<f64> {

@@ -5,6 +5,7 @@ use pippin_model::load::WarmUp;
 use pippin_model::load::spoken::Spoken;
 use pippin_model::plan::cpus::CpuSet;
 use pippin_model::plan::objective::Objective;
+use pippin_model::scenario::file::MOST_FOLLOWED;
 use pippin_model::text::units::Spread;
 use std::path::PathBuf;
 
@@ -54,7 +55,7 @@ pub struct LoadArguments {
     pub files: FileArguments,
     /// Follow up to N redirections of each answer, within the URL's scheme, host and port. Each is a
     /// request of its own in the counts; where it leads beyond, that is an error (pippin help requests).
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=50))]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(MOST_FOLLOWED)))]
     pub follow: Option<u32>,
     /// What is sent over a WebSocket.
     #[command(flatten, next_help_heading = "WebSocket")]

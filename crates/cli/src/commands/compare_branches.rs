@@ -12,7 +12,8 @@ use std::path::{Path, PathBuf};
 use std::{process, slice};
 
 use super::compare_measured::{
-    Deciding, Decision, Patience, endings, must_differ, tell_missing, trials_of, within, words,
+    Deciding, Decision, Patience, endings, must_differ, plan_options, tell_missing, trials_of,
+    within, words,
 };
 use super::compare_table::{Sides, conclude};
 use super::run::folder;
@@ -49,14 +50,7 @@ pub fn run(
         )));
     }
     let ids = branches.iter().map(|branch| branch.id.clone()).collect();
-    let options = PlanOptions {
-        quick: arguments.quick,
-        targets: Some(ids),
-        repetitions: arguments.repeat,
-        life: Some(false),
-        instructions: arguments.instructions,
-        ..PlanOptions::default()
-    };
+    let options = PlanOptions { targets: Some(ids), ..plan_options(arguments) };
     let plan = catalog.plan(plan, &options)?;
     let folder = folder(&place, arguments.out.as_deref(), &plan.id)?;
     let copies = Copies::within(&folder);

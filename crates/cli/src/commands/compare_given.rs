@@ -4,7 +4,7 @@ use pippin_lab::load::address::Url;
 use pippin_lab::target::ad_hoc;
 use pippin_lab::target::container::{self, Image};
 use pippin_lab::target::{Listening, Target};
-use pippin_model::load::{LoadSpec, Request};
+use pippin_model::load::{LoadSpec, Protocol, Request};
 use pippin_model::plan::Plan;
 use pippin_model::plan::scan::Scan;
 use pippin_model::run::{RunRecord, RunState};
@@ -54,11 +54,11 @@ pub fn is_url(text: &str) -> bool {
 pub fn run(shared: &Shared, arguments: &CompareArguments) -> Result<u8, CliError> {
     let place = place()?;
     let folder = folder(&place, arguments.out.as_deref(), PLAN)?;
-    let (targets, asked, scan) = Given { arguments, folder: &folder }.targets()?;
+    let protocol = protocol::without_url(&arguments.http2, false, arguments.shape.pipeline)?;
+    let (targets, asked, scan) = Given { arguments, folder: &folder, protocol }.targets()?;
     let ids: Vec<TargetId> = targets.iter().map(|target| target.id.clone()).collect();
     let title = ids.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
     let mut profile = profile::of_shape(&arguments.shape, DURATION)?;
-    protocol::without_url(&arguments.http2, false, arguments.shape.pipeline)?;
     profile.protocol = arguments.http2.spoken();
     profile.connections.streams = arguments.http2.streams;
     if let Some(walk) = &asked.walk {
@@ -113,6 +113,7 @@ pub fn finish(
 struct Given<'a> {
     arguments: &'a CompareArguments,
     folder: &'a Path,
+    protocol: Protocol,
 }
 
 impl Given<'_> {
@@ -208,9 +209,7 @@ impl Given<'_> {
 
     fn request(&self, path: &str) -> Result<Request, CliError> {
         let request = request::of(&self.arguments.request, HOST, path)?;
-        let http2 = &self.arguments.http2;
-        let protocol = protocol::without_url(http2, false, self.arguments.shape.pipeline)?;
-        protocol::check(protocol, slice::from_ref(&request))?;
+        protocol::check(self.protocol, slice::from_ref(&request))?;
         Ok(request)
     }
 
@@ -233,13 +232,11 @@ impl Given<'_> {
             )));
         }
         let path = self.arguments.path.as_ref().unwrap_or(&url.target);
-        let http2 = &self.arguments.http2;
-        protocol::fits(http2, &url)?;
-        let protocol = protocol::without_url(http2, false, self.arguments.shape.pipeline)?;
+        protocol::fits(&self.arguments.http2, &url)?;
         let tls = tls::of(&self.arguments.tls, &url)?;
         let allowed = &self.arguments.hosts.allow_host;
         let addresses = reach::resolved(&url, allowed, None, PATIENCE)?;
-        let load = LoadSpec { addresses, tls, protocol, ..LoadSpec::default() };
+        let load = LoadSpec { addresses, tls, protocol: self.protocol, ..LoadSpec::default() };
         protocol::try_places(&load, PATIENCE)?;
         let LoadSpec { addresses, tls, .. } = load;
         let request = self.only(path)?;

@@ -2,7 +2,7 @@
 use pippin_lab::run::explaining::Explaining;
 use pippin_lab::target::catalog::Catalog;
 use pippin_lab::target::revision::Revision;
-use pippin_model::plan::Plan;
+use pippin_model::plan::{Plan, PlanOptions};
 use pippin_model::run::{RunHeader, RunRecord};
 use pippin_model::target::TargetId;
 use pippin_model::trial::TrialRecord;
@@ -74,6 +74,17 @@ impl Patience {
 pub struct Deciding {
     comparing: Comparing,
     patience: Patience,
+}
+
+/// What the command line of a comparison changes in its plan. A life is no part of a comparison.
+pub fn plan_options(arguments: &CompareArguments) -> PlanOptions {
+    PlanOptions {
+        quick: arguments.quick,
+        repetitions: arguments.repeat,
+        life: Some(false),
+        instructions: arguments.instructions,
+        ..PlanOptions::default()
+    }
 }
 
 impl Deciding {

@@ -4,7 +4,7 @@ use pippin_lab::target::Target;
 use pippin_lab::target::place::Place;
 use pippin_lab::target::project::of as prepared;
 use pippin_lab::target::revision::{Repository, Revision, Worktree};
-use pippin_model::plan::{Plan, PlanOptions};
+use pippin_model::plan::Plan;
 use pippin_model::run::{RunRecord, RunState};
 use pippin_model::target::TargetId;
 use pippin_model::target::project::{FILE, How, Project, ProjectTarget};
@@ -15,7 +15,8 @@ use std::path::Path;
 use std::slice;
 
 use super::compare_measured::{
-    Deciding, Decision, Patience, endings, must_differ, tell_missing, trials_of, within, words,
+    Deciding, Decision, Patience, endings, must_differ, plan_options, tell_missing, trials_of,
+    within, words,
 };
 use super::compare_table::{Sides, conclude};
 use super::run::folder;
@@ -47,13 +48,7 @@ pub fn run(
 ) -> Result<u8, CliError> {
     let catalog = catalog(place)?;
     let project = catalog.project().ok_or_else(|| CliError::User(format!("no {FILE} here")))?;
-    let options = PlanOptions {
-        quick: arguments.quick,
-        repetitions: arguments.repeat,
-        life: Some(false),
-        instructions: arguments.instructions,
-        ..PlanOptions::default()
-    };
+    let options = plan_options(arguments);
     let plan = catalog.plan(plan_of(project, arguments.plan.as_deref(), None)?, &options)?;
     let targets = targets_of(project, &plan, arguments.target.as_deref())?;
     let repository = Repository::of(place.root())?;

@@ -2,16 +2,16 @@
 //! of one interleaved run. The first value is the base.
 use pippin_lab::target::Target;
 use pippin_lab::target::project::of as prepared;
+use pippin_model::plan::Plan;
 use pippin_model::plan::profile::Steps;
 use pippin_model::plan::scan::{Scan, Values};
-use pippin_model::plan::{Plan, PlanOptions};
 use pippin_model::target::parameter;
 use pippin_model::target::project::{FILE, ProjectTarget};
 use pippin_model::text::units::{counted, format_length};
 
 use super::compare::{FOR_BRANCHES, FOR_REVISIONS, REVISIONS, for_servers, refuse};
 use super::compare_given::{self, is_url};
-use super::compare_measured::{Deciding, Decision, Patience};
+use super::compare_measured::{Deciding, Decision, Patience, plan_options};
 use super::compare_revisions::{plan_of, targets_of};
 use super::run::folder;
 use super::{Shared, catalog, place};
@@ -87,13 +87,7 @@ fn of_project(
             values.parameter
         ))
     })?;
-    let options = PlanOptions {
-        quick: arguments.quick,
-        repetitions: arguments.repeat,
-        life: Some(false),
-        instructions: arguments.instructions,
-        ..PlanOptions::default()
-    };
+    let options = plan_options(arguments);
     let plan = catalog.plan(plan_of(project, arguments.plan.as_deref(), None)?, &options)?;
     if !matches!(plan.profile.steps, Steps::One) {
         return Err(CliError::User(format!(

@@ -20,16 +20,6 @@ fn load(folder: &Path, arguments: &[&str]) -> Outcome {
     )
 }
 
-/// All requests must have right answers.
-#[track_caller]
-fn all_good(outcome: &Outcome) -> Value {
-    // A busy machine may make a short load invalid. Its counts are right all the same.
-    assert!(matches!(outcome.code, Some(0 | 3)), "{outcome}");
-    let json: Value = serde_json::from_str(&outcome.stdout).unwrap();
-    assert_eq!(json["requests"]["good"], 20, "{outcome}");
-    json
-}
-
 /// A front of TLS before this server, for any name.
 fn secured(server: SocketAddr, alpn: &'static str) -> Front {
     let config = Authority::new().server(&Certified { alpn: vec![alpn], ..Certified::default() });
@@ -73,7 +63,7 @@ fn a_proxy_is_asked_as_curl_asks_it_and_only_it_gets_the_credentials() {
         recorder.taken();
         let flags: &[&str] = if url.starts_with("https") { &["--insecure"] } else { &[] };
         let outcome = load(folder.path(), &[&[&url, "--proxy", &through], flags].concat());
-        let json = all_good(&outcome);
+        let json = outcome.all_good(20);
         assert_eq!(json["proxy"]["authority"], proxy.address.to_string());
         let heads = proxy.taken();
         assert!(heads.len() >= alike, "{heads:?}");
@@ -168,7 +158,7 @@ fn a_proxy_reads_what_is_made_for_each_sending() {
     let (url, through) = (recorder.placed("http://HOST"), format!("http://{}", proxy.address));
     let steps = "cookies = true\nfollow = 1\n[[steps]]\nget = \"/old\"\n";
     std::fs::write(folder.path().join("s.toml"), steps).unwrap();
-    all_good(&load(folder.path(), &[&url, "--scenario", "s.toml", "-x", &through]));
+    load(folder.path(), &[&url, "--scenario", "s.toml", "-x", &through]).all_good(20);
     let heads = proxy.taken();
     let count = |line: String| heads.iter().filter(|head| head.starts_with(&line)).count();
     let old = count(format!("GET {url}/old HTTP/1.1\r\n"));
@@ -177,7 +167,7 @@ fn a_proxy_reads_what_is_made_for_each_sending() {
     assert!(old + new == 20 && (10..=11).contains(&old), "{heads:?}");
     let with_cookie = heads.iter().filter(|head| head.contains("Cookie: id=7\r\n")).count();
     assert_eq!(with_cookie, new, "{heads:?}");
-    all_good(&load(folder.path(), &[&url, "--request-id", "--slowest", "3", "-x", &through]));
+    load(folder.path(), &[&url, "--request-id", "--slowest", "3", "-x", &through]).all_good(20);
     let heads = proxy.taken();
     let line = format!("GET {url}/ HTTP/1.1\r\n");
     let named = |head: &String| head.starts_with(&line) && head.contains("X-Request-Id: ");
@@ -196,7 +186,7 @@ fn the_environment_sets_no_proxy() {
     for name in ["http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"] {
         command.env(name, "http://127.0.0.1:1");
     }
-    let json = all_good(&Started::of(&mut command).finish());
+    let json = Started::of(&mut command).finish().all_good(20);
     assert!(json.get("proxy").is_none(), "{json}");
     let seen = recorder.taken();
     assert!(seen.len() >= 20 && seen.iter().all(|request| request.starts_with(b"GET / HTTP/1.1")));
@@ -262,7 +252,7 @@ fn each_protocol_goes_through_tinyproxy() {
     ] {
         let url = format!("{scheme}://{address}/");
         let asked = [&[&url, "-x", &through][..], flags].concat();
-        let json = all_good(&load(store.path(), &asked));
+        let json = load(store.path(), &asked).all_good(20);
         let has_tunnel = scheme != "http" || flags == ["--h2c"];
         let tunnels = json["connections"]["opened"].as_u64().filter(|_| has_tunnel);
         assert_eq!(json["tunnel"]["count"].as_u64(), tunnels, "{url}");

@@ -6,7 +6,6 @@ use pippin_testing::frames;
 use pippin_testing::messages;
 use pippin_testing::scripted::{Answer, Script, spawn};
 use pippin_testing::tls::{Authority, Certified, Front, FrontBehaviour};
-use serde_json::Value;
 use std::io::{Read, Write};
 use std::net::SocketAddr;
 use std::os::fd::AsRawFd as _;
@@ -15,16 +14,6 @@ use std::path::Path;
 
 fn load(folder: &Path, arguments: &[&str]) -> Outcome {
     pippin(folder, &[&["load", "--no-store", "-n", "20", "-c", "2"], arguments].concat())
-}
-
-/// All requests must have right answers.
-#[track_caller]
-fn all_good(outcome: &Outcome) -> Value {
-    // A busy machine may make a short load invalid. Its counts are right all the same.
-    assert!(matches!(outcome.code, Some(0 | 3)), "{outcome}");
-    let json: Value = serde_json::from_str(&outcome.stdout).unwrap();
-    assert_eq!(json["requests"]["good"], 20, "{outcome}");
-    json
 }
 
 const JSON: [&str; 3] = ["--quiet", "--json", "-"];
@@ -50,7 +39,7 @@ fn a_unix_socket_takes_the_place_of_the_host() {
     });
     // This host needs no consent, because nothing is sent to it.
     let flags = [&["http://example.org/", "--unix-socket", "s"][..], &JSON].concat();
-    all_good(&load(folder.path(), &flags));
+    load(folder.path(), &flags).all_good(20);
     let refused = |flags: &[&str], texts: &[&str]| {
         let flags = [&["http://example.org/", "--unix-socket", "s"], flags].concat();
         load(folder.path(), &flags).is_a_user_error(texts);
@@ -88,7 +77,7 @@ fn a_connection_may_go_elsewhere() {
     let to = |from: &str| format!("{from}:{}", server.address());
     let to_here = to("example.org:80");
     let flags = [&["http://example.org/", "--connect-to", &to_here][..], &JSON].concat();
-    all_good(&load(folder.path(), &flags));
+    load(folder.path(), &flags).all_good(20);
     load(folder.path(), &["http://example.org/", "--connect-to", &to("example.com:80")])
         .is_a_user_error(&["--connect-to has no effect", "example.org:80"]);
     load(folder.path(), &["http://localhost/", "--connect-to", "localhost:80:192.0.2.1:80"])
@@ -114,7 +103,7 @@ fn a_client_may_have_to_show_a_certificate() {
         |flags: &[&str]| load(folder.path(), &[&[&url, "--ca", "root.pem"], flags, &JSON].concat());
     for flags in [&["--cert", "cert.pem", "--key", "key.pem"][..], &["--cert", "both.pem"]] {
         let outcome = with(flags);
-        all_good(&outcome);
+        outcome.all_good(20);
         assert!(!outcome.has("PRIVATE KEY"), "{outcome}");
     }
     write("other.pem", &Authority::new().client_pem().1);
@@ -171,7 +160,7 @@ fn every_protocol_goes_every_way() {
             let to = [&url, "--bind", "::1", "--proxy-protocol", version];
             let insecure: &[&str] = if nth == 1 { &["--insecure"] } else { &[] };
             let outcome = load(folder.path(), &[&to[..], flags[nth], insecure, &JSON[..]].concat());
-            assert_eq!(all_good(&outcome)["protocol"], protocol, "{outcome}");
+            assert_eq!(outcome.all_good(20)["protocol"], protocol, "{outcome}");
             // The load's two connections; over some protocols there is one look before.
             let visitors = door.visitors();
             assert!(visitors.len() >= 2, "{visitors:?}");
@@ -181,7 +170,7 @@ fn every_protocol_goes_every_way() {
         Door::unix(&path, address).unwrap();
         let url = format!("{}://example.org/", schemes[0]);
         let to = [url.as_str(), "--unix-socket", path.to_str().unwrap()];
-        all_good(&load(folder.path(), &[&to[..], flags[0], &JSON[..]].concat()));
+        load(folder.path(), &[&to[..], flags[0], &JSON[..]].concat()).all_good(20);
     }
 }
 
@@ -193,7 +182,7 @@ fn all_connections_come_from_the_address_that_is_named() {
     let server = messages::Server::echo().unwrap();
     let door = Door::open("127.0.0.1:0", Header::None, server.address).unwrap();
     let url = format!("ws://localhost:{}/", door.address.port());
-    all_good(&load(folder.path(), &[&[&url, "--bind", "127.0.0.2"][..], &JSON].concat()));
+    load(folder.path(), &[&[&url, "--bind", "127.0.0.2"][..], &JSON].concat()).all_good(20);
     let visitors = door.visitors();
     assert!(visitors.len() >= 3, "{visitors:?}");
     let is_named = |from: SocketAddr| from.ip().to_string() == "127.0.0.2";

@@ -1,5 +1,5 @@
 //! The environment of child processes, and how programs are found in it.
-use pippin_model::target::manifest::PLACEHOLDERS;
+use pippin_model::target::manifest::{PLACEHOLDERS, placeholders};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -176,14 +176,7 @@ pub fn known(
     env: &BTreeMap<String, String>,
     values: &BTreeMap<String, String>,
 ) -> BTreeMap<String, String> {
-    let is_name = |name: &str| {
-        let may_stand = |c: char| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_';
-        !name.is_empty() && name.chars().all(may_stand)
-    };
-    let is_known = |text: &String| {
-        let mut names = text.split('{').skip(1).filter_map(|part| Some(part.split_once('}')?.0));
-        names.all(|name| !is_name(name) || values.contains_key(name))
-    };
+    let is_known = |text: &str| placeholders(text).all(|name| values.contains_key(name));
     let known = env.iter().filter(|(_, text)| is_known(text));
     known.map(|(name, text)| (name.clone(), fill(text, values))).collect()
 }

@@ -299,15 +299,21 @@ impl Maker<'_> {
         values
     }
 
+    /// The variables of the user and of the services that are up.
+    fn env(&self) -> BTreeMap<String, String> {
+        let mut env = environment::of_the_user();
+        env.extend(self.around.env.clone());
+        env
+    }
+
     /// A command of the target's, with its variables.
     fn launch_of(&self, command: &Command) -> Launch {
         let values = self.values();
-        let mut env = environment::of_the_user();
-        env.extend(self.around.env.clone());
+        let mut env = self.env();
         env.extend(self.installed.env.clone());
         env.extend(environment::known(&self.target.manifest.start.env, &values));
         Launch {
-            command: command.iter().map(|word| environment::fill(word, &values)).collect(),
+            command: filled(command, &values),
             env,
             folder: self.target.folder.clone(),
             log: PathBuf::new(),
@@ -320,8 +326,7 @@ impl Maker<'_> {
     }
 
     fn log(&self, of: &str) -> PathBuf {
-        let target = self.target.id.to_string().replace(['/', ':'], "-");
-        self.folder.join(format!("{target}.{of}.log"))
+        self.folder.join(format!("{}.{of}.log", self.target.id.file_name()))
     }
 
     /// A Redis that keeps nothing on disk.
@@ -356,16 +361,38 @@ impl Maker<'_> {
         let mut values = self.values();
         values.insert("HOST".into(), Ipv4Addr::LOCALHOST.to_string());
         values.insert("PORT".into(), port.to_string());
-        let mut env = environment::of_the_user();
-        env.extend(self.around.env.clone());
+        let launch = self.launch_of_service(own, &values);
+        let mut process = Supervised::start(&launch).map_err(|error| of_service(own, error))?;
+        let place = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
+        let waited = match own.ready.as_answer(own.ready_within) {
+            Some(answer) => {
+                let (way, keys) = (Way::plain(place), Keys::Nowhere);
+                ready::wait_until_ready(&mut process, &way, &answer, keys, self.interrupted)
+                    .map(drop)
+            }
+            None => {
+                let check = self.check_of(own, &launch, &values);
+                wait(&mut process, own, place, check.as_ref(), self.interrupted)
+            }
+        };
+        waited.map_err(|error| of_service(own, error))?;
+        let (life, log) = (process.life(), launch.log);
+        self.around.watched.push(Watched { name: own.name.clone(), life, log });
+        self.around.services.push(process);
+        Ok(port)
+    }
+
+    /// The command of a service. `values` has its `HOST` and `PORT`.
+    fn launch_of_service(&self, own: &OwnService, values: &BTreeMap<String, String>) -> Launch {
+        let mut env = self.env();
         env.extend(["HOST", "PORT"].map(|name| (name.into(), values[name].clone())));
-        env.extend(environment::known(&own.env, &values));
+        env.extend(environment::known(&own.env, values));
         let folder = match &own.folder {
             Some(folder) => self.target.folder.join(folder),
             None => self.target.folder.clone(),
         };
-        let launch = Launch {
-            command: own.command.iter().map(|word| environment::fill(word, &values)).collect(),
+        Launch {
+            command: filled(&own.command, values),
             env,
             folder,
             log: self.log(&own.name),
@@ -374,37 +401,30 @@ impl Maker<'_> {
             stop: own.stop.clone(),
             grace: GRACE,
             apart: false,
-        };
-        let mut process = Supervised::start(&launch).map_err(|error| of_service(own, error))?;
-        let place = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
-        let check = match &own.ready {
-            Shown::Command(words) => {
-                let words = words.iter().map(|word| environment::fill(word, &values)).collect();
-                let log = self.log(&format!("{}-ready", own.name));
-                Some(Launch { command: words, log, grace: COMMAND_GRACE, ..launch.clone() })
-            }
-            Shown::Port | Shown::Answer(..) => None,
-        };
-        let waited = match own.ready.as_answer(own.ready_within) {
-            Some(answer) => {
-                let way = Way::plain(place);
-                ready::wait_until_ready(
-                    &mut process,
-                    &way,
-                    &answer,
-                    Keys::Nowhere,
-                    self.interrupted,
-                )
-                .map(drop)
-            }
-            None => wait(&mut process, own, place, check.as_ref(), self.interrupted),
-        };
-        waited.map_err(|error| of_service(own, error))?;
-        let (life, log) = (process.life(), launch.log);
-        self.around.watched.push(Watched { name: own.name.clone(), life, log });
-        self.around.services.push(process);
-        Ok(port)
+        }
     }
+
+    /// The command that shows that a service is ready, if one does.
+    fn check_of(
+        &self,
+        own: &OwnService,
+        launch: &Launch,
+        values: &BTreeMap<String, String>,
+    ) -> Option<Launch> {
+        let command = filled(own.ready.command(), values);
+        let log = self.log(&format!("{}-ready", own.name));
+        (!command.is_empty()).then(|| Launch {
+            command,
+            log,
+            grace: COMMAND_GRACE,
+            ..launch.clone()
+        })
+    }
+}
+
+/// The words of a command, with these values of its placeholders.
+fn filled(words: &[String], values: &BTreeMap<String, String>) -> Command {
+    words.iter().map(|word| environment::fill(word, values)).collect()
 }
 
 /// Waits until a service accepts connections, or until the command succeeds that shows that it is ready.

@@ -97,11 +97,7 @@ pub fn tell_apart(targets: &mut [Target]) {
     for place in 1..targets.len() {
         let (before, rest) = targets.split_at_mut(place);
         let own = rest[0].id.clone();
-        let mut number = 2;
-        while before.iter().any(|other| other.id == rest[0].id) {
-            rest[0].id = own.numbered(number);
-            number += 1;
-        }
+        rest[0].id = own.untaken(|id| before.iter().any(|other| other.id == *id));
     }
 }
 
@@ -308,7 +304,7 @@ mod tests {
         let names = targets.map(|target| target.id.to_string());
         assert_eq!(names, ["command/a-b", "command/a-b-2", "command/a-b-3", "command/c"]);
         let long = TargetId::of_url(&format!("http://h/{}", "a".repeat(600)));
-        let second = long.numbered(2);
+        let second = long.clone().untaken(|id| *id == long);
         assert!(second != long && second.to_string().parse() == Ok(second));
     }
 }

@@ -3,6 +3,7 @@ use memchr::memmem;
 use pippin_engine::{Briefing, Exchange, Referee};
 use pippin_model::load::LoadSpec;
 use pippin_model::request::coding::{Accepted, Coding};
+use pippin_model::trial::Packed;
 use pippin_model::workload::Sample;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Number, Value};
@@ -132,9 +133,8 @@ impl ItemAnswers {
                 Err(fault) => return Some(fault),
             };
             if self.coded_from.is_some() && *coding != Coding::Plain {
-                let sizes = packed.entry(*coding).or_default();
-                sizes.packed += body.len() as u64;
-                sizes.unpacked += unpacked.len() as u64;
+                let (packed_bytes, unpacked_bytes) = (body.len() as u64, unpacked.len() as u64);
+                *packed.entry(*coding).or_default() += Packed { packed_bytes, unpacked_bytes };
             }
             differs(&self.items, asked, &unpacked)
         })

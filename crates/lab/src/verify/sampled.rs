@@ -40,16 +40,7 @@ pub struct Found {
     pub first: Option<String>,
     /// How many bytes those of each content coding had.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub packed: BTreeMap<Coding, Sizes>,
-}
-
-/// Bytes of answers with a content coding.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Sizes {
-    /// As they came.
-    pub packed: u64,
-    /// Unpacked.
-    pub unpacked: u64,
+    pub packed: BTreeMap<Coding, Packed>,
 }
 
 impl Found {
@@ -58,9 +49,7 @@ impl Found {
         self.wrong += other.wrong;
         self.first = self.first.take().or(other.first);
         for (coding, sizes) in other.packed {
-            let sum = self.packed.entry(coding).or_default();
-            sum.packed += sizes.packed;
-            sum.unpacked += sizes.unpacked;
+            *self.packed.entry(coding).or_default() += sizes;
         }
     }
 
@@ -68,12 +57,10 @@ impl Found {
     /// `None` where none had a coding.
     #[must_use]
     pub fn ratios(&self) -> Option<String> {
-        let ratio = |(coding, sizes): (&Coding, &Sizes)| {
-            let ratio = sizes.packed as f64 / sizes.unpacked as f64;
-            format!("{} {ratio:.2}", coding.name())
+        let ratio = |(coding, packed): (&Coding, &Packed)| {
+            Some(format!("{} {:.2}", coding.name(), packed.ratio()?))
         };
-        let known = self.packed.iter().filter(|(_, sizes)| sizes.unpacked > 0);
-        let ratios: Vec<String> = known.map(ratio).collect();
+        let ratios: Vec<String> = self.packed.iter().filter_map(ratio).collect();
         (!ratios.is_empty())
             .then(|| format!("packed bytes for each byte unpacked: {}", ratios.join(", ")))
     }
@@ -81,10 +68,9 @@ impl Found {
     /// All bytes of answers with a content coding; `None` where none had one.
     #[must_use]
     pub fn all_packed(&self) -> Option<Packed> {
-        let sum = |of: fn(&Sizes) -> u64| self.packed.values().map(of).sum();
-        (!self.packed.is_empty()).then(|| Packed {
-            packed_bytes: sum(|sizes| sizes.packed),
-            unpacked_bytes: sum(|sizes| sizes.unpacked),
+        self.packed.values().copied().reduce(|mut sum, packed| {
+            sum += packed;
+            sum
         })
     }
 
@@ -165,7 +151,7 @@ impl Sampled {
     /// it was packed. Returns what was found so far.
     pub fn compared(
         &self,
-        mut differs: impl FnMut(&Exchanged, &mut BTreeMap<Coding, Sizes>) -> Option<String>,
+        mut differs: impl FnMut(&Exchanged, &mut BTreeMap<Coding, Packed>) -> Option<String>,
     ) -> Found {
         let mut kept = self.kept();
         let answers = std::mem::take(&mut kept.answers);
@@ -195,13 +181,13 @@ mod tests {
             compared: 10,
             wrong,
             first: (wrong > 0).then(|| words.into()),
-            packed: BTreeMap::from([(Coding::Gzip, Sizes { packed: 1, unpacked: 5 })]),
+            packed: BTreeMap::from([(Coding::Gzip, Packed { packed_bytes: 1, unpacked_bytes: 5 })]),
         };
         for other in [of(0, ""), of(1, "a"), of(2, "b")] {
             found.add(other);
         }
         assert_eq!((found.compared, found.wrong, found.first.as_deref()), (30, 3, Some("a")));
-        assert_eq!(found.packed[&Coding::Gzip], Sizes { packed: 3, unpacked: 15 });
+        assert_eq!(found.packed[&Coding::Gzip], Packed { packed_bytes: 3, unpacked_bytes: 15 });
         assert_eq!(found.ratios().unwrap(), "packed bytes for each byte unpacked: gzip 0.20");
         assert_eq!(Found::default().ratios(), None);
         assert_eq!(found.all_packed(), Some(Packed { packed_bytes: 3, unpacked_bytes: 15 }));

@@ -97,15 +97,12 @@ impl Values {
             let may_stand = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
             let kept = |c: char| if may_stand(c) { c } else { '-' };
             let label: String = value.chars().take(LONGEST_LABEL).map(kept).collect();
-            let named = |end: &str| TargetId {
-                name: format!("{}@{}={label}{end}", target.name, self.parameter),
+            let named = TargetId {
+                name: format!("{}@{}={label}", target.name, self.parameter),
                 ..target.clone()
             };
-            let is_free = |id: &TargetId| points.iter().all(|point| point.target != *id);
-            let others = (2..=MOST_VALUES + 1).map(|number| named(&format!("-{number}")));
-            let id = std::iter::once(named("")).chain(others).find(is_free);
-            points
-                .push(ScanPoint { value: value.clone(), target: id.unwrap_or_else(|| named("")) });
+            let target = named.untaken(|id| points.iter().any(|point| point.target == *id));
+            points.push(ScanPoint { value: value.clone(), target });
         }
         Scan { parameter: self.parameter.clone(), points }
     }

@@ -555,7 +555,7 @@ pub(crate) fn check_signal(at: &str, signal: &str) -> Result<(), Wrong> {
 const REDIS_URL: &str = "REDIS_URL";
 
 /// The names in braces in a text that look like placeholders: capitals, digits and `_`.
-pub(crate) fn placeholders(text: &str) -> impl Iterator<Item = &str> {
+pub fn placeholders(text: &str) -> impl Iterator<Item = &str> {
     let may_stand = |c: char| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_';
     let names = text.split('{').skip(1).filter_map(|part| Some(part.split_once('}')?.0));
     names.filter(move |name| {

@@ -61,14 +61,22 @@ impl TargetId {
         Self { language: URL.into(), name, variant: None }
     }
 
-    /// This target as the second or a later one of its name.
+    /// This target, or with a number the first one of its name that is not taken.
     #[must_use]
-    pub fn numbered(&self, number: usize) -> Self {
+    pub fn untaken(self, is_taken: impl Fn(&Self) -> bool) -> Self {
+        if !is_taken(&self) {
+            return self;
+        }
+        let mut numbered = (2..).map(|number| self.numbered(number));
+        numbered.find(|id| !is_taken(id)).unwrap_or_else(|| self.clone())
+    }
+
+    fn numbered(&self, number: usize) -> Self {
         // `-2` at the end of a URL would make another one.
         let name = if self.is_url() {
-            let most = LONGEST_URL - format!(" ({number})").len();
-            let url: String = self.name.chars().take(most).collect();
-            format!("{url} ({number})")
+            let end = format!(" ({number})");
+            let url: String = self.name.chars().take(LONGEST_URL - end.len()).collect();
+            url + &end
         } else {
             format!("{}-{number}", self.name)
         };

@@ -2,7 +2,7 @@
 //! {pool}`.
 use crate::plan::scan::Values;
 use crate::target::manifest::{Manifest, PLACEHOLDERS, Start};
-use crate::target::project::world::{Shown, TargetService, World};
+use crate::target::project::world::{TargetService, World};
 
 /// Gives a parameter one of its values: in the command, its folder and its variables, where its name
 /// is in braces. `workers` is also `{WORKERS}` and the variable `WORKERS`. A name in capitals that
@@ -59,11 +59,8 @@ pub fn refuse_around(world: &World, parameter: &str) -> Result<(), String> {
     }
     for service in &world.services {
         let TargetService::Own(service) = service else { continue };
-        let ready = match &service.ready {
-            Shown::Command(words) => words.as_slice(),
-            Shown::Port | Shown::Answer(..) => &[],
-        };
-        let mut texts = service.command.iter().chain(ready).chain(service.env.values());
+        let words = service.command.iter().chain(service.ready.command());
+        let mut texts = words.chain(service.env.values());
         if texts.any(has) {
             return Err(elsewhere(&own, &format!("[service.{}]", service.name)));
         }
@@ -95,7 +92,7 @@ fn replace(start: &mut Start, name: &str, value: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::target::project::world::OwnService;
+    use crate::target::project::world::{OwnService, Shown};
 
     fn manifest() -> Manifest {
         toml::from_str(

@@ -321,13 +321,28 @@ pub struct ProofOutcome {
     pub packed: Option<Packed>,
 }
 
-/// Bytes of answers with a content coding, whatever it is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+/// Bytes of answers with a content coding.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Packed {
     /// As they came.
     pub packed_bytes: u64,
     /// Unpacked.
     pub unpacked_bytes: u64,
+}
+
+impl std::ops::AddAssign for Packed {
+    fn add_assign(&mut self, other: Self) {
+        self.packed_bytes += other.packed_bytes;
+        self.unpacked_bytes += other.unpacked_bytes;
+    }
+}
+
+impl Packed {
+    /// Bytes as they came for each byte unpacked; `None` without one.
+    #[must_use]
+    pub fn ratio(self) -> Option<f64> {
+        (self.unpacked_bytes > 0).then(|| self.packed_bytes as f64 / self.unpacked_bytes as f64)
+    }
 }
 
 /// Before, during or after the load.

@@ -14,6 +14,7 @@ use crate::exit::CliError;
 use crate::output::say;
 
 /// Where connections go.
+#[derive(Default)]
 pub struct Reach {
     /// Empty with a unix socket.
     pub addresses: Vec<SocketAddr>,
@@ -39,12 +40,7 @@ pub fn of(
         Place::from(path.as_path())
             .reach(timeout.min(PATIENCE))
             .map_err(|error| CliError::User(format!("--unix-socket: {}", why(&error))))?;
-        return Ok(Reach {
-            addresses: Vec::new(),
-            host: None,
-            unix_socket: Some(path),
-            proxy: None,
-        });
+        return Ok(Reach { unix_socket: Some(path), ..Reach::default() });
     }
     let source = arguments.source_ips.first().copied();
     let url = elsewhere(arguments, url)?;
@@ -55,10 +51,10 @@ pub fn of(
         // This machine need not reach it, and may know it by another address.
         url.consented(allowed)?;
         let host = Some((url.host.clone(), url.port));
-        return Ok(Reach { addresses: Vec::new(), host, unix_socket: None, proxy: None });
+        return Ok(Reach { host, ..Reach::default() });
     }
     let addresses = resolved(&url, allowed, source, timeout)?;
-    Ok(Reach { addresses, host: None, unix_socket: None, proxy: None })
+    Ok(Reach { addresses, ..Reach::default() })
 }
 
 /// Through a proxy: connections go to it, and it finds the host of the URL. Both are loaded, so both
@@ -85,7 +81,7 @@ fn through(
     };
     say(format_args!("requests go through the proxy at {}{who}", proxy.url.authority));
     let proxy = Some(proxy.to(url, protocol));
-    Ok(Reach { addresses, host: None, unix_socket: None, proxy })
+    Ok(Reach { addresses, proxy, ..Reach::default() })
 }
 
 /// The addresses of a URL, of which the first answers ([`Url::resolve`]). Says which one is loaded

@@ -33,6 +33,16 @@ impl Outcome {
         self
     }
 
+    /// The result of a load of so many requests as JSON. All must have right answers.
+    #[track_caller]
+    pub fn all_good(&self, requests: u64) -> serde_json::Value {
+        // A busy machine may make a short load invalid. Its counts are right all the same.
+        assert!(matches!(self.code, Some(0 | 3)), "{self}");
+        let json: serde_json::Value = serde_json::from_str(&self.stdout).unwrap();
+        assert_eq!(json["requests"]["good"], requests, "{self}");
+        json
+    }
+
     /// Whether this text is on one of the streams.
     pub fn has(&self, text: &str) -> bool {
         self.stdout.contains(text) || self.stderr.contains(text)

@@ -115,6 +115,15 @@ impl TargetService {
 }
 
 impl Shown {
+    /// The words of the command that shows it; empty where something else does.
+    #[must_use]
+    pub fn command(&self) -> &[String] {
+        match self {
+            Self::Command(words) => words,
+            Self::Port | Self::Answer(..) => &[],
+        }
+    }
+
     /// The path, the status and the limit, where an answer shows it.
     #[must_use]
     pub fn as_answer(&self, within: Duration) -> Option<Ready> {
@@ -309,13 +318,10 @@ impl World {
         for (started, service) in self.services.iter().enumerate() {
             let TargetService::Own(own) = service else { continue };
             let at = format!("service.{}", own.name);
-            let ready = match &own.ready {
-                Shown::Command(words) => words.as_slice(),
-                Shown::Port | Shown::Answer(..) => &[],
-            };
             let of_env = Place { at: format!("{at}.env"), started, own: Some(service) };
             let place = Place { at, ..of_env.clone() };
-            own.command.iter().chain(ready).try_for_each(|word| self.check_text(&place, word))?;
+            let mut words = own.command.iter().chain(own.ready.command());
+            words.try_for_each(|word| self.check_text(&place, word))?;
             own.env.values().try_for_each(|value| self.check_text(&of_env, value))?;
         }
         Ok(())
