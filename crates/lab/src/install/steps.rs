@@ -29,10 +29,9 @@ pub fn run(
     let mut values = base_values(target);
     let mut env = env_of(&target.kind);
     if matches!(target.kind, Kind::Command) {
-        // What its server sees, the user's own build sees too.
         values.extend(target.revision.iter().map(|it| ("PIPPIN_REVISION".into(), it.clone())));
         env.extend(target.revision.iter().map(|it| ("PIPPIN_REVISION".into(), it.clone())));
-        env.extend(environment::known(&target.manifest.start.env, &values));
+        env.extend(environment::of_a_build(&target.manifest.start.env, &values));
     }
     env.extend(route_env.clone());
     values.extend(

@@ -181,6 +181,19 @@ pub fn known(
     known.map(|(name, text)| (name.clone(), fill(text, values))).collect()
 }
 
+/// What a user's own build sees of the variables of its server: those that are [`known`], without
+/// `NODE_ENV`. Where that is `production`, npm, pnpm and yarn leave out the devDependencies, and
+/// those compile the server.
+#[must_use]
+pub fn of_a_build(
+    env: &BTreeMap<String, String>,
+    values: &BTreeMap<String, String>,
+) -> BTreeMap<String, String> {
+    let mut env = known(env, values);
+    env.remove("NODE_ENV");
+    env
+}
+
 /// The first executable of this name on PATH.
 #[must_use]
 pub fn find_program(name: &str) -> Option<PathBuf> {
@@ -207,6 +220,10 @@ pub fn find_program_in(name: &str, path: &str) -> Option<PathBuf> {
 mod tests {
     use super::*;
 
+    fn given(pairs: &[(&str, &str)]) -> BTreeMap<String, String> {
+        pairs.iter().map(|(name, value)| ((*name).into(), (*value).into())).collect()
+    }
+
     #[test]
     fn placeholders_are_replaced_and_other_braces_stay() {
         let values = BTreeMap::from([("PORT".to_string(), "8080".to_string())]);
@@ -215,19 +232,13 @@ mod tests {
 
     #[test]
     fn variables_of_what_is_not_known_yet_are_left_out() {
-        let map = |pairs: &[(&str, &str)]| -> BTreeMap<String, String> {
-            pairs.iter().map(|(name, value)| ((*name).into(), (*value).into())).collect()
-        };
-        let env = map(&[("A", "{S3_PORT}{x}"), ("B", "127.0.0.1:{PORT}"), ("C", "{}")]);
-        let values = map(&[("S3_PORT", "7")]);
-        assert_eq!(known(&env, &values), map(&[("A", "7{x}"), ("C", "{}")]));
+        let env = given(&[("A", "{S3_PORT}{x}"), ("B", "127.0.0.1:{PORT}"), ("C", "{}")]);
+        let values = given(&[("S3_PORT", "7")]);
+        assert_eq!(known(&env, &values), given(&[("A", "7{x}"), ("C", "{}")]));
     }
 
     #[test]
     fn targets_see_no_registries_and_no_passwords() {
-        let given = |pairs: &[(&str, &str)]| -> BTreeMap<String, String> {
-            pairs.iter().map(|(name, value)| ((*name).into(), (*value).into())).collect()
-        };
         let env = given(&[
             ("PATH", "/bin"),
             ("PIP_INDEX_URL", "https://mirror.example/"),
@@ -261,6 +272,20 @@ mod tests {
         assert!(installs.iter().all(|(name, value)| builds.get(name) == Some(value)));
         // Cargo sets it for tests, and no list of ours names it.
         assert!(builds.contains_key("CARGO_MANIFEST_DIR"));
+    }
+
+    #[test]
+    fn a_build_sees_what_is_known_and_installs_the_tools_that_compile() {
+        let env = given(&[
+            ("NODE_ENV", "production"),
+            ("RAILS_ENV", "production"),
+            ("POOL", "{pool}"),
+            ("LISTEN", "127.0.0.1:{PORT}"),
+        ]);
+        assert_eq!(
+            of_a_build(&env, &given(&[("pool", "5")])),
+            given(&[("RAILS_ENV", "production"), ("POOL", "5")])
+        );
     }
 
     #[test]
