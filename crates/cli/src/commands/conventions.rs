@@ -8,22 +8,59 @@ use std::path::{Path, PathBuf};
 
 use super::init::guess::Guess;
 
-/// Folders that a lock file determines alone: the file, the step that makes the folder, the folder.
-const CACHED: [(&str, &str, &str); 3] = [
-    ("package-lock.json", "npm ci", "node_modules"),
-    ("pnpm-lock.yaml", "pnpm install --frozen-lockfile", "node_modules"),
-    ("yarn.lock", "yarn install --frozen-lockfile", "node_modules"),
+/// A folder that a lock file determines together with the version of a runtime, and the steps that
+/// make it. Revisions with the same lock file share it.
+struct Locked {
+    lock: &'static str,
+    steps: &'static [&'static str],
+    made: &'static str,
+    /// A command that prints the version on which the folder depends.
+    version: &'static str,
+    how: Sharing,
+}
+
+#[derive(Clone, Copy)]
+enum Sharing {
+    /// Each revision gets a copy: programs of `node_modules` write there.
+    Copied,
+    /// Each revision gets a link: paths in a virtual environment are absolute.
+    Linked,
+}
+
+/// Packages with machine code are built for one version of Node's interface to them.
+const NODE: &str = "node -p process.versions.modules";
+const LOCKED: [Locked; 4] = [
+    node("package-lock.json", &["npm ci"]),
+    node("pnpm-lock.yaml", &["pnpm install --frozen-lockfile"]),
+    node("yarn.lock", &["yarn install --frozen-lockfile"]),
+    Locked {
+        lock: "requirements.txt",
+        steps: &["python3 -m venv .venv", ".venv/bin/pip install -q -r requirements.txt"],
+        made: VENV,
+        version: "python3 -c 'import sys; print(sys.implementation.cache_tag)'",
+        how: Sharing::Linked,
+    },
 ];
 
 /// Where packages of Python go.
 const VENV: &str = ".venv";
 
-/// Gives a target of a revision its build steps by convention, if its file has none. Returns them in
-/// words.
+const fn node(lock: &'static str, steps: &'static [&'static str]) -> Locked {
+    Locked { lock, steps, made: "node_modules", version: NODE, how: Sharing::Copied }
+}
+
+/// Gives a target of a revision its build steps by convention, if its file has none, and lets steps
+/// that fill a folder from a lock file share that folder with other revisions. Returns the steps by
+/// convention in words.
 pub fn complete(target: &mut Target, caches: &Path) -> Option<String> {
-    if target.manifest.install.is_some() {
-        return None;
+    let guessed = if target.manifest.install.is_none() { by_convention(target) } else { None };
+    if let Some(install) = &mut target.manifest.install {
+        install.steps = shared(std::mem::take(&mut install.steps), &target.folder, caches);
     }
+    guessed
+}
+
+fn by_convention(target: &mut Target) -> Option<String> {
     let guess = Guess::of(&target.folder)?;
     // A command that is not in `.venv` uses the packages of the machine.
     let is_in = |part: &str| target.manifest.start.command.iter().any(|word| word.contains(part));
@@ -32,44 +69,91 @@ pub fn complete(target: &mut Target, caches: &Path) -> Option<String> {
     {
         return None;
     }
-    let steps: Vec<Command> =
-        guess.build.iter().map(|step| step_of(step, &target.folder, caches)).collect();
-    if steps.is_empty() {
+    if guess.build.is_empty() {
         return None;
     }
-    target.manifest.install = Some(Install { steps });
+    target.manifest.install =
+        Some(Install { steps: guess.build.iter().map(|it| words(it)).collect() });
     Some(guess.build.join(" && "))
 }
 
-/// The words of a step. One that fills a folder from a lock file takes what an earlier run has made of
-/// the same lock file, and leaves it for the next.
-fn step_of(step: &str, folder: &Path, caches: &Path) -> Command {
-    let cached = CACHED.iter().find(|(_, makes, _)| *makes == step);
-    if let Some((_, _, made)) = cached
-        && let Some(cache) =
-            cached.and_then(|(lock, ..)| cache_of(&folder.join(lock), step, caches))
-    {
-        let cache = cache.display();
-        // A copy that is cut short has another name.
-        let script = format!(
-            "if [ -d '{cache}' ]; then cp -a --reflink=auto '{cache}' {made}; else {step} && mkdir -p '{}' && rm -rf '{cache}.new' && cp -a --reflink=auto {made} '{cache}.new' && mv '{cache}.new' '{cache}'; fi",
-            caches.display()
-        );
-        return ["sh", "-c", &script].map(Into::into).to_vec();
-    }
+fn words(step: &str) -> Command {
     match own_command::read(step) {
         Ok(read) => read.into_words(),
         Err(_) => ["sh", "-c", step].map(Into::into).to_vec(),
     }
 }
 
-/// Where the folder is kept that this lock file makes; `None` if it cannot be read, or if the path
-/// would need a shell's quotes.
-fn cache_of(lock: &Path, step: &str, caches: &Path) -> Option<PathBuf> {
-    let text = std::fs::read(lock).ok()?;
-    let digest = Fnv1a::default().with(step.as_bytes()).with(&[0]).with(&text).finish();
-    let cache = caches.join(format!("{digest:016x}"));
-    cache.to_str().filter(|path| !path.contains('\'')).is_some().then_some(cache)
+/// Steps of which those that fill a folder from a lock file take what an earlier build has made of the
+/// same lock file, and leave it for the next.
+fn shared(steps: Vec<Command>, folder: &Path, caches: &Path) -> Vec<Command> {
+    let mut done = Vec::new();
+    let mut rest = &steps[..];
+    while let [first, others @ ..] = rest {
+        let known = LOCKED.iter().find_map(|it| {
+            let makes: Vec<Command> = it.steps.iter().map(|step| words(step)).collect();
+            let after = rest.strip_prefix(&makes[..])?;
+            Some((it.script(&it.cache(folder, caches)?), after))
+        });
+        match known {
+            Some((script, after)) => {
+                done.push(["sh", "-c", &script].map(Into::into).to_vec());
+                rest = after;
+            }
+            None => {
+                done.push(first.clone());
+                rest = others;
+            }
+        }
+    }
+    done
+}
+
+impl Locked {
+    /// Where the folder is kept that this lock file makes, without the version; `None` if the lock
+    /// file cannot be read or does not say everything, or if the path would need a shell's quotes.
+    fn cache(&self, folder: &Path, caches: &Path) -> Option<PathBuf> {
+        let text = std::fs::read_to_string(folder.join(self.lock)).ok()?;
+        if matches!(self.how, Sharing::Linked) && !names_each_version(&text) {
+            return None;
+        }
+        let steps = self.steps.join("\0");
+        let digest =
+            Fnv1a::default().with(steps.as_bytes()).with(&[0]).with(text.as_bytes()).finish();
+        let cache = caches.join(format!("{digest:016x}"));
+        cache.to_str().filter(|path| !path.contains('\'')).is_some().then_some(cache)
+    }
+
+    /// Makes the folder, or takes what an earlier build made. Builds of one lock file wait for each
+    /// other, and one that is cut short leaves no file `whole`.
+    fn script(&self, cache: &Path) -> String {
+        let Self { made, version, .. } = self;
+        let steps = self.steps.join(" && ");
+        let (makes, takes) = match self.how {
+            Sharing::Copied => (
+                format!("{steps} && cp -a --reflink=auto {made} \"$kept/{made}\""),
+                format!("cp -a --reflink=auto \"$kept/{made}\" {made}"),
+            ),
+            Sharing::Linked => {
+                let link = format!("ln -s \"$kept/{made}\" {made}");
+                let lock = self.lock;
+                (format!("cp {lock} \"$kept\" && (cd \"$kept\" && {steps}) && {link}"), link)
+            }
+        };
+        // Nothing that a step leaves running holds the lock.
+        format!(
+            "kept='{}'-$({version} 2>/dev/null)-$NODE_ENV && mkdir -p \"$kept\" && exec 9>\"$kept/lock\" && flock 9 && {{ if [ -e \"$kept/whole\" ]; then {takes}; else rm -rf \"$kept/{made}\" && {makes} && : >\"$kept/whole\"; fi; }} 9>&-",
+            cache.display()
+        )
+    }
+}
+
+/// Whether a list of requirements names the version of each package, and nothing but packages: an
+/// option may name another file, and a path is that of a revision.
+fn names_each_version(requirements: &str) -> bool {
+    let lines = requirements.lines().map(str::trim);
+    let mut said = lines.filter(|line| !line.is_empty() && !line.starts_with('#'));
+    said.all(|line| line.starts_with("--hash") || (!line.starts_with('-') && line.contains("==")))
 }
 
 #[cfg(test)]
@@ -91,6 +175,57 @@ mod tests {
             let mut command = process::Command::new(&step[0]);
             let done = command.args(&step[1..]).current_dir(&target.folder).status().unwrap();
             assert!(done.success(), "{step:?}");
+        }
+    }
+
+    /// Paths in a virtual environment are absolute, so it stays where it was made.
+    #[test]
+    fn two_revisions_with_one_list_of_requirements_share_their_environment() {
+        let asked = process::Command::new("python3").args(["-c", "import ensurepip"]).status();
+        if !asked.is_ok_and(|status| status.success()) {
+            let name = "two_revisions_with_one_list_of_requirements_share_their_environment";
+            return pippin_testing::skipped::skip(name, "python3-venv is not installed");
+        }
+        let top = tempfile::tempdir().unwrap();
+        let caches = top.path().join("caches");
+        let mut made = Vec::new();
+        for (revision, requirements) in [("a", "# none\n"), ("b", "# none\n"), ("c", "# no\n")] {
+            let folder = top.path().join(revision);
+            std::fs::create_dir(&folder).unwrap();
+            std::fs::write(folder.join("requirements.txt"), requirements).unwrap();
+            let mut target = target(&folder);
+            let steps = [
+                &["python3", "-m", "venv", ".venv"][..],
+                &[".venv/bin/pip", "install", "-q", "-r", "requirements.txt"],
+                &["true"],
+            ];
+            let steps = steps.map(|step| step.iter().map(ToString::to_string).collect()).to_vec();
+            target.manifest.install = Some(Install { steps });
+            assert_eq!(complete(&mut target, &caches), None, "the file has its own steps");
+            assert_eq!(target.manifest.install.as_ref().unwrap().steps[1..], [vec!["true"]]);
+            run(&target);
+            let mut python = process::Command::new(folder.join(".venv/bin/python"));
+            assert!(python.args(["-c", "import pip"]).status().unwrap().success());
+            made.push(std::fs::canonicalize(folder.join(".venv")).unwrap());
+        }
+        assert!(
+            made[0].starts_with(&caches) && made[0] == made[1] && made[1] != made[2],
+            "{made:?}"
+        );
+        let pip = std::fs::read_to_string(made[0].join("bin/pip")).unwrap();
+        assert!(pip.contains(&format!("{}/bin/python", made[0].display())), "{pip}");
+    }
+
+    #[test]
+    fn only_a_list_that_names_each_version_is_a_lock_file() {
+        for (list, is_locked) in [
+            ("flask==3.1.0\n\n# a comment\ngunicorn==23.0.0 \\\n  --hash=sha256:00\n", true),
+            ("flask>=3\n", false),
+            ("flask==3.1.0\n-e .\n", false),
+            ("-r more.txt\n", false),
+            ("./shop\n", false),
+        ] {
+            assert_eq!(names_each_version(list), is_locked, "{list}");
         }
     }
 
