@@ -2,6 +2,8 @@
 //! about an unknown argument says it.
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
+use crate::arguments::command;
+
 /// Words of wrk, oha, hey, ab, k6, autocannon and bombardier, and what to write
 /// (docs/coming-from.md).
 const WORDS: [(&[&str], &str); 22] = [
@@ -77,10 +79,12 @@ pub fn said(error: &clap::Error) -> Option<String> {
             let name = word.split(['=', ' ']).next().unwrap_or(word);
             match WORDS.iter().find(|(words, _)| words.contains(&name)) {
                 Some((_, advice)) => Some(format!("{name} is not an option of Pippin: {advice}")),
-                None => has_bad_suggestion(error).then(|| {
-                    format!(
-                        "{name} is not an option of Pippin: `--help` behind the command lists all"
-                    )
+                None => of_other_commands(name).or_else(|| {
+                    has_bad_suggestion(error).then(|| {
+                        format!(
+                            "{name} is not an option of Pippin: `--help` behind the command lists all"
+                        )
+                    })
                 }),
             }
         }
@@ -97,6 +101,18 @@ pub fn said(error: &clap::Error) -> Option<String> {
         }
         _ => None,
     }
+}
+
+/// Says which commands have an option that this one has not.
+fn of_other_commands(name: &str) -> Option<String> {
+    let long = name.strip_prefix("--")?;
+    let all = command();
+    let has = |it: &&clap::Command| it.get_arguments().any(|one| one.get_long() == Some(long));
+    let having: Vec<&str> =
+        all.get_subcommands().filter(has).map(clap::Command::get_name).collect();
+    let [first, others @ ..] = &having[..] else { return None };
+    let others: String = others.iter().map(|it| format!(", {it}")).collect();
+    Some(format!("{name} is no option of this command: it goes with pippin {first}{others}"))
 }
 
 /// Whether clap would propose to throw a result away.
@@ -121,8 +137,19 @@ fn is_place(word: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::arguments::{Arguments, command};
+    use crate::arguments::Arguments;
     use clap::Parser;
+
+    #[test]
+    fn an_option_of_other_commands_is_named_with_them() {
+        let said = |words: &[&str]| said(&Arguments::try_parse_from(words).unwrap_err());
+        let explain = said(&["pippin", "load", "localhost", "--explain"]).unwrap();
+        assert_eq!(
+            explain,
+            "--explain is no option of this command: it goes with pippin run, compare"
+        );
+        assert_eq!(said(&["pippin", "load", "localhost", "--nonsense"]), None);
+    }
 
     /// Each word is refused with its advice, and the options that the advice names exist.
     #[test]

@@ -61,7 +61,8 @@ impl Axis {
         Self { title: title.into(), scale: Scale::Log, from, to, ticks }
     }
 
-    /// Bytes on a logarithmic axis with ticks at powers of two.
+    /// Bytes on a logarithmic axis with ticks at powers of two, or, if it holds fewer than three of
+    /// those, at the multiples of one.
     pub fn log_bytes(title: &str, least: f64, most: f64) -> Self {
         let mut axis = Self::log(title, least / 1.2, most * 1.2, size);
         let powers =
@@ -69,7 +70,13 @@ impl Axis {
         let all: Vec<(f64, String)> =
             powers.filter(|(place, _)| (axis.from..=axis.to).contains(place)).collect();
         let every = all.len().div_ceil(8).max(1);
-        axis.ticks = all.into_iter().step_by(every).collect();
+        axis.ticks = if all.len() >= 3 {
+            all.into_iter().step_by(every).collect()
+        } else {
+            let (least, most) = (10f64.powf(axis.from), 10f64.powf(axis.to));
+            let step = 2f64.powf(((most - least) / 3.0).log2().floor());
+            multiples(least, most, step).map(|bytes| (bytes.log10(), size(bytes))).collect()
+        };
         axis
     }
 
@@ -175,8 +182,12 @@ fn log_ticks(from: f64, to: f64) -> Vec<f64> {
         return found;
     }
     let (least, most) = (10f64.powf(from), 10f64.powf(to));
-    let step = round_step((most - least) / 5.0);
-    ((least / step).ceil() as i64..=(most / step).floor() as i64).map(|i| i as f64 * step).collect()
+    multiples(least, most, round_step((most - least) / 5.0)).collect()
+}
+
+/// The multiples of a step from `least` to `most`.
+fn multiples(least: f64, most: f64, step: f64) -> impl Iterator<Item = f64> {
+    ((least / step).ceil() as i64..=(most / step).floor() as i64).map(move |i| i as f64 * step)
 }
 
 fn hdr_place(q: f64) -> f64 {
@@ -241,6 +252,18 @@ fn plain(value: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn bytes_of_a_narrow_range_have_at_least_three_ticks() {
+        let mib = f64::from(1 << 20);
+        for (least, most) in [(41.0, 52.0), (100.0, 101.0), (3.0, 9.0), (1.0, 900.0)] {
+            let axis = Axis::log_bytes("memory", least * mib, most * mib);
+            assert!((3..=12).contains(&axis.ticks.len()), "{:?}", axis.ticks);
+        }
+        let axis = Axis::log_bytes("memory", 41.0 * mib, 52.0 * mib);
+        let labels: Vec<&str> = axis.ticks.iter().map(|(_, label)| label.as_str()).collect();
+        assert_eq!(labels, ["40 MiB", "48 MiB", "56 MiB"]);
+    }
 
     #[test]
     fn bytes_from_0_have_ticks_at_multiples_of_a_power_of_two() {

@@ -64,7 +64,7 @@ const QUANTITIES: [Quantity; 7] = [
     Quantity {
         name: "response-over-time",
         title: "Response time over time",
-        unit: "p99 of each moment",
+        unit: "p99 of each window",
         counts: Unit::Ns,
         points: response,
         of_generator: None,
@@ -88,7 +88,7 @@ const QUANTITIES: [Quantity; 7] = [
     Quantity {
         name: "memory-over-time",
         title: "Memory of the target over time",
-        unit: "memory of the process tree",
+        unit: "whole process tree",
         counts: Unit::Bytes,
         points: memory,
         of_generator: None,
@@ -124,7 +124,7 @@ const QUANTITIES: [Quantity; 7] = [
     Quantity {
         name: "heap-over-time",
         title: "Heap in use over time",
-        unit: "in use, garbage included",
+        unit: "garbage included",
         counts: Unit::Bytes,
         points: |one| cpu(one, |point| point.heap_bytes.map(|bytes| bytes as f64)),
         of_generator: None,

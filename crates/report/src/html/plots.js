@@ -134,6 +134,8 @@
       const half = plot.bbox.width / devicePixelRatio / Math.max(1, max - min) >= 130;
       return all.filter((place) => (place >= 1 ? inner.indexOf(place) % each === 0 : place === 0 || half));
     };
+    // Where a range holds too few round values: the multiples of a round step.
+    const even = (min, max, step) => Array.from({ length: Math.floor(max / step) - Math.ceil(min / step) + 1 }, (_, i) => (Math.ceil(min / step) + i) * step);
     // Round values within each power of ten, as many as have room.
     const rounds = (plot, index, min, max) => {
       const room = (index === 0 ? plot.bbox.width / 80 : plot.bbox.height / 30) / devicePixelRatio;
@@ -141,13 +143,15 @@
       if ((index === 0 ? data.x : data.y).unit === "bytes") {
         const doubled = Array.from({ length: 48 }, (_, i) => 2 ** i).filter((value) => value >= min && value <= max);
         const each = Math.ceil(doubled.length / Math.max(3, room));
-        return doubled.length > 1 ? doubled.filter((_, i) => i % each === 0) : [min, max];
+        return doubled.length > 2 ? doubled.filter((_, i) => i % each === 0) : even(min, max, 2 ** Math.floor(Math.log2((max - min) / 3)));
       }
       const powers = Array.from({ length: Math.ceil(Math.log10(max)) - Math.floor(Math.log10(min)) + 1 }, (_, i) => Math.floor(Math.log10(min)) + i);
       const within = (steps) => powers.flatMap((power) => steps.map((step) => step * 10 ** power)).filter((value) => value >= min && value <= max);
       const choices = [[1, 1.5, 2, 3, 5, 7], [1, 2, 5], [1, 3], [1]].map(within);
       const found = choices.find((values) => values.length <= Math.max(3, room)) ?? choices.at(-1);
-      return found.length > 1 ? found : [min, max];
+      if (found.length > 2) { return found; }
+      const power = 10 ** Math.floor(Math.log10((max - min) / 3));
+      return even(min, max, [5, 2, 1].map((step) => step * power).find((step) => step * 3 <= max - min) ?? power);
     };
     const upright = (plot) => {
       const { ctx, bbox } = plot;
