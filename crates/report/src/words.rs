@@ -155,14 +155,21 @@ pub fn times(ratio: &Ratio) -> String {
     format!("{value} times ({low} to {high})")
 }
 
-/// The ratio and its ends, with as many decimals as are needed to tell the ends apart.
+/// The ratio and its ends, with as many decimals as are needed to tell the ends apart, and at least
+/// two digits of the ratio.
 fn ratio_parts(ratio: &Ratio) -> [String; 3] {
     let Interval { low, high, .. } = ratio.interval;
-    let decimals = match high - low {
+    let of_ends = match high - low {
         width if width >= 1.0 => 1,
         width if width >= 0.01 => 2,
         _ => 3,
     };
+    let of_value = match ratio.value {
+        value if value >= 0.0995 => 1,
+        value if value >= 0.00995 => 3,
+        _ => 4,
+    };
+    let decimals = of_ends.max(of_value);
     [ratio.value, low, high].map(|part| format!("{part:.decimals$}"))
 }
 
@@ -298,6 +305,7 @@ pub fn length(ns: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use pippin_stats::interval::bootstrap::Basis;
 
     #[test]
     fn figures_read_as_print_has_them() {
@@ -319,6 +327,18 @@ mod tests {
             (reach((-0.017, 0.016)), reach((-0.69, 0.25))),
             ("1.7 %".into(), "-69 to +25 %".into())
         );
+    }
+
+    #[test]
+    fn small_ratios_have_two_digits_too() {
+        let within = |value, low, high| {
+            let interval = Interval { low, high, basis: Basis::Trials };
+            ratio_within(&Ratio { value, interval })
+        };
+        assert_eq!(within(0.0272, 0.0204, 0.0346), "0.027 (0.020-0.035)");
+        assert_eq!(within(0.00412, 0.0041, 0.0042), "0.0041 (0.0041-0.0042)");
+        assert_eq!(within(0.7, 0.54, 0.9), "0.70 (0.54-0.90)");
+        assert_eq!(within(40.7, 36.9, 44.9), "40.7 (36.9-44.9)");
     }
 
     #[test]
