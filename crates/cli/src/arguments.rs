@@ -50,8 +50,8 @@ const STYLES: Styles = Styles::styled()
     after_help = "Examples:\n  pippin load localhost:8080                             load a server that runs\n  pippin compare localhost:3000 localhost:3001           compare two of them\n  pippin init                                            measure a server of your own\n  pippin run hello --quick --install                     compare servers that Pippin brings\n  pippin serve                                           look at all runs in the browser\n\nExit codes:\n  0    success\n  1    an objective, gate, comparison or check failed\n  2    wrong input; the message says how to fix it\n  3    a result is INVALID\n  4    Pippin itself failed, agents were lost, or the result is not stored; or no target has one\n  5    a gate could not be decided\n  130  interrupted; what was measured is kept\n  141  nobody reads the output; what was measured is kept"
 )]
 pub struct Arguments {
-    /// The database of runs: .pippin/pippin.db in a checkout of Pippin, elsewhere pippin/pippin.db
-    /// in $XDG_STATE_HOME (~/.local/state).
+    /// The database of runs: .pippin/pippin.db beside pippin.toml or in a checkout of Pippin,
+    /// elsewhere pippin/pippin.db in $XDG_STATE_HOME (~/.local/state).
     #[arg(long, global = true, help_heading = GENERAL, display_order = 902, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub store: Option<PathBuf>,
     /// Say less: only the result and errors. The result of a load is then one line.
@@ -263,8 +263,8 @@ pub struct RunArguments {
     /// Device plans: the time between an answer and a device's next request, as "9s +-5%".
     #[arg(long, value_name = "TIME", value_parser = Spread::parse)]
     pub think: Option<Spread>,
-    /// Folder for the page and the logs. By default a new one in runs/ of the checkout, elsewhere
-    /// in pippin/runs/ of $XDG_STATE_HOME.
+    /// Folder for the page and the logs. By default a new one in .pippin/runs/ beside pippin.toml,
+    /// in runs/ of a checkout of Pippin, or else in pippin/runs/ of $XDG_STATE_HOME.
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub out: Option<PathBuf>,
     #[command(flatten)]
@@ -551,20 +551,21 @@ pub struct CompareArguments {
     #[arg(long, value_name = "PATH")]
     pub path: Option<String>,
     /// Let each user go through the steps of a file in order, in place of one request
-    /// (pippin help scenarios). Several are mixed: FILE:70 for 70 parts of all walks, or
-    /// FILE:users=14 for so many users; without either, all alike.
+    /// (pippin help scenarios). Give it several times for a mix: FILE:70 is a weight of 70 among
+    /// all walks, FILE:users=14 is 14 users; without either, all have the same weight.
     #[arg(long, value_name = "FILE[:SHARE]", value_parser = Named::parse, value_hint = ValueHint::FilePath, conflicts_with_all = ["path", "method", "body", "json_body", "form", "data_urlencode", "expect_body", "expect_contains", "expect_json"])]
     pub scenario: Vec<Named>,
     /// Measure this target (go/net-http) as it is in two branches, in turn within one run.
     #[arg(long, value_name = "TARGET", add = ArgValueCandidates::new(completions::targets))]
     pub target: Option<String>,
-    /// With two branches: the plan. In a project with one plan, that one by default.
+    /// With two branches or --with: the plan. In a project with one plan, that one by default.
     #[arg(long, value_name = "PLAN", add = ArgValueCandidates::new(completions::plans))]
     pub plan: Option<String>,
-    /// With two branches: the plan's quick form.
+    /// With two branches or --with: the plan's quick form.
     #[arg(long)]
     pub quick: bool,
-    /// How often each server or branch is started and measured; 5, or as the plan says.
+    /// How often each server or branch is measured; 5, or as the plan says. What Pippin starts is
+    /// started anew for each time; a server behind a URL is not.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub repeat: Option<u32>,
     /// Fetch images. With --target, install both copies in the run's folder, and system packages

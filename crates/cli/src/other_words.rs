@@ -6,17 +6,23 @@ use crate::arguments::command;
 
 /// Words of wrk, oha, hey, ab, k6, autocannon and bombardier, and what to write
 /// (docs/coming-from.md).
-const WORDS: [(&[&str], &str); 22] = [
+const WORDS: [(&[&str], &str); 26] = [
     (
         &["-L", "--latency", "--latencies", "-l", "--u_latency"],
-        "latencies are always shown: leave it out",
+        "latencies are always shown: leave it out, or write -v for more",
     ),
-    (&["-T"], "write --timeout TIME: how long one answer may take"),
     (
-        &["--vus", "--concurrency", "--users", "--workers", "-w", "--clients"],
+        &["-T"],
+        "write --timeout TIME: how long one answer may take (wrk), or -H 'Content-Type: TYPE' (hey, oha, ab)",
+    ),
+    (
+        &["--vus", "--concurrency", "--users", "--clients"],
         "write -c N: so many connections, each with one request at a time",
     ),
-    (&["--iterations", "-i", "--amount", "-a"], "write -n N: so many requests"),
+    (&["--workers", "-w"], "write -t N for threads (autocannon), or -c N for connections"),
+    (&["--iterations", "--amount"], "write -n N: so many requests"),
+    (&["-i"], "write -n N: so many requests (k6), or -b @FILE for a body (autocannon)"),
+    (&["-a"], "write -n N: so many requests (autocannon), or -u NAME:PASSWORD (hey)"),
     (&["--qps", "--rate-limit", "--overallRate", "-r"], "write -R RATE: requests per second"),
     (&["--bail", "--abort-on-fail"], "write --fail-fast"),
     (&["-W", "--warmup"], "write --warm-up TIME"),
@@ -46,9 +52,11 @@ const WORDS: [(&[&str], &str); 22] = [
         &["--location", "--follow-redirects", "--redirect", "--redirects", "--max-redirects"],
         "write --follow N: so many redirections of each answer",
     ),
-    (&["-A", "--user-agent"], "write -H 'User-Agent: ...'"),
+    (&["--user-agent"], "write -H 'User-Agent: ...'"),
+    (&["-A"], "write -u NAME:PASSWORD (ab), or -H 'User-Agent: ...' (curl)"),
     (&["--http1.1", "--http1"], "HTTP/1.1 is the default: leave it out"),
-    (&["--pipelining", "-p"], "write --pipeline N"),
+    (&["--pipelining"], "write --pipeline N"),
+    (&["-p"], "write --pipeline N (autocannon), or -b @FILE (ab)"),
     (&["-D", "--body-file", "--data", "--data-raw"], "write -b TEXT, or -b @FILE"),
 ];
 

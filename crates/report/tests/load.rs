@@ -113,6 +113,26 @@ fn a_scenario_begins_with_its_walks() {
     assert!(parts[2].contains("requests/s"), "{parts:?}");
 }
 
+#[test]
+fn of_a_sweep_the_walks_are_those_of_its_best_step() {
+    let mut record = example::load();
+    let mut one = walked(record.trials[0].clone(), &[None, None]);
+    let alone = {
+        record.trials[0] = one.clone();
+        answer::parts(&View::of(&record))[0].clone()
+    };
+    record.trials = [1, 4]
+        .map(|count| {
+            one.spec.step = Some(Step::Connections { count });
+            one.spec.profile.steps = Steps::Connections(vec![1, 4]);
+            one.clone()
+        })
+        .to_vec();
+    record.header.plan.profile = record.trials[0].spec.profile.clone();
+    let parts = answer::parts(&View::of(&record));
+    assert_eq!(parts[0], alone, "{parts:?}");
+}
+
 /// A load of which one answer in five is wrong, and three requests hang. The threads that load use
 /// a part of what all of Pippin uses.
 fn load_with_doubts() -> RunRecord {

@@ -22,8 +22,8 @@ pub enum BaselineCommand {
 /// `pippin baseline set`
 #[derive(Debug, Args)]
 pub struct BaselineSetArguments {
-    /// A letter, then letters, digits, `-`, `_` and `.`. A name that another run has moves to this
-    /// one.
+    /// A letter, then letters, digits, `-`, `_` and `.`. If another run has this
+    /// name, it is taken from that run and given to this one.
     #[arg(value_name = "NAME")]
     pub name: String,
     /// A run, the beginning of its name, or `latest`.

@@ -44,7 +44,7 @@ pub struct LoadArguments {
     /// is a rate of walks; with --devices their number, up to 1,000 times the first.
     #[arg(long, value_name = "BOUNDS", conflicts_with_all = ["count", "stages", "poisson", "jitter", "no_keep_alive", "requests_per_connection", "pipeline"], value_parser = Objective::parse)]
     pub objective: Option<Objective>,
-    /// How often to measure; two or more give an interval.
+    /// How often to measure; two or more also show how loads differ from each other.
     #[arg(long, value_name = "N", default_value_t = 1, conflicts_with_all = ["devices", "sweep", "objective"], value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub repeat: u32,
     /// What is asked.
@@ -83,7 +83,7 @@ pub struct LoadArguments {
     /// load, count as its tiers: the application behind a proxy, its database.
     #[arg(long, value_name = "on|off", value_enum, default_value_t = Switch::On)]
     pub tiers: Switch,
-    /// Go on when the server has ended and nobody listens any more: it is started again meanwhile.
+    /// Continue the load when the server has ended. For servers that something else starts again.
     #[arg(long)]
     pub keep_going: bool,
     /// Which hosts may be loaded.
@@ -173,7 +173,8 @@ pub struct ShapeArguments {
     /// Open loop: exponentially distributed gaps instead of equal ones.
     #[arg(long, requires = "open_loop")]
     pub poisson: bool,
-    /// Open loop: each request at a random instant of its gap. The number of requests stays exact.
+    /// Open loop: send each request at a random moment within its interval (1/RATE). The number of
+    /// requests stays exact.
     #[arg(long, requires = "open_loop", conflicts_with = "poisson")]
     pub jitter: bool,
     /// Open loop: how long the rate climbs before measuring begins. Devices: UP,SUSTAIN,DOWN.

@@ -63,8 +63,8 @@ pub struct FileArguments {
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with_all = ["method", "body", "json_body", "form", "data_urlencode", "expect_body", "expect_contains", "expect_json"])]
     pub urls_from_file: Option<PathBuf>,
     /// Let each user go through the steps of a file in order, with its own values and checks
-    /// (pippin help scenarios). Several are mixed: FILE:70 for 70 parts of all walks, or
-    /// FILE:users=14 for so many users; without either, all alike.
+    /// (pippin help scenarios). Give it several times for a mix: FILE:70 is a weight of 70 among
+    /// all walks, FILE:users=14 is 14 users; without either, all have the same weight.
     #[arg(long, value_name = "FILE[:SHARE]", value_parser = Named::parse, value_hint = ValueHint::FilePath, conflicts_with_all = ["requests", "urls_from_file", "method", "body", "json_body", "form", "data_urlencode", "expect_body", "expect_contains", "expect_json"])]
     pub scenario: Vec<Named>,
 }

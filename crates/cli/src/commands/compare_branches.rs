@@ -52,6 +52,7 @@ pub fn run(
     let ids = branches.iter().map(|branch| branch.id.clone()).collect();
     let options = PlanOptions { targets: Some(ids), ..plan_options(arguments) };
     let plan = catalog.plan(plan, &options)?;
+    super::run::say_if_not_quick(arguments.quick, &plan);
     let folder = folder(&place, arguments.out.as_deref(), &plan.id)?;
     let copies = Copies::within(&folder);
     let [a, b] = &branches;

@@ -50,6 +50,7 @@ pub fn run(
     let project = catalog.project().ok_or_else(|| CliError::User(format!("no {FILE} here")))?;
     let options = plan_options(arguments);
     let plan = catalog.plan(plan_of(project, arguments.plan.as_deref(), None)?, &options)?;
+    super::run::say_if_not_quick(arguments.quick, &plan);
     let targets = targets_of(project, &plan, arguments.target.as_deref())?;
     let repository = Repository::of(place.root())?;
     let revisions = revisions(&repository, names, arguments.force)?;

@@ -89,6 +89,7 @@ fn of_project(
     })?;
     let options = plan_options(arguments);
     let plan = catalog.plan(plan_of(project, arguments.plan.as_deref(), None)?, &options)?;
+    super::run::say_if_not_quick(arguments.quick, &plan);
     if !matches!(plan.profile.steps, Steps::One) {
         return Err(CliError::User(format!(
             "plan {} makes several loads, and a scan compares its values under one; choose a plan with `connections` or one `rate`",

@@ -210,7 +210,7 @@ fn await_greeting(base: &mut LoadSpec) {
         Greeting::Messages(number) => {
             let messages = counted(number as u64, "message");
             say(format_args!(
-                "the server begins each WebSocket with {messages} of its own: no answer to ours (--opening FILE says more of it)"
+                "the server sends {messages} at the start of each WebSocket. They do not count as answers (see --opening FILE)"
             ));
             base.first_words = Some(FirstWords::greeting(number));
         }

@@ -46,6 +46,7 @@ pub fn run(shared: &Shared, arguments: &RunArguments) -> Result<u8, CliError> {
     let place = place()?;
     let catalog = catalog(&place)?;
     let plan = catalog.plan(&arguments.plan, &options(arguments, &catalog)?)?;
+    say_if_not_quick(arguments.quick, &plan);
     let reference = reference::among(arguments.reference.as_deref(), &plan.targets)?;
     let folder = folder(&place, arguments.out.as_deref(), &plan.id)?;
     let asked: Vec<&Gate> = plan.gates.iter().chain(arguments.gates.all()).collect();
@@ -105,6 +106,16 @@ pub fn run(shared: &Shared, arguments: &RunArguments) -> Result<u8, CliError> {
     all_written([outlets.finish(), page, printed.map(drop)])?;
     let of_gates = of_gates?;
     Ok(exit::worst(exit_code(&record, is_invalid, arguments.strict), of_gates))
+}
+
+/// Says that --quick changes nothing of a plan without a quick form.
+pub fn say_if_not_quick(is_asked: bool, plan: &Plan) {
+    if is_asked && !plan.quick {
+        output::say(format_args!(
+            "{}: the plan has no quick form (the key `quick`), so --quick changes nothing",
+            plan.id
+        ));
+    }
 }
 
 /// What the flags change of the plan.

@@ -98,7 +98,7 @@ fn remove_all(store: &Store, runs: &[String]) -> Result<u8, CliError> {
     store.remove(runs)?;
     if let Err(error) = store.shrink() {
         output::say(format!(
-            "the runs are removed, but the file keeps its size for now, and its room is used again: {error}"
+            "the runs are removed. The file did not become smaller ({error}); Pippin will use the free space again"
         ));
     }
     let freed = before.saturating_sub(store.size()?.bytes);

@@ -100,7 +100,7 @@ impl Places {
             }
             () => {
                 return Err(format!(
-                    "`{drawn}`, which is to be drawn, has neither digits alone, the first not 0, nor lower-case letters alone, nor hexadecimal digits of both kinds"
+                    "the value `{drawn}` cannot be drawn at random. It must be digits that do not begin with 0, or lower-case letters, or lower-case hexadecimal with both digits and letters"
                 ));
             }
         };

@@ -286,7 +286,7 @@ fn scenario(spec: &LoadSpec) -> Result<(), EngineError> {
         {
             return Err(EngineError::Scenario {
                 why: format!(
-                    "the rows of {} are not here, as in records: load the file of the scenario",
+                    "the rows of {} are missing, because records do not keep them: load the scenario from its file",
                     rows.file
                 ),
             });
@@ -492,7 +492,7 @@ fn broadcast(spec: &LoadSpec) -> Result<(), EngineError> {
         (
             spec.first_words.as_ref().is_some_and(FirstWords::tells_apart),
             "replies and messages to ignore",
-            "copies are known by their numbers: leave `replies` and `ignore` out",
+            "a broadcast knows the copies of a message by their numbers: leave `replies` and `ignore` out",
         ),
     ];
     none_of(BROADCAST, exclusive)

@@ -47,7 +47,7 @@ impl Worker for Means {
                 Err("a coordinator may not use a unix socket of this machine".into())
             }
             Work::Slice(slice) if slice.load.proxy.is_some() => {
-                Err("a coordinator may not send requests through a proxy: this machine's consent is for the hosts that it connects to".into())
+                Err("agents send no requests through a proxy: --allow-host of this agent is for hosts that it connects to itself".into())
             }
             Work::Slice(slice) => {
                 // First the bounds: all that follows takes as long as the numbers are large.

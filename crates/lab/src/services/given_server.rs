@@ -97,7 +97,7 @@ impl GivenServer {
         let is_valid = self.presence.is_valid(Duration::from_secs(10));
         is_valid.map_err(|error| {
             LabError::User(format!(
-                "{VARIABLE}: the server has closed the connection that shows that Pippin lives ({error}), so that others may drop its databases; let it keep idle connections, and run again"
+                "{VARIABLE}: the PostgreSQL server closed the connection that shows that this Pippin still runs ({error}). Another one may now drop the databases of this run. Let the server keep idle connections open, and run again"
             ))
         })
     }

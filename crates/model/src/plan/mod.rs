@@ -88,7 +88,7 @@ pub struct Plan {
     /// Whether the instructions of each target per request are counted, whatever its gates are on.
     #[serde(default)]
     pub instructions: bool,
-    /// Whether this is the quick form.
+    /// Whether this is the quick form. Never true for a plan whose quick form is the full one.
     pub quick: bool,
     /// What the command line changed, in words.
     #[serde(default)]
@@ -280,10 +280,11 @@ impl Plan {
     ) -> Result<Self, String> {
         let mut profile = raw.profile()?;
         let mut repetitions = raw.repetitions;
+        let quick = options.quick && (raw.quick.is_some() || raw.life);
         if options.quick {
-            let quick = raw.quick.unwrap_or_default();
-            profile = profile.overlaid(&quick.profile);
-            repetitions = quick.repetitions.unwrap_or(repetitions);
+            let form = raw.quick.unwrap_or_default();
+            profile = profile.overlaid(&form.profile);
+            repetitions = form.repetitions.unwrap_or(repetitions);
         }
         let repetitions = options.repetitions.unwrap_or(repetitions);
         if repetitions == 0 {
@@ -331,7 +332,7 @@ impl Plan {
             undecided: raw.undecided,
             life: options.life.unwrap_or(raw.life && !options.quick),
             instructions: options.instructions || raw.instructions,
-            quick: options.quick,
+            quick,
             changed,
         })
     }

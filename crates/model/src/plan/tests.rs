@@ -17,6 +17,15 @@ fn a_plan_resolves_and_its_quick_form_keeps_the_shape() {
     let quick = resolve(PLAN, &PlanOptions { quick: true, ..PlanOptions::default() }).unwrap();
     assert_eq!(quick.repetitions, 1);
     assert_eq!(quick.profile, Profile::closed(10, StopRule::after(3_000_000_000)));
+    assert!(quick.quick && !plan.quick);
+}
+
+#[test]
+fn a_plan_without_a_quick_form_is_never_called_quick() {
+    let options = PlanOptions { quick: true, ..PlanOptions::default() };
+    let without = PLAN.replace("[quick]\nrepetitions=1\n[quick.profile]\nduration='3s'\n", "");
+    let plan = resolve(&without, &options).unwrap();
+    assert!(!plan.quick && plan.repetitions == 3, "{plan:?}");
 }
 
 #[test]

@@ -373,7 +373,7 @@ pub fn read(named: &[Named], folder: &Path) -> Result<(Vec<Request>, Scenario), 
             file::read(&folder.join(&one.file)).map_err(|error| MixError::File(nth, error))?;
         if written.follow > 0 && named.len() > 1 {
             return Err(MixError::Together(format!(
-                "`{name}` has `follow`, and a load of several scenarios follows redirections of all alike: leave it out there, and say it for all of them"
+                "`{name}` has `follow`. A load of several scenarios has one setting for all: leave it out there, and write --follow, or `follow` beside `scenarios`"
             )));
         }
         requests.extend(own);

@@ -104,8 +104,9 @@ fn plan(view: &View) -> Markup {
     html! {
         section id="plan" {
             h2 { "Plan and targets" }
-            @if let Some(summary) = &view.run.summary { p { (super::with_code(summary)) @if view.run.quick { " That is the full form; this run is shorter." } } }
-            @if view.loads.is_empty() { p { "Repetitions were interleaved in a random order drawn from the seed " code { (view.run.seed) } ", and every target was started anew for each." } }
+            @if let Some(summary) = &view.run.summary { p { (super::with_code(summary)) @if view.run.quick { " That is the full form; this run is the quick one." } } }
+            @if view.loads.is_empty() && view.targets.keys().all(TargetId::is_url) { p { "The servers ran already, and were not started anew. Repetitions were interleaved in a random order drawn from the seed " code { (view.run.seed) } "." } }
+            @else if view.loads.is_empty() { p { "Repetitions were interleaved in a random order drawn from the seed " code { (view.run.seed) } ", and every target that Pippin starts was started anew for each." } }
             @else { p { "The server ran already, and was not started anew. What the load draws by chance comes from the seed " code { (view.run.seed) } "." } }
             div.scroll tabindex="0" role="region" aria-label="Versions, scrolls sideways" {
                 table {

@@ -57,7 +57,9 @@ fn how_much(view: &View, load: &LoadView, row: &Row) -> Vec<String> {
 
 /// The walks per second through all steps of a scenario, and how long one takes. None for others.
 fn walked(view: &View, row: &Row) -> Vec<String> {
-    let seconds = view.loads.iter().map(|load| load.duration_ns as f64 / 1e9).sum::<f64>();
+    // Of a sweep, the row is that of one step.
+    let own = view.loads.iter().filter(|load| row.step.is_none() || load.step == row.step);
+    let seconds = own.map(|load| load.duration_ns as f64 / 1e9).sum::<f64>();
     if row.scenario.is_empty() || seconds <= 0.0 {
         return Vec::new();
     }

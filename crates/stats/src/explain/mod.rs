@@ -267,7 +267,7 @@ fn on_a_disturbed_host(evidence: &Evidence) -> (Limit, String) {
     {
         return full;
     }
-    let reason = "Nothing is said about what limits it: other programs or the hypervisor took too much of this machine, which looks the same.";
+    let reason = "Pippin does not say what limits it: other programs or the hypervisor used too much of this machine, and that looks the same.";
     (Limit::Unknown, reason.into())
 }
 

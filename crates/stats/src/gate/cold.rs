@@ -30,7 +30,7 @@ pub(super) fn of(
         return None;
     }
     let text = format!(
-        "{}, and count as half of what they show: it fails all the same",
+        "{}, so that their ratio is halved, and the gate still fails",
         both.left_out.not_warm()
     );
     outcome.change = sides.change();

@@ -71,12 +71,12 @@ fn of_reach(
     Some(caveat(seen, trials))
 }
 
-/// `19 % to a side (limit 10 %)`. Beyond a factor of ten, the number says nothing.
+/// `up to 19 % from the figure (limit 10 %)`. Beyond a factor of ten, the number says nothing.
 fn limited(reach: f64) -> String {
     if reach > 10.0 {
         "beyond a factor of 10 (limit 10 %)".into()
     } else {
-        format!("{:.0} % to a side (limit 10 %)", reach * 100.0)
+        format!("up to {:.0} % from the figure (limit 10 %)", reach * 100.0)
     }
 }
 
@@ -113,7 +113,7 @@ mod tests {
         let found = of_figure(&figure(Some(0.19)), "requests/s", &[]).unwrap();
         assert_eq!(
             found.evidence,
-            "the 95 % interval of requests/s reaches 19 % to a side (limit 10 %)"
+            "the 95 % interval of requests/s reaches up to 19 % from the figure (limit 10 %)"
         );
         assert_eq!(of_figure(&figure(Some(0.05)), "requests/s", &[]), None);
     }

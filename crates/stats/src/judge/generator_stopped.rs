@@ -31,7 +31,7 @@ pub fn judge(evidence: &Evidence) -> Answer {
         )
     };
     Ok((longest >= LEAST_NS && share > LIMIT).then(|| {
-        let advice = "measure again: was it stopped, was its machine away, or did others take its processors?";
+        let advice = "measure again. The generator was stopped, its machine was paused, or other programs used its processors";
         caveat("generator_stopped", Severity::Suspect, seen(), advice)
     }))
 }

@@ -7,7 +7,7 @@ use crate::judge::evidence::{Evidence, caveat};
 pub fn judge(evidence: &Evidence) -> Option<Caveat> {
     let left_out = &evidence.record.usage.as_ref()?.left_out;
     let seen = format!(
-        "never seen with a connection to this address while others were, so not counted as the server: {}",
+        "these processes never had a connection to this address while others had, so they are not counted as the server: {}",
         left_out.join(", ")
     );
     let advice = "if they work for it, name the server by --target-pid, which counts all below it";

@@ -251,7 +251,7 @@ fn unknown(record: &TrialRecord, gaps: &[Gap]) -> Option<Caveat> {
 
 /// A doubt because of what is not known.
 fn unknown_caveat(seen: String) -> Caveat {
-    let advice = "measure longer, and see in the evidence what is missing: what was not looked at may hide a fault";
+    let advice = "measure longer. The evidence says which check was not possible; there may be a fault that it would have found";
     evidence::caveat(UNKNOWN, Severity::Suspect, seen, advice)
 }
 

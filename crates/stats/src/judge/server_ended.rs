@@ -79,7 +79,7 @@ pub fn judge_replaced(evidence: &Evidence) -> Option<Caveat> {
         .as_ref()
         .map_or((0, 0), |usage| (usage.duration_ns, usage.unseen_ns.unwrap_or(0)));
     let seen = format!(
-        "{} of the server ended and others went on: {}; all of it was seen for {} of {}",
+        "{} of the server ended while others went on: {}. All of the server was seen for {} of {}",
         counted(ended.len() as u64, "process"),
         names.join(", "),
         format_ns(whole_ns.saturating_sub(unseen_ns)),

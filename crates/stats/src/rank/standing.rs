@@ -100,7 +100,7 @@ fn doubt_ratios(
             continue;
         }
         let (reach, what) = if nth == reference {
-            (best, "the best known ratio to it".to_string())
+            (best, "the narrowest of the ratios to it".to_string())
         } else {
             (own, format!("its ratio to {name}"))
         };

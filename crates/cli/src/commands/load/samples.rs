@@ -43,7 +43,7 @@ impl Samples {
             Some("jsonl" | "ndjson") => Form::JsonLines,
             _ => {
                 return refuse(&format!(
-                    "{} says no form; name a file that ends in .csv, or in .jsonl for JSON lines",
+                    "{}: the ending does not say which format to write; use .csv, or .jsonl for JSON lines",
                     file.display()
                 ));
             }
