@@ -6,7 +6,7 @@ use crate::arguments::command;
 
 /// Words of wrk, oha, hey, ab, k6, autocannon and bombardier, and what to write
 /// (docs/coming-from.md).
-const WORDS: [(&[&str], &str); 26] = [
+const WORDS: [(&[&str], &str); 27] = [
     (
         &["-L", "--latency", "--latencies", "-l", "--u_latency"],
         "latencies are always shown: leave it out, or write -v for more",

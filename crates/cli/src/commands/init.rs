@@ -123,7 +123,7 @@ targets = ["{name}"]
 connections = 10               # or rate = "500/s"
 duration = "5s"
 repetitions = 5                # a change is decided on at least 5 starts
-quick = { profile = { duration = "2s" } }    # what --quick changes
+quick = {{ profile = {{ duration = "2s" }} }}    # what --quick changes
 require = ["errors < 0.1%"]    # also: "p99 < 50ms", "goodput > 1000/s"
 # `pippin ci` compares with the base of this checkout, and fails if CPU time per request rose by 2 %,
 # goodput fell by 10 % or p99 rose by 50 %. Other limits: fail_if = ["cpu > 3% vs base"]
