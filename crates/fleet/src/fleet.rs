@@ -353,7 +353,7 @@ pub struct AgentSettings<'a> {
     pub name: Option<String>,
     /// Its operator's tags.
     pub tags: Vec<String>,
-    /// Its work.
+    /// What it does: apply parts of loads, or be a probe.
     pub duty: Duty,
     /// Prints what happens.
     pub say: &'a dyn Fn(&str),

@@ -61,7 +61,7 @@ pub struct Run {
     pub goodput_per_s: f64,
     /// 99th percentile of the response time, nanoseconds.
     pub p99_ns: Option<f64>,
-    /// Their intervals and what the target used, as the run's report has them.
+    /// The intervals of goodput and p99, and what the target used, as in the run's report.
     pub more: MoreFigures,
     /// Trials with a result.
     pub trials: usize,

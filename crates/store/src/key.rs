@@ -8,7 +8,7 @@ use crate::Store;
 
 impl Store {
     /// The key, made when it is first needed. It lies beside the database, readable by its owner
-    /// alone. Who copies the database copies no key.
+    /// alone. A copy of the database does not contain the key.
     ///
     /// # Errors
     /// If it can be neither read nor made.

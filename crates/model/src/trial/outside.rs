@@ -54,8 +54,9 @@ pub enum Link {
 impl Link {
     /// Whether a process works with a load: the processors that it kept busy while the target was
     /// loaded, and while the target got no requests. `slack_cores` is what the kernel's clock may add
-    /// to the latter. It is the only rule for tiers and for helpers. One that is connected may use
-    /// more at rest and less under load, because the connection already speaks for it.
+    /// to the latter. Tiers and helpers are both found by this rule alone. For a process
+    /// that is connected to the target the limits are less strict, because the connection is evidence
+    /// already.
     #[must_use]
     pub fn works(self, loaded_cores: f64, idle_cores: f64, slack_cores: f64) -> bool {
         let (least_cores, rests) = match self {

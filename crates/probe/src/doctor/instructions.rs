@@ -40,7 +40,8 @@ pub fn callgrind(host: &Host, demands: &[Demand]) -> Option<Finding> {
 }
 
 /// What lacks without a counter.
-const NO_LOAD: &str = "no load: Pippin counts by callgrind, which this does not change";
+const NO_LOAD: &str =
+    "no load: Pippin counts instructions with callgrind and does not need this counter";
 
 #[cfg(test)]
 mod tests {

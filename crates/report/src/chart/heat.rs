@@ -116,7 +116,7 @@ pub fn charts(view: &View) -> Vec<Chart> {
             time(ResponseBins::ends_ns(most).1.round())
         ),
         caption: format!(
-            "Upwards the response time, a step of 26 % each; the darker a cell, the more of that moment's answers lie in it (by the square root, so that one in a hundred is seen). Two bands are two kinds of answers; a column that reaches up is a pause.{left_out}"
+            "The vertical axis is the response time, in steps of 26 %. A darker cell has a larger share of that moment's answers (on a square-root scale, so that 1 in 100 can be seen). Two bands mean two kinds of answers. A tall column means a pause.{left_out}"
         ),
         lines_by_target: false,
         drawings: Drawings::by(draw),

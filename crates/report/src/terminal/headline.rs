@@ -277,7 +277,7 @@ fn legend(page: &mut Page, view: &View) {
         text.push_str(" \"at\": the number of connections with the highest throughput; the figures are for that number.");
     }
     if view.measured().any(|row| row.at_rates().is_some()) {
-        text.push_str(" \"at\": the highest rate with which all targets keep up, without those that keep up with none; the figures are for that rate.");
+        text.push_str(" \"at\": the highest rate that all targets keep up with; targets that keep up with no rate are left out. The figures are for that rate.");
     }
     text.push_str(&unranked(view));
     if let Some(ratios) = ranked::ratio_legend(view) {

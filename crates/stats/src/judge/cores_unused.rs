@@ -7,8 +7,8 @@ use crate::judge::workers_uneven;
 
 /// Whether a saturated target keeps a whole number of processors busy, fewer than it was given, with
 /// as many threads that are always busy: for example one event loop on four processors. A target
-/// that waits keeps none busy, a lock that many threads take in turn is none that more workers
-/// would help, and fewer connections than processors cannot use them all.
+/// that waits keeps none busy. If many threads wait for one lock, more workers would not help. Fewer
+/// connections than processors cannot use them all.
 pub fn judge(evidence: &Evidence) -> Option<Caveat> {
     let Some(Bound::SomeOfItsCores { cores, given }) = cpu_bound(evidence) else { return None };
     let given = processors(given);
