@@ -146,6 +146,12 @@ impl View {
         let scan = scan::of(record, &rows);
         let knee = scan.as_ref().map(ScanView::words).unwrap_or_default();
         let conclusion = conclusion::of(&run, &rows, &field, reference);
+        let mut loads = LoadView::all(record);
+        // What is doubted of a single load is what is doubted of its row.
+        if let ([load], [row]) = (&mut loads[..], &rows[..]) {
+            load.caveats = row.summary.caveats.iter().map(|it| it.caveat.clone()).collect();
+            load.verdict = row.summary.verdict.unwrap_or(load.verdict);
+        }
         let view = Self {
             schema: SCHEMA,
             trust: Trust::of(
@@ -158,7 +164,7 @@ impl View {
             doubts: doubts::of(&rows),
             published: published::of(record, &rows),
             rows,
-            loads: LoadView::all(record),
+            loads,
             conformance: conformance::of(record),
             explained: Vec::new(),
             lives: record.lives.clone(),

@@ -118,6 +118,8 @@ fn branch(
 fn fix(repository: &Repository) -> &'static str {
     if repository.is_shallow() {
         "; the clone is shallow: `fetch-depth: 0` on GitHub, `GIT_DEPTH: 0` on GitLab, or `git fetch --unshallow origin`"
+    } else if !repository.has_remote() {
+        "; this clone has no remote, so name a branch or a commit that it holds"
     } else {
         "; fetch it first, as with `git fetch origin`"
     }

@@ -46,7 +46,12 @@ pub fn run(shared: &Shared, arguments: &CiArguments) -> Result<u8, CliError> {
     let checkout = Checkout::of(&repository)?;
     let base = base::find(&repository, &checkout, arguments.base.as_deref(), &base::variable)?;
     let gates = gates(&repository, &plan, arguments, &base.commit)?;
-    if base.tree == checkout.head.tree && !checkout.is_changed {
+    // Limits without a base, and files that somebody reads, need a measurement all the same.
+    let is_wanted = !gates.iter().all(is_change)
+        || arguments.gates.junit.is_some()
+        || arguments.gates.summary.is_some()
+        || arguments.json.file.is_some();
+    if base.tree == checkout.head.tree && !checkout.is_changed && !is_wanted {
         say(format_args!(
             "the checkout has the same files as {} ({}): there is nothing to compare",
             base.name,

@@ -42,8 +42,10 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// listens.
 const HOST: &str = "localhost";
 
-/// Whether a text is a URL and not the name of a run or a revision: it has a scheme or a port.
+/// Whether a text is a URL and not the name of a run or a revision: it has a scheme or a port. Of
+/// `RUN#TARGET`, the target may be a URL.
 pub fn is_url(text: &str) -> bool {
+    let text = text.split('#').next().unwrap_or_default();
     let authority = text.split(['/', '?']).next().unwrap_or_default();
     let has_port = authority.rsplit_once(':').is_some_and(|(host, port)| {
         !host.is_empty() && !port.is_empty() && port.bytes().all(|byte| byte.is_ascii_digit())

@@ -8,7 +8,7 @@ use pippin_model::text::units::{counted, format_count};
 
 use super::Shared;
 use super::nats::{Settings, settings};
-use crate::arguments::FleetArguments;
+use crate::arguments::{FleetArguments, NatsArguments};
 use crate::exit::CliError;
 use crate::output;
 use crate::signals;
@@ -34,11 +34,18 @@ pub fn gather(
     loads: &Loads<'_>,
 ) -> Result<Option<Fleet>, CliError> {
     let Some(agents) = arguments.agents.map(usize::from) else {
-        let has_server = arguments.nats.nats.is_some() || arguments.nats.nats_file.is_some();
-        return if has_server {
-            Err(CliError::User("--nats needs the number of agents: add --agents N".into()))
-        } else {
-            Ok(None)
+        let NatsArguments { nats, nats_file, creds, tls_ca } = &arguments.nats;
+        let given = [
+            ("--nats", nats.is_some()),
+            ("--nats-file", nats_file.is_some()),
+            ("--creds", creds.is_some()),
+            ("--tls-ca", tls_ca.is_some()),
+        ];
+        return match given.into_iter().find(|(_, is_given)| *is_given) {
+            Some((flag, _)) => Err(CliError::User(format!(
+                "{flag} has no effect without agents: add --agents N, or leave it out"
+            ))),
+            None => Ok(None),
         };
     };
     // Before any agent is started or asked.

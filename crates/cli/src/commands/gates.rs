@@ -59,6 +59,11 @@ impl<'a> Gates<'a> {
                 (None, _) => continue,
             };
             let is_target = targets.iter().any(|target| is_named(target, base));
+            if is_target && targets.iter().all(|target| is_named(target, base)) {
+                return Err(CliError::User(format!(
+                    "{gate}: {base} is the only target, and is not compared with itself: name another one, a run or a revision"
+                )));
+            }
             if is_target || revisions.of(base).is_some() {
                 continue;
             }

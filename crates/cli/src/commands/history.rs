@@ -27,14 +27,14 @@ pub fn run(shared: &Shared, arguments: &HistoryArguments) -> Result<u8, CliError
     let store = shared.store()?;
     let labelled = filter(&arguments.labelled);
     let Some(target) = &arguments.target else {
-        return print_text(&runs(&store, &labelled, arguments.number)?);
+        return print_text(&runs(&store, &labelled, arguments.number.get())?);
     };
     let (target, points) = found(&store, target)?;
     let filter = RunFilter { target: target.clone(), ..labelled };
     let points = among(&store, &filter, points)?;
     match &arguments.html {
         Some(file) => page(&store, &target, &points, file),
-        None => print_text(&of_target(&store, &filter, &points, arguments.number)?),
+        None => print_text(&of_target(&store, &filter, &points, arguments.number.get())?),
     }
 }
 

@@ -126,6 +126,9 @@ pub fn run(shared: &Shared, arguments: &LoadArguments) -> Result<u8, CliError> {
         keep_digest(store, &view);
     }
     let is_stored = arguments.no_store || kept.is_some_and(|store| has(store, &record));
+    if !is_stored && shared.quiet {
+        say("this load is not stored; without --quiet, the reason is said");
+    }
     let is_text = !arguments.json.is_stdout();
     let lost = fail_fast.and_then(|it| it.lost());
     // What cannot be written must not take with it what can.

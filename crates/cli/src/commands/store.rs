@@ -70,8 +70,9 @@ fn keep(store: &Store, arguments: &StoreKeepArguments) -> Result<u8, CliError> {
     let stay = match spared {
         0 => String::new(),
         count => format!(
-            "; {} stay beside them, as baselines or because they are under way",
-            counted(count as u64, "older run")
+            "; {} {} kept, as baselines or because they are under way",
+            counted(count as u64, "more run"),
+            if count == 1 { "is" } else { "are" }
         ),
     };
     if remove.is_empty() {

@@ -82,7 +82,11 @@ fn a_run_gets_a_name_and_runs_are_removed_when_asked_and_no_others() {
     assert!(named.contains(oldest), "{named}");
     say(&["store", "remove", oldest])
         .is_a_user_error(&["is the baseline released", "baseline remove"]);
-    say(&["store", "keep", "1"]).exits(0).says(&["would remove 2 runs", "1 older run", "--yes"]);
+    say(&["store", "keep", "1"]).exits(0).says(&[
+        "would remove 2 runs",
+        "1 more run is kept",
+        "--yes",
+    ]);
     assert_eq!(checkout.store().list().unwrap().len(), 4, "nobody said yes");
     say(&["store", "keep", "1", "--yes"]).exits(0).says(&["removed 2 runs"]);
     let left: Vec<String> =

@@ -179,6 +179,9 @@ fn connect_unix(path: &Path, until: Instant) -> io::Result<Socket> {
 
 impl fmt::Display for Place<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(Proxy { authority, tunnel: Some(tunnel), .. }) = self.proxy {
+            return write!(f, "{tunnel}, through the proxy at {authority}");
+        }
         match self.at {
             At::Tcp(address) => address.fmt(f),
             At::Unix(path) => path.display().fmt(f),

@@ -94,7 +94,10 @@ pub(crate) struct Judge {
     /// Where the body before this one had the first texts of its check. The next one mostly has
     /// them there too, and to look there costs less than to make a searcher for a text.
     found: [u32; 2],
+    /// Of the present answer, or of the one before it until a head comes.
     pub status: u16,
+    /// Whether a head has come whose answer has not ended.
+    is_under_way: bool,
     wrong: bool,
     look: Look,
     /// Of an examined answer, from its head.
@@ -120,6 +123,7 @@ impl Judge {
             digest: None,
             found: [0; 2],
             status: 0,
+            is_under_way: false,
             wrong: false,
             look,
             coding: Coding::Unseen,
@@ -131,6 +135,7 @@ impl Judge {
     #[inline]
     pub fn forget(&mut self) {
         (self.body_bytes, self.status, self.wrong) = (0, 0, false);
+        self.is_under_way = false;
         (self.look, self.coding) = (Look::Undecided, Coding::Unseen);
         self.why = None;
         if let Some(kept) = &mut self.kept {
@@ -143,6 +148,13 @@ impl Judge {
     pub fn head(&mut self, status: u16) {
         self.status = status;
         self.body_bytes = 0;
+        self.is_under_way = true;
+    }
+
+    /// Whether a head has come whose answer has not ended.
+    #[inline]
+    pub const fn is_under_way(&self) -> bool {
+        self.is_under_way
     }
 
     /// How the answer whose head has come is looked at.
@@ -262,6 +274,7 @@ impl Judge {
             self.with_exchange(right, timing, |exchange| referee.examine(exchange));
         }
         (self.wrong, self.look, self.coding) = (false, Look::Undecided, Coding::Unseen);
+        self.is_under_way = false;
         if let Some(kept) = &mut self.kept {
             kept.clear();
         }

@@ -114,6 +114,13 @@ impl Repository {
         said.is_ok_and(|said| said.is_ok_and(|said| said.trim() == "true"))
     }
 
+    /// Whether there is another repository from which commits can be fetched.
+    #[must_use]
+    pub fn has_remote(&self) -> bool {
+        let said = git(&self.top, &["remote"], None);
+        said.is_ok_and(|said| said.is_ok_and(|said| !said.trim().is_empty()))
+    }
+
     /// Whether tracked files differ from the last commit, or there are new ones that git does not
     /// ignore. If git cannot tell, they may.
     #[must_use]

@@ -200,7 +200,7 @@ fn by_answers(evidence: &Evidence) -> Option<(Limit, String)> {
         );
         return Some((Limit::NoResult, text));
     }
-    let hanging = unanswered::count(evidence) as f64 / measured.requests.sent.max(1) as f64;
+    let hanging = unanswered::count(measured) as f64 / measured.requests.sent.max(1) as f64;
     let share = measured.error_fraction()?.max(hanging);
     (share > MOSTLY_RIGHT.max(evidence.context.errors_allowed)).then(|| {
         let text = format!(

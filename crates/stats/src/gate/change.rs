@@ -31,6 +31,8 @@ pub(super) struct Sides {
     of: Option<f64>,
     /// The repetitions that count at a handicap.
     cold: BTreeSet<u32>,
+    /// Whether the figure of a start is unknown. Then nothing is decided without it.
+    pub(super) is_unknown: bool,
 }
 
 impl Sides {
@@ -48,7 +50,9 @@ impl Sides {
             || (by_repetition(figure, own), by_repetition(figure, others)),
             |pairs| pairs.into_iter().map(|(at, own, base)| ((at, own), (at, base))).unzip(),
         );
-        Self { own, base, of: None, cold }
+        let mut all = both.own.iter().chain(others);
+        let is_unknown = all.any(|trial| value(figure, trial).is_none());
+        Self { own, base, of: None, cold, is_unknown }
     }
 
     fn shares(figure: Figure, own: &[&TrialRecord], base: &[&TrialRecord]) -> Self {
@@ -57,14 +61,17 @@ impl Sides {
                 |trial: &&TrialRecord| Some((trial.spec.repetition, Counted::of(figure, trial)?));
             trials.iter().filter_map(one).collect()
         };
+        let starts = own.len() + base.len();
         let (own, base) = (counted(own), counted(base));
+        let mut each = own.values().chain(base.values());
+        let is_unknown = own.len() + base.len() < starts || each.any(|it| it.open > 0.0);
         let all = Counted::all(&base.values().copied().collect::<Vec<_>>());
         let share = |of: BTreeMap<u32, Counted>| {
             of.into_iter().map(|(at, counted)| (at, counted.share())).collect()
         };
         let of = if all.count > 0.0 { all.share() } else { 1.0 };
         let (own, base) = (share(own), share(base));
-        Self { own, base, of: Some(of), cold: BTreeSet::new() }
+        Self { own, base, of: Some(of), cold: BTreeSet::new(), is_unknown }
     }
 
     /// The change of each repetition that both sides have, as a fraction.
@@ -104,7 +111,8 @@ impl Sides {
 
     /// Each start, seen from the limit of a gate; `None` if a repetition of a side has no figure.
     pub(super) fn starts(&self, gate: &Gate, limit: f64) -> Option<Vec<Start>> {
-        let is_whole = self.own.keys().eq(self.base.keys()) && !self.own.is_empty();
+        let is_whole =
+            !self.is_unknown && self.own.keys().eq(self.base.keys()) && !self.own.is_empty();
         let sign = if gate.lower_passes() { 1.0 } else { -1.0 };
         let start = |(at, change): (u32, f64)| {
             let distance = sign

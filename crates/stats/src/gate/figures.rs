@@ -2,6 +2,7 @@
 use pippin_model::figure::Figure;
 use pippin_model::trial::TrialRecord;
 
+use crate::judge::unanswered;
 use crate::summary::sample::value;
 
 /// A figure that counts, and what it is a share of; `None` if that is unknown or nothing.
@@ -9,6 +10,8 @@ use crate::summary::sample::value;
 pub(super) struct Counted {
     pub(super) count: f64,
     pub(super) of: f64,
+    /// Requests that never had an answer. Nobody knows what would have come of them.
+    pub(super) open: f64,
 }
 
 impl Counted {
@@ -23,7 +26,8 @@ impl Counted {
             },
             _ => measured.requests.scheduled as f64,
         };
-        (of > 0.0).then_some(Self { count, of })
+        let open = unanswered::count(measured) as f64;
+        (of > 0.0).then_some(Self { count, of, open })
     }
 
     /// All of them together.
@@ -31,10 +35,16 @@ impl Counted {
         of.iter().fold(Self::default(), |all, one| Self {
             count: all.count + one.count,
             of: all.of + one.of,
+            open: all.open + one.open,
         })
     }
 
     pub(super) fn share(self) -> f64 {
         self.count / self.of
+    }
+
+    /// What is counted if all requests without an answer are.
+    pub(super) fn at_most(self) -> f64 {
+        self.count + self.open
     }
 }

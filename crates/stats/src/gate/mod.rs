@@ -283,7 +283,13 @@ fn alone(outcome: &mut Outcome, group: &Group<'_>) -> Result<Standing, Reason> {
     let gate = &outcome.gate;
     let figure = gate.condition.figure;
     let all = values(figure, &group.trials);
-    outcome.value = median(&all);
+    let counted: Option<Vec<Counted>> =
+        group.trials.iter().map(|trial| Counted::of(figure, trial)).collect();
+    let counted = counted.map(|counted| Counted::all(&counted));
+    outcome.value = match gate.condition.limit {
+        Limit::Share(_) => counted.map(Counted::share),
+        _ => median(&all),
+    };
     if let Some(reason) = group.doubt("") {
         return Err(reason);
     }
@@ -292,18 +298,25 @@ fn alone(outcome: &mut Outcome, group: &Group<'_>) -> Result<Standing, Reason> {
         |value, limit| if gate.keeps(value, limit) { Standing::Passed } else { Standing::Failed };
     match gate.condition.limit {
         Limit::Share(limit) => {
-            let counted: Option<Vec<Counted>> =
-                group.trials.iter().map(|trial| Counted::of(figure, trial)).collect();
-            let share = Counted::all(&counted.ok_or_else(unknown)?).share();
-            outcome.value = Some(share);
-            Ok(standing(share, limit))
+            let counted = counted.ok_or_else(unknown)?;
+            let at_most = counted.at_most() / counted.of;
+            if gate.keeps(counted.share(), limit) && !gate.keeps(at_most, limit) {
+                return Err(without_answer(counted.open));
+            }
+            Ok(standing(counted.share(), limit))
         }
         Limit::Value(limit) if matches!(figure.unit(), Unit::Count) => {
             let worst = if gate.lower_passes() { f64::max } else { f64::min };
             let worst = all.iter().copied().reduce(worst);
             let worst = worst.filter(|_| all.len() == group.trials.len()).ok_or_else(unknown)?;
             outcome.value = Some(worst);
-            Ok(standing(worst, limit))
+            let each = group.trials.iter().filter_map(|trial| Counted::of(figure, trial));
+            let open = each.filter(|it| !gate.keeps(it.at_most(), limit)).map(|it| it.open);
+            let open = open.reduce(f64::max).filter(|open| *open > 0.0 && figure.can_be_share());
+            match open {
+                Some(open) if gate.keeps(worst, limit) => Err(without_answer(open)),
+                _ => Ok(standing(worst, limit)),
+            }
         }
         Limit::Value(limit) => {
             let trials = if depends_on_time(figure) {
@@ -321,6 +334,12 @@ fn alone(outcome: &mut Outcome, group: &Group<'_>) -> Result<Standing, Reason> {
         // Changes have their own function.
         Limit::Change(_) => Err(unknown()),
     }
+}
+
+/// Requests that never had an answer may each be what a gate counts.
+fn without_answer(count: f64) -> Reason {
+    let requests = pippin_model::text::units::counted(count as u64, "request");
+    Reason::new(Doubt::Unknown, format!("{requests} had no answer at the end of the load"))
 }
 
 fn values(figure: Figure, trials: &[&TrialRecord]) -> Vec<f64> {

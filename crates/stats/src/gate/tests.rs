@@ -3,6 +3,7 @@ use pippin_model::example::slices::Rounds;
 use pippin_model::example::trial::ExampleTrial;
 use pippin_model::host::usage::Compiler::Jvm;
 use pippin_model::host::usage::{CompilerUse, Role};
+use pippin_model::result::ErrorKind;
 use pippin_model::verdict::{Severity, Verdict};
 use proptest::prelude::*;
 
@@ -178,6 +179,56 @@ fn two_runs_are_decided_by_starts_that_lie_apart() {
     assert_eq!(of(&[1_000.0, 1_001.0, 999.0, 1_002.0], &base), Standing::Passed);
     assert_eq!(of(&[500.0, 501.0, 499.0], &base), Standing::Undecided);
     assert_eq!(of(&[1_000.0, 500.0, 1_500.0, 900.0], &base), Standing::Undecided);
+}
+
+/// A start whose figure is unknown could have shown the change.
+#[test]
+fn no_change_passes_without_a_start_whose_figure_is_unknown() {
+    let gate = Gate::fail_if("memory > 10% vs main").unwrap();
+    let base = || trials(&[1_000.0; 6]);
+    let without = || {
+        let mut trials = base();
+        trials[2].usage = None;
+        trials
+    };
+    for origin in [Origin::OneRun, Origin::TwoRuns] {
+        let of = |own: &[TrialRecord], base| outcome(&gate, own, base, origin).standing;
+        assert_eq!(of(&base(), base()), Standing::Passed, "{origin:?}");
+        assert_eq!(of(&without(), base()), Standing::Undecided, "{origin:?}");
+        assert_eq!(of(&base(), without()), Standing::Undecided, "{origin:?}");
+        assert_eq!(of(&without(), without()), Standing::Undecided, "{origin:?}");
+    }
+}
+
+/// 1,000 requests were 5 s old at the end, and the longest answer took some milliseconds. Each may
+/// have been an error.
+#[test]
+fn requests_without_an_answer_may_be_what_a_gate_counts() {
+    let hung = || {
+        let mut own = trials(&[1_000.0; 5]);
+        for trial in &mut own {
+            let measured = &mut trial.load.as_mut().unwrap().measured;
+            measured.spans.open_age.record_n(5_000_000_000, 1_000);
+        }
+        own
+    };
+    for gate in ["errors > 0.1%", "errors.timeout > 0.1%", "errors > 0", "status.429 > 1%"] {
+        assert_eq!(doubt(gate, &hung(), vec![]), Some(Doubt::Unknown), "{gate}");
+    }
+    assert_eq!(standing("errors > 99%", hung(), vec![]), Standing::Passed);
+    assert_eq!(standing("status.2xx < 1", hung(), vec![]), Standing::Passed);
+    let against = doubt("errors > 1% vs main", &hung(), trials(&[1_000.0; 5]));
+    assert_eq!(against, Some(Doubt::Unknown));
+}
+
+#[test]
+fn a_share_that_is_undecided_is_shown_as_a_share() {
+    let mut own = trials(&[1_000.0]);
+    own[0].verdict = Verdict::Invalid;
+    own[0].load.as_mut().unwrap().measured.errors.insert(ErrorKind::WrongStatus, 500);
+    let found = outcome(&Gate::fail_if("errors > 0.1%").unwrap(), &own, vec![], Origin::OneRun);
+    assert_eq!(found.standing, Standing::Undecided);
+    assert!(found.value.is_some_and(|share| share > 0.0 && share < 1.0), "{found:?}");
 }
 
 #[test]

@@ -1,4 +1,5 @@
 //! SUSPECT: users waited for an answer that never came, longer than any answer took.
+use pippin_model::result::Measured;
 use pippin_model::text::units::{counted, format_ns};
 use pippin_model::verdict::{Caveat, Severity};
 
@@ -20,19 +21,19 @@ struct Hanging {
 /// Whether requests were open at the end of the load that are far older than the longest answer. No
 /// quantile holds them.
 pub fn judge(evidence: &Evidence) -> Option<Caveat> {
-    let hanging = hanging(evidence)?;
+    let hanging = hanging(evidence.measured()?)?;
     let severity = if evidence.goes_beyond() { Severity::Note } else { Severity::Suspect };
     let advice = "the server leaves requests without an answer (a handler that never ends, a lost wake-up, a connection that nobody serves; `ss -tn` shows which): quantiles hold only what was answered";
     Some(caveat("unanswered", severity, words(evidence, &hanging), advice))
 }
 
 /// How many requests were open at the end that are far older than the longest answer.
-pub(crate) fn count(evidence: &Evidence) -> u64 {
-    hanging(evidence).map_or(0, |hanging| hanging.count)
+pub(crate) fn count(measured: &Measured) -> u64 {
+    hanging(measured).map_or(0, |hanging| hanging.count)
 }
 
-fn hanging(evidence: &Evidence) -> Option<Hanging> {
-    let spans = &evidence.measured()?.spans;
+fn hanging(measured: &Measured) -> Option<Hanging> {
+    let spans = &measured.spans;
     let longest_answer_ns = spans.response_time.max_ns();
     let limit_ns = YOUNGEST_NS.max(TIMES_LONGEST * longest_answer_ns.unwrap_or(0) as f64);
     let younger = spans.open_age.fraction_at_or_below(limit_ns as u64)?;

@@ -218,6 +218,38 @@ fn points_of_a_sweep_are_summarised_and_ranked_apart() {
     assert!(found.iter().all(|summary| summary.standing.rank == Some(1)));
 }
 
+/// More doubts never make the answer better.
+#[test]
+fn a_target_without_a_result_and_a_second_doubt_never_raise_the_trust() {
+    use crate::summary::trust::{Answer, Trust};
+    let trust = |records: &[TrialRecord]| {
+        let rows = summarised(records);
+        Trust::of(&rows.iter().collect::<Vec<_>>(), records)
+    };
+    let sound = ExampleTrial::hello().build();
+    let mut failed = ExampleTrial::hello().target("b/b").build();
+    failed.load = None;
+    failed.failure =
+        Some(Failure { stage: Stage::Start, message: "it crashed".into(), log_tail: vec![] });
+    failed.verdict = Verdict::Invalid;
+    let found = trust(&[sound.clone(), failed]);
+    assert_ne!(found.answer, Answer::Yes, "{found:?}");
+    assert!(found.because.starts_with("1 of 2 targets has no result; "), "{found:?}");
+    let doubted = |ids: &[&str]| {
+        let mut record = sound.clone();
+        let doubt = |id: &&str| Caveat {
+            id: (*id).into(),
+            severity: Severity::Suspect,
+            evidence: "seen".into(),
+            advice: String::new(),
+        };
+        record.caveats = ids.iter().map(doubt).collect();
+        record.verdict = Verdict::of(&record.caveats);
+        trust(&[record]).answer
+    };
+    assert_eq!(doubted(&["unsure", "unknown"]), doubted(&["unknown"]));
+}
+
 #[test]
 fn what_no_quiet_machine_would_mend_is_the_reason_before_other_programs() {
     use crate::summary::trust::{Answer, Trust};

@@ -63,6 +63,14 @@ impl Trust {
         let measured: Vec<&TargetSummary> =
             rows.iter().copied().filter(|row| row.goodput_per_s.is_some()).collect();
         let (answer, because, advice) = reason(&measured, trials);
+        let missing = rows.len() - measured.len();
+        let (answer, because) = if missing == 0 || measured.is_empty() {
+            (answer, because)
+        } else {
+            let has = if missing == 1 { "has" } else { "have" };
+            let because = format!("{missing} of {} targets {has} no result; {because}", rows.len());
+            (if answer == Answer::Yes { Answer::Partly } else { answer }, because)
+        };
         let is_calm = measured.iter().all(|row| !has_any(row, &noisy_neighbour::IDS));
         let all = |is_so: &dyn Fn(&TargetSummary) -> bool| measured.iter().all(|row| is_so(row));
         let has_ranks = measured.iter().filter(|row| row.standing.rank.is_some()).count() > 1;
@@ -145,7 +153,7 @@ fn reason(measured: &[&TargetSummary], trials: &[TrialRecord]) -> (Answer, Strin
     let verdict = worst.verdict.unwrap_or(Verdict::Invalid);
     let advice = gravest.map(|caveat| caveat.advice.clone()).filter(|advice| !advice.is_empty());
     // A single result is meant by itself; its figure is known as far as its interval says.
-    let only_unsure = doubted.iter().all(|row| gravest_is(row, unsure::ID));
+    let only_unsure = doubted.iter().all(|row| is_only_unsure(row));
     let answer = if sound > 0 || only_unsure { Answer::Partly } else { Answer::No };
     let because = if measured.len() == 1 {
         format!("it is {verdict},{doubt}")
@@ -163,8 +171,11 @@ fn gravest(row: &TargetSummary) -> Option<&Caveat> {
     row.caveats.first().map(|counted| &counted.caveat).filter(|it| it.severity > Severity::Note)
 }
 
-fn gravest_is(row: &TargetSummary, id: &str) -> bool {
-    gravest(row).is_some_and(|caveat| caveat.id == id)
+/// Whether nothing is doubted of a row but how narrow its interval is.
+fn is_only_unsure(row: &TargetSummary) -> bool {
+    let mut doubts =
+        row.caveats.iter().map(|it| &it.caveat).filter(|it| it.severity > Severity::Note);
+    doubts.all(|caveat| caveat.id == unsure::ID)
 }
 
 /// What others took of the machine, the greater of both, and how many slices were calm.
@@ -178,12 +189,14 @@ fn of_host(trials: &[TrialRecord]) -> String {
         },
         None => host::taken(&all, by).ok().map(|taken| taken.share),
     };
-    let (stolen, foreign) =
-        (share(Taker::Hypervisor).unwrap_or(0.0), share(Taker::OtherPrograms).unwrap_or(0.0));
-    let (who, most) = if stolen > foreign {
-        ("the hypervisor took", stolen)
-    } else {
-        ("other programs used", foreign)
+    let takers = [
+        ("other programs used", share(Taker::OtherPrograms)),
+        ("the hypervisor took", share(Taker::Hypervisor)),
+    ];
+    let known = takers.into_iter().filter_map(|(who, share)| Some((who, share?)));
+    let Some((who, most)) = known.reduce(|a, b| if b.1 > a.1 { b } else { a }) else {
+        return "other programs or the hypervisor disturbed it; how much they took is unknown"
+            .into();
     };
     let calm = counts.map_or_else(String::new, |counts| {
         let were = if counts.calm == 1 { "was" } else { "were" };

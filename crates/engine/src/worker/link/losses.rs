@@ -298,6 +298,7 @@ impl<S: Stack> Worker<'_, S> {
                     self.core.blame.why = "its head came, and its body did not end";
                 }
                 self.broken(slot, ErrorKind::Timeout, 0, now);
+                self.core.blame.why = "";
             } else if connection.in_flight == 0 {
                 self.give_up_barred(slot, now);
             } else if let Some(deadline) = self.time_out_streams(slot, late_at, now) {
@@ -426,7 +427,7 @@ impl<S: Stack> Core<'_, S> {
     fn has_begun(&mut self, slot: u32) -> bool {
         let connection = &self.connections[slot as usize];
         if S::Protocol::IN_ORDER {
-            return connection.judge.status != 0;
+            return connection.judge.is_under_way();
         }
         let ring = (connection.head, connection.in_flight);
         let tags: Vec<u32> = self.flights.tags(slot, ring).collect();

@@ -1,5 +1,5 @@
 //! Connections that fail and answers that do not end, with the exact number of attempts.
-use pippin_model::load::{LoadSpec, Schedule};
+use pippin_model::load::{LoadSpec, Schedule, WarmUp};
 use pippin_model::result::ErrorKind;
 use pippin_model::text::units::Spread;
 
@@ -83,6 +83,21 @@ fn answers_that_never_end_are_no_answers() {
         let by_connection = &played.measured().by_connection;
         assert_eq!((by_connection.without_answer, by_connection.with_head_only), (4, 4));
     }
+}
+
+/// Each connection's first answer comes in the warm-up, and no byte of a second one: what hangs has
+/// no head, although an answer came before it.
+#[test]
+fn silence_after_an_answer_is_no_answer_that_has_begun() {
+    let mut spec = closed(4, 300);
+    spec.warm_up = WarmUp::Fixed { duration_ns: 100 * MS };
+    let script = Script::of(|asked| match asked.of_connection {
+        0 => vec![(MS, ok())],
+        _ => Vec::new(),
+    });
+    let played = play(&spec, script);
+    let by_connection = &played.measured().by_connection;
+    assert_eq!((by_connection.without_answer, by_connection.with_head_only), (4, 0));
 }
 
 /// 100 million a second over 4 connections whose answers take 1 ms: a load counts what it could not
