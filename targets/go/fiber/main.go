@@ -3,7 +3,10 @@ package main
 
 import (
 	"context"
+	"crypto/sha256"
 	"embed"
+	"fmt"
+	"io"
 	"io/fs"
 	"log"
 	"net"
@@ -38,11 +41,16 @@ func serve(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	app := fiber.New(fiber.Config{Views: html.NewFileSystem(http.FS(views), ".html")})
+	app := fiber.New(fiber.Config{
+		Views: html.NewFileSystem(http.FS(views), ".html"),
+		// A body above BodyLimit (4 MB) is not refused then, but read by the handler.
+		StreamRequestBody: true,
+	})
 	app.Get("/", hello)
 	app.Get("/hola/:name", hola)
 	app.Get("/page/:n", page)
 	app.Get("/device", device)
+	app.Post("/upload", upload)
 
 	if url := os.Getenv("DATABASE_URL"); url != "" {
 		pool, err := openPool(ctx, url, os.Getenv("DATABASE_POOL"))
@@ -96,6 +104,19 @@ func page(c fiber.Ctx) error {
 func device(c fiber.Ctx) error {
 	waitForDevice()
 	return c.SendString(deviceBody)
+}
+
+// upload digests the body as it comes.
+func upload(c fiber.Ctx) error {
+	hash, length := sha256.New(), int64(0)
+	// There is none where the body is empty.
+	if body := c.Request().BodyStream(); body != nil {
+		var err error
+		if length, err = io.Copy(hash, body); err != nil {
+			return fiber.ErrBadRequest
+		}
+	}
+	return c.SendString(fmt.Sprintf("%d %x", length, hash.Sum(nil)))
 }
 
 func users(pool *pgxpool.Pool) fiber.Handler {
