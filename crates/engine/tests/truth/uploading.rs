@@ -125,11 +125,12 @@ const LENGTHS: [u64; 6] = [0, 1_000, 16_384, 16_390, 1_000_000, LARGE];
 
 fn each_body_arrives_whole_and_is_another_one(io: IoChoice) {
     let (server, seen) = reading();
-    let result = run(&uploads(server.address, io, &LENGTHS, 36));
-    assert_eq!((result.measured.requests.good, errors(&result)), (36, vec![]));
+    let load = uploads(server.address, io, &LENGTHS, 24);
+    let result = run(&LoadSpec { connections: Connections::kept(1), ..load });
+    assert_eq!((result.measured.requests.good, errors(&result)), (24, vec![]));
     let seen = seen.lock().unwrap();
     assert_eq!(seen.faults, Vec::<String>::new());
-    assert_eq!((seen.bodies, seen.numbers.len()), (36, 30), "a number for each that has room");
+    assert_eq!((seen.bodies, seen.numbers.len()), (24, 20), "a number for each that has room");
     let both = |length: &u64| [(false, *length as usize), (true, *length as usize)];
     assert_eq!(seen.ways, LENGTHS.iter().flat_map(both).collect());
 }
@@ -160,7 +161,7 @@ fn requests_without_a_body_come_between(io: IoChoice) {
         ..plain.clone()
     };
     let requests = vec![upload(100_000, true), plain, letters];
-    let load = closed(server.address, io, 2, 12);
+    let load = closed(server.address, io, 1, 12);
     let result = run(&LoadSpec { requests: requests.into(), ..load });
     assert_eq!((result.measured.requests.good, errors(&result)), (12, vec![]));
     let seen = seen.lock().unwrap();

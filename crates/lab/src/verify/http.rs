@@ -351,6 +351,7 @@ mod tests {
     use crate::verify::within;
     use pippin_model::load::tls::TlsSpec;
     use pippin_testing::frames::{Connection, Server, frame, kind};
+    use pippin_testing::messages;
     use pippin_testing::scripted::{self, Script, spawn};
     use pippin_testing::tls::{Authority, Certified, Front, FrontBehaviour};
 
@@ -411,6 +412,53 @@ mod tests {
                 client.exchange(&Request::get("/")).unwrap_err()
             });
             assert!(error.contains("the server did not answer in time"), "{error}");
+        }
+    }
+
+    /// The server closes with bytes that it has not read, so that the rest cannot be sent.
+    #[test]
+    fn a_refusal_before_the_end_of_a_body_is_an_answer() {
+        const REFUSAL: &[u8] =
+            b"HTTP/1.1 413 Content Too Large\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
+        let server = messages::Server::raw(|connection| {
+            connection.head()?;
+            connection.send(REFUSAL)
+        })
+        .unwrap();
+        for chunk in [None, Some(CHUNK)] {
+            let body = vec![b'x'; 20_000_000];
+            let request = Request::of("POST", "/").with_body(body).in_chunks(chunk);
+            let way = Way::plain(server.address);
+            let mut client = Client::connect(&way, Duration::from_secs(5)).unwrap();
+            assert_eq!(client.exchange(&request).unwrap().status, 413);
+        }
+    }
+
+    #[test]
+    fn the_end_of_a_body_can_be_held_back() {
+        let server = messages::Server::raw(|connection| {
+            let mut seen = [0; 4096];
+            let length = connection.writer()?.read(&mut seen).ok()?;
+            let text = String::from_utf8_lossy(&seen[..length]).into_owned();
+            let (_, body) = text.split_once("\r\n\r\n")?;
+            let head = format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n", body.len());
+            connection.send(format!("{head}{body}").as_bytes())
+        })
+        .unwrap();
+        let request = Request::of("POST", "/").with_body(b"abcdefghij".into());
+        for (chunk, held, sent, rest) in [
+            (None, 0, "abcdefghij", ""),
+            (None, 3, "abcdefg", "hij"),
+            (None, usize::MAX, "", "abcdefghij"),
+            (Some(7), 0, "7\r\nabcdefg\r\n3\r\nhij\r\n0\r\n\r\n", ""),
+            (Some(7), 2, "7\r\nabcdefg\r\n3\r\nh", "ij\r\n0\r\n\r\n"),
+        ] {
+            let request = request.clone().in_chunks(chunk);
+            let way = Way::plain(server.address);
+            let mut client = Client::connect(&way, Duration::from_secs(5)).unwrap();
+            let Held(held) = client.send_but(&request, held).unwrap();
+            assert_eq!(String::from_utf8_lossy(&held), rest);
+            assert_eq!(String::from_utf8_lossy(&client.answer(&request).unwrap().body), sent);
         }
     }
 

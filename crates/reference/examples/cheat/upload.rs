@@ -146,12 +146,12 @@ fn answered(
         } else {
             hash.update(&buffer[..of_it]);
         }
-        if bytes.len() < 200 {
+        if bytes.len() < 200 && !mode.is("upload-in-memory") {
             bytes.extend_from_slice(&buffer[..read.min(200)]);
         }
     }
-    if mode.is("upload-in-memory") && length > 0 {
-        hash.update(&bytes[..length]);
+    if mode.is("upload-in-memory") {
+        hash.update(&bytes);
     }
     if mode.is("upload-with-framing") {
         length += body.framing.len();

@@ -103,7 +103,7 @@ fn key(spec: &LoadSpec) -> u64 {
 /// The parts of bodies that have no number.
 pub(crate) struct Shared {
     content: Content,
-    /// The same bytes as chunks of [`BLOCK`] bytes.
+    /// The bytes of the content as chunks of [`BLOCK`] bytes, with their framing.
     chunks: Vec<u8>,
 }
 
