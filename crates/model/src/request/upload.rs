@@ -58,11 +58,11 @@ impl Content {
                 out[begin + (at - from) as usize] = byte;
             }
         };
+        for (nth, byte) in (0..bytes).zip(number) {
+            write(nth, byte);
+        }
+        // In a body that has no room for both, the second one covers the first.
         for (nth, byte) in (0..).zip(number) {
-            // In a body that has no room for both, the last bytes are those of the second.
-            if nth < bytes {
-                write(nth, byte);
-            }
             if let Some(at) = (bytes + nth).checked_sub(DRAWN as u64) {
                 write(at, byte);
             }

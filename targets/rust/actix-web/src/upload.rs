@@ -1,7 +1,7 @@
 //! The body of a request, digested as it comes.
 
 use actix_web::error::PayloadError;
-use actix_web::web::Payload;
+use actix_web::web::{Bytes, Payload};
 use futures_util::StreamExt;
 use sha2::{Digest, Sha256};
 
@@ -12,5 +12,6 @@ pub async fn upload(mut body: Payload) -> Result<String, PayloadError> {
         length += piece.len();
         hash.update(&piece);
     }
-    Ok(format!("{length} {:x}", hash.finalize()))
+    let digest = Bytes::copy_from_slice(&hash.finalize());
+    Ok(format!("{length} {digest:x}"))
 }

@@ -1,6 +1,6 @@
 //! The body of a request, digested as it comes.
 
-use axum::body::Body;
+use axum::body::{Body, Bytes};
 use axum::http::StatusCode;
 use http_body_util::BodyExt;
 use sha2::{Digest, Sha256};
@@ -14,5 +14,6 @@ pub async fn upload(mut body: Body) -> Result<String, StatusCode> {
             hash.update(&data);
         }
     }
-    Ok(format!("{length} {:x}", hash.finalize()))
+    let digest = Bytes::copy_from_slice(&hash.finalize());
+    Ok(format!("{length} {digest:x}"))
 }
