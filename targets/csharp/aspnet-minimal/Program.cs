@@ -34,6 +34,22 @@ app.UseWhen(context => context.Request.Path.StartsWithSegments("/json"), branch 
 app.MapGet("/", () => "Hello World!");
 app.MapGet("/hola/{name}", (string name) => $"Hola {name}");
 
+// The body is digested as it comes. Kestrel takes up to 30 MB.
+app.MapPost("/upload", async (Stream body) =>
+{
+    using var hash = IncrementalHash.CreateHash(HashAlgorithmName.SHA256);
+    var buffer = new byte[64 * 1024];
+    long length = 0;
+    int read;
+    while ((read = await body.ReadAsync(buffer)) > 0)
+    {
+        hash.AppendData(buffer, 0, read);
+        length += read;
+    }
+
+    return $"{length} {Convert.ToHexString(hash.GetHashAndReset()).ToLowerInvariant()}";
+});
+
 var content = new byte[1024];
 Array.Fill(content, (byte)'x');
 app.MapGet("/device", async () =>

@@ -2,7 +2,9 @@ package main
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"net/url"
@@ -24,6 +26,17 @@ func hello(w http.ResponseWriter, _ *http.Request) {
 
 func hola(w http.ResponseWriter, r *http.Request) {
 	plain(w, http.StatusOK, "Hola "+pathValue(r, "name"))
+}
+
+// upload digests the body as it comes.
+func upload(w http.ResponseWriter, r *http.Request) {
+	hash := sha256.New()
+	length, err := io.Copy(hash, r.Body)
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
+	plain(w, http.StatusOK, fmt.Sprintf("%d %x", length, hash.Sum(nil)))
 }
 
 func page(w http.ResponseWriter, r *http.Request) {

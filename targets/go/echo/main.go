@@ -3,7 +3,9 @@ package main
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
+	"fmt"
 	"io"
 	"log"
 	"net"
@@ -45,6 +47,7 @@ func serve(ctx context.Context) error {
 	app.HEAD("/hola/:name", hola)
 	app.GET("/page/:n", page)
 	app.GET("/device", device)
+	app.POST("/upload", upload)
 
 	if url := os.Getenv("DATABASE_URL"); url != "" {
 		pool, err := openPool(ctx, url, os.Getenv("DATABASE_POOL"))
@@ -90,6 +93,16 @@ func page(c *echo.Context) error {
 func device(c *echo.Context) error {
 	waitForDevice()
 	return c.String(http.StatusOK, deviceBody)
+}
+
+// upload digests the body as it comes.
+func upload(c *echo.Context) error {
+	hash := sha256.New()
+	length, err := io.Copy(hash, c.Request().Body)
+	if err != nil {
+		return echo.ErrBadRequest
+	}
+	return c.String(http.StatusOK, fmt.Sprintf("%d %x", length, hash.Sum(nil)))
 }
 
 func users(pool *pgxpool.Pool) echo.HandlerFunc {

@@ -3,7 +3,9 @@ package main
 
 import (
 	"context"
+	"crypto/sha256"
 	"embed"
+	"fmt"
 	"io/fs"
 	"log"
 	"net"
@@ -38,11 +40,16 @@ func serve(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	app := fiber.New(fiber.Config{Views: html.NewFileSystem(http.FS(views), ".html")})
+	app := fiber.New(fiber.Config{
+		Views: html.NewFileSystem(http.FS(views), ".html"),
+		// By default it is 4 MB. With StreamRequestBody, chunks that no handler reads would be taken for the next request.
+		BodyLimit: 20_000_000,
+	})
 	app.Get("/", hello)
 	app.Get("/hola/:name", hola)
 	app.Get("/page/:n", page)
 	app.Get("/device", device)
+	app.Post("/upload", upload)
 
 	if url := os.Getenv("DATABASE_URL"); url != "" {
 		pool, err := openPool(ctx, url, os.Getenv("DATABASE_POOL"))
@@ -96,6 +103,12 @@ func page(c fiber.Ctx) error {
 func device(c fiber.Ctx) error {
 	waitForDevice()
 	return c.SendString(deviceBody)
+}
+
+// upload digests the body, which is there as a whole.
+func upload(c fiber.Ctx) error {
+	body := c.Body()
+	return c.SendString(fmt.Sprintf("%d %x", len(body), sha256.Sum256(body)))
 }
 
 func users(pool *pgxpool.Pool) fiber.Handler {

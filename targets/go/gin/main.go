@@ -3,7 +3,9 @@ package main
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
+	"io"
 	"log"
 	"net"
 	"net/http"
@@ -36,6 +38,7 @@ func serve(ctx context.Context) error {
 	router.HEAD("/hola/:name", hola)
 	router.GET("/page/:n", page)
 	router.GET("/device", device)
+	router.POST("/upload", upload)
 
 	if url := os.Getenv("DATABASE_URL"); url != "" {
 		pool, err := openPool(ctx, url, os.Getenv("DATABASE_POOL"))
@@ -82,6 +85,17 @@ func page(c *gin.Context) {
 func device(c *gin.Context) {
 	waitForDevice()
 	c.String(http.StatusOK, deviceBody)
+}
+
+// upload digests the body as it comes.
+func upload(c *gin.Context) {
+	hash := sha256.New()
+	length, err := io.Copy(hash, c.Request.Body)
+	if err != nil {
+		c.String(http.StatusBadRequest, "%v", err)
+		return
+	}
+	c.String(http.StatusOK, "%d %x", length, hash.Sum(nil))
 }
 
 func users(pool *pgxpool.Pool) gin.HandlerFunc {

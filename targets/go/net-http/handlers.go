@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -21,6 +22,18 @@ func hello(w http.ResponseWriter, _ *http.Request) {
 func hola(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", plainText)
 	fmt.Fprintf(w, "Hola %s", r.PathValue("name"))
+}
+
+// upload digests the body as it comes.
+func upload(w http.ResponseWriter, r *http.Request) {
+	hash := sha256.New()
+	length, err := io.Copy(hash, r.Body)
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
+	w.Header().Set("Content-Type", plainText)
+	fmt.Fprintf(w, "%d %x", length, hash.Sum(nil))
 }
 
 var deviceBody = bytes.Repeat([]byte("x"), 1024)

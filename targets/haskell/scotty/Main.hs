@@ -6,7 +6,9 @@ module Main (main) where
 import Control.Concurrent (setNumCapabilities, threadDelay)
 import Control.Monad (void)
 import Control.Monad.IO.Class (liftIO)
+import qualified Crypto.Hash.SHA256 as SHA256
 import Data.Aeson (object, (.=))
+import Data.ByteString.Builder (byteStringHex, toLazyByteString)
 import qualified Data.ByteString.Char8 as Bytes
 import Data.Pool (Pool, createPool, withResource)
 import Data.String (fromString)
@@ -48,6 +50,7 @@ main = do
     get "/hola/:name" $ param "name" >>= \name -> text ("Hola " <> name)
     get "/page/:n" $ param "n" >>= \n -> html (renderHtml (page n))
     get "/device" (liftIO waitForDevice >> text (Lazy.replicate 1024 "x"))
+    post "/upload" upload
     mapM_ (get "/api/users/" . users) database
     mapM_ (get "/json/:n" . itemList) items
     mapM_ (get "/api/proxy/" . proxy) upstream
@@ -62,6 +65,17 @@ upstreamOf base = (,) <$> Client.parseRequest (base <> "/slow") <*> Client.newMa
 -- | Waits 95 to 105 ms; a green thread that waits holds no other.
 waitForDevice :: IO ()
 waitForDevice = randomRIO (95000, 105000) >>= threadDelay
+
+-- | Digests the body as it comes.
+upload :: ActionM ()
+upload = do
+  next <- bodyReader
+  let digest hash size = do
+        piece <- next
+        if Bytes.null piece
+          then pure (Lazy.pack (show size) <> " " <> decodeUtf8 (toLazyByteString (byteStringHex (SHA256.finalize hash))))
+          else digest (SHA256.update hash piece) $! size + Bytes.length piece
+  liftIO (digest SHA256.init 0) >>= text
 
 users :: Pool Connection -> ActionM ()
 users pool = do

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import compression from "compression";
 import express from "express";
@@ -37,6 +38,17 @@ export function createApp({ pool, upstream, items, files }) {
   app.get("/device", async (request, response) => {
     await sleep(96 + Math.floor(Math.random() * 10));
     response.type("text/plain").send(deviceBody);
+  });
+
+  // Digests the body as it comes.
+  app.post("/upload", async (request, response) => {
+    const hash = createHash("sha256");
+    let length = 0;
+    for await (const piece of request) {
+      hash.update(piece);
+      length += piece.length;
+    }
+    response.type("text/plain").send(`${length} ${hash.digest("hex")}`);
   });
 
   if (pool) {

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import compress from "@fastify/compress";
 import postgres from "@fastify/postgres";
@@ -69,6 +70,18 @@ export function createApp({ database, upstream, items, files, server }) {
   app.get("/device", async (request, reply) => {
     await sleep(96 + Math.floor(Math.random() * 10));
     return reply.type(plainText).send(deviceBody);
+  });
+
+  // A parser that hands on the stream: the body is digested as it comes.
+  app.addContentTypeParser("application/octet-stream", (request, payload, done) => done(null, payload));
+  app.post("/upload", { bodyLimit: 20_000_000 }, async (request, reply) => {
+    const hash = createHash("sha256");
+    let length = 0;
+    for await (const piece of request.body) {
+      hash.update(piece);
+      length += piece.length;
+    }
+    return reply.type(plainText).send(`${length} ${hash.digest("hex")}`);
   });
 
   if (database) {

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import render from "@koa/ejs";
 import Router from "@koa/router";
@@ -39,6 +40,17 @@ export function createApp({ pool, upstream, items }) {
   router.get("/device", async (ctx) => {
     await sleep(96 + Math.floor(Math.random() * 10));
     ctx.body = deviceBody;
+  });
+
+  // Digests the body as it comes.
+  router.post("/upload", async (ctx) => {
+    const hash = createHash("sha256");
+    let length = 0;
+    for await (const piece of ctx.req) {
+      hash.update(piece);
+      length += piece.length;
+    }
+    ctx.body = `${length} ${hash.digest("hex")}`;
   });
 
   if (pool) {

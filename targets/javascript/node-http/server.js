@@ -1,6 +1,7 @@
 // Pippin's workloads on `node:http` alone: what Node costs before any framework is added. WebSockets are those of the package `ws`, as Node
 // has no server for them. cluster.js starts several of these on one port.
 import cluster from "node:cluster";
+import crypto from "node:crypto";
 import fs from "node:fs";
 import http from "node:http";
 import http2 from "node:http2";
@@ -91,11 +92,25 @@ async function device(response) {
   sendText(response, 200, deviceBody);
 }
 
+// Digests the body as it comes.
+async function upload(request, response) {
+  const hash = crypto.createHash("sha256");
+  let length = 0;
+  for await (const piece of request) {
+    hash.update(piece);
+    length += piece.length;
+  }
+  sendText(response, 200, `${length} ${hash.digest("hex")}`);
+}
+
 function route(request, response) {
+  const [path, query] = request.url.split("?", 2);
+  if (request.method === "POST") {
+    return path === "/upload" ? upload(request, response) : sendText(response, 404, "Not Found");
+  }
   if (request.method !== "GET" && request.method !== "HEAD") {
     return sendText(response, 405, "Method Not Allowed");
   }
-  const [path, query] = request.url.split("?", 2);
   if (path === "/") return sendText(response, 200, "Hello World!");
   const named = /^\/hola\/([^/]+)$/.exec(path);
   if (named) return hola(response, named[1]);

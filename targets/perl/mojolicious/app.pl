@@ -1,5 +1,6 @@
 #!/usr/bin/env perl
 use Mojolicious::Lite -signatures;
+use Digest::SHA;
 use Mojo::File qw(path);
 use Mojo::JSON qw(decode_json);
 use Mojo::Pg;
@@ -20,6 +21,19 @@ get '/page/<n:num>' => sub ($c) {
   my $n     = $c->param('n');
   my @items = map { {id => $_, name => "Item $_ <of> page $n & more", price => $_ * $n} } 1 .. 12;
   $c->render('page', n => $n, items => \@items);
+};
+
+# By default a request may have 16 MiB.
+app->max_request_size(20_100_000);
+
+# What Mojolicious does not keep in memory is in a file by now.
+post '/upload' => sub ($c) {
+  my ($body, $digest, $length) = ($c->req->content->asset, Digest::SHA->new(256), 0);
+  while (length(my $piece = $body->get_chunk($length))) {
+    $digest->add($piece);
+    $length += length $piece;
+  }
+  $c->render(text => "$length " . $digest->hexdigest, format => 'txt');
 };
 
 get '/json/<n:num>' => sub ($c) {

@@ -50,6 +50,14 @@ function users(): void
     echo json_encode($rows, JSON_THROW_ON_ERROR);
 }
 
+/** nginx hands a body over when it is there as a whole. */
+function upload(): void
+{
+    $digest = hash_init('sha256');
+    $length = hash_update_stream($digest, fopen('php://input', 'rb'));
+    plain($length . ' ' . hash_final($digest));
+}
+
 /** PHP keeps nothing from one request to the next, so that each reads the file. */
 function items(int $n, int $m): void
 {

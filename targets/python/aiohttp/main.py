@@ -1,6 +1,7 @@
 """Pippin's workloads on aiohttp, with Jinja2 (aiohttp-jinja2), asyncpg and aiohttp's own client."""
 
 import asyncio
+import hashlib
 import os
 import random
 from pathlib import Path
@@ -64,6 +65,15 @@ async def device(request: web.Request):
     # uvloop counts whole milliseconds from a clock that is rounded down: 96 to 105 wait 95 to 105 ms.
     await asyncio.sleep(random.randint(96, 105) / 1000)
     return web.Response(text=DEVICE_BODY)
+
+
+@routes.post("/upload")
+async def upload(request: web.Request):
+    digest, length = hashlib.sha256(), 0
+    async for piece in request.content.iter_any():
+        digest.update(piece)
+        length += len(piece)
+    return web.Response(text=f"{length} {digest.hexdigest()}")
 
 
 async def users(request: web.Request):

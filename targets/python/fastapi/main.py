@@ -1,6 +1,7 @@
 """Pippin's workloads on FastAPI, with Jinja2, asyncpg and httpx."""
 
 import asyncio
+import hashlib
 import json
 import os
 import random
@@ -133,6 +134,15 @@ async def device() -> str:
     # uvloop counts whole milliseconds from a clock that is rounded down: 96 to 105 wait 95 to 105 ms.
     await asyncio.sleep(random.randint(96, 105) / 1000)
     return DEVICE_BODY
+
+
+@app.post("/upload", response_class=PlainTextResponse)
+async def upload(request: Request) -> str:
+    digest, length = hashlib.sha256(), 0
+    async for piece in request.stream():
+        digest.update(piece)
+        length += len(piece)
+    return f"{length} {digest.hexdigest()}"
 
 
 async def send(socket: WebSocket, message: dict) -> None:

@@ -1,5 +1,6 @@
 """Pippin's workloads on Flask, with Jinja2 and psycopg."""
 
+import hashlib
 import json
 import os
 
@@ -43,6 +44,15 @@ def hola(name: str):
 @app.get("/page/<int:n>")
 def page(n: int):
     return render_template("page.html", **catalogue(n))
+
+
+@app.post("/upload")
+def upload():
+    digest, length = hashlib.sha256(), 0
+    while piece := request.stream.read(64 * 1024):
+        digest.update(piece)
+        length += len(piece)
+    return Response(f"{length} {digest.hexdigest()}", mimetype="text/plain")
 
 
 if pool:

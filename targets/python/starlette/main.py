@@ -1,6 +1,7 @@
 """Pippin's workloads on Starlette, with Jinja2, asyncpg and httpx."""
 
 import asyncio
+import hashlib
 import json
 import os
 import random
@@ -86,11 +87,20 @@ async def device(request: Request):
     return PlainTextResponse(DEVICE_BODY)
 
 
+async def upload(request: Request):
+    digest, length = hashlib.sha256(), 0
+    async for piece in request.stream():
+        digest.update(piece)
+        length += len(piece)
+    return PlainTextResponse(f"{length} {digest.hexdigest()}")
+
+
 routes = [
     Route("/", hello),
     Route("/hola/{name}", hola),
     Route("/page/{n:int}", page),
     Route("/device", device),
+    Route("/upload", upload, methods=["POST"]),
 ]
 if "DATABASE_URL" in os.environ:
     routes.append(Route("/api/users/", users))

@@ -1,4 +1,5 @@
 # Pippin's workloads on Rack alone, with Sequel; no framework on top.
+require "digest"
 require "json"
 require "rack"
 require "sequel"
@@ -13,6 +14,17 @@ ITEMS = ENV["ITEMS_FILE"] ? JSON.parse(File.read(ENV["ITEMS_FILE"], encoding: "U
 def items(n, m)
   items = ITEMS.first(n).map { |item| item.merge("total" => item["price"] * item["quantity"] * m) }
   { count: items.size, items: }.to_json
+end
+
+# The length and the SHA-256 of a body.
+def digest(body)
+  digest = Digest::SHA256.new
+  length = 0
+  while (piece = body.read(65_536))
+    digest.update(piece)
+    length += piece.bytesize
+  end
+  "#{length} #{digest.hexdigest}"
 end
 
 PLAIN = "text/plain; charset=utf-8".freeze
@@ -33,6 +45,8 @@ run lambda { |env|
     answer(200, PLAIN, "Hello World!")
   when %r{\A/hola/([^/]+)\z}
     answer(200, PLAIN, "Hola #{Rack::Utils.unescape_path(Regexp.last_match(1))}")
+  when "/upload"
+    env["REQUEST_METHOD"] == "POST" ? answer(200, PLAIN, digest(env["rack.input"])) : answer(405, PLAIN, "Method Not Allowed")
   when %r{\A/json/(\d+)\z}
     m = Rack::Utils.parse_query(env["QUERY_STRING"])["m"]
     answer(200, "application/json", items(Integer(Regexp.last_match(1), 10), Integer(m, 10)))

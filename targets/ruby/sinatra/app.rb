@@ -1,4 +1,5 @@
 # Pippin's workloads on Sinatra, with its ERB templates and Sequel.
+require "digest"
 require "json"
 require "sequel"
 require "sinatra/base"
@@ -30,6 +31,17 @@ class Catalogue < Sinatra::Base
     n = Integer(number, 10)
     items = (1..12).map { |id| { id:, name: "Item #{id} <of> page #{n} & more", price: id * n } }
     erb :page, locals: { n:, items: }
+  end
+
+  post "/upload" do
+    digest = Digest::SHA256.new
+    length = 0
+    while (piece = request.body.read(65_536))
+      digest.update(piece)
+      length += piece.bytesize
+    end
+    content_type :text
+    "#{length} #{digest.hexdigest}"
   end
 
   if defined?(ITEMS)

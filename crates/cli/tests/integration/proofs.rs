@@ -16,6 +16,7 @@ pippin_testing::patient_tests!(
     devices_are_told_as_what_they_are,
     json_is_told_as_what_it_is,
     pages_are_told_as_what_they_are,
+    uploads_are_told_as_what_they_are,
     users_are_told_as_what_they_are,
     whatever_else_a_server_does_is_told_as_what_it_is,
     what_only_times_tell_is_told_too,
@@ -61,7 +62,7 @@ fn what_only_times_tell_is_told_too() {
 }
 
 /// The workloads with a test of their own, so that these can take turns.
-const BY_THEMSELVES: [&str; 5] = ["compressed", "device", "json", "page", "users"];
+const BY_THEMSELVES: [&str; 6] = ["compressed", "device", "json", "page", "upload", "users"];
 
 fn compressed_answers_are_told_as_what_they_are() {
     every_server_is_told_as_what_it_is(rows(|it| it.workload == "compressed"));
@@ -77,6 +78,10 @@ fn json_is_told_as_what_it_is() {
 
 fn pages_are_told_as_what_they_are() {
     every_server_is_told_as_what_it_is(rows(|it| it.workload == "page"));
+}
+
+fn uploads_are_told_as_what_they_are() {
+    every_server_is_told_as_what_it_is(rows(|it| it.workload == "upload"));
 }
 
 fn users_are_told_as_what_they_are() {

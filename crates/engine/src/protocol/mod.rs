@@ -46,6 +46,8 @@ pub(crate) trait Protocol: Sized {
     /// Whether the first connection of a worker sends all requests, and the answer to each is
     /// complete when it has come on every connection. Not if answers come in order.
     const GATHERS: bool = false;
+    /// Whether the bytes of a request are handed out piece by piece. Only where answers come in order.
+    const IN_PIECES: bool = false;
     /// Whether requests hold values that are drawn as they are sent ([`Protocol::render`]).
     const DRAWS: bool = false;
 

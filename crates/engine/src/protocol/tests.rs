@@ -41,7 +41,7 @@ impl Protocol for Echo {
             let check = request.check.clone();
             Ok((
                 request.body.clone(),
-                Template { check, may_repeat: false, head_only: false, places: None },
+                Template { check, may_repeat: false, head_only: false, places: None, upload: None },
             ))
         });
         Wire::new(requests, spec.requests.turns(), 1)

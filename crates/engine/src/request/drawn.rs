@@ -75,8 +75,8 @@ pub(crate) enum Kind {
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Places {
     pub kind: Kind,
-    /// In the rendered request.
-    request: usize,
+    /// In the rendered request; `None` if it stands in a body that is made while it is sent.
+    request: Option<usize>,
     /// In each text of the check of the body, ascending.
     answer: Vec<Vec<usize>>,
 }
@@ -87,7 +87,12 @@ impl Places {
     /// # Errors
     /// What is wrong with the value that it names.
     pub fn of(asked: &Request, rendered: &[u8]) -> Result<Option<Self>, String> {
-        let Some(drawn) = &asked.drawn else { return Ok(None) };
+        let Some(drawn) = &asked.drawn else {
+            return match asked.upload {
+                Some(_) => Err("an upload needs a number that is drawn".into()),
+                None => Ok(None),
+            };
+        };
         let is_all = |of: fn(&u8) -> bool| drawn.bytes().all(|byte| of(&byte));
         let kind = match () {
             () if is_all(u8::is_ascii_digit) && !drawn.starts_with('0') => Kind::Digits,
@@ -107,6 +112,12 @@ impl Places {
         if drawn.len() != DRAWN {
             return Err(format!("`{drawn}`, which is to be drawn, has not {DRAWN} characters"));
         }
+        if asked.upload.is_some() {
+            if kind != Kind::Digits {
+                return Err(format!("`{drawn}`, the number of an upload, must be eight digits"));
+            }
+            return Ok(Some(Self { kind, request: None, answer: Vec::new() }));
+        }
         let in_request = all_places(rendered, drawn.as_bytes());
         let [request] = in_request[..] else {
             return Err(format!(
@@ -125,7 +136,7 @@ impl Places {
             | BodyCheck::Refereed
             | BodyCheck::Digested { .. } => Vec::new(),
         };
-        Ok(Some(Self { kind, request, answer }))
+        Ok(Some(Self { kind, request: Some(request), answer }))
     }
 
     /// Takes the value that the request names out of the check of the body: what is drawn replaces
@@ -220,9 +231,11 @@ pub(crate) trait Filling: Outgoing {
 
 /// The value of a request takes its place.
 #[inline]
-fn fill(request: &mut [u8], filled: Option<Filled<'_>>) {
-    if let Some(Filled { places, value }) = filled {
-        request[places.request..places.request + DRAWN].copy_from_slice(&value);
+pub(crate) fn fill(request: &mut [u8], filled: Option<Filled<'_>>) {
+    if let Some(Filled { places, value }) = filled
+        && let Some(at) = places.request
+    {
+        request[at..at + DRAWN].copy_from_slice(&value);
     }
 }
 

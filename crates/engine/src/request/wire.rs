@@ -1,6 +1,7 @@
 //! Requests as one stretch of memory, so that any number of them in turn is one slice and one
 //! write.
 use pippin_model::load::Check;
+use pippin_model::request::upload::Upload;
 use std::collections::HashMap;
 use std::ops::Range;
 
@@ -31,6 +32,8 @@ pub(crate) struct Template {
     pub head_only: bool,
     /// Where a value stands that is drawn anew for each request; `None` if there is none.
     pub places: Option<Places>,
+    /// How its body is made while it is sent; `None` if it stands in the bytes.
+    pub upload: Option<Upload>,
 }
 
 impl Template {
@@ -186,7 +189,8 @@ mod tests {
     fn wire(requests: &[(&str, u16)], turns: &[usize], at_once: u32) -> Wire {
         let requests = requests.iter().map(|(bytes, status)| {
             let check = Check { status: vec![*status], ..Check::default() };
-            let template = Template { check, may_repeat: true, head_only: false, places: None };
+            let template =
+                Template { check, may_repeat: true, head_only: false, places: None, upload: None };
             Ok((bytes.as_bytes().to_vec(), template))
         });
         Wire::new(requests, turns.iter().copied(), at_once).unwrap()

@@ -32,7 +32,7 @@ use crate::io::epoll::Epoll;
 use crate::io::socket::Endpoints;
 use crate::io::uring::{self, Uring};
 use crate::protocol::Protocol as _;
-use crate::protocol::http1::{Drawn, Http1, Varied};
+use crate::protocol::http1::{Drawn, Http1, Uploading, Varied};
 use crate::protocol::http2::Http2;
 use crate::protocol::outgoing::Frames;
 use crate::protocol::websocket::{Broadcast, WebSocket};
@@ -106,6 +106,12 @@ fn over<I: Io>(spec: &LoadSpec, control: &Control<'_>) -> Result<LoadResult, Eng
         }
         (Protocol::Http1, true) if spec.scenario.is_some() => {
             run_on::<Over<I, Tls, Varied>>(spec, control)
+        }
+        (Protocol::Http1, false) if spec.uploads() => {
+            run_on::<Over<I, Tcp, Uploading>>(spec, control)
+        }
+        (Protocol::Http1, true) if spec.uploads() => {
+            run_on::<Over<I, Tls, Uploading>>(spec, control)
         }
         // What is sent instead does not lie beside the others.
         (Protocol::Http1, is_secured)

@@ -24,6 +24,7 @@ pub(crate) fn validate(spec: &LoadSpec) -> Result<(), EngineError> {
     protocol(spec)?;
     scenario(spec)?;
     broadcast(spec)?;
+    uploads(spec)?;
     drawn_and_read(spec)?;
     schedule(spec)
 }
@@ -224,6 +225,37 @@ const fn body_bounds(check: &BodyCheck) -> Option<(u64, u64)> {
 }
 
 const SCENARIO: &str = "a scenario";
+
+/// Bodies that are made while they are sent.
+fn uploads(spec: &LoadSpec) -> Result<(), EngineError> {
+    if !spec.uploads() {
+        return Ok(());
+    }
+    none_of(
+        "an upload",
+        [
+            (
+                spec.protocol != Protocol::Http1,
+                "another protocol than HTTP/1.1",
+                "only requests of HTTP/1.1 are sent with such bodies: leave HTTP/2 or WebSocket out",
+            ),
+            (
+                spec.connections.pipeline > 1,
+                PIPELINING,
+                "leave it out: the next request follows the answer",
+            ),
+            (spec.scenario.is_some(), SCENARIO, "give the steps bodies of their own"),
+        ],
+    )?;
+    let has_both = |request: &Request| request.upload.is_some() && !request.body.is_empty();
+    match spec.requests.iter().position(has_both) {
+        Some(nth) => Err(EngineError::UnsendableRequest {
+            request: place(spec, nth),
+            why: "it has a body and an upload: keep one".into(),
+        }),
+        None => Ok(()),
+    }
+}
 
 /// Messages of a WebSocket have no target and no head, and steps have values of their own.
 fn drawn_and_read(spec: &LoadSpec) -> Result<(), EngineError> {

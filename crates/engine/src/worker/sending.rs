@@ -25,7 +25,9 @@ impl<S: Stack> Worker<'_, S> {
         }
         let count = connection.pending;
         core.enter(slot, now);
+        // Of several calls that send, a stamp would not say which it belongs to.
         let is_sample = !S::Transport::SECURES
+            && !S::Protocol::IN_PIECES
             && core.flights.depth == 1
             && core.sampling.is_due()
             && self.io.stamp_next_send(true);
@@ -70,12 +72,17 @@ impl<S: Stack> Worker<'_, S> {
                 Sending::Failed(_) => 0,
             };
             connection.out.took(taken);
+            let has_more = if S::Protocol::IN_PIECES {
+                !connection.out.is_empty()
+            } else {
+                !S::Protocol::IN_ORDER
+            };
             if S::Transport::SECURES {
                 self.count_sent();
             } else {
                 core.recorder.bytes_out(taken);
             }
-            if S::Protocol::IN_ORDER || taken < length {
+            if !has_more || taken < length {
                 return sending;
             }
         }

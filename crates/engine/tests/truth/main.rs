@@ -30,6 +30,7 @@ mod reaching;
 mod retrying;
 mod securing;
 mod tunnelling;
+mod uploading;
 mod walking;
 mod websocket;
 

@@ -68,6 +68,9 @@ pub fn requests(
             method: workload.request.method.clone(),
             headers: sample.headers.clone(),
             body: sample.request_body.clone().into_bytes(),
+            upload: sample.upload,
+            // A body that is made has a number in any case.
+            drawn: sample.upload.and(sample.drawn.clone()),
             check: Check {
                 status: vec![workload.answer.status],
                 body: body_check(workload, sample, as_proved),

@@ -20,6 +20,9 @@ pub const RARELY: u32 = 1_000;
 /// only searched for marks, it is compared in full. In a short load there are more.
 const IN_FULL: u32 = 100;
 
+/// One answer to an upload in this many: there are fewer of them, and to keep one costs little.
+const UPLOADS_IN_FULL: u32 = 10;
+
 /// So many requests of each other kind are drawn.
 const OF_A_KIND: usize = 24;
 
@@ -69,12 +72,15 @@ fn draw(
             });
         }
     }
+    let is_upload = workload.answer.from == Some(Source::Upload);
+    let in_full = if is_upload { UPLOADS_IN_FULL } else { IN_FULL };
     let surprises = Surprises {
         others: others.len() as u32,
         others_every: every,
-        examined_every: IN_FULL.min(every),
+        examined_every: in_full.min(every),
         content_type: workload.answer.content_type.clone(),
-        by_referee: workload.answer.from == Some(Source::Items)
+        by_referee: is_upload
+            || workload.answer.from == Some(Source::Items)
             || workload.proofs.iter().any(|proof| matches!(proof, Proof::Text { .. })),
     };
     requests.extend(others);
@@ -177,6 +183,8 @@ impl Kind {
                     check: status(vec![404]),
                     // Another one each time, where the others are so too.
                     drawn: usual.drawn.as_ref().map(|_| tail),
+                    // A server may refuse a long body by closing the connection.
+                    upload: None,
                     ..usual.clone()
                 }
             }
@@ -213,12 +221,15 @@ mod tests {
             ("json", 1),
             ("compressed", 2),
             ("static", 3),
+            ("upload", 1),
         ] {
             let Drawn { requests, samples, surprises } = pool(id, 7);
             assert_eq!(surprises.others as usize, kinds * OF_A_KIND, "{id}");
             assert_eq!(requests.len(), samples.len(), "{id}");
-            assert_eq!((surprises.others_every, surprises.examined_every), (1_000, 100));
-            assert_eq!(surprises.by_referee, ["page", "json", "compressed"].contains(&id));
+            let examined_every = if id == "upload" { 10 } else { 100 };
+            assert_eq!((surprises.others_every, surprises.examined_every), (1_000, examined_every));
+            let is_examined = ["page", "json", "compressed", "upload"].contains(&id);
+            assert_eq!(surprises.by_referee, is_examined, "{id}");
         }
     }
 

@@ -8,8 +8,10 @@ use pippin_engine::http1::request::render;
 use pippin_engine::http2::client::Client as Http2;
 use pippin_model::load::{self, Limits, Protocol};
 use pippin_model::request::coding::Coding;
+use pippin_model::request::upload::{self, Content, Upload};
 use pippin_model::workload::Sample;
 use pippin_reference::monotonic_ns;
+use std::borrow::Cow;
 use std::io::{Read, Write};
 use std::os::fd::{AsRawFd, RawFd};
 use std::time::Duration;
@@ -23,8 +25,14 @@ pub struct Request {
     path: String,
     headers: Vec<(String, String)>,
     body: Vec<u8>,
+    /// The length of the chunks in which the body is sent; `None` with `Content-Length`.
+    chunk: Option<usize>,
     close: bool,
 }
+
+/// The end of a request that has not been sent.
+#[derive(Debug)]
+pub struct Held(pub Vec<u8>);
 
 impl Request {
     /// GET of a percent-encoded path, on a connection that is kept.
@@ -36,24 +44,72 @@ impl Request {
     /// Any method.
     #[must_use]
     pub fn of(method: &str, path: &str) -> Self {
-        let (headers, body) = (Vec::new(), Vec::new());
-        Self { method: method.into(), path: path.into(), headers, body, close: false }
+        let (headers, body, chunk) = (Vec::new(), Vec::new(), None);
+        Self { method: method.into(), path: path.into(), headers, body, chunk, close: false }
     }
 
     /// What a workload asks.
     #[must_use]
     pub fn of_sample(method: &str, sample: &Sample) -> Self {
-        Self {
-            headers: sample.headers.clone(),
-            body: sample.request_body.clone().into_bytes(),
-            ..Self::of(method, &sample.path)
-        }
+        let number = sample.drawn.as_deref().and_then(upload::number);
+        let (body, chunk) = match (sample.upload, number) {
+            (Some(Upload { bytes, chunked, key }), Some(number)) => {
+                (Content::of(key).whole(bytes, number), chunked.then_some(CHUNK))
+            }
+            _ => (sample.request_body.clone().into_bytes(), None),
+        };
+        let headers = sample.headers.clone();
+        Self { headers, body, chunk, ..Self::of(method, &sample.path) }
     }
 
     /// This request with another path.
     #[must_use]
     pub fn to(self, path: &str) -> Self {
         Self { path: path.into(), ..self }
+    }
+
+    /// This request with another body.
+    #[must_use]
+    pub fn with_body(self, body: Vec<u8>) -> Self {
+        Self { body, ..self }
+    }
+
+    /// This request with its body in chunks of this length, or with `Content-Length`.
+    #[must_use]
+    pub fn in_chunks(self, chunk: Option<usize>) -> Self {
+        Self { chunk, ..self }
+    }
+
+    /// This request with another header.
+    #[must_use]
+    pub fn with_header(mut self, name: &str, value: &str) -> Self {
+        self.headers.push((name.into(), value.into()));
+        self
+    }
+
+    /// Its body.
+    #[must_use]
+    pub fn body(&self) -> &[u8] {
+        &self.body
+    }
+
+    /// Whether its body is sent in chunks.
+    #[must_use]
+    pub const fn is_chunked(&self) -> bool {
+        self.chunk.is_some()
+    }
+
+    /// Its body as it is sent over HTTP/1.1.
+    fn framed(&self) -> Cow<'_, [u8]> {
+        let Some(chunk) = self.chunk else { return (&self.body).into() };
+        let mut framed = Vec::with_capacity(self.body.len() + 64);
+        for part in self.body.chunks(chunk) {
+            framed.extend_from_slice(format!("{:x}\r\n", part.len()).as_bytes());
+            framed.extend_from_slice(part);
+            framed.extend_from_slice(b"\r\n");
+        }
+        framed.extend_from_slice(LAST_CHUNK);
+        framed.into()
     }
 
     /// This request with `Connection: close`.
@@ -63,6 +119,10 @@ impl Request {
         self
     }
 }
+
+/// The length of chunks, as clients send them that copy a file.
+const CHUNK: usize = 16 * 1024;
+const LAST_CHUNK: &[u8] = b"0\r\n\r\n";
 
 /// A whole answer.
 #[derive(Debug, Clone)]
@@ -179,8 +239,11 @@ impl Client {
     /// # Errors
     /// A message that says what came instead.
     pub fn exchange(&mut self, request: &Request) -> Result<Answer, String> {
-        self.send(request)?;
-        self.answer(request)
+        match self.send(request) {
+            Ok(()) => self.answer(request),
+            // A server that does not want the body may have said so before it closed.
+            Err(unsent) => self.answer(request).map_err(|_| unsent),
+        }
     }
 
     fn stream_mut(&mut self) -> &mut Stream {
@@ -195,27 +258,59 @@ impl Client {
     /// # Errors
     /// A message that says what went wrong.
     pub fn send(&mut self, request: &Request) -> Result<(), String> {
-        let asked = load::Request {
+        self.send_but(request, 0).map(drop)
+    }
+
+    /// Sends a request without so many bytes at the end of its body; all of these are returned, with
+    /// the end of their framing. Over HTTP/2 nothing is held back.
+    ///
+    /// # Errors
+    /// A message that says what went wrong.
+    pub fn send_but(&mut self, request: &Request, held: usize) -> Result<Held, String> {
+        let mut asked = load::Request {
             method: request.method.clone(),
             headers: request.headers.clone(),
-            body: request.body.clone(),
             ..load::Request::get(&request.path, &self.host)
         };
         let limit = self.limit;
         self.stream_mut().allow(limit);
         match &mut self.spoken {
             Spoken::Http1(stream) => {
-                let bytes = render(&asked, request.close).map_err(|error| error.to_string())?;
+                // Only the head is made of it.
+                let bytes = request.body.len() as u64;
+                let chunked = request.is_chunked();
+                let has_body = bytes > 0 || chunked;
+                asked.upload = has_body.then_some(Upload { bytes, chunked, key: 0 });
+                let mut bytes = render(&asked, request.close).map_err(|error| error.to_string())?;
+                let body = request.framed();
+                let framing = if chunked { b"\r\n".len() + LAST_CHUNK.len() } else { 0 };
+                let held = if held == 0 { 0 } else { held.saturating_add(framing) };
+                let (sent, rest) = body.split_at(body.len().saturating_sub(held));
+                bytes.extend_from_slice(sent);
                 self.sent_ns = monotonic_ns();
-                stream.write_all(&bytes).map_err(|error| format!("send the request: {error}"))
+                stream.write_all(&bytes).map_err(|error| format!("send the request: {error}"))?;
+                Ok(Held(rest.into()))
             }
             // In HTTP/2, a client does not announce that a connection carries one request only.
             Spoken::Http2(client) => {
+                asked.body.clone_from(&request.body);
                 self.sent_ns = monotonic_ns();
                 let sent = client.send(&asked, self.scheme);
-                sent.map_err(|error| format!("send the request: {error}"))
+                sent.map(|()| Held(Vec::new()))
+                    .map_err(|error| format!("send the request: {error}"))
             }
         }
+    }
+
+    /// Sends what was held back. The time for the answer begins here.
+    ///
+    /// # Errors
+    /// A message that says what went wrong.
+    pub fn send_rest(&mut self, rest: &[u8]) -> Result<(), String> {
+        let limit = self.limit;
+        let stream = self.stream_mut();
+        stream.allow(limit);
+        stream.write_all(rest).map_err(|error| format!("send the rest of the body: {error}"))
     }
 
     /// Reads the whole answer to a request that was sent; interim answers (1xx) are passed over.
@@ -256,6 +351,7 @@ mod tests {
     use crate::verify::within;
     use pippin_model::load::tls::TlsSpec;
     use pippin_testing::frames::{Connection, Server, frame, kind};
+    use pippin_testing::messages;
     use pippin_testing::scripted::{self, Script, spawn};
     use pippin_testing::tls::{Authority, Certified, Front, FrontBehaviour};
 
@@ -316,6 +412,53 @@ mod tests {
                 client.exchange(&Request::get("/")).unwrap_err()
             });
             assert!(error.contains("the server did not answer in time"), "{error}");
+        }
+    }
+
+    /// The server closes with bytes that it has not read, so that the rest cannot be sent.
+    #[test]
+    fn a_refusal_before_the_end_of_a_body_is_an_answer() {
+        const REFUSAL: &[u8] =
+            b"HTTP/1.1 413 Content Too Large\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
+        let server = messages::Server::raw(|connection| {
+            connection.head()?;
+            connection.send(REFUSAL)
+        })
+        .unwrap();
+        for chunk in [None, Some(CHUNK)] {
+            let body = vec![b'x'; 20_000_000];
+            let request = Request::of("POST", "/").with_body(body).in_chunks(chunk);
+            let way = Way::plain(server.address);
+            let mut client = Client::connect(&way, Duration::from_secs(5)).unwrap();
+            assert_eq!(client.exchange(&request).unwrap().status, 413);
+        }
+    }
+
+    #[test]
+    fn the_end_of_a_body_can_be_held_back() {
+        let server = messages::Server::raw(|connection| {
+            let mut seen = [0; 4096];
+            let length = connection.writer()?.read(&mut seen).ok()?;
+            let text = String::from_utf8_lossy(&seen[..length]).into_owned();
+            let (_, body) = text.split_once("\r\n\r\n")?;
+            let head = format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n", body.len());
+            connection.send(format!("{head}{body}").as_bytes())
+        })
+        .unwrap();
+        let request = Request::of("POST", "/").with_body(b"abcdefghij".into());
+        for (chunk, held, sent, rest) in [
+            (None, 0, "abcdefghij", ""),
+            (None, 3, "abcdefg", "hij"),
+            (None, usize::MAX, "", "abcdefghij"),
+            (Some(7), 0, "7\r\nabcdefg\r\n3\r\nhij\r\n0\r\n\r\n", ""),
+            (Some(7), 2, "7\r\nabcdefg\r\n3\r\nh", "ij\r\n0\r\n\r\n"),
+        ] {
+            let request = request.clone().in_chunks(chunk);
+            let way = Way::plain(server.address);
+            let mut client = Client::connect(&way, Duration::from_secs(5)).unwrap();
+            let Held(held) = client.send_but(&request, held).unwrap();
+            assert_eq!(String::from_utf8_lossy(&held), rest);
+            assert_eq!(String::from_utf8_lossy(&client.answer(&request).unwrap().body), sent);
         }
     }
 

@@ -15,10 +15,12 @@ pub mod protocol;
 pub mod revalidation;
 pub mod sampled;
 pub mod simultaneous;
+pub mod uploads;
 pub mod upstream;
 pub mod users;
 pub mod walk;
 pub mod websocket;
+pub mod whole_body;
 
 use pippin_model::load::{BodyCheck, Connections};
 use pippin_model::text::units::Spread;
@@ -88,6 +90,7 @@ fn prove_one(proof: &Proof, subject: &mut Subject<'_>, remark: &mut Option<Strin
         Proof::Fresh => users::fresh(subject),
         Proof::Conditional => revalidation::conditional(subject).map(|seen| *remark = seen),
         Proof::Ranges => revalidation::ranges(subject).map(|seen| *remark = seen),
+        Proof::WholeBody => whole_body::read(subject).map(|seen| *remark = seen),
         Proof::Counted { requests } => upstream::counted(subject, *requests),
         Proof::Echo => websocket::echo(subject),
         Proof::Broadcast { receivers } => websocket::broadcast(subject, *receivers),

@@ -206,6 +206,7 @@ mod tests {
             json: Vec::new(),
             binding,
             drawn: None,
+            upload: None,
         }
     }
 

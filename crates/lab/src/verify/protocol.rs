@@ -9,9 +9,10 @@ use super::{Subject, Verdict};
 /// # Errors
 /// What came instead.
 pub fn not_found(subject: &mut Subject<'_>, path: &str) -> Verdict {
+    let method = &subject.workload.request.method;
     match subject.ask_for(path)?.status {
         404 => Ok(()),
-        status => Err(format!("GET {path}: status {status} instead of 404")),
+        status => Err(format!("{method} {path}: status {status} instead of 404")),
     }
 }
 

@@ -169,6 +169,12 @@ impl LoadSpec {
         self.requests.iter().any(|request| request.drawn.is_some())
     }
 
+    /// Whether any request has a body that is made while it is sent.
+    #[must_use]
+    pub fn uploads(&self) -> bool {
+        self.requests.iter().any(|request| request.upload.is_some())
+    }
+
     /// How many requests at the end of the list are sent only as surprises.
     #[must_use]
     pub fn others(&self) -> u32 {

@@ -112,7 +112,7 @@ fn has(text: &[u8], part: &[u8]) -> bool {
 }
 
 fn texts(request: &Request) -> impl Iterator<Item = &[u8]> {
-    let Request { method, target, host, headers, body, check, drawn: _ } = request;
+    let Request { method, target, host, headers, body, check, drawn: _, upload: _ } = request;
     let of_check: Vec<&[u8]> = match &check.body {
         BodyCheck::Exact(body) => vec![body],
         BodyCheck::Contains { all, .. } => all.iter().map(String::as_bytes).collect(),

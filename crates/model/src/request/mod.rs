@@ -4,6 +4,7 @@
 //! |---|---|
 //! | [`requests`] | all requests of a load, with their turns |
 //! | [`secrets`] | values that records do not keep: a length and a keyed digest |
+//! | [`upload`] | bodies that are made while they are sent |
 //! | [`coding`] | content codings: of an answer, and those that a request accepts |
 //! | [`json_value`] | a value that the JSON of a right body has |
 //! | [`request_file`] | files of requests, one module for each format |
@@ -16,10 +17,12 @@ pub mod json_value;
 pub mod request_file;
 pub mod requests;
 pub mod secrets;
+pub mod upload;
 
 use serde::{Deserialize, Serialize};
 
 use self::json_value::JsonValue;
+use self::upload::Upload;
 
 /// How many characters of a request are drawn.
 pub const DRAWN: usize = 8;
@@ -47,6 +50,10 @@ pub struct Request {
     /// has. `None` sends the same bytes each time. Not for WebSocket.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub drawn: Option<String>,
+    /// How a body is made in place of [`Self::body`], which is then empty. `drawn` is eight digits,
+    /// which stand in this body only. Only over HTTP/1.1; `None` sends `body`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub upload: Option<Upload>,
 }
 
 impl Request {
@@ -61,6 +68,7 @@ impl Request {
             body: Vec::new(),
             check: Check::default(),
             drawn: None,
+            upload: None,
         }
     }
 }

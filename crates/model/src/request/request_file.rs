@@ -183,7 +183,9 @@ impl RequestFile {
         let check =
             Check { status, body: BodyCheck::containing(contains), json, ..Check::default() };
         let host = String::new();
-        self.requests.push(Request { method, target, host, headers, body, check, drawn: None });
+        let whole =
+            Request { method, target, host, headers, body, check, drawn: None, upload: None };
+        self.requests.push(whole);
         self.weights.push(weight);
         self.lines.push(line as u32);
         Ok(())

@@ -140,7 +140,7 @@ impl Requests {
             hash.update(bytes);
         };
         for request in self.all.iter() {
-            let Request { method, target, headers, body, check, drawn, host: _ } = request;
+            let Request { method, target, headers, body, check, drawn, upload, host: _ } = request;
             [method, target].into_iter().for_each(|text| part(text.as_bytes()));
             for (name, value) in headers {
                 part(name.as_bytes());
@@ -153,6 +153,7 @@ impl Requests {
             part(check.as_bytes());
             json.iter().for_each(|value| part(value.to_string().as_bytes()));
             drawn.iter().for_each(|text| part(text.as_bytes()));
+            upload.iter().for_each(|upload| part(format!("{upload:?}").as_bytes()));
         }
         self.turns.iter().for_each(|turn| part(&turn.to_le_bytes()));
         hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
@@ -259,6 +260,7 @@ impl<'de> Deserialize<'de> for Requests {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::request::upload::Upload;
     use proptest::prelude::*;
 
     fn list(count: usize) -> Vec<Request> {
@@ -325,7 +327,7 @@ mod tests {
             change(&mut requests);
             requests.digest()
         };
-        let changes: [fn(&mut Requests); 8] = [
+        let changes: [fn(&mut Requests); 9] = [
             |_| {},
             |all| all[1].method = "HEAD".into(),
             |all| all[1].target = "/x".into(),
@@ -333,6 +335,7 @@ mod tests {
             |all| all[0].body = b"x".to_vec(),
             |all| all[0].check.status = vec![200],
             |all| all[1].drawn = Some("abcdefgh".into()),
+            |all| all[1].upload = Some(Upload { bytes: 9, chunked: false, key: 1 }),
             |all| all.turns = Arc::new(vec![0, 1, 0]),
         ];
         let digests: std::collections::BTreeSet<String> = changes.map(digest).into();

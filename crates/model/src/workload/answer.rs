@@ -62,6 +62,9 @@ pub enum Source {
     /// The file `{file}` of the folder that the target got when it started. Some of them are replaced
     /// under load.
     Files,
+    /// The length and the SHA-256 of the request's body, which has `{bytes}` and is sent as `{sent}`
+    /// says.
+    Upload,
 }
 
 impl Source {
@@ -71,7 +74,7 @@ impl Source {
         match self {
             Self::Upstream => Some(Service::Upstream),
             Self::Table => Some(Service::Postgres),
-            Self::Items | Self::Files => None,
+            Self::Items | Self::Files | Self::Upload => None,
         }
     }
 
@@ -83,6 +86,7 @@ impl Source {
             Self::Table => "table",
             Self::Items => "items",
             Self::Files => "files",
+            Self::Upload => "upload",
         }
     }
 }

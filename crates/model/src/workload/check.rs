@@ -2,12 +2,15 @@
 use std::collections::BTreeMap;
 
 use super::files::{self, FILES};
-use super::sample::placeholders;
+use super::sample::{BYTES, CHUNKED, SENT, WITH_LENGTH, placeholders};
 use super::{Answer, ByteRange, MOST_SAMPLES, Message, Proof, Request, Source, Vary, Workload};
 use crate::load::websocket::NUMBER_BYTES;
 use crate::request::is_token_text;
 use crate::text::file::Wrong;
 use crate::text::units::parse_duration_ns;
+
+/// The longest body that a request can have, so that one can be kept and digested by the proofs.
+const MOST_UPLOADED: u64 = 100_000_000;
 
 impl Workload {
     pub(crate) fn check(&self) -> Result<(), Wrong> {
@@ -113,6 +116,12 @@ impl Workload {
         let Answer { from, body, contains, as_proved, .. } = &self.answer;
         self.check_coding()?;
         self.check_freshness()?;
+        if *from != Some(Source::Upload) {
+            self.refuse_proofs(
+                |proof| matches!(proof, Proof::WholeBody),
+                |name| format!("proof `{name}` is about bodies of requests: write `from = \"upload\"` in [answer], or leave the proof out"),
+            )?;
+        }
         let Some(from) = from else { return Ok(()) };
         let wrong = |message: String| Err(Wrong::at("answer.from", message));
         if let Some(service) = from.service().filter(|service| !self.services.contains(service)) {
@@ -127,6 +136,9 @@ impl Workload {
         }
         if *from == Source::Files {
             self.check_files().or_else(wrong)?;
+        }
+        if *from == Source::Upload {
+            self.check_upload().or_else(wrong)?;
         }
         if body.is_some() || !contains.is_empty() || *as_proved {
             return wrong(format!(
@@ -189,6 +201,33 @@ impl Workload {
             known.join(", "),
             unknown.map(|file| format!("; there is no `{file}`")).unwrap_or_default()
         ))
+    }
+
+    /// The bodies of requests are made from two of their values.
+    fn check_upload(&self) -> Result<(), String> {
+        let Request { method, body, vary, .. } = &self.request;
+        if !matches!(method.as_str(), "POST" | "PUT" | "PATCH") || body.is_some() {
+            return Err(
+                "`from = \"upload\"` makes the bodies of requests: write method = \"POST\" in [request], and no `body`".into(),
+            );
+        }
+        let values = |name| match vary.get(name) {
+            Some(Vary::Values { values }) => values.as_slice(),
+            _ => &[],
+        };
+        let is_length = |text: &String| text.parse().is_ok_and(|bytes: u64| bytes <= MOST_UPLOADED);
+        let (bytes, sent) = (values(BYTES), values(SENT));
+        if bytes.is_empty() || !bytes.iter().all(is_length) {
+            return Err(format!(
+                "`from = \"upload\"` needs {BYTES} = {{ values = [\"1000\"] }} in [request.vary]: lengths of bodies, each at most {MOST_UPLOADED}"
+            ));
+        }
+        if sent.is_empty() || !sent.iter().all(|it| [WITH_LENGTH, CHUNKED].contains(&it.as_str())) {
+            return Err(format!(
+                "`from = \"upload\"` needs {SENT} = {{ values = [\"{WITH_LENGTH}\", \"{CHUNKED}\"] }} in [request.vary], or one of them: how bodies are sent"
+            ));
+        }
+        Ok(())
     }
 
     /// Files alone are replaced, and are asked for in parts and by what the client has.
@@ -353,6 +392,34 @@ mod tests {
             let wrong = check(vary).unwrap_err();
             assert!(wrong.at == "answer.from" && wrong.message.contains(name), "{wrong:?}");
         }
+    }
+
+    #[test]
+    fn an_upload_needs_a_method_with_a_body_and_how_it_is_sent() {
+        let check = |method: &str, vary: &str, answer: &str, proof: &str| {
+            let text = format!(
+                "schema=1\nid='x'\ntitle=''\nsummary=''\n[request]\nmethod='{method}'\npath='/'\n[request.vary]\n{vary}\n[answer]\n{answer}\n[[proof]]\nkind='{proof}'\n"
+            );
+            let workload: Workload =
+                crate::text::file::parse_toml(Path::new("x.toml"), &text).unwrap();
+            workload.check().map_err(|wrong| wrong.at)
+        };
+        let (bytes, sent) = ("bytes={values=['0','9']}", "sent={values=['length','chunked']}");
+        let (both, upload) = (&format!("{bytes}\n{sent}"), "from='upload'");
+        assert_eq!(check("POST", both, upload, "whole-body"), Ok(()));
+        let at = |at: &str| Err(at.to_string());
+        assert_eq!(check("GET", both, upload, "answer"), at("answer.from"));
+        for vary in [
+            bytes,
+            sent,
+            "bytes={from=1,to=9}\nsent={values=['length']}",
+            "bytes={values=['x']}\nsent={values=['length']}",
+            "bytes={values=['100000001']}\nsent={values=['length']}",
+            "bytes={values=['1']}\nsent={values=['other']}",
+        ] {
+            assert_eq!(check("POST", vary, upload, "answer"), at("answer.from"), "{vary}");
+        }
+        assert_eq!(check("POST", both, "status=200", "whole-body"), at("proof[0]"));
     }
 
     #[test]

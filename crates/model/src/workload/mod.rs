@@ -323,6 +323,7 @@ mod tests {
                 "page",
                 "proxy",
                 "static",
+                "upload",
                 "users",
                 "ws-broadcast",
                 "ws-echo",

@@ -53,6 +53,9 @@ pub enum Proof {
     Conditional,
     /// A part of a file is answered by 206 with this part, or by the whole file (RFC 9110 section 14).
     Ranges,
+    /// The digest and the length of a body are those of all of its bytes, also where it is empty, comes
+    /// in small chunks or waits for `100 Continue`, and no answer comes before its end.
+    WholeBody,
     /// The upstream counts one call for each request.
     Counted {
         /// Number of requests.
@@ -108,6 +111,7 @@ impl Proof {
             Self::Fresh => "fresh",
             Self::Conditional => "conditional",
             Self::Ranges => "ranges",
+            Self::WholeBody => "whole-body",
             Self::Counted { .. } => "counted",
             Self::Delay { .. } => "delay",
             Self::Echo => "echo",

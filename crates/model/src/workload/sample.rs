@@ -2,14 +2,21 @@
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-use super::{Request, Vary, Workload};
+use super::{Request, Source, Vary, Workload};
 use crate::request::DRAWN;
 use crate::request::json_value::JsonValue;
+use crate::request::upload::Upload;
 use crate::workload::draw::Draw;
 
 /// The maximum number of different requests of a workload. All are made before the load begins,
 /// each with its answer, and all are proved.
 pub const MOST_SAMPLES: u64 = 10_000;
+
+/// The values of a request with [`Source::Upload`]: the length of its body, and how it is sent.
+pub(super) const BYTES: &str = "bytes";
+pub(super) const SENT: &str = "sent";
+pub(super) const CHUNKED: &str = "chunked";
+pub(super) const WITH_LENGTH: &str = "length";
 
 /// One concrete request of a workload, with its right answer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -31,6 +38,9 @@ pub struct Sample {
     /// The part of its only random value that each request can replace by another
     /// ([`crate::request::Request::drawn`]); `None` if there is none.
     pub drawn: Option<String>,
+    /// How the body of the request is made in place of `request_body`; its number is `drawn`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub upload: Option<Upload>,
 }
 
 impl Sample {
@@ -44,6 +54,17 @@ impl Sample {
     #[must_use]
     pub fn fill_with(&self, text: &str, write: fn(&str) -> String) -> String {
         fill(text, &self.binding, write)
+    }
+
+    /// The body that its values ask for, with a number of its own.
+    fn uploading(&mut self, seed: u64, nth: u64) {
+        let value = |name| self.binding.get(name).map(String::as_str);
+        let bytes = value(BYTES).and_then(|bytes| bytes.parse().ok()).unwrap_or_default();
+        let chunked = value(SENT) == Some(CHUNKED);
+        let key = Draw::new(seed ^ 0x0B0D1E5).bits();
+        let number = 10_000_000 + Draw::at(key, nth).below(90_000_000);
+        self.upload = Some(Upload { bytes, chunked, key });
+        self.drawn = Some(number.to_string());
     }
 
     /// This request without a header field of this name, in whatever case.
@@ -78,7 +99,11 @@ impl Workload {
     pub fn samples(&self, seed: u64, drawn: usize) -> Vec<Sample> {
         let vary = &self.request.vary;
         if vary.values().all(|vary| vary.count().is_some()) {
-            return self.all_samples();
+            let mut samples = self.all_samples();
+            if self.answer.from == Some(Source::Upload) {
+                samples.iter_mut().zip(0..).for_each(|(sample, nth)| sample.uploading(seed, nth));
+            }
+            return samples;
         }
         let mut draw = Draw::new(seed);
         let mut bind = |nth| {
@@ -116,6 +141,7 @@ impl Workload {
         };
         Sample {
             drawn: self.drawn_part(&binding),
+            upload: None,
             path: self::fill(&self.request.path, &binding, percent_encode),
             headers: self
                 .request
@@ -256,6 +282,13 @@ mod tests {
         let sizes: Vec<&str> = json.iter().map(|sample| &*sample.binding["n"]).take(6).collect();
         assert_eq!(sizes, ["1", "50", "1000", "1", "50", "1000"], "in turn");
         assert_eq!(json[1].redrawn("12345678").path, "/json/50?m=12345678");
+        let uploads = read("upload");
+        let [first, second] = [&uploads[0], &uploads[1]];
+        assert_eq!(first.upload.map(|it| (it.bytes, it.chunked)), Some((1_000, false)));
+        assert_eq!(second.upload.map(|it| (it.bytes, it.chunked)), Some((1_000, true)));
+        assert!(
+            first.drawn.as_ref().is_some_and(|it| it.len() == 8) && first.drawn != second.drawn
+        );
         assert!(read("hello").iter().chain(&read("users")).all(|sample| sample.drawn.is_none()));
     }
 }

@@ -1,9 +1,9 @@
-//! The least HTTP/1.1 that a benchmark client needs: a thread a connection, requests without
-//! bodies.
+//! The least HTTP/1.1 that a benchmark client needs: a thread a connection.
 use std::io::{BufRead, BufReader, Write};
 use std::net::{TcpListener, TcpStream};
 use std::time::Duration;
 
+use crate::upload::{self, Body};
 use crate::{Mode, Server, oddities};
 
 /// A request.
@@ -112,17 +112,44 @@ fn connection(stream: &TcpStream, mode: Mode, server: &Server) {
         if mode.is("logs-requests") {
             println!("{} {}", request.method, request.path);
         }
-        let answer = server.answer(&request);
-        if write(stream, mode, &request, &answer).is_err()
-            || request.close
-            || mode.is("silent-close")
-        {
+        let is_done = if request.path == "/upload" {
+            uploaded(stream, mode, &mut reader, &request)
+        } else {
+            let is_read = Body::of(&request, &mut reader).skip();
+            is_read.and_then(|_| write(stream, mode, &request, &server.answer(&request)))
+        };
+        if is_done.is_err() || request.close || mode.is("silent-close") {
             return;
         }
     }
     if mode.is("works-on") && count > OF_A_PROOF {
         crate::outside::burn(Duration::from_millis(mode.number()));
     }
+}
+
+/// Reads the body of an upload and answers, in the order of this mode.
+fn uploaded(
+    stream: &TcpStream,
+    mode: Mode,
+    reader: &mut impl BufRead,
+    request: &Request,
+) -> std::io::Result<()> {
+    if let Some(answer) = upload::at_once(mode, request) {
+        write(stream, mode, request, &answer)?;
+        return Body::of(request, reader).skip().map(drop);
+    }
+    if mode.is("upload-head-first") {
+        let mut begin: &TcpStream = stream;
+        begin.write_all(b"HTTP/1.1 200 X\r\n")?;
+        let answer = upload::answer(mode, request, reader, stream)?;
+        let head = head(mode, request, &answer);
+        let rest = head.split_once("\r\n").map_or("", |(_, rest)| rest);
+        return begin.write_all(&[rest.as_bytes(), &answer.body].concat());
+    }
+    let answer = upload::answer(mode, request, reader, stream)?;
+    write(stream, mode, request, &answer)?;
+    // Who refuses an expectation does not get the body.
+    if answer.status == 417 { Err(std::io::ErrorKind::InvalidInput.into()) } else { Ok(()) }
 }
 
 fn read(reader: &mut impl BufRead) -> Option<Request> {

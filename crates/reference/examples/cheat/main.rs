@@ -16,6 +16,7 @@ mod oddities;
 mod outside;
 mod page;
 mod shared;
+mod upload;
 mod upstream;
 mod users;
 

@@ -11,6 +11,7 @@ match (true) {
     preg_match('~^/page/(\d+)$~D', $path, $found) === 1 => page((int) $found[1]),
     preg_match('~^/json/(\d+)$~D', $path, $found) === 1 && getenv('ITEMS_FILE') !== false
         => items((int) $found[1], (int) ($_GET['m'] ?? 1)),
+    $path === '/upload' && $_SERVER['REQUEST_METHOD'] === 'POST' => upload(),
     $path === '/api/users/' && getenv('DATABASE_URL') !== false => users(),
     default => notFound(),
 };

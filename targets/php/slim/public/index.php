@@ -38,6 +38,19 @@ $app->get('/page/{n:\d+}', fn (Request $request, Response $response, array $argu
     $twig->render('page.html', catalogue((int) $arguments['n'])),
 ));
 
+// nginx hands a body over when it is there as a whole.
+$app->post('/upload', function (Request $request, Response $response) use ($plain) {
+    $body = $request->getBody();
+    $digest = hash_init('sha256');
+    $length = 0;
+    while (!$body->eof()) {
+        $piece = $body->read(65536);
+        $length += strlen($piece);
+        hash_update($digest, $piece);
+    }
+    return $plain($response, $length . ' ' . hash_final($digest));
+});
+
 // PHP keeps nothing from one request to the next, so that each reads the file.
 if (getenv('ITEMS_FILE') !== false) {
     $app->get('/json/{n:\d+}', function (Request $request, Response $response, array $arguments) {

@@ -4,6 +4,7 @@ mod items;
 mod page;
 mod plain;
 mod proxy;
+mod upload;
 mod users;
 
 use std::env;
@@ -36,6 +37,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
             .route("/hola/{name}", web::head().to(plain::hola))
             .route("/page/{n}", web::get().to(page::page))
             .route("/device", web::get().to(plain::device))
+            .route("/upload", web::post().to(upload::upload))
             .configure(move |services| {
                 if let Some(pool) = pool {
                     services.app_data(web::Data::new(pool));

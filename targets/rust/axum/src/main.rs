@@ -7,6 +7,7 @@ mod plain;
 mod proxy;
 mod socket;
 mod tls;
+mod upload;
 mod users;
 
 use std::env;
@@ -14,7 +15,7 @@ use std::error::Error;
 use std::process::ExitCode;
 
 use axum::Router;
-use axum::routing::get;
+use axum::routing::{get, post};
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
 use tower_http::compression::CompressionLayer;
@@ -60,6 +61,7 @@ fn router() -> Result<Router, Box<dyn Error>> {
         .route("/hola/{name}", get(plain::hola))
         .route("/page/{n}", get(page::page))
         .route("/device", get(plain::device))
+        .route("/upload", post(upload::upload))
         .route("/ws", get(socket::echo))
         .merge(
             Router::new()

@@ -91,6 +91,7 @@ pub fn of(asked: &RequestArguments, host: &str, path: &str) -> Result<Request, C
             ..Check::default()
         },
         drawn: None,
+        upload: None,
     };
     // Refused here, so that a load that cannot begin is not stored.
     check(&request).map_err(|error| CliError::User(error.to_string()))?;

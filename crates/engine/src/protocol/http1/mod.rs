@@ -14,12 +14,14 @@ pub mod request;
 #[cfg(test)]
 mod tests;
 pub(crate) mod tunnel;
+mod upload;
 mod varied;
 
 pub use decoder::{Decoder, Eof, Rules, Sink, Step};
 pub(crate) use drawn::Drawn;
 pub use head::{Framing, HeadCache, HeadInfo, MAX_FIELDS};
 pub(crate) use protocol::Http1;
+pub(crate) use upload::Uploading;
 pub(crate) use varied::Varied;
 
 /// Why an answer cannot be accepted.

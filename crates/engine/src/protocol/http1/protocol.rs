@@ -89,6 +89,7 @@ impl Http1 {
             may_repeat: request::is_idempotent(&request.method),
             head_only: is_head(request),
             places: None,
+            upload: request.upload,
         }
     }
 

@@ -1,5 +1,6 @@
 //! Renders requests as HTTP/1.1 (RFC 9112).
 use pippin_model::load::{LoadSpec, Request};
+use pippin_model::request::upload::Upload;
 use pippin_model::request::{is_field_value, is_token_text};
 
 /// Why a request cannot be written.
@@ -30,7 +31,8 @@ pub enum RequestError {
 }
 
 /// The bytes to send. `Content-Length` is added if there is a body, or if the method usually has
-/// one, and `Connection: close` if the request is the only one of its connection.
+/// one, and `Connection: close` if the request is the only one of its connection. Of an upload, only
+/// the head.
 ///
 /// # Errors
 /// As [`check`].
@@ -49,8 +51,15 @@ pub(super) fn render_to(
     let mut bytes = Vec::with_capacity(128 + body.len());
     put_line(&mut bytes, &[method, " ", origin, path(origin, target), " HTTP/1.1"]);
     bytes.extend(fields(request, is_only));
-    if has_length(request) {
-        put_line(&mut bytes, &["Content-Length: ", &body.len().to_string()]);
+    match request.upload {
+        Some(Upload { chunked: true, .. }) => put_line(&mut bytes, &["Transfer-Encoding: chunked"]),
+        Some(Upload { bytes: length, .. }) => {
+            put_line(&mut bytes, &["Content-Length: ", &length.to_string()]);
+        }
+        None if has_length(request) => {
+            put_line(&mut bytes, &["Content-Length: ", &body.len().to_string()]);
+        }
+        None => {}
     }
     put_line(&mut bytes, &[]);
     bytes.extend_from_slice(body);

@@ -54,6 +54,7 @@ impl Protocol for Http2 {
                 may_repeat: request::is_idempotent(&request.method),
                 head_only: request.method == "HEAD",
                 places: None,
+                upload: None,
             };
             Ok((request.body.clone(), template.drawing(places)))
         });

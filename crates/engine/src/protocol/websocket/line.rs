@@ -88,7 +88,7 @@ pub(super) fn wire(spec: &LoadSpec) -> Result<Wire, EngineError> {
         checked.map_err(|why| EngineError::UnsendableRequest { request: place(spec, nth), why })?;
         // Nobody knows whether a server that closes has read a message.
         let template =
-            Template { check: request.check.clone(), may_repeat: false, head_only: false, places: None };
+            Template { check: request.check.clone(), may_repeat: false, head_only: false, places: None, upload: None };
         Ok((request.body.clone(), template))
     });
     // Refused here, so that making the protocol cannot fail.

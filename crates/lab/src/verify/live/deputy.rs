@@ -1,7 +1,7 @@
 //! Referees in other processes: agents judge the answers of their part of a load, and tell what
 //! they have found.
 //!
-//! A page, a list of items or a number of the upstream can be judged anywhere, with what is known before the load.
+//! A page, a list of items, a digest or a number of the upstream can be judged anywhere, with what is known before the load.
 //! Which rows a changing table has at an instant is known only to the process that changes it.
 use pippin_engine::{Briefing, Referee};
 use serde::de::DeserializeOwned;
@@ -12,6 +12,7 @@ use super::issued::Issued;
 use crate::verify::items::{self, ItemAnswers};
 use crate::verify::page::{Expected, Pages};
 use crate::verify::sampled::Found;
+use crate::verify::uploads::{self, UploadAnswers};
 use pippin_reference::numbers::Numbers;
 
 /// What a deputy judges, and all that it must know for that.
@@ -22,6 +23,8 @@ pub enum Judges {
     Pages(Expected),
     /// Answers that are made of items of the data file.
     Items(items::Expected),
+    /// Digests of uploads.
+    Uploads(uploads::Expected),
     /// Numbers of the upstream.
     Upstream {
         /// Their key, in hexadecimal digits.
@@ -46,6 +49,7 @@ pub fn of(briefing: &str) -> Result<Arc<dyn Referee>, String> {
     Ok(match read(briefing)? {
         Judges::Pages(expected) => Arc::new(Pages::expecting(expected, Found::default())),
         Judges::Items(expected) => Arc::new(ItemAnswers::expecting(expected)),
+        Judges::Uploads(expected) => Arc::new(UploadAnswers::expecting(expected)),
         Judges::Upstream { key, delay_ns } => {
             let key = u128::from_str_radix(&key, 16).map_err(|error| error.to_string())?;
             Arc::new(Issued::new(Numbers::new(key), delay_ns))

@@ -30,6 +30,7 @@ use super::http::Answer;
 use super::items::ItemAnswers;
 use super::page::{Pages, Text};
 use super::sampled::Found;
+use super::uploads::UploadAnswers;
 use super::{Subject, Verdict};
 use crate::services::Services;
 use issued::Issued;
@@ -54,6 +55,7 @@ enum Kind {
     Table(Box<Table>),
     Pages(Arc<Pages>),
     Items(Arc<ItemAnswers>),
+    Uploads(Arc<UploadAnswers>),
     Files(Box<Replaced>),
 }
 
@@ -93,6 +95,7 @@ impl Live {
                 let coded_from = workload.answer.coded_from;
                 Kind::Items(Arc::new(ItemAnswers::of(services.items()?, coded_from)))
             }
+            Some(Source::Upload) => Kind::Uploads(Arc::default()),
             Some(Source::Files) => {
                 let allowed_ns = workload.answer.fresh_within_ns();
                 let answers = Arc::new(FileAnswers::of(services.files()?, allowed_ns));
@@ -111,6 +114,8 @@ impl Live {
     pub fn expect(&mut self, workload: &Workload, samples: Vec<Sample>) {
         if let Kind::Items(items) = &self.0 {
             self.0 = Kind::Items(Arc::new(items.for_samples(&samples)));
+        } else if let Kind::Uploads(uploads) = &self.0 {
+            self.0 = Kind::Uploads(Arc::new(uploads.for_samples(&samples)));
         } else if let Some(text) = Text::of(workload) {
             let found = match &self.0 {
                 Kind::Pages(pages) => pages.compared(),
@@ -147,6 +152,7 @@ impl Live {
             Kind::Nothing => None,
             Kind::Pages(pages) => Some(Arc::clone(pages) as Arc<dyn Referee>),
             Kind::Items(items) => Some(Arc::clone(items) as Arc<dyn Referee>),
+            Kind::Uploads(uploads) => Some(Arc::clone(uploads) as Arc<dyn Referee>),
             Kind::Upstream(issued) => Some(Arc::clone(issued) as Arc<dyn Referee>),
             Kind::Files(files) => {
                 let trouble = Arc::clone(&files.trouble);
@@ -199,9 +205,12 @@ impl Live {
     pub fn numbers(&self) -> Option<u64> {
         match &self.0 {
             Kind::Upstream(issued) => Some(issued.right()),
-            Kind::Nothing | Kind::Pages(_) | Kind::Table(_) | Kind::Items(_) | Kind::Files(_) => {
-                None
-            }
+            Kind::Nothing
+            | Kind::Pages(_)
+            | Kind::Table(_)
+            | Kind::Items(_)
+            | Kind::Uploads(_)
+            | Kind::Files(_) => None,
         }
     }
 
@@ -218,6 +227,7 @@ impl Live {
     pub fn differs(&self, sample: &Sample, answer: &Answer) -> Option<String> {
         match &self.0 {
             Kind::Items(items) => items.differs(sample, answer.coding(), &answer.body),
+            Kind::Uploads(_) => UploadAnswers::differs(sample, &answer.body),
             Kind::Files(files) => files.answers.differs(sample, answer),
             Kind::Upstream(issued) => {
                 issued.fault(&answer.exchange()).map(|fault| fault.words(answer))
@@ -250,6 +260,10 @@ pub fn prove(subject: &mut Subject<'_>, load: &LoadResult) -> Vec<ProofOutcome> 
             remark = found.ratios();
             packed = found.all_packed();
             verdicts.push((ITEMS, found.verdict(right, "answers")));
+        }
+        Kind::Uploads(uploads) => {
+            let verdict = uploads.compared().verdict(load.measured.requests.good, "answers");
+            verdicts.push(("digests", verdict));
         }
         Kind::Files(files) => {
             remark = Some(files.answers.remark());

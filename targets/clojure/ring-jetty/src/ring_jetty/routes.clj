@@ -1,7 +1,7 @@
 (ns ring-jetty.routes
   "What each path answers."
   (:require [cheshire.core :as json]
-            [compojure.core :refer [GET defroutes]]
+            [compojure.core :refer [GET POST defroutes]]
             [compojure.route :as route]
             [ring.middleware.content-type :refer [wrap-content-type]]
             [ring.middleware.not-modified :refer [wrap-not-modified]]
@@ -9,6 +9,7 @@
             [ring.util.response :as response]
             [ring-jetty.items :as items]
             [ring-jetty.page :as page]
+            [ring-jetty.upload :as upload]
             [ring-jetty.upstream :as upstream]
             [ring-jetty.users :as users]))
 
@@ -35,6 +36,7 @@
   (GET "/hola/:person" [person] (plain-text (str "Hola " person)))
   (GET ["/page/:n" :n #"[0-9]{1,9}"] [n] (html (page/render (Long/parseLong n))))
   (GET "/api/users/" [] (as-json (users/all)))
+  (POST "/upload" {body :body} (plain-text (upload/digest body)))
   (GET "/api/proxy/" [] (plain-text (upstream/ask)))
   ;; Only here, because no other route has parameters in its query.
   (wrap-params item-list)

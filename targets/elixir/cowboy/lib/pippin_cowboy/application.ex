@@ -5,7 +5,7 @@ defmodule PippinCowboy.Application do
 
   alias PippinCowboy.{BroadcastHandler, DatabaseUrl, DeviceHandler, EchoHandler}
   alias PippinCowboy.{HelloHandler, HolaHandler, JsonHandler}
-  alias PippinCowboy.{ProxyHandler, Upstream, Users, UsersHandler}
+  alias PippinCowboy.{ProxyHandler, UploadHandler, Upstream, Users, UsersHandler}
 
   @listener :http
 
@@ -65,6 +65,7 @@ defmodule PippinCowboy.Application do
          {"/api/users/", UsersHandler, []},
          {"/api/proxy/", ProxyHandler, []},
          {"/device", DeviceHandler, []},
+         {"/upload", UploadHandler, []},
          {"/ws", EchoHandler, []},
          {"/broadcast", BroadcastHandler, []}
        ] ++ files()}

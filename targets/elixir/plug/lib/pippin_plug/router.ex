@@ -45,12 +45,29 @@ defmodule PippinPlug.Router do
     text(conn, 200, @device_body)
   end
 
+  post "/upload" do
+    {conn, text} = digest(conn, :crypto.hash_init(:sha256), 0)
+    text(conn, 200, text)
+  end
+
   match _ do
     text(conn, 404, "Not Found")
   end
 
   defp text(conn, status, body) do
     conn |> put_resp_content_type("text/plain") |> send_resp(status, body)
+  end
+
+  # Digests the body as it comes.
+  defp digest(conn, hash, length) do
+    case read_body(conn) do
+      {:more, piece, conn} ->
+        digest(conn, :crypto.hash_update(hash, piece), length + byte_size(piece))
+
+      {:ok, piece, conn} ->
+        digest = hash |> :crypto.hash_update(piece) |> :crypto.hash_final()
+        {conn, "#{length + byte_size(piece)} #{Base.encode16(digest, case: :lower)}"}
+    end
   end
 
   # 95 to 104: a sleep of n ms ends somewhere between n and n + 1.

@@ -19,13 +19,18 @@ import io.ktor.server.plugins.autohead.AutoHeadResponse
 import io.ktor.server.plugins.compression.Compression
 import io.ktor.server.plugins.conditionalheaders.ConditionalHeaders
 import io.ktor.server.plugins.contentnegotiation.ContentNegotiation
+import io.ktor.server.request.receiveChannel
 import io.ktor.server.response.respond
 import io.ktor.server.response.respondText
 import io.ktor.server.routing.Route
 import io.ktor.server.routing.get
+import io.ktor.server.routing.post
 import io.ktor.server.routing.route
 import io.ktor.server.routing.routing
+import io.ktor.utils.io.readAvailable
 import java.io.File
+import java.security.MessageDigest
+import java.util.HexFormat
 import kotlin.random.Random
 import kotlinx.coroutines.delay
 
@@ -54,10 +59,28 @@ fun Application.module() {
             delay(Random.nextLong(95, 106))
             call.respondText(deviceBody)
         }
+        upload()
         env["DATABASE_URL"]?.let { users(Users(it, env["DATABASE_POOL"]?.toInt() ?: 10)) }
         env["ITEMS_FILE"]?.let { items(Items(it)) }
         env["STATIC_FOLDER"]?.let { files(File(it)) }
         env["UPSTREAM_URL"]?.let { proxy("$it/slow") }
+    }
+}
+
+// Digests the body as it comes.
+private fun Route.upload() {
+    post("/upload") {
+        val digest = MessageDigest.getInstance("SHA-256")
+        val body = call.receiveChannel()
+        val buffer = ByteArray(64 * 1024)
+        var length = 0L
+        var read = body.readAvailable(buffer)
+        while (read >= 0) {
+            digest.update(buffer, 0, read)
+            length += read
+            read = body.readAvailable(buffer)
+        }
+        call.respondText("$length ${HexFormat.of().formatHex(digest.digest())}")
     }
 }
 

@@ -4,10 +4,15 @@ import io.javalin.Javalin;
 import io.javalin.http.Context;
 import io.javalin.http.NotFoundResponse;
 import io.javalin.http.staticfiles.Location;
+import java.io.IOException;
+import java.io.InputStream;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse.BodyHandlers;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.HexFormat;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ThreadLocalRandom;
@@ -28,6 +33,7 @@ public final class Main {
               config.routes.get("/hola/{name}", context -> context.result("Hola " + context.pathParam("name")));
               config.routes.get("/page/{n}", Main::page);
               config.routes.get("/device", Main::device);
+              config.routes.post("/upload", Main::upload);
               if (env.containsKey("DATABASE_URL")) {
                 Users users = new Users(env);
                 config.routes.get("/api/users/", context -> context.json(users.all()));
@@ -79,6 +85,19 @@ public final class Main {
             CompletableFuture.runAsync(
                 () -> context.result(DEVICE_BODY),
                 CompletableFuture.delayedExecutor(wait, TimeUnit.MICROSECONDS)));
+  }
+
+  /** Digests the body as it comes. */
+  private static void upload(Context context) throws IOException, NoSuchAlgorithmException {
+    MessageDigest digest = MessageDigest.getInstance("SHA-256");
+    InputStream body = context.bodyInputStream();
+    byte[] buffer = new byte[64 * 1024];
+    long length = 0;
+    for (int read = body.read(buffer); read >= 0; read = body.read(buffer)) {
+      digest.update(buffer, 0, read);
+      length += read;
+    }
+    context.result(length + " " + HexFormat.of().formatHex(digest.digest()));
   }
 
   private static void proxy(Context context, HttpClient client, HttpRequest request) {

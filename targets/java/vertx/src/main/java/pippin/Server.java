@@ -17,8 +17,12 @@ import io.vertx.pgclient.PgBuilder;
 import io.vertx.pgclient.PgConnectOptions;
 import io.vertx.sqlclient.Pool;
 import io.vertx.sqlclient.Row;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.HexFormat;
 import java.util.Map;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.atomic.AtomicLong;
 
 /** Pippin's workloads on Vert.x-Web, with Pebble, Vert.x's PostgreSQL client and its web client. */
 final class Server extends VerticleBase {
@@ -39,6 +43,7 @@ final class Server extends VerticleBase {
     router.route("/hola/:name").handler(context -> plain(context, "Hola " + context.pathParam("name")));
     router.get("/page/:n").handler(this::page);
     router.get("/device").handler(this::device);
+    router.post("/upload").handler(Server::upload);
     if (env.containsKey("DATABASE_URL")) {
       pool = openPool();
       router.get("/api/users/").handler(this::users);
@@ -95,6 +100,26 @@ final class Server extends VerticleBase {
   /** Waits 95 to 105 ms; a timer holds no thread. */
   private void device(RoutingContext context) {
     vertx.setTimer(ThreadLocalRandom.current().nextInt(95, 106), timer -> plain(context, DEVICE_BODY));
+  }
+
+  /** Digests the body as it comes. */
+  private static void upload(RoutingContext context) {
+    MessageDigest digest;
+    try {
+      digest = MessageDigest.getInstance("SHA-256");
+    } catch (NoSuchAlgorithmException error) {
+      context.fail(error);
+      return;
+    }
+    AtomicLong length = new AtomicLong();
+    context
+        .request()
+        .handler(
+            piece -> {
+              digest.update(piece.getBytes());
+              length.addAndGet(piece.length());
+            })
+        .endHandler(end -> plain(context, length + " " + HexFormat.of().formatHex(digest.digest())));
   }
 
   private void users(RoutingContext context) {
