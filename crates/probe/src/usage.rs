@@ -348,10 +348,26 @@ fn foreign_cores(
     (!busy_by_cpu.is_empty()).then(|| (busy - interrupts - of_roles).min(seen).max(0.0))
 }
 
-/// Mean and highest length of the target's listen queue.
+/// How many connections stood in the target's listen queue, and the most that one sample saw; `None`
+/// with fewer than two samples.
+///
+/// Between two samples there stood at most as many all the time as the smaller one saw; the mean over
+/// the time is of these. So what one sample alone sees counts nothing: connections that were opened
+/// together just before, and are being accepted.
 fn listen_queue(stretch: &Stretch) -> Option<(f64, u64)> {
-    let lengths = stretch.within(|sample| sample.listen_queue);
-    Some((lengths.iter().sum::<u64>() as f64 / lengths.len() as f64, *lengths.iter().max()?))
+    let known = stretch.known(|sample| sample.listen_queue);
+    let from = known.partition_point(|&(at, _)| at < stretch.from_ns);
+    // The look at the end comes a little after it.
+    let after = known.partition_point(|&(at, _)| at < stretch.to_ns) + 1;
+    let seen = known.get(from..after.min(known.len()))?;
+    let [(first_ns, _), .., (last_ns, _)] = seen else { return None };
+    let stood = seen.windows(2).map(|pair| {
+        let [(from_ns, before), (to_ns, then)] = pair else { unreachable!("two each") };
+        (to_ns - from_ns) as f64 * *before.min(then) as f64
+    });
+    let length = (last_ns - first_ns) as f64;
+    (length > 0.0).then_some(())?;
+    Some((stood.sum::<f64>() / length, seen.iter().map(|(_, waiting)| *waiting).max()?))
 }
 
 /// Lowest and highest frequency of the processors that were at least half busy. Idle ones lower
@@ -473,14 +489,31 @@ mod tests {
     }
 
     #[test]
-    fn a_listen_queue_has_a_mean_and_a_highest_length() {
+    fn a_listen_queue_is_what_stood_from_one_look_to_the_next() {
         let mut samples: Vec<UsageSample> =
             (0..=3).map(|second| at(second, 0, 0, [0, 0])).collect();
         assert_eq!(usage_between(&samples, 0, 3 * S).unwrap().listen_queue, None);
         for (sample, length) in samples.iter_mut().zip([90, 7, 2, 3]) {
             sample.listen_queue = Some(length);
         }
-        assert_eq!(usage_between(&samples, S, 3 * S).unwrap().listen_queue, Some((4.0, 7)));
+        assert_eq!(usage_between(&samples, S, 3 * S).unwrap().listen_queue, Some((2.0, 7)));
+        let queue = |from, to| usage_between(&samples, from, to).unwrap().listen_queue;
+        assert_eq!(queue(S + 1, 2 * S + 1), Some((2.0, 3)), "the look at the end comes after it");
+        assert_eq!(queue(S, S + 1), Some((2.0, 7)), "a slice has two looks");
+        assert_eq!(queue(S + 1, S + 2), None, "one look says nothing");
+    }
+
+    /// A slice of a server that accepts 40 connections while the slice begins, and of one that leaves
+    /// 40 of them in its queue.
+    #[test]
+    fn connections_that_are_being_accepted_do_not_stand_in_the_queue() {
+        let slice = |begin, end| {
+            let mut samples = [at(1, 0, 0, [0, 0]), at(2, 0, 0, [0, 0])];
+            (samples[0].listen_queue, samples[1].listen_queue) = (Some(begin), Some(end));
+            usage_between(&samples, S, 2 * S - 1_000).unwrap().listen_queue
+        };
+        assert_eq!(slice(40, 0), Some((0.0, 40)));
+        assert_eq!(slice(40, 40), Some((40.0, 40)));
     }
 
     #[test]

@@ -481,7 +481,9 @@ pub struct Usage {
     pub loopback_bytes: Option<u64>,
     /// Bytes that the target wrote to its log.
     pub log_bytes: Option<u64>,
-    /// Connections that waited for the target to accept them: mean and highest of the samples.
+    /// Connections that waited for the target to accept them: the mean of how many stood in its listen
+    /// queue from one sample to the next (the smaller of the two), and the highest of the samples. `None`
+    /// with fewer than two samples.
     pub listen_queue: Option<(f64, u64)>,
     /// How many may wait there, as the target asked when it began to listen.
     #[serde(default, skip_serializing_if = "Option::is_none")]
