@@ -1,10 +1,13 @@
 //! The usage between two instants: a pure function over samples.
+use pippin_model::host::kernel_network::KernelNetwork;
 use pippin_model::host::usage::{
     CompilerSample, CompilerUse, HostSample, JvmSample, JvmUse, MayUse, Role, RoleSample, RoleUse,
     Tier, Usage, UsageSample,
 };
 use pippin_model::trial::outside::{self, Link};
 use std::collections::{BTreeMap, BTreeSet};
+
+use crate::kernel_network;
 
 /// What every role and the host used from `from_ns` to `to_ns` (CLOCK_MONOTONIC). Counters are cut
 /// at the two instants by linear interpolation between the samples around them; highest values are
@@ -34,9 +37,11 @@ pub fn usage_between(samples: &[UsageSample], from_ns: u64, to_ns: u64) -> Optio
     // Busy time is the rest of the elapsed time, and the hypervisor reports stolen time late and in
     // large steps. Busy time then falls, but the counter did not restart.
     let busy_by_cpu = shares(&stretch, cores, |host| &host.busy_ns);
+    let kernel_network = kernel_network(&stretch);
     Some(Usage {
         duration_ns,
-        foreign_cores: foreign_cores(&stretch, &roles, &busy_by_cpu),
+        foreign_cores: foreign_cores(&stretch, &roles, &busy_by_cpu, kernel_network.as_ref()),
+        kernel_network,
         interrupt_cores: stretch.host_growth(|host| host.interrupt_ns).map(cores),
         steal_cores: stretch.host_growth(|host| host.steal_ns).map(cores),
         listen_overflows: stretch.host_growth(|host| host.listen_overflows).map(whole),
@@ -333,19 +338,43 @@ fn shares(
 /// traffic. The rest includes the time of entering and leaving idleness, which belongs to no
 /// process and takes some percent of a core that sleeps ten thousand times a second. So if all
 /// processes of the host are visible, the result is at most the CPU time of those outside of the
-/// roles. Slightly negative values from rounding become 0.
+/// roles. The network work that the kernel's own threads surely did for the load is in neither.
+/// Slightly negative values from rounding become 0.
 fn foreign_cores(
     stretch: &Stretch,
     roles: &BTreeMap<Role, RoleUse>,
     busy_by_cpu: &BTreeMap<u32, f64>,
+    kernel_network: Option<&KernelNetwork>,
 ) -> Option<f64> {
     let duration = (stretch.to_ns - stretch.from_ns) as f64;
     let busy: f64 = busy_by_cpu.values().sum();
-    let interrupts = stretch.host_growth(|host| host.interrupt_ns).unwrap_or(0.0) / duration;
+    let interrupts = stretch.host_growth(|host| host.interrupt_ns).map(|ns| ns / duration);
     let of_roles: f64 = roles.values().map(|role| role.cores).sum::<Option<f64>>()?;
     let seen =
         stretch.host_growth(|host| host.outsiders_ns).map_or(f64::INFINITY, |ns| ns / duration);
-    (!busy_by_cpu.is_empty()).then(|| (busy - interrupts - of_roles).min(seen).max(0.0))
+    let of_load = kernel_network.map_or(0.0, KernelNetwork::of_load);
+    // Interrupts that are counted apart include those that were put off.
+    let left = busy - of_roles - interrupts.unwrap_or(of_load);
+    (!busy_by_cpu.is_empty()).then(|| left.min(seen - of_load).max(0.0))
+}
+
+/// What the kernel's threads for put-off network work used, and whose work it may have been; `None` if
+/// one of the counters is unknown or began anew.
+fn kernel_network(stretch: &Stretch) -> Option<KernelNetwork> {
+    let duration = (stretch.to_ns - stretch.from_ns) as f64;
+    let cpus: BTreeSet<u32> =
+        stretch.samples.iter().flat_map(|sample| sample.host.put_off_ns.keys().copied()).collect();
+    let share = |cpu: u32| {
+        let grown = stretch.host_growth(|host| host.put_off_ns.get(&cpu).copied())?;
+        Some((cpu, grown / duration))
+    };
+    let by_cpu = cpus.into_iter().map(share).collect::<Option<_>>()?;
+    kernel_network::of_growth(
+        by_cpu,
+        stretch.host_growth(|host| host.outsiders_ns)? / duration,
+        stretch.host_growth(|host| host.packets)?,
+        stretch.host_growth(|host| host.loopback_packets)?,
+    )
 }
 
 /// How many connections stood in the target's listen queue, and the most that one sample saw; `None`
@@ -657,6 +686,61 @@ mod tests {
             close(usage_between(&samples, 0, S).unwrap().foreign_cores, 0.3),
             "a sum that fell tells nothing"
         );
+    }
+
+    /// Two processors, of which 0.7 cores are not the roles'; other programs use 0.02 and the kernel's
+    /// threads for put-off network work 0.06, while 1,000 packets pass, 900 of them over the loopback.
+    fn with_network() -> [UsageSample; 2] {
+        let mut samples = [at(0, 0, 0, [0, 0]), at(1, 500, 200, [700, 700])];
+        let grown = |ns: u64| [7_000_000_000, 7_000_000_000 + ns];
+        let hosts = samples.iter_mut().map(|sample| &mut sample.host);
+        for (i, host) in hosts.enumerate() {
+            host.outsiders_ns = Some(grown(80_000_000)[i]);
+            host.put_off_ns = [(0, grown(10_000_000)[i]), (1, grown(50_000_000)[i])].into();
+            (host.packets, host.loopback_packets) = (Some([5, 1_005][i]), Some([3, 903][i]));
+        }
+        samples
+    }
+
+    #[test]
+    fn network_work_of_the_kernel_is_foreign_as_far_as_others_may_have_caused_it() {
+        let usage = usage_between(&with_network(), 0, S).unwrap();
+        let network = usage.kernel_network.unwrap();
+        assert!(close(Some(network.cores()), 0.06) && close(Some(network.from_elsewhere), 0.1));
+        assert!(close(Some(network.other_programs), 0.02));
+        // 0.02, and of the 0.06 a tenth and half of 0.02.
+        assert!(close(usage.foreign_cores, 0.036), "{:?}", usage.foreign_cores);
+        let mut busy = with_network();
+        busy[1].host.outsiders_ns = busy[1].host.outsiders_ns.map(|ns| ns + 400_000_000);
+        assert!(close(usage_between(&busy, 0, S).unwrap().foreign_cores, 0.48), "a busy neighbour");
+    }
+
+    /// The law of doubt, for this figure: whatever is unknown of it, foreign time is not less.
+    #[test]
+    fn what_is_unknown_of_the_kernel_s_network_work_is_foreign() {
+        let less: [fn(&mut HostSample); 7] = [
+            |host| host.packets = None,
+            |host| host.loopback_packets = None,
+            |host| host.put_off_ns.clear(),
+            |host| host.put_off_ns.retain(|cpu, _| *cpu == 0),
+            |host| host.outsiders_ns = None,
+            // A counter that began anew.
+            |host| host.packets = host.packets.map(|packets| 2_000 - packets),
+            |host| host.interrupt_ns = None,
+        ];
+        for interrupts_ns in [None, Some(60_000_000), Some(690_000_000)] {
+            let mut samples = with_network();
+            for (sample, share) in samples.iter_mut().zip([0, 1]) {
+                sample.host.interrupt_ns = interrupts_ns.map(|ns| ns * share);
+            }
+            let whole = usage_between(&samples, 0, S).unwrap().foreign_cores.unwrap();
+            for (which, take_away) in less.iter().enumerate() {
+                let mut less = samples.clone();
+                less.iter_mut().for_each(|sample| take_away(&mut sample.host));
+                let foreign = usage_between(&less, 0, S).unwrap().foreign_cores.unwrap();
+                assert!(foreign >= whole - 1e-9, "{which}, {interrupts_ns:?}: {foreign} < {whole}");
+            }
+        }
     }
 
     #[test]
