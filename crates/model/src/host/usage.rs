@@ -489,8 +489,9 @@ pub struct Usage {
     pub busy_by_cpu: BTreeMap<u32, f64>,
     /// Connections dropped because a listen queue was full, anywhere on this host.
     pub listen_overflows: Option<u64>,
-    /// Connections that the kernel dropped at the target's own listening sockets. `None` where they
-    /// do not tell.
+    /// Connections that the kernel dropped because a queue of the target's own listening sockets was full:
+    /// packets that these dropped, at most as many as queues of the namespace overflowed. `None` where
+    /// the sockets do not tell.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub listen_drops: Option<u64>,
     /// Segments sent again.
