@@ -20,9 +20,10 @@ test-targets:
 	cargo build -p pippin-cli
 	tests/targets all
 
-# The engine's times beside a packet capture: needs root and a machine without other work.
+# The engine's times beside a packet capture: needs root and a machine without other work. RELEASE=1 takes
+# a release build, which is what users have; it builds for some minutes longer.
 test-wire:
-	PIPPIN_WIRE=1 cargo test -p pippin-engine --test wire
+	PIPPIN_WIRE=1 cargo test $(if $(RELEASE),--release )-p pippin-engine --test wire
 
 # Every hostile server, before crowds of connections too; and kill -9 at 100 instants of a run.
 test-hostile:

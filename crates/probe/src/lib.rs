@@ -7,6 +7,7 @@
 //! | module | what it holds |
 //! |---|---|
 //! | [`clock`] | CLOCK_MONOTONIC, CPU clocks of threads and processes, clock ticks |
+//! | [`kernel_network`] | the kernel's own threads that do put-off network work, and whose work it was |
 //! | [`kernel_files`] | reading below a root, so that a captured tree of files can stand in for a host |
 //! | [`stat`], [`memory`], [`netstat`], [`sockets`], [`frequency`] | the host: processors, memory, TCP counters, sockets, clock frequency |
 //! | `sock_diag` | questions to the kernel about its sockets |
@@ -61,6 +62,7 @@ pub mod frequency;
 pub mod host_load;
 pub mod hsperfdata;
 pub mod kernel_files;
+pub mod kernel_network;
 pub mod limits;
 pub mod listening;
 pub mod may_use;

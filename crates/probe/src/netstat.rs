@@ -20,13 +20,21 @@ pub fn counter(text: &str, group: &str, name: &str) -> Option<u64> {
 /// is received there.
 #[must_use]
 pub fn received_bytes(text: &str, interface: &str) -> Option<u64> {
+    received(text, interface, 0)
+}
+
+/// Packets that an interface received since boot: the second column of its line in `/proc/net/dev`.
+#[must_use]
+pub fn received_packets(text: &str, interface: &str) -> Option<u64> {
+    received(text, interface, 1)
+}
+
+/// A column of an interface's line in `/proc/net/dev`.
+fn received(text: &str, interface: &str, column: usize) -> Option<u64> {
     text.lines().find_map(|line| {
         let (name, columns) = line.split_once(':')?;
-        if name.trim() == interface {
-            columns.split_ascii_whitespace().next()?.parse().ok()
-        } else {
-            None
-        }
+        let is_it = name.trim() == interface;
+        is_it.then(|| columns.split_ascii_whitespace().nth(column)?.parse().ok())?
     })
 }
 
@@ -35,8 +43,21 @@ pub fn received_bytes(text: &str, interface: &str) -> Option<u64> {
 /// over all processors. Loopback traffic passes through these queues.
 #[must_use]
 pub fn backlog_drops(softnet_stat: &str) -> Option<u64> {
-    let drops = |line: &str| u64::from_str_radix(line.split_ascii_whitespace().nth(1)?, 16).ok();
-    let mut lines = softnet_stat.lines().map(drops).peekable();
+    over_processors(softnet_stat, 1)
+}
+
+/// Packets that all processors have received since boot, on all interfaces of all network namespaces:
+/// the first column, hexadecimal, of `/proc/net/softnet_stat`. Each processor's counter begins again at 0
+/// after 2^32 packets.
+#[must_use]
+pub fn all_packets(softnet_stat: &str) -> Option<u64> {
+    over_processors(softnet_stat, 0)
+}
+
+fn over_processors(softnet_stat: &str, column: usize) -> Option<u64> {
+    let count =
+        |line: &str| u64::from_str_radix(line.split_ascii_whitespace().nth(column)?, 16).ok();
+    let mut lines = softnet_stat.lines().map(count).peekable();
     lines.peek().is_some().then_some(())?;
     lines.sum()
 }
@@ -69,6 +90,10 @@ mod tests {
         assert_eq!(received_bytes(DEV, "lo"), Some(123_456_789));
         assert_eq!(received_bytes(DEV, "eth0"), Some(99));
         assert_eq!(received_bytes(DEV, "eth"), None);
+        assert_eq!(
+            (received_packets(DEV, "lo"), received_packets(DEV, "eth0")),
+            (Some(1000), Some(2))
+        );
     }
 
     #[test]
@@ -77,6 +102,8 @@ mod tests {
             backlog_drops("0004ff21 00000010 00000000\n000023aa 0000000a 00000001\n"),
             Some(26)
         );
+        assert_eq!(all_packets("0000ff21 00000010\n000000ff 0000000a\n"), Some(0xff21 + 0xff));
+        assert_eq!((all_packets(""), all_packets("x 0\n")), (None, None));
         assert_eq!(backlog_drops(""), None);
         assert_eq!(backlog_drops("0004ff21\n"), None);
     }

@@ -17,7 +17,7 @@ pub fn cpu_ns(files: &KernelFiles, outside: &HashMap<i32, Process>) -> Option<u6
 /// The kernel's own threads are children of number 2, which is in the initial process namespace
 /// only (pid_namespaces(7)) and is hidden together with other users' processes (proc(5),
 /// `hidepid`).
-fn sees_the_host(files: &KernelFiles) -> bool {
+pub(crate) fn sees_the_host(files: &KernelFiles) -> bool {
     files.text("proc/2/comm").is_some_and(|name| name.trim_end() == "kthreadd")
 }
 

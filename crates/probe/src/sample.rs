@@ -18,11 +18,12 @@ use crate::facts::Living;
 use crate::frequency::current_khz;
 use crate::hsperfdata::Jvms;
 use crate::kernel_files::KernelFiles;
+use crate::kernel_network::NetworkThreads;
 use crate::listening::Listeners;
 use crate::may_use;
 use crate::memory::{field, parse_meminfo};
 use crate::memory_files;
-use crate::netstat::{counter, received_bytes};
+use crate::netstat::{all_packets, counter, received_bytes, received_packets};
 use crate::outsiders;
 use crate::passing::passing;
 use crate::process::{Held, ignores};
@@ -111,6 +112,7 @@ pub struct TreeMemory {
     /// `None` if the kernel does not tell.
     queues: Option<Listeners>,
     packages: Packages,
+    network_threads: NetworkThreads,
     collectors: Collectors,
     detail_due_ns: u64,
 }
@@ -137,6 +139,7 @@ impl Default for TreeMemory {
             runtimes: Runtimes::default(),
             runtimes_seen: Vec::new(),
             queues: Listeners::open().ok(),
+            network_threads: NetworkThreads::default(),
             collectors: Collectors::default(),
             detail_due_ns: 0,
         }
@@ -320,6 +323,8 @@ pub fn sample(roots: &Roots, memory: &mut TreeMemory) -> UsageSample {
     if detailed {
         let outside = Outside { at_ns, ..memory.outside(&ours) };
         result.host.outsiders_ns = outsiders::cpu_ns(&memory.files, &outside.processes);
+        let TreeMemory { network_threads, files, .. } = memory;
+        result.host.put_off_ns = network_threads.cpu_ns(files, &outside.processes);
         if roots.serving.as_ref().is_some_and(|serving| serving.follows) {
             memory.tiers.keep(outside);
         }
@@ -571,10 +576,13 @@ fn ignores_its_children(files: &KernelFiles, pid: i32) -> bool {
 
 fn host(files: &KernelFiles, detailed: bool) -> HostSample {
     let text = |name| files.text(name).unwrap_or_default();
+    let interfaces = text("proc/net/dev");
     HostSample {
         listen_overflows: counter(&text("proc/net/netstat"), "TcpExt", "ListenOverflows"),
         retransmits: counter(&text("proc/net/snmp"), "Tcp", "RetransSegs"),
-        loopback_bytes: received_bytes(&text("proc/net/dev"), "lo"),
+        loopback_bytes: received_bytes(&interfaces, "lo"),
+        loopback_packets: received_packets(&interfaces, "lo"),
+        packets: all_packets(&text("proc/net/softnet_stat")),
         frequency_khz: if detailed { current_khz(files) } else { BTreeMap::new() },
         memory_available_bytes: parse_meminfo(&text("proc/meminfo")).available_bytes,
         ..HostSample::default()

@@ -27,6 +27,7 @@ impl Stretch {
         SliceHost {
             steal: self.mean(|host| host.steal),
             foreign: self.mean(|host| host.foreign),
+            kernel_network: self.mean(|host| host.kernel_network),
             waiting: self.mean(|host| host.waiting),
         }
     }

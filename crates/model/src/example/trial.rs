@@ -2,6 +2,7 @@
 use std::collections::BTreeMap;
 
 use super::{SECOND, STARTED_UNIX_NS};
+use crate::host::kernel_network::KernelNetwork;
 use crate::host::usage::{HostSample, Role, RoleSample, RoleUse, Usage, UsageSample};
 use crate::plan::cpus::{CpuSet, CpuSplit};
 use crate::plan::objective::Objective;
@@ -575,6 +576,11 @@ impl ExampleTrial {
             ]
             .into(),
             foreign_cores: Some(0.01),
+            kernel_network: Some(KernelNetwork {
+                by_cpu: [(0, 0.004)].into(),
+                from_elsewhere: 0.0,
+                other_programs: 0.004,
+            }),
             steal_cores: Some(0.0),
             busy_by_cpu: (0..=self.target_given).map(|cpu| (cpu, 0.5)).collect(),
             listen_overflows: Some(0),

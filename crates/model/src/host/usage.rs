@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::net::SocketAddr;
 
+use crate::host::kernel_network::KernelNetwork;
 use crate::plan::cpus::CpuSet;
 use crate::trial::outside::Stray;
 
@@ -293,6 +294,18 @@ pub struct HostSample {
     /// for, in nanoseconds. `None` if not all processes of the host are visible, and in most
     /// samples, because it is costly.
     pub outsiders_ns: Option<u64>,
+    /// CPU time since boot of the kernel's threads for put-off interrupts (`ksoftirqd/N`), by processor
+    /// number, in nanoseconds: a part of `outsiders_ns`, and read with it. Empty where they cannot be
+    /// seen.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub put_off_ns: BTreeMap<u32, u64>,
+    /// Packets received since boot on all interfaces of all network namespaces
+    /// (`/proc/net/softnet_stat`, first column).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub packets: Option<u64>,
+    /// Packets received since boot on the loopback interface of Pippin's network namespace.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub loopback_packets: Option<u64>,
     /// Connections dropped because a listen queue was full (TcpExt ListenOverflows).
     pub listen_overflows: Option<u64>,
     /// Segments sent again (Tcp RetransSegs).
@@ -458,8 +471,13 @@ pub struct Usage {
     /// What the target may use of this machine, with the periods of this stretch.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub may_use: Option<MayUse>,
-    /// Cores kept busy by everything outside of the roles, without interrupts.
+    /// Cores kept busy by everything outside of the roles, without interrupts, and without the
+    /// kernel's network work that is surely the load's ([`KernelNetwork::of_load`]).
     pub foreign_cores: Option<f64>,
+    /// What the kernel's threads for put-off network work used. `None` if they or the machine's packets
+    /// are not seen; then all of it is in `foreign_cores`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kernel_network: Option<KernelNetwork>,
     /// Cores kept busy by interrupts, if the kernel does not bill them to processes.
     pub interrupt_cores: Option<f64>,
     /// Cores' worth of time stolen by the hypervisor.
@@ -471,8 +489,9 @@ pub struct Usage {
     pub busy_by_cpu: BTreeMap<u32, f64>,
     /// Connections dropped because a listen queue was full, anywhere on this host.
     pub listen_overflows: Option<u64>,
-    /// Connections that the kernel dropped at the target's own listening sockets. `None` where they
-    /// do not tell.
+    /// Connections that the kernel dropped because a queue of the target's own listening sockets was full:
+    /// packets that these dropped, at most as many as queues of the namespace overflowed. `None` where
+    /// the sockets do not tell.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub listen_drops: Option<u64>,
     /// Segments sent again.
@@ -481,7 +500,9 @@ pub struct Usage {
     pub loopback_bytes: Option<u64>,
     /// Bytes that the target wrote to its log.
     pub log_bytes: Option<u64>,
-    /// Connections that waited for the target to accept them: mean and highest of the samples.
+    /// Connections that waited for the target to accept them: the mean of how many stood in its listen
+    /// queue from one sample to the next (the smaller of the two), and the highest of the samples. `None`
+    /// with fewer than two samples.
     pub listen_queue: Option<(f64, u64)>,
     /// How many may wait there, as the target asked when it began to listen.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
 
+use crate::host::kernel_network::KernelNetwork;
 use crate::host::usage::{
     CompilerSample, CompilerUse, HostSample, JvmSample, JvmUse, MayUse, Passing, Role, RoleSample,
     RoleUse, Runtime, Tier, Usage, UsageSample,
@@ -166,6 +167,9 @@ pub fn usage_of(stretches: &[Usage]) -> Option<Usage> {
         passing: passing_of(stretches),
         may_use: may_use_of(stretches),
         foreign_cores: mean(&|usage| usage.foreign_cores),
+        kernel_network: KernelNetwork::mean(
+            stretches.iter().map(|usage| (usage.kernel_network.as_ref(), usage.duration_ns)),
+        ),
         interrupt_cores: mean(&|usage| usage.interrupt_cores),
         steal_cores: mean(&|usage| usage.steal_cores),
         stolen_by_cpu: shares(|usage| &usage.stolen_by_cpu),

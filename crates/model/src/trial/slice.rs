@@ -66,8 +66,12 @@ pub struct SliceHost {
     /// Time that the hypervisor gave to other machines (`steal` of `/proc/stat`).
     pub steal: Option<f64>,
     /// Time used by processes outside of the measurement. What other targets of the run use that
-    /// are up, and not asked, is not in it.
+    /// are up, and not asked, is not in it, nor is `kernel_network`.
     pub foreign: Option<f64>,
+    /// Time that the kernel's own threads used for network work of the load
+    /// ([`crate::host::kernel_network`]). Where it is unknown, all time of these threads is in `foreign`.
+    #[serde(default)]
+    pub kernel_network: Option<f64>,
     /// Time in which threads of the roles were ready but other programs held the processor (the
     /// second field of `/proc/PID/schedstat`, without waits for siblings of the same role).
     pub waiting: Option<f64>,

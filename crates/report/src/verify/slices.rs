@@ -46,6 +46,7 @@ fn alone(place: &str, slice: &Slice, found: &mut Findings) {
     for (name, share) in [
         ("steal", slice.host.steal),
         ("foreign", slice.host.foreign),
+        ("kernel_network", slice.host.kernel_network),
         ("waiting", slice.host.waiting),
     ] {
         let is_share = share.is_none_or(|share| share >= 0.0);

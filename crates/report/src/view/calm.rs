@@ -16,6 +16,12 @@ pub fn line(slices: &SliceCounts) -> String {
         share("steal", slices.steal),
         share("other processes", slices.foreign)
     );
+    if let Some(of_load) = slices.kernel_network.filter(|share| *share >= 0.001) {
+        line.push_str(&format!(
+            ", the kernel's network work for the load {}",
+            words::percent(of_load)
+        ));
+    }
     if slices.used_disturbed > 0 {
         line.push_str(&format!(
             "; too few were calm: {} of the {} slices that the figures rest on were disturbed",
@@ -40,8 +46,14 @@ mod tests {
             disturbed_by: BTreeMap::from([("steal".into(), 25)]),
             steal: Some(0.032),
             foreign: None,
+            kernel_network: None,
         };
         assert_eq!(line(&calm), "71 of 96 slices calm; steal 3.2 %, other processes –");
+        let shown = SliceCounts { kernel_network: Some(0.03), ..calm.clone() };
+        assert_eq!(
+            line(&shown),
+            "71 of 96 slices calm; steal 3.2 %, other processes –, the kernel's network work for the load 3.0 %"
+        );
         let noisy =
             SliceCounts { calm: 3, used: 12, used_disturbed: 9, foreign: Some(0.0), ..calm };
         assert_eq!(

@@ -17,6 +17,8 @@ use crate::series::modes::{delayed_ack_share, modes};
 /// Bodies up to this size, in bytes on average, fit into the first window of a connection (RFC 6928:
 /// ten segments), so that a body after its head did not wait for the network.
 const SHORT_BODY: f64 = 14_000.0;
+/// The fraction of the fast answers that may be those of requests which were not the first of a batch.
+const NOT_FIRST: f64 = 0.1;
 
 /// Whether the service time has two or more modes. Loads beyond the capacity have them by design:
 /// each of their rates has times of its own. So have loads with several kinds of requests, of which
@@ -52,24 +54,28 @@ pub fn judge(evidence: &Evidence) -> Option<Caveat> {
         .map(|found| of_batches(&measured.spans).unwrap_or(found))
 }
 
-/// The modes are the generator's, if the place in its batches explains them: the first requests of
-/// all batches have one mode, all others have one mode, and the first ones are faster. A server whose
-/// own answers are of two kinds shows both kinds in both groups.
+/// The modes are the generator's, if the place in its batches explains them: nearly all fast answers are
+/// those of first requests, and all others have one mode. First requests may be slow too: whose answer
+/// was fast sends again while the others still wait, alone and so as the first of its batch. A server
+/// whose own answers are of two kinds shows both kinds in both groups.
 fn of_batches(spans: &Spans) -> Option<Caveat> {
-    let (all, first) = (&spans.service_time, &spans.first_in_batch);
-    let others = all.without(first);
-    if modes(first).len() != 1 || modes(&others).len() != 1 {
+    let (all, others) = (&spans.service_time, spans.service_time.without(&spans.first_in_batch));
+    let [fast, slow] = &modes(all)[..] else { return None };
+    if modes(&others).len() != 1 {
         return None;
     }
-    let (of_first, of_others) = (first.quantile_ns(0.5)?, others.quantile_ns(0.5)?);
-    if of_first >= of_others {
+    let border_ns = (fast.at_ns as f64 * slow.at_ns as f64).sqrt() as u64;
+    let faster = |times: &Histogram| {
+        times.fraction_at_or_below(border_ns).map(|share| share * times.count() as f64)
+    };
+    if faster(&others)? > NOT_FIRST * faster(all)? {
         return None;
     }
     let seen = format!(
-        "service times have two modes because requests are sent in batches: {} of the requests, each the first of its batch, take {} at the median, and the others {}",
-        percent(first.count() as f64 / all.count() as f64),
-        format_ns(of_first),
-        format_ns(of_others)
+        "service times have two modes because requests are sent in batches: {} of the requests, the first of their batches, take around {}, and the others around {}",
+        percent(fast.share),
+        format_ns(fast.at_ns),
+        format_ns(slow.at_ns)
     );
     Some(batches(seen))
 }
@@ -182,8 +188,12 @@ mod tests {
         assert_eq!(id(&others), bimodal, "more than the first are fast");
         let slow = in_batches(&[(0.106, 1_300)], &[(0.017, 8_700)]);
         assert_eq!(id(&slow), bimodal, "what is first is slow");
-        let few = in_batches(&[(0.017, 400)], &[(0.106, 2_600)]);
-        assert_eq!(id(&few), bimodal, "too few to have a shape");
+        let alone = in_batches(&[(0.017, 1_300), (0.106, 2_000)], &[(0.106, 6_700)]);
+        assert_eq!(id(&alone), id(&in_batches(&[(0.017, 1_300)], &[(0.106, 8_700)])));
+        let some = in_batches(&[(0.017, 1_300), (0.106, 2_000)], &[(0.017, 200), (0.106, 6_500)]);
+        assert_eq!(id(&some), bimodal, "two of 15 fast ones are not the first");
+        let few = in_batches(&[(0.017, 2_700)], &[(0.106, 300)]);
+        assert_eq!(id(&few), bimodal, "too few others to have a shape");
         assert_eq!(id(&in_batches(&[(0.1, 1_300)], &[(0.106, 8_700)])), None, "one mode");
     }
 

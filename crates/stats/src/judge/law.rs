@@ -202,7 +202,12 @@ fn less_evidence_never_makes_a_result_valid() {
 #[test]
 fn fewer_slices_and_repetitions_never_make_a_result_valid() {
     type Disturb = fn(&mut TrialRecord);
-    let disturb: [(&str, Disturb); 3] = [
+    let disturb: [(&str, Disturb); 4] = [
+        ("foreign, beside the kernel's network work", |record| {
+            record.slices.iter_mut().for_each(|slice| {
+                (slice.host.foreign, slice.host.kernel_network) = (Some(0.03), Some(0.3));
+            });
+        }),
         ("foreign", |record| {
             record.slices.iter_mut().for_each(|slice| slice.host.foreign = Some(0.6));
         }),

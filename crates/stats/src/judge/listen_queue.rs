@@ -3,8 +3,8 @@ use pippin_model::verdict::{Caveat, Severity};
 
 use crate::judge::evidence::{Evidence, caveat, percent, whole};
 
-/// The fraction of the connections that may wait on average. Each new connection passes through the
-/// queue.
+/// The fraction of the connections that may stand in the queue on average. Each new connection passes
+/// through it.
 const LIMIT: f64 = 0.01;
 /// Fewest requests per connection. With fewer, waiting to be accepted is part of most requests, and
 /// their times include it.
@@ -16,7 +16,7 @@ const FEWEST_SAMPLES: usize = 4;
 /// The listen queue of the target during a load.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Queue {
-    /// Connections that waited, on average.
+    /// Connections that stood in it from one sample to the next, on average.
     pub waiting: f64,
     /// The most that waited at one time.
     pub most: u64,
@@ -68,7 +68,7 @@ mod tests {
     use pippin_model::example::ExampleTrial;
     use pippin_model::trial::TrialRecord;
 
-    /// 512 connections, 256,000 requests.
+    /// 512 connections, 256,000 requests. That a queue stands is for the probe to tell (`probe::usage`).
     fn record(queue: Option<(f64, u64)>) -> TrialRecord {
         let mut record = ExampleTrial::hello().build();
         record.usage.as_mut().unwrap().listen_queue = queue;

@@ -216,7 +216,7 @@ mod tests {
         use crate::rounds::calm;
         use pippin_model::trial::slice::SliceFigures;
         let slice = |round, steal| {
-            let host = SliceHost { steal: Some(steal), foreign: Some(0.0), waiting: None };
+            let host = SliceHost { steal: Some(steal), foreign: Some(0.0), ..SliceHost::default() };
             Slice {
                 round,
                 started_unix_ns: 0,
@@ -271,7 +271,7 @@ mod tests {
     fn a_slice_is_judged_however_short_the_trial_is() {
         use crate::rounds::calm;
         use pippin_model::trial::slice::SliceFigures;
-        let host = SliceHost { steal: Some(0.0), foreign: Some(0.87), waiting: None };
+        let host = SliceHost { steal: Some(0.0), foreign: Some(0.87), ..SliceHost::default() };
         let mut record = with(0.0, 0.0);
         record.usage.as_mut().unwrap().duration_ns = 400_000_000;
         record.company = Some(pippin_model::trial::Company { rounds: 1, ..Default::default() });

@@ -139,6 +139,9 @@ pub struct SliceCounts {
     pub steal: Option<f64>,
     /// The share that processes of no role used.
     pub foreign: Option<f64>,
+    /// The share that the kernel's own threads used for network work of the load, which is in no other
+    /// share. Where it is unknown, `foreign` has it.
+    pub kernel_network: Option<f64>,
 }
 
 impl SliceCounts {
@@ -164,6 +167,7 @@ impl SliceCounts {
             disturbed_by: disturbed_by(&slices),
             steal: mean(|host| host.steal),
             foreign: mean(|host| host.foreign),
+            kernel_network: mean(|host| host.kernel_network),
         })
     }
 }
@@ -183,7 +187,7 @@ mod tests {
     use pippin_model::trial::slice::SliceFigures;
 
     fn slice(round: u32, steal: f64, foreign: f64) -> Slice {
-        let host = SliceHost { steal: Some(steal), foreign: Some(foreign), waiting: None };
+        let host = SliceHost { steal: Some(steal), foreign: Some(foreign), ..SliceHost::default() };
         Slice {
             round,
             started_unix_ns: 0,
@@ -201,7 +205,7 @@ mod tests {
 
     #[test]
     fn a_limit_is_still_calm_and_more_is_not() {
-        let host = |steal, foreign| SliceHost { steal, foreign, waiting: None };
+        let host = |steal, foreign| SliceHost { steal, foreign, ..SliceHost::default() };
         assert!(is_calm(&host(Some(0.02), Some(0.02))) && is_calm(&host(None, None)));
         assert_eq!(
             disturbances(&host(Some(0.021), Some(0.5))),

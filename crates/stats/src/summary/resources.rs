@@ -23,6 +23,8 @@ pub struct UsageFigures {
     pub generator_busiest: Option<f64>,
     /// By processes of no role.
     pub foreign_cores: Option<f64>,
+    /// By the kernel's own threads, for network work of the load.
+    pub kernel_network_cores: Option<f64>,
     /// By other virtual machines on the same host.
     pub steal_cores: Option<f64>,
     /// Highest memory of the target's whole process tree: the proportional set, in which shared
@@ -84,6 +86,7 @@ impl UsageFigures {
                 load.generator.busiest_share(load.measured.duration_ns)
             }),
             foreign_cores: usage(&|usage| usage.foreign_cores),
+            kernel_network_cores: usage(&|usage| Some(usage.kernel_network.as_ref()?.of_load())),
             steal_cores: usage(&|usage| usage.steal_cores),
             target_memory_bytes: role(Role::Target, memory),
             target_rss_bytes: role(Role::Target, |of| of.rss_max_bytes.map(|bytes| bytes as f64)),

@@ -107,7 +107,7 @@ fn slice(round: u32, cells: &[&str]) -> (u64, Slice) {
         generator_cpu_ns: None,
     };
     let share = |cell: &str| known(cell).map(|thousandths| thousandths / 1e3);
-    let host = SliceHost { steal: share(steal), foreign: share(foreign), waiting: None };
+    let host = SliceHost { steal: share(steal), foreign: share(foreign), ..SliceHost::default() };
     let calm = pippin_stats::rounds::calm::is_calm(&host);
     let slice = Slice { round, started_unix_ns: 0, measured_ns, figures, host, calm, used: calm };
     (whole(at_ms), slice)

@@ -3,10 +3,12 @@ use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
+use pippin_model::example::ExampleTrial;
 use pippin_model::load::{Arrivals, LoadSpec, Schedule, Stage, StopRule, WarmUp};
 use pippin_model::result::histogram::Histogram;
 use pippin_model::result::{ConnectionGroup, ErrorKind};
 use pippin_model::text::units::Spread;
+use pippin_stats::judge::{Context, judge_trial};
 
 use super::world::{Act, Script, ok};
 use super::{MS, Played, closed, play};
@@ -523,6 +525,41 @@ fn a_server_with_two_kinds_of_answers_shows_them_in_every_place() {
     for times in [&spans.first_in_batch, &others] {
         assert!(times.count() > 500 && (0.5..0.95).contains(&share(times)), "{}", share(times));
     }
+}
+
+/// What is said of the modes of these times.
+fn said_of_modes(played: &Played) -> Vec<String> {
+    let mut record = ExampleTrial::hello().build();
+    record.load.as_mut().unwrap().measured.spans = played.measured().spans.clone();
+    let caveats = judge_trial(&record, &Context::default()).into_iter().map(|caveat| caveat.id);
+    caveats.filter(|id| ["batches", "bimodal"].contains(&id.as_str())).collect()
+}
+
+/// Five users. Of what comes within a millisecond, one server answers the first after 17 us and the
+/// others at its end: the user with the fast answer then sends alone, and waits with the others. So half
+/// of the first requests are slow, and only first ones are fast. Another server is slow once in five,
+/// whatever the place in a batch is.
+#[test]
+fn the_judge_knows_batches_from_two_kinds_of_answers() {
+    let us = MS / 1_000;
+    let mut end = 0;
+    let first_at_once = Script::of(move |asked| {
+        let is_first = asked.at >= end;
+        if is_first {
+            end = asked.at + MS;
+        }
+        vec![(if is_first { 17 * us } else { end - asked.at }, ok())]
+    });
+    let played = play(&closed(5, 1_000), first_at_once);
+    let spans = &played.measured().spans;
+    let fast = |times: &Histogram| times.fraction_at_or_below(20 * us).unwrap();
+    assert!((0.4..0.6).contains(&fast(&spans.first_in_batch)));
+    assert_eq!(fast(&spans.service_time.without(&spans.first_in_batch)), 0.0);
+    assert_eq!(said_of_modes(&played), ["batches"]);
+
+    let two_kinds =
+        Script::of(move |asked| vec![(if asked.nth.is_multiple_of(5) { 9 } else { 1 } * MS, ok())]);
+    assert_eq!(said_of_modes(&play(&closed(5, 5_000), two_kinds)), ["bimodal"]);
 }
 
 /// A server that serves one request after the other, 10 us each, for ten users. It answers each as
