@@ -1,6 +1,7 @@
 //! `pippin load` against servers whose behaviour is known.
-use super::support::{Checkout, Outcome, pippin, start};
+use super::support::{Checkout, Outcome, Started, command, pippin, start};
 use pippin_testing::Running;
+use pippin_testing::old_kernel;
 use pippin_testing::patience::in_time;
 use pippin_testing::scripted::{Account, Answer, Received, Script, spawn};
 use serde_json::Value;
@@ -751,4 +752,24 @@ fn an_endless_stream_is_named() {
     )
     .exits(3)
     .says(&["requests sent: heads came, no", "an endless stream"]);
+}
+
+/// Kernels before Linux 5.11, and emulators.
+#[test]
+fn a_load_needs_no_epoll_pwait2() {
+    use std::os::unix::process::CommandExt as _;
+    let (server, folder) = (steady(), tempfile::tempdir().unwrap());
+    let url = url(&server);
+    let loads: [&[&str]; 3] = [
+        &["-n", "100", "-c", "4", "--io", "epoll"],
+        &["-n", "100", "-c", "4"],
+        &["-R", "200", "-d", "500ms", "-c", "4"],
+    ];
+    for arguments in loads {
+        let given = [&["load", url.as_str(), "--quiet", "--json", "-"][..], arguments].concat();
+        let mut command = command(folder.path(), &given);
+        // SAFETY: it makes two system calls and touches no memory of the parent.
+        unsafe { command.pre_exec(old_kernel::refuse_pwait2) };
+        Started::of(&mut command).finish().all_good(100);
+    }
 }
