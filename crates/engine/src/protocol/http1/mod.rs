@@ -7,6 +7,7 @@
 mod body;
 pub mod client;
 mod decoder;
+mod digested;
 mod drawn;
 mod head;
 mod protocol;
@@ -17,6 +18,7 @@ pub(crate) mod tunnel;
 mod varied;
 
 pub use decoder::{Decoder, Eof, Rules, Sink, Step};
+pub(crate) use digested::Digested;
 pub(crate) use drawn::Drawn;
 pub use head::{Framing, HeadCache, HeadInfo, MAX_FIELDS};
 pub(crate) use protocol::Http1;
