@@ -118,6 +118,9 @@ fn read(challenge: &ChallengeRef<'_>) -> Result<Challenge, String> {
 /// Why a request with a digest was refused, from what came of the answer; `None` if that does not
 /// show.
 pub(crate) fn refusal(head: &[u8]) -> Option<String> {
+    if !head.starts_with(b"HTTP/") {
+        return None;
+    }
     let realm = |challenge: &Challenge| challenge.realm.escape_debug().to_string();
     Some(match Challenge::of_head(head) {
         Ok(asked) if asked.is_stale => format!(
@@ -205,5 +208,6 @@ mod tests {
         assert!(refusal(wrong.as_bytes()).unwrap().contains("refuses name and password"));
         assert!(refusal(wrong.as_bytes()).unwrap().contains("\"shop\""));
         assert!(refusal(old.as_bytes()).unwrap().contains("too old"));
+        assert_eq!(refusal(b"the rest of a body"), None);
     }
 }
