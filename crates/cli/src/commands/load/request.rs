@@ -201,7 +201,7 @@ fn complete(
     for request in requests {
         request.host = host.into();
         request.headers.retain(|(name, _)| {
-            !has(&added, name) && !(asked.digest && name.eq_ignore_ascii_case(AUTHORIZATION))
+            !(has(&added, name) || asked.digest && name.eq_ignore_ascii_case(AUTHORIZATION))
         });
         request.headers.extend(added.iter().cloned());
         if request.check.status.is_empty() {
