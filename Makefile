@@ -1,5 +1,5 @@
 # Verbs for people; the logic lives in the program and in tests/all.
-.PHONY: run test test-slow test-targets test-wire test-hostile test-explained fuzz check bench sense search soak warm alarms dist
+.PHONY: run test test-slow test-targets test-wire test-hostile test-explained fuzz check bench cost sense search soak warm alarms dist
 
 # Away from a terminal nobody can be asked, and `make run` itself says that targets are to be installed.
 YES := $(shell test -t 0 || echo --yes)
@@ -47,6 +47,13 @@ check:
 bench:
 	cargo build --release
 	cargo run --release -p pippin-bench
+
+# What --samples and --digest cost the generator: for a machine without other work, about 6 minutes.
+# COST := --before FILE adds an older build of `pippin`.
+COST :=
+cost:
+	cargo build --release
+	cargo run --release -p pippin-bench -- cost $(COST)
 
 # Whether targets that differ in a known way are told apart, in 20 runs: for a machine without other work.
 sense:

@@ -32,6 +32,8 @@ pub struct Figures {
     pub send_lag_p99_ns: Option<u64>,
     /// CPU time that it spent waiting for deadlines by polling.
     pub spin_ns: Option<u64>,
+    /// Processor time of its threads per answer, without polling for deadlines.
+    pub threads_cpu_per_request_ns: Option<f64>,
     pub syscalls: Option<u64>,
     /// The kind of event loop, if the tool has a choice and reports it.
     pub io: Option<String>,

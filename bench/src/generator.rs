@@ -141,6 +141,8 @@ fn figures(result: &LoadResult) -> Figures {
         service: Quantiles::of(|q| result.measured.spans.service_time.quantile_ns(q)),
         send_lag_p99_ns: result.measured.spans.send_lag.quantile_ns(0.99),
         spin_ns: Some(result.generator.spin_ns),
+        // All of this process is measured.
+        threads_cpu_per_request_ns: None,
         syscalls: result.generator.syscalls,
         io: Some(result.io.clone()),
         measured_per_s: result.measured.throughput_per_s(),

@@ -5,6 +5,7 @@
 //! are trusted: the server counts the requests, and the kernel accounts for the CPU time of the
 //! tool's process (wait4), user and system. The kernel's work for loopback traffic is part of it.
 #![allow(clippy::print_stdout, clippy::print_stderr)] // a tool for developers
+mod cost;
 mod figures;
 mod floor;
 mod generator;
@@ -67,6 +68,8 @@ struct Arguments {
 /// kernel accounts for them separately.
 #[derive(Debug, Subcommand)]
 enum Command {
+    /// What options of a load cost the generator.
+    Cost(cost::CostArguments),
     /// Whether Pippin tells apart targets that differ in a known way, and only these.
     Sense(sense::SenseArguments),
     /// Whether the capacity search finds servers of known capacity, from below and from above.
@@ -96,6 +99,7 @@ fn main() -> ExitCode {
     }
     let arguments = Arguments::parse();
     let outcome = match &arguments.command {
+        Some(Command::Cost(cost)) => cost::run(cost),
         Some(Command::Sense(sense)) => sense::run(sense),
         Some(Command::Search(search)) => search::run(search),
         Some(Command::Soak(soak)) => soak::run(soak),

@@ -13,6 +13,7 @@ mod wrk;
 mod zrk;
 
 use crate::peer::Peer;
+pub use pippin::Pippin;
 
 /// All tools, in the order in which they take turns.
 pub const ALL: &[&dyn Peer] = &[

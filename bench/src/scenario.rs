@@ -34,6 +34,8 @@ pub enum Serving {
     Upstream,
     /// Answers 1,024 bytes after 100 ms +-5 %.
     Device,
+    /// Answers `Hello World!` at once, and asks for a digest where a request has `X-Asks: yes`.
+    Asking,
     /// nginx, which answers `Hello World!` over HTTP/2 at once.
     Nginx,
 }
@@ -41,7 +43,7 @@ pub enum Serving {
 impl Serving {
     pub fn path(self) -> &'static str {
         match self {
-            Self::Null | Self::Stall { .. } | Self::Nginx => "/",
+            Self::Null | Self::Stall { .. } | Self::Asking | Self::Nginx => "/",
             Self::Upstream => "/slow",
             Self::Device => "/device",
         }

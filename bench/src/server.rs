@@ -4,7 +4,7 @@ mod nginx;
 use clap::{Args, ValueEnum};
 use pippin_reference::{device, null, socket, upstream};
 use pippin_testing::scripted;
-use pippin_testing::scripted::{Answer, Script};
+use pippin_testing::scripted::{Answer, Received, Script};
 use serde::{Deserialize, Serialize};
 use std::net::SocketAddr;
 use std::process::Command;
@@ -34,6 +34,7 @@ enum Kind {
     Stall,
     Upstream,
     Device,
+    Asking,
     Nginx,
 }
 
@@ -60,6 +61,31 @@ impl From<&pippin_reference::Account> for Account {
             descriptors_exhausted: account.descriptors_exhausted,
         }
     }
+}
+
+impl From<&scripted::Account> for Account {
+    fn from(account: &scripted::Account) -> Self {
+        Self {
+            connections: account.connections,
+            peak_connections: account.peak_connections,
+            requests: account.requests,
+            answers: account.answers,
+            late_p99_ns: None,
+            descriptors_exhausted: 0,
+        }
+    }
+}
+
+/// Asks for a digest where a request says so, and takes any.
+fn asking(request: &Received<'_>) -> Answer {
+    let has = |text: &[u8]| request.bytes.windows(text.len()).any(|part| part == text);
+    if has(b"X-Asks: yes") && !has(b"Authorization: Digest ") {
+        let nonce = format!("{:032x}", request.number);
+        let field =
+            format!("WWW-Authenticate: Digest realm=\"bench\", nonce=\"{nonce}\", qop=\"auth\"");
+        return Answer::new(401, b"").header(&field);
+    }
+    Answer::ok(b"Hello World!")
 }
 
 /// Serves until SIGTERM. Prints its address first and its counters last.
@@ -95,14 +121,11 @@ pub fn serve(arguments: &ServeArguments) -> Result<(), String> {
                     arguments.stall_at,
                     Duration::from_millis(arguments.stall_ms),
                 );
-                scripted::serve(listener, script, &stop).map(|account| Account {
-                    connections: account.connections,
-                    peak_connections: account.peak_connections,
-                    requests: account.requests,
-                    answers: account.answers,
-                    late_p99_ns: None,
-                    descriptors_exhausted: 0,
-                })
+                scripted::serve(listener, script, &stop).map(|account| Account::from(&account))
+            }
+            Kind::Asking => {
+                scripted::serve(listener, Script::each(|request, _| asking(request)), &stop)
+                    .map(|account| Account::from(&account))
             }
             // It is a program of its own.
             Kind::Nginx => Ok(Account::default()),
@@ -160,6 +183,7 @@ impl Server {
         match scenario.server {
             Serving::Null => command.arg("null"),
             Serving::Upstream => command.arg("upstream"),
+            Serving::Asking => command.arg("asking"),
             Serving::Nginx => command.arg("nginx"),
             Serving::Device => {
                 command.args(["device", "--connections", &scenario.connections.to_string()])

@@ -176,6 +176,7 @@ fn read(text: &str) -> Result<Figures, String> {
         service: None,
         send_lag_p99_ns: span("send_lag", "p99_ns"),
         spin_ns: json["generator"]["spin_ns"].as_u64(),
+        threads_cpu_per_request_ns: json["generator"]["threads_cpu_per_request_ns"].as_f64(),
         syscalls: json["generator"]["syscalls"].as_u64(),
         io: json["io"].as_str().map(str::to_owned),
         measured_per_s: json["throughput_per_s"].as_f64(),

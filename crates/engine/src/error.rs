@@ -237,6 +237,12 @@ pub enum EngineError {
         /// What the user can do about it, if known.
         remedy: Option<Remedy>,
     },
+    /// A server whose question who asks cannot be answered.
+    #[error("digest authentication: {why}")]
+    Digest {
+        /// What it asks, or does not take.
+        why: String,
+    },
     /// A proxy that leads nowhere.
     #[error("the proxy at {proxy} opened no tunnel to {to}: {why}")]
     NoTunnel {

@@ -12,6 +12,7 @@
 //! `coordinator` tells all workers when measuring starts and ends (`timeline`) and merges what they
 //! have counted.
 pub mod blocking;
+mod digest;
 mod error;
 #[cfg(feature = "fuzz")]
 pub mod fuzz;
@@ -168,6 +169,19 @@ fn try_websocket(
         is_http: is_http(&why),
         why: why.to_string(),
     })
+}
+
+/// Whether a server asks for a digest (RFC 7616), and takes the name and the password of a load; it
+/// does nothing for a load without them. It sends up to 16 requests of the load without their bodies
+/// until one is refused with 401, and that one again with the digest if its method changes nothing
+/// (GET, HEAD, OPTIONS). `timeout` bounds each exchange.
+///
+/// # Errors
+/// [`EngineError::Digest`] if the server asks for nothing, or for what cannot be answered, or refuses
+/// name and password; or if it cannot be reached.
+pub fn try_digest(spec: &LoadSpec, timeout: Duration) -> Result<(), EngineError> {
+    let authorized = run::with_credentials(spec);
+    digest::asking::try_credentials(authorized.as_ref().unwrap_or(spec), timeout)
 }
 
 /// Whether servers refuse by this status a request that is in another protocol than they expect: Bad

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use pippin_model::load::LoadSpec;
 
+use crate::digest::Challenge;
 use crate::io::socket::Endpoints;
 use crate::request::referee::Referee;
 use crate::request::wire::Wire;
@@ -25,6 +26,8 @@ pub(crate) struct Shared {
     /// All requests, rendered.
     pub wire: Arc<Wire>,
     pub endpoints: Arc<Endpoints>,
+    /// What the server asked each user of this part of the load; empty without a digest.
+    pub challenges: Vec<Challenge>,
     /// `None` in a load without TLS.
     pub tls: Option<Client>,
     pub timeline: Timeline,

@@ -142,15 +142,41 @@ impl Poller {
                 0_usize,
             )
         };
+        if count < 0 && io::Error::last_os_error().raw_os_error() == Some(libc::ENOSYS) {
+            return self.wait_on_older_kernels(&timeout);
+        }
+        self.took(count, "epoll_pwait2")
+    }
+
+    /// ppoll(2) knows nanoseconds too: it waits until there are events, and epoll_wait(2) takes them.
+    #[cold]
+    fn wait_on_older_kernels(&mut self, timeout: &libc::timespec) -> Result<(), Error> {
+        let mut readable =
+            libc::pollfd { fd: self.epoll.as_raw_fd(), events: libc::POLLIN, revents: 0 };
+        // SAFETY: both pointers outlive the call, no signal mask is given.
+        let count =
+            unsafe { libc::ppoll(&raw mut readable, 1, &raw const *timeout, std::ptr::null()) };
+        if count <= 0 {
+            return self.took(count.into(), "ppoll");
+        }
+        // SAFETY: the vector has room for BATCH events.
+        let count = unsafe {
+            libc::epoll_wait(self.epoll.as_raw_fd(), self.events.as_mut_ptr(), BATCH as i32, 0)
+        };
+        self.took(count.into(), "epoll_wait")
+    }
+
+    /// The kernel wrote this many events; a negative number is an error.
+    fn took(&mut self, count: i64, action: &'static str) -> Result<(), Error> {
         if count < 0 {
             let source = io::Error::last_os_error();
             return if source.kind() == io::ErrorKind::Interrupted {
                 Ok(())
             } else {
-                Err(Error::System { action: "epoll_pwait2", source })
+                Err(Error::System { action, source })
             };
         }
-        // SAFETY: the kernel wrote `count` <= BATCH events.
+        // SAFETY: it wrote `count` <= BATCH events.
         unsafe { self.events.set_len(count as usize) };
         Ok(())
     }

@@ -13,6 +13,7 @@
 //! | [`proxy`] | another server, through an HTTP proxy that keeps what it was asked, or breaks the rules | the engine, `pippin load` |
 //! | [`tls`] | any of these behind TLS, with certificates made by the test | the engine, the lab, `pippin load` |
 //! | [`wire`] | nothing: it captures packets on the loopback | the engine; `bench` |
+//! | [`old_kernel`] | nothing: it takes a system call away | the engine, `pippin load` |
 //! | [`skipped`] | nothing: it notes which tests cannot run here | tests of what needs rights or programs |
 //! | `quiet` | nothing: it watches what else the machine does | [`patience`] |
 //! | [`patience`] | nothing: it tells a wrong program from a busy machine | all tests with a bound in time |
@@ -22,6 +23,7 @@ pub mod door;
 pub mod frames;
 pub mod hostile;
 pub mod messages;
+pub mod old_kernel;
 pub mod patience;
 pub mod proxy;
 mod quiet;

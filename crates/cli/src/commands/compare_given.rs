@@ -194,6 +194,11 @@ impl Given<'_> {
 
     fn workload(&self, path: &str) -> Result<Workload, CliError> {
         let asked = &self.arguments.request;
+        if asked.digest {
+            return Err(CliError::User(
+                "--digest: servers that are compared are asked for proofs too, which say nothing of who asks; pippin load has it".into(),
+            ));
+        }
         let named = &self.arguments.scenario;
         if !named.is_empty() {
             let (written, steps) = request::steps(asked, named, HOST)?;

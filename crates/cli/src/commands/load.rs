@@ -2,6 +2,7 @@
 //!
 //! | module | what it makes from the flags |
 //! |---|---|
+//! | [`digest`] | who asks, where the server asks for a digest |
 //! | [`follow`] | what is followed of redirections |
 //! | [`profile`] | how load is applied |
 //! | [`protocol`] | the protocol, and one connection before the load |
@@ -11,6 +12,7 @@
 //! | [`request`], [`body`], [`message`] | the requests and the right answers |
 //! | [`tls`] | how connections are secured |
 mod body;
+mod digest;
 mod follow;
 mod grpc;
 mod message;
@@ -170,6 +172,7 @@ fn base_of(
         by_request: true,
         follow: asked.follow,
         request_id: request_id::of(arguments, asked)?,
+        digest: digest::of(arguments, protocol)?,
         slowest: arguments.slowest.unwrap_or(0),
         samples: arguments.samples.as_ref().map_or(0, |_| arguments.samples_most),
         tls,
@@ -199,6 +202,7 @@ fn base_of(
         ..base
     };
     protocol::try_places(&base, connect)?;
+    digest::try_it(&base, connect)?;
     Ok((base, reach.host))
 }
 

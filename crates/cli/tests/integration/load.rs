@@ -1,6 +1,7 @@
 //! `pippin load` against servers whose behaviour is known.
-use super::support::{Checkout, Outcome, pippin, start};
+use super::support::{Checkout, Outcome, Started, command, pippin, start};
 use pippin_testing::Running;
+use pippin_testing::old_kernel;
 use pippin_testing::patience::in_time;
 use pippin_testing::scripted::{Account, Answer, Received, Script, spawn};
 use serde_json::Value;
@@ -751,4 +752,27 @@ fn an_endless_stream_is_named() {
     )
     .exits(3)
     .says(&["requests sent: heads came, no", "an endless stream"]);
+}
+
+/// Kernels before Linux 5.11, and emulators.
+#[test]
+fn a_load_needs_no_epoll_pwait2() {
+    use std::os::unix::process::CommandExt as _;
+    let (server, folder) = (steady(), tempfile::tempdir().unwrap());
+    let url = url(&server);
+    let load = |arguments: &[&str]| {
+        let given =
+            [&["load", url.as_str(), "-c", "4", "--quiet", "--json", "-"], arguments].concat();
+        let mut command = command(folder.path(), &given);
+        // SAFETY: it makes two system calls and touches no memory of the parent.
+        unsafe { command.pre_exec(old_kernel::refuse_pwait2) };
+        Started::of(&mut command).finish()
+    };
+    load(&["-n", "100", "--io", "epoll"]).all_good(100);
+    load(&["-n", "100"]).all_good(100);
+    let outcome = load(&["-R", "200", "-d", "500ms"]);
+    let json: Value = serde_json::from_str(&outcome.stdout).unwrap();
+    // An answer may be awaited when the load ends.
+    let [good, sent] = ["good", "sent"].map(|key| json["requests"][key].as_u64().unwrap());
+    assert!(good >= 90 && sent <= good + 4 && json["errors"] == serde_json::json!({}), "{outcome}");
 }

@@ -34,6 +34,7 @@
 //! | `overload` | plans that go beyond the capacity of servers that shed, queue or collapse |
 //! | `https` | loads over TLS |
 //! | `servers` | servers that people run, and whoever works behind them; what is missing here is skipped |
+//! | `digest` | loads that say who asks by a digest, with Python, curl and Apache as judges |
 //! | `proxies` | loads through HTTP proxies, with curl and tinyproxy as judges |
 //! | `reach` | loads over unix sockets, to other places, with client certificates |
 //! | `protocols` | plans and targets over HTTP/2 and TLS |
@@ -58,6 +59,7 @@ mod ci;
 mod colours;
 mod containers;
 mod curl;
+mod digest;
 mod errors;
 mod explained;
 mod files;

@@ -87,7 +87,7 @@ fn a_proxy_is_asked_as_curl_asks_it_and_only_it_gets_the_credentials() {
 }
 
 /// Whatever Pippin has left in a folder, its store too.
-fn assert_no_file_has(folder: &Path, secrets: &[&str]) {
+pub(super) fn assert_no_file_has(folder: &Path, secrets: &[&str]) {
     let mut folders = vec![folder.to_path_buf()];
     let mut files = 0;
     while let Some(folder) = folders.pop() {

@@ -8,7 +8,7 @@ use std::time::Duration;
 use super::departing::Departing;
 use super::socket::{self, Endpoints, errno};
 use super::stamps::{self, Keeper};
-use super::{Event, Handshake, Io, Opening, Sending, tcp_info};
+use super::{Event, Handshake, Io, Opening, Sending, tcp_info, waiting};
 use crate::time::clock::StampClock;
 
 /// Large enough that a page of 50 KiB takes one read, small enough to stay in the second-level
@@ -227,33 +227,9 @@ const TAKEN: u32 = 1 << 29;
 impl Epoll {
     /// Waits for an event, `timeout_ns` at the most.
     fn wait_for_one(&mut self, timeout_ns: u64) -> io::Result<()> {
-        let timeout = libc::timespec {
-            tv_sec: (timeout_ns / 1_000_000_000) as i64,
-            tv_nsec: (timeout_ns % 1_000_000_000) as i64,
-        };
-        self.syscalls += 1;
-        let (no_mask, size) = (std::ptr::null::<u8>(), 8);
-        // SAFETY: all pointers are valid for the call; the kernel writes at most BATCH events.
-        let ready = unsafe {
-            libc::syscall(
-                libc::SYS_epoll_pwait2,
-                self.epoll,
-                self.events.as_mut_ptr(),
-                BATCH as i32,
-                &raw const timeout,
-                no_mask,
-                size,
-            )
-        };
-        (self.next, self.flags) = (0, 0);
-        if ready < 0 {
-            self.ready = 0;
-            return match errno() {
-                libc::EINTR => Ok(()),
-                error => Err(io::Error::from_raw_os_error(error)),
-            };
-        }
-        self.ready = ready as usize;
+        (self.ready, self.next, self.flags) = (0, 0, 0);
+        self.ready =
+            waiting::wait(self.epoll, &mut self.events[..], timeout_ns, &mut self.syscalls)?;
         Ok(())
     }
 

@@ -13,6 +13,7 @@ mod tcp_info;
 #[cfg(test)]
 mod test;
 pub(crate) mod uring;
+mod waiting;
 
 use std::io;
 use std::net::SocketAddr;

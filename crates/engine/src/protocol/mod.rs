@@ -21,6 +21,7 @@ use pippin_model::load::LoadSpec;
 use pippin_model::load::websocket::WebSocketUse;
 use pippin_model::result::ErrorKind;
 
+use crate::digest::Challenge;
 use crate::error::EngineError;
 use crate::request::drawn::Value;
 use crate::request::wire::{Span, Wire};
@@ -59,6 +60,17 @@ pub(crate) trait Protocol: Sized {
 
     /// The protocol for one worker.
     fn new(spec: &LoadSpec, wire: &Arc<Wire>) -> Self;
+
+    /// What the server asked the user of a connection before the load. Only where requests say who
+    /// sends them by a digest.
+    fn challenged(&mut self, _session: &mut Self::Session, _challenge: &Challenge) {}
+
+    /// The connection is closed, or another one is about to be opened in its place: forgets what was
+    /// the connection's, and keeps what is its user's.
+    #[inline]
+    fn reopened(session: &mut Self::Session) {
+        *session = Self::Session::default();
+    }
 
     /// A connection is open: appends its first bytes.
     #[inline]
@@ -175,7 +187,13 @@ pub(crate) trait Varies<P: Protocol> {
     const VARIES: bool = true;
 
     /// Appends the request of a step.
-    fn render_for(protocol: &mut P, step: u32, user: &mut Walker, out: &mut P::Out);
+    fn render_for(
+        protocol: &mut P,
+        session: &mut P::Session,
+        step: u32,
+        user: &mut Walker,
+        out: &mut P::Out,
+    );
 
     /// The answer that is complete now; `None` unless requests vary.
     fn kept(session: &P::Session) -> Option<&WholeAnswer>;
@@ -187,7 +205,7 @@ pub(crate) struct Alike;
 impl<P: Protocol> Varies<P> for Alike {
     const VARIES: bool = false;
 
-    fn render_for(_: &mut P, _: u32, _: &mut Walker, _: &mut P::Out) {}
+    fn render_for(_: &mut P, _: &mut P::Session, _: u32, _: &mut Walker, _: &mut P::Out) {}
 
     fn kept(_: &P::Session) -> Option<&WholeAnswer> {
         None

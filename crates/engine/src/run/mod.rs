@@ -26,13 +26,14 @@ use std::sync::mpsc::{Sender, channel};
 use pippin_model::load::{IoChoice, LoadSpec, Protocol, Request};
 use pippin_model::result::LoadResult;
 
+use crate::digest::asking::challenges;
 use crate::error::{panic_text, place};
 use crate::io::Io;
 use crate::io::epoll::Epoll;
 use crate::io::socket::Endpoints;
 use crate::io::uring::{self, Uring};
 use crate::protocol::Protocol as _;
-use crate::protocol::http1::{Drawn, Http1, Uploading, Varied};
+use crate::protocol::http1::{Digested, Drawn, Http1, Uploading, Varied};
 use crate::protocol::http2::Http2;
 use crate::protocol::outgoing::Frames;
 use crate::protocol::websocket::{Broadcast, WebSocket};
@@ -78,7 +79,7 @@ fn with_names(spec: &LoadSpec) -> Result<Option<LoadSpec>, EngineError> {
 
 /// The load with the credentials for its proxy in each request, where the proxy reads the requests:
 /// in a tunnel they would reach the server. `None` if there is nothing to add.
-fn with_credentials(spec: &LoadSpec) -> Option<LoadSpec> {
+pub(crate) fn with_credentials(spec: &LoadSpec) -> Option<LoadSpec> {
     let field = spec.proxy.as_ref().filter(|proxy| proxy.tunnel.is_none())?.authorization()?;
     let mut authorized = spec.clone();
     authorized.requests.iter_mut().for_each(|request| request.headers.push(field.clone()));
@@ -112,6 +113,12 @@ fn over<I: Io>(spec: &LoadSpec, control: &Control<'_>) -> Result<LoadResult, Eng
         }
         (Protocol::Http1, true) if spec.uploads() => {
             run_on::<Over<I, Tls, Uploading>>(spec, control)
+        }
+        (Protocol::Http1, false) if spec.digest.is_some() => {
+            run_on::<Over<I, Tcp, Digested>>(spec, control)
+        }
+        (Protocol::Http1, true) if spec.digest.is_some() => {
+            run_on::<Over<I, Tls, Digested>>(spec, control)
         }
         // What is sent instead does not lie beside the others.
         (Protocol::Http1, is_secured)
@@ -155,11 +162,13 @@ pub(crate) fn run_on<S: Stack>(
     control: &Control<'_>,
 ) -> Result<LoadResult, EngineError> {
     let wire = Arc::new(S::Protocol::wire(spec)?);
+    let challenges = challenges(spec, users(spec), &|| control.is_stopped())?;
     let tables = descriptors::prepare(users(spec), spec.threads)?;
     let shared = Arc::new(Shared {
         spec: spec.clone(),
         wire,
         endpoints: Arc::new(Endpoints::of(spec).map_err(|error| unix_socket(spec, error))?),
+        challenges,
         tls: spec.tls.as_ref().map(|tls| Client::new(tls, spec.protocol)).transpose()?,
         timeline: Timeline::new(),
         referee: control.referee.clone(),

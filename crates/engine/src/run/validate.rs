@@ -19,6 +19,7 @@ pub(crate) fn validate(spec: &LoadSpec) -> Result<(), EngineError> {
     bounds(spec)?;
     addresses(spec)?;
     proxy(spec)?;
+    digest(spec)?;
     requests(spec)?;
     numbers(spec)?;
     protocol(spec)?;
@@ -145,6 +146,50 @@ fn proxy(spec: &LoadSpec) -> Result<(), EngineError> {
             ),
         ],
     )
+}
+
+const DIGEST: &str = "digest authentication";
+
+/// Who can say by a digest who sends a request.
+fn digest(spec: &LoadSpec) -> Result<(), EngineError> {
+    let Some(credentials) = &spec.digest else { return Ok(()) };
+    let own = |request: &Request| {
+        request.headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("authorization"))
+    };
+    none_of(
+        DIGEST,
+        [
+            (
+                spec.protocol != Protocol::Http1,
+                "another protocol than HTTP/1.1",
+                "a nonce counts requests in their order, which streams do not have: leave HTTP/2 or WebSocket out",
+            ),
+            (
+                spec.slice != Part::WHOLE,
+                "several agents",
+                "name and password stay in this process: leave the agents out",
+            ),
+            (
+                spec.requests.iter().any(own),
+                "a header Authorization of your own",
+                "each request gets one with its digest: leave it out",
+            ),
+            (
+                spec.surprises.is_some() || (spec.draws() && spec.request_id.is_none()),
+                "values that are drawn for each request",
+                "leave one of them out",
+            ),
+        ],
+    )?;
+    let (name, _) = credentials.parts();
+    let why = match name {
+        "" => "name and password are in no record: give them again",
+        _ if !name.is_ascii() => {
+            "a name beyond ASCII cannot be sent (RFC 7616 section 3.4, username*)"
+        }
+        _ => return Ok(()),
+    };
+    Err(EngineError::Digest { why: why.into() })
 }
 
 /// One source address has a limited range of ports towards one target.

@@ -2,6 +2,7 @@
 use pippin_model::result::{ErrorKind, FirstError};
 
 use super::{Core, Stack};
+use crate::digest::challenge::{UNAUTHORIZED, refusal};
 use crate::error::place;
 use crate::protocol::http1::MAX_FIELDS;
 use crate::request::check::NO_STATUS;
@@ -46,7 +47,10 @@ impl<S: Stack> Core<'_, S> {
     #[cold]
     pub(super) fn note_wrong(&mut self, wrong: Wrong, raw: &[u8]) {
         let Wrong { kind, stretch, template, status } = wrong;
-        let why = self.blame.words.take();
+        let why = self.blame.words.take().or_else(|| {
+            let is_refused = status == UNAUTHORIZED && self.spec.digest.is_some();
+            is_refused.then(|| refusal(raw)).flatten()
+        });
         if self.recorder.tally(stretch as usize).firsts.has(kind) {
             return;
         }

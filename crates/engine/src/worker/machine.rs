@@ -134,7 +134,7 @@ impl<'a, S: Stack> Worker<'a, S> {
             })
         };
         let connections = (0..slots).map(connection).collect();
-        let core = Core {
+        let mut core: Core<'a, S> = Core {
             spec,
             thread: *thread,
             timeline,
@@ -175,6 +175,10 @@ impl<'a, S: Stack> Worker<'a, S> {
             is_stamped: false,
             cost: Cost::default(),
         };
+        let challenges = shared.challenges.iter().skip(first as usize);
+        for (connection, challenge) in core.connections.iter_mut().zip(challenges) {
+            core.protocol.challenged(&mut connection.protocol, challenge);
+        }
         Ok(Self {
             io: S::Io::new(slots, &shared.endpoints)?,
             transport: S::Transport::new(shared),

@@ -15,8 +15,9 @@ impl<S: Stack> Core<'_, S> {
     /// Renders the step that the user of a connection takes.
     pub(super) fn render_step(&mut self, slot: u32, step: u32) {
         let user = self.walkers.at_step(slot);
-        let out = &mut self.connections[slot as usize].out;
-        VariationOf::<S>::render_for(&mut self.protocol, step, user, out);
+        let connection = &mut self.connections[slot as usize];
+        let (session, out) = (&mut connection.protocol, &mut connection.out);
+        VariationOf::<S>::render_for(&mut self.protocol, session, step, user, out);
     }
 
     /// An answer is complete; `wrong` is what its status and framing show. Returns what is wrong

@@ -298,3 +298,37 @@ fn a_processor_that_does_not_exist_is_named() {
         "{refused}"
     );
 }
+
+#[test]
+fn a_digest_is_refused_where_it_could_not_be_sent() {
+    let who = || Some(Credentials::new("ana", "secret").unwrap());
+    let cases: [(Change, &str); 5] = [
+        (
+            |spec| spec.protocol = Protocol::Http2,
+            "digest authentication does not go with another protocol",
+        ),
+        (|spec| spec.slice = Part { nth: 0, width: 1, of: 2 }, "does not go with several agents"),
+        (
+            |spec| {
+                let own = Request {
+                    headers: vec![("authorization".into(), "x".into())],
+                    ..Request::get("/", "a")
+                };
+                spec.requests = vec![own].into();
+            },
+            "does not go with a header Authorization of your own",
+        ),
+        // As records have it.
+        (|spec| spec.digest = Some(Credentials::default()), "name and password are in no record"),
+        (|spec| spec.digest = Some(Credentials::new("aña", "x").unwrap()), "a name beyond ASCII"),
+    ];
+    for (change, part) in cases {
+        let refused = refusal(|spec| {
+            spec.digest = who();
+            change(spec);
+        });
+        assert!(refused.contains(part) && !refused.contains("secret"), "{refused}");
+    }
+    let nobody = refusal(|spec| spec.digest = who());
+    assert!(nobody.contains("no connection to 127.0.0.1:9"), "{nobody}");
+}

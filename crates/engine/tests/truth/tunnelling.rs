@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 
-use pippin_model::load::proxy::Credentials;
+use pippin_model::load::Credentials;
 use pippin_model::load::{BodyCheck, Connections, IoChoice, Limits, LoadSpec, Protocol, Proxy};
 use pippin_model::result::{ErrorKind, LoadResult};
 use pippin_testing::frames;

@@ -1,6 +1,5 @@
 //! The URL of a proxy that requests go through.
-use pippin_model::load::proxy::Credentials;
-use pippin_model::load::{Protocol, Proxy};
+use pippin_model::load::{Credentials, Protocol, Proxy};
 
 use super::address::Url;
 use crate::error::LabError;

@@ -2,12 +2,14 @@
 //!
 //! | module | what it does |
 //! |---|---|
+//! | [`credentials`] | a name and a password that servers or proxies ask for |
 //! | [`first_words`] | what is said over a WebSocket before its messages |
 //! | [`proxy`] | an HTTP proxy between the load and its server |
 //! | [`spoken`] | the protocol of a target, as plans and manifests name it |
 //! | [`surprises`] | what a server cannot foresee in a load |
 //! | [`tls`] | how connections are secured, and what the handshakes agreed on |
 //! | [`websocket`] | messages over WebSocket, and what was seen of them |
+pub mod credentials;
 pub mod first_words;
 pub mod proxy;
 mod request_id;
@@ -17,9 +19,11 @@ pub mod tls;
 pub mod websocket;
 
 use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 
+pub use self::credentials::Credentials;
 pub use self::first_words::FirstWords;
 pub use self::proxy::Proxy;
 pub use self::request_id::{IdForm, RequestId};
@@ -46,6 +50,9 @@ pub struct LoadSpec {
     /// The proxy that requests go through; `None` for none. The addresses are then the proxy's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub proxy: Option<Proxy>,
+    /// Who asks, where the server asks for it by digests (RFC 7616); `None` says nothing of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub digest: Option<Credentials>,
     /// How connections are secured; `None` is plain TCP.
     pub tls: Option<TlsSpec>,
     /// The protocol.
@@ -127,6 +134,7 @@ impl Default for LoadSpec {
             unix_socket: None,
             proxy_header: None,
             proxy: None,
+            digest: None,
             tls: None,
             protocol: Protocol::Http1,
             messages: None,
@@ -198,7 +206,12 @@ impl LoadSpec {
     /// The number of requests and the digest of them and of the scenario.
     #[must_use]
     pub fn known_requests(&self) -> Whole {
-        let known = self.requests.known();
+        let mut known = self.requests.known();
+        if self.digest.is_some() {
+            // A field that no list of requests has.
+            let digest = Sha256::digest(format!("{} by digest", known.digest));
+            known.digest = digest.iter().map(|byte| format!("{byte:02x}")).collect();
+        }
         match &self.scenario {
             None => known,
             // To follow redirections is to ask more.

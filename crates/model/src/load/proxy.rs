@@ -1,9 +1,8 @@
 //! An HTTP proxy between the load and its server, and what was seen of it.
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
-use percent_encoding::percent_decode_str;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+
+use super::credentials::Credentials;
 
 /// A proxy that requests go through (RFC 9110 section 3.7). The addresses of the load are its
 /// addresses.
@@ -18,20 +17,6 @@ pub struct Proxy {
     /// Who asks; `None` if the proxy is not told.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub credentials: Option<Credentials>,
-}
-
-/// A name and a password for a proxy. They are in no record and in no message to other machines.
-#[derive(Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Credentials {
-    #[serde(skip)]
-    user_and_password: String,
-}
-
-/// Shows neither of them.
-impl std::fmt::Debug for Credentials {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Credentials")
-    }
 }
 
 /// The result of tunnels through a proxy over the whole load, including warm-up and first
@@ -59,53 +44,9 @@ impl Proxy {
     pub const AUTHORIZATION: &str = "Proxy-Authorization";
 }
 
-impl Credentials {
-    /// Reads the part of a URL before its `@`, `name:password`, where characters may be
-    /// percent-encoded (RFC 3986 section 3.2.1).
-    ///
-    /// # Errors
-    /// If there is no name, or a name or a password has control characters, which no header field
-    /// can carry.
-    pub fn of_url(userinfo: &str) -> Result<Self, &'static str> {
-        let decoded = |text: &str| percent_decode_str(text).decode_utf8_lossy().into_owned();
-        let (user, password) = userinfo.split_once(':').unwrap_or((userinfo, ""));
-        let (user, password) = (decoded(user), decoded(password));
-        if user.is_empty() {
-            return Err("there is no name before the password");
-        }
-        if user.contains(':') {
-            return Err("a name with a colon cannot be sent (RFC 7617 section 2)");
-        }
-        if user.chars().chain(password.chars()).any(char::is_control) {
-            return Err("a name or a password with control characters cannot be sent");
-        }
-        Ok(Self { user_and_password: format!("{user}:{password}") })
-    }
-
-    /// Basic authentication (RFC 7617 section 2), in UTF-8.
-    fn basic(&self) -> String {
-        format!("Basic {}", STANDARD.encode(&self.user_and_password))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    /// RFC 7617 section 2, and the pound sign of section 2.1.
-    #[test]
-    fn credentials_are_those_of_the_standard() {
-        for (userinfo, right) in [
-            ("Aladdin:open%20sesame", "Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ=="),
-            ("test:123%C2%A3", "Basic dGVzdDoxMjPCow=="),
-            ("name", "Basic bmFtZTo="),
-        ] {
-            assert_eq!(Credentials::of_url(userinfo).unwrap().basic(), right);
-        }
-        for wrong in [":x", "a%3Ab:c", "a:b%0D%0Ac"] {
-            assert!(Credentials::of_url(wrong).is_err(), "{wrong}");
-        }
-    }
 
     #[test]
     fn credentials_are_in_no_record_and_in_no_message() {

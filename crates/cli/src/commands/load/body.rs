@@ -42,12 +42,15 @@ pub fn of(arguments: &RequestArguments) -> Result<Option<Body>, CliError> {
 
 /// The value of `-u` as a header's value (RFC 7617).
 pub fn basic(user: &str) -> Result<String, CliError> {
-    if !user.contains(':') {
-        return Err(CliError::User(format!(
-            "-u `{user}` has no password; write -u {user}:PASSWORD"
-        )));
-    }
+    who(user)?;
     Ok(format!("Basic {}", STANDARD.encode(user)))
+}
+
+/// The name and the password of `-u`.
+pub fn who(user: &str) -> Result<(&str, &str), CliError> {
+    user.split_once(':').ok_or_else(|| {
+        CliError::User(format!("-u `{user}` has no password; write -u {user}:PASSWORD"))
+    })
 }
 
 /// The text itself, or the content of the file that it names with `@`.

@@ -19,6 +19,9 @@ use crate::arguments::request::{FileArguments, RequestArguments};
 use crate::exit::CliError;
 use crate::values::statuses_of;
 
+/// The header that says who asks.
+const AUTHORIZATION: &str = "Authorization";
+
 /// All requests of a load.
 pub struct Asked {
     /// The server, with the path of the only request if there is no file.
@@ -120,7 +123,7 @@ pub fn headers(asked: &RequestArguments) -> Result<Vec<(String, String)>, CliErr
         Ok(())
     };
     if let Some(user) = &asked.user {
-        add("-u", "Authorization", body::basic(user)?)?;
+        add("-u", AUTHORIZATION, body::basic(user)?)?;
     }
     if let Some(wrong) = asked.cookie.iter().find(|cookie| !cookie.contains('=')) {
         return Err(CliError::User(format!(
@@ -132,6 +135,10 @@ pub fn headers(asked: &RequestArguments) -> Result<Vec<(String, String)>, CliErr
     }
     if asked.compressed {
         add("--compressed", "Accept-Encoding", "gzip, deflate, br, zstd".into())?;
+    }
+    if asked.digest {
+        // Each request gets another one while it is rendered.
+        headers.retain(|(name, _)| !name.eq_ignore_ascii_case(AUTHORIZATION));
     }
     Ok(headers)
 }
@@ -194,7 +201,9 @@ fn complete(
     let statuses = statuses_of(&asked.expect_status);
     for request in requests {
         request.host = host.into();
-        request.headers.retain(|(name, _)| !has(&added, name));
+        request.headers.retain(|(name, _)| {
+            !(has(&added, name) || asked.digest && name.eq_ignore_ascii_case(AUTHORIZATION))
+        });
         request.headers.extend(added.iter().cloned());
         if request.check.status.is_empty() {
             request.check.status.clone_from(&statuses);

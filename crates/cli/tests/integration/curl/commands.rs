@@ -147,7 +147,7 @@ pub const REFUSED: [(&str, &str); 53] = [
     ("curl http://HOST/ -K config", "reads more from a file"),
     ("curl http://HOST/ --netrc", "reads more from a file"),
     ("curl http://HOST/ -u ana", "asks for a password"),
-    ("curl http://HOST/ --digest -u a:b", "several requests"),
+    ("curl http://HOST/ --digest -u a:b", "a file of requests has no digest"),
     ("curl http://HOST/ --ntlm -u a:b", "several requests"),
     ("curl http://HOST/ --negotiate -u :", "several requests"),
     ("curl http://HOST/ --anyauth -u a:b", "several requests"),

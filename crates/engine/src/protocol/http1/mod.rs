@@ -7,6 +7,7 @@
 mod body;
 pub mod client;
 mod decoder;
+mod digested;
 mod drawn;
 mod head;
 mod protocol;
@@ -18,6 +19,7 @@ mod upload;
 mod varied;
 
 pub use decoder::{Decoder, Eof, Rules, Sink, Step};
+pub(crate) use digested::Digested;
 pub(crate) use drawn::Drawn;
 pub use head::{Framing, HeadCache, HeadInfo, MAX_FIELDS};
 pub(crate) use protocol::Http1;

@@ -2,6 +2,9 @@
 use pippin_model::load::{LoadSpec, Request};
 use pippin_model::request::upload::Upload;
 use pippin_model::request::{is_field_value, is_token_text};
+use pippin_model::scenario::text::Text;
+
+use crate::scenario::redirection::is_about_body;
 
 /// Why a request cannot be written.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -41,7 +44,7 @@ pub fn render(request: &Request, is_only: bool) -> Result<Vec<u8>, RequestError>
 }
 
 /// [`render`] with this text before the path: [`origin`] for a proxy, or none for a server.
-pub(super) fn render_to(
+pub(crate) fn render_to(
     request: &Request,
     origin: &str,
     is_only: bool,
@@ -68,10 +71,30 @@ pub(super) fn render_to(
 
 /// What stands before the path of a request: its scheme and host if it is sent to a proxy, in
 /// absolute form (RFC 9112 section 3.2.2), and else nothing.
-pub(super) fn origin(spec: &LoadSpec, request: &Request) -> String {
+pub(crate) fn origin(spec: &LoadSpec, request: &Request) -> String {
     match &spec.proxy {
         Some(proxy) if proxy.tunnel.is_none() => format!("http://{}", request.host),
         _ => String::new(),
+    }
+}
+
+/// A request without its body, as it is sent to learn what the server asks of whoever sends it, with
+/// made-up values where a user has its own.
+pub(crate) fn asking(spec: &LoadSpec, request: &Request) -> Request {
+    let mut request = if spec.scenario.is_some() { example(request) } else { request.clone() };
+    request.headers.retain(|(name, _)| !is_about_body(name));
+    request.body.clear();
+    request
+}
+
+/// The request of a step with made-up values.
+pub(super) fn example(request: &Request) -> Request {
+    let fill = |text: &str| Text::parse(text).example();
+    let headers = &request.headers;
+    Request {
+        target: fill(&request.target),
+        headers: headers.iter().map(|(name, value)| (name.clone(), fill(value))).collect(),
+        ..request.clone()
     }
 }
 

@@ -107,7 +107,7 @@ impl Answer {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use pippin_model::load::proxy::Credentials;
+    use pippin_model::load::Credentials;
 
     /// However the bytes are cut.
     #[track_caller]

@@ -1,13 +1,16 @@
 //! HTTP/1.1 whose requests are made from the values of their users: the steps of a scenario.
 use std::sync::Arc;
 
-use pippin_model::load::{LoadSpec, Request, Scenario};
+use pippin_model::load::{LoadSpec, Scenario};
 use pippin_model::result::ErrorKind;
 use pippin_model::scenario::mix::Part;
-use pippin_model::scenario::text::{Encoding, Text};
+use pippin_model::scenario::text::Encoding;
 
+use super::digested::authorizer;
 use super::protocol::{Forward, Http1};
 use super::{Decoder, HeadInfo, Sink, request};
+use crate::digest::challenge::UNAUTHORIZED;
+use crate::digest::{Authorizer, Challenge, Grant};
 use crate::error::{EngineError, place};
 use crate::protocol::outgoing::Frames;
 use crate::protocol::{Answers, AtOnce, End, Protocol, Step, Varies};
@@ -28,6 +31,8 @@ pub(crate) struct Varied {
     target: String,
     /// What was drawn for it.
     value: Value,
+    /// Who sends it; `None` where the server is not told by a digest.
+    authorizer: Option<Authorizer>,
 }
 
 /// The request of a step.
@@ -60,6 +65,8 @@ const EXCERPT_BYTES: usize = 120;
 pub(crate) struct Session {
     decoder: Decoder,
     kept: WholeAnswer,
+    /// The nonce of its user. It stays when the connection is opened again.
+    granted: Option<Box<Grant>>,
 }
 
 impl Protocol for Varied {
@@ -75,7 +82,7 @@ impl Protocol for Varied {
         let templates = spec.requests.iter().enumerate().map(|(nth, asked)| {
             let unsendable =
                 |why: String| EngineError::UnsendableRequest { request: place(spec, nth), why };
-            request::check(&example(asked)).map_err(|why| unsendable(why.to_string()))?;
+            request::check(&request::example(asked)).map_err(|why| unsendable(why.to_string()))?;
             if let Some(part) = part_of(spec, nth) {
                 rendering(spec, &part, nth, false).map_err(unsendable)?;
             }
@@ -101,7 +108,19 @@ impl Protocol for Varied {
             body: Vec::new(),
             target: String::new(),
             value: Value::default(),
+            authorizer: spec.digest.as_ref().map(|_| authorizer(spec)),
         }
+    }
+
+    fn challenged(&mut self, session: &mut Session, challenge: &Challenge) {
+        if let Some(authorizer) = &mut self.authorizer {
+            session.granted = Some(Box::new(authorizer.grant(challenge)));
+        }
+    }
+
+    fn reopened(session: &mut Session) {
+        let granted = session.granted.take();
+        *session = Session { granted, ..Session::default() };
     }
 
     /// Only the values of a user make a request.
@@ -113,7 +132,7 @@ impl Protocol for Varied {
     #[inline]
     fn decode<A: Answers>(
         &mut self,
-        Session { decoder, kept }: &mut Session,
+        Session { decoder, kept, granted }: &mut Session,
         input: &[u8],
         answers: &mut A,
         _: &mut Frames,
@@ -122,7 +141,9 @@ impl Protocol for Varied {
         let Some(template) = answers.template(tag) else { return Err(ErrorKind::Malformed) };
         let most = self.steps[template as usize].keeps;
         let forward = Forward { answers, tag, template };
-        self.plain.read(decoder, input, tag, template, &mut Keep { forward, kept, most })
+        let authorizer = self.authorizer.as_mut().map(|authorizer| (authorizer, granted));
+        let mut sink = Keep { forward, kept, most, authorizer };
+        self.plain.read(decoder, input, tag, template, &mut sink)
     }
 
     fn end(session: &mut Session) -> End {
@@ -134,7 +155,13 @@ impl Protocol for Varied {
 pub(crate) struct Steps;
 
 impl Varies<Varied> for Steps {
-    fn render_for(protocol: &mut Varied, step: u32, user: &mut Walker, out: &mut Frames) {
+    fn render_for(
+        protocol: &mut Varied,
+        session: &mut Session,
+        step: u32,
+        user: &mut Walker,
+        out: &mut Frames,
+    ) {
         let Varied { steps, body, target, .. } = protocol;
         let step = &steps[step as usize];
         let has_body = user.hop.as_ref().is_none_or(|hop| hop.has_body);
@@ -165,6 +192,9 @@ impl Varies<Varied> for Steps {
         }
         if step.has_length && has_body {
             bytes.extend_from_slice(format!("Content-Length: {}\r\n", body.len()).as_bytes());
+        }
+        if let Some(granted) = &mut session.granted {
+            granted.put(method, &user.path, bytes);
         }
         bytes.extend_from_slice(b"\r\n");
         bytes.extend_from_slice(body);
@@ -200,6 +230,8 @@ struct Keep<'a, A> {
     forward: Forward<'a, A>,
     kept: &'a mut WholeAnswer,
     most: usize,
+    /// Who takes the nonces of refusals, and for whom.
+    authorizer: Option<(&'a mut Authorizer, &'a mut Option<Box<Grant>>)>,
 }
 
 impl<A: Answers> Sink for Keep<'_, A> {
@@ -208,6 +240,11 @@ impl<A: Answers> Sink for Keep<'_, A> {
     }
 
     fn head(&mut self, info: &HeadInfo, raw: &[u8]) {
+        if info.status == UNAUTHORIZED
+            && let Some((authorizer, granted)) = &mut self.authorizer
+        {
+            authorizer.take(granted, raw);
+        }
         self.kept.head.clear();
         self.kept.head.extend_from_slice(raw);
         self.kept.body.clear();
@@ -258,17 +295,6 @@ fn rendering(
         keeps: if needs_body { usize::MAX } else { EXCERPT_BYTES },
         drawn: asked.drawn.clone(),
     })
-}
-
-/// The request with made-up values.
-fn example(request: &Request) -> Request {
-    let fill = |text: &str| Text::parse(text).example();
-    let headers = &request.headers;
-    Request {
-        target: fill(&request.target),
-        headers: headers.iter().map(|(name, value)| (name.clone(), fill(value))).collect(),
-        ..request.clone()
-    }
 }
 
 #[cfg(test)]

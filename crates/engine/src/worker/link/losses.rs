@@ -220,7 +220,7 @@ impl<S: Stack> Worker<'_, S> {
         connection.link = Link::Down;
         connection.server_closes = false;
         connection.out.forget();
-        connection.protocol = Default::default();
+        S::Protocol::reopened(&mut connection.protocol);
         connection.judge = crate::request::check::Judge::new();
         core.recorder.live -= 1;
     }

@@ -18,7 +18,7 @@ impl<S: Stack> Worker<'_, S> {
         connection.opens(&self.core.stops, now);
         (connection.served, connection.used) = (0, 0);
         (connection.server_closes, connection.is_spoilt) = (false, false);
-        connection.protocol = Default::default();
+        S::Protocol::reopened(&mut connection.protocol);
         self.core.opening.connecting += 1;
         let (at, opening) = self.connect(slot, nth);
         self.core.connections[slot as usize].mark = at;

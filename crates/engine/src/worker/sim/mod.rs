@@ -103,6 +103,7 @@ fn play_over<P: Protocol>(spec: &LoadSpec, script: Script, framing: Framing) -> 
         spec: spec.clone(),
         wire: Arc::new(P::wire(spec).unwrap()),
         endpoints: Arc::new(Endpoints::of(spec).unwrap()),
+        challenges: Vec::new(),
         tls: None,
         timeline: Timeline::new(),
         referee: None,

@@ -1,6 +1,6 @@
 use super::*;
 use crate::scenario::Walkers;
-use pippin_model::load::{LoadSpec, StopRule};
+use pippin_model::load::{LoadSpec, Request, StopRule};
 use pippin_model::scenario::{Capture, Step, find::Source};
 
 /// The scenario of one step, whose values are captured by its user before, with a request for
@@ -27,9 +27,9 @@ fn rendered(request: Request, encoding: Encoding, values: &[(&str, &str)]) -> St
     }
     user.base = "/d/e?f=/g".into();
     let mut out = Frames::default();
-    Steps::render_for(&mut protocol, 0, user, &mut out);
+    Steps::render_for(&mut protocol, &mut Session::default(), 0, user, &mut out);
     let mut again = Frames::default();
-    Steps::render_for(&mut protocol, 0, user, &mut again);
+    Steps::render_for(&mut protocol, &mut Session::default(), 0, user, &mut again);
     assert_eq!(out.bytes, again.bytes);
     String::from_utf8(out.bytes).unwrap()
 }

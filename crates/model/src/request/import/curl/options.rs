@@ -81,6 +81,8 @@ impl Meaning {
 }
 
 const LOGIN: &str = "its login takes several requests, and a load sends one";
+const DIGEST: &str =
+    "a file of requests has no digest: leave it out there, with -u, and give both to the load";
 const CONFIG: &str = "it reads more from a file: write it into the command";
 const HTTP1: &str = "a load speaks HTTP/1.1 or HTTP/2: leave it out";
 
@@ -176,7 +178,7 @@ const OPTIONS: &[(&str, &str, Meaning)] = &[
     ("0", "http1.0", Refused(HTTP1)),
     ("", "http0.9", Refused(HTTP1)),
     ("", "anyauth", Refused(LOGIN)),
-    ("", "digest", Refused(LOGIN)),
+    ("", "digest", Refused(DIGEST)),
     ("", "ntlm", Refused(LOGIN)),
     ("", "negotiate", Refused(LOGIN)),
     ("K", "config", Refused(CONFIG)),
