@@ -1,7 +1,7 @@
 //! `make search`: whether the capacity search finds the known capacity of servers, starting below
 //! or above it.
 //!
-//! The server answers a fixed number of requests a second and no more ([`Script::at_most`]), so the
+//! The server answers a fixed number of requests per second and no more ([`Script::at_most`]), so the
 //! truth needs no measurement.
 use clap::Args;
 use pippin_stats::capacity::found::searches;

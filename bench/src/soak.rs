@@ -2,7 +2,7 @@
 //!
 //! | part | what runs |
 //! |---|---|
-//! | `rate` | `pippin load` at 20,000 requests a second |
+//! | `rate` | `pippin load` at 20,000 requests per second |
 //! | `devices` | `pippin load` with 10,000 devices |
 //! | `store` | run after run into one store, and `pippin serve` that shows them |
 mod flat;
@@ -121,7 +121,7 @@ fn told(row: &Row) -> String {
         );
     };
     format!(
-        "{:<8} {}: memory {} to {} (at most {}), {:+.0} bytes a second (z {:.1}), descriptors {} then {}, exit code {:?}: {}",
+        "{:<8} {}: memory {} to {} (at most {}), {:+.0} bytes per second (z {:.1}), descriptors {} then {}, exit code {:?}: {}",
         row.part,
         row.about,
         format_bytes(flatness.rss_first_bytes),
@@ -147,7 +147,7 @@ fn rate(pippin: &Path, length: Duration) -> Result<Row, String> {
     };
     let (seconds, rate) = (format!("{}s", length.as_secs()), RATE_PER_S.to_string());
     let words = ["-R", &rate, "-c", "64", "-d", &seconds];
-    load(pippin, "rate", format!("{RATE_PER_S} requests a second"), length, 1, serve, &words)
+    load(pippin, "rate", format!("{RATE_PER_S} requests per second"), length, 1, serve, &words)
 }
 
 fn devices(pippin: &Path, length: Duration) -> Result<Row, String> {

@@ -13,7 +13,7 @@ use crate::live::{Follower, Outlet, Subject, choice};
 
 /// How progress is shown, as the command line says.
 #[derive(Debug, Clone, Copy)]
-pub struct Manner {
+pub struct ProgressStyle {
     /// Not at all.
     pub quiet: bool,
     /// With colours, where the terminal has them.
@@ -21,7 +21,11 @@ pub struct Manner {
 }
 
 /// The observer of a run or a load. With a store, `pippin serve` can show its progress.
-pub fn observer<'a>(manner: Manner, subject: Subject, store: Option<&'a Store>) -> Follower<'a> {
+pub fn observer<'a>(
+    manner: ProgressStyle,
+    subject: Subject,
+    store: Option<&'a Store>,
+) -> Follower<'a> {
     let outlet = match choice::look(manner.colour) {
         _ if manner.quiet => Outlet::Nobody,
         Some(look) => Outlet::Terminal(look),

@@ -28,13 +28,13 @@ pub struct Outgoing {
 /// A member. Instants are nanoseconds of its own clock.
 pub trait Actor {
     /// What its own process can tell it.
-    type Told;
+    type Input;
 
     /// A message arrived on this subject.
     fn hear(&mut self, subject: &str, payload: &[u8], at_ns: u64) -> Vec<Outgoing>;
 
     /// Its own process tells it something.
-    fn told(&mut self, told: Self::Told, at_ns: u64) -> Vec<Outgoing>;
+    fn told(&mut self, told: Self::Input, at_ns: u64) -> Vec<Outgoing>;
 
     /// Some time has passed.
     fn tick(&mut self, at_ns: u64) -> Vec<Outgoing>;
@@ -111,7 +111,7 @@ pub async fn live<A: Actor>(
     Connection { client, links }: &mut Connection,
     subjects: &[String],
     actor: &mut A,
-    told: &mut UnboundedReceiver<A::Told>,
+    told: &mut UnboundedReceiver<A::Input>,
     clock: Clock,
 ) -> Result<(), FleetError> {
     let mut subscriptions = Vec::new();

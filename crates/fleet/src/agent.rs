@@ -18,7 +18,7 @@ use crate::message::{
 };
 use crate::patience::HELD_NS;
 use crate::pieces::{Outbox, Piece, UNDER_WAY};
-use crate::probe::{Entry, Errand};
+use crate::probe::{Entry, RunOrder};
 
 mod policy;
 mod work;
@@ -28,7 +28,7 @@ pub use work::Means;
 
 /// What current work tells its agent. The number is that of the work.
 #[derive(Debug)]
-pub enum Told {
+pub enum WorkEvent {
     /// Another second of load.
     Second(u64, Box<Window>),
     /// A text that must arrive, as JSON: the [`SliceResult`](crate::message::SliceResult) of a
@@ -44,14 +44,14 @@ pub enum Work {
     /// A slice of a load.
     Slice(Box<Prepare>),
     /// A run.
-    Run(Box<Errand>),
+    Run(Box<RunOrder>),
 }
 
 impl Work {
     const fn number(&self) -> u64 {
         match self {
             Self::Slice(slice) => slice.trial,
-            Self::Run(errand) => errand.run,
+            Self::Run(run_order) => run_order.run,
         }
     }
 
@@ -67,7 +67,7 @@ impl Work {
     fn words(&self) -> String {
         match self {
             Self::Slice(slice) => format!("load {}: {}", slice.trial, slice.places().join(", ")),
-            Self::Run(errand) => format!("run of the plan {}", errand.plan.id),
+            Self::Run(run_order) => format!("run of the plan {}", run_order.plan.id),
         }
     }
 
@@ -93,7 +93,7 @@ pub struct Assignment {
     /// Targets of a run that need no more trials.
     pub skips: Skips,
     /// Receives what the work has to tell.
-    pub tell: UnboundedSender<Told>,
+    pub tell: UnboundedSender<WorkEvent>,
 }
 
 /// Targets that the user wants to skip.
@@ -117,7 +117,7 @@ pub struct Agent<'a, W> {
     hello: Hello,
     clock: Clock,
     worker: W,
-    tell: UnboundedSender<Told>,
+    tell: UnboundedSender<WorkEvent>,
     claim: Claim,
     job: Option<Job>,
     held: Vec<Held>,
@@ -169,7 +169,7 @@ impl<'a, W: Worker> Agent<'a, W> {
         (me, hello): (Peer, Hello),
         clock: Clock,
         worker: W,
-        tell: UnboundedSender<Told>,
+        tell: UnboundedSender<WorkEvent>,
         (stop, say): (&'a AtomicBool, &'a dyn Fn(&str)),
     ) -> Self {
         Self {
@@ -242,7 +242,7 @@ impl<'a, W: Worker> Agent<'a, W> {
                 return self.report_all(vec![echo]);
             }
             Order::Prepare(slice) => return self.begin(Work::Slice(slice)),
-            Order::Measure(errand) => return self.begin(Work::Run(errand)),
+            Order::Measure(run_order) => return self.begin(Work::Run(run_order)),
             Order::Start { trial, at_ns } => {
                 if let Some(job) = job.filter(|job| job.number == trial) {
                     job.gate.open_at(self.clock.to_kernel(at_ns));
@@ -444,7 +444,7 @@ impl<'a, W: Worker> Agent<'a, W> {
 }
 
 impl<W: Worker> Actor for Agent<'_, W> {
-    type Told = Told;
+    type Input = WorkEvent;
 
     fn hear(&mut self, _subject: &str, payload: &[u8], at_ns: u64) -> Vec<Outgoing> {
         match open::<Order>(payload) {
@@ -458,19 +458,20 @@ impl<W: Worker> Actor for Agent<'_, W> {
         }
     }
 
-    fn told(&mut self, told: Told, at_ns: u64) -> Vec<Outgoing> {
-        let (Told::Second(number, _) | Told::Text(number, _) | Told::Over(number)) = &told;
+    fn told(&mut self, told: WorkEvent, at_ns: u64) -> Vec<Outgoing> {
+        let (WorkEvent::Second(number, _) | WorkEvent::Text(number, _) | WorkEvent::Over(number)) =
+            &told;
         let Some(job) = self.job.as_mut().filter(|job| job.number == *number) else {
             return Vec::new();
         };
         match told {
             // Without a coordinator that listens, a second has no use.
-            Told::Second(..) if self.claim.owner() != Some(&job.owner) => return Vec::new(),
-            Told::Second(trial, window) => {
+            WorkEvent::Second(..) if self.claim.owner() != Some(&job.owner) => return Vec::new(),
+            WorkEvent::Second(trial, window) => {
                 return self.report_all(vec![Report::Second { trial, window }]);
             }
-            Told::Text(_, text) => job.outbox.put(&text),
-            Told::Over(_) => job.is_over = true,
+            WorkEvent::Text(_, text) => job.outbox.put(&text),
+            WorkEvent::Over(_) => job.is_over = true,
         }
         self.go_on(at_ns)
     }

@@ -55,7 +55,7 @@ const STILL_NS: u64 = 1_500_000_000;
 
 /// What a fleet tells its coordinator.
 #[derive(Debug)]
-pub enum Told {
+pub enum Instruction {
     /// Apply a load.
     Apply(Box<Task>),
     /// End the load.
@@ -605,7 +605,7 @@ impl Coordinator {
 }
 
 impl Actor for Coordinator {
-    type Told = Told;
+    type Input = Instruction;
 
     fn hear(&mut self, subject: &str, payload: &[u8], at_ns: u64) -> Vec<Outgoing> {
         let (from, key, report) = match (open::<Report>(payload), &mut self.gathering) {
@@ -640,10 +640,10 @@ impl Actor for Coordinator {
         }
     }
 
-    fn told(&mut self, told: Told, at_ns: u64) -> Vec<Outgoing> {
+    fn told(&mut self, told: Instruction, at_ns: u64) -> Vec<Outgoing> {
         match told {
-            Told::Apply(task) => self.task(task, at_ns),
-            Told::Stop => {
+            Instruction::Apply(task) => self.task(task, at_ns),
+            Instruction::Stop => {
                 if self.waiting.take().is_some() {
                     self.gathering = None;
                     self.tell(Event::TooFew("interrupted while agents were looked for".into()));
@@ -654,7 +654,7 @@ impl Actor for Coordinator {
                 }
                 Vec::new()
             }
-            Told::End => {
+            Instruction::End => {
                 self.is_over = true;
                 self.order_all(&Order::Release)
             }

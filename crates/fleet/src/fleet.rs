@@ -22,12 +22,12 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use crate::actor::live;
 use crate::agent::{Agent, Means, Policy, Worker};
 use crate::clock::Clock;
-use crate::coordinator::{Coordinator, Event, Outcome, Task, Told, Wanted};
+use crate::coordinator::{Coordinator, Event, Instruction, Outcome, Task, Wanted};
 use crate::error::FleetError;
 use crate::local::Local;
 use crate::message::{Hello, Key, Peer, subject};
 use crate::nats::{Connection, Nats};
-use crate::probe::beside::{Beside, Site};
+use crate::probe::worker::{ProbeWorker, Site};
 
 /// How often a fleet checks whether its user wants to stop.
 const LOOK: Duration = Duration::from_millis(20);
@@ -36,7 +36,7 @@ const TRY_AGAIN: Duration = Duration::from_secs(2);
 
 /// Agents that apply loads together.
 pub struct Fleet {
-    tell: UnboundedSender<Told>,
+    tell: UnboundedSender<Instruction>,
     events: Mutex<Receiver<Event>>,
     threads: Option<u32>,
     host: Option<(String, u16)>,
@@ -191,7 +191,7 @@ impl Fleet {
             }
             if !has_stopped && control.is_stopped() {
                 has_stopped = true;
-                drop(self.tell.send(Told::Stop));
+                drop(self.tell.send(Instruction::Stop));
             }
         }
     }
@@ -248,7 +248,7 @@ impl Generator for Fleet {
         *locked(&self.lost) = None;
         let host = self.host.clone().filter(|_| load.addresses.is_empty());
         let task = Task { load: load.clone(), host, threads: self.threads, briefing };
-        self.tell.send(Told::Apply(Box::new(task))).map_err(|_| ended())?;
+        self.tell.send(Instruction::Apply(Box::new(task))).map_err(|_| ended())?;
         let outcome = self.wait(control).inspect_err(|error| self.note_loss(error))?;
         let Outcome { agents, merged, windows, has_started, found, from_seconds, is_lost } =
             outcome;
@@ -307,7 +307,7 @@ fn failures(agents: &[AgentPart]) -> String {
 
 impl Drop for Fleet {
     fn drop(&mut self) {
-        drop(self.tell.send(Told::End));
+        drop(self.tell.send(Instruction::End));
         if let Some(thread) = self.coordinator.take() {
             drop(thread.join());
         }
@@ -322,7 +322,7 @@ struct Member {
 }
 
 impl Member {
-    fn live(self, told: UnboundedReceiver<Told>, events: Sender<Event>) {
+    fn live(self, told: UnboundedReceiver<Instruction>, events: Sender<Event>) {
         let failed = events.clone();
         if let Err(error) = on_this_thread(self.coordinate(told, events)) {
             drop(failed.send(Event::Broken(error)));
@@ -331,7 +331,7 @@ impl Member {
 
     async fn coordinate(
         self,
-        mut told: UnboundedReceiver<Told>,
+        mut told: UnboundedReceiver<Instruction>,
         events: Sender<Event>,
     ) -> Result<(), FleetError> {
         let me = coordinator_peer()?;
@@ -431,7 +431,7 @@ async fn serve_on(settings: AgentSettings<'_>) -> Result<(), FleetError> {
             let hello = Hello { is_probe: true, ..member.hello.clone() };
             let name = member.me.name.clone();
             let site = Site { catalog: *catalog, address, nats, name, install, apt };
-            member.live(hello, Beside(Arc::new(site))).await
+            member.live(hello, ProbeWorker(Arc::new(site))).await
         }
     }
 }

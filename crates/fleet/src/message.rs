@@ -8,7 +8,7 @@ use serde::de::{DeserializeOwned, IgnoredAny};
 use serde::{Deserialize, Serialize};
 
 use crate::pieces::Piece;
-use crate::probe::Errand;
+use crate::probe::RunOrder;
 
 /// The version of the messages. It rises with every change of their content.
 pub const SCHEMA: u32 = 5;
@@ -123,7 +123,7 @@ pub enum Order {
         nth: u32,
     },
     /// To a probe: make a run.
-    Measure(Box<Errand>),
+    Measure(Box<RunOrder>),
     /// To a probe: make no more trials of this target.
     Skip {
         /// The run.

@@ -4,8 +4,8 @@
 //!
 //! | module | what it does |
 //! |---|---|
-//! | [`beside`] | makes runs on the targets' machine |
-//! | [`afar`] | the member that asks for a run and receives its results |
+//! | [`worker`] | makes runs on the targets' machine |
+//! | [`client`] | the member that asks for a run and receives its results |
 //! | [`conduct`] | a probe's run, shown and kept on this machine |
 use pippin_model::plan::Plan;
 use pippin_model::run::{RunHeader, RunState};
@@ -15,13 +15,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::coordinator::Wanted;
 
-pub mod afar;
-pub mod beside;
+pub mod client;
 pub mod conduct;
+pub mod worker;
 
 /// A run that a probe is asked to make.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Errand {
+pub struct RunOrder {
     /// Its number for this coordinator.
     pub run: u64,
     /// The plan. Targets and workload are those of the probe's own catalog.

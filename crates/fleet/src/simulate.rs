@@ -15,7 +15,7 @@ use std::time::Duration;
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 
 use crate::actor::live;
-use crate::agent::{Agent, Assignment, Told, Work, Worker};
+use crate::agent::{Agent, Assignment, Work, WorkEvent, Worker};
 use crate::clock::Clock;
 use crate::error::FleetError;
 use crate::fleet::{boot, on_this_thread, peer};
@@ -135,15 +135,15 @@ impl Worker for Pretends {
             let Assignment { work, gate, stop, tell, .. } = assignment;
             let Work::Slice(slice) = work else { return };
             let lived = pretend(&slice, (&gate, &stop, &tell), &made).await;
-            drop(tell.send(Told::Text(slice.trial, made.result(lived).to_string())));
-            drop(tell.send(Told::Over(slice.trial)));
+            drop(tell.send(WorkEvent::Text(slice.trial, made.result(lived).to_string())));
+            drop(tell.send(WorkEvent::Over(slice.trial)));
         });
     }
 }
 
 async fn pretend(
     slice: &Prepare,
-    (gate, stop, tell): (&Gate, &AtomicBool, &UnboundedSender<Told>),
+    (gate, stop, tell): (&Gate, &AtomicBool, &UnboundedSender<WorkEvent>),
     made: &Made,
 ) -> Lived {
     let start_ns = loop {
@@ -167,7 +167,7 @@ async fn pretend(
         }
         lived.seconds += 1;
         let window = window_of(&lived, second, made);
-        drop(tell.send(Told::Second(slice.trial, Box::new(window))));
+        drop(tell.send(WorkEvent::Second(slice.trial, Box::new(window))));
     }
     lived
 }

@@ -2,7 +2,7 @@
 use pippin_fleet::actor::Actor;
 use pippin_fleet::agent::{Agent, Assignment, Means, Policy, Work, Worker};
 use pippin_fleet::clock::Clock;
-use pippin_fleet::coordinator::{Coordinator, Event, Task, Told, Wanted};
+use pippin_fleet::coordinator::{Coordinator, Event, Instruction, Task, Wanted};
 use pippin_fleet::message::{
     Hello, NO_KEY, Order, Peer, Prepare, Report, SliceResult, seal, subject,
 };
@@ -127,7 +127,7 @@ pub(crate) fn reports(input: &[u8]) -> u64 {
     ));
     drop(coordinator.tick(at(2)));
     let task = Task { load: load(), host: None, threads: None, briefing: None };
-    drop(coordinator.told(Told::Apply(Box::new(task)), at(3)));
+    drop(coordinator.told(Instruction::Apply(Box::new(task)), at(3)));
     drop(coordinator.tick(at(4)));
     let heard = coordinator.hear(&to, input, at(5)).len();
     // A coordinator that looks less often takes itself for one that stood still. The agent answers

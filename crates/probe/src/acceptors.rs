@@ -20,7 +20,7 @@ use crate::server::roots::Family;
 use crate::server::{self, Place, canonical};
 use crate::unix_sockets;
 
-/// It is looked ten times a second at most, and that takes at most 0.1 % of one processor. It may take
+/// It is looked ten times per second at most, and that takes at most 0.1 % of one processor. It may take
 /// more at once: a look takes 5 ms and more, because the kernel goes through its whole table
 /// of connections. Few looks are needed unless somebody works who does not accept.
 const LIMITS: Limits = Limits { every_ns: 100_000_000, share: 1_000, credit_ns: 300_000_000 };

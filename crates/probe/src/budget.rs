@@ -54,7 +54,7 @@ mod tests {
             }
             budget.spent_ns as f64 / (seconds * 1_000 * MS) as f64
         }
-        assert!((share(MS / 10, 60) - 0.001).abs() < 1e-5, "ten looks a second");
+        assert!((share(MS / 10, 60) - 0.001).abs() < 1e-5, "ten looks per second");
         for look_ms in [1, 10, 40] {
             let most = 0.004 + (50.0 + look_ms as f64) / 60_000.0;
             assert!((0.004..=most).contains(&share(look_ms * MS, 60)), "{look_ms}");

@@ -16,7 +16,7 @@ use crate::server::Place;
 use crate::server::roots::Family;
 use crate::tree::TreeLedger;
 
-/// They are looked for ten times a second at most, and that takes at most 0.4 % of one processor:
+/// They are looked for ten times per second at most, and that takes at most 0.4 % of one processor:
 /// with looking who accepts, which may take another 0.1 %, half a percent. It may take more at once:
 /// short connections are seen only by looking often, and a load may be over after seconds.
 const LIMITS: Limits = Limits { every_ns: 100_000_000, share: 250, credit_ns: 50_000_000 };

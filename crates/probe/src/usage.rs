@@ -40,7 +40,7 @@ pub fn usage_between(samples: &[UsageSample], from_ns: u64, to_ns: u64) -> Optio
     let kernel_network = kernel_network(&stretch);
     Some(Usage {
         duration_ns,
-        foreign_cores: foreign_cores(&stretch, &roles, &busy_by_cpu, kernel_network.as_ref()),
+        other_cores: other_cores(&stretch, &roles, &busy_by_cpu, kernel_network.as_ref()),
         kernel_network,
         interrupt_cores: stretch.host_growth(|host| host.interrupt_ns).map(cores),
         steal_cores: stretch.host_growth(|host| host.steal_ns).map(cores),
@@ -336,11 +336,11 @@ fn shares(
 /// Cores that others kept busy. The upper limit is the busy cores minus all roles and, if the
 /// kernel counts interrupts separately, minus interrupts: on loopback those are the roles' own
 /// traffic. The rest includes the time of entering and leaving idleness, which belongs to no
-/// process and takes some percent of a core that sleeps ten thousand times a second. So if all
+/// process and takes some percent of a core that sleeps ten thousand times per second. So if all
 /// processes of the host are visible, the result is at most the CPU time of those outside of the
 /// roles. The network work that the kernel's own threads surely did for the load is in neither.
 /// Slightly negative values from rounding become 0.
-fn foreign_cores(
+fn other_cores(
     stretch: &Stretch,
     roles: &BTreeMap<Role, RoleUse>,
     busy_by_cpu: &BTreeMap<u32, f64>,
@@ -481,7 +481,7 @@ mod tests {
             close(usage.busy_by_cpu.get(&0).copied(), 0.75)
                 && close(usage.busy_by_cpu.get(&1).copied(), 0.85)
         );
-        assert!(close(usage.foreign_cores, 0.35), "{usage:?}");
+        assert!(close(usage.other_cores, 0.35), "{usage:?}");
         assert!(close(usage.steal_cores, 0.1));
         assert!(
             close(usage.stolen_by_cpu.get(&0).copied(), 0.08)
@@ -680,7 +680,7 @@ mod tests {
         ];
         let usage = usage_between(&samples, 0, 3 * S).unwrap();
         assert!(close(usage.busy_by_cpu.get(&0).copied(), 0.5), "{usage:?}");
-        assert!(close(usage.foreign_cores, 3.1 / 3.0), "both processors are in the sum: {usage:?}");
+        assert!(close(usage.other_cores, 3.1 / 3.0), "both processors are in the sum: {usage:?}");
         assert!(
             close(usage_between(&samples, S, 2 * S).unwrap().busy_by_cpu.get(&0).copied(), 0.0),
             "less than nothing is nothing"
@@ -688,14 +688,14 @@ mod tests {
     }
 
     #[test]
-    fn interrupts_that_no_process_is_billed_for_are_not_foreign() {
+    fn interrupts_that_no_process_is_billed_for_are_not_of_other_programs() {
         let mut samples = [at(0, 0, 0, [0, 0]), at(1, 500, 200, [600, 400])];
-        assert!(close(usage_between(&samples, 0, S).unwrap().foreign_cores, 0.3));
+        assert!(close(usage_between(&samples, 0, S).unwrap().other_cores, 0.3));
         for (sample, ms) in samples.iter_mut().zip([0, 250]) {
             sample.host.interrupt_ns = Some(ms * 1_000_000);
         }
         let usage = usage_between(&samples, 0, S).unwrap();
-        assert!(close(usage.foreign_cores, 0.05) && close(usage.interrupt_cores, 0.25));
+        assert!(close(usage.other_cores, 0.05) && close(usage.interrupt_cores, 0.25));
     }
 
     #[test]
@@ -704,15 +704,15 @@ mod tests {
         for (sample, ms) in samples.iter_mut().zip([7_000, 7_020]) {
             sample.host.outsiders_ns = Some(ms * 1_000_000);
         }
-        assert!(close(usage_between(&samples, 0, S).unwrap().foreign_cores, 0.02));
+        assert!(close(usage_between(&samples, 0, S).unwrap().other_cores, 0.02));
         samples[1].host.outsiders_ns = Some(8_000_000_000);
         assert!(
-            close(usage_between(&samples, 0, S).unwrap().foreign_cores, 0.3),
+            close(usage_between(&samples, 0, S).unwrap().other_cores, 0.3),
             "no more than what was busy"
         );
         samples[1].host.outsiders_ns = Some(6_000_000_000);
         assert!(
-            close(usage_between(&samples, 0, S).unwrap().foreign_cores, 0.3),
+            close(usage_between(&samples, 0, S).unwrap().other_cores, 0.3),
             "a sum that fell tells nothing"
         );
     }
@@ -738,15 +738,15 @@ mod tests {
         assert!(close(Some(network.cores()), 0.06) && close(Some(network.from_elsewhere), 0.1));
         assert!(close(Some(network.other_programs), 0.02));
         // 0.02, and of the 0.06 a tenth and half of 0.02.
-        assert!(close(usage.foreign_cores, 0.036), "{:?}", usage.foreign_cores);
+        assert!(close(usage.other_cores, 0.036), "{:?}", usage.other_cores);
         let mut busy = with_network();
         busy[1].host.outsiders_ns = busy[1].host.outsiders_ns.map(|ns| ns + 400_000_000);
-        assert!(close(usage_between(&busy, 0, S).unwrap().foreign_cores, 0.48), "a busy neighbour");
+        assert!(close(usage_between(&busy, 0, S).unwrap().other_cores, 0.48), "a busy neighbour");
     }
 
-    /// The law of doubt, for this figure: whatever is unknown of it, foreign time is not less.
+    /// The law of doubt, for this figure: whatever is unknown of it, time of other programs is not less.
     #[test]
-    fn what_is_unknown_of_the_kernel_s_network_work_is_foreign() {
+    fn what_is_unknown_of_the_kernel_s_network_work_is_of_other_programs() {
         let less: [fn(&mut HostSample); 7] = [
             |host| host.packets = None,
             |host| host.loopback_packets = None,
@@ -762,23 +762,23 @@ mod tests {
             for (sample, share) in samples.iter_mut().zip([0, 1]) {
                 sample.host.interrupt_ns = interrupts_ns.map(|ns| ns * share);
             }
-            let whole = usage_between(&samples, 0, S).unwrap().foreign_cores.unwrap();
+            let whole = usage_between(&samples, 0, S).unwrap().other_cores.unwrap();
             for (which, take_away) in less.iter().enumerate() {
                 let mut less = samples.clone();
                 less.iter_mut().for_each(|sample| take_away(&mut sample.host));
-                let foreign = usage_between(&less, 0, S).unwrap().foreign_cores.unwrap();
-                assert!(foreign >= whole - 1e-9, "{which}, {interrupts_ns:?}: {foreign} < {whole}");
+                let others = usage_between(&less, 0, S).unwrap().other_cores.unwrap();
+                assert!(others >= whole - 1e-9, "{which}, {interrupts_ns:?}: {others} < {whole}");
             }
         }
     }
 
     #[test]
-    fn a_role_that_began_later_is_unknown_and_so_is_what_is_foreign() {
+    fn a_role_that_began_later_is_unknown_and_so_is_what_is_of_other_programs() {
         let mut samples = [at(0, 0, 0, [0, 0]), at(1, 1, 1, [1, 1]), at(2, 2, 2, [2, 2])];
         samples[0].roles.remove(&Role::Target);
         let usage = usage_between(&samples, 0, 2 * S).unwrap();
-        assert_eq!((usage.roles[&Role::Target].cpu_ns, usage.foreign_cores), (None, None));
-        assert!(usage_between(&samples, S, 2 * S).unwrap().foreign_cores.is_some());
+        assert_eq!((usage.roles[&Role::Target].cpu_ns, usage.other_cores), (None, None));
+        assert!(usage_between(&samples, S, 2 * S).unwrap().other_cores.is_some());
     }
 
     #[test]

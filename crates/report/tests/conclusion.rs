@@ -102,7 +102,7 @@ fn of_two_the_faster_leads_by_so_much() {
             || found.starts_with("a/fast leads, and a/slow, the next, is 1.99"),
         "{found}"
     );
-    assert!(found.contains("; their CPU a request cannot be told apart. 48 of 48 slices were calm; differences below "), "{found}");
+    assert!(found.contains("; their CPU per request cannot be told apart. 48 of 48 slices were calm; differences below "), "{found}");
 }
 
 #[test]
@@ -110,7 +110,7 @@ fn two_equal_ones_are_undecided() {
     let found =
         conclusion(&rounds(Rounds::default(), &[("a/a", 10_000.0, 20.0), ("a/b", 10_000.0, 20.0)]));
     assert!(
-        found.contains(" cannot be told apart; their CPU a request cannot be told apart. "),
+        found.contains(" cannot be told apart; their CPU per request cannot be told apart. "),
         "{found}"
     );
 }
@@ -223,7 +223,7 @@ fn ratios_are_to_the_reference_that_was_asked_for() {
     assert!(table(&view, &Style::plain(120)).contains("Ratios are to go/net-http, within rounds,"));
     let axum = view.rows.iter().find(|row| row.target.to_string() == "rust/axum").unwrap();
     assert!((axum.standing.to_reference.unwrap().goodput.unwrap().value / 1.4 - 1.0).abs() < 0.05);
-    assert!(view.conclusion.contains("the CPU a request of go/net-http"), "{}", view.conclusion);
+    assert!(view.conclusion.contains("the CPU per request of go/net-http"), "{}", view.conclusion);
 }
 
 /// A reference that is asked for and cannot be one is named with the reason, never left out.
@@ -274,7 +274,7 @@ fn over_many_runs_what_is_said_is_true() {
     for seed in 1..=RUNS {
         let host = Rounds { seed, start: 0.004, slice: 0.02, ..Rounds::default() };
         let found = conclusion(&rounds(host, &[("a/a", 10_000.0, 20.0), ("a/b", 10_000.0, 20.0)]));
-        let is_undecided = found.contains(" cannot be told apart; their CPU a request cannot be");
+        let is_undecided = found.contains(" cannot be told apart; their CPU per request cannot be");
         equal += u64::from(!is_undecided);
         let found =
             conclusion(&rounds(host, &[("a/fast", 10_000.0, 20.0), ("a/slow", 9_000.0, 28.0)]));

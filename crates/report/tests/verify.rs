@@ -51,7 +51,7 @@ fn honest_runs_of_every_kind_agree_with_their_slices() {
 }
 
 /// How a record is tampered with.
-enum How {
+enum Tampering {
     /// What stands in the file is changed, and nothing else.
     Written(fn(&mut Value)),
     /// The text is changed.
@@ -60,7 +60,7 @@ enum How {
     /// Pippin too.
     MadeAnew(fn(&mut RunRecord)),
 }
-use How::{MadeAnew, Text, Written};
+use Tampering::{MadeAnew, Text, Written};
 
 /// Sets the value at this place, which must be there.
 fn set(record: &mut Value, pointer: &str, value: Value) {
@@ -90,7 +90,7 @@ fn swap(record: &mut Value, one: &str, other: &str) {
 }
 
 /// One line for each way.
-const TAMPERED: &[(&str, How)] = &[
+const TAMPERED: &[(&str, Tampering)] = &[
     // What is said of the run.
     ("verdict of a row", Written(|it| set(it, "/report/rows/1/verdict", json!("VALID")))),
     ("verdict of a trial", Written(|it| set(it, "/trials/0/verdict", json!("INVALID")))),
@@ -314,7 +314,7 @@ const TAMPERED: &[(&str, How)] = &[
     ),
 ];
 
-fn tampered(honest: &RunRecord, text: &str, how: &How) -> String {
+fn tampered(honest: &RunRecord, text: &str, how: &Tampering) -> String {
     match how {
         Written(change) => {
             let mut value: Value = serde_json::from_str(text).unwrap();

@@ -287,7 +287,7 @@ fn on_recorded_noise() {
         check("goodput, recorded, all slices", &base, USUALLY, USUALLY);
         check("goodput, recorded, calm slices", &Scenario { calm: 0.1, ..base }, USUALLY, USUALLY);
         check(
-            "CPU a request, recorded",
+            "CPU per request, recorded",
             &Scenario { figure: Figure::Cpu, ..base },
             USUALLY,
             USUALLY,

@@ -10,7 +10,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use crate::quiet::Seen;
+use crate::quiet::Reading;
 
 const ATTEMPTS: u32 = 6;
 /// How long all tests of the process together wait for the machine to be calm, and one of them at
@@ -74,7 +74,7 @@ pub fn alone<T>(test: impl FnOnce() -> T) -> T {
 pub fn patiently(test: impl Fn()) {
     let mut waited = turn();
     for attempt in 1..=ATTEMPTS {
-        let begin = Seen::now();
+        let begin = Reading::now();
         let Err(failure) = catch_unwind(AssertUnwindSafe(&test)) else { return };
         let machine = begin.since();
         let why = match failure.downcast::<Late>() {
@@ -92,7 +92,7 @@ pub fn patiently(test: impl Fn()) {
 fn wait_for_calm(most: Duration) -> Duration {
     let begin = Instant::now();
     loop {
-        let second = Seen::now();
+        let second = Reading::now();
         std::thread::sleep(Duration::from_secs(1));
         if !second.since().was_busy() || begin.elapsed() >= most {
             return begin.elapsed();

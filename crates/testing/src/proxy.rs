@@ -9,7 +9,7 @@ use pippin_reference::handle::lock;
 
 /// What a proxy does with a request for a tunnel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Manner {
+pub enum ProxyBehaviour {
     /// Opens it, whatever the name of the server: all are on the loopback.
     Opens,
     /// Opens it after an interim answer, with a length that means nothing in a tunnel (RFC 9110
@@ -35,10 +35,10 @@ pub struct Proxy {
 
 /// Manners that lead to no tunnel: what the proxy does, how, why the client says that there is
 /// none, and what is shown of the proxy's answer.
-pub const HOSTILE: [(&str, Manner, &str, &str); 10] = [
+pub const HOSTILE: [(&str, ProxyBehaviour, &str, &str); 10] = [
     (
         "wants credentials",
-        Manner::SaysAndStays(
+        ProxyBehaviour::SaysAndStays(
             "HTTP/1.1 407 Proxy Authentication Required\r\nProxy-Authenticate: Basic realm=\"x\"\r\nContent-Length: 9\r\n\r\nwho is it",
         ),
         "the proxy refused CONNECT with status 407",
@@ -46,37 +46,37 @@ pub const HOSTILE: [(&str, Manner, &str, &str); 10] = [
     ),
     (
         "forbids the port",
-        Manner::SaysAndCloses("HTTP/1.0 403 Forbidden\r\n\r\n<h1>no</h1>"),
+        ProxyBehaviour::SaysAndCloses("HTTP/1.0 403 Forbidden\r\n\r\n<h1>no</h1>"),
         "the proxy refused CONNECT with status 403",
         "403 Forbidden",
     ),
     (
         "does not reach the server",
-        Manner::SaysAndCloses("HTTP/1.1 502 Bad Gateway\r\nContent-Length: 0\r\n\r\n"),
+        ProxyBehaviour::SaysAndCloses("HTTP/1.1 502 Bad Gateway\r\nContent-Length: 0\r\n\r\n"),
         "the proxy refused CONNECT with status 502",
         "502 Bad Gateway",
     ),
     (
         "switches to another protocol",
-        Manner::SaysAndStays("HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\n\r\n"),
+        ProxyBehaviour::SaysAndStays("HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\n\r\n"),
         "the proxy refused CONNECT with status 101",
         "101 Switching Protocols",
     ),
     (
         "speaks something else",
-        Manner::SaysAndStays("SSH-2.0-OpenSSH_9.2\r\n"),
+        ProxyBehaviour::SaysAndStays("SSH-2.0-OpenSSH_9.2\r\n"),
         "the proxy's answer to CONNECT is not HTTP/1.1",
         "SSH-2.0-OpenSSH_9.2",
     ),
     (
         "sends a head without an end",
-        Manner::SaysWithoutEnd,
+        ProxyBehaviour::SaysWithoutEnd,
         "the head of the proxy's answer to CONNECT is beyond the limit",
         "200 OK",
     ),
     (
         "speaks for the server, before the client did",
-        Manner::SaysAndStays(
+        ProxyBehaviour::SaysAndStays(
             "HTTP/1.1 200 OK\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello",
         ),
         "the proxy sent bytes behind its answer to CONNECT, before the server was sent any",
@@ -84,23 +84,23 @@ pub const HOSTILE: [(&str, Manner, &str, &str); 10] = [
     ),
     (
         "closes without a word",
-        Manner::SaysAndCloses(""),
+        ProxyBehaviour::SaysAndCloses(""),
         "the proxy closed the connection without a whole answer to CONNECT",
         "",
     ),
     (
         "closes within the head",
-        Manner::SaysAndCloses("HTTP/1.1 200 OK\r\nVia: "),
+        ProxyBehaviour::SaysAndCloses("HTTP/1.1 200 OK\r\nVia: "),
         "the proxy closed the connection without a whole answer to CONNECT",
         "200 OK",
     ),
-    ("is silent", Manner::SaysAndStays(""), "the proxy did not answer CONNECT in time", ""),
+    ("is silent", ProxyBehaviour::SaysAndStays(""), "the proxy did not answer CONNECT in time", ""),
 ];
 
 impl Proxy {
     /// # Errors
     /// If nothing can listen.
-    pub fn start(manner: Manner) -> io::Result<Self> {
+    pub fn start(manner: ProxyBehaviour) -> io::Result<Self> {
         let listener = TcpListener::bind("127.0.0.1:0")?;
         let (address, heads) = (listener.local_addr()?, Arc::default());
         let keeper = Arc::clone(&heads);
@@ -130,7 +130,11 @@ fn head(from: &mut impl Read) -> io::Result<String> {
     String::from_utf8(bytes).map_err(|_| io::ErrorKind::InvalidData.into())
 }
 
-fn serve(mut client: TcpStream, manner: Manner, heads: &Mutex<Vec<String>>) -> io::Result<()> {
+fn serve(
+    mut client: TcpStream,
+    manner: ProxyBehaviour,
+    heads: &Mutex<Vec<String>>,
+) -> io::Result<()> {
     client.set_nodelay(true)?;
     let asked = head(&mut client)?;
     lock(heads).push(asked.clone());
@@ -148,24 +152,26 @@ fn reach(authority: &str) -> io::Result<TcpStream> {
     Ok(server)
 }
 
-fn tunnel(mut client: TcpStream, manner: Manner, authority: &str) -> io::Result<()> {
+fn tunnel(mut client: TcpStream, manner: ProxyBehaviour, authority: &str) -> io::Result<()> {
     match manner {
-        Manner::Opens => client.write_all(b"HTTP/1.1 200 Connection established\r\n\r\n")?,
-        Manner::OpensOddly => client.write_all(
+        ProxyBehaviour::Opens => {
+            client.write_all(b"HTTP/1.1 200 Connection established\r\n\r\n")?
+        }
+        ProxyBehaviour::OpensOddly => client.write_all(
             b"HTTP/1.1 103 Early Hints\r\nA: b\r\n\r\nHTTP/1.0 200 OK\r\nContent-Length: 7\r\n\r\n",
         )?,
-        Manner::SaysAndCloses(text) => return client.write_all(text.as_bytes()),
-        Manner::SaysAndStays(text) => {
+        ProxyBehaviour::SaysAndCloses(text) => return client.write_all(text.as_bytes()),
+        ProxyBehaviour::SaysAndStays(text) => {
             client.write_all(text.as_bytes())?;
             return client.read(&mut [0]).map(drop);
         }
-        Manner::SaysWithoutEnd => {
+        ProxyBehaviour::SaysWithoutEnd => {
             client.write_all(b"HTTP/1.1 200 OK\r\n")?;
             loop {
                 client.write_all(b"X-Field: of a head that goes on\r\n")?;
             }
         }
-        Manner::Resets => {
+        ProxyBehaviour::Resets => {
             // Closing with a linger of no time resets (socket(7)).
             return socket2::SockRef::from(&client).set_linger(Some(Duration::ZERO));
         }

@@ -6,7 +6,7 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 /// The watch sleeps so long; waking later than that by more than `LATE` is the machine's doing. A watch that
-/// wakes a thousand times a second is itself one of the other programs that Pippin finds on the machine.
+/// wakes a thousand times per second is itself one of the other programs that Pippin finds on the machine.
 const NAP: Duration = Duration::from_millis(4);
 const LATE: Duration = Duration::from_millis(2);
 /// More late awakenings than this fraction, and times can't be trusted. One pause of the machine in
@@ -22,7 +22,7 @@ const FEWEST_TICKS: u64 = 5;
 
 /// What was counted up to an instant.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Seen {
+pub(crate) struct Reading {
     at: Instant,
     naps: Naps,
     /// Processor time of all programs and of the hypervisor's other guests, in ticks.
@@ -38,7 +38,7 @@ struct Naps {
     late: u32,
 }
 
-impl Seen {
+impl Reading {
     /// Everything up to now.
     pub(crate) fn now() -> Self {
         Self { at: Instant::now(), naps: naps(), all_ticks: all_ticks(), own_ticks: own_ticks() }

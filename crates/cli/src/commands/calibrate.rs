@@ -54,7 +54,7 @@ fn text(calibration: &Calibration) -> String {
         calibration.io,
         "connections",
         "requests/s",
-        "CPU a request"
+        "CPU per request"
     );
     for (connections, rate) in &calibration.ceiling_per_s {
         let cpu = calibration

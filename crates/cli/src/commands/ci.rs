@@ -17,7 +17,7 @@ use super::compare_measured::{Deciding, Decision, Patience, tell_missing, words}
 use super::compare_revisions::{Side, compared, copy, plan_of, targets_of};
 use super::compare_table::{Sides, conclude};
 use super::gates::files_must_be_writable;
-use super::run::{How, folder, write_page};
+use super::run::{RunOptions, folder, write_page};
 use super::{Shared, base, catalog, init, place};
 use crate::arguments::CiArguments;
 use crate::exit::{self, CliError};
@@ -81,10 +81,10 @@ pub fn run(shared: &Shared, arguments: &CiArguments) -> Result<u8, CliError> {
     };
     let patience = Patience::For(since, Duration::from_nanos(arguments.length.ns()));
     let deciding = Deciding::new(&decision, patience, pairs);
-    let how = How {
+    let how = RunOptions {
         keep_requests: arguments.kept.keep_requests,
         labels: Some(&labels),
-        ..How::here(&folder, arguments.install, arguments.yes, arguments.seed)
+        ..RunOptions::here(&folder, arguments.install, arguments.yes, arguments.seed)
     };
     let extra_time = extra_time(&plan, &decision.gates);
     let plan = Plan { targets: before.iter().chain(&now).cloned().collect(), extra_time, ..plan };

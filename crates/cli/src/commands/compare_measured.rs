@@ -17,7 +17,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use super::gates::seeded;
-use super::run::{How, explaining, measure, write_pages};
+use super::run::{RunOptions, explaining, measure, write_pages};
 use super::{Shared, print};
 use crate::arguments::{CompareArguments, GateArguments, JsonArguments};
 use crate::exit::CliError;
@@ -107,11 +107,11 @@ impl Deciding {
     ) -> Result<Measured, CliError> {
         let labels = arguments.labels.with(arguments.run_name.as_ref())?;
         let explaining = arguments.explain.then(|| explaining(&plan, folder)).transpose()?;
-        let how = How {
+        let how = RunOptions {
             keep_requests: arguments.kept.keep_requests,
             labels: Some(&labels),
             explaining: explaining.as_ref(),
-            ..How::here(folder, arguments.install, arguments.yes, arguments.seed)
+            ..RunOptions::here(folder, arguments.install, arguments.yes, arguments.seed)
         };
         let record = self.measure(shared, catalog, plan, &how)?;
         let explained = explaining.map(Explaining::into_found).unwrap_or_default();
@@ -126,7 +126,7 @@ impl Deciding {
         shared: &Shared,
         catalog: &Catalog,
         plan: Plan,
-        how: &How<'_>,
+        how: &RunOptions<'_>,
     ) -> Result<RunRecord, CliError> {
         let is_open = |header: &RunHeader, trials: &[TrialRecord], made: u32| {
             self.is_open(header.plan.repetitions, trials, made)
@@ -134,7 +134,12 @@ impl Deciding {
         let instructions =
             plan.instructions || self.comparing.gates.iter().any(Gate::is_on_instructions);
         let plan = Plan { instructions, ..plan };
-        measure(shared, catalog, plan, &How { is_open: Some(&is_open), needs_all: true, ..*how })
+        measure(
+            shared,
+            catalog,
+            plan,
+            &RunOptions { is_open: Some(&is_open), needs_all: true, ..*how },
+        )
     }
 
     /// Whether another repetition may decide a gate.

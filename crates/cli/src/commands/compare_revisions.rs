@@ -7,7 +7,7 @@ use pippin_lab::target::revision::{Repository, Revision, Worktree};
 use pippin_model::plan::Plan;
 use pippin_model::run::{RunRecord, RunState};
 use pippin_model::target::TargetId;
-use pippin_model::target::project::{FILE, How, Project, ProjectTarget};
+use pippin_model::target::project::{FILE, Project, ProjectTarget, TargetSource};
 use pippin_report::view::View;
 use pippin_stats::compare::{Comparison, Origin};
 use pippin_stats::gate::Planned;
@@ -128,7 +128,7 @@ pub fn targets_of<'a>(
     let targets: Vec<&ProjectTarget> = project
         .targets
         .values()
-        .filter(|target| target.how == How::Command && plan.targets.contains(&target.id()))
+        .filter(|target| target.how == TargetSource::Command && plan.targets.contains(&target.id()))
         .filter(|target| only.as_ref().is_none_or(|only| target.id().to_string() == *only))
         .collect();
     if targets.is_empty() {
@@ -168,7 +168,7 @@ pub fn copy(
             .map_err(|error| CliError::User(error.to_string()))?
             .targets
             .remove(&now.manifest.name)
-            .filter(|then| then.how == How::Command)
+            .filter(|then| then.how == TargetSource::Command)
     } else {
         None
     };

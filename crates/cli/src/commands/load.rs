@@ -47,7 +47,7 @@ use pippin_store::Store;
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use self::request::Asked;
+use self::request::LoadRequests;
 use self::samples::Samples;
 use super::gates::{Gates, files_must_be_writable};
 use super::nats::settings;
@@ -160,7 +160,7 @@ fn has(store: &Store, record: &RunRecord) -> bool {
 /// it answers, unless only agents look it up: then its host and port come beside.
 fn base_of(
     arguments: &LoadArguments,
-    asked: &Asked,
+    asked: &LoadRequests,
 ) -> Result<(LoadSpec, Option<(String, u16)>), CliError> {
     let url = &asked.url;
     let protocol = protocol::of(&arguments.protocol, arguments.shape.pipeline, url)?;

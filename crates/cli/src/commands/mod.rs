@@ -52,7 +52,7 @@ use crate::arguments::{self, Arguments, Command, DetailArguments, FleetCommand};
 use crate::completions;
 use crate::exit::CliError;
 use crate::output::{print, print_text};
-use crate::progress::Manner;
+use crate::progress::ProgressStyle;
 
 /// What every command may need.
 pub struct Shared {
@@ -65,8 +65,8 @@ pub struct Shared {
 
 impl Shared {
     /// How progress is shown.
-    fn manner(&self) -> Manner {
-        Manner { quiet: self.quiet, colour: self.colour }
+    fn manner(&self) -> ProgressStyle {
+        ProgressStyle { quiet: self.quiet, colour: self.colour }
     }
 
     /// Prints a result for people. Of a load, `--quiet` leaves one line.

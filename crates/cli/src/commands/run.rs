@@ -1,5 +1,5 @@
 //! `pippin run`
-use pippin_fleet::probe::Errand;
+use pippin_fleet::probe::RunOrder;
 use pippin_fleet::probe::conduct::{Conducting, conduct};
 use pippin_lab::run::explaining::{self, Explaining};
 use pippin_lab::run::observer::{All, Observer};
@@ -76,7 +76,7 @@ pub fn run(shared: &Shared, arguments: &RunArguments) -> Result<u8, CliError> {
     };
     let outlets = Outlets::of(&arguments.outlets)?;
     let explaining = arguments.explain.then(|| explaining(&plan, &folder)).transpose()?;
-    let how = How {
+    let how = RunOptions {
         folder: &folder,
         install: arguments.install,
         yes: arguments.yes,
@@ -154,7 +154,7 @@ fn has_invalid_result(record: &RunRecord) -> bool {
 
 /// How to run a plan.
 #[derive(Clone, Copy)]
-pub struct How<'a> {
+pub struct RunOptions<'a> {
     /// See [`folder`].
     pub folder: &'a Path,
     /// Install what is missing.
@@ -181,13 +181,13 @@ pub struct How<'a> {
     pub labels: Option<&'a Labels>,
 }
 
-impl How<'_> {
+impl RunOptions<'_> {
     fn labels(&self) -> Labels {
         self.labels.cloned().unwrap_or_default()
     }
 }
 
-impl<'a> How<'a> {
+impl<'a> RunOptions<'a> {
     /// On this machine, in this process, without any extras.
     pub const fn here(folder: &'a Path, install: bool, yes: bool, seed: Option<u64>) -> Self {
         let (fleet, probe, outlets, explaining, is_open) = (None, None, None, None, None);
@@ -231,7 +231,7 @@ pub fn measure(
     shared: &Shared,
     catalog: &Catalog,
     plan: Plan,
-    how: &How<'_>,
+    how: &RunOptions<'_>,
 ) -> Result<RunRecord, CliError> {
     if how.fleet.is_some_and(|fleet| fleet.agents.is_some()) {
         refuse_slices(&plan)?;
@@ -303,7 +303,7 @@ fn listeners<'a>(follower: &'a dyn Observer, outlets: Option<&'a Outlets>) -> Al
 fn elsewhere(
     shared: &Shared,
     (catalog, plan): (&Catalog, Plan),
-    how: &How<'_>,
+    how: &RunOptions<'_>,
     probe: &str,
     arguments: &FleetArguments,
 ) -> Result<RunRecord, CliError> {
@@ -325,7 +325,7 @@ fn elsewhere(
         .map_err(CliError::io(format!("create {}", how.folder.display())))?;
     let follower = progress::observer(shared.manner(), Subject::Plan, Some(&store));
     let observer = listeners(&follower, how.outlets);
-    let errand = Errand {
+    let run_order = RunOrder {
         run: 1,
         plan,
         seed: how.seed.unwrap_or_else(now_ns),
@@ -334,7 +334,7 @@ fn elsewhere(
     Ok(conduct(Conducting {
         nats,
         probe: probe.into(),
-        errand,
+        run_order,
         keeping: Keeping::Must(&store),
         labels: how.labels(),
         keep_requests: how.keep_requests,

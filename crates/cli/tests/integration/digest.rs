@@ -2,7 +2,7 @@
 //! response, the count of each nonce and its age; curl, which checks that server; and Apache.
 use super::curl::Recorder;
 use super::support::{Outcome, pippin, until};
-use pippin_testing::proxy::{Manner, Proxy};
+use pippin_testing::proxy::{Proxy, ProxyBehaviour};
 use pippin_testing::scripted::{Answer, Script, spawn};
 use pippin_testing::skipped::skip;
 use pippin_testing::tls::{Authority, Certified, Front, FrontBehaviour};
@@ -134,7 +134,7 @@ fn whatever_is_sent_has_a_digest() {
         Authority::new().server(&Certified { alpn: vec!["http/1.1"], ..Certified::default() });
     let front = Front::spawn(server.address, config, FrontBehaviour::default()).unwrap();
     let over_tls = format!("https://{}/", front.address());
-    let proxy = Proxy::start(Manner::Opens).unwrap();
+    let proxy = Proxy::start(ProxyBehaviour::Opens).unwrap();
     let through = format!("http://p:q@{}", proxy.address);
     let (page, whole) = (server.url("/a"), server.url(""));
     let loads: [&[&str]; 10] = [

@@ -37,7 +37,7 @@ fn two_servers_are_compared_over_streams() {
     let compare = ["compare", urls[0].as_str(), &urls[1], "--repeat", "2"];
     let outcome = pippin(folder.path(), &[&compare[..], &flags].concat());
     assert!(matches!(outcome.code, Some(0 | 3)), "{outcome}");
-    outcome.says(&["closed loop, 2 connections, 3 streams a connection"]);
+    outcome.says(&["closed loop, 2 connections, 3 streams per connection"]);
 }
 
 /// A closed loop, a rate, a rate that changes, devices and a sweep, each over streams.

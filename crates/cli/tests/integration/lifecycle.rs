@@ -130,7 +130,7 @@ fn a_target_that_crashes_under_load_is_named_with_its_last_words() {
     let [ended] = &trials[0].ended[..] else { panic!("{:?}", trials[0].ended) };
     assert!(ended.pid > 0 && !ended.name.is_empty(), "{ended:?}");
     // What other programs of this machine did meanwhile is said all the same.
-    let of_host = ["foreign_cpu", "steal", "cpu_shared"];
+    let of_host = ["other_programs", "steal", "cpu_shared"];
     let serious: Vec<&str> = trials[0]
         .caveats
         .iter()

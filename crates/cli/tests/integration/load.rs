@@ -423,7 +423,7 @@ fn a_rate_that_the_server_cannot_keep_is_invalid_and_waiting_counts() {
 #[test]
 fn a_rate_that_the_generator_cannot_send_is_invalid() {
     let server = spawn(Script::always(Answer::ok(b"hello"))).unwrap();
-    // No processor sends 20 million requests a second.
+    // No processor sends 20 million requests per second.
     let json =
         json(&server, &["-R", "20000000", "-c", "64", "-d", "500ms", "--threads", "1"], &[3]);
     assert_eq!(json["verdict"], "INVALID", "{json}");

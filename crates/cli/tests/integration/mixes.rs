@@ -82,7 +82,7 @@ fn walks_are_divided_by_weight_with_figures_for_each_and_for_all() {
     server.stop().unwrap();
 }
 
-/// 50 walks a second for a second.
+/// 50 walks per second for a second.
 fn a_mix_is_held_at_a_rate() {
     let (checkout, server) = (folder(), server());
     let outcome =

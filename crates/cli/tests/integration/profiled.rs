@@ -29,9 +29,11 @@ fn a_target_is_explained_or_it_is_said_what_is_missing() {
         "Where the processor time goes",
     ]);
     let page = std::fs::read_to_string(checkout.path().join("out/report.html")).unwrap();
-    for part in
-        ["id=\"explained\"", "Context switches a request", "<figure class=\"flame\" tabindex=\"0\""]
-    {
+    for part in [
+        "id=\"explained\"",
+        "Context switches per request",
+        "<figure class=\"flame\" tabindex=\"0\"",
+    ] {
         assert!(page.contains(part), "{part}: {outcome}");
     }
     let left: Vec<String> = std::fs::read_dir(checkout.path().join("out"))

@@ -4,7 +4,7 @@ use super::curl::Recorder;
 use super::support::{Outcome, Started, command, pippin, until};
 use pippin_testing::frames;
 use pippin_testing::messages;
-use pippin_testing::proxy::{Manner, Proxy};
+use pippin_testing::proxy::{Proxy, ProxyBehaviour};
 use pippin_testing::scripted::{Answer, Script, spawn};
 use pippin_testing::skipped::skip;
 use pippin_testing::tls::{Authority, Certified, Front, FrontBehaviour};
@@ -53,7 +53,7 @@ fn sorted(head: &str) -> String {
 #[test]
 fn a_proxy_is_asked_as_curl_asks_it_and_only_it_gets_the_credentials() {
     let (folder, recorder) = (tempfile::tempdir().unwrap(), Recorder::start());
-    let proxy = Proxy::start(Manner::Opens).unwrap();
+    let proxy = Proxy::start(ProxyBehaviour::Opens).unwrap();
     let front = secured(recorder.server.address(), "http/1.1");
     let through = format!("http://ana:s%40cret@{}", proxy.address);
     let plain = format!("http://{}/a?b=c", recorder.server.address());
@@ -111,7 +111,7 @@ pub(super) fn assert_no_file_has(folder: &Path, secrets: &[&str]) {
 fn what_goes_through_no_proxy_is_refused_with_the_reason() {
     let folder = tempfile::tempdir().unwrap();
     let refuses = "HTTP/1.1 407 Proxy Authentication Required\r\nContent-Length: 0\r\n\r\n";
-    let proxy = Proxy::start(Manner::SaysAndCloses(refuses)).unwrap();
+    let proxy = Proxy::start(ProxyBehaviour::SaysAndCloses(refuses)).unwrap();
     let through = format!("http://{}", proxy.address);
     let refused = |arguments: &[&str], texts: &[&str]| {
         load(folder.path(), arguments).is_a_user_error(texts);
@@ -150,7 +150,8 @@ fn what_goes_through_no_proxy_is_refused_with_the_reason() {
 /// redirections, with their cookies, and requests with a name.
 #[test]
 fn a_proxy_reads_what_is_made_for_each_sending() {
-    let (folder, proxy) = (tempfile::tempdir().unwrap(), Proxy::start(Manner::Opens).unwrap());
+    let (folder, proxy) =
+        (tempfile::tempdir().unwrap(), Proxy::start(ProxyBehaviour::Opens).unwrap());
     let recorder = Recorder::answering(|target| match target {
         "/old" => Answer::new(302, b"").header("Location: /new?a").header("Set-Cookie: id=7"),
         _ => Answer::ok(b"ok"),
@@ -271,7 +272,7 @@ fn each_protocol_goes_through_tinyproxy() {
 #[test]
 fn a_target_of_a_project_may_be_behind_a_proxy() {
     let (folder, recorder) = (tempfile::tempdir().unwrap(), Recorder::start());
-    let proxy = Proxy::start(Manner::Opens).unwrap();
+    let proxy = Proxy::start(ProxyBehaviour::Opens).unwrap();
     let url = recorder.placed("http://HOST");
     let through = format!("http://ana:s%40cret@{}", proxy.address);
     let project = format!(

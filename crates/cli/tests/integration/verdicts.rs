@@ -55,7 +55,7 @@ const ROWS: &[Row] = &[
     },
     Row {
         others: Others::Busy,
-        ..suspect("programs of others", right, "-c 2 -d 1200ms --warm-up none", "foreign_cpu")
+        ..suspect("programs of others", right, "-c 2 -d 1200ms --warm-up none", "other_programs")
     },
     suspect("ten answers for each connection", closes_after_ten, "-c 2 -n 200", "server_closes"),
     suspect("two kinds of answers", two_kinds, "-c 8 -n 1000", "bimodal"),
@@ -206,7 +206,7 @@ fn hangs_up() -> Serving {
     serving(Script::always(Answer::ok(b"hello")).on_connect(OnConnect::Close))
 }
 
-/// This many requests a second, one after the other.
+/// This many requests per second, one after the other.
 fn each_in_turn(per_s: u64) -> Serving {
     let mut free_ns = 0;
     serving(Script::each(move |request, _| {

@@ -37,7 +37,7 @@ pub(crate) use open::{Arrival, Seat, Seats};
 pub(crate) use walks::Fate;
 
 /// How long users wait after a failed connection before they try again, for each connection of the
-/// thread: all of them together try at most 10,000 times a second.
+/// thread: all of them together try at most 10,000 times per second.
 const RETRY_EACH_NS: u64 = 100_000;
 /// At least and at the most so long.
 const RETRY_BOUNDS_NS: (u64, u64) = (10_000_000, 1_000_000_000);

@@ -40,7 +40,7 @@ fn pace(schedule: Schedule, connections: u32) -> Pace {
     Pace::new(&spec, &Lane::of_whole(0, 1), places, 0)
 }
 
-/// All users of a thread together try 10,000 times a second: 1,000 of them every 100 ms. Few try
+/// All users of a thread together try 10,000 times per second: 1,000 of them every 100 ms. Few try
 /// every 10 ms all the same, and very many every second.
 #[test]
 fn users_try_again_the_later_the_more_they_are() {

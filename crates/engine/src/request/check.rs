@@ -597,9 +597,9 @@ mod tests {
     #[test]
     fn a_digested_body_reaches_the_referee_as_its_digest_and_length() {
         /// Status, length and digest, and how many bytes are there.
-        type Seen = (u16, u64, Option<u64>, usize);
+        type Digested = (u16, u64, Option<u64>, usize);
         #[derive(Default)]
-        struct Digests(std::sync::Mutex<Vec<Seen>>);
+        struct Digests(std::sync::Mutex<Vec<Digested>>);
         impl Referee for Digests {
             fn is_right(&self, exchange: &Exchange<'_>) -> bool {
                 let Exchange { status, length, digest, body, .. } = *exchange;

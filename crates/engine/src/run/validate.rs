@@ -401,7 +401,7 @@ fn numbers(spec: &LoadSpec) -> Result<(), EngineError> {
     let counts = [
         ("the number of threads", u64::from(spec.threads)),
         ("the pipeline depth", u64::from(spec.connections.pipeline)),
-        ("the number of streams a connection", u64::from(spec.connections.streams)),
+        ("the number of streams per connection", u64::from(spec.connections.streams)),
         ("requests per connection", spec.connections.requests_per_connection.map_or(1, u64::from)),
         ("the number of requests", spec.stop.requests.unwrap_or(1)),
         ("the duration", spec.stop.duration_ns.unwrap_or(1)),
@@ -421,7 +421,7 @@ fn numbers(spec: &LoadSpec) -> Result<(), EngineError> {
         ("the number of connections", u64::from(all_users(spec)), 1 << 24, "at most 16,777,216"),
         ("the pipeline depth", u64::from(spec.connections.pipeline), 1024, "at most 1,024"),
         (
-            "the number of streams a connection",
+            "the number of streams per connection",
             u64::from(spec.connections.streams),
             1024,
             "at most 1,024",

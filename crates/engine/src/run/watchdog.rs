@@ -5,7 +5,7 @@ use pippin_model::text::units::Spread;
 use crate::run::validate::users;
 use crate::shared::OPENING_AT_ONCE;
 
-/// How long threads may take to end: they check some 100 times a second.
+/// How long threads may take to end: they check some 100 times per second.
 pub(crate) const GRACE_NS: u64 = 5_000_000_000;
 /// What the time between two looks counts for at the most: twice what should lie between them.
 const MOST_COUNTED_NS: u64 = 200_000_000;
@@ -117,7 +117,7 @@ mod tests {
     const SECOND: u64 = 1_000_000_000;
     const LOAD: Doing = Doing::Runs { at_most_ns: 10 * SECOND };
 
-    /// Looks ten times a second, as the coordinator does; after how many looks it barks.
+    /// Looks ten times per second, as the coordinator does; after how many looks it barks.
     fn barks_after(dog: &mut Watchdog, from: u64) -> Option<u64> {
         (1..1_000).find(|nth| dog.look(from + nth * SECOND / 10, LOAD))
     }

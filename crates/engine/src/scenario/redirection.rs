@@ -47,12 +47,12 @@ pub(crate) struct Following {
     /// How many are followed after a step.
     most: u32,
     origin: Origin,
-    steps: Vec<Asked>,
+    steps: Vec<StepRequest>,
 }
 
 /// What is known of the request of a step.
 #[derive(Debug)]
-struct Asked {
+struct StepRequest {
     method: String,
     /// Redirections that are right answers by the step's own check: they are not followed.
     right: Vec<u16>,
@@ -70,7 +70,7 @@ impl Following {
     /// `None` if the load follows none.
     pub fn of(spec: &LoadSpec) -> Option<Self> {
         let host = &spec.requests.first()?.host;
-        let steps = spec.requests.iter().map(|request| Asked {
+        let steps = spec.requests.iter().map(|request| StepRequest {
             method: request.method.clone(),
             right: request
                 .check

@@ -115,7 +115,7 @@ fn a_connection_per_request(io: IoChoice) {
     assert_eq!(errors(&result), []);
 }
 
-/// The load's own limit of 4 requests a connection: 100 requests make 25 connections, and none of
+/// The load's own limit of 4 requests per connection: 100 requests make 25 connections, and none of
 /// those was closed by the server.
 fn a_limit_of_our_own(io: IoChoice) {
     let server = spawn(Script::always(Answer::ok(b"hello"))).unwrap();

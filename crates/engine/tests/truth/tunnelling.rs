@@ -8,7 +8,7 @@ use pippin_model::load::{BodyCheck, Connections, IoChoice, Limits, LoadSpec, Pro
 use pippin_model::result::{ErrorKind, LoadResult};
 use pippin_testing::frames;
 use pippin_testing::messages;
-use pippin_testing::proxy::{HOSTILE, Manner, Proxy as Asked};
+use pippin_testing::proxy::{HOSTILE, Proxy as ProxyServer, ProxyBehaviour};
 use pippin_testing::scripted::{Answer, Script, spawn};
 use pippin_testing::tls::{Authority, Certified, Front, FrontBehaviour};
 
@@ -23,7 +23,7 @@ on_each_loop!(
 /// `Basic` and these credentials are in one field.
 const FIELD: &str = "Proxy-Authorization: Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ==\r\n";
 
-fn through(proxy: &Asked, tunnel: Option<SocketAddr>, load: LoadSpec) -> LoadSpec {
+fn through(proxy: &ProxyServer, tunnel: Option<SocketAddr>, load: LoadSpec) -> LoadSpec {
     let proxy_of_load = Proxy {
         authority: proxy.address.to_string(),
         tunnel: tunnel.map(|to| to.to_string()),
@@ -42,7 +42,7 @@ fn assert_all_good(result: &LoadResult, requests: u64) {
 /// credentials that only the proxy reads.
 fn a_proxy_reads_requests_in_the_clear(io: IoChoice) {
     let server = spawn(Script::always(Answer::ok(b"hello"))).unwrap();
-    let proxy = Asked::start(Manner::Opens).unwrap();
+    let proxy = ProxyServer::start(ProxyBehaviour::Opens).unwrap();
     let mut request = get(BodyCheck::Exact(b"hello".to_vec()));
     (request.target, request.host) = ("/a?b=c".into(), server.address().to_string());
     let load = LoadSpec {
@@ -73,11 +73,11 @@ fn every_protocol_goes_through_a_tunnel(io: IoChoice) {
         (Protocol::WebSocket, echo.address, "http/1.1", true),
         (Protocol::WebSocket, echo.address, "http/1.1", false),
     ] {
-        for manner in [Manner::Opens, Manner::OpensOddly] {
+        for manner in [ProxyBehaviour::Opens, ProxyBehaviour::OpensOddly] {
             let config = authority.server(&Certified { alpn: vec![alpn], ..Certified::default() });
             let front = Front::spawn(address, config, FrontBehaviour::default()).unwrap();
             let to = if is_secured { front.address() } else { address };
-            let proxy = Asked::start(manner).unwrap();
+            let proxy = ProxyServer::start(manner).unwrap();
             let load = match protocol {
                 Protocol::Http1 => closed(to, io, 3, 60),
                 Protocol::Http2 => crate::http2::streams(closed(to, io, 3, 60), 2),
@@ -102,7 +102,7 @@ fn every_protocol_goes_through_a_tunnel(io: IoChoice) {
 fn no_tunnel_is_counted_by_its_reason(io: IoChoice) {
     let authority = Authority::new();
     for (what, manner, why, shown) in HOSTILE {
-        let proxy = Asked::start(manner).unwrap();
+        let proxy = ProxyServer::start(manner).unwrap();
         let mut load = LoadSpec {
             tls: Some(trusting(&authority)),
             limits: Limits { head_bytes: 48 * 1024, ..Limits::default() },
@@ -126,7 +126,7 @@ fn no_tunnel_is_counted_by_its_reason(io: IoChoice) {
 
 /// A reset has no other order of events than a close.
 fn resets(io: IoChoice) {
-    let proxy = Asked::start(Manner::Resets).unwrap();
+    let proxy = ProxyServer::start(ProxyBehaviour::Resets).unwrap();
     let load = LoadSpec {
         tls: Some(trusting(&Authority::new())),
         ..closed_for(proxy.address, io, 2, 200)

@@ -72,14 +72,14 @@ fn body(head: &str, reader: &mut impl BufRead) -> Option<Vec<u8>> {
 
 /// What a server saw: how bodies came, with their lengths, and the numbers in them.
 #[derive(Default)]
-struct Seen {
+struct ReceivedBody {
     ways: BTreeSet<(bool, usize)>,
     numbers: BTreeSet<Vec<u8>>,
     bodies: u64,
     faults: Vec<String>,
 }
 
-impl Seen {
+impl ReceivedBody {
     fn note(&mut self, head: &str, body: &[u8]) {
         self.ways.insert((head.contains("chunked"), body.len()));
         self.bodies += 1;
@@ -99,8 +99,8 @@ impl Seen {
 }
 
 /// A server that reads whole bodies, and what it has seen.
-fn reading() -> (Server, Arc<Mutex<Seen>>) {
-    let seen = Arc::new(Mutex::new(Seen::default()));
+fn reading() -> (Server, Arc<Mutex<ReceivedBody>>) {
+    let seen = Arc::new(Mutex::new(ReceivedBody::default()));
     let noted = Arc::clone(&seen);
     let server = Server::raw(move |connection: &mut Connection| {
         let mut writer = connection.writer()?;

@@ -20,7 +20,7 @@ use std::sync::atomic::AtomicBool;
 use tokio::sync::mpsc::UnboundedSender;
 
 use super::policy::HostPort;
-use super::{Assignment, Policy, Told, Work, Worker};
+use super::{Assignment, Policy, Work, WorkEvent, Worker};
 use crate::caught::caught;
 use crate::clock::Clock;
 use crate::message::{Prepare, SliceResult};
@@ -68,19 +68,26 @@ impl Worker for Means {
         let Work::Slice(slice) = work else { return };
         let trial = slice.trial;
         let failed = tell.clone();
-        let run = move || {
-            let result = caught(|| means.work(*slice, &gate, &stop, &tell));
-            let result = result.unwrap_or_else(SliceResult::failed);
-            drop(tell.send(Told::Text(trial, serde_json::to_string(&result).unwrap_or_default())));
-            drop(tell.send(Told::Over(trial)));
-        };
+        let run =
+            move || {
+                let result = caught(|| means.work(*slice, &gate, &stop, &tell));
+                let result = result.unwrap_or_else(SliceResult::failed);
+                drop(tell.send(WorkEvent::Text(
+                    trial,
+                    serde_json::to_string(&result).unwrap_or_default(),
+                )));
+                drop(tell.send(WorkEvent::Over(trial)));
+            };
         // The engine ends on time, so this thread always ends.
         if let Err(error) = std::thread::Builder::new().name("slice".into()).spawn(run) {
             let result = SliceResult::failed(format!("it cannot start a thread: {error}"));
             drop(
-                failed.send(Told::Text(trial, serde_json::to_string(&result).unwrap_or_default())),
+                failed.send(WorkEvent::Text(
+                    trial,
+                    serde_json::to_string(&result).unwrap_or_default(),
+                )),
             );
-            drop(failed.send(Told::Over(trial)));
+            drop(failed.send(WorkEvent::Over(trial)));
         }
     }
 }
@@ -91,7 +98,7 @@ impl Means {
         slice: Prepare,
         gate: &Gate,
         stop: &AtomicBool,
-        tell: &UnboundedSender<Told>,
+        tell: &UnboundedSender<WorkEvent>,
     ) -> SliceResult {
         let Prepare { trial, load, host, threads, watches_host, briefing, .. } = slice;
         // Looking up names may take seconds. Heartbeats go on meanwhile, because this is a thread
@@ -197,13 +204,13 @@ impl Generator for AtGate<'_> {
 
 struct Seconds<'a> {
     trial: u64,
-    tell: &'a UnboundedSender<Told>,
+    tell: &'a UnboundedSender<WorkEvent>,
 }
 
 impl Observer for Seconds<'_> {
     fn event(&self, event: &Event<'_>) {
         if let Event::Window(window, _) = event {
-            let second = Told::Second(self.trial, Box::new((*window).clone()));
+            let second = WorkEvent::Second(self.trial, Box::new((*window).clone()));
             drop(self.tell.send(second));
         }
     }

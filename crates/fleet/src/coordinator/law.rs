@@ -72,7 +72,7 @@ struct Doing {
     began_ns: u64,
     gate: Arc<Gate>,
     stop: Arc<AtomicBool>,
-    tell: UnboundedSender<agent::Told>,
+    tell: UnboundedSender<agent::WorkEvent>,
     started_ns: Option<u64>,
     seconds: u64,
 }
@@ -122,15 +122,15 @@ impl Worked {
                 let from_ns = (doing.seconds * SECOND) as i64;
                 let window =
                     Window { from_ns, duration_ns: SECOND, completed: 1, ..Window::default() };
-                drop(doing.tell.send(agent::Told::Second(doing.trial, Box::new(window))));
+                drop(doing.tell.send(agent::WorkEvent::Second(doing.trial, Box::new(window))));
                 doing.seconds += 1;
             }
             let ends =
                 started.zip(habits.ends_ns).is_some_and(|(start, ends)| now_ns >= start + ends);
             if ends || is_stopped {
                 let text = serde_json::to_string(&result(ends)).unwrap();
-                drop(doing.tell.send(agent::Told::Text(doing.trial, text)));
-                drop(doing.tell.send(agent::Told::Over(doing.trial)));
+                drop(doing.tell.send(agent::WorkEvent::Text(doing.trial, text)));
+                drop(doing.tell.send(agent::WorkEvent::Over(doing.trial)));
             }
             !(ends || is_stopped)
         });
@@ -154,7 +154,7 @@ static NEVER: AtomicBool = AtomicBool::new(false);
 struct Fickle {
     agent: agent::Agent<'static, Worked>,
     work: Worked,
-    told: UnboundedReceiver<agent::Told>,
+    told: UnboundedReceiver<agent::WorkEvent>,
     name: String,
     habits: Habits,
     restarts: u64,
@@ -308,7 +308,7 @@ impl World {
             ..pippin_lab::load::base(([127, 0, 0, 1], 80).into(), Vec::new(), 1)
         };
         let task = Task { load, host: None, threads: None, briefing: None };
-        let orders = self.coordinator.told(Told::Apply(Box::new(task)), self.now_ns);
+        let orders = self.coordinator.told(Instruction::Apply(Box::new(task)), self.now_ns);
         self.deliver(orders);
     }
 }
@@ -326,7 +326,7 @@ proptest! {
         let outcome = match stops_ns {
             None => world.pass(LONGEST_NS),
             Some(at_ns) => world.pass(at_ns).or_else(|| {
-                let orders = world.coordinator.told(Told::Stop, world.now_ns);
+                let orders = world.coordinator.told(Instruction::Stop, world.now_ns);
                 world.deliver(orders);
                 // The first signal counts.
                 world.pass(30 * SECOND)
@@ -390,7 +390,7 @@ fn the_first_stop_counts() {
     let mut world = World::new(&[right(), Habits { ready_ns: None, obeys: false, ..right() }]);
     world.begin();
     assert!(world.pass(SECOND).is_none());
-    let orders = world.coordinator.told(Told::Stop, world.now_ns);
+    let orders = world.coordinator.told(Instruction::Stop, world.now_ns);
     world.deliver(orders);
     let outcome = world.pass(20 * SECOND).expect("the first stop counts");
     assert!(outcome.agents[1].failure.is_some());

@@ -21,7 +21,7 @@ const SECOND: u64 = 1_000_000_000;
 struct Slice0 {
     trial: u64,
     stop: Arc<AtomicBool>,
-    tell: UnboundedSender<agent::Told>,
+    tell: UnboundedSender<agent::WorkEvent>,
     load: LoadSpec,
     briefing: Option<String>,
 }
@@ -52,7 +52,7 @@ static NEVER: AtomicBool = AtomicBool::new(false);
 struct Simulated {
     agent: agent::Agent<'static, Idle>,
     work: Idle,
-    told: UnboundedReceiver<agent::Told>,
+    told: UnboundedReceiver<agent::WorkEvent>,
     name: String,
     /// Whether its messages arrive.
     is_connected: bool,
@@ -87,8 +87,8 @@ impl Simulated {
     fn finish(&self, result: SliceResult) {
         let slice = self.work.0.borrow_mut().pop().unwrap();
         let text = serde_json::to_string(&result).unwrap();
-        slice.tell.send(agent::Told::Text(slice.trial, text)).unwrap();
-        slice.tell.send(agent::Told::Over(slice.trial)).unwrap();
+        slice.tell.send(agent::WorkEvent::Text(slice.trial, text)).unwrap();
+        slice.tell.send(agent::WorkEvent::Over(slice.trial)).unwrap();
     }
 
     fn is_stopped(&self) -> bool {
@@ -190,8 +190,8 @@ impl World {
     }
 }
 
-fn task(load: LoadSpec) -> Told {
-    Told::Apply(Box::new(Task { load, host: None, threads: None, briefing: None }))
+fn task(load: LoadSpec) -> Instruction {
+    Instruction::Apply(Box::new(Task { load, host: None, threads: None, briefing: None }))
 }
 
 fn base() -> LoadSpec {
@@ -249,7 +249,7 @@ fn deputies_are_briefed_and_what_they_find_comes_back() {
     world.pass(2 * SECOND);
     let briefing = Some("what is right".to_string());
     let task = Task { load: base(), host: None, threads: None, briefing: briefing.clone() };
-    let orders = world.coordinator.told(Told::Apply(Box::new(task)), world.now_ns);
+    let orders = world.coordinator.told(Instruction::Apply(Box::new(task)), world.now_ns);
     world.deliver(orders);
     world.pass(SECOND);
     for agent in &world.agents {
@@ -514,7 +514,7 @@ fn seconds_that_came_become_a_measurement() {
                 errors: 1,
                 ..Window::default()
             };
-            slice.tell.send(agent::Told::Second(1, Box::new(window))).unwrap();
+            slice.tell.send(agent::WorkEvent::Second(1, Box::new(window))).unwrap();
         }
     }
     world.pass(SECOND);
@@ -597,7 +597,7 @@ fn two_loads_of_one_target_are_named_in_both_results() {
         let other = Peer { name: "d".into(), instance: 100 };
         let order =
             Outgoing { subject: subject::CALL.into(), payload: seal(&other, NO_KEY, &others) };
-        // Told twice, it is noted once.
+        // Instruction twice, it is noted once.
         world.deliver(vec![order.clone(), order]);
         world.pass(SECOND);
         let notes = world.events.try_iter().filter(
@@ -654,7 +654,7 @@ fn what_an_agent_refuses_is_told_with_its_name() {
 #[test]
 fn the_users_stop_reaches_all_and_is_no_failure() {
     let mut world = World::under_way();
-    let orders = world.coordinator.told(Told::Stop, world.now_ns);
+    let orders = world.coordinator.told(Instruction::Stop, world.now_ns);
     world.deliver(orders);
     world.pass(SECOND);
     assert!(world.agents.iter().all(Simulated::is_stopped));

@@ -12,8 +12,8 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Duration;
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
-use super::afar::{Afar, Event, Told};
-use super::{Entry, Errand};
+use super::client::{Event, Instruction, ProbeClient};
+use super::{Entry, RunOrder};
 use crate::actor::live;
 use crate::clock::Clock;
 use crate::error::FleetError;
@@ -31,7 +31,7 @@ pub struct Conducting<'a> {
     /// The probe's name.
     pub probe: String,
     /// The run; the probe may take as long to answer as the agents.
-    pub errand: Errand,
+    pub run_order: RunOrder,
     /// How finished trials are kept here.
     pub keeping: Keeping<'a>,
     /// What the user calls the run.
@@ -52,21 +52,31 @@ pub struct Conducting<'a> {
 /// If the server or the probe cannot be reached, the run cannot be made, or the probe is lost.
 /// Trials that were finished before are kept.
 pub fn conduct(conducting: Conducting<'_>) -> Result<RunRecord, FleetError> {
-    let Conducting { nats, probe, errand, keeping, labels, keep_requests, catalog, observer, stop } =
-        conducting;
+    let Conducting {
+        nats,
+        probe,
+        run_order,
+        keeping,
+        labels,
+        keep_requests,
+        catalog,
+        observer,
+        stop,
+    } = conducting;
     nats.check()?;
     let (tell, told) = unbounded_channel();
     let (sender, events) = channel();
     let name = probe.clone();
     let lost = sender.clone();
-    let within_ns = errand.wanted.within_ns;
-    let member = async move |told: UnboundedReceiver<Told>| {
+    let within_ns = run_order.wanted.within_ns;
+    let member = async move |told: UnboundedReceiver<Instruction>| {
         let (me, clock, mut told) = (coordinator_peer()?, Clock::of_this_process(), told);
         let mut connection = nats.connect(&me.name).await?;
         let subjects = [subject::reports(&me)];
         let key = random_key()?;
-        let mut afar = Afar::new((me, key), name, errand, (within_ns, clock.now_ns()), sender);
-        live(&mut connection, &subjects, &mut afar, &mut told, clock).await
+        let mut client =
+            ProbeClient::new((me, key), name, run_order, (within_ns, clock.now_ns()), sender);
+        live(&mut connection, &subjects, &mut client, &mut told, clock).await
     };
     let thread = std::thread::Builder::new()
         .name("probe".into())
@@ -86,7 +96,7 @@ pub fn conduct(conducting: Conducting<'_>) -> Result<RunRecord, FleetError> {
         skipped: BTreeSet::new(),
     };
     let outcome = following.follow(&events, stop, &|told| drop(tell.send(told)));
-    drop(tell.send(Told::End));
+    drop(tell.send(Instruction::End));
     drop(thread.join());
     following.close(outcome).map_err(|error| match error {
         FleetError::User(why) => FleetError::User(format!("probe {probe}: {why}")),
@@ -113,7 +123,7 @@ impl<'a> Following<'a> {
         &mut self,
         events: &Receiver<Event>,
         stop: &AtomicBool,
-        tell: &dyn Fn(Told),
+        tell: &dyn Fn(Instruction),
     ) -> Result<RunState, FleetError> {
         let mut has_stopped = false;
         let mut is_found = false;
@@ -141,10 +151,10 @@ impl<'a> Following<'a> {
                     return Err(LabError::Interrupted.into());
                 }
                 has_stopped = true;
-                tell(Told::Stop);
+                tell(Instruction::Stop);
             }
             for target in self.newly_skipped() {
-                tell(Told::Skip(target));
+                tell(Instruction::Skip(target));
             }
         }
     }

@@ -167,7 +167,7 @@ mod tests {
 
     /// What is seen of a server that says this to whatever it reads first, and then ends the connection
     /// or waits for the client to do so.
-    fn says(answer: &str, closes: bool, ask: &exchange::Ask) -> exchange::Seen {
+    fn says(answer: &str, closes: bool, ask: &exchange::Ask) -> exchange::Reaction {
         let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
         std::thread::scope(|scope| {

@@ -6,7 +6,7 @@ use pippin_model::workload::{Proof, Sample};
 use std::collections::BTreeMap;
 
 use crate::verify::Subject;
-use crate::verify::files::{Asked, FileAnswers, Wish};
+use crate::verify::files::{FileAnswers, FileRequest, Wish};
 use crate::verify::revalidation::{self, Validator};
 
 /// Of 100 requests, so many are of clients that have the file.
@@ -64,7 +64,7 @@ pub fn draw(
             }
             _ => {}
         }
-        asked.push(Asked { file: place, wish });
+        asked.push(FileRequest { file: place, wish });
     }
     subject.live.expect_files(asked);
     Ok(())

@@ -14,7 +14,7 @@ pub struct Room {
 }
 
 impl Room {
-    /// Notes how much memory a target used, in resident bytes; the highest value counts.
+    /// Notes how much memory per target used, in resident bytes; the highest value counts.
     pub fn note(&mut self, target: &TargetId, bytes: u64) {
         let known = self.used.entry(target.clone()).or_insert(0);
         *known = (*known).max(bytes);

@@ -26,7 +26,7 @@ impl Stretch {
         }
         SliceHost {
             steal: self.mean(|host| host.steal),
-            foreign: self.mean(|host| host.foreign),
+            others: self.mean(|host| host.others),
             kernel_network: self.mean(|host| host.kernel_network),
             waiting: self.mean(|host| host.waiting),
         }

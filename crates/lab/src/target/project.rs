@@ -1,6 +1,6 @@
 //! The targets of a project file as the lab uses them.
 use pippin_model::target::manifest::{Install, Manifest};
-use pippin_model::target::project::{How, Project, ProjectTarget};
+use pippin_model::target::project::{Project, ProjectTarget, TargetSource};
 use std::path::Path;
 
 use crate::error::LabError;
@@ -27,14 +27,14 @@ pub fn of(target: &ProjectTarget, root: &Path) -> Result<Target, LabError> {
     let folder = root.join(&target.folder);
     let mut manifest = target.filled().map_err(|(_, message)| LabError::User(message))?;
     let kind = match &target.how {
-        How::Command => Kind::Command,
-        How::Url { url, proxy } => {
+        TargetSource::Command => Kind::Command,
+        TargetSource::Url { url, proxy } => {
             let proxy = proxy.as_deref().map(ProxyUrl::parse).transpose().map_err(|error| {
                 LabError::User(format!("`proxy` of the target {}: {error}", target.id().name))
             })?;
             Kind::Listening(Box::new(Listening { proxy, ..Listening::at(url)? }))
         }
-        How::Image(reference) => {
+        TargetSource::Image(reference) => {
             let image = Image::named(reference).map_err(LabError::User)?;
             manifest =
                 Manifest { install: Some(Install { steps: vec![image.pull()] }), ..manifest };

@@ -11,7 +11,7 @@ const SAY_AFTER: usize = 10;
 /// The windows of a warm-up so far.
 #[derive(Debug, Default)]
 pub struct Warming {
-    seen: Mutex<Seen>,
+    seen: Mutex<WarmUpHistory>,
 }
 
 /// What is known of a warm-up after a window.
@@ -25,7 +25,7 @@ pub struct Warmth {
 }
 
 #[derive(Debug, Default)]
-struct Seen {
+struct WarmUpHistory {
     windows: Vec<WarmUpWindow>,
     /// The newest sample that was used.
     sample: Option<UsageSample>,

@@ -24,7 +24,7 @@ pub enum Wish {
 
 /// What a request asks for: the place of a file, and what of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Asked {
+pub struct FileRequest {
     /// The place of the file.
     pub file: usize,
     /// What is wanted of it.
@@ -93,7 +93,7 @@ struct Given {
 /// Judges the answers of a target that has this folder.
 pub struct FileAnswers {
     files: Arc<Files>,
-    asked: Vec<Asked>,
+    asked: Vec<FileRequest>,
     allowed_ns: u64,
     counts: Arc<Counts>,
 }
@@ -107,7 +107,7 @@ impl FileAnswers {
 
     /// For requests that ask for this, by their place, with what was found in earlier loads.
     #[must_use]
-    pub fn asking(&self, asked: Vec<Asked>) -> Self {
+    pub fn asking(&self, asked: Vec<FileRequest>) -> Self {
         let (files, counts) = (Arc::clone(&self.files), Arc::clone(&self.counts));
         Self { files, asked, counts, allowed_ns: self.allowed_ns }
     }
@@ -149,7 +149,7 @@ impl FileAnswers {
         let digest = (!answer.body.is_empty()).then(|| self.files.digest(&answer.body));
         let (length, sent_ns) = (answer.body.len() as u64, answer.exchange().sent_ns);
         let given = Given { status: answer.status, length, digest, sent_ns };
-        self.judged(Asked { file: place, wish }, &given).map_err(|fault| {
+        self.judged(FileRequest { file: place, wish }, &given).map_err(|fault| {
             let what = match fault {
                 Fault::Bytes => format!("{length} bytes: "),
                 Fault::Status => format!("status {}: ", answer.status),
@@ -160,7 +160,7 @@ impl FileAnswers {
     }
 
     /// Which version a right answer has.
-    fn judged(&self, Asked { file, wish }: Asked, given: &Given) -> Result<u64, Fault> {
+    fn judged(&self, FileRequest { file, wish }: FileRequest, given: &Given) -> Result<u64, Fault> {
         let file = &self.files.each()[file];
         let versions = file.versions();
         let Given { status, length, digest, sent_ns } = *given;
@@ -303,7 +303,7 @@ mod tests {
     ) -> Result<u64, Fault> {
         let digest = (!body.is_empty()).then(|| answers.files.digest(body));
         let given = Given { status, length: body.len() as u64, digest, sent_ns };
-        answers.judged(Asked { file: 0, wish }, &given)
+        answers.judged(FileRequest { file: 0, wish }, &given)
     }
 
     #[test]
@@ -371,8 +371,8 @@ mod tests {
     #[test]
     fn loads_are_summed_up_by_what_is_wrong_and_say_whether_freshness_was_seen() {
         let (_folder, answers, at, [old, new]) = replaced();
-        let whole = Asked { file: 0, wish: Wish::Whole };
-        let unless = Asked { file: 0, wish: Wish::Unless(1) };
+        let whole = FileRequest { file: 0, wish: Wish::Whole };
+        let unless = FileRequest { file: 0, wish: Wish::Unless(1) };
         let answers = answers.asking(vec![whole, unless]);
         let is_right = |answers: &FileAnswers, request, status, body: &[u8], sent_ns| {
             let digest = (!body.is_empty()).then(|| answers.files.digest(body));

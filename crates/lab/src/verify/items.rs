@@ -11,7 +11,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use super::live::deputy::{self, Judges};
-use super::packed::{self, Seen};
+use super::packed::{self, Packing};
 use super::sampled::{Exchanged, Found, Sampled};
 use crate::services::items::{Item, Items};
 
@@ -24,14 +24,14 @@ const ROUNDING: f64 = 1e-12;
 
 /// What a request asks for: how many items, the factor of their totals, and in which codings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Asked {
+pub struct ItemsRequest {
     n: u32,
     m: u64,
     #[serde(default)]
     accepted: Accepted,
 }
 
-impl Asked {
+impl ItemsRequest {
     /// Of a sample; `None` if it has no such numbers, which no workload allows.
     #[must_use]
     pub fn of(sample: &Sample) -> Option<Self> {
@@ -58,7 +58,7 @@ pub struct Expected {
     /// Of the data file.
     seed: u64,
     /// What each request asks for, by its place.
-    asked: Vec<Asked>,
+    asked: Vec<ItemsRequest>,
     /// From how many bytes on an answer must be packed; `None` where none may be.
     #[serde(default)]
     coded_from: Option<u64>,
@@ -67,7 +67,7 @@ pub struct Expected {
 /// Judges the answers of a target that has this data file.
 pub struct ItemAnswers {
     items: Arc<Items>,
-    asked: Vec<Asked>,
+    asked: Vec<ItemsRequest>,
     coded_from: Option<u64>,
     sampled: Sampled,
 }
@@ -89,7 +89,7 @@ impl ItemAnswers {
     /// For requests that were made of these samples, with what was found in earlier loads.
     #[must_use]
     pub fn for_samples(&self, samples: &[Sample]) -> Self {
-        let asked = samples.iter().map_while(Asked::of).collect();
+        let asked = samples.iter().map_while(ItemsRequest::of).collect();
         let sampled = Sampled::new(KEPT, self.compared());
         Self { items: Arc::clone(&self.items), asked, coded_from: self.coded_from, sampled }
     }
@@ -97,7 +97,7 @@ impl ItemAnswers {
     /// What is wrong with the answer to a sample, if anything is.
     #[must_use]
     pub fn differs(&self, sample: &Sample, coding: Coding, body: &[u8]) -> Option<String> {
-        let Some(asked) = Asked::of(sample) else {
+        let Some(asked) = ItemsRequest::of(sample) else {
             return Some("the request does not say how many items it wants".into());
         };
         self.opened(asked, coding, body)
@@ -107,7 +107,7 @@ impl ItemAnswers {
     /// An answer as it was before it was packed.
     fn opened<'a>(
         &self,
-        asked: Asked,
+        asked: ItemsRequest,
         coding: Coding,
         body: &'a [u8],
     ) -> Result<Cow<'a, [u8]>, String> {
@@ -117,7 +117,7 @@ impl ItemAnswers {
         }
     }
 
-    fn asked(&self, request: u32, drawn: &str) -> Option<Asked> {
+    fn asked(&self, request: u32, drawn: &str) -> Option<ItemsRequest> {
         self.asked.get(request as usize).map(|asked| asked.redrawn(drawn))
     }
 
@@ -148,9 +148,9 @@ impl Referee for ItemAnswers {
         let Exchange { request, body, drawn, coding, .. } = *exchange;
         self.asked(request, drawn).is_some_and(|asked| {
             match self.coded_from.map(|from| packed::seen(asked.accepted, coding, body, from)) {
-                Some(Seen::Wrong) => return false,
-                Some(Seen::Packed) => return true,
-                Some(Seen::Plain) | None => {}
+                Some(Packing::Wrong) => return false,
+                Some(Packing::Packed) => return true,
+                Some(Packing::Plain) | None => {}
             }
             has_totals(self.items.first(asked.count()), asked.m, body)
                 || differs(&self.items, asked, body).is_none()
@@ -203,7 +203,7 @@ fn number_after(rest: &[u8]) -> Option<u64> {
 /// What is wrong with an answer, if anything is: `{"count": n, "items": [...]}`, with the first n
 /// items of the file and their totals. The order of keys, white space, escapes and the spelling of
 /// numbers are free.
-fn differs(items: &Items, Asked { n, m, .. }: Asked, body: &[u8]) -> Option<String> {
+fn differs(items: &Items, ItemsRequest { n, m, .. }: ItemsRequest, body: &[u8]) -> Option<String> {
     let given: Value = match serde_json::from_slice(body) {
         Ok(given) => given,
         Err(error) => return Some(format!("the body is no JSON: {error}")),
@@ -295,9 +295,9 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    const ASKED: Asked = Asked { n: 50, m: 12_345_678, accepted: Accepted::NONE };
+    const ASKED: ItemsRequest = ItemsRequest { n: 50, m: 12_345_678, accepted: Accepted::NONE };
 
-    fn right(items: &Items, Asked { n, m, .. }: Asked) -> Value {
+    fn right(items: &Items, ItemsRequest { n, m, .. }: ItemsRequest) -> Value {
         let rows: Vec<Value> = items
             .first(n as usize)
             .iter()
@@ -379,14 +379,14 @@ mod tests {
     #[test]
     fn under_load_each_total_of_each_answer_must_be_that_of_its_request() {
         let (items, answers) = (Items::drawn(3), answers());
-        let drawn = Asked { m: 87_654_321, ..ASKED };
+        let drawn = ItemsRequest { m: 87_654_321, ..ASKED };
         let (old, new) = (right(&items, ASKED).to_string(), right(&items, drawn).to_string());
         assert!(answers.is_right(&exchange(&new, "87654321")));
         assert!(!answers.is_right(&exchange(&old, "87654321")), "prepared for another factor");
         let last = items.first(50)[49].total(drawn.m);
         let one_wrong = new.replace(&last.to_string(), &(last + 1).to_string());
         assert!(!answers.is_right(&exchange(&one_wrong, "87654321")));
-        let fewer = right(&items, Asked { n: 49, ..drawn }).to_string();
+        let fewer = right(&items, ItemsRequest { n: 49, ..drawn }).to_string();
         assert!(!answers.is_right(&exchange(&fewer, "87654321")));
         assert!(!answers.is_right(&exchange("", "87654321")));
         let unknown = Exchange { request: 1, ..exchange(&new, "87654321") };

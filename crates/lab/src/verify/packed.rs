@@ -15,7 +15,7 @@ const LEAST_PACKED: usize = 2;
 
 /// What a quick look at an answer shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Seen {
+pub enum Packing {
     /// It is not packed, and need not be.
     Plain,
     /// It is packed as its request accepts; only unpacking shows the rest.
@@ -27,15 +27,15 @@ pub enum Seen {
 /// A quick look at the answer to a request that accepts these codings, for every answer of a load.
 /// From `coded_from` bytes on, an answer must be packed.
 #[must_use]
-pub fn seen(accepted: Accepted, coding: Coding, body: &[u8], coded_from: u64) -> Seen {
+pub fn seen(accepted: Accepted, coding: Coding, body: &[u8], coded_from: u64) -> Packing {
     let is_accepted = match look(coding, body) {
         Coding::Plain if must_be_packed(accepted, body, coded_from) => false,
-        Coding::Plain => return Seen::Plain,
+        Coding::Plain => return Packing::Plain,
         // These two have no mark to know them by.
         Coding::Unseen => accepted.has(Coding::Brotli) || accepted.has(Coding::Deflate),
         coding => accepted.has(coding),
     };
-    if is_accepted && !body.is_empty() { Seen::Packed } else { Seen::Wrong }
+    if is_accepted && !body.is_empty() { Packing::Packed } else { Packing::Wrong }
 }
 
 /// The coding that the head names or, where nobody looked at it, that the first bytes show.
@@ -280,21 +280,21 @@ mod tests {
             seen(Accepted::of_field(accepted), coding, body, FROM)
         };
         for (accepted, coding, body, is) in [
-            ("gzip", Coding::Unseen, &packed[..], Seen::Packed),
-            ("gzip", Coding::Gzip, &packed, Seen::Packed),
-            ("br", Coding::Unseen, &packed, Seen::Wrong),
-            ("", Coding::Unseen, &packed, Seen::Wrong),
-            ("gzip", Coding::Unseen, &text, Seen::Wrong),
-            ("gzip", Coding::Plain, &text, Seen::Wrong),
-            ("gzip", Coding::Unseen, &text[..999], Seen::Plain),
-            ("", Coding::Unseen, &text, Seen::Plain),
-            ("gzip", Coding::Unseen, b"", Seen::Wrong),
-            ("gzip, br", Coding::Unseen, b"", Seen::Wrong),
-            ("gzip, br", Coding::Unseen, BROTLI, Seen::Packed),
-            ("gzip, zstd", Coding::Unseen, BROTLI, Seen::Wrong),
-            ("gzip, zstd", Coding::Unseen, &zstd(&text), Seen::Packed),
-            ("gzip", Coding::Unseen, &zstd(&text), Seen::Wrong),
-            ("gzip", Coding::Other, &packed, Seen::Wrong),
+            ("gzip", Coding::Unseen, &packed[..], Packing::Packed),
+            ("gzip", Coding::Gzip, &packed, Packing::Packed),
+            ("br", Coding::Unseen, &packed, Packing::Wrong),
+            ("", Coding::Unseen, &packed, Packing::Wrong),
+            ("gzip", Coding::Unseen, &text, Packing::Wrong),
+            ("gzip", Coding::Plain, &text, Packing::Wrong),
+            ("gzip", Coding::Unseen, &text[..999], Packing::Plain),
+            ("", Coding::Unseen, &text, Packing::Plain),
+            ("gzip", Coding::Unseen, b"", Packing::Wrong),
+            ("gzip, br", Coding::Unseen, b"", Packing::Wrong),
+            ("gzip, br", Coding::Unseen, BROTLI, Packing::Packed),
+            ("gzip, zstd", Coding::Unseen, BROTLI, Packing::Wrong),
+            ("gzip, zstd", Coding::Unseen, &zstd(&text), Packing::Packed),
+            ("gzip", Coding::Unseen, &zstd(&text), Packing::Wrong),
+            ("gzip", Coding::Other, &packed, Packing::Wrong),
         ] {
             assert_eq!(look(accepted, coding, body), is, "{accepted:?} {coding:?}");
         }

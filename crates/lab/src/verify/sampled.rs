@@ -17,11 +17,11 @@ const SURELY_EXAMINED: u64 = 10_000;
 /// A sample of the answers of a load, each with the same chance to be in it.
 pub struct Sampled {
     most: usize,
-    kept: Mutex<Kept>,
+    kept: Mutex<Samples>,
 }
 
 /// Answers that have not been compared, and what came of the others.
-struct Kept {
+struct Samples {
     answers: Vec<Exchanged>,
     /// How many were examined since the last comparison.
     seen: u64,
@@ -119,10 +119,10 @@ impl Sampled {
     #[must_use]
     pub fn new(most: usize, found: Found) -> Self {
         let draw = unknown_to_targets();
-        Self { most, kept: Mutex::new(Kept { answers: Vec::new(), seen: 0, found, draw }) }
+        Self { most, kept: Mutex::new(Samples { answers: Vec::new(), seen: 0, found, draw }) }
     }
 
-    fn kept(&self) -> MutexGuard<'_, Kept> {
+    fn kept(&self) -> MutexGuard<'_, Samples> {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

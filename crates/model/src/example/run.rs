@@ -385,7 +385,7 @@ pub fn rates() -> RunRecord {
         warm_up: WarmUp::Fixed { duration_ns: 2 * SECOND },
         ..Profile::rates(list.clone(), Arrivals::Constant, 64, 10 * SECOND)
     };
-    // The processor time of a request, and how many requests a second it can serve.
+    // The processor time of a request, and how many requests per second it can serve.
     let servers = [(SERVERS[0], 16e-6, 60_000.0), (SERVERS[4], 100e-6, 9_870.0)];
     let mut trials = Vec::new();
     for (repetition, (server, cpu_s, most)) in

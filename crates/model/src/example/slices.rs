@@ -121,7 +121,7 @@ fn slice(record: &TrialRecord, round: u32, speed: f64, calm: bool) -> Slice {
         },
         host: SliceHost {
             steal: Some(if calm { 0.002 } else { 0.09 }),
-            foreign: Some(0.001),
+            others: Some(0.001),
             kernel_network: Some(0.004),
             waiting: Some(0.001),
         },

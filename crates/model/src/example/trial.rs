@@ -54,7 +54,7 @@ pub struct ExampleTrial {
 }
 
 impl ExampleTrial {
-    /// 10 connections, 30 s, 10,000 answers a second of 1 ms each; half of one processor busy.
+    /// 10 connections, 30 s, 10,000 answers per second of 1 ms each; half of one processor busy.
     pub fn hello() -> Self {
         let profile = Profile::closed(10, StopRule::after(30 * SECOND));
         Self {
@@ -575,7 +575,7 @@ impl ExampleTrial {
                 (Role::Generator, role(self.generator_busy, 14 << 20)),
             ]
             .into(),
-            foreign_cores: Some(0.01),
+            other_cores: Some(0.01),
             kernel_network: Some(KernelNetwork {
                 by_cpu: [(0, 0.004)].into(),
                 from_elsewhere: 0.0,

@@ -473,9 +473,9 @@ pub struct Usage {
     pub may_use: Option<MayUse>,
     /// Cores kept busy by everything outside of the roles, without interrupts, and without the
     /// kernel's network work that is surely the load's ([`KernelNetwork::of_load`]).
-    pub foreign_cores: Option<f64>,
+    pub other_cores: Option<f64>,
     /// What the kernel's threads for put-off network work used. `None` if they or the machine's packets
-    /// are not seen; then all of it is in `foreign_cores`.
+    /// are not seen; then all of it is in `other_cores`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kernel_network: Option<KernelNetwork>,
     /// Cores kept busy by interrupts, if the kernel does not bill them to processes.

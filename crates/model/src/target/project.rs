@@ -42,7 +42,7 @@ pub struct Project {
 #[derive(Debug, Clone, PartialEq)]
 pub struct ProjectTarget {
     /// How it is started.
-    pub how: How,
+    pub how: TargetSource,
     /// The folder of its commands, absolute or relative to the file.
     pub folder: PathBuf,
     /// What stands around it.
@@ -55,7 +55,7 @@ pub struct ProjectTarget {
 
 /// How a target of a project file is started.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum How {
+pub enum TargetSource {
     /// By the command of its manifest.
     Command,
     /// It runs already.
@@ -371,7 +371,7 @@ impl RawTarget {
             variants: Vec::new(),
             deviations: Vec::new(),
         };
-        if how == How::Command {
+        if how == TargetSource::Command {
             let variables = world.variables();
             manifest.check_parts(&variables).map_err(|wrong| renamed(&wrong, below))?;
             if let Some(name) = variables.iter().find(|name| manifest.start.env.contains_key(*name))
@@ -403,16 +403,18 @@ impl RawTarget {
     }
 
     /// How it is started, and the command if there is one.
-    fn how(&self, below: &str) -> Result<(How, OwnCommand), Wrong> {
+    fn how(&self, below: &str) -> Result<(TargetSource, OwnCommand), Wrong> {
         match (&self.command, &self.url, &self.image) {
             (Some(command), None, None) => {
-                Ok((How::Command, command.one(&format!("{below}.command"))?))
+                Ok((TargetSource::Command, command.one(&format!("{below}.command"))?))
             }
             (None, Some(url), None) => {
-                let how = How::Url { url: url.clone(), proxy: self.proxy.clone() };
+                let how = TargetSource::Url { url: url.clone(), proxy: self.proxy.clone() };
                 Ok((how, OwnCommand::default()))
             }
-            (None, None, Some(image)) => Ok((How::Image(image.clone()), OwnCommand::default())),
+            (None, None, Some(image)) => {
+                Ok((TargetSource::Image(image.clone()), OwnCommand::default()))
+            }
             _ => {
                 let message = format!("[{below}] needs one of `command`, `url` and `image`");
                 Err(Wrong::at(below, message))
@@ -421,7 +423,7 @@ impl RawTarget {
     }
 
     /// Refuses keys that have no effect on this kind of target.
-    fn check_effect(&self, how: &How, below: &str) -> Result<(), Wrong> {
+    fn check_effect(&self, how: &TargetSource, below: &str) -> Result<(), Wrong> {
         let of_commands = [
             ("folder", self.folder.is_some()),
             ("build", !self.build.is_empty()),
@@ -437,13 +439,13 @@ impl RawTarget {
         let of_worlds = self.world().given();
         let of_urls = ("proxy", self.proxy.is_some());
         let (kind, why, useless) = match how {
-            How::Command => ("command", "", vec![of_urls]),
-            How::Image(_) => (
+            TargetSource::Command => ("command", "", vec![of_urls]),
+            TargetSource::Image(_) => (
                 "image",
                 "a container does not reach the loopback of this machine",
                 [&of_commands[..], &[of_urls]].concat(),
             ),
-            How::Url { .. } => (
+            TargetSource::Url { .. } => (
                 "url",
                 "it runs already, with what it needs",
                 [&of_commands[..], &of_started].concat(),
@@ -454,7 +456,7 @@ impl RawTarget {
             Err(Wrong::at(format!("{below}.{key}"), message))
         };
         let is_given = |(_, given): &&(&str, bool)| *given;
-        if *how != How::Command
+        if *how != TargetSource::Command
             && let Some((key, _)) = of_worlds.iter().find(is_given)
         {
             return wrong(key, &format!(", because {why}"));
@@ -539,7 +541,7 @@ require = ["p99 < 50ms", "errors < 0.1%"]
         assert_eq!(shop.manifest.start.command, ["node", "my server.js"]);
         assert_eq!(shop.manifest.workloads, ["item", "hello"]);
         assert_eq!(shop.manifest.install.as_ref().unwrap().steps, [["npm", "ci"]]);
-        let old = How::Url { url: "http://127.0.0.1:3000".into(), proxy: None };
+        let old = TargetSource::Url { url: "http://127.0.0.1:3000".into(), proxy: None };
         assert_eq!(project.targets["old"].how, old);
         let item = &project.workloads["item"];
         assert_eq!((item.request.method.as_str(), item.answer.status), ("GET", 200));

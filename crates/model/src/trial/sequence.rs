@@ -166,7 +166,7 @@ pub fn usage_of(stretches: &[Usage]) -> Option<Usage> {
         runtimes: Runtime::each_once(stretches.iter().flat_map(|usage| &usage.runtimes)),
         passing: passing_of(stretches),
         may_use: may_use_of(stretches),
-        foreign_cores: mean(&|usage| usage.foreign_cores),
+        other_cores: mean(&|usage| usage.other_cores),
         kernel_network: KernelNetwork::mean(
             stretches.iter().map(|usage| (usage.kernel_network.as_ref(), usage.duration_ns)),
         ),
@@ -450,7 +450,7 @@ mod tests {
             duration_ns: seconds * 1_000_000_000,
             roles: BTreeMap::from([(Role::Target, target)]),
             steal_cores: steal,
-            foreign_cores: Some(0.5),
+            other_cores: Some(0.5),
             busy_by_cpu: BTreeMap::from([(0, 0.25 * seconds as f64)]),
             listen_overflows: Some(2),
             ..Usage::default()

@@ -67,9 +67,9 @@ pub struct SliceHost {
     pub steal: Option<f64>,
     /// Time used by processes outside of the measurement. What other targets of the run use that
     /// are up, and not asked, is not in it, nor is `kernel_network`.
-    pub foreign: Option<f64>,
+    pub others: Option<f64>,
     /// Time that the kernel's own threads used for network work of the load
-    /// ([`crate::host::kernel_network`]). Where it is unknown, all time of these threads is in `foreign`.
+    /// ([`crate::host::kernel_network`]). Where it is unknown, all time of these threads is in `others`.
     #[serde(default)]
     pub kernel_network: Option<f64>,
     /// Time in which threads of the roles were ready but other programs held the processor (the

@@ -52,7 +52,7 @@ pub const CHECKS: &[Check] = &[
     cores::siblings,
     cores::shared,
     cores::cgroup,
-    other_load::foreign,
+    other_load::other_programs,
     other_load::steal,
     io_uring::allowed,
     instructions::counter,

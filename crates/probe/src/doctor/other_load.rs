@@ -11,7 +11,7 @@ const HOPELESS: f64 = 0.5;
 
 /// Other load on this host while nothing is measured.
 #[must_use]
-pub fn foreign(host: &Host, demands: &[Demand]) -> Option<Finding> {
+pub fn other_programs(host: &Host, demands: &[Demand]) -> Option<Finding> {
     let id = "other_load";
     demands.first()?;
     let Some(load) = host.load else {
@@ -68,12 +68,12 @@ mod tests {
     #[test]
     fn more_than_two_percent_of_others_is_told() {
         let demands = [Demand::new("hello", 10)];
-        let at = |busy| foreign(&host(busy, 0.0), &demands).unwrap().severity;
+        let at = |busy| other_programs(&host(busy, 0.0), &demands).unwrap().severity;
         assert_eq!(
             (at(0.02), at(0.021), at(0.5), at(0.51)),
             (Severity::Ok, Severity::Warning, Severity::Warning, Severity::Problem)
         );
-        assert_eq!(foreign(&Host::default(), &demands).unwrap().severity, Severity::Note);
+        assert_eq!(other_programs(&Host::default(), &demands).unwrap().severity, Severity::Note);
     }
 
     #[test]

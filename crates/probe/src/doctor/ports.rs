@@ -113,14 +113,14 @@ pub fn time_wait(host: &Host, demands: &[Demand]) -> Option<Finding> {
                 let seconds =
                     demand.duration_ns.map_or(TIME_WAIT_S, |ns| (ns as f64 / 1e9).min(TIME_WAIT_S));
                 let what = format!(
-                    "{}: {rate:.0} new connections a second use up all ports after {:.0} s",
+                    "{}: {rate:.0} new connections per second use up all ports after {:.0} s",
                     demand.plan,
                     ports / rate
                 );
                 (rate * seconds > ports).then_some(what)
             }
             None => Some(format!(
-                "{}: more than {} new connections a second use up all ports, if the generator closes first",
+                "{}: more than {} new connections per second use up all ports, if the generator closes first",
                 demand.plan,
                 grouped(ceiling)
             )),
@@ -207,7 +207,7 @@ mod tests {
         assert_eq!(finding.severity, Severity::Warning);
         assert_eq!(
             finding.effect,
-            "hello-close: more than 470 new connections a second use up all ports, if the generator closes first"
+            "hello-close: more than 470 new connections per second use up all ports, if the generator closes first"
         );
         assert_eq!(finding.commands, ["sudo sysctl -w net.ipv4.tcp_tw_reuse=\"2\""]);
         assert_eq!(reuse("2", &demand).severity, Severity::Ok);

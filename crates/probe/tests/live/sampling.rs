@@ -60,7 +60,7 @@ fn a_busy_target_and_its_log_are_measured_between_two_instants() {
     assert_eq!((target.processes, target.threads), (Some(1), Some(1)));
     assert_eq!(usage.log_bytes, Some(500));
     assert!(
-        usage.foreign_cores.is_some()
+        usage.other_cores.is_some()
             && usage.loopback_bytes.is_some()
             && usage.listen_overflows.is_some()
     );

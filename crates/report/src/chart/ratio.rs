@@ -22,7 +22,7 @@ pub fn charts(view: &View) -> Vec<Chart> {
     let of = |name: &str, title: &str, figure| chart(view, name, title, figure);
     of("ratio", title, ranked)
         .into_iter()
-        .chain(of("cpu-ratio", "CPU a request", Figure::Cpu))
+        .chain(of("cpu-ratio", "CPU per request", Figure::Cpu))
         .collect()
 }
 
@@ -59,7 +59,7 @@ fn chart(view: &View, name: &str, title: &str, figure: Figure) -> Option<Chart> 
     let apart = ratios().filter(Ratio::is_significant).count();
     Some(Chart {
         name: name.into(),
-        title: format!("{title} beside {reference}"),
+        title: format!("{title} compared with {reference}"),
         alternative: format!(
             "Ratios of {} to {reference} with their 95 % intervals, from {} to {}; those that surely differ: {apart}.",
             targets(ratios().count()),

@@ -189,7 +189,7 @@ fn headline(out: &mut String, view: &View) {
     line(out, &format!("{}\n", text(&view.conclusion)));
     let mut titles = vec!["#", "target", ranked];
     titles.extend(ranked::has_ratios(view).then_some("ratio (95 %)"));
-    titles.extend([other, "CPU a request", "verdict"]);
+    titles.extend([other, "CPU per request", "verdict"]);
     table(out, 2, &titles, &rows);
     line(
         out,
@@ -249,9 +249,9 @@ fn all_figures(out: &mut String, view: &View) {
     let has_cpu_ranks = ranked::has_cpu_ranks(view);
     let mut titles =
         vec!["target", "95 % interval", "p50", "max", "errors", "CPU", "memory", "generator"];
-    titles.extend(has_cpu_ranks.then_some("# by CPU a request"));
-    titles.extend(has_cpu_ranks.then_some("ratio of CPU a request (95 %)"));
-    titles.extend(services.then_some("CPU a request with services"));
+    titles.extend(has_cpu_ranks.then_some("# by CPU per request"));
+    titles.extend(has_cpu_ranks.then_some("ratio of CPU per request (95 %)"));
+    titles.extend(services.then_some("CPU per request with services"));
     let rows: Vec<Vec<String>> = view
         .measured()
         .map(|row| {

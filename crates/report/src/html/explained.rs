@@ -28,7 +28,7 @@ pub fn section(view: &View) -> Markup {
 fn table(view: &View) -> Markup {
     html! {
         table {
-            thead { tr { th scope="col" { "Target" } th.number scope="col" { "System calls a request" } th.number scope="col" { "Context switches a request" } th.number scope="col" { "CPU a request" } th.number scope="col" { "while sampled" } th.number scope="col" { "while counted" } } }
+            thead { tr { th scope="col" { "Target" } th.number scope="col" { "System calls per request" } th.number scope="col" { "Context switches per request" } th.number scope="col" { "CPU per request" } th.number scope="col" { "while sampled" } th.number scope="col" { "while counted" } } }
             tbody { @for one in &view.explained { tr {
                 th scope="row" { (one.target) }
                 td.number { (words::count(one.syscalls_per_request)) }

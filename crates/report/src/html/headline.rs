@@ -82,9 +82,9 @@ impl Columns {
             tr {
                 (th("#", WIDE)) th scope="col" { "Target" } @if self.bars { th.wide scope="col" { "Bar" } } (th(ranked, ""))
                 @if self.ratios { (th(if is_slower(view) { "Slower" } else { "Ratio" }, "")) }
-                (th(first, WIDE)) (th(second, WIDE)) (th("CPU a request", WIDE)) (th("Memory", WIDE))
+                (th(first, WIDE)) (th(second, WIDE)) (th("CPU per request", WIDE)) (th("Memory", WIDE))
                 (th("Errors", self.error_class())) th scope="col" { "Verdict" }
-                (th("95 % interval", EXTRA)) (th("max", EXTRA)) (th("CPU", EXTRA)) th.extra scope="col" { "CPU a request, more" }
+                (th("95 % interval", EXTRA)) (th("max", EXTRA)) (th("CPU", EXTRA)) th.extra scope="col" { "CPU per request, more" }
                 @if self.services { (th("Services", EXTRA)) } (th("Generator", EXTRA)) @if self.packed { (th("Packed", EXTRA)) }
             }
         }

@@ -165,7 +165,7 @@ fn by_cpu(page: &mut Page, view: &View) {
         return;
     }
     let services = ranked::has_services(view);
-    let grid = Grid::default().right("#").left("target").right("CPU a request").right("±95 %");
+    let grid = Grid::default().right("#").left("target").right("CPU per request").right("±95 %");
     let grid = if services { grid.right("with services") } else { grid };
     let mut grid = grid.right("ratio (95 %)");
     for row in ranked::by_cpu(view) {

@@ -45,7 +45,7 @@ fn alone(place: &str, slice: &Slice, found: &mut Findings) {
     }
     for (name, share) in [
         ("steal", slice.host.steal),
-        ("foreign", slice.host.foreign),
+        ("others", slice.host.others),
         ("kernel_network", slice.host.kernel_network),
         ("waiting", slice.host.waiting),
     ] {

@@ -14,7 +14,7 @@ pub fn line(slices: &SliceCounts) -> String {
         slices.calm,
         slices.made,
         share("steal", slices.steal),
-        share("other processes", slices.foreign)
+        share("other programs", slices.others)
     );
     if let Some(of_load) = slices.kernel_network.filter(|share| *share >= 0.001) {
         line.push_str(&format!(
@@ -45,7 +45,7 @@ mod tests {
             used_disturbed: 0,
             disturbed_by: BTreeMap::from([("steal".into(), 25)]),
             steal: Some(0.032),
-            foreign: None,
+            others: None,
             kernel_network: None,
         };
         assert_eq!(line(&calm), "71 of 96 slices calm; steal 3.2 %, other processes –");
@@ -54,8 +54,7 @@ mod tests {
             line(&shown),
             "71 of 96 slices calm; steal 3.2 %, other processes –, the kernel's network work for the load 3.0 %"
         );
-        let noisy =
-            SliceCounts { calm: 3, used: 12, used_disturbed: 9, foreign: Some(0.0), ..calm };
+        let noisy = SliceCounts { calm: 3, used: 12, used_disturbed: 9, others: Some(0.0), ..calm };
         assert_eq!(
             line(&noisy),
             "3 of 96 slices calm; steal 3.2 %, other processes 0 %; too few were calm: 9 of the 12 slices that the figures rest on were disturbed"

@@ -135,10 +135,11 @@ fn cpu(ranked: &[&Row], field: &Field) -> Option<String> {
         .filter(|(target, _)| field.cpu_apart.contains(target))
         .max_by(|(_, a), (_, b)| far(a).total_cmp(&far(b)));
     match (farthest, found.is_empty()) {
-        (Some((target, ratio)), _) => {
-            Some(format!("{target} needs {} the CPU a request of {reference}", words::times(ratio)))
-        }
-        (None, false) => Some("their CPU a request cannot be told apart".into()),
+        (Some((target, ratio)), _) => Some(format!(
+            "{target} needs {} the CPU per request of {reference}",
+            words::times(ratio)
+        )),
+        (None, false) => Some("their CPU per request cannot be told apart".into()),
         (None, true) => None,
     }
 }

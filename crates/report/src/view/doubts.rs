@@ -18,12 +18,12 @@ pub struct Doubt {
     /// What to do about it; empty if nothing.
     pub advice: String,
     /// Where it was seen.
-    pub seen: Vec<Seen>,
+    pub seen: Vec<TargetEvidence>,
 }
 
 /// The evidence of one target.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Seen {
+pub struct TargetEvidence {
     /// The target.
     pub target: String,
     /// In figures, once for each trial that differs.
@@ -100,6 +100,8 @@ fn note(doubt: &mut Doubt, target: &str, evidence: &str) {
     match doubt.seen.iter_mut().find(|seen| seen.target == target) {
         Some(seen) if seen.evidence.iter().any(|known| known == evidence) => {}
         Some(seen) => seen.evidence.push(evidence.into()),
-        None => doubt.seen.push(Seen { target: target.into(), evidence: vec![evidence.into()] }),
+        None => doubt
+            .seen
+            .push(TargetEvidence { target: target.into(), evidence: vec![evidence.into()] }),
     }
 }

@@ -233,7 +233,9 @@ fn at_most(connections: &Connections) -> String {
 
 fn keep(connections: &Connections) -> String {
     match connections.requests_per_connection {
-        None if connections.streams > 1 => format!("{} streams a connection", connections.streams),
+        None if connections.streams > 1 => {
+            format!("{} streams per connection", connections.streams)
+        }
         None => "keep-alive".into(),
         Some(1) => "a connection for each request".into(),
         Some(count) => format!("{} a connection", counted(count.into(), "request")),

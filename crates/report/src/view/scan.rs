@@ -252,7 +252,7 @@ impl ScanView {
             format!("ratio to {}", self.base),
             format!("ratio to{best}, the best"),
             other.into(),
-            "CPU a request".into(),
+            "CPU per request".into(),
             "verdict".into(),
         ]
     }

@@ -1,4 +1,4 @@
-//! Figures over time, one series a trial.
+//! Figures over time, one series per trial.
 use pippin_model::host::usage::{MemoryOverTime, Role, RoleSample, UsageSample};
 use pippin_model::plan::profile::{Profile, Steps};
 use pippin_model::result::LoadResult;

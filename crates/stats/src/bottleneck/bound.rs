@@ -247,7 +247,7 @@ fn others_cores(evidence: &Evidence) -> f64 {
         return 0.0;
     }
     let busy: f64 = cpus.target.0.iter().filter_map(|cpu| usage.busy_by_cpu.get(cpu)).sum();
-    (busy - cores).clamp(0.0, usage.foreign_cores.unwrap_or(0.0).max(0.0))
+    (busy - cores).clamp(0.0, usage.other_cores.unwrap_or(0.0).max(0.0))
 }
 
 /// Cores that the hypervisor took from these processors, or from all if the set is empty; 0 if that

@@ -35,7 +35,7 @@ mod tests {
         assert!((cpu - 50.0).abs() < 1e-9);
         assert_eq!(cpu_seconds_per_million(&load, &usage, Role::Services), None);
         assert_eq!(joules_per_million(&load, &usage), None);
-        // 180 J in 9 s, 20 W, for 10,000 answers a second.
+        // 180 J in 9 s, 20 W, for 10,000 answers per second.
         let told = Usage { energy_uj: Some(180_000_000), ..usage.clone() };
         assert!((joules_per_million(&load, &told).unwrap() - 2_000.0).abs() < 1e-9);
         load.windows.clear();

@@ -132,7 +132,7 @@ impl Server {
         let load = record.load.as_mut().unwrap();
         (load.measured, load.windows) = (measured, windows);
         let usage = record.usage.as_mut().unwrap();
-        usage.foreign_cores = Some(self.host.others * (1.0 + 0.2 * self.noise.normal()));
+        usage.other_cores = Some(self.host.others * (1.0 + 0.2 * self.noise.normal()));
         record
     }
 }

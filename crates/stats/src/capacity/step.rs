@@ -291,7 +291,7 @@ mod tests {
             Some(StepOutcome::Missed { by_far: false, disturbed: true })
         );
         let mut held = step();
-        held.usage.as_mut().unwrap().foreign_cores = Some(0.2);
+        held.usage.as_mut().unwrap().other_cores = Some(0.2);
         assert_eq!(StepOutcome::of(&held), Some(StepOutcome::Held));
     }
 

@@ -130,7 +130,7 @@ fn stalls_of_100_ms_each_second_are_named_with_their_period_and_length() {
     }
 }
 
-/// A busy server: 100 us of CPU time a request, on a processor of which others use a part.
+/// A busy server: 100 us of CPU time per request, on a processor of which others use a part.
 fn beside_others(others: f64) -> TrialRecord {
     let service_ns = (100_000.0 / (1.0 - others)) as u64;
     let server = Truth { cpu_ns: 96_000, ..lock(service_ns) };
@@ -139,7 +139,7 @@ fn beside_others(others: f64) -> TrialRecord {
     record.single = Some(Single { requests: 20, median_ns: 160_000, longest_ns: 160_000 });
     let usage = record.usage.as_mut().unwrap();
     usage.busy_by_cpu.insert(0, usage.roles[&Role::Target].cores.unwrap() + others);
-    usage.foreign_cores = Some(others);
+    usage.other_cores = Some(others);
     record
 }
 
@@ -170,14 +170,14 @@ fn a_processor_that_others_fill_is_no_limit_of_threads() {
     record.single = Some(Single { requests: 20, median_ns: 75_000, longest_ns: 75_000 });
     let usage = record.usage.as_mut().unwrap();
     usage.busy_by_cpu.insert(0, 1.0);
-    usage.foreign_cores = Some(0.86);
+    usage.other_cores = Some(0.86);
     let found = explained(&record, &Context::default());
     assert!(!matches!(found.limit, Limit::AtATime { .. }), "{found:?}");
     // Nor is a lock of 5 ms named there: other programs may look the same.
     let mut record = a_lock().closed(100);
     let usage = record.usage.as_mut().unwrap();
     usage.busy_by_cpu.insert(0, 0.9);
-    usage.foreign_cores = Some(0.89);
+    usage.other_cores = Some(0.89);
     assert_eq!(explained(&record, &Context::default()).limit, Limit::Unknown);
 }
 

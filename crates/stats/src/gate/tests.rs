@@ -122,13 +122,13 @@ fn sides_without_a_common_round_need_a_calm_host() {
     };
     let busy = |mut trials: Vec<TrialRecord>| {
         for slice in trials.iter_mut().flat_map(|trial| &mut trial.slices) {
-            (slice.calm, slice.host.foreign) = (false, Some(0.5));
+            (slice.calm, slice.host.others) = (false, Some(0.5));
         }
         trials
     };
     let calm = |mut trials: Vec<TrialRecord>| {
         for slice in trials.iter_mut().flat_map(|trial| &mut trial.slices) {
-            (slice.host.steal, slice.host.foreign) = (Some(0.0), Some(0.0));
+            (slice.host.steal, slice.host.others) = (Some(0.0), Some(0.0));
         }
         trials
     };
@@ -276,7 +276,7 @@ fn a_base_that_runs_the_files_of_the_checkout_decides_nothing() {
 fn absolute_gates_need_a_calm_host_and_changes_do_not() {
     let mut noisy = trials(&[1_000.0, 1_001.0, 999.0, 1_000.0, 1_002.0]);
     for trial in &mut noisy {
-        trial.usage.as_mut().unwrap().foreign_cores = Some(1.0);
+        trial.usage.as_mut().unwrap().other_cores = Some(1.0);
     }
     assert_eq!(doubt("p99 > 1h", &noisy, vec![]), Some(Doubt::NotCalm));
     assert_eq!(doubt("errors > 1", &noisy, vec![]), None);
@@ -520,7 +520,7 @@ proptest! {
             3 => side[at].load.as_mut().unwrap().windows.clear(),
             4 => {
                 let usage = side[at].usage.as_mut().unwrap();
-                (usage.foreign_cores, usage.steal_cores) = (None, None);
+                (usage.other_cores, usage.steal_cores) = (None, None);
             }
             _ => side[at].load.as_mut().unwrap().windows.truncate(3),
         }

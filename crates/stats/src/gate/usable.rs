@@ -307,7 +307,7 @@ fn calmness(trial: &TrialRecord) -> Result<(), Lacking> {
     let of = processors(&trial.spec, usage.busy_by_cpu.len()).ok_or_else(unknown)?;
     for (cores, limit, why, by) in [
         (usage.steal_cores, calm::STEAL_LIMIT, Why::Hypervisor, "the hypervisor took"),
-        (usage.foreign_cores, calm::FOREIGN_LIMIT, Why::OtherPrograms, "other programs used"),
+        (usage.other_cores, calm::OTHER_PROGRAMS_LIMIT, Why::OtherPrograms, "other programs used"),
     ] {
         let share = cores.ok_or_else(unknown)? / of;
         if share > limit {
@@ -321,7 +321,7 @@ fn calmness(trial: &TrialRecord) -> Result<(), Lacking> {
 fn calm_agents(trial: &TrialRecord) -> Result<(), Lacking> {
     for agent in &trial.agents {
         let has = |id: &str| agent.caveats.iter().any(|caveat| caveat.id == id);
-        for (id, why) in [("steal", Why::Hypervisor), ("foreign_cpu", Why::OtherPrograms)] {
+        for (id, why) in [("steal", Why::Hypervisor), ("other_programs", Why::OtherPrograms)] {
             if has(id) {
                 let text = format!("the host of {} was not calm", agent.name);
                 return Err(Lacking::known(why, text));
@@ -333,7 +333,7 @@ fn calm_agents(trial: &TrialRecord) -> Result<(), Lacking> {
 
 fn calm_slices(trial: &TrialRecord) -> Result<(), Lacking> {
     let slices = &trial.slices;
-    let is_known = |host: &SliceHost| host.steal.is_some() && host.foreign.is_some();
+    let is_known = |host: &SliceHost| host.steal.is_some() && host.others.is_some();
     let calm = slices.iter().filter(|slice| slice.calm && is_known(&slice.host)).count();
     let rounds = trial.company.as_ref().map_or(slices.len() as u32, |company| company.rounds);
     let is_calm = slices.iter().all(|slice| !slice.used || (slice.calm && is_known(&slice.host)));

@@ -3,7 +3,7 @@ use pippin_model::trial::{Step, TrialRecord};
 use pippin_model::verdict::{Caveat, Severity};
 
 use crate::interval::ratio::Ratio;
-use crate::judge::asked::Asked;
+use crate::judge::option_source::OptionSource;
 use crate::summary::Estimate;
 
 /// How far the 95 % interval of a figure may reach to either side, as a part of it.
@@ -82,7 +82,7 @@ fn limited(reach: f64) -> String {
 
 fn caveat(evidence: String, trials: &[&TrialRecord]) -> Caveat {
     let how = trials.first().map_or("longer or more often", |first| {
-        Asked::of(&first.spec).words(
+        OptionSource::of(&first.spec).words(
             "longer (-d 30s) or more often (--repeat 5)",
             "longer or more often (repetitions, duration)",
         )

@@ -124,7 +124,7 @@ mod tests {
         assert!(!explains(&collected(41, 10 * MS, 3)), "too short");
         assert!(!explains(&collected(41, 100 * MS, 3)), "too long");
         let mut disturbed = collected(41, 38 * MS, 3);
-        disturbed.usage.as_mut().unwrap().foreign_cores = Some(1.0);
+        disturbed.usage.as_mut().unwrap().other_cores = Some(1.0);
         assert!(words(&disturbed).starts_with("collections took") && !explains(&disturbed));
     }
 }

@@ -5,8 +5,8 @@ use pippin_model::text::units::format_ns;
 use pippin_model::trial::TrialRecord;
 use pippin_model::verdict::{Caveat, Severity};
 
-use crate::judge::asked::Asked;
 use crate::judge::evidence::{Context, Evidence, caveat, percent};
+use crate::judge::option_source::OptionSource;
 
 /// The share of a processor that a compiler may use. One that rests uses up to 1 %.
 const LIMIT: f64 = 0.03;
@@ -28,12 +28,13 @@ pub fn judge(evidence: &Evidence) -> Option<Caveat> {
         percent(share),
         format_ns(compiler.age_ns)
     );
-    let is_planned = evidence.counted_requests().is_some() && evidence.asked_by() == Asked::Plan;
+    let is_planned =
+        evidence.counted_requests().is_some() && evidence.option_source() == OptionSource::Plan;
     if is_planned {
         let advice = "the plan measures a cold server, as the published comparison did; a warm one is faster";
         return Some(caveat("compiling", Severity::Note, seen, advice));
     }
-    let advice = evidence.asked_by().words(
+    let advice = evidence.option_source().words(
         "a warm server needs less time per request: warm up longer (--warm-up 30s)",
         "a warm server needs less time per request: warm up longer (warm_up = \"30s\", or \"auto\")",
     );

@@ -76,7 +76,7 @@ mod tests {
         );
         let mut beside = ExampleTrial::hello().target_cores(0.48, 1).build();
         let usage = beside.usage.as_mut().unwrap();
-        (usage.foreign_cores, usage.busy_by_cpu) = (Some(0.48), [(0, 0.96)].into());
+        (usage.other_cores, usage.busy_by_cpu) = (Some(0.48), [(0, 0.96)].into());
         assert_eq!(
             judged(judge, &beside).unwrap().evidence,
             "Its 1 processor is full: it used 0.48 of it, and other programs took 0.48"

@@ -25,7 +25,7 @@ pub fn judge(evidence: &Evidence) -> Answer {
         kinds.join(", ")
     );
     let severity = if evidence.goes_beyond() { Severity::Note } else { Severity::Invalid };
-    let advice = evidence.asked_by().words(
+    let advice = evidence.option_source().words(
         "lower the load or fix what fails",
         "lower the load or fix what fails; `errors_allowed` in the plan sets how many are acceptable",
     );

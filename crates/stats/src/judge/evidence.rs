@@ -14,7 +14,7 @@ use pippin_model::workload::{Proof, Service, Workload};
 use crate::bottleneck::cost::cores_of;
 use crate::judge::answer::Unknown;
 use crate::judge::answer_size::{AnswerSize, sizes_by_target};
-use crate::judge::asked::Asked;
+use crate::judge::option_source::OptionSource;
 use crate::scalability::ladder;
 
 /// The shortest load whose CPU use is judged. The kernel's counters tick in hundredths of a second,
@@ -422,8 +422,8 @@ impl<'a> Evidence<'a> {
 
     /// Where the user says what is measured.
     #[must_use]
-    pub fn asked_by(&self) -> Asked {
-        Asked::of(&self.record.spec)
+    pub fn option_source(&self) -> OptionSource {
+        OptionSource::of(&self.record.spec)
     }
 
     /// The number of requests at which the load ends, if the profile sets one.

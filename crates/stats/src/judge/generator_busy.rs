@@ -44,7 +44,7 @@ pub fn judge(evidence: &Evidence) -> Answer {
         seen,
         format!(
             "give the generator more processors ({}): {}",
-            evidence.asked_by().more_processors(),
+            evidence.option_source().more_processors(),
             if id == LIMIT {
                 "the target answers at least so many requests/s, and may be faster"
             } else {

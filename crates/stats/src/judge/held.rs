@@ -58,7 +58,7 @@ pub fn judge(evidence: &Evidence) -> Answer {
         Severity::Note => "read the service time as that of so many connections".to_string(),
         _ => format!(
             "the service time holds, for so many connections; the throughput is the generator's too: give it more processors ({}) or offer a rate",
-            evidence.asked_by().more_processors()
+            evidence.option_source().more_processors()
         ),
     };
     Ok(Some(caveat("held", severity, seen, advice)))

@@ -30,7 +30,7 @@ impl Taker {
     const fn of_slice(self, host: &SliceHost) -> Option<f64> {
         match self {
             Self::Hypervisor => host.steal,
-            Self::OtherPrograms => host.foreign,
+            Self::OtherPrograms => host.others,
         }
     }
 
@@ -92,7 +92,7 @@ pub fn taken(trials: &[&TrialRecord], by: Taker) -> Result<Taken, Unknown> {
             let usage = record.usage.as_ref();
             let cores = usage.and_then(|usage| match by {
                 Taker::Hypervisor => usage.steal_cores,
-                Taker::OtherPrograms => usage.foreign_cores,
+                Taker::OtherPrograms => usage.other_cores,
             });
             let count = usage.and_then(|usage| processors(&record.spec, usage.busy_by_cpu.len()));
             let share = cores.zip(count).map(|(cores, count)| cores / count);

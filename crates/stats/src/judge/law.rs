@@ -152,7 +152,7 @@ fn doubted() -> Vec<(&'static str, TrialRecord)> {
         ("rate_not_achieved", ExampleTrial::open(1_000.0).seconds(10).unsent(500).build()),
         ("no_steady_state", hello().windows(|i| 10_000.0 - 300.0 * f64::from(i)).build()),
         ("steal", with(|record| record.usage.as_mut().unwrap().steal_cores = Some(0.2))),
-        ("foreign_cpu", with(|record| record.usage.as_mut().unwrap().foreign_cores = Some(1.2))),
+        ("other_programs", with(|record| record.usage.as_mut().unwrap().other_cores = Some(1.2))),
         ("cpu_beyond", hello().target_cores(1.6, 1).build()),
         (
             "cpu_missing",
@@ -203,19 +203,19 @@ fn less_evidence_never_makes_a_result_valid() {
 fn fewer_slices_and_repetitions_never_make_a_result_valid() {
     type Disturb = fn(&mut TrialRecord);
     let disturb: [(&str, Disturb); 4] = [
-        ("foreign, beside the kernel's network work", |record| {
+        ("others, beside the kernel's network work", |record| {
             record.slices.iter_mut().for_each(|slice| {
-                (slice.host.foreign, slice.host.kernel_network) = (Some(0.03), Some(0.3));
+                (slice.host.others, slice.host.kernel_network) = (Some(0.03), Some(0.3));
             });
         }),
-        ("foreign", |record| {
-            record.slices.iter_mut().for_each(|slice| slice.host.foreign = Some(0.6));
+        ("others", |record| {
+            record.slices.iter_mut().for_each(|slice| slice.host.others = Some(0.6));
         }),
         ("one slice", |record| {
             record.slices.iter_mut().for_each(|slice| (slice.calm, slice.used) = (false, false));
             let [first, second, ..] = record.slices.as_mut_slice() else { panic!() };
             (first.used, second.used) = (true, true);
-            (first.host.foreign, second.host.foreign) = (Some(0.3), Some(0.001));
+            (first.host.others, second.host.others) = (Some(0.3), Some(0.001));
         }),
         ("not calm", |record| {
             record.slices.iter_mut().for_each(|slice| slice.calm = false);

@@ -6,7 +6,7 @@
 //! less evidence never gives a better verdict. An explanation says what a target is like; it is
 //! silent where nothing shows it, and on a disturbed host ([`host`]).
 //!
-//! [`asked`] says whether their advice speaks of flags or of keys.
+//! [`option_source`] says whether their advice speaks of flags or of keys.
 //!
 //! To add one, write a file with `judge` and its tests (one that provokes it, one near miss), and
 //! add a line to [`TRIAL_JUDGES`], [`EXPLANATIONS`], [`TARGET_JUDGES`] or [`RUN_JUDGES`].
@@ -15,7 +15,6 @@ pub mod agents;
 pub mod answer;
 pub mod answer_size;
 pub mod answers_differ;
-pub mod asked;
 pub mod bimodal;
 pub mod clocks;
 pub mod collections;
@@ -49,6 +48,7 @@ pub mod no_result;
 pub mod no_steady_state;
 pub mod noisy_neighbour;
 pub mod not_conserved;
+pub mod option_source;
 pub mod order;
 pub mod outside_help;
 pub mod profiles_differ;
@@ -142,7 +142,7 @@ pub const TRIAL_JUDGES: &[(&[&str], Protects, TrialJudge)] = &[
     (&["profiles_differ"], Generator, |evidence| Ok(profiles_differ::judge(evidence))),
     (&["interrupted"], Statistics, |evidence| Ok(no_result::judge_interruption(evidence))),
     (&["steal"], Host, noisy_neighbour::judge_steal),
-    (&["foreign_cpu"], Host, noisy_neighbour::judge_foreign),
+    (&["other_programs"], Host, noisy_neighbour::judge_other_programs),
     (&["server_not_measured"], Host, |evidence| Ok(noisy_neighbour::judge_unmeasured(evidence))),
     (&["no_calm_slices"], Host, noisy_neighbour::judge_slices),
     // Most virtual machines show no frequency.
@@ -258,7 +258,7 @@ fn unknown_caveat(seen: String) -> Caveat {
 /// Caveats that an agent of a fleet can find in its own part: doubts about its host and its
 /// generator. All other judges need the whole load.
 const OF_AN_AGENT: [&str; 6] =
-    ["send_lag", "generator_limit", "near_ceiling", "steal", "foreign_cpu", "frequency_change"];
+    ["send_lag", "generator_limit", "near_ceiling", "steal", "other_programs", "frequency_change"];
 
 /// The doubts about an agent's host and generator, the most serious first. An agent that does not
 /// watch its host shares it with another, which does.

@@ -21,7 +21,7 @@ pub fn judge(evidence: &Evidence) -> Option<Caveat> {
             format!("{seen} (limit 90 %)"),
             format!(
                 "give the generator more processors ({}) and calibrate again: the target may be faster than this generator can show",
-                evidence.asked_by().more_processors()
+                evidence.option_source().more_processors()
             ),
         )
     })

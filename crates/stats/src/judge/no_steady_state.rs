@@ -37,7 +37,7 @@ pub fn judge(evidence: &Evidence) -> Answer {
     } else {
         return Ok(None);
     };
-    let how = evidence.asked_by().words(
+    let how = evidence.option_source().words(
         "measure longer (-d 60s), or warm up longer (--warm-up 30s)",
         "measure longer, or warm up longer (warm_up = \"30s\")",
     );

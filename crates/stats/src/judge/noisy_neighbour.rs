@@ -18,7 +18,7 @@ const STOP_OTHERS: &str =
 const SHORT_PER_ANSWER: RangeInclusive<f64> = 0.02..=10.0;
 
 /// The names of the caveats about the host that are judged over all repetitions together.
-pub const IDS: [&str; 3] = ["steal", "foreign_cpu", "no_calm_slices"];
+pub const IDS: [&str; 3] = ["steal", "other_programs", "no_calm_slices"];
 
 /// Whether the hypervisor took more than 2 % of the trial's processors. If the trial was measured
 /// in slices, only used slices count.
@@ -28,7 +28,7 @@ pub fn judge_steal(evidence: &Evidence) -> Answer {
 
 /// Whether processes of no role used more than 2 % of the trial's processors. Of a trial in
 /// slices, only used slices count.
-pub fn judge_foreign(evidence: &Evidence) -> Answer {
+pub fn judge_other_programs(evidence: &Evidence) -> Answer {
     // The server's own work would be blamed on others.
     if evidence.context.unmeasured.is_some() {
         return Ok(None);
@@ -98,7 +98,7 @@ pub fn judge(trials: &[&TrialRecord], by: Taker) -> Answer {
             "stolen by the hypervisor",
             "measure at a quieter time or on dedicated hardware: other virtual machines compete for this processor",
         ),
-        Taker::OtherPrograms => ("foreign_cpu", "used by other programs", STOP_OTHERS),
+        Taker::OtherPrograms => ("other_programs", "used by other programs", STOP_OTHERS),
     };
     let perhaps = (by == Taker::OtherPrograms).then(|| perhaps_tiers(trials)).flatten();
     let seen = format!(
@@ -148,10 +148,10 @@ mod tests {
     use pippin_model::trial::slice::Slice;
     use pippin_model::trial::slice::SliceHost;
 
-    fn with(foreign: f64, steal: f64) -> pippin_model::trial::TrialRecord {
+    fn with(others: f64, steal: f64) -> pippin_model::trial::TrialRecord {
         let mut record = ExampleTrial::hello().build(); // two processors
         let usage = record.usage.as_mut().unwrap();
-        (usage.foreign_cores, usage.steal_cores) = (Some(foreign), Some(steal));
+        (usage.other_cores, usage.steal_cores) = (Some(others), Some(steal));
         record
     }
 
@@ -161,7 +161,7 @@ mod tests {
         use crate::judge::test::judged_in;
         let reason = "its process belongs to another user or is hidden";
         let context = Context { unmeasured: Some(reason), ..Context::default() };
-        assert_eq!(judged_in(judge_foreign, &with(0.5, 0.0), &context), None);
+        assert_eq!(judged_in(judge_other_programs, &with(0.5, 0.0), &context), None);
         let found = judged_in(judge_unmeasured, &with(0.5, 0.0), &context).unwrap();
         assert!(found.advice.contains("--target-pid"), "{found:?}");
         assert_eq!(judged(judge_unmeasured, &with(0.5, 0.0)), None);
@@ -175,7 +175,7 @@ mod tests {
         record.spec.cpus.target.0.clear();
         record.spec.cpus.generator = pippin_model::plan::cpus::CpuSet([1].into());
         record.usage.as_mut().unwrap().busy_by_cpu = [(0, 1.0), (1, 1.0)].into();
-        let found = judged(judge_foreign, &record).unwrap();
+        let found = judged(judge_other_programs, &record).unwrap();
         assert!(found.evidence.starts_with("51.5 % of the processors"), "{found:?}");
     }
 
@@ -189,24 +189,24 @@ mod tests {
             record
         };
         let answers = with(0.5, 0.0).load.unwrap().measured.answered.completed;
-        let found = judged(judge_foreign, &passing(answers / 40)).unwrap();
+        let found = judged(judge_other_programs, &passing(answers / 40)).unwrap();
         assert!(found.evidence.contains("; php-fpm (process 812) at 127.0.0.1:9000"), "{found:?}");
         assert!(found.advice.contains("--target-pid"), "{found:?}");
-        let found = judged(judge_foreign, &passing(answers / 60)).unwrap();
+        let found = judged(judge_other_programs, &passing(answers / 60)).unwrap();
         assert!(!found.evidence.contains("php-fpm"), "{found:?}");
-        let found = judged(judge_foreign, &passing(answers * 11)).unwrap();
+        let found = judged(judge_other_programs, &passing(answers * 11)).unwrap();
         assert!(!found.evidence.contains("php-fpm"), "of another load: {found:?}");
         let mut silent = passing(answers / 40);
         silent.load.as_mut().unwrap().measured.answered.completed = 0;
         assert_eq!(perhaps_tiers(&[&silent]), None);
         let mut calm = passing(answers);
-        calm.usage.as_mut().unwrap().foreign_cores = Some(0.001);
-        assert_eq!(judged(judge_foreign, &calm), None);
+        calm.usage.as_mut().unwrap().other_cores = Some(0.001);
+        assert_eq!(judged(judge_other_programs, &calm), None);
     }
 
     #[test]
     fn more_than_two_percent_is_seen() {
-        assert!(judged(judge_foreign, &with(0.05, 0.0)).unwrap().evidence.contains("2.5 %"));
+        assert!(judged(judge_other_programs, &with(0.05, 0.0)).unwrap().evidence.contains("2.5 %"));
         assert_eq!(judged(judge_steal, &with(0.05, 0.0)), None);
         assert_eq!(judged(judge_steal, &with(0.0, 0.05)).unwrap().id, "steal");
     }
@@ -216,7 +216,7 @@ mod tests {
         use crate::rounds::calm;
         use pippin_model::trial::slice::SliceFigures;
         let slice = |round, steal| {
-            let host = SliceHost { steal: Some(steal), foreign: Some(0.0), ..SliceHost::default() };
+            let host = SliceHost { steal: Some(steal), others: Some(0.0), ..SliceHost::default() };
             Slice {
                 round,
                 started_unix_ns: 0,
@@ -232,7 +232,7 @@ mod tests {
         record.company = Some(pippin_model::trial::Company { rounds: 3, ..Default::default() });
         calm::choose(&mut record.slices, 3, &[]);
         assert_eq!(judged(judge_steal, &record), None, "the disturbed one is not used");
-        assert_eq!(judged(judge_foreign, &record), None);
+        assert_eq!(judged(judge_other_programs, &record), None);
         calm::choose(&mut record.slices, 6, &[]);
         let found = judged(judge_steal, &record).unwrap();
         assert_eq!(
@@ -243,26 +243,26 @@ mod tests {
 
     #[test]
     fn less_is_not_and_a_short_load_allows_for_a_step_of_the_counters() {
-        assert_eq!(judged(judge_foreign, &with(0.04, 0.04)), None);
+        assert_eq!(judged(judge_other_programs, &with(0.04, 0.04)), None);
         assert_eq!(judged(judge_steal, &with(0.04, 0.04)), None);
     }
 
     #[test]
     fn a_short_load_shows_much_and_cannot_tell_little() {
-        let short = |foreign, ms: u64| {
-            let mut record = with(foreign, 0.0);
+        let short = |others, ms: u64| {
+            let mut record = with(others, 0.0);
             record.usage.as_mut().unwrap().duration_ns = ms * 1_000_000;
             let context = crate::judge::Context::default();
-            judge_foreign(&Evidence { record: &record, context: &context })
+            judge_other_programs(&Evidence { record: &record, context: &context })
         };
-        assert_eq!(short(0.9, 300).unwrap().unwrap().id, "foreign_cpu");
+        assert_eq!(short(0.9, 300).unwrap().unwrap().id, "other_programs");
         assert!(short(0.01, 300).unwrap_err().0.starts_with("measured for 0.30 s"));
         assert_eq!(short(0.01, 500), Ok(None));
         let mut unknown = with(0.9, 0.0);
         unknown.usage = None;
         let context = crate::judge::Context::default();
         let evidence = Evidence { record: &unknown, context: &context };
-        assert!(judge_foreign(&evidence).is_err() && judge_steal(&evidence).is_err());
+        assert!(judge_other_programs(&evidence).is_err() && judge_steal(&evidence).is_err());
     }
 
     /// Found on a machine of which other programs used 58 %: the only slice that was left was too
@@ -271,7 +271,7 @@ mod tests {
     fn a_slice_is_judged_however_short_the_trial_is() {
         use crate::rounds::calm;
         use pippin_model::trial::slice::SliceFigures;
-        let host = SliceHost { steal: Some(0.0), foreign: Some(0.87), ..SliceHost::default() };
+        let host = SliceHost { steal: Some(0.0), others: Some(0.87), ..SliceHost::default() };
         let mut record = with(0.0, 0.0);
         record.usage.as_mut().unwrap().duration_ns = 400_000_000;
         record.company = Some(pippin_model::trial::Company { rounds: 1, ..Default::default() });
@@ -284,10 +284,10 @@ mod tests {
             host,
             used: true,
         }];
-        assert!(judged(judge_foreign, &record).unwrap().evidence.starts_with("87.0 %"));
+        assert!(judged(judge_other_programs, &record).unwrap().evidence.starts_with("87.0 %"));
         assert_eq!(judged(judge_slices, &record).unwrap().id, "no_calm_slices");
         record.usage = None;
-        assert!(judged(judge_foreign, &record).is_some());
+        assert!(judged(judge_other_programs, &record).is_some());
         record.slices[0].calm = true;
         assert_eq!(judged(judge_slices, &record), None);
         record.slices.clear();

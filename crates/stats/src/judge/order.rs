@@ -19,7 +19,7 @@ pub fn place(caveat: &Caveat) -> (Reverse<Severity>, u8) {
 #[must_use]
 pub fn of(severity: Severity, id: &str) -> (Reverse<Severity>, u8) {
     let cause = match id {
-        "foreign_cpu" => 0,
+        "other_programs" => 0,
         _ if noisy_neighbour::IDS.contains(&id) => 1,
         unsure::ID => 3,
         UNKNOWN => 4,
@@ -46,14 +46,14 @@ mod tests {
             found(Severity::Suspect, unsure::ID),
             found(Severity::Suspect, "bimodal"),
             found(Severity::Suspect, "steal"),
-            found(Severity::Suspect, "foreign_cpu"),
+            found(Severity::Suspect, "other_programs"),
             found(Severity::Invalid, "wrong_answers"),
         ];
         all.sort_by_key(place);
         let ids: Vec<&str> = all.iter().map(|caveat| caveat.id.as_str()).collect();
         let ordered = [
             "wrong_answers",
-            "foreign_cpu",
+            "other_programs",
             "steal",
             "bimodal",
             "unsure",

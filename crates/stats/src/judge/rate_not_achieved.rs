@@ -6,8 +6,8 @@ use pippin_model::text::units::{counted, format_count};
 use pippin_model::verdict::Severity;
 
 use crate::judge::answer::{Answer, Unknown};
-use crate::judge::asked::Asked;
 use crate::judge::evidence::{Evidence, caveat, percent, whole};
+use crate::judge::option_source::OptionSource;
 use crate::scalability::ladder;
 use crate::series::steady::measured_windows;
 
@@ -30,7 +30,12 @@ pub fn judge(evidence: &Evidence) -> Answer {
         .or_else(|| backlog(evidence, offered));
     let Some(seen) = missed else { return Ok(None) };
     let seen = format!("{seen}{}", since(evidence).unwrap_or_default());
-    Ok(Some(caveat("rate_not_achieved", severity(evidence), seen, advice(evidence.asked_by()))))
+    Ok(Some(caveat(
+        "rate_not_achieved",
+        severity(evidence),
+        seen,
+        advice(evidence.option_source()),
+    )))
 }
 
 fn severity(evidence: &Evidence) -> Severity {
@@ -44,15 +49,15 @@ fn severity(evidence: &Evidence) -> Severity {
     }
 }
 
-fn advice(asked: Asked) -> String {
+fn advice(asked: OptionSource) -> String {
     let how = asked.words(
         "lower the rate (-R), or allow more connections (-c)",
         "lower the rate, or allow more connections",
     );
     let search = match asked {
-        Asked::Load => "; --objective finds the highest rate that holds",
-        Asked::Plan => "; kind = \"capacity\" finds the highest rate that holds",
-        Asked::Compare => "",
+        OptionSource::Load => "; --objective finds the highest rate that holds",
+        OptionSource::Plan => "; kind = \"capacity\" finds the highest rate that holds",
+        OptionSource::Compare => "",
     };
     format!("{how}: at this rate the times describe a growing queue{search}")
 }

@@ -41,7 +41,7 @@ pub fn judge(evidence: &Evidence) -> Option<Caveat> {
             "with 2 processors ASP.NET Core has the server collector",
         ),
     };
-    let how = evidence.asked_by().words(
+    let how = evidence.option_source().words(
         "start the server with as many as production has",
         "give it as many as production has: [cpus] target",
     );

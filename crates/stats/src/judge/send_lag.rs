@@ -52,7 +52,7 @@ pub fn judge(evidence: &Evidence) -> Answer {
         )));
     }
     Ok((p99 > limit).then(|| {
-        let how = evidence.asked_by().more_processors();
+        let how = evidence.option_source().more_processors();
         let advice = format!(
             "give the generator more processors ({how}), keep other programs off them, or lower the rate"
         );

@@ -25,7 +25,7 @@ pub fn judge(evidence: &Evidence) -> Answer {
         percent(share),
         format_ns(median)
     );
-    let advice = "their times are too long by the time until that later answer: use fewer streams or requests at a time for each connection; compare CPU a request and throughput";
+    let advice = "their times are too long by the time until that later answer: use fewer streams or requests at a time for each connection; compare CPU per request and throughput";
     Ok(Some(caveat("shared_stamps", Severity::Suspect, seen, advice)))
 }
 

@@ -40,7 +40,7 @@ pub fn judge(evidence: &Evidence) -> Answer {
         percent(share),
         format_ns(median)
     );
-    let advice = "the generator's wake-ups and queues are in these spans: use TCP and Linux 4.14 or later, or answers with a length; compare CPU a request and throughput";
+    let advice = "the generator's wake-ups and queues are in these spans: use TCP and Linux 4.14 or later, or answers with a length; compare CPU per request and throughput";
     Ok(Some(caveat("stamps", Severity::Suspect, seen, advice)))
 }
 

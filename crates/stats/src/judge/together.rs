@@ -14,7 +14,7 @@ pub type TargetJudge = fn(&[&TrialRecord]) -> Answer;
 /// cannot tell makes the result `unknown`.
 pub const TARGET_JUDGES: &[(&str, TargetJudge)] = &[
     ("steal", |trials| of_slices(trials, Taker::Hypervisor)),
-    ("foreign_cpu", |trials| of_slices(trials, Taker::OtherPrograms)),
+    ("other_programs", |trials| of_slices(trials, Taker::OtherPrograms)),
     ("no_calm_slices", |trials| Ok(noisy_neighbour::no_calm_slices(trials))),
     (UNKNOWN, all_repetitions),
 ];
@@ -85,12 +85,12 @@ mod tests {
     fn repetitions_are_judged_over_all_their_used_slices() {
         let mut trials = Rounds::default().trials("a/a", 1_000.0, 100.0);
         // One repetition is disturbed: 4.5 % of its time is a third of that over all.
-        trials[0].slices.iter_mut().for_each(|slice| slice.host.foreign = Some(0.045));
+        trials[0].slices.iter_mut().for_each(|slice| slice.host.others = Some(0.045));
         let all: Vec<&TrialRecord> = trials.iter().collect();
         assert_eq!(judge_target(&all), []);
-        trials[1].slices.iter_mut().for_each(|slice| slice.host.foreign = Some(0.045));
+        trials[1].slices.iter_mut().for_each(|slice| slice.host.others = Some(0.045));
         let all: Vec<&TrialRecord> = trials.iter().collect();
-        assert_eq!(judge_target(&all)[0].id, "foreign_cpu");
+        assert_eq!(judge_target(&all)[0].id, "other_programs");
     }
 
     #[test]

@@ -12,7 +12,7 @@ pub fn judge(evidence: &Evidence) -> Option<Caveat> {
             "unproved",
             Severity::Note,
             "no proof says what it does: the verdict judges the measurement, not the target".into(),
-            evidence.asked_by().words(
+            evidence.option_source().words(
                 "say which answers are right (--expect-status, --expect-body)",
                 "give it a workload with proofs",
             ),

@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 /// (docs/decisions/slices.md).
 pub const STEAL_LIMIT: f64 = 0.02;
 /// The share beyond which processes outside of the measurement disturb a slice.
-pub const FOREIGN_LIMIT: f64 = 0.02;
+pub const OTHER_PROGRAMS_LIMIT: f64 = 0.02;
 /// The share of time beyond which waiting for an occupied processor disturbs a slice.
 pub const WAITING_LIMIT: f64 = 0.02;
 
@@ -21,7 +21,7 @@ pub enum Disturbance {
     /// The hypervisor ran other machines.
     Steal,
     /// Processes that belong to no role ran.
-    Foreign,
+    OtherPrograms,
     /// Roles waited for a processor that others held.
     Waiting,
 }
@@ -32,7 +32,7 @@ impl Disturbance {
     pub const fn name(self) -> &'static str {
         match self {
             Self::Steal => "steal",
-            Self::Foreign => "foreign",
+            Self::OtherPrograms => "others",
             Self::Waiting => "waiting",
         }
     }
@@ -60,7 +60,7 @@ fn parts(host: &SliceHost) -> [(Disturbance, f64); 3] {
     let part = |share: Option<f64>, limit: f64| share.unwrap_or(0.0) / limit;
     [
         (Disturbance::Steal, part(host.steal, STEAL_LIMIT)),
-        (Disturbance::Foreign, part(host.foreign, FOREIGN_LIMIT)),
+        (Disturbance::OtherPrograms, part(host.others, OTHER_PROGRAMS_LIMIT)),
         (Disturbance::Waiting, part(host.waiting, WAITING_LIMIT)),
     ]
 }
@@ -138,9 +138,9 @@ pub struct SliceCounts {
     /// The share of the roles' processors that the hypervisor took, over all slices.
     pub steal: Option<f64>,
     /// The share that processes of no role used.
-    pub foreign: Option<f64>,
+    pub others: Option<f64>,
     /// The share that the kernel's own threads used for network work of the load, which is in no other
-    /// share. Where it is unknown, `foreign` has it.
+    /// share. Where it is unknown, `others` has it.
     pub kernel_network: Option<f64>,
 }
 
@@ -166,7 +166,7 @@ impl SliceCounts {
             used_disturbed: count(|slice| slice.used && !slice.calm),
             disturbed_by: disturbed_by(&slices),
             steal: mean(|host| host.steal),
-            foreign: mean(|host| host.foreign),
+            others: mean(|host| host.others),
             kernel_network: mean(|host| host.kernel_network),
         })
     }
@@ -186,8 +186,8 @@ mod tests {
     use super::*;
     use pippin_model::trial::slice::SliceFigures;
 
-    fn slice(round: u32, steal: f64, foreign: f64) -> Slice {
-        let host = SliceHost { steal: Some(steal), foreign: Some(foreign), ..SliceHost::default() };
+    fn slice(round: u32, steal: f64, others: f64) -> Slice {
+        let host = SliceHost { steal: Some(steal), others: Some(others), ..SliceHost::default() };
         Slice {
             round,
             started_unix_ns: 0,
@@ -205,11 +205,11 @@ mod tests {
 
     #[test]
     fn a_limit_is_still_calm_and_more_is_not() {
-        let host = |steal, foreign| SliceHost { steal, foreign, ..SliceHost::default() };
+        let host = |steal, others| SliceHost { steal, others, ..SliceHost::default() };
         assert!(is_calm(&host(Some(0.02), Some(0.02))) && is_calm(&host(None, None)));
         assert_eq!(
             disturbances(&host(Some(0.021), Some(0.5))),
-            [Disturbance::Steal, Disturbance::Foreign]
+            [Disturbance::Steal, Disturbance::OtherPrograms]
         );
         assert!((unrest(&host(Some(0.01), Some(0.06))) - 3.0).abs() < 1e-9);
     }
@@ -248,8 +248,8 @@ mod tests {
         assert_eq!((counts.made, counts.calm), (3, 1));
         assert_eq!((counts.used, counts.used_disturbed), (2, 1));
         assert!((counts.steal.unwrap() - 0.1 / 3.0).abs() < 1e-9);
-        assert!((counts.foreign.unwrap() - 0.07).abs() < 1e-9);
-        let by = [("foreign".to_string(), 1), ("steal".to_string(), 1)];
+        assert!((counts.others.unwrap() - 0.07).abs() < 1e-9);
+        let by = [("others".to_string(), 1), ("steal".to_string(), 1)];
         assert_eq!(counts.disturbed_by, BTreeMap::from(by));
     }
 }

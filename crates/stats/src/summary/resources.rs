@@ -22,7 +22,7 @@ pub struct UsageFigures {
     /// The generator's busiest thread as a share of a core, without its spinning.
     pub generator_busiest: Option<f64>,
     /// By processes of no role.
-    pub foreign_cores: Option<f64>,
+    pub other_cores: Option<f64>,
     /// By the kernel's own threads, for network work of the load.
     pub kernel_network_cores: Option<f64>,
     /// By other virtual machines on the same host.
@@ -85,7 +85,7 @@ impl UsageFigures {
                 let load = trial.load.as_ref()?;
                 load.generator.busiest_share(load.measured.duration_ns)
             }),
-            foreign_cores: usage(&|usage| usage.foreign_cores),
+            other_cores: usage(&|usage| usage.other_cores),
             kernel_network_cores: usage(&|usage| Some(usage.kernel_network.as_ref()?.of_load())),
             steal_cores: usage(&|usage| usage.steal_cores),
             target_memory_bytes: role(Role::Target, memory),

@@ -255,7 +255,7 @@ fn what_no_quiet_machine_would_mend_is_the_reason_before_other_programs() {
     use crate::summary::trust::{Answer, Trust};
     let trust_of = |own_lag_ms: f64| {
         let mut record = ExampleTrial::hello().own_lag_ms(own_lag_ms).build();
-        record.usage.as_mut().unwrap().foreign_cores = Some(1.0);
+        record.usage.as_mut().unwrap().other_cores = Some(1.0);
         record.caveats = judge_trial(&record, &Context::default());
         record.verdict = Verdict::of(&record.caveats);
         let rows = summarised(std::slice::from_ref(&record));

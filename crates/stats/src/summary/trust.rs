@@ -185,7 +185,7 @@ fn of_host(trials: &[TrialRecord]) -> String {
     let share = |by: Taker| match &counts {
         Some(counts) => match by {
             Taker::Hypervisor => counts.steal,
-            Taker::OtherPrograms => counts.foreign,
+            Taker::OtherPrograms => counts.others,
         },
         None => host::taken(&all, by).ok().map(|taken| taken.share),
     };

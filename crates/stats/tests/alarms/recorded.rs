@@ -82,9 +82,9 @@ pub fn all() -> Vec<Series> {
     series
 }
 
-/// `AT_MS LENGTH_US RIGHT CPU_US P99_US STEAL FOREIGN`, the shares in thousandths.
+/// `AT_MS LENGTH_US RIGHT CPU_US P99_US STEAL OTHERS`, the shares in thousandths.
 fn slice(round: u32, cells: &[&str]) -> (u64, Slice) {
-    let [at_ms, length_us, right, cpu_us, p99_us, steal, foreign] = cells else {
+    let [at_ms, length_us, right, cpu_us, p99_us, steal, others] = cells else {
         panic!("{cells:?}")
     };
     let whole = |cell: &str| number::<u64>(Some(cell));
@@ -107,7 +107,7 @@ fn slice(round: u32, cells: &[&str]) -> (u64, Slice) {
         generator_cpu_ns: None,
     };
     let share = |cell: &str| known(cell).map(|thousandths| thousandths / 1e3);
-    let host = SliceHost { steal: share(steal), foreign: share(foreign), ..SliceHost::default() };
+    let host = SliceHost { steal: share(steal), others: share(others), ..SliceHost::default() };
     let calm = pippin_stats::rounds::calm::is_calm(&host);
     let slice = Slice { round, started_unix_ns: 0, measured_ns, figures, host, calm, used: calm };
     (whole(at_ms), slice)

@@ -4,7 +4,7 @@ use pippin_model::scenario::Step;
 use pippin_model::scenario::data::{Values, Variable};
 use pippin_model::scenario::text::{Piece, Text};
 
-use super::request::Asked;
+use super::request::LoadRequests;
 use crate::arguments::LoadArguments;
 use crate::exit::CliError;
 
@@ -16,8 +16,11 @@ const BRACE: &str = "brace";
 ///
 /// # Errors
 /// If redirections cannot be followed in this load.
-pub fn with_redirections(arguments: &LoadArguments, asked: Asked) -> Result<Asked, CliError> {
-    let asked = Asked { follow: arguments.follow.unwrap_or(asked.follow), ..asked };
+pub fn with_redirections(
+    arguments: &LoadArguments,
+    asked: LoadRequests,
+) -> Result<LoadRequests, CliError> {
+    let asked = LoadRequests { follow: arguments.follow.unwrap_or(asked.follow), ..asked };
     if asked.follow == 0 {
         return Ok(asked);
     }
@@ -27,11 +30,11 @@ pub fn with_redirections(arguments: &LoadArguments, asked: Asked) -> Result<Aske
     }
     let Some(first) = asked.requests.first() else { return Ok(asked) };
     let (request, scenario) = step(first);
-    Ok(Asked { requests: vec![request].into(), scenario: Some(scenario), ..asked })
+    Ok(LoadRequests { requests: vec![request].into(), scenario: Some(scenario), ..asked })
 }
 
 /// Refuses what does not go with it, with what does.
-fn refuse(arguments: &LoadArguments, asked: &Asked) -> Result<(), CliError> {
+fn refuse(arguments: &LoadArguments, asked: &LoadRequests) -> Result<(), CliError> {
     let protocol = &arguments.protocol;
     let files = &arguments.files;
     let found = [

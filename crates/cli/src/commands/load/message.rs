@@ -6,7 +6,7 @@ use pippin_model::load::websocket::{Messages, NUMBER_BYTES};
 use pippin_model::load::{BodyCheck, Check, Protocol, Request};
 
 use super::body::text_or_file;
-use super::request::{Asked, body_check, headers};
+use super::request::{LoadRequests, body_check, headers};
 use crate::arguments::LoadArguments;
 use crate::arguments::message::MessageArguments;
 use crate::exit::CliError;
@@ -15,7 +15,7 @@ use crate::exit::CliError;
 const BYTES: usize = 64;
 
 /// The messages that the flags describe, for a WebSocket at this URL.
-pub fn of(arguments: &LoadArguments, url: Url) -> Result<Asked, CliError> {
+pub fn of(arguments: &LoadArguments, url: Url) -> Result<LoadRequests, CliError> {
     refuse_http(arguments)?;
     let MessageArguments { message, message_size, binary, broadcast, any_answer, opening } =
         &arguments.message;
@@ -46,7 +46,7 @@ pub fn of(arguments: &LoadArguments, url: Url) -> Result<Asked, CliError> {
     };
     check_request(&request, Protocol::WebSocket).map_err(CliError::User)?;
     let messages = Messages { binary: *binary, numbered: message.is_none(), broadcast: *broadcast };
-    Ok(Asked {
+    Ok(LoadRequests {
         url,
         file: None,
         requests: vec![request].into(),

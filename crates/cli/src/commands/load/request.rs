@@ -23,7 +23,7 @@ use crate::values::statuses_of;
 const AUTHORIZATION: &str = "Authorization";
 
 /// All requests of a load.
-pub struct Asked {
+pub struct LoadRequests {
     /// The server, with the path of the only request if there is no file.
     pub url: Url,
     /// The source of the requests, for titles: `requests of shop.jsonl`.
@@ -40,7 +40,7 @@ pub struct Asked {
 }
 
 /// The requests that the flags describe.
-pub fn all(arguments: &LoadArguments) -> Result<Asked, CliError> {
+pub fn all(arguments: &LoadArguments) -> Result<LoadRequests, CliError> {
     if let Some(url) = arguments.url.as_deref().map(Url::of_any).transpose()?
         && url.is_websocket
     {
@@ -58,7 +58,7 @@ pub fn all(arguments: &LoadArguments) -> Result<Asked, CliError> {
             if arguments.protocol.grpc {
                 grpc::call(&mut request)?;
             }
-            Ok(Asked {
+            Ok(LoadRequests {
                 url,
                 file: None,
                 requests: vec![request].into(),
@@ -151,7 +151,7 @@ fn of_file(
     arguments: &LoadArguments,
     path: &Path,
     format: Option<Format>,
-) -> Result<Asked, CliError> {
+) -> Result<LoadRequests, CliError> {
     let is_standard_input = path == Path::new("-");
     let path = if is_standard_input { Path::new("standard input") } else { path };
     if format.is_none()
@@ -183,7 +183,15 @@ fn of_file(
     let requests = Requests::weighted(requests, &weights)
         .map_err(|error| CliError::User(format!("{}: {error}", path.display())))?;
     let file = Some(format!("requests of {}", name_of(path)));
-    Ok(Asked { url, file, requests, scenario: None, messages: None, first_words: None, follow: 0 })
+    Ok(LoadRequests {
+        url,
+        file,
+        requests,
+        scenario: None,
+        messages: None,
+        first_words: None,
+        follow: 0,
+    })
 }
 
 /// The name of a file, for titles.
@@ -213,12 +221,12 @@ fn complete(
 }
 
 /// The steps of files.
-fn of_scenarios(arguments: &LoadArguments, named: &[Named]) -> Result<Asked, CliError> {
+fn of_scenarios(arguments: &LoadArguments, named: &[Named]) -> Result<LoadRequests, CliError> {
     let url = server(arguments, &named[0].file, &RequestFile::default())?;
     let ((written, _), Steps { requests, scenario }) =
         steps(&arguments.request, named, &url.authority)?;
     let file = Some(in_words(named));
-    Ok(Asked {
+    Ok(LoadRequests {
         url,
         file,
         requests: requests.into(),
@@ -327,7 +335,7 @@ pub fn in_workload(asked: &RequestArguments, path: &str) -> Result<workload::Req
     })
 }
 
-impl Asked {
+impl LoadRequests {
     /// The first request, in the form of a workload.
     pub fn in_workload(&self) -> workload::Request {
         let first = self.requests.first();

@@ -3,7 +3,7 @@ use pippin_model::load::RequestId;
 use pippin_model::workload::draw::Draw;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use super::request::Asked;
+use super::request::LoadRequests;
 use crate::arguments::LoadArguments;
 use crate::exit::CliError;
 
@@ -11,7 +11,7 @@ use crate::exit::CliError;
 ///
 /// # Errors
 /// If requests of this load cannot have the header.
-pub fn of(arguments: &LoadArguments, asked: &Asked) -> Result<Option<RequestId>, CliError> {
+pub fn of(arguments: &LoadArguments, asked: &LoadRequests) -> Result<Option<RequestId>, CliError> {
     let Some(form) = arguments.request_id else { return Ok(None) };
     let refuse = |why: &str| Err(CliError::User(format!("--request-id: {why}")));
     if asked.messages.is_some() {

@@ -19,14 +19,14 @@ pub(crate) struct Digested {
     plain: Http1,
     wire: Arc<Wire>,
     authorizer: Authorizer,
-    requests: Vec<Asked>,
+    requests: Vec<DigestRequest>,
     /// Which request is sent in which turn.
     turns: Vec<u32>,
     longest: usize,
 }
 
 /// What is known of a request.
-struct Asked {
+struct DigestRequest {
     method: String,
     target: String,
     /// The length of what follows its head fields: an empty line, and its body.
@@ -60,7 +60,7 @@ impl Protocol for Digested {
             requests: spec
                 .requests
                 .iter()
-                .map(|request| Asked {
+                .map(|request| DigestRequest {
                     method: request.method.clone(),
                     target: request.target.clone(),
                     rest: 2 + request.body.len(),

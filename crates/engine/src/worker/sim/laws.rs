@@ -7,7 +7,7 @@ use pippin_model::schedule::UserStage;
 use pippin_model::text::units::Spread;
 use proptest::prelude::*;
 
-use super::world::{Act, Acts, Asked, Framing, Script, ok};
+use super::world::{Act, Acts, Framing, ReadRequest, Script, ok};
 use super::{MS, Played, closed, play, play_over};
 use crate::error::EngineError;
 use crate::protocol::tests::{Echo, put};
@@ -89,7 +89,7 @@ fn servers() -> impl Strategy<Value = Turns> {
 
 fn script((answers, connections): Turns, acts: fn(u8, u64, u32) -> Acts) -> Script {
     let count = connections.len();
-    let answer = move |asked: Asked| {
+    let answer = move |asked: ReadRequest| {
         let (kind, ms) = answers[asked.nth as usize % answers.len()];
         acts(kind, ms, asked.tag)
     };

@@ -13,7 +13,7 @@ use pippin_stats::judge::{Context, judge_trial};
 use super::world::{Act, Script, ok};
 use super::{MS, Played, closed, play};
 
-/// An open loop of so many requests a second for so long.
+/// An open loop of so many requests per second for so long.
 pub(super) fn open(connections: u32, per_s: f64, duration_ms: u64) -> LoadSpec {
     let stage = Stage { duration_ns: duration_ms * MS, from_per_s: per_s, to_per_s: per_s };
     LoadSpec {

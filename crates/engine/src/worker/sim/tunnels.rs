@@ -4,7 +4,7 @@ use pippin_model::load::{LoadSpec, Proxy};
 use pippin_model::result::ErrorKind;
 
 use super::times::{assert_ms, counts, errors};
-use super::world::{Act, Acts, Asked, Script, ok};
+use super::world::{Act, Acts, ReadRequest, Script, ok};
 use super::{MS, Played, closed, play};
 
 const OPEN: &str = "HTTP/1.1 200 Connection established\r\n\r\n";
@@ -21,7 +21,7 @@ fn says(text: &str) -> Act {
 
 /// A load through a proxy that does this when it is asked, to a server that answers after 10 ms.
 fn through(spec: LoadSpec, mut tunnel: impl FnMut() -> Acts + 'static) -> Played {
-    let answer = move |asked: Asked| match asked.of_connection {
+    let answer = move |asked: ReadRequest| match asked.of_connection {
         0 => tunnel(),
         _ => vec![(10 * MS, ok())],
     };

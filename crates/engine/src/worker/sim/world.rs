@@ -30,7 +30,7 @@ pub enum Act {
 
 /// A request that a server has read.
 #[derive(Debug, Clone, Copy)]
-pub struct Asked {
+pub struct ReadRequest {
     /// Its number on its connection, and in the whole load, from 0 on.
     pub of_connection: u64,
     pub nth: u64,
@@ -68,14 +68,14 @@ pub type Acts = Vec<(u64, Act)>;
 pub struct Script {
     /// What becomes of the connection of this number.
     pub connect: Box<dyn FnMut(u64) -> Acts>,
-    pub answer: Box<dyn FnMut(Asked) -> Acts>,
+    pub answer: Box<dyn FnMut(ReadRequest) -> Acts>,
     /// From when until when the generator stands still, in nanoseconds of the schedule.
     pub stop: Option<(u64, u64)>,
 }
 
 impl Script {
     /// A server that accepts at once.
-    pub fn of(answer: impl FnMut(Asked) -> Acts + 'static) -> Self {
+    pub fn of(answer: impl FnMut(ReadRequest) -> Acts + 'static) -> Self {
         let connect = Box::new(|_| vec![(0, Act::Accept)]);
         Self { connect, answer: Box::new(answer), stop: None }
     }
@@ -200,7 +200,7 @@ impl World {
             let Some((length, tag)) = self.framing.first(&link.input) else { return };
             link.input.drain(..length);
             let at = now.saturating_sub(self.start);
-            let asked = Asked { of_connection: link.read, nth: self.read, tag, at };
+            let asked = ReadRequest { of_connection: link.read, nth: self.read, tag, at };
             link.read += 1;
             self.read += 1;
             let acts = (self.script.answer)(asked);

@@ -35,7 +35,7 @@ impl Ask {
 
 /// What a server did.
 #[derive(Debug, Default)]
-pub struct Seen {
+pub struct Reaction {
     /// Its complete answers.
     pub answers: Vec<Response>,
     /// Interim answers.
@@ -49,7 +49,7 @@ pub struct Seen {
     pub is_turned_away: bool,
 }
 
-impl Seen {
+impl Reaction {
     /// The status of the first answer; `None` if there was none.
     pub fn status(&self) -> Option<u16> {
         self.answers.first().map(|answer| answer.status)
@@ -68,8 +68,8 @@ impl Seen {
 }
 
 /// Asks once.
-pub fn with(address: SocketAddr, ask: &Ask) -> Seen {
-    let mut seen = Seen::default();
+pub fn with(address: SocketAddr, ask: &Ask) -> Reaction {
+    let mut seen = Reaction::default();
     if let Err(error) = talk(address, ask, &mut seen) {
         match error.kind() {
             ErrorKind::WouldBlock | ErrorKind::TimedOut => {}
@@ -80,7 +80,7 @@ pub fn with(address: SocketAddr, ask: &Ask) -> Seen {
     seen
 }
 
-fn talk(address: SocketAddr, ask: &Ask, seen: &mut Seen) -> std::io::Result<()> {
+fn talk(address: SocketAddr, ask: &Ask, seen: &mut Reaction) -> std::io::Result<()> {
     let mut stream = TcpStream::connect_timeout(&address, LIMIT)?;
     stream.set_nodelay(true)?;
     stream.set_write_timeout(Some(LIMIT))?;
@@ -148,12 +148,12 @@ impl<'a> Answers<'a> {
         }
     }
 
-    fn are_enough(&self, seen: &Seen) -> bool {
+    fn are_enough(&self, seen: &Reaction) -> bool {
         seen.answers.len() >= self.ask.answers
             || self.ask.interim_is_enough && !seen.interim.is_empty()
     }
 
-    fn take(&mut self, mut bytes: &[u8], seen: &mut Seen) {
+    fn take(&mut self, mut bytes: &[u8], seen: &mut Reaction) {
         while !bytes.is_empty() {
             let step = self.decoder.decode(bytes, &self.rules, &mut self.cache, &mut self.next);
             seen.interim.append(&mut self.next.interim);
@@ -174,13 +174,13 @@ impl<'a> Answers<'a> {
         }
     }
 
-    fn finish(&mut self, seen: &mut Seen) {
+    fn finish(&mut self, seen: &mut Reaction) {
         seen.answers.push(std::mem::take(&mut self.next));
         self.decoder = Decoder::new();
     }
 
     /// The connection has ended: an answer without a length is complete now.
-    fn end(&mut self, seen: &mut Seen) {
+    fn end(&mut self, seen: &mut Reaction) {
         match self.decoder.eof() {
             Eof::Complete => self.finish(seen),
             Eof::BeforeAnswer => {}

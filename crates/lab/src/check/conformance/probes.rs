@@ -2,7 +2,7 @@
 use pippin_engine::http1::client::Response;
 use pippin_model::target::conformance::Level;
 
-use super::exchange::{Ask, Seen};
+use super::exchange::{Ask, Reaction};
 
 /// One question.
 pub struct Probe {
@@ -18,7 +18,7 @@ pub struct Probe {
     /// What is sent.
     pub ask: Ask,
     /// Whether this is right.
-    pub is_right: fn(&Seen) -> bool,
+    pub is_right: fn(&Reaction) -> bool,
 }
 
 impl Probe {
@@ -93,13 +93,13 @@ fn repeated(text: &str) -> String {
 }
 
 /// 200, and nothing behind it that cannot be read.
-pub fn is_ok(seen: &Seen) -> bool {
+pub fn is_ok(seen: &Reaction) -> bool {
     seen.broken.is_none() && seen.status() == Some(200)
 }
 
 /// Any answer that refuses, or the end of the connection without an answer. A path that takes no POST
 /// refuses every message, so then the connection must end, or a second answer refuse the form.
-pub fn is_refused(seen: &Seen) -> bool {
+pub fn is_refused(seen: &Reaction) -> bool {
     if seen.is_turned_away {
         let refuses = |answer: &Response| matches!(answer.status, 400..=403 | 406..=599);
         return seen.closed || seen.answers.get(1).is_some_and(refuses);
@@ -111,47 +111,47 @@ pub fn is_refused(seen: &Seen) -> bool {
 }
 
 /// 400.
-pub fn is_bad_request(seen: &Seen) -> bool {
+pub fn is_bad_request(seen: &Reaction) -> bool {
     seen.status() == Some(400)
 }
 
 /// 200, and then the end of the connection.
-pub fn ends_answered(seen: &Seen) -> bool {
+pub fn ends_answered(seen: &Reaction) -> bool {
     is_ok(seen) && seen.closed
 }
 
 /// Any answer.
-pub fn is_answered(seen: &Seen) -> bool {
+pub fn is_answered(seen: &Reaction) -> bool {
     seen.broken.is_none() && seen.status().is_some()
 }
 
 /// Two answers in order: the server did not take the second request for a part of the first.
-pub fn is_in_step(seen: &Seen) -> bool {
+pub fn is_in_step(seen: &Reaction) -> bool {
     seen.broken.is_none() && seen.answers.len() == 2 && seen.answers[1].status == 200
 }
 
 /// Three answers in order.
-pub fn are_three(seen: &Seen) -> bool {
+pub fn are_three(seen: &Reaction) -> bool {
     seen.broken.is_none() && seen.answers.len() == 3 && seen.answers[2].status == 200
 }
 
 /// Two answers in order, or the connection ended after the first.
-pub fn is_in_step_or_ended(seen: &Seen) -> bool {
+pub fn is_in_step_or_ended(seen: &Reaction) -> bool {
     is_in_step(seen) || seen.broken.is_none() && seen.answers.len() == 1 && seen.closed
 }
 
 /// Refused, or 200.
-pub fn is_refused_or_ok(seen: &Seen) -> bool {
+pub fn is_refused_or_ok(seen: &Reaction) -> bool {
     is_refused(seen) || is_ok(seen)
 }
 
 /// Refused, or the connection ended, so that nothing can be hidden behind it.
-pub fn is_refused_or_ended(seen: &Seen) -> bool {
+pub fn is_refused_or_ended(seen: &Reaction) -> bool {
     is_refused(seen) || seen.closed
 }
 
 /// Any answer, or the end of the connection.
-pub fn is_answered_or_ended(seen: &Seen) -> bool {
+pub fn is_answered_or_ended(seen: &Reaction) -> bool {
     is_answered(seen) || seen.closed
 }
 
@@ -161,7 +161,7 @@ pub const fn probe(
     section: &'static str,
     level: Level,
     text: &'static str,
-    is_right: fn(&Seen) -> bool,
+    is_right: fn(&Reaction) -> bool,
 ) -> Probe {
     let ask = Ask {
         pieces: Vec::new(),

@@ -25,7 +25,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::delay;
-use super::files::{Asked, FileAnswers};
+use super::files::{FileAnswers, FileRequest};
 use super::http::Answer;
 use super::items::ItemAnswers;
 use super::page::{Pages, Text};
@@ -137,7 +137,7 @@ impl Live {
     }
 
     /// The requests of the next load ask for these files.
-    pub fn expect_files(&mut self, asked: Vec<Asked>) {
+    pub fn expect_files(&mut self, asked: Vec<FileRequest>) {
         if let Kind::Files(files) = &mut self.0 {
             files.answers = Arc::new(files.answers.asking(asked));
         }

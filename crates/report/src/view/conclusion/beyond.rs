@@ -7,12 +7,12 @@ use crate::view::overload::sentences;
 use crate::view::row::Row;
 
 /// A target and what was seen of it.
-type Seen<'a> = (&'a Row, &'a Overload);
+type Overloaded<'a> = (&'a Row, &'a Overload);
 
 /// The conclusion; `None` for other loads. Targets are not ranked, because each is offered multiples
 /// of its own capacity.
 pub fn of(rows: &[Row]) -> Option<String> {
-    let mut groups: Vec<Vec<Seen<'_>>> = Vec::new();
+    let mut groups: Vec<Vec<Overloaded<'_>>> = Vec::new();
     for row in rows {
         let Some(overload) = &row.overload else { continue };
         let seen = (row, &overload.seen);
@@ -25,7 +25,7 @@ pub fn of(rows: &[Row]) -> Option<String> {
     (!told.is_empty()).then(|| told.join(" "))
 }
 
-fn is_alike((a, a_seen): Seen<'_>, (b, b_seen): Seen<'_>) -> bool {
+fn is_alike((a, a_seen): Overloaded<'_>, (b, b_seen): Overloaded<'_>) -> bool {
     !is_invalid(a) && !is_invalid(b) && a_seen.is_like(b_seen)
 }
 
@@ -33,7 +33,7 @@ fn is_invalid(row: &Row) -> bool {
     row.verdict == Some(Verdict::Invalid)
 }
 
-fn tell(group: &[Seen<'_>]) -> String {
+fn tell(group: &[Overloaded<'_>]) -> String {
     let (rows, seen): (Vec<&Row>, Vec<&Overload>) = group.iter().copied().unzip();
     match rows.as_slice() {
         [row] if is_invalid(row) => {

@@ -327,7 +327,7 @@ fn a_short_backlog_is_said_once() {
 fn a_processor_that_others_fill_is_not_the_targets_limit_alone() {
     let mut record = Truth { cpu_ns: 96_000, ..lock(200_000) }.closed(64);
     let usage = record.usage.as_mut().unwrap();
-    (usage.busy_by_cpu, usage.foreign_cores) = ([(0, 0.96), (1, 0.3)].into(), Some(0.48));
+    (usage.busy_by_cpu, usage.other_cores) = ([(0, 0.96), (1, 0.3)].into(), Some(0.48));
     says(
         &[vec![record]],
         &["Its 1 processor is full: it used 0.48 of it, and other programs took 0.48"],

@@ -4,7 +4,7 @@ use pippin_model::trial::TrialSpec;
 
 /// Where it is said.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Asked {
+pub enum OptionSource {
     /// By the flags of `pippin load`.
     Load,
     /// By those of `pippin compare`, which measures servers that no catalog has.
@@ -13,7 +13,7 @@ pub enum Asked {
     Plan,
 }
 
-impl Asked {
+impl OptionSource {
     /// Where it is said of a trial.
     #[must_use]
     pub fn of(spec: &TrialSpec) -> Self {

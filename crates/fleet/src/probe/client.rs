@@ -4,7 +4,7 @@ use pippin_model::result::Window;
 use pippin_model::target::TargetId;
 use std::sync::mpsc::Sender;
 
-use super::{Entry, Errand};
+use super::{Entry, RunOrder};
 use crate::actor::{Actor, Link, Outgoing, too_long};
 use crate::message::{
     Hello, Key, NO_KEY, Opened, Order, Peer, Report, SCHEMA, VERSION, open, seal, subject,
@@ -21,7 +21,7 @@ const STOP_NS: u64 = 60_000_000_000;
 
 /// What the owner of the run tells it.
 #[derive(Debug, Clone)]
-pub enum Told {
+pub enum Instruction {
     /// End the run early.
     Stop,
     /// Make no more trials of this target.
@@ -44,12 +44,12 @@ pub enum Event {
 }
 
 /// Asks a probe for a run.
-pub struct Afar {
+pub struct ProbeClient {
     me: Peer,
     /// The secret of this run: orders and reports carry it.
     key: Key,
     name: String,
-    errand: Errand,
+    run_order: RunOrder,
     /// How long the probe may take to answer, nanoseconds.
     within_ns: u64,
     began_ns: u64,
@@ -74,13 +74,13 @@ struct Found {
     has_begun: bool,
 }
 
-impl Afar {
+impl ProbeClient {
     /// A member that begins by looking for the probe of this name.
     #[must_use]
     pub fn new(
         (me, key): (Peer, Key),
         name: String,
-        errand: Errand,
+        run_order: RunOrder,
         (within_ns, began_ns): (u64, u64),
         events: Sender<Event>,
     ) -> Self {
@@ -88,7 +88,7 @@ impl Afar {
             me,
             key,
             name,
-            errand,
+            run_order,
             within_ns,
             began_ns,
             next_repeat_ns: 0,
@@ -134,7 +134,7 @@ impl Afar {
     }
 
     fn report(&mut self, from: &Peer, report: Report, at_ns: u64) -> Vec<Outgoing> {
-        let run = self.errand.run;
+        let run = self.run_order.run;
         let Some(probe) = self.probe.as_mut() else { return Vec::new() };
         if probe.peer != *from {
             self.lose(
@@ -205,8 +205,8 @@ impl Afar {
     }
 }
 
-impl Actor for Afar {
-    type Told = Told;
+impl Actor for ProbeClient {
+    type Input = Instruction;
 
     fn hear(&mut self, subject: &str, payload: &[u8], at_ns: u64) -> Vec<Outgoing> {
         if !subject::is_of(subject, &self.name) {
@@ -233,17 +233,17 @@ impl Actor for Afar {
         }
     }
 
-    fn told(&mut self, told: Told, at_ns: u64) -> Vec<Outgoing> {
+    fn told(&mut self, told: Instruction, at_ns: u64) -> Vec<Outgoing> {
         match told {
-            Told::Stop => {
+            Instruction::Stop => {
                 self.stop_ns = self.stop_ns.or(Some(at_ns));
                 Vec::new()
             }
-            Told::Skip(target) => {
+            Instruction::Skip(target) => {
                 self.skipped.push(target);
                 Vec::new()
             }
-            Told::End => {
+            Instruction::End => {
                 self.is_over = true;
                 vec![self.order(&Order::Release)]
             }
@@ -257,7 +257,7 @@ impl Actor for Afar {
         self.next_repeat_ns = at_ns + REPEAT_NS;
         let Some(probe) = &self.probe else { return self.look_for_it(at_ns) };
         let silent_ns = at_ns.saturating_sub(probe.heard_ns);
-        if silent_ns > self.errand.wanted.patience_ns {
+        if silent_ns > self.run_order.wanted.patience_ns {
             let seconds = silent_ns as f64 / 1e9;
             self.lose(format!("nothing was heard of it for {seconds:.1} s: it has stopped, or its connection to NATS is lost"));
             return Vec::new();
@@ -267,20 +267,20 @@ impl Actor for Afar {
             return Vec::new();
         }
         // The first beat claims it.
-        let mut orders =
-            vec![self.order(&Order::Beat {
-                sent_ns: at_ns,
-                patience_ns: self.errand.wanted.patience_ns,
-            })];
+        let mut orders = vec![self.order(&Order::Beat {
+            sent_ns: at_ns,
+            patience_ns: self.run_order.wanted.patience_ns,
+        })];
         if !probe.has_begun {
-            orders.push(self.order(&Order::Measure(Box::new(self.errand.clone()))));
+            orders.push(self.order(&Order::Measure(Box::new(self.run_order.clone()))));
         }
         for target in &self.skipped {
-            orders
-                .push(self.order(&Order::Skip { trial: self.errand.run, target: target.clone() }));
+            orders.push(
+                self.order(&Order::Skip { trial: self.run_order.run, target: target.clone() }),
+            );
         }
         if self.stop_ns.is_some() {
-            orders.push(self.order(&Order::Stop { trial: self.errand.run }));
+            orders.push(self.order(&Order::Stop { trial: self.run_order.run }));
         }
         orders
     }

@@ -21,10 +21,10 @@ static NEVER: AtomicBool = AtomicBool::new(false);
 
 /// A run that the test controls.
 struct UnderWay {
-    errand: Errand,
+    run_order: RunOrder,
     stop: Arc<AtomicBool>,
     skips: Skips,
-    tell: UnboundedSender<agent::Told>,
+    tell: UnboundedSender<agent::WorkEvent>,
 }
 
 /// The test makes its runs.
@@ -40,21 +40,21 @@ impl Worker for Idle {
     }
 
     fn begin(&self, assignment: Assignment) {
-        let Assignment { work: Work::Run(errand), stop, skips, tell, .. } = assignment else {
+        let Assignment { work: Work::Run(run_order), stop, skips, tell, .. } = assignment else {
             return;
         };
         let mut runs = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        runs.push(UnderWay { errand: *errand, stop, skips, tell });
+        runs.push(UnderWay { run_order: *run_order, stop, skips, tell });
     }
 }
 
 struct World {
     now_ns: u64,
-    afar: Afar,
+    client: ProbeClient,
     events: Receiver<Event>,
     probe: Agent<'static, Idle>,
     work: Idle,
-    told: UnboundedReceiver<agent::Told>,
+    told: UnboundedReceiver<agent::WorkEvent>,
     is_connected: bool,
 }
 
@@ -75,7 +75,7 @@ impl World {
         let work = Idle::default();
         let probe = (peer("site"), hello);
         let probe = Agent::new(probe, Clock::default(), work.clone(), tell, (&NEVER, &|_| ()));
-        let errand = Errand {
+        let run_order = RunOrder {
             run: 1,
             plan: example::run::header("hello", "Hello", example::run::closed(), &["go/net-http"])
                 .plan,
@@ -84,20 +84,20 @@ impl World {
         };
         let now_ns = SECOND;
         let span = (5 * SECOND, now_ns);
-        let afar = Afar::new((peer("c"), 3), "site".into(), errand, span, sender);
-        Self { now_ns, afar, events, probe, work, told, is_connected: true }
+        let client = ProbeClient::new((peer("c"), 3), "site".into(), run_order, span, sender);
+        Self { now_ns, client, events, probe, work, told, is_connected: true }
     }
 
     fn probe_hears(&mut self, orders: Vec<Outgoing>) {
         for order in orders {
             let reports = self.probe.hear(&order.subject, &order.payload, self.now_ns);
-            self.afar_hears(reports);
+            self.client_hears(reports);
         }
     }
 
-    fn afar_hears(&mut self, reports: Vec<Outgoing>) {
+    fn client_hears(&mut self, reports: Vec<Outgoing>) {
         for report in reports {
-            let orders = self.afar.hear(&report.subject, &report.payload, self.now_ns);
+            let orders = self.client.hear(&report.subject, &report.payload, self.now_ns);
             self.probe_hears(orders);
         }
     }
@@ -106,14 +106,14 @@ impl World {
         let until = self.now_ns + ns;
         while self.now_ns < until {
             self.now_ns += STEP_NS;
-            let orders = self.afar.tick(self.now_ns);
+            let orders = self.client.tick(self.now_ns);
             let mut reports = self.probe.tick(self.now_ns);
             while let Ok(told) = self.told.try_recv() {
                 reports.extend(self.probe.told(told, self.now_ns));
             }
             if self.is_connected {
                 self.probe_hears(orders);
-                self.afar_hears(reports);
+                self.client_hears(reports);
             }
         }
     }
@@ -121,7 +121,7 @@ impl World {
     fn tell(&self, entry: &Entry) {
         let runs = self.work.0.lock().unwrap();
         let text = serde_json::to_string(entry).unwrap();
-        runs[0].tell.send(agent::Told::Text(runs[0].errand.run, text)).unwrap();
+        runs[0].tell.send(agent::WorkEvent::Text(runs[0].run_order.run, text)).unwrap();
     }
 
     fn is_stopped(&self) -> bool {
@@ -162,9 +162,9 @@ fn a_run_is_begun_once_and_told_in_order() {
     world.pass(3 * SECOND);
     assert_eq!(world.entries(), entries, "what got lost was sent again");
     // The probe is free again afterwards.
-    let release = world.afar.told(Told::End, world.now_ns);
+    let release = world.client.told(Instruction::End, world.now_ns);
     world.probe_hears(release);
-    assert!(world.afar.is_over() && world.is_stopped());
+    assert!(world.client.is_over() && world.is_stopped());
 }
 
 #[test]
@@ -172,11 +172,11 @@ fn the_users_stop_reaches_the_run_and_silence_ends_it_on_both_sides() {
     let mut world = World::new(true);
     world.pass(SECOND);
     let target = example::run::id("go/net-http");
-    world.afar.told(Told::Skip(target.clone()), world.now_ns);
+    world.client.told(Instruction::Skip(target.clone()), world.now_ns);
     world.pass(SECOND);
     let skips = Arc::clone(&world.work.0.lock().unwrap()[0].skips);
     assert!(skips.lock().unwrap().contains(&target) && !world.is_stopped());
-    world.afar.told(Told::Stop, world.now_ns);
+    world.client.told(Instruction::Stop, world.now_ns);
     world.pass(SECOND);
     assert!(world.is_stopped() && world.lost().is_none());
     let mut world = World::new(true);

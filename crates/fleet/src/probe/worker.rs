@@ -13,8 +13,8 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, PoisonError};
 use tokio::sync::mpsc::UnboundedSender;
 
-use super::{Entry, Errand};
-use crate::agent::{Assignment, Skips, Told, Work, Worker};
+use super::{Entry, RunOrder};
+use crate::agent::{Assignment, Skips, Work, WorkEvent, Worker};
 use crate::caught::caught;
 use crate::fleet::{Fleet, FleetSettings};
 use crate::local::Folder;
@@ -39,9 +39,9 @@ pub struct Site {
 
 /// A probe's worker.
 #[derive(Debug)]
-pub struct Beside(pub Arc<Site>);
+pub struct ProbeWorker(pub Arc<Site>);
 
-impl Worker for Beside {
+impl Worker for ProbeWorker {
     fn allows(&self, work: &Work) -> Result<(), String> {
         match work {
             Work::Run(_) => Ok(()),
@@ -53,16 +53,16 @@ impl Worker for Beside {
         let site = Arc::clone(&self.0);
         std::thread::spawn(move || {
             let Assignment { work, stop, skips, tell, .. } = assignment;
-            let Work::Run(errand) = work else { return };
-            let told = Telling { run: errand.run, skips, tell };
-            let over = match caught(|| site.make(*errand, &told, &stop)) {
+            let Work::Run(run_order) = work else { return };
+            let told = Telling { run: run_order.run, skips, tell };
+            let over = match caught(|| site.make(*run_order, &told, &stop)) {
                 Ok(Ok(state)) => Ok(state),
                 Ok(Err(LabError::Interrupted)) => Ok(RunState::Interrupted),
                 Ok(Err(error)) => Err(error.to_string()),
                 Err(panic) => Err(panic),
             };
             told.entry(&Entry::Over(over));
-            drop(told.tell.send(Told::Over(told.run)));
+            drop(told.tell.send(WorkEvent::Over(told.run)));
         });
     }
 }
@@ -70,13 +70,13 @@ impl Worker for Beside {
 impl Site {
     fn make(
         &self,
-        errand: Errand,
+        run_order: RunOrder,
         told: &Telling,
         stop: &AtomicBool,
     ) -> Result<RunState, LabError> {
         let fleet = Fleet::gather(FleetSettings {
             nats: self.nats.clone(),
-            wanted: errand.wanted,
+            wanted: run_order.wanted,
             threads: None,
             host: None,
             local: None,
@@ -96,7 +96,7 @@ impl Site {
             folder: folder.path().into(),
             install: self.install,
             apt: self.apt,
-            seed: errand.seed,
+            seed: run_order.seed,
             calibration: None,
             generator: &fleet,
             address: self.address,
@@ -104,7 +104,7 @@ impl Site {
             observer: told,
             stop,
         };
-        Ok(run(errand.plan, &settings)?.state)
+        Ok(run(run_order.plan, &settings)?.state)
     }
 }
 
@@ -112,14 +112,14 @@ impl Site {
 struct Telling {
     run: u64,
     skips: Skips,
-    tell: UnboundedSender<Told>,
+    tell: UnboundedSender<WorkEvent>,
 }
 
 impl Telling {
     fn entry(&self, entry: &Entry) {
         let text = serde_json::to_string(entry).unwrap_or_default();
         // If the probe has ended, nobody needs this.
-        drop(self.tell.send(Told::Text(self.run, text)));
+        drop(self.tell.send(WorkEvent::Text(self.run, text)));
     }
 }
 
@@ -137,7 +137,7 @@ impl Observer for Telling {
             Event::Stage(text) => self.entry(&Entry::Stage((*text).into())),
             Event::Window(window, _) => {
                 let window = Window { histograms: None, ..(*window).clone() };
-                drop(self.tell.send(Told::Second(self.run, Box::new(window))));
+                drop(self.tell.send(WorkEvent::Second(self.run, Box::new(window))));
             }
             Event::TrialFinished(record) => {
                 self.entry(&Entry::Finished(Box::new((*record).clone())));
