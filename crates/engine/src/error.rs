@@ -237,7 +237,7 @@ pub enum EngineError {
         /// What the user can do about it, if known.
         remedy: Option<Remedy>,
     },
-    /// A server whose question who asks cannot be answered.
+    /// A server that asks for credentials in a way that Pippin cannot answer.
     #[error("digest authentication: {why}")]
     Digest {
         /// What it asks, or does not take.

@@ -15,6 +15,14 @@ pub fn counter(text: &str, group: &str, name: &str) -> Option<u64> {
     values.split_ascii_whitespace().nth(position)?.parse().ok()
 }
 
+/// Connections of this network namespace that were dropped because a queue was full: that of connections
+/// to accept, or that of half-open ones where no cookies are sent (kernel `tcp_conn_request`).
+#[must_use]
+pub fn listen_overflows(netstat: &str) -> Option<u64> {
+    let half_open = counter(netstat, "TcpExt", "TCPReqQFullDrop").unwrap_or(0);
+    Some(counter(netstat, "TcpExt", "ListenOverflows")? + half_open)
+}
+
 /// Bytes that an interface received since boot: the first column of its line in `/proc/net/dev`
 /// (proc_pid_net(5)). On the loopback interface that is all it carried, because what is sent there
 /// is received there.
@@ -74,6 +82,10 @@ mod tests {
     fn counters_are_found_by_group_and_name() {
         assert_eq!(counter(NETSTAT, "TcpExt", "ListenOverflows"), Some(17));
         assert_eq!(counter(NETSTAT, "IpExt", "InOctets"), Some(4242));
+        assert_eq!(listen_overflows(NETSTAT), Some(17));
+        let half_open = NETSTAT.replace("ListenDrops", "TCPReqQFullDrop");
+        assert_eq!(listen_overflows(&half_open), Some(36));
+        assert_eq!(listen_overflows(""), None);
         assert_eq!(counter(SNMP, "Tcp", "RetransSegs"), Some(88));
     }
 

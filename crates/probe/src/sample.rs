@@ -23,7 +23,7 @@ use crate::listening::Listeners;
 use crate::may_use;
 use crate::memory::{field, parse_meminfo};
 use crate::memory_files;
-use crate::netstat::{all_packets, counter, received_bytes, received_packets};
+use crate::netstat::{all_packets, counter, listen_overflows, received_bytes, received_packets};
 use crate::outsiders;
 use crate::passing::passing;
 use crate::process::{Held, ignores};
@@ -578,7 +578,7 @@ fn host(files: &KernelFiles, detailed: bool) -> HostSample {
     let text = |name| files.text(name).unwrap_or_default();
     let interfaces = text("proc/net/dev");
     HostSample {
-        listen_overflows: counter(&text("proc/net/netstat"), "TcpExt", "ListenOverflows"),
+        listen_overflows: listen_overflows(&text("proc/net/netstat")),
         retransmits: counter(&text("proc/net/snmp"), "Tcp", "RetransSegs"),
         loopback_bytes: received_bytes(&interfaces, "lo"),
         loopback_packets: received_packets(&interfaces, "lo"),

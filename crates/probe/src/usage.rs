@@ -379,7 +379,7 @@ fn kernel_network(stretch: &Stretch) -> Option<KernelNetwork> {
 
 /// Connections dropped because a queue of the target was full. A listening socket counts all packets that
 /// it drops (`sk_drops`), such as a late one of a connection that is just being opened; only where a
-/// queue was full do the overflows of the namespace grow with it (kernel `tcp_conn_request`). Where these
+/// queue was full do the overflows of the namespace grow with it ([`netstat::listen_overflows`]). Where these
 /// are unknown, all are taken for overflows.
 fn listen_drops(stretch: &Stretch) -> Option<u64> {
     let dropped = stretch.growth(|sample| sample.listen_drops)?;

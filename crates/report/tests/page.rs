@@ -54,7 +54,7 @@ fn a_quick_run_is_not_described_as_the_full_one() {
     record.header.plan.summary = Some("90 s for each target.".into());
     for quick in [false, true] {
         record.header.plan.quick = quick;
-        let says = page(&record).contains("That is the full form; this run is shorter.");
+        let says = page(&record).contains("That is the full form; this run is the quick one.");
         assert_eq!(says, quick);
     }
 }

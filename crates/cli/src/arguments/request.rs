@@ -31,8 +31,8 @@ pub struct RequestArguments {
     /// User and password for basic authentication; no record keeps them.
     #[arg(short = 'u', long, value_name = "USER:PASSWORD", allow_hyphen_values = true)]
     pub user: Option<String>,
-    /// Say who asks by a digest (RFC 7616) in place of basic authentication, with the name and the
-    /// password of -u, as curl does. Each user of the load gets a nonce before it begins. Goes with
+    /// Use digest authentication (RFC 7616) with the name and the password of -u, in place of basic
+    /// authentication, as curl does. Each user of the load gets a nonce before it begins. Goes with
     /// pippin load over HTTP/1.1 (pippin help requests).
     #[arg(long, requires = "user")]
     pub digest: bool,

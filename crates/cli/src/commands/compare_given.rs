@@ -196,7 +196,7 @@ impl Given<'_> {
         let asked = &self.arguments.request;
         if asked.digest {
             return Err(CliError::User(
-                "--digest: servers that are compared are asked for proofs too, which say nothing of who asks; pippin load has it".into(),
+                "--digest: `compare` also sends proofs, and these carry no credentials; use pippin load".into(),
             ));
         }
         let named = &self.arguments.scenario;

@@ -37,7 +37,7 @@ const LOCKED: [Locked; 4] = [
         lock: "requirements.txt",
         steps: &["python3 -m venv .venv", ".venv/bin/pip install -q -r requirements.txt"],
         made: VENV,
-        version: "python3 -c 'import sys; print(sys.implementation.cache_tag)'",
+        version: "python3 -c 'import os, sys; print(sys.implementation.cache_tag + os.path.realpath(sys.executable).replace(\"/\", \"_\"))'",
         how: Sharing::Linked,
     },
 ];
@@ -93,6 +93,10 @@ fn shared(steps: Vec<Command>, folder: &Path, caches: &Path) -> Vec<Command> {
         let known = LOCKED.iter().find_map(|it| {
             let makes: Vec<Command> = it.steps.iter().map(|step| words(step)).collect();
             let after = rest.strip_prefix(&makes[..])?;
+            // What a later step installs would be in the environment of the other revision too.
+            if matches!(it.how, Sharing::Linked) && !after.is_empty() {
+                return None;
+            }
             Some((it.script(&it.cache(folder, caches)?), after))
         });
         match known {
@@ -113,13 +117,21 @@ impl Locked {
     /// Where the folder is kept that this lock file makes, without the version; `None` if the lock
     /// file cannot be read or does not say everything, or if the path would need a shell's quotes.
     fn cache(&self, folder: &Path, caches: &Path) -> Option<PathBuf> {
-        let text = std::fs::read_to_string(folder.join(self.lock)).ok()?;
-        if matches!(self.how, Sharing::Linked) && !names_each_version(&text) {
+        let read = |name: &str| std::fs::read_to_string(folder.join(name));
+        let text = read(self.lock).ok()?;
+        let says_all = match self.how {
+            Sharing::Linked => names_each_version(&text),
+            Sharing::Copied => runs_nothing_of_its_own(&read("package.json").ok()?),
+        };
+        if !says_all {
             return None;
         }
+        let others = ["package.json", ".npmrc"].map(|name| read(name).unwrap_or_default());
         let steps = self.steps.join("\0");
+        let parts = [steps, text].into_iter().chain(others);
         let digest =
-            Fnv1a::default().with(steps.as_bytes()).with(&[0]).with(text.as_bytes()).finish();
+            parts.fold(Fnv1a::default(), |digest, it| digest.with(it.as_bytes()).with(&[0]));
+        let digest = digest.finish();
         let cache = caches.join(format!("{digest:016x}"));
         cache.to_str().filter(|path| !path.contains('\'')).is_some().then_some(cache)
     }
@@ -129,20 +141,26 @@ impl Locked {
     fn script(&self, cache: &Path) -> String {
         let Self { made, version, .. } = self;
         let steps = self.steps.join(" && ");
+        let is_there = match self.how {
+            Sharing::Copied => String::new(),
+            // A link to an interpreter that was removed since leads nowhere.
+            Sharing::Linked => format!(" && [ -x \"$kept/{made}/bin/python\" ]"),
+        };
         let (makes, takes) = match self.how {
             Sharing::Copied => (
                 format!("{steps} && cp -a --reflink=auto {made} \"$kept/{made}\""),
-                format!("cp -a --reflink=auto \"$kept/{made}\" {made}"),
+                format!("rm -rf {made} && cp -a --reflink=auto \"$kept/{made}\" {made}"),
             ),
             Sharing::Linked => {
-                let link = format!("ln -s \"$kept/{made}\" {made}");
+                // Two targets of one folder are built there one after the other.
+                let link = format!("rm -rf {made} && ln -s \"$kept/{made}\" {made}");
                 let lock = self.lock;
                 (format!("cp {lock} \"$kept\" && (cd \"$kept\" && {steps}) && {link}"), link)
             }
         };
         // Nothing that a step leaves running holds the lock.
         format!(
-            "kept='{}'-$({version} 2>/dev/null)-$NODE_ENV && mkdir -p \"$kept\" && exec 9>\"$kept/lock\" && flock 9 && {{ if [ -e \"$kept/whole\" ]; then {takes}; else rm -rf \"$kept/{made}\" && {makes} && : >\"$kept/whole\"; fi; }} 9>&-",
+            "command -v flock >/dev/null || {{ echo 'flock is not installed (util-linux)' >&2; exit 1; }}; kept='{}'-$({version})-$NODE_ENV && mkdir -p \"$kept\" && exec 9>\"$kept/lock\" && flock 9 && {{ if [ -e \"$kept/whole\" ]{is_there}; then {takes}; else rm -rf \"$kept/{made}\" && {makes} && : >\"$kept/whole\"; fi; }} 9>&-",
             cache.display()
         )
     }
@@ -151,9 +169,34 @@ impl Locked {
 /// Whether a list of requirements names the version of each package, and nothing but packages: an
 /// option may name another file, and a path is that of a revision.
 fn names_each_version(requirements: &str) -> bool {
-    let lines = requirements.lines().map(str::trim);
+    let lines = requirements.lines().map(|line| {
+        // A comment, a marker (PEP 508) and a line that goes on say nothing of the version.
+        let line = line.split(" #").next().unwrap_or_default();
+        line.split(';').next().unwrap_or_default().trim().trim_end_matches('\\').trim()
+    });
     let mut said = lines.filter(|line| !line.is_empty() && !line.starts_with('#'));
-    said.all(|line| line.starts_with("--hash") || (!line.starts_with('-') && line.contains("==")))
+    said.all(|line| line.starts_with("--hash=") || is_pinned(line))
+}
+
+/// `name==1.2` or `name[extra]==1.2`.
+fn is_pinned(line: &str) -> bool {
+    let line = line.split(" --hash=").next().unwrap_or_default();
+    line.split_once("==").is_some_and(|(name, version)| {
+        let is_name = |c: char| c.is_ascii_alphanumeric() || "-_.[], ".contains(c);
+        let is_version = |c: char| c.is_ascii_alphanumeric() || ".+!-_ ".contains(c);
+        name.starts_with(|c: char| c.is_ascii_alphanumeric())
+            && name.chars().all(is_name)
+            && version.chars().all(is_version)
+    })
+}
+
+/// Whether installing the packages of a project runs no script of the project itself, which may make
+/// other files than the packages (npm's life cycle scripts).
+fn runs_nothing_of_its_own(package: &str) -> bool {
+    const SCRIPTS: [&str; 5] = ["preinstall", "install", "postinstall", "prepublish", "prepare"];
+    serde_json::from_str::<serde_json::Value>(package).is_ok_and(|package| {
+        SCRIPTS.iter().all(|name| package.pointer(&format!("/scripts/{name}")).is_none())
+    })
 }
 
 #[cfg(test)]
@@ -195,14 +238,16 @@ mod tests {
             std::fs::write(folder.join("requirements.txt"), requirements).unwrap();
             let mut target = target(&folder);
             let steps = [
-                &["python3", "-m", "venv", ".venv"][..],
+                &["true"][..],
+                &["python3", "-m", "venv", ".venv"],
                 &[".venv/bin/pip", "install", "-q", "-r", "requirements.txt"],
-                &["true"],
             ];
             let steps = steps.map(|step| step.iter().map(ToString::to_string).collect()).to_vec();
             target.manifest.install = Some(Install { steps });
             assert_eq!(complete(&mut target, &caches), None, "the file has its own steps");
-            assert_eq!(target.manifest.install.as_ref().unwrap().steps[1..], [vec!["true"]]);
+            assert_eq!(target.manifest.install.as_ref().unwrap().steps.len(), 2);
+            run(&target);
+            // A second target of this folder.
             run(&target);
             let mut python = process::Command::new(folder.join(".venv/bin/python"));
             assert!(python.args(["-c", "import pip"]).status().unwrap().success());
@@ -220,6 +265,12 @@ mod tests {
     fn only_a_list_that_names_each_version_is_a_lock_file() {
         for (list, is_locked) in [
             ("flask==3.1.0\n\n# a comment\ngunicorn==23.0.0 \\\n  --hash=sha256:00\n", true),
+            ("flask==3.1.0 # pinned\nuvicorn[standard]==0.30.1; python_version >= '3.9'\n", true),
+            ("flask>=3; python_version == '3.12'\n", false),
+            ("flask # ==3\n", false),
+            ("django==5.*\n", false),
+            ("./shop; python_version=='3.12'\n", false),
+            ("shop @ git+https://h/shop@main ; python_version=='3.12'\n", false),
             ("flask>=3\n", false),
             ("flask==3.1.0\n-e .\n", false),
             ("-r more.txt\n", false),
@@ -227,6 +278,36 @@ mod tests {
         ] {
             assert_eq!(names_each_version(list), is_locked, "{list}");
         }
+    }
+
+    /// What comes after the packages may be installed in the environment, and is of one revision.
+    #[test]
+    fn an_environment_that_a_later_step_may_write_to_is_not_shared() {
+        let top = tempfile::tempdir().unwrap();
+        std::fs::write(top.path().join("requirements.txt"), "flask==3.1.0\n").unwrap();
+        let mut target = target(top.path());
+        let steps = [
+            "python3 -m venv .venv",
+            ".venv/bin/pip install -q -r requirements.txt",
+            ".venv/bin/pip install -q .",
+        ];
+        let steps = steps.map(words).to_vec();
+        target.manifest.install = Some(Install { steps: steps.clone() });
+        complete(&mut target, top.path());
+        assert_eq!(target.manifest.install.unwrap().steps, steps);
+    }
+
+    #[test]
+    fn packages_of_a_project_with_scripts_of_its_own_are_not_shared() {
+        assert!(runs_nothing_of_its_own(
+            "{\"scripts\": {\"build\": \"tsc\", \"start\": \"node .\"}}"
+        ));
+        assert!(runs_nothing_of_its_own("{}"));
+        for script in ["prepare", "postinstall"] {
+            let package = format!("{{\"scripts\": {{\"{script}\": \"patch-package\"}}}}");
+            assert!(!runs_nothing_of_its_own(&package), "{script}");
+        }
+        assert!(!runs_nothing_of_its_own("not JSON"));
     }
 
     /// The second revision has the same lock file, so nothing is installed for it.
@@ -239,7 +320,14 @@ mod tests {
             "#!/bin/sh\nmkdir node_modules && echo x >> ../calls && echo made > node_modules/x\n";
         std::fs::create_dir(top.path().join("bin")).unwrap();
         std::fs::write(top.path().join("bin/npm"), npm).unwrap();
-        process::Command::new("chmod").arg("+x").arg(top.path().join("bin/npm")).status().unwrap();
+        std::fs::write(top.path().join("bin/node"), "#!/bin/sh\necho 115\n").unwrap();
+        for program in ["bin/npm", "bin/node"] {
+            process::Command::new("chmod")
+                .arg("+x")
+                .arg(top.path().join(program))
+                .status()
+                .unwrap();
+        }
         let path = format!("{}/bin:/usr/bin:/bin", top.path().display());
         for (revision, lock) in [("a", "1"), ("b", "1"), ("c", "2")] {
             let folder = top.path().join(revision);

@@ -129,7 +129,7 @@ pub fn run(shared: &Shared, arguments: &LoadArguments) -> Result<u8, CliError> {
     }
     let is_stored = arguments.no_store || kept.is_some_and(|store| has(store, &record));
     if !is_stored && shared.quiet {
-        say("this load is not stored; without --quiet, the reason is said");
+        say("this load is not stored; run it without --quiet to see why");
     }
     let is_text = !arguments.json.is_stdout();
     let lost = fail_fast.and_then(|it| it.lost());

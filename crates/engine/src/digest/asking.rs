@@ -44,7 +44,9 @@ pub(crate) fn challenges(
     std::thread::scope(|scope| {
         let asking: Vec<_> = (0..threads).map(|nth| scope.spawn(move || ask(nth))).collect();
         for thread in asking {
-            all.extend(thread.join().unwrap_or_else(|_| Err(no("its thread died".into())))?);
+            all.extend(thread.join().unwrap_or_else(|_| {
+                Err(no("a thread that fetched nonces ended, which is a fault of Pippin".into()))
+            })?);
         }
         Ok::<_, EngineError>(())
     })?;
@@ -60,7 +62,7 @@ pub(crate) fn try_credentials(spec: &LoadSpec, limit: Duration) -> Result<(), En
     let Some(credentials) = &spec.digest else { return Ok(()) };
     let mut asker = Asker::new(spec, limit)?;
     let (request, challenge) = asker.first_challenge()?;
-    if !matches!(request.method.as_str(), "GET" | "HEAD" | "OPTIONS") {
+    if !changes_nothing(&request) {
         return Ok(());
     }
     let mut line = Vec::new();
@@ -79,6 +81,11 @@ pub(crate) fn try_credentials(spec: &LoadSpec, limit: Duration) -> Result<(), En
         request.method,
         request.target.escape_debug()
     )))
+}
+
+/// Whether a request has a safe method (RFC 9110 section 9.2.1).
+fn changes_nothing(request: &Request) -> bool {
+    matches!(request.method.as_str(), "GET" | "HEAD" | "OPTIONS")
 }
 
 fn no(why: String) -> EngineError {
@@ -108,11 +115,15 @@ impl<'a> Asker<'a> {
         Ok(Self { spec, place, limit, stream: None })
     }
 
-    /// The first request of the load for which the server asks who sends it, without its body.
+    /// The first request of the load for which the server asks who sends it, without its body. Those
+    /// that change nothing are asked first, and others only if the server asks for none of them.
     fn first_challenge(&mut self) -> Result<(Request, Challenge), EngineError> {
         let mut said = String::new();
         let spec = self.spec;
-        for request in spec.requests.iter().take(ASKED_AT_MOST).map(|one| asking(spec, one)) {
+        let all = || spec.requests.iter().map(|one| asking(spec, one));
+        let others = all().filter(|request| !changes_nothing(request));
+        let first = all().filter(changes_nothing).chain(others);
+        for request in first.take(ASKED_AT_MOST) {
             let answer = self.ask(&request, b"")?;
             if answer.status == UNAUTHORIZED {
                 return Ok((request, challenge_of(&answer)?));
@@ -122,8 +133,13 @@ impl<'a> Asker<'a> {
                 said = format!("`{} {target}`: status {}", request.method, answer.status);
             }
         }
+        let many = if spec.requests.len() > ASKED_AT_MOST {
+            format!(", of which the first {ASKED_AT_MOST} were tried")
+        } else {
+            String::new()
+        };
         Err(no(format!(
-            "the server does not ask who sends the request ({said}); load a path that is protected, or leave the digest out"
+            "the server does not ask who sends the request ({said}{many}); load a path that is protected, or leave the digest out"
         )))
     }
 
@@ -132,7 +148,7 @@ impl<'a> Asker<'a> {
         match answer.status {
             UNAUTHORIZED => challenge_of(&answer),
             status => Err(no(format!(
-                "the server asked who sends `{} {}`, and then no more (status {status})",
+                "the server asked who sends `{} {}`, and later answered it with status {status}",
                 request.method,
                 request.target.escape_debug()
             ))),

@@ -141,11 +141,14 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// Whatever a server writes is read or refused, and what is read has a nonce.
+        /// Whatever a server writes is read or refused, and what is read cannot end a line of a head.
         #[test]
         fn no_field_is_a_fault(values in prop::collection::vec("([Dd]igest )?[a-z]{0,6}=?\"?[ -~é]{0,24}", 0..3)) {
             let head = format!("HTTP/1.1 401 No\r\nWWW-Authenticate: {}\r\n\r\n", values.join(", nonce=\"n\", realm="));
-            prop_assert!(Challenge::of_head(head.as_bytes()).is_ok_and(|asked| asked.nonce.is_ascii()) || refusal(head.as_bytes()).is_some());
+            match Challenge::of_head(head.as_bytes()) {
+                Ok(asked) => prop_assert!(!asked.nonce.contains(['\r', '\n'])),
+                Err(_) => prop_assert!(refusal(head.as_bytes()).is_some()),
+            }
         }
     }
 

@@ -47,13 +47,12 @@ impl<S: Stack> Core<'_, S> {
     #[cold]
     pub(super) fn note_wrong(&mut self, wrong: Wrong, raw: &[u8]) {
         let Wrong { kind, stretch, template, status } = wrong;
-        let why = self.blame.words.take().or_else(|| {
-            let is_refused = status == UNAUTHORIZED && self.spec.digest.is_some();
-            is_refused.then(|| refusal(raw)).flatten()
-        });
+        let words = self.blame.words.take();
         if self.recorder.tally(stretch as usize).firsts.has(kind) {
             return;
         }
+        let is_refused = status == UNAUTHORIZED && self.spec.digest.is_some();
+        let why = words.or_else(|| is_refused.then(|| refusal(raw)).flatten());
         let (line, body) = split(raw);
         let status = line.or_else(|| (status != NO_STATUS).then(|| format!("status {status}")));
         let request = Some(self.request_in_words(template));

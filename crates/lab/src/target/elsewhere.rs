@@ -12,12 +12,17 @@ use crate::lifecycle::descendants::descendants;
 #[must_use]
 pub fn file_of_checkout(root: i32, folder: &Path) -> Option<PathBuf> {
     let (worktree, checkout) = worktree_of(folder)?;
-    let own = checkout.join(".pippin");
     let files = KernelFiles::default();
     let is_elsewhere = |path: &PathBuf| {
-        path.starts_with(&checkout) && !path.starts_with(&worktree) && !path.starts_with(&own)
+        path.strip_prefix(&checkout).is_ok_and(|inside| !is_of_pippin(inside))
+            && !path.starts_with(&worktree)
     };
     descendants(root).into_iter().flat_map(|pid| used_by(&files, pid)).find(is_elsewhere)
+}
+
+/// Whether a path is in a folder of Pippin's, which stands beside each `pippin.toml`.
+fn is_of_pippin(path: &Path) -> bool {
+    path.components().any(|part| part.as_os_str() == ".pippin")
 }
 
 /// The worktree that holds a folder, and the checkout that it belongs to (gitrepository-layout(5)).

@@ -80,8 +80,16 @@ impl Found {
     /// # Errors
     /// How many did not, or that none was compared.
     pub fn verdict(&self, right: u64, what: &str) -> Verdict {
+        self.verdict_from(SURELY_EXAMINED, right, what)
+    }
+
+    /// [`Found::verdict`] where one of so many right answers was surely compared.
+    ///
+    /// # Errors
+    /// How many said something else, or that none was compared.
+    pub fn verdict_from(&self, surely: u64, right: u64, what: &str) -> Verdict {
         match self {
-            Self { compared: 0, .. } if right >= SURELY_EXAMINED => {
+            Self { compared: 0, .. } if right >= surely => {
                 Err(format!("none of {right} {what} was compared in full"))
             }
             Self { wrong: 0, .. } => Ok(()),

@@ -280,12 +280,13 @@ impl Plan {
     ) -> Result<Self, String> {
         let mut profile = raw.profile()?;
         let mut repetitions = raw.repetitions;
-        let quick = options.quick && (raw.quick.is_some() || raw.life);
+        let full = (profile.clone(), repetitions);
         if options.quick {
             let form = raw.quick.unwrap_or_default();
             profile = profile.overlaid(&form.profile);
             repetitions = form.repetitions.unwrap_or(repetitions);
         }
+        let quick = options.quick && (raw.life || full != (profile.clone(), repetitions));
         let repetitions = options.repetitions.unwrap_or(repetitions);
         if repetitions == 0 {
             return Err("repetitions must be at least 1".into());

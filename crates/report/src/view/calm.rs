@@ -3,7 +3,7 @@ use pippin_stats::rounds::calm::SliceCounts;
 
 use crate::words;
 
-/// One line: `71 of 96 slices calm; steal 3.2 %, other processes 0.4 %`.
+/// One line: `71 of 96 slices calm; steal 3.2 %, other programs 0.4 %`.
 #[must_use]
 pub fn line(slices: &SliceCounts) -> String {
     let share = |name: &str, share: Option<f64>| {
@@ -48,16 +48,16 @@ mod tests {
             others: None,
             kernel_network: None,
         };
-        assert_eq!(line(&calm), "71 of 96 slices calm; steal 3.2 %, other processes –");
+        assert_eq!(line(&calm), "71 of 96 slices calm; steal 3.2 %, other programs –");
         let shown = SliceCounts { kernel_network: Some(0.03), ..calm.clone() };
         assert_eq!(
             line(&shown),
-            "71 of 96 slices calm; steal 3.2 %, other processes –, the kernel's network work for the load 3.0 %"
+            "71 of 96 slices calm; steal 3.2 %, other programs –, the kernel's network work for the load 3.0 %"
         );
         let noisy = SliceCounts { calm: 3, used: 12, used_disturbed: 9, others: Some(0.0), ..calm };
         assert_eq!(
             line(&noisy),
-            "3 of 96 slices calm; steal 3.2 %, other processes 0 %; too few were calm: 9 of the 12 slices that the figures rest on were disturbed"
+            "3 of 96 slices calm; steal 3.2 %, other programs 0 %; too few were calm: 9 of the 12 slices that the figures rest on were disturbed"
         );
     }
 }

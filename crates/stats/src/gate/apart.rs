@@ -17,9 +17,6 @@ const FEWEST_STARTS: usize = 4;
 pub(super) fn stand(gate: &Gate, limit: f64, sides: &Sides) -> Result<Standing, Reason> {
     let (own, base): (Vec<f64>, Vec<f64>) =
         (sides.own.values().copied().collect(), sides.base.values().copied().collect());
-    if sides.is_unknown {
-        return Err(Reason::new(Doubt::Unknown, "a figure is unknown"));
-    }
     if own.len().min(base.len()) < FEWEST_STARTS {
         return Err(Reason::new(
             Doubt::TooFewStarts,

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::cold::HANDICAP;
 use super::usable::Both;
-use super::{Counted, value};
+use super::{Counted, Doubt, Reason, Standing, value};
 use crate::compare::Origin;
 use crate::interval::anytime::Start;
 use crate::rounds::{Observed, Resting};
@@ -31,8 +31,10 @@ pub(super) struct Sides {
     of: Option<f64>,
     /// The repetitions that count at a handicap.
     cold: BTreeSet<u32>,
-    /// Whether the figure of a start is unknown. Then nothing is decided without it.
+    /// Whether the figure of a start is unknown. Then nothing passes.
     pub(super) is_unknown: bool,
+    /// Whether more requests of the base may have been what is counted, so that nothing fails either.
+    is_base_open: bool,
 }
 
 impl Sides {
@@ -52,7 +54,7 @@ impl Sides {
         );
         let mut all = both.own.iter().chain(others);
         let is_unknown = all.any(|trial| value(figure, trial).is_none());
-        Self { own, base, of: None, cold, is_unknown }
+        Self { own, base, of: None, cold, is_unknown, is_base_open: false }
     }
 
     fn shares(figure: Figure, own: &[&TrialRecord], base: &[&TrialRecord]) -> Self {
@@ -63,15 +65,16 @@ impl Sides {
         };
         let starts = own.len() + base.len();
         let (own, base) = (counted(own), counted(base));
-        let mut each = own.values().chain(base.values());
-        let is_unknown = own.len() + base.len() < starts || each.any(|it| it.open > 0.0);
+        let is_open = |of: &BTreeMap<u32, Counted>| of.values().any(|it| it.open > 0.0);
+        let is_base_open = is_open(&base);
+        let is_unknown = own.len() + base.len() < starts || is_open(&own) || is_base_open;
         let all = Counted::all(&base.values().copied().collect::<Vec<_>>());
         let share = |of: BTreeMap<u32, Counted>| {
             of.into_iter().map(|(at, counted)| (at, counted.share())).collect()
         };
         let of = if all.count > 0.0 { all.share() } else { 1.0 };
         let (own, base) = (share(own), share(base));
-        Self { own, base, of: Some(of), cold: BTreeSet::new(), is_unknown }
+        Self { own, base, of: Some(of), cold: BTreeSet::new(), is_unknown, is_base_open }
     }
 
     /// The change of each repetition that both sides have, as a fraction.
@@ -111,8 +114,7 @@ impl Sides {
 
     /// Each start, seen from the limit of a gate; `None` if a repetition of a side has no figure.
     pub(super) fn starts(&self, gate: &Gate, limit: f64) -> Option<Vec<Start>> {
-        let is_whole =
-            !self.is_unknown && self.own.keys().eq(self.base.keys()) && !self.own.is_empty();
+        let is_whole = self.own.keys().eq(self.base.keys()) && !self.own.is_empty();
         let sign = if gate.lower_passes() { 1.0 } else { -1.0 };
         let start = |(at, change): (u32, f64)| {
             let distance = sign
@@ -125,6 +127,16 @@ impl Sides {
         };
         let starts: Vec<Start> = self.by_repetition().map(start).collect();
         (is_whole && starts.iter().all(|start| !start.distance.is_nan())).then_some(starts)
+    }
+
+    /// What is decided if a figure is unknown: it cannot let a gate pass. It could not save a gate that
+    /// the known figures fail, unless it is one of the base's.
+    pub(super) fn allow(&self, gate: &Gate, standing: Standing) -> Result<Standing, Reason> {
+        let may_be_saved = self.is_base_open || (!gate.lower_passes() && self.of.is_some());
+        if self.is_unknown && (standing == Standing::Passed || may_be_saved) {
+            return Err(Reason::new(Doubt::Unknown, "a figure is unknown"));
+        }
+        Ok(standing)
     }
 
     /// Between which changes the starts lie.

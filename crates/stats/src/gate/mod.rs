@@ -404,11 +404,11 @@ fn against_base(
     let unseen = levels.unseen;
     let mut surely = None;
     let standing = if base.origin == Origin::TwoRuns {
-        apart::stand(gate, limit, &sides)?
+        sides.allow(gate, apart::stand(gate, limit, &sides)?)?
     } else {
         let starts = sides.starts(gate, limit);
         let starts = starts.ok_or_else(|| Reason::new(Doubt::Unknown, "a figure is unknown"))?;
-        let standing = by_starts(&starts, levels, || sides.spread())?;
+        let standing = sides.allow(gate, by_starts(&starts, levels, || sides.spread())?)?;
         if standing == Standing::Passed && unseen > 0.0 {
             let sign = if gate.lower_passes() { 1.0 } else { -1.0 };
             surely = Some((1.0 + limit) * (sign * unseen).exp() - 1.0);

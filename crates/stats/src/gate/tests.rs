@@ -200,6 +200,20 @@ fn no_change_passes_without_a_start_whose_figure_is_unknown() {
     }
 }
 
+/// What hangs cannot save a gate that the answers fail.
+#[test]
+fn a_change_that_is_clear_fails_although_a_request_hangs() {
+    let mut own = trials(&[1_000.0; 5]);
+    for trial in &mut own {
+        let measured = &mut trial.load.as_mut().unwrap().measured;
+        measured.errors.insert(ErrorKind::WrongStatus, 3_000);
+        measured.spans.open_age.record_n(5_000_000_000, 3);
+    }
+    let base = || trials(&[1_000.0; 5]);
+    assert_eq!(standing("errors > 1% vs main", own.clone(), base()), Standing::Failed);
+    assert_eq!(doubt("errors > 1% vs main", &base(), own), Some(Doubt::Unknown));
+}
+
 /// 1,000 requests were 5 s old at the end, and the longest answer took some milliseconds. Each may
 /// have been an error.
 #[test]
