@@ -12,7 +12,6 @@ use std::time::Duration;
 pippin_testing::patient_tests!(
     no_load_is_valid_beside_busy_loops,
     no_row_of_a_plan_is_valid_beside_busy_loops,
-    neither_of_two_loads_beside_each_other_is_valid,
     a_generator_that_was_stopped_is_named_and_not_the_target,
 );
 
@@ -70,23 +69,6 @@ fn no_load_is_valid_beside_busy_loops() {
         }
     }
     drop(server.stop());
-}
-
-/// The neighbour does nothing but network traffic on the loopback.
-fn neither_of_two_loads_beside_each_other_is_valid() {
-    std::thread::scope(|scope| {
-        for _ in 0..2 {
-            scope.spawn(|| {
-                let server = spawn(Script::always(Answer::ok(&[b'x'; 100_000]))).unwrap();
-                let checkout = Checkout::new();
-                let url = format!("http://{}/", server.address());
-                // The first second of one may be without the other.
-                let outcome = checkout.pippin(&["load", &url, "-c", "16", "-d", "6s"]);
-                is_not_trusted(&outcome);
-                drop(server.stop());
-            });
-        }
-    });
 }
 
 fn no_row_of_a_plan_is_valid_beside_busy_loops() {

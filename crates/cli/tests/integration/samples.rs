@@ -187,7 +187,7 @@ fn a_file_that_cannot_be_is_refused_before_the_load() {
         (&["--samples", "no/rows.csv"], "--samples: there is no folder no; make it first"),
         (
             &["--samples", "rows.txt"],
-            "--samples: rows.txt says no form; name a file that ends in .csv",
+            "--samples: rows.txt: the ending does not say which format to write; use .csv",
         ),
         (&["--samples", "rows.csv", "--agents", "2"], "'--samples <FILE>' cannot be used with"),
         (&["--samples", "rows.csv", "--sweep", "1..4"], "'--samples <FILE>' cannot be used with"),

@@ -253,10 +253,9 @@ fn conclude(row: &Row) {
 
 /// Caveats that a busy machine may add: the generator was late, the load was uneven, or the listen
 /// queue of another program was full, which the kernel counts for all programs together.
-const OF_A_BUSY_MACHINE: [&str; 12] = [
+const OF_A_BUSY_MACHINE: [&str; 11] = [
     "send_lag",
     "generator_stopped",
-    "unsure",
     "generator_busy",
     "held",
     "rate_not_achieved",
@@ -283,7 +282,10 @@ fn check(row: &Row, outcome: &Outcome) {
     let said =
         format!("{}: {}, exit code {:?}, {doubts:?}", row.name, json["verdict"], outcome.code);
     assert!(caveat.is_empty() || doubts.iter().any(|(id, _)| *id == caveat), "{said}");
-    let is_so = json["verdict"] == verdict && outcome.code == Some(row.code);
+    // These loads are too short for an interval, which is no matter of this table.
+    let is_unsure = !doubts.is_empty() && doubts.iter().all(|(id, _)| *id == "unsure");
+    let found = if is_unsure { "VALID" } else { json["verdict"].as_str().unwrap() };
+    let is_so = found == verdict && outcome.code == Some(row.code);
     let others = doubts.iter().filter(|(id, _)| *id != caveat);
     let is_late = others.into_iter().any(|(id, _)| OF_A_BUSY_MACHINE.contains(id));
     assert!(is_so || is_late, "{said}");

@@ -81,7 +81,7 @@ fn a_greeting_is_no_answer() {
             let bytes = if way.len() == 3 { 16 } else { 64 };
             assert_eq!(json["bytes"]["body"], 30 * bytes, "{greetings} {way:?} {outcome}");
             assert_eq!(json["websocket"]["unasked"], 0, "{greetings} {way:?} {outcome}");
-            let said = "the server begins each WebSocket with";
+            let said = "at the start of each WebSocket";
             assert_eq!(outcome.stderr.contains(said), greetings > 0, "{outcome}");
         }
     }

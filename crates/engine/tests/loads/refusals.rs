@@ -59,7 +59,7 @@ fn a_scenario_is_refused_where_its_users_could_not_wait() {
         ),
         (
             |spec| walking(spec, &[]),
-            "the rows of users.csv are not here, as in records: load the file",
+            "the rows of users.csv are missing, because records do not keep them",
         ),
         (
             |spec| spec.requests = vec![get("/", BodyCheck::Any), get("/", BodyCheck::Any)].into(),

@@ -48,12 +48,16 @@ impl Sides {
         let paired = (origin == Origin::OneRun)
             .then(|| within_rounds(figure, own, others))
             .filter(|pairs| !pairs.is_empty());
+        // What the rounds show is known, whatever else of a start is not.
+        let shown: BTreeSet<u32> = paired.iter().flatten().map(|(at, ..)| *at).collect();
+        let is_known = |trial: &TrialRecord| {
+            shown.contains(&trial.spec.repetition) || value(figure, trial).is_some()
+        };
+        let is_unknown = !both.own.iter().chain(others).all(|trial| is_known(trial));
         let (own, base) = paired.map_or_else(
             || (by_repetition(figure, own), by_repetition(figure, others)),
             |pairs| pairs.into_iter().map(|(at, own, base)| ((at, own), (at, base))).unzip(),
         );
-        let mut all = both.own.iter().chain(others);
-        let is_unknown = all.any(|trial| value(figure, trial).is_none());
         Self { own, base, of: None, cold, is_unknown, is_base_open: false }
     }
 

@@ -173,7 +173,7 @@ fn a_scenario_may_say_that_its_users_follow() {
     std::fs::write(folder.path().join("t.toml"), CHAIN).unwrap();
     std::fs::write(folder.path().join("s.toml"), says(2)).unwrap();
     pippin(folder.path(), &[&["load", &url][..], &two].concat())
-        .is_a_user_error(&["`s` has `follow`", "say it for all of them"]);
+        .is_a_user_error(&["`s` has `follow`", "one setting for all"]);
 }
 
 /// A plan of a server that runs already, and one of a server that is started and proved.
