@@ -9,7 +9,6 @@ use pippin_model::scenario::mix::Named;
 use pippin_model::text::units::Spread;
 use pippin_model::verdict::gate::{Gate, Undecided};
 use pippin_report::form::{FORMS, Form};
-use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use crate::completions;
@@ -485,8 +484,8 @@ pub struct HistoryArguments {
     #[arg(value_name = "TARGET", add = ArgValueCandidates::new(completions::targets))]
     pub target: Option<String>,
     /// Show at most this many runs.
-    #[arg(short = 'n', long, value_name = "N", default_value_t = NonZeroUsize::new(20).unwrap())]
-    pub number: NonZeroUsize,
+    #[arg(short = 'n', long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..))]
+    pub number: u32,
     /// Which runs.
     #[command(flatten)]
     pub labelled: LabelledArguments,

@@ -16,7 +16,7 @@ use super::compare_measured::{
     within, words,
 };
 use super::compare_table::{Sides, conclude};
-use super::run::folder;
+use super::run::{self, folder};
 use super::{Shared, catalog, place};
 use crate::arguments::CompareArguments;
 use crate::exit::{self, CliError};
@@ -51,8 +51,7 @@ pub fn run(
     }
     let ids = branches.iter().map(|branch| branch.id.clone()).collect();
     let options = PlanOptions { targets: Some(ids), ..plan_options(arguments) };
-    let plan = catalog.plan(plan, &options)?;
-    super::run::say_if_not_quick(arguments.quick, &plan);
+    let plan = run::plan(&catalog, plan, &options)?;
     let folder = folder(&place, arguments.out.as_deref(), &plan.id)?;
     let copies = Copies::within(&folder);
     let [a, b] = &branches;

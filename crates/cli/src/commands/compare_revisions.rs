@@ -19,7 +19,7 @@ use super::compare_measured::{
     within, words,
 };
 use super::compare_table::{Sides, conclude};
-use super::run::folder;
+use super::run::{self, folder};
 use super::{Shared, catalog, conventions};
 use crate::arguments::{BaseFile, CompareArguments};
 use crate::exit::{self, CliError};
@@ -49,8 +49,8 @@ pub fn run(
     let catalog = catalog(place)?;
     let project = catalog.project().ok_or_else(|| CliError::User(format!("no {FILE} here")))?;
     let options = plan_options(arguments);
-    let plan = catalog.plan(plan_of(project, arguments.plan.as_deref(), None)?, &options)?;
-    super::run::say_if_not_quick(arguments.quick, &plan);
+    let named = plan_of(project, arguments.plan.as_deref(), None)?;
+    let plan = run::plan(&catalog, named, &options)?;
     let targets = targets_of(project, &plan, arguments.target.as_deref())?;
     let repository = Repository::of(place.root())?;
     let revisions = revisions(&repository, names, arguments.force)?;

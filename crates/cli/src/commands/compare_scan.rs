@@ -13,7 +13,7 @@ use super::compare::{FOR_BRANCHES, FOR_REVISIONS, REVISIONS, for_servers, refuse
 use super::compare_given::{self, is_url};
 use super::compare_measured::{Deciding, Decision, Patience, plan_options};
 use super::compare_revisions::{plan_of, targets_of};
-use super::run::folder;
+use super::run::{self, folder};
 use super::{Shared, catalog, place};
 use crate::arguments::CompareArguments;
 use crate::exit::CliError;
@@ -88,8 +88,8 @@ fn of_project(
         ))
     })?;
     let options = plan_options(arguments);
-    let plan = catalog.plan(plan_of(project, arguments.plan.as_deref(), None)?, &options)?;
-    super::run::say_if_not_quick(arguments.quick, &plan);
+    let named = plan_of(project, arguments.plan.as_deref(), None)?;
+    let plan = run::plan(&catalog, named, &options)?;
     if !matches!(plan.profile.steps, Steps::One) {
         return Err(CliError::User(format!(
             "plan {} makes several loads, and a scan compares its values under one; choose a plan with `connections` or one `rate`",

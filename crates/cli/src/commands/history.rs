@@ -27,14 +27,14 @@ pub fn run(shared: &Shared, arguments: &HistoryArguments) -> Result<u8, CliError
     let store = shared.store()?;
     let labelled = filter(&arguments.labelled);
     let Some(target) = &arguments.target else {
-        return print_text(&runs(&store, &labelled, arguments.number.get())?);
+        return print_text(&runs(&store, &labelled, arguments.number)?);
     };
     let (target, points) = found(&store, target)?;
     let filter = RunFilter { target: target.clone(), ..labelled };
     let points = among(&store, &filter, points)?;
     match &arguments.html {
         Some(file) => page(&store, &target, &points, file),
-        None => print_text(&of_target(&store, &filter, &points, arguments.number.get())?),
+        None => print_text(&of_target(&store, &filter, &points, arguments.number)?),
     }
 }
 
@@ -92,8 +92,8 @@ fn nothing_kept(store: &Path) -> String {
 }
 
 /// All runs, the newest first.
-fn runs(store: &Store, filter: &RunFilter, number: usize) -> Result<String, CliError> {
-    let shown = store.page(filter, 0, number as u64)?;
+fn runs(store: &Store, filter: &RunFilter, number: u32) -> Result<String, CliError> {
+    let shown = store.page(filter, 0, number.into())?;
     if shown.all == 0 {
         return Ok(nothing_kept(store.path()));
     }
@@ -110,10 +110,10 @@ fn of_target(
     store: &Store,
     filter: &RunFilter,
     points: &[HistoryPoint],
-    number: usize,
+    number: u32,
 ) -> Result<String, CliError> {
     let target = Some(filter.target.as_str());
-    let mut out = rows(&store.page(filter, 0, number as u64)?.runs, target);
+    let mut out = rows(&store.page(filter, 0, number.into())?.runs, target);
     for history in histories(store, &filter.target, points)? {
         for change in Figure::ALL.into_iter().flat_map(|figure| history.changes(figure)) {
             out.push_str(&format!("{}: {}\n", history.title(), change.words()));

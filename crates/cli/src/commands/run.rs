@@ -45,8 +45,7 @@ pub fn run(shared: &Shared, arguments: &RunArguments) -> Result<u8, CliError> {
     let labels = arguments.labels.labels()?;
     let place = place()?;
     let catalog = catalog(&place)?;
-    let plan = catalog.plan(&arguments.plan, &options(arguments, &catalog)?)?;
-    say_if_not_quick(arguments.quick, &plan);
+    let plan = plan(&catalog, &arguments.plan, &options(arguments, &catalog)?)?;
     let reference = reference::among(arguments.reference.as_deref(), &plan.targets)?;
     let folder = folder(&place, arguments.out.as_deref(), &plan.id)?;
     let asked: Vec<&Gate> = plan.gates.iter().chain(arguments.gates.all()).collect();
@@ -108,14 +107,16 @@ pub fn run(shared: &Shared, arguments: &RunArguments) -> Result<u8, CliError> {
     Ok(exit::worst(exit_code(&record, is_invalid, arguments.strict), of_gates))
 }
 
-/// Says that --quick changes nothing of a plan without a quick form.
-pub fn say_if_not_quick(is_asked: bool, plan: &Plan) {
-    if is_asked && !plan.quick {
+/// The plan as the command line changes it. Says so where --quick changes nothing.
+pub fn plan(catalog: &Catalog, name: &str, options: &PlanOptions) -> Result<Plan, CliError> {
+    let plan = catalog.plan(name, options)?;
+    if options.quick && !plan.quick {
         output::say(format_args!(
             "{}: the plan has no quick form (the key `quick`), so --quick changes nothing",
             plan.id
         ));
     }
+    Ok(plan)
 }
 
 /// What the flags change of the plan.

@@ -3,6 +3,7 @@ use pippin_model::load::Credentials;
 use pippin_model::workload::draw::Draw;
 
 use super::Challenge;
+use super::challenge::UNAUTHORIZED;
 use super::formula::{Hash, Hashing, begun, response};
 
 /// The client's own nonce: it has no meaning for the server, and is another one for each of its
@@ -44,10 +45,17 @@ impl Authorizer {
         Grant::new(self.credentials.parts(), asked, own)
     }
 
-    /// An answer with the status 401 has come to a user. If it has a new nonce, the next requests
-    /// of the user have that one; else they are counted on, and refused again.
+    /// The head of an answer has come to a user. If it is a refusal with a new nonce, the next requests
+    /// of the user have that one; else they are counted on.
+    #[inline]
+    pub fn hear(&mut self, granted: &mut Option<Box<Grant>>, status: u16, head: &[u8]) {
+        if status == UNAUTHORIZED {
+            self.take(granted, head);
+        }
+    }
+
     #[cold]
-    pub fn take(&mut self, granted: &mut Option<Box<Grant>>, head: &[u8]) {
+    fn take(&mut self, granted: &mut Option<Box<Grant>>, head: &[u8]) {
         let Ok(asked) = Challenge::of_head(head) else { return };
         if granted.as_ref().is_none_or(|granted| granted.nonce != asked.nonce) {
             *granted = Some(Box::new(self.grant(&asked)));

@@ -38,6 +38,7 @@ mod warmth;
 
 use pippin_model::figure::{Figure, Unit};
 use pippin_model::target::TargetId;
+use pippin_model::text::units;
 use pippin_model::trial::{Step, TrialRecord};
 use pippin_model::verdict::gate::{Condition, Gate, Limit};
 use serde::{Deserialize, Serialize};
@@ -338,7 +339,7 @@ fn alone(outcome: &mut Outcome, group: &Group<'_>) -> Result<Standing, Reason> {
 
 /// Requests that never had an answer may each be what a gate counts.
 fn without_answer(count: f64) -> Reason {
-    let requests = pippin_model::text::units::counted(count as u64, "request");
+    let requests = units::counted(count as u64, "request");
     Reason::new(Doubt::Unknown, format!("{requests} had no answer at the end of the load"))
 }
 

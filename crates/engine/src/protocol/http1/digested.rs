@@ -6,7 +6,6 @@ use pippin_model::result::ErrorKind;
 
 use super::protocol::{Forward, Http1};
 use super::{Decoder, Drawn, HeadInfo, Sink};
-use crate::digest::challenge::UNAUTHORIZED;
 use crate::digest::{Authorizer, Challenge, Grant};
 use crate::error::EngineError;
 use crate::protocol::outgoing::Frames;
@@ -140,9 +139,7 @@ impl<A: Answers> Sink for Watch<'_, A> {
 
     #[inline]
     fn head(&mut self, info: &HeadInfo, raw: &[u8]) {
-        if info.status == UNAUTHORIZED {
-            self.authorizer.take(self.granted, raw);
-        }
+        self.authorizer.hear(self.granted, info.status, raw);
         self.forward.head(info, raw);
     }
 

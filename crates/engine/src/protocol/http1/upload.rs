@@ -8,16 +8,17 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use pippin_model::load::LoadSpec;
+use pippin_model::load::{LoadSpec, Request};
 use pippin_model::request::DRAWN;
 use pippin_model::request::upload::{Content, Upload};
 use pippin_model::result::ErrorKind;
 
 use super::protocol::Http1;
-use super::{Decoder, request};
+use super::{Decoder, Drawn};
 use crate::error::{EngineError, place};
+use crate::protocol::outgoing::Frames;
 use crate::protocol::{Alike, Answers, AtOnce, Bytes, End, Outgoing, Protocol, Step};
-use crate::request::drawn::{Places, Value, fill};
+use crate::request::drawn::{Value, fill};
 use crate::request::wire::{Span, Wire};
 
 /// The length of a chunk, as clients send them that copy a file.
@@ -43,21 +44,15 @@ impl Protocol for Uploading {
     const DRAWS: bool = true;
 
     fn wire(spec: &LoadSpec) -> Result<Wire, EngineError> {
-        let is_only = !spec.connections.keep_alive();
         let key = key(spec);
-        let rendered = spec.requests.iter().enumerate().map(|(nth, asked)| {
-            let unsendable =
-                |why: String| EngineError::UnsendableRequest { request: place(spec, nth), why };
-            if asked.upload.is_some_and(|upload| upload.key != key) {
-                return Err(unsendable("all uploads of a load must have the same key".into()));
-            }
-            let bytes = request::render_to(asked, &request::origin(spec, asked), is_only)
-                .map_err(|why| unsendable(why.to_string()))?;
-            let places = Places::of(asked, &bytes).map_err(unsendable)?;
-            let template = Http1::template(asked).drawing(places);
-            Ok((bytes, template))
-        });
-        Wire::new(rendered, spec.requests.turns(), 1)
+        let has_other = |asked: &Request| asked.upload.is_some_and(|upload| upload.key != key);
+        match spec.requests.iter().position(has_other) {
+            Some(nth) => Err(EngineError::UnsendableRequest {
+                request: place(spec, nth),
+                why: "all uploads of a load must have the same key".into(),
+            }),
+            None => Drawn::<Frames>::wire(spec),
+        }
     }
 
     fn new(spec: &LoadSpec, wire: &Arc<Wire>) -> Self {

@@ -9,7 +9,6 @@ use pippin_model::scenario::text::Encoding;
 use super::digested::authorizer;
 use super::protocol::{Forward, Http1};
 use super::{Decoder, HeadInfo, Sink, request};
-use crate::digest::challenge::UNAUTHORIZED;
 use crate::digest::{Authorizer, Challenge, Grant};
 use crate::error::{EngineError, place};
 use crate::protocol::outgoing::Frames;
@@ -240,10 +239,8 @@ impl<A: Answers> Sink for Keep<'_, A> {
     }
 
     fn head(&mut self, info: &HeadInfo, raw: &[u8]) {
-        if info.status == UNAUTHORIZED
-            && let Some((authorizer, granted)) = &mut self.authorizer
-        {
-            authorizer.take(granted, raw);
+        if let Some((authorizer, granted)) = &mut self.authorizer {
+            authorizer.hear(granted, info.status, raw);
         }
         self.kept.head.clear();
         self.kept.head.extend_from_slice(raw);
