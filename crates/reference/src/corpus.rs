@@ -920,12 +920,13 @@ pub const SERVERS: &[Server] = &[
         "waits",
         &["the waits are shorter than those that are asked for"],
     ),
+    // A machine that is a millisecond late moves the waits past the first sentence to the second.
     cheat(
         "device-capped-under-load",
         "device",
         "waits no longer than 98.6 ms while more than 10 ask at once",
         "waits",
-        &["the waits are shorter than those that are asked for"],
+        &["the waits are"],
     ),
     cheat(
         "device-constant-under-load",

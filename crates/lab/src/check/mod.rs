@@ -439,12 +439,10 @@ fn miscounted(
 ) -> Option<String> {
     let right = result.measured.requests.good;
     if right != count {
-        let kinds: Vec<String> =
-            result.measured.errors.iter().map(|(kind, n)| format!("{n} {}", kind.name())).collect();
         let of = if subject.closes { " of a connection each" } else { "" };
         return Some(format!(
             "under a short load of {count} requests{of} {right} were answered rightly; errors: {}",
-            kinds.join(", ")
+            load::errors_in_words(result)
         ));
     }
     let numbers = subject.live.numbers()? - before.unwrap_or(0);

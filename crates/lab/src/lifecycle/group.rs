@@ -37,12 +37,6 @@ impl Group {
     pub fn folder(&self) -> &Path {
         &self.folder
     }
-
-    /// Whether any process is in it.
-    #[must_use]
-    pub fn is_in_use(&self) -> bool {
-        fs::read_to_string(self.folder.join("cgroup.procs")).is_ok_and(|pids| !pids.is_empty())
-    }
 }
 
 impl Drop for Group {

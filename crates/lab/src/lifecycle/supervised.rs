@@ -50,7 +50,7 @@ pub struct Supervised {
     events: Receiver<Event>,
     used: Option<Used>,
     ended: Option<Exit>,
-    main_pid: i32,
+    main: Started,
     life: Arc<Life>,
     gone: Option<Gone>,
     log: PathBuf,
@@ -64,11 +64,18 @@ pub struct Supervised {
 enum Event {
     Stuck(Vec<String>),
     LogCut,
-    Started(i32),
+    Started(Started),
     Used(Used),
     Ended(Exit),
     Failed(String),
     Gone(Gone),
+}
+
+/// The main process at its begin.
+#[derive(Debug, Clone, Copy, Default)]
+struct Started {
+    pid: i32,
+    is_grouped: bool,
 }
 
 /// What the main process used, with the children that it waited for (wait4(2)).
@@ -170,7 +177,7 @@ impl Supervised {
             events,
             used: None,
             ended: None,
-            main_pid: 0,
+            main: Started::default(),
             life,
             gone: None,
             log: launch.log.clone(),
@@ -179,8 +186,8 @@ impl Supervised {
             log_is_cut: false,
         };
         match this.events.recv_timeout(Duration::from_secs(20)) {
-            Ok(Event::Started(pid)) => {
-                this.main_pid = pid;
+            Ok(Event::Started(main)) => {
+                this.main = main;
                 Ok(this)
             }
             Ok(Event::Failed(message)) => Err(LabError::User(message)),
@@ -200,7 +207,14 @@ impl Supervised {
     /// The main process.
     #[must_use]
     pub const fn main_pid(&self) -> i32 {
-        self.main_pid
+        self.main.pid
+    }
+
+    /// Whether the main process began in the control group of [`Self::start_in`]. It may have left
+    /// since.
+    #[must_use]
+    pub const fn is_grouped(&self) -> bool {
+        self.main.is_grouped
     }
 
     /// Whether the main process lives.
@@ -333,7 +347,10 @@ pub fn own_program() -> Result<PathBuf, LabError> {
 fn parse_event(line: &str) -> Option<Event> {
     let (word, rest) = line.split_once(' ').unwrap_or((line, ""));
     match word {
-        "started" => rest.parse().ok().map(Event::Started),
+        "started" => {
+            let (pid, grouped) = rest.split_once(' ')?;
+            Some(Event::Started(Started { pid: pid.parse().ok()?, is_grouped: grouped == "1" }))
+        }
         "exited" => rest.parse().ok().map(|code| Event::Ended(Exit::Code(code))),
         "killed" => rest.parse().ok().map(|signal| Event::Ended(Exit::Signal(signal))),
         "used" => {
@@ -373,7 +390,7 @@ mod tests {
         // Written by a child: a file that this process wrote cannot be executed (ETXTBSY) as long
         // as a child that another test begins to start has its descriptor too.
         let text =
-            "printf '#!/bin/sh\necho started 1\nexec sleep 600 <&-\n' >deaf && chmod 755 deaf";
+            "printf '#!/bin/sh\necho started 1 0\nexec sleep 600 <&-\n' >deaf && chmod 755 deaf";
         let written = Command::new("sh").args(["-c", text]).current_dir(folder.path()).status();
         assert!(written.unwrap().success());
         let launch = Launch {

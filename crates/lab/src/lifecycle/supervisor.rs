@@ -7,7 +7,7 @@
 //!
 //! | line | meaning |
 //! |---|---|
-//! | `started PID` | the command runs |
+//! | `started PID GROUPED` | the command runs. GROUPED is 1 if it began in its control group |
 //! | `failed MESSAGE` | the command could not be executed |
 //! | `log_cut` | the log became so long that only its beginning and its end are kept |
 //! | `used WALL CPU MEMORY` | how long the main process lived and its CPU time (nanoseconds), its peak resident memory (bytes) |
@@ -18,7 +18,7 @@ use pippin_model::plan::cpus::CpuSet;
 use pippin_model::workload::percent_encode;
 use std::ffi::CString;
 use std::fs::OpenOptions;
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 use std::os::fd::AsRawFd;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::process::CommandExt;
@@ -175,6 +175,8 @@ impl<'a> Supervisor<'a> {
         let procs = orders.group.as_ref().map(|folder| folder.join("cgroup.procs"));
         let entrance = procs.and_then(|procs| OpenOptions::new().write(true).open(procs).ok());
         let keeper = if orders.apart { apart::begin()? } else { None };
+        // After the keeper, which would hold an end of it open.
+        let (mut entries, entry) = io::pipe()?;
         let is_apart = keeper.is_some();
         let mut command = Command::new(&orders.command[0]);
         command
@@ -189,9 +191,11 @@ impl<'a> Supervisor<'a> {
                 libc::setsid();
                 unblock_signals();
                 libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
-                // Errors are ignored: the maker of the group checks whether it was entered. 0 means
-                // the writing process.
-                let _ = entrance.as_ref().map(|mut entrance| entrance.write(b"0"));
+                // 0 means the writing process. It says itself that it entered, because it may leave
+                // before anybody looks.
+                if entrance.as_ref().is_some_and(|mut entrance| entrance.write(b"0").is_ok()) {
+                    let _ = (&entry).write(b"1");
+                }
                 if is_apart {
                     apart::see_own_processes();
                 }
@@ -201,7 +205,10 @@ impl<'a> Supervisor<'a> {
         let begin = Instant::now();
         let child = command.spawn().map_err(|error| explain_spawn(&orders.command[0], &error))?;
         let main = child.id() as i32;
-        say(&format!("started {main}"));
+        // With it goes this process's end of the pipe. The child's was closed by exec.
+        drop(command);
+        let grouped = entries.read(&mut [0])?;
+        say(&format!("started {main} {grouped}"));
         let log = Some(log::Bounded::new(log, log::MOST_BYTES));
         Ok(Self { orders, parent, main, keeper, begin, signals, log })
     }

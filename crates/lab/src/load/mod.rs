@@ -22,7 +22,7 @@ use pippin_model::load::{
     BodyCheck, Check, Connections, LoadSpec, Request, Requests, StopRule, Timeouts,
 };
 use pippin_model::plan::profile::Profile;
-use pippin_model::result::LoadResult;
+use pippin_model::result::{FirstError, LoadResult};
 use pippin_model::trial::Step;
 use pippin_model::workload::{Sample, Workload};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -152,6 +152,20 @@ pub fn fitted(mut load: LoadSpec) -> LoadSpec {
 /// The `i`-th loopback address for connecting from, from 127.0.1.1 on.
 fn loopback(i: u32) -> Ipv4Addr {
     Ipv4Addr::from(u32::from(Ipv4Addr::new(127, 0, 1, 1)).wrapping_add(i))
+}
+
+/// How many errors of each kind a load had, and what is known of the first of the kind:
+/// `2 timeout, 1 status (the first: GET /a: HTTP/1.1 500 Internal Server Error)`.
+#[must_use]
+pub fn errors_in_words(load: &LoadResult) -> String {
+    let of_kind = |(kind, count): (&_, &u64)| {
+        let first = load.measured.firsts.get(kind).map(FirstError::in_words);
+        match first.filter(|words| !words.is_empty()) {
+            Some(first) => format!("{count} {} (the first: {first})", kind.name()),
+            None => format!("{count} {}", kind.name()),
+        }
+    };
+    load.measured.errors.iter().map(of_kind).collect::<Vec<_>>().join(", ")
 }
 
 /// All complete answers of a load, those of warm-up and ramps included.

@@ -294,7 +294,7 @@ impl RunningTarget {
             interrupted,
         )
         .map_err(|error| beside(&around, error))?;
-        let group = group.filter(Group::is_in_use);
+        let group = group.filter(|_| process.is_grouped());
         let inside = container.as_ref().and_then(|it| it.image.process(&it.name));
         let elsewhere = elsewhere::file_of_checkout(process.supervisor_pid(), &target.folder);
         let main = server::of_processes(&[process.main_pid()]).unwrap_or_default();

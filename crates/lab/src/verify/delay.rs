@@ -256,16 +256,10 @@ fn ask_many(subject: &Subject<'_>, connections: u32, requests: u32) -> Result<Lo
     if good != u64::from(requests) {
         return Err(format!(
             "of {requests} requests on {connections} connections {good} were answered rightly: {}",
-            errors_in_words(&result)
+            load::errors_in_words(&result)
         ));
     }
     Ok(result)
-}
-
-fn errors_in_words(result: &LoadResult) -> String {
-    let kinds: Vec<String> =
-        result.measured.errors.iter().map(|(kind, n)| format!("{n} {}", kind.name())).collect();
-    kinds.join(", ")
 }
 
 fn ask(subject: &Subject<'_>, connections: u32, stop: StopRule) -> Result<LoadResult, String> {
