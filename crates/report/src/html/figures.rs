@@ -8,8 +8,9 @@ use crate::chart::{Chart, DataTable};
 use crate::view::View;
 use crate::view::published::PublishedTable;
 
-/// Charts at the top of the page.
-pub const HEADLINE: [&str; 2] = ["ratio", "cpu-ratio"];
+/// Charts at the top of the page: each is the answer of its kind of run.
+pub const HEADLINE: [&str; 6] =
+    ["ratio", "cpu-ratio", "sweep", "sweep-response", "rates-cpu-per-request", "rates-response"];
 /// Charts that have their own sections.
 const ELSEWHERE: [&str; 7] =
     ["published", "cost", "overload", "overload-over-time", "scan", "scan-response", "scan-cpu"];

@@ -34,7 +34,7 @@ pub fn of(run: &RunFacts, rows: &[Row], field: &Field, asked: Option<&TargetId>)
     sentences.join(" ")
 }
 
-/// Which target leads, and the CPU time of a request.
+/// Which target leads and by how much, or what a request costs where nobody leads.
 fn first(run: &RunFacts, measured: &[&Row], ranked: &[&Row], field: &Field) -> String {
     match (measured, ranked) {
         ([], _) => "No target has a result.".into(),
@@ -49,10 +49,19 @@ fn first(run: &RunFacts, measured: &[&Row], ranked: &[&Row], field: &Field) -> S
                 .into()
         }
         (_, [only]) => alone(run, only),
-        _ => match cpu(ranked, field) {
-            Some(cpu) => format!("{}; {cpu}.", lead(run, ranked, field)),
-            None => format!("{}.", lead(run, ranked, field)),
-        },
+        _ => {
+            let (leaders, others): (Vec<&Row>, Vec<&Row>) =
+                ranked.iter().partition(|row| row.standing.rank == Some(1));
+            let lead = lead(&leaders, &others);
+            // The gap to the next says more than the costliest of all.
+            match others.first().and_then(|next| gap(run, &leaders, next, field)) {
+                Some(gap) => format!("{lead}, and {gap}."),
+                None => match cpu(ranked, field) {
+                    Some(cpu) => format!("{lead}; {cpu}."),
+                    None => format!("{lead}."),
+                },
+            }
+        }
     }
 }
 
@@ -94,32 +103,34 @@ fn alone(run: &RunFacts, row: &Row) -> String {
     }
 }
 
-fn lead(run: &RunFacts, ranked: &[&Row], field: &Field) -> String {
-    let (leaders, others): (Vec<&Row>, Vec<&Row>) =
-        ranked.iter().partition(|row| row.standing.rank == Some(1));
-    match leaders.as_slice() {
+fn lead(leaders: &[&Row], others: &[&Row]) -> String {
+    match leaders {
         [a, b] if others.is_empty() => {
             format!("{} and {} cannot be told apart", a.target, b.target)
         }
         all if others.is_empty() => format!("None of the {} targets can be told apart", all.len()),
-        [one] => format!("{} leads{}", one.target, gap(run, one, others[0], field)),
+        [one] => format!("{} leads", one.target),
         some => format!("{} lead and cannot be told apart", names(some)),
     }
 }
 
-/// How far the next target is behind the only leader, if the leader is the reference.
-fn gap(run: &RunFacts, leader: &Row, next: &Row, field: &Field) -> String {
-    if field.reference.as_ref() != Some(&leader.target) {
-        return String::new();
-    }
-    let ratio = next.standing.to_reference.and_then(|to| to.of(run.ranked_by.figure()));
-    ratio.map_or_else(String::new, |ratio| {
-        let (verb, times, than) = match run.ranked_by {
-            RankedBy::Goodput => ("is", words::times(&ratio.inverse()), "slower"),
-            RankedBy::ResponseP99 => ("has", words::times(&ratio), "its p99"),
-        };
-        format!(", and {}, the next, {verb} {times} {than}", next.target)
-    })
+/// How far the next target is behind the leaders; `None` if none of them is the reference.
+fn gap(run: &RunFacts, leaders: &[&Row], next: &Row, field: &Field) -> Option<String> {
+    let reference = field.reference.as_ref()?;
+    leaders.iter().find(|leader| leader.target == *reference)?;
+    let ratio = next.standing.to_reference?.of(run.ranked_by.figure())?;
+    let is_one = leaders.len() == 1;
+    let behind = match (run.ranked_by, is_one) {
+        (RankedBy::Goodput, true) => format!("is {} slower", words::times(&ratio.inverse())),
+        (RankedBy::Goodput, false) => {
+            format!("is {} slower than {reference}", words::times(&ratio.inverse()))
+        }
+        (RankedBy::ResponseP99, true) => format!("has {} its p99", words::times(&ratio)),
+        (RankedBy::ResponseP99, false) => {
+            format!("has {} the p99 of {reference}", words::times(&ratio))
+        }
+    };
+    Some(format!("{}, the next, {behind}", next.target))
 }
 
 /// The largest certain difference from the reference in CPU time of a request.
