@@ -273,9 +273,8 @@ impl Seconds {
             measured_to_ns: measured_from_ns.saturating_add(duration_ns),
             warm_up: WarmUpResult {
                 duration_ns: spec.warm_up.at_most_ns(),
-                steady: None,
                 completed: all.warm_up,
-                errors: BTreeMap::new(),
+                ..WarmUpResult::default()
             },
             measured,
             phases: Vec::new(),

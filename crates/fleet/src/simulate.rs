@@ -8,7 +8,7 @@ use pippin_model::result::{
     GeneratorUse, LoadResult, Measured, Phase, StampCounts, WarmUpResult, Window, WindowHistograms,
 };
 use std::cell::RefCell;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::rc::Rc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -210,12 +210,7 @@ fn nothing_yet(start_ns: u64, [up, sustain]: [u64; 2]) -> LoadResult {
         started_ns: start_ns,
         measured_from_ns: start_ns + up,
         measured_to_ns: start_ns + up + sustain,
-        warm_up: WarmUpResult {
-            duration_ns: 0,
-            steady: None,
-            completed: 0,
-            errors: BTreeMap::new(),
-        },
+        warm_up: WarmUpResult::default(),
         measured: Measured { duration_ns: sustain, ..Measured::default() },
         phases: vec![phase("ramp_up", 0), phase("sustain", up), phase("ramp_down", up + sustain)],
         windows: Vec::new(),

@@ -18,6 +18,7 @@
 //! | [`overload`] | what a target does beyond its capacity |
 //! | [`phases`] | the phases of a device load |
 //! | [`stages`] | the stages of a load that changes by plan |
+//! | [`warm_ups`] | how targets warm up, in words |
 //! | [`walks`] | the steps of a scenario |
 //! | [`spoken`] | the protocols of a run, and that of each target |
 //! | [`agents`] | the agents that applied the loads |
@@ -50,6 +51,7 @@ pub mod spoken;
 pub mod stages;
 pub mod sweep;
 pub mod walks;
+pub mod warm_ups;
 
 use pippin_model::host::fingerprint::Fingerprint;
 use pippin_model::plan::Plan;

@@ -372,8 +372,7 @@ impl<'a> Coordinator<'a> {
                     from.saturating_sub(start)
                 },
                 steady: self.steady,
-                completed: 0,
-                errors: BTreeMap::new(),
+                ..WarmUpResult::default()
             },
             windows,
             interrupted: self.interrupted,

@@ -86,12 +86,7 @@ fn load(seen: &[Recorded]) -> LoadResult {
         started_ns: 900_000_000,
         measured_from_ns: 1_000_000_000,
         measured_to_ns: 6_000_000_000,
-        warm_up: WarmUpResult {
-            duration_ns: 0,
-            steady: None,
-            completed: 0,
-            errors: BTreeMap::new(),
-        },
+        warm_up: WarmUpResult::default(),
         phases: vec![Phase {
             name: "sustain".into(),
             from_ns: 100_000_000,

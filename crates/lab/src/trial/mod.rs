@@ -323,6 +323,7 @@ impl Trial<'_> {
         let Sampled { samples, memory: learned, ended, left_out, passing, runtimes, is_over } =
             sampler.map(Sampler::pause).unwrap_or_default();
         *memory = learned;
+        let windows = warming.into_windows();
         let measured = |Applied { load, agents }: Applied| Measured {
             usage: usage_between(&samples, load.measured_from_ns, load.measured_to_ns).map(
                 |usage| Usage {
@@ -333,7 +334,7 @@ impl Trial<'_> {
             ),
             ended: ended.iter().map(|one| ended_process(one, load.started_ns)).collect(),
             server_end: is_over.then(|| self.server_end(killed_before)),
-            load,
+            load: LoadResult { warm_up: WarmUpResult { windows, ..load.warm_up }, ..load },
             agents,
             samples: samples.clone(),
         };

@@ -1,6 +1,7 @@
 //! Decides when a target is warm, from what the generator and the kernel see of it.
 use pippin_model::host::usage::{Role, UsageSample};
-use pippin_stats::series::warm::{CompilerWindow, WarmUpWindow, waits_for};
+use pippin_model::result::{CompilerWindow, WarmUpWindow};
+use pippin_stats::series::warm::waits_for;
 use std::sync::{Mutex, PoisonError};
 
 /// Windows between two sentences about what a warm-up waits for: a second.
@@ -53,6 +54,11 @@ impl Warming {
         };
         let say = is_due.then(|| waits.in_words(runtime().unwrap_or("the runtime")));
         Warmth { is_warm: false, say }
+    }
+
+    /// All windows, oldest first.
+    pub fn into_windows(self) -> Vec<WarmUpWindow> {
+        self.seen.into_inner().unwrap_or_else(PoisonError::into_inner).windows
     }
 }
 

@@ -399,7 +399,7 @@ impl ExampleTrial {
                 duration_ns: WARM_UP_NS,
                 steady: Some(true),
                 completed: 20_000,
-                errors: BTreeMap::new(),
+                ..WarmUpResult::default()
             },
             phases: self.phases(&measured),
             measured,

@@ -28,10 +28,10 @@ mod silence;
 mod slowest;
 mod spans;
 pub mod time_series;
+mod warm_up;
 mod window;
 
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
 
 use crate::load::proxy::ProxyUse;
 use crate::load::tls::TlsUse;
@@ -50,6 +50,7 @@ pub use request_sample::RequestSample;
 pub use silence::{Arrivals, SHORTEST_SILENCE_NS, Silence};
 pub use slowest::Slowest;
 pub use spans::{Span, SpanSummaries, Spans};
+pub use warm_up::{CompilerWindow, WarmUpResult, WarmUpWindow};
 pub use window::{Window, WindowHistograms, arriving_per_s, measured_windows};
 
 /// The outcome of one load.
@@ -118,20 +119,6 @@ impl LoadResult {
         }
         kept
     }
-}
-
-/// How the warm-up ended.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct WarmUpResult {
-    /// Its length in nanoseconds; 0 if there was none.
-    pub duration_ns: u64,
-    /// Whether the throughput had stopped trending; `None` if that was not checked or nothing was
-    /// answered.
-    pub steady: Option<bool>,
-    /// Requests completed in it; no other figure counts them.
-    pub completed: u64,
-    /// Errors in it by kind, including wrong answers; no other figure counts them.
-    pub errors: BTreeMap<ErrorKind, u64>,
 }
 
 /// A phase of a device load.

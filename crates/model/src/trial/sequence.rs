@@ -66,10 +66,9 @@ fn add_generator(whole: &mut LoadResult, slice: &LoadResult) {
 /// short one of fixed length may follow, at another rate.
 fn warm_up_of(warm_ups: &[LoadResult], slices: &[LoadResult]) -> WarmUpResult {
     let mut all = WarmUpResult {
-        duration_ns: 0,
         steady: warm_ups.iter().rev().find_map(|load| load.warm_up.steady),
-        completed: 0,
-        errors: BTreeMap::new(),
+        windows: warm_ups.iter().flat_map(|load| load.warm_up.windows.iter().copied()).collect(),
+        ..WarmUpResult::default()
     };
     let mut add = |completed: u64, errors: &BTreeMap<_, u64>| {
         all.completed += completed;
@@ -393,6 +392,7 @@ mod tests {
             steady: None,
             completed: 3,
             errors: BTreeMap::from([(ErrorKind::Timeout, 2)]),
+            windows: Vec::new(),
         };
         let window = |from_ns, duration_ns, completed| Window {
             from_ns,

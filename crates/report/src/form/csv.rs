@@ -13,6 +13,7 @@ use crate::view::life::{self, LifeFigure};
 use crate::view::row::Row;
 use crate::view::sweep::Point;
 use crate::view::walks::WayView;
+use crate::view::warm_ups;
 
 /// This form.
 pub const FORM: Form = Form {
@@ -243,6 +244,12 @@ fn rest() -> Vec<Column> {
         column("slices", |_, row| cell(row.slices.as_ref().map(|slices| slices.made))),
         column("slices_calm", |_, row| cell(row.slices.as_ref().map(|slices| slices.calm))),
         column("start_up_ns", |_, row| cell(row.start_up_ns)),
+        column("warm_up_class", |_, row| {
+            cell(row.warm_ups.as_ref().and_then(|it| it.class.map(warm_ups::name)))
+        }),
+        column("warm_up_steady_ns", |_, row| {
+            cell(row.warm_ups.as_ref().and_then(|it| it.steady_after_ns).map(|[middle, ..]| middle))
+        }),
         column("instructions_per_request", |_, row| cell(row.instructions_per_request)),
         column("packed", |_, row| cell(row.packed)),
         column("caveats", |_, row| {

@@ -60,7 +60,7 @@ pub fn explanations(view: &View) -> Markup {
         @if view.rows.iter().any(|row| row.explanation.is_some()) {
             section id="explanations" {
                 h2 { "What the figures say" }
-                dl.facts { @for row in &view.rows { @if let Some(explanation) = &row.explanation { dt { (row.target) } dd { (explanation.text) } } } }
+                dl.facts { @for row in &view.rows { @if let Some(said) = row.explained() { dt { (row.target) } dd { (said) } } } }
             }
         }
     }

@@ -97,8 +97,8 @@ pub fn explanations(page: &mut Page, view: &View) {
     }
     page.heading("What the figures say");
     for row in &view.rows {
-        if let Some(explanation) = &row.explanation {
-            page.paragraph("  ", &format!("{}: {}", row.target, explanation.text));
+        if let Some(said) = row.explained() {
+            page.paragraph("  ", &format!("{}: {said}", row.target));
         }
     }
 }

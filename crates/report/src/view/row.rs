@@ -27,6 +27,7 @@ use super::spoken;
 use super::stages::{self, StageRow};
 use super::sweep::{self, Sweep};
 use super::walks::{self, StepView, Walked, WayView};
+use super::warm_ups;
 use crate::words;
 
 /// One target of a run: its summary, and what charts and text show of it.
@@ -100,6 +101,16 @@ impl Held {
             mean(&found.iter().map(|one| figure(*one)).collect::<Vec<_>>())
         };
         Some(Self { users: mean_of(OfTrial::users)?, with_target: mean_of(OfTrial::with_target)? })
+    }
+}
+
+impl Row {
+    /// Why it is as fast as it is, and how it warms up; `None` without a result.
+    #[must_use]
+    pub fn explained(&self) -> Option<String> {
+        let text = self.explanation.as_ref()?.text.clone();
+        let warm_up = self.warm_ups.as_ref().and_then(warm_ups::sentence);
+        Some([Some(text), warm_up].into_iter().flatten().collect::<Vec<_>>().join(" "))
     }
 }
 

@@ -4,6 +4,8 @@
 //! Throughput alone does not show it. A fresh ASP.NET Core server on one processor answered 55,000
 //! requests/s for eleven seconds, then 100,000: for those eleven seconds it looks steady. In the
 //! seconds before the change, its compiler's thread used a third of a processor.
+use pippin_model::result::WarmUpWindow;
+
 use crate::series::steady::has_settled;
 
 /// Windows that a second has; each lasts 200 ms.
@@ -18,26 +20,6 @@ const REST_S: usize = 5;
 const FIRST_REST_S: usize = 10;
 /// Processor time below which a compiler counts as not begun, in nanoseconds.
 const NOT_BEGUN_NS: u64 = 20_000_000;
-
-/// What is seen of a target in a short window (200 ms) of its warm-up.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct WarmUpWindow {
-    /// Complete answers per second.
-    pub answers_per_s: f64,
-    /// Processors that the target kept busy; `None` if they cannot be seen.
-    pub cores: Option<f64>,
-    /// Its compiler; `None` if it has none that can be told from its other threads.
-    pub compiler: Option<CompilerWindow>,
-}
-
-/// What a target's compiler did in a window.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct CompilerWindow {
-    /// Processors that it kept busy.
-    pub cores: f64,
-    /// Processor time that it has used since its process began, in nanoseconds.
-    pub so_far_ns: u64,
-}
 
 /// What a target is not warm for yet.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -131,6 +113,7 @@ mod tests {
     use super::*;
     use crate::simulated::test_noise::Noise;
     use pippin_model::example::starts::{DOTNET, JDK, StartSecond, longer_plateau, rests_for};
+    use pippin_model::result::CompilerWindow;
 
     /// The second at whose end a target with this start counts as warm; its last second goes on.
     fn warm_after(start: &[StartSecond], has_compiler: bool) -> Option<usize> {

@@ -1,0 +1,194 @@
+//! What the start of a target looks like: flat, becoming faster, becoming slower, or never steady.
+//!
+//! Source: Barrett et al., "Virtual machine warmup blows hot and cold" (OOPSLA 2017), section 4.2: the
+//! series is cut by change points, stretches that are like the last one count with it, and the order
+//! of the levels gives the class. The change points are those of
+//! [`change_points`](crate::series::changepoint::change_points).
+use pippin_model::result::WarmUpWindow;
+use rand::SeedableRng;
+use rand_xoshiro::Xoshiro256PlusPlus;
+use serde::{Deserialize, Serialize};
+
+use crate::series::changepoint::change_points;
+use crate::series::quantile::median;
+
+/// Windows that the last level must last, so that it is one: a second.
+const FEWEST_STEADY: usize = 5;
+/// Fewest windows that show a start: below it no change point can be found.
+const FEWEST: usize = 6;
+/// Levels within this part of the last one are the same.
+const ALIKE: f64 = 0.05;
+
+/// What a start looks like.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CourseClass {
+    /// As it is from its first second on.
+    Flat,
+    /// It begins slower than it ends.
+    WarmsUp,
+    /// It begins faster than it ends.
+    SlowsDown,
+    /// It left its last level again, or reached it too late.
+    NoSteadyState,
+}
+
+/// What a level is of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CourseOf {
+    /// Processor time for an answer, nanoseconds.
+    CpuNs,
+    /// Nanoseconds from answer to answer, where processor time cannot be seen.
+    GapNs,
+}
+
+/// The start of a target.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Course {
+    /// What it looks like.
+    pub class: CourseClass,
+    /// What its levels are of.
+    pub of: CourseOf,
+    /// The level of the first stretch.
+    pub first: f64,
+    /// The level of the last stretch, and when it began, in nanoseconds after the first answer;
+    /// `None` where it has no steady state.
+    pub steady: Option<(f64, u64)>,
+}
+
+/// The start that these windows show, from the first answer on; `None` if there are too few.
+#[must_use]
+pub fn course(windows: &[WarmUpWindow]) -> Option<Course> {
+    let begun: Vec<&WarmUpWindow> =
+        windows.iter().skip_while(|window| window.answers_per_s <= 0.0).collect();
+    let cpu: Vec<f64> = begun.iter().filter_map(|window| cpu_ns(window)).collect();
+    let (of, costs) = if cpu.len() == begun.len() {
+        (CourseOf::CpuNs, cpu)
+    } else {
+        (CourseOf::GapNs, begun.iter().map(|window| 1e9 / window.answers_per_s).collect())
+    };
+    // A window without an answer has no cost.
+    let costs: Vec<f64> = costs.into_iter().filter(|cost| cost.is_finite()).collect();
+    if costs.len() < FEWEST {
+        return None;
+    }
+    Some(cut(of, &costs))
+}
+
+fn cpu_ns(window: &WarmUpWindow) -> Option<f64> {
+    Some(window.cores.filter(|cores| *cores > 0.0)? * 1e9 / window.answers_per_s)
+}
+
+fn cut(of: CourseOf, costs: &[f64]) -> Course {
+    let logs: Vec<f64> = costs.iter().map(|cost| cost.ln()).collect();
+    // The permutation test needs numbers; the same series is always cut alike.
+    let changes = change_points(&logs, &mut Xoshiro256PlusPlus::seed_from_u64(1));
+    let edges: Vec<usize> = std::iter::once(0)
+        .chain(changes.iter().map(|change| change.index))
+        .chain([costs.len()])
+        .collect();
+    let levels: Vec<f64> =
+        edges.windows(2).filter_map(|ends| median(&costs[ends[0]..ends[1]])).collect();
+    let (first, last) = (levels[0], levels[levels.len() - 1]);
+    let is_last = |level: &f64| (level / last - 1.0).abs() <= ALIKE;
+    let tail = levels.iter().rev().take_while(|level| is_last(level)).count();
+    let begin = edges[levels.len() - tail];
+    let was_there_before = levels[..levels.len() - tail].iter().any(is_last);
+    let is_long_enough = costs.len() - begin >= FEWEST_STEADY;
+    let class = match () {
+        () if was_there_before || !is_long_enough => CourseClass::NoSteadyState,
+        () if begin == 0 => CourseClass::Flat,
+        () if first > last => CourseClass::WarmsUp,
+        () => CourseClass::SlowsDown,
+    };
+    // The level is that of the whole last stretch.
+    let steady = median(&costs[begin..]).zip(Some(begin as u64 * WarmUpWindow::NS));
+    Course { class, of, first, steady: steady.filter(|_| class != CourseClass::NoSteadyState) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::simulated::test_noise::Noise;
+    use CourseClass::{Flat, NoSteadyState, SlowsDown, WarmsUp};
+
+    /// A busy target whose answers cost this much in each window, with noise of 3 %.
+    fn windows(costs_us: &[f64], noise: &mut Noise) -> Vec<WarmUpWindow> {
+        let window = |cost: &f64| WarmUpWindow {
+            answers_per_s: 1e6 / (cost * (0.03 * noise.normal()).exp()),
+            cores: Some(1.0),
+            compiler: None,
+        };
+        costs_us.iter().map(window).collect()
+    }
+
+    fn stretches(parts: &[(f64, usize)]) -> Vec<f64> {
+        parts.iter().flat_map(|&(cost, count)| vec![cost; count]).collect()
+    }
+
+    /// Of 100 starts with this course, so many are in the class; where they are steady from a known
+    /// window on, most times are within a tenth of it.
+    fn found(costs_us: &[f64], class: CourseClass, steady_at: Option<usize>) -> usize {
+        let mut noise = Noise::new(7);
+        (0..100)
+            .filter(|_| {
+                let course = course(&windows(costs_us, &mut noise)).unwrap();
+                let in_time = steady_at.is_none_or(|at| {
+                    let wanted = at as f64 * WarmUpWindow::NS as f64;
+                    course.steady.is_some_and(|(_, ns)| {
+                        (ns as f64 - wanted).abs() <= (0.1 * wanted).max(WarmUpWindow::NS as f64)
+                    })
+                });
+                course.class == class && in_time
+            })
+            .count()
+    }
+
+    #[test]
+    fn starts_of_a_known_kind_are_told() {
+        let collections: Vec<f64> =
+            (0..60).map(|at| if at % 15 == 14 { 40.0 } else { 10.0 }).collect();
+        let two_states = stretches(&[(10.0, 15), (14.0, 15), (10.0, 15), (14.0, 15)]);
+        for (name, costs, class, steady_at) in [
+            ("flat", stretches(&[(10.0, 30)]), Flat, Some(0)),
+            ("warms up", stretches(&[(30.0, 20), (10.0, 40)]), WarmsUp, Some(20)),
+            ("in two steps", stretches(&[(30.0, 20), (18.0, 20), (10.0, 30)]), WarmsUp, Some(40)),
+            ("slows down", stretches(&[(10.0, 25), (12.0, 40)]), SlowsDown, Some(25)),
+            ("two states", two_states, NoSteadyState, None),
+            ("collections", collections, Flat, Some(0)),
+            ("too late", stretches(&[(30.0, 40), (10.0, 4)]), NoSteadyState, None),
+        ] {
+            let right = found(&costs, class, steady_at);
+            assert!(right >= 95, "{name}: {right} of 100");
+        }
+    }
+
+    #[test]
+    fn levels_and_their_unit_are_those_of_the_windows() {
+        let costs = stretches(&[(30.0, 20), (10.0, 40)]);
+        let seen = windows(&costs, &mut Noise::new(3));
+        let known = course(&seen).unwrap();
+        assert_eq!(known.of, CourseOf::CpuNs);
+        assert!((known.first / 30_000.0 - 1.0).abs() < 0.03, "{known:?}");
+        assert!((known.steady.unwrap().0 / 10_000.0 - 1.0).abs() < 0.03, "{known:?}");
+        // Half a processor busy: half the cost, and the same time between answers.
+        let half: Vec<WarmUpWindow> =
+            seen.iter().map(|window| WarmUpWindow { cores: Some(0.5), ..*window }).collect();
+        assert!((course(&half).unwrap().first / known.first - 0.5).abs() < 1e-9);
+        let mut unseen = seen;
+        unseen[3].cores = None;
+        assert_eq!(course(&unseen).unwrap().of, CourseOf::GapNs);
+    }
+
+    #[test]
+    fn too_few_windows_show_nothing_and_silence_before_the_first_answer_counts_as_none() {
+        let mut noise = Noise::new(1);
+        let seen = windows(&[10.0; 20], &mut noise);
+        assert_eq!(course(&seen[..5]), None);
+        assert_eq!(course(&[]), None);
+        let silent = WarmUpWindow { cores: Some(0.9), ..WarmUpWindow::default() };
+        let late: Vec<WarmUpWindow> = std::iter::repeat_n(silent, 10).chain(seen).collect();
+        assert_eq!(course(&late).unwrap().class, Flat);
+    }
+}
