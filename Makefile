@@ -72,7 +72,8 @@ soak:
 	cargo run --release -p pippin-bench -- soak --length $(LENGTH)
 
 # Whether the first load of a fresh JVM or Node is that of a warm server, or says that it is not: for a
-# machine without other work, about 75 minutes. HOW := --quick takes 4 minutes and is not to be quoted.
+# machine without other work, about 75 minutes. HOW := --quick takes 4 minutes and is not to be quoted;
+# HOW := "--minutes 20 --with FILE..." goes on with what earlier results have.
 HOW :=
 warm:
 	cargo build --release

@@ -17,8 +17,9 @@ use pippin_model::figure::Figure;
 use pippin_model::text::units::format_ns;
 use pippin_model::trial::TrialRecord;
 use pippin_model::verdict::{Severity, Verdict};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use crate::measured::measured;
 use crate::results::{self, Machine};
@@ -49,6 +50,12 @@ pub struct WarmArguments {
     /// Only these runtimes (comma-separated): jvm, node.
     #[arg(long, value_delimiter = ',', value_name = "NAMES")]
     only: Vec<String>,
+    /// Results of before, whose starts count too: only what they lack is done.
+    #[arg(long, num_args = 1.., value_name = "FILE")]
+    with: Vec<PathBuf>,
+    /// Begin no start after so many minutes, and leave the plan out; go on later, with --with.
+    #[arg(long, value_name = "MINUTES", value_parser = clap::value_parser!(u32).range(1..=1440))]
+    minutes: Option<u32>,
     /// Two starts, loads of 5 s, 20 s between and one repetition: to check that everything works, not
     /// to quote.
     #[arg(long, conflicts_with_all = ["starts", "seconds", "between", "repetitions"])]
@@ -65,7 +72,7 @@ pub struct WarmArguments {
 }
 
 /// How long everything takes.
-#[derive(Debug, Clone, Copy, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 struct Form {
     starts: u32,
     seconds: u32,
@@ -84,7 +91,7 @@ impl Form {
 }
 
 /// What a load said.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 struct Said {
     /// Processor time of the server for a request, in nanoseconds; `None` if it is unknown.
     cpu_ns: Option<f64>,
@@ -114,9 +121,9 @@ fn doubts(trial: &TrialRecord) -> impl Iterator<Item = String> {
 }
 
 /// A fresh start.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 struct Start {
-    runtime: &'static str,
+    runtime: String,
     first: Said,
     later: Said,
     /// The native server after each of them.
@@ -154,28 +161,73 @@ struct Results<'a> {
     unix_seconds: u64,
     form: Form,
     machine: Machine,
+    /// Those of this run.
     starts: &'a [Start],
+    /// The files of runs before it that the printed sums have too.
+    with: &'a [PathBuf],
     order: Option<order::Order>,
+}
+
+/// What is read of a result of before.
+#[derive(Deserialize)]
+struct Earlier {
+    form: Form,
+    starts: Vec<Start>,
+}
+
+/// The starts of earlier results, which must have been made in the same form.
+fn earlier(files: &[PathBuf], form: Form) -> Result<Vec<Start>, String> {
+    let mut all = Vec::new();
+    for file in files {
+        let of_file = |error: String| format!("--with {}: {error}", file.display());
+        let text = std::fs::read_to_string(file).map_err(|error| of_file(error.to_string()))?;
+        let found: Earlier =
+            serde_json::from_str(&text).map_err(|error| of_file(error.to_string()))?;
+        let length = |form: Form| (form.seconds, form.between_s);
+        if length(found.form) != length(form) {
+            return Err(of_file("its loads have another length than those of this run".into()));
+        }
+        all.extend(found.starts);
+    }
+    Ok(all)
+}
+
+/// How many starts of each runtime are still to be made, one of each in turn: the machine changes its
+/// speed over an hour.
+fn order_of(kinds: &[Kind], starts: u32, done: &[Start]) -> Vec<Kind> {
+    let left = |kind: Kind| {
+        let made = done.iter().filter(|start| start.runtime == kind.name()).count();
+        starts.saturating_sub(made as u32)
+    };
+    (0..starts)
+        .flat_map(|turn| kinds.iter().copied().filter(move |kind| turn < left(*kind)))
+        .collect()
 }
 
 /// Runs everything, prints the tables and keeps them.
 pub fn run(arguments: &WarmArguments) -> Result<(), String> {
     let pippin = sense::program(arguments.pippin.as_deref())?;
     let form = Form::of(arguments);
+    let kinds = Kind::chosen(&arguments.only)?;
+    let before = earlier(&arguments.with, form)?;
     let built = Built::new(arguments.server_core)?;
+    let until = arguments.minutes.map(|m| Instant::now() + Duration::from_secs(60 * u64::from(m)));
     let mut starts = Vec::new();
     let heads = ["runtime", "warm-up", "first", "later", "machine", "ratio", "verdict", "doubts"];
     println!("{}", line(heads));
-    for kind in Kind::chosen(&arguments.only)? {
-        let before = starts.len();
-        for _ in 0..form.starts {
-            let start = fresh_start(&pippin, &built, kind, form)?;
-            println!("{}", told(&start));
-            starts.push(start);
+    for kind in order_of(&kinds, form.starts, &before) {
+        if until.is_some_and(|until| Instant::now() >= until) {
+            break;
         }
-        println!("{}", summed(kind.name(), &starts[before..]));
+        let start = fresh_start(&pippin, &built, kind, form)?;
+        println!("{}", told(&start));
+        starts.push(start);
     }
-    let order = (form.repetitions > 0)
+    let all = [&before[..], &starts].concat();
+    for kind in &kinds {
+        println!("{}", summed(kind.name(), &all));
+    }
+    let order = (form.repetitions > 0 && until.is_none())
         .then(|| order::run(&pippin, &built, form.seconds, form.repetitions))
         .transpose()?;
     if let Some(order) = &order {
@@ -188,6 +240,7 @@ pub fn run(arguments: &WarmArguments) -> Result<(), String> {
         form,
         machine: results::machine(),
         starts: &starts,
+        with: &arguments.with,
         order,
     };
     let path = results::write(&arguments.results, &format!("warm-{unix_seconds}"), &kept)?;
@@ -205,7 +258,12 @@ fn fresh_start(pippin: &Path, built: &Built, kind: Kind, form: Form) -> Result<S
     load(pippin, &server.url(), &["-d", &format!("{}s", form.between_s), "--warm-up", "none"])?;
     let later = load(pippin, &server.url(), &["-d", &format!("{}s", form.seconds)])?;
     let controls = [Said::of(&before), Said::of(&control()?)];
-    Ok(Start { runtime: kind.name(), first: Said::of(&first), later: Said::of(&later), controls })
+    Ok(Start {
+        runtime: kind.name().into(),
+        first: Said::of(&first),
+        later: Said::of(&later),
+        controls,
+    })
 }
 
 /// What a load of a URL says, with a store of its own.
@@ -220,7 +278,7 @@ fn told(start: &Start) -> String {
     let times = |ratio: Option<f64>| ratio.map_or_else(|| "-".into(), |it| format!("{it:.3}"));
     let ns = |ns: Option<f64>| ns.map_or_else(|| "-".into(), |ns| format_ns(ns as u64));
     line([
-        start.runtime,
+        &start.runtime,
         &format_ns(start.first.warm_up_ns),
         &ns(start.first.cpu_ns),
         &ns(start.later.cpu_ns),
@@ -233,6 +291,7 @@ fn told(start: &Start) -> String {
 
 /// In how many starts the first load was right, and in how many it was VALID.
 fn summed(runtime: &str, starts: &[Start]) -> String {
+    let starts: Vec<&Start> = starts.iter().filter(|start| start.runtime == runtime).collect();
     let right = starts.iter().filter(|start| start.is_right()).count();
     let valid = starts.iter().filter(|start| start.first.verdict == Verdict::Valid).count();
     let all = starts.len();
@@ -260,7 +319,7 @@ mod tests {
         };
         let (first, later) = (said(first, verdict), said(later, Verdict::Valid));
         let controls = [said(Some(3_000.0), Verdict::Valid), said(Some(3_000.0), Verdict::Valid)];
-        Start { runtime: "jvm", first, later, controls }
+        Start { runtime: "jvm".into(), first, later, controls }
     }
 
     #[test]
@@ -284,6 +343,17 @@ mod tests {
         assert!(!is_right(None, Some(10_000.0), Verdict::Valid));
         assert!(!is_right(Some(10_000.0), None, Verdict::Valid));
         assert!(!is_right(Some(10_000.0), Some(0.0), Verdict::Valid));
+    }
+
+    #[test]
+    fn runtimes_take_turns_and_what_was_done_before_counts() {
+        let one = start(Some(10.0), Some(10.0), Verdict::Valid);
+        let all = Kind::chosen(&[]).unwrap();
+        let names = |done: &[Start]| -> Vec<&str> {
+            order_of(&all, 3, done).into_iter().map(Kind::name).collect()
+        };
+        assert_eq!(names(&[]), ["jvm", "node", "jvm", "node", "jvm", "node"]);
+        assert_eq!(names(&[one.clone(), one]), ["jvm", "node", "node", "node"]);
     }
 
     #[test]
