@@ -26,7 +26,7 @@ pub fn charts(view: &View) -> Vec<Chart> {
     let columns = [
         "target",
         "connect p50",
-        "connect a request",
+        "connect per request",
         "headers p50",
         "headers p99",
         "body p50",

@@ -56,8 +56,11 @@ pub fn bars_about(
         let left = if form.is_wide() { text_width(longest) + 12 } else { 16 };
         let figures = bars.iter().map(|bar| bar.figure.chars().count()).max().unwrap_or(0);
         let count = bars.len() as f64;
+        // The label of the last tick stands half beyond it.
+        let last = text_width(x.label_at(x.to).chars().count()) / 2 + 4;
+        let right = if form.is_wide() { text_width(figures) + 14 } else { 20 };
         let mut chart = ChartBuilder::on(&body)
-            .margin_right(px(if form.is_wide() { text_width(figures) + 14 } else { 20 }))
+            .margin_right(px(right.max(last)))
             .margin_left(px(left))
             .x_label_area_size(px(40))
             .build_cartesian_2d(Ticks::of(x), count..0.0)?;
