@@ -34,6 +34,7 @@ impl Moments {
                 return self.window(window, *sample, unix_now_ns());
             }
             Event::Note(_)
+            | Event::NotStored(_)
             | Event::Unavailable(..)
             | Event::Stage(_)
             | Event::WarmingUp(_)

@@ -53,6 +53,7 @@ impl Lines {
     pub fn lines(&self, event: &Event<'_>) -> Vec<String> {
         match event {
             Event::Note(text) => vec![(*text).to_string()],
+            Event::NotStored(why) => vec![format!("this is not stored: {why}")],
             Event::Unavailable(target, failure) if target.is_own() => {
                 // Why one's own server cannot be built is worth more than a line.
                 with_tail(self.unavailable(target, failure), "    ", &failure.log_tail)

@@ -128,9 +128,6 @@ pub fn run(shared: &Shared, arguments: &LoadArguments) -> Result<u8, CliError> {
         keep_digest(store, &view);
     }
     let is_stored = arguments.no_store || kept.is_some_and(|store| has(store, &record));
-    if !is_stored && shared.quiet {
-        say("this load is not stored; run it without --quiet to see why");
-    }
     let is_text = !arguments.json.is_stdout();
     let lost = fail_fast.and_then(|it| it.lost());
     // What cannot be written must not take with it what can.

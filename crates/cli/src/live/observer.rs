@@ -76,12 +76,16 @@ impl<'a> Follower<'a> {
             *view = self.open(*look);
         }
         match &mut *view {
+            // Who wants less still wants errors.
+            View::Nobody if matches!(event, Event::NotStored(_)) => {
+                self.lines.lines(event).iter().for_each(output::say);
+            }
             View::Nobody => {}
             View::Lines | View::NotYet(_) => self.lines.lines(event).iter().for_each(output::say),
             View::Open(_, aftermath) => {
                 let is_worth_keeping = match event {
                     Event::TrialFinished(record) => record.failure.is_some(),
-                    Event::Note(_) | Event::Unavailable(..) => true,
+                    Event::Note(_) | Event::NotStored(_) | Event::Unavailable(..) => true,
                     _ => false,
                 };
                 if is_worth_keeping {

@@ -149,6 +149,7 @@ impl State {
     pub fn apply(&mut self, event: &Event<'_>, now: Duration) {
         match event {
             Event::Note(text) => self.notice = text.lines().next().map(str::to_string),
+            Event::NotStored(why) => self.notice = Some(format!("this is not stored: {why}")),
             Event::Unavailable(target, failure) => {
                 self.notice = Some(format!("{target} is unavailable: {}", failure.message))
             }

@@ -127,6 +127,9 @@ impl Observer for Telling {
     fn event(&self, event: &Event<'_>) {
         match event {
             Event::Note(text) => self.entry(&Entry::Note((*text).into())),
+            Event::NotStored(why) => {
+                self.entry(&Entry::Note(format!("this is not stored: {why}")));
+            }
             Event::Unavailable(id, failure) => {
                 self.entry(&Entry::Unavailable((*id).clone(), (*failure).clone()));
             }

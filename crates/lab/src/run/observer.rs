@@ -10,6 +10,8 @@ use pippin_model::trial::{TrialRecord, TrialSpec};
 pub enum Event<'a> {
     /// A step of an installation, or the like, in words.
     Note(&'a str),
+    /// What is measured is not stored, and why, in words.
+    NotStored(&'a str),
     /// A target takes no part.
     Unavailable(&'a TargetId, &'a pippin_model::trial::Failure),
     /// Everything is installed; trials begin.

@@ -225,7 +225,7 @@ impl<'a> Recording<'a> {
             Keeping::IfPossible(store) => {
                 if let Err(error) = work(store, self) {
                     self.keeping = Keeping::Not;
-                    self.observer.event(&Event::Note(&format!("this is not stored: {error}")));
+                    self.observer.event(&Event::NotStored(&error.to_string()));
                 }
                 Ok(())
             }
