@@ -22,6 +22,7 @@ mod cost;
 mod distribution;
 mod heat;
 mod held;
+mod life;
 mod overload;
 pub mod palette;
 mod percentiles;
@@ -100,7 +101,7 @@ pub struct DataTable {
 type Draw = fn(&View) -> Vec<Chart>;
 
 /// Every chart, in the order of the page. Add a new one here.
-const CHARTS: [Draw; 14] = [
+const CHARTS: [Draw; 15] = [
     ratio::charts,
     throughput::charts,
     percentiles::charts,
@@ -115,6 +116,7 @@ const CHARTS: [Draw; 14] = [
     held::charts,
     published::charts,
     cost::charts,
+    life::charts,
 ];
 
 /// All charts that this run has figures for.

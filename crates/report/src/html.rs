@@ -208,7 +208,7 @@ pub fn run(view: &View) -> Markup {
             (remarks::verdicts(view))
             (remarks::without_result(view))
             (remarks::explanations(view))
-            (life::section(view))
+            (life::section(view, &charts))
             (explained::section(view))
             (figures::section(view, &charts))
             (figures::published(view, &charts))

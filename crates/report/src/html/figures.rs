@@ -12,12 +12,21 @@ use crate::view::published::PublishedTable;
 pub const HEADLINE: [&str; 6] =
     ["ratio", "cpu-ratio", "sweep", "sweep-response", "rates-cpu-per-request", "rates-response"];
 /// Charts that have their own sections.
-const ELSEWHERE: [&str; 7] =
-    ["published", "cost", "overload", "overload-over-time", "scan", "scan-response", "scan-cpu"];
+const ELSEWHERE: [&str; 9] = [
+    "published",
+    "cost",
+    "life-start",
+    "life-memory",
+    "overload",
+    "overload-over-time",
+    "scan",
+    "scan-response",
+    "scan-cpu",
+];
 /// Charts that compare targets with one bar for each: one bar alone says nothing.
 const OF_SEVERAL: [&str; 3] = ["throughput", "split", "cost"];
 /// Charts that are printed; the others are only for the screen.
-const PRINTED: [&str; 17] = [
+const PRINTED: [&str; 19] = [
     "scan",
     "ratio",
     "cpu-ratio",
@@ -35,6 +44,8 @@ const PRINTED: [&str; 17] = [
     "overload",
     "overload-over-time",
     "devices",
+    "life-start",
+    "life-memory",
 ];
 
 /// All charts that have no section of their own, with boxes to show and hide targets.
