@@ -154,6 +154,14 @@ impl View {
             load.caveats = row.summary.caveats.iter().map(|it| it.caveat.clone()).collect();
             load.verdict = row.summary.verdict.unwrap_or(load.verdict);
         }
+        // What is doubted of a step is what is doubted of its point.
+        if let [row] = &rows[..] {
+            let points = row.sweep.iter().flat_map(|sweep| &sweep.points);
+            for point in points {
+                let of_point = loads.iter_mut().filter(|load| load.step == Some(point.at));
+                of_point.for_each(|load| load.verdict = point.verdict);
+            }
+        }
         let view = Self {
             schema: SCHEMA,
             trust: Trust::of(

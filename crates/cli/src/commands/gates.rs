@@ -47,6 +47,11 @@ impl<'a> Gates<'a> {
         revisions: &'a RevisionBases,
     ) -> Result<Self, CliError> {
         let gates: Vec<Gate> = of_plan.iter().chain(arguments.all()).cloned().collect();
+        if gates.is_empty() && arguments.undecided().is_some() {
+            return Err(CliError::User(
+                "--undecided says what comes of a gate that stays undecided, and there is no gate: add --require or --fail-if, or leave it out".into(),
+            ));
+        }
         let mut stored = BTreeMap::new();
         for gate @ Gate { condition, .. } in &gates {
             let base = match (&condition.base, condition.limit) {

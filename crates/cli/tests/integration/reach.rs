@@ -232,7 +232,11 @@ fn what_a_server_speaks_is_said_before_the_load() {
     said(format!("http://{of_secured2}/"), &[], "use https:// and --http2");
     said(format!("https://{of_secured2}/"), &["--insecure"], "use https:// and --http2");
     said(format!("http://{}/", http2.address), &[], "it speaks only HTTP/2: use --h2c");
-    said(format!("http://{plain}/"), &["--h2c"], "it speaks HTTP/1.1: leave --h2c out");
+    said(
+        format!("http://{plain}/"),
+        &["--h2c"],
+        "it speaks HTTP/1.1, not HTTP/2: leave --h2c or --grpc out",
+    );
     said(format!("http://{}/", door.address), &[], "use --proxy-protocol v1");
     let elsewhere = format!("something listens on [::1]:{only_v6}");
     said(format!("http://127.0.0.1:{only_v6}/"), &[], &elsewhere);

@@ -44,7 +44,9 @@ impl fmt::Display for Instead {
             Self::Tls => "it answers in TLS: use https:// (wss:// for a WebSocket)",
             Self::TlsWithHttp2 => "it speaks only HTTP/2 over TLS: use https:// and --http2",
             Self::Http2 => "it speaks only HTTP/2: use --h2c",
-            Self::Http1 => "it speaks HTTP/1.1: leave --h2c out (--grpc needs HTTP/2)",
+            Self::Http1 => {
+                "it speaks HTTP/1.1, not HTTP/2: leave --h2c or --grpc out (gRPC needs HTTP/2)"
+            }
             Self::ProxyHeader(ProxyHeader::V1) => {
                 "it expects a header of the PROXY protocol: use --proxy-protocol v1"
             }

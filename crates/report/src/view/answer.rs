@@ -60,7 +60,9 @@ fn walked(view: &View, row: &Row) -> Vec<String> {
     // Of a sweep, the row is that of one step.
     let own = view.loads.iter().filter(|load| row.step.is_none() || load.step == row.step);
     let seconds = own.map(|load| load.duration_ns as f64 / 1e9).sum::<f64>();
-    if row.scenario.is_empty() || seconds <= 0.0 {
+    // A plain request whose redirections are followed is no walk for those who asked for it.
+    let is_plain = row.scenario.len() == 1 && row.followed.is_some();
+    if row.scenario.is_empty() || is_plain || seconds <= 0.0 {
         return Vec::new();
     }
     let rate = words::count(Some(walks::whole(&row.scenario) as f64 / seconds));

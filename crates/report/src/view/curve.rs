@@ -1,5 +1,7 @@
 //! Quantiles and distributions of a histogram, as charts draw them.
+use pippin_model::result::Measured;
 use pippin_model::result::histogram::Histogram;
+use pippin_stats::rank::due;
 use serde::{Deserialize, Serialize};
 
 /// A value and the fraction of all spans at or below it.
@@ -44,17 +46,18 @@ pub fn bins_per_decade<'a>(histograms: impl IntoIterator<Item = &'a Histogram>) 
     }
 }
 
-/// Quantiles at equal steps in the logarithm of `1 / (1 - q)`, as long as at least ten spans are
-/// above them, then the maximum.
+/// Quantiles of the response time at equal steps in the logarithm of `1 / (1 - q)`, as long as a
+/// request is above them, then the maximum. They end where so many of the requests that were due never
+/// had a right answer ([`due`]).
 #[must_use]
-pub fn quantiles(histogram: &Histogram) -> Vec<QuantilePoint> {
-    let count = histogram.count() as f64;
+pub fn quantiles(measured: &Measured) -> Vec<QuantilePoint> {
+    let count = measured.spans.response_time.count() as f64;
     let mut points: Vec<QuantilePoint> = (0..)
         .map(|step| 1.0 - 0.5_f64.powf(f64::from(step) / f64::from(STEPS_PER_HALVING)))
         .take_while(|q| (1.0 - q) * count >= 1.0)
-        .filter_map(|q| histogram.quantile_ns(q).map(|ns| QuantilePoint { q, ns }))
+        .map_while(|q| due::quantile_ns(measured, q).map(|ns| QuantilePoint { q, ns }))
         .collect();
-    if let (Some(ns), true) = (histogram.max_ns(), count > 0.0) {
+    if let (Some(ns), true) = (due::summary(measured).max_ns, count > 0.0) {
         points.push(QuantilePoint { q: 1.0 - 1.0 / (2.0 * count), ns });
     }
     points
@@ -90,13 +93,24 @@ mod tests {
 
     #[test]
     fn quantiles_rise_and_end_with_the_maximum() {
-        let mut histogram = Histogram::new();
-        (1..=1_000).for_each(|i| histogram.record(i * 1_000));
-        let points = quantiles(&histogram);
+        let mut measured = Measured::default();
+        (1..=1_000).for_each(|i| measured.spans.response_time.record(i * 1_000));
+        let points = quantiles(&measured);
         assert!(points.windows(2).all(|w| w[0].q < w[1].q && w[0].ns <= w[1].ns), "{points:?}");
         assert_eq!(points.first().map(|p| p.q), Some(0.0));
-        assert_eq!(points.last().map(|p| p.ns), histogram.max_ns());
-        assert_eq!(quantiles(&Histogram::new()), []);
+        assert_eq!(points.last().map(|p| p.ns), measured.spans.response_time.max_ns());
+        assert_eq!(quantiles(&Measured::default()), []);
+    }
+
+    #[test]
+    fn quantiles_end_where_requests_had_no_answer() {
+        let mut measured = Measured::default();
+        (1..=1_000).for_each(|i| measured.spans.response_time.record(i * 1_000));
+        (measured.requests.completed, measured.requests.good) = (1_000, 1_000);
+        measured.requests.unsent = 1_000;
+        let points = quantiles(&measured);
+        assert!(points.iter().all(|point| point.q <= 0.5), "{points:?}");
+        assert!(points.last().is_some_and(|point| point.ns > 900_000), "{points:?}");
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! One target of a run.
 use pippin_model::figure::{Better, Figure, RankedBy};
 use pippin_model::host::usage::Runtime;
+use pippin_model::result::Measured;
 use pippin_model::run::RunRecord;
 use pippin_model::target::TargetId;
 use pippin_model::target::register::ServerKind;
@@ -153,14 +154,14 @@ pub fn rows<R: Rng + ?Sized>(
     for (entry, headline) in entries.iter_mut().zip(headlines) {
         entry.summary = headline;
     }
-    let times: Vec<_> = trials.iter().map(|trials| together(trials).spans.response_time).collect();
-    let per_decade = bins_per_decade(times.iter());
+    let all: Vec<Measured> = trials.iter().map(|trials| together(trials)).collect();
+    let per_decade = bins_per_decade(all.iter().map(|all| &all.spans.response_time));
     let mut rows: Vec<Row> = entries
         .into_iter()
-        .zip(&times)
-        .map(|(entry, times)| Row {
-            response_quantiles: quantiles(times),
-            response_bins: bins(times, per_decade),
+        .zip(&all)
+        .map(|(entry, all)| Row {
+            response_quantiles: quantiles(all),
+            response_bins: bins(&all.spans.response_time, per_decade),
             ..entry.row(record)
         })
         .collect();

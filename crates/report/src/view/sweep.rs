@@ -186,10 +186,9 @@ impl Sweep {
             .collect()
     }
 
-    /// What to know before you trust the law, one sentence each.
+    /// What to know before you trust the points and the law, one sentence each.
     #[must_use]
     pub fn doubts(&self) -> Vec<String> {
-        let Some(fit) = &self.fit else { return Vec::new() };
         let doubted: Vec<&Point> =
             self.points.iter().filter(|point| point.verdict != Verdict::Valid).collect();
         let mut reasons: BTreeMap<&str, usize> = BTreeMap::new();
@@ -198,7 +197,9 @@ impl Sweep {
         }
         let reasons: Vec<String> =
             reasons.into_iter().map(|(reason, points)| format!("{reason} ({points})")).collect();
-        let of_points = (!doubted.is_empty()).then(|| {
+        // Searches and rates say of each step what came of it.
+        let is_curve = self.capacity.is_none() && self.ladder.is_none();
+        let of_points = (is_curve && !doubted.is_empty()).then(|| {
             format!(
                 "{} of {} points are not VALID: {}.",
                 doubted.len(),
@@ -206,7 +207,9 @@ impl Sweep {
                 reasons.join(", ")
             )
         });
-        let of_law = law_doubted(&fit.law, &self.by_size())
+        let fit = self.fit.as_ref();
+        let of_law = fit
+            .and_then(|fit| law_doubted(&fit.law, &self.by_size()))
             .map(|doubt| format!("{}.", words::capital(&doubt)));
         [of_law, of_points].into_iter().flatten().collect()
     }

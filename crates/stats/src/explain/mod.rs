@@ -319,13 +319,11 @@ fn by_rate(evidence: &Evidence) -> Option<(Limit, String)> {
     });
     let waiting = waits::of(evidence);
     Some(match found(rate_not_achieved::judge(evidence)) {
+        None if evidence.is_closed_loop() => of_thinking_users(evidence, &right, &busy),
         None => {
-            let whose = if evidence.is_closed_loop() {
-                "its users, who think between requests, ask for no more than"
-            } else {
-                "it keeps up with the offered load,"
-            };
-            let text = format!("Not saturated: {whose} {right} requests/s,{busy}.");
+            let text = format!(
+                "Not saturated: it keeps up with the offered load, {right} requests/s,{busy}."
+            );
             let waits = waiting.map_or(String::new(), |waiting| format!(" {}.", waiting.words()));
             (Limit::NotSaturated, text.replace(",.", ".") + &waits)
         }
@@ -338,6 +336,25 @@ fn by_rate(evidence: &Evidence) -> Option<(Limit, String)> {
             format!("It does not keep up ({}){busy}; nothing measured shows why.", caveat.evidence),
         ),
     })
+}
+
+/// Users who think between requests ask for less if they wait longer, so that only a request alone shows
+/// whether they are served as fast as they ask.
+fn of_thinking_users(evidence: &Evidence, right: &str, busy: &str) -> (Limit, String) {
+    let got = format!("Its users, who think between requests, got {right} requests/s{busy}");
+    match waits::of(evidence) {
+        Some(waiting) => (Limit::Waiting, format!("{got}. {}.", waiting.words())),
+        None if evidence.single_ns().is_some() => {
+            let text = format!(
+                "Not saturated: its users, who think between requests, ask for no more than {right} requests/s,{busy}."
+            );
+            (Limit::NotSaturated, text.replace(",.", "."))
+        }
+        None => (
+            Limit::Unknown,
+            format!("{got}; without a request alone, nothing shows whether they waited."),
+        ),
+    }
 }
 
 fn by_waiting(evidence: &Evidence) -> Option<(Limit, String)> {

@@ -5,7 +5,7 @@
 //! CPU time per request, a cost without a trend from slice to slice shows it as well.
 use pippin_model::figure::Figure;
 use pippin_model::result::{LoadResult, Window};
-use pippin_model::text::units::counted;
+use pippin_model::text::units::format_ns;
 use pippin_model::trial::TrialRecord;
 use pippin_model::verdict::Severity;
 
@@ -67,8 +67,8 @@ fn steady_throughput(load: &LoadResult) -> Result<(), Lacking> {
         (false, None) => Err(Lacking::Unknown(
             Doubt::NotWarm,
             format!(
-                "{} of measuring cannot show whether the target was warm; measure at least 8, or leave the warm-up to Pippin (auto)",
-                counted(rates.len() as u64, "second")
+                "{} of measuring cannot show whether the target was warm; measure for at least 8 s, or leave the warm-up to Pippin (auto)",
+                format_ns(load.measured.duration_ns)
             ),
         )),
     }

@@ -68,7 +68,7 @@ fn of_reach(
         Some(reach) => format!("the 95 % interval of {what} reaches {}", limited(reach)),
         None => format!("there is no interval of {what}{unknown}"),
     };
-    Some(caveat(seen, trials))
+    Some(caveat(seen, reach.is_some(), trials))
 }
 
 /// `up to 19 % from the figure (limit 10 %)`. Beyond a factor of ten, the number says nothing.
@@ -80,14 +80,15 @@ fn limited(reach: f64) -> String {
     }
 }
 
-fn caveat(evidence: String, trials: &[&TrialRecord]) -> Caveat {
+fn caveat(evidence: String, has_interval: bool, trials: &[&TrialRecord]) -> Caveat {
     let how = trials.first().map_or("longer or more often", |first| {
         OptionSource::of(&first.spec).words(
             "longer (-d 30s) or more often (--repeat 5)",
             "longer or more often (repetitions, duration)",
         )
     });
-    let advice = format!("measure {how}, on a quieter machine; read the interval, not the figure");
+    let read = if has_interval { "; read the interval, not the figure" } else { "" };
+    let advice = format!("measure {how}, on a quieter machine{read}");
     Caveat { id: ID.into(), severity: Severity::Suspect, evidence, advice }
 }
 

@@ -145,21 +145,23 @@ const fn is_of_answers(span: Span) -> bool {
     matches!(span, Span::ResponseTime | Span::ServiceTime | Span::Headers | Span::Body)
 }
 
-/// The response times as tables show them: those of the answers, with every request that was due
-/// and has none counted in quantiles, mean and maximum. Answers that are not right count as they came.
+/// The response times as tables show them, which gates and charts read too ([`point`]): a figure that
+/// is beyond any time, because requests never had a right answer, is `None`.
 #[must_use]
 pub fn summary(measured: &Measured) -> Summary {
-    let due = Due { wrong: 0, ..Due::of(measured, Span::ResponseTime) };
+    let due = Due::of(measured, Span::ResponseTime);
     let q = |q| due.quantile_ns(q);
+    let known = |point| due.point(point).filter(|ns| ns.is_finite());
     Summary {
-        mean_ns: due.mean_ns(),
+        min_ns: known(Point::Min).map(|ns| ns as u64),
+        mean_ns: known(Point::Mean),
         p50_ns: q(0.5),
         p75_ns: q(0.75),
         p90_ns: q(0.9),
         p95_ns: q(0.95),
         p99_ns: q(0.99),
         p999_ns: q(0.999),
-        max_ns: due.longest_ns(),
+        max_ns: known(Point::Max).map(|ns| ns as u64),
         ..measured.spans.response_time.summary()
     }
 }

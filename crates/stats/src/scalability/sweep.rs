@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::bottleneck::bound::{cpu_bound, is_waiting};
 use crate::bottleneck::concurrency::{Load, inferred_from_sweep};
 use crate::judge::evidence::single_of;
+use crate::judge::host;
 use crate::judge::{Context, Evidence, repetitions};
 use crate::scalability::knee::{Knee, knee, rises_at_its_end};
 use crate::scalability::predict::{Foretold, foretell};
@@ -28,10 +29,10 @@ pub struct Sweep {
     /// The fitted law; `None` with fewer than three points.
     pub usl: Option<Usl>,
     /// The point from which more connections bring little; `None` while throughput still rises at
-    /// the last point.
+    /// the last point, and on a disturbed host.
     pub knee: Option<Knee>,
     /// Whether throughput surely still rises at the last point, so that more connections than were
-    /// measured bring more.
+    /// measured bring more. Nothing is said on a disturbed host, nor if the last step is INVALID.
     pub rises: bool,
     /// Each point with the prediction from the points before it.
     pub foretold: Vec<Foretold>,
@@ -85,13 +86,19 @@ fn sweep(target: &TargetId, records: &[TrialRecord]) -> Option<Sweep> {
     };
     // If throughput may still rise at the last point, it is not flat.
     let is_flat = !rises_at_its_end(&points, &[]);
+    // Other programs and INVALID points bend the curve: it is shown, and nothing is inferred from it.
+    let all: Vec<&TrialRecord> =
+        steps.iter().flat_map(|(_, trials)| trials.iter().copied()).collect();
+    let is_sound = !host::is_disturbed(&all);
+    let is_whole = steps.last().map(|(count, _)| f64::from(*count)) == points.last().map(|it| it.n);
     (points.len() > 1).then(|| Sweep {
         target: target.clone(),
         usl: fit(&points),
-        knee: knee(&points, &errors),
-        rises: rises_at_its_end(&points, &errors),
+        knee: knee(&points, &errors).filter(|_| is_sound),
+        rises: rises_at_its_end(&points, &errors) && is_sound && is_whole,
         foretold: foretell(&points),
-        served_at_a_time: inferred_from_sweep(&loads).filter(|_| is_flat && waits() == Some(true)),
+        served_at_a_time: inferred_from_sweep(&loads)
+            .filter(|_| is_flat && is_sound && waits() == Some(true)),
         points,
     })
 }

@@ -4,14 +4,19 @@
 //! pairs, figures on the machine alone. On a disturbed machine neither figures nor ratios can be
 //! trusted; how often the order still holds there was not measured, so it is not called trusted
 //! either (docs/decisions/never-silent.md).
-use pippin_model::trial::TrialRecord;
+use pippin_model::result::Window;
+use pippin_model::target::TargetId;
+use pippin_model::text::units::counted;
+use pippin_model::trial::{Step, TrialRecord};
 use pippin_model::verdict::{Caveat, Severity, Verdict};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 use crate::interval::unsure;
 use crate::judge::host::{self, Taker};
 use crate::judge::{UNKNOWN, noisy_neighbour};
 use crate::rounds::calm::SliceCounts;
+use crate::series::steady::{can_tell, measured_rates};
 use crate::summary::TargetSummary;
 
 /// Whether a run can be trusted.
@@ -140,11 +145,15 @@ fn reason(measured: &[&TargetSummary], trials: &[TrialRecord]) -> (Answer, Strin
         measured.iter().copied().filter(|row| row.verdict != Some(Verdict::Valid)).collect();
     let sound = measured.len() - doubted.len();
     let Some(worst) = doubted.iter().copied().max_by_key(|row| row.verdict) else {
-        return if measured.iter().any(|row| row.unsure) {
-            let because = "no doubt was found, but some figures are known to more than +-10 % only: read their intervals";
-            (Answer::Partly, because.into(), None)
-        } else {
-            (Answer::Yes, "it was looked at, and no doubt was found".into(), None)
+        return match not_shown(measured, trials) {
+            Some((what, advice)) => {
+                (Answer::Partly, format!("no doubt was found, but {what}"), Some(advice.into()))
+            }
+            None if measured.iter().any(|row| row.unsure) => {
+                let because = "no doubt was found, but some figures are known to more than +-10 % only: read their intervals";
+                (Answer::Partly, because.into(), None)
+            }
+            None => (Answer::Yes, "it was looked at, and no doubt was found".into(), None),
         };
     };
     let gravest = gravest(worst);
@@ -165,6 +174,54 @@ fn reason(measured: &[&TargetSummary], trials: &[TrialRecord]) -> (Answer, Strin
         )
     };
     (answer, because, advice)
+}
+
+/// What results without a doubt do not show, and what to do: a step of a sweep that is INVALID, how well
+/// the figures of a load that changes are known, whether a server was warm.
+fn not_shown(
+    measured: &[&TargetSummary],
+    trials: &[TrialRecord],
+) -> Option<(String, &'static str)> {
+    let by_connections =
+        |record: &&TrialRecord| matches!(record.spec.step, Some(Step::Connections { .. }));
+    let mut steps: BTreeMap<(&TargetId, u64), bool> = BTreeMap::new();
+    for record in trials.iter().filter(by_connections) {
+        let size = record.spec.step.map_or(0, |step| step.size() as u64);
+        *steps.entry((&record.spec.target, size)).or_default() |=
+            record.verdict == Verdict::Invalid || record.load.is_none();
+    }
+    let invalid = steps.values().filter(|is_invalid| **is_invalid).count();
+    if invalid > 0 {
+        let all = counted(steps.len() as u64, "step");
+        let verb = if invalid == 1 { "is" } else { "are" };
+        return Some((
+            format!("{invalid} of {all} {verb} INVALID or failed"),
+            "see the reason of each step",
+        ));
+    }
+    let changes = trials.iter().any(|record| record.spec.profile.changes());
+    let has_interval = |row: &&TargetSummary| row.ranked.is_some_and(|it| it.interval.is_some());
+    if changes && !measured.iter().all(has_interval) {
+        return Some((
+            "a load that changes has no interval: how well its figures are known is not".into(),
+            "repeat it (--repeat 3)",
+        ));
+    }
+    trials.iter().any(is_perhaps_cold).then(|| {
+        let what = "it was too short, without a warm-up, to show whether the server was warm";
+        (what.into(), "measure for at least 8 s, or warm up (--warm-up auto)")
+    })
+}
+
+/// Whether a trial had no warm-up, and too few windows show whether the server was warm. A load of a
+/// fixed number of requests measures a cold one on purpose.
+fn is_perhaps_cold(record: &TrialRecord) -> bool {
+    let Some(load) = &record.load else { return false };
+    let rates = measured_rates(load, |window: &Window| window.completed);
+    record.spec.profile.stop.duration_ns.is_some()
+        && !record.spec.profile.changes()
+        && load.warm_up.duration_ns == 0
+        && !can_tell(&rates)
 }
 
 fn gravest(row: &TargetSummary) -> Option<&Caveat> {
