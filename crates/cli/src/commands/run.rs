@@ -126,6 +126,7 @@ fn options(arguments: &RunArguments, catalog: &Catalog) -> Result<PlanOptions, C
         quick: arguments.quick,
         targets: named.map(|named| catalog.select(named)).transpose()?,
         repetitions: arguments.repeat,
+        goal: arguments.goal.goal(arguments.repeat)?,
         workers: arguments.workers,
         life: arguments.life.then_some(true),
         instructions: arguments.instructions,
