@@ -572,6 +572,8 @@ pub struct CompareArguments {
     /// started anew for each time; a server behind a URL is not.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub repeat: Option<u32>,
+    #[command(flatten)]
+    pub goal: GoalArguments,
     /// Fetch images. With --target, install both copies in the run's folder, and system packages
     /// with apt where needed. Asks once on a terminal.
     #[arg(long)]

@@ -43,6 +43,8 @@ const SHOWN: [(&str, &[&str]); 3] = [
             "target",
             "plan",
             "repeat",
+            "within",
+            "length",
             "install",
             "connections",
             "duration",

@@ -112,6 +112,8 @@ pub struct RunSettings<'a> {
     pub explaining: Option<&'a Explaining>,
     /// Whether repetitions are made beyond those of the plan.
     pub is_open: Option<IsOpen<'a>>,
+    /// Whether the repetitions that the plan's goal asks for are not needed any more.
+    pub is_decided: Option<IsOpen<'a>>,
     /// Whether the run ends as soon as a target cannot be built or started, because the others are
     /// worth nothing without it.
     pub needs_all: bool,
@@ -888,14 +890,14 @@ impl<'a> Execution<'a> {
     /// where it was said before.
     fn is_open(&self, made: u32) -> Option<Option<String>> {
         let (header, trials) = (self.header(), self.recording.trials());
+        let holds = |ask: Option<IsOpen<'_>>| ask.is_some_and(|ask| ask(header, trials, made));
         let progress = Progress::of(header, trials, made).filter(Progress::is_open);
-        if let Some(progress) = progress {
+        if let Some(progress) = progress.filter(|_| !holds(self.settings.is_decided)) {
             let times = made / header.plan.repetitions.max(1);
             let is_said = made.is_multiple_of(header.plan.repetitions) && times.is_power_of_two();
             return Some(is_said.then(|| progress.expectation()));
         }
-        let is_open = self.settings.is_open.is_some_and(|is_open| is_open(header, trials, made));
-        is_open
+        holds(self.settings.is_open)
             .then(|| Some(format!("gates are not decided after {made} repetitions: one more")))
     }
 

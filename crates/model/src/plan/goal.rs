@@ -1,6 +1,8 @@
 //! When a run has measured enough: once its figures are known to a precision, or after a time.
 use serde::{Deserialize, Serialize};
 
+use crate::figure::Figure;
+use crate::target::TargetId;
 use crate::text::units::{format_length, parse_duration_ns, parse_percent};
 
 /// Fewest repetitions of a run with a goal, however long they take. Two states that a target has by
@@ -13,14 +15,30 @@ pub const LONGEST_NS: u64 = 3_600_000_000_000;
 
 /// When a run has measured enough. It then makes as many repetitions as that takes, from
 /// [`FEWEST_REPETITIONS`] to [`MOST_REPETITIONS`].
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Goal {
     /// How far the interval of each figure that ranks a target may reach, as a fraction of the figure:
-    /// 0.02 for ±2 %. `None` goes on until the time is over.
+    /// 0.02 for ±2 %. Of changes, how far that of each may reach, as a fraction of the base. `None` goes
+    /// on until the time is over.
     pub within: Option<f64>,
     /// The time after which no further repetition is begun, in nanoseconds; `None` is
     /// [`LONGEST_NS`].
     pub longest_ns: Option<u64>,
+    /// The changes that are to be known, where targets are compared with each other; empty if it is
+    /// the figures by which they are ranked.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub changes: Vec<Changed>,
+}
+
+/// A change from one target of a run to another.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Changed {
+    /// The target with which it is compared.
+    pub base: TargetId,
+    /// The target.
+    pub target: TargetId,
+    /// What changes.
+    pub figure: Figure,
 }
 
 impl Goal {
@@ -41,7 +59,11 @@ impl Goal {
     /// The goal of these parts; `None` if both are absent.
     #[must_use]
     pub fn of(within: Option<f64>, longest_ns: Option<u64>) -> Option<Self> {
-        (within.is_some() || longest_ns.is_some()).then_some(Self { within, longest_ns })
+        (within.is_some() || longest_ns.is_some()).then_some(Self {
+            within,
+            longest_ns,
+            changes: Vec::new(),
+        })
     }
 
     /// This goal, and what another one says where this one is silent.
@@ -51,6 +73,7 @@ impl Goal {
         Self {
             within: self.within.or(other.within),
             longest_ns: self.longest_ns.or(other.longest_ns),
+            ..self
         }
     }
 
@@ -66,9 +89,8 @@ impl Goal {
         let within = self.within.map(|within| {
             format!("as many repetitions as it takes for ±{} (--within)", percent(within))
         });
-        let time = self
-            .longest_ns
-            .map(|ns| format!("none begun after {} (--for)", format_length(ns)));
+        let time =
+            self.longest_ns.map(|ns| format!("none begun after {} (--for)", format_length(ns)));
         match (within, time) {
             (None, Some(time)) => format!("as many repetitions as fit, {time}"),
             (within, time) => within.into_iter().chain(time).collect::<Vec<_>>().join(", "),
@@ -126,25 +148,22 @@ mod tests {
 
     #[test]
     fn a_goal_of_the_command_line_keeps_what_it_does_not_name() {
-        let written = Goal { within: Some(0.02), longest_ns: Some(9) };
-        let asked = Goal { within: None, longest_ns: Some(5) };
-        assert_eq!(asked.or(Some(written)), Goal { within: Some(0.02), longest_ns: Some(5) });
-        assert_eq!(asked.or(None), asked);
+        let written = Goal::of(Some(0.02), Some(9));
+        let asked = Goal::of(None, Some(5)).unwrap();
+        assert_eq!(Some(asked.clone().or(written)), Goal::of(Some(0.02), Some(5)));
+        assert_eq!(asked.clone().or(None), asked);
     }
 
     #[test]
     fn words_say_what_was_asked_for() {
         let minutes = 600_000_000_000;
-        let both = Goal { within: Some(0.02), longest_ns: Some(minutes) };
+        let both = Goal::of(Some(0.02), Some(minutes)).unwrap();
         assert_eq!(
             both.words(),
             "as many repetitions as it takes for ±2 % (--within), none begun after 10 min (--for)"
         );
-        let time = Goal { within: None, longest_ns: Some(minutes) };
-        assert_eq!(
-            time.words(),
-            "as many repetitions as fit, none begun after 10 min (--for)"
-        );
+        let time = Goal::of(None, Some(minutes)).unwrap();
+        assert_eq!(time.words(), "as many repetitions as fit, none begun after 10 min (--for)");
         assert_eq!((percent(0.005), percent(0.0333)), ("0.5 %".into(), "3.33 %".into()));
     }
 }

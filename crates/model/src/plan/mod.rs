@@ -412,8 +412,8 @@ impl RawPlan {
         let quick = self.quick.as_ref().filter(|_| options.quick);
         let has_number =
             options.repetitions.is_some() || quick.is_some_and(|form| form.repetitions.is_some());
-        let goal = match options.goal {
-            Some(asked) => Some(asked.or(written)),
+        let goal = match &options.goal {
+            Some(asked) => Some(asked.clone().or(written)),
             None => written.filter(|_| !has_number),
         };
         let kind = profile.kind.as_deref().unwrap_or_default();

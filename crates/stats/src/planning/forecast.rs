@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 use crate::interval::sequence::half_width;
-use crate::planning::starts::{Starts, reach_of};
+use crate::planning::starts::Starts;
 
 /// Beyond so many more repetitions, nothing is foretold.
 const MOST: u32 = 10_000;
@@ -27,7 +27,7 @@ pub struct Costs {
 impl Costs {
     /// What these trials cost.
     #[must_use]
-    pub fn of(trials: &[TrialRecord], starts: &[Starts]) -> Self {
+    pub fn of(trials: &[TrialRecord]) -> Self {
         let mut begun: BTreeMap<u32, u64> = BTreeMap::new();
         for trial in trials {
             let first = begun.entry(trial.spec.repetition).or_insert(trial.started_unix_ns);
@@ -39,7 +39,9 @@ impl Costs {
             let took = to.saturating_sub(*from) as f64;
             (repetitions > 0.0 && took > 0.0).then(|| took / repetitions)
         });
-        let measured_ns = starts.iter().filter_map(|one| one.measured_ns).sum();
+        let loads = trials.iter().filter_map(|trial| trial.load.as_ref());
+        let measured: f64 = loads.map(|load| load.measured.duration_ns as f64).sum();
+        let measured_ns = measured / begun.len().max(1) as f64;
         Self { repetition_ns, measured_ns }
     }
 }
@@ -73,8 +75,8 @@ impl Forecast {
     pub fn of(starts: &Starts, made: u32, within: f64, costs: &Costs) -> Option<Self> {
         let scatter = starts.scatter()?;
         let is_enough = |more: &u32| {
-            let reach = half_width((made + more) as usize).map(|half| reach_of(half * scatter));
-            reach.is_some_and(|reach| reach <= within)
+            let half = half_width((made + more) as usize);
+            half.is_some_and(|half| starts.reach_of(half * scatter) <= within)
         };
         let repetitions = (1..=MOST).find(is_enough)?;
         Some(Self {
@@ -110,8 +112,8 @@ mod tests {
             target: "go/net-http".parse().unwrap(),
             step: None,
             logs: logs.to_vec(),
+            change: None,
             within_a_start,
-            measured_ns: Some(1e9),
             stuck: None,
         }
     }
@@ -135,7 +137,11 @@ mod tests {
     fn longer_loads_help_where_the_scatter_is_within_a_start_and_starts_are_dear() {
         let scatter = 0.0158;
         let longer = |within, repetition_ns, measured_ns| {
-            longer(scatter, Some(within), &Costs { repetition_ns: Some(repetition_ns), measured_ns })
+            longer(
+                scatter,
+                Some(within),
+                &Costs { repetition_ns: Some(repetition_ns), measured_ns },
+            )
         };
         let found = longer(scatter, 30e9, 1e9).unwrap();
         assert_eq!(found.times, LONGEST_TIMES, "all of it is within a start");
@@ -155,9 +161,9 @@ mod tests {
             trial
         };
         let trials = [trial(0, 100), trial(0, 108), trial(1, 120), trial(2, 140)];
-        assert_eq!(Costs::of(&trials, &[]).repetition_ns, Some(20e9));
-        assert_eq!(Costs::of(&trials[..2], &[]).repetition_ns, None);
+        assert_eq!(Costs::of(&trials).repetition_ns, Some(20e9));
+        assert_eq!(Costs::of(&trials[..2]).repetition_ns, None);
         // A clock that was set back says nothing.
-        assert_eq!(Costs::of(&[trial(0, 100), trial(1, 50)], &[]).repetition_ns, None);
+        assert_eq!(Costs::of(&[trial(0, 100), trial(1, 50)]).repetition_ns, None);
     }
 }

@@ -24,7 +24,7 @@ use pippin_model::trial::{Step, TrialRecord};
 use serde::{Deserialize, Serialize};
 
 use crate::planning::forecast::{Costs, Forecast};
-use crate::planning::starts::{Starts, starts};
+use crate::planning::starts::{Change, Starts, changes, starts};
 
 /// How well the figures of a run are known after some repetitions, as its goal asks for it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -50,7 +50,11 @@ pub struct Row {
     /// The point of a sweep or of several rates.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at: Option<Step>,
-    /// How far the interval of its figure reaches, as a fraction of it; `None` if that is unknown.
+    /// The change that is to be known; absent if it is the figure by which the target is ranked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub change: Option<Change>,
+    /// How far the interval of its figure reaches, as a fraction of it, or that of its change as a
+    /// fraction of the base; `None` if that is unknown.
     pub reach: Option<f64>,
     /// By how much its starts differ: the standard deviation of the logarithm of its figure.
     pub starts_differ: Option<f64>,
@@ -79,21 +83,21 @@ impl Progress {
     /// The progress of a run after so many repetitions; `None` if it has no goal.
     #[must_use]
     pub fn of(header: &RunHeader, trials: &[TrialRecord], made: u32) -> Option<Self> {
-        let goal = header.plan.goal?;
+        let goal = header.plan.goal.clone()?;
         let is_there =
             |id: &&TargetId| header.targets.get(id).is_none_or(|info| info.unavailable.is_none());
-        let targets: Vec<TargetId> = header.plan.targets.iter().filter(is_there).cloned().collect();
-        let starts = starts(trials, &targets, made);
-        let costs = Costs::of(trials, &starts);
+        let starts = if goal.changes.is_empty() {
+            let targets: Vec<TargetId> =
+                header.plan.targets.iter().filter(is_there).cloned().collect();
+            starts(trials, &targets, made)
+        } else {
+            changes(trials, &goal.changes, made)
+        };
+        let costs = Costs::of(trials);
         let rows: Vec<Row> = starts.iter().map(|one| row(one, made, goal.within, &costs)).collect();
         let is_all = |within| !rows.is_empty() && rows.iter().all(|row| row.is_within(within));
-        Some(Self {
-            goal,
-            repetitions: made,
-            reached: goal.within.map(is_all),
-            repetition_ns: costs.repetition_ns,
-            rows,
-        })
+        let reached = goal.within.map(is_all);
+        Some(Self { goal, repetitions: made, reached, repetition_ns: costs.repetition_ns, rows })
     }
 
     /// The progress of a run that was kept; `None` if it has no goal. Of one that was interrupted,
@@ -109,7 +113,10 @@ impl Progress {
             let mut own = record.trials.iter().filter(|trial| trial.spec.target == *target);
             own.any(|trial| trial.spec.repetition + 1 == made && trial.load.is_some())
         };
-        let is_whole = whole.rows.iter().all(|row| has_last(&row.target));
+        let has_both = |row: &Row| {
+            has_last(&row.target) && row.change.as_ref().is_none_or(|change| has_last(&change.base))
+        };
+        let is_whole = whole.rows.iter().all(has_both);
         if is_whole { Some(whole) } else { Self::of(&record.header, &record.trials, made - 1) }
     }
 
@@ -139,6 +146,7 @@ fn row(starts: &Starts, made: u32, within: Option<f64>, costs: &Costs) -> Row {
     Row {
         target: starts.target.clone(),
         at: starts.step,
+        change: starts.change.clone(),
         reach,
         starts_differ: starts.scatter(),
         within_a_start: starts.within_a_start,

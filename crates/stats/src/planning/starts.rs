@@ -1,32 +1,44 @@
 //! What the starts of a target show of the figure that ranks it.
-use pippin_model::figure::RankedBy;
+use pippin_model::figure::{Figure, RankedBy};
+use pippin_model::plan::goal::Changed;
 use pippin_model::target::TargetId;
 use pippin_model::trial::{Step, TrialRecord};
 use pippin_model::verdict::{Severity, Verdict};
+use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::interval::sequence::half_width;
 use crate::rank::criterion::ranked_sample;
 use crate::rounds::{Observed, Resting, variance_of_mean};
 use crate::series::quantile::{mean, variance};
-use crate::summary::sample::with_chance;
+use crate::summary::sample::{value, with_chance};
 
-/// The starts of a target at one step.
+/// The starts of a target at one step, or of two targets that are compared.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Starts {
     /// The target.
     pub target: TargetId,
     /// The point of a sweep or of several rates.
     pub step: Option<Step>,
-    /// The logarithms of the figure, one for each repetition; empty unless all of them have it.
+    /// What the logarithms are ratios of; `None` if they are those of the target's own figure.
+    pub change: Option<Change>,
+    /// The logarithms of the figure or of the ratio, one for each repetition; empty unless all of them
+    /// have it.
     pub logs: Vec<f64>,
     /// The part of their standard deviation that the scatter within a start explains; `None` if it is
     /// unknown.
     pub within_a_start: Option<f64>,
-    /// How long each start was measured, in nanoseconds; `None` without one.
-    pub measured_ns: Option<f64>,
     /// Why more repetitions are no help; `None` if they are.
     pub stuck: Option<String>,
+}
+
+/// A figure, and the target with which it is compared.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Change {
+    /// The target with which it is compared.
+    pub base: TargetId,
+    /// What changes.
+    pub figure: Figure,
 }
 
 impl Starts {
@@ -36,18 +48,19 @@ impl Starts {
         variance(&self.logs).map(f64::sqrt)
     }
 
-    /// How far the interval of the figure reaches, as a fraction of it; `None` if that is unknown, as
-    /// with few starts.
+    /// How far the interval of the figure reaches, as a fraction of it, or that of a change as a
+    /// fraction of the base; `None` if that is unknown, as with few starts.
     #[must_use]
     pub fn reach(&self) -> Option<f64> {
-        Some(reach_of(half_width(self.logs.len())? * self.scatter()?))
+        Some(self.reach_of(half_width(self.logs.len())? * self.scatter()?))
     }
-}
 
-/// How far an interval of a logarithm reaches as a fraction of the figure.
-#[must_use]
-pub fn reach_of(half: f64) -> f64 {
-    half.exp() - 1.0
+    /// How far it reaches if the interval of the logarithm reaches so far.
+    #[must_use]
+    pub fn reach_of(&self, half: f64) -> f64 {
+        let ratio = self.change.as_ref().and_then(|_| mean(&self.logs)).map_or(1.0, f64::exp);
+        ratio * half.exp_m1()
+    }
 }
 
 /// The starts of these targets after so many repetitions, at each step that they have.
@@ -56,76 +69,150 @@ pub fn starts(trials: &[TrialRecord], targets: &[TargetId], made: u32) -> Vec<St
     let of_target = |target: &TargetId| -> Vec<Starts> {
         let own: Vec<&TrialRecord> =
             trials.iter().filter(|trial| trial.spec.target == *target).collect();
-        let mut steps: Vec<Option<Step>> = Vec::new();
-        for trial in &own {
-            if !steps.contains(&trial.spec.step) {
-                steps.push(trial.spec.step);
-            }
-        }
-        if steps.is_empty() {
-            steps.push(None);
-        }
-        let at = |step: &Option<Step>| of_step(target, *step, &own, made);
-        steps.iter().map(at).collect()
+        steps(&own).into_iter().map(|step| of_step(target, step, &own, made)).collect()
     };
     targets.iter().flat_map(of_target).collect()
 }
 
 fn of_step(target: &TargetId, step: Option<Step>, own: &[&TrialRecord], made: u32) -> Starts {
-    let by_repetition: BTreeMap<u32, &TrialRecord> = own
-        .iter()
-        .filter(|trial| trial.spec.step == step && trial.spec.repetition < made)
+    let by_repetition = by_repetition(own.iter(), step, made);
+    let figures = by_repetition.values().filter_map(|trial| {
+        let by = RankedBy::of(&trial.spec.profile).figure();
+        figure(trial, by, Resting::OnUsed)
+    });
+    of_figures((target, step, None), figures.collect(), made, stuck(&by_repetition, made))
+}
+
+/// The changes of these figures after so many repetitions, at each step that both targets have.
+#[must_use]
+pub fn changes(trials: &[TrialRecord], changed: &[Changed], made: u32) -> Vec<Starts> {
+    let of_change = |changed: &Changed| -> Vec<Starts> {
+        let both: Vec<&TrialRecord> = trials
+            .iter()
+            .filter(|trial| trial.spec.repetition < made)
+            .filter(|trial| [&changed.base, &changed.target].contains(&&trial.spec.target))
+            .collect();
+        steps(&both).into_iter().map(|step| of_pair(changed, step, &both, made)).collect()
+    };
+    changed.iter().flat_map(of_change).collect()
+}
+
+fn of_pair(changed: &Changed, step: Option<Step>, both: &[&TrialRecord], made: u32) -> Starts {
+    let resting = Resting::of(both.iter().copied());
+    let of = |target: &TargetId| -> BTreeMap<u32, &TrialRecord> {
+        let own = both.iter().filter(|trial| trial.spec.target == *target);
+        by_repetition(own, step, made)
+    };
+    let (base, target) = (of(&changed.base), of(&changed.target));
+    let ratios = target.iter().filter_map(|(repetition, trial)| {
+        let base = base.get(repetition)?;
+        let are_whole = is_whole(trial) && is_whole(base);
+        ratio(trial, base, changed.figure, resting).filter(|_| are_whole)
+    });
+    let ratios: Vec<OfStart> = ratios.collect();
+    let change = Change { base: changed.base.clone(), figure: changed.figure };
+    let lacks = || {
+        let figure = &changed.figure;
+        (ratios.len() < made as usize).then(|| format!("a repetition has no {figure}"))
+    };
+    let stuck = stuck(&base, made).or_else(|| stuck(&target, made)).or_else(lacks);
+    of_figures((&changed.target, step, Some(change)), ratios, made, stuck)
+}
+
+/// The trial of each repetition at this step; of several, the newest.
+fn by_repetition<'a>(
+    own: impl Iterator<Item = &'a &'a TrialRecord>,
+    step: Option<Step>,
+    made: u32,
+) -> BTreeMap<u32, &'a TrialRecord> {
+    own.filter(|trial| trial.spec.step == step && trial.spec.repetition < made)
         .map(|trial| (trial.spec.repetition, *trial))
-        .collect();
-    let figures: Vec<Figure> = by_repetition.values().filter_map(|trial| figure(trial)).collect();
+        .collect()
+}
+
+/// The steps of these trials; one that is none without a trial.
+fn steps(trials: &[&TrialRecord]) -> Vec<Option<Step>> {
+    let mut steps: Vec<Option<Step>> = Vec::new();
+    for trial in trials {
+        if !steps.contains(&trial.spec.step) {
+            steps.push(trial.spec.step);
+        }
+    }
+    if steps.is_empty() { vec![None] } else { steps }
+}
+
+fn of_figures(
+    (target, step, change): (&TargetId, Option<Step>, Option<Change>),
+    figures: Vec<OfStart>,
+    made: u32,
+    stuck: Option<String>,
+) -> Starts {
     let has_all = figures.len() as u32 == made;
     let within: Option<Vec<f64>> = figures.iter().map(|figure| figure.variance).collect();
-    let lengths: Vec<f64> = by_repetition
-        .values()
-        .filter_map(|trial| trial.load.as_ref())
-        .map(|load| load.measured.duration_ns as f64)
-        .collect();
     Starts {
         target: target.clone(),
         step,
+        change,
         logs: figures.iter().filter(|_| has_all).map(|figure| figure.log).collect(),
         within_a_start: within.and_then(|all| mean(&all)).map(f64::sqrt),
-        measured_ns: mean(&lengths),
-        stuck: stuck(&by_repetition, made),
+        stuck,
     }
 }
 
-/// The figure of one start.
-struct Figure {
+/// The figure of one start, or a ratio.
+struct OfStart {
     log: f64,
     /// The variance that it would have if only its slices or windows scattered; `None` if unknown.
     variance: Option<f64>,
 }
 
+impl OfStart {
+    fn new(log: f64, residuals: &[f64]) -> Option<Self> {
+        let variance = variance_of_mean(residuals).map(|(variance, _)| variance);
+        log.is_finite().then_some(Self { log, variance })
+    }
+}
+
 /// The figure of a start, from the slices that its interval rests on; `None` if the start is not whole,
 /// or has no figure.
-fn figure(trial: &TrialRecord) -> Option<Figure> {
-    let load = trial.load.as_ref()?;
-    if trial.failure.is_some() || load.interrupted || !has_its_rounds(trial) {
-        return None;
+fn figure(trial: &TrialRecord, figure: Figure, resting: Resting) -> Option<OfStart> {
+    is_whole(trial).then_some(())?;
+    if trial.slices.is_empty() {
+        let by = RankedBy::of(&trial.spec.profile);
+        let sample = with_chance(trial, ranked_sample(by, trial.load.as_ref()?)?);
+        return OfStart::new(sample.value.ln(), &relative(&sample.windows));
     }
-    let by = RankedBy::of(&trial.spec.profile);
-    let (log, residuals) = if trial.slices.is_empty() {
-        let sample = with_chance(trial, ranked_sample(by, load)?);
-        (sample.value.ln(), relative(&sample.windows))
-    } else {
-        let observed = Observed::of(&[trial], by.figure(), Resting::OnUsed);
-        let level = observed.levels().pop()?;
-        (level.log, level.residuals)
-    };
-    let variance = variance_of_mean(&residuals).map(|(variance, _)| variance);
-    log.is_finite().then_some(Figure { log, variance })
+    let level = Observed::of(&[trial], figure, resting).levels().pop()?;
+    OfStart::new(level.log, &level.residuals)
+}
+
+/// The figure of a start over that of its base, within the rounds that both have where slices have
+/// the figure.
+fn ratio(
+    trial: &TrialRecord,
+    base: &TrialRecord,
+    figure: Figure,
+    resting: Resting,
+) -> Option<OfStart> {
+    let observed = |trial| Observed::of(&[trial], figure, resting);
+    if let Some((own, other)) = observed(trial).levels_with(&observed(base)).pop() {
+        let both = own.residuals.iter().zip(&other.residuals);
+        let residuals: Vec<f64> = both.map(|(own, other)| own - other).collect();
+        return OfStart::new(own.log - other.log, &residuals);
+    }
+    OfStart::new((value(figure, trial)? / value(figure, base)?).ln(), &[])
 }
 
 /// The relative deviation of each window from their mean.
 fn relative(windows: &[f64]) -> Vec<f64> {
     let centre = mean(windows).filter(|centre| *centre > 0.0);
     centre.map_or_else(Vec::new, |centre| windows.iter().map(|it| it / centre - 1.0).collect())
+}
+
+/// Whether a start was made as planned.
+fn is_whole(trial: &TrialRecord) -> bool {
+    let is_over = trial.load.as_ref().is_some_and(|load| !load.interrupted);
+    is_over && trial.failure.is_none() && has_its_rounds(trial)
 }
 
 /// Whether all planned rounds of slices are there. A trial in one stretch has none.
@@ -154,6 +241,8 @@ fn stuck(by_repetition: &BTreeMap<u32, &TrialRecord>, made: u32) -> Option<Strin
             let why = if names.is_empty() { "no result".into() } else { names.join(", ") };
             return Some(format!("repetition {number} is INVALID: {why}"));
         }
-        figure(trial).is_none().then(|| format!("repetition {number} is not whole, or has no figure"))
+        let by = RankedBy::of(&trial.spec.profile).figure();
+        let has_figure = figure(trial, by, Resting::OnUsed).is_some();
+        (!has_figure).then(|| format!("repetition {number} is not whole, or has no figure"))
     })
 }

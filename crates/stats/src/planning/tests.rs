@@ -2,7 +2,8 @@ use super::*;
 use pippin_model::example::run::{closed, header};
 use pippin_model::example::slices::Rounds;
 use pippin_model::example::{ExampleTrial, caveat};
-use pippin_model::plan::goal::FEWEST_REPETITIONS;
+use pippin_model::figure::Figure;
+use pippin_model::plan::goal::{Changed, FEWEST_REPETITIONS};
 use pippin_model::trial::{Failure, Stage};
 use pippin_model::verdict::{Severity, Verdict};
 use proptest::prelude::*;
@@ -18,12 +19,24 @@ fn of(goal: Goal) -> RunHeader {
 }
 
 fn within(within: f64) -> RunHeader {
-    of(Goal { within: Some(within), longest_ns: None })
+    of(Goal::of(Some(within), None).unwrap())
+}
+
+/// The change of goodput from the first target to the second is to be known.
+fn change_within(within: f64) -> RunHeader {
+    let [base, target] = NAMES.map(|name| name.parse().unwrap());
+    let changes = vec![Changed { base, target, figure: Figure::Goodput }];
+    of(Goal { changes, ..Goal::of(Some(within), None).unwrap() })
 }
 
 /// Both targets, measured so often.
 fn trials(repetitions: u32, start: f64, seed: u64) -> Vec<TrialRecord> {
-    let rounds = Rounds { repetitions, start, host: 0.0, slice: 0.003, seed, ..Rounds::default() };
+    beside(0.0, repetitions, start, seed)
+}
+
+/// As [`trials`], on a host that scatters from round to round.
+fn beside(host: f64, repetitions: u32, start: f64, seed: u64) -> Vec<TrialRecord> {
+    let rounds = Rounds { repetitions, start, host, slice: 0.003, seed, ..Rounds::default() };
     let mut trials = rounds.trials(NAMES[0], 10_000.0, 10.0);
     trials.extend(rounds.trials(NAMES[1], 40_000.0, 10.0));
     for trial in &mut trials {
@@ -66,10 +79,12 @@ fn a_goal_is_reached_by_starts_that_scatter_little() {
 
 #[test]
 fn a_time_alone_goes_on_while_anything_can_be_learnt() {
-    let header = of(Goal { within: None, longest_ns: Some(1) });
+    let header = of(Goal::of(None, Some(1)).unwrap());
     let found = progress(&header, &trials(5, 0.002, 1), 5);
     assert_eq!((found.reached, found.is_open()), (None, true));
-    assert!(Progress::of(&RunHeader { plan: Plan { goal: None, ..header.plan.clone() }, ..header }, &[], 5).is_none());
+    let mut without = header;
+    without.plan.goal = None;
+    assert!(Progress::of(&without, &[], 5).is_none());
 }
 
 /// A target that failed or is INVALID holds nobody up, and its run has not reached its goal.
@@ -136,11 +151,37 @@ fn sentences_say_what_is_expected_and_what_came() {
     assert!(outcome.contains("further repetitions would do it, about"), "{outcome}");
     assert!(outcome.contains("longer loads are no help"), "{outcome}");
     let calm = progress(&within(0.02), &trials(5, 0.002, 1), 5).outcome();
-    assert!(calm.starts_with("Every figure is known to ±2 % or better after 5 repetitions (±"), "{calm}");
+    assert!(
+        calm.starts_with("Every figure is known to ±2 % or better after 5 repetitions (±"),
+        "{calm}"
+    );
     assert_eq!(
         [20e9, 80e9, 240e9, 7_900e9].map(words::length),
         ["20 s", "80 s", "4 min", "2 h 12 min"]
     );
+}
+
+#[test]
+fn of_a_change_only_the_ratio_within_rounds_must_be_known() {
+    let trials = beside(0.1, 5, 0.001, 1);
+    let figures = progress(&within(0.02), &trials, 5);
+    assert_eq!(figures.reached, Some(false), "the host moves both: {figures:?}");
+    // The second answers four times as much: an interval of 0.5 % is one of 2 points.
+    let change = progress(&change_within(0.05), &trials, 5);
+    assert_eq!((change.reached, change.is_open()), (Some(true), false), "{change:?}");
+    let said = change.outcome();
+    assert!(said.starts_with("Every change is known to ±5 points or better after 5"), "{said}");
+    let finer = progress(&change_within(0.001), &trials, 5);
+    let said = finer.expectation();
+    assert!(
+        said.contains("for ±0.1 points; the change of goodput from go/net-http to c/nginx"),
+        "{said}"
+    );
+    let mut lacking = trials.clone();
+    lacking.retain(|trial| trial.spec.repetition != 1 || trial.spec.target.to_string() != NAMES[0]);
+    let found = progress(&change_within(0.05), &lacking, 5);
+    assert_eq!((found.reached, found.is_open()), (Some(false), false));
+    assert!(found.outcome().contains("(repetition 2 has no result)"), "{}", found.outcome());
 }
 
 #[test]
@@ -198,10 +239,13 @@ proptest! {
     /// The law: with less evidence a run never reaches its goal where it did not, nor earlier.
     #[test]
     fn less_evidence_never_gives_a_better_claim(
-        seed in 0_u64..1_000, start in 0.001..0.02_f64, taken in prop::collection::vec(taken(), 1..4)
+        seed in 0_u64..1_000,
+        start in 0.001..0.02_f64,
+        taken in prop::collection::vec(taken(), 1..4),
+        of_change in any::<bool>()
     ) {
         const LOOKS: u32 = 8;
-        let header = within(0.02);
+        let header = if of_change { change_within(0.08) } else { within(0.02) };
         let whole = trials(LOOKS, start, seed);
         let mut less = whole.clone();
         for taken in taken {

@@ -8,27 +8,50 @@ use crate::planning::{Progress, Row};
 const MOST_NAMED: usize = 3;
 
 impl Row {
-    /// The target, with its step where there are several.
+    /// The target, or the change of its figure, with its step where there are several.
     fn name(&self) -> String {
-        self.at.map_or_else(
-            || self.target.to_string(),
-            |step| format!("{} at {}", self.target, step.in_words()),
-        )
+        let what = match &self.change {
+            Some(change) => {
+                format!("the change of {} from {} to {}", change.figure, change.base, self.target)
+            }
+            None => self.target.to_string(),
+        };
+        self.at.map_or_else(|| what.clone(), |step| format!("{what} at {}", step.in_words()))
     }
 }
 
 impl Progress {
+    /// What is to be known.
+    const fn noun(&self) -> &'static str {
+        if self.goal.changes.is_empty() { "figure" } else { "change" }
+    }
+
+    /// `±2 %`; of a change, points.
+    fn asked(&self, within: f64) -> String {
+        self.plus_minus(percent(within).trim_end_matches(" %"))
+    }
+
+    /// `±4.1 %`; of a change, points.
+    fn known(&self, reach: f64) -> String {
+        self.plus_minus(percent_of(reach).trim_end_matches(" %"))
+    }
+
+    fn plus_minus(&self, number: &str) -> String {
+        format!("±{number} {}", if self.goal.changes.is_empty() { "%" } else { "points" })
+    }
+
     /// What a run expects that goes on: `after 5 repetitions the figures are known to ±4.1 % or
     /// better; about 6 more, 4 min, for ±2 %; ...`.
     #[must_use]
     pub fn expectation(&self) -> String {
         let so_far = format!("after {}", counted(self.repetitions.into(), "repetition"));
         let Some(widest) = self.widest() else {
-            return format!("{so_far}, no figure has an interval yet");
+            return format!("{so_far}, no {} has an interval yet", self.noun());
         };
         let known = format!(
-            "{so_far}, the figures are known to {} or better",
-            plus_minus(widest.reach.unwrap_or_default())
+            "{so_far}, the {}s are known to {} or better",
+            self.noun(),
+            self.known(widest.reach.unwrap_or_default())
         );
         let Some(within) = self.goal.within else { return known };
         let differ = widest.starts_differ.map(|differ| {
@@ -41,14 +64,14 @@ impl Progress {
     /// What the widest row needs: `about 6 more, 4 min, for ±2 %`.
     fn needs(&self, widest: &Row, within: f64) -> String {
         let Some(forecast) = widest.forecast else {
-            return format!("±{} is out of reach", percent(within));
+            return format!("{} is out of reach", self.asked(within));
         };
         let time = forecast.ns.map_or(String::new(), |ns| format!(", {},", length(ns)));
         let too_many = match self.repetitions + forecast.repetitions > MOST_REPETITIONS {
             true => format!(" (at most {MOST_REPETITIONS} are made)"),
             false => String::new(),
         };
-        format!("about {} more{time} for ±{}{too_many}", forecast.repetitions, percent(within))
+        format!("about {} more{time} for {}{too_many}", forecast.repetitions, self.asked(within))
     }
 
     /// What came of the goal, for the result.
@@ -58,28 +81,34 @@ impl Progress {
         let stuck: Vec<&Row> = self.rows.iter().filter(|row| row.stuck.is_some()).collect();
         let left_behind = left_behind(&stuck);
         let Some(widest) = self.widest() else {
-            return [Some(format!("No figure has an interval after {made}.")), left_behind]
-                .into_iter()
-                .flatten()
-                .collect::<Vec<_>>()
-                .join(" ");
+            return [
+                Some(format!("No {} has an interval after {made}.", self.noun())),
+                left_behind,
+            ]
+            .into_iter()
+            .flatten()
+            .collect::<Vec<_>>()
+            .join(" ");
         };
-        let worst = plus_minus(widest.reach.unwrap_or_default());
+        let (noun, worst) = (self.noun(), self.known(widest.reach.unwrap_or_default()));
         let first = match (self.goal.within, self.reached) {
             (Some(within), Some(true)) => format!(
-                "Every figure is known to ±{} or better after {made} ({worst} at worst).",
-                percent(within)
+                "Every {noun} is known to {} or better after {made} ({worst} at worst).",
+                self.asked(within)
             ),
             (Some(within), _) if widest.reach.is_some_and(|reach| reach <= within) => {
-                format!("The other figures are known to ±{} or better after {made}.", percent(within))
+                format!(
+                    "The other {noun}s are known to {} or better after {made}.",
+                    self.asked(within)
+                )
             }
             (Some(within), _) => format!(
-                "±{} was not reached in {made}: {}",
-                percent(within),
+                "{} was not reached in {made}: {}",
+                self.asked(within),
                 self.lacking(within)
             ),
             (None, _) => format!(
-                "The figures are known to {worst} or better after {made}; {} is known least.",
+                "The {noun}s are known to {worst} or better after {made}; {} is known least.",
                 widest.name()
             ),
         };
@@ -94,12 +123,15 @@ impl Progress {
             reach(b).total_cmp(&reach(a))
         });
         let known = |row: &&Row| {
-            let reach = row.reach.map_or_else(|| "not at all".into(), |it| format!("to {}", plus_minus(it)));
+            let reach = row
+                .reach
+                .map_or_else(|| "not at all".into(), |it| format!("to {}", self.known(it)));
             format!("{} is known {reach}", row.name())
         };
         let named: Vec<String> = open.iter().take(MOST_NAMED).map(known).collect();
         let more = open.len().saturating_sub(MOST_NAMED);
-        let rest = if more > 0 { format!(", {more} more rows less than asked") } else { String::new() };
+        let rest =
+            if more > 0 { format!(", {more} more rows less than asked") } else { String::new() };
         let help = open.first().map_or_else(String::new, |row| help(row));
         format!("{}{rest}.{help}", named.join(", "))
     }
@@ -132,20 +164,13 @@ fn help(row: &Row) -> String {
 
 /// The rows that more repetitions do not help, by name.
 fn left_behind(stuck: &[&Row]) -> Option<String> {
-    let why = |row: &&Row| {
-        format!("{} ({})", row.name(), row.stuck.as_deref().unwrap_or_default())
-    };
+    let why = |row: &&Row| format!("{} ({})", row.name(), row.stuck.as_deref().unwrap_or_default());
     let named: Vec<String> = stuck.iter().take(MOST_NAMED).map(|row| why(row)).collect();
     let more = stuck.len().saturating_sub(MOST_NAMED);
     let rest = if more > 0 { format!(" and {more} more") } else { String::new() };
     (!stuck.is_empty()).then(|| {
         format!("More repetitions cannot say how well these are known: {}{rest}.", named.join(", "))
     })
-}
-
-/// `±4.1 %`.
-fn plus_minus(fraction: f64) -> String {
-    format!("±{}", percent_of(fraction))
 }
 
 /// A measured fraction in percent, with one decimal below 10 % and two below 1 %.

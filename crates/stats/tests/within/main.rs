@@ -109,8 +109,8 @@ fn starts(logs: &[f64]) -> Starts {
         target: "own/server".parse().unwrap(),
         step: None,
         logs: logs.to_vec(),
+        change: None,
         within_a_start: None,
-        measured_ns: None,
         stuck: None,
     }
 }
@@ -154,11 +154,7 @@ fn of_recorded(series: &recorded::Series, within: f64) -> Source {
 
 /// Starts around a level that moves from repetition to repetition. `of_its_time` says whether the truth
 /// is the mean of the level while the run lasted, or the mean of all times, which is 0.
-fn drifting(
-    name: &str,
-    of_its_time: bool,
-    level: impl Fn(usize, f64) -> f64 + 'static,
-) -> Source {
+fn drifting(name: &str, of_its_time: bool, level: impl Fn(usize, f64) -> f64 + 'static) -> Source {
     Source::new(name, 0.02, move |random| {
         let phase = random.uniform();
         let levels: Vec<f64> = (0..MOST).map(|at| level(at, phase)).collect();
