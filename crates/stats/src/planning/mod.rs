@@ -109,12 +109,16 @@ impl Progress {
         if record.state == RunState::Finished || made < 2 {
             return Some(whole);
         }
-        let has_last = |target: &TargetId| {
-            let mut own = record.trials.iter().filter(|trial| trial.spec.target == *target);
-            own.any(|trial| trial.spec.repetition + 1 == made && trial.load.is_some())
+        let has_last = |target: &TargetId, step: Option<Step>| {
+            record.trials.iter().any(|trial| {
+                let is_it = trial.spec.target == *target && trial.spec.step == step;
+                let is_over = trial.load.as_ref().is_some_and(|load| !load.interrupted);
+                is_it && is_over && trial.spec.repetition + 1 == made
+            })
         };
         let has_both = |row: &Row| {
-            has_last(&row.target) && row.change.as_ref().is_none_or(|change| has_last(&change.base))
+            let base = row.change.as_ref().map(|change| &change.base);
+            has_last(&row.target, row.at) && base.is_none_or(|base| has_last(base, row.at))
         };
         let is_whole = whole.rows.iter().all(has_both);
         if is_whole { Some(whole) } else { Self::of(&record.header, &record.trials, made - 1) }
