@@ -866,7 +866,7 @@ impl<'a> Execution<'a> {
 
     /// Says after the first repetition if the least number of a goal takes longer than its time.
     fn tell_least_time(&self, least: u32) {
-        let Some(goal) = self.header().plan.goal else { return };
+        let Some(goal) = &self.header().plan.goal else { return };
         let one = self.began.elapsed();
         if one.saturating_mul(least) <= Duration::from_nanos(goal.longest_ns()) {
             return;
@@ -881,7 +881,7 @@ impl<'a> Execution<'a> {
 
     /// Whether the goal of the plan leaves time for another repetition. Without a goal there is.
     fn has_time(&self, made: u32) -> bool {
-        self.header().plan.goal.is_none_or(|goal| {
+        self.header().plan.goal.as_ref().is_none_or(|goal| {
             has_time(self.began.elapsed(), made, Duration::from_nanos(goal.longest_ns()))
         })
     }

@@ -101,7 +101,7 @@ impl RunFacts {
 fn repetitions(record: &RunRecord) -> u32 {
     let plan = &record.header.plan;
     let made = record.trials.iter().map(|trial| trial.spec.repetition + 1).max();
-    plan.goal.and(made).map_or(plan.repetitions, |made| made.max(plan.repetitions))
+    plan.goal.as_ref().and(made).map_or(plan.repetitions, |made| made.max(plan.repetitions))
 }
 
 /// The processors of a target whose load comes from the hosts of agents.
