@@ -114,6 +114,7 @@ mod tests {
             logs: logs.to_vec(),
             change: None,
             within_a_start,
+            rounding: 0.0,
             stuck: None,
         }
     }

@@ -28,6 +28,9 @@ pub struct Starts {
     /// The part of their standard deviation that the scatter within a start explains; `None` if it is
     /// unknown.
     pub within_a_start: Option<f64>,
+    /// By how much a figure may be rounded, as a fraction of it: by one answer, or by the width of the
+    /// histograms' buckets.
+    pub rounding: f64,
     /// Why more repetitions are no help; `None` if they are.
     pub stuck: Option<String>,
 }
@@ -42,10 +45,13 @@ pub struct Change {
 }
 
 impl Starts {
-    /// The standard deviation of the logarithms; `None` below two starts.
+    /// The standard deviation of the logarithms; `None` below two starts. Figures that are equal
+    /// because they are counts, or rounded, are not known to nothing: it is at least that of an even
+    /// distribution within the rounding.
     #[must_use]
     pub fn scatter(&self) -> Option<f64> {
-        variance(&self.logs).map(f64::sqrt)
+        let least = self.rounding / 12.0_f64.sqrt();
+        variance(&self.logs).map(|variance| variance.sqrt().max(least))
     }
 
     /// How far the interval of the figure reaches, as a fraction of it, or that of a change as a
@@ -155,6 +161,7 @@ fn of_figures(
         change,
         logs: figures.iter().filter(|_| has_all).map(|figure| figure.log).collect(),
         within_a_start: within.and_then(|all| mean(&all)).map(f64::sqrt),
+        rounding: figures.iter().map(|figure| figure.rounding).fold(0.0, f64::max),
         stuck,
     }
 }
@@ -164,13 +171,23 @@ struct OfStart {
     log: f64,
     /// The variance that it would have if only its slices or windows scattered; `None` if unknown.
     variance: Option<f64>,
+    /// By how much it may be rounded, as a fraction.
+    rounding: f64,
 }
 
 impl OfStart {
-    fn new(log: f64, residuals: &[f64]) -> Option<Self> {
+    fn new(log: f64, residuals: &[f64], rounding: f64) -> Option<Self> {
         let variance = variance_of_mean(residuals).map(|(variance, _)| variance);
-        log.is_finite().then_some(Self { log, variance })
+        log.is_finite().then_some(Self { log, variance, rounding })
     }
+}
+
+/// By how much a figure of this start may be rounded: a time by the width of the histograms' buckets
+/// (3 significant digits), all others by one right answer.
+fn rounding(trial: &TrialRecord, figure: Figure) -> f64 {
+    const BUCKET: f64 = 1e-3;
+    let good = trial.load.as_ref().map_or(0, |load| load.measured.answered.good);
+    if matches!(figure, Figure::Span(..)) { BUCKET } else { 1.0 / good.max(1) as f64 }
 }
 
 /// The figure of a start, from the slices that its interval rests on; `None` if the start is not whole,
@@ -180,10 +197,11 @@ fn figure(trial: &TrialRecord, figure: Figure, resting: Resting) -> Option<OfSta
     if trial.slices.is_empty() {
         let by = RankedBy::of(&trial.spec.profile);
         let sample = with_chance(trial, ranked_sample(by, trial.load.as_ref()?)?);
-        return OfStart::new(sample.value.ln(), &relative(&sample.windows));
+        let rounding = rounding(trial, figure);
+        return OfStart::new(sample.value.ln(), &relative(&sample.windows), rounding);
     }
     let level = Observed::of(&[trial], figure, resting).levels().pop()?;
-    OfStart::new(level.log, &level.residuals)
+    OfStart::new(level.log, &level.residuals, rounding(trial, figure))
 }
 
 /// The figure of a start over that of its base, within the rounds that both have where slices have
@@ -195,12 +213,13 @@ fn ratio(
     resting: Resting,
 ) -> Option<OfStart> {
     let observed = |trial| Observed::of(&[trial], figure, resting);
+    let rounding = rounding(trial, figure) + rounding(base, figure);
     if let Some((own, other)) = observed(trial).levels_with(&observed(base)).pop() {
         let both = own.residuals.iter().zip(&other.residuals);
         let residuals: Vec<f64> = both.map(|(own, other)| own - other).collect();
-        return OfStart::new(own.log - other.log, &residuals);
+        return OfStart::new(own.log - other.log, &residuals, rounding);
     }
-    OfStart::new((value(figure, trial)? / value(figure, base)?).ln(), &[])
+    OfStart::new((value(figure, trial)? / value(figure, base)?).ln(), &[], rounding)
 }
 
 /// The relative deviation of each window from their mean.

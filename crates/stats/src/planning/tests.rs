@@ -199,6 +199,21 @@ fn trials_in_one_stretch_count_by_their_own_figure() {
     assert_eq!(far.reached, Some(false));
 }
 
+/// 40 answers in each start are known to one of 40, however equal they are.
+#[test]
+fn equal_counts_are_known_no_better_than_to_an_answer() {
+    let few = |repetition: u32| {
+        let trial = ExampleTrial::hello().target(NAMES[0]).repetition(repetition);
+        trial.seconds(4).answers_per_s(10.0).build()
+    };
+    let mut header = within(0.01);
+    header.plan.targets.truncate(1);
+    let trials: Vec<TrialRecord> = (0..5).map(few).collect();
+    let found = progress(&header, &trials, 5);
+    let reach = found.rows[0].reach.unwrap();
+    assert!(found.reached == Some(false) && (0.01..0.03).contains(&reach), "{found:?}");
+}
+
 /// Ways to take evidence away from a run.
 #[derive(Debug, Clone, Copy)]
 enum Taken {
