@@ -1,5 +1,5 @@
 # Verbs for people; the logic lives in the program and in tests/all.
-.PHONY: run test test-slow test-targets test-wire test-hostile test-explained fuzz check bench cost sense search soak warm alarms dist
+.PHONY: run test test-slow test-targets test-wire test-hostile test-explained fuzz check bench cost sense search soak warm alarms within dist
 
 # Away from a terminal nobody can be asked, and `make run` itself says that targets are to be installed.
 YES := $(shell test -t 0 || echo --yes)
@@ -83,6 +83,11 @@ warm:
 # is in docs/ci.md. It takes some minutes, on any machine.
 alarms:
 	PIPPIN_ALARMS=1 cargo test -p pippin-stats --test alarms -- --nocapture
+
+# How often the interval with which --within ends a run holds the truth: its table is in docs/methodology.md.
+# It takes less than a minute, on any machine.
+within:
+	PIPPIN_WITHIN=1 cargo test -p pippin-stats --test within -- --nocapture
 
 # What a release consists of, in target/dist; deploy/packages/check looks at it.
 dist:

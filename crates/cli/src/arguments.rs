@@ -15,6 +15,7 @@ use crate::completions;
 use crate::values::{self, Time};
 
 mod fleet;
+mod goal;
 mod import;
 mod keeping;
 mod labels;
@@ -25,6 +26,7 @@ pub mod request;
 mod short_help;
 
 pub use fleet::{AgentArguments, FleetArguments, FleetCommand, FleetInitArguments, NatsArguments};
+pub use goal::GoalArguments;
 pub use import::{ImportArguments, ImportCommand};
 pub use keeping::{BaselineCommand, BaselineSetArguments, StoreCommand, StoreKeepArguments};
 pub use labels::{LabelArguments, LabelledArguments, NameArguments};
@@ -240,6 +242,8 @@ pub struct RunArguments {
     /// How often each target is measured.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub repeat: Option<u32>,
+    #[command(flatten)]
+    pub goal: GoalArguments,
     /// The plan's quick form: the same kind of load in seconds.
     #[arg(long)]
     pub quick: bool,
@@ -568,6 +572,8 @@ pub struct CompareArguments {
     /// started anew for each time; a server behind a URL is not.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub repeat: Option<u32>,
+    #[command(flatten)]
+    pub goal: GoalArguments,
     /// Fetch images. With --target, install both copies in the run's folder, and system packages
     /// with apt where needed. Asks once on a terminal.
     #[arg(long)]

@@ -63,6 +63,7 @@ use pippin_model::trial::Step;
 use pippin_model::trial::explained::Explained;
 use pippin_model::verdict::Verdict;
 use pippin_model::workload::Workload;
+use pippin_stats::planning::Progress;
 use pippin_stats::summary::trust::Trust;
 use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -96,6 +97,9 @@ pub struct View {
     /// One for each target of the plan: first those with a rank, then those without one, then those
     /// without a result.
     pub rows: Vec<Row>,
+    /// How well the figures are known; absent if the run had no goal.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub goal: Option<Progress>,
     /// The values of a parameter; absent if the targets are no scan.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scan: Option<ScanView>,
@@ -148,6 +152,8 @@ impl View {
         let scan = scan::of(record, &rows);
         let knee = scan.as_ref().map(ScanView::words).unwrap_or_default();
         let conclusion = conclusion::of(&run, &rows, &field, reference);
+        let goal = Progress::of_run(record);
+        let known = goal.as_ref().map(Progress::outcome).unwrap_or_default();
         let mut loads = LoadView::all(record);
         // What is doubted of a single load is what is doubted of its row.
         if let ([load], [row]) = (&mut loads[..], &rows[..]) {
@@ -168,7 +174,8 @@ impl View {
                 &rows.iter().map(|row| &row.summary).collect::<Vec<_>>(),
                 &record.trials,
             ),
-            conclusion: format!("{knee} {conclusion}").trim_start().into(),
+            conclusion: format!("{knee} {conclusion} {known}").trim().into(),
+            goal,
             scan,
             run,
             doubts: doubts::of(&rows),

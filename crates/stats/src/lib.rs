@@ -8,6 +8,7 @@
 //! | [`series`] | medians, trends, steady states, the end of a warm-up, changes, modes |
 //! | [`interval`] | how certain a median or a ratio is; the functions behind p-values |
 //! | [`rounds`] | what was observed in rounds of slices; targets against each other within them; which slices were calm |
+//! | [`planning`] | how many repetitions a precision needs, and whether it was reached |
 //! | [`rank`] | which target is ahead, the ratios to a reference, when to stop |
 //! | [`compare`] | comparison of two runs |
 //! | [`gate`] | whether figures pass their gates, and which gates are lost while a load is in progress |
@@ -25,6 +26,7 @@ pub mod explain;
 pub mod gate;
 pub mod interval;
 pub mod judge;
+pub mod planning;
 pub mod rank;
 pub mod rounds;
 pub mod scalability;

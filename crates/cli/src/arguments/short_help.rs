@@ -28,8 +28,8 @@ const SHOWN: [(&str, &[&str]); 3] = [
     (
         "run",
         &[
-            "plan", "install", "yes", "targets", "repeat", "quick", "out", "verbose", "json",
-            "fail_if",
+            "plan", "install", "yes", "targets", "repeat", "within", "length", "quick", "out",
+            "verbose", "json", "fail_if",
         ],
     ),
     (
@@ -43,6 +43,8 @@ const SHOWN: [(&str, &[&str]); 3] = [
             "target",
             "plan",
             "repeat",
+            "within",
+            "length",
             "install",
             "connections",
             "duration",

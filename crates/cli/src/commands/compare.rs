@@ -163,6 +163,7 @@ fn of_runs(arguments: &CompareArguments, a: Stored, b: Stored) -> Result<u8, Cli
         is_shown: false,
         differences: differing,
         scan: None,
+        goal: None,
         more: Vec::new(),
     };
     conclude(&Decision::from(arguments), &sides)
@@ -185,11 +186,13 @@ pub(super) const REVISIONS: &str = "two revisions of a project (pippin.toml)";
 /// Flags for branches only.
 pub(super) const FOR_BRANCHES: [&str; 3] = ["target", "plan", "quick"];
 /// Flags for sides that are measured now, branches or servers.
-const FOR_MEASURING: [&str; 10] = [
+const FOR_MEASURING: [&str; 12] = [
     "instructions",
     "explain",
     "html",
     "repeat",
+    "within",
+    "length",
     "out",
     "seed",
     "install",

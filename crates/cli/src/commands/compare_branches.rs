@@ -50,7 +50,7 @@ pub fn run(
         )));
     }
     let ids = branches.iter().map(|branch| branch.id.clone()).collect();
-    let options = PlanOptions { targets: Some(ids), ..plan_options(arguments) };
+    let options = PlanOptions { targets: Some(ids), ..plan_options(arguments)? };
     let plan = run::plan(&catalog, plan, &options)?;
     let folder = folder(&place, arguments.out.as_deref(), &plan.id)?;
     let copies = Copies::within(&folder);
@@ -164,6 +164,7 @@ fn sides(record: &RunRecord, a: &Branch, b: &Branch) -> Sides {
         is_shown: false,
         differences: differences(record, a, b),
         scan: None,
+        goal: view.goal,
         more: vec![("run", record.header.id.clone().into()), ("a", json(a)), ("b", json(b))],
     }
 }

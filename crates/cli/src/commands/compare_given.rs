@@ -6,6 +6,7 @@ use pippin_lab::target::container::{self, Image};
 use pippin_lab::target::{Listening, Target};
 use pippin_model::load::{LoadSpec, Protocol, Request};
 use pippin_model::plan::Plan;
+use pippin_model::plan::goal::FEWEST_REPETITIONS;
 use pippin_model::plan::scan::Scan;
 use pippin_model::run::{RunRecord, RunState};
 use pippin_model::target::TargetId;
@@ -66,8 +67,11 @@ pub fn run(shared: &Shared, arguments: &CompareArguments) -> Result<u8, CliError
     if let Some(walk) = &asked.walk {
         profile::divide_users(&arguments.shape, &walk.scenario, &mut profile)?;
     }
-    let repetitions = arguments.repeat.unwrap_or(REPETITIONS);
+    let goal = arguments.goal.goal(arguments.repeat)?;
+    let usual = if goal.is_some() { FEWEST_REPETITIONS } else { REPETITIONS };
+    let repetitions = arguments.repeat.unwrap_or(usual);
     let plan = Plan {
+        goal,
         instructions: arguments.instructions,
         scan,
         ..ad_hoc::plan(PLAN, title, ids.clone(), repetitions, profile)
@@ -272,6 +276,7 @@ fn sides(record: &RunRecord, view: &View, ids: &[TargetId]) -> Sides {
         is_shown: false,
         differences: Vec::new(),
         scan: view.scan.clone(),
+        goal: view.goal.clone(),
         more: vec![("run", record.header.id.clone().into())],
     }
 }

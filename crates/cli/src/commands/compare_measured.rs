@@ -2,6 +2,9 @@
 use pippin_lab::run::explaining::Explaining;
 use pippin_lab::target::catalog::Catalog;
 use pippin_lab::target::revision::Revision;
+use pippin_model::figure::{Figure, RankedBy};
+use pippin_model::plan::goal::{Changed, Goal};
+use pippin_model::plan::profile::Profile;
 use pippin_model::plan::{Plan, PlanOptions};
 use pippin_model::run::{RunHeader, RunRecord};
 use pippin_model::target::TargetId;
@@ -77,14 +80,18 @@ pub struct Deciding {
 }
 
 /// What the command line of a comparison changes in its plan. A life is no part of a comparison.
-pub fn plan_options(arguments: &CompareArguments) -> PlanOptions {
-    PlanOptions {
+///
+/// # Errors
+/// If it says in two ways how often is measured.
+pub fn plan_options(arguments: &CompareArguments) -> Result<PlanOptions, CliError> {
+    Ok(PlanOptions {
         quick: arguments.quick,
         repetitions: arguments.repeat,
+        goal: arguments.goal.goal(arguments.repeat)?,
         life: Some(false),
         instructions: arguments.instructions,
         ..PlanOptions::default()
-    }
+    })
 }
 
 impl Deciding {
@@ -120,7 +127,8 @@ impl Deciding {
         Ok(Measured { record, view })
     }
 
-    /// Measures a plan until every gate is decided, or no more repetitions are made.
+    /// Measures a plan until every gate is decided, or no more repetitions are made. A goal of the plan
+    /// is one of the changes here.
     pub fn measure(
         &self,
         shared: &Shared,
@@ -129,17 +137,49 @@ impl Deciding {
         how: &RunOptions<'_>,
     ) -> Result<RunRecord, CliError> {
         let is_open = |header: &RunHeader, trials: &[TrialRecord], made: u32| {
-            self.is_open(header.plan.repetitions, trials, made)
+            header.plan.goal.is_none() && self.is_open(header.plan.repetitions, trials, made)
         };
+        let is_decided = |header: &RunHeader, trials: &[TrialRecord], made: u32| {
+            comparing::is_decided(&self.comparing.outcomes(trials, made, header.plan.repetitions))
+        };
+        let changes = self.changes(&plan.profile);
+        let goal = plan.goal.map(|goal| Goal { changes, ..goal });
         let instructions =
             plan.instructions || self.comparing.gates.iter().any(Gate::is_on_instructions);
-        let plan = Plan { instructions, ..plan };
+        let plan = Plan { instructions, goal, ..plan };
         measure(
             shared,
             catalog,
             plan,
-            &RunOptions { is_open: Some(&is_open), needs_all: true, ..*how },
+            &RunOptions {
+                is_open: Some(&is_open),
+                is_decided: Some(&is_decided),
+                needs_all: true,
+                ..*how
+            },
         )
+    }
+
+    /// The changes that a goal is about: those that gates judge, or else that of the figure that ranks.
+    fn changes(&self, profile: &Profile) -> Vec<Changed> {
+        let mut figures: Vec<Figure> = Vec::new();
+        for gate in self.comparing.gates.iter().filter(|gate| comparing::is_change(gate)) {
+            if !figures.contains(&gate.condition.figure) {
+                figures.push(gate.condition.figure);
+            }
+        }
+        if figures.is_empty() {
+            figures.push(RankedBy::of(profile).figure());
+        }
+        let of_pair = |(base, target): &(TargetId, TargetId)| -> Vec<Changed> {
+            let changed = |figure: &Figure| Changed {
+                base: base.clone(),
+                target: target.clone(),
+                figure: *figure,
+            };
+            figures.iter().map(changed).collect()
+        };
+        self.comparing.pairs.iter().flat_map(of_pair).collect()
     }
 
     /// Whether another repetition may decide a gate.

@@ -48,7 +48,7 @@ pub fn run(
 ) -> Result<u8, CliError> {
     let catalog = catalog(place)?;
     let project = catalog.project().ok_or_else(|| CliError::User(format!("no {FILE} here")))?;
-    let options = plan_options(arguments);
+    let options = plan_options(arguments)?;
     let named = plan_of(project, arguments.plan.as_deref(), None)?;
     let plan = run::plan(&catalog, named, &options)?;
     let targets = targets_of(project, &plan, arguments.target.as_deref())?;
@@ -208,6 +208,7 @@ pub fn compared(record: &RunRecord, sides: &[Side]) -> Sides {
         is_shown: false,
         differences: Vec::new(),
         scan: None,
+        goal: view.goal,
         more: vec![
             ("run", record.header.id.clone().into()),
             ("a", json(&sides[0])),

@@ -87,7 +87,7 @@ fn of_project(
             values.parameter
         ))
     })?;
-    let options = plan_options(arguments);
+    let options = plan_options(arguments)?;
     let named = plan_of(project, arguments.plan.as_deref(), None)?;
     let plan = run::plan(&catalog, named, &options)?;
     if !matches!(plan.profile.steps, Steps::One) {

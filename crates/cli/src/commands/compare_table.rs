@@ -13,6 +13,7 @@ use pippin_stats::compare::unfinished::Unfinished;
 use pippin_stats::compare::{Change, Comparison, Difference, Origin, TargetChange};
 use pippin_stats::gate::{self, Base, Bases, Group, Outcome, Planned, judge};
 use pippin_stats::interval::anytime::Levels;
+use pippin_stats::planning::Progress;
 use pippin_stats::summary::trust::Trust;
 
 use super::compare_measured::Decision;
@@ -52,6 +53,8 @@ pub struct Sides {
     pub differences: Vec<Difference>,
     /// The values of a parameter, if the sides are its values.
     pub scan: Option<ScanView>,
+    /// How well the changes are known, if the run had a goal.
+    pub goal: Option<Progress>,
     /// More entries for the JSON form, by key.
     pub more: Vec<(&'static str, serde_json::Value)>,
 }
@@ -184,6 +187,9 @@ impl Sides {
 
 fn json(sides: &Sides, gates: &[Outcome]) -> serde_json::Result<String> {
     let mut value = serde_json::json!({"comparison": sides.comparison, "differences": sides.differences, "unfinished": sides.unfinished, "gates": gates, "trust": {"a": sides.trust.first(), "b": sides.trust.last()}});
+    if let Some(goal) = &sides.goal {
+        value["goal"] = serde_json::to_value(goal)?;
+    }
     if let Some(scan) = &sides.scan {
         value["scan"] = serde_json::to_value(scan)?;
     }
@@ -290,6 +296,10 @@ fn text(sides: &Sides, width_of_terminal: usize) -> String {
     }
     for difference in differing {
         out.push_str(&format!("  {}: {} -> {}\n", difference.what, difference.a, difference.b));
+    }
+    if let Some(goal) = sides.goal.as_ref().filter(|_| !sides.is_shown) {
+        let lines = wrap(&goal.outcome(), width_of_terminal);
+        out.push_str(&format!("\n{}\n", lines.join("\n")));
     }
     out.push('\n');
     out.push_str(&said);
@@ -431,6 +441,7 @@ mod tests {
             is_shown: false,
             differences: vec![],
             scan: None,
+            goal: None,
             more: vec![("run", "r".into())],
         }
     }

@@ -56,6 +56,7 @@ fn json(catalog: &Catalog, names: &[String]) -> Result<String, CliError> {
             "targets": plan.targets,
             "profile": plan.profile,
             "repetitions": plan.repetitions,
+            "goal": plan.goal,
         }));
     }
     Ok(format!("{}\n", serde_json::Value::from(rows)))

@@ -85,6 +85,7 @@ pub fn run(shared: &Shared, arguments: &RunArguments) -> Result<u8, CliError> {
         outlets: Some(&outlets),
         explaining: explaining.as_ref(),
         is_open: Some(&is_open),
+        is_decided: None,
         needs_all: false,
         keep_requests: arguments.kept.keep_requests,
         labels: Some(&labels),
@@ -126,6 +127,7 @@ fn options(arguments: &RunArguments, catalog: &Catalog) -> Result<PlanOptions, C
         quick: arguments.quick,
         targets: named.map(|named| catalog.select(named)).transpose()?,
         repetitions: arguments.repeat,
+        goal: arguments.goal.goal(arguments.repeat)?,
         workers: arguments.workers,
         life: arguments.life.then_some(true),
         instructions: arguments.instructions,
@@ -174,6 +176,8 @@ pub struct RunOptions<'a> {
     pub explaining: Option<&'a Explaining>,
     /// Whether another repetition is needed to decide the gates.
     pub is_open: Option<IsOpen<'a>>,
+    /// Whether the gates need no more repetitions, although the plan's goal does.
+    pub is_decided: Option<IsOpen<'a>>,
     /// Whether the run ends as soon as a target cannot be built or started.
     pub needs_all: bool,
     /// Whether the record keeps what may be a secret.
@@ -191,7 +195,8 @@ impl RunOptions<'_> {
 impl<'a> RunOptions<'a> {
     /// On this machine, in this process, without any extras.
     pub const fn here(folder: &'a Path, install: bool, yes: bool, seed: Option<u64>) -> Self {
-        let (fleet, probe, outlets, explaining, is_open) = (None, None, None, None, None);
+        let (fleet, probe, outlets, explaining) = (None, None, None, None);
+        let (is_open, is_decided) = (None, None);
         let (needs_all, keep_requests, labels) = (false, false, None);
         Self {
             folder,
@@ -203,6 +208,7 @@ impl<'a> RunOptions<'a> {
             outlets,
             explaining,
             is_open,
+            is_decided,
             needs_all,
             keep_requests,
             labels,
@@ -277,6 +283,7 @@ pub fn measure(
         probe: None,
         explaining: how.explaining,
         is_open: how.is_open,
+        is_decided: how.is_decided,
         needs_all: how.needs_all,
         observer: &observer,
         stop,

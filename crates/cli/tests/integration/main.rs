@@ -9,6 +9,7 @@
 //! | `lifecycle` | targets that exit, hang, crash, fork, ignore signals; no process survives |
 //! | `interruption`, `kills` | Ctrl-C and kill -9 in the middle of a run; kill -9 at random instants |
 //! | `rounds` | rounds of slices that are stopped, in which a target dies, or for which memory is short |
+//! | `goals` | runs and comparisons that go on until their figures are known |
 //! | `life` | the life of targets: a server that loses requests when it is stopped, one that does not come back |
 //! | `errors`, `files` | mistakes on the command line and in hand-written files: exit code, place and fix |
 //! | `busy` | busy loops beside loads and plans; a generator that was stopped |
@@ -67,6 +68,7 @@ mod first_hour;
 mod first_minute;
 mod fleet;
 mod given;
+mod goals;
 mod help;
 mod http2;
 mod https;

@@ -87,6 +87,7 @@ impl Site {
         let settings = RunSettings {
             explaining: None,
             is_open: None,
+            is_decided: None,
             needs_all: false,
             catalog: &self.catalog,
             keeping: Keeping::Not,

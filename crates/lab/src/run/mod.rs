@@ -37,9 +37,13 @@ use pippin_model::run::labels::Labels;
 use pippin_model::run::{Calibration, RunHeader, RunRecord, RunState, TargetInfo};
 use pippin_model::target::TargetId;
 use pippin_model::target::register::Register;
+use pippin_model::text::units::format_length;
 use pippin_model::trial::{Failure, Stage, Step, TrialRecord, TrialSpec};
 use pippin_model::verdict::Caveat;
 use pippin_model::workload::{Message, Sample, Service, Workload};
+use pippin_stats::gate::comparing::has_time;
+use pippin_stats::planning::Progress;
+use pippin_stats::planning::words::length;
 use pippin_stats::rank::sequential::{self, FEWEST_REPETITIONS};
 use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -48,7 +52,7 @@ use std::net::IpAddr;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crate::check::conformance;
 use crate::error::LabError;
@@ -108,6 +112,8 @@ pub struct RunSettings<'a> {
     pub explaining: Option<&'a Explaining>,
     /// Whether repetitions are made beyond those of the plan.
     pub is_open: Option<IsOpen<'a>>,
+    /// Whether the repetitions that the plan's goal asks for are not needed any more.
+    pub is_decided: Option<IsOpen<'a>>,
     /// Whether the run ends as soon as a target cannot be built or started, because the others are
     /// worth nothing without it.
     pub needs_all: bool,
@@ -451,7 +457,7 @@ pub(crate) fn run_id(started_unix_ns: u64, plan: &str) -> String {
 }
 
 /// How many repetitions there are at least: with a precision, measuring ends early once it is
-/// reached.
+/// reached. With a goal, the plan has the least number.
 fn least_repetitions(plan: &Plan) -> u32 {
     match plan.precision {
         Some(_) => plan.repetitions.min(FEWEST_REPETITIONS),
@@ -506,6 +512,8 @@ struct Execution<'a> {
     number: usize,
     /// Trials of all targets that are available.
     in_all: usize,
+    /// When the first repetition began.
+    began: Instant,
 }
 
 impl<'a> Execution<'a> {
@@ -532,6 +540,7 @@ impl<'a> Execution<'a> {
             room: Room::default(),
             number: 0,
             in_all,
+            began: Instant::now(),
         }
     }
 
@@ -549,6 +558,7 @@ impl<'a> Execution<'a> {
             return Ok(());
         }
         let mut services = self.start_services()?;
+        self.began = Instant::now();
         for repetition in 0.. {
             if !self.needs(repetition) {
                 break;
@@ -832,27 +842,63 @@ impl<'a> Execution<'a> {
     }
 
     /// Whether a repetition is needed after so many: by the plan, unless its precision is reached;
-    /// beyond it, by gates that are not decided.
+    /// beyond it, by its goal, and by gates that are not decided.
     fn needs(&mut self, made: u32) -> bool {
         let planned = self.header().plan.repetitions;
         if self.is_lost() {
             return false;
         }
         if made < planned && !(made > 0 && self.is_precise_enough(made)) {
+            if made == 1 {
+                self.tell_least_time(planned);
+            }
             return true;
         }
-        let settings = self.settings;
-        let (header, trials) = (self.header(), self.recording.trials());
-        let is_open = !self.interrupted()
-            && made > 0
-            && settings.is_open.is_some_and(|is_open| is_open(header, trials, made));
-        if is_open {
-            let said = format!("gates are not decided after {made} repetitions: one more");
-            settings.observer.event(&Event::Note(&said));
-            let steps = Steps::number(&self.header().plan.profile);
-            self.in_all = self.number + order_of(self.header(), 1).len() * steps;
+        if self.interrupted() || made == 0 || !self.has_time(made) {
+            return false;
         }
-        is_open
+        let Some(why) = self.is_open(made) else { return false };
+        why.iter().for_each(|said| self.settings.observer.event(&Event::Note(said)));
+        let steps = Steps::number(&self.header().plan.profile);
+        self.in_all = self.number + order_of(self.header(), 1).len() * steps;
+        true
+    }
+
+    /// Says after the first repetition if the least number of a goal takes longer than its time.
+    fn tell_least_time(&self, least: u32) {
+        let Some(goal) = &self.header().plan.goal else { return };
+        let one = self.began.elapsed();
+        if one.saturating_mul(least) <= Duration::from_nanos(goal.longest_ns()) {
+            return;
+        }
+        let said = format!(
+            "{least} repetitions take about {}, longer than {}: they are made in any case, because fewer starts say nothing",
+            length(one.as_nanos() as f64 * f64::from(least)),
+            format_length(goal.longest_ns())
+        );
+        self.settings.observer.event(&Event::Note(&said));
+    }
+
+    /// Whether the goal of the plan leaves time for another repetition. Without a goal there is.
+    fn has_time(&self, made: u32) -> bool {
+        self.header().plan.goal.as_ref().is_none_or(|goal| {
+            has_time(self.began.elapsed(), made, Duration::from_nanos(goal.longest_ns()))
+        })
+    }
+
+    /// Why another repetition is made beyond the planned ones; `None` if none is. Nothing is said
+    /// where it was said before.
+    fn is_open(&self, made: u32) -> Option<Option<String>> {
+        let (header, trials) = (self.header(), self.recording.trials());
+        let holds = |ask: Option<IsOpen<'_>>| ask.is_some_and(|ask| ask(header, trials, made));
+        let progress = Progress::of(header, trials, made).filter(Progress::is_open);
+        if let Some(progress) = progress.filter(|_| !holds(self.settings.is_decided)) {
+            let times = made / header.plan.repetitions.max(1);
+            let is_said = made.is_multiple_of(header.plan.repetitions) && times.is_power_of_two();
+            return Some(is_said.then(|| progress.expectation()));
+        }
+        holds(self.settings.is_open)
+            .then(|| Some(format!("gates are not decided after {made} repetitions: one more")))
     }
 
     /// Whether the plan's precision is reached before the last repetition.

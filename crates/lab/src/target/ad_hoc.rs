@@ -227,6 +227,7 @@ pub fn plan(
         every_target: false,
         repetitions,
         precision: None,
+        goal: None,
         slice_ns: None,
         extra_time: EXTRA_TIME,
         profile,

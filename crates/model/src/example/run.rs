@@ -156,6 +156,7 @@ pub fn header(plan: &str, title: &str, profile: Profile, targets: &[&str]) -> Ru
             every_target: false,
             repetitions: 3,
             precision: Some(0.02),
+            goal: None,
             slice_ns: None,
             extra_time: EXTRA_TIME,
             profile,

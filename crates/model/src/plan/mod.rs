@@ -5,10 +5,12 @@
 //! | [`profile`] | how load is applied |
 //! | [`objective`] | the bounds of a capacity search |
 //! | [`cpus`] | sets of processors, and which role runs on which |
+//! | [`goal`] | when a run has measured enough |
 //! | [`plan_options`] | what a plan may ask for beyond its load |
 //! | [`published`] | published figures of other benchmarks |
 //! | [`scan`] | a parameter whose values are compared |
 pub mod cpus;
+pub mod goal;
 pub mod objective;
 pub mod plan_options;
 pub mod profile;
@@ -20,6 +22,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use crate::plan::cpus::CpuSet;
+use crate::plan::goal::{FEWEST_REPETITIONS, Goal};
 pub use crate::plan::plan_options::PlanOptions;
 use crate::plan::profile::{OneOrMany, Profile, RawProfile};
 use crate::plan::published::Published;
@@ -50,8 +53,11 @@ pub struct Plan {
     /// catalog fills it.
     #[serde(skip)]
     pub every_target: bool,
-    /// How often each target is measured, restarted each time.
+    /// How often each target is measured, restarted each time; with a goal, at least so often.
     pub repetitions: u32,
+    /// When the run has measured enough; `None` makes a number of repetitions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub goal: Option<Goal>,
     /// Measuring ends early when the 95 % interval is narrower than this fraction; `None` makes all
     /// repetitions.
     pub precision: Option<f64>,
@@ -130,9 +136,13 @@ pub(crate) struct RawPlan {
     workload: String,
     #[serde(deserialize_with = "targets")]
     pub(crate) targets: Vec<String>,
-    #[serde(default = "three")]
-    repetitions: u32,
+    repetitions: Option<u32>,
     precision: Option<String>,
+    /// How well each figure is to be known.
+    within: Option<String>,
+    /// The time after which no further repetition is begun.
+    #[serde(rename = "for")]
+    longest: Option<String>,
     slice: Option<String>,
     extra_time: Option<String>,
     workers: Option<u32>,
@@ -227,9 +237,8 @@ struct RawPublished {
     targets: BTreeMap<String, String>,
 }
 
-const fn three() -> u32 {
-    3
-}
+/// The repetitions of a plan that does not say how many.
+const REPETITIONS: u32 = 3;
 
 /// At most the planned time again.
 pub const EXTRA_TIME: f64 = 1.0;
@@ -279,7 +288,8 @@ impl Plan {
         options: &PlanOptions,
     ) -> Result<Self, String> {
         let mut profile = raw.profile()?;
-        let mut repetitions = raw.repetitions;
+        let mut repetitions = raw.repetitions.unwrap_or(REPETITIONS);
+        let goal = raw.goal(&profile, options)?;
         let full = (profile.clone(), repetitions);
         if options.quick {
             let form = raw.quick.unwrap_or_default();
@@ -291,8 +301,10 @@ impl Plan {
         if repetitions == 0 {
             return Err("repetitions must be at least 1".into());
         }
+        // A goal chooses the number.
+        let repetitions = if goal.is_some() { FEWEST_REPETITIONS } else { repetitions };
         let (targets, every_target) = targets_of(&raw.targets, options)?;
-        let mut changed = Vec::new();
+        let mut changed: Vec<String> = options.goal.iter().map(Goal::words).collect();
         let profile = options.apply(profile.checked()?, &mut changed)?;
         if let Some(workers) = options.workers {
             changed.push(format!("{workers} workers (--workers)"));
@@ -310,7 +322,9 @@ impl Plan {
             extra_time: extra(&profile, raw.extra_time.as_deref())?,
             precision: percent("precision", raw.precision.as_deref())?
                 .map(precision)
-                .transpose()?,
+                .transpose()?
+                .filter(|_| goal.is_none()),
+            goal,
             profile,
             workers: options.workers.or(raw
                 .workers
@@ -381,6 +395,37 @@ pub(crate) fn at_its_key(below: &str, message: String) -> Wrong {
 }
 
 impl RawPlan {
+    /// When the run has measured enough, if that decides on its repetitions: as the command line
+    /// says, or the file. A number that was asked for on the command line, or in the quick form, takes
+    /// the place of what the file says.
+    fn goal(&self, profile: &RawProfile, options: &PlanOptions) -> Result<Option<Goal>, String> {
+        let written = Goal::of_keys(self.within.as_deref(), self.longest.as_deref())?;
+        let (key, other) = (
+            if self.within.is_some() { "within" } else { "for" },
+            if self.repetitions.is_some() { "repetitions" } else { "precision" },
+        );
+        if written.is_some() && (self.repetitions.is_some() || self.precision.is_some()) {
+            return Err(format!(
+                "{other} says when a run ends, and so does {key}, which makes as many repetitions as it takes; take one of them out"
+            ));
+        }
+        let quick = self.quick.as_ref().filter(|_| options.quick);
+        let has_number =
+            options.repetitions.is_some() || quick.is_some_and(|form| form.repetitions.is_some());
+        let goal = match &options.goal {
+            Some(asked) => Some(asked.clone().or(written)),
+            None => written.filter(|_| !has_number),
+        };
+        let kind = profile.kind.as_deref().unwrap_or_default();
+        if goal.is_some() && matches!(kind, "capacity" | "overload") {
+            let name = if options.goal.is_some() { "--within and --for" } else { key };
+            return Err(format!(
+                "{name} cannot be kept with kind = \"{kind}\", whose figure is found by a search that has an end of its own; give a number of repetitions"
+            ));
+        }
+        Ok(goal)
+    }
+
     /// The profile, or the one that `rate`, `connections`, `duration` and `warm_up` describe.
     fn profile(&self) -> Result<RawProfile, String> {
         let short = [

@@ -1,4 +1,5 @@
 //! Changes to a plan from the command line, and their words in the report.
+use crate::plan::goal::Goal;
 use crate::plan::profile::Profile;
 use crate::schedule::Schedule;
 use crate::target::TargetId;
@@ -17,6 +18,8 @@ pub struct PlanOptions {
     pub targets: Option<Vec<TargetId>>,
     /// Another number of repetitions.
     pub repetitions: Option<u32>,
+    /// When the run has measured enough, in place of a number of repetitions.
+    pub goal: Option<Goal>,
     /// `WORKERS` of every target.
     pub workers: Option<u32>,
     /// Devices only: the number of devices times this factor, with all times kept.

@@ -43,7 +43,7 @@ pub struct RunFacts {
     pub started_unix_ns: u64,
     /// `None` while it runs, and if Pippin was killed.
     pub ended_unix_ns: Option<u64>,
-    /// The number of repetitions in the plan.
+    /// The number of repetitions in the plan; where a goal decides on it, those that were made.
     pub repetitions: u32,
     /// The number of trials that were made.
     pub trials: u64,
@@ -81,7 +81,7 @@ impl RunFacts {
             state: record.state,
             started_unix_ns: header.started_unix_ns,
             ended_unix_ns: record.ended_unix_ns,
-            repetitions: plan.repetitions,
+            repetitions: repetitions(record),
             trials: record.trials.len() as u64,
             seed: header.seed,
             pippin_version: header.pippin_version.clone(),
@@ -96,6 +96,12 @@ impl RunFacts {
             labels: header.labels.clone(),
         }
     }
+}
+
+fn repetitions(record: &RunRecord) -> u32 {
+    let plan = &record.header.plan;
+    let made = record.trials.iter().map(|trial| trial.spec.repetition + 1).max();
+    plan.goal.as_ref().and(made).map_or(plan.repetitions, |made| made.max(plan.repetitions))
 }
 
 /// The processors of a target whose load comes from the hosts of agents.

@@ -102,6 +102,18 @@ pub fn is_open(outcomes: &[Outcome]) -> bool {
     !has_failed && changes.any(needs_more_starts)
 }
 
+/// Whether the changes need no more repetitions: one has failed, or all have passed.
+#[must_use]
+pub fn is_decided(outcomes: &[Outcome]) -> bool {
+    let changes: Vec<Standing> = outcomes
+        .iter()
+        .filter(|outcome| is_change(&outcome.gate))
+        .map(|outcome| outcome.standing)
+        .collect();
+    let has_failed = changes.contains(&Standing::Failed);
+    has_failed || (!changes.is_empty() && changes.iter().all(|it| *it == Standing::Passed))
+}
+
 /// Whether there is time for another repetition, which takes about as long as each before.
 #[must_use]
 pub fn has_time(spent: Duration, made: u32, length: Duration) -> bool {

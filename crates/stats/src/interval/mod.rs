@@ -5,6 +5,7 @@
 //! | [`anytime`] | on which side of a limit the starts of a target lie, looked at after each |
 //! | [`bootstrap`] | intervals by resampling |
 //! | [`ratio`] | the ratio of two medians |
+//! | [`sequence`] | the interval of a mean that may be looked at after each start |
 //! | [`tail`] | the interval of the 99th percentile of one load |
 //! | [`unsure`] | whether a figure is known well enough to be read as it stands |
 //! | [`student_t`] | Student's t distribution |
@@ -14,6 +15,7 @@ pub mod anytime;
 pub mod bootstrap;
 pub(crate) mod draw;
 pub mod ratio;
+pub mod sequence;
 pub(crate) mod special;
 pub(crate) mod student_t;
 pub mod tail;

@@ -1,0 +1,135 @@
+//! `--within` and `--for`: runs and comparisons that go on until their figures are known.
+use super::support::{Checkout, Outcome, cheat, plan, until};
+use pippin_model::run::{RunRecord, RunState};
+
+const LOAD: &str = "kind = \"closed\"\nconnections = 2\nduration = \"300ms\"\nwarm_up = \"none\"\n";
+
+/// Two good targets.
+fn two() -> Checkout {
+    let checkout = Checkout::with_cheat("right", &["hello"]);
+    checkout.add_cheat("other", "right", &["hello"]);
+    checkout.write("plans/plan.toml", &plan("hello", &["test/it", "test/other"], LOAD));
+    checkout
+}
+
+fn repetitions(record: &RunRecord) -> u32 {
+    record.trials.iter().map(|trial| trial.spec.repetition + 1).max().unwrap_or(0)
+}
+
+/// The time is over long before the first five, which are made in any case, and no more.
+#[test]
+fn five_repetitions_are_made_in_any_case_and_the_result_says_how_well_figures_are_known() {
+    let checkout = two();
+    let run = ["run", "plan", "--install", "--yes", "--within", "0.001%", "--for", "1s"];
+    let outcome = checkout.pippin(&run);
+    checkout.left_nothing();
+    outcome.says(&[
+        "5 repetitions take about ",
+        "longer than 1 s: they are made in any case",
+        "±0.001 % was not reached in 5 repetitions",
+        "changed from the plan: as many repetitions as it takes for ±0.001 % (--within), none begun after 1 s (--for)",
+    ]);
+    let record = checkout.store().load("latest").unwrap();
+    assert_eq!((repetitions(&record), record.trials.len()), (5, 10), "{outcome}");
+    assert_eq!(record.state, RunState::Finished);
+    let json = checkout.pippin(&["export", "latest", "--format", "json"]);
+    let view: serde_json::Value = serde_json::from_str(&json.stdout).unwrap();
+    let goal = &view["goal"];
+    assert_eq!((goal["reached"].as_bool(), goal["repetitions"].as_u64()), (Some(false), Some(5)));
+    assert!(goal["repetition_ns"].as_f64().is_some_and(|ns| ns > 0.0), "{goal}");
+    let rows = goal["rows"].as_array().unwrap();
+    assert_eq!(rows.len(), 2);
+    assert!(
+        rows.iter().all(|row| row["reach"].as_f64().is_some_and(|reach| reach > 0.0)),
+        "{goal}"
+    );
+}
+
+/// What no noise of a machine prevents is reached at the first look.
+#[test]
+fn a_run_ends_as_soon_as_its_goal_is_reached() {
+    let checkout = two();
+    let text = plan("hello", &["test/it"], LOAD)
+        .replace("repetitions = 1", "within = \"49%\"\nfor = \"10m\"");
+    checkout.write("plans/wide.toml", &text);
+    let outcome = checkout.pippin(&["run", "wide", "--install", "--yes"]);
+    let record = checkout.store().load("latest").unwrap();
+    assert!(repetitions(&record) >= 5, "{outcome}");
+    outcome.says(&["Every figure is known to ±49 % or better after "]);
+    // A number that is asked for takes its place.
+    checkout.pippin(&["run", "wide", "--install", "--yes", "--repeat", "1"]);
+    let record = checkout.store().load("latest").unwrap();
+    assert_eq!((repetitions(&record), record.header.plan.goal), (1, None));
+    checkout.left_nothing();
+}
+
+#[test]
+fn ctrl_c_keeps_what_was_measured_on_the_way() {
+    let checkout = two();
+    let run = checkout.start(&["run", "plan", "--install", "--yes", "--within", "0.001%"]);
+    let has_some = || {
+        checkout.store_path().is_file()
+            && checkout.store().live_runs().iter().any(|run| run.finished.len() >= 4)
+    };
+    assert!(until(has_some), "nothing was measured");
+    run.press_ctrl_c();
+    run.finish().exits(130).says(&["Interrupted"]);
+    checkout.left_nothing();
+    let record = checkout.store().load("latest").unwrap();
+    assert!(record.state == RunState::Interrupted && record.trials.len() >= 4);
+}
+
+#[test]
+fn contradictions_are_refused_with_the_fix() {
+    let checkout = two();
+    let refused = |options: &[&str], texts: &[&str]| {
+        checkout.pippin(&[&["run", "plan"], options].concat()).is_a_user_error(texts);
+    };
+    refused(
+        &["--within", "2%", "--repeat", "3"],
+        &[
+            "--repeat makes that many repetitions, and --within as many as it takes: leave one of them out",
+        ],
+    );
+    refused(&["--for", "1m", "--repeat", "3"], &["and --for as many as it takes"]);
+    refused(&["--within", "2"], &["`2` is not a percentage"]);
+    refused(&["--within", "60%"], &["must be above 0 % and below 50 %"]);
+    let text = plan("hello", &["test/it"], LOAD);
+    let both = text.replace("repetitions = 1", "repetitions = 1\nwithin = \"2%\"");
+    checkout.write("plans/both.toml", &both);
+    checkout
+        .pippin(&["run", "both"])
+        .is_a_user_error(&["repetitions says when a run ends, and so does within"]);
+    let search = "kind = \"capacity\"\nobjective = \"p99 < 50ms\"\nstart_rate = 9.0\nconnections = 8\nduration = \"5s\"\n";
+    checkout.write("plans/search.toml", &plan("hello", &["test/it"], search));
+    checkout
+        .pippin(&["run", "search", "--within", "2%"])
+        .is_a_user_error(&["--within and --for cannot be kept with kind = \"capacity\""]);
+    checkout
+        .pippin(&["compare", "latest", "latest", "--within", "2%"])
+        .is_a_user_error(&["--within"]);
+    checkout.left_nothing();
+}
+
+/// In a comparison, it is the change that is to be known.
+#[test]
+fn a_comparison_goes_on_until_its_change_is_known() {
+    let checkout = Checkout::new();
+    let command = |mode: &str| format!("'{}' {mode} {}", cheat().display(), checkout.marker());
+    let (fast, slow) = (command("slow:20"), command("slow:60"));
+    let compared = |more: &[&str]| -> Outcome {
+        let servers = ["compare", "--command", &fast, "--command", &slow];
+        let load = ["-c", "4", "-d", "300ms", "--warm-up", "none"];
+        checkout.pippin(&[&servers[..], &load, more].concat())
+    };
+    let outcome = compared(&["--within", "0.001%", "--for", "1s"]);
+    outcome.says(&["±0.001 points was not reached in 5 repetitions: the change of goodput from "]);
+    let record = checkout.store().load("latest").unwrap();
+    assert_eq!(repetitions(&record), 5);
+    assert_eq!(record.header.plan.goal.map(|goal| goal.changes.len()), Some(1));
+    // A gate that has failed is an answer, however wide the interval is.
+    let gated = compared(&["--within", "0.001%", "--fail-if", "goodput < -20%"]);
+    gated.exits(1).says(&["gate FAILED  fail if goodput < -20%"]);
+    assert!(repetitions(&checkout.store().load("latest").unwrap()) < 100, "{gated}");
+    checkout.left_nothing();
+}

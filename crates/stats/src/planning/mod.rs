@@ -1,0 +1,163 @@
+//! How many repetitions a run needs until its figures are known to a precision, what it expects on the
+//! way, and what came of it. Looked at after each repetition, with intervals that may be looked at so
+//! often ([`crate::interval::sequence`]).
+//!
+//! The law: less evidence never gives a better claim. A run reaches its goal at the first look at which
+//! every figure is known well enough *from all repetitions so far*. A repetition that a target lacks, or
+//! in which its slices were not all made, is unknown, and then this target's figure is never known well
+//! enough. It does not hold the run either, because more repetitions cannot mend it; but a run that
+//! leaves such a target behind has not reached its goal.
+//!
+//! | module | what it does |
+//! |---|---|
+//! | [`starts`] | what the starts of each ranked row show |
+//! | [`forecast`] | how many more repetitions are needed, what they cost, and whether longer loads would cost less |
+//! | [`words`] | all of it in sentences |
+pub mod forecast;
+pub mod starts;
+pub mod words;
+
+use pippin_model::plan::goal::{Goal, MOST_REPETITIONS};
+use pippin_model::run::{RunHeader, RunRecord, RunState};
+use pippin_model::target::TargetId;
+use pippin_model::trial::{Step, TrialRecord};
+use serde::{Deserialize, Serialize};
+
+use crate::planning::forecast::{Costs, Forecast};
+use crate::planning::starts::{Change, Starts, changes, starts};
+
+/// How well the figures of a run are known after some repetitions, as its goal asks for it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Progress {
+    /// The goal.
+    #[serde(flatten)]
+    pub goal: Goal,
+    /// Repetitions that were made.
+    pub repetitions: u32,
+    /// Whether every figure is known as well as the goal asks for; `None` if it only names a time.
+    pub reached: Option<bool>,
+    /// How long a repetition of all targets takes, in nanoseconds; `None` after the first.
+    pub repetition_ns: Option<f64>,
+    /// Each target at each step.
+    pub rows: Vec<Row>,
+}
+
+/// How well one figure is known.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Row {
+    /// The target.
+    pub target: TargetId,
+    /// The point of a sweep or of several rates.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at: Option<Step>,
+    /// The change that is to be known; absent if it is the figure by which the target is ranked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub change: Option<Change>,
+    /// How far the interval of its figure reaches, as a fraction of it, or that of its change as a
+    /// fraction of the base; `None` if that is unknown.
+    pub reach: Option<f64>,
+    /// By how much its starts differ: the standard deviation of the logarithm of its figure.
+    pub starts_differ: Option<f64>,
+    /// The part of that which the scatter within a start explains; `None` if it is unknown.
+    pub within_a_start: Option<f64>,
+    /// How many more repetitions it needs, and whether longer loads would cost less; `None` where it
+    /// needs none, or nothing can be said.
+    pub forecast: Option<Forecast>,
+    /// Why more repetitions are no help; `None` if they are, or none are needed.
+    pub stuck: Option<String>,
+}
+
+impl Row {
+    /// Whether it is known as well as that.
+    fn is_within(&self, within: f64) -> bool {
+        self.stuck.is_none() && self.reach.is_some_and(|reach| reach <= within)
+    }
+
+    /// Whether more repetitions may make it known as well as that.
+    fn is_open(&self, within: f64) -> bool {
+        self.stuck.is_none() && !self.is_within(within)
+    }
+}
+
+impl Progress {
+    /// The progress of a run after so many repetitions; `None` if it has no goal.
+    #[must_use]
+    pub fn of(header: &RunHeader, trials: &[TrialRecord], made: u32) -> Option<Self> {
+        let goal = header.plan.goal.clone()?;
+        let is_there =
+            |id: &&TargetId| header.targets.get(id).is_none_or(|info| info.unavailable.is_none());
+        let starts = if goal.changes.is_empty() {
+            let targets: Vec<TargetId> =
+                header.plan.targets.iter().filter(is_there).cloned().collect();
+            starts(trials, &targets, made)
+        } else {
+            changes(trials, &goal.changes, made)
+        };
+        let costs = Costs::of(trials);
+        let rows: Vec<Row> = starts.iter().map(|one| row(one, made, goal.within, &costs)).collect();
+        let is_all = |within| !rows.is_empty() && rows.iter().all(|row| row.is_within(within));
+        let reached = goal.within.map(is_all);
+        Some(Self { goal, repetitions: made, reached, repetition_ns: costs.repetition_ns, rows })
+    }
+
+    /// The progress of a run that was kept; `None` if it has no goal. Of one that was interrupted,
+    /// the last repetition counts only if all targets have it.
+    #[must_use]
+    pub fn of_run(record: &RunRecord) -> Option<Self> {
+        let made = record.trials.iter().map(|trial| trial.spec.repetition + 1).max().unwrap_or(0);
+        let whole = Self::of(&record.header, &record.trials, made)?;
+        if record.state == RunState::Finished || made < 2 {
+            return Some(whole);
+        }
+        let has_last = |target: &TargetId, step: Option<Step>| {
+            record.trials.iter().any(|trial| {
+                let is_it = trial.spec.target == *target && trial.spec.step == step;
+                let is_over = trial.load.as_ref().is_some_and(|load| !load.interrupted);
+                is_it && is_over && trial.spec.repetition + 1 == made
+            })
+        };
+        let has_both = |row: &Row| {
+            let base = row.change.as_ref().map(|change| &change.base);
+            has_last(&row.target, row.at) && base.is_none_or(|base| has_last(base, row.at))
+        };
+        let is_whole = whole.rows.iter().all(has_both);
+        if is_whole { Some(whole) } else { Self::of(&record.header, &record.trials, made - 1) }
+    }
+
+    /// Whether another repetition may bring the run closer to its goal. Time is not looked at.
+    #[must_use]
+    pub fn is_open(&self) -> bool {
+        let needs_more = match self.goal.within {
+            Some(within) => self.rows.iter().any(|row| row.is_open(within)),
+            None => self.rows.iter().any(|row| row.stuck.is_none()),
+        };
+        self.repetitions < MOST_REPETITIONS && needs_more
+    }
+
+    /// The row that is known least well among those that more repetitions help; `None` if none is
+    /// known at all.
+    #[must_use]
+    pub fn widest(&self) -> Option<&Row> {
+        let free = self.rows.iter().filter(|row| row.stuck.is_none() && row.reach.is_some());
+        free.max_by(|a, b| a.reach.unwrap_or(0.0).total_cmp(&b.reach.unwrap_or(0.0)))
+    }
+}
+
+fn row(starts: &Starts, made: u32, within: Option<f64>, costs: &Costs) -> Row {
+    let reach = starts.reach();
+    let needed = within.filter(|within| reach.is_none_or(|reach| reach > *within));
+    let helps = needed.filter(|_| starts.stuck.is_none());
+    Row {
+        target: starts.target.clone(),
+        at: starts.step,
+        change: starts.change.clone(),
+        reach,
+        starts_differ: starts.scatter(),
+        within_a_start: starts.within_a_start,
+        forecast: helps.and_then(|within| Forecast::of(starts, made, within, costs)),
+        stuck: starts.stuck.clone(),
+    }
+}
+
+#[cfg(test)]
+mod tests;
