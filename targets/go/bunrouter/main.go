@@ -43,6 +43,7 @@ func serve(ctx context.Context) error {
 		}
 		defer pool.Close()
 		router.GET("/api/users/", users(pool))
+		router.GET("/messages", messages(pool))
 	}
 	if base := os.Getenv("UPSTREAM_URL"); base != "" {
 		router.GET("/api/proxy/", proxy(base+"/slow"))
@@ -137,4 +138,15 @@ func serveUntilDone(ctx context.Context, handler http.Handler) error {
 		return err
 	}
 	return nil
+}
+
+func messages(pool *pgxpool.Pool) bunrouter.HandlerFunc {
+	return func(w http.ResponseWriter, request bunrouter.Request) error {
+		messages, err := queryMessages(request.Context(), pool, request.URL.Query().Get("add"))
+		if err != nil {
+			return err
+		}
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		return messagesTemplate.ExecuteTemplate(w, "layout.html", messages)
+	}
 }

@@ -108,3 +108,20 @@ func pathValue(r *http.Request, name string) string {
 	}
 	return value
 }
+
+func messages(pool *pgxpool.Pool) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		messages, err := queryMessages(r.Context(), pool, r.URL.Query().Get("add"))
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusInternalServerError)
+			return
+		}
+		var out bytes.Buffer
+		if err := messagesTemplate.ExecuteTemplate(&out, "layout.html", messages); err != nil {
+			http.Error(w, err.Error(), http.StatusInternalServerError)
+			return
+		}
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		out.WriteTo(w)
+	}
+}

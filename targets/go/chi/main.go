@@ -40,6 +40,7 @@ func serve(ctx context.Context) error {
 		}
 		defer pool.Close()
 		router.Get("/api/users/", users(pool))
+		router.Get("/messages", messages(pool))
 	}
 	if path := os.Getenv("ITEMS_FILE"); path != "" {
 		items, err := readItems(path)

@@ -33,7 +33,10 @@ func main() {
 type renderer struct{}
 
 func (renderer) Render(_ *echo.Context, out io.Writer, name string, data any) error {
-	return pageTemplate.ExecuteTemplate(out, name, data)
+	if name == "messages" {
+		return messagesTemplate.ExecuteTemplate(out, "layout.html", data)
+	}
+	return pageTemplate.ExecuteTemplate(out, "layout.html", data)
 }
 
 func serve(ctx context.Context) error {
@@ -56,6 +59,7 @@ func serve(ctx context.Context) error {
 		}
 		defer pool.Close()
 		app.GET("/api/users/", users(pool))
+		app.GET("/messages", messages(pool))
 	}
 	if path := os.Getenv("ITEMS_FILE"); path != "" {
 		items, err := readItems(path)
@@ -87,7 +91,7 @@ func page(c *echo.Context) error {
 	if err != nil {
 		return echo.ErrNotFound
 	}
-	return c.Render(http.StatusOK, "layout.html", newPageData(n))
+	return c.Render(http.StatusOK, "page", newPageData(n))
 }
 
 func device(c *echo.Context) error {
@@ -112,6 +116,16 @@ func users(pool *pgxpool.Pool) echo.HandlerFunc {
 			return err
 		}
 		return c.JSON(http.StatusOK, users)
+	}
+}
+
+func messages(pool *pgxpool.Pool) echo.HandlerFunc {
+	return func(c *echo.Context) error {
+		messages, err := queryMessages(c.Request().Context(), pool, c.QueryParam("add"))
+		if err != nil {
+			return err
+		}
+		return c.Render(http.StatusOK, "messages", messages)
 	}
 }
 

@@ -44,6 +44,7 @@ func serve(ctx context.Context) error {
 		}
 		defer pool.Close()
 		routes.GET("/api/users/", users(pool))
+		routes.GET("/messages", messages(pool))
 	}
 	if url := os.Getenv("UPSTREAM_URL"); url != "" {
 		routes.GET("/api/proxy/", proxy(url+"/slow"))
@@ -119,5 +120,19 @@ func proxy(url string) fasthttp.RequestHandler {
 		}
 		ctx.SetStatusCode(status)
 		ctx.SetBody(body)
+	}
+}
+
+func messages(pool *pgxpool.Pool) fasthttp.RequestHandler {
+	return func(ctx *fasthttp.RequestCtx) {
+		messages, err := queryMessages(ctx, pool, string(ctx.QueryArgs().Peek("add")))
+		if err != nil {
+			ctx.Error(err.Error(), fasthttp.StatusInternalServerError)
+			return
+		}
+		ctx.SetContentType("text/html; charset=utf-8")
+		if err := messagesTemplate.ExecuteTemplate(ctx, "layout.html", messages); err != nil {
+			ctx.Error(err.Error(), fasthttp.StatusInternalServerError)
+		}
 	}
 }

@@ -58,6 +58,7 @@ func serve(ctx context.Context) error {
 		}
 		defer pool.Close()
 		app.Get("/api/users/", users(pool))
+		app.Get("/messages", messages(pool))
 	}
 	if path := os.Getenv("ITEMS_FILE"); path != "" {
 		items, err := readItems(path)
@@ -118,6 +119,16 @@ func users(pool *pgxpool.Pool) fiber.Handler {
 			return err
 		}
 		return c.JSON(users)
+	}
+}
+
+func messages(pool *pgxpool.Pool) fiber.Handler {
+	return func(c fiber.Ctx) error {
+		messages, err := queryMessages(c.Context(), pool, c.Query("add"))
+		if err != nil {
+			return err
+		}
+		return c.Render("messages", fiber.Map{"Title": "Messages", "Messages": messages}, "layout")
 	}
 }
 

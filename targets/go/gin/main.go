@@ -17,6 +17,7 @@ import (
 
 	"github.com/gin-contrib/gzip"
 	"github.com/gin-gonic/gin"
+	"github.com/gin-gonic/gin/render"
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
@@ -47,6 +48,7 @@ func serve(ctx context.Context) error {
 		}
 		defer pool.Close()
 		router.GET("/api/users/", users(pool))
+		router.GET("/messages", messages(pool))
 	}
 	if path := os.Getenv("ITEMS_FILE"); path != "" {
 		items, err := readItems(path)
@@ -106,6 +108,18 @@ func users(pool *pgxpool.Pool) gin.HandlerFunc {
 			return
 		}
 		c.JSON(http.StatusOK, users)
+	}
+}
+
+func messages(pool *pgxpool.Pool) gin.HandlerFunc {
+	return func(c *gin.Context) {
+		messages, err := queryMessages(c.Request.Context(), pool, c.Query("add"))
+		if err != nil {
+			c.String(http.StatusInternalServerError, "%v", err)
+			return
+		}
+		// The router has one set of templates, and both pages define the blocks of the layout.
+		c.Render(http.StatusOK, render.HTML{Template: messagesTemplate, Name: "layout.html", Data: messages})
 	}
 }
 

@@ -42,6 +42,7 @@ func serve(ctx context.Context) error {
 		}
 		defer pool.Close()
 		get("/api/users/", users(pool))
+		get("/messages", messages(pool))
 	}
 	if url := os.Getenv("UPSTREAM_URL"); url != "" {
 		get("/api/proxy/", proxy(url+"/slow"))

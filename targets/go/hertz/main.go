@@ -11,6 +11,7 @@ import (
 
 	"github.com/cloudwego/hertz/pkg/app"
 	"github.com/cloudwego/hertz/pkg/app/server"
+	"github.com/cloudwego/hertz/pkg/app/server/render"
 	"github.com/cloudwego/hertz/pkg/common/hlog"
 	"github.com/jackc/pgx/v5/pgxpool"
 )
@@ -40,6 +41,7 @@ func serve(ctx context.Context) error {
 		}
 		defer pool.Close()
 		h.GET("/api/users/", users(pool))
+		h.GET("/messages", messages(pool))
 	}
 	if url := os.Getenv("UPSTREAM_URL"); url != "" {
 		h.GET("/api/proxy/", proxy(url+"/slow"))
@@ -89,5 +91,17 @@ func proxy(url string) app.HandlerFunc {
 			return
 		}
 		c.String(status, "%s", body)
+	}
+}
+
+func messages(pool *pgxpool.Pool) app.HandlerFunc {
+	return func(ctx context.Context, c *app.RequestContext) {
+		messages, err := queryMessages(ctx, pool, c.Query("add"))
+		if err != nil {
+			c.String(http.StatusInternalServerError, "%s", err.Error())
+			return
+		}
+		// The server has one set of templates, and both pages define the blocks of the layout.
+		c.Render(http.StatusOK, render.HTMLProduction{Template: messagesTemplate}.Instance("layout.html", messages))
 	}
 }

@@ -68,3 +68,20 @@ func proxy(url string) httprouter.Handle {
 		plain(w, status, body)
 	}
 }
+
+func messages(pool *pgxpool.Pool) httprouter.Handle {
+	return func(w http.ResponseWriter, r *http.Request, _ httprouter.Params) {
+		messages, err := queryMessages(r.Context(), pool, r.URL.Query().Get("add"))
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusInternalServerError)
+			return
+		}
+		var out bytes.Buffer
+		if err := messagesTemplate.ExecuteTemplate(&out, "layout.html", messages); err != nil {
+			http.Error(w, err.Error(), http.StatusInternalServerError)
+			return
+		}
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		out.WriteTo(w)
+	}
+}

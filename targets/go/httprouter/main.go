@@ -39,6 +39,7 @@ func serve(ctx context.Context) error {
 		}
 		defer pool.Close()
 		router.GET("/api/users/", users(pool))
+		router.GET("/messages", messages(pool))
 	}
 	if url := os.Getenv("UPSTREAM_URL"); url != "" {
 		router.GET("/api/proxy/", proxy(url+"/slow"))

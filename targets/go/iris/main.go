@@ -43,6 +43,7 @@ func serve(ctx context.Context) error {
 		}
 		defer pool.Close()
 		app.Get("/api/users", users(pool))
+		app.Get("/messages", messages(pool))
 	}
 	if url := os.Getenv("UPSTREAM_URL"); url != "" {
 		app.Get("/api/proxy", proxy(url+"/slow"))
@@ -118,5 +119,17 @@ func proxy(url string) iris.Handler {
 		}
 		c.StatusCode(status)
 		c.Text("%s", body)
+	}
+}
+
+func messages(pool *pgxpool.Pool) iris.Handler {
+	return func(c iris.Context) {
+		messages, err := queryMessages(c.Request().Context(), pool, c.URLParam("add"))
+		if err == nil {
+			err = c.View("messages.html", iris.Map{"Title": "Messages", "Messages": messages})
+		}
+		if err != nil {
+			c.StopWithError(http.StatusInternalServerError, err)
+		}
 	}
 }

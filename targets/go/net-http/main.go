@@ -36,6 +36,7 @@ func serve(ctx context.Context) error {
 		}
 		defer pool.Close()
 		mux.Handle("GET /api/users/{$}", usersHandler{pool})
+		mux.Handle("GET /messages", messagesHandler{pool})
 	}
 	if path := os.Getenv("ITEMS_FILE"); path != "" {
 		items, err := readItems(path)

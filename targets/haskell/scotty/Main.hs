@@ -10,6 +10,7 @@ import qualified Crypto.Hash.SHA256 as SHA256
 import Data.Aeson (object, (.=))
 import Data.ByteString.Builder (byteStringHex, toLazyByteString)
 import qualified Data.ByteString.Char8 as Bytes
+import Data.List (sortOn)
 import Data.Pool (Pool, createPool, withResource)
 import Data.String (fromString)
 import Data.Text (Text)
@@ -21,7 +22,7 @@ import Network.Wai.Handler.Warp (defaultSettings, setGracefulShutdownTimeout, se
 import Network.Wai.Middleware.Autohead (autohead)
 import Network.Wai.Middleware.Gzip (def, gzip)
 import Items (Item, firstWithTotals, readItems)
-import Page (page)
+import Page (messagesPage, page)
 import System.Environment (getEnv, lookupEnv)
 import System.Posix.Signals (Handler (Catch), installHandler, sigTERM)
 import System.Random (randomRIO)
@@ -52,6 +53,7 @@ main = do
     get "/device" (liftIO waitForDevice >> text (Lazy.replicate 1024 "x"))
     post "/upload" upload
     mapM_ (get "/api/users/" . users) database
+    mapM_ (get "/messages" . messages) database
     mapM_ (get "/json/:n" . itemList) items
     mapM_ (get "/api/proxy/" . proxy) upstream
 
@@ -81,6 +83,13 @@ users :: Pool Connection -> ActionM ()
 users pool = do
   rows <- liftIO (withResource pool (`query_` "SELECT id, name, email FROM users ORDER BY id"))
   json [object ["id" .= ident, "name" .= name, "email" .= email] | (ident, name, email) <- rows :: [(Int, Text, Text)]]
+
+-- | The rows and an added one, in the order of their texts: Haskell compares code points.
+messages :: Pool Connection -> ActionM ()
+messages pool = do
+  added <- param "add"
+  rows <- liftIO (withResource pool (`query_` "SELECT id, text FROM messages"))
+  html (renderHtml (messagesPage (sortOn snd ((0, added) : rows))))
 
 itemList :: [Item] -> ActionM ()
 itemList items = do

@@ -1,8 +1,9 @@
 {-# LANGUAGE OverloadedStrings #-}
 
 -- | The rendered page, with blaze-html.
-module Page (page) where
+module Page (messagesPage, page) where
 
+import Data.Text (Text)
 import Text.Blaze.Html5 (Html, toHtml, toValue, (!))
 import qualified Text.Blaze.Html5 as H
 import qualified Text.Blaze.Html5.Attributes as A
@@ -24,6 +25,14 @@ page n = layout ("Page " <> show n) $ do
         H.a ! A.href (toValue ("/page/" <> show n <> "/items/" <> show (ident item))) $ toHtml (name item)
         " "
         H.span ! A.class_ "price" $ toHtml (show (price item) <> " EUR")
+
+-- | Messages: each has a number and a text.
+messagesPage :: [(Int, Text)] -> Html
+messagesPage messages = layout "Messages" $ do
+  H.h1 "Messages"
+  H.table $ do
+    H.tr (H.th "Number" >> H.th "Message")
+    mapM_ (\(ident, text) -> H.tr (H.td (toHtml ident) >> H.td (toHtml text))) messages
 
 -- | The document around every page.
 layout :: String -> Html -> Html

@@ -1,7 +1,7 @@
 import { sleep } from "bun";
 import { html, Html } from "@elysiajs/html";
 import { Elysia, NotFoundError, t } from "elysia";
-import { Page } from "./page.jsx";
+import { Messages, Page } from "./page.jsx";
 
 const deviceBody = "x".repeat(1024);
 
@@ -26,7 +26,15 @@ export function createApp({ sql, upstream }) {
       return deviceBody;
     });
 
-  if (sql) app.get("/api/users/", () => sql`SELECT id, name, email FROM users ORDER BY id`);
+  if (sql) {
+    app.get("/api/users/", () => sql`SELECT id, name, email FROM users ORDER BY id`);
+    // In the order of their texts: JavaScript compares UTF-16 code units.
+    app.get("/messages", async ({ query }) => {
+      const messages = [...(await sql`SELECT id, text FROM messages`), { id: 0, text: query.add }];
+      messages.sort((a, b) => (a.text < b.text ? -1 : 1));
+      return <Messages messages={messages} />;
+    });
+  }
 
   if (upstream) {
     app.get("/api/proxy/", async ({ status }) => {

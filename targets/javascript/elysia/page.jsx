@@ -54,3 +54,24 @@ export function Page({ n, title, items }) {
     </Layout>
   );
 }
+
+/** The table of messages in the same layout. */
+export function Messages({ messages }) {
+  return (
+    <Layout title="Messages">
+      <h1>Messages</h1>
+      <table>
+        <tr>
+          <th>Number</th>
+          <th>Message</th>
+        </tr>
+        {messages.map((message) => (
+          <tr>
+            <td>{message.id}</td>
+            <td safe>{message.text}</td>
+          </tr>
+        ))}
+      </table>
+    </Layout>
+  );
+}

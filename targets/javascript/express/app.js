@@ -14,6 +14,13 @@ function catalogue(n) {
   return { n, title: `Page ${n}`, items };
 }
 
+/** The rows and an added one, in the order of their texts: JavaScript compares UTF-16 code units. */
+function withAdded(rows, text) {
+  const messages = [...rows, { id: 0, text }];
+  messages.sort((a, b) => (a.text < b.text ? -1 : 1));
+  return { title: "Messages", messages };
+}
+
 /** The application with the routes whose services (a `pg` pool, an upstream's base URL, items, a folder of files) are there. */
 export function createApp({ pool, upstream, items, files }) {
   const app = express();
@@ -55,6 +62,11 @@ export function createApp({ pool, upstream, items, files }) {
     app.get("/api/users/", async (request, response) => {
       const { rows } = await pool.query("SELECT id, name, email FROM users ORDER BY id");
       response.json(rows);
+    });
+
+    app.get("/messages", async (request, response) => {
+      const { rows } = await pool.query("SELECT id, text FROM messages");
+      response.render("messages", withAdded(rows, request.query.add));
     });
   }
 

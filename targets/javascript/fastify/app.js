@@ -44,6 +44,13 @@ const item = {
 
 const itemList = { type: "object", properties: { count: { type: "integer" }, items: { type: "array", items: item } } };
 
+/** The rows and an added one, in the order of their texts: JavaScript compares UTF-16 code units. */
+function withAdded(rows, text) {
+  const messages = [...rows, { id: 0, text }];
+  messages.sort((a, b) => (a.text < b.text ? -1 : 1));
+  return { title: "Messages", messages };
+}
+
 /**
  * The application with the routes whose services (`database`, options of a `pg` pool; an upstream's base URL; items; a folder of files) are there.
  * `server` is what Fastify is told of its server.
@@ -89,6 +96,10 @@ export function createApp({ database, upstream, items, files, server }) {
     app.get("/api/users/", { schema: { response: { 200: userList } } }, async () => {
       const { rows } = await app.pg.query("SELECT id, name, email FROM users ORDER BY id");
       return rows;
+    });
+    app.get("/messages", async (request, reply) => {
+      const { rows } = await app.pg.query("SELECT id, text FROM messages");
+      return reply.view("messages.ejs", withAdded(rows, request.query.add));
     });
   }
 

@@ -13,6 +13,13 @@ function catalogue(n) {
   return { n, title: `Page ${n}`, items };
 }
 
+/** The rows and an added one, in the order of their texts: JavaScript compares UTF-16 code units. */
+function withAdded(rows, text) {
+  const messages = [...rows, { id: 0, text }];
+  messages.sort((a, b) => (a.text < b.text ? -1 : 1));
+  return { title: "Messages", messages };
+}
+
 /** The server with the routes whose services (a `pg` pool, an upstream's base URL) are there. */
 export async function createServer({ host, port, pool, upstream }) {
   const server = Hapi.server({ host, port });
@@ -45,6 +52,11 @@ export async function createServer({ host, port, pool, upstream }) {
     get("/api/users/", async () => {
       const { rows } = await pool.query("SELECT id, name, email FROM users ORDER BY id");
       return rows;
+    });
+
+    get("/messages", async (request, h) => {
+      const { rows } = await pool.query("SELECT id, text FROM messages");
+      return h.view("messages", withAdded(rows, request.query.add));
     });
   }
 

@@ -1,6 +1,6 @@
 import { sleep } from "bun";
 import { Hono } from "hono";
-import { page } from "./page.js";
+import { messages, page } from "./page.js";
 
 const deviceBody = "x".repeat(1024);
 
@@ -10,6 +10,13 @@ function catalogue(n) {
     items.push({ id, name: `Item ${id} <of> page ${n} & more`, price: id * n });
   }
   return { n, title: `Page ${n}`, items };
+}
+
+/** The rows and an added one, in the order of their texts: JavaScript compares UTF-16 code units. */
+function withAdded(rows, text) {
+  const messages = [...rows, { id: 0, text }];
+  messages.sort((a, b) => (a.text < b.text ? -1 : 1));
+  return { title: "Messages", messages };
 }
 
 /** The application with the routes whose services (an SQL client, an upstream's base URL) are there. */
@@ -36,6 +43,11 @@ export function createApp({ sql, upstream }) {
     app.get("/api/users/", async (c) => {
       const rows = await sql`SELECT id, name, email FROM users ORDER BY id`;
       return c.json(rows);
+    });
+
+    app.get("/messages", async (c) => {
+      const rows = await sql`SELECT id, text FROM messages`;
+      return c.html(messages(withAdded(rows, c.req.query("add"))));
     });
   }
 

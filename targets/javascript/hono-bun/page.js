@@ -38,3 +38,17 @@ export const page = ({ n, title, items }) =>
 ${items.map((item) => row(n, item))}    </ul>
 `,
   );
+
+const line = ({ id, text }) => html`      <tr><td>${id}</td><td>${text}</td></tr>
+`;
+
+/** The table of messages in the same layout. */
+export const messages = ({ title, messages }) =>
+  layout(
+    title,
+    html`    <h1>${title}</h1>
+    <table>
+      <tr><th>Number</th><th>Message</th></tr>
+${messages.map(line)}    </table>
+`,
+  );

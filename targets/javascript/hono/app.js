@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { Hono } from "hono";
 import { compress } from "hono/compress";
-import { page } from "./page.js";
+import { messages, page } from "./page.js";
 import { withTotals } from "./items.js";
 
 const deviceBody = "x".repeat(1024);
@@ -12,6 +12,13 @@ function catalogue(n) {
     items.push({ id, name: `Item ${id} <of> page ${n} & more`, price: id * n });
   }
   return { n, title: `Page ${n}`, items };
+}
+
+/** The rows and an added one, in the order of their texts: JavaScript compares UTF-16 code units. */
+function withAdded(rows, text) {
+  const messages = [...rows, { id: 0, text }];
+  messages.sort((a, b) => (a.text < b.text ? -1 : 1));
+  return { title: "Messages", messages };
 }
 
 /** The application with the routes whose services (a `pg` pool, an upstream's base URL, items) are there. */
@@ -38,6 +45,11 @@ export function createApp({ pool, upstream, items }) {
     app.get("/api/users/", async (c) => {
       const { rows } = await pool.query("SELECT id, name, email FROM users ORDER BY id");
       return c.json(rows);
+    });
+
+    app.get("/messages", async (c) => {
+      const { rows } = await pool.query("SELECT id, text FROM messages");
+      return c.html(messages(withAdded(rows, c.req.query("add"))));
     });
   }
 

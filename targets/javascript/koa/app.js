@@ -16,6 +16,13 @@ function catalogue(n) {
   return { n, title: `Page ${n}`, items };
 }
 
+/** The rows and an added one, in the order of their texts: JavaScript compares UTF-16 code units. */
+function withAdded(rows, text) {
+  const messages = [...rows, { id: 0, text }];
+  messages.sort((a, b) => (a.text < b.text ? -1 : 1));
+  return { title: "Messages", messages };
+}
+
 /** The application with the routes whose services (a `pg` pool, an upstream's base URL, items) are there. */
 export function createApp({ pool, upstream, items }) {
   const app = new Koa();
@@ -57,6 +64,11 @@ export function createApp({ pool, upstream, items }) {
     router.get("/api/users/", async (ctx) => {
       const { rows } = await pool.query("SELECT id, name, email FROM users ORDER BY id");
       ctx.body = rows;
+    });
+
+    router.get("/messages", async (ctx) => {
+      const { rows } = await pool.query("SELECT id, text FROM messages");
+      await ctx.render("messages", withAdded(rows, ctx.query.add));
     });
   }
 

@@ -12,6 +12,13 @@ function catalogue(n) {
   return { n, title: `Page ${n}`, items };
 }
 
+/** The rows and an added one, in the order of their texts: JavaScript compares UTF-16 code units. */
+function withAdded(rows, text) {
+  const messages = [...rows, { id: 0, text }];
+  messages.sort((a, b) => (a.text < b.text ? -1 : 1));
+  return { title: "Messages", messages };
+}
+
 /** The application with the routes whose services (a `pg` pool, an upstream's base URL) are there. */
 export function createApp({ pool, upstream }) {
   const app = new App({
@@ -43,6 +50,11 @@ export function createApp({ pool, upstream }) {
     app.get("/api/users/", async (request, response) => {
       const { rows } = await pool.query("SELECT id, name, email FROM users ORDER BY id");
       response.json(rows);
+    });
+
+    app.get("/messages", async (request, response) => {
+      const { rows } = await pool.query("SELECT id, text FROM messages");
+      response.render("messages", withAdded(rows, request.query.add));
     });
   }
 

@@ -31,4 +31,11 @@ get '/api/users/' => sub {
     return to_json($users, { canonical => 1, pretty => 0 });
 };
 
+# Perl compares code points.
+get '/messages' => sub {
+    my $rows = database($database)->selectall_arrayref('SELECT id, text FROM messages', { Slice => {} });
+    my @messages = sort { $a->{text} cmp $b->{text} } @$rows, { id => 0, text => params->{add} };
+    return template 'messages', { title => 'Messages', messages => \@messages };
+};
+
 dance;

@@ -44,6 +44,13 @@ get '/api/users/' => sub {
     send_as JSON => $users;
 };
 
+# Perl compares code points.
+get '/messages' => sub {
+    my $rows = database($database)->selectall_arrayref('SELECT id, text FROM messages', { Slice => {} });
+    my @messages = sort { $a->{text} cmp $b->{text} } @$rows, { id => 0, text => query_parameters->get('add') };
+    return template 'messages', { title => 'Messages', messages => \@messages };
+};
+
 # For clients that accept gzip, of this route alone.
 my $app = to_app;
 Plack::Builder::builder {

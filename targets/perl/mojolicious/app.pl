@@ -47,4 +47,11 @@ get '/api/users/' => sub ($c) {
   $c->render(json => $users);
 };
 
+# Perl compares code points.
+get '/messages' => sub ($c) {
+  my $rows = $c->pg->db->query('SELECT id, text FROM messages')->hashes;
+  my @messages = sort { $a->{text} cmp $b->{text} } @$rows, {id => 0, text => $c->param('add')};
+  $c->render('messages', messages => \@messages);
+};
+
 app->start;

@@ -36,18 +36,33 @@ function page(int $n): void
     require __DIR__ . '/templates/layout.php';
 }
 
-function users(): void
+function database(): PDO
 {
     $url = parse_url(getenv('DATABASE_URL'));
-    $database = new PDO(
+    return new PDO(
         sprintf('pgsql:host=%s;port=%d;dbname=%s', $url['host'], $url['port'] ?? 5432, ltrim($url['path'], '/')),
         $url['user'] ?? null,
         $url['pass'] ?? null,
         [PDO::ATTR_PERSISTENT => true, PDO::ATTR_ERRMODE => PDO::ERRMODE_EXCEPTION],
     );
-    $rows = $database->query('SELECT id, name, email FROM users ORDER BY id')->fetchAll(PDO::FETCH_ASSOC);
+}
+
+function users(): void
+{
+    $rows = database()->query('SELECT id, name, email FROM users ORDER BY id')->fetchAll(PDO::FETCH_ASSOC);
     header('Content-Type: application/json');
     echo json_encode($rows, JSON_THROW_ON_ERROR);
+}
+
+/** The rows and an added one, in the order of their texts: PHP compares bytes. */
+function messages(string $added): void
+{
+    $messages = database()->query('SELECT id, text FROM messages')->fetchAll(PDO::FETCH_ASSOC);
+    $messages[] = ['id' => 0, 'text' => $added];
+    usort($messages, fn (array $a, array $b) => strcmp($a['text'], $b['text']));
+    $title = 'Messages';
+    $content = __DIR__ . '/templates/messages.php';
+    require __DIR__ . '/templates/layout.php';
 }
 
 /** nginx hands a body over when it is there as a whole. */

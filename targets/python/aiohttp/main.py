@@ -14,6 +14,7 @@ from aiohttp import web
 
 DEVICE_BODY = "x" * 1024
 USERS_QUERY = "SELECT id, name, email FROM users ORDER BY id"
+MESSAGES_QUERY = "SELECT id, text FROM messages"
 
 CLIENT = web.AppKey("client", aiohttp.ClientSession)
 POOL = web.AppKey("pool", asyncpg.Pool)
@@ -42,6 +43,11 @@ async def database(app: web.Application):
 def catalogue(n: int) -> dict:
     items = [{"id": i, "name": f"Item {i} <of> page {n} & more", "price": i * n} for i in range(1, 13)]
     return {"n": n, "items": items}
+
+
+def with_added(rows: list, text: str) -> list[dict]:
+    """The rows and one more, in the order of their texts: Python compares code points."""
+    return sorted([*map(dict, rows), {"id": 0, "text": text}], key=lambda row: row["text"])
 
 
 @routes.get("/")
@@ -81,6 +87,12 @@ async def users(request: web.Request):
     return web.json_response([dict(row) for row in rows])
 
 
+@aiohttp_jinja2.template("messages.html")
+async def messages(request: web.Request):
+    rows = await request.app[POOL].fetch(MESSAGES_QUERY)
+    return {"messages": with_added(rows, request.query["add"])}
+
+
 async def proxy(request: web.Request):
     async with request.app[CLIENT].get(os.environ["UPSTREAM_URL"] + "/slow") as answer:
         return web.Response(text=await answer.text(), status=answer.status)
@@ -93,6 +105,7 @@ async def create_app() -> web.Application:
     if "DATABASE_URL" in os.environ:
         app.cleanup_ctx.append(database)
         app.router.add_get("/api/users/", users)
+        app.router.add_get("/messages", messages)
     if "STATIC_FOLDER" in os.environ:
         app.router.add_static("/static", os.environ["STATIC_FOLDER"])
     if "UPSTREAM_URL" in os.environ:

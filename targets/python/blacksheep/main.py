@@ -15,6 +15,7 @@ from jinja2 import FileSystemLoader
 
 DEVICE_BODY = "x" * 1024
 USERS_QUERY = "SELECT id, name, email FROM users ORDER BY id"
+MESSAGES_QUERY = "SELECT id, text FROM messages"
 
 app = Application()
 html_settings.use(JinjaRenderer(FileSystemLoader(Path(__file__).parent / "views")))
@@ -46,6 +47,11 @@ def catalogue(n: int) -> dict:
     return {"n": n, "items": items}
 
 
+def with_added(rows: list, text: str) -> list[dict]:
+    """The rows and one more, in the order of their texts: Python compares code points."""
+    return sorted([*map(dict, rows), {"id": 0, "text": text}], key=lambda row: row["text"])
+
+
 @app.router.get("/")
 async def hello():
     return text("Hello World!")
@@ -66,6 +72,11 @@ if "DATABASE_URL" in os.environ:
     @app.router.get("/api/users/")
     async def users():
         return json([dict(row) for row in await app.pool.fetch(USERS_QUERY)])
+
+    @app.router.get("/messages")
+    async def messages(add: str):
+        rows = await app.pool.fetch(MESSAGES_QUERY)
+        return view("messages", {"messages": with_added(rows, add)})
 
 
 if "UPSTREAM_URL" in os.environ:

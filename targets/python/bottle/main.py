@@ -3,11 +3,12 @@
 import json
 import os
 
-from bottle import Bottle, response, template
+from bottle import Bottle, request, response, template
 from psycopg.rows import dict_row
 from psycopg_pool import ConnectionPool
 
 USERS_QUERY = "SELECT id, name, email FROM users ORDER BY id"
+MESSAGES_QUERY = "SELECT id, text FROM messages"
 
 app = Bottle()
 
@@ -27,6 +28,11 @@ if url := os.environ.get("DATABASE_URL"):
 def catalogue(n: int) -> dict:
     items = [{"id": i, "name": f"Item {i} <of> page {n} & more", "price": i * n} for i in range(1, 13)]
     return {"n": n, "items": items}
+
+
+def with_added(rows: list[dict], text: str) -> list[dict]:
+    """The rows and one more, in the order of their texts: Python compares code points."""
+    return sorted([*rows, {"id": 0, "text": text}], key=lambda row: row["text"])
 
 
 @app.get("/")
@@ -54,3 +60,9 @@ if pool:
             rows = connection.execute(USERS_QUERY).fetchall()
         response.content_type = "application/json"
         return json.dumps(rows)
+
+    @app.get("/messages")
+    def messages():
+        with pool.connection() as connection:
+            rows = connection.execute(MESSAGES_QUERY).fetchall()
+        return template("messages", messages=with_added(rows, request.query.getunicode("add")))

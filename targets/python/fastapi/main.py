@@ -19,6 +19,7 @@ from pydantic import BaseModel
 
 DEVICE_BODY = "x" * 1024
 USERS_QUERY = "SELECT id, name, email FROM users ORDER BY id"
+MESSAGES_QUERY = "SELECT id, text FROM messages"
 
 templates = Jinja2Templates(Path(__file__).parent / "templates")
 
@@ -119,6 +120,16 @@ async def users(request: Request) -> list[User]:
         raise HTTPException(404)
     rows = await request.app.state.pool.fetch(USERS_QUERY)
     return [User(**row) for row in rows]
+
+
+@app.get("/messages")
+async def messages(request: Request, add: str):
+    if request.app.state.pool is None:
+        raise HTTPException(404)
+    rows = [dict(row) for row in await request.app.state.pool.fetch(MESSAGES_QUERY)]
+    rows.append({"id": 0, "text": add})
+    rows.sort(key=lambda row: row["text"])  # Python compares code points.
+    return templates.TemplateResponse(request, "messages.html", {"messages": rows})
 
 
 @app.get("/api/proxy/", response_class=PlainTextResponse)

@@ -10,6 +10,7 @@ from psycopg.rows import dict_row
 from psycopg_pool import ConnectionPool
 
 USERS_QUERY = "SELECT id, name, email FROM users ORDER BY id"
+MESSAGES_QUERY = "SELECT id, text FROM messages"
 
 app = Flask(__name__, static_folder=os.environ.get("STATIC_FOLDER"), static_url_path="/static")
 
@@ -29,6 +30,11 @@ if url := os.environ.get("DATABASE_URL"):
 def catalogue(n: int) -> dict:
     items = [{"id": i, "name": f"Item {i} <of> page {n} & more", "price": i * n} for i in range(1, 13)]
     return {"n": n, "items": items}
+
+
+def with_added(rows: list[dict], text: str) -> list[dict]:
+    """The rows and one more, in the order of their texts: Python compares code points."""
+    return sorted([*rows, {"id": 0, "text": text}], key=lambda row: row["text"])
 
 
 @app.get("/")
@@ -61,6 +67,12 @@ if pool:
     def users():
         with pool.connection() as connection:
             return jsonify(connection.execute(USERS_QUERY).fetchall())
+
+    @app.get("/messages")
+    def messages():
+        with pool.connection() as connection:
+            rows = connection.execute(MESSAGES_QUERY).fetchall()
+        return render_template("messages.html", messages=with_added(rows, request.args["add"]))
 
 
 if path := os.environ.get("ITEMS_FILE"):

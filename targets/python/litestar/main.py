@@ -17,6 +17,7 @@ from litestar.template.config import TemplateConfig
 
 DEVICE_BODY = "x" * 1024
 USERS_QUERY = "SELECT id, name, email FROM users ORDER BY id"
+MESSAGES_QUERY = "SELECT id, text FROM messages"
 
 
 @dataclass
@@ -52,6 +53,11 @@ def catalogue(n: int) -> dict:
     return {"n": n, "items": items}
 
 
+def with_added(rows: list, text: str) -> list[dict]:
+    """The rows and one more, in the order of their texts: Python compares code points."""
+    return sorted([*map(dict, rows), {"id": 0, "text": text}], key=lambda row: row["text"])
+
+
 @get("/", media_type=MediaType.TEXT)
 async def hello() -> str:
     return "Hello World!"
@@ -72,6 +78,12 @@ async def users(state: State) -> list[User]:
     return [User(**row) for row in await state.pool.fetch(USERS_QUERY)]
 
 
+@get("/messages")
+async def messages(state: State, add: str) -> Template:
+    rows = await state.pool.fetch(MESSAGES_QUERY)
+    return Template("messages.html", context={"messages": with_added(rows, add)})
+
+
 @get("/api/proxy/", media_type=MediaType.TEXT)
 async def proxy(state: State) -> Response[str]:
     answer = await state.client.get(os.environ["UPSTREAM_URL"] + "/slow")
@@ -87,7 +99,7 @@ async def device() -> str:
 
 handlers = [hello, hola, page, device]
 if "DATABASE_URL" in os.environ:
-    handlers.append(users)
+    handlers += [users, messages]
 if "UPSTREAM_URL" in os.environ:
     handlers.append(proxy)
 

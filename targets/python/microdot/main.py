@@ -12,6 +12,7 @@ from microdot.jinja import Template
 
 DEVICE_BODY = "x" * 1024
 USERS_QUERY = "SELECT id, name, email FROM users ORDER BY id"
+MESSAGES_QUERY = "SELECT id, text FROM messages"
 HTML = {"Content-Type": "text/html; charset=UTF-8"}
 
 Template.initialize(Path(__file__).parent / "templates")
@@ -59,6 +60,14 @@ async def page(request, n):
 @app.get("/api/users/")
 async def users(request):
     return [dict(row) for row in await app.pool.fetch(USERS_QUERY)]
+
+
+@app.get("/messages")
+async def messages(request):
+    rows = [dict(row) for row in await app.pool.fetch(MESSAGES_QUERY)]
+    rows.append({"id": 0, "text": request.args["add"]})
+    rows.sort(key=lambda row: row["text"])  # Python compares code points.
+    return Template("messages.html").render(messages=rows), HTML
 
 
 @app.get("/api/proxy/")

@@ -12,6 +12,7 @@ from pyramid.response import Response
 logging.getLogger("waitress.queue").setLevel(logging.ERROR)
 
 USERS_QUERY = "SELECT id, name, email FROM users ORDER BY id"
+MESSAGES_QUERY = "SELECT id, text FROM messages"
 
 
 def plain(text: str) -> Response:
@@ -29,12 +30,20 @@ def hola(request):
 def page(request):
     n = int(request.matchdict["n"])
     items = [{"id": i, "name": f"Item {i} <of> page {n} & more", "price": i * n} for i in range(1, 13)]
-    return {"n": n, "items": items}
+    return {"title": f"Page {n}", "n": n, "items": items}
 
 
 def users(request):
     with request.registry.pool.connection() as connection:
         return connection.execute(USERS_QUERY).fetchall()
+
+
+def messages(request):
+    with request.registry.pool.connection() as connection:
+        rows = connection.execute(MESSAGES_QUERY).fetchall()
+    rows.append({"id": 0, "text": request.GET["add"]})
+    rows.sort(key=lambda row: row["text"])  # Python compares code points.
+    return {"title": "Messages", "messages": rows}
 
 
 def make_app():
@@ -53,6 +62,8 @@ def make_app():
             )
             config.add_route("users", "/api/users/")
             config.add_view(users, route_name="users", renderer="json")
+            config.add_route("messages", "/messages")
+            config.add_view(messages, route_name="messages", renderer="templates/messages.pt")
         return config.make_wsgi_app()
 
 

@@ -4,9 +4,10 @@ import os
 
 import asyncpg
 import httpx
-from quart import Quart, Response, jsonify, render_template
+from quart import Quart, Response, jsonify, render_template, request
 
 USERS_QUERY = "SELECT id, name, email FROM users ORDER BY id"
+MESSAGES_QUERY = "SELECT id, text FROM messages"
 
 app = Quart(__name__)
 
@@ -37,6 +38,11 @@ def catalogue(n: int) -> dict:
     return {"n": n, "items": items}
 
 
+def with_added(rows: list, text: str) -> list[dict]:
+    """The rows and one more, in the order of their texts: Python compares code points."""
+    return sorted([*map(dict, rows), {"id": 0, "text": text}], key=lambda row: row["text"])
+
+
 @app.get("/")
 async def hello():
     return Response("Hello World!", mimetype="text/plain")
@@ -57,6 +63,11 @@ if "DATABASE_URL" in os.environ:
     @app.get("/api/users/")
     async def users():
         return jsonify([dict(row) for row in await app.pool.fetch(USERS_QUERY)])
+
+    @app.get("/messages")
+    async def messages():
+        rows = with_added(await app.pool.fetch(MESSAGES_QUERY), request.args["add"])
+        return await render_template("messages.html", messages=rows)
 
 
 if "UPSTREAM_URL" in os.environ:

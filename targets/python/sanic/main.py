@@ -12,6 +12,7 @@ from sanic_ext import render
 
 DEVICE_BODY = "x" * 1024
 USERS_QUERY = "SELECT id, name, email FROM users ORDER BY id"
+MESSAGES_QUERY = "SELECT id, text FROM messages"
 
 app = Sanic("pippin")
 
@@ -46,6 +47,11 @@ def catalogue(n: int) -> dict:
     return {"n": n, "items": items}
 
 
+def with_added(rows: list, text: str) -> list[dict]:
+    """The rows and one more, in the order of their texts: Python compares code points."""
+    return sorted([*map(dict, rows), {"id": 0, "text": text}], key=lambda row: row["text"])
+
+
 @app.get("/")
 async def hello(request):
     return text("Hello World!")
@@ -66,6 +72,11 @@ if "DATABASE_URL" in os.environ:
     @app.get("/api/users/")
     async def users(request):
         return json([dict(row) for row in await app.ctx.pool.fetch(USERS_QUERY)])
+
+    @app.get("/messages")
+    async def messages(request):
+        rows = with_added(await app.ctx.pool.fetch(MESSAGES_QUERY), request.args.get("add"))
+        return await render("messages.html", context={"messages": rows})
 
 
 if "STATIC_FOLDER" in os.environ:

@@ -21,6 +21,7 @@ from starlette.templating import Jinja2Templates
 
 DEVICE_BODY = "x" * 1024
 USERS_QUERY = "SELECT id, name, email FROM users ORDER BY id"
+MESSAGES_QUERY = "SELECT id, text FROM messages"
 
 templates = Jinja2Templates(Path(__file__).parent / "templates")
 
@@ -53,6 +54,11 @@ def catalogue(n: int) -> dict:
     return {"n": n, "items": items}
 
 
+def with_added(rows: list, text: str) -> list[dict]:
+    """The rows and one more, in the order of their texts: Python compares code points."""
+    return sorted([*map(dict, rows), {"id": 0, "text": text}], key=lambda row: row["text"])
+
+
 async def hello(request: Request):
     return PlainTextResponse("Hello World!")
 
@@ -68,6 +74,12 @@ async def page(request: Request):
 async def users(request: Request):
     rows = await request.app.state.pool.fetch(USERS_QUERY)
     return JSONResponse([dict(row) for row in rows])
+
+
+async def messages(request: Request):
+    rows = await request.app.state.pool.fetch(MESSAGES_QUERY)
+    added = with_added(rows, request.query_params["add"])
+    return templates.TemplateResponse(request, "messages.html", {"messages": added})
 
 
 async def json_items(request: Request):
@@ -104,6 +116,7 @@ routes = [
 ]
 if "DATABASE_URL" in os.environ:
     routes.append(Route("/api/users/", users))
+    routes.append(Route("/messages", messages))
 if "ITEMS_FILE" in os.environ:
     # For clients that accept gzip, of this route alone.
     routes.append(Route("/json/{n:int}", json_items, middleware=[Middleware(GZipMiddleware)]))

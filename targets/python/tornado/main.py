@@ -18,6 +18,7 @@ from tornado.web import Application, RequestHandler
 DEVICE_BODY = "x" * 1024
 TEMPLATES = Path(__file__).parent / "templates"
 USERS_QUERY = "SELECT id, name, email FROM users ORDER BY id"
+MESSAGES_QUERY = "SELECT id, text FROM messages"
 
 
 def connections_of_this_process() -> int:
@@ -62,6 +63,15 @@ class Users(RequestHandler):
         self.write(json.dumps([dict(row) for row in rows]))
 
 
+class Messages(RequestHandler):
+    async def get(self):
+        rows = [dict(row) for row in await self.application.settings["pool"].fetch(MESSAGES_QUERY)]
+        # Tornado would trim the text.
+        rows.append({"id": 0, "text": self.get_query_argument("add", strip=False)})
+        rows.sort(key=lambda row: row["text"])  # Python compares code points.
+        self.render("messages.html", messages=rows)
+
+
 class Proxy(Plain):
     async def get(self):
         answer = await AsyncHTTPClient().fetch(os.environ["UPSTREAM_URL"] + "/slow", raise_error=False)
@@ -80,7 +90,7 @@ async def serve(sockets):
     pool = None
     if url := os.environ.get("DATABASE_URL"):
         pool = await asyncpg.create_pool(url, min_size=1, max_size=connections_of_this_process())
-        routes.append(("/api/users/", Users))
+        routes += [("/api/users/", Users), ("/messages", Messages)]
     if "UPSTREAM_URL" in os.environ:
         # The client would make 10 calls at once and let the others wait.
         AsyncHTTPClient.configure(None, max_clients=1_000_000)

@@ -20,6 +20,13 @@ class Catalogue < Roda
     text
   end
 
+  # The rows and an added one, in the order of their texts: Ruby compares bytes.
+  def messages_with(text)
+    messages = DATABASE[:messages].select(:id, :text).all
+    messages << { id: 0, text: }
+    messages.sort_by { |message| message[:text] }
+  end
+
   route do |r|
     r.root { plain "Hello World!" }
 
@@ -27,12 +34,17 @@ class Catalogue < Roda
 
     r.get "page", Integer do |n|
       items = (1..12).map { |id| { id:, name: "Item #{id} <of> page #{n} & more", price: id * n } }
-      view "page", locals: { n:, items: }, layout_opts: { locals: { n: } }
+      view "page", locals: { n:, items: }, layout_opts: { locals: { title: "Page #{n}" } }
     end
 
     if defined?(DATABASE)
       r.get "api/users/" do
         DATABASE[:users].select(:id, :name, :email).order(:id).all
+      end
+
+      r.get "messages" do
+        messages = messages_with(r.params["add"])
+        view "messages", locals: { messages: }, layout_opts: { locals: { title: "Messages" } }
       end
     end
   end

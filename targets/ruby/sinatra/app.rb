@@ -17,6 +17,13 @@ class Catalogue < Sinatra::Base
   # For clients that accept gzip, of one route alone.
   use Rack::Deflater, if: ->(env, *) { env["PATH_INFO"].start_with?("/json/") } if ENV["ITEMS_FILE"]
 
+  # The rows and an added one, in the order of their texts: Ruby compares bytes.
+  def messages_with(text)
+    messages = DATABASE[:messages].select(:id, :text).all
+    messages << { id: 0, text: }
+    messages.sort_by { |message| message[:text] }
+  end
+
   get "/" do
     content_type :text
     "Hello World!"
@@ -30,7 +37,7 @@ class Catalogue < Sinatra::Base
   get %r{/page/(\d+)} do |number|
     n = Integer(number, 10)
     items = (1..12).map { |id| { id:, name: "Item #{id} <of> page #{n} & more", price: id * n } }
-    erb :page, locals: { n:, items: }
+    erb :page, locals: { title: "Page #{n}", n:, items: }
   end
 
   post "/upload" do
@@ -63,6 +70,10 @@ class Catalogue < Sinatra::Base
     get "/api/users/" do
       content_type :json
       DATABASE[:users].select(:id, :name, :email).order(:id).all.to_json
+    end
+
+    get "/messages" do
+      erb :messages, locals: { title: "Messages", messages: messages_with(params["add"]) }
     end
   end
 end

@@ -15,6 +15,7 @@ pippin_testing::patient_tests!(
     compressed_answers_are_told_as_what_they_are,
     devices_are_told_as_what_they_are,
     json_is_told_as_what_it_is,
+    messages_are_told_as_what_they_are,
     pages_are_told_as_what_they_are,
     uploads_are_told_as_what_they_are,
     users_are_told_as_what_they_are,
@@ -62,7 +63,8 @@ fn what_only_times_tell_is_told_too() {
 }
 
 /// The workloads with a test of their own, so that these can take turns.
-const BY_THEMSELVES: [&str; 6] = ["compressed", "device", "json", "page", "upload", "users"];
+const BY_THEMSELVES: [&str; 7] =
+    ["compressed", "device", "json", "messages", "page", "upload", "users"];
 
 fn compressed_answers_are_told_as_what_they_are() {
     every_server_is_told_as_what_it_is(rows(|it| it.workload == "compressed"));
@@ -74,6 +76,10 @@ fn devices_are_told_as_what_they_are() {
 
 fn json_is_told_as_what_it_is() {
     every_server_is_told_as_what_it_is(rows(|it| it.workload == "json"));
+}
+
+fn messages_are_told_as_what_they_are() {
+    every_server_is_told_as_what_it_is(rows(|it| it.workload == "messages"));
 }
 
 fn pages_are_told_as_what_they_are() {

@@ -80,7 +80,7 @@ fn draw(
         examined_every: in_full.min(every),
         content_type: workload.answer.content_type.clone(),
         by_referee: is_upload
-            || workload.answer.from == Some(Source::Items)
+            || matches!(workload.answer.from, Some(Source::Items | Source::Messages))
             || workload.proofs.iter().any(|proof| matches!(proof, Proof::Text { .. })),
     };
     requests.extend(others);
@@ -222,13 +222,14 @@ mod tests {
             ("compressed", 2),
             ("static", 3),
             ("upload", 1),
+            ("messages", 2),
         ] {
             let Drawn { requests, samples, surprises } = pool(id, 7);
             assert_eq!(surprises.others as usize, kinds * OF_A_KIND, "{id}");
             assert_eq!(requests.len(), samples.len(), "{id}");
             let examined_every = if id == "upload" { 10 } else { 100 };
             assert_eq!((surprises.others_every, surprises.examined_every), (1_000, examined_every));
-            let is_examined = ["page", "json", "compressed", "upload"].contains(&id);
+            let is_examined = ["page", "json", "compressed", "upload", "messages"].contains(&id);
             assert_eq!(surprises.by_referee, is_examined, "{id}");
         }
     }
@@ -256,6 +257,7 @@ mod tests {
             ("json", 8_000, Some("application/json")),
             ("static", 8_000, Some("text/css")),
             ("users", 0, Some("application/json")),
+            ("messages", 7_990, Some("text/html")),
         ] {
             let Drawn { requests, surprises, .. } = pool(id, 7);
             let usual = &requests[..requests.len() - surprises.others as usize];

@@ -3,6 +3,7 @@
 //! | module | what it does |
 //! |---|---|
 //! | [`databases`], `given_server` | a database for each start of the user's own targets, in the lab's server or in one that the user gave |
+//! | [`table_kind`] | the table of a workload: its columns, its rows, what changes in it |
 //! | [`world`] | what stands around one start of a user's own target |
 mod cluster;
 pub mod databases;
@@ -11,6 +12,7 @@ mod given_server;
 pub mod items;
 pub mod postgres;
 mod secret;
+pub mod table_kind;
 pub mod upstream;
 pub mod world;
 
@@ -29,6 +31,7 @@ use databases::Databases;
 use files::{Files, Folders};
 use items::{Items, ItemsFiles};
 use postgres::Postgres;
+use table_kind::TableKind;
 use upstream::Upstream;
 use world::{Around, Ground, Watched};
 
@@ -89,7 +92,8 @@ impl Services {
         for service in &workload.services {
             match service {
                 Service::Postgres => {
-                    services.postgres = Some(Postgres::start(settings, interrupted)?)
+                    let kind = TableKind::of(workload);
+                    services.postgres = Some(Postgres::start(kind, settings, interrupted)?);
                 }
                 Service::Upstream => {
                     services.upstream = Some(Upstream::start(settings, interrupted)?)

@@ -6,20 +6,22 @@
 //! (docs/decisions/database.md).
 use postgres::config::Host;
 use postgres::{Client, Config, NoTls};
-use serde_json::{Value, json};
+use serde_json::Value;
 use std::sync::Arc;
 
 use super::ServiceSettings;
 use super::cluster::{self, Cluster, Login};
 use super::given_server;
+use super::table_kind::TableKind;
 use crate::error::LabError;
 use crate::install::{Installer, apt, embedded_postgres};
 use crate::lifecycle::life::Life;
 
-/// A running database with a table `users` for each target that is up.
+/// A running database with a table for each target that is up.
 pub struct Postgres {
     /// `None` for a database that the user gave.
     cluster: Option<Cluster>,
+    kind: TableKind,
     /// At least one.
     tables: Vec<Table>,
     /// The selected table.
@@ -28,7 +30,7 @@ pub struct Postgres {
     made: u32,
 }
 
-/// A table `users`, as one target sees it.
+/// The table, as one target sees it.
 struct Table {
     /// The address that the target reads.
     url: String,
@@ -49,22 +51,8 @@ impl std::fmt::Debug for Postgres {
     }
 }
 
-/// The ten users, as id, name and email.
-const NAMES: [(&str, &str); 10] = [
-    ("Ada Lovelace", "ada@example.org"),
-    ("Grace Hopper", "grace@example.org"),
-    ("Edsger Dijkstra", "edsger@example.org"),
-    ("Barbara Liskov", "barbara@example.org"),
-    ("Donald Knuth", "donald@example.org"),
-    ("Frances Allen", "frances@example.org"),
-    ("Tony Hoare", "tony@example.org"),
-    ("Radia Perlman", "radia@example.org"),
-    ("José Valim", "jose@example.org"),
-    ("Joe Armstrong", "joe@example.org"),
-];
-
-/// The comment by which Pippin recognises its own tables.
-const OURS: &str = "made by Pippin for its workload users";
+/// Words of statements whose rows come sorted, or from elsewhere too.
+const SORTING: &str = "\\m(order|group|distinct|union|intersect|except|over)\\M";
 
 impl Postgres {
     /// Starts a private cluster, or connects to the given database.
@@ -72,6 +60,7 @@ impl Postgres {
     /// # Errors
     /// If there are no PostgreSQL programs, or the cluster does not start.
     pub fn start(
+        kind: TableKind,
         settings: &ServiceSettings<'_>,
         interrupted: &dyn Fn() -> bool,
     ) -> Result<Self, LabError> {
@@ -80,26 +69,26 @@ impl Postgres {
                 let why = error.as_db_error().map_or(error.to_string(), ToString::to_string);
                 LabError::User(format!("PIPPIN_DATABASE_URL: cannot connect: {why}"))
             })?;
-            refuse_foreign(&mut client, &url)?;
-            make_table(&mut client, &url, "DROP TABLE IF EXISTS users;")?;
+            refuse_foreign(&mut client, &url, kind)?;
+            make_table(&mut client, &url, kind, true)?;
             let (lab_url, client) = (url.clone(), Some(client));
-            let table = Table { url, lab_url, client, written: first_rows() };
-            return Ok(Self { cluster: None, tables: vec![table], chosen: 0, made: 0 });
+            let table = Table { url, lab_url, client, written: kind.first_rows() };
+            return Ok(Self { cluster: None, kind, tables: vec![table], chosen: 0, made: 0 });
         }
         let cluster = Cluster::start(settings, interrupted)?;
         let template = cluster.lab_url(cluster::TEMPLATE);
         let mut client = connect(&template).map_err(LabError::User)?;
         // Whoever may connect may read. Who may connect is said of each database.
-        make_table(&mut client, &template, "")?;
-        run(&mut client, "GRANT SELECT ON users TO PUBLIC")?;
+        make_table(&mut client, &template, kind, false)?;
+        run(&mut client, &format!("GRANT SELECT ON {} TO PUBLIC", kind.name()))?;
         let table = || Table {
             url: String::new(),
             lab_url: String::new(),
             client: None,
-            written: first_rows(),
+            written: kind.first_rows(),
         };
         let tables = (0..settings.tables.max(1)).map(|_| table()).collect();
-        Ok(Self { cluster: Some(cluster), tables, chosen: 0, made: 0 })
+        Ok(Self { cluster: Some(cluster), kind, tables, chosen: 0, made: 0 })
     }
 
     /// Makes a new database and a new role for the target that starts next, in place of those of the
@@ -110,9 +99,9 @@ impl Postgres {
     pub fn renew(&mut self) -> Result<(), LabError> {
         let Some(cluster) = &self.cluster else {
             let Table { client, url, written, .. } = &mut self.tables[self.chosen];
-            *written = first_rows();
+            *written = self.kind.first_rows();
             let Some(client) = client else { return Ok(()) };
-            return make_table(client, url, "DROP TABLE IF EXISTS users;");
+            return make_table(client, url, self.kind, true);
         };
         self.made += 1;
         let login = Login::new(&format!("pippin_{}", self.made))?;
@@ -138,8 +127,14 @@ impl Postgres {
         table.url = cluster.url(&login, name);
         table.lab_url = cluster.lab_url(name);
         table.client = Some(connect(&table.lab_url).map_err(LabError::User)?);
-        table.written = first_rows();
+        table.written = self.kind.first_rows();
         Ok(())
+    }
+
+    /// Which table it has.
+    #[must_use]
+    pub const fn kind(&self) -> TableKind {
+        self.kind
     }
 
     /// Whether the target can change what proves it, because the database is the user's: there the
@@ -196,7 +191,8 @@ impl Postgres {
     /// account (`pg_stat_statements`): of each shape of statement that names the table, no more than
     /// its calls, its rows divided by those of the table, and the pages of memory it read. So
     /// neither one statement that returns the rows of many, nor many that return less, counts for
-    /// more than it is. Every statement that is complete is in it.
+    /// more than it is. Every statement that is complete is in it. Where targets sort the rows, a
+    /// statement that sorts, groups or joins lists does not count.
     ///
     /// # Errors
     /// If there is no such account.
@@ -204,11 +200,15 @@ impl Postgres {
         let sql = "SELECT coalesce(sum(least(calls, rows / $1, shared_blks_hit + shared_blks_read)), 0)::bigint
             FROM pg_stat_statements
             WHERE dbid = (SELECT oid FROM pg_database WHERE datname = current_database())
-            AND query ~* '\\musers\\M'
+            AND query ~* $3
+            AND query !~* $4
             AND (userid <> (SELECT oid FROM pg_roles WHERE rolname = current_user) OR $2)";
         let (rows, is_given) = (rows.max(1) as i64, self.is_given());
+        let named = format!("\\m{}\\M", self.kind.name());
+        // A text has no character before its beginning, so that this excludes nothing.
+        let excluded = if self.kind.is_sorted_by_targets() { SORTING } else { ".^" };
         self.client()?
-            .query_one(sql, &[&rows, &is_given])
+            .query_one(sql, &[&rows, &is_given, &named, &excluded])
             .map(|row| row.get::<_, i64>(0).max(0) as u64)
             .map_err(|error| {
                 let why = error.as_db_error().map_or(error.to_string(), ToString::to_string);
@@ -239,71 +239,82 @@ impl Postgres {
     /// # Errors
     /// If it is not, or cannot be read.
     pub fn is_as_written(&mut self) -> Result<(), String> {
-        let rows = self
-            .client()?
-            .query("SELECT id, name, email FROM users ORDER BY id", &[])
-            .map_err(|error| format!("read the table: {error}"))?;
-        let user = |row: postgres::Row| user(row.get(0), row.get(1), row.get(2));
-        let now: Value = rows.into_iter().map(user).collect();
+        let kind = self.kind;
+        let (name, columns) = (kind.name(), kind.columns());
+        let sql = format!("SELECT id, {} FROM {name} ORDER BY id", columns.join(", "));
+        let rows =
+            self.client()?.query(&sql, &[]).map_err(|error| format!("read the table: {error}"))?;
+        let texts = |row: &postgres::Row| -> Vec<String> {
+            (1..=columns.len()).map(|column| row.get(column)).collect()
+        };
+        let now: Value = rows
+            .iter()
+            .map(|row| kind.row(row.get(0), texts(row).iter().map(String::as_str)))
+            .collect();
         if now == *self.written() {
             return Ok(());
         }
-        Err("the table `users` is not as Pippin wrote it: somebody else has changed it".into())
+        Err(format!("the table `{name}` is not as Pippin wrote it: somebody else has changed it"))
     }
 
-    /// Changes the name of one user.
+    /// Changes one row: the first of its columns behind the number.
     ///
     /// # Errors
     /// If the statement fails.
-    pub fn rename_user(&mut self, id: i32, name: &str) -> Result<(), String> {
-        self.client()?
-            .execute("UPDATE users SET name = $2 WHERE id = $1", &[&id, &name])
-            .map_err(|error| format!("change user {id}: {error}"))?;
+    pub fn change(&mut self, id: i32, text: &str) -> Result<(), String> {
+        let kind = self.kind;
+        change(self.client()?, kind, id, text)?;
         let rows = self.tables[self.chosen].written.as_array_mut();
         for row in rows.into_iter().flatten().filter(|row| row["id"] == id) {
-            row["name"] = name.into();
+            row[kind.changes()] = text.into();
         }
         Ok(())
     }
 }
 
-fn user(id: i32, name: &str, email: &str) -> Value {
-    json!({"id": id, "name": name, "email": email})
+/// Changes one row of a table in the database.
+///
+/// # Errors
+/// If the statement fails.
+pub fn change(client: &mut Client, kind: TableKind, id: i32, text: &str) -> Result<(), String> {
+    let (name, column) = (kind.name(), kind.changes());
+    let sql = format!("UPDATE {name} SET {column} = $2 WHERE id = $1");
+    client
+        .execute(&sql, &[&id, &text])
+        .map(|_| ())
+        .map_err(|error| format!("change row {id} of `{name}`: {error}"))
 }
 
-/// The rows of a new table.
-fn first_rows() -> Value {
-    (1..).zip(NAMES).map(|(id, (name, email))| user(id, name, email)).collect()
-}
-
-/// Makes the table; `before` is done first.
-fn make_table(client: &mut Client, url: &str, before: &str) -> Result<(), LabError> {
-    let mut sql = format!(
-        "{before} CREATE TABLE users (id integer PRIMARY KEY, name text NOT NULL, email text NOT NULL); COMMENT ON TABLE users IS '{OURS}';"
-    );
-    for (id, (name, email)) in (1..).zip(NAMES) {
-        sql.push_str(&format!("INSERT INTO users VALUES ({id}, '{name}', '{email}');"));
-    }
-    client.batch_execute(&sql).map_err(|error| {
+/// Makes the table, in place of an older one or of none.
+fn make_table(
+    client: &mut Client,
+    url: &str,
+    kind: TableKind,
+    may_be_there: bool,
+) -> Result<(), LabError> {
+    let name = kind.name();
+    let before = if may_be_there { format!("DROP TABLE IF EXISTS {name};") } else { String::new() };
+    client.batch_execute(&(before + &kind.sql())).map_err(|error| {
         LabError::User(format!(
-            "cannot create the table `users` in {}: {error}",
+            "cannot create the table `{name}` in {}: {error}",
             without_password(url)
         ))
     })
 }
 
 /// A database that the user gave may have a table of this name that Pippin must not drop.
-fn refuse_foreign(client: &mut Client, url: &str) -> Result<(), LabError> {
-    let sql = "SELECT obj_description(to_regclass('users')::oid, 'pg_class') WHERE to_regclass('users') IS NOT NULL";
-    let found = client.query_opt(sql, &[]).map_err(|error| {
+fn refuse_foreign(client: &mut Client, url: &str, kind: TableKind) -> Result<(), LabError> {
+    let name = kind.name();
+    let sql = "SELECT obj_description(to_regclass($1)::oid, 'pg_class') WHERE to_regclass($1) IS NOT NULL";
+    let found = client.query_opt(sql, &[&name]).map_err(|error| {
         LabError::User(format!(
-            "cannot look for the table `users` in {}: {error}",
+            "cannot look for the table `{name}` in {}: {error}",
             without_password(url)
         ))
     })?;
     match found.map(|row| row.get::<_, Option<String>>(0)) {
-        Some(comment) if comment.as_deref() != Some(OURS) => Err(LabError::User(format!(
-            "{} has a table `users` that Pippin did not make; name an empty database in PIPPIN_DATABASE_URL, or unset it for a private one",
+        Some(comment) if comment != Some(kind.comment()) => Err(LabError::User(format!(
+            "{} has a table `{name}` that Pippin did not make; name an empty database in PIPPIN_DATABASE_URL, or unset it for a private one",
             without_password(url)
         ))),
         _ => Ok(()),

@@ -124,7 +124,7 @@ impl ItemAnswers {
     /// Compares what was kept. Returns what was found so far.
     #[must_use]
     pub fn compared(&self) -> Found {
-        self.sampled.compared(|Exchanged { request, drawn, coding, body }, packed| {
+        self.sampled.compared(|Exchanged { request, drawn, coding, body, .. }, packed| {
             let Some(asked) = self.asked(*request, drawn) else {
                 return Some(format!("nobody knows what request {request} asked for"));
             };

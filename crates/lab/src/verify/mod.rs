@@ -9,6 +9,7 @@ pub mod html;
 pub mod http;
 pub mod items;
 pub mod live;
+pub mod messages;
 pub mod packed;
 pub mod page;
 pub mod protocol;
@@ -87,7 +88,11 @@ fn prove_one(proof: &Proof, subject: &mut Subject<'_>, remark: &mut Option<Strin
         Proof::Fresh if subject.workload.answer.from == Some(Source::Files) => {
             revalidation::fresh(subject)
         }
+        Proof::Fresh if subject.workload.answer.from == Some(Source::Messages) => {
+            messages::fresh(subject)
+        }
         Proof::Fresh => users::fresh(subject),
+        Proof::Messages { .. } => messages::pages(subject),
         Proof::Conditional => revalidation::conditional(subject).map(|seen| *remark = seen),
         Proof::Ranges => revalidation::ranges(subject).map(|seen| *remark = seen),
         Proof::WholeBody => whole_body::read(subject).map(|seen| *remark = seen),

@@ -46,15 +46,20 @@ impl Text {
     /// Where a page differs; `None` if it says what it must.
     #[must_use]
     pub fn differs(&self, sample: &Sample, page: &Page) -> Option<String> {
-        let (given, expected) = (&page.text, self.expected(sample));
-        if *given == expected {
-            return None;
-        }
-        let at = given.chars().zip(expected.chars()).take_while(|(a, b)| a == b).count();
-        let from =
-            |text: &str| -> String { text.chars().skip(at.saturating_sub(10)).take(40).collect() };
-        Some(format!("the page says {:?} instead of {:?}", from(given), from(&expected)))
+        difference(&page.text, &self.expected(sample))
     }
+}
+
+/// Where the text of a page is another one than it must be, if it is.
+#[must_use]
+pub fn difference(given: &str, expected: &str) -> Option<String> {
+    if given == expected {
+        return None;
+    }
+    let at = given.chars().zip(expected.chars()).take_while(|(a, b)| a == b).count();
+    let from =
+        |text: &str| -> String { text.chars().skip(at.saturating_sub(10)).take(40).collect() };
+    Some(format!("the page says {:?} instead of {:?}", from(given), from(expected)))
 }
 
 /// Every page says what it must.

@@ -14,15 +14,16 @@ use super::Verdict;
 /// Of so many right answers at least one is examined, by however many threads.
 const SURELY_EXAMINED: u64 = 10_000;
 
-/// A sample of the answers of a load, each with the same chance to be in it.
-pub struct Sampled {
+/// A sample of the answers of a load, each with the same chance to be in it, and with a note on what was
+/// right when it came.
+pub struct Sampled<N = ()> {
     most: usize,
-    kept: Mutex<Samples>,
+    kept: Mutex<Samples<N>>,
 }
 
 /// Answers that have not been compared, and what came of the others.
-struct Samples {
-    answers: Vec<Exchanged>,
+struct Samples<N> {
+    answers: Vec<Exchanged<N>>,
     /// How many were examined since the last comparison.
     seen: u64,
     found: Found,
@@ -105,7 +106,7 @@ impl Found {
 }
 
 /// A request and its answer.
-pub struct Exchanged {
+pub struct Exchanged<N = ()> {
     /// Which of the load's requests it is.
     pub request: u32,
     /// What was drawn for it; empty where nothing was.
@@ -114,6 +115,8 @@ pub struct Exchanged {
     pub coding: Coding,
     /// The body.
     pub body: Box<[u8]>,
+    /// What was noted when it came.
+    pub note: N,
 }
 
 /// Random numbers that a target cannot know.
@@ -123,6 +126,13 @@ pub fn unknown_to_targets() -> Draw {
 }
 
 impl Sampled {
+    /// Keeps an answer, or not, as [`Sampled::take_with`] does.
+    pub fn take(&self, exchange: &Exchange<'_>) {
+        self.take_with(exchange, ());
+    }
+}
+
+impl<N> Sampled<N> {
     /// At most so many are kept between two comparisons. `found` is what earlier loads have shown.
     #[must_use]
     pub fn new(most: usize, found: Found) -> Self {
@@ -130,13 +140,13 @@ impl Sampled {
         Self { most, kept: Mutex::new(Samples { answers: Vec::new(), seen: 0, found, draw }) }
     }
 
-    fn kept(&self) -> MutexGuard<'_, Samples> {
+    fn kept(&self) -> MutexGuard<'_, Samples<N>> {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Keeps an answer, or not, so that all have the same chance (Vitter 1985, "Random sampling
     /// with a reservoir", algorithm R).
-    pub fn take(&self, exchange: &Exchange<'_>) {
+    pub fn take_with(&self, exchange: &Exchange<'_>, note: N) {
         let mut kept = self.kept();
         kept.seen += 1;
         let seen = kept.seen;
@@ -148,7 +158,7 @@ impl Sampled {
             return;
         }
         let Exchange { request, drawn, coding, body, .. } = *exchange;
-        let answer = Exchanged { request, drawn: drawn.into(), coding, body: body.into() };
+        let answer = Exchanged { request, drawn: drawn.into(), coding, body: body.into(), note };
         match kept.answers.get_mut(place) {
             Some(old) => *old = answer,
             None => kept.answers.push(answer),
@@ -159,7 +169,7 @@ impl Sampled {
     /// it was packed. Returns what was found so far.
     pub fn compared(
         &self,
-        mut differs: impl FnMut(&Exchanged, &mut BTreeMap<Coding, Packed>) -> Option<String>,
+        mut differs: impl FnMut(&Exchanged<N>, &mut BTreeMap<Coding, Packed>) -> Option<String>,
     ) -> Found {
         let mut kept = self.kept();
         let answers = std::mem::take(&mut kept.answers);

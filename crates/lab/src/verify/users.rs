@@ -52,9 +52,9 @@ pub fn fresh(subject: &mut Subject<'_>) -> Verdict {
     let before = named(subject.services.postgres()?.written(), ROW);
     for round in 0..2 {
         let name = format!("Changed {round} {}", std::process::id());
-        subject.services.postgres()?.rename_user(ROW, &name)?;
+        subject.services.postgres()?.change(ROW, &name)?;
         let seen = shown_name(subject, ROW);
-        subject.services.postgres()?.rename_user(ROW, &before)?;
+        subject.services.postgres()?.change(ROW, &before)?;
         let seen = seen?;
         if seen != name {
             return Err(format!(

@@ -56,6 +56,8 @@ pub enum Source {
     Upstream,
     /// The table `users` as JSON, as it was at some instant between the request and its answer.
     Table,
+    /// The table `messages` and one more with the text `{add}`, as a page, sorted by the target.
+    Messages,
     /// The first `{n}` items of the file that the target got when it started, as JSON, each with a
     /// total that depends on `{m}`.
     Items,
@@ -73,7 +75,7 @@ impl Source {
     pub const fn service(self) -> Option<Service> {
         match self {
             Self::Upstream => Some(Service::Upstream),
-            Self::Table => Some(Service::Postgres),
+            Self::Table | Self::Messages => Some(Service::Postgres),
             Self::Items | Self::Files | Self::Upload => None,
         }
     }
@@ -84,6 +86,7 @@ impl Source {
         match self {
             Self::Upstream => "upstream",
             Self::Table => "table",
+            Self::Messages => "messages",
             Self::Items => "items",
             Self::Files => "files",
             Self::Upload => "upload",

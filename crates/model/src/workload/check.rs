@@ -1,6 +1,7 @@
 //! Which workloads are refused, and why.
 use std::collections::BTreeMap;
 
+use super::draw::LEAST_MARKED;
 use super::files::{self, FILES};
 use super::sample::{BYTES, CHUNKED, SENT, WITH_LENGTH, placeholders};
 use super::{Answer, ByteRange, MOST_SAMPLES, Message, Proof, Request, Source, Vary, Workload};
@@ -122,6 +123,12 @@ impl Workload {
                 |name| format!("proof `{name}` is about bodies of requests: write `from = \"upload\"` in [answer], or leave the proof out"),
             )?;
         }
+        if *from != Some(Source::Messages) {
+            self.refuse_proofs(
+                |proof| matches!(proof, Proof::Messages { .. }),
+                |name| format!("proof `{name}` is about a page of messages: write `from = \"messages\"` in [answer], or leave the proof out"),
+            )?;
+        }
         let Some(from) = from else { return Ok(()) };
         let wrong = |message: String| Err(Wrong::at("answer.from", message));
         if let Some(service) = from.service().filter(|service| !self.services.contains(service)) {
@@ -130,6 +137,9 @@ impl Workload {
                 from.name(),
                 service.name()
             ));
+        }
+        if *from == Source::Messages {
+            self.check_messages().or_else(wrong)?;
         }
         if *from == Source::Items {
             self.check_items().or_else(wrong)?;
@@ -170,6 +180,23 @@ impl Workload {
             );
         }
         Ok(())
+    }
+
+    /// Each request adds a message, and a proof says what the page is.
+    fn check_messages(&self) -> Result<(), String> {
+        let is_page = |proof: &Proof| matches!(proof, Proof::Messages { .. });
+        match self.request.vary.get("add") {
+            Some(Vary::Names { .. } | Vary::Values { .. }) => {}
+            _ => {
+                return Err(
+                    "`from = \"messages\"` needs add = { names = 40, markup = true } in [request.vary]: the texts that requests add".into(),
+                );
+            }
+        }
+        if self.proofs.iter().any(is_page) {
+            return Ok(());
+        }
+        Err("`from = \"messages\"` needs a [[proof]] of kind = \"messages\", which says what the page is".into())
     }
 
     /// The items of an answer depend on two numbers of its request.
@@ -295,6 +322,16 @@ impl Workload {
                     format!("[request.vary] `{name}`: names have 3 to 1000 characters"),
                 ));
             }
+            if let Vary::Names { names, markup: true, .. } = vary
+                && *names < LEAST_MARKED
+            {
+                return Err(Wrong::at(
+                    at,
+                    format!(
+                        "[request.vary] `{name}`: names with markup need names = {LEAST_MARKED} or more"
+                    ),
+                ));
+            }
             let Some(values) = vary.count() else { continue };
             if values == 0 {
                 return Err(Wrong::at(at, format!("[request.vary] `{name}` has no value")));
@@ -391,6 +428,30 @@ mod tests {
         ] {
             let wrong = check(vary).unwrap_err();
             assert!(wrong.at == "answer.from" && wrong.message.contains(name), "{wrong:?}");
+        }
+    }
+
+    #[test]
+    fn messages_need_a_text_to_add_and_a_page() {
+        let page = "[[proof]]\nkind='messages'\ntext='{rows}'\nrow='{id} {text}'\n";
+        let check = |vary: &str, answer: &str, proof: &str| {
+            let text = format!(
+                "schema=1\nid='x'\ntitle=''\nsummary=''\nservices=['postgres']\n[request]\npath='/'\n[request.vary]\n{vary}\n[answer]\n{answer}\n{proof}[[proof]]\nkind='answer'\n"
+            );
+            let workload: Workload =
+                crate::text::file::parse_toml(Path::new("x.toml"), &text).unwrap();
+            workload.check().map_err(|wrong| wrong.at)
+        };
+        let (add, answer) = ("add={names=40,markup=true}", "from='messages'");
+        assert_eq!(check(add, answer, page), Ok(()));
+        for (vary, answer, proof, at) in [
+            ("n={from=1,to=9}", answer, page, "answer.from"),
+            ("add={from=1,to=9}", answer, page, "answer.from"),
+            (add, answer, "", "answer.from"),
+            (add, "status=200", page, "proof[0]"),
+            ("add={names=18,markup=true}", answer, page, "request.vary.add"),
+        ] {
+            assert_eq!(check(vary, answer, proof).unwrap_err(), at, "{vary} {answer} {proof}");
         }
     }
 

@@ -1,6 +1,14 @@
 //! Random values from a seed: the same on every platform, and too many for a table.
 use crate::request::DRAWN;
 
+/// What a text with markup has inside: tags, entities and quotes, which a page must show as they are.
+const MARKUP: [&str; 10] =
+    ["<b>", "</td>", "</table>", "<script>", "<!--", " & ", "&lt;", "&amp;", " \"", "'>"];
+const LONGEST_MARKUP: u32 = 8;
+
+/// The fewest characters that a text with markup may have at most.
+pub const LEAST_MARKED: u32 = 3 + LONGEST_MARKUP + DRAWN as u32;
+
 /// Random numbers by SplitMix64 (Steele, Lea and Flood 2014, "Fast splittable pseudorandom number
 /// generators").
 #[derive(Debug, Clone)]
@@ -50,6 +58,16 @@ impl Draw {
         begin.chars().chain(tail).collect()
     }
 
+    /// A text as [`Self::name`] draws them, with markup before its last letters. `most` is at least
+    /// [`LEAST_MARKED`].
+    pub fn marked(&mut self, most: u32) -> String {
+        const TAIL: u32 = DRAWN as u32;
+        let begin = self.letters_and_signs(most.saturating_sub(LONGEST_MARKUP + TAIL));
+        let markup = MARKUP[self.below(MARKUP.len() as u64) as usize];
+        let tail = (0..TAIL).map(|_| char::from(b'a' + self.below(26) as u8));
+        begin.chars().chain(markup.chars()).chain(tail).collect()
+    }
+
     fn letters_and_signs(&mut self, most: u32) -> String {
         const LETTERS: [char; 40] = [
             'a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j', 'k', 'l', 'm', 'n', 'o', 'p', 'q',
@@ -74,7 +92,7 @@ impl Draw {
 
 #[cfg(test)]
 mod tests {
-    use super::Draw;
+    use super::*;
     use std::collections::BTreeSet;
 
     #[test]
@@ -83,6 +101,21 @@ mod tests {
         let mut draw = Draw::new(1_234_567);
         assert_eq!(draw.bits(), 6_457_827_717_110_365_317);
         assert_eq!(draw.bits(), 3_203_168_211_198_807_973);
+    }
+
+    #[test]
+    fn texts_with_markup_are_within_their_length_and_end_with_letters_to_be_drawn_again() {
+        let mut draw = Draw::new(5);
+        for most in [LEAST_MARKED, 40] {
+            for _ in 0..500 {
+                let text = draw.marked(most);
+                assert!(text.chars().count() <= most as usize, "{text}");
+                let tail = text.as_bytes().last_chunk::<8>().unwrap();
+                assert!(tail.iter().all(u8::is_ascii_lowercase), "{text}");
+                assert!(MARKUP.iter().any(|markup| text.contains(markup)), "{text}");
+            }
+        }
+        assert!(MARKUP.iter().all(|it| it.chars().count() <= LONGEST_MARKUP as usize));
     }
 
     #[test]

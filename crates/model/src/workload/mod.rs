@@ -40,7 +40,7 @@ pub use vary::Vary;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Service {
-    /// PostgreSQL with the table `users`.
+    /// PostgreSQL with the table that the workload reads.
     Postgres,
     /// The slow upstream.
     Upstream,
@@ -320,6 +320,7 @@ mod tests {
                 "hello",
                 "hola",
                 "json",
+                "messages",
                 "page",
                 "proxy",
                 "static",

@@ -19,6 +19,9 @@ pub enum Vary {
         /// Texts that are used before them.
         #[serde(default)]
         values: Vec<String>,
+        /// Whether each has markup in it: a tag, an entity or a quote.
+        #[serde(default)]
+        markup: bool,
     },
     /// These texts in turn; percent-encoded in a path.
     Values {
@@ -61,8 +64,9 @@ impl Vary {
     /// The value of the nth request.
     pub(super) fn drawn(&self, nth: usize, draw: &mut Draw) -> String {
         match self {
-            Self::Names { names, values } => {
-                values.get(nth).cloned().unwrap_or_else(|| draw.name(*names))
+            Self::Names { names, values, markup } => {
+                let name = || if *markup { draw.marked(*names) } else { draw.name(*names) };
+                values.get(nth).cloned().unwrap_or_else(name)
             }
             Self::Values { values } => values[nth % values.len()].clone(),
             Self::Range { from, to } => {

@@ -12,6 +12,7 @@ mod files;
 mod http;
 mod json;
 mod lifecycle;
+mod messages;
 mod oddities;
 mod outside;
 mod page;
@@ -148,6 +149,10 @@ impl Server {
                     Answer { status: 404, ..Answer::text("not found") }
                 }
                 (None, Some(n)) => page::answer(mode, n, request.nth),
+                _ if path.starts_with("/messages?add=") => {
+                    let added = path.split_once('=').unwrap_or_default().1;
+                    messages::answer(mode, &self.users, added)
+                }
                 _ if path.starts_with("/json/") => {
                     let missing = || Answer { status: 404, ..Answer::text("not found") };
                     json::answer(mode, request).unwrap_or_else(missing)

@@ -5,10 +5,12 @@ use std::time::Duration;
 use crate::Mode;
 use crate::http::Answer;
 
-const HEAD: &str = r#"  <meta charset="utf-8">
+/// What stands in the head of each page.
+pub const HEAD: &str = r#"  <meta charset="utf-8">
   <meta name="viewport" content="width=device-width, initial-scale=1">"#;
 
-const NAVIGATION: &str = r#"  <link rel="stylesheet" href="/assets/app.css">
+/// What stands between the title and the content.
+pub const NAVIGATION: &str = r#"  <link rel="stylesheet" href="/assets/app.css">
 </head>
 <body>
   <header>

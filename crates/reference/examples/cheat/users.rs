@@ -136,7 +136,8 @@ impl Users {
         Ok(rows.into_iter().map(user).collect())
     }
 
-    fn with_client<T>(
+    /// Asks on the only connection.
+    pub fn with_client<T>(
         &self,
         ask: impl FnOnce(&mut Client) -> Result<T, postgres::Error>,
     ) -> Result<T, String> {

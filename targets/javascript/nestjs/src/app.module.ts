@@ -1,6 +1,7 @@
 import cluster from "node:cluster";
 import { Module } from "@nestjs/common";
 import pg from "pg";
+import { MessagesController } from "./messages.controller.js";
 import { PageController } from "./page.controller.js";
 import { PlainController } from "./plain.controller.js";
 import { ProxyController } from "./proxy.controller.js";
@@ -25,7 +26,7 @@ function openPool() {
   controllers: [
     PlainController,
     PageController,
-    ...(DATABASE_URL ? [UsersController] : []),
+    ...(DATABASE_URL ? [UsersController, MessagesController] : []),
     ...(UPSTREAM_URL ? [ProxyController] : []),
   ],
   providers: DATABASE_URL ? [{ provide: "POOL", useFactory: openPool }] : [],

@@ -13,5 +13,6 @@ match (true) {
         => items((int) $found[1], (int) ($_GET['m'] ?? 1)),
     $path === '/upload' && $_SERVER['REQUEST_METHOD'] === 'POST' => upload(),
     $path === '/api/users/' && getenv('DATABASE_URL') !== false => users(),
+    $path === '/messages' && getenv('DATABASE_URL') !== false => messages($_GET['add'] ?? ''),
     default => notFound(),
 };

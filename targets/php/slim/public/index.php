@@ -64,17 +64,29 @@ if (getenv('ITEMS_FILE') !== false) {
     });
 }
 
+function database(): PDO
+{
+    $url = parse_url(getenv('DATABASE_URL'));
+    return new PDO(
+        sprintf('pgsql:host=%s;port=%d;dbname=%s', $url['host'], $url['port'] ?? 5432, ltrim($url['path'], '/')),
+        $url['user'] ?? null,
+        $url['pass'] ?? null,
+        [PDO::ATTR_PERSISTENT => true, PDO::ATTR_ERRMODE => PDO::ERRMODE_EXCEPTION],
+    );
+}
+
 if (getenv('DATABASE_URL') !== false) {
     $app->get('/api/users/', function (Request $request, Response $response) {
-        $url = parse_url(getenv('DATABASE_URL'));
-        $database = new PDO(
-            sprintf('pgsql:host=%s;port=%d;dbname=%s', $url['host'], $url['port'] ?? 5432, ltrim($url['path'], '/')),
-            $url['user'] ?? null,
-            $url['pass'] ?? null,
-            [PDO::ATTR_PERSISTENT => true, PDO::ATTR_ERRMODE => PDO::ERRMODE_EXCEPTION],
-        );
-        $rows = $database->query('SELECT id, name, email FROM users ORDER BY id')->fetchAll(PDO::FETCH_ASSOC);
+        $rows = database()->query('SELECT id, name, email FROM users ORDER BY id')->fetchAll(PDO::FETCH_ASSOC);
         return $response->withJson($rows);
+    });
+
+    // PHP compares bytes.
+    $app->get('/messages', function (Request $request, Response $response) use ($twig) {
+        $messages = database()->query('SELECT id, text FROM messages')->fetchAll(PDO::FETCH_ASSOC);
+        $messages[] = ['id' => 0, 'text' => $request->getQueryParam('add')];
+        usort($messages, fn (array $a, array $b) => strcmp($a['text'], $b['text']));
+        return $response->write($twig->render('messages.html', ['title' => 'Messages', 'messages' => $messages]));
     });
 }
 

@@ -6,6 +6,7 @@ namespace Pippin;
 
 use Doctrine\DBAL\Connection;
 use Symfony\Component\HttpFoundation\JsonResponse;
+use Symfony\Component\HttpFoundation\Request;
 use Symfony\Component\HttpFoundation\Response;
 use Twig\Environment;
 
@@ -33,6 +34,15 @@ final class Controller
     public function users(Connection $database): Response
     {
         return new JsonResponse($database->fetchAllAssociative('SELECT id, name, email FROM users ORDER BY id'));
+    }
+
+    /** The rows and an added one, in the order of their texts: PHP compares bytes. */
+    public function messages(Request $request, Connection $database, Environment $twig): Response
+    {
+        $messages = $database->fetchAllAssociative('SELECT id, text FROM messages');
+        $messages[] = ['id' => 0, 'text' => $request->query->get('add')];
+        usort($messages, fn (array $a, array $b) => strcmp($a['text'], $b['text']));
+        return new Response($twig->render('messages.html.twig', ['title' => 'Messages', 'messages' => $messages]));
     }
 
     private function plain(string $text): Response

@@ -53,5 +53,6 @@ final class Kernel extends BaseKernel
         $routes->add('hola', '/hola/{name}')->controller([Controller::class, 'hola']);
         $routes->add('page', '/page/{n}')->controller([Controller::class, 'page'])->requirements(['n' => '\d+']);
         $routes->add('users', '/api/users/')->controller([Controller::class, 'users']);
+        $routes->add('messages', '/messages')->controller([Controller::class, 'messages']);
     }
 }

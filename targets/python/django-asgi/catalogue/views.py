@@ -6,7 +6,7 @@ import httpx
 from django.http import HttpResponse, JsonResponse
 from django.shortcuts import render
 
-from catalogue.models import User
+from catalogue.models import Message, User
 
 # httpx would allow 100 connections at once and let the others wait; the 20 that it keeps idle stay as they are.
 upstream = httpx.AsyncClient(limits=httpx.Limits(max_connections=None, max_keepalive_connections=20))
@@ -28,6 +28,13 @@ async def page(request, n):
 async def users(request):
     rows = User.objects.order_by("id").values("id", "name", "email")
     return JsonResponse([row async for row in rows], safe=False)
+
+
+async def messages(request):
+    rows = [row async for row in Message.objects.all()]
+    rows.append(Message(id=0, text=request.GET["add"]))
+    rows.sort(key=lambda row: row.text)  # Python compares code points.
+    return render(request, "messages.html", {"messages": rows})
 
 
 async def proxy(request):

@@ -9,3 +9,12 @@ class User(models.Model):
     class Meta:
         db_table = "users"
         managed = False
+
+
+class Message(models.Model):
+    id = models.IntegerField(primary_key=True)
+    text = models.TextField()
+
+    class Meta:
+        db_table = "messages"
+        managed = False

@@ -5,7 +5,7 @@ from django.http import HttpResponse, HttpResponseBadRequest, JsonResponse
 from django.shortcuts import render
 from django.views.decorators.gzip import gzip_page
 
-from catalogue.models import User
+from catalogue.models import Message, User
 
 
 def hello(request):
@@ -24,6 +24,13 @@ def page(request, n):
 def users(request):
     rows = User.objects.order_by("id").values("id", "name", "email")
     return JsonResponse(list(rows), safe=False)
+
+
+def messages(request):
+    rows = list(Message.objects.all())
+    rows.append(Message(id=0, text=request.GET["add"]))
+    rows.sort(key=lambda row: row.text)  # Python compares code points.
+    return render(request, "messages.html", {"messages": rows})
 
 
 # For clients that accept gzip, of this view alone.

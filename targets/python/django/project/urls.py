@@ -10,7 +10,7 @@ urlpatterns = [
 ]
 
 if "DATABASE_URL" in os.environ:
-    urlpatterns.append(path("api/users/", views.users))
+    urlpatterns += [path("api/users/", views.users), path("messages", views.messages)]
 
 if "ITEMS_FILE" in os.environ:
     urlpatterns.append(path("json/<int:n>", views.json_items))

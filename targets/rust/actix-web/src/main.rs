@@ -1,6 +1,7 @@
 //! Pippin's workloads on actix-web, with askama, deadpool-postgres and awc.
 
 mod items;
+mod messages;
 mod page;
 mod plain;
 mod proxy;
@@ -42,6 +43,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
                 if let Some(pool) = pool {
                     services.app_data(web::Data::new(pool));
                     services.route("/api/users/", web::get().to(users::users));
+                    services.route("/messages", web::get().to(messages::messages));
                 }
                 if let Some(items) = items {
                     services.app_data(items);

@@ -2,6 +2,7 @@
 
 mod error;
 mod items;
+mod messages;
 mod page;
 mod plain;
 mod proxy;
@@ -73,6 +74,7 @@ fn router() -> Result<Router, Box<dyn Error>> {
         app = app.merge(
             Router::new()
                 .route("/api/users/", get(users::users))
+                .route("/messages", get(messages::messages))
                 .with_state(pool),
         );
     }

@@ -6,12 +6,13 @@ use std::error::Error;
 use deadpool_postgres::Pool;
 use poem::error::InternalServerError;
 use poem::http::StatusCode;
-use poem::web::{Data, Html, Json, Path};
+use poem::web::{Data, Html, Json, Path, Query};
 use poem::{EndpointExt, Result, Route, get, handler};
 
+use crate::messages::Added;
 use crate::proxy::Upstream;
 use crate::users::User;
-use crate::{device, page, users};
+use crate::{device, messages, page, users};
 
 pub fn routes() -> Result<Route, Box<dyn Error>> {
     // A HEAD is answered by the handler of GET.
@@ -22,7 +23,9 @@ pub fn routes() -> Result<Route, Box<dyn Error>> {
         .at("/device", get(device_handler));
     if let Ok(url) = env::var("DATABASE_URL") {
         let pool = users::pool(&url, env::var("DATABASE_POOL").ok().as_deref())?;
-        routes = routes.at("/api/users/", get(users_handler).data(pool));
+        routes = routes
+            .at("/api/users/", get(users_handler).data(pool.clone()))
+            .at("/messages", get(messages_handler).data(pool));
     }
     if let Ok(base) = env::var("UPSTREAM_URL") {
         routes = routes.at("/api/proxy/", get(proxy_handler).data(Upstream::new(&base)));
@@ -57,6 +60,17 @@ async fn users_handler(Data(pool): Data<&Pool>) -> Result<Json<Vec<User>>> {
         poem::Error::from_string(error.to_string(), StatusCode::INTERNAL_SERVER_ERROR)
     };
     Ok(Json(users::query(pool).await.map_err(failed)?))
+}
+
+#[handler]
+async fn messages_handler(
+    Data(pool): Data<&Pool>,
+    Query(added): Query<Added>,
+) -> Result<Html<String>> {
+    let failed = |error: Box<dyn Error + Send + Sync>| {
+        poem::Error::from_string(error.to_string(), StatusCode::INTERNAL_SERVER_ERROR)
+    };
+    Ok(Html(messages::render(pool, added).await.map_err(failed)?))
 }
 
 #[handler]

@@ -1,4 +1,4 @@
-//! Ten rows through rocket_db_pools, deadpool-postgres and tokio-postgres.
+//! The tables through rocket_db_pools, deadpool-postgres and tokio-postgres.
 
 use std::env;
 
@@ -8,6 +8,7 @@ use rocket::serde::json::Json;
 use rocket::{Build, Rocket, get, routes};
 use rocket_db_pools::deadpool_postgres::tokio_postgres::{Error, Row};
 use rocket_db_pools::{Config, Connection, Database, deadpool_postgres};
+use rocket_dyn_templates::{Template, context};
 
 #[derive(Database)]
 #[database("users")]
@@ -37,7 +38,7 @@ pub fn attach(rocket: Rocket<Build>, url: String) -> Rocket<Build> {
         ..Config::default()
     };
     let figment = rocket.figment().clone().merge(("databases.users", config));
-    rocket.configure(figment).attach(Users::init()).mount("/", routes![users])
+    rocket.configure(figment).attach(Users::init()).mount("/", routes![users, messages])
 }
 
 #[get("/api/users")]
@@ -46,4 +47,24 @@ async fn users(database: Connection<Users>) -> Result<Json<Vec<User>>, Debug<Err
         database.prepare_cached("SELECT id, name, email FROM users ORDER BY id").await?;
     let rows = database.query(&statement, &[]).await?;
     Ok(Json(rows.into_iter().map(User::from).collect()))
+}
+
+/// A message: a row of the table, or the one that a request adds, which has the number 0.
+#[derive(Serialize)]
+#[serde(crate = "rocket::serde")]
+struct Message {
+    id: i32,
+    text: String,
+}
+
+/// The rows and an added one, in the order of their texts: Rust compares bytes.
+#[get("/messages?<add>")]
+async fn messages(database: Connection<Users>, add: String) -> Result<Template, Debug<Error>> {
+    let statement = database.prepare_cached("SELECT id, text FROM messages").await?;
+    let rows = database.query(&statement, &[]).await?;
+    let message = |row: &Row| Message { id: row.get("id"), text: row.get("text") };
+    let mut messages: Vec<Message> = rows.iter().map(message).collect();
+    messages.push(Message { id: 0, text: add });
+    messages.sort_unstable_by(|a, b| a.text.cmp(&b.text));
+    Ok(Template::render("messages", context! { messages }))
 }

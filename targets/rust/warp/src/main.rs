@@ -1,6 +1,7 @@
 //! Pippin's workloads on warp, with askama, deadpool-postgres and reqwest.
 
 mod device;
+mod messages;
 mod page;
 mod proxy;
 mod routes;

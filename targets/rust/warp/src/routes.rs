@@ -9,8 +9,9 @@ use warp::http::StatusCode;
 use warp::reply::{Reply, Response};
 use warp::{Filter, Rejection, path};
 
+use crate::messages::Added;
 use crate::proxy::Upstream;
-use crate::{device, page, users};
+use crate::{device, messages, page, users};
 
 /// Any failure of a template, the database or the upstream: a 500 with its text.
 fn failed(error: impl ToString) -> Response {
@@ -36,6 +37,14 @@ pub fn routes() -> Result<impl Filter<Extract: Reply, Error = Rejection> + Clone
         device::wait().await;
         device::BODY
     });
+    let messages = warp::path!("messages").and(warp::query()).and(given(pool.clone())).then(
+        |added: Added, pool: Pool| async move {
+            match messages::render(&pool, added).await {
+                Ok(page) => warp::reply::html(page).into_response(),
+                Err(error) => failed(error),
+            }
+        },
+    );
     let users = warp::path!("api" / "users").and(given(pool)).then(|pool: Pool| async move {
         match users::query(&pool).await {
             Ok(users) => warp::reply::json(&users).into_response(),
@@ -52,7 +61,7 @@ pub fn routes() -> Result<impl Filter<Extract: Reply, Error = Rejection> + Clone
                 Err(error) => failed(error),
             }
         });
-    let all = hello.or(hola).or(page).or(device).or(users).or(proxy);
+    let all = hello.or(hola).or(page).or(device).or(users).or(messages).or(proxy);
     // warp answers a HEAD only where it is asked to; hyper leaves the body away.
     let method = warp::get().or(warp::head()).unify();
     Ok(method.and(all))

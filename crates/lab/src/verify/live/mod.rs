@@ -3,15 +3,19 @@
 //!
 //! | module | what it judges |
 //! |---|---|
+//! | `changes` | rows of a table that change while a load runs |
 //! | `deputy` | the same in other processes, for the first of these and for pages |
 //! | `issued` | the numbers of the upstream: each once, and issued after its request was sent |
 //! | `meanwhile` | what is done again and again while a load runs |
+//! | `messages` | pages of the table `messages`, while it changes |
 //! | `replaced` | files that are replaced while a load runs; which answers are right then, `verify::files` says |
-//! | `table` | the table as it is at each instant, while it changes |
+//! | `table` | the table `users` as it is at each instant, while it changes |
 //! | `scans` | how often PostgreSQL was asked, by its own account |
+mod changes;
 pub mod deputy;
 mod issued;
 mod meanwhile;
+mod messages;
 mod replaced;
 mod scans;
 mod table;
@@ -33,11 +37,13 @@ use super::sampled::Found;
 use super::uploads::UploadAnswers;
 use super::{Subject, Verdict};
 use crate::services::Services;
+use changes::{Tally, Versions, change_meanwhile};
 use issued::Issued;
 use meanwhile::Meanwhile;
+use messages::MessageAnswers;
 use replaced::{Trouble, replace_meanwhile, went_well};
 use scans::Scans;
-use table::{History, change_meanwhile};
+use table::History;
 
 /// The name of that count in the record.
 const NUMBERS: &str = "upstream_numbers";
@@ -52,7 +58,8 @@ enum Kind {
     #[default]
     Nothing,
     Upstream(Arc<Issued>),
-    Table(Box<Table>),
+    Table(Box<Table<History>>),
+    Messages(Box<Table<MessageAnswers>>),
     Pages(Arc<Pages>),
     Items(Arc<ItemAnswers>),
     Uploads(Arc<UploadAnswers>),
@@ -66,17 +73,42 @@ struct Replaced {
     trouble: Trouble,
 }
 
-struct Table {
-    history: Arc<History>,
+/// A table, and what judges the answers that come from it.
+struct Table<J> {
+    judge: Arc<J>,
     scans: Scans,
     /// Changes the table while a load runs.
     meanwhile: Option<Meanwhile>,
 }
 
+impl<J> Table<J> {
+    fn of(judge: J) -> Box<Self> {
+        Box::new(Self { judge: Arc::new(judge), scans: Scans::default(), meanwhile: None })
+    }
+
+    /// A load begins, while which this table changes.
+    fn begin(
+        &mut self,
+        services: &mut Services,
+        versions: Arc<impl Versions>,
+    ) -> Result<(), String> {
+        let postgres = services.postgres()?;
+        self.scans.load_begins(postgres);
+        self.meanwhile = Some(change_meanwhile(postgres.lab_url(), versions)?);
+        Ok(())
+    }
+
+    /// What the changes and PostgreSQL's account show.
+    fn verdicts(&self, tally: &Tally, services: &mut Services) -> [(&'static str, Verdict); 2] {
+        let queries = services.postgres().and_then(|postgres| self.scans.verdict(postgres));
+        [("changes", tally.verdict()), (QUERIES, queries)]
+    }
+}
+
 /// Whether only this process can judge the answers to this workload under load.
 #[must_use]
 pub fn is_judged_here(workload: &Workload) -> bool {
-    matches!(workload.answer.from, Some(Source::Table | Source::Files))
+    matches!(workload.answer.from, Some(Source::Table | Source::Messages | Source::Files))
 }
 
 impl Live {
@@ -102,11 +134,13 @@ impl Live {
                 let (meanwhile, trouble) = (None, Trouble::default());
                 Kind::Files(Box::new(Replaced { answers, meanwhile, trouble }))
             }
-            Some(Source::Table) => Kind::Table(Box::new(Table {
-                history: Arc::new(History::of(services.postgres()?.written().clone())),
-                scans: Scans::default(),
-                meanwhile: None,
-            })),
+            Some(Source::Table) => {
+                Kind::Table(Table::of(History::of(services.postgres()?.written().clone())))
+            }
+            Some(Source::Messages) => {
+                let rows = services.postgres()?.written().clone();
+                Kind::Messages(Table::of(MessageAnswers::of(workload, rows)))
+            }
         }))
     }
 
@@ -114,6 +148,8 @@ impl Live {
     pub fn expect(&mut self, workload: &Workload, samples: Vec<Sample>) {
         if let Kind::Items(items) = &self.0 {
             self.0 = Kind::Items(Arc::new(items.for_samples(&samples)));
+        } else if let Kind::Messages(messages) = &mut self.0 {
+            messages.judge = Arc::new(messages.judge.for_samples(&samples));
         } else if let Kind::Uploads(uploads) = &self.0 {
             self.0 = Kind::Uploads(Arc::new(uploads.for_samples(&samples)));
         } else if let Some(text) = Text::of(workload) {
@@ -161,11 +197,12 @@ impl Live {
                 Some(Arc::clone(&files.answers) as Arc<dyn Referee>)
             }
             Kind::Table(table) => {
-                let postgres = services.postgres()?;
-                table.scans.load_begins(postgres);
-                let history = Arc::clone(&table.history);
-                table.meanwhile = Some(change_meanwhile(postgres.lab_url(), history)?);
-                Some(Arc::clone(&table.history) as Arc<dyn Referee>)
+                table.begin(services, Arc::clone(&table.judge))?;
+                Some(Arc::clone(&table.judge) as Arc<dyn Referee>)
+            }
+            Kind::Messages(messages) => {
+                messages.begin(services, Arc::clone(messages.judge.table()))?;
+                Some(Arc::clone(&messages.judge) as Arc<dyn Referee>)
             }
         })
     }
@@ -174,6 +211,7 @@ impl Live {
     const fn meanwhile(&mut self) -> Option<&mut Option<Meanwhile>> {
         match &mut self.0 {
             Kind::Table(table) => Some(&mut table.meanwhile),
+            Kind::Messages(messages) => Some(&mut messages.meanwhile),
             Kind::Files(files) => Some(&mut files.meanwhile),
             _ => None,
         }
@@ -192,10 +230,15 @@ impl Live {
         if let Some(meanwhile) = self.meanwhile().and_then(Option::take) {
             meanwhile.stop();
         }
-        if let Kind::Table(table) = &mut self.0
-            && let Ok(postgres) = services.postgres()
-        {
-            table.scans.load_ends(postgres, table.history.right());
+        let (scans, right) = match &mut self.0 {
+            Kind::Table(table) => (&mut table.scans, table.judge.tally().right()),
+            Kind::Messages(messages) => {
+                (&mut messages.scans, messages.judge.table().tally().right())
+            }
+            _ => return,
+        };
+        if let Ok(postgres) = services.postgres() {
+            scans.load_ends(postgres, right);
         }
     }
 
@@ -208,6 +251,7 @@ impl Live {
             Kind::Nothing
             | Kind::Pages(_)
             | Kind::Table(_)
+            | Kind::Messages(_)
             | Kind::Items(_)
             | Kind::Uploads(_)
             | Kind::Files(_) => None,
@@ -232,7 +276,7 @@ impl Live {
             Kind::Upstream(issued) => {
                 issued.fault(&answer.exchange()).map(|fault| fault.words(answer))
             }
-            Kind::Nothing | Kind::Pages(_) | Kind::Table(_) => None,
+            Kind::Nothing | Kind::Pages(_) | Kind::Table(_) | Kind::Messages(_) => None,
         }
     }
 }
@@ -273,10 +317,15 @@ pub fn prove(subject: &mut Subject<'_>, load: &LoadResult) -> Vec<ProofOutcome> 
         }
         Kind::Upstream(issued) => verdicts.push(("numbers", issued.verdict())),
         Kind::Table(table) => {
-            verdicts.push(("changes", table.history.verdict()));
-            let postgres = subject.services.postgres();
-            doubt = postgres.as_ref().is_ok_and(|postgres| postgres.is_given()).then(given);
-            verdicts.push((QUERIES, postgres.and_then(|postgres| table.scans.verdict(postgres))));
+            verdicts.extend(table.verdicts(table.judge.tally(), subject.services));
+            doubt = is_given(subject.services).then(given);
+        }
+        Kind::Messages(messages) => {
+            let (found, right) = (messages.judge.compared(), load.measured.requests.good);
+            verdicts.push(("messages", found.verdict(right, "pages")));
+            let tally = messages.judge.table().tally();
+            verdicts.extend(messages.verdicts(tally, subject.services));
+            doubt = is_given(subject.services).then(given);
         }
     }
     *subject.live = live;
@@ -308,6 +357,10 @@ const QUERIES: &str = "queries";
 const UPLOADS_SURELY: u64 = 500;
 const NO_LONG_DIGEST: &str =
     "the load was too short: no digest of a long body was compared under load; measure longer";
+
+fn is_given(services: &mut Services) -> bool {
+    services.postgres().is_ok_and(|postgres| postgres.is_given())
+}
 
 fn given() -> String {
     "the target owns the table in the database that PIPPIN_DATABASE_URL names, and can change what proves it: leave the variable out for a private one".into()

@@ -7,6 +7,7 @@
 use std::time::Duration;
 
 use crate::services::postgres::Postgres;
+use crate::services::table_kind::TableKind;
 use crate::verify::Verdict;
 
 /// How often to look again if the account falls short, and how long to wait before that.
@@ -59,25 +60,33 @@ impl Scans {
             return Err(why.clone());
         }
         postgres.is_as_written()?;
+        let kind = postgres.kind();
         let open = u64::from(postgres.connections_of_others()?);
         let mut read = self.read;
         for _ in 0..LOOKS {
-            if self.judge(read + open).is_ok() {
+            if self.judge(kind, read + open).is_ok() {
                 return Ok(());
             }
             std::thread::sleep(BETWEEN);
             read = self.read + postgres.lists_read(self.rows)?.saturating_sub(self.ended);
         }
-        self.judge(read)
+        self.judge(kind, read)
     }
 
-    fn judge(&self, read: u64) -> Verdict {
+    fn judge(&self, kind: TableKind, read: u64) -> Verdict {
         if read >= self.right {
             return Ok(());
         }
+        let (unsorted, or_sorted) = if kind.is_sorted_by_targets() {
+            (" and do not sort or join them", ", or the database sorted them or added to them")
+        } else {
+            ("", "")
+        };
         Err(format!(
-            "PostgreSQL counts {read} statements that read all {} rows of `users` for {} right answers: answers were not read from the table",
-            self.rows, self.right
+            "PostgreSQL counts {read} statements that read all {} rows of `{}`{unsorted} for {} right answers: answers were not read from the table{or_sorted}",
+            self.rows,
+            kind.name(),
+            self.right
         ))
     }
 }
@@ -89,8 +98,8 @@ mod tests {
     #[test]
     fn each_right_answer_needs_a_statement_of_its_own() {
         let scans = Scans { rows: 10, right: 100, ..Scans::default() };
-        assert_eq!(scans.judge(100), Ok(()));
-        let said = scans.judge(99).unwrap_err();
+        assert_eq!(scans.judge(TableKind::Users, 100), Ok(()));
+        let said = scans.judge(TableKind::Users, 99).unwrap_err();
         assert!(said.contains("99 statements that read all 10 rows") && said.contains("100 right"));
     }
 }

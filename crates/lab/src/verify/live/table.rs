@@ -1,22 +1,11 @@
-//! The table `users` while it changes: which answers are right, and who changes it.
+//! The table `users` while it changes: which answers are right.
 use pippin_engine::{Exchange, Referee};
-use pippin_reference::monotonic_ns;
-use rand::TryRng;
 use serde_json::Value;
 use std::collections::VecDeque;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
-use std::time::Duration;
+use std::sync::{PoisonError, RwLock};
 
-use super::meanwhile::{Meanwhile, Turns};
-use crate::services::postgres;
-use crate::verify::Verdict;
-
-/// How often a row changes under load.
-const CHANGE_EVERY: Duration = Duration::from_millis(100);
-
-/// How many versions are remembered: those of a minute.
-const VERSIONS_KEPT: usize = 600;
+use super::changes::{Tally, VERSIONS_KEPT, Versions};
+use crate::services::table_kind::TableKind;
 
 /// How many spellings of one version are remembered byte by byte. A target has one, or a few if its
 /// maps have no order.
@@ -25,10 +14,7 @@ const SPELLINGS_KEPT: usize = 8;
 /// The versions of the table, and which answers were right at their time.
 pub struct History {
     versions: RwLock<VecDeque<Version>>,
-    right: AtomicU64,
-    stale: AtomicU64,
-    /// Why the table could not be changed.
-    trouble: Mutex<Option<String>>,
+    tally: Tally,
 }
 
 struct Version {
@@ -49,36 +35,8 @@ impl History {
     /// Of a table as it is now.
     #[must_use]
     pub fn of(table: Value) -> Self {
-        Self {
-            versions: RwLock::new([Version::of(table)].into()),
-            right: AtomicU64::new(0),
-            stale: AtomicU64::new(0),
-            trouble: Mutex::default(),
-        }
-    }
-
-    /// A change to this table is about to be made: answers with it are right from now on, and those
-    /// without it still are.
-    fn begins(&self, table: Value) {
-        let mut versions = self.versions.write().unwrap_or_else(PoisonError::into_inner);
-        // If a table returns to an earlier state, it keeps its spellings, because the newest
-        // version is searched first.
-        let earlier = versions.iter_mut().rev().find(|version| version.table == table);
-        let spellings =
-            earlier.map(|version| std::mem::take(&mut version.spellings)).unwrap_or_default();
-        versions.push_back(Version { spellings, ..Version::of(table) });
-        if versions.len() > VERSIONS_KEPT {
-            versions.pop_front();
-        }
-    }
-
-    /// The latest change is committed: an answer without it is stale if its request is sent after
-    /// this instant.
-    fn committed(&self, at_ns: u64) {
-        let mut versions = self.versions.write().unwrap_or_else(PoisonError::into_inner);
-        for version in versions.iter_mut().rev().skip(1) {
-            version.superseded_ns = version.superseded_ns.min(at_ns);
-        }
+        let versions = RwLock::new([Version::of(table)].into());
+        Self { versions, tally: Tally::default() }
     }
 
     /// Until when the table was as this body says; `None` if it never was.
@@ -98,109 +56,47 @@ impl History {
         }
         Some(version.superseded_ns)
     }
-
-    /// How many answers were right so far.
-    pub fn right(&self) -> u64 {
-        self.right.load(Ordering::Relaxed)
-    }
-
-    /// Whether no answer of the loads so far was stale.
-    ///
-    /// # Errors
-    /// How many were, or why nothing could be changed.
-    pub fn verdict(&self) -> Verdict {
-        let trouble = self.trouble.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(trouble) = &*trouble {
-            return Err(trouble.clone());
-        }
-        match self.stale.load(Ordering::Relaxed) {
-            0 => Ok(()),
-            stale => Err(format!(
-                "{stale} answers lacked a change of the table that was committed before their requests were sent: the rows are cached, or queries are shared"
-            )),
-        }
-    }
 }
 
-impl Referee for History {
-    fn is_right(&self, exchange: &Exchange<'_>) -> bool {
-        match self.superseded_ns(exchange.body) {
-            None => false,
-            Some(until_ns) if until_ns > exchange.sent_ns => {
-                self.right.fetch_add(1, Ordering::Relaxed);
-                true
-            }
-            Some(_) => {
-                self.stale.fetch_add(1, Ordering::Relaxed);
-                false
-            }
-        }
+impl Versions for History {
+    fn kind(&self) -> TableKind {
+        TableKind::Users
     }
-}
 
-/// Changes rows beside a load, one after the other, on a connection of its own. At the end the table is as
-/// it was before.
-///
-/// # Errors
-/// If the database does not let itself be connected to, or there is no thread.
-pub fn change_meanwhile(url: &str, history: Arc<History>) -> Result<Meanwhile, String> {
-    let mut client = postgres::connect(url)?;
-    Meanwhile::start("changes", CHANGE_EVERY, move |turns| {
-        if let Err(trouble) = history.changed_in(turns, &mut client) {
-            *history.trouble.lock().unwrap_or_else(PoisonError::into_inner) = Some(trouble);
-        }
-    })
-}
-
-/// A new name for a row, which nobody can predict.
-fn renamed(table: &Value) -> Result<(usize, String), String> {
-    let random =
-        rand::rngs::SysRng.try_next_u64().map_err(|error| format!("draw a name: {error}"))?;
-    let rows = table.as_array().map_or(0, Vec::len);
-    if rows == 0 {
-        return Err("the table `users` has no row that could change under load".into());
-    }
-    Ok((random as usize % rows, format!("User {random:016x}")))
-}
-
-impl History {
     fn latest(&self) -> Value {
         let versions = self.versions.read().unwrap_or_else(PoisonError::into_inner);
         versions.back().map_or(Value::Null, |version| version.table.clone())
     }
 
-    /// Changes a row at each turn, and all of them back at the end.
-    fn changed_in(&self, turns: &Turns, client: &mut ::postgres::Client) -> Verdict {
-        let original = self.latest();
-        let mut table = original.clone();
-        let mut outcome = Ok(());
-        while outcome.is_ok() && turns.next() {
-            outcome = renamed(&table).and_then(|change| self.change(client, &mut table, &change));
+    fn begins(&self, table: Value) {
+        let mut versions = self.versions.write().unwrap_or_else(PoisonError::into_inner);
+        // If a table returns to an earlier state, it keeps its spellings, because the newest
+        // version is searched first.
+        let earlier = versions.iter_mut().rev().find(|version| version.table == table);
+        let spellings =
+            earlier.map(|version| std::mem::take(&mut version.spellings)).unwrap_or_default();
+        versions.push_back(Version { spellings, ..Version::of(table) });
+        if versions.len() > VERSIONS_KEPT {
+            versions.pop_front();
         }
-        let back = |nth| (nth, original[nth]["name"].as_str().unwrap_or_default().into());
-        for nth in 0..original.as_array().map_or(0, Vec::len) {
-            if table[nth] != original[nth] {
-                outcome = outcome.and_then(|()| self.change(client, &mut table, &back(nth)));
-            }
-        }
-        outcome
     }
 
-    /// Gives a row this name, in the database and in the history.
-    fn change(
-        &self,
-        client: &mut ::postgres::Client,
-        table: &mut Value,
-        (nth, name): &(usize, String),
-    ) -> Result<(), String> {
-        let id = table[*nth]["id"].as_i64().unwrap_or_default() as i32;
-        table[*nth]["name"] = name.as_str().into();
-        self.begins(table.clone());
-        client
-            .execute("UPDATE users SET name = $2 WHERE id = $1", &[&id, name])
-            .map_err(|error| format!("change user {id} under load: {error}"))?;
-        self.committed(monotonic_ns());
-        Ok(())
+    fn committed(&self, at_ns: u64) {
+        let mut versions = self.versions.write().unwrap_or_else(PoisonError::into_inner);
+        for version in versions.iter_mut().rev().skip(1) {
+            version.superseded_ns = version.superseded_ns.min(at_ns);
+        }
+    }
+
+    fn tally(&self) -> &Tally {
+        &self.tally
+    }
+}
+
+impl Referee for History {
+    fn is_right(&self, exchange: &Exchange<'_>) -> bool {
+        self.superseded_ns(exchange.body)
+            .is_some_and(|until_ns| self.tally.count(until_ns, exchange.sent_ns))
     }
 }
 
@@ -236,7 +132,7 @@ mod tests {
         history.committed(30);
         assert!(is_right(&history, &body("Ada"), 29), "its request was sent before the commit");
         assert!(!is_right(&history, &body("Ada"), 30) && is_right(&history, &body("Bob"), 30));
-        let said = history.verdict().unwrap_err();
+        let said = history.tally.verdict().unwrap_err();
         assert!(said.starts_with("1 answers lacked a change"), "{said}");
     }
 
@@ -252,7 +148,7 @@ mod tests {
         ] {
             assert!(!is_right(&history, wrong, 1), "{wrong}");
         }
-        assert_eq!(history.verdict(), Ok(()), "wrong, but not stale");
+        assert_eq!(history.tally.verdict(), Ok(()), "wrong, but not stale");
     }
 
     #[test]
@@ -264,13 +160,6 @@ mod tests {
             history.committed(10);
         }
         assert!(is_right(&history, &body("Ada"), 20) && !is_right(&history, &body("Bob"), 20));
-    }
-
-    #[test]
-    fn a_table_without_rows_is_told_and_no_panic() {
-        assert!(renamed(&json!([])).unwrap_err().contains("no row"));
-        let (nth, name) = renamed(&table("Ada")).unwrap();
-        assert!(nth == 0 && name.starts_with("User "), "{name}");
     }
 
     #[test]

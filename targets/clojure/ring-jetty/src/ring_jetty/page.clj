@@ -42,3 +42,11 @@
     [:p "These are the twelve items of page " n
      ". Each has a name, which is escaped, and a price."]
     [:ul (for [item (items n)] (row n item))]))
+
+(defn messages [rows]
+  (layout "Messages - Catalogue"
+    [:h1 "Messages"]
+    [:table
+     [:tr [:th "Number"] [:th "Message"]]
+     (for [{:keys [id text]} rows]
+       (list "\n      " [:tr [:td id] [:td (h text)]]))]))

@@ -1,7 +1,7 @@
 (ns ring-jetty.routes
   "What each path answers."
   (:require [cheshire.core :as json]
-            [compojure.core :refer [GET POST defroutes]]
+            [compojure.core :refer [GET POST defroutes routes]]
             [compojure.route :as route]
             [ring.middleware.content-type :refer [wrap-content-type]]
             [ring.middleware.not-modified :refer [wrap-not-modified]]
@@ -26,6 +26,9 @@
   (GET ["/json/:n" :n #"[0-9]{1,9}"] [n m]
     (as-json (items/answer (Long/parseLong n) (Long/parseLong m)))))
 
+(def ^:private messages
+  (GET "/messages" [add] (html (page/messages (users/messages-with add)))))
+
 (def ^:private files
   (if-let [folder (System/getenv "STATIC_FOLDER")]
     (-> (route/files "/static" {:root folder}) wrap-content-type wrap-not-modified)
@@ -38,7 +41,7 @@
   (GET "/api/users/" [] (as-json (users/all)))
   (POST "/upload" {body :body} (plain-text (upload/digest body)))
   (GET "/api/proxy/" [] (plain-text (upstream/ask)))
-  ;; Only here, because no other route has parameters in its query.
-  (wrap-params item-list)
+  ;; Only here, because no other routes have parameters in their queries.
+  (wrap-params (routes item-list messages))
   files
   (route/not-found (plain-text "Not Found")))

@@ -1,5 +1,5 @@
 (ns ring-jetty.users
-  "The table of users, asked through a pool of connections."
+  "The tables, asked through a pool of connections."
   (:require [clojure.java.jdbc :as jdbc])
   (:import (com.zaxxer.hikari HikariConfig HikariDataSource)
            (java.net URI)))
@@ -25,3 +25,8 @@
 
 (defn all []
   (jdbc/query @database ["SELECT id, name, email FROM users ORDER BY id"]))
+
+(defn messages-with
+  "The messages and an added one, in the order of their texts: the JVM compares UTF-16 code units."
+  [added]
+  (sort-by :text (conj (jdbc/query @database ["SELECT id, text FROM messages"]) {:id 0 :text added})))

@@ -1,6 +1,7 @@
 (ns vertx-web.routes
   "What each path answers."
   (:require [vertx-web.device :as device]
+            [vertx-web.messages :as messages]
             [vertx-web.page :as page]
             [vertx-web.upstream :as upstream]
             [vertx-web.users :as users])
@@ -32,6 +33,7 @@
 
 (defn router ^Router [^Vertx vertx database]
   (let [render (page/renderer vertx)
+        render-messages (messages/renderer vertx database)
         ask-upstream (upstream/asker vertx)]
     (doto (Router/router vertx)
       (-> (get-and-head "/")
@@ -47,6 +49,10 @@
       (-> (get-and-head "/api/users/")
           (handle (fn [^RoutingContext context]
                     (when-done context (users/all database) #(.json context %)))))
+      (-> (get-and-head "/messages")
+          (handle (fn [^RoutingContext context]
+                    (when-done context (render-messages (.getParam (.request context) "add"))
+                               #(send-as context "text/html; charset=utf-8" %)))))
       (-> (get-and-head "/api/proxy/")
           (handle (fn [context]
                     (when-done context (ask-upstream) #(plain-text context %)))))

@@ -20,6 +20,7 @@ defmodule PippinPhoenixWeb.Router do
     get "/", GreetingController, :hello
     get "/hola/:name", GreetingController, :hola
     get "/page/:n", CatalogueController, :show
+    get "/messages", CatalogueController, :messages
   end
 
   scope "/", PippinPhoenixWeb do

@@ -51,7 +51,7 @@ fun Application.module() {
         get("/page/{n}") {
             when (val n = call.parameters["n"]?.toIntOrNull()) {
                 null -> call.respond(HttpStatusCode.NotFound)
-                else -> call.respondHtmlTemplate(Layout(n)) { content { page(n) } }
+                else -> call.respondHtmlTemplate(Layout("Page $n")) { content { page(n) } }
             }
         }
         // Waits 95 to 105 ms; a coroutine that waits holds no thread.
@@ -86,6 +86,10 @@ private fun Route.upload() {
 
 private fun Route.users(users: Users) {
     get("/api/users/") { call.respond(users.all()) }
+    get("/messages") {
+        val sorted = users.messagesWith(call.request.queryParameters["add"].orEmpty())
+        call.respondHtmlTemplate(Layout("Messages")) { content { messages(sorted) } }
+    }
 }
 
 private fun Route.items(items: Items) {

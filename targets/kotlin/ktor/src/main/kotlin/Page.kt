@@ -22,7 +22,11 @@ import kotlinx.html.meta
 import kotlinx.html.nav
 import kotlinx.html.p
 import kotlinx.html.span
+import kotlinx.html.table
+import kotlinx.html.td
+import kotlinx.html.th
 import kotlinx.html.title
+import kotlinx.html.tr
 import kotlinx.html.ul
 
 /** A row of the page. */
@@ -31,7 +35,7 @@ class Item(val id: Int, val name: String, val price: Int)
 private fun itemsOf(n: Int) = (1..12).map { Item(it, "Item $it <of> page $n & more", it * n) }
 
 /** The document around every page. */
-class Layout(private val n: Int) : Template<HTML> {
+class Layout(private val title: String) : Template<HTML> {
     val content = Placeholder<MAIN>()
 
     override fun HTML.apply() {
@@ -39,7 +43,7 @@ class Layout(private val n: Int) : Template<HTML> {
         head {
             meta(charset = "utf-8")
             meta(name = "viewport", content = "width=device-width, initial-scale=1")
-            title("Page $n - Catalogue")
+            title("$title - Catalogue")
             link(rel = "stylesheet", href = "/assets/app.css")
         }
         body {
@@ -71,6 +75,22 @@ fun FlowContent.page(n: Int) {
                 a("/page/$n/items/${item.id}") { +item.name }
                 +" "
                 span("price") { +"${item.price} EUR" }
+            }
+        }
+    }
+}
+
+fun FlowContent.messages(messages: List<Message>) {
+    h1 { +"Messages" }
+    table {
+        tr {
+            th { +"Number" }
+            th { +"Message" }
+        }
+        for (message in messages) {
+            tr {
+                td { +message.id.toString() }
+                td { +message.text }
             }
         }
     }

@@ -1,4 +1,4 @@
-// Ten rows through HikariCP and the JDBC driver of PostgreSQL.
+// The tables through HikariCP and the JDBC driver of PostgreSQL.
 package pippin
 
 import com.zaxxer.hikari.HikariConfig
@@ -9,6 +9,9 @@ import kotlinx.coroutines.withContext
 
 /** A row of the table. */
 class User(val id: Int, val name: String, val email: String)
+
+/** A message: a row of the table, or the one that a request adds, which has the number 0. */
+class Message(val id: Int, val text: String)
 
 class Users(url: String, size: Int) {
     private val pool = HikariDataSource(
@@ -30,6 +33,18 @@ class Users(url: String, size: Int) {
                 buildList {
                     while (rows.next()) add(User(rows.getInt("id"), rows.getString("name"), rows.getString("email")))
                 }
+            }
+        }
+    }
+
+    /** The messages and an added one, in the order of their texts: Kotlin compares UTF-16 code units. */
+    suspend fun messagesWith(added: String): List<Message> = withContext(Dispatchers.IO) {
+        pool.connection.use { connection ->
+            connection.prepareStatement("SELECT id, text FROM messages").use { statement ->
+                val rows = statement.executeQuery()
+                val messages = mutableListOf(Message(0, added))
+                while (rows.next()) messages.add(Message(rows.getInt("id"), rows.getString("text")))
+                messages.apply { sortBy { it.text } }
             }
         }
     }

@@ -35,4 +35,12 @@ get '/api/users/' => sub {
     return $c->render_json($users);
 };
 
+# Perl compares code points.
+get '/messages' => sub {
+    my ($c) = @_;
+    my $rows = $c->database->selectall_arrayref('SELECT id, text FROM messages', { Slice => {} });
+    my @messages = sort { $a->{text} cmp $b->{text} } @$rows, { id => 0, text => scalar $c->req->param('add') };
+    return $c->render('messages.tx', { messages => \@messages });
+};
+
 1;

@@ -31,6 +31,16 @@ sub users : Path('api/users') : Args(0) {
     $c->forward('View::JSON');
 }
 
+# Perl compares code points.
+sub messages : Path('messages') : Args(0) {
+    my ($self, $c) = @_;
+    return $c->detach('default') unless $ENV{DATABASE_URL};
+    my $added = { id => 0, text => $c->request->query_parameters->{add} };
+    my @messages = sort { $a->{text} cmp $b->{text} } @{ $c->model('Users')->messages }, $added;
+    $c->stash(template => 'messages.tt', title => 'Messages', messages => \@messages);
+    $c->forward('View::HTML');
+}
+
 sub default : Path {
     my ($self, $c) = @_;
     $self->plain($c, 'Not Found');

@@ -17,5 +17,10 @@ sub all {
     return $self->database->selectall_arrayref('SELECT id, name, email FROM users ORDER BY id', { Slice => {} });
 }
 
+sub messages {
+    my ($self) = @_;
+    return $self->database->selectall_arrayref('SELECT id, text FROM messages', { Slice => {} });
+}
+
 __PACKAGE__->meta->make_immutable;
 1;

@@ -12,7 +12,9 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
+import java.sql.SQLException;
 import java.util.HexFormat;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ThreadLocalRandom;
@@ -37,6 +39,7 @@ public final class Main {
               if (env.containsKey("DATABASE_URL")) {
                 Users users = new Users(env);
                 config.routes.get("/api/users/", context -> context.json(users.all()));
+                config.routes.get("/messages", context -> messages(context, users));
                 config.events.serverStopped(users::close);
               }
               if (env.containsKey("ITEMS_FILE")) {
@@ -69,6 +72,11 @@ public final class Main {
       throw new NotFoundResponse();
     }
     context.render("templates/page.peb", Map.of("n", n, "items", Item.ofPage(n)));
+  }
+
+  private static void messages(Context context, Users users) throws SQLException {
+    List<Message> messages = Message.withAdded(users.messages(), context.queryParam("add"));
+    context.render("templates/messages.peb", Map.of("messages", messages));
   }
 
   private static void items(Context context, DataFile file) {

@@ -8,7 +8,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 
-/** Ten rows through HikariCP and the JDBC driver of PostgreSQL. */
+/** The tables through HikariCP and the JDBC driver of PostgreSQL. */
 final class Users {
   /** A row of the table. */
   public record User(int id, String name, String email) {}
@@ -33,6 +33,16 @@ final class Users {
       List<User> users = new ArrayList<>();
       while (rows.next()) users.add(new User(rows.getInt("id"), rows.getString("name"), rows.getString("email")));
       return users;
+    }
+  }
+
+  List<Message> messages() throws SQLException {
+    try (var connection = pool.getConnection();
+        var statement = connection.prepareStatement("SELECT id, text FROM messages");
+        var rows = statement.executeQuery()) {
+      List<Message> messages = new ArrayList<>();
+      while (rows.next()) messages.add(new Message(rows.getInt("id"), rows.getString("text")));
+      return messages;
     }
   }
 

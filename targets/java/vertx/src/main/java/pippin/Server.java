@@ -19,7 +19,9 @@ import io.vertx.sqlclient.Pool;
 import io.vertx.sqlclient.Row;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
+import java.util.ArrayList;
 import java.util.HexFormat;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicLong;
@@ -47,6 +49,7 @@ final class Server extends VerticleBase {
     if (env.containsKey("DATABASE_URL")) {
       pool = openPool();
       router.get("/api/users/").handler(this::users);
+      router.get("/messages").handler(this::messages);
     }
     if (env.containsKey("ITEMS_FILE")) {
       items = vertx.fileSystem().readFileBlocking(env.get("ITEMS_FILE")).toJsonArray();
@@ -137,6 +140,20 @@ final class Server extends VerticleBase {
               }
               context.json(users);
             })
+        .onFailure(context::fail);
+  }
+
+  private void messages(RoutingContext context) {
+    pool.query("SELECT id, text FROM messages")
+        .execute()
+        .compose(
+            rows -> {
+              List<Message> messages = new ArrayList<>();
+              for (Row row : rows) messages.add(new Message(row.getInteger("id"), row.getString("text")));
+              messages = Message.withAdded(messages, context.request().getParam("add"));
+              return templates.render(Map.of("messages", messages), "templates/messages.peb");
+            })
+        .onSuccess(page -> context.response().putHeader("content-type", "text/html; charset=utf-8").end(page))
         .onFailure(context::fail);
   }
 
