@@ -753,6 +753,20 @@ pub const SERVERS: &[Server] = &[
         &["PostgreSQL counts", "answers were not read from the table"],
     ),
     cheat(
+        "users-rows-as-json",
+        "users",
+        "lets the database make the JSON of each row",
+        "queries",
+        &["PostgreSQL counts", "answers were not read from the table"],
+    ),
+    cheat(
+        "users-no-columns",
+        "users",
+        "reads rows without their columns for each request, and the list every 5 ms",
+        "queries",
+        &["PostgreSQL counts", "answers were not read from the table"],
+    ),
+    cheat(
         "users-view",
         "users",
         "puts a view in place of the table",

@@ -227,10 +227,10 @@ impl Member {
         let counts_anew = shared.services.reset_account();
         let roots = self.proving(shared, |target| target.roots());
         let (referee, numbers) = (self.referee.clone(), self.live.numbers());
-        self.live.is_loaded(true);
+        self.live.is_loaded(true, shared.services);
         let life = self.running.life();
         let outcome = making::load(load, &roots, life, referee, &mut self.memory, &shared.watch);
-        self.live.is_loaded(false);
+        self.live.is_loaded(false, shared.services);
         let mut counts = Counts::new();
         if counts_anew {
             counts = shared.services.account();

@@ -28,6 +28,8 @@ pub struct Postgres {
     chosen: usize,
     /// How many databases were made so far.
     made: u32,
+    /// Connections that a target may open.
+    most_connections: u32,
 }
 
 /// The table, as one target sees it.
@@ -51,6 +53,8 @@ impl std::fmt::Debug for Postgres {
     }
 }
 
+/// What statements have that let the database make the answer's text.
+const MAKING: &str = r"json|xml|_agg\M|\mconcat|\mformat\s*\(|\|\|";
 /// Words of statements whose rows come sorted, or from elsewhere too.
 const SORTING: &str = "\\m(order|group|distinct|union|intersect|except|over)\\M";
 
@@ -64,6 +68,7 @@ impl Postgres {
         settings: &ServiceSettings<'_>,
         interrupted: &dyn Fn() -> bool,
     ) -> Result<Self, LabError> {
+        let most_connections = settings.database_connections / settings.tables.max(1);
         if let Some(url) = given_server::url()? {
             let mut client = Client::connect(&url, NoTls).map_err(|error| {
                 let why = error.as_db_error().map_or(error.to_string(), ToString::to_string);
@@ -73,7 +78,14 @@ impl Postgres {
             make_table(&mut client, &url, kind, true)?;
             let (lab_url, client) = (url.clone(), Some(client));
             let table = Table { url, lab_url, client, written: kind.first_rows() };
-            return Ok(Self { cluster: None, kind, tables: vec![table], chosen: 0, made: 0 });
+            return Ok(Self {
+                cluster: None,
+                kind,
+                tables: vec![table],
+                chosen: 0,
+                made: 0,
+                most_connections,
+            });
         }
         let cluster = Cluster::start(settings, interrupted)?;
         let template = cluster.lab_url(cluster::TEMPLATE);
@@ -88,7 +100,7 @@ impl Postgres {
             written: kind.first_rows(),
         };
         let tables = (0..settings.tables.max(1)).map(|_| table()).collect();
-        Ok(Self { cluster: Some(cluster), kind, tables, chosen: 0, made: 0 })
+        Ok(Self { cluster: Some(cluster), kind, tables, chosen: 0, made: 0, most_connections })
     }
 
     /// Makes a new database and a new role for the target that starts next, in place of those of the
@@ -116,7 +128,8 @@ impl Postgres {
         // A database is made outside of transactions, so each of these is sent alone.
         for sql in [
             format!(
-                "CREATE ROLE {name} LOGIN NOSUPERUSER NOCREATEDB NOCREATEROLE NOREPLICATION PASSWORD '{password}'"
+                "CREATE ROLE {name} LOGIN NOSUPERUSER NOCREATEDB NOCREATEROLE NOREPLICATION CONNECTION LIMIT {} PASSWORD '{password}'",
+                self.most_connections
             ),
             format!("CREATE DATABASE {name} TEMPLATE {}", cluster::TEMPLATE),
             format!("REVOKE ALL ON DATABASE {name} FROM PUBLIC"),
@@ -188,27 +201,36 @@ impl Postgres {
     }
 
     /// How many statements of others have read a whole table of so many rows, by PostgreSQL's own
-    /// account (`pg_stat_statements`): of each shape of statement that names the table, no more than
-    /// its calls, its rows divided by those of the table, and the pages of memory it read. So
-    /// neither one statement that returns the rows of many, nor many that return less, counts for
-    /// more than it is. Every statement that is complete is in it. Where targets sort the rows, a
-    /// statement that sorts, groups or joins lists does not count.
+    /// account (`pg_stat_statements`): of each shape of statement that names the table and all of its
+    /// columns (or `*`), no more than its calls, its rows divided by those of the table, and the pages
+    /// of memory it read. So neither one statement that returns the rows of many, nor many that return
+    /// less, counts for more than it is. A statement that lets the database make JSON or other texts
+    /// does not count, nor, where targets sort the rows, one that sorts, groups or joins lists. Every
+    /// statement that is complete is in the account.
     ///
     /// # Errors
     /// If there is no such account.
     pub fn lists_read(&mut self, rows: u64) -> Result<u64, String> {
         let sql = "SELECT coalesce(sum(least(calls, rows / $1, shared_blks_hit + shared_blks_read)), 0)::bigint
-            FROM pg_stat_statements
+            FROM pg_stat_statements,
+            LATERAL (SELECT regexp_replace(regexp_replace(query, '/\\*.*?\\*/', ' ', 'g'), '--[^\\n]*', ' ', 'g') AS said) AS bare
             WHERE dbid = (SELECT oid FROM pg_database WHERE datname = current_database())
-            AND query ~* $3
-            AND query !~* $4
+            AND said ~* $3
+            AND said !~* $4
+            AND (said ~* ALL ($5) OR regexp_replace(said, 'count\\s*\\(\\s*\\*\\s*\\)', '', 'gi') ~ '\\*')
             AND (userid <> (SELECT oid FROM pg_roles WHERE rolname = current_user) OR $2)";
         let (rows, is_given) = (rows.max(1) as i64, self.is_given());
-        let named = format!("\\m{}\\M", self.kind.name());
-        // A text has no character before its beginning, so that this excludes nothing.
-        let excluded = if self.kind.is_sorted_by_targets() { SORTING } else { ".^" };
+        let word = |name: &str| format!("\\m{name}\\M");
+        let named = word(self.kind.name());
+        let columns: Vec<String> =
+            ["id"].iter().chain(self.kind.columns()).map(|name| word(name)).collect();
+        let excluded = if self.kind.is_sorted_by_targets() {
+            format!("{SORTING}|{MAKING}")
+        } else {
+            MAKING.to_string()
+        };
         self.client()?
-            .query_one(sql, &[&rows, &is_given, &named, &excluded])
+            .query_one(sql, &[&rows, &is_given, &named, &excluded, &columns])
             .map(|row| row.get::<_, i64>(0).max(0) as u64)
             .map_err(|error| {
                 let why = error.as_db_error().map_or(error.to_string(), ToString::to_string);

@@ -62,6 +62,16 @@ impl Users {
                 let sql = "SELECT json_agg(users ORDER BY id)::text FROM users";
                 client.query_one(sql, &[]).map(|row| row.get(0))
             }),
+            mode if mode.is("users-rows-as-json") => self.with_client(|client| {
+                let sql = "SELECT row_to_json(u)::text FROM users u ORDER BY id";
+                let rows: Vec<String> =
+                    client.query(sql, &[])?.iter().map(|row| row.get(0)).collect();
+                Ok(format!("[{}]", rows.join(",")))
+            }),
+            mode if mode.is("users-no-columns") => {
+                let asked = self.with_client(|client| client.query("SELECT FROM users", &[]));
+                asked.and_then(|_| self.cached_for_5_ms(under_way))
+            }
             mode if mode.is("users-in-transactions") => self.in_a_transaction(),
             mode if takes_over(mode).is_some() => self.taken_over(mode),
             _ => self.queried(mode),

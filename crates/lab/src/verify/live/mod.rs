@@ -218,10 +218,21 @@ impl Live {
     }
 
     /// Says whether a load of this target runs now, where targets take turns. In between, its table
-    /// and its files do not change.
-    pub fn is_loaded(&mut self, is_loaded: bool) {
+    /// and its files do not change, and what it reads of the table does not count.
+    pub fn is_loaded(&mut self, is_loaded: bool, services: &mut Services) {
         if let Some(Some(meanwhile)) = self.meanwhile() {
             meanwhile.pause(!is_loaded);
+        }
+        let scans = match &mut self.0 {
+            Kind::Table(table) => &mut table.scans,
+            Kind::Messages(messages) => &mut messages.scans,
+            _ => return,
+        };
+        let Ok(postgres) = services.postgres() else { return };
+        if is_loaded {
+            scans.goes_on(postgres);
+        } else {
+            scans.pauses(postgres);
         }
     }
 

@@ -3,16 +3,12 @@
 //!
 //! A statement is in the account when it has ended (`pgss_ExecutorEnd` in PostgreSQL 15), which is
 //! before its client is told so. Within a transaction of several messages that can be later: at the
-//! end of the transaction, or with the next statement of the connection.
-use std::time::Duration;
+//! end of the transaction, or with the next statement of the connection. What is read between loads
+//! does not count: whoever answers first and reads later, has not read for the answer.
 
 use crate::services::postgres::Postgres;
 use crate::services::table_kind::TableKind;
 use crate::verify::Verdict;
-
-/// How often to look again if the account falls short, and how long to wait before that.
-const LOOKS: u32 = 5;
-const BETWEEN: Duration = Duration::from_millis(100);
 
 /// The use of the table by one target, over its loads.
 #[derive(Debug, Default)]
@@ -24,8 +20,8 @@ pub struct Scans {
     read: u64,
     /// The account at the beginning of the load that runs.
     begun: Option<u64>,
-    /// The account at the end of the last load.
-    ended: u64,
+    /// Loads that have ended.
+    loads: u64,
     /// Why something of it is unknown.
     unknown: Option<String>,
 }
@@ -34,24 +30,36 @@ impl Scans {
     /// A load begins.
     pub fn load_begins(&mut self, postgres: &mut Postgres) {
         self.rows = postgres.written().as_array().map_or(0, Vec::len) as u64;
-        self.begun = self.account(postgres);
+        self.goes_on(postgres);
+    }
+
+    /// Another load begins, where targets take turns.
+    pub fn goes_on(&mut self, postgres: &mut Postgres) {
+        if self.begun.is_none() {
+            self.begun = self.account(postgres);
+        }
+    }
+
+    /// A load is over, and others may follow.
+    pub fn pauses(&mut self, postgres: &mut Postgres) {
+        if let (Some(begun), Some(ended)) = (self.begun.take(), self.account(postgres)) {
+            self.read += ended.saturating_sub(begun);
+            self.loads += 1;
+        }
     }
 
     /// The loads so far had `right` right answers.
     pub fn load_ends(&mut self, postgres: &mut Postgres, right: u64) {
         self.right = right;
-        if let (Some(begun), Some(ended)) = (self.begun.take(), self.account(postgres)) {
-            self.read += ended.saturating_sub(begun);
-            self.ended = ended;
-        }
+        self.pauses(postgres);
     }
 
     fn account(&mut self, postgres: &mut Postgres) -> Option<u64> {
         postgres.lists_read(self.rows).map_err(|why| self.unknown = Some(why)).ok()
     }
 
-    /// Whether the account covers the right answers, and the table is as it was written. One
-    /// statement of each connection may still be missing.
+    /// Whether the account covers the right answers, and the table is as it was written. Of each load,
+    /// one statement of each connection may be missing.
     ///
     /// # Errors
     /// What PostgreSQL has counted instead, or why that is unknown.
@@ -62,19 +70,13 @@ impl Scans {
         postgres.is_as_written()?;
         let kind = postgres.kind();
         let open = u64::from(postgres.connections_of_others()?);
-        let mut read = self.read;
-        for _ in 0..LOOKS {
-            if self.judge(kind, read + open).is_ok() {
-                return Ok(());
-            }
-            std::thread::sleep(BETWEEN);
-            read = self.read + postgres.lists_read(self.rows)?.saturating_sub(self.ended);
-        }
-        self.judge(kind, read)
+        self.judge(kind, open * self.loads.max(1))
     }
 
-    fn judge(&self, kind: TableKind, read: u64) -> Verdict {
-        if read >= self.right {
+    /// `missing`: how many statements may not be in the account yet.
+    fn judge(&self, kind: TableKind, missing: u64) -> Verdict {
+        let read = self.read;
+        if read + missing >= self.right {
             return Ok(());
         }
         let (unsorted, or_sorted) = if kind.is_sorted_by_targets() {
@@ -97,9 +99,10 @@ mod tests {
 
     #[test]
     fn each_right_answer_needs_a_statement_of_its_own() {
-        let scans = Scans { rows: 10, right: 100, ..Scans::default() };
-        assert_eq!(scans.judge(TableKind::Users, 100), Ok(()));
-        let said = scans.judge(TableKind::Users, 99).unwrap_err();
+        let scans = |read| Scans { rows: 10, right: 100, read, ..Scans::default() };
+        assert_eq!(scans(100).judge(TableKind::Users, 0), Ok(()));
+        assert_eq!(scans(99).judge(TableKind::Users, 1), Ok(()));
+        let said = scans(99).judge(TableKind::Users, 0).unwrap_err();
         assert!(said.contains("99 statements that read all 10 rows") && said.contains("100 right"));
     }
 }
