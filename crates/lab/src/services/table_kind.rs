@@ -154,11 +154,12 @@ mod tests {
     /// All texts that can meet in one page.
     fn texts() -> Vec<String> {
         let mut draw = Draw::new(7);
-        let drawn = (0..500).map(|_| draw.marked(40));
-        let changed =
-            (0..500).map(|nth| TableKind::Messages.changed(nth * 0x9E37_79B9_7F4A_7C15 >> 3));
-        let first = MESSAGES.iter().map(|[text]| text.to_string());
-        first.chain(changed.collect::<Vec<_>>()).chain(drawn.collect::<Vec<_>>()).collect()
+        let mut texts: Vec<String> = MESSAGES.iter().map(|[text]| text.to_string()).collect();
+        for _ in 0..500 {
+            texts.push(draw.marked(40));
+            texts.push(TableKind::Messages.changed(draw.bits()));
+        }
+        texts
     }
 
     #[test]
