@@ -1,5 +1,5 @@
 //! `--within` and `--for`: runs and comparisons that go on until their figures are known.
-use super::support::{Checkout, Outcome, cheat, plan, until};
+use super::support::{Checkout, cheat, plan, until};
 use pippin_model::run::{RunRecord, RunState};
 
 const LOAD: &str = "kind = \"closed\"\nconnections = 2\nduration = \"300ms\"\nwarm_up = \"none\"\n";
@@ -117,19 +117,13 @@ fn a_comparison_goes_on_until_its_change_is_known() {
     let checkout = Checkout::new();
     let command = |mode: &str| format!("'{}' {mode} {}", cheat().display(), checkout.marker());
     let (fast, slow) = (command("slow:20"), command("slow:60"));
-    let compared = |more: &[&str]| -> Outcome {
-        let servers = ["compare", "--command", &fast, "--command", &slow];
-        let load = ["-c", "4", "-d", "300ms", "--warm-up", "none"];
-        checkout.pippin(&[&servers[..], &load, more].concat())
-    };
-    let outcome = compared(&["--within", "0.001%", "--for", "1s"]);
+    let servers = ["compare", "--command", &fast, "--command", &slow];
+    let load = ["-c", "4", "-d", "300ms", "--warm-up", "none"];
+    let goal = ["--within", "0.001%", "--for", "1s"];
+    let outcome = checkout.pippin(&[&servers[..], &load, &goal].concat());
     outcome.says(&["±0.001 points was not reached in 5 repetitions: the change of goodput from "]);
     let record = checkout.store().load("latest").unwrap();
     assert_eq!(repetitions(&record), 5);
     assert_eq!(record.header.plan.goal.map(|goal| goal.changes.len()), Some(1));
-    // A gate that has failed is an answer, however wide the interval is.
-    let gated = compared(&["--within", "0.001%", "--fail-if", "goodput < -20%"]);
-    gated.exits(1).says(&["gate FAILED  fail if goodput < -20%"]);
-    assert!(repetitions(&checkout.store().load("latest").unwrap()) < 100, "{gated}");
     checkout.left_nothing();
 }
