@@ -10,7 +10,7 @@ use crate::values::{self, Time};
 pub struct GoalArguments {
     /// Repeat until every figure that ranks a target is known to this, as 2%; of a comparison, the
     /// change of each figure with a gate, or of the one that ranks. At least 5 and at most 200 times,
-    /// in place of the plan's number (pippin help plans).
+    /// in place of the plan's number.
     #[arg(long, value_name = "SHARE", value_parser = parse_within)]
     pub within: Option<f64>,
     /// Begin no repetition that would end after this time, as 10m; 1h with --within alone. The first

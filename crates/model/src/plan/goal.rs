@@ -13,6 +13,9 @@ pub const MOST_REPETITIONS: u32 = 200;
 /// How long repetitions are begun if the goal names no time: an hour.
 pub const LONGEST_NS: u64 = 3_600_000_000_000;
 
+/// The finest precision that may be asked for, as a fraction: words have two decimals of a percent.
+const FINEST: f64 = 1e-4;
+
 /// When a run has measured enough. It then makes as many repetitions as that takes, from
 /// [`FEWEST_REPETITIONS`] to [`MOST_REPETITIONS`].
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -105,13 +108,13 @@ fn at(key: &str, error: String) -> String {
 /// Reads how far an interval may reach to either side: `"2%"`.
 ///
 /// # Errors
-/// If it is not a percentage, 0 %, or 50 % and more, which says nothing of a figure.
+/// If it is not a percentage, below 0.01 %, or 50 % and more, which says nothing of a figure.
 pub fn parse_within(text: &str) -> Result<f64, String> {
     let fraction = parse_percent(text).map_err(|error| error.to_string())?;
-    if fraction > 0.0 && fraction < 0.5 {
+    if (FINEST..0.5).contains(&fraction) {
         Ok(fraction)
     } else {
-        Err(format!("`{text}` must be above 0 % and below 50 %; write it like \"2%\""))
+        Err(format!("`{text}` must be at least 0.01 % and below 50 %; write it like \"2%\""))
     }
 }
 
@@ -136,8 +139,8 @@ mod tests {
         assert_eq!(Goal::of_keys(Some("2%"), None).unwrap().unwrap().longest_ns(), LONGEST_NS);
         for (within, length, message) in [
             (Some("2"), None, "within: `2` is not a percentage"),
-            (Some("0%"), None, "within: `0%` must be above 0 %"),
-            (Some("50%"), None, "within: `50%` must be above 0 % and below 50 %"),
+            (Some("0%"), None, "within: `0%` must be at least 0.01 %"),
+            (Some("50%"), None, "within: `50%` must be at least 0.01 % and below 50 %"),
             (None, Some("10"), "for: `10` is not a duration"),
             (None, Some("0s"), "for must be longer than 0"),
         ] {

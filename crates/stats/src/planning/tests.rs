@@ -174,9 +174,10 @@ fn of_a_change_only_the_ratio_within_rounds_must_be_known() {
     let finer = progress(&change_within(0.001), &trials, 5);
     let said = finer.expectation();
     assert!(
-        said.contains("for ±0.1 points; the change of goodput from go/net-http to c/nginx"),
+        said.contains(" for ±0.1 points (at most 200 are made); the change of goodput"),
         "{said}"
     );
+    assert!(said.contains(" from go/net-http to c/nginx varies most between starts"), "{said}");
     let mut lacking = trials.clone();
     lacking.retain(|trial| trial.spec.repetition != 1 || trial.spec.target.to_string() != NAMES[0]);
     let found = progress(&change_within(0.05), &lacking, 5);
