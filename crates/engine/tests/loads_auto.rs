@@ -5,8 +5,8 @@
 mod closed;
 #[path = "loads/common.rs"]
 mod common;
-#[path = "loads/devices.rs"]
-mod devices;
+#[path = "loads/addresses.rs"]
+mod addresses;
 #[path = "loads/open.rs"]
 mod open;
 #[path = "loads/server.rs"]

@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used)] // tests
 mod closed;
 mod common;
-mod devices;
+mod addresses;
 mod open;
 mod refusals;
 mod server;
