@@ -3,8 +3,8 @@
 use pippin_model::load::LoadSpec;
 use pippin_model::text::units::Spread;
 
-use super::lane::Lane;
 use super::kind::Kind;
+use super::lane::Lane;
 use super::random::ThinkTimes;
 use super::{Fate, Next};
 
@@ -41,12 +41,7 @@ impl Closed {
 }
 
 impl Kind for Closed {
-    fn first(
-        &mut self,
-        _user: u32,
-        at: u64,
-        first_wait_ns: impl FnOnce() -> Option<u64>,
-    ) -> Next {
+    fn first(&mut self, _user: u32, at: u64, first_wait_ns: impl FnOnce() -> Option<u64>) -> Next {
         self.first(at, first_wait_ns)
     }
 

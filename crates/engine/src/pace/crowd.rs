@@ -4,8 +4,8 @@ use pippin_model::load::LoadSpec;
 use pippin_model::schedule::UserStage;
 use pippin_model::text::units::Spread;
 
-use super::lane::Lane;
 use super::kind::Kind;
+use super::lane::Lane;
 use super::random::ThinkTimes;
 use super::{Due, Fate, Next};
 use crate::time::timeline::UNKNOWN;

@@ -3,8 +3,8 @@
 use pippin_model::load::{LoadSpec, Schedule};
 use pippin_model::text::units::Spread;
 
-use super::lane::Lane;
 use super::kind::Kind;
+use super::lane::Lane;
 use super::random::ThinkTimes;
 use super::{Due, Fate, Next};
 use crate::time::timeline::UNKNOWN;

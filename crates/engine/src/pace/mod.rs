@@ -145,8 +145,7 @@ impl Pace {
     /// arrives is not among these ([`Pace::next_arrival`]).
     #[inline]
     pub fn next_due(&self) -> Option<u64> {
-        let dues =
-            [self.thinking.next_due(), self.retrying.next_due(), self.users.next_change()];
+        let dues = [self.thinking.next_due(), self.retrying.next_due(), self.users.next_change()];
         dues.into_iter().flatten().min()
     }
 

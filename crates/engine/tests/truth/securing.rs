@@ -12,7 +12,8 @@ use pippin_testing::scripted::{Account, Answer, Script, spawn};
 use pippin_testing::tls::{Authority, Certified, Front, FrontBehaviour};
 
 use crate::support::{
-    MS, assert_takes, assert_within, closed, errors, get, ms, on_each_loop, quantile_ms, run, trusting,
+    MS, assert_takes, assert_within, closed, errors, get, ms, on_each_loop, quantile_ms, run,
+    trusting,
 };
 use pippin_testing::patience::in_time;
 

@@ -96,8 +96,7 @@ fn a_receiver_that_is_closed_comes_back() {
     let script = room(
         |_| 0,
         |nth, payload| {
-            let mut acts =
-                copies(payload, (0..5).map(|to| (to != 1 || nth < 2).then_some(10)));
+            let mut acts = copies(payload, (0..5).map(|to| (to != 1 || nth < 2).then_some(10)));
             acts.extend((nth == 2).then(|| closes(1, 50)));
             acts
         },

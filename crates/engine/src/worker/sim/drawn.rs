@@ -37,7 +37,8 @@ fn drawn(target: &str, part: &str, body: BodyCheck) -> Request {
 fn play(depth: u32, remembers: bool) -> Played {
     let all = vec!["Hola 12345678!".into(), "again".into(), "n, 12345678".into()];
     let whole = BodyCheck::Exact(b"Hola Jo-abcdefgh! Hola again, Jo-abcdefgh".to_vec());
-    let check = Check { body: BodyCheck::Exact(b"Hola x! Hola again, x".to_vec()), ..Check::default() };
+    let check =
+        Check { body: BodyCheck::Exact(b"Hola x! Hola again, x".to_vec()), ..Check::default() };
     let requests = vec![
         drawn("/a/Jo-abcdefgh", "abcdefgh", whole),
         drawn("/b/12345678", "12345678", BodyCheck::Contains { min: 9, max: 99, all }),
@@ -90,8 +91,7 @@ fn requests_of_another_kind_come_at_places_without_a_period() {
         };
         let requests: Vec<Request> = usual.chain((0..3).map(other)).collect();
         let surprises = Some(Surprises { others: 3, others_every: 20, ..Surprises::default() });
-        let spec =
-            LoadSpec { requests: requests.into(), surprises, ..counted(2_000, depth) };
+        let spec = LoadSpec { requests: requests.into(), surprises, ..counted(2_000, depth) };
         let played = match depth {
             1 => play_over::<Http1>(&spec, script, Framing::Heads),
             _ => play_over::<Drawn<Frames>>(&spec, script, Framing::Heads),

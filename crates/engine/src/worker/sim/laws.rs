@@ -261,6 +261,8 @@ fn assert_each_has_one_fate(spec: &LoadSpec, played: &Played) {
         let wrong: u64 = it.errors.values().sum();
         assert!(wrong >= requests.failed + requests.completed - requests.good, "{:?}", it.errors);
         assert_eq!(it.spans.service_time.count(), requests.completed + timeouts(it));
+        // No generator is late in a world whose time only waiting moves.
+        assert_eq!(it.spans.own_lag.max_ns().unwrap_or(0), 0, "{requests:?}");
         scheduled += requests.scheduled;
     }
     let sent: u64 = played.stretches.iter().map(|it| it.requests.sent).sum();

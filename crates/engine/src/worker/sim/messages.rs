@@ -102,7 +102,8 @@ fn playing(
     let mut consent = script.other;
     let other = move |asked: ReadRequest<'_>| {
         if asked.bytes[0] == FINAL | CLOSE {
-            let code = unmasked(asked.bytes).first_chunk().map_or(0, |code| u16::from_be_bytes(*code));
+            let code =
+                unmasked(asked.bytes).first_chunk().map_or(0, |code| u16::from_be_bytes(*code));
             seen.borrow_mut().push(code);
         }
         consent(asked)
@@ -172,10 +173,12 @@ fn a_socket_that_ends_before_its_answer() {
 fn a_late_answer_is_not_that_of_the_next_message() {
     let mut spec = counted(20);
     spec.timeouts.request_ns = 250 * MS;
-    let (played, _) = playing(spec, |asked| {
-        vec![(if asked.nth == 0 { 400 } else { 10 } * MS, echo(asked))]
-    });
-    assert_eq!((counts(&played), errors(&played)), ([20, 20, 19, 1, 0, 0], vec![(ErrorKind::Timeout, 1)]));
+    let (played, _) =
+        playing(spec, |asked| vec![(if asked.nth == 0 { 400 } else { 10 } * MS, echo(asked))]);
+    assert_eq!(
+        (counts(&played), errors(&played)),
+        ([20, 20, 19, 1, 0, 0], vec![(ErrorKind::Timeout, 1)])
+    );
     assert_eq!(played.measured().connections.opened, 2);
     assert_ms(&played.measured().spans.service_time, [10; 19].into_iter().chain([250]));
 }

@@ -45,8 +45,8 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 use std::sync::mpsc::channel;
 
-use pippin_model::load::{Connections, LoadSpec, Request, Schedule, StopRule, Timeouts};
 use pippin_model::load::websocket::WebSocketUse;
+use pippin_model::load::{Connections, LoadSpec, Request, Schedule, StopRule, Timeouts};
 use pippin_model::result::{Measured, RequestSample, Window};
 
 use super::link::Link;
@@ -129,11 +129,7 @@ fn play_over<P: Protocol>(spec: &LoadSpec, script: Script, framing: Framing) -> 
 }
 
 /// Applies a load to a server of this protocol over this transport.
-fn play_on<T: Transport, P: Protocol>(
-    spec: &LoadSpec,
-    script: Script,
-    framing: Framing,
-) -> Played {
+fn play_on<T: Transport, P: Protocol>(spec: &LoadSpec, script: Script, framing: Framing) -> Played {
     play_thread::<T, P>(spec, 0, script, framing)
 }
 
@@ -192,7 +188,7 @@ impl<S: Stack> Worker<'_, S> {
         if is_device || self.core.quota == 0 {
             return;
         }
-        for (slot, connection) in (0..).zip(&self.core.connections) {
+        for (slot, connection) in (0..self.core.with_users()).zip(&self.core.connections) {
             let opening = &self.core.opening.waiting;
             let tries =
                 opening.iter().any(|(waiting, _)| *waiting == slot) || self.pace.is_retrying(slot);

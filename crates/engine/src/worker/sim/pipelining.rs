@@ -54,13 +54,13 @@ fn pipelined_answers_are_no_surplus() {
     assert_eq!(played.measured().stamps.shared, 300);
 }
 
-/// The server closes behind every third answer of a connection, while a fourth request is under way:
-/// it has read that one, so that it fails.
+/// The server closes behind every third answer of a connection, and says so, while a fourth request is
+/// under way: nobody answers that one, so that it fails.
 #[test]
 fn a_close_fails_those_behind() {
     let script = Script::of(|asked| match asked.of_connection {
         0 | 1 => vec![(10 * MS, ok())],
-        2 => vec![(10 * MS, ok()), (10 * MS, Act::Close)],
+        2 => vec![(10 * MS, answer(200, "Connection: close\r\n", "ok")), (10 * MS, Act::Close)],
         _ => Vec::new(),
     });
     let played = play(&pipelined(1, 80, 4), script);

@@ -124,10 +124,16 @@ fn streams_over_tls_wait_beside_each_other() {
 fn a_handshake_that_does_not_end_is_late_as_a_connection_is() {
     let mut spec = closed(2, 240);
     spec.timeouts.connect_ns = 100 * MS;
-    each_version::<Http1>(&spec, 10_000, Framing::Heads, || Script::after(MS), |played| {
-        assert_eq!(counts(&played), [6, 0, 0, 0, 0, 6]);
-        assert_eq!(errors(&played), [(ErrorKind::Tls, 4)]);
-    });
+    each_version::<Http1>(
+        &spec,
+        10_000,
+        Framing::Heads,
+        || Script::after(MS),
+        |played| {
+            assert_eq!(counts(&played), [6, 0, 0, 0, 0, 6]);
+            assert_eq!(errors(&played), [(ErrorKind::Tls, 4)]);
+        },
+    );
 }
 
 /// Two users try every 10 ms, as with a server that refuses connections.
@@ -135,7 +141,8 @@ fn a_handshake_that_does_not_end_is_late_as_a_connection_is() {
 fn a_server_without_tls_is_an_error_of_the_handshake() {
     let spec = closed(2, 300);
     let script = || {
-        Script::after(MS).connecting(|_| vec![(0, Act::Accept), (0, Act::Sealed(b"HTTP/1.1 400 x".to_vec()))])
+        Script::after(MS)
+            .connecting(|_| vec![(0, Act::Accept), (0, Act::Sealed(b"HTTP/1.1 400 x".to_vec()))])
     };
     each_version::<Http1>(&spec, 10_000, Framing::Heads, script, |played| {
         assert_eq!(counts(&played), [60, 0, 0, 0, 0, 60]);

@@ -65,7 +65,8 @@ fn a_user_who_finds_nothing_starts_anew() {
     assert_eq!(by_step(&played), [(60, 40, 0), (40, 40, 0)]);
     let steps = &played.measured().steps;
     assert_eq!(steps[0].errors[&ErrorKind::NothingCaptured], 20);
-    let example = "nothing to capture as `token` at json:$.token (status 200, 9 bytes: \"{\\\"tok\\\":1}\")";
+    let example =
+        "nothing to capture as `token` at json:$.token (status 200, 9 bytes: \"{\\\"tok\\\":1}\")";
     assert_eq!((steps[0].example.as_deref(), steps[1].example.as_deref()), (Some(example), None));
     assert_eq!(played.measured().connections.opened, 1);
 }
@@ -142,8 +143,8 @@ fn cookies_outlive_connections() {
 #[test]
 fn a_device_goes_through_the_steps_once() {
     let script = Script::of(|asked| {
-        let (path, has_cookie) = [("GET /a ", false), ("GET /b ", true)]
-            [asked.of_connection as usize % 2];
+        let (path, has_cookie) =
+            [("GET /a ", false), ("GET /b ", true)][asked.of_connection as usize % 2];
         let is_right = has(asked.bytes, path)
             && asked.of_connection < 2
             && has(asked.bytes, "Cookie: a=1\r\n") == has_cookie;

@@ -13,9 +13,7 @@ use std::sync::{Arc, Mutex};
 
 use super::library::Library;
 use super::streams;
-use crate::support::{
-    assert_stamped, closed, errors, examining_all, get, on_each_loop, open, run,
-};
+use crate::support::{assert_stamped, closed, errors, examining_all, get, on_each_loop, open, run};
 use pippin_testing::patience::in_time;
 
 on_each_loop!(

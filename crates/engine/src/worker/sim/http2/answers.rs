@@ -7,6 +7,7 @@ use pippin_testing::frames::kind::{DATA, HEADERS, WINDOW_UPDATE};
 use pippin_testing::frames::{END_HEADERS, END_STREAM, OK, answer, frame};
 
 use super::{counted, far_server, frames, greets, hello, most_streams, noting, play, server};
+use crate::worker::sim::stopped::{STOPS_MS, lag_ms};
 use crate::worker::sim::times::{assert_ms, counts, errors, open};
 use crate::worker::sim::world::{Act, Acts};
 use crate::worker::sim::{MS, closed};
@@ -132,10 +133,8 @@ fn a_slow_answer_holds_up_nobody() {
         if asked.nth > 0 {
             return vec![(10 * MS, hello(stream))];
         }
-        let begin = frames(&[
-            frame(HEADERS, END_HEADERS, stream, OK),
-            frame(DATA, 0, stream, b"hel"),
-        ]);
+        let begin =
+            frames(&[frame(HEADERS, END_HEADERS, stream, OK), frame(DATA, 0, stream, b"hel")]);
         let rest = Act::Send(frame(DATA, END_STREAM, stream, b"lo"));
         vec![(10 * MS, begin), (505 * MS, rest)]
     });
@@ -165,6 +164,19 @@ fn an_open_loop_over_streams() {
     assert_eq!(counts(&few), [100, 50, 45, 0, 5, 50]);
     assert_ms(&few.measured().spans.response_time, (0..45).map(|k| 100 + 50 * (k / 5)));
     assert_ms(&few.measured().spans.own_lag, [0; 50]);
+}
+
+/// As over HTTP/1.1: all that waits behind a stop of the generator is its own lag.
+#[test]
+fn what_waits_behind_a_stop_is_own_lag() {
+    for stop_ms in STOPS_MS {
+        let script = server(|asked| vec![(8 * MS, hello(asked.tag))]);
+        let played = play(open(1, 100.0, 20_000), 1, script.stopping(300, stop_ms));
+        assert_eq!(counts(&played), [2_000, 2_000, 2_000, 0, 0, 0]);
+        let spans = &played.measured().spans;
+        assert_ms(&spans.own_lag, (0..2_000).map(|n| lag_ms(n, stop_ms)));
+        assert_ms(&spans.service_time, [8; 2_000]);
+    }
 }
 
 /// 10 users of one connection think for 50 ms, and answers take 10 ms. Each begins within its first
@@ -241,11 +253,8 @@ fn a_body_waits_for_the_windows_of_the_server() {
         let widens = [0, stream].map(|stream| frame(WINDOW_UPDATE, 0, stream, &by));
         vec![(10 * MS, frames(&widens))]
     });
-    let post = Request {
-        method: "POST".into(),
-        body: vec![b'u'; 100_000],
-        ..Request::get("/", "sim")
-    };
+    let post =
+        Request { method: "POST".into(), body: vec![b'u'; 100_000], ..Request::get("/", "sim") };
     let played = play(LoadSpec { requests: vec![post].into(), ..counted(1, 1) }, 1, script);
     assert_eq!((counts(&played), errors(&played)), ([1, 1, 1, 0, 0, 0], vec![]));
     assert_ms(&played.measured().spans.service_time, [15]);

@@ -46,7 +46,8 @@ fn devices_outlive_a_goaway() {
     assert_eq!(sum(|phase| phase.requests.sent_again), 3);
     assert_eq!(sum(|phase| phase.requests.failed + phase.requests.unsent), 0);
     // 5 ms, 1 ms, 10 ms, 5 ms, and the answer.
-    let late = played.stretches.iter().map(|phase| phase.spans.response_time.max_ns().unwrap() / MS);
+    let late =
+        played.stretches.iter().map(|phase| phase.spans.response_time.max_ns().unwrap() / MS);
     assert_eq!(late.max(), Some(31));
 }
 
@@ -80,9 +81,8 @@ fn devices_outlive_breaches() {
         assert_eq!(phase.requests.failed, 0);
         assert_ms(&phase.spans.response_time, vec![15; phase.requests.good as usize]);
     }
-    // Two requests a device, each over a connection of its own: 50 ms.
-    assert_eq!(good, breaches);
-    assert!(good >= 3 * 2 * 6, "{good}");
+    // A device takes 50 ms, so that 8, 7 and 7 follow each other. Behind its last answer nobody listens.
+    assert_eq!((good, breaches), (44, 22));
 }
 
 /// The first connection leaves its only request to the next one, which is opened 10 ms later: that
@@ -114,8 +114,7 @@ fn who_was_put_aside_takes_another_connection() {
     let played = play(open(1, 100.0, 600), 4, script);
     assert_eq!((counts(&played), errors(&played)), ([60, 60, 60, 0, 0, 0], vec![]));
     let at_once = [[100; 4], [101; 4]].concat().into_iter().chain([102, 102]);
-    let right: Vec<u64> =
-        [0].into_iter().chain(at_once).chain((11..60).map(|k| 10 * k)).collect();
+    let right: Vec<u64> = [0].into_iter().chain(at_once).chain((11..60).map(|k| 10 * k)).collect();
     assert_eq!(instants(&read), right);
     assert_ms(&played.measured().spans.own_lag, [0; 60]);
     assert_eq!(played.measured().connections.opened, 2);

@@ -70,8 +70,11 @@ fn call() -> Request {
 #[test]
 fn the_status_of_a_call_decides() {
     let of_type = vec![("content-type", GRPC)];
-    let whole =
-        |trailers: Fields| Answer { head: of_type.clone(), has_body: true, trailers: Some(trailers) };
+    let whole = |trailers: Fields| Answer {
+        head: of_type.clone(),
+        has_body: true,
+        trailers: Some(trailers),
+    };
     let alone = |status, message| Answer {
         head: vec![("content-type", GRPC), ("grpc-status", status), ("grpc-message", message)],
         has_body: false,
@@ -119,7 +122,8 @@ fn the_status_of_a_call_decides() {
 #[test]
 fn the_type_of_an_answer_says_whether_it_is_one_of_grpc() {
     let trailers = || Some(vec![("grpc-status", "7")]);
-    let of = |kind, trailers| Answer { head: vec![("content-type", kind)], has_body: true, trailers };
+    let of =
+        |kind, trailers| Answer { head: vec![("content-type", kind)], has_body: true, trailers };
     let played = load(Request::get("/", "sim"), vec![of(GRPC, trailers())]);
     assert_eq!(errors(&played), [(ErrorKind::GrpcPermissionDenied, 5)]);
     let all = vec![of("text/plain", None), of("text/plain", trailers())];

@@ -171,8 +171,7 @@ fn a_late_answer_fails_alone() {
 fn a_close_fails_what_is_under_way() {
     let script = server(|asked| {
         let (stream, begins) = (asked.tag, asked.nth == 1 || asked.nth == 2);
-        let half =
-            [frame(HEADERS, END_HEADERS, stream, OK), frame(DATA, 0, stream, b"he")];
+        let half = [frame(HEADERS, END_HEADERS, stream, OK), frame(DATA, 0, stream, b"he")];
         match asked.nth {
             0 => vec![(10 * MS, hello(stream))],
             5 => vec![(10 * MS, hello(stream)), (20 * MS, Act::Close)],
