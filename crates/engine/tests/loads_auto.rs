@@ -1,12 +1,12 @@
 //! The loads of `loads/` on the event loop that is chosen by itself: io_uring, or epoll where the
 //! kernel forbids that.
 #![allow(clippy::unwrap_used, clippy::expect_used)] // tests
+#[path = "loads/addresses.rs"]
+mod addresses;
 #[path = "loads/closed.rs"]
 mod closed;
 #[path = "loads/common.rs"]
 mod common;
-#[path = "loads/devices.rs"]
-mod devices;
 #[path = "loads/open.rs"]
 mod open;
 #[path = "loads/server.rs"]

@@ -3,6 +3,7 @@
 use pippin_model::load::LoadSpec;
 use pippin_model::text::units::Spread;
 
+use super::kind::Kind;
 use super::lane::Lane;
 use super::random::ThinkTimes;
 use super::{Fate, Next};
@@ -36,6 +37,21 @@ impl Closed {
             None => Next::Sends,
             Some(ns) => Next::Thinks { until: at + ns },
         }
+    }
+}
+
+impl Kind for Closed {
+    fn first(&mut self, _user: u32, at: u64, first_wait_ns: impl FnOnce() -> Option<u64>) -> Next {
+        self.first(at, first_wait_ns)
+    }
+
+    #[inline]
+    fn settled(&mut self, _user: u32, at: u64, fate: Fate) -> Next {
+        self.settled(at, fate)
+    }
+
+    fn carries_over(&self) -> bool {
+        true
     }
 }
 

@@ -4,6 +4,7 @@ use pippin_model::load::LoadSpec;
 use pippin_model::schedule::UserStage;
 use pippin_model::text::units::Spread;
 
+use super::kind::Kind;
 use super::lane::Lane;
 use super::random::ThinkTimes;
 use super::{Due, Fate, Next};
@@ -169,6 +170,51 @@ impl Crowd {
     #[cfg(test)]
     pub fn is_away(&self, user: u32) -> bool {
         self.users[user as usize] == Doing::Away
+    }
+}
+
+impl Kind for Crowd {
+    fn start(&mut self, at: u64, _depth: u32) -> Option<Vec<u64>> {
+        self.start(at);
+        None
+    }
+
+    #[inline]
+    fn next_change(&self) -> Option<u64> {
+        self.next_change()
+    }
+
+    /// Who has thought before it goes sends once more.
+    #[inline]
+    fn take(&mut self, now: u64, thinking: &mut Wheel) -> Option<Due> {
+        while let Some(at) = self.next_change().filter(|at| *at <= now) {
+            if let Some((user, at)) = thinking.pop(at) {
+                return Some(Due::User { user, at });
+            }
+            if let Some(due) = self.change(thinking) {
+                return Some(due);
+            }
+        }
+        None
+    }
+
+    #[inline]
+    fn begins(&mut self, user: u32, _at: u64, _goes_on: bool) -> Next {
+        self.begins(user)
+    }
+
+    #[inline]
+    fn settled(&mut self, user: u32, at: u64, fate: Fate) -> Next {
+        self.settled(user, at, fate)
+    }
+
+    fn opens_late(&self) -> bool {
+        true
+    }
+
+    #[cfg(test)]
+    fn is_away(&self, user: u32) -> Option<bool> {
+        Some(self.is_away(user))
     }
 }
 

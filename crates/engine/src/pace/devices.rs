@@ -3,10 +3,12 @@
 use pippin_model::load::{LoadSpec, Schedule};
 use pippin_model::text::units::Spread;
 
+use super::kind::Kind;
 use super::lane::Lane;
 use super::random::ThinkTimes;
-use super::{Fate, Next};
+use super::{Due, Fate, Next};
 use crate::time::timeline::UNKNOWN;
+use crate::time::timer::Wheel;
 
 /// The devices of a lane.
 pub(crate) struct Devices {
@@ -99,6 +101,37 @@ impl Devices {
             return Next::Thinks { until: at + think_ns };
         }
         if at < self.until { Next::IsReplaced } else { Next::Ends }
+    }
+}
+
+impl Kind for Devices {
+    fn start(&mut self, at: u64, _depth: u32) -> Option<Vec<u64>> {
+        Some(self.start(at))
+    }
+
+    #[inline]
+    fn next_change(&self) -> Option<u64> {
+        self.next_birth()
+    }
+
+    #[inline]
+    fn take(&mut self, now: u64, _thinking: &mut Wheel) -> Option<Due> {
+        let (slot, at) = self.take(now)?;
+        Some(Due::Connection { slot, at })
+    }
+
+    #[inline]
+    fn begins(&mut self, user: u32, at: u64, _goes_on: bool) -> Next {
+        self.begins(user, at)
+    }
+
+    #[inline]
+    fn settled(&mut self, user: u32, at: u64, fate: Fate) -> Next {
+        self.settled(user, at, fate)
+    }
+
+    fn opens_late(&self) -> bool {
+        true
     }
 }
 

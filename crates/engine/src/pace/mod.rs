@@ -8,6 +8,7 @@
 //!
 //! | module | what it does |
 //! |---|---|
+//! | `kind` | what every kind of schedule answers, and the list of the kinds |
 //! | `lane` | which part of the load is whose |
 //! | `arrivals` | when the requests of an open loop are due, in closed form |
 //! | `closed` | users who wait for their answers |
@@ -20,6 +21,7 @@ pub(crate) mod arrivals;
 pub(crate) mod closed;
 pub(crate) mod crowd;
 pub(crate) mod devices;
+mod kind;
 pub(crate) mod lane;
 pub(crate) mod open;
 pub(crate) mod random;
@@ -31,6 +33,7 @@ use crate::time::timer::Wheel;
 use closed::Closed;
 use crowd::Crowd;
 use devices::Devices;
+use kind::{Kind, Users};
 use lane::Lane;
 use open::Open;
 pub(crate) use open::{Arrival, Seat, Seats};
@@ -83,14 +86,6 @@ pub(crate) struct Pace {
     retry_ns: u64,
 }
 
-/// The kinds of schedules. A new one is a file, and a line here and in each question.
-enum Users {
-    Closed(Closed),
-    Crowd(Crowd),
-    Open(Open),
-    Devices(Devices),
-}
-
 /// How the users of a lane are spread over connections.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Places {
@@ -131,18 +126,7 @@ impl Pace {
 
     /// The schedule starts. Returns the starts of its later phases, if it has any.
     pub fn start(&mut self, at: u64) -> Option<Vec<u64>> {
-        match &mut self.users {
-            Users::Closed(_) => None,
-            Users::Crowd(crowd) => {
-                crowd.start(at);
-                None
-            }
-            Users::Open(open) => {
-                open.start(at, self.depth);
-                None
-            }
-            Users::Devices(devices) => Some(devices.start(at)),
-        }
+        self.users.start(at, self.depth)
     }
 
     /// What a user does as the schedule starts at `at`. `first_wait_ns`: how long it waits, if its
@@ -153,11 +137,7 @@ impl Pace {
         at: u64,
         first_wait_ns: impl FnOnce() -> Option<u64>,
     ) -> Next {
-        let next = match &mut self.users {
-            Users::Closed(closed) => closed.first(at, first_wait_ns),
-            Users::Open(open) => open.wait(user),
-            Users::Crowd(_) | Users::Devices(_) => Next::Ends,
-        };
+        let next = self.users.first(user, at, first_wait_ns);
         self.keep(user, next)
     }
 
@@ -165,35 +145,15 @@ impl Pace {
     /// arrives is not among these ([`Pace::next_arrival`]).
     #[inline]
     pub fn next_due(&self) -> Option<u64> {
-        let birth = match &self.users {
-            Users::Closed(_) | Users::Open(_) => None,
-            Users::Crowd(crowd) => crowd.next_change(),
-            Users::Devices(devices) => devices.next_birth(),
-        };
-        [self.thinking.next_due(), self.retrying.next_due(), birth].into_iter().flatten().min()
+        let dues = [self.thinking.next_due(), self.retrying.next_due(), self.users.next_change()];
+        dues.into_iter().flatten().min()
     }
 
     /// Who is due by `now`, one at a time.
     #[inline]
     pub fn take(&mut self, now: u64) -> Option<Due> {
-        match &mut self.users {
-            Users::Closed(_) | Users::Open(_) => {}
-            Users::Crowd(crowd) => {
-                // In the order of their instants: who has thought before it goes sends once more.
-                while let Some(at) = crowd.next_change().filter(|at| *at <= now) {
-                    if let Some((user, at)) = self.thinking.pop(at) {
-                        return Some(Due::User { user, at });
-                    }
-                    if let Some(due) = crowd.change(&mut self.thinking) {
-                        return Some(due);
-                    }
-                }
-            }
-            Users::Devices(devices) => {
-                if let Some((slot, at)) = devices.take(now) {
-                    return Some(Due::Connection { slot, at });
-                }
-            }
+        if let Some(due) = self.users.take(now, &mut self.thinking) {
+            return Some(due);
         }
         if let Some((user, at)) = self.thinking.pop(now) {
             return Some(Due::User { user, at });
@@ -206,24 +166,13 @@ impl Pace {
     /// middle of a walk.
     #[inline]
     pub fn begins(&mut self, user: u32, at: u64, goes_on: bool) -> Next {
-        match &mut self.users {
-            Users::Closed(_) => Next::Sends,
-            Users::Crowd(crowd) => crowd.begins(user),
-            Users::Open(_) if goes_on => Next::Sends,
-            Users::Open(open) => open.wait(user),
-            Users::Devices(devices) => devices.begins(user, at),
-        }
+        self.users.begins(user, at, goes_on)
     }
 
     /// What a user does whose request was settled at `at`, successful or not.
     #[inline]
     pub fn settled(&mut self, user: u32, at: u64, fate: Fate) -> Next {
-        let next = match &mut self.users {
-            Users::Closed(closed) => closed.settled(at, fate),
-            Users::Crowd(crowd) => crowd.settled(user, at, fate),
-            Users::Open(open) => open.settled(user, at, fate),
-            Users::Devices(devices) => devices.settled(user, at, fate),
-        };
+        let next = self.users.settled(user, at, fate);
         self.keep(user, next)
     }
 
@@ -239,17 +188,14 @@ impl Pace {
     /// Whether a user thinks, or waits for an arrival.
     #[cfg(test)]
     pub fn rests(&self, user: u32) -> bool {
-        let waits = matches!(&self.users, Users::Open(open) if open.waits(user));
+        let waits = self.users.arrivals().is_some_and(|open| open.waits(user));
         waits || self.thinking.is_set(user)
     }
 
     /// Whether a user is away for now, in a load whose users come and go; `None` for other loads.
     #[cfg(test)]
     pub fn is_away(&self, user: u32) -> Option<bool> {
-        match &self.users {
-            Users::Crowd(crowd) => Some(crowd.is_away(user)),
-            Users::Closed(_) | Users::Open(_) | Users::Devices(_) => None,
-        }
+        self.users.is_away(user)
     }
 
     /// Whether the users of a connection wait to try again.
@@ -272,48 +218,36 @@ impl Pace {
     /// The next arrival and who sends it, if it is due by `now` and somebody can.
     #[inline]
     pub fn arrive(&mut self, now: u64, seats: &mut impl Seats) -> Option<Arrival> {
-        match &mut self.users {
-            Users::Open(open) => open.arrive(now, seats),
-            Users::Closed(_) | Users::Crowd(_) | Users::Devices(_) => None,
-        }
+        self.users.arrivals_mut()?.arrive(now, seats)
     }
 
     /// When the next arrival is due that somebody can send, and from when on it is worth polling
     /// for it instead of sleeping.
     #[inline]
     pub fn next_arrival(&self, seats: &impl Seats) -> Option<(u64, u64)> {
-        match &self.users {
-            Users::Open(open) => open.next_arrival(seats),
-            Users::Closed(_) | Users::Crowd(_) | Users::Devices(_) => None,
-        }
+        self.users.arrivals()?.next_arrival(seats)
     }
 
     /// The first arrival, if it is due before this instant and nobody has sent it.
     pub fn unsent_before(&self, instant: u64) -> Option<u64> {
-        match &self.users {
-            Users::Open(open) => open.next_due().filter(|due| *due < instant),
-            Users::Closed(_) | Users::Crowd(_) | Users::Devices(_) => None,
-        }
+        self.users.arrivals()?.next_due().filter(|due| *due < instant)
     }
 
     /// Passes over the arrivals before an instant, `most` of them at the most. Returns how many.
     pub fn skip_to(&mut self, instant: u64, most: u64) -> u64 {
-        match &mut self.users {
-            Users::Open(open) => open.skip_to(instant, most),
-            Users::Closed(_) | Users::Crowd(_) | Users::Devices(_) => 0,
-        }
+        self.users.arrivals_mut().map_or(0, |open| open.skip_to(instant, most))
     }
 
     /// A user who was put aside waits for arrivals again.
     pub fn unpark(&mut self, user: u32) {
-        if let Users::Open(open) = &mut self.users {
+        if let Some(open) = self.users.arrivals_mut() {
             open.wait(user);
         }
     }
 
     /// A connection that users share is open: arrivals go to them before another one is opened.
     pub fn opened(&mut self, slot: u32) {
-        if let Users::Open(open) = &mut self.users {
+        if let Some(open) = self.users.arrivals_mut() {
             open.opened(slot * self.depth..(slot + 1) * self.depth);
         }
     }
@@ -321,26 +255,24 @@ impl Pace {
 
 /// Facts of a schedule.
 impl Pace {
-    /// Whether requests that are under way when measuring starts are measured. In a closed loop one
-    /// request follows another, and without those each user would have one request too few.
-    /// Elsewhere a request belongs to the stretch in which it was intended.
-    pub const fn carries_over(&self) -> bool {
-        matches!(self.users, Users::Closed(_))
+    /// Whether requests that are under way when measuring starts are measured.
+    pub fn carries_over(&self) -> bool {
+        self.users.carries_over()
     }
 
     /// Whether requests are due at planned instants, whatever the answers before them did.
-    pub const fn has_a_plan(&self) -> bool {
-        matches!(self.users, Users::Open(_))
+    pub fn has_a_plan(&self) -> bool {
+        self.users.arrivals().is_some()
     }
 
     /// Whether each user opens its connection as it begins, within the load.
-    pub const fn opens_late(&self) -> bool {
-        matches!(self.users, Users::Crowd(_) | Users::Devices(_))
+    pub fn opens_late(&self) -> bool {
+        self.users.opens_late()
     }
 
     /// Whether the schedule holds no further requests.
-    pub const fn is_over(&self) -> bool {
-        matches!(&self.users, Users::Open(open) if open.is_over())
+    pub fn is_over(&self) -> bool {
+        self.users.arrivals().is_some_and(Open::is_over)
     }
 }
 

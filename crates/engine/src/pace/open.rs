@@ -6,6 +6,7 @@ use std::ops::Range;
 use pippin_model::load::{Arrivals as Spacing, LoadSpec, Stage};
 
 use super::arrivals::Arrivals;
+use super::kind::Kind;
 use super::lane::Lane;
 use super::{Fate, Next};
 use crate::time::timeline::UNKNOWN;
@@ -197,6 +198,37 @@ impl Open {
     }
 }
 
+impl Kind for Open {
+    fn start(&mut self, at: u64, depth: u32) -> Option<Vec<u64>> {
+        self.start(at, depth);
+        None
+    }
+
+    fn first(&mut self, user: u32, _at: u64, _: impl FnOnce() -> Option<u64>) -> Next {
+        self.wait(user)
+    }
+
+    #[inline]
+    fn begins(&mut self, user: u32, _at: u64, goes_on: bool) -> Next {
+        if goes_on { Next::Sends } else { self.wait(user) }
+    }
+
+    #[inline]
+    fn settled(&mut self, user: u32, at: u64, fate: Fate) -> Next {
+        self.settled(user, at, fate)
+    }
+
+    #[inline]
+    fn arrivals(&self) -> Option<&Open> {
+        Some(self)
+    }
+
+    #[inline]
+    fn arrivals_mut(&mut self) -> Option<&mut Open> {
+        Some(self)
+    }
+}
+
 impl Turn {
     #[inline]
     fn take(&mut self) -> u32 {
@@ -366,7 +398,7 @@ pub(super) mod tests {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig::with_cases(2_000))]
+        #![proptest_config(ProptestConfig::with_cases(10_000))]
         /// Whatever happens to connections and however slow answers are: arrivals that were sent and
         /// those that were passed over are together the closed form's, each once, in order, and none
         /// before it is due.

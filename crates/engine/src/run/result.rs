@@ -113,7 +113,7 @@ pub(crate) fn followed(spec: &LoadSpec, tally: &mut Tally) -> Option<Box<StepMea
 }
 
 /// The table of paths of a stretch; empty if the load has none.
-fn paths(spec: &LoadSpec, tally: &mut Tally) -> Vec<StepMeasured> {
+pub(crate) fn paths(spec: &LoadSpec, tally: &mut Tally) -> Vec<StepMeasured> {
     let counted = std::mem::take(&mut tally.paths);
     Paths::of(spec).map_or(Vec::new(), |paths| paths.into_measured(counted))
 }

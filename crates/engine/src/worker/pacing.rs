@@ -37,7 +37,7 @@ impl<S: Stack> Worker<'_, S> {
             Next::Sends | Next::Starts if tag == 0 => {
                 self.core.opening.waiting.push_back((slot, None));
             }
-            Next::Thinks { .. } | Next::Waits => self.core.rests(slot, tag),
+            Next::Thinks { .. } | Next::Waits => self.core.rests(slot, tag, at),
             Next::Sends | Next::Starts | Next::IsReplaced | Next::Ends => {}
         }
     }
@@ -107,7 +107,7 @@ impl<S: Stack> Worker<'_, S> {
                 }
                 self.ready(slot, tag, at, now);
             }
-            Next::Thinks { .. } | Next::Waits => self.core.rests(slot, tag),
+            Next::Thinks { .. } | Next::Waits => self.core.rests(slot, tag, at),
             Next::IsReplaced | Next::Ends => {
                 self.core.ends(slot, tag);
                 if self.core.is_up(slot) {

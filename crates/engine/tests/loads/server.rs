@@ -3,7 +3,6 @@ use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{Duration, Instant};
 
 pub const HELLO: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 12\r\n\r\nHello World!";
 
@@ -20,14 +19,6 @@ impl Account {
     }
     pub fn connections(&self) -> u64 {
         self.connections.load(Ordering::SeqCst)
-    }
-    /// The connections, when there are so many: the server accepts some time after the kernel.
-    pub fn connections_when(&self, least: u64) -> u64 {
-        let deadline = Instant::now() + Duration::from_secs(20);
-        while self.connections() < least && Instant::now() < deadline {
-            std::thread::sleep(Duration::from_millis(5));
-        }
-        self.connections()
     }
 }
 

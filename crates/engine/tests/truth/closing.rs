@@ -1,5 +1,6 @@
-//! Servers that close connections: which closes are errors, and what is known of keep-alive limits.
-use pippin_model::load::{Connections, IoChoice, LoadSpec, Request, Schedule, Timeouts, WarmUp};
+//! Closes that race with requests. What is known of keep-alive limits is tested in virtual time
+//! (`worker/sim/counting.rs`).
+use pippin_model::load::{IoChoice, LoadSpec, Request, Schedule, Timeouts};
 use pippin_model::result::ErrorKind;
 use pippin_model::text::units::Spread;
 use std::io::Read;
@@ -7,55 +8,14 @@ use std::net::TcpListener;
 
 use pippin_testing::scripted::{Answer, Script, spawn};
 
-use crate::support::{MS, assert_counted, closed, closed_for, errors, get, ms, on_each_loop, run};
+use crate::support::{MS, closed, errors, get, on_each_loop, run};
 use pippin_testing::patience::in_time;
 
 on_each_loop!(
-    an_announced_limit,
     an_unannounced_limit,
-    closes_are_those_of_the_measured_part,
-    a_connection_per_request,
-    a_limit_of_our_own,
-    a_body_ended_by_closing,
     sent_again_counts_once,
     a_send_under_way_ends_with_its_connection
 );
-
-/// After 5 answers each connection is closed, and the fifth says so. 2 connections, 100 requests:
-/// 20 closes (the last two fall together with the end of the load and may go unseen), every one
-/// after exactly 5 answers, and not one error.
-fn an_announced_limit(io: IoChoice) {
-    let server = spawn(Script::always(Answer::ok(b"hello")).close_after(5, true)).unwrap();
-    let result = run(&closed(server.address(), io, 2, 100));
-    let account = server.stop().unwrap();
-    assert_eq!((result.measured.requests.good, account.requests), (100, 100));
-    assert_eq!(errors(&result), []);
-    let connections = result.measured.connections;
-    assert_counted("closes", connections.closed_by_server as f64, 18.0, 20.0);
-    assert_eq!(result.measured.closes.requests_range(), Some((5, 5)));
-    assert_eq!(connections.opened, connections.reconnects + 2);
-    assert_counted("connections opened", connections.opened as f64, 20.0, 22.0);
-}
-
-/// After 3 answers each connection is closed, in the warm-up too. What happened there is not counted,
-/// and the server cannot have closed more connections than were opened, or replaced more.
-fn closes_are_those_of_the_measured_part(io: IoChoice) {
-    let server =
-        spawn(Script::always(Answer::ok(b"hello").delay(ms(2))).close_after(3, true)).unwrap();
-    let result = run(&LoadSpec {
-        warm_up: WarmUp::Fixed { duration_ns: 200 * MS },
-        ..closed_for(server.address(), io, 2, 100)
-    });
-    let account = server.stop().unwrap();
-    let (connections, closes) = (result.measured.connections, &result.measured.closes);
-    assert_eq!(connections.opened_before, 2, "the first ones");
-    assert_eq!(connections.opened, connections.opened_before + connections.reconnects);
-    assert!(connections.closed_by_server <= connections.opened, "{connections:?}");
-    assert_eq!((closes.count(), closes.by_idle_ns.count()), (connections.closed_by_server, 0));
-    assert_eq!(closes.requests_range(), Some((3, 3)));
-    in_time(result.warm_up.completed >= 6, || format!("{:?}", result.warm_up));
-    assert!(account.connections > connections.opened, "those of the warm-up are not counted");
-}
 
 /// Closed after 5 answers without a word. Who thinks for 30 ms sees the close before the next
 /// request, unless the machine keeps the server from closing: no error. (Who does not may have sent it already; that is decided by the kernels' race
@@ -89,71 +49,6 @@ fn an_unannounced_limit(io: IoChoice) {
         "an answer was counted twice or lost"
     );
     assert_eq!(result.measured.closes.requests_range(), Some((5, 5)));
-}
-
-/// `Connection: close` on every request: 60 requests, 60 connections, 60 connect times.
-fn a_connection_per_request(io: IoChoice) {
-    let server = spawn(Script::always(Answer::ok(b"hello")).close_after(1, true)).unwrap();
-    let spec = LoadSpec {
-        connections: Connections {
-            count: 3,
-            requests_per_connection: Some(1),
-            pipeline: 1,
-            streams: 1,
-        },
-        ..closed(server.address(), io, 3, 60)
-    };
-    let result = run(&spec);
-    let account = server.stop().unwrap();
-    assert_eq!(
-        (result.measured.requests.good, account.requests, account.connections),
-        (60, 60, 60)
-    );
-    let connections = result.measured.connections;
-    assert_eq!((connections.opened, connections.reconnects, connections.peak), (60, 57, 3));
-    assert_eq!(result.measured.spans.connect.count(), 60);
-    assert_eq!(errors(&result), []);
-}
-
-/// The load's own limit of 4 requests per connection: 100 requests make 25 connections, and none of
-/// those was closed by the server.
-fn a_limit_of_our_own(io: IoChoice) {
-    let server = spawn(Script::always(Answer::ok(b"hello"))).unwrap();
-    let spec = LoadSpec {
-        connections: Connections {
-            count: 1,
-            requests_per_connection: Some(4),
-            pipeline: 1,
-            streams: 1,
-        },
-        ..closed(server.address(), io, 1, 100)
-    };
-    let result = run(&spec);
-    let account = server.stop().unwrap();
-    assert_eq!((result.measured.requests.good, account.connections), (100, 25));
-    assert_eq!(
-        (result.measured.connections.opened, result.measured.connections.closed_by_server),
-        (25, 0)
-    );
-    let most = account.exchanges.iter().map(|exchange| exchange.number_on_connection).max();
-    assert_eq!(most, Some(3));
-}
-
-/// No length, no chunks: the close is the end of the body (RFC 9112 section 6.3), so the answer is
-/// complete and no error.
-fn a_body_ended_by_closing(io: IoChoice) {
-    let server =
-        spawn(Script::always(Answer::ok(b"hello").pause_in_body(ms(5)).until_close())).unwrap();
-    let spec = LoadSpec {
-        requests: vec![get(pippin_model::load::BodyCheck::Exact(b"hello".to_vec()))].into(),
-        ..closed(server.address(), io, 2, 30)
-    };
-    let result = run(&spec);
-    let account = server.stop().unwrap();
-    assert_eq!(errors(&result), []);
-    assert_eq!((result.measured.requests.good, account.connections), (30, 30));
-    assert_eq!(result.measured.bytes.body, 150);
-    assert_eq!(result.measured.closes.requests_range(), Some((1, 1)));
 }
 
 /// Closed after each answer without a word. Many requests cross the close and are sent again on a

@@ -4,28 +4,10 @@ use pippin_model::result::ErrorKind;
 use pippin_testing::scripted::{Answer, Refusing, Script, spawn};
 use std::net::IpAddr;
 
-use crate::support::{assert_counted, closed, closed_for, errors, on_each_loop, run};
+use crate::support::{closed, closed_for, on_each_loop, run};
 use pippin_testing::patience::in_time;
 
-on_each_loop!(refused, some_addresses_refuse, from_many_source_addresses);
-
-/// Nobody listens: nothing is sent, every attempt is counted, and attempts are not made by the ten
-/// thousand.
-fn refused(io: IoChoice) {
-    let port = Refusing::new().unwrap();
-    let result = run(&closed_for(port.address(), io, 2, 300));
-    let requests = result.measured.requests;
-    assert_eq!((requests.sent, requests.completed), (0, 0));
-    assert_eq!(requests.scheduled, requests.unsent);
-    let refused = result.measured.errors[&ErrorKind::ConnectRefused];
-    assert_eq!(errors(&result).len(), 1);
-    assert_counted("attempts", refused as f64, 2.0, 1_000.0);
-    assert_eq!(
-        (result.measured.connections.peak, result.measured.spans.service_time.count()),
-        (0, 0)
-    );
-    assert_eq!(result.measured.error_fraction(), Some(1.0));
-}
+on_each_loop!(some_addresses_refuse, from_many_source_addresses);
 
 /// Two addresses in turn, one of which refuses: half of the connections work, and the other half
 /// does not hold them up.

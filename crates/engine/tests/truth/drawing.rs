@@ -6,10 +6,7 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
 
 use pippin_engine::{Control, Exchange, Referee};
-use pippin_model::load::{
-    BodyCheck, Check, Connections, IdForm, IoChoice, LoadSpec, Request, RequestId, Surprises,
-};
-use pippin_model::result::ErrorKind;
+use pippin_model::load::{BodyCheck, Connections, IdForm, IoChoice, LoadSpec, Request, RequestId};
 use pippin_testing::scripted::{Answer, Received, Script, spawn};
 use pippin_testing::tls::{Authority, Front, FrontBehaviour};
 
@@ -17,12 +14,10 @@ use crate::support::{closed, errors, examining_all, get, on_each_loop, run, trus
 
 on_each_loop!(
     each_request_has_a_value_of_its_own,
-    a_server_that_remembers_its_answers_is_wrong_each_time,
     values_go_through_tls_and_over_a_connection_each,
     each_request_of_a_pipeline_has_a_value_of_its_own,
     a_referee_is_told_the_value,
     the_media_type_of_examined_answers_is_looked_at,
-    requests_of_another_kind_come_at_places_without_a_period,
     each_request_has_a_name_that_the_server_sees,
 );
 
@@ -115,26 +110,6 @@ fn each_request_has_a_name_that_the_server_sees(io: IoChoice) {
         let rows: BTreeSet<String> =
             rows.requests.iter().filter_map(|one| one.id.clone()).collect();
         assert_eq!((rows.len(), &rows), (400, &*names.lock().unwrap()), "{depth} {is_kept}");
-    }
-}
-
-/// The server knows the right answers to the three requests as they are in the list.
-fn a_server_that_remembers_its_answers_is_wrong_each_time(io: IoChoice) {
-    let server = spawn(Script::each(|received, _| {
-        let name = match target(received) {
-            path if path.starts_with("/a/") => "Jo-abcdefgh",
-            path if path.starts_with("/b/") => "12345678",
-            _ => "x",
-        };
-        Answer::ok(format!("Hola {name}! Hola again, {name}").as_bytes())
-    }))
-    .unwrap();
-    for depth in [1, 4] {
-        // One connection sends the three requests in turn; of several, one may send more.
-        let spec = LoadSpec { requests: requests().into(), ..closed(server.address(), io, 1, 300) };
-        let result = run(&pipelined(spec, depth));
-        assert_eq!(result.measured.requests.good, 100, "{depth}");
-        assert_eq!(errors(&result), [(ErrorKind::WrongBody, 200)], "{depth}");
     }
 }
 
@@ -240,41 +215,4 @@ fn the_media_type_of_examined_answers_is_looked_at(io: IoChoice) {
         run(&load).measured.requests.good
     };
     assert_eq!((asks(Some("text/html")), asks(Some("text/css")), asks(None)), (50, 0, 100));
-}
-
-/// Of 2,000 requests about one in 20 is of another kind, at places without a period, and no other
-/// template is missed or repeated.
-fn requests_of_another_kind_come_at_places_without_a_period(io: IoChoice) {
-    for pipeline in [1, 8] {
-        let targets = Arc::new(Mutex::new(Vec::new()));
-        let seen = Arc::clone(&targets);
-        let server = spawn(Script::each(move |received, _| {
-            let text = String::from_utf8_lossy(received.bytes).into_owned();
-            let target = text.split(' ').nth(1).unwrap_or_default().to_string();
-            let status = if target.starts_with("/other") { 404 } else { 200 };
-            seen.lock().unwrap().push(target);
-            Answer::new(status, b"hello")
-        }))
-        .unwrap();
-        let usual = (0..5).map(|i| Request::get(&format!("/usual{i}"), "a"));
-        let other = |i| {
-            let check = Check { status: vec![404], ..Check::default() };
-            Request { check, ..Request::get(&format!("/other{i}"), "a") }
-        };
-        let requests = usual.chain((0..3).map(other)).collect();
-        let surprises = Some(Surprises { others: 3, others_every: 20, ..Surprises::default() });
-        let base = closed(server.address(), io, 1, 2_000);
-        let connections = Connections { pipeline, ..base.connections };
-        let result = run(&LoadSpec { requests, surprises, connections, ..base });
-        assert_eq!(result.measured.requests.good, 2_000);
-        let targets = targets.lock().unwrap();
-        let others: Vec<usize> =
-            (0..targets.len()).filter(|nth| targets[*nth].starts_with("/other")).collect();
-        assert!((60..160).contains(&others.len()), "{}", others.len());
-        let gaps: BTreeSet<usize> = others.windows(2).map(|pair| pair[1] - pair[0]).collect();
-        assert!(gaps.len() > 15 && gaps.iter().all(|gap| *gap < 40), "{gaps:?}");
-        for nth in (0..targets.len()).filter(|nth| !others.contains(nth)) {
-            assert_eq!(targets[nth], format!("/usual{}", nth % 5), "request {nth}");
-        }
-    }
 }

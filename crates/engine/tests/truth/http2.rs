@@ -3,21 +3,18 @@
 //! | module | what it has |
 //! |---|---|
 //! | [`library`] | a server by other hands than ours (the crate `h2`) |
-//! | [`answers`] | loads against right answers: counts and times |
-//! | [`refusals`] | streams that are refused, reset, wrong or late |
-//! | [`going_on`] | what users do after a connection that ended, was full or broke the rules |
-//! | [`grpc`] | calls of gRPC, whose trailers say how they ended |
-//! | [`fairness`] | whether each user of a connection has its turn |
+//! | [`answers`] | loads against right answers |
+//! | [`going_on`] | sessions that break, and requests that nobody reads |
 //! | [`agreeing`] | whether the server speaks HTTP/2 at all |
+//!
+//! Counts and times of streams that wait, are refused, reset or left out are tested in virtual time
+//! (`worker/sim/http2`).
 //!
 //! Servers whose frames are written by hand are in `pippin_testing::frames`.
 mod agreeing;
 mod answers;
-mod fairness;
 mod going_on;
-mod grpc;
 mod library;
-mod refusals;
 
 use pippin_model::load::{Connections, LoadSpec, Protocol};
 

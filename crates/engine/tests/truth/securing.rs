@@ -4,7 +4,7 @@ use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpListener};
 
 use pippin_model::load::tls::{TlsSpec, TlsUse};
-use pippin_model::load::{BodyCheck, Connections, IoChoice, LoadSpec, Request, Schedule, Timeouts};
+use pippin_model::load::{BodyCheck, Connections, IoChoice, LoadSpec, Request, Schedule};
 use pippin_model::result::{ErrorKind, LoadResult};
 use pippin_model::text::units::Spread;
 use pippin_testing::Running;
@@ -12,14 +12,13 @@ use pippin_testing::scripted::{Account, Answer, Script, spawn};
 use pippin_testing::tls::{Authority, Certified, Front, FrontBehaviour};
 
 use crate::support::{
-    MS, assert_takes, assert_within, closed, closed_for, errors, get, ms, on_each_loop, open,
-    quantile_ms, run, trusting,
+    MS, assert_takes, assert_within, closed, errors, get, ms, on_each_loop, quantile_ms, run,
+    trusting,
 };
 use pippin_testing::patience::in_time;
 
 on_each_loop!(
     the_handshake_is_a_span_of_its_own,
-    delays_are_seen_through_tls,
     a_connection_per_request_is_a_handshake_per_request,
     sessions_are_resumed_if_asked_for,
     bytes_may_come_one_at_a_time,
@@ -28,9 +27,6 @@ on_each_loop!(
     keys_may_change,
     bytes_that_are_no_tls_behind_an_answer,
     rows_of_requests,
-    an_open_loop,
-    devices,
-    a_stalled_server_times_out,
     both_versions,
 );
 
@@ -111,18 +107,6 @@ fn the_handshake_is_a_span_of_its_own(io: IoChoice) {
         (result.measured.bytes.sent, result.measured.bytes.received),
         (account.bytes_in, account.bytes_out)
     );
-}
-
-/// 20 ms before the head, 10 ms within the body.
-fn delays_are_seen_through_tls(io: IoChoice) {
-    let answer = Answer::ok(&[b'x'; 4_000]).delay(ms(20)).pause_in_body(ms(10));
-    let secured =
-        Secured::new(Script::always(answer), &Certified::default(), FrontBehaviour::default());
-    let result = run(&secured.closed(io, 2, 20));
-    let spans = &result.measured.spans;
-    assert_takes("headers", quantile_ms(&spans.headers, 0.5), 20.0, 40.0);
-    assert_within("body", quantile_ms(&spans.body, 0.5), 9.5, 25.0);
-    assert_eq!((result.measured.requests.good, errors(&result)), (20, vec![]));
 }
 
 /// 60 requests, a connection each: 60 handshakes, and each ends with close_notify.
@@ -320,70 +304,6 @@ fn rows_of_requests(io: IoChoice) {
     let result = run(&LoadSpec { connections, ..secured.closed(io, 2, 1_000) });
     assert_eq!((result.measured.requests.good, errors(&result)), (1_000, vec![]));
     assert_eq!(secured.server.stop().unwrap().requests, 1_000);
-}
-
-/// 200/s for 600 ms are 120 requests; the connections and their handshakes come before the
-/// schedule.
-fn an_open_loop(io: IoChoice) {
-    let manner = FrontBehaviour { handshake_delay: ms(30), ..FrontBehaviour::default() };
-    let secured = Secured::new(Script::always(Answer::ok(b"hello")), &Certified::default(), manner);
-    let result =
-        run(&LoadSpec { tls: secured.tls(), ..open(secured.front.address(), io, 4, 200.0, 600) });
-    let spans = &result.measured.spans;
-    assert_eq!(
-        (result.measured.requests.scheduled, spans.tls.count(), errors(&result)),
-        (120, 4, vec![])
-    );
-    assert_within("the median response time", quantile_ms(&spans.response_time, 0.5), 0.0, 20.0);
-}
-
-/// Each device does a handshake of its own, which is part of its first request's response time and
-/// not of its service time.
-fn devices(io: IoChoice) {
-    let manner = FrontBehaviour { handshake_delay: ms(25), ..FrontBehaviour::default() };
-    let secured = Secured::new(Script::always(Answer::ok(b"hello")), &Certified::default(), manner);
-    let think = Spread { mean_ns: 10 * MS, jitter: 0.0 };
-    let schedule = Schedule::Devices {
-        devices: 8,
-        requests_per_device: 2,
-        think,
-        ramp_up_ns: 100 * MS,
-        sustain_ns: 500 * MS,
-        ramp_down_ns: 200 * MS,
-    };
-    let mut spec = LoadSpec {
-        tls: secured.tls(),
-        schedule,
-        ..closed_for(secured.front.address(), io, 8, 800)
-    };
-    spec.stop.duration_ns = None;
-    let result = run(&spec);
-    assert_eq!(errors(&result), []);
-    let handshakes: u64 = result.phases.iter().map(|phase| phase.measured.spans.tls.count()).sum();
-    let opened: u64 = result.phases.iter().map(|phase| phase.measured.connections.opened).sum();
-    assert_eq!(handshakes, opened);
-    in_time(handshakes > 8, || format!("devices were replaced: {handshakes}"));
-    let spans = &result.measured.spans;
-    // Half of the requests are a device's first.
-    assert_within("p90 of the response time", quantile_ms(&spans.response_time, 0.9), 25.0, 80.0);
-    assert_within("p90 of the service time", quantile_ms(&spans.service_time, 0.9), 0.0, 20.0);
-}
-
-fn a_stalled_server_times_out(io: IoChoice) {
-    let secured = Secured::new(
-        Script::always(Answer::silence()),
-        &Certified::default(),
-        FrontBehaviour::default(),
-    );
-    let timeouts = Timeouts { connect_ns: 5_000 * MS, request_ns: 80 * MS, ..Timeouts::default() };
-    let result = run(&LoadSpec { timeouts, ..secured.closed(io, 2, 6) });
-    assert_eq!(errors(&result), [(ErrorKind::Timeout, 6)]);
-    assert_within(
-        "service time",
-        quantile_ms(&result.measured.spans.service_time, 0.5),
-        79.9,
-        80.1,
-    );
 }
 
 fn both_versions(io: IoChoice) {

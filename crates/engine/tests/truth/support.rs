@@ -301,12 +301,6 @@ pub fn quantile_ms(histogram: &Histogram, q: f64) -> f64 {
     histogram.quantile_ns(q).unwrap() as f64 / 1e6
 }
 
-/// Demands that a count is within bounds, both included, on every machine.
-#[track_caller]
-pub fn assert_counted(what: &str, value: f64, least: f64, most: f64) {
-    assert!((least..=most).contains(&value), "{what}: {value} is not within {least} to {most}");
-}
-
 /// Demands that a time is within bounds, both included. No machine makes it shorter than the least;
 /// a busy one may make it longer than the most.
 #[track_caller]

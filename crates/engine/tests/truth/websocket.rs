@@ -5,16 +5,16 @@
 //! |---|---|
 //! | [`library`] | loads against a server by other hands than ours (the crate `tungstenite`) |
 //! | [`broadcasts`] | messages that must come to all connections |
-//! | [`echoes`] | loads against right answers: counts and times |
+//! | [`echoes`] | loads against right answers |
 //! | [`opening`] | handshakes that succeed, fail or take long |
 //! | [`first_words`] | protocols above WebSocket, which begin with words and have pings of their own |
-//! | [`ending`] | servers that close, or do not answer |
 //! | [`hostile`] | answers that are wrong, and servers that break the rules |
+//!
+//! Times, and servers that close or do not answer, are tested in virtual time (`worker/sim`).
 //!
 //! Servers whose frames are written by hand are in `pippin_testing::messages`.
 mod broadcasts;
 mod echoes;
-mod ending;
 mod first_words;
 mod hostile;
 mod library;

@@ -221,11 +221,15 @@ impl<S: Stack> Core<'_, S> {
         if S::Protocol::IN_ORDER { slot } else { self.streams.user(slot, tag) }
     }
 
-    /// A user thinks, or waits for an arrival.
+    /// A user thinks, or waits for an arrival, since this instant: until then it was with the server,
+    /// but for what it owes ([`Connection::owes`](crate::worker::link::Connection::owes)).
     #[inline]
-    pub(in crate::worker) fn rests(&mut self, slot: u32, tag: u32) {
+    pub(in crate::worker) fn rests(&mut self, slot: u32, tag: u32, since: u64) {
         if !S::Protocol::IN_ORDER {
-            self.flights.place(slot, tag).stretch = WAITING;
+            let owed_ns = self.connections[slot as usize].owed_ns;
+            let place = self.flights.place(slot, tag);
+            place.stretch = WAITING;
+            place.sendable_at = since.saturating_sub(owed_ns);
         }
     }
 
@@ -273,7 +277,8 @@ impl<S: Stack> Core<'_, S> {
         let place = self.flights.place(slot, tag);
         place.stretch = if has_quota { DUE } else { IDLE };
         place.intended_at = at;
-        place.sendable_at = at;
+        // An arrival may have waited for its user.
+        place.sendable_at = place.sendable_at.max(at);
         if has_quota {
             self.schedule(slot, at, 1);
             self.streams.due[slot as usize].push(tag);

@@ -4,7 +4,7 @@ use pippin_model::result::ErrorKind;
 use pippin_model::text::units::Spread;
 
 use super::times::{assert_ms, counts, errors, open};
-use super::world::{Act, Script, ok};
+use super::world::{Act, BEGIN, Script, ok};
 use super::{MS, closed, play};
 
 /// 1,000 users wait for 100 ms before they try again: they try at 0, 100 and 200 ms.
@@ -52,6 +52,33 @@ fn few_connections_are_opened_at_once() {
     let played = never_accepted(closed(200, 1_001));
     assert_eq!(counts(&played), [704, 0, 0, 0, 0, 704]);
     assert_eq!(errors(&played), [(ErrorKind::ConnectTimeout, 640)]);
+}
+
+/// Likewise in an open loop, whose arrivals ask for connections. 64 have failed before the load begins,
+/// arrivals ask for the other 136, and from then on those that have failed have their turns, 64 at once.
+#[test]
+fn few_connections_are_opened_at_once_for_arrivals() {
+    let played = never_accepted(open(200, 2_000.0, 500));
+    assert_eq!(counts(&played), [1_000, 0, 0, 0, 0, 1_000]);
+    let [(ErrorKind::ConnectTimeout, attempts)] = errors(&played)[..] else { panic!("timeouts") };
+    assert!((64 + 136..=64 + 136 + 4 * 64).contains(&attempts), "{attempts}");
+}
+
+/// 200 connections in rows of 64 would take 400 ms. After 100 ms without success the load is set up; it
+/// begins 1 ms after the wait of 10 ms that was under way.
+#[test]
+fn setting_up_ends_without_success() {
+    let played = never_accepted(closed(200, 100));
+    assert_eq!(played.start - BEGIN, 111 * MS);
+}
+
+/// Nobody listens. Each of 30 arrivals makes its user try once, and two attempts come before the load.
+#[test]
+fn arrivals_that_find_no_server_are_unsent() {
+    let refuses = |_| vec![(0, Act::Refuse(libc::ECONNREFUSED))];
+    let played = play(&open(2, 100.0, 300), Script::after(0).connecting(refuses));
+    assert_eq!(counts(&played), [30, 0, 0, 0, 0, 30]);
+    assert_eq!(errors(&played), [(ErrorKind::ConnectRefused, 32)]);
 }
 
 /// 20 users still think when their connections have taken too long: each has one timer, whatever it

@@ -9,8 +9,9 @@ use pippin_model::text::file::parse_toml;
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use super::framing::Framing;
 use super::times::{assert_ms, counts, errors, open};
-use super::world::{Framing, Script};
+use super::world::Script;
 use super::{MS, Played, closed, play_over};
 use crate::protocol::http1::Varied;
 

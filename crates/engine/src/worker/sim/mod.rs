@@ -5,26 +5,47 @@
 //! | module | what it does |
 //! |---|---|
 //! | `world` | clock, connections and servers |
+//! | `framing` | how servers tell apart what they read |
 //! | `times` | figures with values that are worked out on paper |
+//! | `counting` | right and wrong answers, and what ends a connection |
+//! | `firsts` | what is kept of the first error of each kind |
+//! | `pipelining` | several requests under way on a connection of HTTP/1.1 |
+//! | `drawn` | values that are drawn, and requests of another kind |
 //! | `users` | what users do between their requests |
+//! | `walking` | steps that fail, and values that steps hand on |
 //! | `mixes` | several scenarios in one load |
 //! | `failing` | connections that fail, and answers that do not end |
+//! | `http2` | streams beside each other, refused, reset and left out |
+//! | `messages` | WebSockets whose messages come back |
+//! | `broadcasts` | messages that must come to all connections |
+//! | `secured` | handshakes of TLS |
 //! | `tunnels` | tunnels through a proxy |
 //! | `stopped` | a generator that stands still |
 //! | `laws` | what holds whatever servers do |
+mod broadcasts;
+mod counting;
+mod drawn;
 mod failing;
+mod firsts;
+mod framing;
+mod http2;
 mod laws;
+mod messages;
 mod mixes;
+mod pipelining;
+mod secured;
 mod stopped;
 mod times;
 mod tunnels;
 mod users;
+mod walking;
 mod world;
 
 use std::marker::PhantomData;
 use std::sync::Arc;
 use std::sync::mpsc::channel;
 
+use pippin_model::load::websocket::WebSocketUse;
 use pippin_model::load::{Connections, LoadSpec, Request, Schedule, StopRule, Timeouts};
 use pippin_model::result::{Measured, RequestSample, Window};
 
@@ -38,20 +59,22 @@ use crate::record::outcome::Outcome;
 use crate::record::recorder::{Message, Recorder};
 use crate::record::tally::Tally;
 use crate::run::exchanges::{Names, kept};
-use crate::run::result::{followed, steps, stretches};
+use crate::run::result::{followed, paths, steps, stretches};
 use crate::shared::Shared;
 use crate::time::timeline::{Progress, Timeline};
-use crate::transport::Tcp;
-use world::{Framing, Script, SimClock, SimIo};
+use crate::tls::Client;
+use crate::transport::{Tcp, Transport};
+use framing::Framing;
+use world::{Script, SimClock, SimIo};
 
 const MS: u64 = 1_000_000;
 
-/// A protocol in virtual time.
-struct Sim<P>(PhantomData<P>);
+/// A protocol over a transport in virtual time.
+struct Sim<T, P>(PhantomData<(T, P)>);
 
-impl<P: Protocol> Stack for Sim<P> {
+impl<T: Transport, P: Protocol> Stack for Sim<T, P> {
     type Io = SimIo;
-    type Transport = Tcp;
+    type Transport = T;
     type Protocol = P;
     type Clock = SimClock;
     /// In virtual time a tunnel leads to a server of plain HTTP/1.1, too.
@@ -67,8 +90,11 @@ struct Played {
     /// The requests of the headline one by one, if the load asked for them.
     sample: Option<RequestSample>,
     windows: Vec<Window>,
+    websocket: Option<WebSocketUse>,
     /// Requests that servers have read.
     read: u64,
+    /// When the schedule started, by the clock of the rows of `sample`.
+    start: u64,
 }
 
 impl Played {
@@ -99,41 +125,58 @@ fn play(spec: &LoadSpec, script: Script) -> Played {
 
 /// Applies a load to a server of this protocol.
 fn play_over<P: Protocol>(spec: &LoadSpec, script: Script, framing: Framing) -> Played {
+    play_on::<Tcp, P>(spec, script, framing)
+}
+
+/// Applies a load to a server of this protocol over this transport.
+fn play_on<T: Transport, P: Protocol>(spec: &LoadSpec, script: Script, framing: Framing) -> Played {
+    play_thread::<T, P>(spec, 0, script, framing)
+}
+
+/// Applies what one thread applies of a load.
+fn play_thread<T: Transport, P: Protocol>(
+    spec: &LoadSpec,
+    thread: u32,
+    script: Script,
+    framing: Framing,
+) -> Played {
     let shared = Arc::new(Shared {
         spec: spec.clone(),
         wire: Arc::new(P::wire(spec).unwrap()),
         endpoints: Arc::new(Endpoints::of(spec).unwrap()),
         challenges: Vec::new(),
-        tls: None,
+        tls: spec.tls.as_ref().map(|tls| Client::new(tls, spec.protocol).unwrap()),
         timeline: Timeline::new(),
         referee: None,
-        progress: vec![Progress::default()],
+        progress: (0..spec.threads).map(|_| Progress::default()).collect(),
     });
     shared.timeline.begin_at(0);
     world::begin(script, framing, Arc::clone(&shared));
     let (_, has_warm_up, headline) = stretches(spec);
     let (outbox, inbox) = channel();
-    let assignment = Assignment { shared, thread: 0 };
-    let recorder = Recorder::new(kept(spec, 0), has_warm_up, outbox);
-    let mut worker = Worker::<Sim<P>>::new(&assignment, recorder, world::now()).unwrap();
+    let assignment = Assignment { shared, thread };
+    let recorder = Recorder::new(kept(spec, thread), has_warm_up, outbox);
+    let mut worker = Worker::<Sim<T, P>>::new(&assignment, recorder, world::now()).unwrap();
     worker.live().unwrap();
     worker.assert_nobody_is_forgotten();
-    let Outcome { stretches, .. } = worker.into_outcome();
+    let Outcome { stretches, websocket, .. } = worker.into_outcome();
     let windows = inbox.try_iter().filter_map(|message| match message {
         Message::Window { from, to, tally } => Some(tally.to_window(0, to - from, false)),
         _ => None,
     });
     let windows = windows.collect();
     let names = Names::of(spec, (0, 0));
-    let sample = names.sample(spec, std::iter::once((0, &stretches[headline].exchanges)));
+    let sample = names.sample(spec, std::iter::once((thread, &stretches[headline].exchanges)));
     let measured = |mut tally: Tally| {
         let steps = steps(spec, &mut tally);
         let followed = followed(spec, &mut tally);
-        let slowest = names.slowest(spec, std::iter::once((0, &tally.exchanges)));
-        Measured { steps, followed, slowest, ..tally.into_measured(1, 0) }
+        let by_request = paths(spec, &mut tally);
+        let slowest = names.slowest(spec, std::iter::once((thread, &tally.exchanges)));
+        Measured { steps, followed, by_request, slowest, ..tally.into_measured(1, 0) }
     };
     let stretches = stretches.into_iter().map(measured).collect();
-    Played { stretches, headline, sample, windows, read: world::end() }
+    let (read, start) = world::end();
+    Played { stretches, headline, sample, windows, websocket, read, start }
 }
 
 impl<S: Stack> Worker<'_, S> {
@@ -145,7 +188,7 @@ impl<S: Stack> Worker<'_, S> {
         if is_device || self.core.quota == 0 {
             return;
         }
-        for (slot, connection) in (0..).zip(&self.core.connections) {
+        for (slot, connection) in (0..self.core.with_users()).zip(&self.core.connections) {
             let opening = &self.core.opening.waiting;
             let tries =
                 opening.iter().any(|(waiting, _)| *waiting == slot) || self.pace.is_retrying(slot);

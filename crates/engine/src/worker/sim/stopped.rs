@@ -9,12 +9,12 @@ use super::world::{Act, Script};
 use super::{MS, closed, play};
 
 /// How long it stands still, in milliseconds.
-const STOPS_MS: [u64; 3] = [100, 1_000, 3_000];
+pub(super) const STOPS_MS: [u64; 3] = [100, 1_000, 3_000];
 
 /// 100/s for 20 s on one connection, answers after 8 ms, and a stop from 300 ms on. The n-th request
 /// is due at 10 n ms. The one at 300 ms is late by the whole stop, and each one behind it by 2 ms
 /// less, until nothing waits any more.
-fn lag_ms(n: u64, stop_ms: u64) -> u64 {
+pub(super) fn lag_ms(n: u64, stop_ms: u64) -> u64 {
     n.checked_sub(30).map_or(0, |behind| stop_ms.saturating_sub(2 * behind))
 }
 

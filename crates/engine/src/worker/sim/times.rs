@@ -403,6 +403,19 @@ fn a_warm_up_shifts_nothing() {
     assert_ms(&played.measured().spans.response_time, [1; 200]);
 }
 
+/// From 0 to 400/s within 500 ms, which is the warm-up, and 400/s for 500 ms: 100 requests and 200.
+#[test]
+fn a_ramp_and_its_warm_up_are_told_apart() {
+    let stage = |from_per_s, to_per_s| Stage { duration_ns: 500 * MS, from_per_s, to_per_s };
+    let stages = vec![stage(0.0, 400.0), stage(400.0, 400.0)];
+    let schedule = Schedule::Open { arrivals: Arrivals::Constant, stages };
+    let warm_up = WarmUp::Fixed { duration_ns: 500 * MS };
+    let played = play(&LoadSpec { schedule, warm_up, ..closed(8, 500) }, Script::after(MS));
+    assert_eq!(played.stretches[0].requests.scheduled, 100);
+    assert_eq!(counts(&played), [200, 200, 200, 0, 0, 0]);
+    assert_eq!(played.measured().connections.opened, 8);
+}
+
 /// The first 6 answers take 100 ms and the others 1 ms; 2 users, 400 ms of warm-up and 300 ms
 /// measured. No slow one is measured. The answers that come as measuring starts belong to it, and
 /// those that come as it ends do not.

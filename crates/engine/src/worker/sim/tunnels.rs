@@ -21,7 +21,7 @@ fn says(text: &str) -> Act {
 
 /// A load through a proxy that does this when it is asked, to a server that answers after 10 ms.
 fn through(spec: LoadSpec, mut tunnel: impl FnMut() -> Acts + 'static) -> Played {
-    let answer = move |asked: ReadRequest| match asked.of_connection {
+    let answer = move |asked: ReadRequest<'_>| match asked.of_connection {
         0 => tunnel(),
         _ => vec![(10 * MS, ok())],
     };

@@ -10,13 +10,14 @@ use pippin_model::schedule::users;
 use pippin_model::text::file::parse_toml;
 use pippin_model::text::units::Spread;
 
+use super::framing::Framing;
 use super::times::{assert_ms, counts, errors, open};
-use super::world::{Act, Framing, Script, ok};
+use super::world::{Act, Script, ok};
 use super::{MS, Played, closed, play, play_over};
 use crate::protocol::http1::Varied;
 
 /// A server that answers after `answer_ms`, and the instants at which it read requests.
-fn noting(answer_ms: u64) -> (Script, Rc<RefCell<Vec<u64>>>) {
+pub(super) fn noting(answer_ms: u64) -> (Script, Rc<RefCell<Vec<u64>>>) {
     let read_at = Rc::new(RefCell::new(Vec::new()));
     let seen = Rc::clone(&read_at);
     let script = Script::of(move |asked| {
@@ -85,9 +86,14 @@ fn what_is_wrong_in_the_warm_up_is_not_measured() {
 }
 
 /// Applies a load of these steps.
-fn walk(spec: LoadSpec, steps: &str, script: Script) -> Played {
+pub(super) fn walk(spec: LoadSpec, steps: &str, script: Script) -> Played {
+    walk_with(spec, steps, Path::new(""), script)
+}
+
+/// Likewise, with files of this folder.
+pub(super) fn walk_with(spec: LoadSpec, steps: &str, folder: &Path, script: Script) -> Played {
     let written: Written = parse_toml(Path::new("walk.toml"), steps).unwrap();
-    let (mut requests, scenario) = written.resolve(Path::new("")).unwrap();
+    let (mut requests, scenario) = written.resolve(folder).unwrap();
     requests.iter_mut().for_each(|request| request.host = "sim".into());
     let spec = LoadSpec { requests: requests.into(), scenario: Some(scenario), ..spec };
     play_over::<Varied>(&spec, script, Framing::Heads)

@@ -2,12 +2,14 @@
 use std::cell::RefCell;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
-use std::io;
+use std::io::{self, Read as _, Write as _};
 use std::net::SocketAddr;
 use std::sync::Arc;
 
 use pippin_model::load::LoadSpec;
+use rustls::{ServerConfig, ServerConnection};
 
+use super::framing::Framing;
 use crate::io::socket::Endpoints;
 use crate::io::{Event, Handshake, Io, Opening, Sending};
 use crate::shared::Shared;
@@ -23,14 +25,20 @@ pub enum Act {
     /// It is refused, or fails, with this errno.
     Refuse(i32),
     Send(Vec<u8>),
+    /// Bytes of TLS, as they are.
+    Sealed(Vec<u8>),
+    /// To the connection of this number, if it is open.
+    Tell(u64, Vec<u8>),
     Close,
     /// With this errno.
     Break(i32),
 }
 
-/// A request that a server has read.
+/// A request that a server has read, or something else that a client says.
 #[derive(Debug, Clone, Copy)]
-pub struct ReadRequest {
+pub struct ReadRequest<'a> {
+    /// The number of its connection, from 0 on.
+    pub connection: u64,
     /// Its number on its connection, and in the whole load, from 0 on.
     pub of_connection: u64,
     pub nth: u64,
@@ -38,27 +46,8 @@ pub struct ReadRequest {
     pub tag: u32,
     /// When it was read, in nanoseconds after the start of the schedule.
     pub at: u64,
-}
-
-/// How a server tells requests apart.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Framing {
-    /// Heads of HTTP/1.1 without bodies.
-    Heads,
-    /// Frames of [`crate::protocol::tests::Echo`].
-    Frames,
-}
-
-impl Framing {
-    /// The length of the first whole request, and its tag.
-    fn first(self, input: &[u8]) -> Option<(usize, u32)> {
-        if self == Self::Heads {
-            return Some((memchr::memmem::find(input, b"\r\n\r\n")? + 4, 0));
-        }
-        let length = 4 + u32::from_be_bytes(*input.first_chunk()?) as usize;
-        let frame = input.get(..length)?;
-        Some((length, u32::from_be_bytes(*frame[4..].first_chunk()?)))
-    }
+    /// The last piece of it, as it came.
+    pub bytes: &'a [u8],
 }
 
 /// What happens so many nanoseconds later; nothing, for ever, if the list is empty.
@@ -68,16 +57,25 @@ pub type Acts = Vec<(u64, Act)>;
 pub struct Script {
     /// What becomes of the connection of this number.
     pub connect: Box<dyn FnMut(u64) -> Acts>,
-    pub answer: Box<dyn FnMut(ReadRequest) -> Acts>,
+    pub answer: Box<dyn FnMut(ReadRequest<'_>) -> Acts>,
+    /// What follows from anything that is no request.
+    pub other: Box<dyn FnMut(ReadRequest<'_>) -> Acts>,
+    /// With TLS: its configuration, and how long the server's part of the handshake takes.
+    pub tls: Option<(Arc<ServerConfig>, u64)>,
     /// From when until when the generator stands still, in nanoseconds of the schedule.
     pub stop: Option<(u64, u64)>,
 }
 
 impl Script {
     /// A server that accepts at once.
-    pub fn of(answer: impl FnMut(ReadRequest) -> Acts + 'static) -> Self {
-        let connect = Box::new(|_| vec![(0, Act::Accept)]);
-        Self { connect, answer: Box::new(answer), stop: None }
+    pub fn of(answer: impl FnMut(ReadRequest<'_>) -> Acts + 'static) -> Self {
+        Self {
+            connect: Box::new(|_| vec![(0, Act::Accept)]),
+            answer: Box::new(answer),
+            other: Box::new(|_| Vec::new()),
+            tls: None,
+            stop: None,
+        }
     }
 
     /// A server that answers everything after so long.
@@ -87,6 +85,15 @@ impl Script {
 
     pub fn connecting(self, connect: impl FnMut(u64) -> Acts + 'static) -> Self {
         Self { connect: Box::new(connect), ..self }
+    }
+
+    pub fn hearing(self, other: impl FnMut(ReadRequest<'_>) -> Acts + 'static) -> Self {
+        Self { other: Box::new(other), ..self }
+    }
+
+    /// Over TLS, whose server takes so long for its part of the handshake.
+    pub fn secured(self, config: Arc<ServerConfig>, after_ns: u64) -> Self {
+        Self { tls: Some((config, after_ns)), ..self }
     }
 
     /// The generator stands still from `from_ms` on, for `ms`. What is due then is not sent before.
@@ -100,14 +107,24 @@ pub fn ok() -> Act {
     Act::Send(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok".to_vec())
 }
 
+/// An answer with these fields besides its length.
+pub fn answer(status: u16, fields: &str, body: &str) -> Act {
+    let length = body.len();
+    let text = format!("HTTP/1.1 {status} x\r\n{fields}Content-Length: {length}\r\n\r\n{body}");
+    Act::Send(text.into_bytes())
+}
+
 /// A connection of the client, from the server's side.
-#[derive(Debug, Default, Clone)]
+#[derive(Debug, Default)]
 struct Link {
     /// Tells it from those that were in its slot before.
     number: u64,
     is_open: bool,
     input: Vec<u8>,
+    /// Requests, and pieces of any kind, that were read.
     read: u64,
+    pieces: u64,
+    tls: Option<ServerConnection>,
     connect_ns: u64,
     /// From then on the server reads nothing more.
     ends_at: Option<u64>,
@@ -139,7 +156,7 @@ thread_local! {
 }
 
 /// The begin of time, which is not 0.
-const BEGIN: u64 = 1_000_000_000_000;
+pub const BEGIN: u64 = 1_000_000_000_000;
 /// So many waits in a row without any time passing are a loop without an end.
 const MOST_STANDING: u32 = 100_000;
 
@@ -164,9 +181,10 @@ pub fn begin(script: Script, framing: Framing, shared: Arc<Shared>) {
     }));
 }
 
-/// The end of it. Returns how many requests the servers have read.
-pub fn end() -> u64 {
-    WORLD.take().unwrap().read
+/// The end of it. Returns how many requests the servers have read, and when the schedule started.
+pub fn end() -> (u64, u64) {
+    let world = WORLD.take().unwrap();
+    (world.read, world.start)
 }
 
 pub fn now() -> u64 {
@@ -175,15 +193,22 @@ pub fn now() -> u64 {
 
 impl World {
     fn plan(&mut self, slot: u32, acts: Acts) {
-        let number = self.links[slot as usize].number;
         for (after, act) in acts {
             let at = self.now + after;
+            let (slot, act) = match act {
+                Act::Tell(to, bytes) => {
+                    let is_meant = |link: &Link| link.is_open && link.number == to;
+                    let Some(place) = self.links.iter().position(is_meant) else { continue };
+                    (place as u32, Act::Send(bytes))
+                }
+                act => (slot, act),
+            };
+            let link = &mut self.links[slot as usize];
             if matches!(act, Act::Close | Act::Break(_)) {
-                let ends_at = &mut self.links[slot as usize].ends_at;
-                *ends_at = Some(ends_at.map_or(at, |known| known.min(at)));
+                link.ends_at = Some(link.ends_at.map_or(at, |known| known.min(at)));
             }
             self.planned += 1;
-            self.events.push(Reverse((at, self.planned, slot, number, act)));
+            self.events.push(Reverse((at, self.planned, slot, link.number, act)));
         }
     }
 
@@ -194,18 +219,75 @@ impl World {
         if link.is_unread {
             return;
         }
-        link.input.extend_from_slice(bytes);
-        loop {
-            let link = &mut self.links[slot as usize];
-            let Some((length, tag)) = self.framing.first(&link.input) else { return };
-            link.input.drain(..length);
-            let at = now.saturating_sub(self.start);
-            let asked = ReadRequest { of_connection: link.read, nth: self.read, tag, at };
+        if link.tls.is_some() {
+            self.unseal(slot, bytes);
+        } else {
+            link.input.extend_from_slice(bytes);
+        }
+        while self.read(slot).is_some() {}
+    }
+
+    /// Reads one piece of what has come; `None` if there is no whole one.
+    fn read(&mut self, slot: u32) -> Option<()> {
+        let link = &mut self.links[slot as usize];
+        let piece = self.framing.first(link.pieces == 0, &link.input)?;
+        let bytes: Vec<u8> = link.input.drain(..piece.length).collect();
+        let asked = ReadRequest {
+            connection: link.number,
+            of_connection: link.read,
+            nth: self.read,
+            tag: piece.tag,
+            at: self.now.saturating_sub(self.start),
+            bytes: &bytes,
+        };
+        link.pieces += 1;
+        let acts = if piece.ends_request {
             link.read += 1;
             self.read += 1;
-            let acts = (self.script.answer)(asked);
-            self.plan(slot, acts);
+            (self.script.answer)(asked)
+        } else {
+            (self.script.other)(asked)
+        };
+        self.plan(slot, acts);
+        Some(())
+    }
+
+    /// Takes bytes of TLS. What the server has to say of its own goes out at once, but for its
+    /// part of the handshake.
+    fn unseal(&mut self, slot: u32, mut bytes: &[u8]) {
+        let Link { tls, input, number, .. } = &mut self.links[slot as usize];
+        let Some(session) = tls else { return };
+        while !bytes.is_empty() {
+            session.read_tls(&mut bytes).unwrap();
+            if session.process_new_packets().is_err() {
+                // An alert: the client has given up.
+                break;
+            }
+            // Nothing more is an error ("would block").
+            drop(session.reader().read_to_end(input));
         }
+        let takes_ns = self.script.tls.as_ref().map_or(0, |(_, takes_ns)| *takes_ns);
+        let after = if session.is_handshaking() { takes_ns } else { 0 };
+        let mut own = Vec::new();
+        while session.wants_write() {
+            session.write_tls(&mut own).unwrap();
+        }
+        if !own.is_empty() {
+            self.planned += 1;
+            let event = (self.now + after, self.planned, slot, *number, Act::Sealed(own));
+            self.events.push(Reverse(event));
+        }
+    }
+
+    /// What goes over the wire.
+    fn sealed(&mut self, slot: u32, bytes: Vec<u8>) -> Vec<u8> {
+        let Some(session) = &mut self.links[slot as usize].tls else { return bytes };
+        session.writer().write_all(&bytes).unwrap();
+        let mut sealed = Vec::new();
+        while session.wants_write() {
+            session.write_tls(&mut sealed).unwrap();
+        }
+        sealed
     }
 
     /// Time passes until the next event, `most` at the most.
@@ -232,9 +314,14 @@ impl World {
             }
             let Reverse((at, _, slot, number, act)) = self.events.pop()?;
             let link = &self.links[slot as usize];
-            if link.is_open && link.number == number {
-                return Some((at, slot, act));
+            if !link.is_open || link.number != number {
+                continue;
             }
+            let act = match act {
+                Act::Send(bytes) => Act::Sealed(self.sealed(slot, bytes)),
+                act => act,
+            };
+            return Some((at, slot, act));
         }
     }
 
@@ -286,7 +373,7 @@ impl Io for SimIo {
     const NAME: &'static str = "sim";
 
     fn new(slots: u32, _: &Arc<Endpoints>) -> io::Result<Self> {
-        with(|world| world.links = vec![Link::default(); slots as usize]);
+        with(|world| world.links.resize_with(slots as usize, Link::default));
         Ok(Self { received: Vec::new(), arrived_at: 0 })
     }
 
@@ -296,7 +383,9 @@ impl Io for SimIo {
             world.connections += 1;
             let acts = (world.script.connect)(number);
             let connect_ns = acts.first().map_or(0, |(after, _)| *after);
-            let link = Link { number, is_open: true, connect_ns, ..Link::default() };
+            let tls = world.script.tls.as_ref();
+            let tls = tls.map(|(config, _)| ServerConnection::new(Arc::clone(config)).unwrap());
+            let link = Link { number, is_open: true, connect_ns, tls, ..Link::default() };
             world.links[slot as usize] = link;
             world.plan(slot, acts);
         });
@@ -323,7 +412,7 @@ impl Io for SimIo {
         Some(match act {
             Act::Accept => Event::Connected { slot },
             Act::Refuse(errno) => Event::ConnectFailed { slot, errno },
-            Act::Send(bytes) => {
+            Act::Send(bytes) | Act::Tell(_, bytes) | Act::Sealed(bytes) => {
                 self.received = bytes;
                 Event::Received { slot }
             }
@@ -366,7 +455,7 @@ impl Io for SimIo {
     }
 
     fn has_delivered(&self, slot: u32) -> Option<bool> {
-        Some(with(|world| world.links[slot as usize].read > 0))
+        Some(with(|world| world.links[slot as usize].pieces > 0))
     }
 
     fn syscalls(&self) -> u64 {

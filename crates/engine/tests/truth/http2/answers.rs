@@ -1,35 +1,29 @@
-//! Right answers: each finds its request, is counted once, and takes as long as it takes.
+//! Right answers: each finds its request, and is counted once.
 use std::sync::atomic::Ordering::Relaxed;
 
 use h2::server::Builder;
-use pippin_model::load::{
-    BodyCheck, Connections, IdForm, IoChoice, LoadSpec, Request, RequestId, Schedule,
-};
-use pippin_model::text::units::Spread;
-use pippin_testing::frames::{Connection, Server, answer};
+use pippin_engine::{Control, Exchange, Referee};
+use pippin_model::load::{BodyCheck, IdForm, IoChoice, LoadSpec, Request, RequestId, Surprises};
+use pippin_model::request::coding::Coding;
+use pippin_testing::frames::kind::{DATA, HEADERS};
+use pippin_testing::frames::{END_HEADERS, END_STREAM, OK, Server, frame};
+use std::collections::BTreeMap;
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex};
 
 use super::library::Library;
 use super::streams;
-use crate::support::{
-    MS, assert_stamped, assert_takes, closed, closed_for, errors, get, on_each_loop, open,
-    quantile_ms, run,
-};
+use crate::support::{assert_stamped, closed, errors, examining_all, get, on_each_loop, open, run};
 use pippin_testing::patience::in_time;
 
 on_each_loop!(
     answers_find_their_requests,
     values_are_drawn_for_each_stream,
-    each_stream_is_a_user,
-    streams_wait_beside_each_other,
     bodies_of_any_size_in_both_directions,
     heads_of_any_size,
-    answers_of_one_read_share_its_stamp,
-    the_server_may_allow_fewer_streams,
-    an_open_loop_over_streams,
-    users_of_a_connection_think,
-    devices_have_a_connection_each,
-    a_connection_for_each_request,
     each_stream_has_a_trace_of_its_own,
+    an_open_loop_over_streams,
+    the_referee_gets_the_coding_of_examined_answers,
 );
 
 fn asking(path: &str, body: &str) -> Request {
@@ -94,54 +88,6 @@ fn each_stream_has_a_trace_of_its_own(io: IoChoice) {
     assert_eq!((rows.len(), rows), (300, seen));
 }
 
-/// 4 connections with 8 streams are 32 users: never are more than 32 requests under way.
-fn each_stream_is_a_user(io: IoChoice) {
-    let server = Library::new(Builder::new());
-    let spec = LoadSpec {
-        requests: vec![asking("/wait/50/x", "x")].into(),
-        ..closed(server.address, io, 4, 320)
-    };
-    let result = run(&streams(spec, 8));
-    assert_eq!(result.measured.requests.good, 320);
-    let peak = server.account.peak.load(Relaxed);
-    assert!(peak <= 32, "{peak}");
-    in_time(peak == 32, || format!("{peak} at once: the first was answered before the last came"));
-    assert_eq!(result.measured.connections.peak, 4);
-}
-
-/// Four answers come in one segment, a hundred times: three of each have the stamp of the last.
-fn answers_of_one_read_share_its_stamp(io: IoChoice) {
-    let server = Server::new(|connection: &mut Connection| {
-        loop {
-            let asked = connection.requests(4)?;
-            let answers: Vec<u8> = asked.iter().flat_map(|id| answer(*id, b"hello")).collect();
-            connection.send(&answers)?;
-        }
-    });
-    let server = server.unwrap();
-    let result = run(&streams(closed(server.address, io, 1, 400), 4));
-    assert_eq!((result.measured.requests.good, errors(&result)), (400, vec![]));
-    let stamps = result.measured.stamps;
-    assert_stamped(&result, 400);
-    assert_eq!(stamps.shared, 300);
-}
-
-/// Each answer comes 40 ms after its request, whatever else is under way on the connection.
-fn streams_wait_beside_each_other(io: IoChoice) {
-    let server = Library::new(Builder::new());
-    let spec = LoadSpec {
-        requests: vec![asking("/wait/40/x", "x")].into(),
-        ..closed(server.address, io, 1, 128)
-    };
-    let result = run(&streams(spec, 16));
-    let service = &result.measured.spans.service_time;
-    for q in [0.0, 0.5, 1.0] {
-        assert_takes(&format!("service time at {q}"), quantile_ms(service, q), 39.9, 240.0);
-    }
-    // 8 rows of 40 ms.
-    assert_takes("the load", result.measured.duration_ns as f64 / 1e6, 319.0, 1_500.0);
-}
-
 /// Bodies beyond both windows of both sides; the server's windows are small.
 fn bodies_of_any_size_in_both_directions(io: IoChoice) {
     let mut builder = Builder::new();
@@ -183,101 +129,69 @@ fn heads_of_any_size(io: IoChoice) {
     assert_eq!((result.measured.requests.good, errors(&result)), (40, vec![]));
 }
 
-/// RFC 9113 section 5.1.2: the server takes 3 at a time. Users wait for their turn, which is part
-/// of their response time and not of the generator's lag.
-fn the_server_may_allow_fewer_streams(io: IoChoice) {
-    let mut builder = Builder::new();
-    builder.max_concurrent_streams(3);
-    let server = Library::new(builder);
-    let spec = LoadSpec {
-        requests: vec![asking("/wait/20/x", "x")].into(),
-        ..closed(server.address, io, 2, 120)
-    };
-    let result = run(&streams(spec, 9));
-    assert_eq!((result.measured.requests.good, errors(&result)), (120, vec![]));
-    let peak = server.account.peak.load(Relaxed);
-    assert!(peak <= 6, "{peak}");
-    in_time(peak == 6, || format!("{peak} at once: the first was answered before the last came"));
-    assert_takes(
-        "service time",
-        quantile_ms(&result.measured.spans.service_time, 0.5),
-        19.9,
-        150.0,
-    );
-    // Of 9 users 6 wait for two others.
-    assert_takes(
-        "response time",
-        quantile_ms(&result.measured.spans.response_time, 0.5),
-        55.0,
-        400.0,
-    );
-}
-
-/// 10 arrivals of 100 ms each fit on one connection with 10 streams, and not on one with 5.
+/// 200 arrivals in a second, on one connection with 20 streams.
 fn an_open_loop_over_streams(io: IoChoice) {
     let server = Library::new(Builder::new());
-    let load = |count| {
-        let requests = vec![asking("/wait/100/x", "x")];
-        run(&streams(
-            LoadSpec { requests: requests.into(), ..open(server.address, io, 1, 100.0, 1_000) },
-            count,
-        ))
-    };
-    let enough = load(20);
-    assert_eq!(enough.measured.requests.scheduled, 100);
-    in_time(enough.measured.requests.unsent == 0, || format!("{:?}", enough.measured.requests));
-    assert_takes("response", quantile_ms(&enough.measured.spans.response_time, 0.5), 99.9, 300.0);
-    // 5 streams carry 50 a second: the arrivals pile up for half of the time.
-    let few = load(5);
-    assert_eq!(few.measured.requests.scheduled, 100);
-    assert!(few.measured.requests.completed <= 50, "{:?}", few.measured.requests);
-    assert_takes("response", quantile_ms(&few.measured.spans.response_time, 0.9), 300.0, 700.0);
+    let requests = vec![asking("/wait/10/x", "x")].into();
+    let spec = LoadSpec { requests, ..open(server.address, io, 1, 200.0, 1_000) };
+    let result = run(&streams(spec, 20));
+    let requests = result.measured.requests;
+    assert_eq!((requests.scheduled, errors(&result)), (200, vec![]));
+    in_time(requests.good >= 150, || format!("{requests:?}"));
 }
 
-/// 10 users of one connection think for 50 ms: some 10 x 1000/50 requests in a second.
-fn users_of_a_connection_think(io: IoChoice) {
-    let server = Server::new(Connection::serve).unwrap();
-    let think = Spread { mean_ns: 50 * MS, jitter: 0.1 };
-    let spec = LoadSpec {
-        schedule: Schedule::Closed { think: Some(think) },
-        ..closed_for(server.address, io, 1, 1_000)
-    };
-    let result = run(&streams(spec, 10));
-    let good = result.measured.requests.good;
-    assert!(good <= 210 && errors(&result).is_empty(), "{good}: {:?}", errors(&result));
-    in_time(good >= 100, || format!("{good} requests"));
+/// A field of a head: its name by the index (RFC 7541 appendix A), its value as it is.
+fn field(index: u8, value: &str) -> Vec<u8> {
+    let name = if index < 15 { vec![index] } else { vec![15, index - 15] };
+    [name, vec![value.len() as u8], value.into()].concat()
 }
 
-fn devices_have_a_connection_each(io: IoChoice) {
-    let server = Server::new(Connection::serve).unwrap();
-    let spec = LoadSpec {
-        schedule: Schedule::Devices {
-            devices: 10,
-            requests_per_device: 5,
-            think: Spread { mean_ns: 20 * MS, jitter: 0.1 },
-            ramp_up_ns: 200 * MS,
-            sustain_ns: 400 * MS,
-            ramp_down_ns: 200 * MS,
-        },
-        stop: pippin_model::load::StopRule { duration_ns: None, requests: None },
-        ..closed(server.address, io, 10, 1)
-    };
-    let result = run(&streams(spec, 1));
-    assert_eq!(result.phases.len(), 3);
-    assert_eq!(errors(&result), vec![]);
-    let sustained = &result.phases[1].measured;
-    in_time(sustained.requests.good > 50, || format!("{:?}", sustained.requests));
-    let connections = server.account.of(|account| &account.connections);
-    in_time(connections > 10, || format!("devices were replaced: {connections}"));
+/// Counts the codings of answers.
+#[derive(Default)]
+struct Codings(Mutex<BTreeMap<Coding, u32>>);
+
+impl Referee for Codings {
+    fn is_right(&self, exchange: &Exchange<'_>) -> bool {
+        *self.0.lock().unwrap().entry(exchange.coding).or_default() += 1;
+        true
+    }
 }
 
-fn a_connection_for_each_request(io: IoChoice) {
-    let server = Server::new(Connection::serve).unwrap();
-    let spec = closed(server.address, io, 3, 60);
-    let connections = Connections { requests_per_connection: Some(4), ..spec.connections };
-    let result = run(&streams(LoadSpec { connections, ..spec }, 1));
-    assert_eq!((result.measured.requests.good, errors(&result)), (60, vec![]));
-    // 4 requests on each; the last ones may be spread over three connections.
-    let connections = server.account.of(|account| &account.connections);
-    assert!((15..=17).contains(&connections), "{connections}");
+/// Each coding comes twice, so that every second head repeats the one before. An interim answer names
+/// a coding that counts for nothing.
+fn the_referee_gets_the_coding_of_examined_answers(io: IoChoice) {
+    const STATUS: u8 = 8;
+    const CONTENT_ENCODING: u8 = 26;
+    let server = Server::new(|connection| {
+        let codings = [Some("br"), Some("br"), Some("gzip"), Some("GZIP"), None];
+        for coding in codings.into_iter().cycle() {
+            let stream = connection.request()?;
+            let of_coding = |coding| field(CONTENT_ENCODING, coding);
+            let interim = [field(STATUS, "103"), of_coding("zstd")].concat();
+            let head = [OK.to_vec(), coding.map_or(Vec::new(), of_coding)].concat();
+            let frames = [
+                frame(HEADERS, END_HEADERS, stream, &interim),
+                frame(HEADERS, END_HEADERS, stream, &head),
+                frame(DATA, END_STREAM, stream, b"hello"),
+            ];
+            connection.send(&frames.concat())?;
+        }
+        None
+    })
+    .unwrap();
+    let seen = |examined_every: u32| {
+        let codings = Arc::new(Codings::default());
+        let surprises = Some(Surprises { examined_every, ..examining_all(None) });
+        let requests = vec![get(BodyCheck::Refereed)].into();
+        let load = LoadSpec { requests, surprises, ..closed(server.address, io, 1, 100) };
+        let stop = AtomicBool::new(false);
+        let referee = Some(Arc::clone(&codings) as _);
+        let control = Control { referee, ..Control::new(&stop, &|_| true) };
+        let result = pippin_engine::run(&streams(load, 4), &control).unwrap();
+        assert_eq!(result.measured.requests.good, 100);
+        codings.0.lock().unwrap().clone()
+    };
+    let all = [(Coding::Plain, 20), (Coding::Gzip, 40), (Coding::Brotli, 40)];
+    assert_eq!(seen(1), BTreeMap::from(all));
+    assert_eq!(seen(0), BTreeMap::from([(Coding::Unseen, 100)]));
 }

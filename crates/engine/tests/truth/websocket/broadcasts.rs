@@ -1,36 +1,27 @@
-//! One connection sends, and every connection is to have the message: rooms whose waits, losses and
-//! lies are known.
+//! One connection sends, and every connection is to have the message: rooms whose lies and losses are
+//! known. Their times are tested in virtual time (`worker/sim/broadcasts.rs`).
 use pippin_engine::Control;
 use pippin_model::load::websocket::Messages;
 use pippin_model::load::{Connections, IoChoice, LoadSpec, Part, Schedule, Timeouts};
 use pippin_model::result::ErrorKind;
 use pippin_model::text::units::Spread;
 use pippin_testing::messages::{CLOSE, Connection, FINAL, Server, frame, text};
-use pippin_testing::room::{Delivery, Said, room, room_with_door};
+use pippin_testing::room::{Delivery, Said, room};
 use pippin_testing::tls::{Authority, Certified, Front, FrontBehaviour};
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicBool, AtomicU64};
 
 use super::{message, messages, seen, serving_raw};
-use crate::support::{
-    MS, assert_takes, assert_timeouts, closed, closed_for, errors, ms, on_each_loop, open,
-    quantile_ms, run, trusting,
-};
+use crate::support::{MS, closed, closed_for, errors, ms, on_each_loop, run, trusting};
 use pippin_testing::patience::in_time;
 
 on_each_loop!(
     every_connection_gets_every_message,
-    the_first_and_the_last_define_the_times,
-    a_message_that_one_does_not_get,
-    a_late_copy_is_none_of_the_next_message,
     a_copy_that_was_changed,
     copies_that_come_twice,
-    a_receiver_that_is_closed_comes_back,
     who_has_its_copy_may_leave,
     a_receiver_that_cannot_come_is_not_waited_for,
     the_sender_is_closed,
-    nothing_is_sent_before_all_listen,
-    an_open_loop_of_broadcasts,
     broadcasts_over_tls,
 );
 
@@ -67,46 +58,6 @@ fn every_connection_gets_every_message(io: IoChoice) {
     assert_eq!(server.account.closed(5), [1000; 5]);
 }
 
-/// Whoever comes first, the first copy comes after 20 ms and the last one after 80 ms.
-fn the_first_and_the_last_define_the_times(io: IoChoice) {
-    let server = a_room(|said| {
-        let waits = [40, 80, 20, 40];
-        (0..4).map(|to| said.to(to, ms(waits[(to + said.nth as usize) % 4]))).collect()
-    });
-    let result = run(&broadcasts(closed(server.address, io, 4, 10)));
-    assert_eq!(errors(&result), vec![]);
-    let spans = &result.measured.spans;
-    assert_takes("until the first", quantile_ms(&spans.headers, 0.0), 19.9, 40.0);
-    assert_takes("until the last", quantile_ms(&spans.service_time, 0.0), 79.8, 200.0);
-    assert_takes("response time", quantile_ms(&spans.response_time, 0.0), 79.8, 200.0);
-}
-
-/// The fourth message does not come to the member in place 2.
-fn a_message_that_one_does_not_get(io: IoChoice) {
-    let server = a_room(|said| {
-        let lost = |copy: &Delivery| said.nth == 3 && copy.to == 2;
-        said.to_all().into_iter().filter(|copy| !lost(copy)).collect()
-    });
-    let result = run(&patient(broadcasts(closed(server.address, io, 5, 12)), 300));
-    assert_timeouts(&result, 1);
-    assert_eq!(errors(&result), [(ErrorKind::Timeout, 1)]);
-    assert_eq!((result.measured.requests.good, seen(&result).lost), (11, 1));
-    // The others stay, and so does the one that got nothing.
-    assert_eq!((server.account.opened(), seen(&result).unasked), (5, 0));
-}
-
-fn a_late_copy_is_none_of_the_next_message(io: IoChoice) {
-    let server = a_room(|said| {
-        let wait = |to| if (said.nth, to) == (0, 1) { ms(500) } else { ms(0) };
-        (0..said.members).map(|to| said.to(to, wait(to))).collect()
-    });
-    let result = run(&patient(broadcasts(closed(server.address, io, 3, 6)), 400));
-    assert_timeouts(&result, 1);
-    assert_eq!(errors(&result), [(ErrorKind::Timeout, 1)]);
-    assert_eq!((result.measured.requests.good, server.account.opened()), (5, 3));
-    assert_eq!((seen(&result).lost, seen(&result).unasked), (1, 1));
-}
-
 /// Behind its number, the copy for one of them has another text; or is longer; or is binary.
 fn a_copy_that_was_changed(io: IoChoice) {
     let changes: [fn(&mut Vec<u8>); 3] = [
@@ -135,24 +86,6 @@ fn copies_that_come_twice(io: IoChoice) {
     assert_eq!((result.measured.requests.good, errors(&result)), (20, vec![]));
     // Those behind the last answers may not have been read any more.
     assert!((57..=60).contains(&seen(&result).unasked), "{:?}", seen(&result));
-}
-
-/// In place of its copy of the third message, a member gets a Close. The others have the message.
-fn a_receiver_that_is_closed_comes_back(io: IoChoice) {
-    let server = a_room(|said| {
-        let mut copies = said.to_all();
-        if said.nth == 2 {
-            let other = usize::from(said.from == 0);
-            copies[other].bytes = frame(FINAL | CLOSE, &1011_u16.to_be_bytes());
-            copies[other].after = ms(50);
-        }
-        copies
-    });
-    let result = run(&broadcasts(closed(server.address, io, 4, 10)));
-    assert_eq!(errors(&result), [(ErrorKind::CloseInBody, 1)]);
-    assert_eq!((result.measured.requests.good, seen(&result).lost), (9, 1));
-    assert_eq!(seen(&result).close_codes, [(1011, 1)].into());
-    assert_eq!((server.account.opened(), result.measured.connections.reconnects), (5, 1));
 }
 
 /// A member gets its copy and a Close, and 50 ms later the others get theirs: all have the message.
@@ -207,30 +140,6 @@ fn the_sender_is_closed(io: IoChoice) {
     assert_eq!(errors(&result), [(ErrorKind::CloseBeforeAnswer, 1)]);
     assert_eq!((result.measured.requests.good, seen(&result).lost), (9, 4));
     assert_eq!(server.account.opened(), 5);
-}
-
-/// Each message finds all members in the room, although the last one comes late.
-fn nothing_is_sent_before_all_listen(io: IoChoice) {
-    let door = |nth| if nth == 2 { ms(300) } else { ms(0) };
-    let server = room_with_door(door, |said| {
-        // Nobody would hear it where members are missing, and the message would be late.
-        if said.members == 3 { said.to_all() } else { Vec::new() }
-    });
-    let result = run(&broadcasts(closed(server.unwrap().address, io, 3, 6)));
-    assert_eq!((result.measured.requests.good, errors(&result)), (6, vec![]));
-}
-
-/// One is under way at a time: of 100 a second that take 50 ms each, some 10 in half a second.
-fn an_open_loop_of_broadcasts(io: IoChoice) {
-    let server = a_room(|said| said.to_all());
-    let enough = run(&broadcasts(open(server.address, io, 3, 40.0, 500)));
-    let requests = enough.measured.requests;
-    assert_eq!((requests.scheduled, errors(&enough)), (20, vec![]));
-    in_time(requests.good >= 5, || format!("{requests:?}"));
-    let slow = a_room(|said| (0..said.members).map(|to| said.to(to, ms(50))).collect());
-    let few = run(&broadcasts(open(slow.address, io, 3, 100.0, 500)));
-    assert_eq!(few.measured.requests.scheduled, 50);
-    assert!(few.measured.requests.completed <= 10, "{:?}", few.measured.requests);
 }
 
 fn broadcasts_over_tls(io: IoChoice) {

@@ -1,7 +1,8 @@
-//! Right answers: each message is counted once, and takes as long as it takes.
+//! Right answers: each message is counted once. How long they take is tested in virtual time
+//! (`worker/sim/messages.rs`).
 use std::collections::HashSet;
 
-use pippin_model::load::{Connections, IoChoice, LoadSpec, Schedule, StopRule};
+use pippin_model::load::{IoChoice, LoadSpec, Schedule, StopRule};
 use pippin_model::result::StatusCounts;
 use pippin_model::text::units::Spread;
 use pippin_testing::messages::{Connection, FINAL, PING, TEXT, frame, text};
@@ -9,8 +10,7 @@ use pippin_testing::tls::{Authority, Certified, Front, FrontBehaviour};
 
 use super::{echoing, message, messages, seen, serving};
 use crate::support::{
-    MS, assert_stamped, assert_takes, closed, closed_for, errors, ms, on_each_loop, open,
-    quantile_ms, run, trusting,
+    MS, assert_stamped, closed, closed_for, errors, ms, on_each_loop, run, trusting,
 };
 use pippin_testing::patience::in_time;
 
@@ -18,11 +18,7 @@ on_each_loop!(
     each_message_has_its_echo,
     messages_of_a_cycle_go_out_in_turn,
     fragments_and_pings_between_them,
-    a_message_takes_from_its_sending_to_its_echo,
-    an_open_loop_of_messages,
-    devices_hold_a_socket,
     messages_that_nobody_asked_for,
-    a_socket_for_so_many_messages,
     over_tls,
 );
 
@@ -90,70 +86,6 @@ fn fragments_and_pings_between_them(io: IoChoice) {
     assert_eq!((result.measured.requests.good, errors(&result)), (10, vec![]));
 }
 
-/// The head of the answer comes after 40 ms, and its end 30 ms later.
-fn a_message_takes_from_its_sending_to_its_echo(io: IoChoice) {
-    let server = serving(|connection| {
-        loop {
-            let payload = connection.message()?;
-            let bytes = text(&payload);
-            std::thread::sleep(ms(40));
-            connection.send(&bytes[..5])?;
-            std::thread::sleep(ms(30));
-            connection.send(&bytes[5..])?;
-        }
-    });
-    let result = run(&messages(closed(server.address, io, 2, 10)));
-    let spans = &result.measured.spans;
-    assert_takes("headers", quantile_ms(&spans.headers, 0.5), 39.9, 240.0);
-    assert_takes("body", quantile_ms(&spans.body, 0.5), 29.0, 230.0);
-    assert_takes("service time", quantile_ms(&spans.service_time, 0.0), 69.9, 470.0);
-    assert_takes("response time", quantile_ms(&spans.response_time, 0.0), 69.9, 470.0);
-}
-
-/// Arrivals of 100 a second, each of 50 ms: 5 sockets carry them, and 2 do not.
-fn an_open_loop_of_messages(io: IoChoice) {
-    let slow = || {
-        serving(|connection| {
-            connection.answer(|payload| {
-                std::thread::sleep(ms(50));
-                text(payload)
-            })
-        })
-    };
-    let server = slow();
-    let enough = run(&messages(open(server.address, io, 12, 100.0, 500)));
-    assert_eq!(enough.measured.requests.scheduled, 50);
-    assert_takes("response", quantile_ms(&enough.measured.spans.response_time, 0.5), 49.9, 300.0);
-    let server = slow();
-    let few = run(&messages(open(server.address, io, 2, 100.0, 500)));
-    assert_eq!(few.measured.requests.scheduled, 50);
-    assert!(few.measured.requests.completed <= 20, "{:?}", few.measured.requests);
-}
-
-fn devices_hold_a_socket(io: IoChoice) {
-    let server = echoing();
-    let spec = LoadSpec {
-        schedule: Schedule::Devices {
-            devices: 20,
-            requests_per_device: 1_000,
-            think: Spread { mean_ns: 20 * MS, jitter: 0.1 },
-            ramp_up_ns: 200 * MS,
-            sustain_ns: 400 * MS,
-            ramp_down_ns: 200 * MS,
-        },
-        stop: StopRule::default(),
-        ..closed(server.address, io, 20, 1)
-    };
-    let result = run(&messages(spec));
-    assert_eq!(errors(&result), vec![]);
-    // None of them has sent its 1,000 messages: each keeps its socket.
-    assert_eq!(server.account.opened(), 20);
-    let sustained = &result.phases[1].measured;
-    assert_eq!(sustained.connections.peak, 20);
-    in_time(sustained.requests.good > 20, || format!("{:?}", sustained.requests));
-    assert_eq!(server.account.closed(20), [1000; 20]);
-}
-
 /// A greeting, and a second message behind each answer: they are counted apart.
 fn messages_that_nobody_asked_for(io: IoChoice) {
     let server = serving(|connection| {
@@ -170,16 +102,6 @@ fn messages_that_nobody_asked_for(io: IoChoice) {
     assert_eq!((result.measured.requests.good, errors(&result)), (20, vec![]));
     // What came behind the last answers may not have been read any more.
     assert!((20..=22).contains(&seen(&result).unasked), "{:?}", seen(&result));
-}
-
-fn a_socket_for_so_many_messages(io: IoChoice) {
-    let server = echoing();
-    let spec = closed(server.address, io, 3, 60);
-    let connections = Connections { requests_per_connection: Some(4), ..spec.connections };
-    let result = run(&messages(LoadSpec { connections, ..spec }));
-    assert_eq!((result.measured.requests.good, errors(&result)), (60, vec![]));
-    let opened = server.account.opened();
-    assert!((15..=17).contains(&opened), "{opened}");
 }
 
 fn over_tls(io: IoChoice) {

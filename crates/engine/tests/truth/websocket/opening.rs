@@ -5,15 +5,12 @@ use pippin_testing::messages::{Connection, FINAL, PING, Server, frame, text};
 
 use super::echoes::serve;
 use super::{messages, seen, serving, serving_raw};
-use crate::support::{
-    MS, assert_takes, closed, closed_for, errors, ms, on_each_loop, open, quantile_ms, run, within,
-};
+use crate::support::{MS, closed, closed_for, errors, ms, on_each_loop, open, run, within};
 use pippin_testing::patience::in_time;
 use pippin_testing::patient_tests;
 
 on_each_loop!(
     who_cannot_open_blocks_nobody,
-    a_handshake_is_no_part_of_a_message,
     a_consent_in_pieces_with_a_message_behind_it,
     a_wrong_proof_opens_nothing,
     a_server_that_does_not_speak_it,
@@ -26,23 +23,6 @@ patient_tests!(
     the_look_does_not_wait_for_the_answer_to_its_close,
     the_look_ends_where_the_consent_comes_byte_by_byte,
 );
-
-/// The server consents after 100 ms, and echoes at once.
-fn a_handshake_is_no_part_of_a_message(io: IoChoice) {
-    let server = serving_raw(|connection| {
-        let head = connection.head()?;
-        std::thread::sleep(ms(100));
-        connection.send(Connection::consent(&head).as_bytes())?;
-        serve(connection)
-    });
-    let result = run(&messages(closed(server.address, io, 2, 100)));
-    assert_eq!((result.measured.requests.good, errors(&result)), (100, vec![]));
-    let spans = &result.measured.spans;
-    assert_eq!(spans.upgrade.count(), 2);
-    assert_takes("upgrade", quantile_ms(&spans.upgrade, 0.0), 99.9, 400.0);
-    // Connections are open before the load begins.
-    assert_takes("response", quantile_ms(&spans.response_time, 1.0), 0.0, 90.0);
-}
 
 fn a_consent_in_pieces_with_a_message_behind_it(io: IoChoice) {
     let server = serving_raw(|connection| {
