@@ -3,7 +3,9 @@ package main
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
+	"fmt"
 	"io"
 	"log"
 	"net"
@@ -16,6 +18,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/klauspost/compress/gzhttp"
 	"github.com/uptrace/bunrouter"
 )
 
@@ -35,6 +38,7 @@ func serve(ctx context.Context) error {
 	router.HEAD("/hola/:name", hola)
 	router.GET("/page/:n", page)
 	router.GET("/device", device)
+	router.POST("/upload", upload)
 
 	if address := os.Getenv("DATABASE_URL"); address != "" {
 		pool, err := openPool(ctx, address, os.Getenv("DATABASE_POOL"))
@@ -45,10 +49,23 @@ func serve(ctx context.Context) error {
 		router.GET("/api/users/", users(pool))
 		router.GET("/messages", messages(pool))
 	}
+	if path := os.Getenv("ITEMS_FILE"); path != "" {
+		items, err := readItems(path)
+		if err != nil {
+			return err
+		}
+		router.GET("/json/:n", jsonItems(items))
+	}
+	if folder := os.Getenv("STATIC_FOLDER"); folder != "" {
+		files := bunrouter.HTTPHandler(http.StripPrefix("/static/", http.FileServer(http.Dir(folder))))
+		router.GET("/static/*file", files)
+		router.HEAD("/static/*file", files)
+	}
 	if base := os.Getenv("UPSTREAM_URL"); base != "" {
 		router.GET("/api/proxy/", proxy(base+"/slow"))
 	}
-	return serveUntilDone(ctx, router)
+	// It packs for clients that accept gzip, and stands before all routes, as in the guide.
+	return serveUntilDone(ctx, gzhttp.GzipHandler(router))
 }
 
 // failures answers with 500 where a handler failed: Bunrouter itself only passes the error on.
@@ -101,6 +118,16 @@ func device(w http.ResponseWriter, _ bunrouter.Request) error {
 	return plain(w, http.StatusOK, deviceBody)
 }
 
+// upload digests the body as it comes.
+func upload(w http.ResponseWriter, request bunrouter.Request) error {
+	hash := sha256.New()
+	length, err := io.Copy(hash, request.Body)
+	if err != nil {
+		return err
+	}
+	return plain(w, http.StatusOK, fmt.Sprintf("%d %x", length, hash.Sum(nil)))
+}
+
 func users(pool *pgxpool.Pool) bunrouter.HandlerFunc {
 	return func(w http.ResponseWriter, request bunrouter.Request) error {
 		users, err := queryUsers(request.Context(), pool)
@@ -108,6 +135,18 @@ func users(pool *pgxpool.Pool) bunrouter.HandlerFunc {
 			return err
 		}
 		return bunrouter.JSON(w, users)
+	}
+}
+
+func jsonItems(items []entry) bunrouter.HandlerFunc {
+	return func(w http.ResponseWriter, request bunrouter.Request) error {
+		n, err := strconv.Atoi(request.Param("n"))
+		m, errM := strconv.ParseInt(request.URL.Query().Get("m"), 10, 64)
+		if err != nil || errM != nil {
+			http.NotFound(w, request.Request)
+			return nil
+		}
+		return bunrouter.JSON(w, withTotals(items, n, m))
 	}
 }
 

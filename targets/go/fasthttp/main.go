@@ -3,8 +3,10 @@ package main
 
 import (
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"log"
 	"math"
 	"net"
@@ -36,6 +38,7 @@ func serve(ctx context.Context) error {
 	routes.HEAD("/hola/{name}", hola)
 	routes.GET("/page/{n}", page)
 	routes.GET("/device", device)
+	routes.POST("/upload", upload)
 
 	if url := os.Getenv("DATABASE_URL"); url != "" {
 		pool, err := openPool(ctx, url, os.Getenv("DATABASE_POOL"))
@@ -46,11 +49,30 @@ func serve(ctx context.Context) error {
 		routes.GET("/api/users/", users(pool))
 		routes.GET("/messages", messages(pool))
 	}
+	if path := os.Getenv("ITEMS_FILE"); path != "" {
+		items, err := readItems(path)
+		if err != nil {
+			return err
+		}
+		// For clients that accept a coding, of this route alone.
+		routes.GET("/json/{n}", fasthttp.CompressHandlerBrotliLevel(jsonItems(items), fasthttp.CompressBrotliDefaultCompression, fasthttp.CompressDefaultCompression))
+	}
+	if folder := os.Getenv("STATIC_FOLDER"); folder != "" {
+		routes.ServeFilesCustom("/static/{filepath:*}", &fasthttp.FS{
+			Root:            folder,
+			AcceptByteRange: true,
+			CacheDuration:   500 * time.Millisecond,
+		})
+	}
 	if url := os.Getenv("UPSTREAM_URL"); url != "" {
 		routes.GET("/api/proxy/", proxy(url+"/slow"))
 	}
 
-	server := &fasthttp.Server{Handler: routes.Handler}
+	server := &fasthttp.Server{
+		Handler: routes.Handler,
+		// By default it is 4 MB. With StreamRequestBody, chunks that no handler reads would be taken for the next request.
+		MaxRequestBodySize: 20_000_000,
+	}
 	failed := make(chan error, 1)
 	go func() { failed <- server.ListenAndServe(net.JoinHostPort(os.Getenv("HOST"), os.Getenv("PORT"))) }()
 	select {
@@ -97,6 +119,12 @@ func device(ctx *fasthttp.RequestCtx) {
 	ctx.SetBodyString(deviceBody)
 }
 
+// upload digests the body, which is there as a whole.
+func upload(ctx *fasthttp.RequestCtx) {
+	body := ctx.PostBody()
+	fmt.Fprintf(ctx, "%d %x", len(body), sha256.Sum256(body))
+}
+
 func users(pool *pgxpool.Pool) fasthttp.RequestHandler {
 	return func(ctx *fasthttp.RequestCtx) {
 		users, err := queryUsers(ctx, pool)
@@ -106,6 +134,19 @@ func users(pool *pgxpool.Pool) fasthttp.RequestHandler {
 		}
 		ctx.SetContentType("application/json")
 		json.NewEncoder(ctx).Encode(users)
+	}
+}
+
+func jsonItems(items []entry) fasthttp.RequestHandler {
+	return func(ctx *fasthttp.RequestCtx) {
+		n, err := strconv.Atoi(ctx.UserValue("n").(string))
+		m, errM := strconv.ParseInt(string(ctx.QueryArgs().Peek("m")), 10, 64)
+		if err != nil || errM != nil {
+			ctx.NotFound()
+			return
+		}
+		ctx.SetContentType("application/json")
+		json.NewEncoder(ctx).Encode(withTotals(items, n, m))
 	}
 }
 

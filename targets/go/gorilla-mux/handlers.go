@@ -2,7 +2,9 @@ package main
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"strconv"
@@ -46,6 +48,17 @@ func device(w http.ResponseWriter, _ *http.Request) {
 	plain(w, http.StatusOK, deviceBody)
 }
 
+// upload digests the body as it comes.
+func upload(w http.ResponseWriter, r *http.Request) {
+	hash := sha256.New()
+	length, err := io.Copy(hash, r.Body)
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
+	plain(w, http.StatusOK, fmt.Sprintf("%d %x", length, hash.Sum(nil)))
+}
+
 func users(pool *pgxpool.Pool) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		users, err := queryUsers(r.Context(), pool)
@@ -55,6 +68,19 @@ func users(pool *pgxpool.Pool) http.HandlerFunc {
 		}
 		w.Header().Set("Content-Type", "application/json")
 		json.NewEncoder(w).Encode(users)
+	}
+}
+
+func jsonItems(items []entry) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		n, err := strconv.Atoi(mux.Vars(r)["n"])
+		m, errM := strconv.ParseInt(r.URL.Query().Get("m"), 10, 64)
+		if err != nil || errM != nil {
+			http.NotFound(w, r)
+			return
+		}
+		w.Header().Set("Content-Type", "application/json")
+		json.NewEncoder(w).Encode(withTotals(items, n, m))
 	}
 }
 

@@ -1,4 +1,4 @@
-// Command server answers Pippin's workloads with gorilla/mux, gorilla/websocket, html/template and pgx.
+// Command server answers Pippin's workloads with gorilla/mux, gorilla/handlers, gorilla/websocket, html/template and pgx.
 package main
 
 import (
@@ -12,6 +12,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/gorilla/handlers"
 	"github.com/gorilla/mux"
 )
 
@@ -32,6 +33,7 @@ func serve(ctx context.Context) error {
 	get("/hola/{name}", hola)
 	get("/page/{n}", page)
 	get("/device", device)
+	router.HandleFunc("/upload", upload).Methods(http.MethodPost)
 	router.HandleFunc("/ws", echo)
 	router.HandleFunc("/broadcast", newRoom().serve)
 
@@ -43,6 +45,19 @@ func serve(ctx context.Context) error {
 		defer pool.Close()
 		get("/api/users/", users(pool))
 		get("/messages", messages(pool))
+	}
+	if path := os.Getenv("ITEMS_FILE"); path != "" {
+		items, err := readItems(path)
+		if err != nil {
+			return err
+		}
+		// For clients that accept a coding, of this route alone.
+		json := handlers.CompressHandler(jsonItems(items))
+		router.Handle("/json/{n}", json).Methods(http.MethodGet, http.MethodHead)
+	}
+	if folder := os.Getenv("STATIC_FOLDER"); folder != "" {
+		files := http.StripPrefix("/static/", http.FileServer(http.Dir(folder)))
+		router.PathPrefix("/static/").Handler(files).Methods(http.MethodGet, http.MethodHead)
 	}
 	if url := os.Getenv("UPSTREAM_URL"); url != "" {
 		get("/api/proxy/", proxy(url+"/slow"))

@@ -3,11 +3,14 @@ package main
 
 import (
 	"context"
+	"crypto/sha256"
+	"io"
 	"log"
 	"net"
 	"net/http"
 	"os"
 	"strconv"
+	"time"
 
 	"github.com/cloudwego/hertz/pkg/app"
 	"github.com/cloudwego/hertz/pkg/app/server"
@@ -25,7 +28,11 @@ func main() {
 // serve listens until a signal comes; Hertz itself waits for it and lets the requests under way finish.
 func serve(ctx context.Context) error {
 	hlog.SetLevel(hlog.LevelWarn)
-	h := server.Default(server.WithHostPorts(net.JoinHostPort(os.Getenv("HOST"), os.Getenv("PORT"))))
+	h := server.Default(
+		server.WithHostPorts(net.JoinHostPort(os.Getenv("HOST"), os.Getenv("PORT"))),
+		server.WithStreamBody(true),
+		server.WithMaxRequestBodySize(20_000_000), // by default it is 4 MB
+	)
 	h.SetHTMLTemplate(pageTemplate)
 	h.GET("/", hello)
 	h.HEAD("/", hello)
@@ -33,6 +40,7 @@ func serve(ctx context.Context) error {
 	h.HEAD("/hola/:name", hola)
 	h.GET("/page/:n", page)
 	h.GET("/device", device)
+	h.POST("/upload", upload)
 
 	if url := os.Getenv("DATABASE_URL"); url != "" {
 		pool, err := openPool(ctx, url, os.Getenv("DATABASE_POOL"))
@@ -42,6 +50,21 @@ func serve(ctx context.Context) error {
 		defer pool.Close()
 		h.GET("/api/users/", users(pool))
 		h.GET("/messages", messages(pool))
+	}
+	if path := os.Getenv("ITEMS_FILE"); path != "" {
+		items, err := readItems(path)
+		if err != nil {
+			return err
+		}
+		h.GET("/json/:n", jsonItems(items))
+	}
+	if folder := os.Getenv("STATIC_FOLDER"); folder != "" {
+		h.StaticFS("/static", &app.FS{
+			Root:            folder,
+			PathRewrite:     app.NewPathSlashesStripper(1),
+			AcceptByteRange: true,
+			CacheDuration:   500 * time.Millisecond,
+		})
 	}
 	if url := os.Getenv("UPSTREAM_URL"); url != "" {
 		h.GET("/api/proxy/", proxy(url+"/slow"))
@@ -72,6 +95,17 @@ func device(_ context.Context, c *app.RequestContext) {
 	c.String(http.StatusOK, deviceBody)
 }
 
+// upload digests the body as it comes.
+func upload(_ context.Context, c *app.RequestContext) {
+	hash := sha256.New()
+	length, err := io.Copy(hash, c.RequestBodyStream())
+	if err != nil {
+		c.String(http.StatusBadRequest, "%s", err.Error())
+		return
+	}
+	c.String(http.StatusOK, "%d %x", length, hash.Sum(nil))
+}
+
 func users(pool *pgxpool.Pool) app.HandlerFunc {
 	return func(ctx context.Context, c *app.RequestContext) {
 		users, err := queryUsers(ctx, pool)
@@ -80,6 +114,18 @@ func users(pool *pgxpool.Pool) app.HandlerFunc {
 			return
 		}
 		c.JSON(http.StatusOK, users)
+	}
+}
+
+func jsonItems(items []entry) app.HandlerFunc {
+	return func(_ context.Context, c *app.RequestContext) {
+		n, err := strconv.Atoi(c.Param("n"))
+		m, errM := strconv.ParseInt(c.Query("m"), 10, 64)
+		if err != nil || errM != nil {
+			c.AbortWithStatus(http.StatusNotFound)
+			return
+		}
+		c.JSON(http.StatusOK, withTotals(items, n, m))
 	}
 }
 

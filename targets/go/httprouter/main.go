@@ -31,6 +31,7 @@ func serve(ctx context.Context) error {
 	router.HEAD("/hola/:name", hola)
 	router.GET("/page/:n", page)
 	router.GET("/device", device)
+	router.POST("/upload", upload)
 
 	if url := os.Getenv("DATABASE_URL"); url != "" {
 		pool, err := openPool(ctx, url, os.Getenv("DATABASE_POOL"))
@@ -40,6 +41,16 @@ func serve(ctx context.Context) error {
 		defer pool.Close()
 		router.GET("/api/users/", users(pool))
 		router.GET("/messages", messages(pool))
+	}
+	if path := os.Getenv("ITEMS_FILE"); path != "" {
+		items, err := readItems(path)
+		if err != nil {
+			return err
+		}
+		router.GET("/json/:n", jsonItems(items))
+	}
+	if folder := os.Getenv("STATIC_FOLDER"); folder != "" {
+		router.ServeFiles("/static/*filepath", http.Dir(folder))
 	}
 	if url := os.Getenv("UPSTREAM_URL"); url != "" {
 		router.GET("/api/proxy/", proxy(url+"/slow"))

@@ -3,7 +3,9 @@ package main
 
 import (
 	"context"
+	"crypto/sha256"
 	"embed"
+	"io"
 	"log"
 	"net"
 	"net/http"
@@ -35,6 +37,7 @@ func serve(ctx context.Context) error {
 	app.HandleMany("GET HEAD", "/hola/{name}", hola)
 	app.Get("/page/{n:int}", page)
 	app.Get("/device", device)
+	app.Post("/upload", upload)
 
 	if url := os.Getenv("DATABASE_URL"); url != "" {
 		pool, err := openPool(ctx, url, os.Getenv("DATABASE_POOL"))
@@ -44,6 +47,17 @@ func serve(ctx context.Context) error {
 		defer pool.Close()
 		app.Get("/api/users", users(pool))
 		app.Get("/messages", messages(pool))
+	}
+	if path := os.Getenv("ITEMS_FILE"); path != "" {
+		items, err := readItems(path)
+		if err != nil {
+			return err
+		}
+		// For clients that accept a coding, of this route alone.
+		app.Get("/json/{n:int}", iris.Compression, jsonItems(items))
+	}
+	if folder := os.Getenv("STATIC_FOLDER"); folder != "" {
+		app.HandleDir("/static", iris.Dir(folder))
 	}
 	if url := os.Getenv("UPSTREAM_URL"); url != "" {
 		app.Get("/api/proxy", proxy(url+"/slow"))
@@ -99,6 +113,17 @@ func device(c iris.Context) {
 	c.Text(deviceBody)
 }
 
+// upload digests the body as it comes.
+func upload(c iris.Context) {
+	hash := sha256.New()
+	length, err := io.Copy(hash, c.Request().Body)
+	if err != nil {
+		c.StopWithError(http.StatusBadRequest, err)
+		return
+	}
+	c.Text("%d %x", length, hash.Sum(nil))
+}
+
 func users(pool *pgxpool.Pool) iris.Handler {
 	return func(c iris.Context) {
 		users, err := queryUsers(c.Request().Context(), pool)
@@ -107,6 +132,18 @@ func users(pool *pgxpool.Pool) iris.Handler {
 			return
 		}
 		c.JSON(users)
+	}
+}
+
+func jsonItems(items []entry) iris.Handler {
+	return func(c iris.Context) {
+		n, err := c.Params().GetInt("n")
+		m, errM := c.URLParamInt64("m")
+		if err != nil || errM != nil {
+			c.NotFound()
+			return
+		}
+		c.JSON(withTotals(items, n, m))
 	}
 }
 

@@ -1,7 +1,10 @@
+import { createHash } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import Hapi from "@hapi/hapi";
+import Inert from "@hapi/inert";
 import Vision from "@hapi/vision";
 import Handlebars from "handlebars";
+import { withTotals } from "./items.js";
 
 const deviceBody = "x".repeat(1024);
 
@@ -20,10 +23,10 @@ function withAdded(rows, text) {
   return { title: "Messages", messages };
 }
 
-/** The server with the routes whose services (a `pg` pool, an upstream's base URL) are there. */
-export async function createServer({ host, port, pool, upstream }) {
+/** The server with the routes whose services (a `pg` pool, an upstream's base URL, items, a folder of files) are there. */
+export async function createServer({ host, port, pool, upstream, items, files }) {
   const server = Hapi.server({ host, port });
-  await server.register(Vision);
+  await server.register([Vision, Inert]);
   server.views({
     engines: { hbs: Handlebars },
     path: new URL("./views", import.meta.url).pathname,
@@ -48,6 +51,22 @@ export async function createServer({ host, port, pool, upstream }) {
     return plain(h, deviceBody);
   });
 
+  // Digests the body as it comes. By default hapi takes whole bodies of at most 1 MiB.
+  server.route({
+    method: "POST",
+    path: "/upload",
+    options: { payload: { output: "stream", parse: false, maxBytes: 20_000_000 } },
+    handler: async (request, h) => {
+      const hash = createHash("sha256");
+      let length = 0;
+      for await (const piece of request.payload) {
+        hash.update(piece);
+        length += piece.length;
+      }
+      return plain(h, `${length} ${hash.digest("hex")}`);
+    },
+  });
+
   if (pool) {
     get("/api/users/", async () => {
       const { rows } = await pool.query("SELECT id, name, email FROM users ORDER BY id");
@@ -59,6 +78,16 @@ export async function createServer({ host, port, pool, upstream }) {
       return h.view("messages", withAdded(rows, request.query.add));
     });
   }
+
+  if (items) {
+    // hapi itself packs for clients that accept a coding.
+    get("/json/{n}", (request, h) => {
+      const list = withTotals(items, Number(request.params.n), Number(request.query.m));
+      return list ?? h.response().code(404);
+    });
+  }
+
+  if (files) get("/static/{file*}", { directory: { path: files } });
 
   if (upstream) {
     get("/api/proxy/", async (request, h) => {

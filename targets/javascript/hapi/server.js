@@ -3,8 +3,9 @@ import cluster from "node:cluster";
 import process from "node:process";
 import pg from "pg";
 import { createServer } from "./app.js";
+import { readItems } from "./items.js";
 
-const { HOST, PORT, WORKERS, DATABASE_URL, DATABASE_POOL, UPSTREAM_URL } = process.env;
+const { HOST, PORT, WORKERS, DATABASE_URL, DATABASE_POOL, UPSTREAM_URL, ITEMS_FILE, STATIC_FOLDER } = process.env;
 
 // DATABASE_POOL is for the whole target, so the processes of a cluster share it out.
 function poolSize() {
@@ -14,8 +15,9 @@ function poolSize() {
 
 const pool = DATABASE_URL ? new pg.Pool({ connectionString: DATABASE_URL, max: poolSize() }) : undefined;
 pool?.on("error", (error) => console.error(error));
+const items = ITEMS_FILE && readItems(ITEMS_FILE);
 
-const server = await createServer({ host: HOST, port: Number(PORT), pool, upstream: UPSTREAM_URL });
+const server = await createServer({ host: HOST, port: Number(PORT), pool, upstream: UPSTREAM_URL, items, files: STATIC_FOLDER });
 await server.start();
 
 let stopping = false;

@@ -4,6 +4,9 @@ import render from "@koa/ejs";
 import Router from "@koa/router";
 import Koa from "koa";
 import compress from "koa-compress";
+import conditional from "koa-conditional-get";
+import mount from "koa-mount";
+import serve from "koa-static";
 import { withTotals } from "./items.js";
 
 const deviceBody = "x".repeat(1024);
@@ -23,8 +26,8 @@ function withAdded(rows, text) {
   return { title: "Messages", messages };
 }
 
-/** The application with the routes whose services (a `pg` pool, an upstream's base URL, items) are there. */
-export function createApp({ pool, upstream, items }) {
+/** The application with the routes whose services (a `pg` pool, an upstream's base URL, items, a folder of files) are there. */
+export function createApp({ pool, upstream, items, files }) {
   const app = new Koa();
   render(app, { root: new URL("./views", import.meta.url).pathname, layout: "layout", viewExt: "ejs" });
   const router = new Router();
@@ -79,6 +82,8 @@ export function createApp({ pool, upstream, items }) {
       if (list) ctx.body = list;
     });
   }
+
+  if (files) app.use(mount("/static", new Koa().use(conditional()).use(serve(files))));
 
   if (upstream) {
     router.get("/api/proxy/", async (ctx) => {

@@ -5,7 +5,7 @@ import pg from "pg";
 import { createApp } from "./app.js";
 import { readItems } from "./items.js";
 
-const { HOST, PORT, WORKERS, DATABASE_URL, DATABASE_POOL, UPSTREAM_URL, ITEMS_FILE } = process.env;
+const { HOST, PORT, WORKERS, DATABASE_URL, DATABASE_POOL, UPSTREAM_URL, ITEMS_FILE, STATIC_FOLDER } = process.env;
 
 // DATABASE_POOL is for the whole target, so the processes of a cluster share it out.
 function poolSize() {
@@ -17,7 +17,7 @@ const pool = DATABASE_URL ? new pg.Pool({ connectionString: DATABASE_URL, max: p
 pool?.on("error", (error) => console.error(error));
 const items = ITEMS_FILE && readItems(ITEMS_FILE);
 
-const server = createApp({ pool, upstream: UPSTREAM_URL, items }).listen(Number(PORT), HOST);
+const server = createApp({ pool, upstream: UPSTREAM_URL, items, files: STATIC_FOLDER }).listen(Number(PORT), HOST);
 
 let stopping = false;
 

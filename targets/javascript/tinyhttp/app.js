@@ -1,6 +1,8 @@
+import { createHash } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { App } from "@tinyhttp/app";
 import ejs from "ejs";
+import { withTotals } from "./items.js";
 
 const deviceBody = "x".repeat(1024);
 
@@ -19,8 +21,8 @@ function withAdded(rows, text) {
   return { title: "Messages", messages };
 }
 
-/** The application with the routes whose services (a `pg` pool, an upstream's base URL) are there. */
-export function createApp({ pool, upstream }) {
+/** The application with the routes whose services (a `pg` pool, an upstream's base URL, items) are there. */
+export function createApp({ pool, upstream, items }) {
   const app = new App({
     settings: { views: new URL("./views", import.meta.url).pathname, "view engine": "ejs" },
   });
@@ -46,6 +48,17 @@ export function createApp({ pool, upstream }) {
     response.type("text/plain").send(deviceBody);
   });
 
+  // Digests the body as it comes.
+  app.post("/upload", async (request, response) => {
+    const hash = createHash("sha256");
+    let length = 0;
+    for await (const piece of request) {
+      hash.update(piece);
+      length += piece.length;
+    }
+    response.type("text/plain").send(`${length} ${hash.digest("hex")}`);
+  });
+
   if (pool) {
     app.get("/api/users/", async (request, response) => {
       const { rows } = await pool.query("SELECT id, name, email FROM users ORDER BY id");
@@ -55,6 +68,14 @@ export function createApp({ pool, upstream }) {
     app.get("/messages", async (request, response) => {
       const { rows } = await pool.query("SELECT id, text FROM messages");
       response.render("messages", withAdded(rows, request.query.add));
+    });
+  }
+
+  if (items) {
+    app.get("/json/:n", (request, response, next) => {
+      const list = withTotals(items, Number(request.params.n), Number(request.query.m));
+      if (!list) return next();
+      response.json(list);
     });
   }
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import hashlib
+import json
 import os
 import random
 from pathlib import Path
@@ -16,6 +17,7 @@ DEVICE_BODY = "x" * 1024
 USERS_QUERY = "SELECT id, name, email FROM users ORDER BY id"
 MESSAGES_QUERY = "SELECT id, text FROM messages"
 
+ITEMS = web.AppKey("items", list)
 CLIENT = web.AppKey("client", aiohttp.ClientSession)
 POOL = web.AppKey("pool", asyncpg.Pool)
 routes = web.RouteTableDef()
@@ -93,6 +95,14 @@ async def messages(request: web.Request):
     return {"messages": with_added(rows, request.query["add"])}
 
 
+async def json_items(request: web.Request):
+    n, m = int(request.match_info["n"]), int(request.query["m"])
+    items = [{**item, "total": item["price"] * item["quantity"] * m} for item in request.app[ITEMS][:n]]
+    answer = web.json_response({"count": len(items), "items": items}, headers={"Vary": "Accept-Encoding"})
+    answer.enable_compression()  # for clients that accept a coding
+    return answer
+
+
 async def proxy(request: web.Request):
     async with request.app[CLIENT].get(os.environ["UPSTREAM_URL"] + "/slow") as answer:
         return web.Response(text=await answer.text(), status=answer.status)
@@ -106,6 +116,9 @@ async def create_app() -> web.Application:
         app.cleanup_ctx.append(database)
         app.router.add_get("/api/users/", users)
         app.router.add_get("/messages", messages)
+    if path := os.environ.get("ITEMS_FILE"):
+        app[ITEMS] = json.loads(Path(path).read_text("utf-8"))
+        app.router.add_get(r"/json/{n:\d+}", json_items)
     if "STATIC_FOLDER" in os.environ:
         app.router.add_static("/static", os.environ["STATIC_FOLDER"])
     if "UPSTREAM_URL" in os.environ:

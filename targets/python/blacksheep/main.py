@@ -1,13 +1,16 @@
 """Pippin's workloads on BlackSheep, with Jinja2, asyncpg and httpx."""
 
 import asyncio
+import hashlib
 import os
 import random
+from json import loads
 from pathlib import Path
 
 import asyncpg
 import httpx
-from blacksheep import Application, json, text
+from blacksheep import Application, Request, json, text
+from blacksheep.server.compression import use_gzip_compression
 from blacksheep.server.rendering.jinja2 import JinjaRenderer
 from blacksheep.server.responses import view
 from blacksheep.settings.html import html_settings
@@ -79,6 +82,16 @@ if "DATABASE_URL" in os.environ:
         return view("messages", {"messages": with_added(rows, add)})
 
 
+if path := os.environ.get("ITEMS_FILE"):
+    all_items = loads(Path(path).read_text("utf-8"))
+    use_gzip_compression(app)
+
+    @app.router.get("/json/{int:n}")
+    async def json_items(n: int, m: int):
+        items = [{**item, "total": item["price"] * item["quantity"] * m} for item in all_items[:n]]
+        return json({"count": len(items), "items": items})
+
+
 if "UPSTREAM_URL" in os.environ:
 
     @app.router.get("/api/proxy/")
@@ -92,3 +105,12 @@ async def device():
     # uvloop counts whole milliseconds from a clock that is rounded down: 96 to 105 wait 95 to 105 ms.
     await asyncio.sleep(random.randint(96, 105) / 1000)
     return text(DEVICE_BODY)
+
+
+@app.router.post("/upload")
+async def upload(request: Request):
+    digest, length = hashlib.sha256(), 0
+    async for piece in request.stream():
+        digest.update(piece)
+        length += len(piece)
+    return text(f"{length} {digest.hexdigest()}")

@@ -1,9 +1,10 @@
 """Pippin's workloads on Bottle, with its own SimpleTemplate and psycopg."""
 
+import hashlib
 import json
 import os
 
-from bottle import Bottle, request, response, template
+from bottle import Bottle, request, response, static_file, template
 from psycopg.rows import dict_row
 from psycopg_pool import ConnectionPool
 
@@ -50,6 +51,35 @@ def hola(name: str):
 @app.get("/page/<n:int>")
 def page(n: int):
     return template("page", **catalogue(n))
+
+
+# Not request.body: of chunks, it would look for the frames that gunicorn has taken off.
+@app.post("/upload")
+def upload():
+    digest, length = hashlib.sha256(), 0
+    while piece := request.environ["wsgi.input"].read(64 * 1024):
+        digest.update(piece)
+        length += len(piece)
+    response.content_type = "text/plain; charset=utf-8"
+    return f"{length} {digest.hexdigest()}"
+
+
+if path := os.environ.get("ITEMS_FILE"):
+    with open(path, encoding="utf-8") as file:
+        all_items = json.load(file)
+
+    @app.get("/json/<n:int>")
+    def json_items(n: int):
+        m = int(request.query.m)
+        items = [{**item, "total": item["price"] * item["quantity"] * m} for item in all_items[:n]]
+        return {"count": len(items), "items": items}  # Bottle makes JSON of a dictionary.
+
+
+if folder := os.environ.get("STATIC_FOLDER"):
+
+    @app.get("/static/<path:path>")
+    def static(path: str):
+        return static_file(path, root=folder)
 
 
 if pool:

@@ -1,6 +1,8 @@
 """Pippin's workloads on Litestar, with Jinja2, asyncpg and httpx."""
 
 import asyncio
+import hashlib
+import json
 import os
 import random
 from contextlib import asynccontextmanager
@@ -9,7 +11,8 @@ from pathlib import Path
 
 import asyncpg
 import httpx
-from litestar import Litestar, MediaType, Response, get
+from litestar import Litestar, MediaType, Request, Response, get, post
+from litestar.config.compression import CompressionConfig
 from litestar.contrib.jinja import JinjaTemplateEngine
 from litestar.datastructures import State
 from litestar.response import Template
@@ -40,6 +43,8 @@ def upstream_client() -> httpx.AsyncClient:
 
 @asynccontextmanager
 async def lifespan(app: Litestar):
+    if path := os.environ.get("ITEMS_FILE"):
+        app.state.entries = json.loads(Path(path).read_text("utf-8"))
     if url := os.environ.get("DATABASE_URL"):
         app.state.pool = await asyncpg.create_pool(url, min_size=1, max_size=connections_of_this_process())
     async with upstream_client() as app.state.client:
@@ -73,6 +78,22 @@ async def page(n: int) -> Template:
     return Template("page.html", context=catalogue(n))
 
 
+@get("/json/{n:int}")
+async def json_items(state: State, n: int, m: int) -> dict:
+    items = [{**item, "total": item["price"] * item["quantity"] * m} for item in state.entries[:n]]
+    return {"count": len(items), "items": items}
+
+
+# By default a body has at most 10 MB.
+@post("/upload", media_type=MediaType.TEXT, status_code=200, request_max_body_size=20_000_000)
+async def upload(request: Request) -> str:
+    digest, length = hashlib.sha256(), 0
+    async for piece in request.stream():
+        digest.update(piece)
+        length += len(piece)
+    return f"{length} {digest.hexdigest()}"
+
+
 @get("/api/users/")
 async def users(state: State) -> list[User]:
     return [User(**row) for row in await state.pool.fetch(USERS_QUERY)]
@@ -97,9 +118,11 @@ async def device() -> str:
     return DEVICE_BODY
 
 
-handlers = [hello, hola, page, device]
+handlers = [hello, hola, page, device, upload]
 if "DATABASE_URL" in os.environ:
     handlers += [users, messages]
+if "ITEMS_FILE" in os.environ:
+    handlers.append(json_items)
 if "UPSTREAM_URL" in os.environ:
     handlers.append(proxy)
 
@@ -107,5 +130,6 @@ app = Litestar(
     handlers,
     lifespan=[lifespan],
     template_config=TemplateConfig(directory=Path(__file__).parent / "templates", engine=JinjaTemplateEngine),
+    compression_config=CompressionConfig(backend="gzip") if "ITEMS_FILE" in os.environ else None,
     openapi_config=None,
 )

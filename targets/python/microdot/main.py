@@ -1,12 +1,15 @@
 """Pippin's workloads on Microdot, with its Jinja extension, asyncpg and httpx."""
 
 import asyncio
+import hashlib
+import json
 import os
 import random
 from pathlib import Path
 
 import asyncpg
 import httpx
+from microdot import Request
 from microdot.asgi import Microdot
 from microdot.jinja import Template
 
@@ -15,6 +18,7 @@ USERS_QUERY = "SELECT id, name, email FROM users ORDER BY id"
 MESSAGES_QUERY = "SELECT id, text FROM messages"
 HTML = {"Content-Type": "text/html; charset=UTF-8"}
 
+Request.max_content_length = 20_000_000  # by default it is 16 KiB
 Template.initialize(Path(__file__).parent / "templates")
 
 
@@ -25,6 +29,8 @@ def connections_of_this_process() -> int:
 
 
 async def startup(scope):
+    if path := os.environ.get("ITEMS_FILE"):
+        app.items = json.loads(Path(path).read_text("utf-8"))
     if url := os.environ.get("DATABASE_URL"):
         app.pool = await asyncpg.create_pool(url, min_size=1, max_size=connections_of_this_process())
     # httpx would allow 100 connections at once and let the others wait; the 20 that it keeps idle stay as they are.
@@ -55,6 +61,22 @@ async def hola(request, name):
 async def page(request, n):
     items = [{"id": i, "name": f"Item {i} <of> page {n} & more", "price": i * n} for i in range(1, 13)]
     return Template("page.html").render(n=n, items=items), HTML
+
+
+@app.get("/json/<int:n>")
+async def json_items(request, n):
+    m = int(request.args["m"])
+    items = [{**item, "total": item["price"] * item["quantity"] * m} for item in app.items[:n]]
+    return {"count": len(items), "items": items}
+
+
+@app.post("/upload")
+async def upload(request):
+    digest, length = hashlib.sha256(), 0
+    while piece := await request.stream.read(64 * 1024):
+        digest.update(piece)
+        length += len(piece)
+    return f"{length} {digest.hexdigest()}"
 
 
 @app.get("/api/users/")

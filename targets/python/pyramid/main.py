@@ -1,7 +1,10 @@
 """Pippin's workloads on Pyramid, with Chameleon and psycopg."""
 
+import hashlib
+import json
 import logging
 import os
+from pathlib import Path
 
 from psycopg.rows import dict_row
 from psycopg_pool import ConnectionPool
@@ -33,6 +36,20 @@ def page(request):
     return {"title": f"Page {n}", "n": n, "items": items}
 
 
+def json_items(request):
+    n, m = int(request.matchdict["n"]), int(request.GET["m"])
+    items = [{**item, "total": item["price"] * item["quantity"] * m} for item in request.registry.items_of_file[:n]]
+    return {"count": len(items), "items": items}
+
+
+def upload(request):
+    digest, length = hashlib.sha256(), 0
+    while piece := request.body_file.read(64 * 1024):
+        digest.update(piece)
+        length += len(piece)
+    return plain(f"{length} {digest.hexdigest()}")
+
+
 def users(request):
     with request.registry.pool.connection() as connection:
         return connection.execute(USERS_QUERY).fetchall()
@@ -55,6 +72,14 @@ def make_app():
         config.add_view(hola, route_name="hola")
         config.add_route("page", r"/page/{n:\d+}")
         config.add_view(page, route_name="page", renderer="templates/page.pt")
+        config.add_route("upload", "/upload")
+        config.add_view(upload, route_name="upload", request_method="POST")
+        if path := os.environ.get("ITEMS_FILE"):
+            config.registry.items_of_file = json.loads(Path(path).read_text("utf-8"))
+            config.add_route("json", r"/json/{n:\d+}")
+            config.add_view(json_items, route_name="json", renderer="json")
+        if "STATIC_FOLDER" in os.environ:
+            config.add_static_view("static", os.environ["STATIC_FOLDER"])
         if url := os.environ.get("DATABASE_URL"):
             size = int(os.environ.get("DATABASE_POOL", "10"))
             config.registry.pool = ConnectionPool(

@@ -1,6 +1,9 @@
 """Pippin's workloads on Quart, with Jinja2, asyncpg and httpx."""
 
+import hashlib
+import json
 import os
+from pathlib import Path
 
 import asyncpg
 import httpx
@@ -10,6 +13,7 @@ USERS_QUERY = "SELECT id, name, email FROM users ORDER BY id"
 MESSAGES_QUERY = "SELECT id, text FROM messages"
 
 app = Quart(__name__)
+app.config["MAX_CONTENT_LENGTH"] = 20_000_000  # by default it is 16 MiB
 
 
 def connections_of_this_process() -> int:
@@ -58,6 +62,15 @@ async def page(n: int):
     return await render_template("page.html", **catalogue(n))
 
 
+@app.post("/upload")
+async def upload():
+    digest, length = hashlib.sha256(), 0
+    async for piece in request.body:
+        digest.update(piece)
+        length += len(piece)
+    return Response(f"{length} {digest.hexdigest()}", mimetype="text/plain")
+
+
 if "DATABASE_URL" in os.environ:
 
     @app.get("/api/users/")
@@ -68,6 +81,16 @@ if "DATABASE_URL" in os.environ:
     async def messages():
         rows = with_added(await app.pool.fetch(MESSAGES_QUERY), request.args["add"])
         return await render_template("messages.html", messages=rows)
+
+
+if path := os.environ.get("ITEMS_FILE"):
+    all_items = json.loads(Path(path).read_text("utf-8"))
+
+    @app.get("/json/<int:n>")
+    async def json_items(n: int):
+        m = request.args.get("m", 1, type=int)
+        items = [{**item, "total": item["price"] * item["quantity"] * m} for item in all_items[:n]]
+        return jsonify(count=len(items), items=items)
 
 
 if "UPSTREAM_URL" in os.environ:

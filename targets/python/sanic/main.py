@@ -1,8 +1,11 @@
 """Pippin's workloads on Sanic and its own server, with Jinja2 (sanic-ext), asyncpg and httpx."""
 
 import asyncio
+import hashlib
 import os
 import random
+from json import loads
+from pathlib import Path
 
 import asyncpg
 import httpx
@@ -79,6 +82,16 @@ if "DATABASE_URL" in os.environ:
         return await render("messages.html", context={"messages": rows})
 
 
+if path := os.environ.get("ITEMS_FILE"):
+    all_items = loads(Path(path).read_text("utf-8"))
+
+    @app.get("/json/<n:int>")
+    async def json_items(request, n: int):
+        m = int(request.args.get("m"))
+        items = [{**item, "total": item["price"] * item["quantity"] * m} for item in all_items[:n]]
+        return json({"count": len(items), "items": items})
+
+
 if "STATIC_FOLDER" in os.environ:
     app.static("/static", os.environ["STATIC_FOLDER"], use_content_range=True)
 
@@ -96,3 +109,12 @@ async def device(request):
     # uvloop counts whole milliseconds from a clock that is rounded down: 96 to 105 wait 95 to 105 ms.
     await asyncio.sleep(random.randint(96, 105) / 1000)
     return text(DEVICE_BODY)
+
+
+@app.post("/upload", stream=True)
+async def upload(request):
+    digest, length = hashlib.sha256(), 0
+    while (piece := await request.stream.read()) is not None:
+        digest.update(piece)
+        length += len(piece)
+    return text(f"{length} {digest.hexdigest()}")

@@ -1,6 +1,7 @@
 """Pippin's workloads on Tornado: its own server, templates and client, with asyncpg."""
 
 import asyncio
+import hashlib
 import json
 import logging
 import multiprocessing
@@ -12,8 +13,9 @@ from pathlib import Path
 import asyncpg
 from tornado.httpclient import AsyncHTTPClient
 from tornado.httpserver import HTTPServer
+from tornado.ioloop import PeriodicCallback
 from tornado.netutil import bind_sockets
-from tornado.web import Application, RequestHandler
+from tornado.web import Application, RequestHandler, StaticFileHandler, stream_request_body
 
 DEVICE_BODY = "x" * 1024
 TEMPLATES = Path(__file__).parent / "templates"
@@ -72,6 +74,27 @@ class Messages(RequestHandler):
         self.render("messages.html", messages=rows)
 
 
+class JsonItems(RequestHandler):
+    def get(self, n: str):
+        m = int(self.get_query_argument("m"))
+        items = [{**item, "total": item["price"] * item["quantity"] * m} for item in self.settings["items"][: int(n)]]
+        # A dictionary is written as JSON.
+        self.write({"count": len(items), "items": items})
+
+
+@stream_request_body
+class Upload(Plain):
+    def prepare(self):
+        self.digest, self.length = hashlib.sha256(), 0
+
+    def data_received(self, piece: bytes):
+        self.digest.update(piece)
+        self.length += len(piece)
+
+    def post(self):
+        self.write(f"{self.length} {self.digest.hexdigest()}")
+
+
 class Proxy(Plain):
     async def get(self):
         answer = await AsyncHTTPClient().fetch(os.environ["UPSTREAM_URL"] + "/slow", raise_error=False)
@@ -86,7 +109,7 @@ class Device(Plain):
 
 
 async def serve(sockets):
-    routes = [("/", Hello), (r"/hola/([^/]+)", Hola), (r"/page/(\d+)", Page), ("/device", Device)]
+    routes = [("/", Hello), (r"/hola/([^/]+)", Hola), (r"/page/(\d+)", Page), ("/device", Device), ("/upload", Upload)]
     pool = None
     if url := os.environ.get("DATABASE_URL"):
         pool = await asyncpg.create_pool(url, min_size=1, max_size=connections_of_this_process())
@@ -96,7 +119,16 @@ async def serve(sockets):
         AsyncHTTPClient.configure(None, max_clients=1_000_000)
         routes.append(("/api/proxy/", Proxy))
 
-    app = Application(routes, template_path=TEMPLATES, template_whitespace="all", pool=pool)
+    settings = {}
+    if path := os.environ.get("ITEMS_FILE"):
+        settings = {"items": json.loads(Path(path).read_text("utf-8")), "compress_response": True}
+        routes.append((r"/json/(\d+)", JsonItems))
+    if "STATIC_FOLDER" in os.environ:
+        settings["static_path"] = os.environ["STATIC_FOLDER"]
+        # Tornado would keep the tags of files until it ends.
+        PeriodicCallback(StaticFileHandler.reset, 500).start()
+
+    app = Application(routes, template_path=TEMPLATES, template_whitespace="all", pool=pool, **settings)
     server = HTTPServer(app)
     server.add_sockets(sockets)
 

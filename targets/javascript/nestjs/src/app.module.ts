@@ -1,13 +1,16 @@
 import cluster from "node:cluster";
-import { Module } from "@nestjs/common";
+import { Module, type MiddlewareConsumer, type NestModule } from "@nestjs/common";
+import compression from "compression";
 import pg from "pg";
+import { ItemsController } from "./items.controller.js";
 import { MessagesController } from "./messages.controller.js";
 import { PageController } from "./page.controller.js";
 import { PlainController } from "./plain.controller.js";
 import { ProxyController } from "./proxy.controller.js";
+import { UploadController } from "./upload.controller.js";
 import { UsersController } from "./users.controller.js";
 
-const { WORKERS, DATABASE_URL, DATABASE_POOL, UPSTREAM_URL } = process.env;
+const { WORKERS, DATABASE_URL, DATABASE_POOL, UPSTREAM_URL, ITEMS_FILE } = process.env;
 
 // DATABASE_POOL is for the whole target, so the processes of a cluster share it out.
 function poolSize() {
@@ -21,14 +24,21 @@ function openPool() {
   return pool;
 }
 
-/** The controllers whose services (a database, an upstream) are there. */
+/** The controllers whose services (a database, an upstream, items) are there. */
 @Module({
   controllers: [
     PlainController,
     PageController,
+    UploadController,
     ...(DATABASE_URL ? [UsersController, MessagesController] : []),
+    ...(ITEMS_FILE ? [ItemsController] : []),
     ...(UPSTREAM_URL ? [ProxyController] : []),
   ],
   providers: DATABASE_URL ? [{ provide: "POOL", useFactory: openPool }] : [],
 })
-export class AppModule {}
+export class AppModule implements NestModule {
+  /** For clients that accept a coding, of this controller alone. */
+  configure(consumer: MiddlewareConsumer) {
+    if (ITEMS_FILE) consumer.apply(compression()).forRoutes(ItemsController);
+  }
+}

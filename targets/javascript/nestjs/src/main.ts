@@ -5,10 +5,11 @@ import { NestFactory } from "@nestjs/core";
 import type { NestExpressApplication } from "@nestjs/platform-express";
 import { AppModule } from "./app.module.js";
 
-const { HOST, PORT } = process.env;
+const { HOST, PORT, STATIC_FOLDER } = process.env;
 const app = await NestFactory.create<NestExpressApplication>(AppModule, { logger: ["warn", "error", "fatal"] });
 app.setBaseViewsDir(new URL("../views", import.meta.url).pathname);
 app.setViewEngine("hbs");
+if (STATIC_FOLDER) app.useStaticAssets(STATIC_FOLDER, { prefix: "/static/" });
 const server = await app.listen(Number(PORT), HOST!);
 
 let stopping = false;

@@ -1,10 +1,15 @@
 """Pippin's workloads on Django, with its own templates and mapper."""
 
+import hashlib
 import os
 
 import httpx
-from django.http import HttpResponse, JsonResponse
+from django.conf import settings
+from django.http import HttpResponse, HttpResponseBadRequest, JsonResponse
 from django.shortcuts import render
+from django.views.decorators.csrf import csrf_exempt
+from django.views.decorators.gzip import gzip_page
+from django.views.decorators.http import require_POST
 
 from catalogue.models import Message, User
 
@@ -40,3 +45,25 @@ async def messages(request):
 async def proxy(request):
     answer = await upstream.get(os.environ["UPSTREAM_URL"] + "/slow")
     return HttpResponse(answer.text, status=answer.status_code, content_type="text/plain")
+
+
+# For clients that accept gzip, of this view alone.
+@gzip_page
+async def json_items(request, n):
+    try:
+        m = int(request.GET["m"])
+    except (KeyError, ValueError):
+        return HttpResponseBadRequest("m is a whole number")
+    items = [{**item, "total": item["price"] * item["quantity"] * m} for item in settings.ITEMS[:n]]
+    return JsonResponse({"count": len(items), "items": items})
+
+
+# Django has read the whole body before the view; what is larger than 2.5 MB is in a file.
+@csrf_exempt
+@require_POST
+async def upload(request):
+    digest, length = hashlib.sha256(), 0
+    while piece := request.read(64 * 1024):
+        digest.update(piece)
+        length += len(piece)
+    return HttpResponse(f"{length} {digest.hexdigest()}", content_type="text/plain")

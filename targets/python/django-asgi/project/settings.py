@@ -1,5 +1,6 @@
 """Settings of the project, as `django-admin startproject` lays them out, for production."""
 
+import json
 import os
 from pathlib import Path
 
@@ -38,3 +39,6 @@ def connections_of_this_process() -> int:
 if url := os.environ.get("DATABASE_URL"):
     DATABASES = {"default": dj_database_url.parse(url)}
     DATABASES["default"]["OPTIONS"] = {"pool": {"min_size": 1, "max_size": connections_of_this_process()}}
+
+if path := os.environ.get("ITEMS_FILE"):
+    ITEMS = json.loads(Path(path).read_text("utf-8"))

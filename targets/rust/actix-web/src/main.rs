@@ -11,6 +11,7 @@ mod users;
 use std::env;
 use std::error::Error;
 
+use actix_files::Files;
 use actix_web::middleware::Compress;
 use actix_web::{App, HttpServer, web};
 
@@ -27,10 +28,13 @@ async fn main() -> Result<(), Box<dyn Error>> {
         Err(_) => None,
     };
 
+    let folder = env::var("STATIC_FOLDER").ok();
+
     // Called once in each worker. The routes that need a service are there only when the service
     // is.
     let app = move || {
         let (pool, upstream, items) = (pool.clone(), upstream.clone(), items.clone());
+        let folder = folder.clone();
         App::new()
             .route("/", web::get().to(plain::hello))
             .route("/", web::head().to(plain::hello))
@@ -50,6 +54,9 @@ async fn main() -> Result<(), Box<dyn Error>> {
                     // Packed for clients that accept a coding, of this route alone.
                     let list = web::resource("/json/{n}").wrap(Compress::default());
                     services.service(list.route(web::get().to(items::items)));
+                }
+                if let Some(folder) = folder {
+                    services.service(Files::new("/static", folder));
                 }
                 if let Some(base) = upstream {
                     services.app_data(web::Data::new(proxy::Upstream::new(&base)));

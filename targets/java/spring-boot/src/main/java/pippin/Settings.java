@@ -21,6 +21,14 @@ final class Settings {
       // Without a database there is nothing to make a pool of.
       settings.put("spring.autoconfigure.exclude", "org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration");
     }
+    if (env.containsKey("ITEMS_FILE")) {
+      settings.put("items.file", env.get("ITEMS_FILE"));
+      settings.put("server.compression.enabled", "true");
+    }
+    if (env.containsKey("STATIC_FOLDER")) {
+      settings.put("spring.mvc.static-path-pattern", "/static/**");
+      settings.put("spring.web.resources.static-locations", "file:" + env.get("STATIC_FOLDER") + "/");
+    }
     return settings;
   }
 }

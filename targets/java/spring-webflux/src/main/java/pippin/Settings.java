@@ -22,6 +22,10 @@ final class Settings {
       settings.put("spring.autoconfigure.exclude", "org.springframework.boot.r2dbc.autoconfigure.R2dbcAutoConfiguration");
     }
     if (env.containsKey("UPSTREAM_URL")) settings.put("upstream.url", env.get("UPSTREAM_URL"));
+    if (env.containsKey("ITEMS_FILE")) {
+      settings.put("items.file", env.get("ITEMS_FILE"));
+      settings.put("server.compression.enabled", "true");
+    }
     return settings;
   }
 }
