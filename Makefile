@@ -1,5 +1,5 @@
 # Verbs for people; the logic lives in the program and in tests/all.
-.PHONY: run test test-slow test-targets test-wire test-hostile test-explained fuzz check bench cost sense search soak warm alarms within dist
+.PHONY: laws run test test-slow test-targets test-wire test-hostile test-explained fuzz check bench cost sense search soak warm alarms within dist
 
 # Away from a terminal nobody can be asked, and `make run` itself says that targets are to be installed.
 YES := $(shell test -t 0 || echo --yes)
@@ -34,6 +34,10 @@ test-hostile:
 # `make test` judges anew.
 test-explained:
 	PIPPIN_EXPLAINED=1 $(if $(RECORD),PIPPIN_RECORD=1 )cargo test -p pippin-cli --test integration explained
+
+# The laws of the engine's worker, 10,000 random loads and servers for each, in virtual time.
+laws:
+	PIPPIN_LAWS=1 cargo test -p pippin-engine --lib laws
 
 # Bytes that nobody chose, for everything that reads bytes from elsewhere.
 fuzz:

@@ -5,6 +5,7 @@ use pippin_model::result::Window;
 use pippin_model::target::TargetId;
 use pippin_model::text::units::{counted, format_count, format_ns};
 use pippin_model::trial::{Failure, Step, TrialRecord, TrialSpec};
+use pippin_stats::rank::due;
 use pippin_store::Store;
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
@@ -124,7 +125,7 @@ fn outcome(record: &TrialRecord) -> Vec<String> {
         (None, Some(load)) => {
             let measured = &load.measured;
             let rate = measured.throughput_per_s().map_or("-".into(), format_count);
-            let p99 = measured.spans.response_time.quantile_ns(0.99).map_or("-".into(), format_ns);
+            let p99 = due::quantile_ns(measured, 0.99).map_or("-".into(), format_ns);
             vec![format!(
                 "        {}: {rate} requests/s, response p99 {p99}, {}, {}",
                 record.spec.target,

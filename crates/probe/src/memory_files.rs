@@ -11,11 +11,20 @@ use std::path::Path;
 /// statfs(2), `f_type`.
 const IN_MEMORY: [u64; 2] = [0x0102_1994, 0x8584_58f6];
 
-/// Bytes in the files in memory that these processes hold open, each file once. Where they print to is
-/// left out: that is Pippin's file.
+/// A file, by its device and its number there (stat(2)).
+pub type FileId = (u64, u64);
+
+/// The file at this path; `None` if there is none.
 #[must_use]
-pub fn held_bytes(pids: impl Iterator<Item = i32>) -> u64 {
-    let mut files: BTreeMap<(u64, u64), u64> = BTreeMap::new();
+pub fn id_of(path: &Path) -> Option<FileId> {
+    std::fs::metadata(path).ok().map(|file| (file.dev(), file.ino()))
+}
+
+/// Bytes in the files in memory that these processes hold open, each file once, without their `log`:
+/// that is Pippin's.
+#[must_use]
+pub fn held_bytes(pids: impl Iterator<Item = i32>, log: Option<FileId>) -> u64 {
+    let mut files: BTreeMap<FileId, u64> = BTreeMap::new();
     for pid in pids {
         let descriptors = std::fs::read_dir(format!("/proc/{pid}/fd"));
         for descriptor in descriptors.into_iter().flatten().flatten() {
@@ -28,7 +37,7 @@ pub fn held_bytes(pids: impl Iterator<Item = i32>) -> u64 {
             }
         }
     }
-    files.into_values().sum()
+    files.into_iter().filter(|(file, _)| Some(*file) != log).map(|(_, bytes)| bytes).sum()
 }
 
 fn is_in_memory(descriptor: &DirEntry) -> bool {
@@ -37,12 +46,8 @@ fn is_in_memory(descriptor: &DirEntry) -> bool {
     if link.starts_with(b"/memfd:") {
         return true;
     }
-    let is_output = ["1", "2"].iter().any(|number| descriptor.file_name() == *number);
     // Sockets and pipes have no path, and most servers have many of them.
-    link.starts_with(b"/")
-        && !is_output
-        && is_of_memory(&descriptor.path())
-        && is_written(descriptor)
+    link.starts_with(b"/") && is_of_memory(&descriptor.path()) && is_written(descriptor)
 }
 
 /// Whether the file system of a file is in memory.
@@ -78,19 +83,20 @@ mod tests {
     #[test]
     fn what_is_written_counts_once_and_mapped_or_not() {
         let own = std::process::id() as i32;
-        let before = held_bytes(std::iter::once(own));
+        let held = || held_bytes([own, own].into_iter(), None);
+        let before = held();
         // SAFETY: the name is a C string; the descriptor that comes back is nobody else's.
         let mut file =
             unsafe { File::from_raw_fd(libc::memfd_create(c"test".as_ptr(), libc::MFD_CLOEXEC)) };
         file.write_all(&vec![1; 3 << 20]).unwrap();
         let _other = file.try_clone().unwrap();
-        assert_eq!(held_bytes([own, own].into_iter()), before + (3 << 20));
+        assert_eq!(held(), before + (3 << 20));
         // A file with a name, where this machine has a file system in memory.
         let name = format!("/dev/shm/pippin-held-{own}");
         if let Ok(mut named) = File::create(&name) {
             std::fs::remove_file(&name).unwrap();
             named.write_all(&vec![1; 2 << 20]).unwrap();
-            assert_eq!(held_bytes(std::iter::once(own)), before + (5 << 20));
+            assert_eq!(held(), before + (5 << 20));
         }
     }
 }

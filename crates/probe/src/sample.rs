@@ -22,7 +22,7 @@ use crate::kernel_network::NetworkThreads;
 use crate::listening::Listeners;
 use crate::may_use;
 use crate::memory::{field, parse_meminfo};
-use crate::memory_files;
+use crate::memory_files::{self, FileId};
 use crate::netstat::{all_packets, counter, listen_overflows, received_bytes, received_packets};
 use crate::outsiders;
 use crate::passing::passing;
@@ -115,6 +115,8 @@ pub struct TreeMemory {
     network_threads: NetworkThreads,
     collectors: Collectors,
     detail_due_ns: u64,
+    /// The target's log.
+    log: Option<FileId>,
 }
 
 impl Default for TreeMemory {
@@ -142,6 +144,7 @@ impl Default for TreeMemory {
             network_threads: NetworkThreads::default(),
             collectors: Collectors::default(),
             detail_due_ns: 0,
+            log: None,
         }
     }
 }
@@ -257,6 +260,9 @@ pub fn sample(roots: &Roots, memory: &mut TreeMemory) -> UsageSample {
 
     let cpu_before_ns = thread_cpu_ns();
     let detailed = now_ns >= memory.detail_due_ns;
+    if detailed {
+        memory.log = roots.log.as_deref().and_then(memory_files::id_of);
+    }
     let queue = roots
         .address
         .zip(memory.queues.as_mut())
@@ -551,7 +557,7 @@ fn add_details(
             None => return,
         }
     }
-    let in_files = memory_files::held_bytes(living.iter().map(|process| process.pid));
+    let in_files = memory_files::held_bytes(living.iter().map(|process| process.pid), memory.log);
     sample.pss_bytes = held.map(|held| held.bytes(in_files));
     if let Some(target) = target {
         let pids = target.iter().map(|process| process.pid);

@@ -164,8 +164,11 @@ impl View {
         if let [row] = &rows[..] {
             let points = row.sweep.iter().flat_map(|sweep| &sweep.points);
             for point in points {
-                let of_point = loads.iter_mut().filter(|load| load.step == Some(point.at));
-                of_point.for_each(|load| load.verdict = point.verdict);
+                let mut of_point = loads.iter_mut().filter(|load| load.step == Some(point.at));
+                // Several repetitions have one point, and a load of its own each.
+                if let (Some(load), None) = (of_point.next(), of_point.next()) {
+                    load.verdict = point.verdict;
+                }
             }
         }
         let view = Self {

@@ -2,7 +2,8 @@
 //! what is seen of it. Held over recorded starts, in virtual time.
 #![allow(clippy::unwrap_used)] // a failure here is the test's message
 use pippin_model::example::starts::{DOTNET, JDK, StartSecond, longer_plateau, rests_for};
-use pippin_stats::series::warm::{CompilerWindow, WarmUpWindow, is_warm};
+use pippin_model::result::{CompilerWindow, WarmUpWindow};
+use pippin_stats::series::warm::is_warm;
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;

@@ -54,7 +54,7 @@ impl std::fmt::Debug for Postgres {
 }
 
 /// What statements have that let the database make the answer's text.
-const MAKING: &str = r"json|xml|_agg\M|\mconcat|\mformat\s*\(|\|\|";
+const MAKING: &str = r"json|xml|::|\|\|";
 /// Words of statements whose rows come sorted, or from elsewhere too.
 const SORTING: &str = "\\m(order|group|distinct|union|intersect|except|over)\\M";
 
@@ -204,18 +204,20 @@ impl Postgres {
     /// account (`pg_stat_statements`): of each shape of statement that names the table and all of its
     /// columns (or `*`), no more than its calls, its rows divided by those of the table, and the pages
     /// of memory it read. So neither one statement that returns the rows of many, nor many that return
-    /// less, counts for more than it is. A statement that lets the database make JSON or other texts
-    /// does not count, nor, where targets sort the rows, one that sorts, groups or joins lists. Every
-    /// statement that is complete is in the account.
+    /// less, counts for more than it is. A statement that calls functions or joins texts does not count:
+    /// the database may make no JSON; nor, where targets sort the rows, one that sorts, groups or joins
+    /// lists. Comments are nothing. Every statement that is complete is in the account.
     ///
     /// # Errors
     /// If there is no such account.
     pub fn lists_read(&mut self, rows: u64) -> Result<u64, String> {
         let sql = "SELECT coalesce(sum(least(calls, rows / $1, shared_blks_hit + shared_blks_read)), 0)::bigint
             FROM pg_stat_statements,
-            LATERAL (SELECT regexp_replace(regexp_replace(query, '/\\*.*?\\*/', ' ', 'g'), '--[^\\n]*', ' ', 'g') AS said) AS bare
+            LATERAL (SELECT regexp_replace(query, '(\"[^\"]*\")|/\\*([^*]|\\*+[^*/])*\\*+/|--[^\\n]*', '\\1 ', 'g') AS said) AS bare
             WHERE dbid = (SELECT oid FROM pg_database WHERE datname = current_database())
             AND said ~* $3
+            AND said !~ '/\\*|\\*/'
+            AND regexp_replace(said, '\\m(in|any|all|and|or|where|from|on|count)\\s*\\(', ' ', 'gi') !~ '[[:alnum:]_\"]\\s*\\('
             AND said !~* $4
             AND (said ~* ALL ($5) OR regexp_replace(said, 'count\\s*\\(\\s*\\*\\s*\\)', '', 'gi') ~ '\\*')
             AND (userid <> (SELECT oid FROM pg_roles WHERE rolname = current_user) OR $2)";

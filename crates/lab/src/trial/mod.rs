@@ -18,7 +18,7 @@ pub mod warming;
 use pippin_engine::{Control, Referee};
 use pippin_model::host::usage::{Role, Usage, UsageSample};
 use pippin_model::load::LoadSpec;
-use pippin_model::result::{LoadResult, Window};
+use pippin_model::result::{LoadResult, WarmUpResult, Window};
 use pippin_model::trial::agent::AgentPart;
 use pippin_model::trial::{EndedProcess, Failure, ServerEnd, Stage, TrialRecord, TrialSpec};
 use pippin_probe::acceptors::LeftOut;

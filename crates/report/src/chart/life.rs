@@ -40,7 +40,8 @@ const KINDS: [Kind; 2] = [
             ("idle", |life| Some(life.memory.idle_bytes? as f64)),
             ("more under load", |life| {
                 let (idle, loaded) = (life.memory.idle_bytes?, life.memory.loaded_bytes?);
-                Some(loaded.saturating_sub(idle) as f64)
+                // A collection between the two leaves nothing to stack.
+                Some(loaded.checked_sub(idle)? as f64)
             }),
         ],
     },

@@ -333,13 +333,17 @@ fn sweep(out: &mut String, row: &Row, sweep: &Sweep) {
         })
         .collect();
     table(out, 0, &["at", "requests/s", "predicted", "error", "mean response", "p99", ""], &rows);
+    let doubts: String = sweep.doubts().iter().map(|doubt| format!("{doubt} ")).collect();
+    let knee = sweep.knee.map(|knee| format!(" Knee at {}.", knee.words())).unwrap_or_default();
+    let rises = if sweep.rises { format!(" {RISES}") } else { String::new() };
+    let plain = format!("{doubts}{knee}{rises}");
+    if sweep.fit.is_none() && !plain.is_empty() {
+        line(out, &format!("{}\n", plain.trim()));
+    }
     if let Some(fit) = &sweep.fit {
         let law = &fit.law;
-        let knee = sweep.knee.map(|knee| format!(" Knee at {}.", knee.words())).unwrap_or_default();
         let (lambda, sigma, kappa) =
             (parameter(law.lambda, 0), parameter(law.sigma, 4), parameter(law.kappa, 6));
-        let doubts: String = sweep.doubts().iter().map(|doubt| format!("{doubt} ")).collect();
-        let rises = if sweep.rises { format!(" {RISES}") } else { String::new() };
         line(
             out,
             &format!(
@@ -444,11 +448,7 @@ fn explanations(out: &mut String, view: &View) {
         .rows
         .iter()
         .filter_map(|row| {
-            Some(format!(
-                "- {}: {}",
-                text(&row.target.to_string()),
-                text(&row.explanation.as_ref()?.text)
-            ))
+            Some(format!("- {}: {}", text(&row.target.to_string()), text(&row.explained()?)))
         })
         .collect();
     if told.is_empty() {

@@ -101,7 +101,7 @@ fn add_up(place: &str, load: &LoadResult, used: &[&Slice], found: &mut Findings)
 fn times(place: &str, measured: &Measured, used: &[&Slice], found: &mut Findings) {
     let place = format!("{place}.load.measured.spans.response_time");
     let longest = used.iter().filter_map(|slice| slice.figures.response.max_ns).max();
-    let stands = due::summary(measured).max_ns;
+    let stands = due::longest_ns(measured);
     let words = |ns: Option<u64>| ns.map_or_else(|| "none".into(), |ns| format!("{ns} ns"));
     found.equal(format!("{place}, the longest"), words(stands), words(longest));
     type Quantile = fn(&SliceQuantiles) -> Option<u64>;

@@ -53,14 +53,13 @@ fn first(run: &RunFacts, measured: &[&Row], ranked: &[&Row], field: &Field) -> S
             let (leaders, others): (Vec<&Row>, Vec<&Row>) =
                 ranked.iter().partition(|row| row.standing.rank == Some(1));
             let lead = lead(&leaders, &others);
-            // The gap to the next says more than the costliest of all.
-            match others.first().and_then(|next| gap(run, &leaders, next, field)) {
-                Some(gap) => format!("{lead}, and {gap}."),
-                None => match cpu(ranked, field) {
-                    Some(cpu) => format!("{lead}; {cpu}."),
-                    None => format!("{lead}."),
-                },
-            }
+            let gap = others.first().and_then(|next| gap(run, &leaders, next, field));
+            // Of several, the gap to the next says more than the costliest of all.
+            let is_told = gap.is_none() || ranked.len() == 2;
+            let gap = gap.map_or_else(String::new, |gap| format!(", and {gap}"));
+            let cpu = cpu(ranked, field).filter(|_| is_told);
+            let cpu = cpu.map_or_else(String::new, |cpu| format!("; {cpu}"));
+            format!("{lead}{gap}{cpu}.")
         }
     }
 }

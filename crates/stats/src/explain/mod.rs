@@ -18,7 +18,7 @@ use crate::bottleneck::bound::{
     Bound, cpu_bound, full_in_words, given_cores, processors, services_bound,
 };
 use crate::judge::answer::found;
-use crate::judge::evidence::percent;
+use crate::judge::evidence::{percent, single_of};
 use crate::judge::inferred_concurrency::{at_a_time, least_queue, limit as concurrency_limit};
 use crate::judge::{
     Context, Evidence, SHORTEST_USAGE_NS, accepts_slowly, generator_busy, host, near_ceiling,
@@ -344,17 +344,22 @@ fn of_thinking_users(evidence: &Evidence, right: &str, busy: &str) -> (Limit, St
     let got = format!("Its users, who think between requests, got {right} requests/s{busy}");
     match waits::of(evidence) {
         Some(waiting) => (Limit::Waiting, format!("{got}. {}.", waiting.words())),
-        None if evidence.single_ns().is_some() => {
+        None if are_served_at_once(evidence) => {
             let text = format!(
                 "Not saturated: its users, who think between requests, ask for no more than {right} requests/s,{busy}."
             );
             (Limit::NotSaturated, text.replace(",.", "."))
         }
-        None => (
-            Limit::Unknown,
-            format!("{got}; without a request alone, nothing shows whether they waited."),
-        ),
+        None => (Limit::Unknown, format!("{got}; nothing measured shows whether they waited.")),
     }
+}
+
+/// Whether half of the answers take less than three times as long as a request that was alone before
+/// the load.
+fn are_served_at_once(evidence: &Evidence) -> bool {
+    let alone = single_of(evidence.record).map(|single| single.median_ns);
+    let median = evidence.measured().and_then(|all| all.spans.service_time.quantile_ns(0.5));
+    alone.zip(median).is_some_and(|(alone, median)| median < 3 * alone)
 }
 
 fn by_waiting(evidence: &Evidence) -> Option<(Limit, String)> {

@@ -13,7 +13,7 @@
 //! as long as `d^2 < v (1 - k) / (k - h)` with `k = (LEVEL^2 h)^(1/n)`.
 //!
 //! It supposes that starts are independent and scatter as a normal distribution. How often it holds where
-//! they do not is simulated in `tests/within.rs`.
+//! they do not is simulated in `tests/within/main.rs`.
 
 /// The chance that the truth is ever outside.
 const LEVEL: f64 = 0.05;

@@ -17,7 +17,7 @@ pub mod forecast;
 pub mod starts;
 pub mod words;
 
-use pippin_model::plan::goal::{Goal, MOST_REPETITIONS};
+use pippin_model::plan::goal::{FEWEST_REPETITIONS, Goal, MOST_REPETITIONS};
 use pippin_model::run::{RunHeader, RunRecord, RunState};
 use pippin_model::target::TargetId;
 use pippin_model::trial::{Step, TrialRecord};
@@ -95,7 +95,11 @@ impl Progress {
         };
         let costs = Costs::of(trials);
         let rows: Vec<Row> = starts.iter().map(|one| row(one, made, goal.within, &costs)).collect();
-        let is_all = |within| !rows.is_empty() && rows.iter().all(|row| row.is_within(within));
+        // Who is not there is left behind. Before the first look nothing is known.
+        let is_whole =
+            made >= FEWEST_REPETITIONS && header.plan.targets.iter().all(|id| is_there(&id));
+        let is_all =
+            |within| is_whole && !rows.is_empty() && rows.iter().all(|row| row.is_within(within));
         let reached = goal.within.map(is_all);
         Some(Self { goal, repetitions: made, reached, repetition_ns: costs.repetition_ns, rows })
     }

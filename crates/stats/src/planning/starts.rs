@@ -200,6 +200,8 @@ fn figure(trial: &TrialRecord, figure: Figure, resting: Resting) -> Option<OfSta
         let rounding = rounding(trial, figure);
         return OfStart::new(sample.value.ln(), &relative(&sample.windows), rounding);
     }
+    // Slices without the figure are left out below; a start that has none as a whole is not known better.
+    value(figure, trial).filter(|whole| whole.is_finite())?;
     let level = Observed::of(&[trial], figure, resting).levels().pop()?;
     OfStart::new(level.log, &level.residuals, rounding(trial, figure))
 }

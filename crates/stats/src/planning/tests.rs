@@ -101,7 +101,9 @@ fn what_more_repetitions_cannot_mend_does_not_hold_the_run() {
             trial.caveats = vec![caveat("errors", Severity::Invalid, "2 %", "")];
         },
         &|trial| trial.load = None,
-        &|trial| drop(trial.slices.pop()),
+        &|trial| {
+            trial.slices.pop();
+        },
     ];
     let mut said = Vec::new();
     for breaks in broken {

@@ -143,19 +143,25 @@ fn help(row: &Row) -> String {
         return " More than 10,000 further repetitions would be needed.".into();
     };
     let time = forecast.ns.map_or(String::new(), |ns| format!(", about {}", length(ns)));
-    let more = format!(
-        " About {} would do it{time}",
-        counted(forecast.repetitions.into(), "further repetition")
-    );
-    match (forecast.longer, row.within_a_start) {
+    let further = counted(forecast.repetitions.into(), "further repetition");
+    let more = if forecast.repetitions > MOST_REPETITIONS {
+        format!(
+            " About {further} would be needed, and a run makes at most {MOST_REPETITIONS}{time}"
+        )
+    } else {
+        format!(" About {further} would do it{time}")
+    };
+    // That starts differ is shown only where the scatter within a start is clearly less.
+    let differ = row.starts_differ.zip(row.within_a_start);
+    match (forecast.longer, differ.filter(|(all, within)| 2.0 * within < *all)) {
         (Some(longer), _) => format!(
             "{more}; with loads {:.0} times as long, {:.0} % of that time, because most of the scatter is within a start.",
             longer.times,
             longer.of_the_time * 100.0
         ),
-        (None, Some(within)) => format!(
+        (None, Some((all, within))) => format!(
             "{more}; longer loads are no help, because its starts differ by ±{}, of which the scatter within a start explains ±{}.",
-            row.starts_differ.map_or_else(|| "-".into(), percent_of),
+            percent_of(all),
             percent_of(within)
         ),
         (None, None) => format!("{more}."),
@@ -165,7 +171,7 @@ fn help(row: &Row) -> String {
 /// The rows that more repetitions do not help, by name.
 fn left_behind(stuck: &[&Row]) -> Option<String> {
     let why = |row: &&Row| format!("{} ({})", row.name(), row.stuck.as_deref().unwrap_or_default());
-    let named: Vec<String> = stuck.iter().take(MOST_NAMED).map(|row| why(row)).collect();
+    let named: Vec<String> = stuck.iter().take(MOST_NAMED).map(why).collect();
     let more = stuck.len().saturating_sub(MOST_NAMED);
     let rest = if more > 0 { format!(" and {more} more") } else { String::new() };
     (!stuck.is_empty()).then(|| {

@@ -145,6 +145,14 @@ const fn is_of_answers(span: Span) -> bool {
     matches!(span, Span::ResponseTime | Span::ServiceTime | Span::Headers | Span::Body)
 }
 
+/// The longest response time that was seen, or the age of the oldest request without an answer, in
+/// nanoseconds; `None` if nothing was recorded. A load whose requests were not all answered rightly has
+/// no maximum ([`point`]), but it has this.
+#[must_use]
+pub fn longest_ns(measured: &Measured) -> Option<u64> {
+    Due::of(measured, Span::ResponseTime).longest_ns()
+}
+
 /// The response times as tables show them, which gates and charts read too ([`point`]): a figure that
 /// is beyond any time, because requests never had a right answer, is `None`.
 #[must_use]

@@ -57,37 +57,41 @@ pub struct Course {
     pub steady: Option<(f64, u64)>,
 }
 
-/// The start that these windows show, from the first answer on; `None` if there are too few.
+/// Of the windows from the first answer on, so many must show the processor time for an answer.
+const ENOUGH: f64 = 0.9;
+
+/// The start that these windows show, from the first answer on; `None` if there are too few, or if only
+/// the rate is known and it `is_paced` by a schedule or by users who think: it says nothing then.
 #[must_use]
-pub fn course(windows: &[WarmUpWindow]) -> Option<Course> {
-    let begun: Vec<&WarmUpWindow> =
-        windows.iter().skip_while(|window| window.answers_per_s <= 0.0).collect();
-    let cpu: Vec<f64> = begun.iter().filter_map(|window| cpu_ns(window)).collect();
-    let (of, costs) = if cpu.len() == begun.len() {
-        (CourseOf::CpuNs, cpu)
-    } else {
-        (CourseOf::GapNs, begun.iter().map(|window| 1e9 / window.answers_per_s).collect())
+pub fn course(windows: &[WarmUpWindow], is_paced: bool) -> Option<Course> {
+    let begin = windows.iter().position(|window| window.answers_per_s > 0.0)?;
+    let answered = || {
+        let numbered = windows[begin..].iter().enumerate();
+        numbered.filter(|(_, window)| window.answers_per_s > 0.0)
     };
-    // A window without an answer has no cost.
-    let costs: Vec<f64> = costs.into_iter().filter(|cost| cost.is_finite()).collect();
-    if costs.len() < FEWEST {
-        return None;
-    }
-    Some(cut(of, &costs))
+    let cpu: Vec<(usize, f64)> =
+        answered().filter_map(|(at, window)| Some((at, cpu_ns(window)?))).collect();
+    // The first window has no sample before it.
+    let is_enough = cpu.len() as f64 >= ENOUGH * answered().skip(1).count() as f64;
+    let (of, costs) = match (is_enough, is_paced) {
+        (true, _) => (CourseOf::CpuNs, cpu),
+        (false, true) => return None,
+        (false, false) => {
+            let gap = |(at, window): (usize, &WarmUpWindow)| (at, 1e9 / window.answers_per_s);
+            (CourseOf::GapNs, answered().map(gap).collect())
+        }
+    };
+    (costs.len() >= FEWEST).then(|| cut(of, &costs))
 }
 
 fn cpu_ns(window: &WarmUpWindow) -> Option<f64> {
     Some(window.cores.filter(|cores| *cores > 0.0)? * 1e9 / window.answers_per_s)
 }
 
-fn cut(of: CourseOf, costs: &[f64]) -> Course {
-    let logs: Vec<f64> = costs.iter().map(|cost| cost.ln()).collect();
-    // The permutation test needs numbers; the same series is always cut alike.
-    let changes = change_points(&logs, &mut Xoshiro256PlusPlus::seed_from_u64(1));
-    let edges: Vec<usize> = std::iter::once(0)
-        .chain(changes.iter().map(|change| change.index))
-        .chain([costs.len()])
-        .collect();
+/// `numbered`: costs with the numbers of their windows.
+fn cut(of: CourseOf, numbered: &[(usize, f64)]) -> Course {
+    let costs: Vec<f64> = numbered.iter().map(|(_, cost)| *cost).collect();
+    let edges: Vec<usize> = std::iter::once(0).chain(cuts(&costs)).chain([costs.len()]).collect();
     let levels: Vec<f64> =
         edges.windows(2).filter_map(|ends| median(&costs[ends[0]..ends[1]])).collect();
     let (first, last) = (levels[0], levels[levels.len() - 1]);
@@ -103,8 +107,40 @@ fn cut(of: CourseOf, costs: &[f64]) -> Course {
         () => CourseClass::SlowsDown,
     };
     // The level is that of the whole last stretch.
-    let steady = median(&costs[begin..]).zip(Some(begin as u64 * WarmUpWindow::NS));
+    let at_ns = if begin == 0 { 0 } else { numbered[begin].0 as u64 * WarmUpWindow::NS };
+    let steady = median(&costs[begin..]).zip(Some(at_ns));
     Course { class, of, first, steady: steady.filter(|_| class != CourseClass::NoSteadyState) }
+}
+
+/// Where the level changes, ascending. Of levels that come and go, the parts before and after a change
+/// may have the same figures, so that no single cut shows it: then the halves of each stretch are looked
+/// at, too.
+fn cuts(costs: &[f64]) -> Vec<usize> {
+    let logs: Vec<f64> = costs.iter().map(|cost| cost.ln()).collect();
+    // The permutation test needs numbers; the same series is always cut alike.
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64(1);
+    let mut of_part = |from: usize, to: usize| -> Vec<usize> {
+        let changes = change_points(&logs[from..to], &mut rng);
+        let large = changes.iter().filter(|change| (change.after - change.before).abs() > ALIKE);
+        large.map(|change| from + change.index).collect()
+    };
+    let whole = of_part(0, logs.len());
+    let ends: Vec<usize> =
+        std::iter::once(0).chain(whole.iter().copied()).chain([logs.len()]).collect();
+    let mut all = whole;
+    for ends in ends.windows(2) {
+        let middle = ends[0].midpoint(ends[1]);
+        let level = |from: usize, to: usize| median(&logs[from..to]);
+        let halves = level(ends[0], middle).zip(level(middle, ends[1]));
+        if halves.is_some_and(|(one, other)| (one - other).abs() > 2.0 * ALIKE) {
+            all.push(middle);
+        }
+        all.extend(of_part(ends[0], middle));
+        all.extend(of_part(middle, ends[1]));
+    }
+    all.sort_unstable();
+    all.dedup();
+    all
 }
 
 #[cfg(test)]
@@ -133,7 +169,7 @@ mod tests {
         let mut noise = Noise::new(7);
         (0..100)
             .filter(|_| {
-                let course = course(&windows(costs_us, &mut noise)).unwrap();
+                let course = course(&windows(costs_us, &mut noise), false).unwrap();
                 let in_time = steady_at.is_none_or(|at| {
                     let wanted = at as f64 * WarmUpWindow::NS as f64;
                     course.steady.is_some_and(|(_, ns)| {
@@ -168,27 +204,31 @@ mod tests {
     fn levels_and_their_unit_are_those_of_the_windows() {
         let costs = stretches(&[(30.0, 20), (10.0, 40)]);
         let seen = windows(&costs, &mut Noise::new(3));
-        let known = course(&seen).unwrap();
+        let known = course(&seen, false).unwrap();
         assert_eq!(known.of, CourseOf::CpuNs);
         assert!((known.first / 30_000.0 - 1.0).abs() < 0.03, "{known:?}");
         assert!((known.steady.unwrap().0 / 10_000.0 - 1.0).abs() < 0.03, "{known:?}");
         // Half a processor busy: half the cost, and the same time between answers.
         let half: Vec<WarmUpWindow> =
             seen.iter().map(|window| WarmUpWindow { cores: Some(0.5), ..*window }).collect();
-        assert!((course(&half).unwrap().first / known.first - 0.5).abs() < 1e-9);
+        assert!((course(&half, false).unwrap().first / known.first - 0.5).abs() < 1e-9);
+        // The first window has no sample before it. Where most have none, only the rate is known.
         let mut unseen = seen;
-        unseen[3].cores = None;
-        assert_eq!(course(&unseen).unwrap().of, CourseOf::GapNs);
+        unseen[0].cores = None;
+        assert_eq!(course(&unseen, true).unwrap().of, CourseOf::CpuNs);
+        unseen.iter_mut().for_each(|window| window.cores = None);
+        assert_eq!(course(&unseen, false).unwrap().of, CourseOf::GapNs);
+        assert_eq!(course(&unseen, true), None);
     }
 
     #[test]
     fn too_few_windows_show_nothing_and_silence_before_the_first_answer_counts_as_none() {
         let mut noise = Noise::new(1);
         let seen = windows(&[10.0; 20], &mut noise);
-        assert_eq!(course(&seen[..5]), None);
-        assert_eq!(course(&[]), None);
+        assert_eq!(course(&seen[..5], false), None);
+        assert_eq!(course(&[], false), None);
         let silent = WarmUpWindow { cores: Some(0.9), ..WarmUpWindow::default() };
         let late: Vec<WarmUpWindow> = std::iter::repeat_n(silent, 10).chain(seen).collect();
-        assert_eq!(course(&late).unwrap().class, Flat);
+        assert_eq!(course(&late, false).unwrap().class, Flat);
     }
 }

@@ -87,7 +87,7 @@ impl Trust {
             advice,
             order: has_ranks.then_some(is_known),
             ratios: has_ranks.then_some(ratios),
-            figures: ratios && all(&|row| !row.unsure),
+            figures: ratios && all(&|row| !row.unsure) && not_shown(&measured, trials).is_none(),
         }
     }
 
@@ -208,19 +208,23 @@ fn not_shown(
         ));
     }
     trials.iter().any(is_perhaps_cold).then(|| {
-        let what = "it was too short, without a warm-up, to show whether the server was warm";
+        let what = "it was too short, with hardly a warm-up, to show whether the server was warm";
         (what.into(), "measure for at least 8 s, or warm up (--warm-up auto)")
     })
 }
 
-/// Whether a trial had no warm-up, and too few windows show whether the server was warm. A load of a
+/// A warm-up of this length was chosen by somebody who knows the server; a shorter one shows nothing.
+const LONG_NS: u64 = 2_000_000_000;
+
+/// Whether a trial had hardly a warm-up, and too few windows show whether the server was warm. A load of a
 /// fixed number of requests measures a cold one on purpose.
 fn is_perhaps_cold(record: &TrialRecord) -> bool {
     let Some(load) = &record.load else { return false };
     let rates = measured_rates(load, |window: &Window| window.completed);
     record.spec.profile.stop.duration_ns.is_some()
         && !record.spec.profile.changes()
-        && load.warm_up.duration_ns == 0
+        && load.warm_up.steady != Some(true)
+        && load.warm_up.duration_ns < LONG_NS
         && !can_tell(&rates)
 }
 

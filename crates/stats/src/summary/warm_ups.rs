@@ -3,7 +3,7 @@ use pippin_model::trial::TrialRecord;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-use crate::judge::host;
+use crate::judge::{Context, Evidence, host};
 use crate::series::course::{Course, CourseClass, CourseOf, course};
 use crate::series::quantile::median;
 
@@ -32,16 +32,21 @@ pub struct WarmUps {
 }
 
 impl WarmUps {
-    /// Those of these trials; `None` if none of them shows its start, or the host disturbed them:
-    /// what other programs do looks like a start too.
+    /// Those of these trials, each of which began with a start of its target; `None` if none of them
+    /// shows its start, or the host disturbed them: what other programs do looks like a start too. Of a
+    /// server that ran before, and of steps that follow each other, nothing is said.
     #[must_use]
     pub fn of_trials(trials: &[&TrialRecord]) -> Option<Self> {
         if host::is_disturbed(trials) {
             return None;
         }
-        let windows = |record: &&TrialRecord| Some(record.load.as_ref()?.warm_up.windows.clone());
-        let courses: Vec<Course> =
-            trials.iter().filter_map(|record| course(&windows(record)?)).collect();
+        let of_start = |record: &&TrialRecord| {
+            let begins = record.start_up_ns.is_some() && record.spec.step.is_none();
+            let evidence = Evidence { record, context: &Context::default() };
+            let windows = &record.load.as_ref().filter(|_| begins)?.warm_up.windows;
+            course(windows, !evidence.is_saturating())
+        };
+        let courses: Vec<Course> = trials.iter().filter_map(of_start).collect();
         Self::of_courses(&courses)
     }
 
@@ -117,6 +122,9 @@ mod tests {
             compiler: None,
         };
         warmed.load.as_mut().unwrap().warm_up.windows = (0..60).map(window).collect();
+        let ran_before = TrialRecord { start_up_ns: None, ..warmed.clone() };
+        assert_eq!(WarmUps::of_trials(&[&ran_before]), None);
+        warmed.start_up_ns = Some(1);
         let found = WarmUps::of_trials(&[&warmed]).unwrap();
         assert_eq!(found.class, Some(CourseClass::WarmsUp));
         assert_eq!(found.steady_after_ns, Some([4 * S; 3]));

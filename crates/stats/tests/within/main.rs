@@ -36,6 +36,9 @@ impl Random {
     }
 }
 
+/// The logarithms of a whole run, and the mean that the first so many have in truth.
+type TwoSeries = (Vec<f64>, Vec<f64>);
+
 /// Logarithms of the figure of one start after the other, and their true mean.
 struct Source {
     name: String,
@@ -43,15 +46,11 @@ struct Source {
     within: f64,
     /// The logarithms of a whole run, and what it is held against: the mean that the first so many have
     /// in truth.
-    run: Box<dyn Fn(&mut Random) -> (Vec<f64>, Vec<f64>)>,
+    run: Box<dyn Fn(&mut Random) -> TwoSeries>,
 }
 
 impl Source {
-    fn new(
-        name: &str,
-        within: f64,
-        run: impl Fn(&mut Random) -> (Vec<f64>, Vec<f64>) + 'static,
-    ) -> Self {
+    fn new(name: &str, within: f64, run: impl Fn(&mut Random) -> TwoSeries + 'static) -> Self {
         Self { name: name.into(), within, run: Box::new(run) }
     }
 

@@ -193,6 +193,9 @@ impl<S: Stack> Worker<'_, S> {
             let tries =
                 opening.iter().any(|(waiting, _)| *waiting == slot) || self.pace.is_retrying(slot);
             for tag in 0..self.core.users_of_a_connection() {
+                let is_away = self.pace.is_away(self.core.user(slot, tag)) == Some(true);
+                // A connection that is tried again finds nobody there (`Crowd::begins`).
+                let tries = tries && !is_away;
                 let rests = self.pace.rests(self.core.user(slot, tag));
                 let doing = if S::Protocol::IN_ORDER {
                     vec![connection.in_flight > 0 || connection.pending > 0, rests, tries]
@@ -205,7 +208,6 @@ impl<S: Stack> Worker<'_, S> {
                     vec![is_busy, rests, is_parked, place.stretch == IDLE && tries]
                 };
                 let count = doing.iter().filter(|does| **does).count();
-                let is_away = self.pace.is_away(self.core.user(slot, tag)) == Some(true);
                 assert_eq!(
                     count,
                     usize::from(!is_away),

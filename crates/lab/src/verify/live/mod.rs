@@ -362,7 +362,6 @@ const FILES: &str = "files";
 /// The proof by PostgreSQL's account.
 const QUERIES: &str = "queries";
 
-/// Why that proof is not certain in a database that the user gave.
 /// Of so many right answers to uploads the digest of at least one long body is compared: about one
 /// in 45 is, so that none of 500 has a chance of 1 in 70,000.
 const UPLOADS_SURELY: u64 = 500;
@@ -373,6 +372,7 @@ fn is_given(services: &mut Services) -> bool {
     services.postgres().is_ok_and(|postgres| postgres.is_given())
 }
 
+/// Why that proof is not certain in a database that the user gave.
 fn given() -> String {
     "the target owns the table in the database that PIPPIN_DATABASE_URL names, and can change what proves it: leave the variable out for a private one".into()
 }

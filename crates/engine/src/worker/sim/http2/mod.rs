@@ -85,7 +85,8 @@ fn play(spec: LoadSpec, streams: u32, script: Script) -> Played {
 /// What a script has noted.
 type Noted<T> = Rc<RefCell<Vec<T>>>;
 
-/// The same script, and what it reads: when, in milliseconds after the start, and on which stream.
+/// A script that answers as this one, and notes what it reads: when, in milliseconds after the start,
+/// and on which stream.
 fn noting(script: Script) -> (Script, Noted<(u64, u32)>) {
     let noted = Noted::default();
     let seen = Rc::clone(&noted);
@@ -97,7 +98,7 @@ fn noting(script: Script) -> (Script, Noted<(u64, u32)>) {
     (Script { answer: Box::new(answer), ..script }, noted)
 }
 
-/// The same script, and the codes with which the client ends streams, each with its instant in
+/// A script that answers as this one, and the codes with which the client ends streams, each with its instant in
 /// milliseconds.
 fn noting_resets(script: Script) -> (Script, Noted<(u64, u8)>) {
     let noted = Noted::default();

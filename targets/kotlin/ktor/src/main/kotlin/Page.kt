@@ -35,7 +35,7 @@ class Item(val id: Int, val name: String, val price: Int)
 private fun itemsOf(n: Int) = (1..12).map { Item(it, "Item $it <of> page $n & more", it * n) }
 
 /** The document around every page. */
-class Layout(private val title: String) : Template<HTML> {
+class Layout(private val heading: String) : Template<HTML> {
     val content = Placeholder<MAIN>()
 
     override fun HTML.apply() {
@@ -43,7 +43,7 @@ class Layout(private val title: String) : Template<HTML> {
         head {
             meta(charset = "utf-8")
             meta(name = "viewport", content = "width=device-width, initial-scale=1")
-            title("$title - Catalogue")
+            title("$heading - Catalogue")
             link(rel = "stylesheet", href = "/assets/app.css")
         }
         body {
