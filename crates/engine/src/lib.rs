@@ -51,7 +51,7 @@ pub struct Control<'a> {
     /// Ends the load early; what was measured is returned with `interrupted` set. Noticed within
     /// some 20 ms.
     pub stop: &'a AtomicBool,
-    /// Likewise: nobody serves any more.
+    /// Nobody serves any more. It ends the load as `stop` does.
     pub is_over: Option<&'a AtomicBool>,
     /// Gets each window of a second as soon as all threads have delivered it. In a warm-up of
     /// unknown length its `from_ns` counts from the latest possible start of measuring; in the

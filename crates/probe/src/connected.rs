@@ -143,7 +143,8 @@ impl Connected {
         others
     }
 
-    /// Likewise, of unix sockets.
+    /// Adds who listens at the other ends of unix sockets that members hold. Returns the other ends at
+    /// which nobody listens: processes that connected to a member.
     fn of_unix(
         &self,
         sockets: &Sockets,

@@ -96,7 +96,7 @@ pub(crate) fn number(bytes: &[u8], at: usize) -> u32 {
     bytes.get(at..at + 4).and_then(|four| four.try_into().ok()).map_or(0, u32::from_ne_bytes)
 }
 
-/// Likewise, of two bytes.
+/// A number of two bytes in the kernel's byte order; 0 if the message is too short.
 pub(crate) fn short(bytes: &[u8], at: usize) -> u16 {
     bytes.get(at..at + 2).and_then(|two| two.try_into().ok()).map_or(0, u16::from_ne_bytes)
 }

@@ -1039,7 +1039,7 @@ pub const SERVERS: &[Server] = &[
         "waits",
         &["the waits are shorter than those that are asked for"],
     ),
-    // A machine that is a millisecond late moves the waits past the first sentence to the second.
+    // On a machine that is late the waits are not too short, but still alike: another sentence says that.
     cheat(
         "device-capped-under-load",
         "device",

@@ -5,27 +5,16 @@
 //! 1,000 runs (a standard deviation of 0.7 % at 95 %), and for the coverage that the method loses
 //! with few trials. `cargo test -p pippin-stats --test coverage -- --nocapture` prints the figures.
 #![allow(clippy::print_stdout)] // the figures, for readers of the test's output
+mod random;
+
 use pippin_stats::interval::bootstrap::Sample;
 use pippin_stats::interval::median_interval_of;
 use pippin_stats::interval::ratio::ratio_of;
-use rand::{Rng, SeedableRng};
-use rand_xoshiro::Xoshiro256PlusPlus;
+use random::Random;
 
 const RUNS: usize = 1_000;
 const RESAMPLES: usize = 200;
 const TRUTH: f64 = 1_000.0;
-
-struct Noise(Xoshiro256PlusPlus);
-
-impl Noise {
-    fn uniform(&mut self) -> f64 {
-        ((self.0.next_u64() >> 11) as f64 + 0.5) / (1u64 << 53) as f64
-    }
-
-    fn normal(&mut self) -> f64 {
-        (-2.0 * self.uniform().ln()).sqrt() * (std::f64::consts::TAU * self.uniform()).cos()
-    }
-}
 
 /// The variation of a simulated run.
 #[derive(Clone, Copy)]
@@ -40,7 +29,7 @@ struct Scatter {
     correlation: f64,
 }
 
-fn run(scatter: Scatter, truth: f64, noise: &mut Noise) -> Vec<Sample> {
+fn run(scatter: Scatter, truth: f64, noise: &mut Random) -> Vec<Sample> {
     let fresh = (1.0 - scatter.correlation * scatter.correlation).sqrt();
     (0..scatter.trials)
         .map(|_| {
@@ -63,7 +52,7 @@ fn run(scatter: Scatter, truth: f64, noise: &mut Noise) -> Vec<Sample> {
 }
 
 fn coverage(name: &str, scatter: Scatter) -> f64 {
-    let mut noise = Noise(Xoshiro256PlusPlus::seed_from_u64(20_261_121));
+    let mut noise = Random::of_seed(20_261_121);
     let held = (0..RUNS)
         .filter(|_| {
             let samples = run(scatter, TRUTH, &mut noise);
@@ -137,7 +126,7 @@ fn ratios_of_two_equal_targets() {
             Scatter { trials: 1, between: 0.0, ..BASE },
         ),
     ] {
-        let mut noise = Noise(Xoshiro256PlusPlus::seed_from_u64(7));
+        let mut noise = Random::of_seed(7);
         let held = (0..RUNS)
             .filter(|_| {
                 let (first, second) = (run(a, 1.1 * TRUTH, &mut noise), run(b, TRUTH, &mut noise));

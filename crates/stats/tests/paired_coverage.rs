@@ -5,6 +5,8 @@
 //! docs/methodology.md quotes. Each range below allows for the chance of the simulated runs.
 #![allow(clippy::print_stdout)] // the figures, for readers of the test's output
 #![allow(clippy::unwrap_used)] // a failure here is the test's message
+mod random;
+
 use pippin_model::example::ExampleTrial;
 use pippin_model::example::slices::Rounds;
 use pippin_model::figure::{Better, Figure};
@@ -12,8 +14,7 @@ use pippin_model::trial::TrialRecord;
 use pippin_model::trial::slice::Slice;
 use pippin_stats::rank::rank_intervals;
 use pippin_stats::rounds::paired::Pairs;
-use rand::{Rng, SeedableRng};
-use rand_xoshiro::Xoshiro256PlusPlus;
+use random::Random;
 
 const RUNS: usize = 500;
 const ROUNDS: usize = 8;
@@ -26,22 +27,6 @@ const REPETITIONS: usize = 3;
 const FEWEST: usize = pippin_stats::rank::sequential::FEWEST_REPETITIONS as usize;
 const MOST: usize = 6;
 const PRECISION: f64 = 0.05;
-
-struct Random(Xoshiro256PlusPlus);
-
-impl Random {
-    fn uniform(&mut self) -> f64 {
-        ((self.0.next_u64() >> 11) as f64 + 0.5) / (1u64 << 53) as f64
-    }
-
-    fn below(&mut self, n: usize) -> usize {
-        ((self.uniform() * n as f64) as usize).min(n - 1)
-    }
-
-    fn normal(&mut self) -> f64 {
-        (-2.0 * self.uniform().ln()).sqrt() * (std::f64::consts::TAU * self.uniform()).cos()
-    }
-}
 
 /// The state of a host in one slice: its speed, the CPU time of a request, and how long the target
 /// waited for its processor.
@@ -67,7 +52,7 @@ fn recorded() -> Trace {
 
 /// Artificial noise of this form, plus 2 % from slice to slice.
 fn made(of: impl Fn(usize, &mut Random) -> f64) -> Trace {
-    let mut random = Random(Xoshiro256PlusPlus::seed_from_u64(5));
+    let mut random = Random::of_seed(5);
     (0..4_000)
         .map(|at| {
             let speed = of(at, &mut random) * (0.02 * random.normal()).exp();
@@ -198,7 +183,7 @@ fn simulate(scenario: &Scenario) -> Held {
     template.samples.clear();
     let truth = if scenario.figure == Figure::Goodput { TRUTH } else { 1.0 / TRUTH };
     let n = scenario.targets;
-    let mut random = Random(Xoshiro256PlusPlus::seed_from_u64(20_261_122));
+    let mut random = Random::of_seed(20_261_122);
     let mut held = Held::default();
     for _ in 0..RUNS {
         let mut by_target: Vec<Vec<TrialRecord>> = vec![Vec::new(); n];

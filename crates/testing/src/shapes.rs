@@ -84,7 +84,7 @@ impl Shape {
         self.done(&mut stream)
     }
 
-    /// Likewise, wherever it listens.
+    /// Uses this much processor time for one request, wherever it listens.
     ///
     /// # Errors
     /// If nobody answers.
@@ -102,7 +102,7 @@ impl Shape {
         self.done(&mut stream)
     }
 
-    /// Likewise, for one that listens where nobody can connect to it from here.
+    /// Uses this much processor time for one request, where nobody can connect to it from here.
     ///
     /// # Errors
     /// If it does not answer.

@@ -24,7 +24,8 @@ fn every_doc_comment_stands_alone() {
         let lines: Vec<&str> = source.lines().collect();
         let points = |line: &str| {
             let line = line.trim_start();
-            line.starts_with("//") && line.trim_end_matches('.').ends_with("likewise")
+            line.starts_with("//")
+                && (line.trim_end_matches('.').ends_with("likewise") || line.contains("Likewise"))
         };
         let same = lines.windows(2).position(begins).map(|at| at + 1);
         if let Some(at) = same.or_else(|| lines.iter().position(|line| points(line))) {

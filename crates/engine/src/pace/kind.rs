@@ -51,7 +51,7 @@ pub(super) trait Kind {
         None
     }
 
-    /// Likewise.
+    /// The arrivals that ask for users, to be changed; `None` where users ask for themselves.
     #[inline]
     fn arrivals_mut(&mut self) -> Option<&mut Open> {
         None

@@ -50,7 +50,8 @@ const RETRY_BOUNDS_NS: (u64, u64) = (10_000_000, 1_000_000_000);
 pub(crate) enum Next {
     /// It sends its next request, which is due at the instant that was asked about.
     Sends,
-    /// Likewise, and it is another user than the one who had this place before.
+    /// It sends its next request as in [`Next::Sends`], and it is another user than the one who had this
+    /// place before.
     Starts,
     /// It thinks until then, and [`Pace::take`] has it again.
     Thinks { until: u64 },
@@ -59,7 +60,7 @@ pub(crate) enum Next {
     /// It has sent all of its requests, and its connection ends with it. Another user takes its
     /// place as soon as a connection may be opened ([`Pace::begins`]).
     IsReplaced,
-    /// Likewise, and nobody takes its place.
+    /// It has sent all of its requests, its connection ends with it, and nobody takes its place.
     Ends,
 }
 

@@ -22,7 +22,7 @@ pub(crate) enum Seat {
     Full,
     /// It has to be opened first.
     Closed,
-    /// Likewise, and it may not be opened now.
+    /// It has to be opened first, and may not be opened now.
     Barred,
 }
 

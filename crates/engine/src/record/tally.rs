@@ -102,7 +102,7 @@ pub(crate) struct Tally {
     pub spans: Spans,
     /// Scenarios only: by step, as far as any was counted.
     pub steps: Vec<StepTally>,
-    /// Likewise: the redirections that were followed.
+    /// The redirections that were followed; empty if none were.
     pub followed: StepTally,
     /// By path ([`crate::record::paths`]), as far as any was counted; empty where they are not.
     pub paths: Vec<PathTally>,

@@ -72,7 +72,7 @@ impl Catalog {
                 })?;
             }
         }
-        // Likewise, a mistake in any plan is reported at once.
+        // A mistake in any plan is reported at once, too.
         for name in project.plan_ids() {
             let Some(plan) = project.plan(name, &PlanOptions::default()).transpose()? else {
                 continue;

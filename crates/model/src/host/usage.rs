@@ -226,7 +226,7 @@ pub struct RoleSample {
     /// 16. The target's only, and read less often.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub busiest_threads: Option<Vec<f64>>,
-    /// Whether any of its processes has a garbage collector. Likewise.
+    /// Whether any of its processes has a garbage collector. The target's only, and read less often.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub collects: Option<bool>,
     /// Voluntary context switches since the role began.

@@ -36,6 +36,13 @@ pub struct WarmUpWindow {
 impl WarmUpWindow {
     /// How long a window lasts, in nanoseconds.
     pub const NS: u64 = 200_000_000;
+
+    /// Processor time for an answer, in nanoseconds; `None` without an answer, or if it is not known.
+    #[must_use]
+    pub fn cpu_ns_per_answer(&self) -> Option<f64> {
+        let cores = self.cores.filter(|cores| *cores > 0.0)?;
+        (self.answers_per_s > 0.0).then(|| cores * 1e9 / self.answers_per_s)
+    }
 }
 
 /// What a target's compiler did in a window.

@@ -7,7 +7,9 @@ const MARKUP: [&str; 10] =
 const LONGEST_MARKUP: u32 = 8;
 
 /// The fewest characters that a text with markup may have at most.
-pub const LEAST_MARKED: u32 = 3 + LONGEST_MARKUP + DRAWN as u32;
+pub const LEAST_MARKED: u32 = 3 + LONGEST_MARKUP + TAIL;
+
+const TAIL: u32 = DRAWN as u32;
 
 /// Random numbers by SplitMix64 (Steele, Lea and Flood 2014, "Fast splittable pseudorandom number
 /// generators").
@@ -49,23 +51,24 @@ impl Draw {
     /// a path must encode. If there is room, it ends with [`DRAWN`] small letters, which each
     /// request can replace by others.
     pub fn name(&mut self, most: u32) -> String {
-        const TAIL: u32 = DRAWN as u32;
         if most < 3 + TAIL {
             return self.letters_and_signs(most);
         }
         let begin = self.letters_and_signs(most - TAIL);
-        let tail = (0..TAIL).map(|_| char::from(b'a' + self.below(26) as u8));
-        begin.chars().chain(tail).collect()
+        begin + &self.small_letters()
     }
 
     /// A text as [`Self::name`] draws them, with markup before its last letters. `most` is at least
     /// [`LEAST_MARKED`].
     pub fn marked(&mut self, most: u32) -> String {
-        const TAIL: u32 = DRAWN as u32;
         let begin = self.letters_and_signs(most.saturating_sub(LONGEST_MARKUP + TAIL));
         let markup = MARKUP[self.below(MARKUP.len() as u64) as usize];
-        let tail = (0..TAIL).map(|_| char::from(b'a' + self.below(26) as u8));
-        begin.chars().chain(markup.chars()).chain(tail).collect()
+        begin + markup + &self.small_letters()
+    }
+
+    /// [`DRAWN`] small letters, which each request can replace by others.
+    fn small_letters(&mut self) -> String {
+        (0..TAIL).map(|_| char::from(b'a' + self.below(26) as u8)).collect()
     }
 
     fn letters_and_signs(&mut self, most: u32) -> String {

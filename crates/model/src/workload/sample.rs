@@ -215,7 +215,7 @@ pub fn percent_encode(text: &str) -> String {
     percent_encode_bytes(text.as_bytes())
 }
 
-/// Likewise, of any bytes.
+/// Percent-encodes all bytes except the unreserved characters of RFC 3986 section 2.3.
 #[must_use]
 pub fn percent_encode_bytes(bytes: &[u8]) -> String {
     let mut out = String::new();

@@ -5,6 +5,7 @@ use pippin_model::figure::{Counter, Figure, Span, counters};
 use pippin_model::result::ErrorKind;
 use pippin_model::result::histogram::Summary;
 use pippin_model::trial::Step;
+use pippin_stats::series::course::CourseClass;
 use pippin_stats::summary::Estimate;
 
 use crate::form::{Form, Write};
@@ -13,7 +14,6 @@ use crate::view::life::{self, LifeFigure};
 use crate::view::row::Row;
 use crate::view::sweep::Point;
 use crate::view::walks::WayView;
-use crate::view::warm_ups;
 
 /// This form.
 pub const FORM: Form = Form {
@@ -245,7 +245,7 @@ fn rest() -> Vec<Column> {
         column("slices_calm", |_, row| cell(row.slices.as_ref().map(|slices| slices.calm))),
         column("start_up_ns", |_, row| cell(row.start_up_ns)),
         column("warm_up_class", |_, row| {
-            cell(row.warm_ups.as_ref().and_then(|it| it.class.map(warm_ups::name)))
+            cell(row.warm_ups.as_ref().and_then(|it| it.class.map(CourseClass::name)))
         }),
         column("warm_up_steady_ns", |_, row| {
             cell(row.warm_ups.as_ref().and_then(|it| it.steady_after_ns).map(|[middle, ..]| middle))

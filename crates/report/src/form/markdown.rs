@@ -18,7 +18,7 @@ use crate::view::rates::RateCells;
 use crate::view::row::Row;
 use crate::view::run::host_line;
 use crate::view::stages::StageRow;
-use crate::view::sweep::{RISES, Sweep};
+use crate::view::sweep::{Fit, RISES, Sweep};
 use crate::view::walks::WayView;
 use crate::words;
 
@@ -333,23 +333,17 @@ fn sweep(out: &mut String, row: &Row, sweep: &Sweep) {
         })
         .collect();
     table(out, 0, &["at", "requests/s", "predicted", "error", "mean response", "p99", ""], &rows);
-    let doubts: String = sweep.doubts().iter().map(|doubt| format!("{doubt} ")).collect();
-    let knee = sweep.knee.map(|knee| format!(" Knee at {}.", knee.words())).unwrap_or_default();
-    let rises = if sweep.rises { format!(" {RISES}") } else { String::new() };
-    let plain = format!("{doubts}{knee}{rises}");
-    if sweep.fit.is_none() && !plain.is_empty() {
-        line(out, &format!("{}\n", plain.trim()));
-    }
-    if let Some(fit) = &sweep.fit {
-        let law = &fit.law;
+    let law = sweep.fit.as_ref().map(|Fit { law, .. }| {
         let (lambda, sigma, kappa) =
             (parameter(law.lambda, 0), parameter(law.sigma, 4), parameter(law.kappa, 6));
-        line(
-            out,
-            &format!(
-                "{doubts}Universal Scalability Law: λ {lambda} requests/s, σ {sigma}, κ {kappa}.{knee}{rises}\n"
-            ),
-        );
+        format!("Universal Scalability Law: λ {lambda} requests/s, σ {sigma}, κ {kappa}.")
+    });
+    let knee = sweep.knee.map(|knee| format!("Knee at {}.", knee.words()));
+    let rises = sweep.rises.then(|| RISES.to_string());
+    let said: Vec<String> =
+        sweep.doubts().into_iter().chain(law).chain(knee).chain(rises).collect();
+    if !said.is_empty() {
+        line(out, &format!("{}\n", said.join(" ")));
     }
     for sentence in sweep.outcome() {
         line(out, &format!("{sentence}\n"));

@@ -15,6 +15,7 @@ use pippin_stats::rank::standing::{Field, stand};
 use pippin_stats::scalability::ladder::{self, Ladder};
 use pippin_stats::scalability::sweep::{Sweep as FoundSweep, sweeps};
 use pippin_stats::series::quantile::mean;
+use pippin_stats::summary::warm_ups::WarmUps;
 use pippin_stats::summary::{TargetSummary, summarise, summarise_one, together};
 use rand::Rng;
 use serde::{Deserialize, Serialize};
@@ -54,6 +55,9 @@ pub struct Row {
     pub unavailable: bool,
     /// Why it is as fast as it is; `None` without a result.
     pub explanation: Option<Explanation>,
+    /// How it warms up; absent if no start shows it, or the host disturbed it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub warm_ups: Option<WarmUps>,
     /// Figures over time.
     pub series: Vec<Series>,
     /// Where the users of a closed loop were; `None` for other loads or if it is unknown.
@@ -275,6 +279,7 @@ impl<'a> Entry<'a> {
             response_bins: Vec::new(),
             unavailable: unavailable.is_some(),
             explanation,
+            warm_ups: WarmUps::of_trials(&self.headline),
             series: self.headline.iter().filter_map(|trial| Series::of(trial)).collect(),
             held: Held::of(&self.headline),
             phases: phases::of(&self.headline),

@@ -40,17 +40,6 @@ pub fn sentence(found: &WarmUps) -> Option<String> {
     ))
 }
 
-/// The name of a class in tables: `warms_up`.
-#[must_use]
-pub const fn name(class: CourseClass) -> &'static str {
-    match class {
-        CourseClass::Flat => "flat",
-        CourseClass::WarmsUp => "warms_up",
-        CourseClass::SlowsDown => "slows_down",
-        CourseClass::NoSteadyState => "no_steady_state",
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

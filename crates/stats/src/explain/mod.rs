@@ -321,11 +321,9 @@ fn by_rate(evidence: &Evidence) -> Option<(Limit, String)> {
     Some(match found(rate_not_achieved::judge(evidence)) {
         None if evidence.is_closed_loop() => of_thinking_users(evidence, &right, &busy),
         None => {
-            let text = format!(
-                "Not saturated: it keeps up with the offered load, {right} requests/s,{busy}."
-            );
+            let text = not_saturated("it keeps up with the offered load,", &right, &busy);
             let waits = waiting.map_or(String::new(), |waiting| format!(" {}.", waiting.words()));
-            (Limit::NotSaturated, text.replace(",.", ".") + &waits)
+            (Limit::NotSaturated, text + &waits)
         }
         Some(caveat) if waiting.is_some() => (
             Limit::Waiting,
@@ -345,21 +343,24 @@ fn of_thinking_users(evidence: &Evidence, right: &str, busy: &str) -> (Limit, St
     match waits::of(evidence) {
         Some(waiting) => (Limit::Waiting, format!("{got}. {}.", waiting.words())),
         None if are_served_at_once(evidence) => {
-            let text = format!(
-                "Not saturated: its users, who think between requests, ask for no more than {right} requests/s,{busy}."
-            );
-            (Limit::NotSaturated, text.replace(",.", "."))
+            let whose = "its users, who think between requests, ask for no more than";
+            (Limit::NotSaturated, not_saturated(whose, right, busy))
         }
         None => (Limit::Unknown, format!("{got}; nothing measured shows whether they waited.")),
     }
 }
 
-/// Whether half of the answers take less than three times as long as a request that was alone before
-/// the load.
+fn not_saturated(why: &str, right: &str, busy: &str) -> String {
+    let comma = if busy.is_empty() { "" } else { "," };
+    format!("Not saturated: {why} {right} requests/s{comma}{busy}.")
+}
+
+/// Whether half of the answers take less than [`waits::TIMES`] as long as a request that was alone
+/// before the load.
 fn are_served_at_once(evidence: &Evidence) -> bool {
-    let alone = single_of(evidence.record).map(|single| single.median_ns);
+    let alone = single_of(evidence.record).map(|single| single.median_ns as f64);
     let median = evidence.measured().and_then(|all| all.spans.service_time.quantile_ns(0.5));
-    alone.zip(median).is_some_and(|(alone, median)| median < 3 * alone)
+    alone.zip(median).is_some_and(|(alone, median)| (median as f64) < waits::TIMES * alone)
 }
 
 fn by_waiting(evidence: &Evidence) -> Option<(Limit, String)> {

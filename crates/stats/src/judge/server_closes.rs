@@ -16,8 +16,8 @@ const BULK: (f64, f64) = (0.05, 0.95);
 /// If the greater quantile is at most this many times the lesser, both are the same timeout: servers
 /// check for idle connections only now and then.
 const SAME_TIMEOUT: f64 = 1.2;
-/// Likewise for a limit of requests: some servers vary theirs, so that not all connections end at
-/// once.
+/// If the greater quantile is at most this many times the lesser, both are the same limit of requests:
+/// some servers vary theirs, so that not all connections end at once.
 const SAME_LIMIT: f64 = 1.3;
 
 /// What the closes of a server have in common.

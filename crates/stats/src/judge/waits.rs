@@ -9,7 +9,7 @@ use crate::judge::evidence::{Evidence, caveat};
 use crate::judge::inferred_concurrency::{self, FEWEST_ALONE};
 
 /// How many times as long as alone the median answer takes.
-const TIMES: f64 = 3.0;
+pub(crate) const TIMES: f64 = 3.0;
 /// ... and how much longer, nanoseconds: less is the work of the network and the scheduler.
 const LONGER_NS: f64 = 2e6;
 

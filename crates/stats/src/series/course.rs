@@ -33,6 +33,19 @@ pub enum CourseClass {
     NoSteadyState,
 }
 
+impl CourseClass {
+    /// Its name in tables: `warms_up`.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Flat => "flat",
+            Self::WarmsUp => "warms_up",
+            Self::SlowsDown => "slows_down",
+            Self::NoSteadyState => "no_steady_state",
+        }
+    }
+}
+
 /// What a level is of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -70,7 +83,7 @@ pub fn course(windows: &[WarmUpWindow], is_paced: bool) -> Option<Course> {
         numbered.filter(|(_, window)| window.answers_per_s > 0.0)
     };
     let cpu: Vec<(usize, f64)> =
-        answered().filter_map(|(at, window)| Some((at, cpu_ns(window)?))).collect();
+        answered().filter_map(|(at, window)| Some((at, window.cpu_ns_per_answer()?))).collect();
     // The first window has no sample before it.
     let is_enough = cpu.len() as f64 >= ENOUGH * answered().skip(1).count() as f64;
     let (of, costs) = match (is_enough, is_paced) {
@@ -84,14 +97,10 @@ pub fn course(windows: &[WarmUpWindow], is_paced: bool) -> Option<Course> {
     (costs.len() >= FEWEST).then(|| cut(of, &costs))
 }
 
-fn cpu_ns(window: &WarmUpWindow) -> Option<f64> {
-    Some(window.cores.filter(|cores| *cores > 0.0)? * 1e9 / window.answers_per_s)
-}
-
 /// `numbered`: costs with the numbers of their windows.
 fn cut(of: CourseOf, numbered: &[(usize, f64)]) -> Course {
     let costs: Vec<f64> = numbered.iter().map(|(_, cost)| *cost).collect();
-    let edges: Vec<usize> = std::iter::once(0).chain(cuts(&costs)).chain([costs.len()]).collect();
+    let edges = with_ends(&cuts(&costs), costs.len());
     let levels: Vec<f64> =
         edges.windows(2).filter_map(|ends| median(&costs[ends[0]..ends[1]])).collect();
     let (first, last) = (levels[0], levels[levels.len() - 1]);
@@ -124,11 +133,8 @@ fn cuts(costs: &[f64]) -> Vec<usize> {
         let large = changes.iter().filter(|change| (change.after - change.before).abs() > ALIKE);
         large.map(|change| from + change.index).collect()
     };
-    let whole = of_part(0, logs.len());
-    let ends: Vec<usize> =
-        std::iter::once(0).chain(whole.iter().copied()).chain([logs.len()]).collect();
-    let mut all = whole;
-    for ends in ends.windows(2) {
+    let mut all = of_part(0, logs.len());
+    for ends in with_ends(&all, logs.len()).windows(2) {
         let middle = ends[0].midpoint(ends[1]);
         let level = |from: usize, to: usize| median(&logs[from..to]);
         let halves = level(ends[0], middle).zip(level(middle, ends[1]));
@@ -141,6 +147,11 @@ fn cuts(costs: &[f64]) -> Vec<usize> {
     all.sort_unstable();
     all.dedup();
     all
+}
+
+/// Where stretches begin and end that are cut at these places.
+fn with_ends(cuts: &[usize], length: usize) -> Vec<usize> {
+    std::iter::once(0).chain(cuts.iter().copied()).chain([length]).collect()
 }
 
 #[cfg(test)]

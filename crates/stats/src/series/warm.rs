@@ -81,12 +81,7 @@ pub fn waits_for(windows: &[WarmUpWindow]) -> Option<WaitsFor> {
 /// Whether the processor time per answer has settled, as far as it is known. Windows without an
 /// answer have none.
 fn has_settled_cost(windows: &[WarmUpWindow]) -> bool {
-    let costs: Vec<f64> = windows
-        .iter()
-        .filter(|window| window.answers_per_s > 0.0)
-        .filter_map(|window| Some(window.cores? / window.answers_per_s))
-        .filter(|cost| *cost > 0.0)
-        .collect();
+    let costs: Vec<f64> = windows.iter().filter_map(WarmUpWindow::cpu_ns_per_answer).collect();
     costs.is_empty() || has_settled(&costs)
 }
 

@@ -37,7 +37,6 @@ use crate::rounds::paired;
 use crate::series::quantile::median;
 use crate::summary::resources::{CostFigures, UsageFigures, median_of};
 use crate::summary::sample::{sample, with_chance};
-use crate::summary::warm_ups::WarmUps;
 
 /// A figure over repetitions.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -134,9 +133,6 @@ pub struct TargetSummary {
     pub cost: CostFigures,
     /// Time from start to the first answer, median over trials, nanoseconds.
     pub start_up_ns: Option<f64>,
-    /// How it warms up; `None` if no start shows it, or the host disturbed it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub warm_ups: Option<WarmUps>,
     /// Instructions in user space per request, median over trials; `None` if they were not counted.
     pub instructions_per_request: Option<f64>,
     /// Bytes of answers as they came for each byte unpacked, median over trials; `None` if none was unpacked.
@@ -339,7 +335,6 @@ pub fn summarise_one<R: Rng + ?Sized>(
         usage: UsageFigures::of(trials),
         cost: CostFigures::of(trials),
         start_up_ns: median_of(trials, |record| record.start_up_ns.map(|ns| ns as f64)),
-        warm_ups: WarmUps::of_trials(trials),
         instructions_per_request: median_of(trials, |record| Figure::Instructions.read(record)),
         packed: median_of(trials, |record| Figure::Packed.read(record)),
         verdict: (!trials.is_empty())

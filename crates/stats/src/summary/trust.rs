@@ -5,16 +5,14 @@
 //! trusted; how often the order still holds there was not measured, so it is not called trusted
 //! either (docs/decisions/never-silent.md).
 use pippin_model::result::Window;
-use pippin_model::target::TargetId;
 use pippin_model::text::units::counted;
 use pippin_model::trial::{Step, TrialRecord};
 use pippin_model::verdict::{Caveat, Severity, Verdict};
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
 
 use crate::interval::unsure;
 use crate::judge::host::{self, Taker};
-use crate::judge::{UNKNOWN, noisy_neighbour};
+use crate::judge::{UNKNOWN, noisy_neighbour, repetitions};
 use crate::rounds::calm::SliceCounts;
 use crate::series::steady::{can_tell, measured_rates};
 use crate::summary::TargetSummary;
@@ -67,7 +65,8 @@ impl Trust {
     pub fn of(rows: &[&TargetSummary], trials: &[TrialRecord]) -> Self {
         let measured: Vec<&TargetSummary> =
             rows.iter().copied().filter(|row| row.goodput_per_s.is_some()).collect();
-        let (answer, because, advice) = reason(&measured, trials);
+        let not_shown = not_shown(&measured, trials);
+        let (answer, because, advice) = reason(&measured, trials, not_shown.as_ref());
         let missing = rows.len() - measured.len();
         let (answer, because) = if missing == 0 || measured.is_empty() {
             (answer, because)
@@ -87,7 +86,7 @@ impl Trust {
             advice,
             order: has_ranks.then_some(is_known),
             ratios: has_ranks.then_some(ratios),
-            figures: ratios && all(&|row| !row.unsure) && not_shown(&measured, trials).is_none(),
+            figures: ratios && all(&|row| !row.unsure) && not_shown.is_none(),
         }
     }
 
@@ -125,7 +124,11 @@ fn has_any(row: &TargetSummary, ids: &[&str]) -> bool {
     })
 }
 
-fn reason(measured: &[&TargetSummary], trials: &[TrialRecord]) -> (Answer, String, Option<String>) {
+fn reason(
+    measured: &[&TargetSummary],
+    trials: &[TrialRecord],
+    not_shown: Option<&NotShown>,
+) -> (Answer, String, Option<String>) {
     if measured.is_empty() {
         return (Answer::No, "no target has a result".into(), None);
     }
@@ -145,9 +148,10 @@ fn reason(measured: &[&TargetSummary], trials: &[TrialRecord]) -> (Answer, Strin
         measured.iter().copied().filter(|row| row.verdict != Some(Verdict::Valid)).collect();
     let sound = measured.len() - doubted.len();
     let Some(worst) = doubted.iter().copied().max_by_key(|row| row.verdict) else {
-        return match not_shown(measured, trials) {
-            Some((what, advice)) => {
-                (Answer::Partly, format!("no doubt was found, but {what}"), Some(advice.into()))
+        return match not_shown {
+            Some(NotShown { what, advice }) => {
+                let because = format!("no doubt was found, but {what}");
+                (Answer::Partly, because, Some((*advice).into()))
             }
             None if measured.iter().any(|row| row.unsure) => {
                 let because = "no doubt was found, but some figures are known to more than +-10 % only: read their intervals";
@@ -176,40 +180,38 @@ fn reason(measured: &[&TargetSummary], trials: &[TrialRecord]) -> (Answer, Strin
     (answer, because, advice)
 }
 
-/// What results without a doubt do not show, and what to do: a step of a sweep that is INVALID, how well
-/// the figures of a load that changes are known, whether a server was warm.
-fn not_shown(
-    measured: &[&TargetSummary],
-    trials: &[TrialRecord],
-) -> Option<(String, &'static str)> {
-    let by_connections =
-        |record: &&TrialRecord| matches!(record.spec.step, Some(Step::Connections { .. }));
-    let mut steps: BTreeMap<(&TargetId, u64), bool> = BTreeMap::new();
-    for record in trials.iter().filter(by_connections) {
-        let size = record.spec.step.map_or(0, |step| step.size() as u64);
-        *steps.entry((&record.spec.target, size)).or_default() |=
-            record.verdict == Verdict::Invalid || record.load.is_none();
-    }
-    let invalid = steps.values().filter(|is_invalid| **is_invalid).count();
+/// What results without a doubt do not show, and what to do.
+struct NotShown {
+    what: String,
+    advice: &'static str,
+}
+
+/// A step of a sweep that is INVALID, how well the figures of a load that changes are known, or whether
+/// a server was warm; `None` if nothing of it is open.
+fn not_shown(measured: &[&TargetSummary], trials: &[TrialRecord]) -> Option<NotShown> {
+    let steps: Vec<Vec<&TrialRecord>> = repetitions(trials)
+        .into_iter()
+        .filter(|(_, step, _)| matches!(step, Some(Step::Connections { .. })))
+        .map(|(_, _, group)| group)
+        .collect();
+    let is_void =
+        |record: &&TrialRecord| record.verdict == Verdict::Invalid || record.load.is_none();
+    let invalid = steps.iter().filter(|group| group.iter().any(is_void)).count();
     if invalid > 0 {
         let all = counted(steps.len() as u64, "step");
         let verb = if invalid == 1 { "is" } else { "are" };
-        return Some((
-            format!("{invalid} of {all} {verb} INVALID or failed"),
-            "see the reason of each step",
-        ));
+        let what = format!("{invalid} of {all} {verb} INVALID or failed");
+        return Some(NotShown { what, advice: "see the reason of each step" });
     }
     let changes = trials.iter().any(|record| record.spec.profile.changes());
     let has_interval = |row: &&TargetSummary| row.ranked.is_some_and(|it| it.interval.is_some());
     if changes && !measured.iter().all(has_interval) {
-        return Some((
-            "a load that changes has no interval: how well its figures are known is not".into(),
-            "repeat it (--repeat 3)",
-        ));
+        let what = "a load that changes has no interval: how well its figures are known is not";
+        return Some(NotShown { what: what.into(), advice: "repeat it (--repeat 3)" });
     }
-    trials.iter().any(is_perhaps_cold).then(|| {
-        let what = "it was too short, with hardly a warm-up, to show whether the server was warm";
-        (what.into(), "measure for at least 8 s, or warm up (--warm-up auto)")
+    trials.iter().any(is_perhaps_cold).then(|| NotShown {
+        what: "it was too short, with hardly a warm-up, to show whether the server was warm".into(),
+        advice: "measure for at least 8 s, or warm up (--warm-up auto)",
     })
 }
 

@@ -6,6 +6,8 @@
 //! table that docs/methodology.md quotes.
 #![allow(clippy::print_stdout)] // the table, for readers of the output
 #![allow(clippy::unwrap_used)] // a failure here is the test's message
+#[path = "../random/mod.rs"]
+mod random;
 #[allow(dead_code)] // how long a start took decides only in `pippin ci`
 #[path = "../alarms/recorded.rs"]
 mod recorded;
@@ -13,28 +15,11 @@ mod recorded;
 use pippin_model::plan::goal::{FEWEST_REPETITIONS, MOST_REPETITIONS};
 use pippin_stats::planning::starts::Starts;
 use pippin_stats::series::quantile::{mean, median, variance};
-use rand::{Rng, SeedableRng};
-use rand_xoshiro::Xoshiro256PlusPlus;
+use random::Random;
 
 const ENV: &str = "PIPPIN_WITHIN";
 /// Starts in a row that are drawn together, so that what lasts longer than one start stays.
 const BLOCK: usize = 2;
-
-struct Random(Xoshiro256PlusPlus);
-
-impl Random {
-    fn uniform(&mut self) -> f64 {
-        ((self.0.next_u64() >> 11) as f64 + 0.5) / (1u64 << 53) as f64
-    }
-
-    fn below(&mut self, n: usize) -> usize {
-        ((self.uniform() * n as f64) as usize).min(n - 1)
-    }
-
-    fn normal(&mut self) -> f64 {
-        (-2.0 * self.uniform().ln()).sqrt() * (std::f64::consts::TAU * self.uniform()).cos()
-    }
-}
 
 /// The logarithms of a whole run, and the mean that the first so many have in truth.
 type TwoSeries = (Vec<f64>, Vec<f64>);
@@ -90,7 +75,7 @@ impl Ends {
 /// Looks after each repetition, as a run does, and ends at the first at which the figure is known
 /// well enough.
 fn ends(source: &Source, runs: usize) -> Ends {
-    let mut random = Random(Xoshiro256PlusPlus::seed_from_u64(20_261_129));
+    let mut random = Random::of_seed(20_261_129);
     let one = |_| {
         let (logs, truth) = (source.run)(&mut random);
         (FEWEST_REPETITIONS as usize..=MOST).find_map(|made| {

@@ -13,7 +13,7 @@ use crate::values::{Stages, Time};
 const DURATION: Time = Time::from_s(10);
 /// The default rate at which a search begins, in requests per second.
 const START_REQUESTS_PER_S: f64 = 100.0;
-/// Likewise, in walks per second.
+/// The default rate at which a search begins, in walks per second.
 const START_WALKS_PER_S: f64 = 10.0;
 /// The precision of a search, as a fraction of the rate.
 const PRECISION: f64 = 0.02;

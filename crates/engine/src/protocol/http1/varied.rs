@@ -42,7 +42,7 @@ struct Rendering {
     target: Filled,
     /// The header lines that do not depend on the body.
     fields: Filled,
-    /// Likewise, without those that say something of the body.
+    /// The header lines for a request without a body: those that say something of a body are left out.
     fields_without_body: Filled,
     body: Filled,
     encoding: Encoding,

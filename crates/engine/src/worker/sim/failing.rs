@@ -54,7 +54,7 @@ fn few_connections_are_opened_at_once() {
     assert_eq!(errors(&played), [(ErrorKind::ConnectTimeout, 640)]);
 }
 
-/// Likewise in an open loop, whose arrivals ask for connections. 64 have failed before the load begins,
+/// Arrivals of an open loop ask for 200 connections, of which 64 are opened at once. 64 have failed before the load begins,
 /// arrivals ask for the other 136, and from then on those that have failed have their turns, 64 at once.
 #[test]
 fn few_connections_are_opened_at_once_for_arrivals() {

@@ -461,7 +461,7 @@ proptest! {
         all.sort_unstable();
         let mut right = sent(&play(&whole, script()));
         right.sort_unstable();
-        prop_assert_eq!(all.len() as u64, count.map_or(u64::MAX, |count| count).min(u64::from(per_s * 300).div_ceil(1_000)));
+        prop_assert_eq!(all.len() as u64, count.unwrap_or(u64::MAX).min(u64::from(per_s * 300).div_ceil(1_000)));
         if count.is_none() {
             prop_assert_eq!(all, right);
         }

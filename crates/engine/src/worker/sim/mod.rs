@@ -48,6 +48,7 @@ use std::sync::mpsc::channel;
 use pippin_model::load::websocket::WebSocketUse;
 use pippin_model::load::{Connections, LoadSpec, Request, Schedule, StopRule, Timeouts};
 use pippin_model::result::{Measured, RequestSample, Window};
+use pippin_model::text::units::Spread;
 
 use super::link::Link;
 use super::seats::flights::{DUE, IDLE};
@@ -116,6 +117,21 @@ fn closed(connections: u32, duration_ms: u64) -> LoadSpec {
         spin_ns: Some(0),
         ..LoadSpec::default()
     }
+}
+
+/// So many devices at most, each with 2 requests and so long between them, in milliseconds; and how long
+/// they come, stay as many, and go.
+fn devices(devices: u32, think_ms: u64, [come, stay, go]: [u64; 3]) -> LoadSpec {
+    let schedule = Schedule::Devices {
+        devices,
+        requests_per_device: 2,
+        think: Spread::exactly(think_ms * MS),
+        ramp_up_ns: come * MS,
+        sustain_ns: stay * MS,
+        ramp_down_ns: go * MS,
+    };
+    let stop = StopRule { duration_ns: None, requests: None };
+    LoadSpec { schedule, stop, ..closed(1, 1) }
 }
 
 /// Applies a load to a server of HTTP/1.1, from the first connection to its result.

@@ -1,9 +1,8 @@
 //! TLS in virtual time: its handshake takes as long as the server lets it take, and changes nothing
 //! else. Both ends are real; only the time between them is not.
 use pippin_model::load::tls::TlsSpec;
-use pippin_model::load::{Connections, LoadSpec, Protocol, Schedule, StopRule};
+use pippin_model::load::{Connections, LoadSpec, Protocol};
 use pippin_model::result::ErrorKind;
-use pippin_model::text::units::Spread;
 use pippin_testing::frames::kind::SETTINGS;
 use pippin_testing::frames::{answer, frame};
 use pippin_testing::tls::{Authority, Certified};
@@ -11,7 +10,7 @@ use pippin_testing::tls::{Authority, Certified};
 use super::framing::Framing;
 use super::times::{assert_ms, counts, errors, open};
 use super::world::{Act, Script};
-use super::{MS, Played, closed, play_on};
+use super::{MS, Played, closed, devices, play_on};
 use crate::protocol::Protocol as Speaks;
 use crate::protocol::http1::Http1;
 use crate::protocol::http2::Http2;
@@ -173,17 +172,8 @@ fn delays_are_seen_through_tls() {
 /// is open and 25 ms for the handshake, it takes 60 ms, of which the first request waits for 40.
 #[test]
 fn a_device_waits_for_its_handshake() {
-    let schedule = Schedule::Devices {
-        devices: 1,
-        requests_per_device: 2,
-        think: Spread::exactly(10 * MS),
-        ramp_up_ns: 60 * MS,
-        sustain_ns: 600 * MS,
-        ramp_down_ns: 60 * MS,
-    };
-    let stop = StopRule { duration_ns: None, requests: None };
     let script = || Script::after(10 * MS).connecting(|_| vec![(5 * MS, Act::Accept)]);
-    let spec = LoadSpec { schedule, stop, ..closed(1, 1) };
+    let spec = devices(1, 10, [60, 600, 60]);
     each_version::<Http1>(&spec, 25, Framing::Heads, script, |played| {
         assert_eq!((counts(&played), errors(&played)), ([20, 20, 20, 0, 0, 0], vec![]));
         let measured = played.measured();

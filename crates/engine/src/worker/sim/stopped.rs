@@ -1,12 +1,10 @@
 //! A generator that stands still: it was stopped, or its machine was away. What waits because of that
 //! is its own lag, to the nanosecond, and no lag of the server.
-use pippin_model::load::{LoadSpec, Schedule, StopRule};
 use pippin_model::result::Spans;
-use pippin_model::text::units::Spread;
 
 use super::times::{assert_ms, counts, open};
 use super::world::{Act, Script};
-use super::{MS, closed, play};
+use super::{MS, closed, devices, play};
 
 /// How long it stands still, in milliseconds.
 pub(super) const STOPS_MS: [u64; 3] = [100, 1_000, 3_000];
@@ -32,7 +30,7 @@ fn in_an_open_loop_all_that_waits_behind_a_stop_is_own_lag() {
     }
 }
 
-/// Likewise where each request has a connection of its own: opening takes 3 ms, and the answer 5 ms.
+/// Each request has a connection of its own: opening takes 3 ms, and the answer 5 ms.
 /// The first connection is open before the schedule starts.
 #[test]
 fn in_an_open_loop_of_new_connections_all_that_waits_behind_a_stop_is_own_lag() {
@@ -111,16 +109,7 @@ fn in_a_closed_loop_a_stop_while_a_connection_opens_is_own_lag() {
 #[test]
 fn devices_see_no_slow_server_in_a_stop() {
     for stop_ms in STOPS_MS {
-        let schedule = Schedule::Devices {
-            devices: 2,
-            requests_per_device: 2,
-            think: Spread::exactly(20 * MS),
-            ramp_up_ns: 100 * MS,
-            sustain_ns: (stop_ms + 500) * MS,
-            ramp_down_ns: 100 * MS,
-        };
-        let stop = StopRule { duration_ns: None, requests: None };
-        let spec = LoadSpec { schedule, stop, ..closed(1, 1) };
+        let spec = devices(2, 20, [100, stop_ms + 500, 100]);
         let script = Script::after(10 * MS).connecting(|_| vec![(3 * MS, Act::Accept)]);
         let played = play(&spec, script.stopping(216, stop_ms));
         let mut spans = Spans::default();

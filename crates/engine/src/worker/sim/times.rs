@@ -7,11 +7,10 @@ use pippin_model::example::ExampleTrial;
 use pippin_model::load::{Arrivals, LoadSpec, Schedule, Stage, StopRule, WarmUp};
 use pippin_model::result::histogram::Histogram;
 use pippin_model::result::{ConnectionGroup, ErrorKind};
-use pippin_model::text::units::Spread;
 use pippin_stats::judge::{Context, judge_trial};
 
 use super::world::{Act, Script, ok};
-use super::{MS, Played, closed, play};
+use super::{MS, Played, closed, devices, play};
 
 /// An open loop of so many requests per second for so long.
 pub(super) fn open(connections: u32, per_s: f64, duration_ms: u64) -> LoadSpec {
@@ -228,16 +227,7 @@ fn no_arrival_waits_for_a_connection_while_an_open_one_is_idle() {
 /// the ramp down: 200, of the device that came at 170; it is the last of 9.
 #[test]
 fn devices_follow_each_other_until_the_ramp_down() {
-    let schedule = Schedule::Devices {
-        devices: 2,
-        requests_per_device: 2,
-        think: Spread::exactly(20 * MS),
-        ramp_up_ns: 100 * MS,
-        sustain_ns: 100 * MS,
-        ramp_down_ns: 50 * MS,
-    };
-    let stop = StopRule { duration_ns: None, requests: None };
-    let played = play(&LoadSpec { schedule, stop, ..closed(1, 1) }, Script::after(10 * MS));
+    let played = play(&devices(2, 20, [100, 100, 50]), Script::after(10 * MS));
     let completed = played.stretches.iter().map(|phase| phase.requests.completed);
     assert_eq!(completed.collect::<Vec<_>>(), [8, 9, 1]);
     let opened = played.stretches.iter().map(|phase| phase.connections.opened);
@@ -326,7 +316,7 @@ fn what_no_connection_was_free_for_is_unsent() {
     assert_ms(&spans.own_lag, [0; 20]);
 }
 
-/// Likewise, and users give up after 30 ms. A connection that becomes free takes the request that
+/// 2 connections whose answers take 100 ms carry 20/s, 100/s are due, and users give up after 30 ms. A connection that becomes free takes the request that
 /// was due 30 ms before; all that are older are unsent.
 #[test]
 fn who_waits_for_too_long_is_given_up() {

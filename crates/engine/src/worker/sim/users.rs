@@ -90,7 +90,7 @@ pub(super) fn walk(spec: LoadSpec, steps: &str, script: Script) -> Played {
     walk_with(spec, steps, Path::new(""), script)
 }
 
-/// Likewise, with files of this folder.
+/// Applies a load of these steps, with files of this folder.
 pub(super) fn walk_with(spec: LoadSpec, steps: &str, folder: &Path, script: Script) -> Played {
     let written: Written = parse_toml(Path::new("walk.toml"), steps).unwrap();
     let (mut requests, scenario) = written.resolve(folder).unwrap();

@@ -5,12 +5,11 @@ use std::rc::Rc;
 
 use pippin_model::load::{Arrivals, LoadSpec, Schedule, Stage, StopRule};
 use pippin_model::result::{ErrorKind, StepMeasured};
-use pippin_model::text::units::Spread;
 
 use super::times::{assert_ms, counts, errors};
 use super::users::{walk, walk_with};
 use super::world::{Act, Acts, Script, answer};
-use super::{MS, Played, closed};
+use super::{MS, Played, closed, devices};
 
 /// So many requests by users who go through steps.
 fn counted(connections: u32, requests: u64) -> LoadSpec {
@@ -150,17 +149,8 @@ fn a_device_goes_through_the_steps_once() {
             && has(asked.bytes, "Cookie: a=1\r\n") == has_cookie;
         soon(answer(if is_right { 200 } else { 400 }, "Set-Cookie: a=1\r\n", ""))
     });
-    let schedule = Schedule::Devices {
-        devices: 1,
-        requests_per_device: 2,
-        think: Spread::exactly(10 * MS),
-        ramp_up_ns: 30 * MS,
-        sustain_ns: 300 * MS,
-        ramp_down_ns: 30 * MS,
-    };
-    let stop = StopRule { duration_ns: None, requests: None };
     let steps = "cookies = true\n[[steps]]\nget = \"/a\"\n[[steps]]\nget = \"/b\"\n";
-    let played = walk(LoadSpec { schedule, stop, ..closed(1, 1) }, steps, script);
+    let played = walk(devices(1, 10, [30, 300, 30]), steps, script);
     assert!(played.stretches.iter().all(|phase| phase.errors.is_empty()));
     assert_eq!(by_step(&played), [(10, 10, 0); 2]);
 }

@@ -223,16 +223,24 @@ impl Live {
         if let Some(Some(meanwhile)) = self.meanwhile() {
             meanwhile.pause(!is_loaded);
         }
-        let scans = match &mut self.0 {
-            Kind::Table(table) => &mut table.scans,
-            Kind::Messages(messages) => &mut messages.scans,
-            _ => return,
-        };
-        let Ok(postgres) = services.postgres() else { return };
-        if is_loaded {
-            scans.goes_on(postgres);
-        } else {
-            scans.pauses(postgres);
+        if let (Some((scans, _)), Ok(postgres)) = (self.scans(), services.postgres()) {
+            if is_loaded {
+                scans.goes_on(postgres);
+            } else {
+                scans.pauses(postgres);
+            }
+        }
+    }
+
+    /// How often the table was read, and how many answers of the loads so far were right; `None` where
+    /// answers come from no table.
+    fn scans(&mut self) -> Option<(&mut Scans, u64)> {
+        match &mut self.0 {
+            Kind::Table(table) => Some((&mut table.scans, table.judge.tally().right())),
+            Kind::Messages(messages) => {
+                Some((&mut messages.scans, messages.judge.table().tally().right()))
+            }
+            _ => None,
         }
     }
 
@@ -241,14 +249,7 @@ impl Live {
         if let Some(meanwhile) = self.meanwhile().and_then(Option::take) {
             meanwhile.stop();
         }
-        let (scans, right) = match &mut self.0 {
-            Kind::Table(table) => (&mut table.scans, table.judge.tally().right()),
-            Kind::Messages(messages) => {
-                (&mut messages.scans, messages.judge.table().tally().right())
-            }
-            _ => return,
-        };
-        if let Ok(postgres) = services.postgres() {
+        if let (Some((scans, right)), Ok(postgres)) = (self.scans(), services.postgres()) {
             scans.load_ends(postgres, right);
         }
     }

@@ -1,7 +1,7 @@
 //! Right answers: each finds its request, and users wait for each other where the server says so.
 use std::rc::Rc;
 
-use pippin_model::load::{BodyCheck, Check, LoadSpec, Request, Schedule, StopRule};
+use pippin_model::load::{BodyCheck, Check, LoadSpec, Request, Schedule};
 use pippin_model::text::units::Spread;
 use pippin_testing::frames::kind::{DATA, HEADERS, WINDOW_UPDATE};
 use pippin_testing::frames::{END_HEADERS, END_STREAM, OK, answer, frame};
@@ -10,7 +10,7 @@ use super::{counted, far_server, frames, greets, hello, most_streams, noting, pl
 use crate::worker::sim::stopped::{STOPS_MS, lag_ms};
 use crate::worker::sim::times::{assert_ms, counts, errors, open};
 use crate::worker::sim::world::{Act, Acts};
-use crate::worker::sim::{MS, closed};
+use crate::worker::sim::{MS, closed, devices};
 
 /// 4 connections with 8 users each, and answers after 40 ms: 32 requests at once, every 40 ms.
 #[test]
@@ -69,7 +69,7 @@ fn each_user_has_its_turn() {
     assert_eq!(*order.borrow(), right);
 }
 
-/// Likewise on 2 connections, with answers after 20 ms. Of 9 users 6 wait for two others: the first
+/// 2 connections take 3 requests each, and answer after 20 ms. Of 9 users 6 wait for two others: the first
 /// three have their answer after 20 ms, three more after 40 ms, and from then on each waits for 40 ms.
 /// That is part of their response time, and no lag of the generator.
 #[test]
@@ -193,17 +193,8 @@ fn users_of_a_connection_think() {
 /// As over HTTP/1.1: two devices come at 0 and 50 ms, each takes 40 ms, and there are 9 in all.
 #[test]
 fn devices_have_a_connection_each() {
-    let schedule = Schedule::Devices {
-        devices: 2,
-        requests_per_device: 2,
-        think: Spread::exactly(20 * MS),
-        ramp_up_ns: 100 * MS,
-        sustain_ns: 100 * MS,
-        ramp_down_ns: 50 * MS,
-    };
-    let stop = StopRule { duration_ns: None, requests: None };
     let script = server(|asked| vec![(10 * MS, hello(asked.tag))]);
-    let played = play(LoadSpec { schedule, stop, ..closed(1, 1) }, 1, script);
+    let played = play(devices(2, 20, [100, 100, 50]), 1, script);
     let completed = played.stretches.iter().map(|phase| phase.requests.completed);
     assert_eq!(completed.collect::<Vec<_>>(), [8, 9, 1]);
     let opened = played.stretches.iter().map(|phase| phase.connections.opened);

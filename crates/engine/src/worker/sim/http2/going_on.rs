@@ -1,5 +1,5 @@
 //! What users do after a connection that ended, was full, or broke the rules.
-use pippin_model::load::{LoadSpec, Schedule, StopRule};
+use pippin_model::load::{LoadSpec, Schedule};
 use pippin_model::result::ErrorKind;
 use pippin_model::text::units::Spread;
 use pippin_testing::frames::answer;
@@ -10,27 +10,14 @@ use super::{
 };
 use crate::worker::sim::times::{assert_ms, counts, errors, open};
 use crate::worker::sim::world::{Act, Script};
-use crate::worker::sim::{MS, closed};
+use crate::worker::sim::{MS, closed, devices};
 
 /// The instants at which requests were read, in milliseconds.
 fn instants(noted: &Noted<(u64, u32)>) -> Vec<u64> {
     noted.borrow().iter().map(|(ms, _)| *ms).collect()
 }
 
-/// Three devices that think for 20 ms between two requests, over connections that open in 5 ms.
-fn devices() -> LoadSpec {
-    let schedule = Schedule::Devices {
-        devices: 3,
-        requests_per_device: 2,
-        think: Spread::exactly(20 * MS),
-        ramp_up_ns: 60 * MS,
-        sustain_ns: 300 * MS,
-        ramp_down_ns: 60 * MS,
-    };
-    LoadSpec { schedule, stop: StopRule { duration_ns: None, requests: None }, ..closed(1, 1) }
-}
-
-/// Devices come at 0, 20 and 40 ms. The first connection of each leaves its first request to the next
+/// Three devices come at 0, 20 and 40 ms. The first connection of each leaves its first request to the next
 /// one, 1 ms after it has read it, which is opened 10 ms later.
 #[test]
 fn devices_outlive_a_goaway() {
@@ -38,7 +25,7 @@ fn devices_outlive_a_goaway() {
         0 | 2 | 4 => vec![(MS, goaway(0))],
         _ => vec![(10 * MS, hello(asked.tag))],
     });
-    let played = play(devices(), 1, script);
+    let played = play(devices(3, 20, [60, 300, 60]), 1, script);
     let sum = |of: fn(&pippin_model::result::Measured) -> u64| -> u64 {
         played.stretches.iter().map(of).sum()
     };
@@ -72,7 +59,7 @@ fn a_breach_behind_an_answer_is_an_error() {
 
 #[test]
 fn devices_outlive_breaches() {
-    let played = play(devices(), 1, twice());
+    let played = play(devices(3, 20, [60, 300, 60]), 1, twice());
     let (mut good, mut breaches) = (0, 0);
     for phase in &played.stretches {
         assert_eq!(phase.requests.good, phase.requests.completed);

@@ -38,7 +38,7 @@ fn server(answer: impl FnMut(ReadRequest<'_>) -> Acts + 'static) -> Script {
     Script::of(answer).connecting(|_| greets(Act::Send(frame(SETTINGS, 0, 0, &[]))))
 }
 
-/// Likewise, and opening a connection takes 5 ms.
+/// A server whose settings change nothing, and to which opening a connection takes 5 ms.
 fn far_server(answer: impl FnMut(ReadRequest<'_>) -> Acts + 'static) -> Script {
     let settings = || Act::Send(frame(SETTINGS, 0, 0, &[]));
     server(answer).connecting(move |_| vec![(5 * MS, Act::Accept), (5 * MS, settings())])

@@ -10,7 +10,7 @@ use Meaning::{
 pub enum Meaning {
     /// Nothing: it changes what curl prints, or how long it waits.
     Nothing,
-    /// Likewise, and it has a value.
+    /// It has a value, and changes only what curl prints, or how long it waits.
     Value,
     /// It is about the connection, and has a value: `load` has options of its own.
     Connection,
