@@ -2,9 +2,10 @@
 //! answer with and without the option, in the same round.
 //!
 //! The first variant has none of them. It is also run a second time in each round: how far its ratio to
-//! itself is from 1 shows what the machine adds. `--before` adds an older build without options: what
-//! an option costs where nobody asks for it.
+//! itself is from 1 shows what the machine adds. With `--before`, this build is compared with an older
+//! one instead, both without options, under more kinds of load.
 use clap::Args;
+use pippin_stats::interval::order_statistics::median_bounds;
 use pippin_stats::series::quantile::median;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
@@ -16,7 +17,7 @@ use crate::peer::{Peer, Request, Tool};
 use crate::peers::Pippin;
 use crate::process::Ended;
 use crate::results::{self, Machine};
-use crate::scenario::{CLOSED, Scenario, Serving, chosen};
+use crate::scenario::{self, CLOSED, Scenario, Serving, chosen};
 use crate::sense;
 
 /// `pippin-bench cost`
@@ -34,7 +35,7 @@ pub struct CostArguments {
     /// The program that loads; by default `pippin` beside this one.
     #[arg(long, value_name = "FILE")]
     pippin: Option<PathBuf>,
-    /// An older build of it, as one more variant.
+    /// An older build of it: compares this one with it, without options. 40 rounds know a median well.
     #[arg(long, value_name = "FILE")]
     before: Option<PathBuf>,
     /// The server's core.
@@ -62,6 +63,19 @@ const LOADS: &[Scenario] = &[
     },
 ];
 
+/// The loads under which two builds are compared, by the names in [`scenario::ALL`].
+const COMPARED: [&str; 9] = [
+    "closed-1",
+    "closed-64",
+    "closed-1000",
+    "closed-10000",
+    "connection-per-request",
+    "pipeline-16",
+    "h2c-10x32",
+    "open-5000",
+    "devices-10000",
+];
+
 /// `pippin load` with some options.
 struct Variant {
     name: &'static str,
@@ -77,6 +91,7 @@ const VARIANTS: [&Variant; 4] = [
     &Variant { name: "--digest", has_digest: true, ..PLAIN },
 ];
 const BEFORE: &Variant = &Variant { name: "before", ..PLAIN };
+const NOW: &Variant = &Variant { name: "now", ..PLAIN };
 
 impl Peer for Variant {
     fn name(&self) -> &'static str {
@@ -87,7 +102,9 @@ impl Peer for Variant {
     fn command(&self, program: &Path, request: &Request<'_>) -> Option<Result<Command, String>> {
         let command = Pippin.command(program, request)?;
         Some(command.map(|mut command| {
-            command.args(["-H", if self.has_digest { "X-Asks: yes" } else { "X-Asks: off" }]);
+            if request.scenario.server == Serving::Asking {
+                command.args(["-H", if self.has_digest { "X-Asks: yes" } else { "X-Asks: off" }]);
+            }
             if self.has_digest {
                 command.args(["-u", "name:password", "--digest"]);
             }
@@ -120,8 +137,10 @@ struct Row {
 struct Cost {
     /// Median over the rounds, microseconds.
     per_answer_us: Option<f64>,
-    /// Median of the rounds' ratios to the first variant, and the lowest and the highest of them.
+    /// Median of the rounds' ratios to the first variant, its 95 % interval, and the lowest and the
+    /// highest of them.
     ratio: Option<f64>,
+    interval: Option<(f64, f64)>,
     range: Option<(f64, f64)>,
     rounds: usize,
 }
@@ -146,12 +165,16 @@ struct Results<'a> {
 /// Runs the rounds, prints a table for each load and keeps all of it.
 pub fn run(arguments: &CostArguments) -> Result<(), String> {
     let program = sense::program(arguments.pippin.as_deref())?;
-    let mut tools: Vec<Tool> =
-        VARIANTS.into_iter().map(|peer| Tool { peer, program: program.clone() }).collect();
-    if let Some(before) = &arguments.before {
-        tools.push(Tool { peer: BEFORE, program: sense::program(Some(before))? });
-    }
-    let scenarios = chosen(LOADS, &arguments.only)?;
+    let tool = |peer: &'static Variant| Tool { peer, program: program.clone() };
+    let (tools, loads) = match &arguments.before {
+        None => (Vec::from(VARIANTS.map(tool)), LOADS.to_vec()),
+        Some(before) => {
+            let before = Tool { peer: BEFORE, program: sense::program(Some(before))? };
+            let compared = scenario::ALL.iter().filter(|load| COMPARED.contains(&load.name));
+            (vec![before, tool(NOW)], compared.cloned().collect())
+        }
+    };
+    let scenarios = chosen(&loads, &arguments.only)?;
     let bench = Bench::new(arguments.server_core, arguments.core)?;
     let mut loads = Vec::new();
     for scenario in &scenarios {
@@ -162,16 +185,18 @@ pub fn run(arguments: &CostArguments) -> Result<(), String> {
             let measured = |tool| bench.measure(scenario, tool, round, arguments.quick);
             measurements.extend(in_turn.filter_map(measured));
         }
-        let rows: Vec<Row> =
-            tools.iter().map(|tool| row(tool.peer.name(), &measurements)).collect();
+        let rows: Vec<Row> = tools
+            .iter()
+            .map(|tool| row(tool.peer.name(), tools[0].peer.name(), &measurements))
+            .collect();
         println!("\n{}: {}", scenario.name, scenario.about);
-        println!("{}", line(["variant", "program", "ratio", "", "threads", "ratio", ""]));
+        println!("{}", line(["variant", "program", "ratio", "95 %", "threads", "ratio", "95 %"]));
         rows.iter().for_each(|row| println!("{}", told(row)));
         loads.push(Load { scenario, rows, measurements });
     }
     let unix_seconds = results::unix_seconds();
     let kept = Results {
-        schema: "pippin-cost/1",
+        schema: "pippin-cost/2",
         unix_seconds,
         quick: arguments.quick,
         rounds: arguments.rounds,
@@ -183,29 +208,35 @@ pub fn run(arguments: &CostArguments) -> Result<(), String> {
     Ok(())
 }
 
-fn row(variant: &'static str, all: &[Measurement]) -> Row {
+fn row(variant: &'static str, first: &str, all: &[Measurement]) -> Row {
     let failures = all.iter().filter(|one| one.tool == variant);
     Row {
         variant,
-        program: cost(variant, all, Outcome::cpu_per_request_ns),
-        threads: cost(variant, all, |outcome| outcome.said.threads_cpu_per_request_ns),
+        program: cost(variant, first, all, Outcome::cpu_per_request_ns),
+        threads: cost(variant, first, all, |outcome| outcome.said.threads_cpu_per_request_ns),
         failures: failures.filter_map(|one| one.outcome.as_ref().err().cloned()).collect(),
     }
 }
 
 /// A round in which one of the two failed has no ratio.
-fn cost(variant: &str, all: &[Measurement], ns: impl Fn(&Outcome) -> Option<f64>) -> Cost {
+fn cost(
+    variant: &str,
+    first: &str,
+    all: &[Measurement],
+    ns: impl Fn(&Outcome) -> Option<f64>,
+) -> Cost {
     let of = |tool: &str, round: u32| {
         let found = all.iter().find(|one| one.tool == tool && one.round == round)?;
         found.outcome.as_ref().ok().and_then(&ns)
     };
     let rounds = all.iter().map(|one| one.round).max().unwrap_or(0);
     let own: Vec<f64> = (1..=rounds).filter_map(|round| of(variant, round)).collect();
-    let ratio = |round| Some(of(variant, round)? / of(PLAIN.name, round)?);
-    let ratios: Vec<f64> = (1..=rounds).filter_map(ratio).collect();
+    let ratio = |round| Some(of(variant, round)? / of(first, round)?);
+    let mut ratios: Vec<f64> = (1..=rounds).filter_map(ratio).collect();
     Cost {
         per_answer_us: median(&own).map(|ns| ns / 1e3),
         ratio: median(&ratios),
+        interval: median_bounds(&mut ratios),
         range: ratios.iter().copied().reduce(f64::min).zip(ratios.iter().copied().reduce(f64::max)),
         rounds: ratios.len(),
     }
@@ -216,21 +247,22 @@ fn told(row: &Row) -> String {
         let number = |value: Option<f64>, unit: &str| {
             value.map_or_else(|| "-".to_string(), |value| format!("{value:.3}{unit}"))
         };
-        let range =
-            cost.range.map_or_else(String::new, |(low, high)| format!("{low:.3} to {high:.3}"));
-        [number(cost.per_answer_us, " us"), number(cost.ratio, ""), range]
+        let interval = cost.interval.or(cost.range);
+        let ends =
+            interval.map_or_else(String::new, |(low, high)| format!("{low:.3} to {high:.3}"));
+        [number(cost.per_answer_us, " us"), number(cost.ratio, ""), ends]
     };
-    let ([program, ratio, range], [threads, of_threads, range_of_threads]) =
+    let ([program, ratio, ends], [threads, of_threads, ends_of_threads]) =
         (of(&row.program), of(&row.threads));
-    let cells = [row.variant, &program, &ratio, &range, &threads, &of_threads, &range_of_threads];
+    let cells = [row.variant, &program, &ratio, &ends, &threads, &of_threads, &ends_of_threads];
     let failed = row.failures.iter().map(|why| format!("\n  failed: {why}"));
     line(cells) + &failed.collect::<String>()
 }
 
 fn line(cells: [&str; 7]) -> String {
-    let [variant, program, ratio, range, threads, of_threads, range_of_threads] = cells;
+    let [variant, program, ratio, ends, threads, of_threads, ends_of_threads] = cells;
     format!(
-        "{variant:<12} {program:>11} {ratio:>7} {range:>16}   {threads:>11} {of_threads:>7} {range_of_threads:>16}"
+        "{variant:<12} {program:>11} {ratio:>7} {ends:>16}   {threads:>11} {of_threads:>7} {ends_of_threads:>16}"
     )
 }
 
@@ -260,9 +292,14 @@ mod tests {
             one("--samples", 2, 2_200),
             one("--samples", 3, 9_000),
         ]);
-        let right =
-            Cost { per_answer_us: Some(2.2), ratio: Some(1.1), range: Some((1.1, 1.1)), rounds: 2 };
-        assert_eq!(row("--samples", &all).program, right);
-        assert_eq!(row("--samples", &all).threads, Cost::default());
+        let right = Cost {
+            per_answer_us: Some(2.2),
+            ratio: Some(1.1),
+            range: Some((1.1, 1.1)),
+            rounds: 2,
+            interval: None,
+        };
+        let row = row("--samples", "plain", &all);
+        assert_eq!((row.program, row.threads), (right, Cost::default()));
     }
 }

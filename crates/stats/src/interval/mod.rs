@@ -4,6 +4,7 @@
 //! |---|---|
 //! | [`anytime`] | on which side of a limit the starts of a target lie, looked at after each |
 //! | [`bootstrap`] | intervals by resampling |
+//! | [`order_statistics`] | two values that bound a median |
 //! | [`ratio`] | the ratio of two medians |
 //! | [`sequence`] | the interval of a mean that may be looked at after each start |
 //! | [`tail`] | the interval of the 99th percentile of one load |
@@ -14,6 +15,7 @@
 pub mod anytime;
 pub mod bootstrap;
 pub(crate) mod draw;
+pub mod order_statistics;
 pub mod ratio;
 pub mod sequence;
 pub(crate) mod special;

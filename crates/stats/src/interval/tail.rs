@@ -2,9 +2,7 @@
 //!
 //! Neighbouring requests wait together, so they are not independent. The load is cut into blocks
 //! (its windows of a second), each with its own 99th percentile. Two order statistics of these
-//! bound their median: that of n independent values lies between the k-th lowest and the k-th
-//! highest with a chance that follows from the binomial distribution alone (David and Nagaraja,
-//! "Order statistics", 2003, section 7.1).
+//! bound their median ([`crate::interval::order_statistics`]).
 //!
 //! Whether the blocks are independent is checked by the correlation of neighbours. While it is
 //! above what chance gives (1.645 / sqrt(n), one-sided 5 %), neighbours are joined in pairs.
@@ -12,14 +10,11 @@ use pippin_model::result::LoadResult;
 
 use crate::interval::Interval;
 use crate::interval::bootstrap::Basis;
+use crate::interval::order_statistics::{FEWEST, median_bounds};
 use crate::series::quantile::mean;
 use crate::series::steady::measured_windows;
 use crate::series::trend::lag_one_autocorrelation;
 
-/// Fewest blocks that bound a median with 95 %: `1 - 2 / 2^6` is 96.9 %.
-const FEWEST: usize = 6;
-/// The chance that the interval misses.
-const MISS: f64 = 0.05;
 /// Standard deviations of a correlation beyond which chance does not explain it, at one-sided 5 %.
 const CHANCE: f64 = 1.645;
 
@@ -33,7 +28,7 @@ pub fn p99_interval(load: &LoadResult, whole_ns: f64) -> Option<Interval> {
     while blocks.len() >= FEWEST && are_alike(&blocks) {
         blocks = blocks.chunks_exact(2).filter_map(mean).collect();
     }
-    let (low, high) = bounds(&mut blocks)?;
+    let (low, high) = median_bounds(&mut blocks)?;
     Some(Interval { low: low.min(whole_ns), high: high.max(whole_ns), basis: Basis::Windows })
 }
 
@@ -41,23 +36,6 @@ pub fn p99_interval(load: &LoadResult, whole_ns: f64) -> Option<Interval> {
 fn are_alike(blocks: &[f64]) -> bool {
     let logs: Vec<f64> = blocks.iter().map(|ns| ns.max(1.0).ln()).collect();
     lag_one_autocorrelation(&logs) > CHANCE / (blocks.len() as f64).sqrt()
-}
-
-/// The narrowest pair of order statistics that holds the median of independent values.
-fn bounds(values: &mut [f64]) -> Option<(f64, f64)> {
-    let n = values.len();
-    if n < FEWEST {
-        return None;
-    }
-    values.sort_by(f64::total_cmp);
-    // The chance that at most `below` of n values lie on one side of the median.
-    let (mut term, mut tail, mut below) = (0.5_f64.powi(n as i32), 0.0, 0);
-    while 2.0 * (tail + term) <= MISS && below < n / 2 {
-        tail += term;
-        below += 1;
-        term *= (n - below + 1) as f64 / below as f64;
-    }
-    Some((values[below - 1], values[n - below]))
 }
 
 #[cfg(test)]
@@ -72,14 +50,6 @@ mod tests {
             window.response_p99_ns = Some(*ns as u64);
         }
         load
-    }
-
-    #[test]
-    fn ten_blocks_are_bound_by_the_second_and_the_ninth() {
-        let values = [5.0, 1.0, 9.0, 3.0, 7.0, 2.0, 10.0, 4.0, 8.0, 6.0];
-        assert_eq!(bounds(&mut values.clone()), Some((2.0, 9.0)));
-        assert_eq!(bounds(&mut [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]), Some((1.0, 6.0)));
-        assert_eq!(bounds(&mut [1.0; 5]), None);
     }
 
     /// docs/methodology.md quotes these shares.

@@ -13,11 +13,12 @@ const TIMES_MEDIAN: f64 = 5.0;
 const SHORTEST_NS: f64 = 20e6;
 /// So many answers would have come meanwhile, had the target gone on as in the rest of the time.
 const ANSWERS: f64 = 20.0;
-/// Fewest stalls that can be periodic.
+/// Fewest stalls, seen from their begin to their end, that can be periodic.
 const FEWEST: usize = 5;
 /// How far the length of a stall may differ from the typical one to count as the same.
 const ALIKE: f64 = 0.25;
-/// The part of the stalls that must be alike. A slice may begin during one.
+/// The part of the stalls that must be alike. Of one that an end of its slice cuts, only a part is
+/// seen: it must not be longer.
 const MOST_ALIKE: f64 = 0.75;
 /// A stall of this length is named although it does not return.
 const FREEZE_NS: u64 = 500_000_000;
@@ -93,19 +94,25 @@ pub fn of(evidence: &Evidence) -> Option<Stalls> {
         return None;
     }
     let stalled = long_ones(evidence)?;
+    let whole: Vec<f64> =
+        stalled.iter().filter(|stall| !stall.is_cut).map(|stall| stall.length_ns as f64).collect();
     let lengths: Vec<f64> = stalled.iter().map(|stall| stall.length_ns as f64).collect();
-    let typical_ns = median(&lengths)?;
+    let typical_ns = median(&whole).or_else(|| median(&lengths))?;
     if !are_caught_by(evidence, &stalled, typical_ns)? || has_stood_still(evidence, &stalled)? {
         return None;
     }
     let longest_ns = lengths.iter().copied().fold(0.0, f64::max);
-    let alike = lengths.iter().filter(|ns| (*ns / typical_ns - 1.0).abs() <= ALIKE).count();
-    let are_alike = stalled.len() >= FEWEST && alike as f64 >= MOST_ALIKE * stalled.len() as f64;
+    let is_alike = |stall: &&Silence| {
+        let times = stall.length_ns as f64 / typical_ns;
+        times <= 1.0 + ALIKE && (stall.is_cut || times >= 1.0 - ALIKE)
+    };
+    let alike = stalled.iter().filter(is_alike).count();
+    let are_alike = whole.len() >= FEWEST && alike as f64 >= MOST_ALIKE * stalled.len() as f64;
     if takes_longer(evidence, typical_ns, if are_alike { typical_ns } else { longest_ns })? {
         return None;
     }
     if are_alike {
-        // A stall that a slice cuts is a part of one.
+        // What a slice cuts is a part of a stall.
         let count = (lengths.iter().sum::<f64>() / typical_ns).round();
         let period_ns = evidence.load()?.measured.duration_ns as f64 / count.max(1.0);
         return Some(Stalls {
@@ -188,6 +195,7 @@ mod tests {
     use super::*;
     use crate::judge::test::judged;
     use pippin_model::example::ExampleTrial;
+    use pippin_model::example::slices::Rounds;
     use pippin_model::result::histogram::Histogram;
     use pippin_model::result::{self, Window};
     use pippin_model::trial::TrialRecord;
@@ -227,6 +235,31 @@ mod tests {
             found,
             "It stands still for about 100 ms every 1.00 s: 40 stalls of the same length"
         );
+    }
+
+    /// In slices of 400 ms, an end cuts three of eleven.
+    #[test]
+    fn stalls_that_slices_cut_are_stalls_of_the_same_length() {
+        let mut record = with(&[]);
+        Rounds { rounds: 100, ..Rounds::default() }.slice_up(&mut record);
+        let load = record.load.as_mut().unwrap();
+        for (nth, from_ms, length_ms) in
+            [(2, 0, 44), (9, 140, 100), (17, 200, 100), (25, 0, 53), (33, 378, 22), (41, 90, 100)]
+                .into_iter()
+                .chain((0..5).map(|more| (50 + 8 * more, 150, 100)))
+        {
+            let silence = result::Silence { from_ns: from_ms * MS, length_ns: length_ms * MS };
+            load.windows[nth].silences = vec![silence];
+            load.measured.spans.response_time.record_n(length_ms * MS, 10);
+        }
+        let found = judged(judge, &record).unwrap().evidence;
+        assert_eq!(
+            found,
+            "It stands still for about 100 ms every 4.44 s: 9 stalls of the same length"
+        );
+        // Seen whole, the same lengths are of different stalls.
+        record.slices.clear();
+        assert_eq!(judged(judge, &record), None);
     }
 
     #[test]

@@ -9,6 +9,8 @@ pub struct Silence {
     pub from_ns: u64,
     /// Its length, nanoseconds.
     pub length_ns: u64,
+    /// Whether it reaches an end of what was measured in one stretch: it may have been longer.
+    pub is_cut: bool,
 }
 
 impl Silence {
@@ -30,13 +32,22 @@ pub fn silences(record: &TrialRecord) -> Vec<Silence> {
     let mut all: Vec<Silence> = Vec::new();
     for window in load.windows.iter().filter(inside) {
         let begin = window.from_ns as u64;
+        // A window of a slice ends with it, or goes on in the next slice.
+        let (first, end) =
+            if is_one_stretch { (0, length) } else { (begin, begin + window.duration_ns) };
         for silence in &window.silences {
-            let one = Silence { from_ns: begin + silence.from_ns, length_ns: silence.length_ns };
+            let from_ns = begin + silence.from_ns;
+            let to_ns = from_ns + silence.length_ns;
             match all.last_mut() {
-                Some(last) if is_one_stretch && last.to_ns() == one.from_ns => {
-                    last.length_ns += one.length_ns;
+                Some(last) if is_one_stretch && last.to_ns() == from_ns => {
+                    last.length_ns += silence.length_ns;
+                    last.is_cut |= to_ns >= end;
                 }
-                _ => all.push(one),
+                _ => all.push(Silence {
+                    from_ns,
+                    length_ns: silence.length_ns,
+                    is_cut: from_ns <= first || to_ns >= end,
+                }),
             }
         }
     }
@@ -47,6 +58,7 @@ pub fn silences(record: &TrialRecord) -> Vec<Silence> {
 mod tests {
     use super::*;
     use pippin_model::example::ExampleTrial;
+    use pippin_model::example::slices::Rounds;
     use pippin_model::result;
 
     const MS: u64 = 1_000_000;
@@ -66,5 +78,23 @@ mod tests {
             .map(|silence| (silence.from_ns / MS, silence.length_ns / MS))
             .collect();
         assert_eq!(found, [(100, 50), (700, 500)]);
+    }
+
+    #[test]
+    fn what_reaches_an_end_of_its_stretch_is_cut() {
+        let mut record = ExampleTrial::hello().seconds(2).build();
+        let silence = |from_ms: u64, length_ms: u64| result::Silence {
+            from_ns: from_ms * MS,
+            length_ns: length_ms * MS,
+        };
+        let windows = &mut record.load.as_mut().unwrap().windows;
+        windows[0].silences = vec![silence(0, 50), silence(400, 100), silence(900, 100)];
+        windows[1].silences = vec![silence(500, 100), silence(700, 300)];
+        let cut = |record: &TrialRecord| -> Vec<bool> {
+            silences(record).iter().map(|silence| silence.is_cut).collect()
+        };
+        assert_eq!(cut(&record), [true, false, false, false, true], "one stretch of two seconds");
+        Rounds { rounds: 2, ..Rounds::default() }.slice_up(&mut record);
+        assert_eq!(cut(&record), [true, false, true, false, true], "two slices of one second");
     }
 }
