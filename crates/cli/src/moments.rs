@@ -75,7 +75,7 @@ impl Moments {
             target_cores: cores(Role::Target),
             generator_cores: cores(Role::Generator),
             target_memory_bytes: sample.and_then(|sample| self.memory.at(sample, Role::Target)),
-            ..Moment::of(&self.run, spec, window, ended_ns)
+            ..Moment::from_window(&self.run, spec, window, ended_ns)
         };
         self.sample = sample.cloned().or(self.sample.take());
         Some(moment)

@@ -169,7 +169,7 @@ impl Deciding {
             }
         }
         if figures.is_empty() {
-            figures.push(RankedBy::of(profile).figure());
+            figures.push(RankedBy::from_profile(profile).figure());
         }
         let of_pair = |(base, target): &(TargetId, TargetId)| -> Vec<Changed> {
             let changed = |figure: &Figure| Changed {

@@ -51,7 +51,7 @@ fn list(catalog: &Catalog, json: bool) -> Result<u8, CliError> {
             .variant(id.variant.as_deref())
             .and_then(|variant| variant.about.clone())
             .unwrap_or_else(|| target.manifest.framework.clone());
-        let registered = register.of(&id, None);
+        let registered = register.entries(&id, None);
         let notes = registered.notes(&today);
         if json {
             rows.push(serde_json::json!({

@@ -80,7 +80,7 @@ impl Names {
         let named = threads.flat_map(|(thread, kept)| {
             kept.slowest.kept().map(move |one| self.numbered(thread, &one).named(name))
         });
-        Slowest::of(spec.slowest, named.collect())
+        Slowest::from_requests(spec.slowest, named.collect())
     }
 
     /// The sample of some threads, in the order in which its requests were sent.

@@ -94,7 +94,7 @@ impl Walkers {
                 count,
                 arrive,
             ),
-            chooser: Chooser::of(scenario),
+            chooser: Chooser::from_scenario(scenario),
             ways: parts
                 .iter()
                 .map(|part| Own { variables: part.variables.to_vec(), keeps_cookies: part.cookies })

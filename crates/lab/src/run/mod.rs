@@ -427,7 +427,7 @@ fn header(
         digest: target.digest(),
         commit: target.commit(),
         registered: register
-            .of(&target.id, outcome.as_ref().ok().map(|installed| installed.route.as_str())),
+            .entries(&target.id, outcome.as_ref().ok().map(|installed| installed.route.as_str())),
         unavailable: outcome.as_ref().err().cloned(),
     };
     let started = unix_now_ns();

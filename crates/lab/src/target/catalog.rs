@@ -219,7 +219,7 @@ impl Catalog {
                     known.join(", ")
                 );
                 return Err(Wrong::at(format!("workloads[{index}]"), message)
-                    .of(&path, &text)
+                    .in_file(&path, &text)
                     .into());
             }
         }

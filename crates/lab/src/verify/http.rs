@@ -54,7 +54,7 @@ impl Request {
         let number = sample.drawn.as_deref().and_then(upload::number);
         let (body, chunk) = match (sample.upload, number) {
             (Some(Upload { bytes, chunked, key }), Some(number)) => {
-                (Content::of(key).whole(bytes, number), chunked.then_some(CHUNK))
+                (Content::from_key(key).whole(bytes, number), chunked.then_some(CHUNK))
             }
             _ => (sample.request_body.clone().into_bytes(), None),
         };

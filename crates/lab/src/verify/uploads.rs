@@ -117,7 +117,7 @@ impl UploadAnswers {
     }
 
     fn of(asked: Vec<Upload>, found: Found) -> Self {
-        let content = asked.first().map(|upload| Content::of(upload.key));
+        let content = asked.first().map(|upload| Content::from_key(upload.key));
         Self { asked, content, sampled: Sampled::new(KEPT, found) }
     }
 
@@ -140,7 +140,7 @@ impl UploadAnswers {
         let (Some(upload), Some(number)) = (sample.upload, number) else {
             return Some("the request does not say which body it has".into());
         };
-        Said::made(&Content::of(upload.key), upload.bytes, number).differs(body)
+        Said::made(&Content::from_key(upload.key), upload.bytes, number).differs(body)
     }
 
     fn right(&self, request: u32, drawn: &str) -> Option<Said> {
@@ -252,7 +252,7 @@ mod tests {
         let upload = |bytes| Upload { bytes, chunked: false, key: 3 };
         let asked = vec![upload(1_000), upload(1_000_000)];
         let answers = UploadAnswers::of(asked, Found::default());
-        let content = Content::of(3);
+        let content = Content::from_key(3);
         let [short, long] =
             [1_000, 1_000_000].map(|bytes| text(&content.whole(bytes, *b"87654321")));
         assert!(answers.is_right(&exchange(0, "87654321", &short)));
@@ -277,7 +277,7 @@ mod tests {
         let answers = UploadAnswers::of(vec![upload], Found::default());
         let briefing = answers.briefing(&LoadSpec::default()).unwrap();
         let deputy = deputy::of(&briefing.text).unwrap();
-        let right = text(&Content::of(9).whole(5_000, *b"87654321"));
+        let right = text(&Content::from_key(9).whole(5_000, *b"87654321"));
         assert!(deputy.is_right(&exchange(0, "87654321", &right)));
         deputy.examine(&exchange(0, "87654322", &right));
         answers.take(&deputy.found()).unwrap();

@@ -169,7 +169,7 @@ pub fn rows<R: Rng + ?Sized>(
             ..entry.row(record)
         })
         .collect();
-    let better = RankedBy::of(&record.header.plan.profile).better();
+    let better = RankedBy::from_profile(&record.header.plan.profile).better();
     rows.sort_by(|a, b| {
         let place = |row: &Row| {
             (row.goodput_per_s.is_none(), row.standing.rank.is_none(), row.ranked.is_none())
@@ -246,7 +246,7 @@ impl<'a> Entry<'a> {
                 let headline = trials.iter().copied().filter(is_headline).collect();
                 let none = || TargetSummary {
                     // Even without a measurement, the plan decides how targets are ranked.
-                    ranked_by: RankedBy::of(profile),
+                    ranked_by: RankedBy::from_profile(profile),
                     ..TargetSummary::without_trial(target)
                 };
                 (headline, summary.cloned().unwrap_or_else(none))

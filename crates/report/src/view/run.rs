@@ -74,7 +74,7 @@ impl RunFacts {
             summary: plan.summary.clone(),
             profile: plan.profile.kind().into(),
             load: with_changes(in_words(&plan.profile), &plan.changed),
-            ranked_by: RankedBy::of(&plan.profile),
+            ranked_by: RankedBy::from_profile(&plan.profile),
             reference: None,
             slices: SliceCounts::of(&record.trials),
             quick: plan.quick,

@@ -92,7 +92,7 @@ pub const FEWEST: usize = 3;
 #[must_use]
 pub fn of(record: &RunRecord, rows: &[Row]) -> Option<ScanView> {
     let scan = record.header.plan.scan.as_ref()?;
-    let ranked_by = RankedBy::of(&record.header.plan.profile);
+    let ranked_by = RankedBy::from_profile(&record.header.plan.profile);
     let mut points: Vec<Point> = scan
         .points
         .iter()

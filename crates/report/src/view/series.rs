@@ -83,7 +83,7 @@ impl Series {
             usage: record
                 .samples
                 .windows(2)
-                .zip(MemoryOverTime::of(&record.samples, Role::Target).into_iter().skip(1))
+                .zip(MemoryOverTime::at_each(&record.samples, Role::Target).into_iter().skip(1))
                 .filter_map(|(pair, memory)| usage_point(load, &pair[0], &pair[1], memory))
                 .collect(),
         })

@@ -201,7 +201,7 @@ fn level(
 ) -> Option<Level> {
     let within = Within::of([load], from_ns + SETTLING_NS, to_ns);
     let at = load.measured_from_ns + from_ns..=load.measured_from_ns + to_ns;
-    let memory = MemoryOverTime::of(&record.samples, Role::Target);
+    let memory = MemoryOverTime::at_each(&record.samples, Role::Target);
     let memory = record.samples.iter().zip(memory).filter(|(sample, _)| at.contains(&sample.at_ns));
     Some(Level {
         multiple: offered_per_s / capacity_per_s,

@@ -128,7 +128,8 @@ impl Server {
             ..RequestCounts::default()
         };
         measured.answered = Answered { completed: answered as u64, good: answered as u64 };
-        let mut record = ExampleTrial::of(profile, Some(Step::Rate { per_s: rate })).build();
+        let mut record =
+            ExampleTrial::from_profile(profile, Some(Step::Rate { per_s: rate })).build();
         let load = record.load.as_mut().unwrap();
         (load.measured, load.windows) = (measured, windows);
         let usage = record.usage.as_mut().unwrap();

@@ -19,14 +19,14 @@ fn of(goal: Goal) -> RunHeader {
 }
 
 fn within(within: f64) -> RunHeader {
-    of(Goal::of(Some(within), None).unwrap())
+    of(Goal::from_parts(Some(within), None).unwrap())
 }
 
 /// The change of goodput from the first target to the second is to be known.
 fn change_within(within: f64) -> RunHeader {
     let [base, target] = NAMES.map(|name| name.parse().unwrap());
     let changes = vec![Changed { base, target, figure: Figure::Goodput }];
-    of(Goal { changes, ..Goal::of(Some(within), None).unwrap() })
+    of(Goal { changes, ..Goal::from_parts(Some(within), None).unwrap() })
 }
 
 /// Both targets, measured so often.
@@ -79,7 +79,7 @@ fn a_goal_is_reached_by_starts_that_scatter_little() {
 
 #[test]
 fn a_time_alone_goes_on_while_anything_can_be_learnt() {
-    let header = of(Goal::of(None, Some(1)).unwrap());
+    let header = of(Goal::from_parts(None, Some(1)).unwrap());
     let found = progress(&header, &trials(5, 0.002, 1), 5);
     assert_eq!((found.reached, found.is_open()), (None, true));
     let mut without = header;

@@ -34,7 +34,7 @@ mod tests {
     use pippin_model::example::ExampleTrial;
 
     fn of(record: ExampleTrial) -> RankedBy {
-        RankedBy::of(&record.build().spec.profile)
+        RankedBy::from_profile(&record.build().spec.profile)
     }
 
     #[test]

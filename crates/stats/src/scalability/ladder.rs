@@ -152,7 +152,8 @@ mod tests {
         let due = (rate * 10.0) as u64;
         let right = answered(rate, service_ns).min(due);
         let step = Some(Step::Rate { per_s: rate });
-        let example = ExampleTrial::of(&profile(), step).completed(right).censored(due - right);
+        let example =
+            ExampleTrial::from_profile(&profile(), step).completed(right).censored(due - right);
         let mut record = example.build();
         record.verdict = Verdict::Valid;
         record

@@ -287,8 +287,9 @@ pub fn summarise_one<R: Rng + ?Sized>(
     rng: &mut R,
 ) -> TargetSummary {
     let together = together(trials);
-    let ranked_by =
-        trials.first().map_or(RankedBy::Goodput, |record| RankedBy::of(&record.spec.profile));
+    let ranked_by = trials
+        .first()
+        .map_or(RankedBy::Goodput, |record| RankedBy::from_profile(&record.spec.profile));
     let goodput_per_s = of_figure(trials, Figure::Goodput, rng);
     let ranked = match ranked_by {
         RankedBy::Goodput => goodput_per_s,

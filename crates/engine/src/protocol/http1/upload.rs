@@ -104,7 +104,7 @@ pub(crate) struct Shared {
 
 impl Shared {
     fn of(key: u64) -> Self {
-        let content = Content::of(key);
+        let content = Content::from_key(key);
         let mut chunks = Vec::with_capacity(Content::BYTES + 16 * BLOCKS as usize);
         for block in content.base().chunks(BLOCK as usize) {
             begin_chunk(block.len() as u64, &mut chunks);
@@ -305,7 +305,7 @@ mod tests {
             262_144, 262_152, 278_536, 1_000_000,
         ];
         for bytes in lengths {
-            let right = Content::of(5).whole(bytes, VALUE);
+            let right = Content::from_key(5).whole(bytes, VALUE);
             for most in [1_000, 65_536, usize::MAX] {
                 let plain = Upload { bytes, chunked: false, key: 5 };
                 let (text, _) = sent(&shared, plain, most);
