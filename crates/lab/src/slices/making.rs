@@ -42,7 +42,7 @@ pub fn load(
 }
 
 /// The slice that such a load was; what the host did is that of the stretch that ends with it.
-/// `company_cores` is what the other targets that are up and idle use ([`disturbance::of`]).
+/// `company_cores` is what the other targets that are up and idle use ([`disturbance::from_usage`]).
 #[must_use]
 pub fn slice(
     round: u32,
@@ -54,7 +54,7 @@ pub fn slice(
     let Measured { load, usage, .. } = measured;
     let own = usage
         .as_ref()
-        .map(|usage| disturbance::of(usage, &processors(cpus), company_cores))
+        .map(|usage| disturbance::from_usage(usage, &processors(cpus), company_cores))
         .unwrap_or_default();
     let host = stretch.with(own, load.measured.duration_ns);
     Slice {
