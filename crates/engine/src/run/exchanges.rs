@@ -38,7 +38,7 @@ pub(crate) struct Names {
 
 impl Names {
     /// Of a load that began at this instant: since 1970, and by its clock.
-    pub fn of(spec: &LoadSpec, (began_unix_ns, began): (u64, u64)) -> Self {
+    pub fn from_spec(spec: &LoadSpec, (began_unix_ns, began): (u64, u64)) -> Self {
         let names = match &spec.scenario {
             _ if spec.slowest == 0 && spec.samples == 0 => Vec::new(),
             Some(scenario) => scenario.titles(),

@@ -99,7 +99,7 @@ impl Walkers {
                 .iter()
                 .map(|part| Own { variables: part.variables.to_vec(), keeps_cookies: part.cookies })
                 .collect(),
-            following: Following::of(spec),
+            following: Following::from_spec(spec),
             seed: spec.seed,
         };
         if !arrive {
