@@ -52,7 +52,7 @@ enum Io {
 
 /// Drives the server and prints the engine's figures.
 pub fn run(arguments: &EngineArguments) -> Result<(), String> {
-    let mut trial = Trial::of(spec(arguments));
+    let mut trial = Trial::from_load(spec(arguments));
     let result = trial.measure(&Watch::nobody()).map_err(|error| error.to_string())?.load;
     let requests = result.measured.requests;
     if !requests.are_conserved() {

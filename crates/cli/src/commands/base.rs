@@ -168,7 +168,7 @@ mod tests {
     fn the_base_is_where_the_change_left_its_branch() {
         let top = tempfile::tempdir().unwrap();
         let (folder, second, first) = clone(top.path());
-        let repository = Repository::of(&folder).unwrap();
+        let repository = Repository::find(&folder).unwrap();
         let with = |set: Option<(&str, &str)>, asked: Option<&str>| {
             let variable = |name: &str| {
                 set.filter(|(set, _)| *set == name).map(|(_, value)| value.to_string())
@@ -204,7 +204,7 @@ mod tests {
         clone(top.path());
         let from = format!("file://{}", top.path().join("origin").display());
         git(top.path(), &["clone", "-q", "--depth", "1", &from, "shallow"]);
-        let repository = Repository::of(&top.path().join("shallow")).unwrap();
+        let repository = Repository::find(&top.path().join("shallow")).unwrap();
         let said = find(&repository, &Checkout::of(&repository).unwrap(), None, &|_| None)
             .unwrap_err()
             .to_string();

@@ -85,7 +85,7 @@ fn take_commands(arguments: &mut CompareArguments) {
 /// Refuses a side that is a stored run and a revision of the own repository; and one that is neither,
 /// if the other is a revision: it is the one that is misspelt.
 fn must_mean_something(shared: &Shared, place: &Place, sides: [&str; 2]) -> Result<(), CliError> {
-    let Ok(repository) = Repository::of(place.root()) else { return Ok(()) };
+    let Ok(repository) = Repository::find(place.root()) else { return Ok(()) };
     let store = shared.store()?;
     let mut meanings = Vec::new();
     for side in sides.into_iter().filter(|side| !Path::new(side).is_file()) {
@@ -263,7 +263,7 @@ fn side(shared: &Shared, name: &str) -> Result<Stored, CliError> {
 fn with_hint(error: StoreError, name: &str, root: &Path) -> CliError {
     match error {
         StoreError::UnknownRun(..)
-            if Repository::of(root).is_ok_and(|repository| repository.knows(name)) =>
+            if Repository::find(root).is_ok_and(|repository| repository.knows(name)) =>
         {
             CliError::User(format!(
                 "{error}; `{name}` is a revision of git: to compare a target in two of them, add --target TARGET --plan PLAN --install"

@@ -42,7 +42,7 @@ pub fn run(
         target.parse().map_err(|error: pippin_model::target::TargetIdError| {
             CliError::User(format!("--target: {error}"))
         })?;
-    let repository = Repository::of(place.root())?;
+    let repository = Repository::find(place.root())?;
     let branches = branches(&repository, arguments, names, &target)?;
     if !arguments.install {
         return Err(CliError::User(format!(

@@ -209,7 +209,7 @@ mod tests {
         let text = "[target.shop]\ncommand = \"node server.js\"\n";
         std::fs::write(folder.join("pippin.toml"), text).unwrap();
         let project = pippin_model::target::project::Project::read(folder).unwrap();
-        pippin_lab::target::project::of(&project.targets["shop"], folder).unwrap()
+        pippin_lab::target::project::prepare(&project.targets["shop"], folder).unwrap()
     }
 
     fn run(target: &Target) {

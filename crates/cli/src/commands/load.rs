@@ -209,7 +209,7 @@ fn await_greeting(base: &mut LoadSpec) {
     if base.first_words.is_some() {
         return;
     }
-    match greeting::of(base) {
+    match greeting::listen(base) {
         Greeting::None => {}
         Greeting::Messages(number) => {
             let messages = counted(number as u64, "message");

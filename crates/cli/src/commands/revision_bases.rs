@@ -56,7 +56,7 @@ impl RevisionBases {
             gates.iter().filter_map(|gate| gate.condition.base.as_ref()).collect();
         let mut bases = Self::default();
         let (Some(project), false) = (project, names.is_empty()) else { return Ok(bases) };
-        let Ok(repository) = Repository::of(place.root()) else { return Ok(bases) };
+        let Ok(repository) = Repository::find(place.root()) else { return Ok(bases) };
         bases.is_in_git = true;
         let store = shared.store()?;
         let mut labels = BTreeSet::new();

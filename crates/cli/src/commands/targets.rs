@@ -231,7 +231,7 @@ impl Check<'_> {
         let mut out = String::new();
         if results.len() > 1 && passed < results.len() {
             out.push_str("by cause:\n");
-            for (cause, targets) in causes::of(results) {
+            for (cause, targets) in causes::group(results) {
                 out.push_str(&format!(
                     "{:5}  {cause}\n       {}\n",
                     targets.len(),

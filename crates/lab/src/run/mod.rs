@@ -165,7 +165,7 @@ pub fn run(plan: Plan, settings: &RunSettings<'_>) -> Result<RunRecord, LabError
     let plan = Plan { profile, ..plan };
     let header = header(plan, workload, &prepared, &register, settings);
     let public = settings.catalog.public(&header)?;
-    let kept = KeptRequests::of(settings.keeping, public, settings.keep_requests);
+    let kept = KeptRequests::new(settings.keeping, public, settings.keep_requests);
     let recording = Recording::begin(header, settings.keeping, kept, settings.observer)?;
     let mut execution = Execution::new(recording, prepared, cpus, callgrind, settings);
     let outcome = execution.all_repetitions();
@@ -422,7 +422,7 @@ fn header(
         route: outcome.as_ref().ok().map(|installed| installed.route.clone()),
         versions: outcome
             .as_ref()
-            .map(|installed| versions::of(target, installed))
+            .map(|installed| versions::read(target, installed))
             .unwrap_or_default(),
         digest: target.digest(),
         commit: target.commit(),
@@ -664,7 +664,7 @@ impl<'a> Execution<'a> {
             }
             Err(other) => return Err(other),
         };
-        let mut steps = Steps::of(&self.header().plan.profile);
+        let mut steps = Steps::from_profile(&self.header().plan.profile);
         let mut step = steps.next();
         while let Some(current) = step {
             spec.step = current;
@@ -776,7 +776,7 @@ impl<'a> Execution<'a> {
             };
             let life = proving.target.life();
             let trial = Trial {
-                load: load::of(profile, spec.step, base),
+                load: load::from_profile(profile, spec.step, base),
                 roots: Some(proving.roots()),
                 proving: Some(&mut proving),
                 referee: None,

@@ -37,7 +37,7 @@ pub fn load(
     // Whether a target is warm is seen in samples.
     let warms_up = matches!(load.warm_up, WarmUp::Auto { .. });
     let every = if length <= ONE_LOOK && !warms_up { 4 * ONE_LOOK } else { SAMPLE_EVERY };
-    Trial { roots: Some(roots.clone()), life, referee, ..Trial::of(load) }
+    Trial { roots: Some(roots.clone()), life, referee, ..Trial::from_load(load) }
         .measure_on(memory, every, watch)
 }
 
@@ -121,7 +121,7 @@ mod tests {
         let record = ExampleTrial::hello().build();
         let (load, usage) = (record.load.unwrap(), record.usage);
         let cpu_ns = usage.as_ref().unwrap().roles[&Role::Target].cpu_ns;
-        let measured = Measured::of(load.clone(), usage);
+        let measured = Measured::from_load(load.clone(), usage);
         let slice = slice(3, &measured, &record.spec.cpus, 0.0, &mut Stretch::default());
         assert_eq!((slice.round, slice.measured_ns), (3, load.measured.duration_ns));
         assert_eq!(slice.figures.right, load.measured.answered.good);
