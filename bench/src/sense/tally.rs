@@ -35,7 +35,7 @@ pub struct Tally {
 impl Tally {
     /// Reads a run. An error if it was not measured in rounds.
     pub fn of(record: &RunRecord) -> Result<Self, String> {
-        let slices = SliceCounts::of(&record.trials).ok_or_else(|| {
+        let slices = SliceCounts::from_trials(&record.trials).ok_or_else(|| {
             format!("run {} was not measured in slices; there is nothing to pair", record.header.id)
         })?;
         let of = |name: &str, from: &str| -> Result<[Option<Observed>; 4], String> {
@@ -70,7 +70,7 @@ pub fn observed(
         }
     }
     let trials: Vec<&[&TrialRecord]> = trials.iter().map(Vec::as_slice).collect();
-    let pairs = Pairs::of(&trials, figure);
+    let pairs = Pairs::from_targets(&trials, figure);
     let place = |name: &str| names.iter().position(|known| known == name);
     let (Some(a), Some(b)) = (place(first), place(second)) else { return Ok(None) };
     let ratio = pairs.ratio(a, b).ok_or_else(|| {

@@ -96,7 +96,8 @@ fn target(view: &View, row: &Row) -> TargetDigest {
 fn more(view: &View, row: &Row) -> MoreFigures {
     let within =
         |figure: Option<Estimate>| figure?.interval.map(|interval| (interval.low, interval.high));
-    let ratio = row.standing.to_reference.and_then(|ratios| ratios.of(view.run.ranked_by.figure()));
+    let ratio =
+        row.standing.to_reference.and_then(|ratios| ratios.ratio(view.run.ranked_by.figure()));
     // CPU-seconds of a million answers are microseconds of one.
     let ns = |us: f64| us * 1e3;
     MoreFigures {

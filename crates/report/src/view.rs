@@ -173,7 +173,7 @@ impl View {
         }
         let view = Self {
             schema: SCHEMA,
-            trust: Trust::of(
+            trust: Trust::from_summaries(
                 &rows.iter().map(|row| &row.summary).collect::<Vec<_>>(),
                 &record.trials,
             ),

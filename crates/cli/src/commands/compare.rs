@@ -129,9 +129,11 @@ fn of_runs(arguments: &CompareArguments, a: Stored, b: Stored) -> Result<u8, Cli
             list.join("\n")
         )));
     }
-    let unfinished: Vec<Unfinished> =
-        [("A", &a), ("B", &b)].iter().filter_map(|(side, run)| Unfinished::of(side, run)).collect();
-    let origin = Origin::of(&a.header, &b.header);
+    let unfinished: Vec<Unfinished> = [("A", &a), ("B", &b)]
+        .iter()
+        .filter_map(|(side, run)| Unfinished::from_record(side, run))
+        .collect();
+    let origin = Origin::from_headers(&a.header, &b.header);
     let of_a = |target: &TargetId, step| a_view.verdict_of(target, step);
     let of_b = |target: &TargetId, step| b_view.verdict_of(target, step);
     let comparison = compare(
@@ -147,8 +149,8 @@ fn of_runs(arguments: &CompareArguments, a: Stored, b: Stored) -> Result<u8, Cli
     let was_to_measure = |target: &&TargetId| b.header.plan.targets.contains(target);
     let sides = Sides {
         lost: comparison.only_a.iter().filter(was_to_measure).cloned().collect(),
-        a_planned: Planned::of(&a),
-        b_planned: Planned::of(&b),
+        a_planned: Planned::from_record(&a),
+        b_planned: Planned::from_record(&b),
         a: a.header.id,
         b: b.header.id,
         a_trials: a.trials,

@@ -153,8 +153,8 @@ fn sides(record: &RunRecord, a: &Branch, b: &Branch) -> Sides {
         b: words(&b.revision),
         a_trials,
         b_trials,
-        a_planned: Planned::of(record),
-        b_planned: Planned::of(record),
+        a_planned: Planned::from_record(record),
+        b_planned: Planned::from_record(record),
         lost: Vec::new(),
         // An interrupted run does not get here.
         unfinished: Vec::new(),

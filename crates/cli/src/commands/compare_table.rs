@@ -152,7 +152,7 @@ struct Judged<'a> {
 
 /// The base of a target: the same target in A, or the one it is compared with.
 impl Bases for Judged<'_> {
-    fn of(
+    fn base_for(
         &self,
         _: &Condition,
         target: &TargetId,

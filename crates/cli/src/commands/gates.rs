@@ -104,7 +104,7 @@ impl<'a> Gates<'a> {
         is_text: bool,
     ) -> Result<u8, CliError> {
         let trials = &record.trials;
-        let mut outcomes = self.judged(&record.header, trials, Planned::of(record));
+        let mut outcomes = self.judged(&record.header, trials, Planned::from_record(record));
         let lost = lost.and_then(|lost| lost.gate.as_ref());
         for outcome in outcomes.iter_mut().filter(|outcome| lost == Some(&outcome.gate)) {
             gate::lose(outcome, trials);
@@ -279,7 +279,7 @@ impl RunBases<'_> {
         }
         let is_base = |trial: &&TrialRecord| trial.spec.step == step && has(&trial.spec.target);
         Ok(Base {
-            group: Group::new(run.trials.iter().filter(is_base), Planned::of(run)),
+            group: Group::new(run.trials.iter().filter(is_base), Planned::from_record(run)),
             name: format!("run {id}"),
             origin: Origin::TwoRuns,
         })
@@ -287,7 +287,7 @@ impl RunBases<'_> {
 }
 
 impl Bases for RunBases<'_> {
-    fn of(
+    fn base_for(
         &self,
         condition: &Condition,
         target: &TargetId,

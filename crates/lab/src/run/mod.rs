@@ -891,7 +891,7 @@ impl<'a> Execution<'a> {
     fn is_open(&self, made: u32) -> Option<Option<String>> {
         let (header, trials) = (self.header(), self.recording.trials());
         let holds = |ask: Option<IsOpen<'_>>| ask.is_some_and(|ask| ask(header, trials, made));
-        let progress = Progress::of(header, trials, made).filter(Progress::is_open);
+        let progress = Progress::from_trials(header, trials, made).filter(Progress::is_open);
         if let Some(progress) = progress.filter(|_| !holds(self.settings.is_decided)) {
             let times = made / header.plan.repetitions.max(1);
             let is_said = made.is_multiple_of(header.plan.repetitions) && times.is_power_of_two();

@@ -27,7 +27,7 @@ impl Steps {
             none if none.is_empty() => vec![None],
             some => some.into_iter().map(Some).collect(),
         };
-        match Search::of(profile) {
+        match Search::from_profile(profile) {
             Some(search) => Self::Search(search, profile.searched()),
             None => Self::Known(known.into_iter()),
         }
@@ -63,7 +63,7 @@ impl Steps {
             }
         };
         let tried = record.spec.step.and_then(Step::tried);
-        let (Some(tried), Some(seen)) = (tried, StepOutcome::of(record)) else { return };
+        let (Some(tried), Some(seen)) = (tried, StepOutcome::from_trial(record)) else { return };
         search.observe(tried, seen);
         let (amount, seen) = (of.amount(tried), seen.words());
         let text = match search.next() {
@@ -174,7 +174,7 @@ mod tests {
             *asked.lock().unwrap() = Arc::default();
             let record = made(&profile, step, &server);
             let count = asked.lock().unwrap().load(Relaxed);
-            let seen = StepOutcome::of(&record);
+            let seen = StepOutcome::from_trial(&record);
             let is_held = seen == Some(StepOutcome::Held);
             // The generator does not see the answers that come after the end of the step.
             let unanswered = record.load.as_ref().unwrap().measured.requests.censored;

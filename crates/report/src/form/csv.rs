@@ -162,7 +162,7 @@ fn estimates() -> Vec<Column> {
 fn ratios() -> Vec<Column> {
     let compared = Figure::COMPARED.into_iter().filter(|figure| *figure != Figure::Memory);
     let ratio = |figure: Figure| {
-        let of = move |row: &Row| row.standing.to_reference.and_then(|to| to.of(figure));
+        let of = move |row: &Row| row.standing.to_reference.and_then(|to| to.ratio(figure));
         let interval = move |row: &Row| of(row).map(|ratio| ratio.interval);
         [
             column(format!("{figure}_ratio"), move |_, row| cell(of(row).map(|it| it.value))),

@@ -171,7 +171,7 @@ fn is_slower(view: &View) -> bool {
 /// How many times slower than the first row, or the ratio to the reference, with the interval.
 fn slower(view: &View, row: &Row) -> Markup {
     let figure = view.run.ranked_by.figure();
-    let found = row.standing.to_reference.and_then(|to| to.of(figure));
+    let found = row.standing.to_reference.and_then(|to| to.ratio(figure));
     let found =
         found.map(
             |ratio| if is_slower(view) && !ranked::by_time(view) { ratio.inverse() } else { ratio },

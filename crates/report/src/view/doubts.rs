@@ -77,7 +77,7 @@ pub fn of(rows: &[Row]) -> Vec<Doubt> {
         doubt.advice.clear();
     }
     doubts.sort_by(|a, b| {
-        let place = |doubt: &Doubt| order::of(doubt.severity, &doubt.id);
+        let place = |doubt: &Doubt| order::place_by(doubt.severity, &doubt.id);
         place(a).cmp(&place(b)).then_with(|| a.id.cmp(&b.id))
     });
     doubts

@@ -278,8 +278,11 @@ impl LoadView {
             log_tail: record.server_end.as_ref().map_or(Vec::new(), |end| end.log_tail.clone()),
             connections: measured.connections,
             closes: measured.closes.clone(),
-            connections_with_target: Held::of(&Evidence { record, context: &Context::default() })
-                .map(Held::with_target),
+            connections_with_target: Held::from_evidence(&Evidence {
+                record,
+                context: &Context::default(),
+            })
+            .map(Held::with_target),
             proxy: load.proxy.clone(),
             tls_sessions: load.tls.clone(),
             websocket: load.websocket.clone(),

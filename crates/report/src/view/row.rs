@@ -100,7 +100,9 @@ impl Held {
     fn of(trials: &[&TrialRecord]) -> Option<Self> {
         let found: Vec<OfTrial> = trials
             .iter()
-            .filter_map(|record| OfTrial::of(&Evidence { record, context: &Context::default() }))
+            .filter_map(|record| {
+                OfTrial::from_evidence(&Evidence { record, context: &Context::default() })
+            })
             .collect();
         let mean_of = |figure: fn(OfTrial) -> f64| {
             mean(&found.iter().map(|one| figure(*one)).collect::<Vec<_>>())
@@ -201,7 +203,7 @@ struct Found<'a> {
 fn common_per_s(record: &RunRecord) -> Option<f64> {
     let of = |target: &TargetId| {
         let of_target = record.trials.iter().filter(|trial| trial.spec.target == *target);
-        Ladder::of(&of_target.collect::<Vec<_>>())
+        Ladder::from_trials(&of_target.collect::<Vec<_>>())
     };
     ladder::common_per_s(record.header.plan.targets.iter().filter_map(of))
 }
@@ -226,7 +228,8 @@ impl<'a> Entry<'a> {
             record.trials.iter().filter(|trial| trial.spec.target == *target).collect();
         let own: Vec<&TargetSummary> =
             found.summaries.iter().filter(|summary| summary.target == *target).collect();
-        let capacity = if profile.is_search() { Capacity::of(&trials, &mut *rng) } else { None };
+        let capacity =
+            if profile.is_search() { Capacity::from_trials(&trials, &mut *rng) } else { None };
         let of_target = found.sweeps.iter().find(|found| found.target == *target);
         let rate_per_s = capacity.as_ref().and_then(|capacity| capacity.rate_per_s);
         let sweep = sweep::of(profile, &own, &trials, of_target, capacity);
@@ -386,7 +389,7 @@ impl Row {
         if reference == Some(&self.target) {
             return "1".into();
         }
-        let ratio = self.standing.to_reference.and_then(|to| to.of(figure));
+        let ratio = self.standing.to_reference.and_then(|to| to.ratio(figure));
         ratio.map_or_else(|| words::UNKNOWN.into(), |ratio| words::ratio_within(&ratio))
     }
 

@@ -76,7 +76,7 @@ impl RunFacts {
             load: with_changes(in_words(&plan.profile), &plan.changed),
             ranked_by: RankedBy::from_profile(&plan.profile),
             reference: None,
-            slices: SliceCounts::of(&record.trials),
+            slices: SliceCounts::from_trials(&record.trials),
             quick: plan.quick,
             state: record.state,
             started_unix_ns: header.started_unix_ns,

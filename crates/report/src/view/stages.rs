@@ -86,7 +86,7 @@ fn stretches(profile: &Profile) -> Vec<(String, u64)> {
 
 fn row(trials: &[&TrialRecord], name: String, (from_ns, length_ns): (u64, u64)) -> StageRow {
     let loads = trials.iter().filter_map(|trial| trial.load.as_ref());
-    let within = Within::of(loads, from_ns, from_ns + length_ns);
+    let within = Within::from_loads(loads, from_ns, from_ns + length_ns);
     StageRow {
         name,
         from_s: from_ns as f64 / 1e9,

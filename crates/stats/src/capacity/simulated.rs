@@ -145,7 +145,7 @@ fn search(server: &mut Server, start: f64) -> (Outcome, u32) {
     let mut search = Search::new(start, PRECISION);
     while let Some(rate) = search.next() {
         let record = server.step(&profile, rate);
-        search.observe(rate, StepOutcome::of(&record).unwrap());
+        search.observe(rate, StepOutcome::from_trial(&record).unwrap());
         server.rest_s = rest_ns(&record) as f64 / SECOND_NS;
     }
     (search.outcome(), search.steps())

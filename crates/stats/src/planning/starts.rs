@@ -104,7 +104,7 @@ pub fn changes(trials: &[TrialRecord], changed: &[Changed], made: u32) -> Vec<St
 }
 
 fn of_pair(changed: &Changed, step: Option<Step>, both: &[&TrialRecord], made: u32) -> Starts {
-    let resting = Resting::of(both.iter().copied());
+    let resting = Resting::from_trials(both.iter().copied());
     let of = |target: &TargetId| -> BTreeMap<u32, &TrialRecord> {
         let own = both.iter().filter(|trial| trial.spec.target == *target);
         by_repetition(own, step, made)
@@ -202,7 +202,7 @@ fn figure(trial: &TrialRecord, figure: Figure, resting: Resting) -> Option<OfSta
     }
     // Slices without the figure are left out below; a start that has none as a whole is not known better.
     value(figure, trial).filter(|whole| whole.is_finite())?;
-    let level = Observed::of(&[trial], figure, resting).levels().pop()?;
+    let level = Observed::from_trials(&[trial], figure, resting).levels().pop()?;
     OfStart::new(level.log, &level.residuals, rounding(trial, figure))
 }
 
@@ -214,7 +214,7 @@ fn ratio(
     figure: Figure,
     resting: Resting,
 ) -> Option<OfStart> {
-    let observed = |trial| Observed::of(&[trial], figure, resting);
+    let observed = |trial| Observed::from_trials(&[trial], figure, resting);
     let rounding = rounding(trial, figure) + rounding(base, figure);
     if let Some((own, other)) = observed(trial).levels_with(&observed(base)).pop() {
         let both = own.residuals.iter().zip(&other.residuals);

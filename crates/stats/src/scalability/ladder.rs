@@ -66,7 +66,7 @@ pub struct Ladder {
 impl Ladder {
     /// From the trials of one target; `None` for other loads than several rates.
     #[must_use]
-    pub fn of(trials: &[&TrialRecord]) -> Option<Self> {
+    pub fn from_trials(trials: &[&TrialRecord]) -> Option<Self> {
         let profile = &trials.first()?.spec.profile;
         if !profile.is_rates() {
             return None;
@@ -172,7 +172,7 @@ mod tests {
     }
 
     fn ladder(records: &[TrialRecord]) -> Ladder {
-        Ladder::of(&records.iter().collect::<Vec<_>>()).unwrap()
+        Ladder::from_trials(&records.iter().collect::<Vec<_>>()).unwrap()
     }
 
     #[test]
@@ -219,7 +219,7 @@ mod tests {
         wrong.load = None;
         assert!(leaves(&wrong).unwrap().contains("how much it answered is unknown"));
         assert_eq!(leaves(&ExampleTrial::open(100.0).build()), None, "one rate is no ladder");
-        assert_eq!(Ladder::of(&[&ExampleTrial::hello().build()]), None);
+        assert_eq!(Ladder::from_trials(&[&ExampleTrial::hello().build()]), None);
     }
 
     #[test]
