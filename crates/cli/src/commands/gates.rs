@@ -115,7 +115,7 @@ impl<'a> Gates<'a> {
             }
         }
         let title = record.header.plan.title.clone();
-        let details = || markdown::of(&View::of(record));
+        let details = || markdown::render(&View::of(record));
         let report = GateReport {
             title,
             trials,
@@ -215,10 +215,10 @@ pub fn tell(
     };
     // A file that cannot be written takes no other with it.
     let of_tests = arguments.junit.as_ref().map_or(Ok(()), |path| {
-        write(path, junit::of(&report.title, report.trials, outcomes, report.undecided))
+        write(path, junit::render(&report.title, report.trials, outcomes, report.undecided))
     });
     let of_summary = arguments.summary.as_ref().map_or(Ok(()), |path| {
-        write(path, summary::of(&report.title, outcomes, &report.changes, &(report.details)()))
+        write(path, summary::render(&report.title, outcomes, &report.changes, &(report.details)()))
     });
     all_written([of_tests, of_summary])?;
     printed?;

@@ -19,8 +19,8 @@ use crate::words;
 /// The conclusion. `rows` are in the order of the table; `asked` is the reference that was asked
 /// for.
 #[must_use]
-pub fn of(run: &RunFacts, rows: &[Row], field: &Field, asked: Option<&TargetId>) -> String {
-    if let Some(told) = beyond::of(rows) {
+pub fn from_rows(run: &RunFacts, rows: &[Row], field: &Field, asked: Option<&TargetId>) -> String {
+    if let Some(told) = beyond::from_rows(rows) {
         return told;
     }
     let measured: Vec<&Row> = rows.iter().filter(|row| row.goodput_per_s.is_some()).collect();

@@ -43,7 +43,7 @@ const NOTHING_TO_DO: &str = "nothing to do";
 
 /// All caveats of all rows, in the order of [`order`], then by name.
 #[must_use]
-pub fn of(rows: &[Row]) -> Vec<Doubt> {
+pub fn from_rows(rows: &[Row]) -> Vec<Doubt> {
     let mut doubts: Vec<Doubt> = Vec::new();
     for row in rows {
         for counted in &row.caveats {

@@ -97,7 +97,7 @@ pub struct Held {
 }
 
 impl Held {
-    fn of(trials: &[&TrialRecord]) -> Option<Self> {
+    fn from_trials(trials: &[&TrialRecord]) -> Option<Self> {
         let found: Vec<OfTrial> = trials
             .iter()
             .filter_map(|record| {
@@ -151,7 +151,7 @@ pub fn rows<R: Rng + ?Sized>(
         }
     }
     let mut entries: Vec<Entry> =
-        targets.iter().map(|target| Entry::of(record, target, &found, rng)).collect();
+        targets.iter().map(|target| Entry::from_record(record, target, &found, rng)).collect();
     let mut headlines: Vec<TargetSummary> =
         entries.iter().map(|entry| entry.summary.clone()).collect();
     let trials: Vec<Vec<&TrialRecord>> =
@@ -217,7 +217,7 @@ struct Entry<'a> {
 }
 
 impl<'a> Entry<'a> {
-    fn of<R: Rng + ?Sized>(
+    fn from_record<R: Rng + ?Sized>(
         record: &'a RunRecord,
         target: &TargetId,
         found: &Found<'_>,
@@ -232,7 +232,7 @@ impl<'a> Entry<'a> {
             if profile.is_search() { Capacity::from_trials(&trials, &mut *rng) } else { None };
         let of_target = found.sweeps.iter().find(|found| found.target == *target);
         let rate_per_s = capacity.as_ref().and_then(|capacity| capacity.rate_per_s);
-        let sweep = sweep::of(profile, &own, &trials, of_target, capacity);
+        let sweep = sweep::from_trials(profile, &own, &trials, of_target, capacity);
         let held = if profile.is_search() { confirming(&trials) } else { Vec::new() };
         let (headline, mut summary) = match held.first().map(|first| first.spec.step) {
             Some(first) => {
@@ -267,7 +267,7 @@ impl<'a> Entry<'a> {
         let unavailable = info.and_then(|info| info.unavailable.clone());
         let failed = self.trials.iter().find_map(|trial| trial.failure.clone());
         let explanation = self.explanation(record);
-        let Walked { steps: scenario, followed, ways: mix } = walks::of(&self.headline);
+        let Walked { steps: scenario, followed, ways: mix } = walks::from_trials(&self.headline);
         let cost = match &record.header.plan.price {
             Some(price) => self.summary.cost.clone().at(price),
             None => self.summary.cost.clone(),
@@ -283,10 +283,10 @@ impl<'a> Entry<'a> {
             unavailable: unavailable.is_some(),
             explanation,
             warm_ups: WarmUps::of_trials(&self.headline),
-            series: self.headline.iter().filter_map(|trial| Series::of(trial)).collect(),
-            held: Held::of(&self.headline),
-            phases: phases::of(&self.headline),
-            stages: stages::of(&self.headline),
+            series: self.headline.iter().filter_map(|trial| Series::from_trial(trial)).collect(),
+            held: Held::from_trials(&self.headline),
+            phases: phases::from_trials(&self.headline),
+            stages: stages::from_trials(&self.headline),
             runtimes: Runtime::each_once(
                 self.headline
                     .iter()
@@ -297,7 +297,7 @@ impl<'a> Entry<'a> {
             mix,
             followed,
             sweep: self.sweep,
-            overload: OverloadView::of(&self.headline),
+            overload: OverloadView::from_trials(&self.headline),
             summary: TargetSummary {
                 cost,
                 failed_repetitions: failed_repetitions(&self.trials),

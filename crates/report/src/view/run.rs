@@ -63,7 +63,7 @@ pub struct RunFacts {
 impl RunFacts {
     /// The facts of a run.
     #[must_use]
-    pub fn of(record: &RunRecord) -> Self {
+    pub fn from_record(record: &RunRecord) -> Self {
         let header = &record.header;
         let plan = &header.plan;
         let first = record.trials.first();

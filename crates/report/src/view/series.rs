@@ -74,7 +74,7 @@ pub struct UsagePoint {
 impl Series {
     /// The series of a trial; `None` if it has no load.
     #[must_use]
-    pub fn of(record: &TrialRecord) -> Option<Self> {
+    pub fn from_trial(record: &TrialRecord) -> Option<Self> {
         let load = record.load.as_ref()?;
         Some(Self {
             repetition: record.spec.repetition + 1,

@@ -247,7 +247,7 @@ pub(super) fn headline<'a>(
 }
 
 /// The points of one target; `None` if the profile has none.
-pub(super) fn of(
+pub(super) fn from_trials(
     profile: &Profile,
     summaries: &[&TargetSummary],
     trials: &[&TrialRecord],
