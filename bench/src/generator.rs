@@ -138,7 +138,7 @@ fn figures(result: &LoadResult) -> Figures {
         p95_ns: response(0.95),
         p99_ns: response(0.99),
         max_ns: response(1.0),
-        service: Quantiles::of(|q| result.measured.spans.service_time.quantile_ns(q)),
+        service: Quantiles::from_fn(|q| result.measured.spans.service_time.quantile_ns(q)),
         send_lag_p99_ns: result.measured.spans.send_lag.quantile_ns(0.99),
         spin_ns: Some(result.generator.spin_ns),
         // All of this process is measured.

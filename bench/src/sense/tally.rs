@@ -34,7 +34,7 @@ pub struct Tally {
 
 impl Tally {
     /// Reads a run. An error if it was not measured in rounds.
-    pub fn of(record: &RunRecord) -> Result<Self, String> {
+    pub fn from_record(record: &RunRecord) -> Result<Self, String> {
         let slices = SliceCounts::from_trials(&record.trials).ok_or_else(|| {
             format!("run {} was not measured in slices; there is nothing to pair", record.header.id)
         })?;
@@ -107,7 +107,7 @@ pub mod tests {
 
     #[test]
     fn what_differs_is_told_apart_and_a_twin_is_not() {
-        let tally = Tally::of(&run()).unwrap();
+        let tally = Tally::from_record(&run()).unwrap();
         let of = |name: &str, figure: usize| {
             let place = VARIATIONS.iter().position(|of| of.name == name).unwrap();
             tally.variations[place][figure].unwrap()
@@ -122,10 +122,10 @@ pub mod tests {
         let mut record = run();
         let base = |trial: &&mut TrialRecord| trial.spec.target.to_string() == BASE;
         record.trials.iter_mut().find(base).unwrap().verdict = Verdict::Invalid;
-        let tally = Tally::of(&record).unwrap();
+        let tally = Tally::from_record(&record).unwrap();
         assert_eq!(tally.variations[0], [None; 4]);
         assert!(tally.variations[5][0].is_some(), "the pool differs from another one");
         record.trials.iter_mut().for_each(|trial| trial.slices.clear());
-        assert!(Tally::of(&record).unwrap_err().contains("not measured in slices"));
+        assert!(Tally::from_record(&record).unwrap_err().contains("not measured in slices"));
     }
 }

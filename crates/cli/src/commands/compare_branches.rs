@@ -58,7 +58,7 @@ pub fn run(
     let decision = Decision::from(arguments);
     let deciding = Deciding::new(
         &decision,
-        Patience::of(arguments.repeat),
+        Patience::from_repeat(arguments.repeat),
         vec![(a.id.clone(), b.id.clone())],
     );
     let measured = copies

@@ -68,7 +68,7 @@ pub enum Patience {
 
 impl Patience {
     /// As the command line says.
-    pub fn of(repeat: Option<u32>) -> Self {
+    pub fn from_repeat(repeat: Option<u32>) -> Self {
         if repeat.is_some() { Self::Fixed } else { Self::Planned }
     }
 }

@@ -78,7 +78,7 @@ pub fn run(
     let plan = Plan { targets: ids.clone(), ..plan };
     let pairs = sides[0].ids.iter().cloned().zip(sides[1].ids.iter().cloned()).collect();
     let decision = Decision::from(arguments);
-    let deciding = Deciding::new(&decision, Patience::of(arguments.repeat), pairs);
+    let deciding = Deciding::new(&decision, Patience::from_repeat(arguments.repeat), pairs);
     let catalog = catalog.with_given(copies, []);
     let measured = deciding.measured(shared, arguments, (&catalog, plan), &folder)?;
     drop(worktrees);

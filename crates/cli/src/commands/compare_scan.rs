@@ -114,8 +114,11 @@ fn of_project(
     tell_time(shared, &plan);
     let catalog = catalog.with_given(targets, []);
     let decision = Decision::from(arguments);
-    let deciding =
-        Deciding::new(&decision, Patience::of(arguments.repeat), compare_given::pairs(&ids));
+    let deciding = Deciding::new(
+        &decision,
+        Patience::from_repeat(arguments.repeat),
+        compare_given::pairs(&ids),
+    );
     let measured = deciding.measured(shared, arguments, (&catalog, plan), &folder)?;
     compare_given::finish(shared, arguments, &measured, &ids)
 }

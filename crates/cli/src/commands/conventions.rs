@@ -61,7 +61,7 @@ pub fn complete(target: &mut Target, caches: &Path) -> Option<String> {
 }
 
 fn by_convention(target: &mut Target) -> Option<String> {
-    let guess = Guess::of(&target.folder)?;
+    let guess = Guess::from_folder(&target.folder)?;
     // A command that is not in `.venv` uses the packages of the machine.
     let is_in = |part: &str| target.manifest.start.command.iter().any(|word| word.contains(part));
     if guess.build.iter().any(|step| step.contains(VENV) || step.starts_with("uv "))

@@ -69,7 +69,7 @@ impl<'a> Gates<'a> {
                     "{gate}: {base} is the only target, and is not compared with itself: name another one, a run or a revision"
                 )));
             }
-            if is_target || revisions.of(base).is_some() {
+            if is_target || revisions.copies(base).is_some() {
                 continue;
             }
             let loaded = shared.store()?.load(base);
@@ -298,7 +298,7 @@ impl Bases for RunBases<'_> {
             return self.stored(run, target, step).map(Some);
         }
         // Only a target that has a revision can be compared with one.
-        if let Some(then) = self.gates.revisions.of(base) {
+        if let Some(then) = self.gates.revisions.copies(base) {
             return Ok(then.get(target).map(|copy| self.own(copy, step, copy.to_string())));
         }
         let of = self.header.plan.targets.iter().find(|of| is_named(of, base));

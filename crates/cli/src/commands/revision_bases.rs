@@ -69,7 +69,12 @@ impl RevisionBases {
                 continue;
             }
             let revision = if is_base {
-                base::find(&repository, &Checkout::of(&repository)?, None, &base::variable)?
+                base::find(
+                    &repository,
+                    &Checkout::from_repository(&repository)?,
+                    None,
+                    &base::variable,
+                )?
             } else {
                 repository.whole(name)?
             };
@@ -109,7 +114,7 @@ impl RevisionBases {
     }
 
     /// The copies of the plan's targets in this revision, if it is one.
-    pub fn of(&self, name: &str) -> Option<&BTreeMap<TargetId, TargetId>> {
+    pub fn copies(&self, name: &str) -> Option<&BTreeMap<TargetId, TargetId>> {
         self.then.get(name)
     }
 

@@ -73,7 +73,7 @@ pub fn run(shared: &Shared, arguments: &RunArguments) -> Result<u8, CliError> {
     let is_open = |header: &RunHeader, trials: &[TrialRecord], made: u32| {
         arguments.repeat.is_none() && gates.may_be_decided(header, trials, made)
     };
-    let outlets = Outlets::of(&arguments.outlets)?;
+    let outlets = Outlets::open(&arguments.outlets)?;
     let explaining = arguments.explain.then(|| explaining(&plan, &folder)).transpose()?;
     let how = RunOptions {
         folder: &folder,

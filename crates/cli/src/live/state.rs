@@ -326,7 +326,7 @@ impl State {
             return self.turns.progress(now);
         }
         let began = current.load_began?;
-        let length = Length::of(&current.spec.profile);
+        let length = Length::from_profile(&current.spec.profile);
         Some(progress(
             &length,
             &current.windows,
@@ -388,7 +388,7 @@ impl State {
         let took: Vec<Duration> =
             self.took.iter().filter(|(_, failed)| !failed).map(|(took, _)| *took).collect();
         if took.is_empty() {
-            Length::of(profile).whole()
+            Length::from_profile(profile).whole()
         } else {
             Some(took.iter().sum::<Duration>() / took.len() as u32)
         }
